@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# What every target of ours is compiled with. -Werror lives in the presets, so
+# that a packager with another compiler is not broken by a new warning.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(FROSTLINE_SANITIZE "" CACHE STRING "address,undefined | thread | empty")
+
+add_library(frostline_options INTERFACE)
+target_include_directories(frostline_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(frostline_options INTERFACE
+  -Wall -Wextra -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wundef)
+if(FROSTLINE_SANITIZE)
+  target_compile_options(frostline_options INTERFACE
+    -fsanitize=${FROSTLINE_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
+  target_link_options(frostline_options INTERFACE
+    -fsanitize=${FROSTLINE_SANITIZE})
+endif()
+
+find_program(FROSTLINE_CCACHE ccache)
+if(FROSTLINE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${FROSTLINE_CCACHE})
+endif()
+find_program(FROSTLINE_MOLD mold)
+find_program(FROSTLINE_LLD ld.lld)
+if(FROSTLINE_MOLD)
+  add_link_options(-fuse-ld=mold)
+elseif(FROSTLINE_LLD)
+  add_link_options(-fuse-ld=lld)
+endif()

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# Everything we did not write, by name, all from the distribution's packages.
+# IMPORTED targets are SYSTEM, so their headers never warn.
+find_package(Threads REQUIRED)
+find_package(absl CONFIG REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(gRPC CONFIG REQUIRED)
+find_package(SQLite3 3.37 REQUIRED)       # STRICT tables
+find_package(CLI11 CONFIG REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(nlohmann_json CONFIG REQUIRED)
+find_program(FROSTLINE_GRPC_PLUGIN grpc_cpp_plugin REQUIRED)
+if(FROSTLINE_TESTS)
+  find_package(GTest CONFIG REQUIRED)
+endif()
