@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: error.h
+//
+// An error that a person can act on: an id with a page (FL-2031), the cause in
+// this case, and the fix. It travels as an absl::Status, whose message is the
+// cause; the rest rides along as a payload, and server/rpc/status.cc is the one place
+// where it becomes a wire error.
+//
+//   return MakeError(ErrorId::kLevelsInvalid,
+//                    "levels of layer.3 are empty",
+//                    "list at least one rate, e.g. levels: [0, 2e-5]",
+//                    "space.modules[3].levels");
+//   ...
+//   if (HasErrorId(status, ErrorId::kLeaseLost)) StopTraining();
+#ifndef FROSTLINE_BASE_ERROR_H_
+#define FROSTLINE_BASE_ERROR_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/error_catalogue.h"
+
+namespace frostline {
+
+enum class ErrorId {
+#define FROSTLINE_ENUM_(name, number, code, reason, title) k##name = number,
+  FROSTLINE_ERRORS(FROSTLINE_ENUM_)
+#undef FROSTLINE_ENUM_
+};
+
+// One row of the catalogue.
+struct ErrorKind {
+  ErrorId id;
+  absl::StatusCode code;
+  std::string reason;  // "LEASE_LOST"
+  std::string title;   // "the trial is leased to another attempt or has ended"
+};
+
+// What rides on a Status made by MakeError.
+struct ErrorDetail {
+  ErrorId id = ErrorId::kInternal;
+  std::string field;  // path in the request or study; empty when none is at fault
+  std::string fix;    // one sentence
+};
+
+const std::vector<ErrorKind>& AllErrorKinds();
+const ErrorKind& KindOf(ErrorId id);
+
+// "FL-2031".
+std::string ErrorCode(ErrorId id);
+
+absl::Status MakeError(ErrorId id, const std::string& cause,
+                       const std::string& fix, const std::string& field = "");
+
+// The detail of an error of ours; nothing for OK and for foreign errors.
+std::optional<ErrorDetail> DetailOf(const absl::Status& status);
+bool HasErrorId(const absl::Status& status, ErrorId id);
+
+// Three lines for a terminal: "error[FL-1003]: …", "  because: …", "  fix: …".
+std::string DescribeError(const absl::Status& status);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_BASE_ERROR_H_

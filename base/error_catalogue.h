@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: error_catalogue.h
+//
+// Every error Frostline can raise, once: enum name, number, canonical code,
+// reason on the wire, and what it says in a few words. docs/reference/errors.md has
+// a paragraph for each (a test compares the two lists). Numbers are never
+// reused: 1xxx study and request, 2xxx trials, leases and workers, 3xxx
+// storage, 4xxx connection, 5xxx trainer, 6xxx importance, 9xxx our own bugs.
+#ifndef FROSTLINE_BASE_ERROR_CATALOGUE_H_
+#define FROSTLINE_BASE_ERROR_CATALOGUE_H_
+
+// clang-format off
+#define FROSTLINE_ERRORS(X)                                                                        \
+  X(StudyFieldUnknown,   1001, InvalidArgument,    "STUDY_FIELD_UNKNOWN",   "the study has a key that does not exist") \
+  X(StudyFieldMissing,   1002, InvalidArgument,    "STUDY_FIELD_MISSING",   "a required field is empty")              \
+  X(LevelsInvalid,       1003, InvalidArgument,    "LEVELS_INVALID",        "levels are empty, unordered, repeated or not finite") \
+  X(RangeInvalid,        1004, InvalidArgument,    "RANGE_INVALID",         "a range is empty, reversed or not finite") \
+  X(ModuleDuplicate,     1005, InvalidArgument,    "MODULE_DUPLICATE",      "two entries give a rate to the same module") \
+  X(SpaceTooLarge,       1006, InvalidArgument,    "SPACE_TOO_LARGE",       "the space is larger than the sampler or the service can hold") \
+  X(ConditionInvalid,    1007, InvalidArgument,    "CONDITION_INVALID",     "a condition names a parameter or value that cannot be met") \
+  X(ModuleUnknown,       1008, InvalidArgument,    "MODULE_UNKNOWN",        "a selector matches no module of the model") \
+  X(ObjectiveInvalid,    1009, InvalidArgument,    "OBJECTIVE_INVALID",     "an objective has no metric, no direction or a duplicate") \
+  X(SamplerInvalid,      1010, InvalidArgument,    "SAMPLER_INVALID",       "the sampler or its options do not exist or do not fit the space") \
+  X(BudgetInvalid,       1011, InvalidArgument,    "BUDGET_INVALID",        "the budget is zero, negative or too large") \
+  X(NameInvalid,         1012, InvalidArgument,    "NAME_INVALID",          "a resource name or id is malformed")      \
+  X(FieldTooLarge,       1013, InvalidArgument,    "FIELD_TOO_LARGE",       "a field is over its size limit")          \
+  X(ValueOutOfSpace,     1014, InvalidArgument,    "VALUE_OUT_OF_SPACE",    "a parameter value is not in the search space") \
+  X(StudyFileSyntax,     1015, InvalidArgument,    "STUDY_FILE_SYNTAX",     "the study file cannot be parsed")         \
+  X(RequestInvalid,      1016, InvalidArgument,    "REQUEST_INVALID",       "a request field is missing or malformed") \
+  X(PageTokenInvalid,    1017, InvalidArgument,    "PAGE_TOKEN_INVALID",    "the page token is not from this list")    \
+  X(FilterInvalid,       1018, InvalidArgument,    "FILTER_INVALID",        "the filter cannot be parsed")             \
+  X(ParameterDuplicate,  1019, InvalidArgument,    "PARAMETER_DUPLICATE",   "two parameters have one name")            \
+  X(PrunerInvalid,       1020, InvalidArgument,    "PRUNER_INVALID",        "the pruner or its options do not exist")  \
+  X(StudyNotFound,       2001, NotFound,           "STUDY_NOT_FOUND",       "no study has this name")                  \
+  X(StudyAlreadyExists,  2002, AlreadyExists,      "STUDY_ALREADY_EXISTS",  "another study has this name")             \
+  X(StudyNotActive,      2003, FailedPrecondition, "STUDY_NOT_ACTIVE",      "the study's state does not allow this")   \
+  X(TrialNotFound,       2004, NotFound,           "TRIAL_NOT_FOUND",       "the study has no trial of this number")   \
+  X(TrialTerminal,       2005, FailedPrecondition, "TRIAL_TERMINAL",        "the trial has already ended")             \
+  X(EtagMismatch,        2006, Aborted,            "ETAG_MISMATCH",         "the study has changed since it was read") \
+  X(RequestIdReused,     2007, AlreadyExists,      "REQUEST_ID_REUSED",     "this request id was used for another request") \
+  X(TrialNotTerminal,    2008, FailedPrecondition, "TRIAL_NOT_TERMINAL",    "the trial has not ended yet")             \
+  X(LeaseLost,           2031, FailedPrecondition, "LEASE_LOST",            "the trial is leased to another attempt or has ended") \
+  X(WorkerUnknown,       2032, NotFound,           "WORKER_UNKNOWN",        "no worker is registered under this name") \
+  X(MetricNotFinite,     2033, InvalidArgument,    "METRIC_NOT_FINITE",     "an objective value is NaN or infinite")   \
+  X(StepOutOfOrder,      2034, InvalidArgument,    "STEP_OUT_OF_ORDER",     "steps of a trial must rise")              \
+  X(ObjectiveMissing,    2035, InvalidArgument,    "OBJECTIVE_MISSING",     "the final metrics lack an objective")     \
+  X(WorkerQuarantined,   2036, FailedPrecondition, "WORKER_QUARANTINED",    "the worker failed too many trials in a row") \
+  X(ReportConflict,      2037, AlreadyExists,      "REPORT_CONFLICT",       "this step was reported before with other values") \
+  X(SpaceExhausted,      2038, OutOfRange,         "SPACE_EXHAUSTED",       "every point of the space has been proposed") \
+  X(HistoryGone,         2039, OutOfRange,         "HISTORY_GONE",          "events before this revision are gone: list again, then watch") \
+  X(StoreLocked,         3001, FailedPrecondition, "STORE_LOCKED",          "another coordinator holds the data folder") \
+  X(StoreUnwritable,     3002, PermissionDenied,   "STORE_UNWRITABLE",      "the data folder cannot be written")       \
+  X(StoreCorrupt,        3003, DataLoss,           "STORE_CORRUPT",         "the database is damaged")                 \
+  X(StoreFull,           3004, ResourceExhausted,  "STORE_FULL",            "the disk is full")                        \
+  X(StoreVersion,        3005, FailedPrecondition, "STORE_VERSION",         "the database is of another Frostline version") \
+  X(StoreFileSystem,     3006, FailedPrecondition, "STORE_FILE_SYSTEM",     "the data folder is on a file system that cannot keep a promise") \
+  X(StoreIo,             3007, Internal,           "STORE_IO",              "the disk failed a read or a write")       \
+  X(StoreBusy,           3008, Unavailable,        "STORE_BUSY",            "the database is busy")                    \
+  X(PortBusy,            4001, Unavailable,        "PORT_BUSY",             "the address is in use")                   \
+  X(AddressNotLoopback,  4002, InvalidArgument,    "ADDRESS_NOT_LOOPBACK",  "without TLS only loopback is served")     \
+  X(CoordinatorAway,     4003, Unavailable,        "COORDINATOR_AWAY",      "the coordinator cannot be reached")       \
+  X(DeadlineInvalid,     4004, InvalidArgument,    "DEADLINE_INVALID",      "a call needs a deadline of at most 60 seconds") \
+  X(MethodNotBuilt,      4005, Unimplemented,      "METHOD_NOT_BUILT",      "this coordinator does not serve this method yet") \
+  X(CoordinatorDraining, 4006, Unavailable,        "COORDINATOR_DRAINING",  "the coordinator is shutting down")        \
+  X(Overloaded,          4007, ResourceExhausted,  "OVERLOADED",            "too many requests are waiting")           \
+  X(TrainerStart,        5001, FailedPrecondition, "TRAINER_START",         "the trainer program could not be started") \
+  X(TrainerProtocol,     5002, InvalidArgument,    "TRAINER_PROTOCOL",      "the trainer wrote a line that is no message") \
+  X(TrainerExited,       5003, Aborted,            "TRAINER_EXITED",        "the trainer ended before its trial did")  \
+  X(TrialsTooFew,        6001, FailedPrecondition, "TRIALS_TOO_FEW",        "importance needs more finished trials")   \
+  X(TargetConstant,      6002, FailedPrecondition, "TARGET_CONSTANT",       "every trial has the same value")          \
+  X(EvaluatorUnknown,    6003, InvalidArgument,    "EVALUATOR_UNKNOWN",     "no importance evaluator has this name")   \
+  X(Internal,            9001, Internal,           "INTERNAL",              "a bug in Frostline")
+// clang-format on
+
+#endif  // FROSTLINE_BASE_ERROR_CATALOGUE_H_

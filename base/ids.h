@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: ids.h
+//
+// Names people and programs use for things. All building and parsing of
+// resource names is in this file.
+//
+//   studies/imdb    studies/imdb/trials/17    workers/gpu03-0
+#ifndef FROSTLINE_BASE_IDS_H_
+#define FROSTLINE_BASE_IDS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace frostline {
+
+struct TrialName {
+  std::string study_id;
+  std::int64_t number = 0;
+};
+
+// Ids of studies and workers: 1 to 64 of [a-z0-9._-], first a letter or digit,
+// no "..": safe as a file name, a label and a part of a URL.
+absl::Status CheckId(const std::string& id, const std::string& field);
+
+std::string StudyNameOf(const std::string& study_id);
+std::string TrialNameOf(const std::string& study_id, std::int64_t number);
+std::string WorkerNameOf(const std::string& worker_id);
+
+absl::StatusOr<std::string> ParseStudyName(const std::string& name);
+absl::StatusOr<TrialName> ParseTrialName(const std::string& name);
+absl::StatusOr<std::string> ParseWorkerName(const std::string& name);
+
+// 128 bits from the operating system, as 32 hexadecimal digits. For request
+// ids, boot ids and lease secrets; never for anything that must be replayed.
+std::string RandomHexId();
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_BASE_IDS_H_

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: rng.h
+//
+// Chance comes in by the door, and is the same on every machine: the
+// generator and every distribution are written out here, because those of
+// <random> differ between standard libraries and would break replays.
+//
+// Generator: xoshiro256++ (Blackman and Vigna, 2021), seeded through SplitMix64
+// (Steele, Lea and Flood, 2014).
+//
+//   Rng rng(study_seed, trial_number);   // a stream of its own per trial
+//   double u = rng.Uniform();            // [0, 1)
+#ifndef FROSTLINE_BASE_RNG_H_
+#define FROSTLINE_BASE_RNG_H_
+
+#include <array>
+#include <cstdint>
+
+namespace frostline {
+
+// Not thread-safe; cheap to make, so make one per piece of work.
+class Rng {
+ public:
+  explicit Rng(std::uint64_t seed) : Rng(seed, 0) {}
+  // Streams of one seed are independent of each other.
+  Rng(std::uint64_t seed, std::uint64_t stream);
+
+  std::uint64_t Next();
+  // Uniform in [0, 1), with 53 random bits.
+  double Uniform();
+  // Uniform in {0, …, bound-1}, without modulo bias. REQUIRES: bound > 0.
+  std::uint64_t Below(std::uint64_t bound);
+  // Standard normal, by the polar method.
+  double Normal();
+
+ private:
+  std::array<std::uint64_t, 4> state_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_BASE_RNG_H_

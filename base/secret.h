@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: secret.h
+//
+// A string that cannot be printed by accident: lease secrets, tokens. It has no
+// stream operator and no conversion; Reveal() is easy to grep for.
+#ifndef FROSTLINE_BASE_SECRET_H_
+#define FROSTLINE_BASE_SECRET_H_
+
+#include <string>
+#include <utility>
+
+namespace frostline {
+
+class SecretString {
+ public:
+  SecretString() = default;
+  explicit SecretString(std::string value) : value_(std::move(value)) {}
+
+  const std::string& Reveal() const { return value_; }
+  bool empty() const { return value_.empty(); }
+
+  // Takes the same time wherever the two differ.
+  friend bool operator==(const SecretString& a, const SecretString& b) {
+    if (a.value_.size() != b.value_.size()) return false;
+    unsigned char difference = 0;
+    for (std::size_t i = 0; i < a.value_.size(); ++i) {
+      difference = static_cast<unsigned char>(
+          difference | (static_cast<unsigned char>(a.value_[i]) ^
+                        static_cast<unsigned char>(b.value_[i])));
+    }
+    return difference == 0;
+  }
+
+ private:
+  std::string value_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_BASE_SECRET_H_

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: status_macros.h
+//
+// Carrying an error to the caller in one line. Errors are born where the fact
+// is known (base/error.h) and only carried after that.
+//
+//   ASSIGN_OR_RETURN(StudyRow study, store.FindStudy(name));
+//   RETURN_IF_ERROR(transaction.Commit());
+#ifndef FROSTLINE_BASE_STATUS_MACROS_H_
+#define FROSTLINE_BASE_STATUS_MACROS_H_
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#define RETURN_IF_ERROR(expression)                       \
+  do {                                                    \
+    absl::Status frostline_status_ = (expression);        \
+    if (!frostline_status_.ok()) return frostline_status_; \
+  } while (false)
+
+#define FROSTLINE_CONCAT_INNER_(a, b) a##b
+#define FROSTLINE_CONCAT_(a, b) FROSTLINE_CONCAT_INNER_(a, b)
+
+#define ASSIGN_OR_RETURN(target, expression)                        \
+  FROSTLINE_ASSIGN_OR_RETURN_(FROSTLINE_CONCAT_(or_, __LINE__), target, \
+                              expression)
+
+#define FROSTLINE_ASSIGN_OR_RETURN_(holder, target, expression) \
+  auto holder = (expression);                                   \
+  if (!holder.ok()) return std::move(holder).status();          \
+  target = std::move(holder).value()
+
+#endif  // FROSTLINE_BASE_STATUS_MACROS_H_
