@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: point.h
+//
+// One point of a search space: a number for every parameter, in the space's
+// order. What the number means depends on the parameter's domain (space.h):
+//   levels, categorical   the index of the level or choice
+//   log-uniform           the rate itself; 0 is frozen
+//   float, int            the value itself
+// A parameter whose condition is not met has no value: kAbsent.
+#ifndef FROSTLINE_STUDY_POINT_H_
+#define FROSTLINE_STUDY_POINT_H_
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace frostline {
+
+// The only NaN that is ever in a Point.
+inline constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
+inline bool IsAbsent(double value) { return std::isnan(value); }
+
+using Point = std::vector<double>;
+
+// Equal value by value; absent equals absent (plain == would say it does not).
+inline bool SamePoint(const Point& a, const Point& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const bool both_absent = IsAbsent(a[i]) && IsAbsent(b[i]);
+    if (!both_absent && a[i] != b[i]) return false;
+  }
+  return true;
+}
+
+// Equal points have equal hashes, -0.0 and 0.0 included.
+inline std::uint64_t HashPoint(const Point& point) {
+  std::uint64_t hash = 0x9e3779b97f4a7c15u;
+  for (const double value : point) {
+    const std::uint64_t bits =
+        IsAbsent(value) ? ~0u : std::bit_cast<std::uint64_t>(value + 0.0);
+    hash = (hash ^ bits) * 0xff51afd7ed558ccdu;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STUDY_POINT_H_

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "study/space.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+
+namespace frostline {
+namespace {
+
+bool IsMet(const Condition& condition, double parent_value) {
+  if (IsAbsent(parent_value)) return false;
+  if (condition.values.empty()) {
+    return parent_value >= condition.min && parent_value <= condition.max;
+  }
+  return std::find(condition.values.begin(), condition.values.end(),
+                   parent_value) != condition.values.end();
+}
+
+double RateOf(const Domain& domain, double value) {
+  if (IsAbsent(value)) return 0.0;
+  if (const auto* levels = std::get_if<Levels>(&domain)) {
+    return levels->rates[static_cast<std::size_t>(value)];
+  }
+  return value;
+}
+
+}  // namespace
+
+Space::Space(std::vector<Parameter> parameters,
+             std::vector<ModuleBinding> modules,
+             std::optional<int> prefix_depth)
+    : parameters_(std::move(parameters)),
+      modules_(std::move(modules)),
+      prefix_depth_(prefix_depth) {}
+
+std::optional<int> Space::IndexOf(const std::string& name) const {
+  for (int i = 0; i < size(); ++i) {
+    if (parameters_[static_cast<std::size_t>(i)].name == name) return i;
+  }
+  return std::nullopt;
+}
+
+bool Space::IsActive(int i, const Point& point) const {
+  const auto& condition = parameters_[static_cast<std::size_t>(i)].condition;
+  if (!condition.has_value()) return true;
+  return IsActive(condition->parent, point) &&
+         IsMet(*condition, point[static_cast<std::size_t>(condition->parent)]);
+}
+
+bool Space::HasConditions() const {
+  return std::any_of(parameters_.begin(), parameters_.end(),
+                     [](const Parameter& p) { return p.condition.has_value(); });
+}
+
+absl::Status Space::Check(const Point& point) const {
+  const auto bad = [](const std::string& name, const std::string& cause) {
+    return MakeError(ErrorId::kValueOutOfSpace, cause,
+                     "give every active parameter a value of its domain",
+                     absl::StrCat("parameters.", name));
+  };
+  if (point.size() != parameters_.size()) {
+    return bad("", absl::StrCat("a point of ", point.size(),
+                                " values does not fit a space of ", size()));
+  }
+  for (int i = 0; i < size(); ++i) {
+    const Parameter& parameter = parameters_[static_cast<std::size_t>(i)];
+    const double value = point[static_cast<std::size_t>(i)];
+    const bool active = IsActive(i, point);
+    if (active && IsAbsent(value)) {
+      return bad(parameter.name,
+                 absl::StrCat("parameter ", parameter.name, " has no value"));
+    }
+    if (!active && !IsAbsent(value)) {
+      return bad(parameter.name, absl::StrCat("parameter ", parameter.name,
+                                              " has a value although its "
+                                              "condition is not met"));
+    }
+    if (active && !Contains(parameter.domain, value)) {
+      return bad(parameter.name,
+                 absl::StrCat(value, " is outside the domain of parameter ",
+                              parameter.name));
+    }
+  }
+  return absl::OkStatus();
+}
+
+Point Space::Canonical(Point point) const {
+  // Parents come first, so one pass settles whole chains of conditions.
+  for (int i = 0; i < size(); ++i) {
+    if (!IsActive(i, point)) point[static_cast<std::size_t>(i)] = kAbsent;
+  }
+  return point;
+}
+
+std::vector<ModuleRate> Space::Rates(const Point& point) const {
+  std::vector<ModuleRate> rates;
+  rates.reserve(modules_.size());
+  for (const ModuleBinding& binding : modules_) {
+    double rate = binding.fixed_rate;
+    if (binding.parameter.has_value()) {
+      const auto i = static_cast<std::size_t>(*binding.parameter);
+      rate = RateOf(parameters_[i].domain, point[i]);
+    }
+    if (prefix_depth_.has_value() && binding.frozen_above_depth.has_value()) {
+      const double depth = point[static_cast<std::size_t>(*prefix_depth_)];
+      if (depth > *binding.frozen_above_depth) rate = 0.0;
+    }
+    rates.push_back({binding.module, rate});
+  }
+  return rates;
+}
+
+double Space::CountPoints() const {
+  double count = 1.0;
+  for (const Parameter& parameter : parameters_) {
+    count *= CountValues(parameter.domain);
+  }
+  return count;
+}
+
+}  // namespace frostline

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "study/space_builder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/status_macros.h"
+
+namespace frostline {
+namespace {
+
+constexpr char kPrefixDepth[] = "prefix_depth";
+constexpr std::size_t kMaxNameLength = 128;
+
+absl::Status CheckParameterName(const std::string& name,
+                                const std::string& field) {
+  const bool printable = std::all_of(name.begin(), name.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;
+  });
+  if (!name.empty() && name.size() <= kMaxNameLength && printable) {
+    return absl::OkStatus();
+  }
+  return MakeError(ErrorId::kNameInvalid, "a parameter name is empty, longer than 128 bytes or unprintable",
+                   "give a short printable name", field + ".name");
+}
+
+// The encoded value of a parent that a person wrote as `text`.
+std::optional<double> EncodeValue(const Domain& domain,
+                                  const std::string& text) {
+  if (const auto* categorical = std::get_if<Categorical>(&domain)) {
+    for (std::size_t i = 0; i < categorical->choices.size(); ++i) {
+      const std::string& choice = categorical->choices[i];
+      if (choice == text || choice == absl::StrCat("\"", text, "\"")) {
+        return static_cast<double>(i);
+      }
+    }
+    return std::nullopt;
+  }
+  double number = 0.0;
+  if (text != "frozen" && !absl::SimpleAtod(text, &number)) return std::nullopt;
+  if (const auto* levels = std::get_if<Levels>(&domain)) {
+    const auto at =
+        std::find(levels->rates.begin(), levels->rates.end(), number);
+    if (at == levels->rates.end()) return std::nullopt;
+    return static_cast<double>(at - levels->rates.begin());
+  }
+  return Contains(domain, number) ? std::optional<double>(number)
+                                  : std::nullopt;
+}
+
+absl::StatusOr<Condition> Resolve(const ConditionSpec& spec,
+                                  const std::vector<Parameter>& earlier,
+                                  const std::string& field) {
+  const auto bad = [&](const std::string& cause, const std::string& fix) {
+    return MakeError(ErrorId::kConditionInvalid, cause, fix, field + ".when");
+  };
+  Condition condition;
+  const auto parent =
+      std::find_if(earlier.begin(), earlier.end(),
+                   [&](const Parameter& p) { return p.name == spec.parent; });
+  if (parent == earlier.end()) {
+    return bad(absl::StrCat("the parent '", spec.parent,
+                            "' is no parameter listed before this one"),
+               "name a parameter that stands above this one");
+  }
+  condition.parent = static_cast<int>(parent - earlier.begin());
+  for (const std::string& text : spec.values) {
+    const auto value = EncodeValue(parent->domain, text);
+    if (!value.has_value()) {
+      return bad(absl::StrCat("'", text, "' is no value of ", spec.parent),
+                 "list values the parent can take");
+    }
+    condition.values.push_back(*value);
+  }
+  if (spec.values.empty()) {
+    if (std::holds_alternative<Categorical>(parent->domain) ||
+        (!spec.min.has_value() && !spec.max.has_value())) {
+      return bad("the condition has neither values nor an interval",
+                 "list values, or min and max for a numeric parent");
+    }
+    condition.min = spec.min.value_or(-INFINITY);
+    condition.max = spec.max.value_or(INFINITY);
+    if (!(condition.min <= condition.max)) {
+      return bad("min is above max", "put the lower number in min");
+    }
+  }
+  return condition;
+}
+
+int DepthOf(const std::vector<Parameter>& parameters, const Condition& last) {
+  int depth = 1;
+  for (auto at = &parameters[static_cast<std::size_t>(last.parent)];
+       at->condition.has_value();
+       at = &parameters[static_cast<std::size_t>(at->condition->parent)]) {
+    ++depth;
+  }
+  return depth;
+}
+
+}  // namespace
+
+SpaceBuilder::SpaceBuilder(const ModelShape& shape) : shape_(shape) {
+  if (shape.num_layers < 0 || shape.num_layers > kMaxLayers ||
+      shape.heads_per_layer < 0 || shape.heads_per_layer > kMaxHeads) {
+    Fail(MakeError(ErrorId::kRangeInvalid,
+                   absl::StrCat("a model of ", shape.num_layers, " layers and ",
+                                shape.heads_per_layer, " heads per layer"),
+                   absl::StrCat("give 0 to ", kMaxLayers, " layers and 0 to ",
+                                kMaxHeads, " heads"),
+                   "model"));
+    shape_ = ModelShape{};
+  }
+}
+
+void SpaceBuilder::Fail(const absl::Status& status) {
+  if (first_error_.ok()) first_error_ = status;
+}
+
+void SpaceBuilder::SetDefault(const Strategy& strategy,
+                              const std::string& field) {
+  auto rates = ApplyStrategy(strategy, shape_, field);
+  if (!rates.ok()) return Fail(rates.status());
+  defaults_ = *std::move(rates);
+}
+
+bool SpaceBuilder::Claim(const std::vector<std::string>& modules,
+                         const std::string& field) {
+  for (const std::string& module : modules) {
+    for (const auto& [claimed, claimed_field] : field_of_module_) {
+      if (!Overlap(module, claimed)) continue;
+      Fail(MakeError(ErrorId::kModuleDuplicate,
+                     absl::StrCat(module, " already gets its rate from ",
+                                  claimed_field, " (", claimed, ")"),
+                     "give every module one entry; selectors may not overlap",
+                     field));
+      return false;
+    }
+    field_of_module_[module] = field;
+  }
+  return true;
+}
+
+void SpaceBuilder::AddEntry(Entry entry) {
+  if (auto status = CheckParameterName(entry.parameter.name, entry.field);
+      !status.ok()) {
+    return Fail(status);
+  }
+  if (auto status = CheckDomain(entry.parameter.domain, entry.field);
+      !status.ok()) {
+    return Fail(status);
+  }
+  for (const Entry& other : entries_) {
+    if (other.parameter.name != entry.parameter.name) continue;
+    return Fail(MakeError(
+        ErrorId::kParameterDuplicate,
+        absl::StrCat("parameter ", entry.parameter.name, " stands at ",
+                     other.field, " too"),
+        "give every parameter a name of its own", entry.field));
+  }
+  entries_.push_back(std::move(entry));
+  if (entries_.size() > static_cast<std::size_t>(kMaxParameters)) {
+    Fail(MakeError(ErrorId::kSpaceTooLarge,
+                   absl::StrCat("more than ", kMaxParameters, " parameters"),
+                   "tie modules together, or search fewer", entry.field));
+  }
+}
+
+void SpaceBuilder::AddModules(const std::string& selector, const Domain& domain,
+                              const std::string& field) {
+  auto modules = SelectModules(shape_, selector, field);
+  if (!modules.ok()) return Fail(modules.status());
+  if (!Claim(*modules, field)) return;
+  for (const std::string& module : *modules) {
+    parameter_of_module_[module] = module;
+    AddEntry({{module, domain, std::nullopt}, std::nullopt, field});
+  }
+}
+
+void SpaceBuilder::FixModules(const std::string& selector, double rate,
+                              const std::string& field) {
+  auto modules = SelectModules(shape_, selector, field);
+  if (!modules.ok()) return Fail(modules.status());
+  if (!std::isfinite(rate) || rate < 0.0) {
+    return Fail(MakeError(ErrorId::kRangeInvalid,
+                          absl::StrCat("fixed rate ", rate),
+                          "a rate is a finite number, 0 (frozen) or more",
+                          field + ".fixed"));
+  }
+  if (!Claim(*modules, field)) return;
+  for (const std::string& module : *modules) fixed_rate_[module] = rate;
+}
+
+void SpaceBuilder::TieModules(const std::string& name,
+                              const std::vector<std::string>& selectors,
+                              const Domain& domain, const std::string& field) {
+  if (selectors.empty()) {
+    return Fail(MakeError(ErrorId::kStudyFieldMissing,
+                          "a tie names no modules", "list its modules",
+                          field + ".modules"));
+  }
+  for (const std::string& selector : selectors) {
+    auto modules = SelectModules(shape_, selector, field);
+    if (!modules.ok()) return Fail(modules.status());
+    if (!Claim(*modules, field)) return;
+    for (const std::string& module : *modules) {
+      parameter_of_module_[module] = name;
+    }
+  }
+  AddEntry({{name, domain, std::nullopt}, std::nullopt, field});
+}
+
+void SpaceBuilder::SetPrefixDepth(int lo, int hi, const std::string& field) {
+  if (lo < 0 || lo > hi || hi > shape_.num_layers) {
+    return Fail(MakeError(
+        ErrorId::kRangeInvalid,
+        absl::StrCat("prefix_depth [", lo, ", ", hi, "] of a model with ",
+                     shape_.num_layers, " layers"),
+        absl::StrCat("give a range within [0, ", shape_.num_layers, "]"),
+        field));
+  }
+  depth_ = IntRange{lo, hi, 1, false};
+  depth_field_ = field;
+}
+
+void SpaceBuilder::AddParameter(const std::string& name, const Domain& domain,
+                                const std::string& field,
+                                const std::optional<ConditionSpec>& condition) {
+  AddEntry({{name, domain, std::nullopt}, condition, field});
+}
+
+// Puts the depth first and drops or conditions the layers it may freeze.
+absl::Status SpaceBuilder::PlacePrefixDepth() {
+  if (!depth_.has_value()) return absl::OkStatus();
+  const auto embeddings = field_of_module_.find("embeddings");
+  if (embeddings != field_of_module_.end()) {
+    return MakeError(ErrorId::kConditionInvalid,
+                     "prefix_depth freezes the embeddings at every depth, so "
+                     "their entry would never count",
+                     "drop the entry for embeddings, or prefix_depth",
+                     embeddings->second);
+  }
+  std::vector<Entry> kept;
+  kept.push_back({{kPrefixDepth, *depth_, std::nullopt}, std::nullopt,
+                  depth_field_});
+  for (Entry& entry : entries_) {
+    if (entry.parameter.name == kPrefixDepth) {
+      return MakeError(ErrorId::kParameterDuplicate,
+                       "prefix_depth is a parameter of its own here",
+                       "rename the parameter", entry.field);
+    }
+    // A tie is active as long as its deepest layer can train.
+    int deepest = -1;
+    bool outside_layers = false;
+    for (const auto& [module, name] : parameter_of_module_) {
+      if (name != entry.parameter.name) continue;
+      outside_layers |= LayerOf(module) < 0;
+      deepest = std::max(deepest, LayerOf(module));
+    }
+    if (deepest >= 0 && !outside_layers) {
+      if (deepest < depth_->lo) continue;  // frozen at every depth
+      if (deepest < depth_->hi) {
+        entry.condition = ConditionSpec{
+            kPrefixDepth, {}, std::nullopt, static_cast<double>(deepest)};
+      }
+    }
+    kept.push_back(std::move(entry));
+  }
+  entries_ = std::move(kept);
+  return absl::OkStatus();
+}
+
+absl::Status SpaceBuilder::ResolveConditions() {
+  std::vector<Parameter> earlier;
+  for (Entry& entry : entries_) {
+    if (entry.condition.has_value()) {
+      ASSIGN_OR_RETURN(entry.parameter.condition,
+                       Resolve(*entry.condition, earlier, entry.field));
+      if (DepthOf(earlier, *entry.parameter.condition) > kMaxConditionDepth) {
+        return MakeError(
+            ErrorId::kConditionInvalid, "conditions are nested too deeply",
+            absl::StrCat("nest at most ", kMaxConditionDepth), entry.field);
+      }
+    }
+    earlier.push_back(entry.parameter);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<ModuleBinding> SpaceBuilder::BindModules() const {
+  std::map<std::string, double> default_rate;
+  for (const ModuleRate& rate : defaults_) {
+    default_rate[rate.module] = rate.rate;
+  }
+  std::vector<ModuleBinding> bindings;
+  const auto bind = [&](const std::string& module, double fallback) {
+    ModuleBinding binding;
+    binding.module = module;
+    const auto fixed = fixed_rate_.find(module);
+    binding.fixed_rate = fixed == fixed_rate_.end() ? fallback : fixed->second;
+    if (const auto tied = parameter_of_module_.find(module);
+        tied != parameter_of_module_.end()) {
+      for (std::size_t i = 0; i < entries_.size(); ++i) {
+        if (entries_[i].parameter.name == tied->second) {
+          binding.parameter = static_cast<int>(i);
+        }
+      }
+    }
+    if (depth_.has_value()) {
+      if (module == "embeddings") binding.fixed_rate = 0.0;
+      if (LayerOf(module) >= 0) binding.frozen_above_depth = LayerOf(module);
+    }
+    bindings.push_back(binding);
+  };
+  for (const std::string& top : TopModules(shape_)) {
+    std::vector<std::string> parts;  // the finer modules a study cut `top` into
+    for (const auto& [module, field] : field_of_module_) {
+      if (module != top && Overlap(module, top)) parts.push_back(module);
+    }
+    // What is left of a layer that is cut keeps the layer's name and its
+    // default rate; the finer modules override it.
+    bind(top, default_rate.count(top) ? default_rate.at(top) : 0.0);
+    for (const std::string& part : parts) bind(part, 0.0);
+  }
+  return bindings;
+}
+
+absl::StatusOr<Space> SpaceBuilder::Build() {
+  RETURN_IF_ERROR(first_error_);
+  RETURN_IF_ERROR(PlacePrefixDepth());
+  RETURN_IF_ERROR(ResolveConditions());
+  std::vector<Parameter> parameters;
+  for (const Entry& entry : entries_) parameters.push_back(entry.parameter);
+  return Space(std::move(parameters), BindModules(),
+               depth_.has_value() ? std::optional<int>(0) : std::nullopt);
+}
+
+}  // namespace frostline

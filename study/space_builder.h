@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: space_builder.h
+//
+// From what a study says to a Space. The builder remembers the first mistake
+// and Build() returns it, so the caller can add everything and check once:
+//
+//   SpaceBuilder builder({.num_layers = 6});
+//   builder.SetDefault(strategy, "space.default");
+//   builder.AddModules("layer.*", Levels{{0, 2e-6, 2e-5}}, "space.modules[0]");
+//   builder.AddParameter("dropout", FloatRange{0, .3}, "space.parameters[0]");
+//   ASSIGN_OR_RETURN(Space space, builder.Build());
+//
+// `field` is where the mistake would be found in the study.
+#ifndef FROSTLINE_STUDY_SPACE_BUILDER_H_
+#define FROSTLINE_STUDY_SPACE_BUILDER_H_
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "study/model_shape.h"
+#include "study/space.h"
+#include "study/strategy.h"
+
+namespace frostline {
+
+// A condition as a study states it: the parent by name, its values as a person
+// writes them ("2e-5", "adam", "3"), or an interval for numeric parents.
+struct ConditionSpec {
+  std::string parent;
+  std::vector<std::string> values;
+  std::optional<double> min;
+  std::optional<double> max;
+};
+
+class SpaceBuilder {
+ public:
+  explicit SpaceBuilder(const ModelShape& shape);
+
+  // Rates of the modules nothing else names. Without it they are frozen.
+  void SetDefault(const Strategy& strategy, const std::string& field);
+
+  // One parameter per selected module.
+  void AddModules(const std::string& selector, const Domain& domain,
+                  const std::string& field);
+  void FixModules(const std::string& selector, double rate,
+                  const std::string& field);
+  // One parameter, named `name`, for all selected modules together.
+  void TieModules(const std::string& name,
+                  const std::vector<std::string>& selectors,
+                  const Domain& domain, const std::string& field);
+
+  // Adds the parameter "prefix_depth" over lo … hi: embeddings and layers below it are
+  // frozen, and the parameters of those layers are inactive.
+  void SetPrefixDepth(int lo, int hi, const std::string& field);
+
+  void AddParameter(const std::string& name, const Domain& domain,
+                    const std::string& field,
+                    const std::optional<ConditionSpec>& condition = {});
+
+  absl::StatusOr<Space> Build();
+
+ private:
+  struct Entry {
+    Parameter parameter;
+    std::optional<ConditionSpec> condition;
+    std::string field;
+  };
+
+  void Fail(const absl::Status& status);
+  // Marks the modules as spoken for; MODULE_DUPLICATE when one already is.
+  bool Claim(const std::vector<std::string>& modules, const std::string& field);
+  void AddEntry(Entry entry);
+  absl::Status PlacePrefixDepth();
+  absl::Status ResolveConditions();
+  std::vector<ModuleBinding> BindModules() const;
+
+  ModelShape shape_;
+  absl::Status first_error_;
+  std::vector<ModuleRate> defaults_;
+  std::vector<Entry> entries_;
+  std::map<std::string, std::string> field_of_module_;
+  std::map<std::string, std::string> parameter_of_module_;
+  std::map<std::string, double> fixed_rate_;
+  std::optional<IntRange> depth_;
+  std::string depth_field_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STUDY_SPACE_BUILDER_H_
