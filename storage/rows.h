@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: rows.h
+//
+// What is stored: plain structs, one per table, in the words of the design. A
+// store writes and reads them; it never interprets `spec`, `info`, `labels`,
+// `usage` and `reply`, which are messages serialised by the server.
+#ifndef FROSTLINE_STORAGE_ROWS_H_
+#define FROSTLINE_STORAGE_ROWS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/secret.h"
+#include "study/point.h"
+#include "study/trial.h"
+
+namespace frostline {
+
+using StudyKey = std::int64_t;  // the store's own number for a study, from 1
+
+// The numbers are stored: never change one.
+enum class StudyState {
+  kActive = 1,
+  kPaused = 2,     // nothing is leased; running trials go on
+  kStopped = 3,    // by a person
+  kCompleted = 4,  // the budget is reached or the space exhausted
+  kDeleted = 5,    // hidden; purged after its expiry
+};
+
+struct StudyRow {
+  StudyKey key = 0;
+  std::string id;  // unique among studies that are not deleted
+  StudyState state = StudyState::kActive;
+  std::string spec;  // immutable
+  std::string settings;  // what UpdateStudy may change
+  std::uint64_t seed = 0;
+  std::int64_t etag = 1;      // rises with each change of this row
+  std::int64_t revision = 0;  // of the last change of this row
+  WallMicros created = 0;
+  WallMicros updated = 0;
+  WallMicros expires = 0;  // when a deleted study is purged; else 0
+  std::string state_reason;
+};
+
+enum class TrialOrigin {
+  kSampled = 1,
+  kEnqueued = 2,
+  kImported = 3,  // does not count towards the budget
+  kRetry = 4,     // of an ended trial; does not count towards the budget
+};
+
+struct TrialRow {
+  StudyKey study = 0;
+  std::int64_t number = 0;  // 0, 1, 2, … within the study
+  TrialState state = TrialState::kQueued;
+  TrialOrigin origin = TrialOrigin::kSampled;
+  Point point;
+  // The fence: the attempt that holds or last held the trial (0: none yet) and
+  // the secret its worker must show.
+  std::int64_t attempt = 0;
+  SecretString secret;
+  std::string worker;  // id of the holder; kept after the end
+  int trial_faults = 0;
+  int infrastructure_faults = 0;
+  int priority = 0;  // higher first
+  std::int64_t revision = 0;  // the study's, at this row's last change
+  WallMicros created = 0;
+  WallMicros started = 0;  // of the current or last attempt
+  WallMicros ended = 0;
+  std::int64_t last_step = -1;
+  Metrics metrics;             // final
+  std::vector<double> values;  // one per objective, where there is a result
+  FailureClass failure = FailureClass::kNone;
+  std::string cause;  // why it failed, was pruned or cancelled; for people
+  std::string usage;  // seconds, parameters, semantics: a serialised message
+  std::string labels;
+  // The replay log: how much of the history the sampler had seen.
+  std::int64_t seen_revision = 0;
+};
+
+struct AttemptRow {
+  StudyKey study = 0;
+  std::int64_t number = 0;
+  std::int64_t attempt = 0;
+  AttemptState state = AttemptState::kRunning;
+  SecretString secret;  // so that a late result of this attempt can be judged
+  std::string worker;
+  std::string boot_id;
+  WallMicros started = 0;
+  WallMicros ended = 0;
+  FailureClass failure = FailureClass::kNone;
+  std::string cause;
+  std::string checkpoint;  // id + SHA-256 on the workers' storage; or empty
+  std::string outcome;     // what a superseded attempt delivered
+};
+
+struct MeasurementRow {
+  StudyKey study = 0;
+  std::int64_t number = 0;
+  std::int64_t attempt = 0;
+  Measurement measurement;
+};
+
+// Per-example outcomes on the validation set (design §4).
+struct OutcomeRow {
+  StudyKey study = 0;
+  std::int64_t number = 0;
+  std::string data_fingerprint;
+  int encoding = 0;  // of v1.ExampleOutcomes
+  std::int64_t count = 0;
+  std::string data;
+};
+
+enum class WorkerState {
+  kActive = 1,
+  kDraining = 2,     // gets no new trials
+  kQuarantined = 3,  // failed too many trials in a row
+  kGone = 4,         // said good-bye
+};
+
+struct WorkerRow {
+  std::string id;
+  std::string boot_id;
+  WorkerState state = WorkerState::kActive;
+  std::string info;  // labels, slots, hardware: a serialised message
+  int failures_in_a_row = 0;
+  WallMicros registered = 0;
+  WallMicros last_seen = 0;
+};
+
+// A reply that a repeated request gets again.
+struct ReplyRow {
+  std::string request_id;
+  std::string method;
+  std::uint64_t request_hash = 0;
+  std::string reply;
+  WallMicros created = 0;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STORAGE_ROWS_H_

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: trial_store.h
+//
+// The seam of storage. Every backend (memory/, sqlite/, …) passes the one suite
+// tests/contract/trial_store_contract.h.
+//
+// Writing: one thread at a time holds a Transaction and puts several requests
+// into it, each inside Operation(), so that a request that fails leaves no
+// trace and does not harm its neighbours. Nothing is durable, and nobody may be
+// told OK, before Commit() has returned OK. When Commit() fails with STORE_IO or
+// STORE_CORRUPT the process must stop: it cannot know what is on disk.
+//
+// Reading: any thread, at any time, without waiting for the writer. Each call
+// sees one snapshot, of committed rows only, and returns copies.
+//
+// Errors of every call, besides those named: STORE_IO, STORE_CORRUPT,
+// STORE_FULL (nothing of the transaction happened; roll back).
+#ifndef FROSTLINE_STORAGE_TRIAL_STORE_H_
+#define FROSTLINE_STORAGE_TRIAL_STORE_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "storage/rows.h"
+
+namespace frostline {
+
+// What must still hold for an update of a trial to happen.
+struct TrialGuard {
+  TrialState state = TrialState::kRunning;
+  std::int64_t attempt = 0;
+  // Checked when present: a worker's write must show the attempt's secret.
+  std::optional<SecretString> secret;
+};
+
+class Transaction {
+ public:
+  // Rolls back unless Commit() was called.
+  virtual ~Transaction() = default;
+
+  // Runs `body`; when it returns an error everything it wrote is undone, the
+  // transaction goes on, and the error is returned. Not nested.
+  virtual absl::Status Operation(
+      absl::FunctionRef<absl::Status()> body) = 0;
+
+  // STUDY_ALREADY_EXISTS when a study that is not deleted has the id.
+  virtual absl::StatusOr<StudyKey> InsertStudy(const StudyRow& study) = 0;
+  // Everything but key, id, spec, seed and created. ETAG_MISMATCH unless the
+  // stored etag is `expected_etag`; `study.etag` is stored.
+  virtual absl::Status UpdateStudy(const StudyRow& study,
+                                   std::int64_t expected_etag) = 0;
+  // Removes the study and all that belongs to it. STUDY_NOT_FOUND.
+  virtual absl::Status PurgeStudy(StudyKey study) = 0;
+
+  // A number that exists already is a bug of the caller: INTERNAL.
+  virtual absl::Status InsertTrial(const TrialRow& trial) = 0;
+  // Replaces all of the trial's row but study, number, origin, point and
+  // created, if `guard` holds for the stored row; LEASE_LOST when it does not,
+  // TRIAL_NOT_FOUND when there is no such trial. This is the fence.
+  virtual absl::Status UpdateTrial(const TrialRow& trial,
+                                   const TrialGuard& guard) = 0;
+
+  // Inserts or replaces by (study, number, attempt).
+  virtual absl::Status PutAttempt(const AttemptRow& attempt) = 0;
+  // Inserts by (study, number, attempt, step). A row that is there with equal
+  // metrics is skipped; with others the answer is REPORT_CONFLICT. NaN and infinities are kept.
+  virtual absl::Status AddMeasurements(
+      const std::vector<MeasurementRow>& rows) = 0;
+  virtual absl::Status PutOutcome(const OutcomeRow& outcome) = 0;
+  virtual absl::Status PutWorker(const WorkerRow& worker) = 0;
+  // REQUEST_ID_REUSED when the id is there.
+  virtual absl::Status RememberReply(const ReplyRow& reply) = 0;
+  virtual absl::Status ForgetRepliesBefore(WallMicros time) = 0;
+
+  // Durable when OK. The transaction is over either way.
+  virtual absl::Status Commit() = 0;
+};
+
+struct StudyQuery {
+  bool with_deleted = false;
+  StudyKey after = 0;  // keyset paging, by key
+  int limit = 100;
+};
+
+struct TrialQuery {
+  enum class Order { kNumber, kRevision };
+  StudyKey study = 0;
+  std::vector<TrialState> states;  // empty: all
+  Order order = Order::kNumber;
+  std::int64_t after = -1;  // last number, or last revision, already seen
+  int limit = 100;
+};
+
+struct MeasurementQuery {
+  StudyKey study = 0;
+  std::int64_t number = 0;
+  std::int64_t attempt = 0;
+  std::int64_t after_step = -1;
+  int limit = 1000;
+};
+
+class TrialStore {
+ public:
+  virtual ~TrialStore() = default;
+
+  // Blocks while another transaction is open.
+  virtual absl::StatusOr<std::unique_ptr<Transaction>> Begin() = 0;
+
+  // STUDY_NOT_FOUND for an unknown or deleted id.
+  virtual absl::StatusOr<StudyRow> FindStudy(const std::string& id) const = 0;
+  virtual absl::StatusOr<std::vector<StudyRow>> ListStudies(
+      const StudyQuery& query) const = 0;
+  // TRIAL_NOT_FOUND.
+  virtual absl::StatusOr<TrialRow> FindTrial(StudyKey study,
+                                             std::int64_t number) const = 0;
+  // Ascending by the query's order.
+  virtual absl::StatusOr<std::vector<TrialRow>> ListTrials(
+      const TrialQuery& query) const = 0;
+  // Ascending by attempt.
+  virtual absl::StatusOr<std::vector<AttemptRow>> ListAttempts(
+      StudyKey study, std::int64_t number) const = 0;
+  // Ascending by step.
+  virtual absl::StatusOr<std::vector<Measurement>> ListMeasurements(
+      const MeasurementQuery& query) const = 0;
+  virtual absl::StatusOr<std::optional<OutcomeRow>> FindOutcome(
+      StudyKey study, std::int64_t number) const = 0;
+  // Ascending by id.
+  virtual absl::StatusOr<std::vector<WorkerRow>> ListWorkers(
+      const std::string& after, int limit) const = 0;
+  virtual absl::StatusOr<std::optional<ReplyRow>> FindReply(
+      const std::string& request_id) const = 0;
+
+  // For people: "memory", "sqlite 3.40.1 /data/frostline.sqlite".
+  virtual std::string Describe() const = 0;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STORAGE_TRIAL_STORE_H_
