@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: report.h
+//
+// What an importance evaluator answers: plain numbers with their uncertainty.
+#ifndef FROSTLINE_IMPORTANCE_REPORT_H_
+#define FROSTLINE_IMPORTANCE_REPORT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace frostline {
+
+// Without bootstraps all five are equal.
+struct Interval {
+  double value = 0.0;
+  double lo80 = 0.0;
+  double hi80 = 0.0;
+  double lo95 = 0.0;
+  double hi95 = 0.0;
+};
+
+struct ParameterImportance {
+  int parameter = 0;  // index in the space
+  Interval main;      // share of the target's variance, main effect
+  Interval total;     // with all interactions it takes part in
+  // Rank correlation along the marginal curve: above 0, higher values are
+  // better (whatever the objective's direction). NaN for categorical ones.
+  double direction = 0.0;
+  int rank = 0;  // 1 is the most important
+  double top3_probability = 0.0;  // over bootstraps
+  bool distinguishable = false;   // its interval is clear of what chance gives
+};
+
+struct PairImportance {
+  int first = 0;
+  int second = 0;
+  Interval share;  // beyond both main effects
+};
+
+struct ReportWarning {
+  std::string code;  // "FEW_TRIALS", "ADAPTIVE_SAMPLING", "LEVEL_NEVER_TRIED"
+  std::string sentence;
+  std::vector<int> parameters;
+};
+
+struct Report {
+  std::int64_t trials_used = 0;
+  std::int64_t trials_left_out = 0;
+  std::vector<ParameterImportance> parameters;  // in the space's order
+  std::vector<PairImportance> pairs;            // strongest first
+  Interval unexplained;
+  // Fit on the trials a tree has not seen; below about 0.3 believe little.
+  double out_of_bag_r2 = 0.0;
+  // Variance of the target among repeated points; NaN: none was repeated.
+  double noise_variance = 0.0;
+  std::vector<ReportWarning> warnings;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_REPORT_H_

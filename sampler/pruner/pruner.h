@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: pruner.h
+//
+// The seam of early stopping: a pruner looks at a history and answers whether a
+// running trial should stop. It stops nothing itself; the answer rides on the reply to
+// the worker's next report.
+//
+// It sees the first objective's intermediate values only. Its answer is a
+// function of the history, so a study replays.
+#ifndef FROSTLINE_SAMPLER_PRUNER_PRUNER_H_
+#define FROSTLINE_SAMPLER_PRUNER_PRUNER_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "study/history.h"
+#include "study/objective.h"
+
+namespace frostline {
+
+struct PruneDecision {
+  bool prune = false;
+  std::string reason;  // for people: "0.61 at step 3, median of 12 trials is 0.71"
+};
+
+// One owner thread at a time. May remember what it computed, as samplers do.
+class Pruner {
+ public:
+  virtual ~Pruner() = default;
+
+  // Judges `trial` at its newest intermediate value. An unknown or ended trial,
+  // or one without values, is never pruned.
+  virtual PruneDecision Judge(const History& history, std::int64_t trial) = 0;
+};
+
+struct PrunerSpec {
+  std::string name = "none";
+  std::map<std::string, std::string> options;
+};
+
+// PRUNER_INVALID for an unknown name or option.
+absl::StatusOr<std::unique_ptr<Pruner>> MakePruner(
+    const PrunerSpec& spec, const std::vector<Objective>& objectives);
+
+// What MakePruner knows, sorted.
+std::vector<std::string> PrunerNames();
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_PRUNER_PRUNER_H_
