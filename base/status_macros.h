@@ -15,17 +15,21 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#define RETURN_IF_ERROR(expression)                       \
-  do {                                                    \
-    absl::Status frostline_status_ = (expression);        \
-    if (!frostline_status_.ok()) return frostline_status_; \
+// __COUNTER__, not __LINE__: an expression may hold a lambda that uses them too.
+#define RETURN_IF_ERROR(expression) \
+  FROSTLINE_RETURN_IF_ERROR_(FROSTLINE_CONCAT_(status_, __COUNTER__), expression)
+
+#define FROSTLINE_RETURN_IF_ERROR_(holder, expression) \
+  do {                                                 \
+    absl::Status holder = (expression);                \
+    if (!holder.ok()) return holder;                   \
   } while (false)
 
 #define FROSTLINE_CONCAT_INNER_(a, b) a##b
 #define FROSTLINE_CONCAT_(a, b) FROSTLINE_CONCAT_INNER_(a, b)
 
 #define ASSIGN_OR_RETURN(target, expression)                        \
-  FROSTLINE_ASSIGN_OR_RETURN_(FROSTLINE_CONCAT_(or_, __LINE__), target, \
+  FROSTLINE_ASSIGN_OR_RETURN_(FROSTLINE_CONCAT_(or_, __COUNTER__), target, \
                               expression)
 
 #define FROSTLINE_ASSIGN_OR_RETURN_(holder, target, expression) \

@@ -8,13 +8,12 @@
 #ifndef FROSTLINE_SERVER_SPEC_CHECK_H_
 #define FROSTLINE_SERVER_SPEC_CHECK_H_
 
-#include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "frostline/v1/study.pb.h"
-#include "frostline/v1/trial.pb.h"
 #include "sampler/factory.h"
 #include "sampler/pruner/pruner.h"
 #include "server/trial_machine.h"
@@ -50,19 +49,13 @@ absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
                                         const v1::StudySettings& settings,
                                         const LeaseRules& defaults);
 
-// A point from values by parameter name, as enqueued and imported trials give
-// them. Levels are named by their rate, frozen is 0. Parameters that are not
-// named stay absent; `complete` asks for all active ones.
-absl::StatusOr<Point> PointFromValues(
-    const Space& space,
-    const google::protobuf::Map<std::string, google::protobuf::Value>& values,
-    bool complete, const std::string& field);
-
-// The point at which every module has the strategy's rate; VALUE_OUT_OF_SPACE when
-// the space has no such point.
-absl::StatusOr<Point> PointFromStrategy(const CheckedStudy& study,
-                                        const v1::Strategy& strategy,
-                                        const std::string& field);
+// The point of an enqueued trial: a strategy's, or that of its values; what they
+// leave open is drawn from (study seed, number). VALUE_OUT_OF_SPACE when the
+// space has no such point.
+absl::StatusOr<Point> PointFromEnqueued(const CheckedStudy& study,
+                                        const v1::EnqueuedTrial& trial,
+                                        const std::string& field,
+                                        std::int64_t number);
 
 }  // namespace frostline
 

@@ -78,8 +78,11 @@ struct TrialRow {
   std::string cause;  // why it failed, was pruned or cancelled; for people
   std::string usage;  // seconds, parameters, semantics: a serialised message
   std::string labels;
-  // The replay log: how much of the history the sampler had seen.
+  // The replay log. The sampler that proposed this trial had seen every trial
+  // numbered below it, and every end up to this revision …
   std::int64_t seen_revision = 0;
+  // … and this trial's own end is this one (0: it has not ended).
+  std::int64_t ended_revision = 0;
 };
 
 struct AttemptRow {

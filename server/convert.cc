@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/convert.h"
+
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/error.h"
+#include "base/ids.h"
+#include "server/space_from_proto.h"
+
+namespace frostline {
+namespace {
+
+// The numbers on the wire are the numbers in the store.
+static_assert(static_cast<int>(TrialState::kCancelled) ==
+              v1::TRIAL_STATE_CANCELLED);
+static_assert(static_cast<int>(AttemptState::kCancelled) ==
+              v1::ATTEMPT_STATE_CANCELLED);
+static_assert(static_cast<int>(FailureClass::kInfrastructure) ==
+              v1::FAILURE_CLASS_INFRASTRUCTURE);
+static_assert(static_cast<int>(StudyState::kDeleted) ==
+              v1::STUDY_STATE_DELETED);
+static_assert(static_cast<int>(TrialOrigin::kRetry) ==
+              v1::TRIAL_ORIGIN_RETRY);
+
+v1::Attempt AttemptToProto(const AttemptRow& row) {
+  v1::Attempt proto;
+  proto.set_number(row.attempt);
+  proto.set_state(static_cast<v1::AttemptState>(row.state));
+  proto.set_worker(WorkerNameOf(row.worker));
+  proto.set_boot_id(row.boot_id);
+  *proto.mutable_start_time() = ToTimestamp(row.started);
+  if (row.ended != 0) *proto.mutable_end_time() = ToTimestamp(row.ended);
+  proto.set_failure(static_cast<v1::FailureClass>(row.failure));
+  proto.set_cause(row.cause);
+  if (!row.checkpoint.empty()) {
+    proto.mutable_checkpoint()->ParseFromString(row.checkpoint);
+  }
+  if (!row.outcome.empty()) {
+    proto.mutable_superseded_outcome()->ParseFromString(row.outcome);
+  }
+  return proto;
+}
+
+void AddParameters(
+    const TrialRow& row, const Space& space,
+    google::protobuf::RepeatedPtrField<v1::ParameterValue>& out) {
+  for (std::size_t i = 0; i < row.point.size(); ++i) {
+    if (IsAbsent(row.point[i])) continue;
+    const Parameter& parameter = space.parameters()[i];
+    v1::ParameterValue* const value = out.Add();
+    value->set_name(parameter.name);
+    *value->mutable_value() = ValueToProto(parameter.domain, row.point[i]);
+  }
+}
+
+void AddRates(const TrialRow& row, const Space& space,
+              google::protobuf::RepeatedPtrField<v1::ModuleRate>& out) {
+  for (const ModuleRate& rate : space.Rates(row.point)) {
+    v1::ModuleRate* const proto = out.Add();
+    proto->set_module(rate.module);
+    proto->set_rate(rate.rate);
+  }
+}
+
+// Embeddings and all layers below it are frozen; -1 when the embeddings train.
+int PrefixDepthOf(const std::vector<ModuleRate>& rates) {
+  int depth = 0;
+  for (const ModuleRate& rate : rates) {
+    const int layer = LayerOf(rate.module);
+    if (rate.rate == 0.0) {
+      if (layer >= 0) depth = layer + 1;
+      continue;
+    }
+    if (layer < 0) return rate.module == "embeddings" ? -1 : depth;
+    return layer;
+  }
+  return depth;
+}
+
+std::string DescribeDomain(const Domain& domain) {
+  if (const auto* levels = std::get_if<Levels>(&domain)) {
+    return absl::StrCat("levels ", absl::StrJoin(levels->rates, ", "));
+  }
+  const auto& range = std::get<LogUniform>(domain);
+  return absl::StrCat("log-uniform ", range.lo, " … ", range.hi,
+                      range.freeze ? " or frozen" : "");
+}
+
+v1::Interval IntervalToProto(const Interval& interval) {
+  v1::Interval proto;
+  proto.set_value(interval.value);
+  proto.set_lo80(interval.lo80);
+  proto.set_hi80(interval.hi80);
+  proto.set_lo95(interval.lo95);
+  proto.set_hi95(interval.hi95);
+  return proto;
+}
+
+Result::Kind KindFromProto(v1::Outcome::Kind kind) {
+  switch (kind) {
+    case v1::Outcome::SUCCEEDED:
+      return Result::Kind::kSucceeded;
+    case v1::Outcome::PRUNED:
+      return Result::Kind::kPruned;
+    case v1::Outcome::INFEASIBLE:
+      return Result::Kind::kInfeasible;
+    case v1::Outcome::CANCELLED:
+      return Result::Kind::kCancelled;
+    default:
+      return Result::Kind::kFailed;
+  }
+}
+
+}  // namespace
+
+google::protobuf::Timestamp ToTimestamp(WallMicros time) {
+  google::protobuf::Timestamp proto;
+  proto.set_seconds(time / 1'000'000);
+  proto.set_nanos(static_cast<std::int32_t>(time % 1'000'000) * 1000);
+  return proto;
+}
+
+google::protobuf::Duration ToProtoDuration(Duration duration) {
+  google::protobuf::Duration proto;
+  proto.set_seconds(duration.count() / 1'000'000'000);
+  proto.set_nanos(static_cast<std::int32_t>(duration.count() % 1'000'000'000));
+  return proto;
+}
+
+Duration FromProtoDuration(const google::protobuf::Duration& duration) {
+  return std::chrono::seconds(duration.seconds()) +
+         std::chrono::nanoseconds(duration.nanos());
+}
+
+v1::Trial TrialToProto(const TrialRow& row, const std::string& study_id,
+                       const Space& space, v1::TrialView view,
+                       const std::vector<AttemptRow>& attempts) {
+  v1::Trial proto;
+  proto.ParseFromString(row.labels);  // labels and note
+  proto.set_name(TrialNameOf(study_id, row.number));
+  proto.set_number(row.number);
+  proto.set_state(static_cast<v1::TrialState>(row.state));
+  proto.set_origin(static_cast<v1::TrialOrigin>(row.origin));
+  AddParameters(row, space, *proto.mutable_parameters());
+  if (view == v1::TRIAL_VIEW_FULL) {
+    AddRates(row, space, *proto.mutable_rates());
+    for (const AttemptRow& attempt : attempts) {
+      *proto.add_attempts() = AttemptToProto(attempt);
+    }
+  }
+  for (const auto& [name, value] : row.metrics) {
+    (*proto.mutable_metrics())[name] = value;
+  }
+  proto.mutable_values()->Assign(row.values.begin(), row.values.end());
+  proto.set_attempt(row.attempt);
+  if (!row.worker.empty()) proto.set_worker(WorkerNameOf(row.worker));
+  proto.set_last_step(row.last_step);
+  proto.set_revision(row.revision);
+  *proto.mutable_create_time() = ToTimestamp(row.created);
+  if (row.started != 0) *proto.mutable_start_time() = ToTimestamp(row.started);
+  if (row.ended != 0) *proto.mutable_end_time() = ToTimestamp(row.ended);
+  proto.set_failure(static_cast<v1::FailureClass>(row.failure));
+  proto.set_cause(row.cause);
+  if (!row.usage.empty()) proto.mutable_usage()->ParseFromString(row.usage);
+  proto.set_priority(row.priority);
+  proto.set_seen_revision(row.seen_revision);
+  return proto;
+}
+
+v1::Study StudyToProto(const StudyRow& row) {
+  v1::Study proto;
+  proto.set_name(StudyNameOf(row.id));
+  proto.mutable_spec()->ParseFromString(row.spec);
+  proto.mutable_settings()->ParseFromString(row.settings);
+  proto.set_state(static_cast<v1::StudyState>(row.state));
+  proto.set_state_reason(row.state_reason);
+  proto.set_etag(absl::StrCat(row.etag));
+  proto.set_revision(row.revision);
+  *proto.mutable_create_time() = ToTimestamp(row.created);
+  *proto.mutable_update_time() = ToTimestamp(row.updated);
+  if (row.expires != 0) *proto.mutable_expire_time() = ToTimestamp(row.expires);
+  return proto;
+}
+
+v1::Lease LeaseToProto(const TrialRow& row, const AttemptRow& attempt,
+                       const std::string& study_id, const CheckedStudy& study) {
+  v1::Lease lease;
+  lease.set_trial(TrialNameOf(study_id, row.number));
+  lease.set_attempt(row.attempt);
+  lease.set_secret(row.secret.Reveal());
+  *lease.mutable_ttl() = ToProtoDuration(study.lease.ttl);
+  *lease.mutable_heartbeat_interval() =
+      ToProtoDuration(study.lease.heartbeat_interval);
+  v1::TrialSpec& spec = *lease.mutable_spec();
+  AddParameters(row, study.space, *spec.mutable_parameters());
+  AddRates(row, study.space, *spec.mutable_rates());
+  *spec.mutable_model() = study.spec.model();
+  *spec.mutable_data() = study.spec.data();
+  *spec.mutable_training() = study.spec.training();
+  *spec.mutable_freeze() = study.spec.freeze();
+  *spec.mutable_objectives() = study.spec.objectives();
+  // Each trial a seed of its own, unless the study asks for one seed for all.
+  spec.set_seed(study.spec.training().seed() != 0
+                    ? study.spec.training().seed()
+                    : Rng(study.spec.seed(),
+                          static_cast<std::uint64_t>(row.number) | (1ull << 62))
+                          .Next());
+  spec.set_prefix_depth(PrefixDepthOf(study.space.Rates(row.point)));
+  v1::Trial labelled;
+  labelled.ParseFromString(row.labels);
+  *spec.mutable_labels() = labelled.labels();
+  if (!attempt.checkpoint.empty()) {
+    lease.mutable_resume_from()->ParseFromString(attempt.checkpoint);
+  }
+  return lease;
+}
+
+v1::Measurement MeasurementToProto(const Measurement& measurement) {
+  v1::Measurement proto;
+  proto.set_step(measurement.step);
+  proto.mutable_metrics()->insert(measurement.metrics.begin(),
+                                  measurement.metrics.end());
+  proto.set_elapsed_s(measurement.elapsed_s);
+  return proto;
+}
+
+Measurement MeasurementFromProto(const v1::Measurement& proto) {
+  return {.step = proto.step(),
+          .metrics = {proto.metrics().begin(), proto.metrics().end()},
+          .elapsed_s = proto.elapsed_s()};
+}
+
+absl::StatusOr<Result> ResultFromProto(
+    const v1::Outcome& outcome, const std::vector<Objective>& objectives) {
+  if (outcome.kind() == v1::Outcome::KIND_UNSPECIFIED) {
+    return MakeError(ErrorId::kRequestInvalid, "the outcome has no kind",
+                     "say how the attempt ended", "outcome.kind");
+  }
+  Result result;
+  result.kind = KindFromProto(outcome.kind());
+  result.cause = outcome.cause();
+  result.failure = static_cast<FailureClass>(outcome.failure());
+  if (result.kind == Result::Kind::kFailed &&
+      result.failure == FailureClass::kNone) {
+    result.failure = FailureClass::kTrial;
+  }
+  const bool must_have = result.kind == Result::Kind::kSucceeded;
+  result.metrics = {outcome.metrics().begin(), outcome.metrics().end()};
+  for (const Objective& objective : objectives) {
+    const auto found = outcome.metrics().find(objective.metric);
+    if (must_have && found == outcome.metrics().end()) {
+      return MakeError(ErrorId::kObjectiveMissing,
+                       absl::StrCat("the final metrics lack ", objective.metric),
+                       "report every objective of the study at the end",
+                       absl::StrCat("outcome.metrics.", objective.metric));
+    }
+    if (must_have && !std::isfinite(found->second)) {
+      return MakeError(ErrorId::kMetricNotFinite,
+                       absl::StrCat(objective.metric, " is ", found->second),
+                       "end the trial INFEASIBLE when its loss diverged",
+                       absl::StrCat("outcome.metrics.", objective.metric));
+    }
+    if (found != outcome.metrics().end() && std::isfinite(found->second)) {
+      result.values.push_back(found->second);
+    }
+  }
+  const bool scored = result.kind == Result::Kind::kSucceeded ||
+                      result.kind == Result::Kind::kPruned;
+  if (!scored || result.values.size() != objectives.size()) {
+    result.values.clear();
+  }
+  if (outcome.has_usage()) result.usage = outcome.usage().SerializeAsString();
+  if (outcome.has_checkpoint()) {
+    result.checkpoint = outcome.checkpoint().SerializeAsString();
+  }
+  result.outcome = outcome.SerializeAsString();
+  return result;
+}
+
+std::vector<v1::ResolvedModule> ResolvedModules(const Space& space) {
+  std::vector<v1::ResolvedModule> modules;
+  for (const ModuleBinding& binding : space.modules()) {
+    v1::ResolvedModule module;
+    module.set_module(binding.module);
+    if (binding.parameter.has_value()) {
+      const Parameter& parameter =
+          space.parameters()[static_cast<std::size_t>(*binding.parameter)];
+      module.set_parameter(parameter.name);
+      module.set_domain(DescribeDomain(parameter.domain));
+    } else {
+      module.set_fixed_rate(binding.fixed_rate);
+      module.set_domain(binding.fixed_rate == 0.0
+                            ? "frozen"
+                            : absl::StrCat("fixed ", binding.fixed_rate));
+    }
+    modules.push_back(std::move(module));
+  }
+  return modules;
+}
+
+absl::StatusOr<EvaluateOptions> EvaluateOptionsOf(
+    const v1::ImportanceOptions& asked, const CheckedStudy& study) {
+  const auto refuse = [](const std::string& field) {
+    return MakeError(ErrorId::kMethodNotBuilt,
+                     absl::StrCat(field, " is not served yet"), "leave it out",
+                     absl::StrCat("options.", field));
+  };
+  if (asked.at_step() != 0) return refuse("at_step");
+  if (!asked.filter().empty()) return refuse("filter");
+  if (asked.parameters_size() > 0) return refuse("parameters");
+  EvaluateOptions options;
+  if (!asked.evaluator().empty()) options.evaluator = asked.evaluator();
+  options.target = asked.target().empty() ? study.objectives[0].metric
+                                          : asked.target();
+  if (asked.top_quantile() != 0.0) options.top_quantile = asked.top_quantile();
+  options.seed = asked.seed() != 0 ? asked.seed() : study.spec.seed();
+  if (asked.trees() != 0) options.trees = asked.trees();
+  if (asked.bootstraps() != 0) options.bootstraps = asked.bootstraps();
+  if (asked.without_intervals()) options.bootstraps = 0;
+  options.pairs = !asked.without_pairs();
+  return options;
+}
+
+v1::ImportanceReport ReportToProto(const Report& report, const Space& space) {
+  const auto name = [&space](int i) {
+    return space.parameters()[static_cast<std::size_t>(i)].name;
+  };
+  v1::ImportanceReport proto;
+  proto.set_trials_used(report.trials_used);
+  proto.set_trials_left_out(report.trials_left_out);
+  for (const ParameterImportance& importance : report.parameters) {
+    v1::ParameterImportance* const out = proto.add_parameters();
+    out->set_parameter(name(importance.parameter));
+    for (const ModuleBinding& binding : space.modules()) {
+      if (binding.parameter == importance.parameter) {
+        out->add_modules(binding.module);
+      }
+    }
+    *out->mutable_main() = IntervalToProto(importance.main);
+    *out->mutable_total() = IntervalToProto(importance.total);
+    out->set_direction(importance.direction);
+    out->set_rank(importance.rank);
+    out->set_top3_probability(importance.top3_probability);
+    out->set_distinguishable(importance.distinguishable);
+  }
+  for (const PairImportance& pair : report.pairs) {
+    v1::PairImportance* const out = proto.add_pairs();
+    out->set_first(name(pair.first));
+    out->set_second(name(pair.second));
+    *out->mutable_share() = IntervalToProto(pair.share);
+  }
+  *proto.mutable_unexplained() = IntervalToProto(report.unexplained);
+  proto.set_out_of_bag_r2(report.out_of_bag_r2);
+  proto.set_noise_variance(report.noise_variance);
+  for (const ReportWarning& warning : report.warnings) {
+    v1::Warning* const out = proto.add_warnings();
+    out->set_code(warning.code);
+    out->set_sentence(warning.sentence);
+    for (const int parameter : warning.parameters) {
+      out->add_parameters(name(parameter));
+    }
+  }
+  return proto;
+}
+
+}  // namespace frostline

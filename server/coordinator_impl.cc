@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/coordinator_impl.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/ids.h"
+#include "base/log.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "server/convert.h"
+
+namespace frostline {
+namespace {
+
+// Failures in a row after which a worker is taken out of service. More than one
+// bad trial can cause (3 attempts), so that a bad point does not cost workers.
+constexpr int kQuarantineAfter = 8;
+constexpr WallMicros kReplyLifetime = 25LL * 3600 * 1'000'000;
+constexpr WallMicros kSweepEvery = 3600LL * 1'000'000;
+
+}  // namespace
+
+absl::Status DrainingError() {
+  return MakeError(ErrorId::kCoordinatorDraining,
+                   "the coordinator is shutting down",
+                   "try again when it is back");
+}
+
+std::uint64_t HashRequest(const google::protobuf::Message& request) {
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);  // maps in one order
+    request.SerializeToCodedStream(&coded);
+  }
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  for (const char c : bytes) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  }
+  return hash;
+}
+
+Coordinator::Impl::Impl(CoordinatorOptions options, TrialStore& store,
+                        const Clock& clock)
+    : options_(std::move(options)),
+      store_(store),
+      clock_(clock),
+      started_(clock.Wall()),
+      seeds_(std::strtoull(RandomHexId().substr(0, 16).c_str(), nullptr, 16)),
+      loop_(store, clock,
+            {.turn = [this](Batch& batch) { Turn(batch); },
+             .next_due = [this] { return NextDue(); },
+             .committed = [this] { Committed(); },
+             .reload = [this] { Reload(); },
+             .fatal =
+                 [this](const absl::Status& status) {
+                   Log(LogLevel::kError, "store_failed",
+                       {{"error", std::string(status.message())}});
+                   if (options_.on_fatal) options_.on_fatal(status);
+                 }}),
+      proposer_([this](Proposals proposals) {
+        (void)loop_.Post([this, proposals = std::move(proposals)](
+                             Batch& batch) { TakeProposals(batch, proposals); });
+      }) {}
+
+absl::Status Coordinator::Impl::Start() {
+  RETURN_IF_ERROR(Load(options_.restart_grace));
+  proposer_.Start();
+  readers_.Start(options_.reader_threads);
+  loop_.Start();
+  return absl::OkStatus();
+}
+
+void Coordinator::Impl::Drain() {
+  Submit<bool>([](absl::StatusOr<bool>) {},
+               [this](Batch& batch) -> absl::StatusOr<bool> {
+                 draining_ = true;
+                 AnswerDue(batch);
+                 return true;
+               });
+  // Judgements the proposer still owes are promises to callers; what it posts to the
+  // loop after that is dropped.
+  loop_.Stop();
+  proposer_.Stop();
+  readers_.Stop();
+}
+
+void Coordinator::Impl::Committed() {
+  for (const StudyKey key : changed_) {
+    const auto found = studies_.find(key);
+    if (found != studies_.end()) found->second.Committed();
+  }
+  WakeWatchers();
+  changed_.clear();
+  fresh_replies_.clear();
+}
+
+void Coordinator::Impl::Reload() {
+  Log(LogLevel::kWarning, "reload", {{"why", "the store refused a group"}});
+  const absl::Status status = Load(Duration::zero());
+  if (!status.ok() && options_.on_fatal) options_.on_fatal(status);
+}
+
+absl::StatusOr<StudyBook*> Coordinator::Impl::FindStudy(
+    const std::string& name) {
+  ASSIGN_OR_RETURN(const std::string id, ParseStudyName(name));
+  const auto key = key_of_study_.find(id);
+  if (key == key_of_study_.end()) {
+    return MakeError(ErrorId::kStudyNotFound,
+                     absl::StrCat("there is no study ", id),
+                     "see the list with `frostline study list`", "name");
+  }
+  return &studies_.at(key->second);
+}
+
+StudyHandle Coordinator::Impl::HandleOf(const StudyBook& book) {
+  return {.key = book.row().key,
+          .id = book.row().id,
+          .revision = book.revision(),
+          .running = book.row().state == StudyState::kActive ||
+                     book.row().state == StudyState::kPaused,
+          .checked = book.shared_checked()};
+}
+
+absl::Status Coordinator::Impl::Persist(
+    Batch& batch, StudyBook& book, Transition transition,
+    absl::FunctionRef<absl::Status(Transaction&)> more) {
+  if (transition.row.has_value()) {
+    transition.row->revision = book.revision() + 1;
+    if (IsTerminal(transition.row->state)) {
+      transition.row->ended_revision = transition.row->revision;
+    }
+  }
+  RETURN_IF_ERROR(batch.Write([&](Transaction& transaction) -> absl::Status {
+    if (transition.row.has_value()) {
+      RETURN_IF_ERROR(
+          transaction.UpdateTrial(*transition.row, transition.guard));
+    }
+    for (const AttemptRow& attempt : transition.attempts) {
+      RETURN_IF_ERROR(transaction.PutAttempt(attempt));
+    }
+    return more(transaction);
+  }));
+  if (!transition.row.has_value()) return absl::OkStatus();
+  std::optional<AttemptRow> newest;
+  for (AttemptRow& attempt : transition.attempts) {
+    if (attempt.attempt == transition.row->attempt) newest = std::move(attempt);
+  }
+  book.Absorb(*transition.row, newest);
+  AfterChange(batch, book, *transition.row);
+  return absl::OkStatus();
+}
+
+void Coordinator::Impl::AfterChange(Batch& batch, StudyBook& book,
+                                    const TrialRow& row) {
+  const TrialKey trial{row.study, row.number};
+  changed_.insert(row.study);
+  if (row.state == TrialState::kRunning) {
+    workers_.Holds(row.worker, trial);
+    return;
+  }
+  leases_.Remove(trial);
+  workers_.Lets(row.worker, trial);
+  prune_wanted_.erase(trial);
+  if (!IsTerminal(row.state)) return;
+  v1::Usage usage;
+  usage.ParseFromString(row.usage);
+  proposer_.Ended(row.study, row.number, row.state, row.values,
+                  usage.train_seconds());
+  CompleteIfDone(batch, book);
+}
+
+void Coordinator::Impl::CompleteIfDone(Batch& batch, StudyBook& book) {
+  const std::string reason = book.ReasonToComplete(clock_.Wall());
+  if (reason.empty()) return;
+  // A failure is the store's own, and the group's: everybody in it is told.
+  (void)PersistStudy(batch, book, StudyState::kCompleted, reason);
+}
+
+absl::Status Coordinator::Impl::PersistStudy(Batch& batch, StudyBook& book,
+                                             StudyState state,
+                                             const std::string& reason) {
+  StudyRow row = book.row();
+  const std::int64_t expected_etag = row.etag;
+  row.state = state;
+  row.state_reason = reason;
+  row.updated = clock_.Wall();
+  ++row.etag;
+  row.revision = book.revision() + 1;
+  RETURN_IF_ERROR(batch.Write([&](Transaction& transaction) {
+    return transaction.UpdateStudy(row, expected_etag);
+  }));
+  book.AbsorbStudy(row);
+  changed_.insert(row.key);
+  return absl::OkStatus();
+}
+
+absl::Status Coordinator::Impl::InsertTrial(Batch& batch, StudyBook& book,
+                                            TrialRow row) {
+  row.study = book.row().key;
+  row.created = clock_.Wall();
+  row.revision = book.revision() + 1;
+  RETURN_IF_ERROR(batch.Write([&row](Transaction& transaction) {
+    return transaction.InsertTrial(row);
+  }));
+  book.Absorb(row, std::nullopt);
+  changed_.insert(row.study);
+  return absl::OkStatus();
+}
+
+void Coordinator::Impl::JudgeWorker(Batch& batch, const std::string& worker,
+                                    bool failed) {
+  WorkerEntry* const entry = workers_.Find(worker);
+  if (entry == nullptr) return;
+  const int failures = failed ? entry->row.failures_in_a_row + 1 : 0;
+  if (failures == entry->row.failures_in_a_row) return;
+  WorkerRow row = entry->row;
+  row.failures_in_a_row = failures;
+  if (failures >= kQuarantineAfter && row.state == WorkerState::kActive) {
+    row.state = WorkerState::kQuarantined;
+    Log(LogLevel::kWarning, "worker_quarantined",
+        {{"worker", worker}, {"failures", absl::StrCat(failures)}});
+  }
+  const absl::Status written = batch.Write([&row](Transaction& transaction) {
+    return transaction.PutWorker(row);
+  });
+  if (written.ok()) entry->row = row;
+}
+
+absl::StatusOr<std::optional<std::string>> Coordinator::Impl::FindReply(
+    const std::string& request_id, const char* method, std::uint64_t hash) {
+  std::optional<ReplyRow> row;
+  const auto fresh = fresh_replies_.find(request_id);
+  if (fresh != fresh_replies_.end()) {
+    row = fresh->second;
+  } else {
+    ASSIGN_OR_RETURN(row, store_.FindReply(request_id));
+  }
+  if (!row.has_value()) return std::optional<std::string>();
+  if (row->method != method || row->request_hash != hash) {
+    return MakeError(ErrorId::kRequestIdReused,
+                     absl::StrCat("request id ", request_id,
+                                  " was used for another ", row->method),
+                     "draw a new request id for every new request",
+                     "request_id");
+  }
+  return std::optional<std::string>(std::move(row->reply));
+}
+
+absl::Status Coordinator::Impl::Remember(Transaction& transaction,
+                                         const std::string& request_id,
+                                         const char* method, std::uint64_t hash,
+                                         const std::string& reply) {
+  const WallMicros now = clock_.Wall();
+  ReplyRow row{.request_id = request_id,
+               .method = method,
+               .request_hash = hash,
+               .reply = reply,
+               .created = now};
+  if (now - replies_swept_ > kSweepEvery) {
+    RETURN_IF_ERROR(transaction.ForgetRepliesBefore(now - kReplyLifetime));
+    replies_swept_ = now;
+  }
+  RETURN_IF_ERROR(transaction.RememberReply(row));
+  fresh_replies_[request_id] = std::move(row);
+  return absl::OkStatus();
+}
+
+}  // namespace frostline

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: coordinator_impl.h
+//
+// What all methods of the coordinator share: the state, owned by the commit
+// loop's thread, and the few ways in which it changes. The methods themselves
+// are in study_methods.cc, worker_methods.cc, read_methods.cc; what happens
+// without a caller (leases that end, proposals that arrive) in turn.cc.
+#ifndef FROSTLINE_SERVER_COORDINATOR_IMPL_H_
+#define FROSTLINE_SERVER_COORDINATOR_IMPL_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/status_macros.h"
+#include "server/commit_loop.h"
+#include "server/coordinator.h"
+#include "server/lease_book.h"
+#include "server/proposer.h"
+#include "server/reader_pool.h"
+#include "server/report_cache.h"
+#include "server/study_book.h"
+#include "server/waiting_room.h"
+#include "server/worker_book.h"
+
+namespace frostline {
+
+struct ParkedAcquire {
+  v1::AcquireRequest request;
+  std::string worker;  // id
+  SteadyTime deadline{};
+  CancelFlag cancelled;
+  Reply<v1::AcquireReply> reply;
+};
+
+struct ParkedWatch {
+  StudyKey study = 0;
+  std::int64_t after_revision = 0;
+  v1::TrialView view = v1::TRIAL_VIEW_BASIC;
+  SteadyTime deadline{};
+  CancelFlag cancelled;
+  Reply<std::vector<v1::StudyEvent>> reply;
+};
+
+// What a reader needs to know of a study once the loop has looked it up.
+struct StudyHandle {
+  StudyKey key = 0;
+  std::string id;
+  std::int64_t revision = 0;
+  bool running = false;
+  std::shared_ptr<const CheckedStudy> checked;
+};
+
+// Members without a comment belong to the loop's thread.
+class Coordinator::Impl {
+ public:
+  Impl(CoordinatorOptions options, TrialStore& store, const Clock& clock);
+
+  absl::Status Start();
+  void Drain();
+  void StartWatch(v1::WatchStudyRequest request, Duration wait,
+                  CancelFlag cancelled,
+                  Reply<std::vector<v1::StudyEvent>> reply);
+  void StartAcquire(v1::AcquireRequest request, CancelFlag cancelled,
+                    Reply<v1::AcquireReply> reply);
+  void StartReport(v1::ReportRequest request, Reply<v1::ReportReply> reply);
+
+  // Runs `body` on the loop; its answer goes to `reply` once on disk. Any thread.
+  template <typename T, typename Body>
+  void Submit(Reply<T> reply, Body body);
+  // The same, answered only once per request id: the second time from what was stored.
+  template <typename Request, typename T, typename Body>
+  void SubmitOnce(const char* method, Request request, Reply<T> reply,
+                  Body body);
+  // Looks up a study on the loop, then runs `body(handle)` on a reader. Any thread.
+  template <typename T, typename Body>
+  void Read(const std::string& study_name, Reply<T> reply, Body body);
+
+  // study_methods.cc
+  absl::StatusOr<v1::CreateStudyReply> CreateStudy(
+      Batch& batch, const v1::CreateStudyRequest& request);
+  absl::Status Enqueue(Batch& batch, StudyBook& book,
+                       const v1::EnqueuedTrial& trial,
+                       const std::string& field);
+  absl::StatusOr<v1::Study> SetState(Batch& batch, const std::string& name,
+                                     StudyState state,
+                                     const std::string& reason);
+  absl::StatusOr<v1::Study> StopStudy(Batch& batch,
+                                      const v1::StopStudyRequest& request);
+  absl::StatusOr<v1::ListStudiesReply> ListStudies(
+      const v1::ListStudiesRequest& request);
+  v1::Study Describe(const StudyBook& book) const;
+
+  // worker_methods.cc
+  absl::StatusOr<v1::RegisterReply> Register(
+      Batch& batch, const v1::RegisterRequest& request);
+  // What this request was answered before, if it was.
+  absl::StatusOr<std::optional<v1::AcquireReply>> AcquiredBefore(
+      const v1::AcquireRequest& request);
+  absl::StatusOr<v1::HeartbeatReply> Heartbeat(
+      const v1::HeartbeatRequest& request);
+  absl::StatusOr<TrialKey> Report(Batch& batch,
+                                  const v1::ReportRequest& request);
+  void AnswerReport(TrialKey trial, const v1::LeaseRef& lease,
+                    std::shared_ptr<Reply<v1::ReportReply>> reply);
+  absl::StatusOr<v1::FinishReply> Finish(Batch& batch,
+                                         const v1::FinishRequest& request);
+  absl::StatusOr<v1::ReleaseReply> Release(Batch& batch,
+                                           const v1::ReleaseRequest& request);
+  absl::StatusOr<v1::ListWorkersReply> ListWorkers(
+      const v1::ListWorkersRequest& request);
+
+  v1::Worker Describe(const WorkerEntry& entry) const;
+
+  // read_methods.cc; on a reader's thread
+  absl::StatusOr<v1::Trial> GetTrial(const StudyHandle& study,
+                                     const v1::GetTrialRequest& request);
+  absl::StatusOr<v1::ListTrialsReply> ListTrials(
+      const StudyHandle& study, const v1::ListTrialsRequest& request);
+  absl::StatusOr<v1::ListMeasurementsReply> ListMeasurements(
+      const StudyHandle& study, const v1::ListMeasurementsRequest& request);
+  absl::StatusOr<v1::ImportanceReport> GetReport(
+      const StudyHandle& study, const v1::GetReportRequest& request);
+  absl::StatusOr<std::vector<v1::StudyEvent>> EventsAfter(
+      const StudyHandle& study, v1::Study now, std::int64_t after_revision,
+      v1::TrialView view);
+  v1::ServerInfo Info() const;  // on the loop
+
+ private:
+  friend class Coordinator;
+
+  void Committed();
+  void Reload();
+
+  // load.cc: memory from the store; `grace` is added to every lease.
+  absl::Status Load(Duration grace);
+  absl::Status LoadStudy(const StudyRow& row, const LeaseBook& known,
+                         Duration grace);
+  LeaseRules DefaultLease() const {
+    return {.ttl = options_.lease_ttl,
+            .heartbeat_interval = options_.heartbeat_interval,
+            .retry = {}};
+  }
+
+  // turn.cc
+  void Turn(Batch& batch);
+  void EndDueLeases(Batch& batch);
+  void ServeWaiting(Batch& batch);
+  // Leases to `parked` what there is; true when it has been answered.
+  bool TryServe(Batch& batch, ParkedAcquire& parked,
+                std::map<StudyKey, std::int64_t>& wanted);
+  bool GrantNext(Batch& batch, StudyBook& book, const ParkedAcquire& parked,
+                 v1::AcquireReply& reply);
+  void AnswerDue(Batch& batch);
+  v1::AcquireReply NothingFor(const ParkedAcquire& parked);
+  void TakeProposals(Batch& batch, const Proposals& proposals);
+  void WakeWatchers();
+  std::vector<StudyBook*> StudiesByPriority();
+  std::optional<SteadyTime> NextDue() const;
+
+  // The ways in which state changes: written, then absorbed. `more` is written in the
+  // same operation.
+  absl::Status Persist(
+      Batch& batch, StudyBook& book, Transition transition,
+      absl::FunctionRef<absl::Status(Transaction&)> more);
+  absl::Status PersistStudy(Batch& batch, StudyBook& book, StudyState state,
+                            const std::string& reason);
+  absl::Status InsertTrial(Batch& batch, StudyBook& book, TrialRow row);
+  void AfterChange(Batch& batch, StudyBook& book, const TrialRow& row);
+  void CompleteIfDone(Batch& batch, StudyBook& book);
+
+  absl::StatusOr<StudyBook*> FindStudy(const std::string& name);
+  // The trial that a lease names, open or ended.
+  struct Leased {
+    StudyBook* book = nullptr;
+    OpenTrial trial;
+    LeaseProof proof;
+    std::optional<AttemptRow> claimed;  // when not the newest attempt
+  };
+  absl::StatusOr<Leased> FindLeased(const v1::LeaseRef& lease);
+  // A lease that holds is renewed; the answer says what its worker is to do.
+  v1::Directive Renew(const v1::LeaseRef& lease, bool drain);
+  absl::Status CheckOrder(const Leased& leased,
+                          const std::vector<MeasurementRow>& rows) const;
+  // Takes a worker that fails trial after trial out of service.
+  void JudgeWorker(Batch& batch, const std::string& worker, bool failed);
+
+  // What a request id was answered before; REQUEST_ID_REUSED for another request.
+  absl::StatusOr<std::optional<std::string>> FindReply(
+      const std::string& request_id, const char* method, std::uint64_t hash);
+  absl::Status Remember(Transaction& transaction,
+                        const std::string& request_id, const char* method,
+                        std::uint64_t hash, const std::string& reply);
+  static StudyHandle HandleOf(const StudyBook& book);
+
+  const CoordinatorOptions options_;  // any thread
+  TrialStore& store_;                 // any thread
+  const Clock& clock_;                // any thread
+  const WallMicros started_;          // any thread
+  std::map<StudyKey, StudyBook> studies_;
+  std::map<std::string, StudyKey> key_of_study_;
+  LeaseBook leases_;
+  WorkerBook workers_;
+  WaitingRoom<ParkedAcquire> parked_;
+  WaitingRoom<ParkedWatch> watching_;
+  // What each pruned attempt is told until it has obeyed.
+  std::map<TrialKey, std::pair<std::int64_t, std::string>> prune_wanted_;
+  std::map<std::string, ReplyRow> fresh_replies_;  // not readable from the store yet
+  std::set<StudyKey> changed_;                     // since the last commit
+  std::int64_t epoch_ = 0;
+  WallMicros replies_swept_ = 0;
+  bool draining_ = false;
+  Rng seeds_;  // of studies that bring none
+
+  ReportCache reports_;  // thread-safe
+  // Ended by Drain() in this order.
+  CommitLoop loop_;
+  Proposer proposer_;
+  ReaderPool readers_;
+};
+
+absl::Status DrainingError();
+// Equal for equal requests, whatever their request id.
+std::uint64_t HashRequest(const google::protobuf::Message& request);
+
+template <typename T, typename Body>
+void Coordinator::Impl::Submit(Reply<T> reply, Body body) {
+  auto shared = std::make_shared<Reply<T>>(std::move(reply));
+  const bool posted = loop_.Post([shared, body = std::move(body)](
+                                     Batch& batch) mutable {
+    absl::StatusOr<T> answer = body(batch);
+    batch.Then([shared, answer = std::move(answer)](
+                   const absl::Status& committed) mutable {
+      (*shared)(committed.ok() ? std::move(answer)
+                               : absl::StatusOr<T>(committed));
+    });
+  });
+  if (!posted) (*shared)(DrainingError());
+}
+
+template <typename Request, typename T, typename Body>
+void Coordinator::Impl::SubmitOnce(const char* method, Request request,
+                                   Reply<T> reply, Body body) {
+  Submit<T>(std::move(reply),
+            [this, method, request = std::move(request),
+             body = std::move(body)](Batch& batch) -> absl::StatusOr<T> {
+              const std::uint64_t hash = HashRequest(request);
+              ASSIGN_OR_RETURN(
+                  const std::optional<std::string> stored,
+                  FindReply(request.request_id(), method, hash));
+              if (stored.has_value()) {
+                T again;
+                again.ParseFromString(*stored);
+                return again;
+              }
+              absl::StatusOr<T> answer = MakeError(ErrorId::kInternal, "", "");
+              RETURN_IF_ERROR(batch.Write([&](Transaction& transaction) {
+                answer = body(batch, request);
+                RETURN_IF_ERROR(answer.status());
+                return Remember(transaction, request.request_id(), method, hash,
+                                answer->SerializeAsString());
+              }));
+              return answer;
+            });
+}
+
+template <typename T, typename Body>
+void Coordinator::Impl::Read(const std::string& study_name, Reply<T> reply,
+                             Body body) {
+  auto shared = std::make_shared<Reply<T>>(std::move(reply));
+  Submit<StudyHandle>(
+      [this, shared, body = std::move(body)](
+          absl::StatusOr<StudyHandle> handle) mutable {
+        if (!handle.ok()) return (*shared)(handle.status());
+        readers_.Post([shared, handle = *std::move(handle),
+                       body = std::move(body)]() mutable {
+          (*shared)(body(handle));
+        });
+      },
+      [this, study_name](Batch&) -> absl::StatusOr<StudyHandle> {
+        ASSIGN_OR_RETURN(StudyBook * book, FindStudy(study_name));
+        return HandleOf(*book);
+      });
+}
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_COORDINATOR_IMPL_H_

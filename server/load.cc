@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory from the store, at the start and after a group that could not be
+// written.
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
+#include "server/coordinator_impl.h"
+#include "server/load_history.h"
+
+namespace frostline {
+namespace {
+
+constexpr int kPage = 1000;
+
+// A stored study is checked again when it is loaded: the code that judges it may be newer
+// than the study.
+absl::StatusOr<std::shared_ptr<const CheckedStudy>> CheckStored(
+    const StudyRow& row, const LeaseRules& defaults) {
+  v1::StudySpec spec;
+  v1::StudySettings settings;
+  if (!spec.ParseFromString(row.spec) ||
+      !settings.ParseFromString(row.settings)) {
+    return MakeError(ErrorId::kStoreCorrupt,
+                     absl::StrCat("the spec of study ", row.id,
+                                  " cannot be read"),
+                     "restore the database from a backup");
+  }
+  ASSIGN_OR_RETURN(CheckedStudy checked, CheckStudy(spec, settings, defaults));
+  return std::make_shared<const CheckedStudy>(std::move(checked));
+}
+
+}  // namespace
+
+absl::Status Coordinator::Impl::Load(Duration grace) {
+  studies_.clear();
+  key_of_study_.clear();
+  workers_.Clear();
+  prune_wanted_.clear();
+  fresh_replies_.clear();
+  changed_.clear();
+  proposer_.Reset(++epoch_);
+  std::string after_worker;
+  while (true) {
+    ASSIGN_OR_RETURN(const std::vector<WorkerRow> page,
+                     store_.ListWorkers(after_worker, kPage));
+    for (const WorkerRow& row : page) workers_.Absorb(row);
+    if (page.size() < kPage) break;
+    after_worker = page.back().id;
+  }
+  // Leases that were known keep their end: a failed write does not shorten them.
+  const LeaseBook known = std::exchange(leases_, LeaseBook());
+  StudyQuery query;
+  query.limit = kPage;
+  while (true) {
+    ASSIGN_OR_RETURN(const std::vector<StudyRow> page,
+                     store_.ListStudies(query));
+    for (const StudyRow& row : page) {
+      RETURN_IF_ERROR(LoadStudy(row, known, grace));
+    }
+    if (page.size() < kPage) return absl::OkStatus();
+    query.after = page.back().key;
+  }
+}
+
+absl::Status Coordinator::Impl::LoadStudy(const StudyRow& row,
+                                          const LeaseBook& known,
+                                          Duration grace) {
+  ASSIGN_OR_RETURN(const auto checked, CheckStored(row, DefaultLease()));
+  StudyBook book(row, checked);
+  History history;
+  TrialQuery query;
+  query.study = row.key;
+  query.limit = kPage;
+  while (true) {
+    ASSIGN_OR_RETURN(const std::vector<TrialRow> page,
+                     store_.ListTrials(query));
+    for (const TrialRow& trial : page) {
+      std::optional<AttemptRow> newest;
+      if (!IsTerminal(trial.state) && trial.attempt > 0) {
+        ASSIGN_OR_RETURN(std::vector<AttemptRow> attempts,
+                         store_.ListAttempts(row.key, trial.number));
+        newest = std::move(attempts.back());
+      }
+      book.Absorb(trial, newest);
+      ASSIGN_OR_RETURN(Observation seen, ObservationOf(trial, *checked, store_));
+      history.Put(std::move(seen));
+      if (trial.state != TrialState::kRunning) continue;
+      const TrialKey key{row.key, trial.number};
+      leases_.Set(key, known.Find(key).value_or(clock_.Steady() +
+                                                checked->lease.ttl + grace));
+      workers_.Holds(trial.worker, key);
+    }
+    if (page.size() < kPage) break;
+    query.after = page.back().number;
+  }
+  book.Committed();
+  proposer_.Open(row.key, checked, std::move(history));
+  key_of_study_[row.id] = row.key;
+  studies_.emplace(row.key, std::move(book));
+  return absl::OkStatus();
+}
+
+}  // namespace frostline

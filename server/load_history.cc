@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/load_history.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "frostline/v1/trial.pb.h"
+
+namespace frostline {
+namespace {
+
+constexpr int kPage = 1000;
+
+absl::StatusOr<std::vector<IntermediateValue>> ReadIntermediate(
+    const TrialRow& row, const CheckedStudy& study, const TrialStore& store) {
+  std::vector<IntermediateValue> values;
+  MeasurementQuery query{.study = row.study,
+                         .number = row.number,
+                         .attempt = row.attempt,
+                         .limit = kPage};
+  while (true) {
+    ASSIGN_OR_RETURN(const std::vector<Measurement> page,
+                     store.ListMeasurements(query));
+    for (const IntermediateValue& value : IntermediateOf(page, study)) {
+      values.push_back(value);
+    }
+    if (page.size() < kPage) return values;
+    query.after_step = page.back().step;
+  }
+}
+
+}  // namespace
+
+std::vector<IntermediateValue> IntermediateOf(
+    const std::vector<Measurement>& measurements, const CheckedStudy& study) {
+  std::vector<IntermediateValue> values;
+  for (const Measurement& measurement : measurements) {
+    const auto found = measurement.metrics.find(study.objectives[0].metric);
+    if (found == measurement.metrics.end()) continue;
+    values.push_back({measurement.step, found->second});
+  }
+  return values;
+}
+
+absl::StatusOr<Observation> ObservationOf(const TrialRow& row,
+                                          const CheckedStudy& study,
+                                          const TrialStore& store) {
+  Observation observation;
+  observation.number = row.number;
+  // Whether a pending trial waits or runs tells a sampler nothing.
+  observation.state =
+      IsTerminal(row.state) ? row.state : TrialState::kRunning;
+  observation.point = row.point;
+  observation.values = row.values;
+  v1::Usage usage;
+  usage.ParseFromString(row.usage);
+  observation.cost_s = usage.train_seconds();
+  if (row.last_step >= 0 && study.pruner.name != "none") {
+    ASSIGN_OR_RETURN(observation.intermediate,
+                     ReadIntermediate(row, study, store));
+  }
+  return observation;
+}
+
+absl::StatusOr<History> LoadHistory(StudyKey key, const CheckedStudy& study,
+                                    const TrialStore& store) {
+  History history;
+  TrialQuery query;
+  query.study = key;
+  query.limit = kPage;
+  while (true) {
+    ASSIGN_OR_RETURN(const std::vector<TrialRow> page, store.ListTrials(query));
+    for (const TrialRow& row : page) {
+      ASSIGN_OR_RETURN(Observation seen, ObservationOf(row, study, store));
+      history.Put(std::move(seen));
+    }
+    if (page.size() < kPage) return history;
+    query.after = page.back().number;
+  }
+}
+
+}  // namespace frostline

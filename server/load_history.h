@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: load_history.h
+//
+// What samplers, pruners and importance see of stored trials.
+#ifndef FROSTLINE_SERVER_LOAD_HISTORY_H_
+#define FROSTLINE_SERVER_LOAD_HISTORY_H_
+
+#include "absl/status/statusor.h"
+#include "server/spec_check.h"
+#include "storage/trial_store.h"
+#include "study/history.h"
+
+namespace frostline {
+
+// Intermediate values are read too when the study prunes, since only pruners and
+// pruned trials have a use for them.
+absl::StatusOr<Observation> ObservationOf(const TrialRow& row,
+                                          const CheckedStudy& study,
+                                          const TrialStore& store);
+
+// All trials of a study, from a snapshot. Any thread.
+absl::StatusOr<History> LoadHistory(StudyKey key, const CheckedStudy& study,
+                                    const TrialStore& store);
+
+// The first objective's values among these measurements.
+std::vector<IntermediateValue> IntermediateOf(
+    const std::vector<Measurement>& measurements, const CheckedStudy& study);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_LOAD_HISTORY_H_

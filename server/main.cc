@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// frostline-coordinator: what it is made of, in the order it is made, and how
+// it ends. Nothing else happens here.
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <iostream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/exit_code.h"
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "proto/wire_error.h"
+#include "server/coordinator.h"
+#include "server/options.h"
+#include "server/rpc/quiet_grpc.h"
+#include "server/rpc/server.h"
+#include "storage/factory.h"
+
+namespace frostline {
+namespace {
+
+constexpr Duration kShutdownGrace = std::chrono::seconds(5);
+constexpr std::size_t kMaxLine = 2000;
+
+// Before any thread starts, so that every thread inherits it and the signals
+// wait for sigwait() below.
+sigset_t BlockStopSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  return signals;
+}
+
+// Every parked worker holds a socket.
+void RaiseFileLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    Log(LogLevel::kWarning, "file_limit_kept", {{"why", std::strerror(errno)}});
+  }
+}
+
+CoordinatorOptions CoordinatorOptionsOf(const ServeOptions& options) {
+  CoordinatorOptions result;
+  result.lease_ttl = options.lease_ttl;
+  result.heartbeat_interval = options.heartbeat_interval;
+  result.restart_grace = options.restart_grace;
+  // Nobody knows what is on disk after a failed commit; a restart reads it.
+  result.on_fatal = [](const absl::Status& status) {
+    Log(LogLevel::kError, "fatal", {{"cause", DescribeError(status)}});
+    _exit(kExitFailure);
+  };
+  return result;
+}
+
+absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
+                               const sigset_t& stop_signals) {
+  const SystemClock clock;
+  ASSIGN_OR_RETURN(const auto store,
+                   OpenStore(StoreSpec{.data_folder = options.data_folder,
+                                       .ephemeral = options.ephemeral}));
+  Coordinator coordinator(CoordinatorOptionsOf(options), *store, clock);
+  RETURN_IF_ERROR(coordinator.Start());
+  RpcOptions rpc;
+  rpc.listen = options.listen;
+  ASSIGN_OR_RETURN(const auto server, RpcServer::Listen(rpc, coordinator));
+  std::cout << "listening on " << server->address() << std::endl;
+
+  int signal = 0;
+  sigwait(&stop_signals, &signal);
+  Log(LogLevel::kInfo, "stopping", {{"signal", strsignal(signal)}});
+  server->StopServing();
+  coordinator.Drain();
+  server->Shutdown(kShutdownGrace);
+  return signal == SIGINT ? kExitInterrupted : kExitOk;
+}
+
+// Scripts and people read one line; DescribeError's three are for the CLI.
+ExitCode Fail(const absl::Status& status) {
+  std::string text = DescribeError(status);
+  const auto detail = DetailOf(status);
+  if (detail.has_value()) {
+    text = absl::StrCat("error[", ErrorCode(detail->id),
+                        "]: ", KindOf(detail->id).title, ": ",
+                        std::string(status.message()), "; fix: ", detail->fix);
+  }
+  std::cerr << CleanText(text, kMaxLine) << std::endl;
+  return ExitCodeOf(status);
+}
+
+ExitCode Main(int argc, const char* const* argv) {
+  const sigset_t stop_signals = BlockStopSignals();
+  const auto options = ParseServeOptions(argc, argv);
+  if (!options.ok()) return Fail(options.status());
+  if (!options->print.empty()) {
+    std::cout << options->print << std::flush;
+    return kExitOk;
+  }
+  SetLogLevel(options->log_level);
+  SendGrpcLogToOurs();
+  RaiseFileLimit();
+  const auto code = Serve(*options, stop_signals);
+  return code.ok() ? *code : Fail(code.status());
+}
+
+}  // namespace
+}  // namespace frostline
+
+int main(int argc, char** argv) { return frostline::Main(argc, argv); }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: options.h
+//
+// The command line of frostline-coordinator.
+//
+//   frostline-coordinator --data ./frost --listen 127.0.0.1:7070
+#ifndef FROSTLINE_SERVER_OPTIONS_H_
+#define FROSTLINE_SERVER_OPTIONS_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+namespace frostline {
+
+struct ServeOptions {
+  std::string data_folder;  // empty when ephemeral
+  bool ephemeral = false;   // in memory; gone with the process
+  std::string listen = "127.0.0.1:7070";
+  Duration lease_ttl = std::chrono::seconds(60);
+  // A quarter of the TTL unless given; at most a third of it.
+  Duration heartbeat_interval = std::chrono::seconds(15);
+  Duration restart_grace = std::chrono::seconds(120);
+  LogLevel log_level = LogLevel::kInfo;
+  // Not empty: what --help or --version asked for; print it and exit with 0.
+  std::string print;
+};
+
+// REQUEST_INVALID naming the option. Times are read as "60s", "1m30s", "500ms"
+// or plain seconds.
+absl::StatusOr<ServeOptions> ParseServeOptions(int argc,
+                                               const char* const* argv);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_OPTIONS_H_

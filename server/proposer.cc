@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/proposer.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/rng.h"
+
+namespace frostline {
+
+Proposer::Proposer(std::function<void(Proposals)> ready)
+    : ready_(std::move(ready)) {}
+
+void Proposer::Start() {
+  thread_ = std::thread([this] { Run(); });
+}
+
+void Proposer::Stop() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Proposer::Post(absl::AnyInvocable<void()> task) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    tasks_.push_back(std::move(task));
+  }
+  wake_.notify_one();
+}
+
+void Proposer::Run() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    wake_.wait(lock, [this] { return !tasks_.empty() || stopping_; });
+    if (tasks_.empty()) return;
+    absl::AnyInvocable<void()> task = std::move(tasks_.front());
+    tasks_.pop_front();
+    lock.unlock();
+    task();
+    lock.lock();
+  }
+}
+
+Proposer::Search* Proposer::Find(StudyKey study) {
+  const auto found = searches_.find(study);
+  return found == searches_.end() ? nullptr : &found->second;
+}
+
+void Proposer::Reset(std::int64_t epoch) {
+  Post([this, epoch] {
+    searches_.clear();
+    epoch_ = epoch;
+  });
+}
+
+void Proposer::Open(StudyKey study, std::shared_ptr<const CheckedStudy> checked,
+                    History history) {
+  Post([this, study, checked = std::move(checked),
+        history = std::move(history)]() mutable {
+    Search search{checked, std::move(history), nullptr, nullptr};
+    // Both were made once when the study was checked, so they can be made.
+    auto sampler =
+        MakeSampler(checked->sampler, checked->space, checked->objectives);
+    auto pruner = MakePruner(checked->pruner, checked->objectives);
+    if (!sampler.ok() || !pruner.ok()) {
+      Log(LogLevel::kError, "search_not_made",
+          {{"study", std::to_string(study)},
+           {"error", std::string((sampler.ok() ? pruner.status()
+                                               : sampler.status())
+                                     .message())}});
+      return;
+    }
+    search.sampler = std::move(*sampler);
+    search.pruner = std::move(*pruner);
+    searches_[study] = std::move(search);
+  });
+}
+
+void Proposer::Close(StudyKey study) {
+  Post([this, study] { searches_.erase(study); });
+}
+
+void Proposer::Began(StudyKey study, std::int64_t number, Point point) {
+  Post([this, study, number, point = std::move(point)]() mutable {
+    Search* const search = Find(study);
+    if (search == nullptr) return;
+    Observation pending;
+    pending.number = number;
+    pending.state = TrialState::kRunning;
+    pending.point = std::move(point);
+    search->history.Put(std::move(pending));
+  });
+}
+
+void Proposer::Measured(StudyKey study, std::int64_t number,
+                        std::vector<IntermediateValue> values) {
+  Post([this, study, number, values = std::move(values)] {
+    Search* const search = Find(study);
+    const Observation* const old =
+        search == nullptr ? nullptr : search->history.Find(number);
+    if (old == nullptr) return;
+    Observation measured = *old;
+    for (const IntermediateValue& value : values) {
+      const bool newer = measured.intermediate.empty() ||
+                         measured.intermediate.back().step < value.step;
+      if (newer) measured.intermediate.push_back(value);
+    }
+    search->history.Put(std::move(measured));
+  });
+}
+
+void Proposer::Ended(StudyKey study, std::int64_t number, TrialState state,
+                     std::vector<double> values, double cost_s) {
+  Post([this, study, number, state, values = std::move(values), cost_s] {
+    Search* const search = Find(study);
+    const Observation* const old =
+        search == nullptr ? nullptr : search->history.Find(number);
+    if (old == nullptr) return;
+    Observation ended = *old;
+    ended.state = state;
+    ended.values = values;
+    ended.cost_s = cost_s;
+    search->history.Put(std::move(ended));
+  });
+}
+
+void Proposer::Propose(StudyKey study, std::int64_t first_number,
+                       std::int64_t count, std::int64_t seen_revision) {
+  Post([this, study, first_number, count, seen_revision] {
+    Proposals request;
+    request.study = study;
+    request.epoch = epoch_;
+    request.first_number = first_number;
+    request.asked = count;
+    request.seen_revision = seen_revision;
+    Search* const search = Find(study);
+    if (search != nullptr) ready_(Make(*search, std::move(request)));
+  });
+}
+
+Proposals Proposer::Make(Search& search, Proposals request) {
+  for (std::int64_t i = 0; i < request.asked; ++i) {
+    const std::int64_t number = request.first_number + i;
+    Rng rng(search.checked->spec.seed(), static_cast<std::uint64_t>(number));
+    auto point = search.sampler->Propose(search.history, number, rng);
+    if (!point.ok()) {
+      request.status = point.status();
+      return request;
+    }
+    // The next one is to see this one as pending.
+    Observation pending;
+    pending.number = number;
+    pending.state = TrialState::kRunning;
+    pending.point = *point;
+    search.history.Put(std::move(pending));
+    request.made.push_back({number, *std::move(point)});
+  }
+  return request;
+}
+
+void Proposer::Judge(StudyKey study, std::int64_t number,
+                     absl::AnyInvocable<void(PruneDecision)> answer) {
+  Post([this, study, number, answer = std::move(answer)]() mutable {
+    Search* const search = Find(study);
+    answer(search == nullptr ? PruneDecision{}
+                             : search->pruner->Judge(search->history, number));
+  });
+}
+
+}  // namespace frostline

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: proposer.h
+//
+// Runs samplers and pruners on a thread of its own, off the request path. It
+// owns each study's History; the commit loop tells it, in order, what happened,
+// and asks. Because the order of telling and asking is the order of the study's
+// revisions, a proposal for number n has seen exactly: every trial numbered
+// below n, and every end up to the revision noted with it. That is the log from
+// which a study replays.
+#ifndef FROSTLINE_SERVER_PROPOSER_H_
+#define FROSTLINE_SERVER_PROPOSER_H_
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "sampler/sampler.h"
+#include "server/spec_check.h"
+#include "study/history.h"
+
+namespace frostline {
+
+struct Proposal {
+  std::int64_t number = 0;
+  Point point;
+};
+
+// What came of one request; `status` tells why there are fewer than asked.
+struct Proposals {
+  StudyKey study = 0;
+  std::int64_t epoch = 0;
+  std::int64_t first_number = 0;
+  std::int64_t asked = 0;
+  std::int64_t seen_revision = 0;
+  std::vector<Proposal> made;
+  absl::Status status;
+};
+
+// Any thread may call; everything is done in order on the proposer's thread.
+class Proposer {
+ public:
+  // `ready` is called on the proposer's thread and must not block.
+  explicit Proposer(std::function<void(Proposals)> ready);
+  ~Proposer() { Stop(); }
+
+  void Start();
+  void Stop();  // after what was asked before is done
+  // Forgets every study; `epoch` marks what comes after.
+  void Reset(std::int64_t epoch);
+
+  void Open(StudyKey study, std::shared_ptr<const CheckedStudy> checked,
+            History history);
+  void Close(StudyKey study);
+
+  // A new trial, or a new attempt of one: pending, nothing measured.
+  void Began(StudyKey study, std::int64_t number, Point point);
+  void Measured(StudyKey study, std::int64_t number,
+                std::vector<IntermediateValue> values);
+  void Ended(StudyKey study, std::int64_t number, TrialState state,
+             std::vector<double> values, double cost_s);
+
+  void Propose(StudyKey study, std::int64_t first_number, std::int64_t count,
+               std::int64_t seen_revision);
+  // Whether the trial should stop early. `answer` is always called.
+  void Judge(StudyKey study, std::int64_t number,
+             absl::AnyInvocable<void(PruneDecision)> answer);
+
+ private:
+  struct Search {
+    std::shared_ptr<const CheckedStudy> checked;
+    History history;
+    std::unique_ptr<Sampler> sampler;
+    std::unique_ptr<Pruner> pruner;
+  };
+
+  void Post(absl::AnyInvocable<void()> task);
+  void Run();
+  Search* Find(StudyKey study);
+  Proposals Make(Search& search, Proposals request);
+
+  const std::function<void(Proposals)> ready_;
+  std::map<StudyKey, Search> searches_;  // proposer's thread only
+  std::int64_t epoch_ = 0;               // proposer's thread only
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<absl::AnyInvocable<void()>> tasks_;  // guarded by mutex_
+  bool stopping_ = false;                         // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_PROPOSER_H_

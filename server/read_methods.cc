@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What only reads. On a reader's thread, from snapshots, unless it says
+// otherwise.
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/ids.h"
+#include "importance/evaluator.h"
+#include "server/convert.h"
+#include "server/coordinator_impl.h"
+#include "server/filter.h"
+#include "server/load_history.h"
+#include "server/page_token.h"
+
+namespace frostline {
+namespace {
+
+constexpr int kMostEvents = 256;
+constexpr int kScanPage = 1000;
+
+absl::StatusOr<v1::Trial> Render(const TrialRow& row, const StudyHandle& study,
+                                 v1::TrialView view, const TrialStore& store) {
+  std::vector<AttemptRow> attempts;
+  if (view == v1::TRIAL_VIEW_FULL) {
+    ASSIGN_OR_RETURN(attempts, store.ListAttempts(study.key, row.number));
+  }
+  return TrialToProto(row, study.id, study.checked->space, view, attempts);
+}
+
+// A state named by the filter narrows what is read at all.
+void Narrow(const TrialFilter& filter, TrialQuery& query) {
+  for (const FilterTerm& term : filter.terms()) {
+    v1::TrialState state;
+    if (term.field == "state" && term.op == "=" &&
+        v1::TrialState_Parse("TRIAL_STATE_" + term.value, &state)) {
+      query.states = {static_cast<TrialState>(state)};
+    }
+  }
+}
+
+std::int64_t ResidentBytes() {
+  long pages = 0;
+  if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%*d %ld", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
+  return pages * 4096L;
+}
+
+}  // namespace
+
+absl::StatusOr<v1::Trial> Coordinator::Impl::GetTrial(
+    const StudyHandle& study, const v1::GetTrialRequest& request) {
+  ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(request.name()));
+  ASSIGN_OR_RETURN(const TrialRow row, store_.FindTrial(study.key, name.number));
+  // One trial is shown whole unless the caller asks for less.
+  const v1::TrialView view = request.view() == v1::TRIAL_VIEW_UNSPECIFIED
+                                 ? v1::TRIAL_VIEW_FULL
+                                 : request.view();
+  return Render(row, study, view, store_);
+}
+
+absl::StatusOr<v1::ListTrialsReply> Coordinator::Impl::ListTrials(
+    const StudyHandle& study, const v1::ListTrialsRequest& request) {
+  ASSIGN_OR_RETURN(const TrialFilter filter,
+                   TrialFilter::Parse(request.filter()));
+  TrialQuery query;
+  query.study = study.key;
+  query.limit = kScanPage;
+  const std::string list = absl::StrCat("trials of ", study.key);
+  ASSIGN_OR_RETURN(query.after, ParsePageToken(list, request.filter(),
+                                               request.page_token(), -1));
+  Narrow(filter, query);
+  const int page_size = PageSize(request.page_size());
+  v1::ListTrialsReply reply;
+  std::int64_t last = query.after;
+  while (true) {
+    ASSIGN_OR_RETURN(const std::vector<TrialRow> rows,
+                     store_.ListTrials(query));
+    for (const TrialRow& row : rows) {
+      ASSIGN_OR_RETURN(v1::Trial trial,
+                       Render(row, study, request.view(), store_));
+      if (!filter.Matches(trial)) continue;
+      if (reply.trials_size() == page_size) {
+        reply.set_next_page_token(MakePageToken(list, request.filter(), last));
+        return reply;
+      }
+      last = row.number;
+      *reply.add_trials() = std::move(trial);
+    }
+    if (rows.size() < kScanPage) return reply;
+    query.after = rows.back().number;
+  }
+}
+
+absl::StatusOr<v1::ListMeasurementsReply> Coordinator::Impl::ListMeasurements(
+    const StudyHandle& study, const v1::ListMeasurementsRequest& request) {
+  ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(request.name()));
+  ASSIGN_OR_RETURN(const TrialRow row, store_.FindTrial(study.key, name.number));
+  MeasurementQuery query{.study = study.key,
+                         .number = name.number,
+                         .attempt = request.attempt() == 0 ? row.attempt
+                                                           : request.attempt()};
+  const std::string list =
+      absl::StrCat("measurements of ", request.name(), "/", query.attempt);
+  ASSIGN_OR_RETURN(query.after_step,
+                   ParsePageToken(list, "", request.page_token(), -1));
+  v1::ListMeasurementsReply reply;
+  reply.set_attempt(query.attempt);
+  if (request.downsample_to() > 0) {
+    query.limit = kScanPage;
+    std::vector<Measurement> all;
+    while (true) {
+      ASSIGN_OR_RETURN(const std::vector<Measurement> page,
+                       store_.ListMeasurements(query));
+      all.insert(all.end(), page.begin(), page.end());
+      if (page.size() < kScanPage) break;
+      query.after_step = page.back().step;
+    }
+    const std::size_t keep =
+        std::min(all.size(), static_cast<std::size_t>(request.downsample_to()));
+    for (std::size_t i = 0; i < keep; ++i) {
+      const std::size_t at = keep == 1 ? 0 : i * (all.size() - 1) / (keep - 1);
+      *reply.add_measurements() = MeasurementToProto(all[at]);
+    }
+    return reply;
+  }
+  const int page_size = PageSize(request.page_size());
+  query.limit = page_size + 1;
+  ASSIGN_OR_RETURN(const std::vector<Measurement> page,
+                   store_.ListMeasurements(query));
+  for (const Measurement& measurement : page) {
+    if (reply.measurements_size() == page_size) {
+      reply.set_next_page_token(MakePageToken(
+          list, "", reply.measurements(page_size - 1).step()));
+      break;
+    }
+    *reply.add_measurements() = MeasurementToProto(measurement);
+  }
+  return reply;
+}
+
+absl::StatusOr<v1::ImportanceReport> Coordinator::Impl::GetReport(
+    const StudyHandle& study, const v1::GetReportRequest& request) {
+  const v1::ImportanceOptions& asked = request.options();
+  const std::string key = absl::StrCat(study.key, "/", study.revision, "/",
+                                       HashRequest(asked));
+  if (!request.refresh()) {
+    if (auto cached = reports_.Find(key)) return *std::move(cached);
+  }
+  ASSIGN_OR_RETURN(const EvaluateOptions options, EvaluateOptionsOf(asked, *study.checked));
+  const SteadyTime begin = clock_.Steady();
+  ASSIGN_OR_RETURN(const History history,
+                   LoadHistory(study.key, *study.checked, store_));
+  ASSIGN_OR_RETURN(const frostline::Report report,
+                   Evaluate(study.checked->space, study.checked->objectives,
+                            history, options));
+  v1::ImportanceReport proto = ReportToProto(report, study.checked->space);
+  proto.set_study(StudyNameOf(study.id));
+  proto.set_revision(study.revision);
+  proto.set_provisional(study.running);
+  *proto.mutable_options() = asked;
+  proto.mutable_options()->set_evaluator(options.evaluator);
+  proto.mutable_options()->set_target(options.target);
+  proto.mutable_options()->set_seed(options.seed);
+  *proto.mutable_compute_time() = ToTimestamp(clock_.Wall());
+  proto.set_compute_seconds(
+      std::chrono::duration<double>(clock_.Steady() - begin).count());
+  reports_.Put(key, proto);
+  return proto;
+}
+
+absl::StatusOr<std::vector<v1::StudyEvent>> Coordinator::Impl::EventsAfter(
+    const StudyHandle& study, v1::Study now, std::int64_t after_revision,
+    v1::TrialView view) {
+  TrialQuery query;
+  query.study = study.key;
+  query.order = TrialQuery::Order::kRevision;
+  query.after = after_revision;
+  query.limit = kMostEvents;
+  ASSIGN_OR_RETURN(const std::vector<TrialRow> rows, store_.ListTrials(query));
+  std::vector<v1::StudyEvent> events;
+  for (const TrialRow& row : rows) {
+    v1::StudyEvent event;
+    event.set_revision(row.revision);
+    ASSIGN_OR_RETURN(*event.mutable_trial(), Render(row, study, view, store_));
+    events.push_back(std::move(event));
+  }
+  // The study itself goes last, with its counts, when nothing newer is left out: its
+  // revision is that of all that was sent.
+  if (rows.size() < kMostEvents) {
+    v1::StudyEvent event;
+    const std::int64_t newest = events.empty() ? 0 : events.back().revision();
+    event.set_revision(std::max(newest, now.revision()));
+    *event.mutable_study() = std::move(now);
+    events.push_back(std::move(event));
+  }
+  return events;
+}
+
+void Coordinator::Impl::StartWatch(v1::WatchStudyRequest request, Duration wait,
+                                   CancelFlag cancelled,
+                                   Reply<std::vector<v1::StudyEvent>> reply) {
+  auto shared =
+      std::make_shared<Reply<std::vector<v1::StudyEvent>>>(std::move(reply));
+  const bool posted = loop_.Post([this, shared, request = std::move(request),
+                                  wait, cancelled = std::move(cancelled)](
+                                     Batch& batch) mutable {
+    const absl::StatusOr<StudyBook*> book = FindStudy(request.name());
+    absl::Status refused = book.status();
+    if (book.ok() && request.after_revision() > (*book)->revision()) {
+      refused = MakeError(ErrorId::kHistoryGone,
+                          "the revision is ahead of the study, which may have "
+                          "been restored from a backup",
+                          "list the trials again, then watch from there",
+                          "after_revision");
+    }
+    if (!refused.ok()) {
+      return batch.Then([shared, refused](const absl::Status&) {
+        (*shared)(refused);
+      });
+    }
+    // If it has fallen behind it is woken at the end of this group.
+    watching_.Enter({.study = (*book)->row().key,
+                     .after_revision = request.after_revision(),
+                     .view = request.view(),
+                     .deadline = clock_.Steady() + wait,
+                     .cancelled = std::move(cancelled),
+                     .reply = std::move(*shared)});
+  });
+  if (!posted) (*shared)(DrainingError());
+}
+
+v1::ServerInfo Coordinator::Impl::Info() const {
+  v1::ServerInfo info;
+  info.set_version(FROSTLINE_VERSION);
+  *info.mutable_start_time() = ToTimestamp(started_);
+  info.set_store(store_.Describe());
+  info.set_studies(static_cast<std::int64_t>(studies_.size()));
+  info.set_open_leases(static_cast<std::int64_t>(leases_.size()));
+  info.set_waiting_workers(static_cast<std::int64_t>(parked_.size()));
+  for (const auto& [id, entry] : workers_.all()) {
+    const bool live = Describe(entry).state() != v1::WORKER_STATE_GONE;
+    info.set_live_workers(info.live_workers() + (live ? 1 : 0));
+  }
+  info.set_resident_bytes(ResidentBytes());
+  v1::Limits& limits = *info.mutable_limits();
+  limits.set_request_bytes(1 << 20);
+  limits.set_page_size(1000);
+  limits.mutable_deadline()->set_seconds(60);
+  *limits.mutable_acquire_wait() = ToProtoDuration(options_.longest_wait);
+  limits.set_trials_per_study(kMaxTrialsPerStudy);
+  limits.set_parameters(kMaxParameters);
+  return info;
+}
+
+}  // namespace frostline

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/listen_address.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+
+namespace frostline {
+namespace {
+
+constexpr int kMaxPort = 65535;
+constexpr std::size_t kShownBytes = 100;
+
+struct FreeInfo {
+  void operator()(addrinfo* info) const { freeaddrinfo(info); }
+};
+using AddrInfo = std::unique_ptr<addrinfo, FreeInfo>;
+
+absl::Status BadAddress(const std::string& text, const std::string& cause) {
+  return MakeError(
+      ErrorId::kRequestInvalid,
+      absl::StrCat("'", absl::Utf8SafeCEscape(text.substr(0, kShownBytes)),
+                   "' ", cause),
+      "give HOST:PORT, e.g. 127.0.0.1:7070, with port 0 for any free one",
+      "listen");
+}
+
+absl::StatusOr<AddrInfo> Resolve(const std::string& host, int port, int flags) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = flags | AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int failure =
+      getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  if (failure != 0) {
+    return BadAddress(
+        host, absl::StrCat("cannot be resolved: ", gai_strerror(failure)));
+  }
+  return AddrInfo(found);
+}
+
+bool IsLoopback(const addrinfo& info) {
+  if (info.ai_family == AF_INET) {
+    sockaddr_in in{};
+    std::memcpy(&in, info.ai_addr, sizeof(in));
+    return (ntohl(in.sin_addr.s_addr) >> 24) == 127;
+  }
+  sockaddr_in6 in{};
+  std::memcpy(&in, info.ai_addr, sizeof(in));
+  return IN6_IS_ADDR_LOOPBACK(&in.sin6_addr);
+}
+
+}  // namespace
+
+std::string FormatAddress(const ListenAddress& address) {
+  return address.is_ipv6 ? absl::StrCat("[", address.host, "]:", address.port)
+                         : absl::StrCat(address.host, ":", address.port);
+}
+
+absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0) {
+    return BadAddress(text, "is not of the form HOST:PORT");
+  }
+  ListenAddress address;
+  if (!absl::SimpleAtoi(text.substr(colon + 1), &address.port) ||
+      address.port < 0 || address.port > kMaxPort) {
+    return BadAddress(text, "has no port from 0 to 65535");
+  }
+  std::string host = text.substr(0, colon);
+  const bool bracketed = host.front() == '[' && host.back() == ']';
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  if (!bracketed && host.find(':') != std::string::npos) {
+    return BadAddress(text, "needs brackets around its IPv6 host");
+  }
+  auto resolved = Resolve(host, address.port, 0);
+  if (!resolved.ok()) return resolved.status();
+  const addrinfo& first = **resolved;
+  std::array<char, INET6_ADDRSTRLEN> numeric{};
+  if (getnameinfo(first.ai_addr, first.ai_addrlen, numeric.data(),
+                  static_cast<socklen_t>(numeric.size()), nullptr, 0,
+                  NI_NUMERICHOST) != 0) {
+    return BadAddress(text, "cannot be written as a number");
+  }
+  address.host = numeric.data();
+  address.is_ipv6 = first.ai_family == AF_INET6;
+  address.is_loopback = IsLoopback(first);
+  return address;
+}
+
+absl::Status CheckPortFree(const ListenAddress& address) {
+  auto resolved = Resolve(address.host, address.port, AI_NUMERICHOST);
+  if (!resolved.ok()) return resolved.status();
+  const addrinfo& first = **resolved;
+  const int fd = socket(first.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return BadAddress(address.host, std::strerror(errno));
+  // A port that only waits for late packets of an ended process is free.
+  const int yes = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  const int bound = bind(fd, first.ai_addr, first.ai_addrlen);
+  const int failure = bound == 0 ? 0 : errno;
+  close(fd);
+  if (failure == 0) return absl::OkStatus();
+  if (failure == EADDRINUSE || failure == EACCES) {
+    return MakeError(
+        ErrorId::kPortBusy,
+        absl::StrCat(FormatAddress(address), ": ", std::strerror(failure)),
+        "stop what listens there, or choose another port with "
+        "--listen (port 0 picks a free one)",
+        "listen");
+  }
+  return BadAddress(FormatAddress(address),
+                    absl::StrCat("cannot be used: ", std::strerror(failure)));
+}
+
+}  // namespace frostline

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: listen_address.h
+//
+// The address a coordinator listens at, judged before gRPC sees it: gRPC says
+// only that it could not, not why.
+#ifndef FROSTLINE_SERVER_RPC_LISTEN_ADDRESS_H_
+#define FROSTLINE_SERVER_RPC_LISTEN_ADDRESS_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace frostline {
+
+struct ListenAddress {
+  std::string host;  // numeric: "127.0.0.1", "::1"
+  int port = 0;      // 0: any that is free
+  bool is_ipv6 = false;
+  bool is_loopback = false;
+};
+
+// "127.0.0.1:7070", "[::1]:7070".
+std::string FormatAddress(const ListenAddress& address);
+
+// From "HOST:PORT" or "[HOST]:PORT"; a name becomes the first address it has.
+// REQUEST_INVALID at "listen".
+absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text);
+
+// Takes the port for a moment. PORT_BUSY when it is in use or not ours to take,
+// REQUEST_INVALID when the machine has no such address.
+absl::Status CheckPortFree(const ListenAddress& address);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_RPC_LISTEN_ADDRESS_H_

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/methods.h"
+
+#include "server/rpc/call.h"
+#include "server/rpc/watch.h"
+
+namespace frostline {
+
+MethodTable ServedMethods(Coordinator& coordinator, Duration watch_alive) {
+  using C = Coordinator;
+  const auto serve = [&coordinator](auto method) {
+    return Unary(coordinator, method);
+  };
+  MethodTable table;
+  table.unary = {
+      {"frostline.v1.StudyService.CreateStudy", serve(&C::CreateStudy)},
+      {"frostline.v1.StudyService.GetStudy", serve(&C::GetStudy)},
+      {"frostline.v1.StudyService.ListStudies", serve(&C::ListStudies)},
+      {"frostline.v1.StudyService.PauseStudy", serve(&C::PauseStudy)},
+      {"frostline.v1.StudyService.ResumeStudy", serve(&C::ResumeStudy)},
+      {"frostline.v1.StudyService.StopStudy", serve(&C::StopStudy)},
+      {"frostline.v1.StudyService.GetTrial", serve(&C::GetTrial)},
+      {"frostline.v1.StudyService.ListTrials", serve(&C::ListTrials)},
+      {"frostline.v1.StudyService.ListMeasurements",
+       serve(&C::ListMeasurements)},
+
+      {"frostline.v1.WorkerService.Register", serve(&C::Register)},
+      {"frostline.v1.WorkerService.Acquire", serve(&C::Acquire)},
+      {"frostline.v1.WorkerService.Heartbeat", serve(&C::Heartbeat)},
+      {"frostline.v1.WorkerService.Report", serve(&C::Report)},
+      {"frostline.v1.WorkerService.Finish", serve(&C::Finish)},
+      {"frostline.v1.WorkerService.Release", serve(&C::Release)},
+      {"frostline.v1.WorkerService.ListWorkers", serve(&C::ListWorkers)},
+
+      {"frostline.v1.ImportanceService.GetReport", serve(&C::GetReport)},
+
+      {"frostline.v1.AdminService.GetInfo", serve(&C::GetInfo)},
+  };
+  table.streams = {
+      {"frostline.v1.StudyService.WatchStudy",
+       WatchMethod(coordinator, watch_alive)},
+  };
+  return table;
+}
+
+}  // namespace frostline

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/raw_service.h"
+
+#include <grpcpp/impl/codegen/server_callback_handlers.h>
+#include <grpcpp/impl/rpc_service_method.h>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "server/rpc/status.h"
+
+namespace frostline {
+namespace {
+
+using google::protobuf::MethodDescriptor;
+using grpc::ByteBuffer;
+using grpc::internal::RpcMethod;
+
+grpc::Status NotBuilt(const MethodDescriptor& method) {
+  return ToGrpcStatus(
+      MakeError(ErrorId::kMethodNotBuilt,
+                absl::StrCat(method.service()->name(), ".", method.name(),
+                             " is not served by this coordinator"),
+                "use a coordinator of a later version, or do without"));
+}
+
+class RefusedUnary final : public grpc::ServerUnaryReactor {
+ public:
+  explicit RefusedUnary(const grpc::Status& status) { Finish(status); }
+  void OnDone() override { delete this; }
+};
+
+class RefusedStream final : public grpc::ServerWriteReactor<ByteBuffer> {
+ public:
+  explicit RefusedStream(const grpc::Status& status) { Finish(status); }
+  void OnDone() override { delete this; }
+};
+
+UnaryMethod FindUnary(const MethodDescriptor& method,
+                      const MethodTable& served) {
+  const auto found = served.unary.find(method.full_name());
+  if (found != served.unary.end()) return found->second;
+  return [status = NotBuilt(method)](auto*, auto*, auto*) {
+    return new RefusedUnary(status);
+  };
+}
+
+StreamMethod FindStream(const MethodDescriptor& method,
+                        const MethodTable& served) {
+  const auto found = served.streams.find(method.full_name());
+  if (found != served.streams.end()) return found->second;
+  return [status = NotBuilt(method)](auto*, auto*) {
+    return new RefusedStream(status);
+  };
+}
+
+}  // namespace
+
+RawService::RawService(const google::protobuf::ServiceDescriptor& service,
+                       const MethodTable& served) {
+  for (int i = 0; i < service.method_count(); ++i) {
+    Add(*service.method(i), served);
+  }
+}
+
+void RawService::Add(const MethodDescriptor& method,
+                     const MethodTable& served) {
+  const std::string& path = paths_.emplace_back(
+      absl::StrCat("/", method.service()->full_name(), "/", method.name()));
+  const bool streams = method.server_streaming();
+  AddMethod(new grpc::internal::RpcServiceMethod(
+      path.c_str(),
+      streams ? RpcMethod::SERVER_STREAMING : RpcMethod::NORMAL_RPC, nullptr));
+  grpc::internal::MethodHandler* handler = nullptr;  // the service owns it
+  if (streams) {
+    handler = new grpc::internal::CallbackServerStreamingHandler<ByteBuffer,
+                                                                 ByteBuffer>(
+        FindStream(method, served));
+  } else {
+    handler = new grpc::internal::CallbackUnaryHandler<ByteBuffer, ByteBuffer>(
+        FindUnary(method, served));
+  }
+  MarkMethodRawCallback(method.index(), handler);
+}
+
+}  // namespace frostline

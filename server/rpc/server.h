@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: server.h
+//
+// The coordinator on a socket: the four services of frostline.v1 and
+// grpc.health.v1.
+//
+//   ASSIGN_OR_RETURN(auto server, RpcServer::Listen({}, coordinator));
+//   std::cout << "listening on " << server->address() << std::endl;
+//   ...
+//   server->StopServing();   // health: NOT_SERVING
+//   coordinator.Drain();     // answers what is parked
+//   server->Shutdown(std::chrono::seconds(5));
+#ifndef FROSTLINE_SERVER_RPC_SERVER_H_
+#define FROSTLINE_SERVER_RPC_SERVER_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "server/coordinator.h"
+
+namespace frostline {
+
+struct RpcOptions {
+  std::string listen = "127.0.0.1:7070";  // port 0: any that is free
+  // How often a watch without news says that it is alive.
+  Duration watch_alive = std::chrono::seconds(15);
+};
+
+// Thread-compatible; one thread owns it.
+class RpcServer {
+ public:
+  // Serves at once, so `coordinator` must have been started. It must outlive
+  // the server. REQUEST_INVALID, ADDRESS_NOT_LOOPBACK, PORT_BUSY.
+  static absl::StatusOr<std::unique_ptr<RpcServer>> Listen(
+      const RpcOptions& options, Coordinator& coordinator);
+  ~RpcServer();  // Shutdown without grace
+  RpcServer(const RpcServer&) = delete;
+  RpcServer& operator=(const RpcServer&) = delete;
+
+  int port() const;
+  std::string address() const;  // "127.0.0.1:43210"
+
+  // Tells health checkers to go elsewhere; calls are still served.
+  void StopServing();
+  // Takes no new calls, waits up to `grace` for those under way, then cancels
+  // them; returns when all have been answered. Parked calls end only when
+  // their reply comes: drain the coordinator first. Idempotent.
+  void Shutdown(Duration grace);
+
+ private:
+  class Impl;
+  explicit RpcServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_RPC_SERVER_H_

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: validate.h
+//
+// Whether a request has the form the contract asks for: names that parse, ids
+// and counts within their limits, enums with a meaning. What needs to know the
+// state of the world (does the study exist?) is the coordinator's to judge, and
+// specs are judged by spec_check.h. The error names the field.
+#ifndef FROSTLINE_SERVER_RPC_VALIDATE_H_
+#define FROSTLINE_SERVER_RPC_VALIDATE_H_
+
+#include "absl/status/status.h"
+#include "base/clock.h"
+#include "frostline/v1/admin_service.pb.h"
+#include "frostline/v1/importance_service.pb.h"
+#include "frostline/v1/study_service.pb.h"
+#include "frostline/v1/worker_service.pb.h"
+
+namespace frostline {
+
+// StudyService: validate_study.cc
+absl::Status Validate(const v1::CreateStudyRequest& request);
+absl::Status Validate(const v1::GetStudyRequest& request);
+absl::Status Validate(const v1::ListStudiesRequest& request);
+absl::Status Validate(const v1::PauseStudyRequest& request);
+absl::Status Validate(const v1::ResumeStudyRequest& request);
+absl::Status Validate(const v1::StopStudyRequest& request);
+absl::Status Validate(const v1::WatchStudyRequest& request);
+absl::Status Validate(const v1::GetTrialRequest& request);
+absl::Status Validate(const v1::ListTrialsRequest& request);
+absl::Status Validate(const v1::ListMeasurementsRequest& request);
+
+// WorkerService: validate_worker.cc
+absl::Status Validate(const v1::RegisterRequest& request);
+absl::Status Validate(const v1::AcquireRequest& request);
+absl::Status Validate(const v1::HeartbeatRequest& request);
+absl::Status Validate(const v1::ReportRequest& request);
+absl::Status Validate(const v1::FinishRequest& request);
+absl::Status Validate(const v1::ReleaseRequest& request);
+absl::Status Validate(const v1::ListWorkersRequest& request);
+
+// ImportanceService and AdminService: validate_study.cc
+absl::Status Validate(const v1::GetReportRequest& request);
+absl::Status Validate(const v1::GetInfoRequest& request);
+
+// A call that waits must be able to answer before its deadline.
+template <typename Request>
+absl::Status CheckWait(const Request&, Duration) {
+  return absl::OkStatus();
+}
+absl::Status CheckWait(const v1::AcquireRequest& request, Duration time_left);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_RPC_VALIDATE_H_

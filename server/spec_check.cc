@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/spec_check.h"
+
+#include <cmath>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/rng.h"
+#include "base/status_macros.h"
+#include "server/space_from_proto.h"
+
+namespace frostline {
+namespace {
+
+constexpr int kMaxEnqueued = 1'000;
+constexpr std::size_t kMaxNotesBytes = 16 * 1024;
+constexpr std::size_t kMaxLabelBytes = 256;
+
+absl::Status TooLarge(const std::string& field, std::size_t limit) {
+  return MakeError(ErrorId::kFieldTooLarge,
+                   absl::StrCat(field, " is over its limit of ", limit),
+                   "make it smaller", field);
+}
+
+absl::StatusOr<std::vector<Objective>> CheckObjectiveList(
+    const v1::StudySpec& spec) {
+  std::vector<Objective> objectives;
+  for (int i = 0; i < spec.objectives_size(); ++i) {
+    const v1::Objective& objective = spec.objectives(i);
+    if (objective.direction() != v1::DIRECTION_MINIMIZE &&
+        objective.direction() != v1::DIRECTION_MAXIMIZE) {
+      return MakeError(ErrorId::kObjectiveInvalid,
+                       absl::StrCat("objective ", objective.metric(),
+                                    " has no direction"),
+                       "say minimize or maximize",
+                       absl::StrCat("objectives[", i, "].direction"));
+    }
+    objectives.push_back({objective.metric(),
+                          objective.direction() == v1::DIRECTION_MINIMIZE
+                              ? Direction::kMinimize
+                              : Direction::kMaximize});
+  }
+  RETURN_IF_ERROR(CheckObjectives(objectives));
+  return objectives;
+}
+
+absl::Status CheckBudget(const v1::StudySettings& settings) {
+  const v1::Budget& budget = settings.budget();
+  if (budget.trials() < 1 || budget.trials() > kMaxTrialsPerStudy) {
+    return MakeError(ErrorId::kBudgetInvalid,
+                     absl::StrCat("a budget of ", budget.trials(), " trials"),
+                     absl::StrCat("ask for 1 to ", kMaxTrialsPerStudy),
+                     "budget.trials");
+  }
+  if (budget.time().seconds() < 0 || budget.time().nanos() < 0) {
+    return MakeError(ErrorId::kBudgetInvalid, "a negative time",
+                     "leave it out for no limit", "budget.time");
+  }
+  if (!std::isfinite(budget.training_seconds()) ||
+      budget.training_seconds() < 0) {
+    return MakeError(ErrorId::kBudgetInvalid,
+                     "training_seconds is negative or not finite",
+                     "leave it out for no limit", "budget.training_seconds");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLabels(
+    const google::protobuf::Map<std::string, std::string>& labels,
+    std::size_t most, const std::string& field) {
+  if (labels.size() > most) return TooLarge(field, most);
+  for (const auto& [key, value] : labels) {
+    if (key.empty() || key.size() > kMaxLabelBytes ||
+        value.size() > kMaxLabelBytes) {
+      return TooLarge(absl::StrCat(field, ".", key.substr(0, 32)),
+                      kMaxLabelBytes);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSettings(const v1::StudySettings& settings) {
+  RETURN_IF_ERROR(CheckBudget(settings));
+  RETURN_IF_ERROR(CheckLabels(settings.labels(), 64, "labels"));
+  RETURN_IF_ERROR(CheckLabels(settings.required_worker_labels(), 16,
+                              "required_worker_labels"));
+  if (settings.notes().size() > kMaxNotesBytes) {
+    return TooLarge("notes", kMaxNotesBytes);
+  }
+  if (settings.priority() < -1000 || settings.priority() > 1000) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     absl::StrCat("priority ", settings.priority()),
+                     "a priority is in -1000 … 1000", "priority");
+  }
+  if (settings.max_parallel() < 0) {
+    return MakeError(ErrorId::kRequestInvalid, "max_parallel is negative",
+                     "0 stands for no limit", "max_parallel");
+  }
+  return absl::OkStatus();
+}
+
+Duration ToDuration(const google::protobuf::Duration& duration) {
+  return std::chrono::seconds(duration.seconds()) +
+         std::chrono::nanoseconds(duration.nanos());
+}
+
+absl::StatusOr<LeaseRules> CheckLease(const v1::LeasePolicy& policy,
+                                      const LeaseRules& defaults) {
+  LeaseRules rules = defaults;
+  if (policy.has_ttl()) {
+    rules.ttl = ToDuration(policy.ttl());
+    if (rules.ttl < std::chrono::seconds(1) ||
+        rules.ttl > std::chrono::hours(1)) {
+      return MakeError(ErrorId::kRequestInvalid, "lease.ttl is out of range",
+                       "give a ttl of 1 s to 1 h", "lease.ttl");
+    }
+    rules.heartbeat_interval = rules.ttl / 4;
+  }
+  if (policy.has_heartbeat_interval()) {
+    rules.heartbeat_interval = ToDuration(policy.heartbeat_interval());
+    if (rules.heartbeat_interval <= Duration::zero() ||
+        rules.heartbeat_interval > rules.ttl / 3) {
+      return MakeError(ErrorId::kRequestInvalid,
+                       "lease.heartbeat_interval is not in 0 … ttl / 3",
+                       "a worker needs three chances before its lease ends",
+                       "lease.heartbeat_interval");
+    }
+  }
+  if (policy.max_trial_faults() < 0 || policy.max_infrastructure_faults() < 0) {
+    return MakeError(ErrorId::kRequestInvalid, "a negative number of faults",
+                     "leave it out for the default", "lease.max_trial_faults");
+  }
+  if (policy.max_trial_faults() > 0) {
+    rules.retry.max_trial_faults = policy.max_trial_faults();
+  }
+  if (policy.max_infrastructure_faults() > 0) {
+    rules.retry.max_infrastructure_faults = policy.max_infrastructure_faults();
+  }
+  rules.retry.accept_late_result =
+      policy.late_result() != v1::LeasePolicy::NEWEST_ONLY;
+  return rules;
+}
+
+// Gives every active parameter that has no value one of the random sampler's,
+// parents first.
+absl::StatusOr<Point> CompletePoint(const CheckedStudy& study, Point point,
+                                    Rng& rng) {
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<Sampler> random,
+      MakeSampler({.name = "random", .options = {}}, study.space,
+                  study.objectives));
+  constexpr int kDraws = 1000;  // a parameter deep in conditions is rarely active
+  for (int i = 0; i < study.space.size(); ++i) {
+    double& value = point[static_cast<std::size_t>(i)];
+    for (int draw = 0; draw < kDraws; ++draw) {
+      if (!IsAbsent(value) || !study.space.IsActive(i, point)) break;
+      ASSIGN_OR_RETURN(const Point drawn,
+                       random->Propose(History(), 0, rng));
+      value = drawn[static_cast<std::size_t>(i)];
+    }
+  }
+  return point;
+}
+
+// Enqueued trials are checked here, so that a mistake in one is found before the
+// study exists.
+absl::Status CheckEnqueued(const CheckedStudy& study) {
+  if (study.spec.enqueue_size() > kMaxEnqueued) {
+    return TooLarge("enqueue", kMaxEnqueued);
+  }
+  if (study.spec.enqueue_size() > study.settings.budget().trials()) {
+    return MakeError(
+        ErrorId::kBudgetInvalid,
+        absl::StrCat(study.spec.enqueue_size(),
+                     " trials are enqueued, but the budget is ",
+                     study.settings.budget().trials()),
+        "raise the budget: enqueued trials count", "budget.trials");
+  }
+  for (int i = 0; i < study.spec.enqueue_size(); ++i) {
+    const auto point = PointFromEnqueued(study, study.spec.enqueue(i),
+                                         absl::StrCat("enqueue[", i, "]"), 0);
+    RETURN_IF_ERROR(point.status());
+  }
+  return absl::OkStatus();
+}
+
+// Parts of the contract that no code serves yet are refused, not ignored.
+absl::Status CheckServed(const v1::StudySpec& spec) {
+  const auto refuse = [](const std::string& field) {
+    return MakeError(ErrorId::kMethodNotBuilt,
+                     absl::StrCat(field, " is not served yet"),
+                     "leave it out of the study", field);
+  };
+  if (spec.warm_start_size() > 0) return refuse("warm_start");
+  if (spec.constraints_size() > 0) return refuse("constraints");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
+                                        const v1::StudySettings& settings,
+                                        const LeaseRules& defaults) {
+  if (spec.ByteSizeLong() > kMaxSpecBytes) {
+    return TooLarge("spec", kMaxSpecBytes);
+  }
+  RETURN_IF_ERROR(CheckServed(spec));
+  CheckedStudy study;
+  study.spec = spec;
+  study.settings = settings;
+  study.shape = {.num_layers = spec.model().layers(),
+                 .heads_per_layer = spec.model().heads(),
+                 .has_pooler = !spec.model().no_pooler()};
+  ASSIGN_OR_RETURN(study.objectives, CheckObjectiveList(spec));
+  ASSIGN_OR_RETURN(study.space, SpaceFromProto(spec.space(), study.shape));
+  RETURN_IF_ERROR(CheckSettings(settings));
+  ASSIGN_OR_RETURN(study.lease, CheckLease(spec.lease(), defaults));
+  if (!spec.sampler().name().empty()) study.sampler.name = spec.sampler().name();
+  study.sampler.options = {spec.sampler().options().begin(),
+                           spec.sampler().options().end()};
+  // Made to be thrown away: only the sampler itself knows what fits it.
+  RETURN_IF_ERROR(
+      MakeSampler(study.sampler, study.space, study.objectives).status());
+  if (!settings.pruner().name().empty()) {
+    study.pruner.name = settings.pruner().name();
+  }
+  study.pruner.options = {settings.pruner().options().begin(),
+                          settings.pruner().options().end()};
+  RETURN_IF_ERROR(MakePruner(study.pruner, study.objectives).status());
+  RETURN_IF_ERROR(CheckEnqueued(study));
+  return study;
+}
+
+absl::StatusOr<Point> PointFromEnqueued(const CheckedStudy& study,
+                                        const v1::EnqueuedTrial& trial,
+                                        const std::string& field,
+                                        std::int64_t number) {
+  Rng rng(study.spec.seed(), static_cast<std::uint64_t>(number));
+  Point point;
+  if (trial.has_strategy()) {
+    if (!trial.values().empty()) {
+      return MakeError(ErrorId::kRequestInvalid,
+                       "a trial has a strategy and values",
+                       "give one of the two", field);
+    }
+    ASSIGN_OR_RETURN(const Strategy strategy,
+                     StrategyFromProto(trial.strategy(), field + ".strategy"));
+    ASSIGN_OR_RETURN(point, PointFromStrategy(study.space, study.shape,
+                                              strategy, field + ".strategy"));
+  } else {
+    ASSIGN_OR_RETURN(
+        point, PointFromValues(study.space, trial.values(), field + ".values"));
+  }
+  ASSIGN_OR_RETURN(point, CompletePoint(study, std::move(point), rng));
+  RETURN_IF_ERROR(study.space.Check(point));
+  return point;
+}
+
+}  // namespace frostline

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verbs of people, as far as they change or describe studies. On the loop.
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/ids.h"
+#include "google/protobuf/util/message_differencer.h"
+#include "server/convert.h"
+#include "server/coordinator_impl.h"
+#include "server/filter.h"
+#include "server/page_token.h"
+
+namespace frostline {
+namespace {
+
+constexpr std::size_t kMostBestNames = 100;
+
+// Names of the spec's fields that differ, for a person to look at.
+std::vector<std::string> Differences(const v1::StudySpec& stored,
+                                     const v1::StudySpec& asked) {
+  std::vector<std::string> fields;
+  google::protobuf::util::MessageDifferencer differencer;
+  const auto* const descriptor = v1::StudySpec::descriptor();
+  for (int i = 0; i < descriptor->field_count(); ++i) {
+    const auto* const field = descriptor->field(i);
+    // Compares this field alone.
+    v1::StudySpec a = stored;
+    v1::StudySpec b = asked;
+    for (int other = 0; other < descriptor->field_count(); ++other) {
+      if (other == i) continue;
+      a.GetReflection()->ClearField(&a, descriptor->field(other));
+      b.GetReflection()->ClearField(&b, descriptor->field(other));
+    }
+    if (!differencer.Compare(a, b)) fields.push_back(field->name());
+  }
+  return fields;
+}
+
+v1::CreateStudyReply CreateReply(const v1::Study& study,
+                                 const CheckedStudy& checked) {
+  v1::CreateStudyReply reply;
+  *reply.mutable_study() = study;
+  for (v1::ResolvedModule& module : ResolvedModules(checked.space)) {
+    *reply.add_modules() = std::move(module);
+  }
+  reply.set_space_size(checked.space.CountPoints());
+  return reply;
+}
+
+}  // namespace
+
+v1::Study Coordinator::Impl::Describe(const StudyBook& book) const {
+  v1::Study study = StudyToProto(book.row());
+  study.set_revision(book.revision());
+  *study.mutable_counts() = book.Counts();
+  study.set_resolved_sampler(book.checked().sampler.name);
+  for (const std::int64_t number : book.best().Numbers()) {
+    if (static_cast<std::size_t>(study.best_trials_size()) == kMostBestNames) {
+      break;
+    }
+    study.add_best_trials(TrialNameOf(book.row().id, number));
+  }
+  return study;
+}
+
+absl::StatusOr<v1::CreateStudyReply> Coordinator::Impl::CreateStudy(
+    Batch& batch, const v1::CreateStudyRequest& request) {
+  RETURN_IF_ERROR(CheckId(request.study_id(), "study_id"));
+  v1::StudySpec spec = request.spec();
+  const auto existing = key_of_study_.find(request.study_id());
+  if (existing != key_of_study_.end()) {
+    const StudyBook& book = studies_.at(existing->second);
+    if (spec.seed() == 0) spec.set_seed(book.checked().spec.seed());
+    const auto fields = Differences(book.checked().spec, spec);
+    if (fields.empty()) return CreateReply(Describe(book), book.checked());
+    return MakeError(
+        ErrorId::kStudyAlreadyExists,
+        absl::StrCat("study ", request.study_id(), " exists, with another ",
+                     absl::StrJoin(fields, ", ")),
+        "choose another id, or create it with the same spec to go on with it",
+        "study_id");
+  }
+  while (spec.seed() == 0) spec.set_seed(seeds_.Next());
+  ASSIGN_OR_RETURN(CheckedStudy checked,
+                   CheckStudy(spec, request.settings(), DefaultLease()));
+  StudyRow row;
+  row.id = request.study_id();
+  row.spec = spec.SerializeAsString();
+  row.settings = request.settings().SerializeAsString();
+  row.seed = spec.seed();
+  row.revision = 1;
+  row.created = row.updated = clock_.Wall();
+  const auto shared = std::make_shared<const CheckedStudy>(std::move(checked));
+  if (request.validate_only()) {
+    return CreateReply(Describe(StudyBook(row, shared)), *shared);
+  }
+  RETURN_IF_ERROR(batch.Write([&row](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(row.key, transaction.InsertStudy(row));
+    return absl::OkStatus();
+  }));
+  key_of_study_[row.id] = row.key;
+  StudyBook& book = studies_.emplace(row.key, StudyBook(row, shared)).first->second;
+  changed_.insert(row.key);
+  proposer_.Open(row.key, shared, History());
+  for (int i = 0; i < spec.enqueue_size(); ++i) {
+    RETURN_IF_ERROR(Enqueue(batch, book, spec.enqueue(i),
+                            absl::StrCat("enqueue[", i, "]")));
+  }
+  return CreateReply(Describe(book), *shared);
+}
+
+absl::Status Coordinator::Impl::Enqueue(Batch& batch, StudyBook& book,
+                                        const v1::EnqueuedTrial& trial,
+                                        const std::string& field) {
+  TrialRow row;
+  row.number = book.next_number();
+  row.origin = TrialOrigin::kEnqueued;
+  ASSIGN_OR_RETURN(
+      row.point, PointFromEnqueued(book.checked(), trial, field, row.number));
+  row.seen_revision = book.revision();
+  v1::Trial labelled;
+  *labelled.mutable_labels() = trial.labels();
+  row.labels = labelled.SerializeAsString();
+  proposer_.Began(book.row().key, row.number, row.point);
+  return InsertTrial(batch, book, std::move(row));
+}
+
+absl::StatusOr<v1::Study> Coordinator::Impl::SetState(
+    Batch& batch, const std::string& name, StudyState state,
+    const std::string& reason) {
+  ASSIGN_OR_RETURN(StudyBook * book, FindStudy(name));
+  if (book->row().state == state) return Describe(*book);
+  const bool open = book->row().state == StudyState::kActive ||
+                    book->row().state == StudyState::kPaused;
+  if (!open) {
+    return MakeError(ErrorId::kStudyNotActive,
+                     absl::StrCat(name, " has ended: ",
+                                  book->row().state_reason),
+                     "create a new study, or raise the budget of a completed one",
+                     "name");
+  }
+  RETURN_IF_ERROR(PersistStudy(batch, *book, state, reason));
+  return Describe(*book);
+}
+
+absl::StatusOr<v1::Study> Coordinator::Impl::StopStudy(
+    Batch& batch, const v1::StopStudyRequest& request) {
+  ASSIGN_OR_RETURN(StudyBook * book, FindStudy(request.name()));
+  if (book->row().state == StudyState::kStopped) return Describe(*book);
+  const std::string reason =
+      request.reason().empty() ? "stopped" : request.reason();
+  ASSIGN_OR_RETURN(
+      v1::Study stopped,
+      SetState(batch, request.name(), StudyState::kStopped, reason));
+  std::vector<OpenTrial> to_cancel;
+  for (const auto& [number, trial] : book->open()) {
+    const bool running = trial.row.state == TrialState::kRunning;
+    if (!running || !request.let_running_finish()) to_cancel.push_back(trial);
+  }
+  for (const OpenTrial& trial : to_cancel) {
+    ASSIGN_OR_RETURN(
+        Transition cancel,
+        Cancel(trial, absl::StrCat("study stopped: ", reason), clock_.Wall()));
+    RETURN_IF_ERROR(Persist(batch, *book, std::move(cancel),
+                            [](Transaction&) { return absl::OkStatus(); }));
+  }
+  return Describe(*book);
+}
+
+absl::StatusOr<v1::ListStudiesReply> Coordinator::Impl::ListStudies(
+    const v1::ListStudiesRequest& request) {
+  ASSIGN_OR_RETURN(const StudyFilter filter,
+                   StudyFilter::Parse(request.filter()));
+  ASSIGN_OR_RETURN(const std::int64_t after,
+                   ParsePageToken("studies", request.filter(),
+                                  request.page_token()));
+  const int page_size = PageSize(request.page_size());
+  v1::ListStudiesReply reply;
+  StudyKey last = after;
+  for (auto book = studies_.upper_bound(after); book != studies_.end();
+       ++book) {
+    const v1::Study study = Describe(book->second);
+    if (!filter.Matches(study)) continue;
+    if (reply.studies_size() == page_size) {
+      reply.set_next_page_token(
+          MakePageToken("studies", request.filter(), last));
+      break;
+    }
+    *reply.add_studies() = study;
+    last = book->first;
+  }
+  return reply;
+}
+
+}  // namespace frostline

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens without a caller: leases that end, proposals that arrive, and
+// the parked calls that both make possible.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/ids.h"
+#include "base/log.h"
+#include "server/convert.h"
+#include "server/coordinator_impl.h"
+
+namespace frostline {
+namespace {
+
+constexpr std::int64_t kMostProposalsAtOnce = 64;
+
+absl::Status NothingMore(Transaction&) { return absl::OkStatus(); }
+
+}  // namespace
+
+void Coordinator::Impl::Turn(Batch& batch) {
+  EndDueLeases(batch);
+  ServeWaiting(batch);
+  AnswerDue(batch);
+}
+
+std::optional<SteadyTime> Coordinator::Impl::NextDue() const {
+  std::optional<SteadyTime> next = leases_.NextDue();
+  for (const auto& due : {parked_.NextDue(), watching_.NextDue()}) {
+    if (due.has_value()) next = std::min(next.value_or(*due), *due);
+  }
+  return next;
+}
+
+void Coordinator::Impl::EndDueLeases(Batch& batch) {
+  for (const TrialKey& due : leases_.Due(clock_.Steady())) {
+    StudyBook& book = studies_.at(due.study);
+    const OpenTrial trial = *book.Find(due.number);
+    const std::string cause = absl::StrCat(
+        "no heartbeat from ", WorkerNameOf(trial.row.worker), " for ",
+        std::chrono::duration_cast<std::chrono::seconds>(
+            book.checked().lease.ttl)
+            .count(),
+        " s");
+    Log(LogLevel::kWarning, "lease_lost",
+        {{"trial", TrialNameOf(book.row().id, due.number)},
+         {"attempt", absl::StrCat(trial.row.attempt)},
+         {"worker", trial.row.worker}});
+    const absl::Status lost = Persist(
+        batch, book,
+        Lose(trial, cause, book.checked().lease.retry, clock_.Wall()),
+        NothingMore);
+    // The store refused: the group is undone and the lease judged again after.
+    if (!lost.ok()) return;
+  }
+}
+
+std::vector<StudyBook*> Coordinator::Impl::StudiesByPriority() {
+  std::vector<StudyBook*> books;
+  for (auto& [key, book] : studies_) {
+    if (book.IsLeasing()) books.push_back(&book);
+  }
+  // Among equals the one with fewer running trials, then the older.
+  std::stable_sort(books.begin(), books.end(),
+                   [](const StudyBook* a, const StudyBook* b) {
+                     const int pa = a->checked().settings.priority();
+                     const int pb = b->checked().settings.priority();
+                     if (pa != pb) return pa > pb;
+                     return a->Count(TrialState::kRunning) <
+                            b->Count(TrialState::kRunning);
+                   });
+  return books;
+}
+
+void Coordinator::Impl::ServeWaiting(Batch& batch) {
+  if (parked_.size() == 0 || draining_) return;
+  std::map<StudyKey, std::int64_t> wanted;
+  parked_.Offer([&](ParkedAcquire& parked) {
+    const bool gone = parked.cancelled != nullptr && *parked.cancelled;
+    return !gone && TryServe(batch, parked, wanted);
+  });
+  for (const auto& [key, count] : wanted) {
+    StudyBook& book = studies_.at(key);
+    const std::int64_t ask =
+        std::min({count, book.SlotsLeft(clock_.Wall()) + book.reserved(),
+                  kMostProposalsAtOnce}) -
+        book.reserved();
+    if (ask <= 0) continue;
+    const std::int64_t first = book.Reserve(ask);
+    proposer_.Propose(key, first, ask, book.revision());
+  }
+}
+
+bool Coordinator::Impl::TryServe(Batch& batch, ParkedAcquire& parked,
+                                 std::map<StudyKey, std::int64_t>& wanted) {
+  WorkerEntry* const worker = workers_.Find(parked.worker);
+  if (worker == nullptr || worker->row.state != WorkerState::kActive) {
+    return false;
+  }
+  const std::string& only = parked.request.study();
+  v1::AcquireReply reply;
+  for (StudyBook* const book : StudiesByPriority()) {
+    if (!only.empty() && StudyNameOf(book->row().id) != only) continue;
+    if (!CarriesLabels(worker->info,
+                       book->checked().settings.required_worker_labels())) {
+      continue;
+    }
+    while (reply.leases_size() < parked.request.max_leases() &&
+           GrantNext(batch, *book, parked, reply)) {
+    }
+    const std::int64_t lacking =
+        parked.request.max_leases() - reply.leases_size();
+    if (lacking == 0) break;
+    if (reply.leases_size() == 0 && !book->AtParallelLimit()) {
+      wanted[book->row().key] += lacking;
+    }
+  }
+  if (reply.leases_size() == 0) return false;
+  const std::uint64_t hash = HashRequest(parked.request);
+  const absl::Status remembered = batch.Write([&](Transaction& transaction) {
+    return Remember(transaction, parked.request.request_id(), "Acquire", hash,
+                    reply.SerializeAsString());
+  });
+  batch.Then([reply_to = std::move(parked.reply), reply = std::move(reply),
+              remembered](const absl::Status& committed) mutable {
+    if (!committed.ok()) return reply_to(committed);
+    if (!remembered.ok()) return reply_to(remembered);
+    reply_to(std::move(reply));
+  });
+  return true;
+}
+
+bool Coordinator::Impl::GrantNext(Batch& batch, StudyBook& book,
+                                  const ParkedAcquire& parked,
+                                  v1::AcquireReply& reply) {
+  if (book.AtParallelLimit()) return false;
+  const std::optional<std::int64_t> number = book.NextQueued(parked.worker);
+  if (!number.has_value()) return false;
+  const bool first_attempt = book.Find(*number)->row.attempt == 0;
+  Transition grant =
+      Grant(*book.Find(*number), parked.worker, parked.request.boot_id(),
+            SecretString(RandomHexId()), clock_.Wall());
+  if (!Persist(batch, book, std::move(grant), NothingMore).ok()) return false;
+  const OpenTrial& leased = *book.Find(*number);
+  leases_.Set({book.row().key, *number},
+              clock_.Steady() + book.checked().lease.ttl);
+  if (!first_attempt) {
+    proposer_.Began(book.row().key, *number, leased.row.point);
+  }
+  *reply.add_leases() = LeaseToProto(leased.row, leased.attempt, book.row().id,
+                                     book.checked());
+  return true;
+}
+
+void Coordinator::Impl::TakeProposals(Batch& batch,
+                                      const Proposals& proposals) {
+  const auto found = studies_.find(proposals.study);
+  if (proposals.epoch != epoch_ || found == studies_.end()) return;
+  StudyBook& book = found->second;
+  for (const Proposal& proposal : proposals.made) {
+    book.Arrived();
+    TrialRow row;
+    row.number = proposal.number;
+    row.origin = TrialOrigin::kSampled;
+    row.point = proposal.point;
+    row.seen_revision = proposals.seen_revision;
+    const bool over = book.row().state == StudyState::kStopped ||
+                      book.row().state == StudyState::kDeleted;
+    // A study that was stopped meanwhile gets no more trials.
+    if (over || !InsertTrial(batch, book, std::move(row)).ok()) continue;
+  }
+  if (proposals.status.ok()) return;
+  const auto made = static_cast<std::int64_t>(proposals.made.size());
+  book.Exhaust(proposals.first_number + made, proposals.asked - made);
+  if (!HasErrorId(proposals.status, ErrorId::kSpaceExhausted)) {
+    Log(LogLevel::kError, "sampler_failed",
+        {{"study", book.row().id},
+         {"error", std::string(proposals.status.message())}});
+  }
+  CompleteIfDone(batch, book);
+}
+
+void Coordinator::Impl::AnswerDue(Batch& batch) {
+  const SteadyTime now = clock_.Steady();
+  for (ParkedAcquire& parked :
+       draining_ ? parked_.TakeAll() : parked_.TakeDue(now)) {
+    batch.Then([reply = std::move(parked.reply), none = NothingFor(parked)](
+                   const absl::Status& committed) mutable {
+      committed.ok() ? reply(std::move(none)) : reply(committed);
+    });
+  }
+  for (ParkedWatch& watch :
+       draining_ ? watching_.TakeAll() : watching_.TakeDue(now)) {
+    batch.Then([reply = std::move(watch.reply), draining = draining_](
+                   const absl::Status& committed) mutable {
+      if (!committed.ok()) return reply(committed);
+      if (draining) return reply(DrainingError());
+      reply(std::vector<v1::StudyEvent>());
+    });
+  }
+}
+
+void Coordinator::Impl::WakeWatchers() {
+  watching_.Offer([this](ParkedWatch& watch) {
+    const auto found = studies_.find(watch.study);
+    if (found == studies_.end()) return false;
+    const StudyBook& book = found->second;
+    if (book.revision() <= watch.after_revision) return false;
+    auto shared = std::make_shared<ParkedWatch>(std::move(watch));
+    readers_.Post([this, shared, handle = HandleOf(book),
+                   now = Describe(book)]() mutable {
+      shared->reply(EventsAfter(handle, std::move(now),
+                                shared->after_revision, shared->view));
+    });
+    return true;
+  });
+}
+
+}  // namespace frostline
