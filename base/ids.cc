@@ -89,6 +89,10 @@ absl::StatusOr<TrialName> ParseTrialName(const std::string& name) {
     return BadName(name, "studies/ID/trials/NUMBER");
   }
   trial.study_id = parts[1];
+  // One trial, one name: not "01", "+1" or " 1".
+  if (TrialNameOf(trial.study_id, trial.number) != name) {
+    return BadName(name, "studies/ID/trials/NUMBER");
+  }
   return trial;
 }
 

@@ -19,7 +19,7 @@
 #include "proto/wire_error.h"
 #include "server/coordinator.h"
 #include "server/options.h"
-#include "server/rpc/quiet_grpc.h"
+#include "server/rpc/library_logs.h"
 #include "server/rpc/server.h"
 #include "storage/factory.h"
 
@@ -108,7 +108,7 @@ ExitCode Main(int argc, const char* const* argv) {
     return kExitOk;
   }
   SetLogLevel(options->log_level);
-  SendGrpcLogToOurs();
+  SendLibraryLogsToOurs();
   RaiseFileLimit();
   const auto code = Serve(*options, stop_signals);
   return code.ok() ? *code : Fail(code.status());

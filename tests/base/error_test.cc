@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.h"
+
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "base/exit_code.h"
+#include "base/status_macros.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline {
+namespace {
+
+TEST(Error, CarriesItsIdFieldAndFix) {
+  const absl::Status status = MakeError(ErrorId::kLevelsInvalid, "no levels",
+                                        "list a rate", "space.modules[3]");
+  EXPECT_THAT(status, FailsAt(ErrorId::kLevelsInvalid, "space.modules[3]"));
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(DetailOf(status)->fix, "list a rate");
+  EXPECT_EQ(ErrorCode(ErrorId::kLevelsInvalid), "FL-1003");
+}
+
+TEST(Error, ForeignErrorsHaveNoDetail) {
+  EXPECT_FALSE(DetailOf(absl::OkStatus()).has_value());
+  EXPECT_FALSE(DetailOf(absl::InternalError("x")).has_value());
+  EXPECT_FALSE(HasErrorId(absl::InternalError("x"), ErrorId::kInternal));
+}
+
+TEST(Error, IsDescribedByIdCauseAndFix) {
+  const std::string text = DescribeError(
+      MakeError(ErrorId::kStoreLocked, "pid 7 holds it", "stop that one"));
+  EXPECT_THAT(text, ::testing::HasSubstr("FL-3001"));
+  EXPECT_THAT(text, ::testing::HasSubstr("pid 7 holds it"));
+  EXPECT_THAT(text, ::testing::HasSubstr("fix: stop that one"));
+}
+
+TEST(Error, IdsAndReasonsAreUnique) {
+  std::set<int> numbers;
+  std::set<std::string> reasons;
+  for (const ErrorKind& kind : AllErrorKinds()) {
+    EXPECT_TRUE(numbers.insert(static_cast<int>(kind.id)).second) << kind.reason;
+    EXPECT_TRUE(reasons.insert(kind.reason).second) << kind.reason;
+  }
+}
+
+TEST(Error, TheReferenceListsEveryErrorAndNoOther) {
+  std::ifstream page(std::string(std::getenv("FROSTLINE_SOURCE_DIR")) +
+                     "/docs/reference/errors.md");
+  std::stringstream text;
+  text << page.rdbuf();
+  const std::string content = text.str();
+  std::set<std::string> documented;
+  const std::regex heading("#+ [^\n]*(FL-[0-9]{4})");
+  for (std::sregex_iterator i(content.begin(), content.end(), heading), end;
+       i != end; ++i) {
+    documented.insert((*i)[1]);
+  }
+  std::set<std::string> raised;
+  for (const ErrorKind& kind : AllErrorKinds()) {
+    raised.insert(ErrorCode(kind.id));
+  }
+  EXPECT_EQ(documented, raised);
+}
+
+TEST(ExitCode, FollowsTheKindOfError) {
+  const auto code = [](ErrorId id) { return ExitCodeOf(MakeError(id, "", "")); };
+  EXPECT_EQ(ExitCodeOf(absl::OkStatus()), kExitOk);
+  EXPECT_EQ(code(ErrorId::kStudyNotFound), kExitNotFound);
+  EXPECT_EQ(code(ErrorId::kStudyAlreadyExists), kExitConflict);
+  EXPECT_EQ(code(ErrorId::kStoreLocked), kExitConflict);
+  EXPECT_EQ(code(ErrorId::kCoordinatorAway), kExitUnreachable);
+  EXPECT_EQ(code(ErrorId::kInternal), kExitFailure);
+}
+
+absl::StatusOr<int> Half(int number) {
+  if (number % 2 != 0) return MakeError(ErrorId::kInternal, "odd", "");
+  return number / 2;
+}
+absl::StatusOr<int> Quarter(int number) {
+  ASSIGN_OR_RETURN(const int half, Half(number));
+  return Half(half);
+}
+
+TEST(StatusMacros, CarryTheFirstErrorUp) {
+  EXPECT_EQ(*Quarter(8), 2);
+  EXPECT_THAT(Quarter(6), FailsWith(ErrorId::kInternal));
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/filter.h"
+
+#include "server/page_token.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline {
+namespace {
+
+v1::Trial GoodTrial() {
+  v1::Trial trial;
+  trial.set_number(12);
+  trial.set_state(v1::TRIAL_STATE_SUCCEEDED);
+  trial.add_values(0.93);
+  (*trial.mutable_labels())["kind"] = "baseline";
+  return trial;
+}
+
+bool Matches(const std::string& filter) {
+  return TrialFilter::Parse(filter)->Matches(GoodTrial());
+}
+
+TEST(Filter, TermsAreJoinedByAnd) {
+  EXPECT_TRUE(Matches(""));
+  EXPECT_TRUE(Matches("state = SUCCEEDED AND values[0] > 0.9"));
+  EXPECT_TRUE(Matches("labels.kind=\"baseline\" AND number<=12"));
+  EXPECT_FALSE(Matches("state = SUCCEEDED AND values[0] > 0.95"));
+  EXPECT_FALSE(Matches("state != SUCCEEDED"));
+}
+
+TEST(Filter, WhatIsNotThereMatchesNothing) {
+  EXPECT_FALSE(Matches("values[1] > 0"));
+  EXPECT_FALSE(Matches("labels.team = nlp"));
+  EXPECT_FALSE(Matches("metrics.loss < 1"));
+}
+
+TEST(Filter, WhatCannotBeParsedIsRefused) {
+  for (const char* bad : {"state", "state =", "stat = X", "state ~ X",
+                          "state = A OR state = B", "number > many",
+                          "labels.kind = \"open"}) {
+    EXPECT_THAT(TrialFilter::Parse(bad), FailsWith(ErrorId::kFilterInvalid))
+        << bad;
+  }
+}
+
+TEST(PageToken, GoesOnOnlyInItsOwnList) {
+  const std::string token = MakePageToken("trials of 1", "state = QUEUED", 41);
+  EXPECT_EQ(*ParsePageToken("trials of 1", "state = QUEUED", token), 41);
+  EXPECT_EQ(*ParsePageToken("trials of 1", "", "", -1), -1);
+  EXPECT_THAT(ParsePageToken("trials of 2", "state = QUEUED", token),
+              FailsWith(ErrorId::kPageTokenInvalid));
+  EXPECT_THAT(ParsePageToken("trials of 1", "", token),
+              FailsWith(ErrorId::kPageTokenInvalid));
+  EXPECT_THAT(ParsePageToken("trials of 1", "", "41"),
+              FailsWith(ErrorId::kPageTokenInvalid));
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The binary frostline-coordinator as a script or a scheduler sees it: what it
+// prints, how it ends, with which exit code.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "base/exit_code.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/temp_folder.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::StartsWith;
+
+// A running coordinator; killed with the object if it has not ended.
+class Process {
+ public:
+  explicit Process(std::vector<std::string> arguments) {
+    const std::string path = std::string(std::getenv("FROSTLINE_BIN_DIR")) +
+                             "/frostline-coordinator";
+    arguments.insert(arguments.begin(), path);
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    std::array<int, 2> out{}, err{};
+    if (pipe2(out.data(), O_CLOEXEC) != 0 ||
+        pipe2(err.data(), O_CLOEXEC) != 0) {
+      std::abort();
+    }
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
+    if (posix_spawn(&pid_, path.c_str(), &actions, nullptr, argv.data(),
+                    environ) != 0) {
+      pid_ = -1;
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    close(out[1]);
+    close(err[1]);
+    out_ = out[0];
+    err_ = err[0];
+  }
+
+  ~Process() {
+    if (pid_ > 0) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, nullptr, 0);
+    }
+    close(out_);
+    close(err_);
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  void Signal(int signal) const { kill(pid_, signal); }
+
+  // One line of its standard output, without the newline.
+  std::string ReadLine() const {
+    std::string line;
+    char c = 0;
+    while (read(out_, &c, 1) == 1 && c != '\n') line += c;
+    return line;
+  }
+
+  // All of its standard error; waits for its end.
+  std::string ReadErrors() const {
+    std::string text;
+    std::array<char, 4096> part{};
+    for (ssize_t n = 0; (n = read(err_, part.data(), part.size())) > 0;) {
+      text.append(part.data(), static_cast<std::size_t>(n));
+    }
+    return text;
+  }
+
+  // Its exit code; -1 when a signal ended it.
+  int Wait() {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  int out_ = -1;
+  int err_ = -1;
+};
+
+// One line, and nothing but that.
+void ExpectOneLine(const std::string& text, const std::string& start) {
+  EXPECT_THAT(text, StartsWith(start));
+  EXPECT_THAT(text, HasSubstr("fix: "));
+  EXPECT_EQ(text.find('\n'), text.size() - 1) << text;
+}
+
+TEST(CoordinatorMainTest, SaysWhereItListensAndEndsCleanlyOnSigterm) {
+  Process coordinator({"--ephemeral", "--listen", "127.0.0.1:0"});
+  EXPECT_THAT(coordinator.ReadLine(),
+              MatchesRegex("listening on 127\\.0\\.0\\.1:[1-9][0-9]*"));
+  coordinator.Signal(SIGTERM);
+  EXPECT_EQ(coordinator.Wait(), kExitOk);
+}
+
+TEST(CoordinatorMainTest, TellsCtrlCFromAStop) {
+  Process coordinator({"--ephemeral", "--listen", "127.0.0.1:0"});
+  coordinator.ReadLine();
+  coordinator.Signal(SIGINT);
+  EXPECT_EQ(coordinator.Wait(), kExitInterrupted);
+}
+
+TEST(CoordinatorMainTest, RefusesABusyPortInOneLine) {
+  Process first({"--ephemeral", "--listen", "127.0.0.1:0"});
+  const std::string line = first.ReadLine();
+  const std::string address = line.substr(line.rfind(' ') + 1);
+  Process second({"--ephemeral", "--listen", address});
+  ExpectOneLine(second.ReadErrors(), "error[FL-4001]: ");
+  EXPECT_EQ(second.Wait(), kExitConflict);
+  first.Signal(SIGTERM);
+  EXPECT_EQ(first.Wait(), kExitOk);  // unharmed
+}
+
+TEST(CoordinatorMainTest, RefusesASecondCoordinatorOnOneFolder) {
+  TempFolder folder;
+  const std::string data = folder.File("frost");
+  Process first({"--data", data, "--listen", "127.0.0.1:0"});
+  EXPECT_THAT(first.ReadLine(), StartsWith("listening on "));
+  Process second({"--data", data, "--listen", "127.0.0.1:0"});
+  ExpectOneLine(second.ReadErrors(), "error[FL-3001]: ");
+  EXPECT_EQ(second.Wait(), kExitConflict);
+  first.Signal(SIGTERM);
+  EXPECT_EQ(first.Wait(), kExitOk);
+}
+
+TEST(CoordinatorMainTest, RefusesAFolderItCannotWrite) {
+  // A file stands where the folder should be: that stops root, too.
+  TempFolder folder;
+  const std::string file = folder.File("file");
+  close(open(file.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  Process coordinator({"--data", file + "/frost"});
+  ExpectOneLine(coordinator.ReadErrors(), "error[FL-3002]: ");
+  EXPECT_EQ(coordinator.Wait(), kExitFailure);
+}
+
+TEST(CoordinatorMainTest, RefusesToServeOtherMachinesWithoutTls) {
+  Process coordinator({"--ephemeral", "--listen", "0.0.0.0:0"});
+  ExpectOneLine(coordinator.ReadErrors(), "error[FL-4002]: ");
+  EXPECT_EQ(coordinator.Wait(), kExitUsage);
+}
+
+TEST(CoordinatorMainTest, RefusesAnUnknownOption) {
+  Process coordinator({"--ephemeral", "--prot", "7070"});
+  ExpectOneLine(coordinator.ReadErrors(), "error[FL-1016]: ");
+  EXPECT_EQ(coordinator.Wait(), kExitUsage);
+}
+
+TEST(CoordinatorMainTest, PrintsItsVersion) {
+  Process coordinator({"--version"});
+  EXPECT_THAT(coordinator.ReadLine(),
+              MatchesRegex("frostline-coordinator [0-9]+\\.[0-9]+\\.[0-9]+"));
+  EXPECT_EQ(coordinator.Wait(), kExitOk);
+}
+
+}  // namespace
+}  // namespace frostline

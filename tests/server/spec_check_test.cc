@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/spec_check.h"
+
+#include <functional>
+
+#include "tests/server/example_study.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline {
+namespace {
+
+using Spoil = std::function<void(v1::StudySpec&, v1::StudySettings&)>;
+
+absl::StatusOr<CheckedStudy> Check(const Spoil& spoil) {
+  v1::StudySpec spec = ExampleSpec();
+  v1::StudySettings settings;
+  settings.mutable_budget()->set_trials(10);
+  spoil(spec, settings);
+  return CheckStudy(spec, settings, ExampleLease());
+}
+
+TEST(SpecCheck, AGoodStudyPassesWithItsDefaultsFilledIn) {
+  const auto study = Check([](auto&, auto&) {});
+  ASSERT_OK(study);
+  EXPECT_EQ(study->space.size(), 2);
+  EXPECT_EQ(study->pruner.name, "none");
+  EXPECT_EQ(study->lease.retry.max_trial_faults, 3);
+}
+
+struct Mistake {
+  const char* name;
+  ErrorId id;
+  Spoil spoil;
+};
+
+class BadStudy : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(BadStudy, IsRefusedWithItsFieldAndFix) {
+  const auto study = Check(GetParam().spoil);
+  EXPECT_THAT(study, FailsWith(GetParam().id));
+  ASSERT_TRUE(DetailOf(study.status()).has_value());
+  EXPECT_NE(DetailOf(study.status())->field, "");
+  EXPECT_NE(DetailOf(study.status())->fix, "");
+}
+
+const Mistake kMistakes[] = {
+    {"no_objective", ErrorId::kObjectiveInvalid,
+     [](auto& spec, auto&) { spec.clear_objectives(); }},
+    {"no_direction", ErrorId::kObjectiveInvalid,
+     [](auto& spec, auto&) {
+       spec.mutable_objectives(0)->clear_direction();
+     }},
+    {"empty_levels", ErrorId::kLevelsInvalid,
+     [](auto& spec, auto&) {
+       spec.mutable_space()->mutable_modules(0)->mutable_levels()->clear_rates();
+     }},
+    {"reversed_range", ErrorId::kRangeInvalid,
+     [](auto& spec, auto&) {
+       auto* p = spec.mutable_space()->add_parameters();
+       p->set_name("dropout");
+       p->mutable_float_()->set_lo(1);
+     }},
+    {"no_domain", ErrorId::kStudyFieldMissing,
+     [](auto& spec, auto&) {
+       spec.mutable_space()->add_parameters()->set_name("dropout");
+     }},
+    {"module_twice", ErrorId::kModuleDuplicate,
+     [](auto& spec, auto&) {
+       *spec.mutable_space()->add_modules() = spec.space().modules(0);
+     }},
+    {"unknown_module", ErrorId::kModuleUnknown,
+     [](auto& spec, auto&) {
+       spec.mutable_space()->mutable_modules(0)->set_select("layer.7");
+     }},
+    {"billion_grid_points", ErrorId::kSpaceTooLarge,
+     [](auto& spec, auto&) {
+       spec.mutable_sampler()->set_name("grid");
+       for (int i = 0; i < 9; ++i) {
+         auto* p = spec.mutable_space()->add_parameters();
+         p->set_name("p" + std::to_string(i));
+         p->mutable_int_()->set_lo(1);
+         p->mutable_int_()->set_hi(10);
+       }
+     }},
+    {"unknown_sampler", ErrorId::kSamplerInvalid,
+     [](auto& spec, auto&) { spec.mutable_sampler()->set_name("oracle"); }},
+    {"unknown_sampler_option", ErrorId::kSamplerInvalid,
+     [](auto& spec, auto&) {
+       (*spec.mutable_sampler()->mutable_options())["luck"] = "1";
+     }},
+    {"unknown_pruner", ErrorId::kPrunerInvalid,
+     [](auto&, auto& settings) { settings.mutable_pruner()->set_name("axe"); }},
+    {"no_budget", ErrorId::kBudgetInvalid,
+     [](auto&, auto& settings) { settings.clear_budget(); }},
+    {"budget_too_large", ErrorId::kBudgetInvalid,
+     [](auto&, auto& settings) {
+       settings.mutable_budget()->set_trials(1'000'001);
+     }},
+    {"short_ttl", ErrorId::kRequestInvalid,
+     [](auto& spec, auto&) {
+       spec.mutable_lease()->mutable_ttl()->set_nanos(1);
+     }},
+    {"slow_heartbeat", ErrorId::kRequestInvalid,
+     [](auto& spec, auto&) {
+       spec.mutable_lease()->mutable_heartbeat_interval()->set_seconds(59);
+     }},
+    {"large_notes", ErrorId::kFieldTooLarge,
+     [](auto&, auto& settings) {
+       settings.set_notes(std::string(20'000, 'x'));
+     }},
+    {"enqueued_out_of_space", ErrorId::kValueOutOfSpace,
+     [](auto& spec, auto&) {
+       (*spec.add_enqueue()->mutable_values())["layer.0"].set_number_value(0.5);
+     }},
+    {"enqueued_unknown_strategy", ErrorId::kStudyFieldUnknown,
+     [](auto& spec, auto&) {
+       spec.add_enqueue()->mutable_strategy()->set_name("all_of_it");
+     }},
+    {"more_enqueued_than_budget", ErrorId::kBudgetInvalid,
+     [](auto& spec, auto&) {
+       for (int i = 0; i < 11; ++i) spec.add_enqueue();
+     }},
+    {"warm_start_not_served", ErrorId::kMethodNotBuilt,
+     [](auto& spec, auto&) { spec.add_warm_start(); }},
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadStudy, ::testing::ValuesIn(kMistakes),
+    [](const auto& mistake) { return std::string(mistake.param.name); });
+
+TEST(SpecCheck, AnEnqueuedTrialTakesItsValuesAndDrawsTheRest) {
+  const CheckedStudy study = *Check([](auto&, auto&) {});
+  v1::EnqueuedTrial trial;
+  (*trial.mutable_values())["layer.0"].set_number_value(1e-4);
+  ASSERT_OK_AND_ASSIGN(const Point point,
+                       PointFromEnqueued(study, trial, "enqueue[0]", 3));
+  EXPECT_EQ(point[0], 2);
+  EXPECT_OK(study.space.Check(point));
+  EXPECT_TRUE(SamePoint(point, *PointFromEnqueued(study, trial, "", 3)));
+}
+
+TEST(SpecCheck, AStrategyBecomesThePointWithItsRates) {
+  CheckedStudy study = *Check([](v1::StudySpec& spec, auto&) {
+    auto* head = spec.mutable_space()->add_modules();
+    head->set_select("head");
+    head->mutable_levels()->add_rates(1e-4);
+    for (const char* module : {"embeddings", "pooler"}) {
+      auto* entry = spec.mutable_space()->add_modules();
+      entry->set_select(module);
+      entry->mutable_levels()->add_rates(0);
+      entry->mutable_levels()->add_rates(1e-4);
+    }
+  });
+  v1::EnqueuedTrial trial;
+  trial.mutable_strategy()->set_name("last_k");
+  trial.mutable_strategy()->set_k(1);
+  trial.mutable_strategy()->set_rate(1e-4);
+  ASSERT_OK_AND_ASSIGN(const Point point,
+                       PointFromEnqueued(study, trial, "enqueue[0]", 0));
+  for (const ModuleRate& rate : study.space.Rates(point)) {
+    const bool frozen =
+        rate.module == "embeddings" || rate.module == "layer.0";
+    EXPECT_EQ(rate.rate, frozen ? 0.0 : 1e-4) << rate.module;
+  }
+}
+
+}  // namespace
+}  // namespace frostline

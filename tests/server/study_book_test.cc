@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/study_book.h"
+
+#include "server/lease_book.h"
+#include "tests/server/example_study.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline {
+namespace {
+
+StudyBook BookOf(std::int64_t budget) {
+  v1::StudySettings settings;
+  settings.mutable_budget()->set_trials(budget);
+  StudyRow row;
+  row.key = 1;
+  row.id = "a";
+  return StudyBook(row,
+                   std::make_shared<const CheckedStudy>(
+                       *CheckStudy(ExampleSpec(), settings, ExampleLease())));
+}
+
+TrialRow Row(std::int64_t number, TrialState state,
+             TrialOrigin origin = TrialOrigin::kSampled) {
+  TrialRow row;
+  row.study = 1;
+  row.number = number;
+  row.state = state;
+  row.origin = origin;
+  row.revision = number + 1;
+  if (state == TrialState::kSucceeded) row.values = {0.1 * double(number)};
+  return row;
+}
+
+TEST(StudyBook, TheBudgetCountsEveryTerminalStateButNotImportsAndRetries) {
+  StudyBook book = BookOf(4);
+  book.Absorb(Row(0, TrialState::kFailed), {});
+  book.Absorb(Row(1, TrialState::kCancelled), {});
+  book.Absorb(Row(2, TrialState::kSucceeded, TrialOrigin::kImported), {});
+  book.Absorb(Row(3, TrialState::kRunning), {});
+  EXPECT_EQ(book.Counts().budget_used(), 2);
+  EXPECT_EQ(book.SlotsLeft(0), 1);
+  EXPECT_EQ(book.Reserve(1), 4);
+  EXPECT_EQ(book.SlotsLeft(0), 0);
+  EXPECT_EQ(book.ReasonToComplete(0), "");
+  book.Arrived();
+  book.Absorb(Row(4, TrialState::kPruned), {});
+  book.Absorb(Row(3, TrialState::kSucceeded), {});
+  EXPECT_EQ(book.ReasonToComplete(0), "budget of 4 trials reached");
+}
+
+TEST(StudyBook, TheQueueGoesByPriorityThenNumberButAWorkersOwnFirst) {
+  StudyBook book = BookOf(9);
+  TrialRow urgent = Row(5, TrialState::kQueued);
+  urgent.priority = 1;
+  TrialRow mine = Row(6, TrialState::kQueued);
+  mine.worker = "me";
+  book.Absorb(Row(4, TrialState::kQueued), {});
+  book.Absorb(urgent, {});
+  book.Absorb(mine, {});
+  EXPECT_EQ(book.NextQueued("other"), 5);
+  EXPECT_EQ(book.NextQueued("me"), 6);
+}
+
+TEST(StudyBook, AnEndedTrialIsFoundUntilItsGroupIsCommitted) {
+  StudyBook book = BookOf(9);
+  book.Absorb(Row(0, TrialState::kRunning), {});
+  book.Absorb(Row(0, TrialState::kSucceeded), {});
+  ASSERT_NE(book.Find(0), nullptr);
+  EXPECT_EQ(book.Find(0)->row.state, TrialState::kSucceeded);
+  book.Committed();
+  EXPECT_EQ(book.Find(0), nullptr);
+}
+
+TEST(StudyBook, AnExhaustedSpaceGivesItsNumbersBack) {
+  StudyBook book = BookOf(9);
+  EXPECT_EQ(book.Reserve(3), 0);
+  book.Exhaust(0, 3);
+  EXPECT_EQ(book.next_number(), 0);
+  EXPECT_EQ(book.SlotsLeft(0), 0);
+  EXPECT_THAT(book.ReasonToComplete(0), ::testing::HasSubstr("all points"));
+}
+
+TEST(BestTrials, KeepsTheEarlierOfEqualsAndTheParetoSetOfSeveral) {
+  BestTrials one({{"accuracy", Direction::kMaximize}});
+  one.Offer(0, {0.5});
+  one.Offer(1, {0.9});
+  one.Offer(2, {0.9});
+  EXPECT_THAT(one.Numbers(), ::testing::ElementsAre(1));
+  BestTrials two({{"accuracy", Direction::kMaximize},
+                  {"seconds", Direction::kMinimize}});
+  two.Offer(0, {0.9, 10});
+  two.Offer(1, {0.8, 5});
+  two.Offer(2, {0.8, 6});
+  EXPECT_THAT(two.Numbers(), ::testing::ElementsAre(0, 1));
+}
+
+TEST(LeaseBook, TellsWhichLeasesAreDue) {
+  LeaseBook leases;
+  leases.Set({1, 0}, SteadyTime(10));
+  leases.Set({1, 1}, SteadyTime(20));
+  leases.Set({1, 0}, SteadyTime(30));  // renewed
+  EXPECT_THAT(leases.Due(SteadyTime(20)),
+              ::testing::ElementsAre(TrialKey{1, 1}));
+  leases.Remove({1, 1});
+  EXPECT_EQ(leases.NextDue(), SteadyTime(30));
+}
+
+}  // namespace
+}  // namespace frostline
