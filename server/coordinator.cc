@@ -122,8 +122,8 @@ void Coordinator::Acquire(v1::AcquireRequest request, CancelFlag cancelled,
 
 void Coordinator::Heartbeat(v1::HeartbeatRequest request,
                             Reply<v1::HeartbeatReply> reply) {
-  impl_->Submit(std::move(reply), [this, request](Batch&) {
-    return impl_->Heartbeat(request);
+  impl_->Submit(std::move(reply), [this, request](Batch& batch) {
+    return impl_->Heartbeat(batch, request);
   });
 }
 

@@ -104,10 +104,10 @@ class Coordinator::Impl {
   absl::StatusOr<std::optional<v1::AcquireReply>> AcquiredBefore(
       const v1::AcquireRequest& request);
   absl::StatusOr<v1::HeartbeatReply> Heartbeat(
-      const v1::HeartbeatRequest& request);
+      Batch& batch, const v1::HeartbeatRequest& request);
   absl::StatusOr<TrialKey> Report(Batch& batch,
                                   const v1::ReportRequest& request);
-  void AnswerReport(TrialKey trial, const v1::LeaseRef& lease,
+  void AnswerReport(TrialKey trial, const v1::Directive& directive,
                     std::shared_ptr<Reply<v1::ReportReply>> reply);
   absl::StatusOr<v1::FinishReply> Finish(Batch& batch,
                                          const v1::FinishRequest& request);
@@ -184,8 +184,10 @@ class Coordinator::Impl {
     std::optional<AttemptRow> claimed;  // when not the newest attempt
   };
   absl::StatusOr<Leased> FindLeased(const v1::LeaseRef& lease);
+  // The same; a lost attempt whose trial nobody took yet is reinstated.
+  absl::StatusOr<Leased> FindHeld(Batch& batch, const v1::LeaseRef& lease);
   // A lease that holds is renewed; the answer says what its worker is to do.
-  v1::Directive Renew(const v1::LeaseRef& lease, bool drain);
+  v1::Directive Renew(Batch& batch, const v1::LeaseRef& lease, bool drain);
   absl::Status CheckOrder(const Leased& leased,
                           const std::vector<MeasurementRow>& rows) const;
   // Takes a worker that fails trial after trial out of service.

@@ -245,6 +245,31 @@ Transition Lose(const OpenTrial& trial, const std::string& cause,
   return transition;
 }
 
+std::optional<Transition> Reinstate(const OpenTrial& trial,
+                                    const LeaseProof& proof) {
+  const bool waits = trial.row.state == TrialState::kQueued &&
+                     trial.attempt.state == AttemptState::kLost;
+  const bool proven = trial.row.attempt == proof.attempt &&
+                      trial.attempt.attempt == proof.attempt &&
+                      trial.attempt.secret == proof.secret;
+  if (!waits || !proven) return std::nullopt;
+  Transition transition;
+  transition.guard = GuardOf(trial.row);
+  TrialRow row = trial.row;
+  row.state = TrialState::kRunning;
+  row.failure = FailureClass::kNone;
+  row.cause.clear();
+  --row.infrastructure_faults;
+  transition.row = std::move(row);
+  AttemptRow attempt = trial.attempt;
+  attempt.state = AttemptState::kRunning;
+  attempt.ended = 0;
+  attempt.failure = FailureClass::kNone;
+  attempt.cause.clear();
+  transition.attempts = {std::move(attempt)};
+  return transition;
+}
+
 absl::StatusOr<Transition> Release(const OpenTrial& trial,
                                    const LeaseProof& proof, AttemptState how,
                                    const std::string& checkpoint,

@@ -11,6 +11,7 @@
 //                        or QUEUED | FAILED when the attempt failed
 //   RUNNING --Lose-->    QUEUED, or FAILED when its attempts are used up
 //   RUNNING --Release--> QUEUED, no fault counted
+//   QUEUED  --Reinstate-> RUNNING, when a lost attempt is heard of again in time
 //   QUEUED | RUNNING --Cancel--> CANCELLED
 //
 // Every answer says what must still hold in the store for it to happen (the
@@ -94,6 +95,11 @@ absl::StatusOr<FinishAnswer> Finish(const OpenTrial& trial,
 // back with another boot id. REQUIRES: trial.row.state == kRunning.
 Transition Lose(const OpenTrial& trial, const std::string& cause,
                 const RetryRules& rules, WallMicros now);
+
+// A lost attempt speaks again before anybody took its trial: it goes on, and the
+// loss is not counted. Nothing when that is not so.
+std::optional<Transition> Reinstate(const OpenTrial& trial,
+                                    const LeaseProof& proof);
 
 // `how` is kPreempted or kReleased. LEASE_LOST unless the proof is of the running attempt.
 absl::StatusOr<Transition> Release(const OpenTrial& trial,

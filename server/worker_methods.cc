@@ -249,20 +249,31 @@ absl::StatusOr<Coordinator::Impl::Leased> Coordinator::Impl::FindLeased(
 }
 
 absl::StatusOr<v1::HeartbeatReply> Coordinator::Impl::Heartbeat(
-    const v1::HeartbeatRequest& request) {
+    Batch& batch, const v1::HeartbeatRequest& request) {
   ASSIGN_OR_RETURN(WorkerEntry * worker,
                    workers_.Require(request.worker(), request.boot_id()));
   worker->row.last_seen = clock_.Wall();
   v1::HeartbeatReply reply;
   reply.set_drain(worker->row.state == WorkerState::kDraining);
   for (const v1::LeaseProgress& progress : request.leases()) {
-    *reply.add_directives() = Renew(progress.lease(), reply.drain());
+    *reply.add_directives() = Renew(batch, progress.lease(), reply.drain());
   }
   return reply;
 }
 
-v1::Directive Coordinator::Impl::Renew(const v1::LeaseRef& lease, bool drain) {
-  const absl::StatusOr<Leased> leased = FindLeased(lease);
+absl::StatusOr<Coordinator::Impl::Leased> Coordinator::Impl::FindHeld(
+    Batch& batch, const v1::LeaseRef& lease) {
+  ASSIGN_OR_RETURN(Leased leased, FindLeased(lease));
+  std::optional<Transition> again = Reinstate(leased.trial, leased.proof);
+  if (!again.has_value()) return leased;
+  RETURN_IF_ERROR(
+      Persist(batch, *leased.book, *std::move(again), NothingMore));
+  return FindLeased(lease);
+}
+
+v1::Directive Coordinator::Impl::Renew(Batch& batch, const v1::LeaseRef& lease,
+                                       bool drain) {
+  const absl::StatusOr<Leased> leased = FindHeld(batch, lease);
   if (!leased.ok()) {
     return DirectiveFor(lease, v1::Directive::LEASE_LOST,
                         std::string(leased.status().message()));
@@ -326,10 +337,12 @@ void Coordinator::Impl::StartReport(v1::ReportRequest request,
   const bool posted = loop_.Post([this, shared, request = std::move(request)](
                                      Batch& batch) {
     absl::StatusOr<TrialKey> trial = Report(batch, request);
-    batch.Then([this, shared, request, trial](const absl::Status& committed) {
+    const v1::Directive directive =
+        trial.ok() ? Renew(batch, request.lease(), false) : v1::Directive();
+    batch.Then([this, shared, directive, trial](const absl::Status& committed) {
       if (!committed.ok()) return (*shared)(committed);
       if (!trial.ok()) return (*shared)(trial.status());
-      AnswerReport(*trial, request.lease(), shared);
+      AnswerReport(*trial, directive, shared);
     });
   });
   if (!posted) (*shared)(DrainingError());
@@ -337,7 +350,7 @@ void Coordinator::Impl::StartReport(v1::ReportRequest request,
 
 absl::StatusOr<TrialKey> Coordinator::Impl::Report(
     Batch& batch, const v1::ReportRequest& request) {
-  ASSIGN_OR_RETURN(const Leased leased, FindLeased(request.lease()));
+  ASSIGN_OR_RETURN(const Leased leased, FindHeld(batch, request.lease()));
   TrialRow row = leased.trial.row;
   RETURN_IF_ERROR(CheckLease(row, leased.proof));
   ASSIGN_OR_RETURN(
@@ -372,27 +385,32 @@ absl::StatusOr<TrialKey> Coordinator::Impl::Report(
 // The directive rides on the reply: when the study prunes, the judgement of just
 // this report.
 void Coordinator::Impl::AnswerReport(
-    TrialKey trial, const v1::LeaseRef& lease,
+    TrialKey trial, const v1::Directive& directive,
     std::shared_ptr<Reply<v1::ReportReply>> reply) {
-  const auto found = studies_.find(trial.study);
-  const auto answer = [reply](const v1::Directive& directive) {
+  const auto answer = [reply](const v1::Directive& what) {
     v1::ReportReply message;
-    *message.mutable_directive() = directive;
+    *message.mutable_directive() = what;
     (*reply)(std::move(message));
   };
-  const v1::Directive now = Renew(lease, false);
+  const auto found = studies_.find(trial.study);
   const bool prunes =
       found != studies_.end() && found->second.checked().pruner.name != "none";
-  if (!prunes || now.action() != v1::Directive::CONTINUE) return answer(now);
+  if (!prunes || directive.action() != v1::Directive::CONTINUE) {
+    return answer(directive);
+  }
   proposer_.Judge(
       trial.study, trial.number,
-      [this, trial, lease, now, answer](const PruneDecision& decision) {
-        if (!decision.prune) return answer(now);
-        (void)loop_.Post([this, trial, lease, decision](Batch&) {
-          prune_wanted_[trial] = {lease.attempt(), decision.reason};
+      [this, trial, directive, answer](const PruneDecision& decision) {
+        if (!decision.prune) return answer(directive);
+        // A heartbeat repeats it, should this reply be lost.
+        (void)loop_.Post([this, trial, attempt = directive.attempt(),
+                          decision](Batch&) {
+          prune_wanted_[trial] = {attempt, decision.reason};
         });
-        answer(DirectiveFor(lease, v1::Directive::STOP_PRUNED,
-                            decision.reason));
+        v1::Directive stop = directive;
+        stop.set_action(v1::Directive::STOP_PRUNED);
+        stop.set_reason(decision.reason);
+        answer(stop);
       });
 }
 

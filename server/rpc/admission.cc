@@ -55,6 +55,7 @@ absl::Status Parse(const grpc::ByteBuffer& bytes,
 
 absl::Status Serialize(const google::protobuf::Message& message,
                        grpc::ByteBuffer* bytes) {
+  bytes->Clear();  // the writer takes nothing but an empty buffer
   bool owned = false;
   const grpc::Status written =
       grpc::GenericSerialize<grpc::ProtoBufferWriter,

@@ -38,7 +38,12 @@ MethodTable ServedMethods(Coordinator& coordinator, Duration watch_alive) {
   };
   table.streams = {
       {"frostline.v1.StudyService.WatchStudy",
-       WatchMethod(coordinator, watch_alive)},
+       WatchMethod([&coordinator, watch_alive](
+                       v1::WatchStudyRequest request, CancelFlag cancelled,
+                       Reply<std::vector<v1::StudyEvent>> reply) {
+         coordinator.NextEvents(std::move(request), watch_alive,
+                                std::move(cancelled), std::move(reply));
+       })},
   };
   return table;
 }

@@ -5,97 +5,18 @@
 #include "base/ids.h"
 #include "base/status_macros.h"
 #include "server/rpc/field_checks.h"
+#include "server/rpc/lease_checks.h"
 #include "server/rpc/validate.h"
 
 namespace frostline {
 namespace {
 
 constexpr std::int64_t kMaxSlots = 1024;
-constexpr std::int64_t kMaxLabels = 64;
-constexpr std::size_t kMaxLabelBytes = 256;
 constexpr std::int64_t kMaxLeases = 64;
 constexpr std::int64_t kMaxWaitSeconds = 30;
 constexpr std::int64_t kMaxHeldPrefixes = 64;
 constexpr std::int64_t kMaxBeats = 1024;
-constexpr std::int64_t kMaxMeasurements = 1000;
-constexpr std::int64_t kMaxStepMetrics = 64;
-constexpr std::int64_t kMaxFinalMetrics = 256;
-constexpr std::size_t kMaxMetricName = 256;
-constexpr std::size_t kMaxCause = 4 * 1024;
-constexpr std::size_t kMaxLogTail = 64 * 1024;
-constexpr std::size_t kMaxExamples = 512 * 1024;
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
-
-absl::Status CheckLease(const v1::LeaseRef& lease, const std::string& field) {
-  RETURN_IF_ERROR(CheckTrialName(lease.trial(), field + ".trial"));
-  RETURN_IF_ERROR(CheckRange(lease.attempt(), 1, kAny, field + ".attempt"));
-  return CheckToken(lease.secret(), field + ".secret");
-}
-
-using MetricMap = google::protobuf::Map<std::string, double>;
-
-absl::Status CheckMetrics(const MetricMap& metrics, std::int64_t max,
-                          const std::string& field) {
-  RETURN_IF_ERROR(
-      CheckCount(static_cast<std::int64_t>(metrics.size()), max, field));
-  for (const auto& [name, value] : metrics) {
-    if (name.empty()) {
-      return BadField(field, "has a metric without a name",
-                      "name every metric");
-    }
-    RETURN_IF_ERROR(CheckBytes(name, kMaxMetricName, field));
-  }
-  return absl::OkStatus();
-}
-
-using Measurements = google::protobuf::RepeatedPtrField<v1::Measurement>;
-
-absl::Status CheckMeasurements(const Measurements& measurements) {
-  RETURN_IF_ERROR(
-      CheckCount(measurements.size(), kMaxMeasurements, "measurements"));
-  for (int i = 0; i < measurements.size(); ++i) {
-    const std::string field = absl::StrCat("measurements[", i, "]");
-    RETURN_IF_ERROR(
-        CheckRange(measurements[i].step(), 0, kAny, field + ".step"));
-    RETURN_IF_ERROR(CheckMetrics(measurements[i].metrics(), kMaxStepMetrics,
-                                 field + ".metrics"));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckLabels(
-    const google::protobuf::Map<std::string, std::string>& labels,
-    const std::string& field) {
-  RETURN_IF_ERROR(
-      CheckCount(static_cast<std::int64_t>(labels.size()), kMaxLabels, field));
-  for (const auto& [key, value] : labels) {
-    if (key.empty()) {
-      return BadField(field, "has a label without a key", "name every label");
-    }
-    RETURN_IF_ERROR(CheckBytes(key, kMaxLabelBytes, field));
-    RETURN_IF_ERROR(CheckBytes(value, kMaxLabelBytes, field));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckOutcome(const v1::Outcome& outcome) {
-  if (outcome.kind() == v1::Outcome::KIND_UNSPECIFIED ||
-      !v1::Outcome::Kind_IsValid(outcome.kind())) {
-    return BadField("outcome.kind", "does not say how the trial ended",
-                    "use SUCCEEDED, PRUNED, INFEASIBLE, FAILED or CANCELLED");
-  }
-  if (!v1::FailureClass_IsValid(outcome.failure())) {
-    return BadField("outcome.failure", "is no failure class",
-                    "say who is to blame: the trial, memory or infrastructure");
-  }
-  RETURN_IF_ERROR(
-      CheckMetrics(outcome.metrics(), kMaxFinalMetrics, "outcome.metrics"));
-  RETURN_IF_ERROR(CheckBytes(outcome.cause(), kMaxCause, "outcome.cause"));
-  RETURN_IF_ERROR(
-      CheckBytes(outcome.log_tail(), kMaxLogTail, "outcome.log_tail"));
-  return CheckBytes(outcome.examples().data(), kMaxExamples,
-                    "outcome.examples.data");
-}
 
 }  // namespace
 
@@ -138,8 +59,8 @@ absl::Status Validate(const v1::HeartbeatRequest& request) {
   for (int i = 0; i < request.leases_size(); ++i) {
     const std::string field = absl::StrCat("leases[", i, "]");
     RETURN_IF_ERROR(CheckLease(request.leases(i).lease(), field + ".lease"));
-    RETURN_IF_ERROR(CheckBytes(request.leases(i).log_tail(), kMaxLogTail,
-                               field + ".log_tail"));
+    RETURN_IF_ERROR(
+        CheckLogTail(request.leases(i).log_tail(), field + ".log_tail"));
   }
   return absl::OkStatus();
 }
@@ -163,7 +84,7 @@ absl::Status Validate(const v1::ReleaseRequest& request) {
     return BadField("reason", "does not say why the trial comes back",
                     "use UNRUN, PREEMPTED or DRAINED");
   }
-  RETURN_IF_ERROR(CheckBytes(request.detail(), kMaxCause, "detail"));
+  RETURN_IF_ERROR(CheckCause(request.detail(), "detail"));
   return CheckMeasurements(request.measurements());
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "server/rpc/admission.h"
 #include "server/rpc/status.h"
 #include "server/rpc/validate.h"
@@ -18,8 +19,7 @@ using Events = std::vector<v1::StudyEvent>;
 // of the one before, so only the cancel flag is shared between threads.
 class WatchCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
  public:
-  WatchCall(Coordinator& coordinator, Duration alive_every)
-      : coordinator_(coordinator), alive_every_(alive_every) {}
+  explicit WatchCall(const EventSource& source) : source_(source) {}
 
   void Begin(const grpc::ByteBuffer& in) {
     absl::Status status = CheckSize(in);
@@ -45,11 +45,10 @@ class WatchCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   using OneReply = std::unique_ptr<WatchCall, ReplyLost>;
 
   void Ask() {
-    coordinator_.NextEvents(
-        request_, alive_every_, cancelled_,
-        [reply = OneReply(this)](absl::StatusOr<Events> events) mutable {
-          if (reply != nullptr) reply.release()->Take(std::move(events));
-        });
+    source_(request_, cancelled_,
+            [reply = OneReply(this)](absl::StatusOr<Events> events) mutable {
+              if (reply != nullptr) reply.release()->Take(std::move(events));
+            });
   }
 
   void Take(absl::StatusOr<Events> events) {
@@ -78,8 +77,7 @@ class WatchCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
     return event;
   }
 
-  Coordinator& coordinator_;
-  const Duration alive_every_;
+  const EventSource& source_;  // the method's; it outlives its calls
   const CancelFlag cancelled_ = std::make_shared<std::atomic<bool>>(false);
   v1::WatchStudyRequest request_;  // after_revision: the last one written
   Events events_;
@@ -89,10 +87,10 @@ class WatchCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
 
 }  // namespace
 
-StreamMethod WatchMethod(Coordinator& coordinator, Duration alive_every) {
-  return [&coordinator, alive_every](grpc::CallbackServerContext*,
-                                     const grpc::ByteBuffer* in) {
-    auto* call = new WatchCall(coordinator, alive_every);
+StreamMethod WatchMethod(EventSource source) {
+  return [source = std::move(source)](grpc::CallbackServerContext*,
+                                      const grpc::ByteBuffer* in) {
+    auto* call = new WatchCall(source);
     call->Begin(*in);
     return call;
   };

@@ -8,15 +8,21 @@
 #ifndef FROSTLINE_SERVER_RPC_WATCH_H_
 #define FROSTLINE_SERVER_RPC_WATCH_H_
 
-#include "base/clock.h"
+#include <functional>
+#include <vector>
+
 #include "server/coordinator.h"
 #include "server/rpc/raw_service.h"
 
 namespace frostline {
 
-// Sends an `alive` event when nothing has changed for `alive_every`.
-// `coordinator` must outlive the server.
-StreamMethod WatchMethod(Coordinator& coordinator, Duration alive_every);
+// Coordinator::NextEvents with the time to wait filled in.
+using EventSource = std::function<void(v1::WatchStudyRequest, CancelFlag,
+                                       Reply<std::vector<v1::StudyEvent>>)>;
+
+// An empty answer of `source` becomes an `alive` event. The stream ends with
+// the error of the source, or when the reader goes.
+StreamMethod WatchMethod(EventSource source);
 
 }  // namespace frostline
 

@@ -125,6 +125,17 @@ TEST_F(CoordinatorTest, AJumpOfWallTimeEndsNoLease) {
   EXPECT_EQ(driver_->Finish(lease, 0.5)->verdict(), v1::FinishReply::ACCEPTED);
 }
 
+TEST_F(CoordinatorTest, ALateHeartbeatTakesUpALeaseThatNobodyTook) {
+  Create("a", 1);
+  const v1::Lease lease = Acquire();
+  Pass(seconds(61));
+  EXPECT_EQ(driver_->GetStudy("a")->counts().queued(), 1);
+  EXPECT_EQ(driver_->Heartbeat("w", "boot-1", lease)->directives(0).action(),
+            v1::Directive::CONTINUE);
+  EXPECT_EQ(driver_->GetStudy("a")->counts().running(), 1);
+  EXPECT_OK(driver_->Report(lease, 0, 0.5));
+}
+
 TEST_F(CoordinatorTest, TheSoleResultOfALostAttemptCounts) {
   Create("a", 1);
   const v1::Lease lease = Acquire();

@@ -150,6 +150,20 @@ TEST(TrialMachine, ALateResultIsKeptAsSupersededWhereOnlyTheNewestMayDeliver) {
   EXPECT_FALSE(late.transition.row.has_value());
 }
 
+TEST(TrialMachine, ALostAttemptThatSpeaksInTimeGoesOnAsIfNothingHadBeen) {
+  const OpenTrial running = Granted(Queued(), "s1");
+  const OpenTrial lost = After(running, Lose(running, "silent", kRules, kNow));
+  const auto again = Reinstate(lost, ProofOf(running));
+  ASSERT_TRUE(again.has_value());
+  const OpenTrial going = After(lost, *again);
+  EXPECT_EQ(going.row.state, TrialState::kRunning);
+  EXPECT_EQ(going.row.infrastructure_faults, 0);
+  EXPECT_OK(CheckLease(going.row, ProofOf(running)));
+  // Not with another's secret, and not once somebody else has the trial.
+  EXPECT_FALSE(Reinstate(lost, {1, SecretString("t")}).has_value());
+  EXPECT_FALSE(Reinstate(Granted(lost, "s2"), ProofOf(running)).has_value());
+}
+
 TEST(TrialMachine, AReleaseCountsNoFaultAndHandsTheCheckpointOn) {
   const OpenTrial running = Granted(Queued(), "s1");
   ASSERT_OK_AND_ASSIGN(

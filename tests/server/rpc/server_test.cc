@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/server.h"
+
+#include <google/protobuf/descriptor.h>
+
+#include <future>
+#include <set>
+#include <thread>
+
+#include "gtest/gtest.h"
+#include "tests/server/rpc/raw_client.h"
+#include "tests/server/rpc/rpc_fixture.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+using StudyStub = v1::StudyService::Stub;
+
+constexpr const char* kFiles[] = {"frostline/v1/study_service.proto",
+                                  "frostline/v1/worker_service.proto",
+                                  "frostline/v1/importance_service.proto",
+                                  "frostline/v1/admin_service.proto"};
+
+// What this version promises to serve; the rest must say that it is not built.
+const std::set<std::string>& Promised() {
+  static const auto* promised = new std::set<std::string>{
+      "StudyService.CreateStudy",  "StudyService.GetStudy",
+      "StudyService.ListStudies",  "StudyService.PauseStudy",
+      "StudyService.ResumeStudy",  "StudyService.StopStudy",
+      "StudyService.WatchStudy",   "StudyService.GetTrial",
+      "StudyService.ListTrials",   "StudyService.ListMeasurements",
+      "WorkerService.Register",    "WorkerService.Acquire",
+      "WorkerService.Heartbeat",   "WorkerService.Report",
+      "WorkerService.Finish",      "WorkerService.Release",
+      "WorkerService.ListWorkers", "ImportanceService.GetReport",
+      "AdminService.GetInfo"};
+  return *promised;
+}
+
+class RpcServerTest : public RpcFixture {
+ protected:
+  // An empty request to every method of the contract.
+  template <typename See>
+  void ForEveryMethod(See see) {
+    RawClient client(server_->address());
+    for (const char* name : kFiles) {
+      const auto* file =
+          google::protobuf::DescriptorPool::generated_pool()->FindFileByName(
+              name);
+      const auto& service = *file->service(0);
+      for (int i = 0; i < service.method_count(); ++i) {
+        const std::string method = service.method(i)->name();
+        see(service.name() + "." + method,
+            client.Call("/" + service.full_name() + "/" + method, ""));
+      }
+    }
+  }
+
+  absl::StatusOr<v1::Study> GetStudy(const std::string& name) {
+    v1::GetStudyRequest request;
+    request.set_name(name);
+    return Call(*studies_, &StudyStub::GetStudy, request);
+  }
+};
+
+TEST_F(RpcServerTest, ServesThePromisedMethodsAndNamesTheOthers) {
+  std::size_t served = 0;
+  ForEveryMethod([&](const std::string& method, const auto& result) {
+    const bool built = !HasErrorId(result.status(), ErrorId::kMethodNotBuilt);
+    EXPECT_EQ(built, Promised().count(method) == 1) << method;
+    served += built ? 1 : 0;
+    if (!built) {
+      EXPECT_THAT(std::string(result.status().message()), HasSubstr(method));
+    }
+  });
+  EXPECT_EQ(served, Promised().size());
+}
+
+TEST_F(RpcServerTest, GivesEveryErrorAnIdACauseAndAFix) {
+  ForEveryMethod([&](const std::string& method, const auto& result) {
+    if (result.ok()) return;
+    const auto detail = DetailOf(result.status());
+    ASSERT_TRUE(detail.has_value()) << method << ": " << result.status();
+    EXPECT_NE(detail->id, ErrorId::kInternal) << method;
+    EXPECT_FALSE(result.status().message().empty()) << method;
+    EXPECT_FALSE(detail->fix.empty()) << method;
+  });
+}
+
+TEST_F(RpcServerTest, CreatesGetsAndListsOverTheWire) {
+  ASSERT_OK_AND_ASSIGN(const auto created, Create("imdb"));
+  EXPECT_EQ(created.study().name(), "studies/imdb");
+  ASSERT_OK_AND_ASSIGN(const auto study, GetStudy("studies/imdb"));
+  EXPECT_EQ(study.state(), v1::STUDY_STATE_ACTIVE);
+  EXPECT_EQ(study.settings().budget().trials(), 3);
+  ASSERT_OK_AND_ASSIGN(const auto list, Call(*studies_, &StudyStub::ListStudies,
+                                             v1::ListStudiesRequest()));
+  ASSERT_EQ(list.studies_size(), 1);
+  EXPECT_EQ(list.studies(0).name(), "studies/imdb");
+}
+
+TEST_F(RpcServerTest, SaysWhichStudyIsMissing) {
+  const auto missing = GetStudy("studies/none");
+  EXPECT_THAT(missing, FailsWith(ErrorId::kStudyNotFound));
+  EXPECT_THAT(GetStudy("none"), FailsAt(ErrorId::kNameInvalid, "name"));
+}
+
+TEST_F(RpcServerTest, NamesTheFieldOfABadRequestId) {
+  v1::StopStudyRequest request;
+  request.set_name("studies/imdb");
+  request.set_request_id("again");
+  EXPECT_THAT(Call(*studies_, &StudyStub::StopStudy, request),
+              FailsAt(ErrorId::kRequestInvalid, "request_id"));
+}
+
+TEST_F(RpcServerTest, HandsATrialToAWorkerThatWaits) {
+  ASSERT_OK(Register("w"));
+  auto waiting = std::async(std::launch::async,
+                            [this] { return Acquire("w", seconds(15)); });
+  ASSERT_OK(Create("imdb"));
+  ASSERT_OK_AND_ASSIGN(const auto reply, waiting.get());
+  ASSERT_EQ(reply.leases_size(), 1);
+  EXPECT_EQ(reply.leases(0).trial(), "studies/imdb/trials/0");
+}
+
+TEST_F(RpcServerTest, GrantsNothingToAWorkerThatHungUp) {
+  ASSERT_OK(Register("gone"));
+  ASSERT_OK(Register("here"));
+  const auto impatient = Call(*workers_, &v1::WorkerService::Stub::Acquire,
+                              AcquireRequestOf("gone", seconds(0)));
+  ASSERT_OK(impatient);  // nothing to give yet
+  grpc::ClientContext context;
+  SetTimeout(&context, seconds(20));
+  auto hung_up = std::async(std::launch::async, [&] {
+    v1::AcquireReply reply;
+    return workers_->Acquire(&context, AcquireRequestOf("gone", seconds(10)),
+                             &reply);
+  });
+  std::this_thread::sleep_for(milliseconds(200));  // let it park
+  context.TryCancel();
+  EXPECT_EQ(hung_up.get().error_code(), grpc::StatusCode::CANCELLED);
+  std::this_thread::sleep_for(milliseconds(200));  // let the server hear it
+  ASSERT_OK(Create("imdb", 1));
+  ASSERT_OK_AND_ASSIGN(const auto reply, Acquire("here", seconds(5)));
+  EXPECT_EQ(reply.leases_size(), 1);
+}
+
+TEST_F(RpcServerTest, StreamsWhatHappensInOrder) {
+  ASSERT_OK(Create("imdb"));
+  ASSERT_OK(Register("w"));
+  grpc::ClientContext context;
+  v1::WatchStudyRequest request;
+  request.set_name("studies/imdb");
+  const auto reader = studies_->WatchStudy(&context, request);
+  v1::StudyEvent event;
+  ASSERT_TRUE(reader->Read(&event));
+  EXPECT_TRUE(event.has_study());
+  std::int64_t last = event.revision();
+  ASSERT_OK(Acquire("w", seconds(5)));
+  do {
+    ASSERT_TRUE(reader->Read(&event));
+    if (event.has_alive()) {
+      EXPECT_EQ(event.revision(), last);
+    } else {
+      EXPECT_GT(event.revision(), last);
+    }
+    last = event.revision();
+  } while (!event.has_trial());
+  context.TryCancel();
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  EXPECT_OK(GetStudy("studies/imdb"));
+}
+
+TEST_F(RpcServerTest, AnswersParkedCallsAtOnceWhenItEnds) {
+  ASSERT_OK(Create("imdb"));
+  ASSERT_OK(Register("w"));
+  ASSERT_OK(Create("other", 1));
+  auto watch = std::async(std::launch::async, [this] {
+    grpc::ClientContext context;
+    v1::WatchStudyRequest request;
+    request.set_name("studies/imdb");
+    const auto reader = studies_->WatchStudy(&context, request);
+    v1::StudyEvent event;
+    while (reader->Read(&event)) continue;
+    return FromGrpcStatus(reader->Finish());
+  });
+  v1::AcquireRequest nothing = AcquireRequestOf("w", seconds(15));
+  nothing.set_study("studies/imdb");
+  v1::PauseStudyRequest pause;
+  pause.set_request_id(RandomHexId());
+  pause.set_name("studies/imdb");
+  ASSERT_OK(Call(*studies_, &StudyStub::PauseStudy, pause));
+  auto parked = std::async(std::launch::async, [&] {
+    return Call(*workers_, &v1::WorkerService::Stub::Acquire, nothing);
+  });
+  std::this_thread::sleep_for(milliseconds(300));  // let both park
+  const auto start = steady_clock::now();
+  server_->StopServing();
+  coordinator_->Drain();
+  const auto answer = parked.get();
+  EXPECT_THAT(watch.get(), FailsWith(ErrorId::kCoordinatorDraining));
+  server_->Shutdown(seconds(5));
+  EXPECT_LT(steady_clock::now() - start, seconds(3));
+  if (answer.ok()) {
+    EXPECT_EQ(answer->none_reason(), v1::DRAINING);
+  } else {
+    EXPECT_THAT(answer, FailsWith(ErrorId::kCoordinatorDraining));
+  }
+}
+
+TEST_F(RpcServerTest, RefusesAPortThatIsTaken) {
+  RpcOptions same;
+  same.listen = server_->address();
+  const auto second = RpcServer::Listen(same, *coordinator_);
+  EXPECT_THAT(second, FailsAt(ErrorId::kPortBusy, "listen"));
+  EXPECT_THAT(std::string(second.status().message()),
+              HasSubstr(server_->address()));
+  EXPECT_OK(Create("imdb"));  // the first is unharmed
+}
+
+TEST_F(RpcServerTest, RefusesAnAddressThatOthersCanReach) {
+  RpcOptions open;
+  open.listen = "0.0.0.0:0";
+  EXPECT_THAT(RpcServer::Listen(open, *coordinator_),
+              FailsAt(ErrorId::kAddressNotLoopback, "listen"));
+}
+
+TEST_F(RpcServerTest, TellsHealthCheckersHowItIs) {
+  RawClient client(server_->address());
+  const std::string check = "/grpc.health.v1.Health/Check";
+  const std::string serving("\x08\x01", 2), not_serving("\x08\x02", 2);
+  EXPECT_EQ(*client.Call(check, ""), serving);
+  EXPECT_EQ(*client.Call(check,
+                         "\x0a\x1a"
+                         "frostline.v1.WorkerService"),
+            serving);
+  server_->StopServing();
+  EXPECT_EQ(*client.Call(check, ""), not_serving);
+}
+
+TEST_F(RpcServerTest, ListensAgainOnThePortItLeft) {
+  const std::string address = server_->address();
+  ASSERT_OK(Create("imdb"));  // so that a connection lingers
+  server_->Shutdown(seconds(0));
+  RpcOptions again;
+  again.listen = address;
+  ASSERT_OK_AND_ASSIGN(const auto second,
+                       RpcServer::Listen(again, *coordinator_));
+  EXPECT_EQ(second->address(), address);
+}
+
+}  // namespace
+}  // namespace frostline

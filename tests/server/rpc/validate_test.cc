@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/validate.h"
+
+#include "base/ids.h"
+#include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline {
+namespace {
+
+v1::CreateStudyRequest Create() {
+  v1::CreateStudyRequest request;
+  request.set_request_id(RandomHexId());
+  request.set_study_id("imdb");
+  request.mutable_spec();
+  return request;
+}
+
+v1::AcquireRequest Acquire() {
+  v1::AcquireRequest request;
+  request.set_request_id(RandomHexId());
+  request.set_worker("workers/gpu03-0");
+  request.set_boot_id(RandomHexId());
+  request.set_max_leases(1);
+  request.mutable_wait()->set_seconds(10);
+  return request;
+}
+
+v1::RegisterRequest Register() {
+  v1::RegisterRequest request;
+  request.set_request_id(RandomHexId());
+  request.set_worker_id("gpu03-0");
+  request.mutable_worker()->set_boot_id(RandomHexId());
+  request.mutable_worker()->set_slots(1);
+  return request;
+}
+
+void FillLease(v1::LeaseRef* lease) {
+  lease->set_trial("studies/imdb/trials/7");
+  lease->set_attempt(2);
+  lease->set_secret(RandomHexId());
+}
+
+v1::ReportRequest Report() {
+  v1::ReportRequest request;
+  FillLease(request.mutable_lease());
+  request.set_sequence(1);
+  auto* measurement = request.add_measurements();
+  measurement->set_step(3);
+  (*measurement->mutable_metrics())["loss"] = 0.5;
+  return request;
+}
+
+v1::FinishRequest Finish() {
+  v1::FinishRequest request;
+  FillLease(request.mutable_lease());
+  request.mutable_outcome()->set_kind(v1::Outcome::SUCCEEDED);
+  return request;
+}
+
+TEST(ValidateTest, LetsGoodRequestsPass) {
+  EXPECT_OK(Validate(Create()));
+  EXPECT_OK(Validate(Acquire()));
+  EXPECT_OK(Validate(Register()));
+  EXPECT_OK(Validate(Report()));
+  EXPECT_OK(Validate(Finish()));
+}
+
+TEST(ValidateTest, AsksForARequestIdOfTheRightForm) {
+  for (const std::string& id :
+       {std::string(), std::string(15, 'a'), std::string(65, 'a'),
+        std::string("0123456789abcde!"), std::string("0123456789 abcdef")}) {
+    auto request = Create();
+    request.set_request_id(id);
+    EXPECT_THAT(Validate(request),
+                FailsAt(ErrorId::kRequestInvalid, "request_id"))
+        << id;
+  }
+  auto request = Create();
+  request.set_request_id("8b1e7f0a-3c1d-4b5e-9f00-A_cdefabcdef");
+  EXPECT_OK(Validate(request));
+}
+
+TEST(ValidateTest, AsksNoRequestIdOfADryRun) {
+  auto request = Create();
+  request.clear_request_id();
+  request.set_validate_only(true);
+  EXPECT_OK(Validate(request));
+  request.set_request_id("short");
+  EXPECT_THAT(Validate(request),
+              FailsAt(ErrorId::kRequestInvalid, "request_id"));
+}
+
+TEST(ValidateTest, AsksForASpec) {
+  auto request = Create();
+  request.clear_spec();
+  EXPECT_THAT(Validate(request), FailsAt(ErrorId::kRequestInvalid, "spec"));
+}
+
+TEST(ValidateTest, NamesTheFieldOfABadName) {
+  auto create = Create();
+  create.set_study_id("../etc");
+  EXPECT_THAT(Validate(create), FailsAt(ErrorId::kNameInvalid, "study_id"));
+  v1::ListTrialsRequest list;
+  list.set_parent("studies/");
+  EXPECT_THAT(Validate(list), FailsAt(ErrorId::kNameInvalid, "parent"));
+  v1::GetReportRequest report;
+  EXPECT_THAT(Validate(report), FailsAt(ErrorId::kNameInvalid, "study"));
+  auto acquire = Acquire();
+  acquire.set_worker("gpu03");
+  EXPECT_THAT(Validate(acquire), FailsAt(ErrorId::kNameInvalid, "worker"));
+}
+
+TEST(ValidateTest, BoundsPages) {
+  v1::ListStudiesRequest request;
+  request.set_page_size(1000);
+  EXPECT_OK(Validate(request));
+  request.set_page_size(1001);
+  EXPECT_THAT(Validate(request),
+              FailsAt(ErrorId::kRequestInvalid, "page_size"));
+  request.set_page_size(-1);
+  EXPECT_THAT(Validate(request),
+              FailsAt(ErrorId::kRequestInvalid, "page_size"));
+  request.set_page_size(0);
+  request.set_page_token(std::string(2000, 'x'));
+  EXPECT_THAT(Validate(request),
+              FailsAt(ErrorId::kPageTokenInvalid, "page_token"));
+}
+
+TEST(ValidateTest, RefusesAViewThatDoesNotExist) {
+  v1::GetTrialRequest request;
+  request.set_name("studies/imdb/trials/0");
+  EXPECT_OK(Validate(request));
+  request.set_view(static_cast<v1::TrialView>(9));
+  EXPECT_THAT(Validate(request), FailsAt(ErrorId::kRequestInvalid, "view"));
+}
+
+TEST(ValidateTest, BoundsAcquire) {
+  auto request = Acquire();
+  request.set_max_leases(0);
+  EXPECT_THAT(Validate(request),
+              FailsAt(ErrorId::kRequestInvalid, "max_leases"));
+  request = Acquire();
+  request.mutable_wait()->set_seconds(31);
+  EXPECT_THAT(Validate(request), FailsAt(ErrorId::kRequestInvalid, "wait"));
+  request.mutable_wait()->set_seconds(-1);
+  EXPECT_THAT(Validate(request), FailsAt(ErrorId::kRequestInvalid, "wait"));
+  request.mutable_wait()->set_seconds(1);
+  request.mutable_wait()->set_nanos(-5);
+  EXPECT_THAT(Validate(request), FailsAt(ErrorId::kRequestInvalid, "wait"));
+}
+
+TEST(ValidateTest, RefusesAWaitBeyondTheDeadline) {
+  const auto request = Acquire();
+  EXPECT_OK(CheckWait(request, std::chrono::seconds(11)));
+  EXPECT_THAT(CheckWait(request, std::chrono::seconds(9)),
+              FailsAt(ErrorId::kRequestInvalid, "wait"));
+}
+
+TEST(ValidateTest, BoundsAWorker) {
+  auto request = Register();
+  request.mutable_worker()->set_slots(0);
+  EXPECT_THAT(Validate(request),
+              FailsAt(ErrorId::kRequestInvalid, "worker.slots"));
+  request = Register();
+  request.mutable_worker()->clear_boot_id();
+  EXPECT_THAT(Validate(request),
+              FailsAt(ErrorId::kRequestInvalid, "worker.boot_id"));
+  request = Register();
+  (*request.mutable_worker()->mutable_labels())["pool"] = std::string(257, 'x');
+  EXPECT_THAT(Validate(request),
+              FailsAt(ErrorId::kFieldTooLarge, "worker.labels"));
+}
+
+TEST(ValidateTest, AsksForAWholeLease) {
+  auto request = Report();
+  request.mutable_lease()->set_attempt(0);
+  EXPECT_THAT(Validate(request),
+              FailsAt(ErrorId::kRequestInvalid, "lease.attempt"));
+  request = Report();
+  request.mutable_lease()->clear_secret();
+  EXPECT_THAT(Validate(request),
+              FailsAt(ErrorId::kRequestInvalid, "lease.secret"));
+  v1::HeartbeatRequest beat;
+  beat.set_worker("workers/w");
+  beat.set_boot_id("b");
+  FillLease(beat.add_leases()->mutable_lease());
+  EXPECT_OK(Validate(beat));
+  beat.add_leases();
+  EXPECT_THAT(Validate(beat),
+              FailsAt(ErrorId::kNameInvalid, "leases[1].lease.trial"));
+}
+
+TEST(ValidateTest, BoundsMeasurements) {
+  auto request = Report();
+  request.mutable_measurements(0)->set_step(-1);
+  EXPECT_THAT(Validate(request),
+              FailsAt(ErrorId::kRequestInvalid, "measurements[0].step"));
+  request = Report();
+  for (int i = 0; i < 64; ++i) {
+    (*request.mutable_measurements(0)->mutable_metrics())[std::to_string(i)] =
+        0.0;
+  }
+  EXPECT_THAT(Validate(request),
+              FailsAt(ErrorId::kFieldTooLarge, "measurements[0].metrics"));
+  request = Report();
+  for (int i = 0; i < 1000; ++i) request.add_measurements();
+  EXPECT_THAT(Validate(request),
+              FailsAt(ErrorId::kFieldTooLarge, "measurements"));
+}
+
+TEST(ValidateTest, AsksHowATrialEnded) {
+  auto request = Finish();
+  request.clear_outcome();
+  EXPECT_THAT(Validate(request),
+              FailsAt(ErrorId::kRequestInvalid, "outcome.kind"));
+  request = Finish();
+  request.mutable_outcome()->set_log_tail(std::string(65 * 1024, 'x'));
+  EXPECT_THAT(Validate(request),
+              FailsAt(ErrorId::kFieldTooLarge, "outcome.log_tail"));
+  v1::ReleaseRequest release;
+  FillLease(release.mutable_lease());
+  EXPECT_THAT(Validate(release), FailsAt(ErrorId::kRequestInvalid, "reason"));
+}
+
+}  // namespace
+}  // namespace frostline
