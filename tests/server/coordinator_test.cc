@@ -68,6 +68,11 @@ TEST_F(CoordinatorTest, AnAcquireWaitsUntilThereIsAStudy) {
 TEST_F(CoordinatorTest, AnAcquireIsAnsweredWhenItsWaitIsOver) {
   ASSERT_OK(driver_->Register("w", "boot-1"));
   auto waiting = driver_->StartAcquire(Driver::AcquireOf("w", "boot-1"));
+  // It has been parked before time goes on.
+  ASSERT_EQ(
+      driver_->Call(&Coordinator::GetInfo, v1::GetInfoRequest())
+          ->waiting_workers(),
+      1);
   clock_.Advance(seconds(21));
   EXPECT_EQ(waiting.get()->none_reason(), v1::NO_STUDY);
 }
