@@ -24,8 +24,7 @@ bool IsStoreFailure(const absl::Status& status) {
 
 }  // namespace
 
-absl::Status Batch::Write(
-    absl::FunctionRef<absl::Status(Transaction&)> body) {
+absl::Status Batch::Write(absl::FunctionRef<absl::Status(Transaction&)> body) {
   RETURN_IF_ERROR(store_error_);
   if (inside_ != nullptr) return body(*inside_);
   if (transaction_ == nullptr) {

@@ -3,10 +3,10 @@
 // File: commit_loop.h
 //
 // The one thread that owns the coordinator's state and the write side of the
-// store. Work is posted from anywhere and runs here, in order, several pieces to
-// a transaction; what they promise to callers (Batch::Then) is kept only when
-// that transaction is on disk. While one group is being synced the next one
-// gathers, so the groups grow with the load and nobody waits for a timer.
+// store. Work is posted from anywhere and runs here, in order, several pieces
+// to a transaction; what they promise to callers (Batch::Then) is kept only
+// when that transaction is on disk. While one group is being synced the next
+// one gathers, so the groups grow with the load and nobody waits for a timer.
 //
 // Failure: when the store is full the group is undone, all its promises get the
 // error and `reload` makes memory equal to the disk again. Any other failure of
@@ -36,7 +36,8 @@ class Batch {
   explicit Batch(TrialStore& store) : store_(store) {}
 
   // Runs `body` so that an error undoes all it wrote. A Write inside a Write is
-  // part of the outer one. After a failure of the store itself every Write of the group fails.
+  // part of the outer one. After a failure of the store itself every Write of
+  // the group fails.
   absl::Status Write(absl::FunctionRef<absl::Status(Transaction&)> body);
 
   // `done` is called with OK once the group is on disk, else with the error.
@@ -61,7 +62,8 @@ class CommitLoop {
   using Work = absl::AnyInvocable<void(Batch&)>;
 
   struct Hooks {
-    // After the posted work of each group: timers, and what the work made possible.
+    // After the posted work of each group: timers, and what the work made
+    // possible.
     std::function<void(Batch&)> turn;
     // When the next timer is due; nothing: no timer.
     std::function<std::optional<SteadyTime>()> next_due;

@@ -22,8 +22,7 @@ static_assert(static_cast<int>(FailureClass::kInfrastructure) ==
               v1::FAILURE_CLASS_INFRASTRUCTURE);
 static_assert(static_cast<int>(StudyState::kDeleted) ==
               v1::STUDY_STATE_DELETED);
-static_assert(static_cast<int>(TrialOrigin::kRetry) ==
-              v1::TRIAL_ORIGIN_RETRY);
+static_assert(static_cast<int>(TrialOrigin::kRetry) == v1::TRIAL_ORIGIN_RETRY);
 
 v1::Attempt AttemptToProto(const AttemptRow& row) {
   v1::Attempt proto;
@@ -252,10 +251,11 @@ absl::StatusOr<Result> ResultFromProto(
   for (const Objective& objective : objectives) {
     const auto found = outcome.metrics().find(objective.metric);
     if (must_have && found == outcome.metrics().end()) {
-      return MakeError(ErrorId::kObjectiveMissing,
-                       absl::StrCat("the final metrics lack ", objective.metric),
-                       "report every objective of the study at the end",
-                       absl::StrCat("outcome.metrics.", objective.metric));
+      return MakeError(
+          ErrorId::kObjectiveMissing,
+          absl::StrCat("the final metrics lack ", objective.metric),
+          "report every objective of the study at the end",
+          absl::StrCat("outcome.metrics.", objective.metric));
     }
     if (must_have && !std::isfinite(found->second)) {
       return MakeError(ErrorId::kMetricNotFinite,
@@ -313,8 +313,8 @@ absl::StatusOr<EvaluateOptions> EvaluateOptionsOf(
   if (asked.parameters_size() > 0) return refuse("parameters");
   EvaluateOptions options;
   if (!asked.evaluator().empty()) options.evaluator = asked.evaluator();
-  options.target = asked.target().empty() ? study.objectives[0].metric
-                                          : asked.target();
+  options.target =
+      asked.target().empty() ? study.objectives[0].metric : asked.target();
   if (asked.top_quantile() != 0.0) options.top_quantile = asked.top_quantile();
   options.seed = asked.seed() != 0 ? asked.seed() : study.spec.seed();
   if (asked.trees() != 0) options.trees = asked.trees();

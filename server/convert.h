@@ -39,8 +39,8 @@ Measurement MeasurementFromProto(const v1::Measurement& proto);
 
 // What a worker says of its attempt's end, checked: objectives present and
 // finite where there is a result.
-absl::StatusOr<Result> ResultFromProto(const v1::Outcome& outcome,
-                                       const std::vector<Objective>& objectives);
+absl::StatusOr<Result> ResultFromProto(
+    const v1::Outcome& outcome, const std::vector<Objective>& objectives);
 
 std::vector<v1::ResolvedModule> ResolvedModules(const Space& space);
 

@@ -7,6 +7,14 @@
 #include "server/coordinator_impl.h"
 
 namespace frostline {
+namespace {
+
+// "studies/a" of "studies/a/trials/7".
+std::string StudyPart(const std::string& trial_name) {
+  return trial_name.substr(0, trial_name.find("/trials/"));
+}
+
+}  // namespace
 
 Coordinator::Coordinator(CoordinatorOptions options, TrialStore& store,
                          const Clock& clock)
@@ -32,12 +40,11 @@ void Coordinator::CreateStudy(v1::CreateStudyRequest request,
 
 void Coordinator::GetStudy(v1::GetStudyRequest request,
                            Reply<v1::Study> reply) {
-  impl_->Submit(std::move(reply),
-                [this, request](Batch&) -> absl::StatusOr<v1::Study> {
-                  ASSIGN_OR_RETURN(StudyBook * book,
-                                   impl_->FindStudy(request.name()));
-                  return impl_->Describe(*book);
-                });
+  impl_->Submit(
+      std::move(reply), [this, request](Batch&) -> absl::StatusOr<v1::Study> {
+        ASSIGN_OR_RETURN(StudyBook * book, impl_->FindStudy(request.name()));
+        return impl_->Describe(*book);
+      });
 }
 
 void Coordinator::ListStudies(v1::ListStudiesRequest request,
@@ -73,9 +80,72 @@ void Coordinator::StopStudy(v1::StopStudyRequest request,
                     });
 }
 
+void Coordinator::UpdateStudy(v1::UpdateStudyRequest request,
+                              Reply<v1::Study> reply) {
+  impl_->SubmitOnce("UpdateStudy", std::move(request), std::move(reply),
+                    [this](Batch& batch, const v1::UpdateStudyRequest& r) {
+                      return impl_->UpdateStudy(batch, r);
+                    });
+}
+
+void Coordinator::DeleteStudy(v1::DeleteStudyRequest request,
+                              Reply<v1::Study> reply) {
+  impl_->SubmitOnce("DeleteStudy", std::move(request), std::move(reply),
+                    [this](Batch& batch, const v1::DeleteStudyRequest& r) {
+                      return impl_->DeleteStudy(batch, r);
+                    });
+}
+
+void Coordinator::EnqueueTrials(v1::EnqueueTrialsRequest request,
+                                Reply<v1::EnqueueTrialsReply> reply) {
+  impl_->SubmitOnce("EnqueueTrials", std::move(request), std::move(reply),
+                    [this](Batch& batch, const v1::EnqueueTrialsRequest& r) {
+                      return impl_->EnqueueTrials(batch, r);
+                    });
+}
+
+void Coordinator::ImportTrials(v1::ImportTrialsRequest request,
+                               Reply<v1::ImportTrialsReply> reply) {
+  impl_->SubmitOnce("ImportTrials", std::move(request), std::move(reply),
+                    [this](Batch& batch, const v1::ImportTrialsRequest& r) {
+                      return impl_->ImportTrials(batch, r);
+                    });
+}
+
+void Coordinator::UpdateTrial(v1::UpdateTrialRequest request,
+                              Reply<v1::Trial> reply) {
+  impl_->SubmitOnce("UpdateTrial", std::move(request), std::move(reply),
+                    [this](Batch& batch, const v1::UpdateTrialRequest& r) {
+                      return impl_->UpdateTrial(batch, r);
+                    });
+}
+
+void Coordinator::CancelTrial(v1::CancelTrialRequest request,
+                              Reply<v1::Trial> reply) {
+  impl_->SubmitOnce("CancelTrial", std::move(request), std::move(reply),
+                    [this](Batch& batch, const v1::CancelTrialRequest& r) {
+                      return impl_->CancelTrial(batch, r);
+                    });
+}
+
+void Coordinator::RetryTrial(v1::RetryTrialRequest request,
+                             Reply<v1::Trial> reply) {
+  impl_->SubmitOnce("RetryTrial", std::move(request), std::move(reply),
+                    [this](Batch& batch, const v1::RetryTrialRequest& r) {
+                      return impl_->RetryTrial(batch, r);
+                    });
+}
+
+void Coordinator::ExplainStudy(v1::ExplainStudyRequest request,
+                               Reply<v1::ExplainStudyReply> reply) {
+  impl_->Submit(std::move(reply), [this, request](Batch&) {
+    return impl_->ExplainStudy(request);
+  });
+}
+
 void Coordinator::GetTrial(v1::GetTrialRequest request,
                            Reply<v1::Trial> reply) {
-  const std::string study = request.name().substr(0, request.name().find("/trials/"));
+  const std::string study = StudyPart(request.name());
   impl_->Read(study, std::move(reply),
               [this, request](const StudyHandle& handle) {
                 return impl_->GetTrial(handle, request);
@@ -93,10 +163,28 @@ void Coordinator::ListTrials(v1::ListTrialsRequest request,
 
 void Coordinator::ListMeasurements(v1::ListMeasurementsRequest request,
                                    Reply<v1::ListMeasurementsReply> reply) {
-  const std::string study = request.name().substr(0, request.name().find("/trials/"));
+  const std::string study = StudyPart(request.name());
   impl_->Read(study, std::move(reply),
               [this, request](const StudyHandle& handle) {
                 return impl_->ListMeasurements(handle, request);
+              });
+}
+
+void Coordinator::ListBestTrials(v1::ListBestTrialsRequest request,
+                                 Reply<v1::ListBestTrialsReply> reply) {
+  const std::string study = request.name();
+  impl_->Read(study, std::move(reply),
+              [this, request](const StudyHandle& handle) {
+                return impl_->ListBestTrials(handle, request);
+              });
+}
+
+void Coordinator::GetExampleOutcomes(v1::GetExampleOutcomesRequest request,
+                                     Reply<v1::ExampleOutcomes> reply) {
+  const std::string study = StudyPart(request.name());
+  impl_->Read(study, std::move(reply),
+              [this, request](const StudyHandle& handle) {
+                return impl_->GetExampleOutcomes(handle, request);
               });
 }
 
@@ -151,6 +239,14 @@ void Coordinator::ListWorkers(v1::ListWorkersRequest request,
   impl_->Submit(std::move(reply), [this, request](Batch&) {
     return impl_->ListWorkers(request);
   });
+}
+
+void Coordinator::DrainWorker(v1::DrainWorkerRequest request,
+                              Reply<v1::Worker> reply) {
+  impl_->SubmitOnce("DrainWorker", std::move(request), std::move(reply),
+                    [this](Batch& batch, const v1::DrainWorkerRequest& r) {
+                      return impl_->DrainWorker(batch, r);
+                    });
 }
 
 void Coordinator::GetReport(v1::GetReportRequest request,

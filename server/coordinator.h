@@ -8,17 +8,19 @@
 //
 //   Coordinator coordinator(options, store, clock);
 //   RETURN_IF_ERROR(coordinator.Start());      // loads what the store holds
-//   coordinator.CreateStudy(request, [](absl::StatusOr<v1::CreateStudyReply> r) {…});
-//   coordinator.Drain();                       // answers every parked call
+//   coordinator.CreateStudy(request, [](absl::StatusOr<v1::CreateStudyReply> r)
+//   {…}); coordinator.Drain();                       // answers every parked
+//   call
 //
 // Threads: any thread may call. A call returns at once; its reply is called
-// exactly once, from a thread of the coordinator, and must not block. A mutating
-// call is answered only after its transaction is on disk. One thread owns all
-// state and the database's write side (commit_loop.h), a few threads read
-// snapshots, one runs samplers; none waits for another while holding a lock.
+// exactly once, from a thread of the coordinator, and must not block. A
+// mutating call is answered only after its transaction is on disk. One thread
+// owns all state and the database's write side (commit_loop.h), a few threads
+// read snapshots, one runs samplers; none waits for another while holding a
+// lock.
 //
-// Failure: when the disk fails a commit the process must end; `on_fatal` is called once and
-// every waiting call is answered UNAVAILABLE.
+// Failure: when the disk fails a commit the process must end; `on_fatal` is
+// called once and every waiting call is answered UNAVAILABLE.
 #ifndef FROSTLINE_SERVER_COORDINATOR_H_
 #define FROSTLINE_SERVER_COORDINATOR_H_
 
@@ -42,7 +44,8 @@ namespace frostline {
 template <typename T>
 using Reply = absl::AnyInvocable<void(absl::StatusOr<T>)>;
 
-// Set by the edge when the caller has hung up: a lease is not granted to nobody.
+// Set by the edge when the caller has hung up: a lease is not granted to
+// nobody.
 using CancelFlag = std::shared_ptr<std::atomic<bool>>;
 
 struct CoordinatorOptions {
@@ -75,12 +78,25 @@ class Coordinator {
   void PauseStudy(v1::PauseStudyRequest, Reply<v1::Study>);
   void ResumeStudy(v1::ResumeStudyRequest, Reply<v1::Study>);
   void StopStudy(v1::StopStudyRequest, Reply<v1::Study>);
+  void UpdateStudy(v1::UpdateStudyRequest, Reply<v1::Study>);
+  void DeleteStudy(v1::DeleteStudyRequest, Reply<v1::Study>);
+  void ExplainStudy(v1::ExplainStudyRequest, Reply<v1::ExplainStudyReply>);
+  void EnqueueTrials(v1::EnqueueTrialsRequest, Reply<v1::EnqueueTrialsReply>);
+  void ImportTrials(v1::ImportTrialsRequest, Reply<v1::ImportTrialsReply>);
+  void UpdateTrial(v1::UpdateTrialRequest, Reply<v1::Trial>);
+  void CancelTrial(v1::CancelTrialRequest, Reply<v1::Trial>);
+  void RetryTrial(v1::RetryTrialRequest, Reply<v1::Trial>);
   void GetTrial(v1::GetTrialRequest, Reply<v1::Trial>);
   void ListTrials(v1::ListTrialsRequest, Reply<v1::ListTrialsReply>);
   void ListMeasurements(v1::ListMeasurementsRequest,
                         Reply<v1::ListMeasurementsReply>);
-  // The next changes after a revision, by rising revision, at most 256; waits up to `wait` for one.
-  // An empty list: nothing changed in that time. The edge makes a stream of it.
+  void ListBestTrials(v1::ListBestTrialsRequest,
+                      Reply<v1::ListBestTrialsReply>);
+  void GetExampleOutcomes(v1::GetExampleOutcomesRequest,
+                          Reply<v1::ExampleOutcomes>);
+  // The next changes after a revision, by rising revision, at most 256; waits
+  // up to `wait` for one. An empty list: nothing changed in that time. The edge
+  // makes a stream of it.
   void NextEvents(v1::WatchStudyRequest, Duration wait, CancelFlag cancelled,
                   Reply<std::vector<v1::StudyEvent>>);
 
@@ -93,6 +109,7 @@ class Coordinator {
   void Finish(v1::FinishRequest, Reply<v1::FinishReply>);
   void Release(v1::ReleaseRequest, Reply<v1::ReleaseReply>);
   void ListWorkers(v1::ListWorkersRequest, Reply<v1::ListWorkersReply>);
+  void DrainWorker(v1::DrainWorkerRequest, Reply<v1::Worker>);
 
   // ImportanceService
   void GetReport(v1::GetReportRequest, Reply<v1::ImportanceReport>);

@@ -17,8 +17,6 @@ namespace {
 // Failures in a row after which a worker is taken out of service. More than one
 // bad trial can cause (3 attempts), so that a bad point does not cost workers.
 constexpr int kQuarantineAfter = 8;
-constexpr WallMicros kReplyLifetime = 25LL * 3600 * 1'000'000;
-constexpr WallMicros kSweepEvery = 3600LL * 1'000'000;
 
 }  // namespace
 
@@ -62,8 +60,10 @@ Coordinator::Impl::Impl(CoordinatorOptions options, TrialStore& store,
                    if (options_.on_fatal) options_.on_fatal(status);
                  }}),
       proposer_([this](Proposals proposals) {
-        (void)loop_.Post([this, proposals = std::move(proposals)](
-                             Batch& batch) { TakeProposals(batch, proposals); });
+        (void)loop_.Post(
+            [this, proposals = std::move(proposals)](Batch& batch) {
+              TakeProposals(batch, proposals);
+            });
       }) {}
 
 absl::Status Coordinator::Impl::Start() {
@@ -81,8 +81,8 @@ void Coordinator::Impl::Drain() {
                  AnswerDue(batch);
                  return true;
                });
-  // Judgements the proposer still owes are promises to callers; what it posts to the
-  // loop after that is dropped.
+  // Judgements the proposer still owes are promises to callers; what it posts
+  // to the loop after that is dropped.
   loop_.Stop();
   proposer_.Stop();
   readers_.Stop();
@@ -184,11 +184,16 @@ absl::Status Coordinator::Impl::PersistStudy(Batch& batch, StudyBook& book,
                                              StudyState state,
                                              const std::string& reason) {
   StudyRow row = book.row();
-  const std::int64_t expected_etag = row.etag;
   row.state = state;
   row.state_reason = reason;
+  return PersistRow(batch, book, std::move(row));
+}
+
+absl::Status Coordinator::Impl::PersistRow(Batch& batch, StudyBook& book,
+                                           StudyRow row) {
+  const std::int64_t expected_etag = book.row().etag;
   row.updated = clock_.Wall();
-  ++row.etag;
+  row.etag = expected_etag + 1;
   row.revision = book.revision() + 1;
   RETURN_IF_ERROR(batch.Write([&](Transaction& transaction) {
     return transaction.UpdateStudy(row, expected_etag);
@@ -224,9 +229,8 @@ void Coordinator::Impl::JudgeWorker(Batch& batch, const std::string& worker,
     Log(LogLevel::kWarning, "worker_quarantined",
         {{"worker", worker}, {"failures", absl::StrCat(failures)}});
   }
-  const absl::Status written = batch.Write([&row](Transaction& transaction) {
-    return transaction.PutWorker(row);
-  });
+  const absl::Status written = batch.Write(
+      [&row](Transaction& transaction) { return transaction.PutWorker(row); });
   if (written.ok()) entry->row = row;
 }
 
@@ -254,16 +258,11 @@ absl::Status Coordinator::Impl::Remember(Transaction& transaction,
                                          const std::string& request_id,
                                          const char* method, std::uint64_t hash,
                                          const std::string& reply) {
-  const WallMicros now = clock_.Wall();
   ReplyRow row{.request_id = request_id,
                .method = method,
                .request_hash = hash,
                .reply = reply,
-               .created = now};
-  if (now - replies_swept_ > kSweepEvery) {
-    RETURN_IF_ERROR(transaction.ForgetRepliesBefore(now - kReplyLifetime));
-    replies_swept_ = now;
-  }
+               .created = clock_.Wall()};
   RETURN_IF_ERROR(transaction.RememberReply(row));
   fresh_replies_[request_id] = std::move(row);
   return absl::OkStatus();

@@ -71,23 +71,27 @@ class Coordinator::Impl {
                     Reply<v1::AcquireReply> reply);
   void StartReport(v1::ReportRequest request, Reply<v1::ReportReply> reply);
 
-  // Runs `body` on the loop; its answer goes to `reply` once on disk. Any thread.
+  // Runs `body` on the loop; its answer goes to `reply` once on disk. Any
+  // thread.
   template <typename T, typename Body>
   void Submit(Reply<T> reply, Body body);
-  // The same, answered only once per request id: the second time from what was stored.
+  // The same, answered only once per request id: the second time from what was
+  // stored.
   template <typename Request, typename T, typename Body>
   void SubmitOnce(const char* method, Request request, Reply<T> reply,
                   Body body);
-  // Looks up a study on the loop, then runs `body(handle)` on a reader. Any thread.
+  // Looks up a study on the loop, then runs `body(handle)` on a reader. Any
+  // thread.
   template <typename T, typename Body>
   void Read(const std::string& study_name, Reply<T> reply, Body body);
 
   // study_methods.cc
   absl::StatusOr<v1::CreateStudyReply> CreateStudy(
       Batch& batch, const v1::CreateStudyRequest& request);
-  absl::Status Enqueue(Batch& batch, StudyBook& book,
-                       const v1::EnqueuedTrial& trial,
-                       const std::string& field);
+  // The trial's number.
+  absl::StatusOr<std::int64_t> Enqueue(Batch& batch, StudyBook& book,
+                                       const v1::EnqueuedTrial& trial,
+                                       int priority, const std::string& field);
   absl::StatusOr<v1::Study> SetState(Batch& batch, const std::string& name,
                                      StudyState state,
                                      const std::string& reason);
@@ -95,7 +99,27 @@ class Coordinator::Impl {
                                       const v1::StopStudyRequest& request);
   absl::StatusOr<v1::ListStudiesReply> ListStudies(
       const v1::ListStudiesRequest& request);
+  absl::StatusOr<v1::Study> UpdateStudy(Batch& batch,
+                                        const v1::UpdateStudyRequest& request);
+  absl::StatusOr<v1::Study> DeleteStudy(Batch& batch,
+                                        const v1::DeleteStudyRequest& request);
   v1::Study Describe(const StudyBook& book) const;
+
+  // trial_methods.cc
+  absl::StatusOr<v1::EnqueueTrialsReply> EnqueueTrials(
+      Batch& batch, const v1::EnqueueTrialsRequest& request);
+  absl::StatusOr<v1::ImportTrialsReply> ImportTrials(
+      Batch& batch, const v1::ImportTrialsRequest& request);
+  absl::StatusOr<v1::Trial> UpdateTrial(Batch& batch,
+                                        const v1::UpdateTrialRequest& request);
+  absl::StatusOr<v1::Trial> CancelTrial(Batch& batch,
+                                        const v1::CancelTrialRequest& request);
+  absl::StatusOr<v1::Trial> RetryTrial(Batch& batch,
+                                       const v1::RetryTrialRequest& request);
+
+  // explain.cc
+  absl::StatusOr<v1::ExplainStudyReply> ExplainStudy(
+      const v1::ExplainStudyRequest& request);
 
   // worker_methods.cc
   absl::StatusOr<v1::RegisterReply> Register(
@@ -116,6 +140,8 @@ class Coordinator::Impl {
   absl::StatusOr<v1::ListWorkersReply> ListWorkers(
       const v1::ListWorkersRequest& request);
 
+  absl::StatusOr<v1::Worker> DrainWorker(Batch& batch,
+                                         const v1::DrainWorkerRequest& request);
   v1::Worker Describe(const WorkerEntry& entry) const;
 
   // read_methods.cc; on a reader's thread
@@ -125,6 +151,10 @@ class Coordinator::Impl {
       const StudyHandle& study, const v1::ListTrialsRequest& request);
   absl::StatusOr<v1::ListMeasurementsReply> ListMeasurements(
       const StudyHandle& study, const v1::ListMeasurementsRequest& request);
+  absl::StatusOr<v1::ListBestTrialsReply> ListBestTrials(
+      const StudyHandle& study, const v1::ListBestTrialsRequest& request);
+  absl::StatusOr<v1::ExampleOutcomes> GetExampleOutcomes(
+      const StudyHandle& study, const v1::GetExampleOutcomesRequest& request);
   absl::StatusOr<v1::ImportanceReport> GetReport(
       const StudyHandle& study, const v1::GetReportRequest& request);
   absl::StatusOr<std::vector<v1::StudyEvent>> EventsAfter(
@@ -150,6 +180,7 @@ class Coordinator::Impl {
 
   // turn.cc
   void Turn(Batch& batch);
+  void Sweep(Batch& batch);
   void EndDueLeases(Batch& batch);
   void ServeWaiting(Batch& batch);
   // Leases to `parked` what there is; true when it has been answered.
@@ -164,18 +195,27 @@ class Coordinator::Impl {
   std::vector<StudyBook*> StudiesByPriority();
   std::optional<SteadyTime> NextDue() const;
 
-  // The ways in which state changes: written, then absorbed. `more` is written in the
-  // same operation.
-  absl::Status Persist(
-      Batch& batch, StudyBook& book, Transition transition,
-      absl::FunctionRef<absl::Status(Transaction&)> more);
+  // The ways in which state changes: written, then absorbed. `more` is written
+  // in the same operation.
+  absl::Status Persist(Batch& batch, StudyBook& book, Transition transition,
+                       absl::FunctionRef<absl::Status(Transaction&)> more);
   absl::Status PersistStudy(Batch& batch, StudyBook& book, StudyState state,
                             const std::string& reason);
+  absl::Status PersistRow(Batch& batch, StudyBook& book, StudyRow row);
   absl::Status InsertTrial(Batch& batch, StudyBook& book, TrialRow row);
   void AfterChange(Batch& batch, StudyBook& book, const TrialRow& row);
   void CompleteIfDone(Batch& batch, StudyBook& book);
 
   absl::StatusOr<StudyBook*> FindStudy(const std::string& name);
+  // A trial by name, open or ended.
+  struct Named {
+    StudyBook* book = nullptr;
+    OpenTrial trial;
+  };
+  absl::StatusOr<Named> FindTrial(const std::string& name);
+  v1::Trial Describe(const StudyBook& book, const TrialRow& row) const;
+  // STUDY_NOT_ACTIVE unless trials may be added to the study.
+  static absl::Status RequireOpen(const StudyBook& book);
   // The trial that a lease names, open or ended.
   struct Leased {
     StudyBook* book = nullptr;
@@ -193,12 +233,13 @@ class Coordinator::Impl {
   // Takes a worker that fails trial after trial out of service.
   void JudgeWorker(Batch& batch, const std::string& worker, bool failed);
 
-  // What a request id was answered before; REQUEST_ID_REUSED for another request.
+  // What a request id was answered before; REQUEST_ID_REUSED for another
+  // request.
   absl::StatusOr<std::optional<std::string>> FindReply(
       const std::string& request_id, const char* method, std::uint64_t hash);
-  absl::Status Remember(Transaction& transaction,
-                        const std::string& request_id, const char* method,
-                        std::uint64_t hash, const std::string& reply);
+  absl::Status Remember(Transaction& transaction, const std::string& request_id,
+                        const char* method, std::uint64_t hash,
+                        const std::string& reply);
   static StudyHandle HandleOf(const StudyBook& book);
 
   const CoordinatorOptions options_;  // any thread
@@ -213,10 +254,11 @@ class Coordinator::Impl {
   WaitingRoom<ParkedWatch> watching_;
   // What each pruned attempt is told until it has obeyed.
   std::map<TrialKey, std::pair<std::int64_t, std::string>> prune_wanted_;
-  std::map<std::string, ReplyRow> fresh_replies_;  // not readable from the store yet
-  std::set<StudyKey> changed_;                     // since the last commit
+  std::map<std::string, ReplyRow>
+      fresh_replies_;           // not readable from the store yet
+  std::set<StudyKey> changed_;  // since the last commit
   std::int64_t epoch_ = 0;
-  WallMicros replies_swept_ = 0;
+  WallMicros swept_ = 0;
   bool draining_ = false;
   Rng seeds_;  // of studies that bring none
 
@@ -234,15 +276,15 @@ std::uint64_t HashRequest(const google::protobuf::Message& request);
 template <typename T, typename Body>
 void Coordinator::Impl::Submit(Reply<T> reply, Body body) {
   auto shared = std::make_shared<Reply<T>>(std::move(reply));
-  const bool posted = loop_.Post([shared, body = std::move(body)](
-                                     Batch& batch) mutable {
-    absl::StatusOr<T> answer = body(batch);
-    batch.Then([shared, answer = std::move(answer)](
-                   const absl::Status& committed) mutable {
-      (*shared)(committed.ok() ? std::move(answer)
-                               : absl::StatusOr<T>(committed));
-    });
-  });
+  const bool posted =
+      loop_.Post([shared, body = std::move(body)](Batch& batch) mutable {
+        absl::StatusOr<T> answer = body(batch);
+        batch.Then([shared, answer = std::move(answer)](
+                       const absl::Status& committed) mutable {
+          (*shared)(committed.ok() ? std::move(answer)
+                                   : absl::StatusOr<T>(committed));
+        });
+      });
   if (!posted) (*shared)(DrainingError());
 }
 
@@ -253,9 +295,8 @@ void Coordinator::Impl::SubmitOnce(const char* method, Request request,
             [this, method, request = std::move(request),
              body = std::move(body)](Batch& batch) -> absl::StatusOr<T> {
               const std::uint64_t hash = HashRequest(request);
-              ASSIGN_OR_RETURN(
-                  const std::optional<std::string> stored,
-                  FindReply(request.request_id(), method, hash));
+              ASSIGN_OR_RETURN(const std::optional<std::string> stored,
+                               FindReply(request.request_id(), method, hash));
               if (stored.has_value()) {
                 T again;
                 again.ParseFromString(*stored);
@@ -277,13 +318,12 @@ void Coordinator::Impl::Read(const std::string& study_name, Reply<T> reply,
                              Body body) {
   auto shared = std::make_shared<Reply<T>>(std::move(reply));
   Submit<StudyHandle>(
-      [this, shared, body = std::move(body)](
-          absl::StatusOr<StudyHandle> handle) mutable {
+      [this, shared,
+       body = std::move(body)](absl::StatusOr<StudyHandle> handle) mutable {
         if (!handle.ok()) return (*shared)(handle.status());
-        readers_.Post([shared, handle = *std::move(handle),
-                       body = std::move(body)]() mutable {
-          (*shared)(body(handle));
-        });
+        readers_.Post(
+            [shared, handle = *std::move(handle),
+             body = std::move(body)]() mutable { (*shared)(body(handle)); });
       },
       [this, study_name](Batch&) -> absl::StatusOr<StudyHandle> {
         ASSIGN_OR_RETURN(StudyBook * book, FindStudy(study_name));

@@ -140,10 +140,11 @@ absl::StatusOr<Filter<T>> Filter<T>::Parse(const std::string& text) {
       return Invalid("there is no field " + term.field);
     }
     const bool is_equality = term.op == "=" || term.op == "!=";
-    const bool is_order = term.op == "<" || term.op == "<=" ||
-                          term.op == ">" || term.op == ">=";
+    const bool is_order =
+        term.op == "<" || term.op == "<=" || term.op == ">" || term.op == ">=";
     const bool is_number = absl::SimpleAtod(term.value, &term.number);
-    if (!is_equality && !is_order) return Invalid("unknown operator " + term.op);
+    if (!is_equality && !is_order)
+      return Invalid("unknown operator " + term.op);
     if (is_order && !is_number) {
       return Invalid(term.value + " is not a number");
     }

@@ -4,7 +4,8 @@
 //
 // Filters of lists: terms joined by AND, each `field op value`.
 //
-//   trials    state = SUCCEEDED AND values[0] > 0.9 AND labels.kind = "baseline"
+//   trials    state = SUCCEEDED AND values[0] > 0.9 AND labels.kind =
+//   "baseline"
 //             fields: state, origin, worker, number, attempt, values[i],
 //             metrics.NAME, labels.NAME
 //   studies   state = ACTIVE AND labels.team = "nlp"

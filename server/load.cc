@@ -14,18 +14,18 @@ namespace {
 
 constexpr int kPage = 1000;
 
-// A stored study is checked again when it is loaded: the code that judges it may be newer
-// than the study.
+// A stored study is checked again when it is loaded: the code that judges it
+// may be newer than the study.
 absl::StatusOr<std::shared_ptr<const CheckedStudy>> CheckStored(
     const StudyRow& row, const LeaseRules& defaults) {
   v1::StudySpec spec;
   v1::StudySettings settings;
   if (!spec.ParseFromString(row.spec) ||
       !settings.ParseFromString(row.settings)) {
-    return MakeError(ErrorId::kStoreCorrupt,
-                     absl::StrCat("the spec of study ", row.id,
-                                  " cannot be read"),
-                     "restore the database from a backup");
+    return MakeError(
+        ErrorId::kStoreCorrupt,
+        absl::StrCat("the spec of study ", row.id, " cannot be read"),
+        "restore the database from a backup");
   }
   ASSIGN_OR_RETURN(CheckedStudy checked, CheckStudy(spec, settings, defaults));
   return std::make_shared<const CheckedStudy>(std::move(checked));
@@ -49,7 +49,8 @@ absl::Status Coordinator::Impl::Load(Duration grace) {
     if (page.size() < kPage) break;
     after_worker = page.back().id;
   }
-  // Leases that were known keep their end: a failed write does not shorten them.
+  // Leases that were known keep their end: a failed write does not shorten
+  // them.
   const LeaseBook known = std::exchange(leases_, LeaseBook());
   StudyQuery query;
   query.limit = kPage;
@@ -78,13 +79,14 @@ absl::Status Coordinator::Impl::LoadStudy(const StudyRow& row,
                      store_.ListTrials(query));
     for (const TrialRow& trial : page) {
       std::optional<AttemptRow> newest;
-      if (!IsTerminal(trial.state) && trial.attempt > 0) {
+      if (!IsTerminal(trial.state)) {
         ASSIGN_OR_RETURN(std::vector<AttemptRow> attempts,
                          store_.ListAttempts(row.key, trial.number));
-        newest = std::move(attempts.back());
+        if (!attempts.empty()) newest = std::move(attempts.back());
       }
       book.Absorb(trial, newest);
-      ASSIGN_OR_RETURN(Observation seen, ObservationOf(trial, *checked, store_));
+      ASSIGN_OR_RETURN(Observation seen,
+                       ObservationOf(trial, *checked, store_));
       history.Put(std::move(seen));
       if (trial.state != TrialState::kRunning) continue;
       const TrialKey key{row.key, trial.number};

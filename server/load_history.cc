@@ -48,8 +48,7 @@ absl::StatusOr<Observation> ObservationOf(const TrialRow& row,
   Observation observation;
   observation.number = row.number;
   // Whether a pending trial waits or runs tells a sampler nothing.
-  observation.state =
-      IsTerminal(row.state) ? row.state : TrialState::kRunning;
+  observation.state = IsTerminal(row.state) ? row.state : TrialState::kRunning;
   observation.point = row.point;
   observation.values = row.values;
   v1::Usage usage;

@@ -13,8 +13,8 @@
 
 namespace frostline {
 
-// Intermediate values are read too when the study prunes, since only pruners and
-// pruned trials have a use for them.
+// Intermediate values are read too when the study prunes, since only pruners
+// and pruned trials have a use for them.
 absl::StatusOr<Observation> ObservationOf(const TrialRow& row,
                                           const CheckedStudy& study,
                                           const TrialStore& store);

@@ -85,25 +85,31 @@ void Declare(CLI::App* app, ServeOptions* options, RawTimes* times) {
   app->set_version_flag("--version",
                         absl::StrCat(kProgram, " ", FROSTLINE_VERSION));
   auto* data = app->add_option("--data", options->data_folder,
-                               "Folder of the database; made if missing");
+                               "Folder of the database; made if missing")
+                   ->type_name("DIR");
   app->add_flag("--ephemeral", options->ephemeral,
                 "Keep everything in memory only")
       ->excludes(data);
-  app->add_option("--listen", options->listen,
-                  "HOST:PORT; port 0 picks a free one")
+  app->add_option("--listen", options->listen, "Port 0 picks a free one")
+      ->type_name("HOST:PORT")
       ->capture_default_str();
-  app->add_option("--lease-ttl", times->lease_ttl,
-                  "A worker silent for so long loses its trial")
-      ->capture_default_str();
-  app->add_option("--heartbeat-interval", times->heartbeat_interval,
-                  "How often workers report in; auto: a quarter of the TTL")
-      ->capture_default_str();
-  app->add_option("--restart-grace", times->restart_grace,
-                  "Added to every lease after a restart")
-      ->capture_default_str();
+  const auto add_time = [app](const char* name, std::string* time,
+                              const char* help) {
+    app->add_option(name, *time, help)
+        ->type_name("TIME")
+        ->capture_default_str();
+  };
+  add_time("--lease-ttl", &times->lease_ttl,
+           "A worker silent for so long loses its trial");
+  add_time("--heartbeat-interval", &times->heartbeat_interval,
+           "How often workers report in; auto: a quarter of the TTL");
+  add_time("--restart-grace", &times->restart_grace,
+           "Added to every lease after a restart");
   app->add_option("--log-level", options->log_level,
-                  "debug, info, warning or error [info]")
-      ->transform(CLI::CheckedTransformer(LogLevels(), CLI::ignore_case));
+                  "debug, info, warning or error; info unless given")
+      ->type_name("LEVEL")
+      ->transform(CLI::CheckedTransformer(LogLevels(), CLI::ignore_case)
+                      .description(""));
 }
 
 // What CLI11 throws ends here.

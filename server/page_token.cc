@@ -41,11 +41,10 @@ absl::StatusOr<std::int64_t> ParsePageToken(const std::string& list,
   const std::vector<std::string> parts =
       absl::StrSplit(token, absl::MaxSplits('-', 1));
   std::int64_t after = 0;
-  const bool good =
-      parts.size() == 2 &&
-      parts[0] ==
-          absl::StrCat(absl::Hex(Seal(list, filter), absl::kZeroPad16)) &&
-      absl::SimpleAtoi(parts[1], &after) && after >= first;
+  const bool good = parts.size() == 2 &&
+                    parts[0] == absl::StrCat(absl::Hex(Seal(list, filter),
+                                                       absl::kZeroPad16)) &&
+                    absl::SimpleAtoi(parts[1], &after) && after >= first;
   if (!good) {
     return MakeError(ErrorId::kPageTokenInvalid,
                      "the page token is not from this list and filter",

@@ -70,14 +70,25 @@ void Proposer::Open(StudyKey study, std::shared_ptr<const CheckedStudy> checked,
     if (!sampler.ok() || !pruner.ok()) {
       Log(LogLevel::kError, "search_not_made",
           {{"study", std::to_string(study)},
-           {"error", std::string((sampler.ok() ? pruner.status()
-                                               : sampler.status())
-                                     .message())}});
+           {"error",
+            std::string((sampler.ok() ? pruner.status() : sampler.status())
+                            .message())}});
       return;
     }
     search.sampler = std::move(*sampler);
     search.pruner = std::move(*pruner);
     searches_[study] = std::move(search);
+  });
+}
+
+void Proposer::Refresh(StudyKey study,
+                       std::shared_ptr<const CheckedStudy> checked) {
+  Post([this, study, checked = std::move(checked)] {
+    Search* const search = Find(study);
+    auto pruner = MakePruner(checked->pruner, checked->objectives);
+    if (search == nullptr || !pruner.ok()) return;
+    search->checked = checked;
+    search->pruner = std::move(*pruner);
   });
 }
 

@@ -57,6 +57,8 @@ class Proposer {
 
   void Open(StudyKey study, std::shared_ptr<const CheckedStudy> checked,
             History history);
+  // The study's settings changed: its pruner is made anew.
+  void Refresh(StudyKey study, std::shared_ptr<const CheckedStudy> checked);
   void Close(StudyKey study);
 
   // A new trial, or a new attempt of one: pending, nothing measured.

@@ -4,6 +4,7 @@
 // otherwise.
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -55,7 +56,8 @@ std::int64_t ResidentBytes() {
 absl::StatusOr<v1::Trial> Coordinator::Impl::GetTrial(
     const StudyHandle& study, const v1::GetTrialRequest& request) {
   ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(request.name()));
-  ASSIGN_OR_RETURN(const TrialRow row, store_.FindTrial(study.key, name.number));
+  ASSIGN_OR_RETURN(const TrialRow row,
+                   store_.FindTrial(study.key, name.number));
   // One trial is shown whole unless the caller asks for less.
   const v1::TrialView view = request.view() == v1::TRIAL_VIEW_UNSPECIFIED
                                  ? v1::TRIAL_VIEW_FULL
@@ -99,11 +101,12 @@ absl::StatusOr<v1::ListTrialsReply> Coordinator::Impl::ListTrials(
 absl::StatusOr<v1::ListMeasurementsReply> Coordinator::Impl::ListMeasurements(
     const StudyHandle& study, const v1::ListMeasurementsRequest& request) {
   ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(request.name()));
-  ASSIGN_OR_RETURN(const TrialRow row, store_.FindTrial(study.key, name.number));
-  MeasurementQuery query{.study = study.key,
-                         .number = name.number,
-                         .attempt = request.attempt() == 0 ? row.attempt
-                                                           : request.attempt()};
+  ASSIGN_OR_RETURN(const TrialRow row,
+                   store_.FindTrial(study.key, name.number));
+  MeasurementQuery query{
+      .study = study.key,
+      .number = name.number,
+      .attempt = request.attempt() == 0 ? row.attempt : request.attempt()};
   const std::string list =
       absl::StrCat("measurements of ", request.name(), "/", query.attempt);
   ASSIGN_OR_RETURN(query.after_step,
@@ -134,8 +137,8 @@ absl::StatusOr<v1::ListMeasurementsReply> Coordinator::Impl::ListMeasurements(
                    store_.ListMeasurements(query));
   for (const Measurement& measurement : page) {
     if (reply.measurements_size() == page_size) {
-      reply.set_next_page_token(MakePageToken(
-          list, "", reply.measurements(page_size - 1).step()));
+      reply.set_next_page_token(
+          MakePageToken(list, "", reply.measurements(page_size - 1).step()));
       break;
     }
     *reply.add_measurements() = MeasurementToProto(measurement);
@@ -143,15 +146,85 @@ absl::StatusOr<v1::ListMeasurementsReply> Coordinator::Impl::ListMeasurements(
   return reply;
 }
 
+absl::StatusOr<v1::ListBestTrialsReply> Coordinator::Impl::ListBestTrials(
+    const StudyHandle& study, const v1::ListBestTrialsRequest& request) {
+  const std::vector<Objective>& objectives = study.checked->objectives;
+  std::vector<TrialRow> rows;
+  TrialQuery query;
+  query.study = study.key;
+  query.states = {TrialState::kSucceeded};
+  query.limit = kScanPage;
+  while (true) {
+    ASSIGN_OR_RETURN(const std::vector<TrialRow> page,
+                     store_.ListTrials(query));
+    rows.insert(rows.end(), page.begin(), page.end());
+    if (page.size() < kScanPage) break;
+    query.after = page.back().number;
+  }
+  if (objectives.size() > 1) {
+    BestTrials front(objectives);
+    for (const TrialRow& row : rows) front.Offer(row.number, row.values);
+    const std::vector<std::int64_t> numbers = front.Numbers();
+    std::erase_if(rows, [&numbers](const TrialRow& row) {
+      return std::find(numbers.begin(), numbers.end(), row.number) ==
+             numbers.end();
+    });
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const TrialRow& a, const TrialRow& b) {
+                     return AsLoss(objectives[0], a.values[0]) <
+                            AsLoss(objectives[0], b.values[0]);
+                   });
+  const int limit = request.limit() > 0     ? request.limit()
+                    : objectives.size() > 1 ? static_cast<int>(rows.size())
+                                            : 1;
+  std::set<std::vector<bool>> patterns;
+  v1::ListBestTrialsReply reply;
+  reply.set_revision(study.revision);
+  for (const TrialRow& row : rows) {
+    if (reply.trials_size() == limit) break;
+    std::vector<bool> frozen;
+    for (const ModuleRate& rate : study.checked->space.Rates(row.point)) {
+      frozen.push_back(rate.rate == 0.0);
+    }
+    if (request.distinct() && !patterns.insert(frozen).second) continue;
+    ASSIGN_OR_RETURN(*reply.add_trials(),
+                     Render(row, study, v1::TRIAL_VIEW_FULL, store_));
+  }
+  return reply;
+}
+
+absl::StatusOr<v1::ExampleOutcomes> Coordinator::Impl::GetExampleOutcomes(
+    const StudyHandle& study, const v1::GetExampleOutcomesRequest& request) {
+  ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(request.name()));
+  RETURN_IF_ERROR(store_.FindTrial(study.key, name.number).status());
+  ASSIGN_OR_RETURN(const std::optional<OutcomeRow> row,
+                   store_.FindOutcome(study.key, name.number));
+  if (!row.has_value()) {
+    return MakeError(ErrorId::kTrialNotFound,
+                     request.name() + " brought no outcomes of examples",
+                     "set training.report_example_outcomes in the study",
+                     "name");
+  }
+  v1::ExampleOutcomes outcomes;
+  outcomes.set_data_fingerprint(row->data_fingerprint);
+  outcomes.set_encoding(
+      static_cast<v1::ExampleOutcomes::Encoding>(row->encoding));
+  outcomes.set_count(row->count);
+  outcomes.set_data(row->data);
+  return outcomes;
+}
+
 absl::StatusOr<v1::ImportanceReport> Coordinator::Impl::GetReport(
     const StudyHandle& study, const v1::GetReportRequest& request) {
   const v1::ImportanceOptions& asked = request.options();
-  const std::string key = absl::StrCat(study.key, "/", study.revision, "/",
-                                       HashRequest(asked));
+  const std::string key =
+      absl::StrCat(study.key, "/", study.revision, "/", HashRequest(asked));
   if (!request.refresh()) {
     if (auto cached = reports_.Find(key)) return *std::move(cached);
   }
-  ASSIGN_OR_RETURN(const EvaluateOptions options, EvaluateOptionsOf(asked, *study.checked));
+  ASSIGN_OR_RETURN(const EvaluateOptions options,
+                   EvaluateOptionsOf(asked, *study.checked));
   const SteadyTime begin = clock_.Steady();
   ASSIGN_OR_RETURN(const History history,
                    LoadHistory(study.key, *study.checked, store_));
@@ -189,8 +262,8 @@ absl::StatusOr<std::vector<v1::StudyEvent>> Coordinator::Impl::EventsAfter(
     ASSIGN_OR_RETURN(*event.mutable_trial(), Render(row, study, view, store_));
     events.push_back(std::move(event));
   }
-  // The study itself goes last, with its counts, when nothing newer is left out: its
-  // revision is that of all that was sent.
+  // The study itself goes last, with its counts, when nothing newer is left
+  // out: its revision is that of all that was sent.
   if (rows.size() < kMostEvents) {
     v1::StudyEvent event;
     const std::int64_t newest = events.empty() ? 0 : events.back().revision();
@@ -206,31 +279,30 @@ void Coordinator::Impl::StartWatch(v1::WatchStudyRequest request, Duration wait,
                                    Reply<std::vector<v1::StudyEvent>> reply) {
   auto shared =
       std::make_shared<Reply<std::vector<v1::StudyEvent>>>(std::move(reply));
-  const bool posted = loop_.Post([this, shared, request = std::move(request),
-                                  wait, cancelled = std::move(cancelled)](
-                                     Batch& batch) mutable {
-    const absl::StatusOr<StudyBook*> book = FindStudy(request.name());
-    absl::Status refused = book.status();
-    if (book.ok() && request.after_revision() > (*book)->revision()) {
-      refused = MakeError(ErrorId::kHistoryGone,
-                          "the revision is ahead of the study, which may have "
-                          "been restored from a backup",
-                          "list the trials again, then watch from there",
-                          "after_revision");
-    }
-    if (!refused.ok()) {
-      return batch.Then([shared, refused](const absl::Status&) {
-        (*shared)(refused);
+  const bool posted =
+      loop_.Post([this, shared, request = std::move(request), wait,
+                  cancelled = std::move(cancelled)](Batch& batch) mutable {
+        const absl::StatusOr<StudyBook*> book = FindStudy(request.name());
+        absl::Status refused = book.status();
+        if (book.ok() && request.after_revision() > (*book)->revision()) {
+          refused = MakeError(
+              ErrorId::kHistoryGone,
+              "the revision is ahead of the study, which may have "
+              "been restored from a backup",
+              "list the trials again, then watch from there", "after_revision");
+        }
+        if (!refused.ok()) {
+          return batch.Then(
+              [shared, refused](const absl::Status&) { (*shared)(refused); });
+        }
+        // If it has fallen behind it is woken at the end of this group.
+        watching_.Enter({.study = (*book)->row().key,
+                         .after_revision = request.after_revision(),
+                         .view = request.view(),
+                         .deadline = clock_.Steady() + wait,
+                         .cancelled = std::move(cancelled),
+                         .reply = std::move(*shared)});
       });
-    }
-    // If it has fallen behind it is woken at the end of this group.
-    watching_.Enter({.study = (*book)->row().key,
-                     .after_revision = request.after_revision(),
-                     .view = request.view(),
-                     .deadline = clock_.Steady() + wait,
-                     .cancelled = std::move(cancelled),
-                     .reply = std::move(*shared)});
-  });
   if (!posted) (*shared)(DrainingError());
 }
 

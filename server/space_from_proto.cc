@@ -260,10 +260,10 @@ absl::StatusOr<double> ValueFromProto(const Domain& domain,
     for (std::size_t i = 0; i < choices->choices.size(); ++i) {
       if (choices->choices[i] == json) return static_cast<double>(i);
     }
-    return OutOfSpace(absl::StrCat(json, " is not among the choices"),
-                      absl::StrCat("take one of ",
-                                   absl::StrJoin(choices->choices, ", ")),
-                      field);
+    return OutOfSpace(
+        absl::StrCat(json, " is not among the choices"),
+        absl::StrCat("take one of ", absl::StrJoin(choices->choices, ", ")),
+        field);
   }
   if (value.kind_case() != google::protobuf::Value::kNumberValue) {
     return OutOfSpace(absl::StrCat(ToJson(value), " is not a number"),

@@ -35,16 +35,16 @@ absl::StatusOr<std::vector<Objective>> CheckObjectiveList(
     const v1::Objective& objective = spec.objectives(i);
     if (objective.direction() != v1::DIRECTION_MINIMIZE &&
         objective.direction() != v1::DIRECTION_MAXIMIZE) {
-      return MakeError(ErrorId::kObjectiveInvalid,
-                       absl::StrCat("objective ", objective.metric(),
-                                    " has no direction"),
-                       "say minimize or maximize",
-                       absl::StrCat("objectives[", i, "].direction"));
+      return MakeError(
+          ErrorId::kObjectiveInvalid,
+          absl::StrCat("objective ", objective.metric(), " has no direction"),
+          "say minimize or maximize",
+          absl::StrCat("objectives[", i, "].direction"));
     }
-    objectives.push_back({objective.metric(),
-                          objective.direction() == v1::DIRECTION_MINIMIZE
-                              ? Direction::kMinimize
-                              : Direction::kMaximize});
+    objectives.push_back(
+        {objective.metric(), objective.direction() == v1::DIRECTION_MINIMIZE
+                                 ? Direction::kMinimize
+                                 : Direction::kMaximize});
   }
   RETURN_IF_ERROR(CheckObjectives(objectives));
   return objectives;
@@ -151,36 +151,35 @@ absl::StatusOr<LeaseRules> CheckLease(const v1::LeasePolicy& policy,
 // parents first.
 absl::StatusOr<Point> CompletePoint(const CheckedStudy& study, Point point,
                                     Rng& rng) {
-  ASSIGN_OR_RETURN(
-      const std::unique_ptr<Sampler> random,
-      MakeSampler({.name = "random", .options = {}}, study.space,
-                  study.objectives));
-  constexpr int kDraws = 1000;  // a parameter deep in conditions is rarely active
+  ASSIGN_OR_RETURN(const std::unique_ptr<Sampler> random,
+                   MakeSampler({.name = "random", .options = {}}, study.space,
+                               study.objectives));
+  constexpr int kDraws =
+      1000;  // a parameter deep in conditions is rarely active
   for (int i = 0; i < study.space.size(); ++i) {
     double& value = point[static_cast<std::size_t>(i)];
     for (int draw = 0; draw < kDraws; ++draw) {
       if (!IsAbsent(value) || !study.space.IsActive(i, point)) break;
-      ASSIGN_OR_RETURN(const Point drawn,
-                       random->Propose(History(), 0, rng));
+      ASSIGN_OR_RETURN(const Point drawn, random->Propose(History(), 0, rng));
       value = drawn[static_cast<std::size_t>(i)];
     }
   }
   return point;
 }
 
-// Enqueued trials are checked here, so that a mistake in one is found before the
-// study exists.
+// Enqueued trials are checked here, so that a mistake in one is found before
+// the study exists.
 absl::Status CheckEnqueued(const CheckedStudy& study) {
   if (study.spec.enqueue_size() > kMaxEnqueued) {
     return TooLarge("enqueue", kMaxEnqueued);
   }
   if (study.spec.enqueue_size() > study.settings.budget().trials()) {
-    return MakeError(
-        ErrorId::kBudgetInvalid,
-        absl::StrCat(study.spec.enqueue_size(),
-                     " trials are enqueued, but the budget is ",
-                     study.settings.budget().trials()),
-        "raise the budget: enqueued trials count", "budget.trials");
+    return MakeError(ErrorId::kBudgetInvalid,
+                     absl::StrCat(study.spec.enqueue_size(),
+                                  " trials are enqueued, but the budget is ",
+                                  study.settings.budget().trials()),
+                     "raise the budget: enqueued trials count",
+                     "budget.trials");
   }
   for (int i = 0; i < study.spec.enqueue_size(); ++i) {
     const auto point = PointFromEnqueued(study, study.spec.enqueue(i),
@@ -221,7 +220,8 @@ absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
   ASSIGN_OR_RETURN(study.space, SpaceFromProto(spec.space(), study.shape));
   RETURN_IF_ERROR(CheckSettings(settings));
   ASSIGN_OR_RETURN(study.lease, CheckLease(spec.lease(), defaults));
-  if (!spec.sampler().name().empty()) study.sampler.name = spec.sampler().name();
+  if (!spec.sampler().name().empty())
+    study.sampler.name = spec.sampler().name();
   study.sampler.options = {spec.sampler().options().begin(),
                            spec.sampler().options().end()};
   // Made to be thrown away: only the sampler itself knows what fits it.

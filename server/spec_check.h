@@ -49,9 +49,9 @@ absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
                                         const v1::StudySettings& settings,
                                         const LeaseRules& defaults);
 
-// The point of an enqueued trial: a strategy's, or that of its values; what they
-// leave open is drawn from (study seed, number). VALUE_OUT_OF_SPACE when the
-// space has no such point.
+// The point of an enqueued trial: a strategy's, or that of its values; what
+// they leave open is drawn from (study seed, number). VALUE_OUT_OF_SPACE when
+// the space has no such point.
 absl::StatusOr<Point> PointFromEnqueued(const CheckedStudy& study,
                                         const v1::EnqueuedTrial& trial,
                                         const std::string& field,

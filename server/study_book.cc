@@ -98,8 +98,8 @@ bool StudyBook::AtParallelLimit() const {
 
 bool StudyBook::TimeIsUp(WallMicros now) const {
   const v1::Budget& budget = checked_->settings.budget();
-  const std::int64_t time_us = budget.time().seconds() * 1'000'000 +
-                               budget.time().nanos() / 1000;
+  const std::int64_t time_us =
+      budget.time().seconds() * 1'000'000 + budget.time().nanos() / 1000;
   const bool wall = time_us > 0 && now - row_.created >= time_us;
   const bool training = budget.training_seconds() > 0 &&
                         train_seconds_ >= budget.training_seconds();
@@ -108,9 +108,8 @@ bool StudyBook::TimeIsUp(WallMicros now) const {
 
 std::int64_t StudyBook::SlotsLeft(WallMicros now) const {
   if (exhausted_ || TimeIsUp(now)) return 0;
-  const std::int64_t taken = budget_used_ + open_counted_ + reserved_;
   return std::max<std::int64_t>(
-      0, checked_->settings.budget().trials() - taken);
+      0, checked_->settings.budget().trials() - BudgetTaken());
 }
 
 std::string StudyBook::ReasonToComplete(WallMicros now) const {

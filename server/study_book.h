@@ -31,17 +31,24 @@ class StudyBook {
 
   const StudyRow& row() const { return row_; }
   const CheckedStudy& checked() const { return *checked_; }
-  std::shared_ptr<const CheckedStudy> shared_checked() const { return checked_; }
+  std::shared_ptr<const CheckedStudy> shared_checked() const {
+    return checked_;
+  }
   const std::map<std::int64_t, OpenTrial>& open() const { return open_; }
   std::int64_t revision() const { return revision_; }
   std::int64_t next_number() const { return next_number_; }
 
   // Takes in what was just written or loaded.
   void AbsorbStudy(const StudyRow& row);
+  void AbsorbSettings(std::shared_ptr<const CheckedStudy> checked) {
+    checked_ = std::move(checked);
+  }
+  // An ended trial's labels changed: nothing but the revision is of interest.
+  void AbsorbRevision(std::int64_t revision) { revision_ = revision; }
   void Absorb(const TrialRow& row, const std::optional<AttemptRow>& attempt);
 
-  // A trial that is open, or ended since Committed() was last called and may not be
-  // readable from the store yet. Else nullptr.
+  // A trial that is open, or ended since Committed() was last called and may
+  // not be readable from the store yet. Else nullptr.
   const OpenTrial* Find(std::int64_t number) const;
   void Committed() { just_ended_.clear(); }
 
@@ -60,6 +67,10 @@ class StudyBook {
   std::optional<std::int64_t> NextQueued(const std::string& worker) const;
   bool IsLeasing() const { return row_.state == StudyState::kActive; }
   bool AtParallelLimit() const;
+  // Trials that count and have ended, run or wait.
+  std::int64_t BudgetTaken() const {
+    return budget_used_ + open_counted_ + reserved_;
+  }
   // How many more trials may be proposed.
   std::int64_t SlotsLeft(WallMicros now) const;
   // Why the study is over, when it is; else empty.

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/ids.h"
+#include "google/protobuf/util/field_mask_util.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "server/convert.h"
 #include "server/coordinator_impl.h"
@@ -16,6 +17,16 @@ namespace frostline {
 namespace {
 
 constexpr std::size_t kMostBestNames = 100;
+constexpr WallMicros kDeletedFor = 7LL * 24 * 3600 * 1'000'000;
+
+absl::Status CheckEtag(const StudyBook& book, const std::string& etag) {
+  if (etag.empty() || etag == absl::StrCat(book.row().etag)) {
+    return absl::OkStatus();
+  }
+  return MakeError(ErrorId::kEtagMismatch,
+                   absl::StrCat("the etag is ", book.row().etag, " now"),
+                   "read the study again, then repeat the change", "etag");
+}
 
 // Names of the spec's fields that differ, for a person to look at.
 std::vector<std::string> Differences(const v1::StudySpec& stored,
@@ -101,30 +112,16 @@ absl::StatusOr<v1::CreateStudyReply> Coordinator::Impl::CreateStudy(
     return absl::OkStatus();
   }));
   key_of_study_[row.id] = row.key;
-  StudyBook& book = studies_.emplace(row.key, StudyBook(row, shared)).first->second;
+  StudyBook& book =
+      studies_.emplace(row.key, StudyBook(row, shared)).first->second;
   changed_.insert(row.key);
   proposer_.Open(row.key, shared, History());
   for (int i = 0; i < spec.enqueue_size(); ++i) {
-    RETURN_IF_ERROR(Enqueue(batch, book, spec.enqueue(i),
-                            absl::StrCat("enqueue[", i, "]")));
+    RETURN_IF_ERROR(Enqueue(batch, book, spec.enqueue(i), 0,
+                            absl::StrCat("enqueue[", i, "]"))
+                        .status());
   }
   return CreateReply(Describe(book), *shared);
-}
-
-absl::Status Coordinator::Impl::Enqueue(Batch& batch, StudyBook& book,
-                                        const v1::EnqueuedTrial& trial,
-                                        const std::string& field) {
-  TrialRow row;
-  row.number = book.next_number();
-  row.origin = TrialOrigin::kEnqueued;
-  ASSIGN_OR_RETURN(
-      row.point, PointFromEnqueued(book.checked(), trial, field, row.number));
-  row.seen_revision = book.revision();
-  v1::Trial labelled;
-  *labelled.mutable_labels() = trial.labels();
-  row.labels = labelled.SerializeAsString();
-  proposer_.Began(book.row().key, row.number, row.point);
-  return InsertTrial(batch, book, std::move(row));
 }
 
 absl::StatusOr<v1::Study> Coordinator::Impl::SetState(
@@ -135,11 +132,10 @@ absl::StatusOr<v1::Study> Coordinator::Impl::SetState(
   const bool open = book->row().state == StudyState::kActive ||
                     book->row().state == StudyState::kPaused;
   if (!open) {
-    return MakeError(ErrorId::kStudyNotActive,
-                     absl::StrCat(name, " has ended: ",
-                                  book->row().state_reason),
-                     "create a new study, or raise the budget of a completed one",
-                     "name");
+    return MakeError(
+        ErrorId::kStudyNotActive,
+        absl::StrCat(name, " has ended: ", book->row().state_reason),
+        "create a new study, or raise the budget of a completed one", "name");
   }
   RETURN_IF_ERROR(PersistStudy(batch, *book, state, reason));
   return Describe(*book);
@@ -151,9 +147,8 @@ absl::StatusOr<v1::Study> Coordinator::Impl::StopStudy(
   if (book->row().state == StudyState::kStopped) return Describe(*book);
   const std::string reason =
       request.reason().empty() ? "stopped" : request.reason();
-  ASSIGN_OR_RETURN(
-      v1::Study stopped,
-      SetState(batch, request.name(), StudyState::kStopped, reason));
+  ASSIGN_OR_RETURN(v1::Study stopped, SetState(batch, request.name(),
+                                               StudyState::kStopped, reason));
   std::vector<OpenTrial> to_cancel;
   for (const auto& [number, trial] : book->open()) {
     const bool running = trial.row.state == TrialState::kRunning;
@@ -173,25 +168,104 @@ absl::StatusOr<v1::ListStudiesReply> Coordinator::Impl::ListStudies(
     const v1::ListStudiesRequest& request) {
   ASSIGN_OR_RETURN(const StudyFilter filter,
                    StudyFilter::Parse(request.filter()));
-  ASSIGN_OR_RETURN(const std::int64_t after,
-                   ParsePageToken("studies", request.filter(),
-                                  request.page_token()));
+  StudyQuery query;
+  query.with_deleted = request.show_deleted();
+  query.limit = 1000;
+  const std::string list = query.with_deleted ? "all studies" : "studies";
+  ASSIGN_OR_RETURN(query.after, ParsePageToken(list, request.filter(),
+                                               request.page_token()));
   const int page_size = PageSize(request.page_size());
   v1::ListStudiesReply reply;
-  StudyKey last = after;
-  for (auto book = studies_.upper_bound(after); book != studies_.end();
-       ++book) {
-    const v1::Study study = Describe(book->second);
-    if (!filter.Matches(study)) continue;
-    if (reply.studies_size() == page_size) {
-      reply.set_next_page_token(
-          MakePageToken("studies", request.filter(), last));
-      break;
+  StudyKey last = query.after;
+  while (true) {
+    ASSIGN_OR_RETURN(const std::vector<StudyRow> rows,
+                     store_.ListStudies(query));
+    for (const StudyRow& row : rows) {
+      const auto book = studies_.find(row.key);
+      const v1::Study study =
+          book == studies_.end() ? StudyToProto(row) : Describe(book->second);
+      if (!filter.Matches(study)) continue;
+      if (reply.studies_size() == page_size) {
+        reply.set_next_page_token(MakePageToken(list, request.filter(), last));
+        return reply;
+      }
+      last = row.key;
+      *reply.add_studies() = study;
     }
-    *reply.add_studies() = study;
-    last = book->first;
+    if (rows.size() < 1000) return reply;
+    query.after = rows.back().key;
   }
-  return reply;
+}
+
+absl::StatusOr<v1::Study> Coordinator::Impl::UpdateStudy(
+    Batch& batch, const v1::UpdateStudyRequest& request) {
+  using google::protobuf::util::FieldMaskUtil;
+  ASSIGN_OR_RETURN(StudyBook * book, FindStudy(request.name()));
+  RETURN_IF_ERROR(CheckEtag(*book, request.etag()));
+  if (request.update_mask().paths().empty() ||
+      !FieldMaskUtil::IsValidFieldMask<v1::StudySettings>(
+          request.update_mask())) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     "the mask names no field of the settings",
+                     "list paths such as budget or labels", "update_mask");
+  }
+  v1::StudySettings settings = book->checked().settings;
+  FieldMaskUtil::MergeOptions replace;
+  replace.set_replace_message_fields(true);
+  replace.set_replace_repeated_fields(true);
+  FieldMaskUtil::MergeMessageTo(request.settings(), request.update_mask(),
+                                replace, &settings);
+  ASSIGN_OR_RETURN(CheckedStudy checked,
+                   CheckStudy(book->checked().spec, settings, DefaultLease()));
+  if (settings.budget().trials() < book->BudgetTaken()) {
+    return MakeError(ErrorId::kBudgetInvalid,
+                     absl::StrCat(book->BudgetTaken(),
+                                  " trials have ended, run or wait already"),
+                     absl::StrCat("ask for at least ", book->BudgetTaken(),
+                                  ", or stop the study"),
+                     "settings.budget.trials");
+  }
+  StudyRow row = book->row();
+  row.settings = settings.SerializeAsString();
+  const bool goes_on = row.state == StudyState::kCompleted &&
+                       settings.budget().trials() > book->BudgetTaken();
+  RETURN_IF_ERROR(PersistRow(batch, *book, std::move(row)));
+  book->AbsorbSettings(
+      std::make_shared<const CheckedStudy>(std::move(checked)));
+  proposer_.Refresh(book->row().key, book->shared_checked());
+  if (goes_on) {
+    RETURN_IF_ERROR(PersistStudy(batch, *book, StudyState::kActive, ""));
+  }
+  CompleteIfDone(batch, *book);
+  return Describe(*book);
+}
+
+absl::StatusOr<v1::Study> Coordinator::Impl::DeleteStudy(
+    Batch& batch, const v1::DeleteStudyRequest& request) {
+  ASSIGN_OR_RETURN(StudyBook * book, FindStudy(request.name()));
+  RETURN_IF_ERROR(CheckEtag(*book, request.etag()));
+  if (!request.force() && book->Count(TrialState::kRunning) > 0) {
+    return MakeError(
+        ErrorId::kStudyNotActive,
+        absl::StrCat(book->Count(TrialState::kRunning), " trials are running"),
+        "stop the study first, or delete it with force", "force");
+  }
+  StudyRow row = book->row();
+  row.state = StudyState::kDeleted;
+  row.state_reason = "deleted";
+  row.expires = clock_.Wall() + kDeletedFor;
+  RETURN_IF_ERROR(PersistRow(batch, *book, std::move(row)));
+  const v1::Study deleted = Describe(*book);
+  const StudyKey key = book->row().key;
+  for (const auto& [number, trial] : book->open()) {
+    leases_.Remove({key, number});
+    workers_.Lets(trial.row.worker, {key, number});
+    prune_wanted_.erase({key, number});
+  }
+  proposer_.Close(key);
+  key_of_study_.erase(book->row().id);
+  studies_.erase(key);
+  return deleted;
 }
 
 }  // namespace frostline

@@ -12,9 +12,8 @@ namespace {
 
 absl::Status LeaseLost(const TrialRow& row, const std::string& why) {
   return MakeError(ErrorId::kLeaseLost,
-                   absl::StrCat("trial ", row.number, " is ",
-                                NameOf(row.state), ", attempt ", row.attempt,
-                                ": ", why),
+                   absl::StrCat("trial ", row.number, " is ", NameOf(row.state),
+                                ", attempt ", row.attempt, ": ", why),
                    "stop this training and acquire another trial", "lease");
 }
 
@@ -48,8 +47,8 @@ void CountFault(TrialRow& row, FailureClass failure, const std::string& cause,
                 const RetryRules& rules, WallMicros now) {
   const bool infrastructure = failure == FailureClass::kInfrastructure;
   int& faults = infrastructure ? row.infrastructure_faults : row.trial_faults;
-  const int limit = infrastructure ? rules.max_infrastructure_faults
-                                   : rules.max_trial_faults;
+  const int limit =
+      infrastructure ? rules.max_infrastructure_faults : rules.max_trial_faults;
   ++faults;
   row.failure = failure;
   row.cause = cause;
@@ -96,10 +95,9 @@ FinishAnswer FinishRunning(const OpenTrial& trial, const Result& result,
     row.usage = result.usage;
     answer.verdict = row.state == TrialState::kQueued ? Verdict::kRequeued
                                                       : Verdict::kAccepted;
-    answer.transition.attempts = {EndAttempt(trial.attempt,
-                                             AttemptState::kFailed,
-                                             result.failure, result.cause,
-                                             result.checkpoint, now)};
+    answer.transition.attempts = {
+        EndAttempt(trial.attempt, AttemptState::kFailed, result.failure,
+                   result.cause, result.checkpoint, now)};
     answer.transition.row = std::move(row);
     return answer;
   }
@@ -141,9 +139,9 @@ FinishAnswer KeepSuperseded(const OpenTrial& trial, const AttemptRow& claimed,
                        ? Verdict::kCancelled
                        : Verdict::kSuperseded;
   if (claimed.state == AttemptState::kSuperseded) return answer;  // repeated
-  AttemptRow kept = EndAttempt(claimed, AttemptState::kSuperseded,
-                               FailureClass::kNone, result.cause,
-                               result.checkpoint, now);
+  AttemptRow kept =
+      EndAttempt(claimed, AttemptState::kSuperseded, FailureClass::kNone,
+                 result.cause, result.checkpoint, now);
   kept.outcome = result.outcome;
   answer.transition.attempts = {std::move(kept)};
   return answer;
@@ -300,7 +298,8 @@ absl::StatusOr<Transition> Cancel(const OpenTrial& trial,
                      "nothing is left to cancel", "name");
   }
   Transition transition;
-  transition.guard = TrialGuard{trial.row.state, trial.row.attempt, std::nullopt};
+  transition.guard =
+      TrialGuard{trial.row.state, trial.row.attempt, std::nullopt};
   if (trial.row.state == TrialState::kRunning) {
     transition.attempts = {EndAttempt(trial.attempt, AttemptState::kCancelled,
                                       FailureClass::kNone, cause, "", now)};
@@ -315,8 +314,8 @@ absl::StatusOr<Transition> Cancel(const OpenTrial& trial,
 
 absl::Status CheckLease(const TrialRow& row, const LeaseProof& proof) {
   if (row.attempt != proof.attempt) {
-    return LeaseLost(row, absl::StrCat("attempt ", proof.attempt,
-                                       " is not the newest"));
+    return LeaseLost(
+        row, absl::StrCat("attempt ", proof.attempt, " is not the newest"));
   }
   if (!(row.secret == proof.secret)) {
     return LeaseLost(row, "the lease secret is of another attempt");

@@ -11,8 +11,8 @@
 //                        or QUEUED | FAILED when the attempt failed
 //   RUNNING --Lose-->    QUEUED, or FAILED when its attempts are used up
 //   RUNNING --Release--> QUEUED, no fault counted
-//   QUEUED  --Reinstate-> RUNNING, when a lost attempt is heard of again in time
-//   QUEUED | RUNNING --Cancel--> CANCELLED
+//   QUEUED  --Reinstate-> RUNNING, when a lost attempt is heard of again in
+//   time QUEUED | RUNNING --Cancel--> CANCELLED
 //
 // Every answer says what must still hold in the store for it to happen (the
 // guard); the store checks it in the transaction that writes it.
@@ -83,8 +83,8 @@ Transition Grant(const OpenTrial& trial, const std::string& worker,
                  WallMicros now);
 
 // `trial` may have ended. `claimed` is the stored record of the attempt that
-// proof names, when that is not the trial's newest attempt. LEASE_LOST for a wrong
-// secret, an unknown attempt, or one that was handed back.
+// proof names, when that is not the trial's newest attempt. LEASE_LOST for a
+// wrong secret, an unknown attempt, or one that was handed back.
 absl::StatusOr<FinishAnswer> Finish(const OpenTrial& trial,
                                     const std::optional<AttemptRow>& claimed,
                                     const LeaseProof& proof,
@@ -96,12 +96,13 @@ absl::StatusOr<FinishAnswer> Finish(const OpenTrial& trial,
 Transition Lose(const OpenTrial& trial, const std::string& cause,
                 const RetryRules& rules, WallMicros now);
 
-// A lost attempt speaks again before anybody took its trial: it goes on, and the
-// loss is not counted. Nothing when that is not so.
+// A lost attempt speaks again before anybody took its trial: it goes on, and
+// the loss is not counted. Nothing when that is not so.
 std::optional<Transition> Reinstate(const OpenTrial& trial,
                                     const LeaseProof& proof);
 
-// `how` is kPreempted or kReleased. LEASE_LOST unless the proof is of the running attempt.
+// `how` is kPreempted or kReleased. LEASE_LOST unless the proof is of the
+// running attempt.
 absl::StatusOr<Transition> Release(const OpenTrial& trial,
                                    const LeaseProof& proof, AttemptState how,
                                    const std::string& checkpoint,

@@ -15,6 +15,8 @@ namespace frostline {
 namespace {
 
 constexpr std::int64_t kMostProposalsAtOnce = 64;
+constexpr WallMicros kHour = 3600LL * 1'000'000;
+constexpr WallMicros kReplyLifetime = 25 * kHour;  // one day is promised
 
 absl::Status NothingMore(Transaction&) { return absl::OkStatus(); }
 
@@ -24,6 +26,32 @@ void Coordinator::Impl::Turn(Batch& batch) {
   EndDueLeases(batch);
   ServeWaiting(batch);
   AnswerDue(batch);
+  Sweep(batch);
+}
+
+// What nobody needs any more: old replies, and studies deleted a week ago.
+void Coordinator::Impl::Sweep(Batch& batch) {
+  const WallMicros now = clock_.Wall();
+  if (now - swept_ < kHour) return;
+  swept_ = now;
+  StudyQuery query;
+  query.with_deleted = true;
+  query.limit = 1000;
+  const auto studies = store_.ListStudies(query);
+  const absl::Status swept =
+      batch.Write([&](Transaction& transaction) -> absl::Status {
+        RETURN_IF_ERROR(studies.status());
+        for (const StudyRow& row : *studies) {
+          if (row.state == StudyState::kDeleted && row.expires <= now) {
+            RETURN_IF_ERROR(transaction.PurgeStudy(row.key));
+          }
+        }
+        return transaction.ForgetRepliesBefore(now - kReplyLifetime);
+      });
+  if (!swept.ok()) {
+    Log(LogLevel::kWarning, "sweep_failed",
+        {{"error", std::string(swept.message())}});
+  }
 }
 
 std::optional<SteadyTime> Coordinator::Impl::NextDue() const {
@@ -48,10 +76,10 @@ void Coordinator::Impl::EndDueLeases(Batch& batch) {
         {{"trial", TrialNameOf(book.row().id, due.number)},
          {"attempt", absl::StrCat(trial.row.attempt)},
          {"worker", trial.row.worker}});
-    const absl::Status lost = Persist(
-        batch, book,
-        Lose(trial, cause, book.checked().lease.retry, clock_.Wall()),
-        NothingMore);
+    const absl::Status lost =
+        Persist(batch, book,
+                Lose(trial, cause, book.checked().lease.retry, clock_.Wall()),
+                NothingMore);
     // The store refused: the group is undone and the lease judged again after.
     if (!lost.ok()) return;
   }
@@ -63,14 +91,13 @@ std::vector<StudyBook*> Coordinator::Impl::StudiesByPriority() {
     if (book.IsLeasing()) books.push_back(&book);
   }
   // Among equals the one with fewer running trials, then the older.
-  std::stable_sort(books.begin(), books.end(),
-                   [](const StudyBook* a, const StudyBook* b) {
-                     const int pa = a->checked().settings.priority();
-                     const int pb = b->checked().settings.priority();
-                     if (pa != pb) return pa > pb;
-                     return a->Count(TrialState::kRunning) <
-                            b->Count(TrialState::kRunning);
-                   });
+  std::stable_sort(
+      books.begin(), books.end(), [](const StudyBook* a, const StudyBook* b) {
+        const int pa = a->checked().settings.priority();
+        const int pb = b->checked().settings.priority();
+        if (pa != pb) return pa > pb;
+        return a->Count(TrialState::kRunning) < b->Count(TrialState::kRunning);
+      });
   return books;
 }
 
@@ -149,8 +176,8 @@ bool Coordinator::Impl::GrantNext(Batch& batch, StudyBook& book,
   if (!first_attempt) {
     proposer_.Began(book.row().key, *number, leased.row.point);
   }
-  *reply.add_leases() = LeaseToProto(leased.row, leased.attempt, book.row().id,
-                                     book.checked());
+  *reply.add_leases() =
+      LeaseToProto(leased.row, leased.attempt, book.row().id, book.checked());
   return true;
 }
 
@@ -193,8 +220,8 @@ void Coordinator::Impl::AnswerDue(Batch& batch) {
   }
   for (ParkedWatch& watch :
        draining_ ? watching_.TakeAll() : watching_.TakeDue(now)) {
-    batch.Then([reply = std::move(watch.reply), draining = draining_](
-                   const absl::Status& committed) mutable {
+    batch.Then([reply = std::move(watch.reply),
+                draining = draining_](const absl::Status& committed) mutable {
       if (!committed.ok()) return reply(committed);
       if (draining) return reply(DrainingError());
       reply(std::vector<v1::StudyEvent>());
@@ -211,8 +238,8 @@ void Coordinator::Impl::WakeWatchers() {
     auto shared = std::make_shared<ParkedWatch>(std::move(watch));
     readers_.Post([this, shared, handle = HandleOf(book),
                    now = Describe(book)]() mutable {
-      shared->reply(EventsAfter(handle, std::move(now),
-                                shared->after_revision, shared->view));
+      shared->reply(EventsAfter(handle, std::move(now), shared->after_revision,
+                                shared->view));
     });
     return true;
   });

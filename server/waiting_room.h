@@ -3,7 +3,8 @@
 // File: waiting_room.h
 //
 // Calls that wait: parked Acquires, and watchers of a study. First come, first
-// served. Nobody leaves without being handed to the caller, so that every call is answered.
+// served. Nobody leaves without being handed to the caller, so that every call
+// is answered.
 #ifndef FROSTLINE_SERVER_WAITING_ROOM_H_
 #define FROSTLINE_SERVER_WAITING_ROOM_H_
 
@@ -36,7 +37,8 @@ class WaitingRoom {
     for (auto waiter = waiters_.begin(); waiter != waiters_.end();) {
       const auto next = std::next(waiter);
       const bool gone = waiter->cancelled != nullptr && *waiter->cancelled;
-      if (gone || waiter->deadline <= now) due.splice(due.end(), waiters_, waiter);
+      if (gone || waiter->deadline <= now)
+        due.splice(due.end(), waiters_, waiter);
       waiter = next;
     }
     return due;

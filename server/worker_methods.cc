@@ -51,20 +51,18 @@ absl::StatusOr<std::vector<MeasurementRow>> MeasurementRows(
                        absl::StrCat("send at most ", kMostMetrics),
                        field + ".metrics");
     }
-    const bool rises =
-        rows.empty() ? proto.step() >= 0
-                     : proto.step() > rows.back().measurement.step;
+    const bool rises = rows.empty()
+                           ? proto.step() >= 0
+                           : proto.step() > rows.back().measurement.step;
     if (!rises) {
-      return MakeError(ErrorId::kStepOutOfOrder,
-                       absl::StrCat("step ", proto.step(), " comes after step ",
-                                    rows.empty()
-                                        ? -1
-                                        : rows.back().measurement.step),
-                       "number the steps of an attempt upwards from 0",
-                       field + ".step");
+      return MakeError(
+          ErrorId::kStepOutOfOrder,
+          absl::StrCat("step ", proto.step(), " comes after step ",
+                       rows.empty() ? -1 : rows.back().measurement.step),
+          "number the steps of an attempt upwards from 0", field + ".step");
     }
-    rows.push_back({row.study, row.number, attempt,
-                    MeasurementFromProto(proto)});
+    rows.push_back(
+        {row.study, row.number, attempt, MeasurementFromProto(proto)});
   }
   return rows;
 }
@@ -91,19 +89,18 @@ absl::StatusOr<v1::RegisterReply> Coordinator::Impl::Register(
     row.state = WorkerState::kActive;
     row.failures_in_a_row = 0;
   }
-  RETURN_IF_ERROR(batch.Write([&row](Transaction& transaction) {
-    return transaction.PutWorker(row);
-  }));
+  RETURN_IF_ERROR(batch.Write(
+      [&row](Transaction& transaction) { return transaction.PutWorker(row); }));
   v1::RegisterReply reply;
   if (known != nullptr && new_life) {
     const std::set<TrialKey> held = known->holds;
     for (const TrialKey& trial : held) {
       StudyBook& book = studies_.at(trial.study);
-      RETURN_IF_ERROR(Persist(
-          batch, book,
-          Lose(*book.Find(trial.number), "the worker was started again",
-               book.checked().lease.retry, clock_.Wall()),
-          NothingMore));
+      RETURN_IF_ERROR(
+          Persist(batch, book,
+                  Lose(*book.Find(trial.number), "the worker was started again",
+                       book.checked().lease.retry, clock_.Wall()),
+                  NothingMore));
       reply.add_own_trials(TrialNameOf(book.row().id, trial.number));
     }
   }
@@ -121,9 +118,9 @@ void Coordinator::Impl::StartAcquire(v1::AcquireRequest request,
                                      CancelFlag cancelled,
                                      Reply<v1::AcquireReply> reply) {
   auto shared = std::make_shared<Reply<v1::AcquireReply>>(std::move(reply));
-  const bool posted = loop_.Post(
-      [this, shared, request = std::move(request),
-       cancelled = std::move(cancelled)](Batch& batch) mutable {
+  const bool posted =
+      loop_.Post([this, shared, request = std::move(request),
+                  cancelled = std::move(cancelled)](Batch& batch) mutable {
         absl::StatusOr<std::optional<v1::AcquireReply>> before =
             AcquiredBefore(request);
         if (before.ok() && !before->has_value()) {
@@ -173,7 +170,8 @@ Coordinator::Impl::AcquiredBefore(const v1::AcquireRequest& request) {
 
 v1::AcquireReply Coordinator::Impl::NothingFor(const ParkedAcquire& parked) {
   v1::AcquireReply reply;
-  *reply.mutable_retry_after() = ToProtoDuration(std::chrono::milliseconds(200));
+  *reply.mutable_retry_after() =
+      ToProtoDuration(std::chrono::milliseconds(200));
   const auto say = [&reply](v1::NoneReason reason, const std::string& detail) {
     reply.set_none_reason(reason);
     reply.set_none_detail(detail);
@@ -205,10 +203,11 @@ v1::AcquireReply Coordinator::Impl::NothingFor(const ParkedAcquire& parked) {
     if (state == StudyState::kPaused) {
       consider(v1::STUDY_PAUSED, name + " is paused");
     } else if (state != StudyState::kActive) {
-      if (only) return say(v1::STUDY_ENDED, name + ": " + book.row().state_reason);
-    } else if (!CarriesLabels(worker->info, book.checked()
-                                                .settings
-                                                .required_worker_labels())) {
+      if (only)
+        return say(v1::STUDY_ENDED, name + ": " + book.row().state_reason);
+    } else if (!CarriesLabels(
+                   worker->info,
+                   book.checked().settings.required_worker_labels())) {
       consider(v1::NO_MATCHING_LABELS,
                name + " asks for labels this worker does not carry");
     } else if (book.AtParallelLimit()) {
@@ -266,8 +265,7 @@ absl::StatusOr<Coordinator::Impl::Leased> Coordinator::Impl::FindHeld(
   ASSIGN_OR_RETURN(Leased leased, FindLeased(lease));
   std::optional<Transition> again = Reinstate(leased.trial, leased.proof);
   if (!again.has_value()) return leased;
-  RETURN_IF_ERROR(
-      Persist(batch, *leased.book, *std::move(again), NothingMore));
+  RETURN_IF_ERROR(Persist(batch, *leased.book, *std::move(again), NothingMore));
   return FindLeased(lease);
 }
 
@@ -279,8 +277,8 @@ v1::Directive Coordinator::Impl::Renew(Batch& batch, const v1::LeaseRef& lease,
                         std::string(leased.status().message()));
   }
   const TrialRow& row = leased->trial.row;
-  const bool cancelled = row.state == TrialState::kCancelled &&
-                         row.attempt == lease.attempt();
+  const bool cancelled =
+      row.state == TrialState::kCancelled && row.attempt == lease.attempt();
   if (cancelled) {
     return DirectiveFor(lease, v1::Directive::STOP_CANCELLED, row.cause);
   }
@@ -316,8 +314,8 @@ absl::Status Coordinator::Impl::CheckOrder(
                                  .attempt = row.attempt,
                                  .after_step = measured.measurement.step - 1,
                                  .limit = 1}));
-    const bool repeated = !stored.empty() &&
-                          stored[0].step == measured.measurement.step;
+    const bool repeated =
+        !stored.empty() && stored[0].step == measured.measurement.step;
     // Reported in this very group: the store will compare.
     const bool unread = stored.empty();
     if (!repeated && !unread) {
@@ -334,8 +332,8 @@ absl::Status Coordinator::Impl::CheckOrder(
 void Coordinator::Impl::StartReport(v1::ReportRequest request,
                                     Reply<v1::ReportReply> reply) {
   auto shared = std::make_shared<Reply<v1::ReportReply>>(std::move(reply));
-  const bool posted = loop_.Post([this, shared, request = std::move(request)](
-                                     Batch& batch) {
+  const bool posted = loop_.Post([this, shared,
+                                  request = std::move(request)](Batch& batch) {
     absl::StatusOr<TrialKey> trial = Report(batch, request);
     const v1::Directive directive =
         trial.ok() ? Renew(batch, request.lease(), false) : v1::Directive();
@@ -353,9 +351,8 @@ absl::StatusOr<TrialKey> Coordinator::Impl::Report(
   ASSIGN_OR_RETURN(const Leased leased, FindHeld(batch, request.lease()));
   TrialRow row = leased.trial.row;
   RETURN_IF_ERROR(CheckLease(row, leased.proof));
-  ASSIGN_OR_RETURN(
-      const std::vector<MeasurementRow> rows,
-      MeasurementRows(request.measurements(), row, row.attempt));
+  ASSIGN_OR_RETURN(const std::vector<MeasurementRow> rows,
+                   MeasurementRows(request.measurements(), row, row.attempt));
   RETURN_IF_ERROR(CheckOrder(leased, rows));
   Transition transition;
   transition.guard = {row.state, row.attempt, leased.proof.secret};
@@ -382,8 +379,8 @@ absl::StatusOr<TrialKey> Coordinator::Impl::Report(
   return trial;
 }
 
-// The directive rides on the reply: when the study prunes, the judgement of just
-// this report.
+// The directive rides on the reply: when the study prunes, the judgement of
+// just this report.
 void Coordinator::Impl::AnswerReport(
     TrialKey trial, const v1::Directive& directive,
     std::shared_ptr<Reply<v1::ReportReply>> reply) {
@@ -403,10 +400,10 @@ void Coordinator::Impl::AnswerReport(
       [this, trial, directive, answer](const PruneDecision& decision) {
         if (!decision.prune) return answer(directive);
         // A heartbeat repeats it, should this reply be lost.
-        (void)loop_.Post([this, trial, attempt = directive.attempt(),
-                          decision](Batch&) {
-          prune_wanted_[trial] = {attempt, decision.reason};
-        });
+        (void)loop_.Post(
+            [this, trial, attempt = directive.attempt(), decision](Batch&) {
+              prune_wanted_[trial] = {attempt, decision.reason};
+            });
         v1::Directive stop = directive;
         stop.set_action(v1::Directive::STOP_PRUNED);
         stop.set_reason(decision.reason);
@@ -428,8 +425,8 @@ absl::StatusOr<v1::FinishReply> Coordinator::Impl::Finish(
   ASSIGN_OR_RETURN(const std::vector<MeasurementRow> rows,
                    MeasurementRows(request.measurements(), leased.trial.row,
                                    request.lease().attempt()));
-  const bool writes = answer.transition.row.has_value() ||
-                      !answer.transition.attempts.empty();
+  const bool writes =
+      answer.transition.row.has_value() || !answer.transition.attempts.empty();
   if (writes) {
     if (answer.transition.row.has_value() && !rows.empty()) {
       answer.transition.row->last_step = std::max(
@@ -488,16 +485,34 @@ absl::StatusOr<v1::ReleaseReply> Coordinator::Impl::Release(
   return v1::ReleaseReply();
 }
 
+absl::StatusOr<v1::Worker> Coordinator::Impl::DrainWorker(
+    Batch& batch, const v1::DrainWorkerRequest& request) {
+  ASSIGN_OR_RETURN(const std::string id, ParseWorkerName(request.worker()));
+  WorkerEntry* const entry = workers_.Find(id);
+  if (entry == nullptr) {
+    return MakeError(ErrorId::kWorkerUnknown,
+                     request.worker() + " is not registered",
+                     "see the list with `frostline worker list`", "worker");
+  }
+  WorkerRow row = entry->row;
+  row.state = request.undo() ? WorkerState::kActive : WorkerState::kDraining;
+  if (request.undo()) row.failures_in_a_row = 0;
+  RETURN_IF_ERROR(batch.Write(
+      [&row](Transaction& transaction) { return transaction.PutWorker(row); }));
+  entry->row = row;
+  return Describe(*entry);
+}
+
 v1::Worker Coordinator::Impl::Describe(const WorkerEntry& entry) const {
   v1::Worker worker = entry.info;
   worker.set_name(WorkerNameOf(entry.row.id));
   // Silent for longer than any lease lasts: gone, until it is heard again.
   const WallMicros silent = clock_.Wall() - entry.row.last_seen;
-  const bool gone = entry.holds.empty() &&
-                    silent > 3 * std::chrono::duration_cast<
-                                     std::chrono::microseconds>(
-                                     options_.lease_ttl)
-                                     .count();
+  const bool gone =
+      entry.holds.empty() &&
+      silent > 3 * std::chrono::duration_cast<std::chrono::microseconds>(
+                       options_.lease_ttl)
+                       .count();
   worker.set_state(gone ? v1::WORKER_STATE_GONE
                         : static_cast<v1::WorkerState>(entry.row.state));
   *worker.mutable_register_time() = ToTimestamp(entry.row.registered);
@@ -514,9 +529,9 @@ absl::StatusOr<v1::ListWorkersReply> Coordinator::Impl::ListWorkers(
     const v1::ListWorkersRequest& request) {
   ASSIGN_OR_RETURN(const WorkerFilter filter,
                    WorkerFilter::Parse(request.filter()));
-  ASSIGN_OR_RETURN(std::int64_t skip,
-                   ParsePageToken("workers", request.filter(),
-                                  request.page_token()));
+  ASSIGN_OR_RETURN(
+      std::int64_t skip,
+      ParsePageToken("workers", request.filter(), request.page_token()));
   const std::int64_t first = skip;
   const int page_size = PageSize(request.page_size());
   v1::ListWorkersReply reply;

@@ -31,6 +31,17 @@ absl::Status Validate(const v1::ListTrialsRequest& request);
 absl::Status Validate(const v1::ListMeasurementsRequest& request);
 
 // WorkerService: validate_worker.cc
+absl::Status Validate(const v1::UpdateStudyRequest& request);
+absl::Status Validate(const v1::DeleteStudyRequest& request);
+absl::Status Validate(const v1::ExplainStudyRequest& request);
+absl::Status Validate(const v1::EnqueueTrialsRequest& request);
+absl::Status Validate(const v1::ImportTrialsRequest& request);
+absl::Status Validate(const v1::UpdateTrialRequest& request);
+absl::Status Validate(const v1::CancelTrialRequest& request);
+absl::Status Validate(const v1::RetryTrialRequest& request);
+absl::Status Validate(const v1::ListBestTrialsRequest& request);
+absl::Status Validate(const v1::GetExampleOutcomesRequest& request);
+
 absl::Status Validate(const v1::RegisterRequest& request);
 absl::Status Validate(const v1::AcquireRequest& request);
 absl::Status Validate(const v1::HeartbeatRequest& request);
@@ -38,6 +49,7 @@ absl::Status Validate(const v1::ReportRequest& request);
 absl::Status Validate(const v1::FinishRequest& request);
 absl::Status Validate(const v1::ReleaseRequest& request);
 absl::Status Validate(const v1::ListWorkersRequest& request);
+absl::Status Validate(const v1::DrainWorkerRequest& request);
 
 // ImportanceService and AdminService: validate_study.cc
 absl::Status Validate(const v1::GetReportRequest& request);

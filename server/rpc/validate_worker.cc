@@ -92,4 +92,10 @@ absl::Status Validate(const v1::ListWorkersRequest& request) {
   return CheckPage(request.page_size(), request.page_token(), request.filter());
 }
 
+absl::Status Validate(const v1::DrainWorkerRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  RETURN_IF_ERROR(CheckWorkerName(request.worker(), "worker"));
+  return CheckCause(request.reason(), "reason");
+}
+
 }  // namespace frostline

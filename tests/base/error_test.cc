@@ -40,7 +40,8 @@ TEST(Error, IdsAndReasonsAreUnique) {
   std::set<int> numbers;
   std::set<std::string> reasons;
   for (const ErrorKind& kind : AllErrorKinds()) {
-    EXPECT_TRUE(numbers.insert(static_cast<int>(kind.id)).second) << kind.reason;
+    EXPECT_TRUE(numbers.insert(static_cast<int>(kind.id)).second)
+        << kind.reason;
     EXPECT_TRUE(reasons.insert(kind.reason).second) << kind.reason;
   }
 }
@@ -65,7 +66,9 @@ TEST(Error, TheReferenceListsEveryErrorAndNoOther) {
 }
 
 TEST(ExitCode, FollowsTheKindOfError) {
-  const auto code = [](ErrorId id) { return ExitCodeOf(MakeError(id, "", "")); };
+  const auto code = [](ErrorId id) {
+    return ExitCodeOf(MakeError(id, "", ""));
+  };
   EXPECT_EQ(ExitCodeOf(absl::OkStatus()), kExitOk);
   EXPECT_EQ(code(ErrorId::kStudyNotFound), kExitNotFound);
   EXPECT_EQ(code(ErrorId::kStudyAlreadyExists), kExitConflict);

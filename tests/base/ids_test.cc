@@ -17,8 +17,9 @@ TEST(Ids, NamesGoThereAndBack) {
 TEST(Ids, WhatCouldLeaveAFolderOrForgeANameIsRefused) {
   for (const char* bad :
        {"", "..", "a..b", ".a", "-a", "_a", "A", "a/b", "a b", "a\n", "ä",
-        "a%2e", "0123456789012345678901234567890123456789012345678901234567890"
-                "12345"}) {
+        "a%2e",
+        "0123456789012345678901234567890123456789012345678901234567890"
+        "12345"}) {
     EXPECT_THAT(CheckId(bad, "study_id"),
                 FailsAt(ErrorId::kNameInvalid, "study_id"))
         << bad;

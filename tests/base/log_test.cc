@@ -13,8 +13,8 @@ TEST(Log, WritesKeyValuePairs) {
 }
 
 TEST(Log, AHostileValueCannotForgeALine) {
-  const std::string line = FormatLogLine(
-      LogLevel::kWarning, "x", {{"study", "a\n2026 error forged=1"}});
+  const std::string line = FormatLogLine(LogLevel::kWarning, "x",
+                                         {{"study", "a\n2026 error forged=1"}});
   EXPECT_EQ(line.find('\n'), std::string::npos);
   EXPECT_NE(line.find('"'), std::string::npos);
 }

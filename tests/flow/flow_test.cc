@@ -13,8 +13,7 @@ namespace {
 
 constexpr char kStudy[] = "studies/a";
 
-class FlowTest
-    : public ::testing::TestWithParam<std::unique_ptr<World> (*)()> {
+class FlowTest : public ::testing::TestWithParam<std::unique_ptr<World> (*)()> {
  protected:
   FlowTest() : world_(GetParam()()) {}
 
@@ -63,7 +62,8 @@ TEST_P(FlowTest, TheTrialOfAKilledWorkerIsDoneByTheOther) {
   ASSERT_TRUE(Eventually(Completed));
   ExpectEveryTrialOnce(6);
   int second_attempts = 0;
-  for (const v1::Trial& trial : *world_->ListTrials(kStudy)) {
+  const auto trials = world_->ListTrials(kStudy);
+  for (const v1::Trial& trial : *trials) {
     EXPECT_EQ(trial.worker(), "workers/diligent");
     if (trial.attempt() == 2) ++second_attempts;
   }
@@ -73,9 +73,8 @@ TEST_P(FlowTest, TheTrialOfAKilledWorkerIsDoneByTheOther) {
 TEST_P(FlowTest, ARestartOfTheCoordinatorLosesNothing) {
   Create(8);
   world_->StartWorker("diligent", Temper::kDiligent);
-  ASSERT_TRUE(Eventually([](const v1::Study& study) {
-    return study.counts().succeeded() >= 3;
-  }));
+  ASSERT_TRUE(Eventually(
+      [](const v1::Study& study) { return study.counts().succeeded() >= 3; }));
   const auto before = world_->ListTrials(kStudy);
   ASSERT_OK(before);
   world_->RestartCoordinator();

@@ -57,7 +57,9 @@ class InProcessWorld final : public World {
       while (!worker.stop) Work(id, boot_id, temper, worker);
     });
   }
-  void KillWorker(const std::string& id) override { workers_.at(id).stop = true; }
+  void KillWorker(const std::string& id) override {
+    workers_.at(id).stop = true;
+  }
 
   void RestartCoordinator() override {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -73,8 +75,8 @@ class InProcessWorld final : public World {
   };
 
   void Open() {
-    store_ = std::move(*OpenStore(
-        {.data_folder = folder_.File("data"), .ephemeral = false}));
+    store_ = std::move(
+        *OpenStore({.data_folder = folder_.File("data"), .ephemeral = false}));
     driver_ = std::make_unique<Driver>(*store_, clock_);
   }
 
@@ -99,9 +101,8 @@ class InProcessWorld final : public World {
     do {
       std::this_thread::sleep_for(milliseconds(50));
       if (worker.stop) return;
-      (void)With([&](Driver& d) {
-        return d.Heartbeat(id, boot_id, lease).status();
-      });
+      (void)With(
+          [&](Driver& d) { return d.Heartbeat(id, boot_id, lease).status(); });
     } while (temper == Temper::kStuck);
     (void)With([&](Driver& d) {
       return d.Finish(lease, 0.01 * double(lease.attempt())).status();

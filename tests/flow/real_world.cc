@@ -102,10 +102,10 @@ class RealWorld final : public World {
     script.replace(script.find("SECONDS"), 7,
                    temper == Temper::kStuck ? "1000" : "0.1");
     std::ofstream(trainer) << script;
-    workers_[id] = Spawn(
-        {Binary("frostline-worker"), "--connect", address_, "--id", id,
-         "--exec", "sh " + trainer, "--run-dir", folder_.File(id)},
-        folder_.File("worker.log"));
+    workers_[id] =
+        Spawn({Binary("frostline-worker"), "--connect", address_, "--id", id,
+               "--exec", "sh " + trainer, "--run-dir", folder_.File(id)},
+              folder_.File("worker.log"));
   }
   void KillWorker(const std::string& id) override {
     Kill(workers_.at(id));

@@ -33,7 +33,8 @@ class World {
   virtual void StartWorker(const std::string& id, Temper temper) = 0;
   // Without a word: kill -9, or what comes nearest to it in one process.
   virtual void KillWorker(const std::string& id) = 0;
-  // The coordinator ends (kill -9 where it can) and starts again on the same data.
+  // The coordinator ends (kill -9 where it can) and starts again on the same
+  // data.
   virtual void RestartCoordinator() = 0;
 };
 

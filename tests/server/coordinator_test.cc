@@ -20,8 +20,8 @@ class CoordinatorTest : public ::testing::Test {
         driver_(std::make_unique<Driver>(*store_, clock_)) {}
 
   void Create(const std::string& id, std::int64_t budget) {
-    ASSERT_OK(driver_->Call(&Coordinator::CreateStudy,
-                            ExampleStudy(id, budget)));
+    ASSERT_OK(
+        driver_->Call(&Coordinator::CreateStudy, ExampleStudy(id, budget)));
     ASSERT_OK(driver_->Register("w", "boot-1"));
   }
   v1::Lease Acquire() { return driver_->AcquireOne("w", "boot-1"); }
@@ -69,10 +69,9 @@ TEST_F(CoordinatorTest, AnAcquireIsAnsweredWhenItsWaitIsOver) {
   ASSERT_OK(driver_->Register("w", "boot-1"));
   auto waiting = driver_->StartAcquire(Driver::AcquireOf("w", "boot-1"));
   // It has been parked before time goes on.
-  ASSERT_EQ(
-      driver_->Call(&Coordinator::GetInfo, v1::GetInfoRequest())
-          ->waiting_workers(),
-      1);
+  ASSERT_EQ(driver_->Call(&Coordinator::GetInfo, v1::GetInfoRequest())
+                ->waiting_workers(),
+            1);
   clock_.Advance(seconds(21));
   EXPECT_EQ(waiting.get()->none_reason(), v1::NO_STUDY);
 }
@@ -196,8 +195,9 @@ TEST_F(CoordinatorTest, AnObjectiveThatIsMissingOrNotFiniteIsRefused) {
 TEST_F(CoordinatorTest, ThePrunerSpeaksOnTheReplyToAReport) {
   v1::CreateStudyRequest request = ExampleStudy("a", 9);
   request.mutable_settings()->mutable_pruner()->set_name("median");
-  (*request.mutable_settings()->mutable_pruner()->mutable_options())
-      ["startup_trials"] = "2";
+  (*request.mutable_settings()
+        ->mutable_pruner()
+        ->mutable_options())["startup_trials"] = "2";
   ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, request));
   ASSERT_OK(driver_->Register("w", "boot-1"));
   for (int i = 0; i < 3; ++i) {
@@ -212,7 +212,8 @@ TEST_F(CoordinatorTest, ThePrunerSpeaksOnTheReplyToAReport) {
             v1::Directive::STOP_PRUNED);
 }
 
-TEST_F(CoordinatorTest, APausedStudyLeasesNothingAndAStoppedOneTellsItsWorkers) {
+TEST_F(CoordinatorTest,
+       APausedStudyLeasesNothingAndAStoppedOneTellsItsWorkers) {
   Create("a", 5);
   const v1::Lease lease = Acquire();
   v1::PauseStudyRequest pause;
@@ -365,7 +366,8 @@ TEST_F(CoordinatorTest, TwoRunsOfOneSeedProposeTheSameTrials) {
     std::vector<double> rates;
     for (int i = 0; i < 6; ++i) {
       const v1::Lease lease = Acquire();
-      for (const auto& rate : lease.spec().rates()) rates.push_back(rate.rate());
+      for (const auto& rate : lease.spec().rates())
+        rates.push_back(rate.rate());
       EXPECT_OK(driver_->Finish(lease, rates.back()));
     }
     return rates;

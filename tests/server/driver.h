@@ -2,7 +2,8 @@
 //
 // File: driver.h
 //
-// A coordinator on a store, driven from a test: every call waits for its answer.
+// A coordinator on a store, driven from a test: every call waits for its
+// answer.
 #ifndef FROSTLINE_TESTS_SERVER_DRIVER_H_
 #define FROSTLINE_TESTS_SERVER_DRIVER_H_
 
@@ -21,8 +22,8 @@ namespace frostline {
 class Driver {
  public:
   Driver(TrialStore& store, const Clock& clock, CoordinatorOptions options = {})
-      : coordinator_(std::make_unique<Coordinator>(std::move(options), store,
-                                                   clock)) {
+      : coordinator_(
+            std::make_unique<Coordinator>(std::move(options), store, clock)) {
     started_ = coordinator_->Start();
   }
 
@@ -125,8 +126,9 @@ class Driver {
     return Call(&Coordinator::GetStudy, request);
   }
 
-  absl::StatusOr<std::vector<v1::StudyEvent>> NextEvents(
-      const std::string& id, std::int64_t after, Duration wait) {
+  absl::StatusOr<std::vector<v1::StudyEvent>> NextEvents(const std::string& id,
+                                                         std::int64_t after,
+                                                         Duration wait) {
     std::promise<absl::StatusOr<std::vector<v1::StudyEvent>>> promise;
     v1::WatchStudyRequest request;
     request.set_name(StudyNameOf(id));

@@ -35,9 +35,9 @@ TEST(Filter, WhatIsNotThereMatchesNothing) {
 }
 
 TEST(Filter, WhatCannotBeParsedIsRefused) {
-  for (const char* bad : {"state", "state =", "stat = X", "state ~ X",
-                          "state = A OR state = B", "number > many",
-                          "labels.kind = \"open"}) {
+  for (const char* bad :
+       {"state", "state =", "stat = X", "state ~ X", "state = A OR state = B",
+        "number > many", "labels.kind = \"open"}) {
     EXPECT_THAT(TrialFilter::Parse(bad), FailsWith(ErrorId::kFilterInvalid))
         << bad;
   }

@@ -47,12 +47,13 @@ const Mistake kMistakes[] = {
     {"no_objective", ErrorId::kObjectiveInvalid,
      [](auto& spec, auto&) { spec.clear_objectives(); }},
     {"no_direction", ErrorId::kObjectiveInvalid,
-     [](auto& spec, auto&) {
-       spec.mutable_objectives(0)->clear_direction();
-     }},
+     [](auto& spec, auto&) { spec.mutable_objectives(0)->clear_direction(); }},
     {"empty_levels", ErrorId::kLevelsInvalid,
      [](auto& spec, auto&) {
-       spec.mutable_space()->mutable_modules(0)->mutable_levels()->clear_rates();
+       spec.mutable_space()
+           ->mutable_modules(0)
+           ->mutable_levels()
+           ->clear_rates();
      }},
     {"reversed_range", ErrorId::kRangeInvalid,
      [](auto& spec, auto&) {
@@ -124,9 +125,10 @@ const Mistake kMistakes[] = {
      [](auto& spec, auto&) { spec.add_warm_start(); }},
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    All, BadStudy, ::testing::ValuesIn(kMistakes),
-    [](const auto& mistake) { return std::string(mistake.param.name); });
+INSTANTIATE_TEST_SUITE_P(All, BadStudy, ::testing::ValuesIn(kMistakes),
+                         [](const auto& mistake) {
+                           return std::string(mistake.param.name);
+                         });
 
 TEST(SpecCheck, AnEnqueuedTrialTakesItsValuesAndDrawsTheRest) {
   const CheckedStudy study = *Check([](auto&, auto&) {});
@@ -158,8 +160,7 @@ TEST(SpecCheck, AStrategyBecomesThePointWithItsRates) {
   ASSERT_OK_AND_ASSIGN(const Point point,
                        PointFromEnqueued(study, trial, "enqueue[0]", 0));
   for (const ModuleRate& rate : study.space.Rates(point)) {
-    const bool frozen =
-        rate.module == "embeddings" || rate.module == "layer.0";
+    const bool frozen = rate.module == "embeddings" || rate.module == "layer.0";
     EXPECT_EQ(rate.rate, frozen ? 0.0 : 1e-4) << rate.module;
   }
 }

@@ -14,9 +14,8 @@ StudyBook BookOf(std::int64_t budget) {
   StudyRow row;
   row.key = 1;
   row.id = "a";
-  return StudyBook(row,
-                   std::make_shared<const CheckedStudy>(
-                       *CheckStudy(ExampleSpec(), settings, ExampleLease())));
+  return StudyBook(row, std::make_shared<const CheckedStudy>(*CheckStudy(
+                            ExampleSpec(), settings, ExampleLease())));
 }
 
 TrialRow Row(std::int64_t number, TrialState state,
@@ -86,8 +85,8 @@ TEST(BestTrials, KeepsTheEarlierOfEqualsAndTheParetoSetOfSeveral) {
   one.Offer(1, {0.9});
   one.Offer(2, {0.9});
   EXPECT_THAT(one.Numbers(), ::testing::ElementsAre(1));
-  BestTrials two({{"accuracy", Direction::kMaximize},
-                  {"seconds", Direction::kMinimize}});
+  BestTrials two(
+      {{"accuracy", Direction::kMaximize}, {"seconds", Direction::kMinimize}});
   two.Offer(0, {0.9, 10});
   two.Offer(1, {0.8, 5});
   two.Offer(2, {0.8, 6});

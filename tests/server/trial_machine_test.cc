@@ -49,8 +49,7 @@ Result Failure(FailureClass failure) {
 
 TEST(TrialMachine, AGrantRaisesTheAttemptAndGuardsAgainstASecondOne) {
   const OpenTrial queued = Queued();
-  const Transition grant =
-      Grant(queued, "w", "boot", SecretString("s"), kNow);
+  const Transition grant = Grant(queued, "w", "boot", SecretString("s"), kNow);
   EXPECT_EQ(grant.guard.state, TrialState::kQueued);
   EXPECT_EQ(grant.guard.attempt, 0);
   EXPECT_EQ(grant.row->state, TrialState::kRunning);
@@ -59,9 +58,9 @@ TEST(TrialMachine, AGrantRaisesTheAttemptAndGuardsAgainstASecondOne) {
 
 TEST(TrialMachine, AResultOfTheRunningAttemptCounts) {
   const OpenTrial running = Granted(Queued(), "s");
-  ASSERT_OK_AND_ASSIGN(const FinishAnswer answer,
-                       Finish(running, {}, ProofOf(running), Success(0.9),
-                              kRules, kNow));
+  ASSERT_OK_AND_ASSIGN(
+      const FinishAnswer answer,
+      Finish(running, {}, ProofOf(running), Success(0.9), kRules, kNow));
   EXPECT_EQ(answer.verdict, Verdict::kAccepted);
   EXPECT_EQ(answer.transition.row->state, TrialState::kSucceeded);
   EXPECT_EQ(answer.transition.row->values, std::vector<double>{0.9});
@@ -69,11 +68,11 @@ TEST(TrialMachine, AResultOfTheRunningAttemptCounts) {
 
 TEST(TrialMachine, ARepeatedResultIsAnsweredAgainAndChangesNothing) {
   const OpenTrial running = Granted(Queued(), "s");
-  const auto first = *Finish(running, {}, ProofOf(running), Success(0.9),
-                             kRules, kNow);
+  const auto first =
+      *Finish(running, {}, ProofOf(running), Success(0.9), kRules, kNow);
   const OpenTrial ended = After(running, first.transition);
-  const auto again = *Finish(ended, {}, ProofOf(running), Success(0.9), kRules,
-                             kNow);
+  const auto again =
+      *Finish(ended, {}, ProofOf(running), Success(0.9), kRules, kNow);
   EXPECT_EQ(again.verdict, Verdict::kAccepted);
   EXPECT_FALSE(again.transition.row.has_value());
   EXPECT_TRUE(again.transition.attempts.empty());
@@ -81,12 +80,12 @@ TEST(TrialMachine, ARepeatedResultIsAnsweredAgainAndChangesNothing) {
 
 TEST(TrialMachine, AWrongSecretOrAttemptIsRefused) {
   const OpenTrial running = Granted(Queued(), "s");
-  EXPECT_THAT(Finish(running, {}, {1, SecretString("t")}, Success(1), kRules,
-                     kNow),
-              FailsWith(ErrorId::kLeaseLost));
-  EXPECT_THAT(Finish(running, {}, {2, SecretString("s")}, Success(1), kRules,
-                     kNow),
-              FailsWith(ErrorId::kLeaseLost));
+  EXPECT_THAT(
+      Finish(running, {}, {1, SecretString("t")}, Success(1), kRules, kNow),
+      FailsWith(ErrorId::kLeaseLost));
+  EXPECT_THAT(
+      Finish(running, {}, {2, SecretString("s")}, Success(1), kRules, kNow),
+      FailsWith(ErrorId::kLeaseLost));
   EXPECT_THAT(CheckLease(running.row, {1, SecretString("t")}),
               FailsWith(ErrorId::kLeaseLost));
 }
@@ -120,17 +119,17 @@ TEST(TrialMachine, ALateResultCountsWhileItIsTheOnlyOne) {
   const OpenTrial first = Granted(Queued(), "s1");
   const OpenTrial lost = After(first, Lose(first, "silent", kRules, kNow));
   const OpenTrial second = Granted(lost, "s2");
-  ASSERT_OK_AND_ASSIGN(const FinishAnswer late,
-                       Finish(second, lost.attempt, ProofOf(first),
-                              Success(0.9), kRules, kNow));
+  ASSERT_OK_AND_ASSIGN(
+      const FinishAnswer late,
+      Finish(second, lost.attempt, ProofOf(first), Success(0.9), kRules, kNow));
   EXPECT_EQ(late.verdict, Verdict::kAccepted);
   EXPECT_EQ(late.transition.row->state, TrialState::kSucceeded);
   // The attempt that was running is over, and its result will be superseded.
   const OpenTrial ended = After(second, late.transition);
   EXPECT_EQ(ended.attempt.state, AttemptState::kCancelled);
-  ASSERT_OK_AND_ASSIGN(const FinishAnswer second_result,
-                       Finish(ended, {}, ProofOf(second), Success(0.5), kRules,
-                              kNow));
+  ASSERT_OK_AND_ASSIGN(
+      const FinishAnswer second_result,
+      Finish(ended, {}, ProofOf(second), Success(0.5), kRules, kNow));
   EXPECT_EQ(second_result.verdict, Verdict::kSuperseded);
   EXPECT_FALSE(second_result.transition.row.has_value());
   EXPECT_EQ(second_result.transition.attempts[0].state,
@@ -182,11 +181,10 @@ TEST(TrialMachine, AReleaseCountsNoFaultAndHandsTheCheckpointOn) {
 
 TEST(TrialMachine, ACancelledTrialKeepsItsWorkersResultUncounted) {
   const OpenTrial running = Granted(Queued(), "s");
-  const OpenTrial cancelled =
-      After(running, *Cancel(running, "by hand", kNow));
+  const OpenTrial cancelled = After(running, *Cancel(running, "by hand", kNow));
   EXPECT_EQ(cancelled.row.state, TrialState::kCancelled);
-  const auto answer = *Finish(cancelled, {}, ProofOf(running), Success(0.9),
-                              kRules, kNow);
+  const auto answer =
+      *Finish(cancelled, {}, ProofOf(running), Success(0.9), kRules, kNow);
   EXPECT_EQ(answer.verdict, Verdict::kCancelled);
   EXPECT_FALSE(answer.transition.row.has_value());
   EXPECT_THAT(Cancel(cancelled, "again", kNow),

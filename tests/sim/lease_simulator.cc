@@ -27,9 +27,9 @@ struct ModelWorker {
   int boot = 0;
   SteadyTime asleep_until{};
   SteadyTime cut_off_until{};  // it trains on, but nothing gets through
-  std::optional<Call> lease;  // as granted
+  std::optional<Call> lease;   // as granted
   int next_step = 0;
-  std::vector<Call> outbox;   // in order; the first is sent until answered
+  std::vector<Call> outbox;  // in order; the first is sent until answered
   int requests = 0;
 };
 
@@ -138,8 +138,7 @@ class Simulation {
     if (answer.kind == Call::kAcquire && answer.answer == Answer::kOk) {
       worker.lease = answer;
       worker.next_step = 0;
-    } else if (answer.kind == Call::kFinish ||
-               answer.kind == Call::kRelease) {
+    } else if (answer.kind == Call::kFinish || answer.kind == Call::kRelease) {
       worker = Idle(worker);
     } else if (answer.answer == Answer::kLeaseLost) {
       GiveUp(worker);
@@ -148,9 +147,8 @@ class Simulation {
 
   // The lease is lost. A training that is done is delivered all the same.
   static void GiveUp(ModelWorker& worker) {
-    std::erase_if(worker.outbox, [](const Call& call) {
-      return call.kind != Call::kFinish;
-    });
+    std::erase_if(worker.outbox,
+                  [](const Call& call) { return call.kind != Call::kFinish; });
     if (worker.outbox.empty()) worker = Idle(worker);
   }
 

@@ -49,10 +49,9 @@ void Told::Note(const Call& answer, SimulationResult& result,
     superseded.insert(attempt);
   }
   const auto row = cell.attempts.find(answer.proof.attempt);
-  const bool handed_back =
-      row != cell.attempts.end() &&
-      (row->second.state == AttemptState::kPreempted ||
-       row->second.state == AttemptState::kReleased);
+  const bool handed_back = row != cell.attempts.end() &&
+                           (row->second.state == AttemptState::kPreempted ||
+                            row->second.state == AttemptState::kReleased);
   const bool counted = ok && answer.verdict == Verdict::kAccepted;
   if (!counted && !handed_back && !IsTerminal(cell.trial.row.state)) {
     result.broken = "a sole result was not counted";
@@ -91,11 +90,10 @@ LeaseProof ModelCoordinator::Trusted(const Call& call, const Cell& cell) const {
 bool ModelCoordinator::Write(Cell& cell, const Transition& transition) {
   if (transition.row.has_value()) {
     const TrialRow& row = cell.trial.row;
-    const bool holds =
-        row.state == transition.guard.state &&
-        row.attempt == transition.guard.attempt &&
-        (!transition.guard.secret.has_value() ||
-         row.secret == *transition.guard.secret);
+    const bool holds = row.state == transition.guard.state &&
+                       row.attempt == transition.guard.attempt &&
+                       (!transition.guard.secret.has_value() ||
+                        row.secret == *transition.guard.secret);
     if (!holds) {
       Break("a transition's own guard does not hold");
       return false;
@@ -186,8 +184,8 @@ Call ModelCoordinator::Decide(Call call, SteadyTime now, WallMicros wall) {
   std::optional<AttemptRow> claimed;
   const auto row = cell.attempts.find(proof.attempt);
   if (row != cell.attempts.end()) claimed = row->second;
-  const bool late = claimed.has_value() &&
-                    claimed->state == AttemptState::kLost;
+  const bool late =
+      claimed.has_value() && claimed->state == AttemptState::kLost;
   if (mutant_ == Mutant::kDropLate && late) {
     call.verdict = Verdict::kSuperseded;
     call.answer = Answer::kOk;
@@ -209,8 +207,8 @@ Call ModelCoordinator::Decide(Call call, SteadyTime now, WallMicros wall) {
   call.verdict = answer->verdict;
   call.answer = Answer::kOk;
   // Repeated: the value that counts is the stored one.
-  if (answer->verdict == Verdict::kAccepted &&
-      !cell.trial.row.values.empty() && !answer->transition.row.has_value()) {
+  if (answer->verdict == Verdict::kAccepted && !cell.trial.row.values.empty() &&
+      !answer->transition.row.has_value()) {
     call.value = cell.trial.row.values[0];
   }
   if (answer->verdict == Verdict::kAccepted) {

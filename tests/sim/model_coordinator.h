@@ -54,7 +54,8 @@ class ModelCoordinator;
 
 // What workers were told, and may rely on.
 struct Told {
-  std::map<int, std::pair<std::int64_t, double>> accepted;  // trial: attempt, value
+  std::map<int, std::pair<std::int64_t, double>>
+      accepted;  // trial: attempt, value
   std::set<std::tuple<int, std::int64_t, int>> reported;
   std::set<std::pair<int, std::int64_t>> superseded;
   std::map<std::pair<int, std::int64_t>, std::string> secret_of;

@@ -14,9 +14,10 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(Domain, GoodDomainsPass) {
   for (const Domain& domain : std::vector<Domain>{
-           Levels{{0, 2e-6, 2e-5}}, Levels{{2e-5}}, LogUniform{1e-7, 1e-3, true},
-           FloatRange{0, 0.3}, FloatRange{1e-4, 1, 0, true},
-           IntRange{1, 64, 1, true}, Categorical{{"\"adam\"", "16", "null"}}}) {
+           Levels{{0, 2e-6, 2e-5}}, Levels{{2e-5}},
+           LogUniform{1e-7, 1e-3, true}, FloatRange{0, 0.3},
+           FloatRange{1e-4, 1, 0, true}, IntRange{1, 64, 1, true},
+           Categorical{{"\"adam\"", "16", "null"}}}) {
     EXPECT_OK(CheckDomain(domain, "f"));
   }
 }

@@ -18,8 +18,8 @@ TEST(Objective, EachNeedsAMetricOfItsOwn) {
   EXPECT_THAT(CheckObjectives({}), FailsWith(ErrorId::kObjectiveInvalid));
   EXPECT_THAT(CheckObjectives({{"", Direction::kMinimize}}),
               FailsWith(ErrorId::kObjectiveInvalid));
-  EXPECT_THAT(CheckObjectives({{"a", Direction::kMinimize},
-                               {"a", Direction::kMaximize}}),
+  EXPECT_THAT(CheckObjectives(
+                  {{"a", Direction::kMinimize}, {"a", Direction::kMaximize}}),
               FailsWith(ErrorId::kObjectiveInvalid));
 }
 

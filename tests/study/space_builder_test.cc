@@ -62,8 +62,7 @@ TEST(SpaceBuilder, ConditionsThatCannotBeMetAreRefused) {
               FailsWith(ErrorId::kConditionInvalid));
   EXPECT_THAT(build("optimizer", {"lion"}),
               FailsWith(ErrorId::kConditionInvalid));
-  EXPECT_THAT(build("optimizer", {}),
-              FailsWith(ErrorId::kConditionInvalid));
+  EXPECT_THAT(build("optimizer", {}), FailsWith(ErrorId::kConditionInvalid));
 }
 
 TEST(SpaceBuilder, ATieIsOneParameterForManyModules) {

@@ -24,7 +24,9 @@ TEST(Strategy, EachGivesItsRates) {
               ElementsAre(0, 0, 0, 0, 0, 1, 1));
   EXPECT_THAT(Rates({.kind = StrategyKind::kFirstK, .rate = 1, .k = 2}),
               ElementsAre(0, 0, 0, 1, 1, 1, 1));
-  EXPECT_THAT(Rates({.kind = StrategyKind::kFirstK, .rate = 1, .k = 2,
+  EXPECT_THAT(Rates({.kind = StrategyKind::kFirstK,
+                     .rate = 1,
+                     .k = 2,
                      .freeze_embeddings = false}),
               ElementsAre(1, 0, 0, 1, 1, 1, 1));
   EXPECT_THAT(Rates({.kind = StrategyKind::kLastK, .rate = 1, .k = 1}),

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/wire_error.h"
+
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "frostline/v1/errors.pb.h"
+
+namespace frostline {
+namespace {
+
+constexpr char kCut[] = "...";
+
+// Length of the well-formed UTF-8 sequence at the start of `text`; 0: broken.
+std::size_t SequenceLength(const char* text, std::size_t left) {
+  const auto byte = [text](std::size_t i) {
+    return static_cast<unsigned char>(text[i]);
+  };
+  if (byte(0) < 0x80) return 1;
+  const std::size_t length = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : 2;
+  if (byte(0) < 0xC2 || byte(0) > 0xF4 || length > left) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  // Overlong forms, surrogates, and what lies beyond U+10FFFF.
+  if (byte(0) == 0xE0 && byte(1) < 0xA0) return 0;
+  if (byte(0) == 0xED && byte(1) > 0x9F) return 0;
+  if (byte(0) == 0xF0 && byte(1) < 0x90) return 0;
+  if (byte(0) == 0xF4 && byte(1) > 0x8F) return 0;
+  return length;
+}
+
+// C0, DEL and C1: what could move a cursor or forge a line.
+bool IsControl(const char* text, std::size_t length) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  if (length == 1) return first < 0x20 || first == 0x7F;
+  return length == 2 && first == 0xC2 &&
+         static_cast<unsigned char>(text[1]) < 0xA0;
+}
+
+std::optional<ErrorId> FindId(const std::string& code) {
+  for (const ErrorKind& kind : AllErrorKinds()) {
+    if (ErrorCode(kind.id) == code) return kind.id;
+  }
+  return std::nullopt;
+}
+
+std::optional<v1::ErrorInfo> FindErrorInfo(const std::string& details) {
+  v1::StatusDetails envelope;
+  if (!envelope.ParseFromString(details)) return std::nullopt;
+  for (const auto& detail : envelope.details()) {
+    v1::ErrorInfo info;
+    if (detail.type_url() == kErrorInfoUrl &&
+        info.ParseFromString(detail.value()) && info.domain() == kErrorDomain) {
+      return info;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string Metadata(const v1::ErrorInfo& info, const char* key,
+                     std::size_t max_bytes) {
+  const auto found = info.metadata().find(key);
+  if (found == info.metadata().end()) return "";
+  return CleanText(found->second, max_bytes);
+}
+
+absl::Status WithoutDetails(grpc::StatusCode code, const std::string& cause) {
+  if (code == grpc::StatusCode::UNAVAILABLE) {
+    return MakeError(ErrorId::kCoordinatorAway, cause,
+                     "start it with `frostline serve`, or check the address "
+                     "and the network");
+  }
+  if (code == grpc::StatusCode::UNIMPLEMENTED) {
+    return MakeError(
+        ErrorId::kMethodNotBuilt,
+        cause.empty() ? "the peer does not know the method" : cause,
+        "use a coordinator of the client's version");
+  }
+  // The two enums have equal numbers; server/rpc/status.cc asserts it.
+  return absl::Status(static_cast<absl::StatusCode>(code), cause);
+}
+
+}  // namespace
+
+std::string CleanText(const std::string& text, std::size_t max_bytes) {
+  std::string clean;
+  for (std::size_t i = 0; i < text.size() && clean.size() <= max_bytes;) {
+    const std::size_t length = SequenceLength(&text[i], text.size() - i);
+    if (length == 0) {
+      clean += '?';
+    } else if (IsControl(&text[i], length)) {
+      clean += ' ';
+    } else {
+      clean.append(text, i, length);
+    }
+    i += length == 0 ? 1 : length;
+  }
+  if (clean.size() <= max_bytes) return clean;
+  std::size_t keep = max_bytes - (sizeof(kCut) - 1);
+  while (keep > 0 && (clean[keep] & 0xC0) == 0x80) --keep;
+  return clean.substr(0, keep) + kCut;
+}
+
+absl::Status FromGrpcStatus(const grpc::Status& status) {
+  if (status.ok()) return absl::OkStatus();
+  const std::string cause = CleanText(status.error_message(), kMaxCauseBytes);
+  const auto info = FindErrorInfo(status.error_details());
+  if (!info.has_value()) return WithoutDetails(status.error_code(), cause);
+  const std::string code = Metadata(*info, "id", kMaxFieldBytes);
+  const std::string fix = Metadata(*info, "fix", kMaxFixBytes);
+  const auto id = FindId(code);
+  if (id.has_value()) {
+    return MakeError(*id, cause, fix, Metadata(*info, "field", kMaxFieldBytes));
+  }
+  // A newer coordinator: all that is known of its error is in the text.
+  return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
+                      absl::StrCat(cause, " (", code, "; fix: ", fix, ")"));
+}
+
+}  // namespace frostline

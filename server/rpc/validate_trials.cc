@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include "base/status_macros.h"
+#include "server/rpc/field_checks.h"
+#include "server/rpc/validate.h"
+
+namespace frostline {
+namespace {
+
+constexpr std::size_t kMaxReason = 4096;
+constexpr std::size_t kMaxEtag = 64;
+constexpr std::int64_t kMaxTrialsAtOnce = 1'000;
+constexpr std::int64_t kMaxBest = 1'000;
+
+absl::Status CheckPriority(std::int64_t priority) {
+  return CheckRange(priority, -1000, 1000, "priority");
+}
+
+}  // namespace
+
+absl::Status Validate(const v1::UpdateStudyRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  RETURN_IF_ERROR(CheckStudyName(request.name(), "name"));
+  return CheckBytes(request.etag(), kMaxEtag, "etag");
+}
+
+absl::Status Validate(const v1::DeleteStudyRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  RETURN_IF_ERROR(CheckStudyName(request.name(), "name"));
+  return CheckBytes(request.etag(), kMaxEtag, "etag");
+}
+
+absl::Status Validate(const v1::ExplainStudyRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.name(), "name"));
+  return CheckRange(request.trial_number(), 0,
+                    std::numeric_limits<std::int64_t>::max(), "trial_number");
+}
+
+absl::Status Validate(const v1::EnqueueTrialsRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  RETURN_IF_ERROR(CheckStudyName(request.name(), "name"));
+  RETURN_IF_ERROR(
+      CheckCount(request.trials_size(), kMaxTrialsAtOnce, "trials"));
+  return CheckPriority(request.priority());
+}
+
+absl::Status Validate(const v1::ImportTrialsRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  RETURN_IF_ERROR(CheckStudyName(request.name(), "name"));
+  return CheckCount(request.trials_size(), kMaxTrialsAtOnce, "trials");
+}
+
+absl::Status Validate(const v1::UpdateTrialRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  return CheckTrialName(request.name(), "name");
+}
+
+absl::Status Validate(const v1::CancelTrialRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  RETURN_IF_ERROR(CheckTrialName(request.name(), "name"));
+  return CheckBytes(request.reason(), kMaxReason, "reason");
+}
+
+absl::Status Validate(const v1::RetryTrialRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  return CheckTrialName(request.name(), "name");
+}
+
+absl::Status Validate(const v1::ListBestTrialsRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.name(), "name"));
+  return CheckRange(request.limit(), 0, kMaxBest, "limit");
+}
+
+absl::Status Validate(const v1::GetExampleOutcomesRequest& request) {
+  return CheckTrialName(request.name(), "name");
+}
+
+}  // namespace frostline

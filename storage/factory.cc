@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/factory.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "storage/memory/memory_store.h"
+#include "storage/sqlite/sqlite_store.h"
+
+namespace frostline {
+
+absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(const StoreSpec& spec) {
+  if (spec.ephemeral) return std::make_unique<MemoryStore>();
+  ASSIGN_OR_RETURN(std::unique_ptr<SqliteStore> store,
+                   SqliteStore::Open(spec.data_folder));
+  return store;
+}
+
+}  // namespace frostline

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: factory.h
+//
+// Which store a coordinator gets. The only place that knows all backends.
+#ifndef FROSTLINE_STORAGE_FACTORY_H_
+#define FROSTLINE_STORAGE_FACTORY_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "storage/trial_store.h"
+
+namespace frostline {
+
+struct StoreSpec {
+  std::string data_folder;  // of the database; created where it is missing
+  bool ephemeral = false;   // in memory: everything is gone with the process
+};
+
+// Errors: those of SqliteStore::Open.
+absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(const StoreSpec& spec);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STORAGE_FACTORY_H_

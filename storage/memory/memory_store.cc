@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/memory/memory_store.h"
+
+#include <utility>
+#include <vector>
+
+#include "storage/memory/memory_transaction.h"
+
+namespace frostline {
+
+absl::StatusOr<std::unique_ptr<Transaction>> MemoryStore::Begin() {
+  writer_.Take();
+  return std::make_unique<MemoryTransaction>(*this);
+}
+
+void MemoryStore::Index(const TrialRow& row) {
+  const TrialPointer& pointer = stored_.trials.at({row.study, row.number});
+  by_revision_[{row.study, row.revision, row.number}] = pointer;
+  by_state_[{row.study, row.state, row.number}] = pointer;
+}
+
+void MemoryStore::Unindex(const TrialRow& row) {
+  by_revision_.erase({row.study, row.revision, row.number});
+  by_state_.erase({row.study, row.state, row.number});
+}
+
+void MemoryStore::Apply(Tables&& changes, StudyKey next_key) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  next_key_ = next_key;
+  for (const auto& [key, row] : changes.studies) {
+    const auto old = stored_.studies.find(key);
+    if (old != stored_.studies.end()) {
+      const auto live = live_ids_.find(old->second->id);
+      if (live != live_ids_.end() && live->second == std::get<0>(key)) {
+        live_ids_.erase(live);
+      }
+    }
+  }
+  for (const auto& [key, row] : changes.studies) {
+    if (row != nullptr && row->state != StudyState::kDeleted) {
+      live_ids_[row->id] = row->key;
+    }
+  }
+  std::vector<OfTrial> trials;
+  for (const auto& [key, row] : changes.trials) {
+    const auto old = stored_.trials.find(key);
+    if (old != stored_.trials.end()) Unindex(*old->second);
+    if (row != nullptr) trials.push_back(key);
+  }
+  ForEachTable([this, &changes](auto table) {
+    for (auto& [key, row] : changes.*table) {
+      if (row == nullptr) {
+        (stored_.*table).erase(key);
+      } else {
+        (stored_.*table)[key] = std::move(row);
+      }
+    }
+  });
+  for (const OfTrial& key : trials) Index(*stored_.trials.at(key));
+}
+
+}  // namespace frostline

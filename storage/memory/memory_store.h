@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: memory_store.h
+//
+// The store without a disk: for `serve --ephemeral` and for tests of others.
+// "Durable" means: until the process ends.
+//
+// A transaction collects its changes apart from the stored tables
+// (memory_transaction.h) and Commit() puts them there under a lock that is held
+// for the changes only. Readers hold the lock while they collect pointers to
+// rows, and copy the rows after that; they see all of a transaction or nothing.
+#ifndef FROSTLINE_STORAGE_MEMORY_MEMORY_STORE_H_
+#define FROSTLINE_STORAGE_MEMORY_MEMORY_STORE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "storage/memory/tables.h"
+#include "storage/trial_store.h"
+#include "storage/writer_slot.h"
+
+namespace frostline {
+
+class MemoryStore final : public TrialStore {
+ public:
+  absl::StatusOr<std::unique_ptr<Transaction>> Begin() override;
+
+  absl::StatusOr<StudyRow> FindStudy(const std::string& id) const override;
+  absl::StatusOr<std::vector<StudyRow>> ListStudies(
+      const StudyQuery& query) const override;
+  absl::StatusOr<TrialRow> FindTrial(StudyKey study,
+                                     std::int64_t number) const override;
+  absl::StatusOr<std::vector<TrialRow>> ListTrials(
+      const TrialQuery& query) const override;
+  absl::StatusOr<std::vector<AttemptRow>> ListAttempts(
+      StudyKey study, std::int64_t number) const override;
+  absl::StatusOr<std::vector<Measurement>> ListMeasurements(
+      const MeasurementQuery& query) const override;
+  absl::StatusOr<std::optional<OutcomeRow>> FindOutcome(
+      StudyKey study, std::int64_t number) const override;
+  absl::StatusOr<std::vector<WorkerRow>> ListWorkers(const std::string& after,
+                                                     int limit) const override;
+  absl::StatusOr<std::optional<ReplyRow>> FindReply(
+      const std::string& request_id) const override;
+
+  std::string Describe() const override { return "memory"; }
+
+ private:
+  friend class MemoryTransaction;
+  using TrialPointer = std::shared_ptr<const TrialRow>;
+
+  // Of the holder of writer_: makes the changes part of what is stored.
+  void Apply(Tables&& changes, StudyKey next_key);
+  void Index(const TrialRow& row);
+  void Unindex(const TrialRow& row);
+  std::vector<TrialPointer> ByNumber(const TrialQuery& query) const;
+  std::vector<TrialPointer> ByState(const TrialQuery& query) const;
+  std::vector<TrialPointer> ByRevision(const TrialQuery& query) const;
+
+  WriterSlot writer_;
+  // Changes only under mutex_ and by the holder of writer_, who may therefore
+  // read without the lock.
+  Tables stored_;
+  StudyKey next_key_ = 1;
+  std::map<std::string, StudyKey> live_ids_;
+  std::map<std::tuple<StudyKey, std::int64_t, std::int64_t>, TrialPointer>
+      by_revision_;  // study, revision, number
+  std::map<std::tuple<StudyKey, TrialState, std::int64_t>, TrialPointer>
+      by_state_;  // study, state, number
+  mutable std::mutex mutex_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STORAGE_MEMORY_MEMORY_STORE_H_

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: memory_transaction.h
+//
+// A transaction as two layers of changes above what is stored: those of the
+// running Operation(), and those of the operations before it. An operation that
+// fails drops its layer; one that succeeds merges it into the layer below.
+#ifndef FROSTLINE_STORAGE_MEMORY_MEMORY_TRANSACTION_H_
+#define FROSTLINE_STORAGE_MEMORY_MEMORY_TRANSACTION_H_
+
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "storage/memory/memory_store.h"
+#include "storage/memory/tables.h"
+#include "storage/trial_store.h"
+
+namespace frostline {
+
+// Not thread-safe, as the seam says. `store` must outlive it.
+class MemoryTransaction final : public Transaction {
+ public:
+  // REQUIRES: the caller has taken store.writer_; it is given back at the end.
+  explicit MemoryTransaction(MemoryStore& store)
+      : store_(store), next_key_(store.next_key_) {}
+  ~MemoryTransaction() override;
+  MemoryTransaction(const MemoryTransaction&) = delete;
+  MemoryTransaction& operator=(const MemoryTransaction&) = delete;
+
+  absl::Status Operation(absl::FunctionRef<absl::Status()> body) override;
+
+  absl::StatusOr<StudyKey> InsertStudy(const StudyRow& study) override;
+  absl::Status UpdateStudy(const StudyRow& study,
+                           std::int64_t expected_etag) override;
+  absl::Status PurgeStudy(StudyKey study) override;
+  absl::Status InsertTrial(const TrialRow& trial) override;
+  absl::Status UpdateTrial(const TrialRow& trial,
+                           const TrialGuard& guard) override;
+  absl::Status PutAttempt(const AttemptRow& attempt) override;
+  absl::Status AddMeasurements(
+      const std::vector<MeasurementRow>& rows) override;
+  absl::Status PutOutcome(const OutcomeRow& outcome) override;
+  absl::Status PutWorker(const WorkerRow& worker) override;
+  absl::Status RememberReply(const ReplyRow& reply) override;
+  absl::Status ForgetRepliesBefore(WallMicros time) override;
+
+  absl::Status Commit() override;
+
+ private:
+  template <typename Key, typename Row>
+  using TableOf = Table<Key, Row> Tables::*;
+
+  // The upper ones hide the lower ones.
+  std::array<const Tables*, 3> Layers() const {
+    return {&operation_, &changes_, &store_.stored_};
+  }
+  // The row as this transaction sees it; nullptr when there is none.
+  template <typename Key, typename Row>
+  std::shared_ptr<const Row> Find(TableOf<Key, Row> table,
+                                  const Key& key) const {
+    for (const Tables* layer : Layers()) {
+      const auto found = (layer->*table).find(key);
+      if (found != (layer->*table).end()) return found->second;
+    }
+    return nullptr;
+  }
+  template <typename Key, typename Row>
+  void Put(TableOf<Key, Row> table, const Key& key, Row row) {
+    (operation_.*table)[key] = std::make_shared<const Row>(std::move(row));
+  }
+  template <typename Key, typename Row>
+  void EraseOfStudy(TableOf<Key, Row> table, StudyKey study);
+  // Another study than `key` that is not deleted and has the id.
+  bool IdIsTaken(const std::string& id, StudyKey key) const;
+  void MergeOperation();
+
+  MemoryStore& store_;
+  Tables changes_;
+  Tables operation_;
+  StudyKey next_key_;
+  bool over_ = false;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STORAGE_MEMORY_MEMORY_TRANSACTION_H_

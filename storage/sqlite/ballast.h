@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: ballast.h
+//
+// A file of nothing, kept to be given up: on a full disk SQLite can neither
+// delete nor move its log, so that only room from outside lets the results of
+// running trials in.
+#ifndef FROSTLINE_STORAGE_SQLITE_BALLAST_H_
+#define FROSTLINE_STORAGE_SQLITE_BALLAST_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace frostline {
+
+// Not thread-safe.
+class Ballast {
+ public:
+  Ballast(std::string path, std::int64_t bytes)
+      : path_(std::move(path)), bytes_(bytes) {}
+
+  // Takes the room, if the disk has several times as much. Does nothing when
+  // it has it already. True: it is there.
+  bool Refill();
+  // Gives the room back to the file system. True: there was some.
+  bool Release();
+
+ private:
+  std::string path_;
+  std::int64_t bytes_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STORAGE_SQLITE_BALLAST_H_

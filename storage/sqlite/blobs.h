@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: blobs.h
+//
+// How numbers are stored where SQLite would change them: it turns NaN into NULL
+// and -0.0 into 0.0. Here every bit is kept.
+//   doubles       8 bytes each, little endian IEEE 754
+//   metrics       for each name, ascending: length of the name (4 bytes, little
+//                 endian), the name, the value as above
+//   measurement   elapsed_s as above, then the metrics
+#ifndef FROSTLINE_STORAGE_SQLITE_BLOBS_H_
+#define FROSTLINE_STORAGE_SQLITE_BLOBS_H_
+
+#include <string>
+#include <vector>
+
+#include "study/trial.h"
+
+namespace frostline {
+
+std::string EncodeDoubles(const std::vector<double>& values);
+std::string EncodeMetrics(const Metrics& metrics);
+std::string EncodeMeasurement(const Measurement& measurement);
+
+// False when the bytes are none of the above; the target is then unspecified.
+bool DecodeDoubles(const std::string& bytes, std::vector<double>& values);
+bool DecodeMetrics(const std::string& bytes, Metrics& metrics);
+// All but the step.
+bool DecodeMeasurement(const std::string& bytes, Measurement& measurement);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STORAGE_SQLITE_BLOBS_H_

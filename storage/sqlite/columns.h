@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: columns.h
+//
+// Rows column by column, each group of columns sealed by a checksum. A writer
+// and a reader that name the same columns in the same order belong together
+// (row_codec.cc).
+#ifndef FROSTLINE_STORAGE_SQLITE_COLUMNS_H_
+#define FROSTLINE_STORAGE_SQLITE_COLUMNS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "storage/sqlite/crc32c.h"
+#include "storage/sqlite/statement.h"
+
+namespace frostline {
+
+// Binds the next parameters of a statement that outlives it.
+class ColumnWriter {
+ public:
+  explicit ColumnWriter(Statement& statement) : statement_(statement) {}
+
+  void Int(std::int64_t value) {
+    crc_.AddInt(value);
+    statement_.Int(value);
+  }
+  void Text(const std::string& value) {
+    crc_.AddString(value);
+    statement_.Text(value);
+  }
+  void Blob(const std::string& value) {
+    crc_.AddString(value);
+    statement_.Blob(value);
+  }
+  // Belongs under the seal but is bound elsewhere.
+  void Mix(std::int64_t value) { crc_.AddInt(value); }
+  // Binds the checksum of all since the last seal.
+  void Seal() {
+    statement_.Int(crc_.value());
+    crc_ = Crc32c();
+  }
+
+ private:
+  Statement& statement_;
+  Crc32c crc_;
+};
+
+// Reads the columns of the current row of a statement that outlives it.
+class ColumnReader {
+ public:
+  explicit ColumnReader(const Statement& statement, int first = 0)
+      : statement_(statement), next_(first) {}
+
+  std::int64_t Int() {
+    const std::int64_t value = statement_.IntAt(next_++);
+    crc_.AddInt(value);
+    return value;
+  }
+  std::string Bytes() {
+    std::string value = statement_.BytesAt(next_++);
+    crc_.AddString(value);
+    return value;
+  }
+  void Mix(std::int64_t value) { crc_.AddInt(value); }
+  void Seal() {
+    Require(statement_.IntAt(next_++) == crc_.value());
+    crc_ = Crc32c();
+  }
+
+  void Require(bool condition) { intact_ = intact_ && condition; }
+  // Whether every seal was right and every Require true.
+  bool intact() const { return intact_; }
+
+ private:
+  const Statement& statement_;
+  Crc32c crc_;
+  int next_;
+  bool intact_ = true;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STORAGE_SQLITE_COLUMNS_H_

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: crc32c.h
+//
+// CRC-32C (Castagnoli) of a sequence of values. SQLite checks what is in its
+// log, but not what lies in the database file for months: every row of ours
+// carries a checksum of its columns, so that damage is found, not read.
+#ifndef FROSTLINE_STORAGE_SQLITE_CRC32C_H_
+#define FROSTLINE_STORAGE_SQLITE_CRC32C_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace frostline {
+
+class Crc32c {
+ public:
+  void AddBytes(const void* data, std::size_t size);
+  // Eight bytes, little endian.
+  void AddInt(std::int64_t value);
+  // Length first, so that no two sequences of strings look alike.
+  void AddString(const std::string& value);
+
+  std::uint32_t value() const { return ~state_; }
+
+ private:
+  std::uint32_t state_ = 0xffffffffu;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STORAGE_SQLITE_CRC32C_H_

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: data_folder.h
+//
+// The folder of one coordinator, held by it alone:
+//   frostline.sqlite (and -wal, -shm)   the database; never delete one of them
+//   frostline.lock                      locked while a coordinator runs; its pid
+//   frostline.ballast                   given up when the disk is full
+#ifndef FROSTLINE_STORAGE_SQLITE_DATA_FOLDER_H_
+#define FROSTLINE_STORAGE_SQLITE_DATA_FOLDER_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "storage/sqlite/ballast.h"
+#include "storage/sqlite/files.h"
+
+namespace frostline {
+
+// The lock is the kernel's: it ends with this object or the process, however
+// that ends. A forked child shares it.
+class DataFolder {
+ public:
+  // Creates what is missing. STORE_FILE_SYSTEM, STORE_UNWRITABLE, STORE_FULL,
+  // STORE_LOCKED (naming the holder; the holder is not disturbed).
+  static absl::StatusOr<std::unique_ptr<DataFolder>> Open(
+      const std::string& path);
+
+  std::string DatabasePath() const { return path_ + "/frostline.sqlite"; }
+  Ballast& ballast() { return ballast_; }
+
+ private:
+  DataFolder(const std::string& path, int lock);
+
+  std::string path_;
+  Descriptor lock_;
+  Ballast ballast_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STORAGE_SQLITE_DATA_FOLDER_H_

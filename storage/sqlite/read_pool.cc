@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/sqlite/read_pool.h"
+
+namespace frostline {
+namespace {
+
+constexpr int kMostConnections = 8;
+
+}  // namespace
+
+ReadPool::~ReadPool() = default;
+
+absl::StatusOr<ReadPool::Loan> ReadPool::Borrow() {
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    returned_.wait(lock, [this] { return lent_ < kMostConnections; });
+    ++lent_;
+    if (!idle_.empty()) {
+      std::unique_ptr<Database> database = std::move(idle_.back());
+      idle_.pop_back();
+      return Loan(*this, std::move(database));
+    }
+  }
+  auto opened = Database::Open(path_, Database::Role::kReader);
+  if (opened.ok()) return Loan(*this, std::move(*opened));
+  Return(nullptr);
+  return opened.status();
+}
+
+void ReadPool::Return(std::unique_ptr<Database> database) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    --lent_;
+    if (database != nullptr) idle_.push_back(std::move(database));
+  }
+  returned_.notify_one();
+}
+
+}  // namespace frostline

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: read_pool.h
+//
+// Connections for readers, opened when they are needed and lent to one thread
+// at a time. A statement on one of them is a snapshot: the log keeps what it
+// began with, whatever the writer does.
+#ifndef FROSTLINE_STORAGE_SQLITE_READ_POOL_H_
+#define FROSTLINE_STORAGE_SQLITE_READ_POOL_H_
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "storage/sqlite/database.h"
+
+namespace frostline {
+
+// Thread-safe. Must end before the writer's connection does.
+class ReadPool {
+ public:
+  // A connection on loan; goes back with the object.
+  class Loan {
+   public:
+    Loan(ReadPool& pool, std::unique_ptr<Database> database)
+        : pool_(&pool), database_(std::move(database)) {}
+    Loan(Loan&&) = default;
+    ~Loan() {
+      if (database_ != nullptr) pool_->Return(std::move(database_));
+    }
+    Database& operator*() const { return *database_; }
+    Database* operator->() const { return database_.get(); }
+
+   private:
+    ReadPool* pool_;
+    std::unique_ptr<Database> database_;
+  };
+
+  explicit ReadPool(std::string path) : path_(std::move(path)) {}
+  ~ReadPool();  // REQUIRES: nothing is on loan
+
+  // Waits for another reader when very many read at once; never for the writer.
+  absl::StatusOr<Loan> Borrow();
+
+ private:
+  void Return(std::unique_ptr<Database> database);
+
+  const std::string path_;
+  std::mutex mutex_;
+  std::condition_variable returned_;
+  std::vector<std::unique_ptr<Database>> idle_;  // guarded by mutex_
+  int lent_ = 0;                                 // guarded by mutex_
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STORAGE_SQLITE_READ_POOL_H_

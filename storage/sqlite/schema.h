@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: schema.h
+//
+// The tables, and how an older database becomes a newer one: forward only, one
+// transaction per step, after a copy of the file was put beside it.
+#ifndef FROSTLINE_STORAGE_SQLITE_SCHEMA_H_
+#define FROSTLINE_STORAGE_SQLITE_SCHEMA_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "storage/sqlite/database.h"
+
+namespace frostline {
+
+// Marks the file as ours (PRAGMA application_id): "FROS".
+inline constexpr std::int64_t kApplicationId = 0x46524f53;
+
+// Step i leads from version i to version i + 1 (PRAGMA user_version). A step
+// that has been released never changes.
+const std::vector<std::string>& SchemaSteps();
+
+// Brings the database to the version after the last step. STORE_VERSION when it
+// is newer than that, or not ours. An older database that holds something is
+// first copied to `path`.v<version>.
+absl::Status Migrate(Database& database, const std::string& path,
+                     const std::vector<std::string>& steps);
+
+// STORE_CORRUPT when SQLite finds the file damaged. Stops looking after a short
+// time, so that a large database does not delay the start: rows carry their own
+// checksums, and a backup is checked whole.
+absl::Status QuickCheck(Database& database);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STORAGE_SQLITE_SCHEMA_H_

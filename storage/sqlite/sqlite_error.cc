@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/sqlite/sqlite_error.h"
+
+#include <sqlite3.h>
+
+#include <cerrno>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+
+namespace frostline {
+namespace {
+
+// A write that found no room is a full disk, whatever limit it was: SQLite
+// itself says so for ENOSPC alone. A sync that failed is never one of these.
+bool IsNoRoom(sqlite3* handle, int code) {
+  if (code == SQLITE_FULL) return true;
+  if (code != SQLITE_IOERR_WRITE && code != SQLITE_IOERR_SHMSIZE) return false;
+  const int error = sqlite3_system_errno(handle);
+  return error == ENOSPC || error == EDQUOT || error == EFBIG;
+}
+
+}  // namespace
+
+absl::Status StoreFull(const std::string& cause) {
+  return MakeError(ErrorId::kStoreFull, cause,
+                   "make room on the disk; nothing of what was stored is lost");
+}
+
+absl::Status StoreCorrupt(const std::string& cause) {
+  return MakeError(ErrorId::kStoreCorrupt, cause,
+                   "keep a copy of the data folder and restore the latest "
+                   "backup");
+}
+
+absl::Status StoreIo(const std::string& cause) {
+  return MakeError(ErrorId::kStoreIo, cause,
+                   "look at the kernel's log, and start again on a healthy "
+                   "disk");
+}
+
+absl::Status SqliteError(sqlite3* handle, int code, const std::string& doing) {
+  const std::string cause =
+      absl::StrCat(doing, ": ", sqlite3_errmsg(handle), " (SQLite ", code, ")");
+  if (IsNoRoom(handle, code)) return StoreFull(cause);
+  switch (code & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_FORMAT:
+      return StoreCorrupt(cause);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return MakeError(ErrorId::kStoreBusy, cause,
+                       "close other programs that have the database open");
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      return MakeError(ErrorId::kStoreUnwritable, cause,
+                       "correct owner and mode of the data folder");
+    case SQLITE_TOOBIG:
+      return MakeError(ErrorId::kFieldTooLarge, cause,
+                       "send less in one field");
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISUSE:
+    case SQLITE_RANGE:
+    case SQLITE_ERROR:
+      return MakeError(ErrorId::kInternal, cause,
+                       "this is a bug in Frostline: report it with the "
+                       "coordinator's log");
+    default:
+      return StoreIo(cause);
+  }
+}
+
+bool IsStoreFailure(const absl::Status& status) {
+  return IsFatal(status) || HasErrorId(status, ErrorId::kStoreFull) ||
+         HasErrorId(status, ErrorId::kStoreBusy);
+}
+
+bool IsFatal(const absl::Status& status) {
+  return HasErrorId(status, ErrorId::kStoreIo) ||
+         HasErrorId(status, ErrorId::kStoreCorrupt) ||
+         HasErrorId(status, ErrorId::kStoreUnwritable);
+}
+
+}  // namespace frostline

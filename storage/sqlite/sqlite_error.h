@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: sqlite_error.h
+//
+// The one place where a result code of SQLite becomes an error of ours.
+#ifndef FROSTLINE_STORAGE_SQLITE_SQLITE_ERROR_H_
+#define FROSTLINE_STORAGE_SQLITE_SQLITE_ERROR_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+
+struct sqlite3;
+
+namespace frostline {
+
+// `code` is the extended result code of the last call on `handle`; `doing` says
+// what failed: "INSERT INTO trials". Never OK.
+absl::Status SqliteError(sqlite3* handle, int code, const std::string& doing);
+
+absl::Status StoreFull(const std::string& cause);
+absl::Status StoreCorrupt(const std::string& cause);
+absl::Status StoreIo(const std::string& cause);
+
+// The store itself failed, not the request: the transaction is lost.
+bool IsStoreFailure(const absl::Status& status);
+// Nobody can know what is on disk, or what it is worth.
+bool IsFatal(const absl::Status& status);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STORAGE_SQLITE_SQLITE_ERROR_H_

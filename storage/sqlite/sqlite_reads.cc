@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reading half of SqliteStore: each call is one statement, hence one
+// snapshot.
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "storage/sqlite/row_codec.h"
+#include "storage/sqlite/sql.h"
+#include "storage/sqlite/sqlite_store.h"
+#include "storage/store_errors.h"
+
+namespace frostline {
+namespace {
+
+// A negative LIMIT would be none.
+std::int64_t Limit(int limit) { return std::max(limit, 0); }
+
+template <typename Row>
+absl::StatusOr<std::optional<Row>> ReadOne(
+    Statement& statement, absl::StatusOr<Row> (*read)(const Statement&)) {
+  ASSIGN_OR_RETURN(const bool found, statement.Step());
+  if (!found) return std::optional<Row>();
+  ASSIGN_OR_RETURN(Row row, read(statement));
+  return std::optional<Row>(std::move(row));
+}
+
+template <typename Row>
+absl::StatusOr<std::vector<Row>> ReadAll(
+    Statement& statement, absl::StatusOr<Row> (*read)(const Statement&)) {
+  std::vector<Row> rows;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool found, statement.Step());
+    if (!found) return rows;
+    ASSIGN_OR_RETURN(Row row, read(statement));
+    rows.push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<StudyRow> SqliteStore::FindStudy(const std::string& id) const {
+  ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
+  ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kFindStudyById));
+  statement.Text(id);
+  ASSIGN_OR_RETURN(std::optional<StudyRow> row, ReadOne(statement, ReadStudy));
+  if (!row.has_value()) return StudyNotFound(id);
+  return *std::move(row);
+}
+
+absl::StatusOr<std::vector<StudyRow>> SqliteStore::ListStudies(
+    const StudyQuery& query) const {
+  ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
+  ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kListStudies));
+  statement.Int(query.after);
+  statement.Int(query.with_deleted ? 1 : 0);
+  statement.Int(Limit(query.limit));
+  return ReadAll(statement, ReadStudy);
+}
+
+absl::StatusOr<TrialRow> SqliteStore::FindTrial(StudyKey study,
+                                                std::int64_t number) const {
+  ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
+  ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kFindTrial));
+  statement.Int(study);
+  statement.Int(number);
+  ASSIGN_OR_RETURN(std::optional<TrialRow> row, ReadOne(statement, ReadTrial));
+  if (!row.has_value()) return TrialNotFound(number);
+  return *std::move(row);
+}
+
+absl::StatusOr<std::vector<TrialRow>> SqliteStore::ListTrials(
+    const TrialQuery& query) const {
+  ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
+  ASSIGN_OR_RETURN(Statement statement,
+                   reader->Prepare(sql::ListTrialsSql(query)));
+  statement.Int(query.study);
+  statement.Int(query.after);
+  statement.Int(Limit(query.limit));
+  return ReadAll(statement, ReadTrial);
+}
+
+absl::StatusOr<std::vector<AttemptRow>> SqliteStore::ListAttempts(
+    StudyKey study, std::int64_t number) const {
+  ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
+  ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kListAttempts));
+  statement.Int(study);
+  statement.Int(number);
+  return ReadAll(statement, ReadAttempt);
+}
+
+absl::StatusOr<std::vector<Measurement>> SqliteStore::ListMeasurements(
+    const MeasurementQuery& query) const {
+  ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
+  ASSIGN_OR_RETURN(Statement statement,
+                   reader->Prepare(sql::kListMeasurements));
+  statement.Int(query.study);
+  statement.Int(query.number);
+  statement.Int(query.attempt);
+  statement.Int(query.after_step);
+  statement.Int(Limit(query.limit));
+  ASSIGN_OR_RETURN(std::vector<MeasurementRow> rows,
+                   ReadAll(statement, ReadMeasurement));
+  std::vector<Measurement> measurements;
+  measurements.reserve(rows.size());
+  for (MeasurementRow& row : rows) {
+    measurements.push_back(std::move(row.measurement));
+  }
+  return measurements;
+}
+
+absl::StatusOr<std::optional<OutcomeRow>> SqliteStore::FindOutcome(
+    StudyKey study, std::int64_t number) const {
+  ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
+  ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kFindOutcome));
+  statement.Int(study);
+  statement.Int(number);
+  return ReadOne(statement, ReadOutcome);
+}
+
+absl::StatusOr<std::vector<WorkerRow>> SqliteStore::ListWorkers(
+    const std::string& after, int limit) const {
+  ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
+  ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kListWorkers));
+  statement.Text(after);
+  statement.Int(Limit(limit));
+  return ReadAll(statement, ReadWorker);
+}
+
+absl::StatusOr<std::optional<ReplyRow>> SqliteStore::FindReply(
+    const std::string& request_id) const {
+  ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
+  ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kFindReply));
+  statement.Text(request_id);
+  return ReadOne(statement, ReadReply);
+}
+
+}  // namespace frostline

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: sqlite_store.h
+//
+// The default store: one SQLite file in a folder of its own. Why SQLite is set
+// as it is: docs/adr/0005-sqlite-settings.md.
+//
+// Writing: one connection, used by the one open transaction
+// (sqlite_transaction.h), which also moves the log into the database after
+// commits. Reading: connections of a pool, one statement per call.
+//
+// Failure: after STORE_IO or STORE_CORRUPT on the writing side no transaction
+// begins any more; every Begin() repeats the error. After STORE_FULL the ballast
+// is given up, so that the next transactions find some room.
+#ifndef FROSTLINE_STORAGE_SQLITE_SQLITE_STORE_H_
+#define FROSTLINE_STORAGE_SQLITE_SQLITE_STORE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/sqlite/backup.h"
+#include "storage/sqlite/data_folder.h"
+#include "storage/sqlite/database.h"
+#include "storage/sqlite/read_pool.h"
+#include "storage/trial_store.h"
+#include "storage/writer_slot.h"
+
+namespace frostline {
+
+class SqliteStore final : public TrialStore {
+ public:
+  // Creates folder and database where they are missing. Errors: those of
+  // DataFolder::Open, STORE_VERSION, STORE_CORRUPT, STORE_IO.
+  static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(
+      const std::string& folder);
+  // REQUIRES: no transaction is open and no thread is in a call.
+  ~SqliteStore() override = default;
+
+  absl::StatusOr<std::unique_ptr<Transaction>> Begin() override;
+
+  absl::StatusOr<StudyRow> FindStudy(const std::string& id) const override;
+  absl::StatusOr<std::vector<StudyRow>> ListStudies(
+      const StudyQuery& query) const override;
+  absl::StatusOr<TrialRow> FindTrial(StudyKey study,
+                                     std::int64_t number) const override;
+  absl::StatusOr<std::vector<TrialRow>> ListTrials(
+      const TrialQuery& query) const override;
+  absl::StatusOr<std::vector<AttemptRow>> ListAttempts(
+      StudyKey study, std::int64_t number) const override;
+  absl::StatusOr<std::vector<Measurement>> ListMeasurements(
+      const MeasurementQuery& query) const override;
+  absl::StatusOr<std::optional<OutcomeRow>> FindOutcome(
+      StudyKey study, std::int64_t number) const override;
+  absl::StatusOr<std::vector<WorkerRow>> ListWorkers(const std::string& after,
+                                                     int limit) const override;
+  absl::StatusOr<std::optional<ReplyRow>> FindReply(
+      const std::string& request_id) const override;
+
+  std::string Describe() const override;
+
+  // See BackUp(). Any thread; the store goes on meanwhile.
+  absl::StatusOr<BackupReport> Backup(const std::string& path) const;
+
+ private:
+  friend class SqliteTransaction;
+  SqliteStore(std::unique_ptr<DataFolder> folder,
+              std::unique_ptr<Database> writer);
+
+  // Of the holder of slot_: what follows from a commit, and from a failure.
+  void Committed();
+  void Failed(const absl::Status& status);
+
+  std::unique_ptr<DataFolder> folder_;  // ends last: it is the lock
+  WriterSlot slot_;
+  std::unique_ptr<Database> writer_;  // of the holder of slot_, and below
+  int checkpointed_pages_ = 0;
+  bool ballast_is_out_ = false;
+  absl::Status failure_;
+  mutable ReadPool readers_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STORAGE_SQLITE_SQLITE_STORE_H_

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a transaction begins, fails and ends; what it writes is in
+// sqlite_writes.cc.
+#include "storage/sqlite/sqlite_transaction.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "storage/sqlite/sql.h"
+#include "storage/sqlite/sqlite_error.h"
+#include "storage/store_errors.h"
+
+namespace frostline {
+
+absl::Status SqliteTransaction::Start(Database& writer) {
+  ASSIGN_OR_RETURN(Statement begin, writer.Prepare(sql::kBegin));
+  return begin.Run();
+}
+
+SqliteTransaction::~SqliteTransaction() {
+  if (over_) return;
+  RollBack();
+  store_.slot_.Give();
+}
+
+absl::StatusOr<Statement> SqliteTransaction::Prepare(std::string_view sql) {
+  if (over_) return TransactionIsOver();
+  RETURN_IF_ERROR(broken_);
+  absl::StatusOr<Statement> statement = writer_.Prepare(sql);
+  Note(statement.status()).IgnoreError();  // returned with the statement
+  return statement;
+}
+
+absl::Status SqliteTransaction::Note(absl::Status status) {
+  if (IsStoreFailure(status) && broken_.ok()) broken_ = status;
+  return status;
+}
+
+absl::Status SqliteTransaction::Run(Statement& statement) {
+  return Note(statement.Run());
+}
+
+absl::Status SqliteTransaction::RunPlain(std::string_view sql) {
+  ASSIGN_OR_RETURN(Statement statement, Prepare(sql));
+  return Run(statement);
+}
+
+absl::Status SqliteTransaction::Operation(
+    absl::FunctionRef<absl::Status()> body) {
+  RETURN_IF_ERROR(RunPlain(sql::kBeginOperation));
+  absl::Status status = body();
+  RETURN_IF_ERROR(broken_);  // the whole transaction is undone, later
+  if (!status.ok()) RETURN_IF_ERROR(RunPlain(sql::kUndoOperation));
+  RETURN_IF_ERROR(RunPlain(sql::kEndOperation));
+  return status;
+}
+
+// SQLite may have rolled back already; asking twice would be an error that
+// hides the first.
+void SqliteTransaction::RollBack() {
+  if (!writer_.InTransaction()) return;
+  const absl::Status status = writer_.Execute(sql::kRollback);
+  if (!status.ok()) store_.Failed(status);
+}
+
+absl::Status SqliteTransaction::Commit() {
+  if (over_) return TransactionIsOver();
+  absl::Status status = RunPlain(sql::kCommit);
+  if (status.ok()) {
+    store_.Committed();
+  } else {
+    RollBack();
+    store_.Failed(status);
+  }
+  over_ = true;
+  store_.slot_.Give();
+  return status;
+}
+
+}  // namespace frostline

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: sqlite_transaction.h
+//
+// A transaction on the writer's connection; an operation is a savepoint in it.
+#ifndef FROSTLINE_STORAGE_SQLITE_SQLITE_TRANSACTION_H_
+#define FROSTLINE_STORAGE_SQLITE_SQLITE_TRANSACTION_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/sqlite/database.h"
+#include "storage/sqlite/sqlite_store.h"
+#include "storage/trial_store.h"
+
+namespace frostline {
+
+// Not thread-safe, as the seam says. `store` must outlive it.
+class SqliteTransaction final : public Transaction {
+ public:
+  static absl::Status Start(Database& writer);
+
+  // REQUIRES: the caller has taken store.slot_ and Start()ed; the slot is given
+  // back at the end.
+  explicit SqliteTransaction(SqliteStore& store)
+      : store_(store), writer_(*store.writer_) {}
+  ~SqliteTransaction() override;
+  SqliteTransaction(const SqliteTransaction&) = delete;
+  SqliteTransaction& operator=(const SqliteTransaction&) = delete;
+
+  absl::Status Operation(absl::FunctionRef<absl::Status()> body) override;
+
+  absl::StatusOr<StudyKey> InsertStudy(const StudyRow& study) override;
+  absl::Status UpdateStudy(const StudyRow& study,
+                           std::int64_t expected_etag) override;
+  absl::Status PurgeStudy(StudyKey study) override;
+  absl::Status InsertTrial(const TrialRow& trial) override;
+  absl::Status UpdateTrial(const TrialRow& trial,
+                           const TrialGuard& guard) override;
+  absl::Status PutAttempt(const AttemptRow& attempt) override;
+  absl::Status AddMeasurements(
+      const std::vector<MeasurementRow>& rows) override;
+  absl::Status PutOutcome(const OutcomeRow& outcome) override;
+  absl::Status PutWorker(const WorkerRow& worker) override;
+  absl::Status RememberReply(const ReplyRow& reply) override;
+  absl::Status ForgetRepliesBefore(WallMicros time) override;
+
+  absl::Status Commit() override;
+
+ private:
+  absl::StatusOr<Statement> Prepare(std::string_view sql);
+  // Runs the statement. A failure of the store ends all hope for this
+  // transaction, even if the caller overlooks it.
+  absl::Status Run(Statement& statement);
+  absl::Status RunPlain(std::string_view sql);
+  absl::Status Note(absl::Status status);
+
+  absl::Status AddMeasurement(const MeasurementRow& row);
+  absl::Status WhyNoStudy(StudyKey study, std::int64_t expected_etag);
+  absl::Status WhyNoTrial(StudyKey study, std::int64_t number);
+  void RollBack();
+
+  SqliteStore& store_;
+  Database& writer_;
+  absl::Status broken_;  // by the first failure of the store
+  bool over_ = false;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STORAGE_SQLITE_SQLITE_TRANSACTION_H_

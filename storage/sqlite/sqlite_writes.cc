@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a transaction writes.
+#include <sqlite3.h>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "storage/sqlite/row_codec.h"
+#include "storage/sqlite/sql.h"
+#include "storage/sqlite/sqlite_transaction.h"
+#include "storage/store_errors.h"
+
+namespace frostline {
+namespace {
+
+bool IsOrphan(const Statement& statement) {
+  return statement.code() == SQLITE_CONSTRAINT_FOREIGNKEY;
+}
+
+bool IsDuplicate(const Statement& statement) {
+  return statement.code() == SQLITE_CONSTRAINT_PRIMARYKEY ||
+         statement.code() == SQLITE_CONSTRAINT_UNIQUE;
+}
+
+}  // namespace
+
+absl::StatusOr<StudyKey> SqliteTransaction::InsertStudy(const StudyRow& study) {
+  ASSIGN_OR_RETURN(Statement insert, Prepare(sql::kInsertStudy));
+  BindStudyFixed(study, insert);
+  BindStudyChanging(study, insert);
+  const absl::Status status = Run(insert);
+  if (IsDuplicate(insert)) return StudyAlreadyExists(study.id);
+  RETURN_IF_ERROR(status);
+  return writer_.LastKey();
+}
+
+absl::Status SqliteTransaction::UpdateStudy(const StudyRow& study,
+                                            std::int64_t expected_etag) {
+  ASSIGN_OR_RETURN(Statement update, Prepare(sql::kUpdateStudy));
+  BindStudyChanging(study, update);
+  update.Int(study.key);
+  update.Int(expected_etag);
+  const absl::Status status = Run(update);
+  if (IsDuplicate(update)) return StudyAlreadyExists(study.id);
+  RETURN_IF_ERROR(status);
+  return update.changes() == 1 ? absl::OkStatus()
+                               : WhyNoStudy(study.key, expected_etag);
+}
+
+absl::Status SqliteTransaction::WhyNoStudy(StudyKey study,
+                                           std::int64_t expected_etag) {
+  ASSIGN_OR_RETURN(Statement find, Prepare(sql::kFindStudyByKey));
+  find.Int(study);
+  const absl::StatusOr<bool> found = find.Step();
+  RETURN_IF_ERROR(Note(found.status()));
+  if (!*found) return StudyKeyNotFound(study);
+  const absl::StatusOr<StudyRow> stored = ReadStudy(find);
+  RETURN_IF_ERROR(Note(stored.status()));
+  return EtagMismatch(*stored, expected_etag);
+}
+
+absl::Status SqliteTransaction::PurgeStudy(StudyKey study) {
+  std::int64_t studies = 0;
+  for (const char* const sql : sql::kPurgeStudy) {
+    ASSIGN_OR_RETURN(Statement purge, Prepare(sql));
+    purge.Int(study);
+    RETURN_IF_ERROR(Run(purge));
+    studies = purge.changes();  // the last one is the study's own row
+  }
+  return studies == 1 ? absl::OkStatus() : StudyKeyNotFound(study);
+}
+
+absl::Status SqliteTransaction::InsertTrial(const TrialRow& trial) {
+  ASSIGN_OR_RETURN(Statement insert, Prepare(sql::kInsertTrial));
+  BindTrialFixed(trial, insert);
+  BindTrialChanging(trial, insert);
+  const absl::Status status = Run(insert);
+  const std::string name = DescribeTrial(trial.study, trial.number);
+  if (IsDuplicate(insert)) return RowExists(name);
+  return IsOrphan(insert) ? RowIsOrphan(name) : status;
+}
+
+absl::Status SqliteTransaction::UpdateTrial(const TrialRow& trial,
+                                            const TrialGuard& guard) {
+  ASSIGN_OR_RETURN(Statement update,
+                   Prepare(guard.secret.has_value() ? sql::kUpdateTrialOfHolder
+                                                    : sql::kUpdateTrial));
+  BindTrialChanging(trial, update);
+  update.Int(trial.study);
+  update.Int(trial.number);
+  update.Int(static_cast<int>(guard.state));
+  update.Int(guard.attempt);
+  if (guard.secret.has_value()) update.Blob(guard.secret->Reveal());
+  RETURN_IF_ERROR(Run(update));
+  return update.changes() == 1 ? absl::OkStatus()
+                               : WhyNoTrial(trial.study, trial.number);
+}
+
+absl::Status SqliteTransaction::WhyNoTrial(StudyKey study,
+                                           std::int64_t number) {
+  ASSIGN_OR_RETURN(Statement find, Prepare(sql::kFindTrial));
+  find.Int(study);
+  find.Int(number);
+  const absl::StatusOr<bool> found = find.Step();
+  RETURN_IF_ERROR(Note(found.status()));
+  if (!*found) return TrialNotFound(number);
+  const absl::StatusOr<TrialRow> stored = ReadTrial(find);
+  RETURN_IF_ERROR(Note(stored.status()));
+  return LeaseLost(*stored);
+}
+
+absl::Status SqliteTransaction::PutAttempt(const AttemptRow& attempt) {
+  ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutAttempt));
+  BindAttempt(attempt, put);
+  const absl::Status status = Run(put);
+  if (!IsOrphan(put)) return status;
+  return RowIsOrphan(
+      absl::StrCat("attempt ", attempt.attempt, " of ",
+                   DescribeTrial(attempt.study, attempt.number)));
+}
+
+absl::Status SqliteTransaction::AddMeasurements(
+    const std::vector<MeasurementRow>& rows) {
+  for (const MeasurementRow& row : rows) RETURN_IF_ERROR(AddMeasurement(row));
+  return over_ ? TransactionIsOver() : broken_;
+}
+
+absl::Status SqliteTransaction::AddMeasurement(const MeasurementRow& row) {
+  ASSIGN_OR_RETURN(Statement add, Prepare(sql::kAddMeasurement));
+  BindMeasurement(row, add);
+  const absl::Status status = Run(add);
+  if (IsOrphan(add)) {
+    return RowIsOrphan(absl::StrCat("a measurement of ",
+                                    DescribeTrial(row.study, row.number)));
+  }
+  RETURN_IF_ERROR(status);
+  if (add.changes() == 1) return absl::OkStatus();
+
+  ASSIGN_OR_RETURN(Statement find, Prepare(sql::kFindMeasurement));
+  find.Int(row.study);
+  find.Int(row.number);
+  find.Int(row.attempt);
+  find.Int(row.measurement.step);
+  RETURN_IF_ERROR(Note(find.Step().status()));
+  const absl::StatusOr<MeasurementRow> stored = ReadMeasurement(find);
+  RETURN_IF_ERROR(Note(stored.status()));
+  const bool same =
+      SameMetrics(stored->measurement.metrics, row.measurement.metrics);
+  return same ? absl::OkStatus() : ReportConflict(row);
+}
+
+absl::Status SqliteTransaction::PutOutcome(const OutcomeRow& outcome) {
+  ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutOutcome));
+  BindOutcome(outcome, put);
+  const absl::Status status = Run(put);
+  if (!IsOrphan(put)) return status;
+  return RowIsOrphan(absl::StrCat(
+      "the outcomes of ", DescribeTrial(outcome.study, outcome.number)));
+}
+
+absl::Status SqliteTransaction::PutWorker(const WorkerRow& worker) {
+  ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutWorker));
+  BindWorker(worker, put);
+  return Run(put);
+}
+
+absl::Status SqliteTransaction::RememberReply(const ReplyRow& reply) {
+  ASSIGN_OR_RETURN(Statement insert, Prepare(sql::kRememberReply));
+  BindReply(reply, insert);
+  const absl::Status status = Run(insert);
+  return IsDuplicate(insert) ? RequestIdReused(reply.request_id) : status;
+}
+
+absl::Status SqliteTransaction::ForgetRepliesBefore(WallMicros time) {
+  ASSIGN_OR_RETURN(Statement forget, Prepare(sql::kForgetReplies));
+  forget.Int(time);
+  return Run(forget);
+}
+
+}  // namespace frostline

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: statement.h
+//
+// One use of a prepared statement: bind from left to right, step, read.
+//
+//   ASSIGN_OR_RETURN(Statement statement, database.Prepare(kFindTrial));
+//   statement.Int(study);
+//   statement.Int(number);
+//   ASSIGN_OR_RETURN(const bool found, statement.Step());
+//
+// The statement itself stays in its Database's cache; the end of a use resets
+// it. Not thread-safe.
+#ifndef FROSTLINE_STORAGE_SQLITE_STATEMENT_H_
+#define FROSTLINE_STORAGE_SQLITE_STATEMENT_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+struct sqlite3_stmt;
+
+namespace frostline {
+
+class Statement {
+ public:
+  explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
+  Statement(Statement&& other) noexcept
+      : statement_(std::exchange(other.statement_, nullptr)),
+        code_(other.code_),
+        bound_(other.bound_) {}
+  Statement& operator=(Statement&&) = delete;
+  ~Statement();
+
+  // Each binds the next parameter. A failure shows in Step().
+  void Int(std::int64_t value);
+  void Text(const std::string& value);
+  void Blob(const std::string& value);
+
+  // True: a row can be read. False: there are no more.
+  absl::StatusOr<bool> Step();
+  // For statements without rows.
+  absl::Status Run();
+  // SQLite's extended result code of the last call.
+  int code() const { return code_; }
+  // Rows changed by Run().
+  std::int64_t changes() const;
+
+  // Columns of the current row, from 0.
+  std::int64_t IntAt(int column) const;
+  std::string BytesAt(int column) const;  // of TEXT and BLOB
+
+ private:
+  void Bound(int code);
+
+  sqlite3_stmt* statement_;
+  int code_ = 0;
+  int bound_ = 0;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STORAGE_SQLITE_STATEMENT_H_

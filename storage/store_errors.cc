@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/store_errors.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+
+namespace frostline {
+namespace {
+
+constexpr char kReportBug[] =
+    "this is a bug in Frostline: report it with the coordinator's log";
+
+bool SameValue(double a, double b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+}  // namespace
+
+absl::Status StudyNotFound(const std::string& id) {
+  return MakeError(ErrorId::kStudyNotFound,
+                   absl::StrCat("there is no study ", id),
+                   "list the studies to see their names");
+}
+
+absl::Status StudyKeyNotFound(StudyKey key) {
+  return MakeError(ErrorId::kStudyNotFound,
+                   absl::StrCat("there is no study with the key ", key),
+                   "it may have been purged: list the studies");
+}
+
+absl::Status StudyAlreadyExists(const std::string& id) {
+  return MakeError(ErrorId::kStudyAlreadyExists,
+                   absl::StrCat("study ", id, " exists"),
+                   "choose another name, or delete that study first");
+}
+
+absl::Status EtagMismatch(const StudyRow& stored, std::int64_t expected_etag) {
+  return MakeError(ErrorId::kEtagMismatch,
+                   absl::StrCat("study ", stored.id, " has etag ", stored.etag,
+                                ", not ", expected_etag),
+                   "read the study again and repeat the change", "etag");
+}
+
+absl::Status TrialNotFound(std::int64_t number) {
+  return MakeError(ErrorId::kTrialNotFound,
+                   absl::StrCat("the study has no trial ", number),
+                   "list the study's trials to see their numbers");
+}
+
+absl::Status LeaseLost(const TrialRow& stored) {
+  return MakeError(ErrorId::kLeaseLost,
+                   absl::StrCat("trial ", stored.number, " is ",
+                                NameOf(stored.state), " at attempt ",
+                                stored.attempt),
+                   "stop this attempt; ask for new work");
+}
+
+absl::Status ReportConflict(const MeasurementRow& row) {
+  return MakeError(
+      ErrorId::kReportConflict,
+      absl::StrCat("step ", row.measurement.step, " of trial ", row.number,
+                   ", attempt ", row.attempt,
+                   " was reported before with other values"),
+      "report every step once; a repeated report must carry the same values");
+}
+
+absl::Status RequestIdReused(const std::string& request_id) {
+  return MakeError(ErrorId::kRequestIdReused,
+                   absl::StrCat("request id ", request_id, " is taken"),
+                   "draw a new request id for every new request", "request_id");
+}
+
+absl::Status RowExists(const std::string& row) {
+  return MakeError(ErrorId::kInternal, absl::StrCat(row, " is stored already"),
+                   kReportBug);
+}
+
+absl::Status RowIsOrphan(const std::string& row) {
+  return MakeError(ErrorId::kInternal,
+                   absl::StrCat(row, " belongs to nothing that is stored"),
+                   kReportBug);
+}
+
+absl::Status TransactionIsOver() {
+  return MakeError(ErrorId::kInternal,
+                   "a transaction was used after its commit", kReportBug);
+}
+
+std::string DescribeTrial(StudyKey study, std::int64_t number) {
+  return absl::StrCat("trial ", number, " of study ", study);
+}
+
+bool SameMetrics(const Metrics& a, const Metrics& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& left, const auto& right) {
+                      return left.first == right.first &&
+                             SameValue(left.second, right.second);
+                    });
+}
+
+}  // namespace frostline

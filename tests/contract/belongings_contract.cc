@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The promises about what belongs to a trial, about workers and replies.
+#include <cmath>
+#include <limits>
+
+#include "base/status_macros.h"
+#include "tests/contract/row_text.h"
+#include "tests/contract/trial_store_contract.h"
+
+namespace frostline {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+TEST_P(TrialStoreContract, AttemptsAreReplacedByNumber) {
+  const StudyKey study = AddStudy("imdb");
+  AddTrial(FullTrial(study, 0));
+  AddTrial(FullTrial(study, 1));
+  AttemptRow second = FullAttempt(study, 0, 2);
+  ASSERT_OK(Write([&](Transaction& transaction) -> absl::Status {
+    RETURN_IF_ERROR(transaction.PutAttempt(second));
+    RETURN_IF_ERROR(transaction.PutAttempt(FullAttempt(study, 0, 1)));
+    return transaction.PutAttempt(FullAttempt(study, 1, 1));
+  }));
+  second.state = AttemptState::kSuperseded;
+  second.outcome = "late";
+  ASSERT_OK(Write([&](Transaction& transaction) {
+    return transaction.PutAttempt(second);
+  }));
+  EXPECT_THAT(Texts(*store_->ListAttempts(study, 0)),
+              ElementsAre(Text(FullAttempt(study, 0, 1)), Text(second)));
+  EXPECT_THAT(*store_->ListAttempts(study, 2), IsEmpty());
+}
+
+TEST_P(TrialStoreContract, WhatBelongsToNoTrialIsRefused) {
+  const StudyKey study = AddStudy("imdb");
+  for (const absl::Status& status : {
+           Write([&](Transaction& transaction) {
+             return transaction.PutAttempt(FullAttempt(study, 0, 1));
+           }),
+           Write([&](Transaction& transaction) {
+             return transaction.AddMeasurements(
+                 {FullMeasurement(study, 0, 1, 1)});
+           }),
+           Write([&](Transaction& transaction) {
+             return transaction.PutOutcome(FullOutcome(study, 0));
+           })}) {
+    EXPECT_THAT(status, FailsWith(ErrorId::kInternal));
+  }
+}
+
+TEST_P(TrialStoreContract, MeasurementsAreListedByStepInPages) {
+  const StudyKey study = AddStudy("imdb");
+  AddTrial(FullTrial(study, 0));
+  ASSERT_OK(Write([&](Transaction& transaction) {
+    return transaction.AddMeasurements({FullMeasurement(study, 0, 1, 20),
+                                        FullMeasurement(study, 0, 1, 0),
+                                        FullMeasurement(study, 0, 2, 5),
+                                        FullMeasurement(study, 0, 1, 10)});
+  }));
+  MeasurementQuery query{.study = study, .attempt = 1, .limit = 2};
+  EXPECT_THAT(Texts(*store_->ListMeasurements(query)),
+              ElementsAre(Text(FullMeasurement(study, 0, 1, 0).measurement),
+                          Text(FullMeasurement(study, 0, 1, 10).measurement)));
+  query.after_step = 10;
+  EXPECT_THAT(Texts(*store_->ListMeasurements(query)),
+              ElementsAre(Text(FullMeasurement(study, 0, 1, 20).measurement)));
+}
+
+TEST_P(TrialStoreContract, NaNAndInfinitiesAreKept) {
+  const StudyKey study = AddStudy("imdb");
+  AddTrial(FullTrial(study, 0));
+  MeasurementRow row = FullMeasurement(study, 0, 1, 1);
+  row.measurement.metrics = {{"nan", kNaN}, {"-nan", -kNaN},
+                             {"inf", kInfinity}, {"-inf", -kInfinity},
+                             {"-0", -0.0}, {"tiny", 5e-324}};
+  row.measurement.elapsed_s = kNaN;
+  ASSERT_OK(Write([&](Transaction& transaction) {
+    return transaction.AddMeasurements({row});
+  }));
+  EXPECT_THAT(
+      Texts(*store_->ListMeasurements({.study = study, .attempt = 1})),
+      ElementsAre(Text(row.measurement)));
+}
+
+TEST_P(TrialStoreContract, ARepeatedReportMustSayTheSame) {
+  const StudyKey study = AddStudy("imdb");
+  AddTrial(FullTrial(study, 0));
+  MeasurementRow row = FullMeasurement(study, 0, 1, 1);
+  row.measurement.metrics = {{"loss", kNaN}, {"zero", 0.0}};
+  const auto report = [&](const Metrics& metrics) {
+    MeasurementRow repeated = row;
+    repeated.measurement.metrics = metrics;
+    repeated.measurement.elapsed_s = 77;  // of no interest here
+    return Write([&](Transaction& transaction) {
+      return transaction.AddMeasurements(
+          {repeated, FullMeasurement(study, 0, 1, 2)});
+    });
+  };
+  ASSERT_OK(Write([&](Transaction& transaction) {
+    return transaction.AddMeasurements({row});
+  }));
+  EXPECT_THAT(report({{"loss", kNaN}, {"zero", 0.5}}),
+              FailsWith(ErrorId::kReportConflict));
+  EXPECT_THAT(report({{"loss", kNaN}}), FailsWith(ErrorId::kReportConflict));
+  EXPECT_THAT(report({{"loss", 1}, {"zero", 0}}),
+              FailsWith(ErrorId::kReportConflict));
+  const MeasurementQuery query{.study = study, .attempt = 1};
+  EXPECT_THAT(Texts(*store_->ListMeasurements(query)),
+              ElementsAre(Text(row.measurement)));
+  EXPECT_OK(report({{"loss", -kNaN}, {"zero", -0.0}}));
+  EXPECT_THAT(Texts(*store_->ListMeasurements(query)),
+              ElementsAre(Text(row.measurement),
+                          Text(FullMeasurement(study, 0, 1, 2).measurement)));
+}
+
+TEST_P(TrialStoreContract, AnOutcomeIsReplaced) {
+  OutcomeRow row = FullOutcome(AddStudy("imdb"), 0);
+  row.data = std::string(100'000, '\0');
+  AddTrial(FullTrial(row.study, 0));
+  EXPECT_FALSE(store_->FindOutcome(row.study, 0)->has_value());
+  for (const char* const fingerprint : {"first", "second"}) {
+    row.data_fingerprint = fingerprint;
+    row.data.back() = fingerprint[0];
+    ASSERT_OK(Write([&](Transaction& transaction) {
+      return transaction.PutOutcome(row);
+    }));
+  }
+  ASSERT_OK_AND_ASSIGN(const auto found, store_->FindOutcome(row.study, 0));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(Text(*found), Text(row));
+}
+
+TEST_P(TrialStoreContract, WorkersAreReplacedAndListedById) {
+  WorkerRow changed = FullWorker("b");
+  changed.state = WorkerState::kGone;
+  ASSERT_OK(Write([&](Transaction& transaction) -> absl::Status {
+    for (const char* const id : {"c", "b", "a", "Z"}) {
+      RETURN_IF_ERROR(transaction.PutWorker(FullWorker(id)));
+    }
+    return transaction.PutWorker(changed);
+  }));
+  EXPECT_THAT(Texts(*store_->ListWorkers("", 2)),
+              ElementsAre(Text(FullWorker("Z")), Text(FullWorker("a"))));
+  EXPECT_THAT(Texts(*store_->ListWorkers("a", 10)),
+              ElementsAre(Text(changed), Text(FullWorker("c"))));
+  EXPECT_THAT(*store_->ListWorkers("c", 10), IsEmpty());
+}
+
+TEST_P(TrialStoreContract, AReplyIsRememberedOnceUntilForgotten) {
+  ReplyRow young = FullReply("young");
+  young.created = 51;
+  ASSERT_OK(Write([&](Transaction& transaction) -> absl::Status {
+    RETURN_IF_ERROR(transaction.RememberReply(FullReply("old")));
+    return transaction.RememberReply(young);
+  }));
+  EXPECT_THAT(Write([](Transaction& transaction) {
+    return transaction.RememberReply(FullReply("old"));
+  }), FailsAt(ErrorId::kRequestIdReused, "request_id"));
+  EXPECT_EQ(Text(**store_->FindReply("old")), Text(FullReply("old")));
+  ASSERT_OK(Write([](Transaction& transaction) {
+    return transaction.ForgetRepliesBefore(51);
+  }));
+  EXPECT_FALSE(store_->FindReply("old")->has_value());
+  EXPECT_EQ(Text(**store_->FindReply("young")), Text(young));
+  EXPECT_OK(Write([](Transaction& transaction) {
+    return transaction.RememberReply(FullReply("old"));
+  }));
+}
+
+}  // namespace frostline

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/contract/full_rows.h"
+
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace frostline {
+
+StudyRow FullStudy(const std::string& id) {
+  return StudyRow{.id = id,
+                  .state = StudyState::kPaused,
+                  .spec = std::string("spec\0\xff", 6),
+                  .settings = "settings",
+                  .seed = std::numeric_limits<std::uint64_t>::max() - 1,
+                  .etag = 7,
+                  .revision = 8,
+                  .created = 9,
+                  .updated = 10,
+                  .expires = 11,
+                  .state_reason = "a person said so"};
+}
+
+TrialRow FullTrial(StudyKey study, std::int64_t number) {
+  return TrialRow{.study = study,
+                  .number = number,
+                  .state = TrialState::kRunning,
+                  .origin = TrialOrigin::kEnqueued,
+                  .point = {1.0, kAbsent, -0.0, 2e-5},
+                  .attempt = 3,
+                  .secret = SecretString(absl::StrCat("secret ", number)),
+                  .worker = "gpu03",
+                  .trial_faults = 1,
+                  .infrastructure_faults = 2,
+                  .priority = -5,
+                  .revision = 100 + number,
+                  .created = 20,
+                  .started = 21,
+                  .ended = 22,
+                  .last_step = 23,
+                  .metrics = {{"accuracy", 0.875}, {"", -0.0}},
+                  .values = {0.875, 1e-310},
+                  .failure = FailureClass::kOutOfMemory,
+                  .cause = "\"quoted\"\nand \xc3\xa4",
+                  .usage = std::string("\0usage", 6),
+                  .labels = "labels",
+                  .seen_revision = 24,
+                  .ended_revision = 25};
+}
+
+AttemptRow FullAttempt(StudyKey study, std::int64_t number,
+                       std::int64_t attempt) {
+  return AttemptRow{.study = study,
+                    .number = number,
+                    .attempt = attempt,
+                    .state = AttemptState::kPreempted,
+                    .secret = SecretString("attempt's secret"),
+                    .worker = "gpu03",
+                    .boot_id = "boot",
+                    .started = 1,
+                    .ended = 2,
+                    .failure = FailureClass::kInfrastructure,
+                    .cause = "preempted",
+                    .checkpoint = "checkpoint",
+                    .outcome = std::string("out\0come", 8)};
+}
+
+MeasurementRow FullMeasurement(StudyKey study, std::int64_t number,
+                               std::int64_t attempt, std::int64_t step) {
+  return MeasurementRow{
+      .study = study,
+      .number = number,
+      .attempt = attempt,
+      .measurement = {.step = step,
+                      .metrics = {{"loss", 1.0 / static_cast<double>(step + 3)}},
+                      .elapsed_s = 0.1}};
+}
+
+OutcomeRow FullOutcome(StudyKey study, std::int64_t number) {
+  return OutcomeRow{.study = study,
+                    .number = number,
+                    .data_fingerprint = "sha256",
+                    .encoding = 2,
+                    .count = 9,
+                    .data = std::string("\0data", 5)};
+}
+
+WorkerRow FullWorker(const std::string& id) {
+  return WorkerRow{.id = id,
+                   .boot_id = "boot",
+                   .state = WorkerState::kDraining,
+                   .info = std::string("\0info", 5),
+                   .failures_in_a_row = 2,
+                   .registered = 3,
+                   .last_seen = 4};
+}
+
+ReplyRow FullReply(const std::string& request_id) {
+  return ReplyRow{.request_id = request_id,
+                  .method = "CreateStudy",
+                  .request_hash = std::numeric_limits<std::uint64_t>::max(),
+                  .reply = std::string("re\0ply", 6),
+                  .created = 50};
+}
+
+TrialQuery TrialsOf(StudyKey study, int limit) {
+  TrialQuery query;
+  query.study = study;
+  query.limit = limit;
+  return query;
+}
+
+TrialGuard GuardOf(const TrialRow& trial) {
+  return TrialGuard{.state = trial.state,
+                    .attempt = trial.attempt,
+                    .secret = trial.secret};
+}
+
+absl::Status Write(TrialStore& store, Body body) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Transaction> transaction,
+                   store.Begin());
+  const absl::Status written =
+      transaction->Operation([&] { return body(*transaction); });
+  RETURN_IF_ERROR(transaction->Commit());
+  return written;
+}
+
+}  // namespace frostline

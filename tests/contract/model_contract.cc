@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random transactions on the store and on the naive model of it: every answer
+// and, after every transaction, everything that can be read must be equal. A
+// failure names its seed; FROSTLINE_MODEL_SEEDS=n runs more than the default.
+#include <cstdlib>
+#include <limits>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/rng.h"
+#include "base/status_macros.h"
+#include "tests/contract/row_text.h"
+#include "tests/contract/store_model.h"
+#include "tests/contract/trial_store_contract.h"
+
+namespace frostline {
+namespace {
+
+constexpr int kSeeds = 200;
+constexpr int kTransactions = 6;
+
+int SeedCount() {
+  int seeds = kSeeds;
+  const char* const wanted = std::getenv("FROSTLINE_MODEL_SEEDS");
+  if (wanted != nullptr && !absl::SimpleAtoi(wanted, &seeds)) return kSeeds;
+  return seeds;
+}
+
+// Few names and numbers, so that operations meet.
+class Walk {
+ public:
+  Walk(TrialStore& store, std::uint64_t seed) : store_(store), rng_(seed) {}
+
+  void Run() {
+    for (int i = 0; i < kTransactions && !testing::Test::HasFailure(); ++i) {
+      RunTransaction();
+      Compare();
+    }
+  }
+
+ private:
+  int Below(int bound) {
+    return static_cast<int>(rng_.Below(static_cast<std::uint64_t>(bound)));
+  }
+  std::string Name() { return std::string(1, static_cast<char>('a' + Below(3))); }
+  StudyKey Key() { return 1 + Below(4); }
+  double Value() {
+    static constexpr double kValues[] = {
+        0.0, -0.0, 1.5, std::numeric_limits<double>::infinity(),
+        std::numeric_limits<double>::quiet_NaN()};
+    return kValues[Below(5)];
+  }
+  Metrics SomeMetrics() {
+    Metrics metrics;
+    for (int i = Below(3); i > 0; --i) metrics[Name()] = Value();
+    return metrics;
+  }
+  StudyRow SomeStudy() {
+    StudyRow row = FullStudy(Name());
+    row.key = Key();
+    row.state = static_cast<StudyState>(1 + Below(5));
+    row.etag = Below(3);
+    row.revision = Below(100);
+    return row;
+  }
+  TrialRow SomeTrial() {
+    TrialRow row = FullTrial(Key(), Below(4));
+    row.state = static_cast<TrialState>(1 + Below(3));
+    row.attempt = Below(2);
+    row.secret = SecretString(Name());
+    row.revision = Below(8);  // shared by trials, unlike a coordinator's
+    row.point = {Value(), Value()};
+    row.metrics = SomeMetrics();
+    return row;
+  }
+
+  void RunTransaction() {
+    auto transaction = store_.Begin();
+    ASSERT_OK(transaction);
+    StoreModel after = model_;
+    for (int i = Below(8); i >= 0; --i) RunOperation(**transaction, after);
+    if (Below(4) == 0) return;  // dropped
+    ASSERT_OK((*transaction)->Commit());
+    model_ = std::move(after);
+  }
+
+  void RunOperation(Transaction& transaction, StoreModel& after) {
+    StoreModel kept = after;
+    const absl::Status status =
+        transaction.Operation([&]() -> absl::Status {
+          for (int i = Below(3); i >= 0; --i) {
+            RETURN_IF_ERROR(Step(transaction, kept));
+          }
+          return Below(6) == 0 ? absl::AbortedError("undo") : absl::OkStatus();
+        });
+    if (status.ok()) after = std::move(kept);
+  }
+
+  // One call on both; fails when the answers differ.
+  absl::Status Step(Transaction& transaction, StoreModel& model) {
+    Answer expected;
+    const absl::Status status = Call(transaction, model, expected);
+    if (expected.has_value()) {
+      EXPECT_THAT(status, FailsWith(*expected));
+    } else {
+      EXPECT_OK(status);
+    }
+    return status;
+  }
+
+  absl::Status Call(Transaction& transaction, StoreModel& model,
+                    Answer& expected) {
+    switch (Below(12)) {
+      case 0:
+        return InsertStudy(transaction, model, expected);
+      case 1: {
+        const StudyRow row = SomeStudy();
+        const std::int64_t etag = Below(3);
+        expected = model.UpdateStudy(row, etag);
+        return transaction.UpdateStudy(row, etag);
+      }
+      case 2: {
+        const StudyKey study = Below(3) == 0 ? Key() : 99;
+        expected = model.PurgeStudy(study);
+        return transaction.PurgeStudy(study);
+      }
+      case 3:
+      case 4: {
+        const TrialRow row = SomeTrial();
+        expected = model.InsertTrial(row);
+        return transaction.InsertTrial(row);
+      }
+      case 5:
+      case 6: {
+        const TrialRow row = SomeTrial();
+        TrialGuard guard = GuardOf(SomeTrial());
+        if (Below(2) == 0) guard.secret.reset();
+        expected = model.UpdateTrial(row, guard);
+        return transaction.UpdateTrial(row, guard);
+      }
+      default:
+        return CallOfOthers(transaction, model, expected);
+    }
+  }
+
+  absl::Status InsertStudy(Transaction& transaction, StoreModel& model,
+                           Answer& expected) {
+    const StudyRow row = SomeStudy();
+    const absl::StatusOr<StudyKey> key = transaction.InsertStudy(row);
+    expected = model.InsertStudy(row, key.value_or(0));
+    return key.status();
+  }
+
+  absl::Status CallOfOthers(Transaction& transaction, StoreModel& model,
+                            Answer& expected) {
+    switch (Below(6)) {
+      case 0: {
+        AttemptRow row = FullAttempt(Key(), Below(4), Below(2));
+        row.cause = Name();
+        expected = model.PutAttempt(row);
+        return transaction.PutAttempt(row);
+      }
+      case 1: {
+        MeasurementRow row =
+            FullMeasurement(Key(), Below(4), Below(2), Below(3));
+        row.measurement.metrics = SomeMetrics();
+        expected = model.AddMeasurement(row);
+        return transaction.AddMeasurements({row});
+      }
+      case 2: {
+        OutcomeRow row = FullOutcome(Key(), Below(4));
+        row.data = Name();
+        expected = model.PutOutcome(row);
+        return transaction.PutOutcome(row);
+      }
+      case 3: {
+        WorkerRow row = FullWorker(Name());
+        row.last_seen = Below(100);
+        expected = model.PutWorker(row);
+        return transaction.PutWorker(row);
+      }
+      case 4: {
+        ReplyRow row = FullReply(Name());
+        row.created = Below(10);
+        expected = model.RememberReply(row);
+        return transaction.RememberReply(row);
+      }
+      default: {
+        const WallMicros time = Below(10);
+        expected = model.ForgetRepliesBefore(time);
+        return transaction.ForgetRepliesBefore(time);
+      }
+    }
+  }
+
+  void Compare() {
+    const StudyQuery studies{
+        .with_deleted = Below(2) == 0, .after = Below(4), .limit = Below(5)};
+    EXPECT_EQ(Texts(*store_.ListStudies(studies)), model_.Studies(studies));
+    EXPECT_EQ(Texts(*store_.ListWorkers("", 10)), model_.Workers("", 10));
+    EXPECT_EQ(Texts(*store_.ListWorkers("a", 1)), model_.Workers("a", 1));
+    for (const char* const name : {"a", "b", "c"}) {
+      const auto study = store_.FindStudy(name);
+      EXPECT_EQ(study.ok() ? Text(*study) : "", model_.Study(name));
+      const auto reply = store_.FindReply(name);
+      EXPECT_EQ(reply->has_value() ? Text(**reply) : "", model_.Reply(name));
+    }
+    for (const auto& [key, row] : model_.studies()) CompareStudy(key);
+    CompareStudy(99);
+  }
+
+  void CompareStudy(StudyKey study) {
+    for (const auto order :
+         {TrialQuery::Order::kNumber, TrialQuery::Order::kRevision}) {
+      TrialQuery query = TrialsOf(study);
+      query.order = order;
+      EXPECT_EQ(Texts(*store_.ListTrials(query)), model_.Trials(query));
+      for (int i = Below(4); i > 0; --i) {
+        query.states.push_back(static_cast<TrialState>(1 + Below(3)));
+      }
+      query.after = Below(5) - 1;
+      query.limit = Below(4);
+      EXPECT_EQ(Texts(*store_.ListTrials(query)), model_.Trials(query));
+    }
+    for (int number = 0; number < 4; ++number) {
+      EXPECT_EQ(Texts(*store_.ListAttempts(study, number)),
+                model_.Attempts(study, number));
+      const MeasurementQuery query{.study = study,
+                                   .number = number,
+                                   .attempt = Below(2),
+                                   .after_step = Below(3) - 1,
+                                   .limit = Below(4)};
+      EXPECT_EQ(Texts(*store_.ListMeasurements(query)),
+                model_.Measurements(query));
+      const auto outcome = store_.FindOutcome(study, number);
+      EXPECT_EQ(outcome->has_value() ? Text(**outcome) : "",
+                model_.Outcome(study, number));
+    }
+  }
+
+  TrialStore& store_;
+  Rng rng_;
+  StoreModel model_;
+};
+
+}  // namespace
+
+TEST_P(TrialStoreContract, AgreesWithTheModelOnRandomTransactions) {
+  const int seeds = SeedCount();
+  for (int seed = 0; seed < seeds && !HasFailure(); ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    const TempFolder folder;
+    ASSERT_OK_AND_ASSIGN(const auto store, GetParam().open(folder.File("d")));
+    Walk(*store, static_cast<std::uint64_t>(seed)).Run();
+  }
+}
+
+}  // namespace frostline

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/contract/row_text.h"
+
+#include <bit>
+#include <cstdint>
+#include <initializer_list>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace frostline {
+namespace {
+
+std::string Join(std::initializer_list<std::string> parts) {
+  return absl::StrJoin(parts, "|");
+}
+
+std::string Quote(const std::string& text) {
+  return absl::StrCat("\"", absl::CHexEscape(text), "\"");
+}
+
+template <typename Number>
+std::string Num(Number number) {
+  return absl::StrCat(static_cast<std::int64_t>(number));
+}
+
+std::string Bits(double value) {
+  return absl::StrCat(value, "=",
+                      absl::Hex(std::bit_cast<std::uint64_t>(value)));
+}
+
+std::string Bits(const std::vector<double>& values) {
+  return absl::StrCat(
+      "[", absl::StrJoin(values, " ", [](std::string* out, double value) {
+        absl::StrAppend(out, Bits(value));
+      }), "]");
+}
+
+std::string Bits(const Metrics& metrics) {
+  std::string text = "{";
+  for (const auto& [name, value] : metrics) {
+    absl::StrAppend(&text, Quote(name), ":", Bits(value), " ");
+  }
+  return text + "}";
+}
+
+}  // namespace
+
+std::string Text(const StudyRow& row) {
+  return Join({"study", Num(row.key), Quote(row.id), Num(row.state),
+               Quote(row.spec), Quote(row.settings), absl::StrCat(row.seed),
+               Num(row.etag), Num(row.revision), Num(row.created),
+               Num(row.updated), Num(row.expires), Quote(row.state_reason)});
+}
+
+std::string Text(const TrialRow& row) {
+  return Join({"trial", Num(row.study), Num(row.number), Num(row.state),
+               Num(row.origin), Bits(row.point), Num(row.attempt),
+               Quote(row.secret.Reveal()), Quote(row.worker),
+               Num(row.trial_faults), Num(row.infrastructure_faults),
+               Num(row.priority), Num(row.revision), Num(row.created),
+               Num(row.started), Num(row.ended), Num(row.last_step),
+               Bits(row.metrics), Bits(row.values), Num(row.failure),
+               Quote(row.cause), Quote(row.usage), Quote(row.labels),
+               Num(row.seen_revision), Num(row.ended_revision)});
+}
+
+std::string Text(const AttemptRow& row) {
+  return Join({"attempt", Num(row.study), Num(row.number), Num(row.attempt),
+               Num(row.state), Quote(row.secret.Reveal()), Quote(row.worker),
+               Quote(row.boot_id), Num(row.started), Num(row.ended),
+               Num(row.failure), Quote(row.cause), Quote(row.checkpoint),
+               Quote(row.outcome)});
+}
+
+std::string Text(const Measurement& measurement) {
+  return Join({"measurement", Num(measurement.step), Bits(measurement.metrics),
+               Bits(measurement.elapsed_s)});
+}
+
+std::string Text(const OutcomeRow& row) {
+  return Join({"outcome", Num(row.study), Num(row.number),
+               Quote(row.data_fingerprint), Num(row.encoding), Num(row.count),
+               Quote(row.data)});
+}
+
+std::string Text(const WorkerRow& row) {
+  return Join({"worker", Quote(row.id), Quote(row.boot_id), Num(row.state),
+               Quote(row.info), Num(row.failures_in_a_row), Num(row.registered),
+               Num(row.last_seen)});
+}
+
+std::string Text(const ReplyRow& row) {
+  return Join({"reply", Quote(row.request_id), Quote(row.method),
+               absl::StrCat(row.request_hash), Quote(row.reply),
+               Num(row.created)});
+}
+
+}  // namespace frostline

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: row_text.h
+//
+// A row as one line that says all of it, bit by bit: two rows are the same when
+// their texts are, and a test that fails shows where they differ.
+#ifndef FROSTLINE_TESTS_CONTRACT_ROW_TEXT_H_
+#define FROSTLINE_TESTS_CONTRACT_ROW_TEXT_H_
+
+#include <string>
+#include <vector>
+
+#include "storage/rows.h"
+
+namespace frostline {
+
+std::string Text(const StudyRow& row);
+std::string Text(const TrialRow& row);
+std::string Text(const AttemptRow& row);
+std::string Text(const Measurement& measurement);
+std::string Text(const OutcomeRow& row);
+std::string Text(const WorkerRow& row);
+std::string Text(const ReplyRow& row);
+
+template <typename Row>
+std::vector<std::string> Texts(const std::vector<Row>& rows) {
+  std::vector<std::string> texts;
+  for (const Row& row : rows) texts.push_back(Text(row));
+  return texts;
+}
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_TESTS_CONTRACT_ROW_TEXT_H_

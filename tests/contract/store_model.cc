@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/contract/store_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tests/contract/row_text.h"
+
+namespace frostline {
+namespace {
+
+constexpr Answer kOk = std::nullopt;
+
+template <typename Rows>
+std::vector<std::string> FirstTexts(const Rows& rows, int limit) {
+  std::vector<std::string> texts;
+  for (const auto& row : rows) {
+    if (static_cast<int>(texts.size()) >= limit) break;
+    texts.push_back(Text(row));
+  }
+  return texts;
+}
+
+bool Same(const Metrics& a, const Metrics& b) {
+  if (a.size() != b.size()) return false;
+  for (const auto& [name, value] : a) {
+    if (b.count(name) == 0) return false;
+    const double other = b.at(name);
+    if (std::isnan(value) != std::isnan(other)) return false;
+    if (!std::isnan(value) && value != other) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool StoreModel::IdIsTaken(const StudyRow& row) const {
+  if (row.state == StudyState::kDeleted) return false;
+  return std::any_of(studies_.begin(), studies_.end(), [&](const auto& other) {
+    return other.second.id == row.id && other.first != row.key &&
+           other.second.state != StudyState::kDeleted;
+  });
+}
+
+Answer StoreModel::InsertStudy(StudyRow row, StudyKey key) {
+  row.key = key;
+  if (IdIsTaken(row)) return ErrorId::kStudyAlreadyExists;
+  studies_[key] = std::move(row);
+  return kOk;
+}
+
+Answer StoreModel::UpdateStudy(StudyRow row, std::int64_t expected_etag) {
+  if (studies_.count(row.key) == 0) return ErrorId::kStudyNotFound;
+  const StudyRow& old = studies_.at(row.key);
+  if (old.etag != expected_etag) return ErrorId::kEtagMismatch;
+  row.id = old.id;
+  row.spec = old.spec;
+  row.seed = old.seed;
+  row.created = old.created;
+  if (IdIsTaken(row)) return ErrorId::kStudyAlreadyExists;
+  studies_[row.key] = std::move(row);
+  return kOk;
+}
+
+Answer StoreModel::PurgeStudy(StudyKey study) {
+  if (studies_.erase(study) == 0) return ErrorId::kStudyNotFound;
+  const auto belongs = [study](const auto& entry) {
+    return std::get<0>(entry.first) == study;
+  };
+  std::erase_if(trials_, belongs);
+  std::erase_if(attempts_, belongs);
+  std::erase_if(measurements_, belongs);
+  std::erase_if(outcomes_, belongs);
+  return kOk;
+}
+
+Answer StoreModel::InsertTrial(const TrialRow& row) {
+  const TrialKey key{row.study, row.number};
+  if (studies_.count(row.study) == 0) return ErrorId::kInternal;
+  if (trials_.count(key) != 0) return ErrorId::kInternal;
+  trials_[key] = row;
+  return kOk;
+}
+
+Answer StoreModel::UpdateTrial(TrialRow row, const TrialGuard& guard) {
+  const TrialKey key{row.study, row.number};
+  if (trials_.count(key) == 0) return ErrorId::kTrialNotFound;
+  const TrialRow& old = trials_.at(key);
+  if (old.state != guard.state) return ErrorId::kLeaseLost;
+  if (old.attempt != guard.attempt) return ErrorId::kLeaseLost;
+  if (guard.secret.has_value() &&
+      guard.secret->Reveal() != old.secret.Reveal()) {
+    return ErrorId::kLeaseLost;
+  }
+  row.origin = old.origin;
+  row.point = old.point;
+  row.created = old.created;
+  trials_[key] = std::move(row);
+  return kOk;
+}
+
+Answer StoreModel::PutAttempt(const AttemptRow& row) {
+  if (trials_.count({row.study, row.number}) == 0) return ErrorId::kInternal;
+  attempts_[{row.study, row.number, row.attempt}] = row;
+  return kOk;
+}
+
+Answer StoreModel::AddMeasurement(const MeasurementRow& row) {
+  const StepKey key{row.study, row.number, row.attempt, row.measurement.step};
+  if (trials_.count({row.study, row.number}) == 0) return ErrorId::kInternal;
+  if (measurements_.count(key) == 0) {
+    measurements_[key] = row;
+    return kOk;
+  }
+  const Metrics& old = measurements_.at(key).measurement.metrics;
+  return Same(old, row.measurement.metrics) ? kOk : ErrorId::kReportConflict;
+}
+
+Answer StoreModel::PutOutcome(const OutcomeRow& row) {
+  if (trials_.count({row.study, row.number}) == 0) return ErrorId::kInternal;
+  outcomes_[{row.study, row.number}] = row;
+  return kOk;
+}
+
+Answer StoreModel::PutWorker(const WorkerRow& row) {
+  workers_[row.id] = row;
+  return kOk;
+}
+
+Answer StoreModel::RememberReply(const ReplyRow& row) {
+  if (replies_.count(row.request_id) != 0) return ErrorId::kRequestIdReused;
+  replies_[row.request_id] = row;
+  return kOk;
+}
+
+Answer StoreModel::ForgetRepliesBefore(WallMicros time) {
+  std::erase_if(replies_, [time](const auto& entry) {
+    return entry.second.created < time;
+  });
+  return kOk;
+}
+
+std::vector<std::string> StoreModel::Studies(const StudyQuery& query) const {
+  std::vector<StudyRow> rows;
+  for (const auto& [key, row] : studies_) {
+    const bool deleted = row.state == StudyState::kDeleted;
+    if (key > query.after && (query.with_deleted || !deleted)) {
+      rows.push_back(row);
+    }
+  }
+  return FirstTexts(rows, query.limit);
+}
+
+std::vector<std::string> StoreModel::Trials(const TrialQuery& query) const {
+  const bool by_revision = query.order == TrialQuery::Order::kRevision;
+  std::vector<TrialRow> rows;
+  for (const auto& [key, row] : trials_) {
+    const bool wanted =
+        query.states.empty() ||
+        std::count(query.states.begin(), query.states.end(), row.state) > 0;
+    const std::int64_t place = by_revision ? row.revision : row.number;
+    if (row.study == query.study && wanted && place > query.after) {
+      rows.push_back(row);
+    }
+  }
+  if (by_revision) {
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const TrialRow& a, const TrialRow& b) {
+                       return a.revision < b.revision;
+                     });
+  }
+  return FirstTexts(rows, query.limit);
+}
+
+std::vector<std::string> StoreModel::Attempts(StudyKey study,
+                                              std::int64_t number) const {
+  std::vector<std::string> texts;
+  for (const auto& [key, row] : attempts_) {
+    if (row.study == study && row.number == number) texts.push_back(Text(row));
+  }
+  return texts;
+}
+
+std::vector<std::string> StoreModel::Measurements(
+    const MeasurementQuery& query) const {
+  std::vector<Measurement> rows;
+  for (const auto& [key, row] : measurements_) {
+    if (row.study == query.study && row.number == query.number &&
+        row.attempt == query.attempt &&
+        row.measurement.step > query.after_step) {
+      rows.push_back(row.measurement);
+    }
+  }
+  return FirstTexts(rows, query.limit);
+}
+
+std::vector<std::string> StoreModel::Workers(const std::string& after,
+                                             int limit) const {
+  std::vector<WorkerRow> rows;
+  for (const auto& [id, row] : workers_) {
+    if (id > after) rows.push_back(row);
+  }
+  return FirstTexts(rows, limit);
+}
+
+std::string StoreModel::Study(const std::string& id) const {
+  for (const auto& [key, row] : studies_) {
+    if (row.id == id && row.state != StudyState::kDeleted) return Text(row);
+  }
+  return "";
+}
+
+std::string StoreModel::Outcome(StudyKey study, std::int64_t number) const {
+  const auto found = outcomes_.find({study, number});
+  return found == outcomes_.end() ? "" : Text(found->second);
+}
+
+std::string StoreModel::Reply(const std::string& request_id) const {
+  const auto found = replies_.find(request_id);
+  return found == replies_.end() ? "" : Text(found->second);
+}
+
+}  // namespace frostline

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The promises about studies.
+#include "base/status_macros.h"
+#include "tests/contract/row_text.h"
+#include "tests/contract/trial_store_contract.h"
+
+namespace frostline {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+namespace {
+
+std::vector<std::string> Ids(const std::vector<StudyRow>& rows) {
+  std::vector<std::string> ids;
+  for (const StudyRow& row : rows) ids.push_back(row.id);
+  return ids;
+}
+
+absl::Status SetState(TrialStore& store, const std::string& id,
+                      StudyState state) {
+  ASSIGN_OR_RETURN(StudyRow row, store.FindStudy(id));
+  row.state = state;
+  return Write(store, [&](Transaction& transaction) {
+    return transaction.UpdateStudy(row, row.etag);
+  });
+}
+
+}  // namespace
+
+TEST_P(TrialStoreContract, AStudyComesBackWhole) {
+  StudyRow study = FullStudy("imdb");
+  study.key = AddStudy("imdb");
+  EXPECT_GE(study.key, 1);
+  ASSERT_OK_AND_ASSIGN(const StudyRow found, store_->FindStudy("imdb"));
+  EXPECT_EQ(Text(found), Text(study));
+}
+
+TEST_P(TrialStoreContract, TwoLiveStudiesCannotShareAnId) {
+  AddStudy("imdb");
+  EXPECT_THAT(Write([](Transaction& transaction) {
+    return transaction.InsertStudy(FullStudy("imdb")).status();
+  }), FailsWith(ErrorId::kStudyAlreadyExists));
+  EXPECT_THAT(Write([](Transaction& transaction) -> absl::Status {
+    RETURN_IF_ERROR(transaction.InsertStudy(FullStudy("twice")).status());
+    return transaction.InsertStudy(FullStudy("twice")).status();
+  }), FailsWith(ErrorId::kStudyAlreadyExists));
+  EXPECT_THAT(store_->FindStudy("twice"), FailsWith(ErrorId::kStudyNotFound));
+}
+
+TEST_P(TrialStoreContract, TheIdOfADeletedStudyIsFree) {
+  const StudyKey first = AddStudy("imdb");
+  ASSERT_OK(SetState(*store_, "imdb", StudyState::kDeleted));
+  EXPECT_THAT(store_->FindStudy("imdb"), FailsWith(ErrorId::kStudyNotFound));
+  const StudyKey second = AddStudy("imdb");
+  EXPECT_NE(first, second);
+  ASSERT_OK_AND_ASSIGN(const StudyRow found, store_->FindStudy("imdb"));
+  EXPECT_EQ(found.key, second);
+}
+
+TEST_P(TrialStoreContract, ADeletedStudyCannotComeBackOverALiveOne) {
+  const StudyKey first = AddStudy("imdb");
+  ASSERT_OK(SetState(*store_, "imdb", StudyState::kDeleted));
+  AddStudy("imdb");
+  StudyRow row = FullStudy("imdb");
+  row.key = first;
+  EXPECT_THAT(Write([&](Transaction& transaction) {
+    return transaction.UpdateStudy(row, row.etag);
+  }), FailsWith(ErrorId::kStudyAlreadyExists));
+}
+
+TEST_P(TrialStoreContract, AnUpdateOfAStudyKeepsWhatNeverChanges) {
+  StudyRow before = FullStudy("imdb");
+  before.key = AddStudy("imdb");
+  StudyRow after{.key = before.key,
+                 .id = "other",
+                 .state = StudyState::kCompleted,
+                 .spec = "other",
+                 .settings = "new",
+                 .seed = 1,
+                 .etag = 70,
+                 .revision = 80,
+                 .created = 90,
+                 .updated = 100,
+                 .expires = 110,
+                 .state_reason = "done"};
+  ASSERT_OK(Write([&](Transaction& transaction) {
+    return transaction.UpdateStudy(after, before.etag);
+  }));
+  after.id = before.id;
+  after.spec = before.spec;
+  after.seed = before.seed;
+  after.created = before.created;
+  ASSERT_OK_AND_ASSIGN(const StudyRow found, store_->FindStudy("imdb"));
+  EXPECT_EQ(Text(found), Text(after));
+}
+
+TEST_P(TrialStoreContract, AnUpdateWithAnOldEtagChangesNothing) {
+  StudyRow row = FullStudy("imdb");
+  row.key = AddStudy("imdb");
+  const std::string before = Text(row);
+  row.settings = "new";
+  EXPECT_THAT(Write([&](Transaction& transaction) {
+    return transaction.UpdateStudy(row, row.etag - 1);
+  }), FailsAt(ErrorId::kEtagMismatch, "etag"));
+  EXPECT_EQ(Text(*store_->FindStudy("imdb")), before);
+  row.key += 1;
+  EXPECT_THAT(Write([&](Transaction& transaction) {
+    return transaction.UpdateStudy(row, row.etag);
+  }), FailsWith(ErrorId::kStudyNotFound));
+}
+
+TEST_P(TrialStoreContract, StudiesAreListedByKeyInPages) {
+  for (const char* const id : {"c", "a", "b", "d"}) AddStudy(id);
+  ASSERT_OK(SetState(*store_, "a", StudyState::kDeleted));
+  ASSERT_OK_AND_ASSIGN(const auto page, store_->ListStudies({.limit = 2}));
+  EXPECT_THAT(Ids(page), ElementsAre("c", "b"));
+  EXPECT_THAT(Ids(*store_->ListStudies({.after = page.back().key})),
+              ElementsAre("d"));
+  EXPECT_THAT(Ids(*store_->ListStudies({.with_deleted = true})),
+              ElementsAre("c", "a", "b", "d"));
+  EXPECT_THAT(*store_->ListStudies({.limit = 0}), IsEmpty());
+  EXPECT_THAT(*store_->ListStudies({.limit = -1}), IsEmpty());
+}
+
+TEST_P(TrialStoreContract, PurgingAStudyTakesAllThatBelongsToIt) {
+  const StudyKey gone = AddStudy("gone");
+  const StudyKey kept = AddStudy("kept");
+  for (const StudyKey study : {gone, kept}) {
+    ASSERT_OK(Write([&](Transaction& transaction) -> absl::Status {
+      RETURN_IF_ERROR(transaction.InsertTrial(FullTrial(study, 0)));
+      RETURN_IF_ERROR(transaction.PutAttempt(FullAttempt(study, 0, 1)));
+      RETURN_IF_ERROR(transaction.PutOutcome(FullOutcome(study, 0)));
+      return transaction.AddMeasurements({FullMeasurement(study, 0, 1, 5)});
+    }));
+  }
+  ASSERT_OK(Write([&](Transaction& transaction) {
+    return transaction.PurgeStudy(gone);
+  }));
+  EXPECT_THAT(store_->FindStudy("gone"), FailsWith(ErrorId::kStudyNotFound));
+  for (const auto& [study, count] : {std::pair(gone, 0u), std::pair(kept, 1u)}) {
+    EXPECT_EQ(store_->ListTrials(TrialsOf(study))->size(), count);
+    EXPECT_EQ(store_->ListAttempts(study, 0)->size(), count);
+    EXPECT_EQ(store_->ListMeasurements({.study = study, .attempt = 1})->size(),
+              count);
+    EXPECT_EQ(store_->FindOutcome(study, 0)->has_value(), count == 1);
+  }
+  EXPECT_THAT(Write([&](Transaction& transaction) {
+    return transaction.PurgeStudy(gone);
+  }), FailsWith(ErrorId::kStudyNotFound));
+}
+
+TEST_P(TrialStoreContract, AKeyIsNeverGivenTwice) {
+  const StudyKey first = AddStudy("imdb");
+  ASSERT_OK(Write([&](Transaction& transaction) {
+    return transaction.PurgeStudy(first);
+  }));
+  EXPECT_GT(AddStudy("imdb"), first);
+}
+
+}  // namespace frostline

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: trial_store_contract.h
+//
+// What storage/trial_store.h promises, as tests that every backend runs:
+//
+//   INSTANTIATE_TEST_SUITE_P(Memory, TrialStoreContract,
+//                            testing::Values(StoreMaker{"memory", OpenMemory}),
+//                            NameOfStore);
+#ifndef FROSTLINE_TESTS_CONTRACT_TRIAL_STORE_CONTRACT_H_
+#define FROSTLINE_TESTS_CONTRACT_TRIAL_STORE_CONTRACT_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "storage/trial_store.h"
+#include "tests/contract/full_rows.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_folder.h"
+
+namespace frostline {
+
+// A backend under test. The folder is empty, and the store's alone.
+struct StoreMaker {
+  std::string name;
+  std::function<absl::StatusOr<std::unique_ptr<TrialStore>>(
+      const std::string& folder)>
+      open;
+};
+
+inline std::string NameOfStore(
+    const testing::TestParamInfo<StoreMaker>& tested) {
+  return tested.param.name;
+}
+
+class TrialStoreContract : public testing::TestWithParam<StoreMaker> {
+ protected:
+  void SetUp() override;
+
+  absl::Status Write(Body body) { return frostline::Write(*store_, body); }
+  StudyKey AddStudy(const std::string& id);
+  void AddTrial(const TrialRow& trial);
+  TrialRow Trial(StudyKey study, std::int64_t number);
+  std::vector<std::int64_t> Numbers(const TrialQuery& query);
+
+  TempFolder folder_;
+  std::unique_ptr<TrialStore> store_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_TESTS_CONTRACT_TRIAL_STORE_CONTRACT_H_

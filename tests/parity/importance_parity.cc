@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exact fANOVA of recorded forests over levels, against brute force over
+// every point of their grid.
+#include <algorithm>
+
+#include "importance/fanova.h"
+#include "importance/marginal.h"
+#include "tests/parity/parity.h"
+
+namespace frostline {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kTolerance = 1e-10;
+
+Tree TreeOf(const json& recorded) {
+  Tree tree;
+  for (std::size_t i = 0; i < recorded["feature"].size(); ++i) {
+    TreeNode node;
+    node.axis = std::max(recorded["feature"][i].get<int>(), -1);
+    node.threshold = recorded["threshold"][i];
+    node.left = recorded["children_left"][i];
+    node.right = recorded["children_right"][i];
+    node.value = recorded["value"][i];
+    tree.nodes.push_back(node);
+  }
+  return tree;
+}
+
+void CheckFanova(const std::string& path, ParityResult& result) {
+  const json file = ReadJson(path);
+  const json& input = file["input"];
+  Levels levels;
+  for (int k = 0; k < input["n_levels"]; ++k) levels.rates.push_back(k);
+  std::vector<MeasuredAxis> axes;
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < input["n_params"].get<std::size_t>(); ++i) {
+    axes.emplace_back(levels, 1.0);
+    all.push_back(i);
+  }
+  std::vector<Tree> trees;
+  for (const json& tree : input["trees"]) trees.push_back(TreeOf(tree));
+  const json& recorded = file["results"].begin().value();
+  for (std::size_t t = 0; t < trees.size(); ++t) {
+    const TreeMarginals marginals(trees[t], axes);
+    const double variance = marginals.variance();
+    result.Near("variance", recorded["tree_total_variance"][t], variance,
+                kTolerance);
+    for (const std::size_t i : all) {
+      result.Near("main", recorded["tree_main_fraction"][t][i],
+                  marginals.MainVariance(i) / variance, kTolerance);
+    }
+    const std::vector<double> pairs = marginals.PairVariances(all);
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+      result.Near("pair", recorded["tree_pair_fraction_01_02_12"][t][p],
+                  pairs[p] / variance, kTolerance);
+    }
+  }
+  const Shares shares = ForestShares(trees, axes, all);
+  for (const std::size_t i : all) {
+    result.Near("mean main", recorded["main_mean"][i], shares.main[i],
+                kTolerance);
+  }
+  for (std::size_t p = 0; p < shares.pairs.size(); ++p) {
+    result.Near("mean pair", recorded["pair_mean"][p], shares.pairs[p],
+                kTolerance);
+  }
+}
+
+const bool kRegistered =
+    RegisterParity("fanova_native", R"(fanova_native_.*\.json)", CheckFanova);
+
+}  // namespace
+}  // namespace frostline

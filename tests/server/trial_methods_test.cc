@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verbs of people beyond create, list and watch.
+#include <algorithm>
+
+#include "storage/factory.h"
+#include "tests/server/driver.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline {
+namespace {
+
+class TrialMethodsTest : public ::testing::Test {
+ protected:
+  TrialMethodsTest()
+      : store_(*OpenStore({.data_folder = "", .ephemeral = true})),
+        driver_(std::make_unique<Driver>(*store_, clock_)) {
+    EXPECT_OK(driver_->Call(&Coordinator::CreateStudy, ExampleStudy("a", 4)));
+    EXPECT_OK(driver_->Register("w", "boot-1"));
+  }
+
+  v1::Lease Acquire() { return driver_->AcquireOne("w", "boot-1"); }
+  v1::Study Study() { return *driver_->GetStudy("a"); }
+  // With a request id of its own.
+  template <typename Request>
+  static Request On(const std::string& name) {
+    Request request;
+    request.set_request_id(RandomHexId());
+    request.set_name(name);
+    return request;
+  }
+
+  FakeClock clock_;
+  std::unique_ptr<TrialStore> store_;
+  std::unique_ptr<Driver> driver_;
+};
+
+TEST_F(TrialMethodsTest, EnqueuedTrialsGoFirstAndCount) {
+  auto request = On<v1::EnqueueTrialsRequest>("studies/a");
+  (*request.add_trials()->mutable_values())["layer.0"].set_number_value(1e-4);
+  const auto enqueued = driver_->Call(&Coordinator::EnqueueTrials, request);
+  ASSERT_OK(enqueued);
+  const v1::Lease lease = Acquire();
+  EXPECT_EQ(lease.trial(), enqueued->trials(0).name());
+  EXPECT_EQ(lease.spec().rates(1).rate(), 1e-4);
+  ASSERT_OK(driver_->Finish(lease, 0.5));
+  for (int i = 0; i < 3; ++i) ASSERT_OK(driver_->Finish(Acquire(), 0.5));
+  EXPECT_EQ(Study().state(), v1::STUDY_STATE_COMPLETED);
+  EXPECT_EQ(Study().counts().budget_used(), 4);
+}
+
+TEST_F(TrialMethodsTest, MoreThanTheBudgetCannotBeEnqueuedAndNothingIs) {
+  auto request = On<v1::EnqueueTrialsRequest>("studies/a");
+  for (int i = 0; i < 5; ++i) request.add_trials();
+  EXPECT_THAT(driver_->Call(&Coordinator::EnqueueTrials, request),
+              FailsWith(ErrorId::kBudgetInvalid));
+  auto bad = On<v1::EnqueueTrialsRequest>("studies/a");
+  bad.add_trials();
+  (*bad.add_trials()->mutable_values())["layer.0"].set_number_value(7);
+  EXPECT_THAT(driver_->Call(&Coordinator::EnqueueTrials, bad),
+              FailsWith(ErrorId::kValueOutOfSpace));
+  EXPECT_EQ(Study().counts().queued(), 0);
+}
+
+TEST_F(TrialMethodsTest, ImportedTrialsTeachButDoNotCount) {
+  auto request = On<v1::ImportTrialsRequest>("studies/a");
+  v1::ImportedTrial* const trial = request.add_trials();
+  trial->set_state(v1::TRIAL_STATE_SUCCEEDED);
+  for (const char* layer : {"layer.0", "layer.1"}) {
+    (*trial->mutable_parameters())[layer].set_number_value(1e-5);
+  }
+  (*trial->mutable_metrics())["accuracy"] = 0.99;
+  ASSERT_OK(driver_->Call(&Coordinator::ImportTrials, request));
+  EXPECT_EQ(Study().counts().succeeded(), 1);
+  EXPECT_EQ(Study().counts().budget_used(), 0);
+  EXPECT_EQ(Study().best_trials(0), "studies/a/trials/0");
+  // The same call again imports nothing more.
+  ASSERT_OK(driver_->Call(&Coordinator::ImportTrials, request));
+  EXPECT_EQ(Study().counts().succeeded(), 1);
+}
+
+TEST_F(TrialMethodsTest, ACancelledTrialCountsAndCannotBeCancelledAgain) {
+  const v1::Lease lease = Acquire();
+  EXPECT_EQ(driver_
+                ->Call(&Coordinator::CancelTrial,
+                       On<v1::CancelTrialRequest>(lease.trial()))
+                ->state(),
+            v1::TRIAL_STATE_CANCELLED);
+  EXPECT_EQ(Study().counts().budget_used(), 1);
+  EXPECT_THAT(driver_->Call(&Coordinator::CancelTrial,
+                            On<v1::CancelTrialRequest>(lease.trial())),
+              FailsWith(ErrorId::kTrialTerminal));
+  EXPECT_EQ(driver_->Heartbeat("w", "boot-1", lease)->directives(0).action(),
+            v1::Directive::STOP_CANCELLED);
+}
+
+TEST_F(TrialMethodsTest, ARetryRunsThePointAgainOutsideTheBudget) {
+  for (int i = 0; i < 4; ++i) ASSERT_OK(driver_->Finish(Acquire(), 0.5));
+  ASSERT_EQ(Study().state(), v1::STUDY_STATE_COMPLETED);
+  const auto retry =
+      driver_->Call(&Coordinator::RetryTrial,
+                    On<v1::RetryTrialRequest>("studies/a/trials/2"));
+  ASSERT_OK(retry);
+  EXPECT_EQ(retry->origin(), v1::TRIAL_ORIGIN_RETRY);
+  const v1::Lease lease = Acquire();
+  EXPECT_EQ(lease.trial(), retry->name());
+  EXPECT_THAT(driver_->Call(&Coordinator::RetryTrial,
+                            On<v1::RetryTrialRequest>(retry->name())),
+              FailsWith(ErrorId::kTrialNotTerminal));
+  ASSERT_OK(driver_->Finish(lease, 0.9));
+  EXPECT_EQ(Study().state(), v1::STUDY_STATE_COMPLETED);
+  EXPECT_EQ(Study().counts().budget_used(), 4);
+}
+
+TEST_F(TrialMethodsTest, LabelsOfRunningAndEndedTrialsCanBeChanged) {
+  const v1::Lease lease = Acquire();
+  const auto label = [&](const std::string& value) {
+    auto request = On<v1::UpdateTrialRequest>(lease.trial());
+    (*request.mutable_labels())["kind"] = value;
+    request.mutable_update_mask()->add_paths("labels");
+    return driver_->Call(&Coordinator::UpdateTrial, request);
+  };
+  ASSERT_OK(label("first"));
+  ASSERT_OK(driver_->Finish(lease, 0.5));
+  ASSERT_OK(label("second"));
+  v1::GetTrialRequest get;
+  get.set_name(lease.trial());
+  const auto trial = driver_->Call(&Coordinator::GetTrial, get);
+  EXPECT_EQ(trial->labels().at("kind"), "second");
+  EXPECT_EQ(trial->state(), v1::TRIAL_STATE_SUCCEEDED);
+  EXPECT_EQ(Study().revision(), trial->revision());
+}
+
+TEST_F(TrialMethodsTest, ARaisedBudgetWakesACompletedStudy) {
+  for (int i = 0; i < 4; ++i) ASSERT_OK(driver_->Finish(Acquire(), 0.5));
+  auto request = On<v1::UpdateStudyRequest>("studies/a");
+  request.mutable_settings()->mutable_budget()->set_trials(5);
+  request.mutable_update_mask()->add_paths("budget");
+  request.set_etag("not-it");
+  EXPECT_THAT(driver_->Call(&Coordinator::UpdateStudy, request),
+              FailsWith(ErrorId::kEtagMismatch));
+  request.set_request_id(RandomHexId());
+  request.set_etag(Study().etag());
+  ASSERT_OK(driver_->Call(&Coordinator::UpdateStudy, request));
+  ASSERT_OK(driver_->Finish(Acquire(), 0.6));
+  EXPECT_EQ(Study().counts().budget_used(), 5);
+  request = On<v1::UpdateStudyRequest>("studies/a");
+  request.mutable_settings()->mutable_budget()->set_trials(3);
+  request.mutable_update_mask()->add_paths("budget");
+  EXPECT_THAT(driver_->Call(&Coordinator::UpdateStudy, request),
+              FailsWith(ErrorId::kBudgetInvalid));
+}
+
+TEST_F(TrialMethodsTest, ADeletedStudyIsHiddenFreesItsIdAndIsPurgedAfterAWeek) {
+  const v1::Lease lease = Acquire();
+  auto request = On<v1::DeleteStudyRequest>("studies/a");
+  EXPECT_THAT(driver_->Call(&Coordinator::DeleteStudy, request),
+              FailsWith(ErrorId::kStudyNotActive));
+  request.set_request_id(RandomHexId());
+  request.set_force(true);
+  ASSERT_OK(driver_->Call(&Coordinator::DeleteStudy, request));
+  EXPECT_THAT(driver_->GetStudy("a"), FailsWith(ErrorId::kStudyNotFound));
+  EXPECT_EQ(driver_->Heartbeat("w", "boot-1", lease)->directives(0).action(),
+            v1::Directive::LEASE_LOST);
+  v1::ListStudiesRequest list;
+  list.set_show_deleted(true);
+  EXPECT_EQ(driver_->Call(&Coordinator::ListStudies, list)->studies_size(), 1);
+  clock_.Advance(std::chrono::hours(24 * 8));
+  for (int i = 0; i < 3; ++i) (void)driver_->GetStudy("a");
+  EXPECT_EQ(driver_->Call(&Coordinator::ListStudies, list)->studies_size(), 0);
+  EXPECT_OK(driver_->Call(&Coordinator::CreateStudy, ExampleStudy("a", 4)));
+}
+
+TEST_F(TrialMethodsTest, TheBestTrialsAreListedBestFirst) {
+  for (const double value : {0.3, 0.9, 0.5, 0.7}) {
+    ASSERT_OK(driver_->Finish(Acquire(), value));
+  }
+  v1::ListBestTrialsRequest request;
+  request.set_name("studies/a");
+  request.set_limit(3);
+  const auto best = driver_->Call(&Coordinator::ListBestTrials, request);
+  ASSERT_OK(best);
+  std::vector<std::int64_t> numbers;
+  for (const v1::Trial& trial : best->trials())
+    numbers.push_back(trial.number());
+  EXPECT_EQ(numbers, (std::vector<std::int64_t>{1, 3, 2}));
+}
+
+TEST_F(TrialMethodsTest, ADrainedWorkerIsAskedForItsTrialsAndGetsNoMore) {
+  const v1::Lease lease = Acquire();
+  v1::DrainWorkerRequest drain;
+  drain.set_request_id(RandomHexId());
+  drain.set_worker("workers/w");
+  ASSERT_OK(driver_->Call(&Coordinator::DrainWorker, drain));
+  const auto beat = driver_->Heartbeat("w", "boot-1", lease);
+  EXPECT_TRUE(beat->drain());
+  EXPECT_EQ(beat->directives(0).action(),
+            v1::Directive::CHECKPOINT_AND_RELEASE);
+  v1::AcquireRequest acquire = Driver::AcquireOf("w", "boot-1");
+  acquire.clear_wait();
+  EXPECT_EQ(driver_->StartAcquire(acquire).get()->none_reason(), v1::DRAINING);
+}
+
+TEST_F(TrialMethodsTest, OneCallSaysWhyNothingRuns) {
+  const auto codes = [this] {
+    v1::ExplainStudyRequest request;
+    request.set_name("studies/a");
+    std::vector<std::string> found;
+    const auto reply = driver_->Call(&Coordinator::ExplainStudy, request);
+    for (const auto& reason : reply->reasons()) found.push_back(reason.code());
+    return found;
+  };
+  EXPECT_TRUE(codes().empty());
+  auto update = On<v1::UpdateStudyRequest>("studies/a");
+  (*update.mutable_settings()->mutable_required_worker_labels())["pool"] = "x";
+  update.mutable_update_mask()->add_paths("required_worker_labels");
+  ASSERT_OK(driver_->Call(&Coordinator::UpdateStudy, update));
+  EXPECT_THAT(codes(), ::testing::Contains("NO_MATCHING_LABELS"));
+  clock_.Advance(std::chrono::hours(1));
+  EXPECT_THAT(codes(), ::testing::Contains("NO_WORKERS"));
+  ASSERT_OK(driver_->Call(&Coordinator::PauseStudy,
+                          On<v1::PauseStudyRequest>("studies/a")));
+  EXPECT_THAT(codes(), ::testing::Contains("PAUSED"));
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Damaged files are found and named, and never crash a reader.
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "base/rng.h"
+#include "storage/sqlite/schema.h"
+#include "tests/storage/sqlite_fixture.h"
+
+namespace frostline {
+namespace {
+
+using testing::HasSubstr;
+
+namespace fs = std::filesystem;
+
+class DamageTest : public SqliteFixture {
+ protected:
+  void Overwrite(std::uint64_t offset, const std::string& bytes) {
+    std::fstream file(DatabaseFile(),
+                      std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(offset));
+    file << bytes;
+  }
+
+  // Reads all there is; the first error.
+  absl::Status ReadEverything() {
+    RETURN_IF_ERROR(store_->ListStudies({}).status());
+    RETURN_IF_ERROR(store_->ListTrials(TrialsOf(1, 1000)).status());
+    TrialQuery query = TrialsOf(1, 1000);
+    query.order = TrialQuery::Order::kRevision;
+    return store_->ListTrials(query).status();
+  }
+};
+
+TEST_F(DamageTest, AFileThatIsNoDatabaseIsRefused) {
+  fs::create_directory(Folder());
+  std::ofstream(DatabaseFile()) << std::string(8192, 'x');
+  EXPECT_THAT(SqliteStore::Open(Folder()), FailsWith(ErrorId::kStoreCorrupt));
+}
+
+TEST_F(DamageTest, ATruncatedDatabaseIsRefused) {
+  Open();
+  Fill(500);
+  Close();
+  fs::resize_file(DatabaseFile(), fs::file_size(DatabaseFile()) / 2);
+  EXPECT_THAT(SqliteStore::Open(Folder()), FailsWith(ErrorId::kStoreCorrupt));
+}
+
+TEST_F(DamageTest, AChangedColumnIsNamedByTableAndKey) {
+  Open();
+  const StudyKey study = Fill(20);
+  Close();
+  Tamper("UPDATE trials SET priority = priority + 1 WHERE number = 17");
+  Tamper("UPDATE studies SET seed = 1");
+  Open();
+  const auto trial = store_->FindTrial(study, 17);
+  ASSERT_THAT(trial, FailsWith(ErrorId::kStoreCorrupt));
+  EXPECT_THAT(std::string(trial.status().message()),
+              HasSubstr("trials: trial 17 of study 1"));
+  EXPECT_OK(store_->FindTrial(study, 16));
+  EXPECT_THAT(store_->FindStudy("imdb"), FailsWith(ErrorId::kStoreCorrupt));
+}
+
+TEST_F(DamageTest, EveryColumnOfATrialIsUnderASeal) {
+  Open();
+  Fill(1);
+  Close();
+  for (const char* const column :
+       {"number", "origin", "point", "created", "fixed_crc", "attempt",
+        "secret", "worker", "trial_faults", "infrastructure_faults",
+        "priority", "revision", "started", "ended", "last_step", "metrics",
+        "objective_values", "failure", "cause", "usage", "labels",
+        "seen_revision", "ended_revision", "crc"}) {
+    // Flips between two values of the column's type.
+    Tamper(absl::StrCat("CREATE TABLE kept AS SELECT ", column,
+                        " AS old FROM trials"));
+    Tamper(absl::StrCat(
+        "UPDATE trials SET ", column, " = CASE typeof(", column,
+        ") WHEN 'integer' THEN ", column, " + 1 WHEN 'blob' THEN x'01' ",
+        "ELSE 'changed' END"));
+    Open();
+    EXPECT_THAT(ReadEverything(), FailsWith(ErrorId::kStoreCorrupt)) << column;
+    Close();
+    Tamper(absl::StrCat("UPDATE trials SET ", column,
+                        " = (SELECT old FROM kept); DROP TABLE kept"));
+  }
+  Open();
+  EXPECT_OK(ReadEverything());
+}
+
+TEST_F(DamageTest, ADamagedTrialIsNotTakenForALostLease) {
+  Open();
+  const StudyKey study = Fill(1);
+  Close();
+  Tamper("UPDATE trials SET attempt = attempt + 1");
+  Open();
+  const TrialRow trial = FullTrial(study, 0);
+  // The store cannot go on: the commit fails, too.
+  EXPECT_THAT(Write(*store_, [&](Transaction& transaction) {
+    return transaction.UpdateTrial(trial, GuardOf(trial));
+  }), FailsWith(ErrorId::kStoreCorrupt));
+  EXPECT_THAT(store_->Begin(), FailsWith(ErrorId::kStoreCorrupt));
+}
+
+TEST_F(DamageTest, GarbledPagesNeverGiveAWrongRow) {
+  Open();
+  Fill(300);
+  const auto truth = Texts(*store_->ListTrials(TrialsOf(1, 1000)));
+  Close();
+  fs::copy(DatabaseFile(), folder_.File("good"));
+  Rng rng(7);
+  int found = 0;
+  for (int round = 0; round < 60; ++round) {
+    fs::copy(folder_.File("good"), DatabaseFile(),
+             fs::copy_options::overwrite_existing);
+    const std::uint64_t size = fs::file_size(DatabaseFile());
+    for (int i = 0; i < 8; ++i) {
+      Overwrite(rng.Below(size), std::string(1, static_cast<char>(rng.Next())));
+    }
+    auto opened = SqliteStore::Open(Folder());
+    if (!opened.ok()) {
+      ++found;
+      continue;
+    }
+    const auto rows = (*opened)->ListTrials(TrialsOf(1, 1000));
+    if (!rows.ok()) {
+      EXPECT_THAT(rows, FailsWith(ErrorId::kStoreCorrupt));
+      ++found;
+    } else {
+      EXPECT_EQ(Texts(*rows), truth) << "round " << round;
+    }
+  }
+  EXPECT_GT(found, 20);
+}
+
+TEST_F(DamageTest, AnOlderDatabaseIsCopiedBeforeItIsBroughtForward) {
+  Open();
+  const StudyKey study = Fill(2);
+  Close();
+  std::vector<std::string> steps = SchemaSteps();
+  steps.push_back("ALTER TABLE workers ADD COLUMN note TEXT;");
+  const std::string copy = absl::StrCat(DatabaseFile(), ".v1");
+  {
+    ASSERT_OK_AND_ASSIGN(
+        const auto database,
+        Database::Open(DatabaseFile(), Database::Role::kWriter));
+    ASSERT_OK(Migrate(*database, DatabaseFile(), steps));
+    EXPECT_EQ(*database->ReadInt("PRAGMA user_version"), 2);
+    EXPECT_OK(database->Execute("SELECT note FROM workers"));
+    ASSERT_OK(Migrate(*database, DatabaseFile(), steps));  // nothing to do
+  }
+  EXPECT_THAT(SqliteStore::Open(Folder()), FailsWith(ErrorId::kStoreVersion));
+  fs::rename(copy, DatabaseFile());
+  Open();
+  EXPECT_OK(store_->FindTrial(study, 1));
+}
+
+TEST_F(DamageTest, AStepThatFailsLeavesTheOlderVersion) {
+  Open();
+  Fill(2);
+  Close();
+  ASSERT_OK_AND_ASSIGN(const auto database,
+                       Database::Open(DatabaseFile(), Database::Role::kWriter));
+  std::vector<std::string> steps = SchemaSteps();
+  steps.push_back("DELETE FROM trials; SELECT * FROM no_such_table;");
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    EXPECT_THAT(Migrate(*database, DatabaseFile(), steps),
+                FailsWith(ErrorId::kInternal));
+    EXPECT_EQ(*database->ReadInt("PRAGMA user_version"), 1);
+    EXPECT_EQ(*database->ReadInt("SELECT count(*) FROM trials"), 2);
+  }
+}
+
+}  // namespace
+}  // namespace frostline

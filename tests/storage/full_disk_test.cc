@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A full disk refuses new work, loses nothing, and is no reason to restart.
+// "Full" is a limit on the size of files, or a small file system where the
+// machine lets us mount one.
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "storage/sqlite/ballast.h"
+#include "tests/storage/child_process.h"
+#include "tests/storage/sqlite_fixture.h"
+
+namespace frostline {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kCannotMount = 77;
+constexpr std::int64_t kMiB = 1 << 20;
+
+class FullDiskTest : public SqliteFixture {
+ protected:
+  // Writes beyond fail with EFBIG.
+  static void LimitFiles(rlim_t bytes) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    rlimit limit;
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  }
+
+  absl::Status InsertTrial(StudyKey study, int number) {
+    return Write(*store_, [&](Transaction& transaction) {
+      return transaction.InsertTrial(FullTrial(study, number));
+    });
+  }
+  absl::Status PutOutcome(StudyKey study, std::int64_t bytes) {
+    OutcomeRow outcome = FullOutcome(study, next_++);
+    outcome.data = std::string(static_cast<std::size_t>(bytes), 'x');
+    return Write(*store_, [&](Transaction& transaction) -> absl::Status {
+      RETURN_IF_ERROR(
+          transaction.InsertTrial(FullTrial(study, outcome.number)));
+      return transaction.PutOutcome(outcome);
+    });
+  }
+  // Puts outcomes until one is refused; how many were not.
+  int FillUp(StudyKey study) {
+    for (int stored = 0;; ++stored) {
+      const absl::Status status = PutOutcome(study, kMiB);
+      if (status.ok() && stored < 1000) continue;
+      EXPECT_THAT(status, FailsWith(ErrorId::kStoreFull));
+      return stored;
+    }
+  }
+  std::size_t CountTrials(StudyKey study) {
+    return store_->ListTrials(TrialsOf(study, 10'000))->size();
+  }
+
+  int next_ = 0;
+};
+
+TEST_F(FullDiskTest, NothingIsLostAndItWorksAgainAfterwards) {
+  EXPECT_EQ(RunInChild([this] {
+    Open();
+    const StudyKey study = Fill(0);
+    LimitFiles(fs::file_size(DatabaseFile() + "-wal") + 100'000);
+    int stored = 0;
+    absl::Status status;
+    while ((status = InsertTrial(study, stored)).ok()) ++stored;
+    EXPECT_THAT(status, FailsWith(ErrorId::kStoreFull));
+    EXPECT_GT(stored, 2);
+    EXPECT_EQ(CountTrials(study), static_cast<std::size_t>(stored));
+    EXPECT_THAT(InsertTrial(study, stored), FailsWith(ErrorId::kStoreFull));
+
+    LimitFiles(RLIM_INFINITY);
+    EXPECT_OK(InsertTrial(study, stored));
+    Reopen();
+    EXPECT_EQ(CountTrials(study), static_cast<std::size_t>(stored) + 1);
+  }), 0);
+}
+
+TEST_F(FullDiskTest, TheWholeTransactionFailsWithTheOperationThatFoundNoRoom) {
+  EXPECT_EQ(RunInChild([this] {
+    Open();
+    const StudyKey study = Fill(1);
+    LimitFiles(8 * kMiB);
+    OutcomeRow large = FullOutcome(study, 0);  // more than fits in memory
+    large.data = std::string(40 * kMiB, 'x');
+    ASSERT_OK_AND_ASSIGN(auto transaction, store_->Begin());
+    EXPECT_OK(transaction->Operation(
+        [&] { return transaction->PutWorker(FullWorker("before")); }));
+    EXPECT_THAT(transaction->Operation([&]() -> absl::Status {
+      transaction->PutOutcome(large).IgnoreError();  // even if overlooked
+      return absl::OkStatus();
+    }), FailsWith(ErrorId::kStoreFull));
+    EXPECT_THAT(transaction->Operation([&] {
+      return transaction->PutWorker(FullWorker("after"));
+    }), FailsWith(ErrorId::kStoreFull));
+    EXPECT_THAT(transaction->Commit(), FailsWith(ErrorId::kStoreFull));
+    EXPECT_TRUE(store_->ListWorkers("", 9)->empty());
+    EXPECT_OK(Write(*store_, [](Transaction& again) {
+      return again.PutWorker(FullWorker("again"));
+    }));
+  }), 0);
+}
+
+TEST_F(FullDiskTest, TheBallastLetsResultsInAndComesBack) {
+  const int code = RunInChild([this] {
+    fs::create_directory(Folder());
+    if (unshare(CLONE_NEWNS) != 0 ||
+        mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        mount("none", Folder().c_str(), "tmpfs", 0, "size=64m") != 0) {
+      _exit(kCannotMount);
+    }
+    Open();
+    const StudyKey study = Fill(0);
+    ASSERT_EQ(fs::file_size(File("frostline.ballast")), 8u * kMiB);
+    const int hog = open(File("hog").c_str(), O_CREAT | O_RDWR, 0600);
+    ASSERT_EQ(posix_fallocate(hog, 0, 36 * kMiB), 0);
+    int stored = FillUp(study);
+    EXPECT_EQ(fs::file_size(File("frostline.ballast")), 0u);
+    const int more = FillUp(study);
+    EXPECT_GE(more, 2);
+    stored += more;
+    EXPECT_EQ(CountTrials(study), static_cast<std::size_t>(stored));
+
+    fs::remove(File("hog"));
+    close(hog);
+    for (int i = 0; i < 10; ++i, ++stored) EXPECT_OK(PutOutcome(study, kMiB));
+    EXPECT_EQ(fs::file_size(File("frostline.ballast")), 8u * kMiB);
+    Reopen();
+    EXPECT_EQ(CountTrials(study), static_cast<std::size_t>(stored));
+    Close();
+  });
+  if (code == kCannotMount) GTEST_SKIP() << "no right to mount a file system";
+  EXPECT_EQ(code, 0);
+}
+
+TEST_F(FullDiskTest, ABallastTakesItsRoomAndGivesItBack) {
+  Ballast ballast(folder_.File("ballast"), kMiB);
+  EXPECT_FALSE(ballast.Release());  // there is none yet
+  EXPECT_TRUE(ballast.Refill());
+  EXPECT_EQ(fs::file_size(folder_.File("ballast")), 1u * kMiB);
+  EXPECT_TRUE(ballast.Refill());
+  EXPECT_TRUE(ballast.Release());
+  EXPECT_EQ(fs::file_size(folder_.File("ballast")), 0u);
+  EXPECT_FALSE(Ballast(folder_.File("ballast"), kMiB << 40).Refill());
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The small parts of storage/sqlite.
+#include <cmath>
+#include <limits>
+
+#include "gtest/gtest.h"
+#include "storage/sqlite/blobs.h"
+#include "storage/sqlite/crc32c.h"
+#include "storage/sqlite/files.h"
+#include "study/point.h"
+#include "tests/contract/row_text.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline {
+namespace {
+
+std::uint32_t CrcOf(const std::string& bytes) {
+  Crc32c crc;
+  crc.AddBytes(bytes.data(), bytes.size());
+  return crc.value();
+}
+
+// RFC 3720, B.4; the last one is the algorithm's usual check value.
+TEST(Crc32c, GivesThePublishedValues) {
+  EXPECT_EQ(CrcOf(std::string(32, '\0')), 0x8a9136aau);
+  EXPECT_EQ(CrcOf(std::string(32, '\xff')), 0x62a8ab43u);
+  EXPECT_EQ(CrcOf("123456789"), 0xe3069283u);
+  EXPECT_EQ(CrcOf(""), 0u);
+}
+
+TEST(Crc32c, DoesNotDependOnTheCuts) {
+  const std::string bytes = "the depth to which ground freezes";
+  for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
+    Crc32c crc;
+    crc.AddBytes(bytes.data(), cut);
+    crc.AddBytes(bytes.data() + cut, bytes.size() - cut);
+    EXPECT_EQ(crc.value(), CrcOf(bytes)) << cut;
+  }
+}
+
+TEST(Crc32c, StringsDoNotRunIntoEachOther) {
+  Crc32c first;
+  first.AddString("ab");
+  first.AddString("c");
+  Crc32c second;
+  second.AddString("a");
+  second.AddString("bc");
+  EXPECT_NE(first.value(), second.value());
+}
+
+TEST(Blobs, EveryBitOfADoubleComesBack) {
+  Measurement measurement;
+  measurement.elapsed_s = kAbsent;
+  measurement.metrics = {{"a", -0.0},
+                         {"", std::numeric_limits<double>::denorm_min()},
+                         {"\xff", -std::numeric_limits<double>::infinity()},
+                         {"nan", -kAbsent}};
+  Measurement back;
+  ASSERT_TRUE(DecodeMeasurement(EncodeMeasurement(measurement), back));
+  EXPECT_EQ(Text(back), Text(measurement));
+  EXPECT_EQ(EncodeDoubles({1.0}), std::string("\0\0\0\0\0\0\xf0\x3f", 8));
+}
+
+TEST(Blobs, HalfANumberIsRefused) {
+  Measurement measurement;
+  measurement.metrics = {{"loss", 1.0}, {"accuracy", 2.0}};
+  const std::string whole = EncodeMeasurement(measurement);
+  Measurement back;
+  int accepted = 0;
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    if (DecodeMeasurement(whole.substr(0, size), back)) ++accepted;
+  }
+  EXPECT_EQ(accepted, 2);  // none, and the first metric alone
+  std::vector<double> values;
+  EXPECT_FALSE(DecodeDoubles("1234567", values));
+  EXPECT_TRUE(DecodeDoubles("", values));
+  EXPECT_TRUE(values.empty());
+}
+
+TEST(Files, NetworkFileSystemsAreRefused) {
+  for (const unsigned long magic :
+       {0x6969ul, 0xff534d42ul, 0xffffffffff534d42ul, 0x0bd00bd0ul,
+        0x65735546ul}) {
+    EXPECT_THAT(CheckFileSystemKind(magic, "/data"),
+                FailsWith(ErrorId::kStoreFileSystem))
+        << std::hex << magic;
+  }
+  for (const unsigned long local : {0xef53ul, 0x58465342ul, 0x9123683eul}) {
+    EXPECT_OK(CheckFileSystemKind(local, "/data"));
+  }
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How SQLite runs each statement: by a key or an index, never over a whole
+// table, never through a sort. Planners change; this notices.
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "storage/sqlite/sql.h"
+#include "tests/storage/sqlite_fixture.h"
+
+namespace frostline {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class QueryPlanTest : public SqliteFixture {
+ protected:
+  void SetUp() override {
+    Open();
+    Close();
+    ASSERT_OK_AND_ASSIGN(
+        database_, Database::Open(DatabaseFile(), Database::Role::kWriter));
+  }
+
+  std::string PlanOf(const std::string& sql) {
+    auto statement = database_->Prepare(absl::StrCat("EXPLAIN QUERY PLAN ", sql));
+    EXPECT_OK(statement);
+    std::string plan;
+    while (*statement->Step()) {
+      absl::StrAppend(&plan, statement->BytesAt(3), "; ");
+    }
+    return plan;
+  }
+
+  std::unique_ptr<Database> database_;
+};
+
+TEST_F(QueryPlanTest, NoStatementScansOrSorts) {
+  std::vector<std::string> statements = {
+      sql::kUpdateStudy,      sql::kFindStudyByKey,      sql::kFindStudyById,
+      sql::kListStudies,      sql::kUpdateTrial,         sql::kFindTrial,
+      sql::kListTrials,       sql::kUpdateTrialOfHolder, sql::kListAttempts,
+      sql::kListMeasurements, sql::kFindMeasurement,     sql::kFindOutcome,
+      sql::kListWorkers,      sql::kFindReply,           sql::kForgetReplies};
+  for (const char* const purge : sql::kPurgeStudy) statements.push_back(purge);
+  for (const std::string& sql : statements) {
+    EXPECT_THAT(PlanOf(sql), AllOf(HasSubstr("SEARCH"), Not(HasSubstr("SCAN")),
+                                   Not(HasSubstr("TEMP B-TREE"))))
+        << sql;
+  }
+}
+
+TEST_F(QueryPlanTest, TrialsAreListedByTheIndexOfTheirOrder) {
+  TrialQuery query = TrialsOf(1);
+  EXPECT_EQ(PlanOf(sql::ListTrialsSql(query)),
+            "SEARCH trials USING PRIMARY KEY (study=? AND number>?); ");
+  query.order = TrialQuery::Order::kRevision;
+  const std::string by_revision =
+      "SEARCH trials USING INDEX trials_by_revision (study=? AND revision>?); ";
+  EXPECT_EQ(PlanOf(sql::ListTrialsSql(query)), by_revision);
+  query.states = {TrialState::kQueued, TrialState::kFailed};
+  EXPECT_EQ(PlanOf(sql::ListTrialsSql(query)), by_revision);
+}
+
+TEST_F(QueryPlanTest, SeveralStatesAreMergedNotSorted) {
+  const std::string one =
+      "SEARCH trials USING INDEX trials_by_state (study=? AND state=? AND "
+      "number>?)";
+  TrialQuery query = TrialsOf(1);
+  query.states = {TrialState::kRunning};
+  EXPECT_EQ(PlanOf(sql::ListTrialsSql(query)), one + "; ");
+  query.states = {TrialState::kRunning, TrialState::kQueued,
+                  TrialState::kFailed, TrialState::kRunning};
+  const std::string plan = PlanOf(sql::ListTrialsSql(query));
+  EXPECT_THAT(plan, AllOf(HasSubstr("MERGE (UNION ALL)"), HasSubstr(one),
+                          Not(HasSubstr("SCAN")),
+                          Not(HasSubstr("TEMP B-TREE"))));
+}
+
+TEST_F(QueryPlanTest, SettingsAreThoseOfTheRecord) {
+  EXPECT_EQ(*database_->ReadText("PRAGMA journal_mode"), "wal");
+  for (const auto& [pragma, value] :
+       {std::pair("synchronous", 2), {"foreign_keys", 1},
+        {"cell_size_check", 1}, {"trusted_schema", 0}, {"mmap_size", 0},
+        {"wal_autocheckpoint", 0}, {"secure_delete", 0}, {"busy_timeout", 5000},
+        {"journal_size_limit", 67108864}}) {
+    EXPECT_EQ(*database_->ReadInt(absl::StrCat("PRAGMA ", pragma)), value)
+        << pragma;
+  }
+}
+
+TEST_F(QueryPlanTest, AReaderCannotWrite) {
+  ASSERT_OK_AND_ASSIGN(const auto reader,
+                       Database::Open(DatabaseFile(), Database::Role::kReader));
+  EXPECT_FALSE(reader->Execute("DELETE FROM trials").ok());
+}
+
+}  // namespace
+}  // namespace frostline

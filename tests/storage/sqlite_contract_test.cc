@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/factory.h"
+#include "tests/contract/trial_store_contract.h"
+
+namespace frostline {
+namespace {
+
+absl::StatusOr<std::unique_ptr<TrialStore>> OpenSqlite(
+    const std::string& folder) {
+  return OpenStore({.data_folder = folder});
+}
+
+INSTANTIATE_TEST_SUITE_P(Sqlite, TrialStoreContract,
+                         testing::Values(StoreMaker{"sqlite", OpenSqlite}),
+                         NameOfStore);
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: sqlite_fixture.h
+//
+// A data folder, and a store in it that a test opens, damages and reopens.
+#ifndef FROSTLINE_TESTS_STORAGE_SQLITE_FIXTURE_H_
+#define FROSTLINE_TESTS_STORAGE_SQLITE_FIXTURE_H_
+
+#include <memory>
+#include <string>
+
+#include "base/status_macros.h"
+#include "gmock/gmock.h"
+#include "storage/sqlite/database.h"
+#include "storage/sqlite/sqlite_store.h"
+#include "tests/contract/row_text.h"
+#include "tests/contract/full_rows.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_folder.h"
+
+namespace frostline {
+
+class SqliteFixture : public testing::Test {
+ protected:
+  std::string Folder() const { return folder_.File("data"); }
+  std::string File(const std::string& name) const {
+    return Folder() + "/" + name;
+  }
+  std::string DatabaseFile() const { return File("frostline.sqlite"); }
+
+  void Open() { ASSERT_OK_AND_ASSIGN(store_, SqliteStore::Open(Folder())); }
+  void Close() { store_.reset(); }
+  void Reopen() {
+    Close();
+    Open();
+  }
+
+  // A study "imdb" with so many trials, in one transaction.
+  StudyKey Fill(int trials) {
+    StudyKey study = 0;
+    EXPECT_OK(Write(*store_, [&](Transaction& transaction) -> absl::Status {
+      ASSIGN_OR_RETURN(study, transaction.InsertStudy(FullStudy("imdb")));
+      for (int i = 0; i < trials; ++i) {
+        RETURN_IF_ERROR(transaction.InsertTrial(FullTrial(study, i)));
+      }
+      return absl::OkStatus();
+    }));
+    return study;
+  }
+
+  // Runs SQL behind the back of a closed store, as damage would.
+  void Tamper(const std::string& sql) {
+    ASSERT_OK_AND_ASSIGN(
+        const auto database,
+        Database::Open(DatabaseFile(), Database::Role::kWriter));
+    ASSERT_OK(database->Execute(sql));
+  }
+
+  TempFolder folder_;
+  std::unique_ptr<SqliteStore> store_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_TESTS_STORAGE_SQLITE_FIXTURE_H_

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/sqlite/sqlite_store.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "storage/factory.h"
+#include "storage/sqlite/schema.h"
+#include "tests/storage/sqlite_fixture.h"
+
+namespace frostline {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+namespace fs = std::filesystem;
+
+class SqliteStoreTest : public SqliteFixture {};
+
+TEST_F(SqliteStoreTest, EverythingIsThereAfterAReopen) {
+  Open();
+  const StudyKey study = Fill(1);
+  ASSERT_OK(Write(*store_, [&](Transaction& transaction) -> absl::Status {
+    RETURN_IF_ERROR(transaction.PutAttempt(FullAttempt(study, 0, 1)));
+    RETURN_IF_ERROR(
+        transaction.AddMeasurements({FullMeasurement(study, 0, 1, 2)}));
+    RETURN_IF_ERROR(transaction.PutOutcome(FullOutcome(study, 0)));
+    RETURN_IF_ERROR(transaction.PutWorker(FullWorker("w")));
+    return transaction.RememberReply(FullReply("r"));
+  }));
+  Reopen();
+  EXPECT_EQ(store_->FindStudy("imdb")->key, study);
+  EXPECT_EQ(Text(*store_->FindTrial(study, 0)), Text(FullTrial(study, 0)));
+  EXPECT_THAT(Texts(*store_->ListAttempts(study, 0)),
+              ElementsAre(Text(FullAttempt(study, 0, 1))));
+  EXPECT_THAT(*store_->ListMeasurements({.study = study, .attempt = 1}),
+              SizeIs(1));
+  EXPECT_EQ(Text(**store_->FindOutcome(study, 0)),
+            Text(FullOutcome(study, 0)));
+  EXPECT_THAT(Texts(*store_->ListWorkers("", 9)),
+              ElementsAre(Text(FullWorker("w"))));
+  EXPECT_EQ(Text(**store_->FindReply("r")), Text(FullReply("r")));
+}
+
+TEST_F(SqliteStoreTest, AKeyIsNotGivenAgainAfterAReopen) {
+  Open();
+  const StudyKey study = Fill(3);
+  ASSERT_OK(Write(*store_, [&](Transaction& transaction) {
+    return transaction.PurgeStudy(study);
+  }));
+  Reopen();
+  EXPECT_GT(Fill(0), study);
+}
+
+TEST_F(SqliteStoreTest, ASecondStoreIsToldWhoHoldsTheFolder) {
+  Open();
+  const StudyKey study = Fill(1);
+  const auto second = SqliteStore::Open(Folder());
+  ASSERT_THAT(second, FailsWith(ErrorId::kStoreLocked));
+  EXPECT_THAT(std::string(second.status().message()),
+              HasSubstr(absl::StrCat("process ", getpid(), " holds")));
+  ASSERT_OK(Write(*store_, [&](Transaction& transaction) {
+    return transaction.InsertTrial(FullTrial(study, 1));
+  }));
+  Close();
+  Open();  // the lock went with its holder
+  EXPECT_OK(store_->FindTrial(study, 1));
+}
+
+TEST_F(SqliteStoreTest, AFolderThatCannotBeIsRefused) {
+  std::ofstream(folder_.File("data")) << "a file";
+  EXPECT_THAT(SqliteStore::Open(folder_.File("data")),
+              FailsWith(ErrorId::kStoreUnwritable));
+  EXPECT_THAT(SqliteStore::Open(folder_.File("data/below")),
+              FailsWith(ErrorId::kStoreUnwritable));
+  EXPECT_THAT(SqliteStore::Open("/proc/frostline"),
+              FailsWith(ErrorId::kStoreUnwritable));
+}
+
+TEST_F(SqliteStoreTest, AFolderWithoutPermissionIsRefused) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  fs::create_directory(Folder());
+  fs::permissions(Folder(), fs::perms::owner_read | fs::perms::owner_exec);
+  EXPECT_THAT(SqliteStore::Open(Folder()),
+              FailsWith(ErrorId::kStoreUnwritable));
+}
+
+TEST_F(SqliteStoreTest, FoldersAreMadeAndFilesAreTheOwnersAlone) {
+  ASSERT_OK_AND_ASSIGN(store_, SqliteStore::Open(Folder() + "/a/b/"));
+  for (const char* const name :
+       {"frostline.sqlite", "frostline.sqlite-wal", "frostline.lock",
+        "frostline.ballast"}) {
+    struct stat facts;
+    ASSERT_EQ(stat(File(absl::StrCat("a/b/", name)).c_str(), &facts), 0)
+        << name;
+    EXPECT_EQ(facts.st_mode & 0777, 0600u) << name;
+  }
+  struct stat facts;
+  ASSERT_EQ(stat(File("a/b").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0700u);
+}
+
+TEST_F(SqliteStoreTest, ANewerDatabaseIsRefusedAndLeftAlone) {
+  Open();
+  Fill(1);
+  Close();
+  Tamper("PRAGMA user_version = 1000");
+  const auto opened = SqliteStore::Open(Folder());
+  ASSERT_THAT(opened, FailsWith(ErrorId::kStoreVersion));
+  EXPECT_THAT(std::string(opened.status().message()),
+              HasSubstr("version 1000"));
+  Tamper(absl::StrCat("PRAGMA user_version = ", SchemaSteps().size()));
+  Open();
+  EXPECT_OK(store_->FindStudy("imdb"));
+}
+
+TEST_F(SqliteStoreTest, ADatabaseOfAnotherProgramIsRefused) {
+  fs::create_directory(Folder());
+  std::ofstream(DatabaseFile()).close();
+  Tamper("CREATE TABLE songs (name TEXT)");
+  EXPECT_THAT(SqliteStore::Open(Folder()), FailsWith(ErrorId::kStoreVersion));
+}
+
+TEST_F(SqliteStoreTest, TheFactoryMakesWhatIsAskedFor) {
+  ASSERT_OK_AND_ASSIGN(const auto kept, OpenStore({.data_folder = Folder()}));
+  EXPECT_THAT(kept->Describe(), HasSubstr(DatabaseFile()));
+  ASSERT_OK_AND_ASSIGN(const auto memory,
+                       OpenStore({.data_folder = "", .ephemeral = true}));
+  EXPECT_EQ(memory->Describe(), "memory");
+}
+
+TEST_F(SqliteStoreTest, ABackupIsOneFileThatHoldsTheSame) {
+  Open();
+  const StudyKey study = Fill(500);
+  const std::string copy = folder_.File("copy");
+  ASSERT_OK_AND_ASSIGN(auto open, store_->Begin());  // a writer at work
+  ASSERT_OK(open->PutWorker(FullWorker("uncommitted")));
+  ASSERT_OK_AND_ASSIGN(const BackupReport report, store_->Backup(copy));
+  ASSERT_OK(open->Commit());
+  EXPECT_EQ(report.studies, 1);
+  EXPECT_EQ(report.trials, 500);
+  EXPECT_EQ(static_cast<std::uintmax_t>(report.bytes), fs::file_size(copy));
+  EXPECT_FALSE(fs::exists(copy + "-wal"));
+  EXPECT_FALSE(fs::exists(copy + ".partial"));
+
+  const auto before = Texts(*store_->ListTrials(TrialsOf(study, 1000)));
+  fs::create_directory(folder_.File("restored"));
+  fs::rename(copy, folder_.File("restored/frostline.sqlite"));
+  ASSERT_OK_AND_ASSIGN(const auto restored,
+                       SqliteStore::Open(folder_.File("restored")));
+  EXPECT_EQ(Texts(*restored->ListTrials(TrialsOf(study, 1000))), before);
+  EXPECT_THAT(*restored->ListWorkers("", 9), IsEmpty());
+}
+
+TEST_F(SqliteStoreTest, ABackupDoesNotReplaceAFile) {
+  Open();
+  ASSERT_OK(store_->Backup(folder_.File("copy")));
+  EXPECT_THAT(store_->Backup(folder_.File("copy")),
+              FailsWith(ErrorId::kStoreUnwritable));
+  EXPECT_THAT(store_->Backup(folder_.File("no/such/folder/copy")),
+              FailsWith(ErrorId::kStoreUnwritable));
+}
+
+TEST_F(SqliteStoreTest, TheLogStaysSmallUnderManyCommits) {
+  Open();
+  const StudyKey study = Fill(0);
+  OutcomeRow outcome = FullOutcome(study, 0);
+  outcome.data = std::string(1 << 20, 'x');
+  ASSERT_OK(Write(*store_, [&](Transaction& transaction) {
+    return transaction.InsertTrial(FullTrial(study, 0));
+  }));
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_OK(Write(*store_, [&](Transaction& transaction) {
+      return transaction.PutOutcome(outcome);
+    }));
+  }
+  EXPECT_LT(fs::file_size(DatabaseFile() + "-wal"), 12u << 20);
+}
+
+}  // namespace
+}  // namespace frostline

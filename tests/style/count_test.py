@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""scripts/count_tests.py must count what ran, and never call a crash a pass."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from totals import run_and_count
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+GTEST = """<testsuites><testsuite>
+<testcase name="a" status="run" result="completed"/>
+<testcase name="b" status="run" result="completed"><failure message="x"/></testcase>
+<testcase name="c" status="run" result="skipped"><skipped/></testcase>
+</testsuite></testsuites>"""
+GREEN = '<testsuites><testcase name="a" status="run" result="completed"/></testsuites>'
+
+
+def ctest(*entries):
+    return "<testsuite>" + "".join(entries) + "</testsuite>"
+
+
+def entry(name, status, inner=""):
+    return f'<testcase name="{name}" status="{status}">{inner}</testcase>'
+
+
+class Count(unittest.TestCase):
+    def run_count(self, report, gtest=None, ctest_status=0):
+        with tempfile.TemporaryDirectory() as folder:
+            if report is not None:
+                pathlib.Path(folder, "ctest.xml").write_text(report)
+            for name, text in (gtest or {}).items():
+                pathlib.Path(folder, f"{name}_test.xml").write_text(text)
+            run = subprocess.run(
+                [sys.executable, ROOT / "scripts/count_tests.py", folder,
+                 str(ctest_status)], capture_output=True, text=True)
+            return run.stdout.splitlines()[-1], run.returncode
+
+    def test_cases_of_a_program_count_one_by_one(self):
+        self.assertEqual(
+            self.run_count(ctest(entry("base", "fail")), {"base": GTEST}, 8),
+            ("1 passed, 1 failed, 1 skipped", 1))
+
+    def test_a_crash_after_green_cases_is_a_failure(self):
+        self.assertEqual(
+            self.run_count(ctest(entry("base", "fail")), {"base": GREEN}, 8),
+            ("1 passed, 1 failed, 0 skipped", 1))
+
+    def test_a_crash_before_any_report_is_a_failure(self):
+        self.assertEqual(self.run_count(ctest(entry("base", "fail")), {}, 8),
+                         ("0 passed, 1 failed, 0 skipped", 1))
+
+    def test_totals_that_a_runner_printed_count(self):
+        out = "<system-out>PASS x\n3 passed, 0 failed, 2 skipped\n</system-out>"
+        self.assertEqual(self.run_count(ctest(entry("parity", "run", out))),
+                         ("3 passed, 0 failed, 2 skipped", 0))
+
+    def test_any_other_program_counts_one(self):
+        self.assertEqual(self.run_count(ctest(entry("tool", "run"))),
+                         ("1 passed, 0 failed, 0 skipped", 0))
+
+    def test_a_program_that_is_missing_is_a_failure(self):
+        inner = '<skipped message="Unable to find executable"/>'
+        self.assertEqual(
+            self.run_count(ctest(entry("base", "notrun", inner)), {}, 8),
+            ("0 passed, 1 failed, 0 skipped", 1))
+
+    def test_ctest_that_never_ran_is_a_failure(self):
+        self.assertEqual(self.run_count(None, {}, 1),
+                         ("0 passed, 1 failed, 0 skipped", 1))
+
+
+if __name__ == "__main__":
+    sys.exit(run_and_count())

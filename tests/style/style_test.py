@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Plants violations in a small clean tree: each rule must find its own and
+leave the clean tree alone."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import arrows
+import hygiene
+import shape
+import style
+from totals import run_and_count
+from tree import read_tree
+
+SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
+HASH_SPDX = SPDX.replace("//", "#")
+
+CLEAN = {
+    "base/README.md": "# base\n",
+    "base/clock.h": SPDX + "int Now();\n",
+    "base/clock.cc": SPDX + '#include "base/clock.h"\nint Now() { return 1; }\n',
+    "base/CMakeLists.txt": HASH_SPDX +
+        "frostline_library(base HDRS clock.h SRCS clock.cc)\n",
+    "study/README.md": "# study\n",
+    "study/space.cc": SPDX + '#include "base/clock.h"\n',
+    "study/CMakeLists.txt": HASH_SPDX +
+        "frostline_library(study SRCS space.cc DEPS frostline::base)\n",
+}
+
+
+class Rules(unittest.TestCase):
+    def findings(self, rule, planted):
+        """What `rule` says about the clean tree with `planted` laid over it."""
+        with tempfile.TemporaryDirectory() as folder:
+            for path, text in {**CLEAN, **planted}.items():
+                full = pathlib.Path(folder, path)
+                full.parent.mkdir(parents=True, exist_ok=True)
+                full.write_text(text)
+            return list(rule(read_tree(folder)))
+
+    def assert_finds(self, rule, planted, *words):
+        found = self.findings(rule, planted)
+        self.assertEqual(len(found), 1, found)
+        for word in words:
+            self.assertIn(word, found[0])
+
+    def test_every_rule_is_content_with_the_clean_tree(self):
+        for rule in style.RULES:
+            self.assertEqual(self.findings(rule, {}), [], rule.__name__)
+
+    def test_an_include_against_the_arrow_is_found(self):
+        self.assert_finds(
+            arrows.check_arrows,
+            {"base/clock.cc": SPDX + '\n#include "study/space.h"\n',
+             "study/space.h": SPDX}, "base/clock.cc:3", "study/space.h")
+
+    def test_a_generated_message_in_the_sampler_is_found(self):
+        self.assert_finds(
+            arrows.check_arrows,
+            {"sampler/tpe.cc": '#include "frostline/v1/study.pb.h"\n'},
+            "sampler may not include")
+
+    def test_the_innermost_room_decides(self):
+        self.assert_finds(
+            arrows.check_arrows,
+            {"worker/trainer/main.cc": '#include "worker/agent/loop.h"\n',
+             "worker/agent/loop.h": SPDX}, "worker/trainer may not include")
+
+    def test_an_include_of_a_missing_file_is_found(self):
+        self.assert_finds(arrows.check_arrows,
+                          {"study/space.cc": '#include "base/gone.h"\n'},
+                          "there is no base/gone.h")
+
+    def test_only_tests_include_tests(self):
+        self.assert_finds(
+            arrows.check_arrows,
+            {"base/clock.cc": '#include "tests/support/fake.h"\n',
+             "tests/support/fake.h": SPDX}, "only tests include tests")
+
+    def test_a_link_against_the_arrow_is_found(self):
+        self.assert_finds(
+            arrows.check_links,
+            {"base/CMakeLists.txt":
+             "frostline_library(base SRCS clock.cc DEPS frostline::study)\n"},
+            "base may not link frostline::study")
+
+    def test_a_library_outside_its_room_is_found(self):
+        for text, library in (("#include <grpcpp/grpcpp.h>\n", "gRPC"),
+                              ("#include <sqlite3.h>\n", "SQLite"),
+                              ("#include <ATen/ATen.h>\n", "Torch"),
+                              ("grpc::Status ok;\n", "gRPC"),
+                              ("at::Tensor weights;\n", "Torch")):
+            self.assert_finds(arrows.check_fences,
+                              {"study/space.cc": text}, library)
+
+    def test_a_library_linked_outside_its_room_is_found(self):
+        self.assert_finds(
+            arrows.check_fences,
+            {"study/CMakeLists.txt": "frostline_library(study DEPS SQLite::SQLite3)"},
+            "links SQLite")
+
+    def test_a_library_in_its_room_or_in_a_comment_is_fine(self):
+        self.assertEqual([], self.findings(arrows.check_fences, {
+            "worker/trainer/main.cc": "#include <ATen/ATen.h>\nat::Tensor t;\n",
+            "study/space.cc": "// unlike grpc::Status\nauto s = \"torch::x\";\n"}))
+
+    def test_a_source_that_is_not_built_is_found(self):
+        self.assert_finds(hygiene.check_dead_files,
+                          {"study/forgotten.cc": SPDX}, "forgotten.cc")
+
+    def test_a_header_that_nobody_includes_is_found(self):
+        self.assert_finds(hygiene.check_dead_files,
+                          {"study/forgotten.h": SPDX}, "forgotten.h")
+
+    def test_a_script_that_nobody_calls_is_found(self):
+        self.assert_finds(hygiene.check_dead_files,
+                          {"scripts/lost.sh": "# scripts/lost.sh\n"}, "lost.sh")
+
+    def test_a_source_named_through_a_variable_is_built(self):
+        self.assertEqual([], self.findings(hygiene.check_dead_files, {
+            "study/one_parity.cc": SPDX,
+            "study/CMakeLists.txt": "add(space.cc ${ROOM}_parity.cc)\n"}))
+
+    def test_leftovers_are_found(self):
+        for line in ("// TO" "DO: later", "// good enough for " "now",
+                     '// #inc' 'lude "x.h"', "#if 0",
+                     'std::cerr << "here";', 'printf("%d", x);'):
+            self.assert_finds(hygiene.check_leftovers,
+                              {"study/space.cc": SPDX + line + "\n"}, ":2:")
+
+    def test_main_may_print(self):
+        self.assertEqual([], self.findings(
+            hygiene.check_leftovers,
+            {"server/main.cc": 'std::cerr << "usage";\n'}))
+
+    def test_a_missing_licence_line_is_found(self):
+        self.assert_finds(hygiene.check_licence_lines,
+                          {"study/space.cc": "int x;\n"}, "study/space.cc")
+
+    def test_a_folder_without_readme_is_found(self):
+        self.assert_finds(hygiene.check_readmes, {"sampler/tpe.cc": SPDX},
+                          "sampler")
+
+    def test_registry_hosts_and_home_folders_are_found(self):
+        for line in ("https://files.python" "hosted.org/x", "py" "pi.org",
+                     "registry.npm" "js.org", "/ho" "me/ada/frostline",
+                     "cd /ro" "ot", "/Us" "ers/ada"):
+            self.assert_finds(hygiene.check_places,
+                              {"docs/index.md": line + "\n"}, ":1:")
+
+    def test_other_paths_and_words_are_no_home_folders(self):
+        self.assertEqual([], self.findings(hygiene.check_places, {
+            "docs/index.md": "$HOME/.cache ~/x a/ro" "ot rootless pypi wheel\n"}))
+
+    def test_weights_and_large_files_are_found(self):
+        self.assert_finds(hygiene.check_data, {"recipes/m.safetensors": "x"},
+                          "m.safetensors")
+        self.assert_finds(hygiene.check_data, {"recipes/m.csv": "1\n" * 60_000},
+                          "m.csv")
+        self.assert_finds(hygiene.check_data, {"docs/m.svg": "x" * 600_000},
+                          "m.svg")
+
+
+class Shape(unittest.TestCase):
+    def test_long_functions_are_measured_to_the_line(self):
+        body = "int Long(int a,\n         int b) {\n" + "  a++;\n" * 70 + "}\n"
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "base").mkdir()
+            pathlib.Path(folder, "base/x.cc").write_text(
+                SPDX + "int Declared(int);\nint Short() { return 1; }\n" + body)
+            found = list(shape.functions(read_tree(folder)[0]))
+            self.assertIn((4, 73), found)
+            self.assertTrue(any("base/x.cc:4" in line
+                                for line in shape.report(read_tree(folder))))
+
+
+if __name__ == "__main__":
+    sys.exit(run_and_count())

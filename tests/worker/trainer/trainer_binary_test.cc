@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Run {
+  int exit_code = -1;
+  std::string output;  // standard output and standard error
+};
+
+Run RunTrainer(const std::string& arguments) {
+  const std::string command = std::string(std::getenv("FROSTLINE_BIN_DIR")) +
+                              "/frostline-trainer " + arguments + " 2>&1";
+  Run run;
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return run;
+  std::array<char, 512> part;
+  while (fgets(part.data(), part.size(), pipe) != nullptr) {
+    run.output += part.data();
+  }
+  run.exit_code = WEXITSTATUS(pclose(pipe));
+  return run;
+}
+
+TEST(TrainerBinaryTest, SelfCheckMultipliesAndSaysWithWhichLibTorch) {
+  const Run run = RunTrainer("--self-check");
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  const nlohmann::json line = nlohmann::json::parse(run.output);
+  EXPECT_TRUE(line["ok"]);
+  EXPECT_THAT(std::string(line["torch"]), HasSubstr("2."));
+  // The sum over all entries of (i - 2k)(3k - j), i < 48, k < 32, j < 40.
+  EXPECT_EQ(line["matmul_sum"], -43868160.0);
+}
+
+TEST(TrainerBinaryTest, VersionNamesBothVersions) {
+  const Run run = RunTrainer("--version");
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(run.output, HasSubstr("frostline-trainer 0."));
+  EXPECT_THAT(run.output, HasSubstr("LibTorch 2."));
+}
+
+TEST(TrainerBinaryTest, AnythingElseIsAUsageError) {
+  for (const char* arguments : {"", "--train", "--self-check --version"}) {
+    const Run run = RunTrainer(arguments);
+    EXPECT_EQ(run.exit_code, 2) << arguments;
+    EXPECT_THAT(run.output, HasSubstr("usage: frostline-trainer"));
+  }
+}
+
+}  // namespace
+}  // namespace frostline
