@@ -51,11 +51,11 @@ absl::Status TrialNotFound(std::int64_t number) {
 }
 
 absl::Status LeaseLost(const TrialRow& stored) {
-  return MakeError(ErrorId::kLeaseLost,
-                   absl::StrCat("trial ", stored.number, " is ",
-                                NameOf(stored.state), " at attempt ",
-                                stored.attempt),
-                   "stop this attempt; ask for new work");
+  return MakeError(
+      ErrorId::kLeaseLost,
+      absl::StrCat("trial ", stored.number, " is ", NameOf(stored.state),
+                   " at attempt ", stored.attempt),
+      "stop this attempt; ask for new work");
 }
 
 absl::Status ReportConflict(const MeasurementRow& row) {

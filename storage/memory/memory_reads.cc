@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The reading half of MemoryStore.
-#include "storage/memory/memory_store.h"
-
 #include <algorithm>
 #include <limits>
 
+#include "storage/memory/memory_store.h"
 #include "storage/store_errors.h"
 
 namespace frostline {

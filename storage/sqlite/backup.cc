@@ -35,7 +35,8 @@ absl::StatusOr<BackupReport> CheckCopy(Database& copy) {
     return StoreCorrupt(absl::StrCat("integrity_check of the copy: ", found));
   }
   BackupReport report;
-  ASSIGN_OR_RETURN(report.studies, copy.ReadInt("SELECT count(*) FROM studies"));
+  ASSIGN_OR_RETURN(report.studies,
+                   copy.ReadInt("SELECT count(*) FROM studies"));
   ASSIGN_OR_RETURN(report.trials, copy.ReadInt("SELECT count(*) FROM trials"));
   return report;
 }

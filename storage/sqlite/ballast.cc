@@ -22,7 +22,8 @@ std::int64_t SizeOf(const Descriptor& file) {
 }  // namespace
 
 bool Ballast::Refill() {
-  const Descriptor file(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  const Descriptor file(
+      open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!file.ok()) return false;
   if (SizeOf(file) >= bytes_) return true;
   struct statvfs room;

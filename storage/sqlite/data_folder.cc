@@ -44,9 +44,8 @@ absl::Status TakeLock(int lock, const std::string& folder) {
 
 absl::Status WritePid(int lock) {
   const std::string pid = absl::StrCat(getpid(), "\n");
-  if (ftruncate(lock, 0) != 0 ||
-      pwrite(lock, pid.data(), pid.size(), 0) !=
-          static_cast<ssize_t>(pid.size())) {
+  if (ftruncate(lock, 0) != 0 || pwrite(lock, pid.data(), pid.size(), 0) !=
+                                     static_cast<ssize_t>(pid.size())) {
     return FileError("write frostline.lock");
   }
   return absl::OkStatus();
@@ -64,8 +63,7 @@ absl::StatusOr<std::unique_ptr<DataFolder>> DataFolder::Open(
   RETURN_IF_ERROR(CreateFolder(path));
   RETURN_IF_ERROR(CheckFileSystem(path));
   const std::string lock_path = absl::StrCat(path, "/frostline.lock");
-  const int lock =
-      open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const int lock = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0) return FileError(absl::StrCat("open ", lock_path));
   std::unique_ptr<DataFolder> folder(new DataFolder(path, lock));
   RETURN_IF_ERROR(TakeLock(lock, path));

@@ -4,8 +4,8 @@
 //
 // The folder of one coordinator, held by it alone:
 //   frostline.sqlite (and -wal, -shm)   the database; never delete one of them
-//   frostline.lock                      locked while a coordinator runs; its pid
-//   frostline.ballast                   given up when the disk is full
+//   frostline.lock                      locked while a coordinator runs; its
+//   pid frostline.ballast                   given up when the disk is full
 #ifndef FROSTLINE_STORAGE_SQLITE_DATA_FOLDER_H_
 #define FROSTLINE_STORAGE_SQLITE_DATA_FOLDER_H_
 

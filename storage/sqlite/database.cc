@@ -46,9 +46,9 @@ int RememberPages(void* pages, sqlite3*, const char*, int count) {
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(
     const std::string& path, Role role) {
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(
-      path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-      nullptr);
+  const int code =
+      sqlite3_open_v2(path.c_str(), &handle,
+                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
   if (handle == nullptr) return StoreIo("no memory for a connection");
   std::unique_ptr<Database> database(new Database(handle));
   if (code != SQLITE_OK) {
@@ -102,13 +102,18 @@ absl::StatusOr<Statement> Database::Prepare(std::string_view sql) {
   const int code =
       sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()),
                          SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  // Our own text does not compile: the tables are not those we made.
+  if (code == SQLITE_ERROR) {
+    return StoreCorrupt(absl::StrCat("schema: ", sqlite3_errmsg(handle_)));
+  }
   if (code != SQLITE_OK) return SqliteError(handle_, code, std::string(sql));
   statements_.emplace(sql, statement);
   return Statement(statement);
 }
 
 absl::Status Database::Execute(const std::string& sql) {
-  const int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
+  const int code =
+      sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
   return code == SQLITE_OK ? absl::OkStatus() : SqliteError(handle_, code, sql);
 }
 
@@ -136,7 +141,7 @@ absl::Status Database::Checkpoint() {
   const int code = sqlite3_wal_checkpoint_v2(
       handle_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
   if (code == SQLITE_OK) return absl::OkStatus();
-  return SqliteError(handle_, code, "checkpoint");
+  return SqliteError(handle_, code, "checkpoint", Target::kDatabase);
 }
 
 }  // namespace frostline

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows that are written as a whole.
-#include "storage/sqlite/row_codec.h"
-
 #include <bit>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "storage/sqlite/blobs.h"
 #include "storage/sqlite/columns.h"
+#include "storage/sqlite/row_codec.h"
 #include "storage/sqlite/sqlite_error.h"
 #include "storage/store_errors.h"
 
@@ -50,9 +49,9 @@ absl::StatusOr<AttemptRow> ReadAttempt(const Statement& statement) {
   row.outcome = columns.Bytes();
   columns.Seal();
   if (columns.intact()) return row;
-  return StoreCorrupt(
-      absl::StrCat("attempts: attempt ", row.attempt, " of ",
-                   DescribeTrial(row.study, row.number), " is damaged"));
+  return StoreCorrupt(absl::StrCat("attempts: attempt ", row.attempt, " of ",
+                                   DescribeTrial(row.study, row.number),
+                                   " is damaged"));
 }
 
 void BindMeasurement(const MeasurementRow& row, Statement& statement) {
@@ -102,9 +101,9 @@ absl::StatusOr<OutcomeRow> ReadOutcome(const Statement& statement) {
   row.data = columns.Bytes();
   columns.Seal();
   if (columns.intact()) return row;
-  return StoreCorrupt(
-      absl::StrCat("outcomes: those of ", DescribeTrial(row.study, row.number),
-                   " are damaged"));
+  return StoreCorrupt(absl::StrCat("outcomes: those of ",
+                                   DescribeTrial(row.study, row.number),
+                                   " are damaged"));
 }
 
 void BindWorker(const WorkerRow& row, Statement& statement) {

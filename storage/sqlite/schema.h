@@ -22,9 +22,15 @@ inline constexpr std::int64_t kApplicationId = 0x46524f53;
 // that has been released never changes.
 const std::vector<std::string>& SchemaSteps();
 
-// Brings the database to the version after the last step. STORE_VERSION when it
-// is newer than that, or not ours. An older database that holds something is
-// first copied to `path`.v<version>.
+// The database's version; 0: it is new and empty. STORE_VERSION when it is
+// newer than the last step, or not ours. Changes nothing: ask it on a reader,
+// before a writer's settings touch the file.
+absl::StatusOr<std::int64_t> ReadVersion(Database& database,
+                                         const std::string& path,
+                                         const std::vector<std::string>& steps);
+
+// Brings the database to the version after the last step. An older one that
+// holds something is first copied to `path`.v<version>. STORE_VERSION.
 absl::Status Migrate(Database& database, const std::string& path,
                      const std::vector<std::string>& steps);
 

@@ -24,9 +24,9 @@ std::string ListTrialsSql(const TrialQuery& query) {
   const std::set<int> states = StatesOf(query);
   if (query.order == TrialQuery::Order::kRevision) {
     const std::string wanted =
-        states.empty() ? ""
-                       : absl::StrCat(" AND state IN (",
-                                      absl::StrJoin(states, ", "), ")");
+        states.empty()
+            ? ""
+            : absl::StrCat(" AND state IN (", absl::StrJoin(states, ", "), ")");
     return absl::StrCat(kListTrialsByRevision, wanted,
                         " ORDER BY revision, number LIMIT ?3");
   }

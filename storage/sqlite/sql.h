@@ -15,15 +15,15 @@
 
 namespace frostline::sql {
 
-#define STUDY_COLUMNS_ \
+#define STUDY_COLUMNS_                   \
   "id, spec, seed, created, fixed_crc, " \
   "state, settings, etag, revision, updated, expires, state_reason, crc"
-#define TRIAL_COLUMNS_ \
+#define TRIAL_COLUMNS_                                                         \
   "study, number, origin, point, created, fixed_crc, state, attempt, secret, " \
   "worker, trial_faults, infrastructure_faults, priority, revision, started, " \
-  "ended, last_step, metrics, objective_values, failure, cause, usage, " \
+  "ended, last_step, metrics, objective_values, failure, cause, usage, "       \
   "labels, seen_revision, ended_revision, crc"
-#define ATTEMPT_COLUMNS_ \
+#define ATTEMPT_COLUMNS_                                                     \
   "study, number, attempt, state, secret, worker, boot_id, started, ended, " \
   "failure, cause, checkpoint, outcome, crc"
 #define MEASUREMENT_COLUMNS_ "study, number, attempt, step, measured, crc"
@@ -31,8 +31,7 @@ namespace frostline::sql {
   "study, number, data_fingerprint, encoding, count, data, crc"
 #define WORKER_COLUMNS_ \
   "id, boot_id, state, info, failures_in_a_row, registered, last_seen, crc"
-#define REPLY_COLUMNS_ \
-  "request_id, method, request_hash, reply, created, crc"
+#define REPLY_COLUMNS_ "request_id, method, request_hash, reply, created, crc"
 
 inline constexpr char kBegin[] = "BEGIN IMMEDIATE";
 inline constexpr char kCommit[] = "COMMIT";
@@ -51,8 +50,7 @@ inline constexpr char kUpdateStudy[] =
 inline constexpr char kFindStudyByKey[] =
     "SELECT key, " STUDY_COLUMNS_ " FROM studies WHERE key = ?";
 inline constexpr char kFindStudyById[] =
-    "SELECT key, " STUDY_COLUMNS_
-    " FROM studies WHERE id = ? AND state <> 5";
+    "SELECT key, " STUDY_COLUMNS_ " FROM studies WHERE id = ? AND state <> 5";
 inline constexpr char kListStudies[] =
     "SELECT key, " STUDY_COLUMNS_
     " FROM studies WHERE key > ? AND (? OR state <> 5) ORDER BY key LIMIT ?";
@@ -68,12 +66,12 @@ inline constexpr char kInsertTrial[] =
     "INSERT INTO trials (" TRIAL_COLUMNS_
     ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
     "?, ?, ?, ?, ?)";
-#define UPDATE_TRIAL_ \
-  "UPDATE trials SET state = ?, attempt = ?, secret = ?, worker = ?, " \
+#define UPDATE_TRIAL_                                                         \
+  "UPDATE trials SET state = ?, attempt = ?, secret = ?, worker = ?, "        \
   "trial_faults = ?, infrastructure_faults = ?, priority = ?, revision = ?, " \
-  "started = ?, ended = ?, last_step = ?, metrics = ?, " \
-  "objective_values = ?, failure = ?, cause = ?, usage = ?, labels = ?, " \
-  "seen_revision = ?, ended_revision = ?, crc = ? " \
+  "started = ?, ended = ?, last_step = ?, metrics = ?, "                      \
+  "objective_values = ?, failure = ?, cause = ?, usage = ?, labels = ?, "     \
+  "seen_revision = ?, ended_revision = ?, crc = ? "                           \
   "WHERE study = ? AND number = ? AND state = ? AND attempt = ?"
 inline constexpr char kUpdateTrial[] = UPDATE_TRIAL_;
 inline constexpr char kUpdateTrialOfHolder[] = UPDATE_TRIAL_ " AND secret = ?";
@@ -115,15 +113,13 @@ inline constexpr char kPutOutcome[] =
     "INSERT OR REPLACE INTO outcomes (" OUTCOME_COLUMNS_
     ") VALUES (?, ?, ?, ?, ?, ?, ?)";
 inline constexpr char kFindOutcome[] =
-    "SELECT " OUTCOME_COLUMNS_
-    " FROM outcomes WHERE study = ? AND number = ?";
+    "SELECT " OUTCOME_COLUMNS_ " FROM outcomes WHERE study = ? AND number = ?";
 
 inline constexpr char kPutWorker[] =
     "INSERT OR REPLACE INTO workers (" WORKER_COLUMNS_
     ") VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 inline constexpr char kListWorkers[] =
-    "SELECT " WORKER_COLUMNS_
-    " FROM workers WHERE id > ? ORDER BY id LIMIT ?";
+    "SELECT " WORKER_COLUMNS_ " FROM workers WHERE id > ? ORDER BY id LIMIT ?";
 
 inline constexpr char kRememberReply[] =
     "INSERT INTO replies (" REPLY_COLUMNS_ ") VALUES (?, ?, ?, ?, ?, ?)";

@@ -11,13 +11,31 @@
 namespace frostline {
 namespace {
 
+// Why the last failed write to the file failed. errno and
+// sqlite3_system_errno() are of no use: more has happened since.
+int WriteErrno(sqlite3* handle, Target target) {
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(handle, "main",
+                       target == Target::kLog ? SQLITE_FCNTL_JOURNAL_POINTER
+                                              : SQLITE_FCNTL_FILE_POINTER,
+                       &file);
+  int error = 0;
+  if (file != nullptr && file->pMethods != nullptr) {
+    file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &error);
+  }
+  return error;
+}
+
 // A write that found no room is a full disk, whatever limit it was: SQLite
 // itself says so for ENOSPC alone. A sync that failed is never one of these.
-bool IsNoRoom(sqlite3* handle, int code) {
+bool IsNoRoom(sqlite3* handle, int code, Target target) {
   if (code == SQLITE_FULL) return true;
-  if (code != SQLITE_IOERR_WRITE && code != SQLITE_IOERR_SHMSIZE) return false;
-  const int error = sqlite3_system_errno(handle);
-  return error == ENOSPC || error == EDQUOT || error == EFBIG;
+  if (code == SQLITE_IOERR_SHMSIZE) {
+    return sqlite3_system_errno(handle) == ENOSPC;
+  }
+  if (code != SQLITE_IOERR_WRITE) return false;
+  const int error = WriteErrno(handle, target);
+  return error == EDQUOT || error == EFBIG;
 }
 
 }  // namespace
@@ -39,10 +57,11 @@ absl::Status StoreIo(const std::string& cause) {
                    "disk");
 }
 
-absl::Status SqliteError(sqlite3* handle, int code, const std::string& doing) {
+absl::Status SqliteError(sqlite3* handle, int code, const std::string& doing,
+                         Target target) {
   const std::string cause =
       absl::StrCat(doing, ": ", sqlite3_errmsg(handle), " (SQLite ", code, ")");
-  if (IsNoRoom(handle, code)) return StoreFull(cause);
+  if (IsNoRoom(handle, code, target)) return StoreFull(cause);
   switch (code & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:

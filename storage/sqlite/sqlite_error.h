@@ -14,9 +14,14 @@ struct sqlite3;
 
 namespace frostline {
 
+// What the failed call wrote to: a transaction to the log, a checkpoint to the
+// database.
+enum class Target { kLog, kDatabase };
+
 // `code` is the extended result code of the last call on `handle`; `doing` says
 // what failed: "INSERT INTO trials". Never OK.
-absl::Status SqliteError(sqlite3* handle, int code, const std::string& doing);
+absl::Status SqliteError(sqlite3* handle, int code, const std::string& doing,
+                         Target target = Target::kLog);
 
 absl::Status StoreFull(const std::string& cause);
 absl::Status StoreCorrupt(const std::string& cause);

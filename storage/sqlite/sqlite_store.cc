@@ -21,6 +21,11 @@ namespace {
 constexpr int kPagesPerCheckpoint = 1000;
 
 absl::StatusOr<std::unique_ptr<Database>> OpenWriter(const std::string& path) {
+  {
+    ASSIGN_OR_RETURN(const std::unique_ptr<Database> reader,
+                     Database::Open(path, Database::Role::kReader));
+    RETURN_IF_ERROR(ReadVersion(*reader, path, SchemaSteps()).status());
+  }
   ASSIGN_OR_RETURN(std::unique_ptr<Database> writer,
                    Database::Open(path, Database::Role::kWriter));
   RETURN_IF_ERROR(QuickCheck(*writer));
@@ -65,9 +70,10 @@ void SqliteStore::Committed() {
   if (pages < checkpointed_pages_) checkpointed_pages_ = 0;  // begun again
   if (pages - checkpointed_pages_ < kPagesPerCheckpoint) return;
   checkpointed_pages_ = pages;
-  // The commit stands whatever comes of this: only a later one can be told.
+  // The commit stands whatever comes of this: only a later one can be told. A
+  // full disk is none of its business as long as the log finds room.
   const absl::Status status = writer_->Checkpoint();
-  if (!status.ok()) Failed(status);
+  if (IsFatal(status)) Failed(status);
   if (ballast_is_out_ && status.ok() && folder_->ballast().Refill()) {
     ballast_is_out_ = false;
     Log(LogLevel::kInfo, "disk_has_room_again");

@@ -10,8 +10,8 @@
 // commits. Reading: connections of a pool, one statement per call.
 //
 // Failure: after STORE_IO or STORE_CORRUPT on the writing side no transaction
-// begins any more; every Begin() repeats the error. After STORE_FULL the ballast
-// is given up, so that the next transactions find some room.
+// begins any more; every Begin() repeats the error. After STORE_FULL the
+// ballast is given up, so that the next transactions find some room.
 #ifndef FROSTLINE_STORAGE_SQLITE_SQLITE_STORE_H_
 #define FROSTLINE_STORAGE_SQLITE_SQLITE_STORE_H_
 

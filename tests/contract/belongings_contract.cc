@@ -42,17 +42,16 @@ TEST_P(TrialStoreContract, AttemptsAreReplacedByNumber) {
 
 TEST_P(TrialStoreContract, WhatBelongsToNoTrialIsRefused) {
   const StudyKey study = AddStudy("imdb");
-  for (const absl::Status& status : {
-           Write([&](Transaction& transaction) {
-             return transaction.PutAttempt(FullAttempt(study, 0, 1));
-           }),
-           Write([&](Transaction& transaction) {
-             return transaction.AddMeasurements(
-                 {FullMeasurement(study, 0, 1, 1)});
-           }),
-           Write([&](Transaction& transaction) {
-             return transaction.PutOutcome(FullOutcome(study, 0));
-           })}) {
+  for (const absl::Status& status :
+       {Write([&](Transaction& transaction) {
+          return transaction.PutAttempt(FullAttempt(study, 0, 1));
+        }),
+        Write([&](Transaction& transaction) {
+          return transaction.AddMeasurements({FullMeasurement(study, 0, 1, 1)});
+        }),
+        Write([&](Transaction& transaction) {
+          return transaction.PutOutcome(FullOutcome(study, 0));
+        })}) {
     EXPECT_THAT(status, FailsWith(ErrorId::kInternal));
   }
 }
@@ -61,10 +60,9 @@ TEST_P(TrialStoreContract, MeasurementsAreListedByStepInPages) {
   const StudyKey study = AddStudy("imdb");
   AddTrial(FullTrial(study, 0));
   ASSERT_OK(Write([&](Transaction& transaction) {
-    return transaction.AddMeasurements({FullMeasurement(study, 0, 1, 20),
-                                        FullMeasurement(study, 0, 1, 0),
-                                        FullMeasurement(study, 0, 2, 5),
-                                        FullMeasurement(study, 0, 1, 10)});
+    return transaction.AddMeasurements(
+        {FullMeasurement(study, 0, 1, 20), FullMeasurement(study, 0, 1, 0),
+         FullMeasurement(study, 0, 2, 5), FullMeasurement(study, 0, 1, 10)});
   }));
   MeasurementQuery query{.study = study, .attempt = 1, .limit = 2};
   EXPECT_THAT(Texts(*store_->ListMeasurements(query)),
@@ -79,16 +77,15 @@ TEST_P(TrialStoreContract, NaNAndInfinitiesAreKept) {
   const StudyKey study = AddStudy("imdb");
   AddTrial(FullTrial(study, 0));
   MeasurementRow row = FullMeasurement(study, 0, 1, 1);
-  row.measurement.metrics = {{"nan", kNaN}, {"-nan", -kNaN},
+  row.measurement.metrics = {{"nan", kNaN},      {"-nan", -kNaN},
                              {"inf", kInfinity}, {"-inf", -kInfinity},
-                             {"-0", -0.0}, {"tiny", 5e-324}};
+                             {"-0", -0.0},       {"tiny", 5e-324}};
   row.measurement.elapsed_s = kNaN;
   ASSERT_OK(Write([&](Transaction& transaction) {
     return transaction.AddMeasurements({row});
   }));
-  EXPECT_THAT(
-      Texts(*store_->ListMeasurements({.study = study, .attempt = 1})),
-      ElementsAre(Text(row.measurement)));
+  EXPECT_THAT(Texts(*store_->ListMeasurements({.study = study, .attempt = 1})),
+              ElementsAre(Text(row.measurement)));
 }
 
 TEST_P(TrialStoreContract, ARepeatedReportMustSayTheSame) {
@@ -130,9 +127,8 @@ TEST_P(TrialStoreContract, AnOutcomeIsReplaced) {
   for (const char* const fingerprint : {"first", "second"}) {
     row.data_fingerprint = fingerprint;
     row.data.back() = fingerprint[0];
-    ASSERT_OK(Write([&](Transaction& transaction) {
-      return transaction.PutOutcome(row);
-    }));
+    ASSERT_OK(Write(
+        [&](Transaction& transaction) { return transaction.PutOutcome(row); }));
   }
   ASSERT_OK_AND_ASSIGN(const auto found, store_->FindOutcome(row.study, 0));
   ASSERT_TRUE(found.has_value());
@@ -163,8 +159,9 @@ TEST_P(TrialStoreContract, AReplyIsRememberedOnceUntilForgotten) {
     return transaction.RememberReply(young);
   }));
   EXPECT_THAT(Write([](Transaction& transaction) {
-    return transaction.RememberReply(FullReply("old"));
-  }), FailsAt(ErrorId::kRequestIdReused, "request_id"));
+                return transaction.RememberReply(FullReply("old"));
+              }),
+              FailsAt(ErrorId::kRequestIdReused, "request_id"));
   EXPECT_EQ(Text(**store_->FindReply("old")), Text(FullReply("old")));
   ASSERT_OK(Write([](Transaction& transaction) {
     return transaction.ForgetRepliesBefore(51);

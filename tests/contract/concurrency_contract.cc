@@ -83,7 +83,8 @@ TEST_P(TrialStoreContract, ReadersDoNotWaitForAnOpenTransaction) {
   std::thread([this] {  // would hang the test if it waited
     EXPECT_OK(store_->FindStudy("imdb"));
     EXPECT_EQ(store_->ListStudies({})->size(), 1u);
-  }).join();
+  })
+      .join();
 }
 
 TEST_P(TrialStoreContract, WritersComeOneAfterTheOther) {

@@ -72,9 +72,10 @@ MeasurementRow FullMeasurement(StudyKey study, std::int64_t number,
       .study = study,
       .number = number,
       .attempt = attempt,
-      .measurement = {.step = step,
-                      .metrics = {{"loss", 1.0 / static_cast<double>(step + 3)}},
-                      .elapsed_s = 0.1}};
+      .measurement = {
+          .step = step,
+          .metrics = {{"loss", 1.0 / static_cast<double>(step + 3)}},
+          .elapsed_s = 0.1}};
 }
 
 OutcomeRow FullOutcome(StudyKey study, std::int64_t number) {
@@ -112,9 +113,8 @@ TrialQuery TrialsOf(StudyKey study, int limit) {
 }
 
 TrialGuard GuardOf(const TrialRow& trial) {
-  return TrialGuard{.state = trial.state,
-                    .attempt = trial.attempt,
-                    .secret = trial.secret};
+  return TrialGuard{
+      .state = trial.state, .attempt = trial.attempt, .secret = trial.secret};
 }
 
 absl::Status Write(TrialStore& store, Body body) {

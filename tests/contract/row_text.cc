@@ -31,10 +31,12 @@ std::string Bits(double value) {
 }
 
 std::string Bits(const std::vector<double>& values) {
-  return absl::StrCat(
-      "[", absl::StrJoin(values, " ", [](std::string* out, double value) {
-        absl::StrAppend(out, Bits(value));
-      }), "]");
+  return absl::StrCat("[",
+                      absl::StrJoin(values, " ",
+                                    [](std::string* out, double value) {
+                                      absl::StrAppend(out, Bits(value));
+                                    }),
+                      "]");
 }
 
 std::string Bits(const Metrics& metrics) {
@@ -55,15 +57,31 @@ std::string Text(const StudyRow& row) {
 }
 
 std::string Text(const TrialRow& row) {
-  return Join({"trial", Num(row.study), Num(row.number), Num(row.state),
-               Num(row.origin), Bits(row.point), Num(row.attempt),
-               Quote(row.secret.Reveal()), Quote(row.worker),
-               Num(row.trial_faults), Num(row.infrastructure_faults),
-               Num(row.priority), Num(row.revision), Num(row.created),
-               Num(row.started), Num(row.ended), Num(row.last_step),
-               Bits(row.metrics), Bits(row.values), Num(row.failure),
-               Quote(row.cause), Quote(row.usage), Quote(row.labels),
-               Num(row.seen_revision), Num(row.ended_revision)});
+  return Join({"trial",
+               Num(row.study),
+               Num(row.number),
+               Num(row.state),
+               Num(row.origin),
+               Bits(row.point),
+               Num(row.attempt),
+               Quote(row.secret.Reveal()),
+               Quote(row.worker),
+               Num(row.trial_faults),
+               Num(row.infrastructure_faults),
+               Num(row.priority),
+               Num(row.revision),
+               Num(row.created),
+               Num(row.started),
+               Num(row.ended),
+               Num(row.last_step),
+               Bits(row.metrics),
+               Bits(row.values),
+               Num(row.failure),
+               Quote(row.cause),
+               Quote(row.usage),
+               Quote(row.labels),
+               Num(row.seen_revision),
+               Num(row.ended_revision)});
 }
 
 std::string Text(const AttemptRow& row) {

@@ -51,7 +51,8 @@ class StoreModel {
  private:
   using TrialKey = std::tuple<StudyKey, std::int64_t>;
   using AttemptKey = std::tuple<StudyKey, std::int64_t, std::int64_t>;
-  using StepKey = std::tuple<StudyKey, std::int64_t, std::int64_t, std::int64_t>;
+  using StepKey =
+      std::tuple<StudyKey, std::int64_t, std::int64_t, std::int64_t>;
 
   bool IdIsTaken(const StudyRow& row) const;
 

@@ -40,12 +40,15 @@ TEST_P(TrialStoreContract, AStudyComesBackWhole) {
 TEST_P(TrialStoreContract, TwoLiveStudiesCannotShareAnId) {
   AddStudy("imdb");
   EXPECT_THAT(Write([](Transaction& transaction) {
-    return transaction.InsertStudy(FullStudy("imdb")).status();
-  }), FailsWith(ErrorId::kStudyAlreadyExists));
-  EXPECT_THAT(Write([](Transaction& transaction) -> absl::Status {
-    RETURN_IF_ERROR(transaction.InsertStudy(FullStudy("twice")).status());
-    return transaction.InsertStudy(FullStudy("twice")).status();
-  }), FailsWith(ErrorId::kStudyAlreadyExists));
+                return transaction.InsertStudy(FullStudy("imdb")).status();
+              }),
+              FailsWith(ErrorId::kStudyAlreadyExists));
+  EXPECT_THAT(
+      Write([](Transaction& transaction) -> absl::Status {
+        RETURN_IF_ERROR(transaction.InsertStudy(FullStudy("twice")).status());
+        return transaction.InsertStudy(FullStudy("twice")).status();
+      }),
+      FailsWith(ErrorId::kStudyAlreadyExists));
   EXPECT_THAT(store_->FindStudy("twice"), FailsWith(ErrorId::kStudyNotFound));
 }
 
@@ -66,8 +69,9 @@ TEST_P(TrialStoreContract, ADeletedStudyCannotComeBackOverALiveOne) {
   StudyRow row = FullStudy("imdb");
   row.key = first;
   EXPECT_THAT(Write([&](Transaction& transaction) {
-    return transaction.UpdateStudy(row, row.etag);
-  }), FailsWith(ErrorId::kStudyAlreadyExists));
+                return transaction.UpdateStudy(row, row.etag);
+              }),
+              FailsWith(ErrorId::kStudyAlreadyExists));
 }
 
 TEST_P(TrialStoreContract, AnUpdateOfAStudyKeepsWhatNeverChanges) {
@@ -102,13 +106,15 @@ TEST_P(TrialStoreContract, AnUpdateWithAnOldEtagChangesNothing) {
   const std::string before = Text(row);
   row.settings = "new";
   EXPECT_THAT(Write([&](Transaction& transaction) {
-    return transaction.UpdateStudy(row, row.etag - 1);
-  }), FailsAt(ErrorId::kEtagMismatch, "etag"));
+                return transaction.UpdateStudy(row, row.etag - 1);
+              }),
+              FailsAt(ErrorId::kEtagMismatch, "etag"));
   EXPECT_EQ(Text(*store_->FindStudy("imdb")), before);
   row.key += 1;
   EXPECT_THAT(Write([&](Transaction& transaction) {
-    return transaction.UpdateStudy(row, row.etag);
-  }), FailsWith(ErrorId::kStudyNotFound));
+                return transaction.UpdateStudy(row, row.etag);
+              }),
+              FailsWith(ErrorId::kStudyNotFound));
 }
 
 TEST_P(TrialStoreContract, StudiesAreListedByKeyInPages) {
@@ -135,11 +141,11 @@ TEST_P(TrialStoreContract, PurgingAStudyTakesAllThatBelongsToIt) {
       return transaction.AddMeasurements({FullMeasurement(study, 0, 1, 5)});
     }));
   }
-  ASSERT_OK(Write([&](Transaction& transaction) {
-    return transaction.PurgeStudy(gone);
-  }));
+  ASSERT_OK(Write(
+      [&](Transaction& transaction) { return transaction.PurgeStudy(gone); }));
   EXPECT_THAT(store_->FindStudy("gone"), FailsWith(ErrorId::kStudyNotFound));
-  for (const auto& [study, count] : {std::pair(gone, 0u), std::pair(kept, 1u)}) {
+  for (const auto& [study, count] :
+       {std::pair(gone, 0u), std::pair(kept, 1u)}) {
     EXPECT_EQ(store_->ListTrials(TrialsOf(study))->size(), count);
     EXPECT_EQ(store_->ListAttempts(study, 0)->size(), count);
     EXPECT_EQ(store_->ListMeasurements({.study = study, .attempt = 1})->size(),
@@ -147,15 +153,15 @@ TEST_P(TrialStoreContract, PurgingAStudyTakesAllThatBelongsToIt) {
     EXPECT_EQ(store_->FindOutcome(study, 0)->has_value(), count == 1);
   }
   EXPECT_THAT(Write([&](Transaction& transaction) {
-    return transaction.PurgeStudy(gone);
-  }), FailsWith(ErrorId::kStudyNotFound));
+                return transaction.PurgeStudy(gone);
+              }),
+              FailsWith(ErrorId::kStudyNotFound));
 }
 
 TEST_P(TrialStoreContract, AKeyIsNeverGivenTwice) {
   const StudyKey first = AddStudy("imdb");
-  ASSERT_OK(Write([&](Transaction& transaction) {
-    return transaction.PurgeStudy(first);
-  }));
+  ASSERT_OK(Write(
+      [&](Transaction& transaction) { return transaction.PurgeStudy(first); }));
   EXPECT_GT(AddStudy("imdb"), first);
 }
 

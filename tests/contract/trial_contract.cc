@@ -46,11 +46,13 @@ TEST_P(TrialStoreContract, ATrialIsInsertedOnceAndIntoAStudy) {
   const TrialRow trial = FullTrial(AddStudy("imdb"), 0);
   AddTrial(trial);
   EXPECT_THAT(Write([&](Transaction& transaction) {
-    return transaction.InsertTrial(Changed(trial));
-  }), FailsWith(ErrorId::kInternal));
+                return transaction.InsertTrial(Changed(trial));
+              }),
+              FailsWith(ErrorId::kInternal));
   EXPECT_THAT(Write([&](Transaction& transaction) {
-    return transaction.InsertTrial(FullTrial(trial.study + 1, 0));
-  }), FailsWith(ErrorId::kInternal));
+                return transaction.InsertTrial(FullTrial(trial.study + 1, 0));
+              }),
+              FailsWith(ErrorId::kInternal));
   EXPECT_EQ(Text(Trial(trial.study, 0)), Text(trial));
 }
 
@@ -81,8 +83,9 @@ TEST_P(TrialStoreContract, EachPartOfTheGuardAloneStopsAnUpdate) {
   for (const TrialGuard& guard :
        {wrong_state, wrong_attempt, wrong_secret, empty_secret}) {
     EXPECT_THAT(Write([&](Transaction& transaction) {
-      return transaction.UpdateTrial(Changed(trial), guard);
-    }), FailsWith(ErrorId::kLeaseLost));
+                  return transaction.UpdateTrial(Changed(trial), guard);
+                }),
+                FailsWith(ErrorId::kLeaseLost));
   }
   EXPECT_EQ(Text(Trial(trial.study, 0)), Text(trial));
 }
@@ -100,8 +103,9 @@ TEST_P(TrialStoreContract, WithoutASecretInTheGuardNoneIsAsked) {
 TEST_P(TrialStoreContract, AnUpdateOfNoTrialSaysSo) {
   const TrialRow trial = FullTrial(AddStudy("imdb"), 0);
   EXPECT_THAT(Write([&](Transaction& transaction) {
-    return transaction.UpdateTrial(trial, GuardOf(trial));
-  }), FailsWith(ErrorId::kTrialNotFound));
+                return transaction.UpdateTrial(trial, GuardOf(trial));
+              }),
+              FailsWith(ErrorId::kTrialNotFound));
 }
 
 TEST_P(TrialStoreContract, PagesByNumberHoldEveryTrialOnce) {
@@ -110,8 +114,8 @@ TEST_P(TrialStoreContract, PagesByNumberHoldEveryTrialOnce) {
   ASSERT_OK(Write([&](Transaction& transaction) -> absl::Status {
     for (std::int64_t i = 0; i < 2500; ++i) {
       // Not in the order of their numbers.
-      RETURN_IF_ERROR(transaction.InsertTrial(
-          FullTrial(study, i % 2 == 0 ? i : 2500 - i)));
+      RETURN_IF_ERROR(
+          transaction.InsertTrial(FullTrial(study, i % 2 == 0 ? i : 2500 - i)));
     }
     return transaction.InsertTrial(FullTrial(other, 7));
   }));

@@ -75,7 +75,8 @@ TEST_P(TrialStoreContract, AFailedOperationLeavesItsNeighboursAlone) {
     RETURN_IF_ERROR(insert(1));
     RETURN_IF_ERROR(transaction->PutWorker(FullWorker("w")));
     return insert(0);
-  }), FailsWith(ErrorId::kInternal));
+  }),
+              FailsWith(ErrorId::kInternal));
   EXPECT_OK(transaction->Operation([&] { return insert(2); }));
   ASSERT_OK(transaction->Commit());
   EXPECT_THAT(Numbers(TrialsOf(study)), ElementsAre(0, 2));

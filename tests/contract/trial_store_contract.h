@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,11 @@ struct StoreMaker {
       const std::string& folder)>
       open;
 };
+
+// For messages of failed tests.
+inline void PrintTo(const StoreMaker& maker, std::ostream* out) {
+  *out << maker.name;
+}
 
 inline std::string NameOfStore(
     const testing::TestParamInfo<StoreMaker>& tested) {

@@ -68,19 +68,36 @@ TEST_F(DamageTest, EveryColumnOfATrialIsUnderASeal) {
   Open();
   Fill(1);
   Close();
-  for (const char* const column :
-       {"number", "origin", "point", "created", "fixed_crc", "attempt",
-        "secret", "worker", "trial_faults", "infrastructure_faults",
-        "priority", "revision", "started", "ended", "last_step", "metrics",
-        "objective_values", "failure", "cause", "usage", "labels",
-        "seen_revision", "ended_revision", "crc"}) {
+  for (const char* const column : {"number",
+                                   "origin",
+                                   "point",
+                                   "created",
+                                   "fixed_crc",
+                                   "attempt",
+                                   "secret",
+                                   "worker",
+                                   "trial_faults",
+                                   "infrastructure_faults",
+                                   "priority",
+                                   "revision",
+                                   "started",
+                                   "ended",
+                                   "last_step",
+                                   "metrics",
+                                   "objective_values",
+                                   "failure",
+                                   "cause",
+                                   "usage",
+                                   "labels",
+                                   "seen_revision",
+                                   "ended_revision",
+                                   "crc"}) {
     // Flips between two values of the column's type.
     Tamper(absl::StrCat("CREATE TABLE kept AS SELECT ", column,
                         " AS old FROM trials"));
-    Tamper(absl::StrCat(
-        "UPDATE trials SET ", column, " = CASE typeof(", column,
-        ") WHEN 'integer' THEN ", column, " + 1 WHEN 'blob' THEN x'01' ",
-        "ELSE 'changed' END"));
+    Tamper(absl::StrCat("UPDATE trials SET ", column, " = CASE typeof(", column,
+                        ") WHEN 'integer' THEN ", column,
+                        " + 1 WHEN 'blob' THEN x'01' ", "ELSE 'changed' END"));
     Open();
     EXPECT_THAT(ReadEverything(), FailsWith(ErrorId::kStoreCorrupt)) << column;
     Close();
@@ -99,9 +116,11 @@ TEST_F(DamageTest, ADamagedTrialIsNotTakenForALostLease) {
   Open();
   const TrialRow trial = FullTrial(study, 0);
   // The store cannot go on: the commit fails, too.
-  EXPECT_THAT(Write(*store_, [&](Transaction& transaction) {
-    return transaction.UpdateTrial(trial, GuardOf(trial));
-  }), FailsWith(ErrorId::kStoreCorrupt));
+  EXPECT_THAT(Write(*store_,
+                    [&](Transaction& transaction) {
+                      return transaction.UpdateTrial(trial, GuardOf(trial));
+                    }),
+              FailsWith(ErrorId::kStoreCorrupt));
   EXPECT_THAT(store_->Begin(), FailsWith(ErrorId::kStoreCorrupt));
 }
 

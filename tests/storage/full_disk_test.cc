@@ -66,48 +66,54 @@ class FullDiskTest : public SqliteFixture {
 };
 
 TEST_F(FullDiskTest, NothingIsLostAndItWorksAgainAfterwards) {
-  EXPECT_EQ(RunInChild([this] {
-    Open();
-    const StudyKey study = Fill(0);
-    LimitFiles(fs::file_size(DatabaseFile() + "-wal") + 100'000);
-    int stored = 0;
-    absl::Status status;
-    while ((status = InsertTrial(study, stored)).ok()) ++stored;
-    EXPECT_THAT(status, FailsWith(ErrorId::kStoreFull));
-    EXPECT_GT(stored, 2);
-    EXPECT_EQ(CountTrials(study), static_cast<std::size_t>(stored));
-    EXPECT_THAT(InsertTrial(study, stored), FailsWith(ErrorId::kStoreFull));
+  EXPECT_EQ(
+      RunInChild([this] {
+        Open();
+        const StudyKey study = Fill(0);
+        LimitFiles(fs::file_size(DatabaseFile() + "-wal") + 100'000);
+        int stored = 0;
+        absl::Status status;
+        while ((status = InsertTrial(study, stored)).ok()) ++stored;
+        EXPECT_THAT(status, FailsWith(ErrorId::kStoreFull));
+        EXPECT_GT(stored, 2);
+        EXPECT_EQ(CountTrials(study), static_cast<std::size_t>(stored));
+        EXPECT_THAT(InsertTrial(study, stored), FailsWith(ErrorId::kStoreFull));
 
-    LimitFiles(RLIM_INFINITY);
-    EXPECT_OK(InsertTrial(study, stored));
-    Reopen();
-    EXPECT_EQ(CountTrials(study), static_cast<std::size_t>(stored) + 1);
-  }), 0);
+        LimitFiles(RLIM_INFINITY);
+        EXPECT_OK(InsertTrial(study, stored));
+        Reopen();
+        EXPECT_EQ(CountTrials(study), static_cast<std::size_t>(stored) + 1);
+      }),
+      0);
 }
 
 TEST_F(FullDiskTest, TheWholeTransactionFailsWithTheOperationThatFoundNoRoom) {
-  EXPECT_EQ(RunInChild([this] {
-    Open();
-    const StudyKey study = Fill(1);
-    LimitFiles(8 * kMiB);
-    OutcomeRow large = FullOutcome(study, 0);  // more than fits in memory
-    large.data = std::string(40 * kMiB, 'x');
-    ASSERT_OK_AND_ASSIGN(auto transaction, store_->Begin());
-    EXPECT_OK(transaction->Operation(
-        [&] { return transaction->PutWorker(FullWorker("before")); }));
-    EXPECT_THAT(transaction->Operation([&]() -> absl::Status {
-      transaction->PutOutcome(large).IgnoreError();  // even if overlooked
-      return absl::OkStatus();
-    }), FailsWith(ErrorId::kStoreFull));
-    EXPECT_THAT(transaction->Operation([&] {
-      return transaction->PutWorker(FullWorker("after"));
-    }), FailsWith(ErrorId::kStoreFull));
-    EXPECT_THAT(transaction->Commit(), FailsWith(ErrorId::kStoreFull));
-    EXPECT_TRUE(store_->ListWorkers("", 9)->empty());
-    EXPECT_OK(Write(*store_, [](Transaction& again) {
-      return again.PutWorker(FullWorker("again"));
-    }));
-  }), 0);
+  EXPECT_EQ(
+      RunInChild([this] {
+        Open();
+        const StudyKey study = Fill(1);
+        LimitFiles(8 * kMiB);
+        OutcomeRow large = FullOutcome(study, 0);  // more than fits in memory
+        large.data = std::string(40 * kMiB, 'x');
+        ASSERT_OK_AND_ASSIGN(auto transaction, store_->Begin());
+        EXPECT_OK(transaction->Operation(
+            [&] { return transaction->PutWorker(FullWorker("before")); }));
+        EXPECT_THAT(transaction->Operation([&]() -> absl::Status {
+          transaction->PutOutcome(large).IgnoreError();  // even if overlooked
+          return absl::OkStatus();
+        }),
+                    FailsWith(ErrorId::kStoreFull));
+        EXPECT_THAT(transaction->Operation([&] {
+          return transaction->PutWorker(FullWorker("after"));
+        }),
+                    FailsWith(ErrorId::kStoreFull));
+        EXPECT_THAT(transaction->Commit(), FailsWith(ErrorId::kStoreFull));
+        EXPECT_TRUE(store_->ListWorkers("", 9)->empty());
+        EXPECT_OK(Write(*store_, [](Transaction& again) {
+          return again.PutWorker(FullWorker("again"));
+        }));
+      }),
+      0);
 }
 
 TEST_F(FullDiskTest, TheBallastLetsResultsInAndComesBack) {
@@ -115,14 +121,14 @@ TEST_F(FullDiskTest, TheBallastLetsResultsInAndComesBack) {
     fs::create_directory(Folder());
     if (unshare(CLONE_NEWNS) != 0 ||
         mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        mount("none", Folder().c_str(), "tmpfs", 0, "size=64m") != 0) {
+        mount("none", Folder().c_str(), "tmpfs", 0, "size=96m") != 0) {
       _exit(kCannotMount);
     }
     Open();
     const StudyKey study = Fill(0);
     ASSERT_EQ(fs::file_size(File("frostline.ballast")), 8u * kMiB);
     const int hog = open(File("hog").c_str(), O_CREAT | O_RDWR, 0600);
-    ASSERT_EQ(posix_fallocate(hog, 0, 36 * kMiB), 0);
+    ASSERT_EQ(posix_fallocate(hog, 0, 64 * kMiB), 0);
     int stored = FillUp(study);
     EXPECT_EQ(fs::file_size(File("frostline.ballast")), 0u);
     const int more = FillUp(study);

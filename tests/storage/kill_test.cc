@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // kill -9 at random moments: what was acknowledged is there afterwards, and
-// groups are there whole or not at all. FROSTLINE_KILL_ROUNDS=n kills more often.
+// groups are there whole or not at all. FROSTLINE_KILL_ROUNDS=n kills more
+// often.
 #include <csignal>
 #include <cstdlib>
 

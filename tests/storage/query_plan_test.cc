@@ -24,7 +24,8 @@ class QueryPlanTest : public SqliteFixture {
   }
 
   std::string PlanOf(const std::string& sql) {
-    auto statement = database_->Prepare(absl::StrCat("EXPLAIN QUERY PLAN ", sql));
+    auto statement =
+        database_->Prepare(absl::StrCat("EXPLAIN QUERY PLAN ", sql));
     EXPECT_OK(statement);
     std::string plan;
     while (*statement->Step()) {
@@ -73,18 +74,22 @@ TEST_F(QueryPlanTest, SeveralStatesAreMergedNotSorted) {
   query.states = {TrialState::kRunning, TrialState::kQueued,
                   TrialState::kFailed, TrialState::kRunning};
   const std::string plan = PlanOf(sql::ListTrialsSql(query));
-  EXPECT_THAT(plan, AllOf(HasSubstr("MERGE (UNION ALL)"), HasSubstr(one),
-                          Not(HasSubstr("SCAN")),
-                          Not(HasSubstr("TEMP B-TREE"))));
+  EXPECT_THAT(plan,
+              AllOf(HasSubstr("MERGE (UNION ALL)"), HasSubstr(one),
+                    Not(HasSubstr("SCAN")), Not(HasSubstr("TEMP B-TREE"))));
 }
 
 TEST_F(QueryPlanTest, SettingsAreThoseOfTheRecord) {
   EXPECT_EQ(*database_->ReadText("PRAGMA journal_mode"), "wal");
-  for (const auto& [pragma, value] :
-       {std::pair("synchronous", 2), {"foreign_keys", 1},
-        {"cell_size_check", 1}, {"trusted_schema", 0}, {"mmap_size", 0},
-        {"wal_autocheckpoint", 0}, {"secure_delete", 0}, {"busy_timeout", 5000},
-        {"journal_size_limit", 67108864}}) {
+  for (const auto& [pragma, value] : {std::pair("synchronous", 2),
+                                      {"foreign_keys", 1},
+                                      {"cell_size_check", 1},
+                                      {"trusted_schema", 0},
+                                      {"mmap_size", 0},
+                                      {"wal_autocheckpoint", 0},
+                                      {"secure_delete", 0},
+                                      {"busy_timeout", 5000},
+                                      {"journal_size_limit", 67108864}}) {
     EXPECT_EQ(*database_->ReadInt(absl::StrCat("PRAGMA ", pragma)), value)
         << pragma;
   }

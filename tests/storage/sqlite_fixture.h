@@ -13,8 +13,8 @@
 #include "gmock/gmock.h"
 #include "storage/sqlite/database.h"
 #include "storage/sqlite/sqlite_store.h"
-#include "tests/contract/row_text.h"
 #include "tests/contract/full_rows.h"
+#include "tests/contract/row_text.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 

@@ -42,8 +42,7 @@ TEST_F(SqliteStoreTest, EverythingIsThereAfterAReopen) {
               ElementsAre(Text(FullAttempt(study, 0, 1))));
   EXPECT_THAT(*store_->ListMeasurements({.study = study, .attempt = 1}),
               SizeIs(1));
-  EXPECT_EQ(Text(**store_->FindOutcome(study, 0)),
-            Text(FullOutcome(study, 0)));
+  EXPECT_EQ(Text(**store_->FindOutcome(study, 0)), Text(FullOutcome(study, 0)));
   EXPECT_THAT(Texts(*store_->ListWorkers("", 9)),
               ElementsAre(Text(FullWorker("w"))));
   EXPECT_EQ(Text(**store_->FindReply("r")), Text(FullReply("r")));
@@ -94,9 +93,8 @@ TEST_F(SqliteStoreTest, AFolderWithoutPermissionIsRefused) {
 
 TEST_F(SqliteStoreTest, FoldersAreMadeAndFilesAreTheOwnersAlone) {
   ASSERT_OK_AND_ASSIGN(store_, SqliteStore::Open(Folder() + "/a/b/"));
-  for (const char* const name :
-       {"frostline.sqlite", "frostline.sqlite-wal", "frostline.lock",
-        "frostline.ballast"}) {
+  for (const char* const name : {"frostline.sqlite", "frostline.sqlite-wal",
+                                 "frostline.lock", "frostline.ballast"}) {
     struct stat facts;
     ASSERT_EQ(stat(File(absl::StrCat("a/b/", name)).c_str(), &facts), 0)
         << name;
@@ -121,11 +119,15 @@ TEST_F(SqliteStoreTest, ANewerDatabaseIsRefusedAndLeftAlone) {
   EXPECT_OK(store_->FindStudy("imdb"));
 }
 
-TEST_F(SqliteStoreTest, ADatabaseOfAnotherProgramIsRefused) {
+TEST_F(SqliteStoreTest, ADatabaseOfAnotherProgramIsRefusedAndLeftAlone) {
   fs::create_directory(Folder());
   std::ofstream(DatabaseFile()).close();
-  Tamper("CREATE TABLE songs (name TEXT)");
+  ASSERT_OK_AND_ASSIGN(const auto other,
+                       Database::Open(DatabaseFile(), Database::Role::kReader));
+  ASSERT_OK(other->Execute("PRAGMA query_only = OFF"));
+  ASSERT_OK(other->Execute("CREATE TABLE songs (name TEXT)"));
   EXPECT_THAT(SqliteStore::Open(Folder()), FailsWith(ErrorId::kStoreVersion));
+  EXPECT_EQ(*other->ReadText("PRAGMA journal_mode"), "delete");
 }
 
 TEST_F(SqliteStoreTest, TheFactoryMakesWhatIsAskedFor) {

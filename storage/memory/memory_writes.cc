@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a transaction writes.
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "storage/memory/memory_transaction.h"
+#include "storage/store_errors.h"
+
+namespace frostline {
+
+template <typename Key, typename Row>
+void MemoryTransaction::EraseOfStudy(TableOf<Key, Row> table, StudyKey study) {
+  Key first{};  // {study, lowest, lowest, …}
+  std::apply(
+      [](auto&... part) {
+        ((part = std::numeric_limits<std::int64_t>::min()), ...);
+      },
+      first);
+  std::get<0>(first) = study;
+  for (const Tables* layer : Layers()) {
+    for (auto it = (layer->*table).lower_bound(first);
+         it != (layer->*table).end() && std::get<0>(it->first) == study; ++it) {
+      (operation_.*table)[it->first] = nullptr;
+    }
+  }
+}
+
+bool MemoryTransaction::IdIsTaken(const std::string& id, StudyKey key) const {
+  const auto takes = [&](StudyKey candidate) {
+    if (candidate == key) return false;
+    const auto row = Find(&Tables::studies, OfStudy{candidate});
+    return row != nullptr && row->id == id &&
+           row->state != StudyState::kDeleted;
+  };
+  const auto live = store_.live_ids_.find(id);
+  if (live != store_.live_ids_.end() && takes(live->second)) return true;
+  for (const Tables* layer : {&changes_, &operation_}) {
+    for (const auto& [changed, row] : layer->studies) {
+      if (takes(std::get<0>(changed))) return true;
+    }
+  }
+  return false;
+}
+
+absl::StatusOr<StudyKey> MemoryTransaction::InsertStudy(const StudyRow& study) {
+  if (over_) return TransactionIsOver();
+  StudyRow row = study;
+  row.key = next_key_;
+  if (row.state != StudyState::kDeleted && IdIsTaken(row.id, row.key)) {
+    return StudyAlreadyExists(row.id);
+  }
+  ++next_key_;
+  Put(&Tables::studies, OfStudy{row.key}, row);
+  return row.key;
+}
+
+absl::Status MemoryTransaction::UpdateStudy(const StudyRow& study,
+                                            std::int64_t expected_etag) {
+  if (over_) return TransactionIsOver();
+  const auto stored = Find(&Tables::studies, OfStudy{study.key});
+  if (stored == nullptr) return StudyKeyNotFound(study.key);
+  if (stored->etag != expected_etag) {
+    return EtagMismatch(*stored, expected_etag);
+  }
+  StudyRow row = study;
+  row.id = stored->id;
+  row.spec = stored->spec;
+  row.seed = stored->seed;
+  row.created = stored->created;
+  if (row.state != StudyState::kDeleted && IdIsTaken(row.id, row.key)) {
+    return StudyAlreadyExists(row.id);
+  }
+  Put(&Tables::studies, OfStudy{row.key}, std::move(row));
+  return absl::OkStatus();
+}
+
+absl::Status MemoryTransaction::PurgeStudy(StudyKey study) {
+  if (over_) return TransactionIsOver();
+  if (Find(&Tables::studies, OfStudy{study}) == nullptr) {
+    return StudyKeyNotFound(study);
+  }
+  EraseOfStudy(&Tables::studies, study);
+  EraseOfStudy(&Tables::trials, study);
+  EraseOfStudy(&Tables::attempts, study);
+  EraseOfStudy(&Tables::measurements, study);
+  EraseOfStudy(&Tables::outcomes, study);
+  return absl::OkStatus();
+}
+
+absl::Status MemoryTransaction::InsertTrial(const TrialRow& trial) {
+  if (over_) return TransactionIsOver();
+  const std::string name = DescribeTrial(trial.study, trial.number);
+  if (Find(&Tables::studies, OfStudy{trial.study}) == nullptr) {
+    return RowIsOrphan(name);
+  }
+  const OfTrial key{trial.study, trial.number};
+  if (Find(&Tables::trials, key) != nullptr) return RowExists(name);
+  Put(&Tables::trials, key, trial);
+  return absl::OkStatus();
+}
+
+absl::Status MemoryTransaction::UpdateTrial(const TrialRow& trial,
+                                            const TrialGuard& guard) {
+  if (over_) return TransactionIsOver();
+  const OfTrial key{trial.study, trial.number};
+  const auto stored = Find(&Tables::trials, key);
+  if (stored == nullptr) return TrialNotFound(trial.number);
+  if (stored->state != guard.state || stored->attempt != guard.attempt ||
+      (guard.secret.has_value() && !(stored->secret == *guard.secret))) {
+    return LeaseLost(*stored);
+  }
+  TrialRow row = trial;
+  row.origin = stored->origin;
+  row.point = stored->point;
+  row.created = stored->created;
+  Put(&Tables::trials, key, std::move(row));
+  return absl::OkStatus();
+}
+
+absl::Status MemoryTransaction::PutAttempt(const AttemptRow& attempt) {
+  if (over_) return TransactionIsOver();
+  if (Find(&Tables::trials, OfTrial{attempt.study, attempt.number}) ==
+      nullptr) {
+    return RowIsOrphan(
+        absl::StrCat("attempt ", attempt.attempt, " of ",
+                     DescribeTrial(attempt.study, attempt.number)));
+  }
+  Put(&Tables::attempts,
+      OfAttempt{attempt.study, attempt.number, attempt.attempt}, attempt);
+  return absl::OkStatus();
+}
+
+absl::Status MemoryTransaction::AddMeasurements(
+    const std::vector<MeasurementRow>& rows) {
+  if (over_) return TransactionIsOver();
+  for (const MeasurementRow& row : rows) {
+    if (Find(&Tables::trials, OfTrial{row.study, row.number}) == nullptr) {
+      return RowIsOrphan(absl::StrCat("a measurement of ",
+                                      DescribeTrial(row.study, row.number)));
+    }
+    const OfStep key{row.study, row.number, row.attempt, row.measurement.step};
+    const auto stored = Find(&Tables::measurements, key);
+    if (stored == nullptr) {
+      Put(&Tables::measurements, key, row.measurement);
+    } else if (!SameMetrics(stored->metrics, row.measurement.metrics)) {
+      return ReportConflict(row);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MemoryTransaction::PutOutcome(const OutcomeRow& outcome) {
+  if (over_) return TransactionIsOver();
+  const OfTrial key{outcome.study, outcome.number};
+  if (Find(&Tables::trials, key) == nullptr) {
+    return RowIsOrphan(absl::StrCat(
+        "the outcomes of ", DescribeTrial(outcome.study, outcome.number)));
+  }
+  Put(&Tables::outcomes, key, outcome);
+  return absl::OkStatus();
+}
+
+absl::Status MemoryTransaction::PutWorker(const WorkerRow& worker) {
+  if (over_) return TransactionIsOver();
+  Put(&Tables::workers, worker.id, worker);
+  return absl::OkStatus();
+}
+
+absl::Status MemoryTransaction::RememberReply(const ReplyRow& reply) {
+  if (over_) return TransactionIsOver();
+  if (Find(&Tables::replies, reply.request_id) != nullptr) {
+    return RequestIdReused(reply.request_id);
+  }
+  Put(&Tables::replies, reply.request_id, reply);
+  return absl::OkStatus();
+}
+
+absl::Status MemoryTransaction::ForgetRepliesBefore(WallMicros time) {
+  if (over_) return TransactionIsOver();
+  for (const Tables* layer : Layers()) {
+    for (const auto& [id, row] : layer->replies) {
+      const auto seen = Find(&Tables::replies, id);
+      if (seen != nullptr && seen->created < time) {
+        operation_.replies[id] = nullptr;
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace frostline

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tables.
+#include "storage/sqlite/schema.h"
+
+namespace frostline {
+namespace {
+
+// Messages and numbers that must keep every bit are BLOBs (blobs.h). The crc
+// columns are the seals of columns.h; trials and studies have two, because
+// their first columns never change and an update does not know them.
+constexpr char kFirstSchema[] = R"sql(
+CREATE TABLE studies (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL,
+  spec BLOB NOT NULL,
+  seed INTEGER NOT NULL,
+  created INTEGER NOT NULL,
+  fixed_crc INTEGER NOT NULL,
+  state INTEGER NOT NULL CHECK (state BETWEEN 1 AND 5),
+  settings BLOB NOT NULL,
+  etag INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  updated INTEGER NOT NULL,
+  expires INTEGER NOT NULL,
+  state_reason TEXT NOT NULL,
+  crc INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX studies_by_id ON studies (id) WHERE state <> 5;
+
+CREATE TABLE trials (
+  study INTEGER NOT NULL REFERENCES studies (key),
+  number INTEGER NOT NULL CHECK (number >= 0),
+  origin INTEGER NOT NULL CHECK (origin BETWEEN 1 AND 4),
+  point BLOB NOT NULL,
+  created INTEGER NOT NULL,
+  fixed_crc INTEGER NOT NULL,
+  state INTEGER NOT NULL CHECK (state BETWEEN 1 AND 7),
+  attempt INTEGER NOT NULL,
+  secret BLOB NOT NULL,
+  worker TEXT NOT NULL,
+  trial_faults INTEGER NOT NULL,
+  infrastructure_faults INTEGER NOT NULL,
+  priority INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  started INTEGER NOT NULL,
+  ended INTEGER NOT NULL,
+  last_step INTEGER NOT NULL,
+  metrics BLOB NOT NULL,
+  objective_values BLOB NOT NULL,
+  failure INTEGER NOT NULL CHECK (failure BETWEEN 0 AND 3),
+  cause TEXT NOT NULL,
+  usage BLOB NOT NULL,
+  labels BLOB NOT NULL,
+  seen_revision INTEGER NOT NULL,
+  ended_revision INTEGER NOT NULL,
+  crc INTEGER NOT NULL,
+  PRIMARY KEY (study, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX trials_by_revision ON trials (study, revision, number);
+CREATE INDEX trials_by_state ON trials (study, state, number);
+
+CREATE TABLE attempts (
+  study INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  state INTEGER NOT NULL CHECK (state BETWEEN 1 AND 8),
+  secret BLOB NOT NULL,
+  worker TEXT NOT NULL,
+  boot_id TEXT NOT NULL,
+  started INTEGER NOT NULL,
+  ended INTEGER NOT NULL,
+  failure INTEGER NOT NULL CHECK (failure BETWEEN 0 AND 3),
+  cause TEXT NOT NULL,
+  checkpoint BLOB NOT NULL,
+  outcome BLOB NOT NULL,
+  crc INTEGER NOT NULL,
+  PRIMARY KEY (study, number, attempt),
+  FOREIGN KEY (study, number) REFERENCES trials (study, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE measurements (
+  study INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  step INTEGER NOT NULL,
+  measured BLOB NOT NULL,
+  crc INTEGER NOT NULL,
+  PRIMARY KEY (study, number, attempt, step),
+  FOREIGN KEY (study, number) REFERENCES trials (study, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE outcomes (
+  study INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  data_fingerprint TEXT NOT NULL,
+  encoding INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  data BLOB NOT NULL,
+  crc INTEGER NOT NULL,
+  PRIMARY KEY (study, number),
+  FOREIGN KEY (study, number) REFERENCES trials (study, number)
+) STRICT;
+
+CREATE TABLE workers (
+  id TEXT NOT NULL PRIMARY KEY,
+  boot_id TEXT NOT NULL,
+  state INTEGER NOT NULL CHECK (state BETWEEN 1 AND 4),
+  info BLOB NOT NULL,
+  failures_in_a_row INTEGER NOT NULL,
+  registered INTEGER NOT NULL,
+  last_seen INTEGER NOT NULL,
+  crc INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE replies (
+  request_id TEXT NOT NULL PRIMARY KEY,
+  method TEXT NOT NULL,
+  request_hash INTEGER NOT NULL,
+  reply BLOB NOT NULL,
+  created INTEGER NOT NULL,
+  crc INTEGER NOT NULL
+) STRICT;
+CREATE INDEX replies_by_created ON replies (created);
+)sql";
+
+}  // namespace
+
+const std::vector<std::string>& SchemaSteps() {
+  static const auto* steps = new std::vector<std::string>{kFirstSchema};
+  return *steps;
+}
+
+}  // namespace frostline
