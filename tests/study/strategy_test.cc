@@ -11,9 +11,8 @@ const ModelShape kShape{.num_layers = 4};
 
 std::vector<double> Rates(const Strategy& strategy) {
   std::vector<double> rates;
-  for (const ModuleRate& rate : *ApplyStrategy(strategy, kShape, "f")) {
-    rates.push_back(rate.rate);
-  }
+  const auto applied = ApplyStrategy(strategy, kShape, "f");
+  for (const ModuleRate& rate : *applied) rates.push_back(rate.rate);
   return rates;  // embeddings, 4 layers, pooler, head
 }
 

@@ -46,8 +46,9 @@ class Count(unittest.TestCase):
 
     def test_a_crash_after_green_cases_is_a_failure(self):
         self.assertEqual(
-            self.run_count(ctest(entry("base", "fail")), {"base": GREEN}, 8),
-            ("1 passed, 1 failed, 0 skipped", 1))
+            self.run_count(ctest(entry("base", "fail"), entry("study", "fail")),
+                           {"base": GREEN, "study": GREEN}, 8),
+            ("2 passed, 2 failed, 0 skipped", 1))
 
     def test_a_crash_before_any_report_is_a_failure(self):
         self.assertEqual(self.run_count(ctest(entry("base", "fail")), {}, 8),

@@ -15,15 +15,15 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Run {
+struct Outcome {
   int exit_code = -1;
   std::string output;  // standard output and standard error
 };
 
-Run RunTrainer(const std::string& arguments) {
+Outcome RunTrainer(const std::string& arguments) {
   const std::string command = std::string(std::getenv("FROSTLINE_BIN_DIR")) +
                               "/frostline-trainer " + arguments + " 2>&1";
-  Run run;
+  Outcome run;
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return run;
   std::array<char, 512> part;
@@ -35,7 +35,7 @@ Run RunTrainer(const std::string& arguments) {
 }
 
 TEST(TrainerBinaryTest, SelfCheckMultipliesAndSaysWithWhichLibTorch) {
-  const Run run = RunTrainer("--self-check");
+  const Outcome run = RunTrainer("--self-check");
   ASSERT_EQ(run.exit_code, 0) << run.output;
   const nlohmann::json line = nlohmann::json::parse(run.output);
   EXPECT_TRUE(line["ok"]);
@@ -45,7 +45,7 @@ TEST(TrainerBinaryTest, SelfCheckMultipliesAndSaysWithWhichLibTorch) {
 }
 
 TEST(TrainerBinaryTest, VersionNamesBothVersions) {
-  const Run run = RunTrainer("--version");
+  const Outcome run = RunTrainer("--version");
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_THAT(run.output, HasSubstr("frostline-trainer 0."));
   EXPECT_THAT(run.output, HasSubstr("LibTorch 2."));
@@ -53,7 +53,7 @@ TEST(TrainerBinaryTest, VersionNamesBothVersions) {
 
 TEST(TrainerBinaryTest, AnythingElseIsAUsageError) {
   for (const char* arguments : {"", "--train", "--self-check --version"}) {
-    const Run run = RunTrainer(arguments);
+    const Outcome run = RunTrainer(arguments);
     EXPECT_EQ(run.exit_code, 2) << arguments;
     EXPECT_THAT(run.output, HasSubstr("usage: frostline-trainer"));
   }

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""count_tests.py RESULTS CTEST_STATUS
+
+Counts what ran: the cases of every GoogleTest program, the totals that another
+runner printed as its last line, else one for each ctest entry. Prints what
+failed and then "N passed, N failed, N skipped"; exit 1 when something failed.
+"""
+import pathlib
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+
+TOTALS = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$")
+
+
+def gtest_counts(report):
+    """(passed, failed, skipped) of one GoogleTest XML report."""
+    passed = failed = skipped = 0
+    for case in ElementTree.parse(report).getroot().iter("testcase"):
+        if case.find("failure") is not None:
+            failed += 1
+        elif case.get("result") in ("skipped", "suppressed") or \
+                case.get("status") == "notrun":
+            skipped += 1
+        else:
+            passed += 1
+    return passed, failed, skipped
+
+
+def printed_counts(entry):
+    """The totals that a runner of ours printed last, or None."""
+    output = entry.findtext("system-out") or ""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    match = TOTALS.match(lines[-1]) if lines else None
+    return tuple(int(n) for n in match.groups()) if match else None
+
+
+def entry_counts(entry, results):
+    """What one ctest entry counts; a crash counts even after green cases."""
+    status = entry.get("status")
+    if status in ("notrun", "disabled"):
+        # A program that is missing is "notrun" too, and that is a failure.
+        skipped = entry.find("skipped")
+        reason = skipped.get("message", "") if skipped is not None else ""
+        missing = "SKIP" not in reason.upper() and status == "notrun"
+        return (0, 1, 0) if missing else (0, 0, 1)
+    report = results / f"{entry.get('name')}_test.xml"
+    counts = None
+    if report.exists():
+        try:
+            counts = gtest_counts(report)
+        except ElementTree.ParseError:
+            counts = (0, 0, 0)
+    if counts is None:
+        counts = printed_counts(entry)
+    if counts is None:
+        counts = (0, 1, 0) if status == "fail" else (1, 0, 0)
+    if status == "fail" and counts[1] == 0:
+        counts = (counts[0], 1, counts[2])
+    return counts
+
+
+def main(arguments):
+    if len(arguments) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    results, ctest_status = pathlib.Path(arguments[0]), int(arguments[1])
+    report = results / "ctest.xml"
+    totals, failed_names = [0, 0, 0], []
+    entries = ElementTree.parse(report).getroot().iter("testcase") \
+        if report.exists() else []
+    for entry in entries:
+        counts = entry_counts(entry, results)
+        totals = [a + b for a, b in zip(totals, counts)]
+        if counts[1]:
+            failed_names.append(entry.get("name"))
+    if ctest_status != 0 and not failed_names:
+        print(f"ctest itself ended with {ctest_status}")
+        totals[1] += 1
+    for name in failed_names:
+        print(f"failed: {name}")
+    print("{} passed, {} failed, {} skipped".format(*totals))
+    return 1 if totals[1] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

