@@ -124,6 +124,7 @@ class Coordinator::Impl {
   // worker_methods.cc
   absl::StatusOr<v1::RegisterReply> Register(
       Batch& batch, const v1::RegisterRequest& request);
+  static std::uint64_t HashAcquire(v1::AcquireRequest request);
   // What this request was answered before, if it was.
   absl::StatusOr<std::optional<v1::AcquireReply>> AcquiredBefore(
       const v1::AcquireRequest& request);

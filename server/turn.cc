@@ -145,7 +145,7 @@ bool Coordinator::Impl::TryServe(Batch& batch, ParkedAcquire& parked,
     }
   }
   if (reply.leases_size() == 0) return false;
-  const std::uint64_t hash = HashRequest(parked.request);
+  const std::uint64_t hash = HashAcquire(parked.request);
   const absl::Status remembered = batch.Write([&](Transaction& transaction) {
     return Remember(transaction, parked.request.request_id(), "Acquire", hash,
                     reply.SerializeAsString());

@@ -114,6 +114,13 @@ absl::StatusOr<v1::RegisterReply> Coordinator::Impl::Register(
   return reply;
 }
 
+std::uint64_t Coordinator::Impl::HashAcquire(v1::AcquireRequest request) {
+  // A worker that is about to go asks again without waiting.
+  request.clear_wait();
+  request.clear_held_prefixes();
+  return HashRequest(request);
+}
+
 void Coordinator::Impl::StartAcquire(v1::AcquireRequest request,
                                      CancelFlag cancelled,
                                      Reply<v1::AcquireReply> reply) {
@@ -132,9 +139,6 @@ void Coordinator::Impl::StartAcquire(v1::AcquireRequest request,
           parked.cancelled = std::move(cancelled);
           parked.reply = std::move(*shared);
           parked.request = std::move(request);
-          if (parked.request.max_leases() == 0) {
-            parked.request.set_max_leases(1);
-          }
           // Answered in this turn when there is a trial, or no wait.
           parked_.Enter(std::move(parked));
           return;
@@ -157,11 +161,9 @@ Coordinator::Impl::AcquiredBefore(const v1::AcquireRequest& request) {
   if (!request.study().empty()) {
     RETURN_IF_ERROR(FindStudy(request.study()).status());
   }
-  v1::AcquireRequest asked = request;
-  if (asked.max_leases() == 0) asked.set_max_leases(1);
   ASSIGN_OR_RETURN(
       const std::optional<std::string> stored,
-      FindReply(request.request_id(), "Acquire", HashRequest(asked)));
+      FindReply(request.request_id(), "Acquire", HashAcquire(request)));
   if (!stored.has_value()) return std::optional<v1::AcquireReply>();
   v1::AcquireReply again;
   again.ParseFromString(*stored);

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/worker/agent/scripted_coordinator.h"
+
+#include <chrono>
+
+#include "base/ids.h"
+#include "frostline/v1/errors.pb.h"
+#include "proto/wire_error.h"
+#include "worker/agent/rpc_client.h"
+
+namespace frostline {
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(30);
+constexpr auto kHeartbeat = std::chrono::milliseconds(50);
+constexpr auto kTtl = std::chrono::milliseconds(500);
+
+grpc::Status WireError(ErrorId id) {
+  const absl::Status status = MakeError(id, "as the test says", "none");
+  v1::ErrorInfo info;
+  info.set_domain(kErrorDomain);
+  info.set_reason(KindOf(id).reason);
+  (*info.mutable_metadata())["id"] = ErrorCode(id);
+  v1::StatusDetails details;
+  auto* const detail = details.add_details();
+  detail->set_type_url(kErrorInfoUrl);
+  detail->set_value(info.SerializeAsString());
+  return {static_cast<grpc::StatusCode>(status.code()),
+          std::string(status.message()), details.SerializeAsString()};
+}
+
+}  // namespace
+
+ScriptedCoordinator::ScriptedCoordinator() { ComeBack(); }
+
+ScriptedCoordinator::~ScriptedCoordinator() { GoAway(); }
+
+std::string ScriptedCoordinator::address() const {
+  return "127.0.0.1:" + std::to_string(port_);
+}
+
+void ScriptedCoordinator::GoAway() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    away_ = true;
+  }
+  changed_.notify_all();
+  if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
+  server_.reset();
+}
+
+void ScriptedCoordinator::ComeBack() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    away_ = false;
+  }
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort(address(), grpc::InsecureServerCredentials(),
+                           &port_);
+  builder.RegisterService(this);
+  server_ = builder.BuildAndStart();
+}
+
+v1::Lease ScriptedCoordinator::LeaseOf(int number, std::int64_t attempt) {
+  v1::Lease lease;
+  lease.set_trial(TrialNameOf("s", number));
+  lease.set_attempt(attempt);
+  lease.set_secret("secret-" + std::to_string(number));
+  *lease.mutable_ttl() = ToProto(kTtl);
+  *lease.mutable_heartbeat_interval() = ToProto(kHeartbeat);
+  lease.mutable_spec()->add_objectives()->set_metric("score");
+  return lease;
+}
+
+void ScriptedCoordinator::Offer(const v1::Lease& lease) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  offers_.push_back(lease);
+  changed_.notify_all();
+}
+
+void ScriptedCoordinator::EndStudy() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  study_ended_ = true;
+  changed_.notify_all();
+}
+
+void ScriptedCoordinator::Direct(int number, v1::Directive::Action action) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  directives_[TrialNameOf("s", number)] = action;
+}
+
+void ScriptedCoordinator::LoseAnswers(const std::string& method, int count) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  lost_answers_[method] = count;
+}
+
+void ScriptedCoordinator::Refuse(const std::string& method, ErrorId id) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  refusals_[method] = id;
+}
+
+Heard ScriptedCoordinator::heard() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return heard_;
+}
+
+bool ScriptedCoordinator::Await(
+    const std::function<bool(const Heard&)>& condition) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  return changed_.wait_for(lock, kPatience, [&] { return condition(heard_); });
+}
+
+template <typename Request>
+grpc::Status ScriptedCoordinator::Note(const std::string& method,
+                                       const Request& request,
+                                       std::vector<Request> Heard::* list) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  (heard_.*list).push_back(request);
+  heard_.order.push_back(method);
+  changed_.notify_all();
+  const auto refusal = refusals_.find(method);
+  if (refusal != refusals_.end()) {
+    const ErrorId id = refusal->second;
+    refusals_.erase(refusal);
+    return WireError(id);
+  }
+  if (lost_answers_[method] == 0) return grpc::Status::OK;
+  --lost_answers_[method];
+  return {grpc::StatusCode::UNAVAILABLE, "the answer is lost"};
+}
+
+v1::Directive ScriptedCoordinator::DirectiveFor(const v1::LeaseRef& lease) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  v1::Directive directive;
+  directive.set_trial(lease.trial());
+  directive.set_attempt(lease.attempt());
+  const auto found = directives_.find(lease.trial());
+  directive.set_action(found == directives_.end() ? v1::Directive::CONTINUE
+                                                  : found->second);
+  return directive;
+}
+
+grpc::Status ScriptedCoordinator::Register(grpc::ServerContext*,
+                                           const v1::RegisterRequest* request,
+                                           v1::RegisterReply* reply) {
+  *reply->mutable_heartbeat_interval() = ToProto(kHeartbeat);
+  *reply->mutable_lease_ttl() = ToProto(kTtl);
+  return Note("Register", *request, &Heard::registers);
+}
+
+grpc::Status ScriptedCoordinator::Acquire(grpc::ServerContext* context,
+                                          const v1::AcquireRequest* request,
+                                          v1::AcquireReply* reply) {
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    const auto end = std::chrono::steady_clock::now() +
+                     std::chrono::nanoseconds(FromProto(request->wait()));
+    const auto ready = [&] {
+      return away_ || !offers_.empty() || study_ended_ ||
+             granted_.count(request->request_id()) > 0;
+    };
+    // Short waits, because a cancelled call rings no bell.
+    while (!ready() && !context->IsCancelled() &&
+           std::chrono::steady_clock::now() < end) {
+      changed_.wait_for(lock, std::chrono::milliseconds(20));
+    }
+    const auto before = granted_.find(request->request_id());
+    if (before != granted_.end()) {
+      *reply->add_leases() = before->second;
+    } else if (!offers_.empty() && !away_ && !context->IsCancelled()) {
+      *reply->add_leases() = granted_[request->request_id()] = offers_.front();
+      offers_.pop_front();
+    } else {
+      reply->set_none_reason(study_ended_ ? v1::STUDY_ENDED
+                                          : v1::BUDGET_REACHED);
+    }
+  }
+  return Note("Acquire", *request, &Heard::acquires);
+}
+
+grpc::Status ScriptedCoordinator::Heartbeat(grpc::ServerContext*,
+                                            const v1::HeartbeatRequest* request,
+                                            v1::HeartbeatReply* reply) {
+  for (const auto& progress : request->leases()) {
+    *reply->add_directives() = DirectiveFor(progress.lease());
+  }
+  return Note("Heartbeat", *request, &Heard::heartbeats);
+}
+
+grpc::Status ScriptedCoordinator::Report(grpc::ServerContext*,
+                                         const v1::ReportRequest* request,
+                                         v1::ReportReply* reply) {
+  *reply->mutable_directive() = DirectiveFor(request->lease());
+  return Note("Report", *request, &Heard::reports);
+}
+
+grpc::Status ScriptedCoordinator::Finish(grpc::ServerContext*,
+                                         const v1::FinishRequest* request,
+                                         v1::FinishReply* reply) {
+  reply->set_verdict(v1::FinishReply::ACCEPTED);
+  return Note("Finish", *request, &Heard::finishes);
+}
+
+grpc::Status ScriptedCoordinator::Release(grpc::ServerContext*,
+                                          const v1::ReleaseRequest* request,
+                                          v1::ReleaseReply*) {
+  return Note("Release", *request, &Heard::releases);
+}
+
+}  // namespace frostline

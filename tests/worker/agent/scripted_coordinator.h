@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: scripted_coordinator.h
+//
+// A coordinator that does as a test says: a real gRPC server on loopback which
+// keeps all it heard. It decides nothing; the rules of leases are tested with
+// the real one.
+#ifndef FROSTLINE_TESTS_WORKER_AGENT_SCRIPTED_COORDINATOR_H_
+#define FROSTLINE_TESTS_WORKER_AGENT_SCRIPTED_COORDINATOR_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "frostline/v1/worker_service.grpc.pb.h"
+
+namespace frostline {
+
+struct Heard {
+  std::vector<std::string> order;  // "Register", "Acquire", "Report", …
+  std::vector<v1::RegisterRequest> registers;
+  std::vector<v1::AcquireRequest> acquires;
+  std::vector<v1::HeartbeatRequest> heartbeats;
+  std::vector<v1::ReportRequest> reports;
+  std::vector<v1::FinishRequest> finishes;
+  std::vector<v1::ReleaseRequest> releases;
+};
+
+class ScriptedCoordinator final : public v1::WorkerService::Service {
+ public:
+  ScriptedCoordinator();
+  ~ScriptedCoordinator() override;
+
+  std::string address() const;
+  void GoAway();
+  void ComeBack();
+
+  // A lease of trial `number`, with the objective "score".
+  static v1::Lease LeaseOf(int number, std::int64_t attempt = 1);
+  // For the next Acquire.
+  void Offer(int number) { Offer(LeaseOf(number)); }
+  void Offer(const v1::Lease& lease);
+  // Acquire says STUDY_ENDED once nothing is on offer.
+  void EndStudy();
+  // What heartbeats and reports of trial `number` are answered with.
+  void Direct(int number, v1::Directive::Action action);
+  // The next `count` calls of `method` are heard, but their answers are lost.
+  void LoseAnswers(const std::string& method, int count);
+  // The next call of `method` is refused.
+  void Refuse(const std::string& method, ErrorId id);
+
+  Heard heard() const;
+  // False when it has not come about in time.
+  bool Await(const std::function<bool(const Heard&)>& condition);
+
+ private:
+  grpc::Status Register(grpc::ServerContext*, const v1::RegisterRequest*,
+                        v1::RegisterReply*) override;
+  grpc::Status Acquire(grpc::ServerContext*, const v1::AcquireRequest*,
+                       v1::AcquireReply*) override;
+  grpc::Status Heartbeat(grpc::ServerContext*, const v1::HeartbeatRequest*,
+                         v1::HeartbeatReply*) override;
+  grpc::Status Report(grpc::ServerContext*, const v1::ReportRequest*,
+                      v1::ReportReply*) override;
+  grpc::Status Finish(grpc::ServerContext*, const v1::FinishRequest*,
+                      v1::FinishReply*) override;
+  grpc::Status Release(grpc::ServerContext*, const v1::ReleaseRequest*,
+                       v1::ReleaseReply*) override;
+  template <typename Request>
+  grpc::Status Note(const std::string& method, const Request& request,
+                    std::vector<Request> Heard::* list);
+  v1::Directive DirectiveFor(const v1::LeaseRef& lease);
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  Heard heard_;
+  std::deque<v1::Lease> offers_;
+  // By request id, as the real one: a repeated Acquire gets the same lease.
+  std::map<std::string, v1::Lease> granted_;
+  std::map<std::string, v1::Directive::Action> directives_;
+  std::map<std::string, int> lost_answers_;
+  std::map<std::string, ErrorId> refusals_;
+  bool study_ended_ = false;
+  bool away_ = false;
+  int port_ = 0;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_TESTS_WORKER_AGENT_SCRIPTED_COORDINATOR_H_

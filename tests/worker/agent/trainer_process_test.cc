@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/agent/trainer_process.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "gmock/gmock.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_folder.h"
+#include "worker/agent/protocol.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr Duration kPatience = std::chrono::seconds(20);
+
+class TrainerProcessTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<TrainerProcess> Start(const std::string& command) {
+    auto trainer = TrainerProcess::Start({command, {"COLOUR=blue"}}, log_);
+    EXPECT_OK(trainer);
+    return *std::move(trainer);
+  }
+
+  // All lines until the trainer ends, or `count` of them.
+  std::vector<std::string> Lines(TrainerProcess& trainer, std::size_t count) {
+    std::vector<std::string> lines;
+    const SteadyTime end = clock_.Steady() + kPatience;
+    while (lines.size() < count && clock_.Steady() < end) {
+      auto output = trainer.Wait(wakeup_, kPatience);
+      for (auto& line : output.lines) lines.push_back(std::move(line));
+      if (output.ended) break;
+    }
+    return lines;
+  }
+
+  SystemClock clock_;
+  LogTail log_;
+  Wakeup wakeup_;
+};
+
+TEST_F(TrainerProcessTest, SpeaksBothWaysInTheGivenEnvironment) {
+  const auto trainer =
+      Start("sh -c 'read x; echo \"$x $COLOUR\"; echo oh >&2'");
+  trainer->Send("hello\n");
+  EXPECT_THAT(Lines(*trainer, 9), ElementsAre("hello blue"));
+  EXPECT_EQ(DescribeWaitStatus(trainer->wait_status()), "exited with code 0");
+  EXPECT_EQ(log_.Text(), "oh\n");
+}
+
+TEST_F(TrainerProcessTest, ALastLineMayLackItsNewline) {
+  const auto trainer = Start("printf 'one\\ntwo'");
+  EXPECT_THAT(Lines(*trainer, 9), ElementsAre("one", "two"));
+  EXPECT_TRUE(trainer->ended());
+}
+
+TEST_F(TrainerProcessTest, ACommandThatIsNotThereExitsWith127) {
+  const auto trainer = Start("no-such-trainer-anywhere");
+  EXPECT_THAT(Lines(*trainer, 1), ElementsAre());
+  EXPECT_EQ(WEXITSTATUS(trainer->wait_status()), 127);
+  EXPECT_THAT(log_.Text(), HasSubstr("no-such-trainer-anywhere"));
+}
+
+TEST_F(TrainerProcessTest, ACrashIsSeenWithItsSignal) {
+  const auto trainer = Start("sh -c 'echo last; kill -SEGV $$'");
+  EXPECT_THAT(Lines(*trainer, 9), ElementsAre("last"));
+  EXPECT_THAT(DescribeWaitStatus(trainer->wait_status()),
+              HasSubstr("killed by signal 11"));
+  EXPECT_FALSE(trainer->killed_by_us());
+}
+
+TEST_F(TrainerProcessTest, OneThatIgnoresSigtermIsKilledAfterTheGrace) {
+  const auto trainer =
+      Start("sh -c 'trap \"\" TERM; echo ready; while :; do sleep 1; done'");
+  ASSERT_THAT(Lines(*trainer, 1), ElementsAre("ready"));
+  trainer->Terminate(std::chrono::milliseconds(100));
+  EXPECT_EQ(WTERMSIG(trainer->wait_status()), SIGKILL);
+  EXPECT_TRUE(trainer->killed_by_us());
+}
+
+TEST_F(TrainerProcessTest, OneThatObeysSigtermMayTidyUp) {
+  const auto trainer = Start(
+      "sh -c 'trap \"exit 3\" TERM; echo ready; while :; do sleep 0.01; done'");
+  ASSERT_THAT(Lines(*trainer, 1), ElementsAre("ready"));
+  trainer->Terminate(kPatience);
+  EXPECT_EQ(WEXITSTATUS(trainer->wait_status()), 3);
+}
+
+TEST_F(TrainerProcessTest, ItsChildrenDieWithIt) {
+  const auto trainer = Start("sh -c 'sleep 1000 & echo $!; wait'");
+  const auto lines = Lines(*trainer, 1);
+  ASSERT_EQ(lines.size(), 1U);
+  trainer->Kill();
+  const pid_t grandchild = std::stoi(lines[0]);
+  const SteadyTime end = clock_.Steady() + kPatience;
+  // Gone, or a zombie that nobody has collected yet.
+  const auto lives = [grandchild] {
+    std::ifstream stat("/proc/" + std::to_string(grandchild) + "/stat");
+    std::string pid, name, state;
+    return static_cast<bool>(stat >> pid >> name >> state) && state != "Z";
+  };
+  while (lives() && clock_.Steady() < end) std::this_thread::yield();
+  EXPECT_FALSE(lives());
+}
+
+TEST_F(TrainerProcessTest, AnEndlessLineIsNotSwallowed) {
+  const auto trainer =
+      Start("sh -c 'head -c 3000000 /dev/zero | tr \"\\0\" x; sleep 1000'");
+  bool overlong = false;
+  const SteadyTime end = clock_.Steady() + kPatience;
+  while (!overlong && clock_.Steady() < end) {
+    const auto output = trainer->Wait(wakeup_, kPatience);
+    EXPECT_THAT(output.lines, ElementsAre());
+    overlong = output.overlong;
+  }
+  EXPECT_TRUE(overlong);
+}
+
+TEST_F(TrainerProcessTest, AMessageLargerThanThePipeArrives) {
+  const auto trainer = Start("sh -c 'sleep 0.2; wc -c'");
+  trainer->Send(std::string(500'000, 'x') + "\n");
+  trainer->CloseInput();
+  EXPECT_THAT(Lines(*trainer, 1), ElementsAre("500001"));
+}
+
+TEST_F(TrainerProcessTest, ManyLinesComeWholeAndInOrder) {
+  const auto trainer = Start("seq 1 200000");
+  const auto lines = Lines(*trainer, 1'000'000);
+  ASSERT_EQ(lines.size(), 200'000U);
+  EXPECT_EQ(lines[123'456], "123457");
+  EXPECT_EQ(lines.back(), "200000");
+}
+
+TEST_F(TrainerProcessTest, TheLogKeepsItsEndAsText) {
+  const auto trainer =
+      Start("sh -c 'seq 1 100000 >&2; printf \"\\377 the end\" >&2'");
+  Lines(*trainer, 1);
+  const std::string text = log_.Text();
+  EXPECT_LE(text.size(), kMaxLogTailBytes);
+  EXPECT_GE(text.size(), kMaxLogTailBytes / 2);
+  EXPECT_THAT(text, HasSubstr("100000\n? the end"));
+}
+
+TEST_F(TrainerProcessTest, ARingEndsTheWait) {
+  const auto trainer = Start("sleep 1000");
+  const SteadyTime start = clock_.Steady();
+  wakeup_.Ring();
+  trainer->Wait(wakeup_, kPatience);
+  EXPECT_LT(clock_.Steady() - start, kPatience / 2);
+}
+
+// An agent that is killed cannot clean up; the kernel does.
+TEST_F(TrainerProcessTest, DiesWithItsAgent) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t agent = fork();
+  if (agent == 0) {
+    auto trainer = TrainerProcess::Start({"sleep 1000", {}}, log_);
+    const pid_t pid = (*trainer)->pid();
+    [[maybe_unused]] const ssize_t sent = write(ends[1], &pid, sizeof(pid));
+    pause();
+  }
+  pid_t trainer = 0;
+  ASSERT_EQ(read(ends[0], &trainer, sizeof(trainer)),
+            static_cast<ssize_t>(sizeof(trainer)));
+  ASSERT_EQ(kill(trainer, 0), 0);
+  kill(agent, SIGKILL);
+  waitpid(agent, nullptr, 0);
+  const SteadyTime end = clock_.Steady() + kPatience;
+  const auto lives = [trainer] {
+    std::ifstream stat("/proc/" + std::to_string(trainer) + "/stat");
+    std::string pid, name, state;
+    return static_cast<bool>(stat >> pid >> name >> state) && state != "Z";
+  };
+  while (lives() && clock_.Steady() < end) std::this_thread::yield();
+  EXPECT_FALSE(lives());
+  close(ends[0]);
+  close(ends[1]);
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// frostline-demo-trainer as the agent sees it.
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+
+#include "gmock/gmock.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_folder.h"
+#include "worker/agent/protocol.h"
+#include "worker/agent/trainer_process.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::SizeIs;
+
+class DemoTrainer : public ::testing::Test {
+ protected:
+  struct Answer {
+    std::vector<double> curve;
+    std::optional<v1::Checkpoint> checkpoint;
+    std::optional<FinishMessage> finish;
+  };
+
+  void SetUp() override {
+    const std::string program = std::string(std::getenv("FROSTLINE_BIN_DIR")) +
+                                "/frostline-demo-trainer";
+    auto started = TrainerProcess::Start({program, {}}, log_);
+    ASSERT_OK(started);
+    trainer_ = *std::move(started);
+  }
+
+  v1::Lease TrialWith(double rate, int epochs) {
+    v1::Lease lease;
+    lease.set_trial("studies/a/trials/1");
+    lease.mutable_spec()->set_seed(5);
+    lease.mutable_spec()->mutable_training()->set_epochs(epochs);
+    for (const char* module : {"layer.3", "head", "pooler"}) {
+      auto* const entry = lease.mutable_spec()->add_rates();
+      entry->set_module(module);
+      entry->set_rate(rate);
+    }
+    return lease;
+  }
+
+  Answer Run(const v1::Lease& lease, const std::string& checkpoint,
+             std::size_t stop_after) {
+    Answer answer;
+    trainer_->Send(TrialLine(lease, folder_.path().string(), checkpoint));
+    while (!answer.finish.has_value()) {
+      const auto output = trainer_->Wait(wakeup_, std::chrono::seconds(20));
+      for (const std::string& line : output.lines)
+        Take(line, stop_after, &answer);
+      if (output.ended) break;
+    }
+    return answer;
+  }
+
+  void Take(const std::string& line, std::size_t stop_after, Answer* answer) {
+    const auto message = ParseTrainerLine(line);
+    ASSERT_OK(message);
+    if (const auto* report = std::get_if<ReportMessage>(&*message)) {
+      answer->curve.push_back(report->metrics.at("accuracy"));
+      if (answer->curve.size() == stop_after)
+        trainer_->Send(StopLine("preempt"));
+    }
+    if (const auto* saved = std::get_if<CheckpointMessage>(&*message)) {
+      answer->checkpoint = saved->checkpoint;
+    }
+    if (const auto* finish = std::get_if<FinishMessage>(&*message)) {
+      answer->finish = *finish;
+    }
+  }
+
+  TempFolder folder_;
+  LogTail log_;
+  Wakeup wakeup_;
+  std::unique_ptr<TrainerProcess> trainer_;
+};
+
+TEST_F(DemoTrainer, TrainsTrialAfterTrialTheSameWay) {
+  const Answer first = Run(TrialWith(0.01, 4), "", 0);
+  const Answer second = Run(TrialWith(0.01, 4), "", 0);
+  ASSERT_TRUE(first.finish.has_value() && second.finish.has_value());
+  EXPECT_EQ(first.finish->state, FinishMessage::State::kSucceeded);
+  EXPECT_THAT(first.curve, SizeIs(4));
+  EXPECT_EQ(first.curve, second.curve);
+  EXPECT_EQ(first.finish->metrics.at("accuracy"), first.curve.back());
+  EXPECT_EQ(first.finish->metrics.at("trained_parameters"), 340);
+  EXPECT_GT(first.finish->usage->flops_skipped(), 0);
+}
+
+TEST_F(DemoTrainer, StopsWithACheckpointAndResumesToTheSameCurve) {
+  const Answer whole = Run(TrialWith(0.01, 6), "", 0);
+  v1::Lease slow = TrialWith(0.01, 6);
+  (*slow.mutable_spec()
+        ->mutable_training()
+        ->mutable_extra()
+        ->mutable_fields())["seconds_per_epoch"]
+      .set_number_value(0.3);
+  const Answer begun = Run(slow, "", 2);
+  ASSERT_TRUE(begun.checkpoint.has_value());
+  EXPECT_EQ(begun.finish->state, FinishMessage::State::kStopped);
+  v1::Lease again = TrialWith(0.01, 6);
+  *again.mutable_resume_from() = *begun.checkpoint;
+  const Answer rest = Run(again, folder_.File(begun.checkpoint->id()), 0);
+  std::vector<double> joined = begun.curve;
+  joined.insert(joined.end(), rest.curve.begin(), rest.curve.end());
+  EXPECT_EQ(joined, whole.curve);
+}
+
+TEST_F(DemoTrainer, BadSettingsFailTheTrialNotTheTrainer) {
+  v1::Lease bad = TrialWith(0.01, 4);
+  bad.mutable_spec()->mutable_training()->set_optimizer("magic");
+  EXPECT_EQ(Run(bad, "", 0).finish->state, FinishMessage::State::kFailed);
+  std::ofstream(folder_.File("torn")) << "short";
+  v1::Lease torn = TrialWith(0.01, 4);
+  torn.mutable_resume_from()->set_id("torn");
+  EXPECT_EQ(Run(torn, folder_.File("torn"), 0).finish->state,
+            FinishMessage::State::kFailed);
+  EXPECT_EQ(Run(TrialWith(0.01, 1), "", 0).finish->state,
+            FinishMessage::State::kSucceeded);
+}
+
+TEST_F(DemoTrainer, AnAbsurdRateIsInfeasibleOrFiniteButNeverACrash) {
+  const Answer answer = Run(TrialWith(1e300, 3), "", 0);
+  ASSERT_TRUE(answer.finish.has_value());
+  EXPECT_FALSE(trainer_->ended());
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/agent/agent.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "worker/agent/hardware.h"
+#include "worker/agent/outcome.h"
+
+namespace frostline {
+namespace {
+
+constexpr Duration kFirstPause = std::chrono::milliseconds(200);
+constexpr Duration kLongestPause = std::chrono::seconds(5);
+constexpr Duration kLongSleep = std::chrono::hours(1);
+constexpr Duration kLeastInterval = std::chrono::milliseconds(10);
+// Deliveries that may fail before the agent registers all the same.
+constexpr int kMostUndelivered = 20;
+// A second agent of the same id would answer each registration with its own.
+constexpr Duration kConflictWindow = std::chrono::seconds(60);
+constexpr int kMostConflicts = 3;
+
+}  // namespace
+
+Agent::Agent(AgentOptions options, const Clock& clock)
+    : options_(std::move(options)),
+      clock_(clock),
+      boot_id_(RandomHexId()),
+      hardware_(DetectHardware()),
+      client_(options_.connect) {
+  stop_.Notify(&wakeup_);
+}
+
+Agent::~Agent() { Shutdown(); }
+
+void Agent::Stop(StopLevel level, ExitCode exit_code, const std::string& why) {
+  Log(LogLevel::kInfo, "stopping", {{"why", why}});
+  stop_.Raise(level, exit_code, why);
+}
+
+absl::StatusOr<ExitCode> Agent::Run() {
+  if (options_.slot_per_gpu) {
+    gpus_ = GpuSlots(std::getenv("CUDA_VISIBLE_DEVICES"), hardware_);
+    if (gpus_.empty()) {
+      return MakeError(ErrorId::kRequestInvalid, "this node has no GPU to see",
+                       "give --slots a number", "--slots");
+    }
+    options_.slots = static_cast<int>(gpus_.size());
+  }
+  ASSIGN_OR_RETURN(run_folder_, RunFolder::Open(options_.run_dir, options_.id));
+  courier_ = std::make_unique<Courier>(client_, run_folder_->RejectedFolder(),
+                                       [this](const v1::Directive& directive) {
+                                         if (keeper_ != nullptr)
+                                           keeper_->Obey(directive);
+                                       });
+  for (const RunFolder::Orphan& orphan : run_folder_->Adopt()) {
+    AdoptOrphan(orphan);
+  }
+  const auto registered = RegisterFirst();
+  // Told to go before it began: nothing is lost.
+  if (stop_.level() != StopLevel::kRun) return stop_.exit_code();
+  if (!registered.ok()) return registered.status();
+  RETURN_IF_ERROR(StartSlots(*registered));
+  while (stop_.level() == StopLevel::kRun) wakeup_.WaitFor(kLongSleep);
+  client_.CancelAcquires();
+  for (const auto& slot : slots_) slot->Join();
+  Shutdown();
+  return stop_.exit_code();
+}
+
+void Agent::AdoptOrphan(const RunFolder::Orphan& orphan) {
+  SpoolContent content;
+  auto file = SpoolFile::Reopen(orphan.path, &content);
+  if (!file.ok()) {
+    Log(LogLevel::kError, "spool_unreadable",
+        {{"path", orphan.path},
+         {"cause", std::string(file.status().message())}});
+    return;
+  }
+  Log(LogLevel::kInfo, "spool_adopted",
+      {{"path", orphan.path},
+       {"records", absl::StrCat(content.records.size())}});
+  const auto outbox =
+      std::make_shared<Outbox>(std::move(content), *std::move(file));
+  if (orphan.own) {
+    // Registering with a new boot id gives an unended attempt back to us.
+    outbox->Close();
+  } else {
+    // Nobody else will say that its trainer died with its agent.
+    v1::FinishRequest lost;
+    *lost.mutable_lease() = outbox->lease();
+    *lost.mutable_outcome() = FailedOutcome(
+        v1::FAILURE_CLASS_INFRASTRUCTURE,
+        MakeError(ErrorId::kTrainerExited, "its agent ended without a word",
+                  "see the agent's log"));
+    outbox->Add(lost);
+  }
+  courier_->Adopt(outbox);
+}
+
+v1::RegisterRequest Agent::Registration() const {
+  v1::RegisterRequest request;
+  request.set_request_id(RandomHexId());
+  request.set_worker_id(options_.id);
+  v1::Worker* const worker = request.mutable_worker();
+  worker->set_boot_id(boot_id_);
+  worker->set_slots(options_.slots);
+  worker->set_version(FROSTLINE_VERSION);
+  *worker->mutable_hardware() = hardware_;
+  for (const auto& [key, value] : options_.labels) {
+    (*worker->mutable_labels())[key] = value;
+  }
+  return request;
+}
+
+// Late results first: once registered, the coordinator takes the attempts of an
+// earlier life for lost.
+absl::StatusOr<v1::RegisterReply> Agent::RegisterFirst() {
+  const v1::RegisterRequest request = Registration();
+  Backoff backoff(kFirstPause, kLongestPause);
+  Rng rng(std::hash<std::string>()(boot_id_));
+  const SteadyTime start = clock_.Steady();
+  absl::Status last;
+  for (int undelivered = 0; stop_.level() == StopLevel::kRun;) {
+    const bool delivered =
+        courier_->DeliverOnce() || undelivered >= kMostUndelivered;
+    if (delivered) {
+      auto reply = client_.Register(request);
+      if (reply.ok() || !WorthRetrying(reply.status())) return reply;
+      Log(LogLevel::kWarning, "not_registered",
+          {{"cause", std::string(reply.status().message())}});
+      last = reply.status();
+    } else {
+      ++undelivered;
+    }
+    const bool limited = options_.idle_timeout > Duration::zero();
+    if (limited && clock_.Steady() - start >= options_.idle_timeout) break;
+    wakeup_.WaitFor(backoff.Next(rng));
+  }
+  if (!last.ok()) return last;
+  return MakeError(ErrorId::kCoordinatorAway,
+                   options_.connect + " did not take what is in the spool",
+                   "start it with `frostline serve`, or check --connect");
+}
+
+void Agent::RegisterAgain() {
+  const std::lock_guard<std::mutex> lock(register_mutex_);
+  const SteadyTime now = clock_.Steady();
+  if (now - conflict_window_ > kConflictWindow) {
+    conflict_window_ = now;
+    conflicts_ = 0;
+  }
+  if (++conflicts_ > kMostConflicts) {
+    Log(LogLevel::kError, "id_taken",
+        {{"id", options_.id}, {"fix", "give each agent its own --id"}});
+    stop_.Raise(StopLevel::kRelease, kExitConflict, "the id is taken");
+    return;
+  }
+  const auto reply = client_.Register(Registration());
+  Log(LogLevel::kWarning, "registered_again",
+      {{"status", reply.ok() ? "ok" : std::string(reply.status().message())}});
+}
+
+absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
+  const std::string name = WorkerNameOf(options_.id);
+  keeper_ = std::make_unique<LeaseKeeper>(
+      client_, clock_, name, boot_id_,
+      LeaseKeeper::Hooks{.heard = [this] { courier_->Hurry(); },
+                         .unknown = [this] { RegisterAgain(); }});
+  context_ = std::unique_ptr<SlotContext>(new SlotContext{
+      options_, clock_, client_, *run_folder_, *keeper_, *courier_, stop_, name,
+      boot_id_, [this] { RegisterAgain(); }});
+  context_->idle_since = clock_.Steady().count();
+  const Duration interval = FromProto(registered.heartbeat_interval());
+  if (interval < kLeastInterval) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     "the coordinator gives no heartbeat interval",
+                     "use a coordinator of this version");
+  }
+  Log(LogLevel::kInfo, "registered",
+      {{"worker", name},
+       {"coordinator", options_.connect},
+       {"slots", absl::StrCat(options_.slots)},
+       {"own_trials", absl::StrCat(registered.own_trials_size())}});
+  keeper_->Start(interval, FromProto(registered.lease_ttl()));
+  courier_->Start();
+  for (int i = 0; i < options_.slots; ++i) {
+    const std::string gpu =
+        gpus_.empty() ? "" : gpus_[static_cast<std::size_t>(i)];
+    slots_.push_back(std::make_unique<Slot>(*context_, i, gpu));
+    slots_.back()->Start();
+  }
+  return absl::OkStatus();
+}
+
+void Agent::Shutdown() {
+  stop_.Raise(StopLevel::kNow, stop_.exit_code(), "shutdown");
+  client_.CancelAll();
+  for (const auto& slot : slots_) slot->Join();
+  if (keeper_ != nullptr) keeper_->Stop();
+  if (courier_ != nullptr) courier_->Stop();
+}
+
+}  // namespace frostline

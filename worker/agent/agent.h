@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: agent.h
+//
+// The agent of a node: what it is made of and in which order it lives.
+//
+//   slot threads ── run trials ──> outboxes ──> courier thread ──> coordinator
+//        │  └── trainer processes               heartbeat thread ──┘
+//        └───── ask for trials (long poll) ─────────────────────────┘
+//
+// It starts by delivering what earlier lives left in the spool, then registers,
+// then asks for trials. docs/adr/0002-agent-and-trainer.md says why it is so.
+#ifndef FROSTLINE_WORKER_AGENT_AGENT_H_
+#define FROSTLINE_WORKER_AGENT_AGENT_H_
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/exit_code.h"
+#include "worker/agent/options.h"
+#include "worker/agent/slot.h"
+#include "worker/agent/slot_context.h"
+
+namespace frostline {
+
+class Agent {
+ public:
+  // `clock` outlives the agent.
+  Agent(AgentOptions options, const Clock& clock);
+  ~Agent();
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  // Lives until it is stopped or has nothing more to do; called once. An error:
+  // it could not begin.
+  absl::StatusOr<ExitCode> Run();
+  // From any thread. 75 with kRelease is what a preempted agent ends with.
+  void Stop(StopLevel level, ExitCode exit_code, const std::string& why);
+
+ private:
+  void AdoptOrphan(const RunFolder::Orphan& orphan);
+  absl::StatusOr<v1::RegisterReply> RegisterFirst();
+  v1::RegisterRequest Registration() const;
+  void RegisterAgain();
+  absl::Status StartSlots(const v1::RegisterReply& registered);
+  void Shutdown();
+
+  AgentOptions options_;
+  const Clock& clock_;
+  const std::string boot_id_;
+  v1::Hardware hardware_;
+  std::vector<std::string> gpus_;
+  Wakeup wakeup_;
+  StopSwitch stop_;
+  RpcClient client_;
+  std::mutex register_mutex_;
+  SteadyTime conflict_window_{};
+  int conflicts_ = 0;
+  std::unique_ptr<RunFolder> run_folder_;
+  std::unique_ptr<Courier> courier_;
+  std::unique_ptr<LeaseKeeper> keeper_;
+  std::unique_ptr<SlotContext> context_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_AGENT_H_

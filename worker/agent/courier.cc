@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/agent/courier.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/log.h"
+#include "base/retry.h"
+#include "proto/wire_error.h"
+
+namespace frostline {
+namespace {
+
+constexpr Duration kFirstPause = std::chrono::milliseconds(500);
+constexpr Duration kLongestPause = std::chrono::seconds(30);
+constexpr Duration kLongSleep = std::chrono::hours(1);
+constexpr std::size_t kMaxCause = 4000;
+
+v1::Directive LostDirective(const v1::LeaseRef& lease,
+                            const absl::Status& status) {
+  v1::Directive directive;
+  directive.set_trial(lease.trial());
+  directive.set_attempt(lease.attempt());
+  directive.set_action(v1::Directive::LEASE_LOST);
+  directive.set_reason(std::string(status.message()));
+  return directive;
+}
+
+// What is left of an ending whose metrics the coordinator refuses.
+v1::FinishRequest RefusedFinish(const v1::FinishRequest& finish,
+                                const absl::Status& refusal) {
+  v1::FinishRequest failed;
+  *failed.mutable_lease() = finish.lease();
+  failed.mutable_outcome()->set_kind(v1::Outcome::FAILED);
+  failed.mutable_outcome()->set_failure(v1::FAILURE_CLASS_TRIAL);
+  failed.mutable_outcome()->set_cause(
+      CleanText(absl::StrCat("the coordinator refused the result: ",
+                             std::string(refusal.message())),
+                kMaxCause));
+  return failed;
+}
+
+}  // namespace
+
+Courier::Courier(RpcClient& client, std::string rejected_folder,
+                 DirectiveHook directive)
+    : client_(client),
+      rejected_folder_(std::move(rejected_folder)),
+      directive_(std::move(directive)) {}
+
+Courier::~Courier() { Stop(); }
+
+void Courier::Start() {
+  thread_ = std::thread([this] { Loop(); });
+}
+
+void Courier::Stop() {
+  stopped_ = true;
+  wakeup_.Ring();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Courier::Adopt(std::shared_ptr<Outbox> outbox) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  outboxes_.push_back(std::move(outbox));
+  wakeup_.Ring();
+}
+
+void Courier::Ring() { wakeup_.Ring(); }
+
+void Courier::Hurry() {
+  hurry_ = true;
+  wakeup_.Ring();
+}
+
+bool Courier::idle() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return std::all_of(outboxes_.begin(), outboxes_.end(),
+                     [](const auto& outbox) { return outbox->done(); });
+}
+
+void Courier::Loop() {
+  Backoff backoff(kFirstPause, kLongestPause);
+  // Time alone seeds it: agents must differ, and nothing here is replayed.
+  Rng rng(static_cast<std::uint64_t>(SystemClock().Steady().count()));
+  const SystemClock clock;
+  while (!stopped_) {
+    hurry_ = false;
+    if (DeliverAll()) {
+      backoff.Reset();
+      wakeup_.WaitFor(kLongSleep);
+      continue;
+    }
+    // New reports do not shorten the pause; a sign of life does.
+    const SteadyTime until = clock.Steady() + backoff.Next(rng);
+    while (!stopped_ && !hurry_ && clock.Steady() < until) {
+      wakeup_.WaitFor(until - clock.Steady());
+    }
+  }
+}
+
+// False when the coordinator could not take something now.
+bool Courier::DeliverAll() {
+  std::vector<std::shared_ptr<Outbox>> outboxes;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    outboxes_.erase(
+        std::remove_if(outboxes_.begin(), outboxes_.end(),
+                       [](const auto& outbox) { return outbox->done(); }),
+        outboxes_.end());
+    outboxes = outboxes_;
+  }
+  bool all = true;
+  for (const auto& outbox : outboxes) {
+    while (!stopped_ && outbox->Front().has_value()) {
+      if (Deliver(*outbox)) continue;
+      all = false;
+      break;
+    }
+  }
+  return all;
+}
+
+bool Courier::Deliver(Outbox& outbox) {
+  const SpoolRecord record = *outbox.Front();
+  const absl::Status status = Send(outbox, record);
+  if (status.ok()) {
+    outbox.PopFront();
+    return true;
+  }
+  if (WorthRetrying(status)) {
+    Log(LogLevel::kDebug, "not_delivered",
+        {{"trial", outbox.lease().trial()},
+         {"cause", std::string(status.message())}});
+    return false;
+  }
+  Settle(outbox, record, status);
+  return true;
+}
+
+absl::Status Courier::Send(Outbox& outbox, const SpoolRecord& record) {
+  if (const auto* report = std::get_if<v1::ReportRequest>(&record)) {
+    const auto reply = client_.Report(*report);
+    if (reply.ok()) directive_(reply->directive());
+    return reply.status();
+  }
+  if (const auto* release = std::get_if<v1::ReleaseRequest>(&record)) {
+    return client_.Release(*release).status();
+  }
+  const auto reply = client_.Finish(std::get<v1::FinishRequest>(record));
+  if (reply.ok()) outbox.NoteVerdict(reply->verdict());
+  return reply.status();
+}
+
+void Courier::Settle(Outbox& outbox, const SpoolRecord& record,
+                     const absl::Status& refusal) {
+  Log(LogLevel::kWarning, "refused",
+      {{"trial", outbox.lease().trial()},
+       {"attempt", absl::StrCat(outbox.lease().attempt())},
+       {"cause", std::string(refusal.message())}});
+  const bool lost = HasErrorId(refusal, ErrorId::kLeaseLost);
+  if (std::holds_alternative<v1::ReportRequest>(record)) {
+    if (lost) directive_(LostDirective(outbox.lease(), refusal));
+    lost ? outbox.DropReports() : outbox.PopFront();
+    return;
+  }
+  const auto* finish = std::get_if<v1::FinishRequest>(&record);
+  const bool bad_metrics = finish != nullptr &&
+                           finish->outcome().kind() != v1::Outcome::FAILED &&
+                           refusal.code() == absl::StatusCode::kInvalidArgument;
+  if (bad_metrics) {
+    outbox.ReplaceFront(RefusedFinish(*finish, refusal));
+  } else {
+    outbox.Abandon(rejected_folder_);
+  }
+}
+
+}  // namespace frostline

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: courier.h
+//
+// Carries what the outboxes hold to the coordinator, each outbox in order,
+// again and again until it is answered. One thread for all: who trains never
+// waits for the network. While the coordinator is away it waits with growing
+// pauses, and goes at once when a heartbeat was heard.
+//
+// A request the coordinator refuses for good is not repeated for ever: a report
+// is dropped with a line in the log, an ending with bad metrics becomes a
+// failure that says so, and any other ending is kept in the folder for what
+// was rejected.
+#ifndef FROSTLINE_WORKER_AGENT_COURIER_H_
+#define FROSTLINE_WORKER_AGENT_COURIER_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "worker/agent/outbox.h"
+#include "worker/agent/rpc_client.h"
+#include "worker/agent/wakeup.h"
+
+namespace frostline {
+
+class Courier {
+ public:
+  using DirectiveHook = std::function<void(const v1::Directive&)>;
+
+  // Directives on replies to reports, and lost leases, go to `directive`.
+  Courier(RpcClient& client, std::string rejected_folder,
+          DirectiveHook directive);
+  ~Courier();  // stops
+  Courier(const Courier&) = delete;
+  Courier& operator=(const Courier&) = delete;
+
+  // One round in the caller's thread, before Start(). False when the
+  // coordinator could not take something now.
+  bool DeliverOnce() { return DeliverAll(); }
+  void Start();
+  // What is not delivered stays spooled.
+  void Stop();
+  void Adopt(std::shared_ptr<Outbox> outbox);
+  // Something was added to an outbox.
+  void Ring();
+  // The coordinator lives: an end to any pause.
+  void Hurry();
+  // Nothing is left to deliver.
+  bool idle() const;
+
+ private:
+  void Loop();
+  bool DeliverAll();
+  bool Deliver(Outbox& outbox);
+  absl::Status Send(Outbox& outbox, const SpoolRecord& record);
+  void Settle(Outbox& outbox, const SpoolRecord& record,
+              const absl::Status& refusal);
+
+  RpcClient& client_;
+  const std::string rejected_folder_;
+  const DirectiveHook directive_;
+  Wakeup wakeup_;
+  std::atomic<bool> stopped_{false};
+  std::atomic<bool> hurry_{false};
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<Outbox>> outboxes_;
+  std::thread thread_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_COURIER_H_

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/agent/file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+
+namespace frostline {
+
+absl::Status FileError(const std::string& what, const std::string& path) {
+  const int error = errno;
+  const std::string cause =
+      absl::StrCat("cannot ", what, " ", path, ": ", std::strerror(error));
+  if (error == ENOSPC || error == EDQUOT) {
+    return MakeError(ErrorId::kStoreFull, cause, "free space on the disk");
+  }
+  if (error == EACCES || error == EPERM || error == EROFS) {
+    return MakeError(ErrorId::kStoreUnwritable, cause,
+                     "give --run-dir a folder that you may write");
+  }
+  return MakeError(ErrorId::kStoreIo, cause, "check the disk, then --run-dir");
+}
+
+absl::Status MakeFolders(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error) return absl::OkStatus();
+  errno = error.value();
+  return FileError("create the folder", path);
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream content;
+  // An empty file sets failbit on the output; that is no error.
+  if (stream && stream.peek() != std::ifstream::traits_type::eof()) {
+    content << stream.rdbuf();
+  }
+  if (!stream.is_open() || stream.bad()) return FileError("read", path);
+  return content.str();
+}
+
+absl::Status SyncFolder(const std::string& folder) {
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return FileError("open the folder", folder);
+  const int synced = fsync(fd);
+  const absl::Status status =
+      synced == 0 ? absl::OkStatus() : FileError("sync the folder", folder);
+  close(fd);
+  return status;
+}
+
+absl::StatusOr<int> LockFile(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) return FileError("open the lock", path);
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+  const bool held = errno == EWOULDBLOCK;
+  const absl::Status status = FileError("lock", path);
+  close(fd);
+  if (held) return -1;
+  return status;
+}
+
+}  // namespace frostline

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/agent/held_lease.h"
+
+#include "worker/agent/rpc_client.h"
+
+namespace frostline {
+namespace {
+
+int GravityOf(v1::Directive::Action action) {
+  switch (action) {
+    case v1::Directive::CHECKPOINT_AND_RELEASE:
+      return 1;
+    case v1::Directive::STOP_PRUNED:
+      return 2;
+    case v1::Directive::STOP_CANCELLED:
+      return 3;
+    case v1::Directive::LEASE_LOST:
+      return 4;
+    default:
+      return 0;  // CONTINUE, and what a newer coordinator may invent
+  }
+}
+
+}  // namespace
+
+HeldLease::HeldLease(const v1::Lease& lease, const Clock& clock, Wakeup& wakeup,
+                     const LogTail& log)
+    : clock_(clock),
+      wakeup_(wakeup),
+      log_(log),
+      heartbeat_interval_(FromProto(lease.heartbeat_interval())),
+      step_time_(clock.Steady()) {
+  proof_.set_trial(lease.trial());
+  proof_.set_attempt(lease.attempt());
+  proof_.set_secret(lease.secret());
+}
+
+void HeldLease::NoteStep(std::int64_t step, std::int64_t total_steps) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  step_ = step;
+  total_steps_ = total_steps;
+  step_time_ = clock_.Steady();
+}
+
+v1::LeaseProgress HeldLease::Progress() {
+  v1::LeaseProgress progress;
+  *progress.mutable_lease() = proof_;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  progress.set_step(step_);
+  progress.set_total_steps(total_steps_);
+  *progress.mutable_since_step() = ToProto(clock_.Steady() - step_time_);
+  if (want_log_) progress.set_log_tail(log_.Text());
+  want_log_ = false;
+  return progress;
+}
+
+void HeldLease::WantLog() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  want_log_ = true;
+}
+
+void HeldLease::Obey(const v1::Directive& directive) {
+  if (directive.trial() != proof_.trial() ||
+      directive.attempt() != proof_.attempt()) {
+    return;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (GravityOf(directive.action()) <= GravityOf(directive_.action())) return;
+  directive_ = directive;
+  wakeup_.Ring();
+}
+
+v1::Directive HeldLease::directive() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return directive_;
+}
+
+}  // namespace frostline

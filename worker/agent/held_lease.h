@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: held_lease.h
+//
+// A lease while the agent has it: the place where the slot that trains, the
+// heartbeat thread and the courier meet. The slot says how far it is, the
+// others say what the coordinator wants. Thread-safe, and never locked while
+// anything slow happens.
+#ifndef FROSTLINE_WORKER_AGENT_HELD_LEASE_H_
+#define FROSTLINE_WORKER_AGENT_HELD_LEASE_H_
+
+#include <mutex>
+#include <string>
+
+#include "base/clock.h"
+#include "frostline/v1/worker.pb.h"
+#include "frostline/v1/worker_service.pb.h"
+#include "worker/agent/log_tail.h"
+#include "worker/agent/wakeup.h"
+
+namespace frostline {
+
+class HeldLease {
+ public:
+  // `wakeup` rings when there is something to obey; it and `log` outlive this.
+  HeldLease(const v1::Lease& lease, const Clock& clock, Wakeup& wakeup,
+            const LogTail& log);
+
+  const v1::LeaseRef& proof() const { return proof_; }
+  Duration heartbeat_interval() const { return heartbeat_interval_; }
+
+  void NoteStep(std::int64_t step, std::int64_t total_steps);
+  // What the next heartbeat says.
+  v1::LeaseProgress Progress();
+  void WantLog();
+
+  // Keeps the gravest of all directives; those to other attempts are ignored.
+  void Obey(const v1::Directive& directive);
+  v1::Directive directive() const;
+
+ private:
+  const Clock& clock_;
+  Wakeup& wakeup_;
+  const LogTail& log_;
+  v1::LeaseRef proof_;
+  Duration heartbeat_interval_;
+
+  mutable std::mutex mutex_;
+  v1::Directive directive_;
+  std::int64_t step_ = 0;
+  std::int64_t total_steps_ = 0;
+  SteadyTime step_time_;
+  bool want_log_ = false;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_HELD_LEASE_H_

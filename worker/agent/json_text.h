@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: json_text.h
+//
+// JSON as programs really write it. Python's json.dumps and others print NaN,
+// Infinity and -Infinity bare, which JSON forbids and parsers refuse; here they
+// become the strings "NaN", "Infinity" and "-Infinity" first.
+#ifndef FROSTLINE_WORKER_AGENT_JSON_TEXT_H_
+#define FROSTLINE_WORKER_AGENT_JSON_TEXT_H_
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+namespace frostline {
+
+// Nothing when `text` is no JSON, nests deeper than 8, or holds bytes that are
+// not UTF-8.
+std::optional<nlohmann::json> ParseJsonText(const std::string& text);
+
+// One line; bytes that are not UTF-8 become U+FFFD.
+std::string PrintJsonText(const nlohmann::json& value);
+
+// A number, or one of the three strings above.
+std::optional<double> NumberOf(const nlohmann::json& value);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_JSON_TEXT_H_

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/agent/message_fields.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "proto/wire_error.h"
+#include "worker/agent/json_text.h"
+
+namespace frostline {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxNameBytes = 256;
+constexpr std::size_t kMaxShownBytes = 160;
+constexpr std::size_t kMaxTextBytes = 4096;
+
+}  // namespace
+
+absl::Status BadField(const std::string& field, const std::string& cause) {
+  return MakeError(ErrorId::kTrainerProtocol, absl::StrCat(field, " ", cause),
+                   "see docs/reference/trainer-protocol.md", field);
+}
+
+absl::Status CheckKeys(const json& object,
+                       std::initializer_list<const char*> known) {
+  for (const auto& [key, value] : object.items()) {
+    const bool is_known =
+        key == "type" ||
+        std::any_of(known.begin(), known.end(),
+                    [&key](const char* k) { return key == k; });
+    if (!is_known) return BadField(key, "is no field of this message");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> TextAt(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end()) return std::string();
+  if (!found->is_string()) return BadField(key, "is no string");
+  return found->get<std::string>();
+}
+
+absl::StatusOr<std::int64_t> CountAt(const json& object, const char* key,
+                                     std::int64_t fallback) {
+  const auto found = object.find(key);
+  if (found == object.end()) {
+    if (fallback < 0) return BadField(key, "is missing");
+    return fallback;
+  }
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  const bool counts = found->is_number_unsigned() &&
+                      found->get<std::uint64_t>() <= std::uint64_t{kMost};
+  if (!counts) return BadField(key, "is no whole number from 0 up");
+  return found->get<std::int64_t>();
+}
+
+absl::StatusOr<Metrics> MetricsAt(const json& object, std::size_t most) {
+  Metrics metrics;
+  const auto found = object.find("metrics");
+  if (found == object.end()) return metrics;
+  if (!found->is_object()) return BadField("metrics", "is no object");
+  if (found->size() > most) {
+    return BadField("metrics",
+                    absl::StrCat("has more than ", most, " entries"));
+  }
+  for (const auto& [name, value] : found->items()) {
+    const std::string field =
+        absl::StrCat("metrics.", CleanText(name, kMaxShownBytes));
+    if (name.empty() || name.size() > kMaxNameBytes) {
+      return BadField(field, "has a name of 0 or more than 256 bytes");
+    }
+    const auto number = NumberOf(value);
+    if (!number.has_value()) return BadField(field, "is no number");
+    metrics[name] = *number;
+  }
+  return metrics;
+}
+
+absl::StatusOr<bool> MessageAt(const json& object, const char* key,
+                               google::protobuf::Message* message) {
+  const auto found = object.find(key);
+  if (found == object.end()) return false;
+  google::protobuf::util::JsonParseOptions options;
+  options.case_insensitive_enum_parsing = true;
+  const auto read = google::protobuf::util::JsonStringToMessage(
+      PrintJsonText(*found), message, options);
+  if (!read.ok()) {
+    return BadField(key, CleanText(std::string(read.message()), kMaxTextBytes));
+  }
+  return true;
+}
+
+}  // namespace frostline

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: message_fields.h
+//
+// Fields of a trainer's message, read strictly: what is there must be right,
+// and every error is a TRAINER_PROTOCOL that names the field.
+#ifndef FROSTLINE_WORKER_AGENT_MESSAGE_FIELDS_H_
+#define FROSTLINE_WORKER_AGENT_MESSAGE_FIELDS_H_
+
+#include <google/protobuf/message.h>
+
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "worker/agent/protocol.h"
+
+namespace frostline {
+
+absl::Status BadField(const std::string& field, const std::string& cause);
+
+// No keys but these and "type".
+absl::Status CheckKeys(const nlohmann::json& object,
+                       std::initializer_list<const char*> known);
+
+// Empty when absent.
+absl::StatusOr<std::string> TextAt(const nlohmann::json& object,
+                                   const char* key);
+// A whole number from 0; `fallback` below 0: the field is required.
+absl::StatusOr<std::int64_t> CountAt(const nlohmann::json& object,
+                                     const char* key, std::int64_t fallback);
+// Of "metrics"; empty when absent.
+absl::StatusOr<Metrics> MetricsAt(const nlohmann::json& object,
+                                  std::size_t most);
+// Fills `message` from the object at `key`. False when absent.
+absl::StatusOr<bool> MessageAt(const nlohmann::json& object, const char* key,
+                               google::protobuf::Message* message);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_MESSAGE_FIELDS_H_

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/agent/options.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/status_macros.h"
+
+namespace frostline {
+namespace {
+
+constexpr char kProgram[] = "frostline-worker";
+constexpr int kMaxSlots = 1024;
+constexpr std::size_t kMaxLabels = 64;
+constexpr std::size_t kMaxHostBytes = 48;
+constexpr double kMaxSeconds = 1e7;
+
+// As typed.
+struct RawOptions {
+  std::string slots = "1";
+  std::vector<std::string> labels;
+  double idle_timeout_s = 0.0;
+  double stop_grace_s = 20.0;
+};
+
+absl::Status BadOption(const std::string& option, const std::string& cause,
+                       const std::string& fix) {
+  return MakeError(ErrorId::kRequestInvalid, absl::StrCat(option, " ", cause),
+                   fix, option);
+}
+
+void Declare(CLI::App* app, AgentOptions* options, RawOptions* raw) {
+  app->set_version_flag("--version",
+                        absl::StrCat(kProgram, " ", FROSTLINE_VERSION));
+  app->add_option("--connect", options->connect, "HOST:PORT of the coordinator")
+      ->capture_default_str();
+  app->add_option("--id", options->id,
+                  "The worker's name; keep it over restarts to get its own "
+                  "trials back first [host name and process number]");
+  app->add_option("--slots", raw->slots,
+                  "Trials at a time, each with a trainer of its own; gpu: one "
+                  "for each GPU")
+      ->capture_default_str();
+  app->add_option("--exec", options->exec,
+                  "Command line of the trainer, in words as for /bin/sh; see "
+                  "docs/reference/trainer-protocol.md");
+  app->add_option("--run-dir", options->run_dir,
+                  "Folder for undelivered results and for trials' files")
+      ->capture_default_str();
+  app->add_option("--label", raw->labels,
+                  "KEY=VALUE that studies may ask for; may be repeated");
+  app->add_option("--study", options->study, "Only trials of this study");
+  app->add_flag("--exit-when-done", options->exit_when_done,
+                "End with 0 when the study of --study has ended");
+  app->add_flag("--keep-files", options->keep_files,
+                "Keep the folders of trials that have their outcome");
+  app->add_option("--idle-timeout", raw->idle_timeout_s,
+                  "End with 0 after so many seconds without a trial; 0: never")
+      ->check(CLI::Range(0.0, kMaxSeconds));
+  app->add_option("--stop-grace", raw->stop_grace_s,
+                  "Seconds a trainer gets for a checkpoint when it must stop")
+      ->check(CLI::Range(0.0, kMaxSeconds))
+      ->capture_default_str();
+  const std::map<std::string, LogLevel> levels = {
+      {"debug", LogLevel::kDebug},
+      {"info", LogLevel::kInfo},
+      {"warning", LogLevel::kWarning},
+      {"error", LogLevel::kError}};
+  app->add_option("--log-level", options->log_level,
+                  "debug, info, warning or error [info]")
+      ->transform(CLI::CheckedTransformer(levels, CLI::ignore_case));
+}
+
+// What CLI11 throws ends here.
+absl::Status Parse(CLI::App* app, int argc, const char* const* argv,
+                   std::string* print) {
+  try {
+    app->parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    *print = app->help();
+  } catch (const CLI::CallForVersion& version) {
+    *print = absl::StrCat(version.what(), "\n");
+  } catch (const CLI::Error& error) {
+    return MakeError(ErrorId::kRequestInvalid, error.what(),
+                     absl::StrCat("see ", kProgram, " --help"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadSlots(const std::string& text, AgentOptions* options) {
+  options->slot_per_gpu = text == "gpu";
+  if (options->slot_per_gpu) return absl::OkStatus();
+  if (absl::SimpleAtoi(text, &options->slots) && options->slots >= 1 &&
+      options->slots <= kMaxSlots) {
+    return absl::OkStatus();
+  }
+  return BadOption(
+      "--slots", absl::StrCat("is '", text, "'"),
+      absl::StrCat("give a number from 1 to ", kMaxSlots, ", or gpu"));
+}
+
+absl::Status ReadLabels(const std::vector<std::string>& labels,
+                        AgentOptions* options) {
+  for (const std::string& label : labels) {
+    const std::size_t equals = label.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return BadOption("--label", absl::StrCat("is '", label, "'"),
+                       "write it as KEY=VALUE");
+    }
+    options->labels[label.substr(0, equals)] = label.substr(equals + 1);
+  }
+  if (options->labels.size() <= kMaxLabels) return absl::OkStatus();
+  return BadOption("--label", "is given too often",
+                   absl::StrCat("give at most ", kMaxLabels));
+}
+
+absl::Status CheckExec(const AgentOptions& options) {
+  if (!absl::StripAsciiWhitespace(options.exec).empty()) {
+    return absl::OkStatus();
+  }
+  return BadOption("--exec", "is missing, and no trainer is built in",
+                   "give the command line of your trainer, e.g. --exec "
+                   "frostline-demo-trainer or --exec \"python train.py\"");
+}
+
+Duration Seconds(double seconds) {
+  return std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double>(seconds));
+}
+
+std::string HostName() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "worker";
+  return name.data();
+}
+
+}  // namespace
+
+std::string DefaultWorkerId(const std::string& host, int process) {
+  std::string id;
+  for (const char c : absl::AsciiStrToLower(host).substr(0, kMaxHostBytes)) {
+    const bool fits = absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+                      c == '_' || c == '-' ||
+                      (c == '.' && !id.empty() && id.back() != '.');
+    id += fits ? c : '-';
+  }
+  if (id.empty() || !absl::ascii_isalnum(static_cast<unsigned char>(id[0]))) {
+    id = "w" + id;
+  }
+  return absl::StrCat(id, "-", process);
+}
+
+absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
+                                               const char* const* argv) {
+  AgentOptions options;
+  RawOptions raw;
+  CLI::App app(
+      "The agent of a node: pulls trials, runs trainers, keeps leases.",
+      kProgram);
+  Declare(&app, &options, &raw);
+  RETURN_IF_ERROR(Parse(&app, argc, argv, &options.print));
+  if (!options.print.empty()) return options;
+  RETURN_IF_ERROR(ReadSlots(raw.slots, &options));
+  RETURN_IF_ERROR(ReadLabels(raw.labels, &options));
+  RETURN_IF_ERROR(CheckExec(options));
+  if (options.id.empty()) options.id = DefaultWorkerId(HostName(), getpid());
+  RETURN_IF_ERROR(CheckId(options.id, "--id"));
+  if (!options.study.empty()) {
+    RETURN_IF_ERROR(CheckId(options.study, "--study"));
+  }
+  if (options.exit_when_done && options.study.empty()) {
+    return BadOption("--exit-when-done", "needs a study",
+                     "name the study to wait for: --study ID");
+  }
+  options.idle_timeout = Seconds(raw.idle_timeout_s);
+  options.stop_grace = Seconds(raw.stop_grace_s);
+  return options;
+}
+
+}  // namespace frostline

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: options.h
+//
+// The command line of frostline-worker.
+//
+//   frostline-worker --connect host:7070 --slots 2 --exec "python train.py"
+#ifndef FROSTLINE_WORKER_AGENT_OPTIONS_H_
+#define FROSTLINE_WORKER_AGENT_OPTIONS_H_
+
+#include <map>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+namespace frostline {
+
+struct AgentOptions {
+  std::string connect = "127.0.0.1:7070";
+  std::string id;  // of the worker; filled from host and process when not given
+  int slots = 1;
+  bool slot_per_gpu = false;  // --slots gpu
+  std::string exec;           // the trainer's command line
+  std::string run_dir = "./frostline-runs";
+  std::map<std::string, std::string> labels;
+  std::string study;  // id; empty: any
+  bool exit_when_done = false;
+  bool keep_files = false;
+  Duration idle_timeout{};                         // zero: never
+  Duration stop_grace = std::chrono::seconds(20);  // for a checkpoint
+  LogLevel log_level = LogLevel::kInfo;
+  // Not empty: what --help or --version asked for; print it and exit with 0.
+  std::string print;
+};
+
+// REQUEST_INVALID naming the option.
+absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
+                                               const char* const* argv);
+
+// A worker id out of a host name and a process: "GPU_03.lan", 4711 ->
+// "gpu_03.lan-4711".
+std::string DefaultWorkerId(const std::string& host, int process);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_OPTIONS_H_

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: proto_json.h
+//
+// A message of the contract as the JSON a trainer reads. Not Protobuf's own
+// mapping: there 64-bit numbers become strings and enums SHOUT, which every
+// trainer would have to undo. Here numbers are numbers, an enum is its short
+// lower-case name ("hard", "maximize"), and unset fields are absent.
+#ifndef FROSTLINE_WORKER_AGENT_PROTO_JSON_H_
+#define FROSTLINE_WORKER_AGENT_PROTO_JSON_H_
+
+#include <google/protobuf/message.h>
+#include <google/protobuf/struct.pb.h>
+
+#include <nlohmann/json.hpp>
+
+namespace frostline {
+
+nlohmann::json ToJson(const google::protobuf::Message& message);
+nlohmann::json ToJson(const google::protobuf::Value& value);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_PROTO_JSON_H_

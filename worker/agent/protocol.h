@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: protocol.h
+//
+// The words an agent and a trainer exchange: one JSON object per line. What
+// each message means, who may send it when, and what follows a mistake is in
+// docs/reference/trainer-protocol.md; here lines become structs and back.
+//
+//   ASSIGN_OR_RETURN(const TrainerMessage message, ParseTrainerLine(line));
+//   if (const auto* report = std::get_if<ReportMessage>(&message)) ...
+#ifndef FROSTLINE_WORKER_AGENT_PROTOCOL_H_
+#define FROSTLINE_WORKER_AGENT_PROTOCOL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "absl/status/statusor.h"
+#include "frostline/v1/trial.pb.h"
+#include "frostline/v1/worker.pb.h"
+
+namespace frostline {
+
+inline constexpr int kProtocolVersion = 1;
+// Of one line, without its newline.
+inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
+
+using Metrics = std::map<std::string, double>;
+
+struct HelloMessage {
+  std::string software;
+};
+
+struct ReportMessage {
+  std::int64_t step = 0;
+  std::int64_t total_steps = 0;  // 0: unknown
+  Metrics metrics;
+};
+
+struct CheckpointMessage {
+  v1::Checkpoint checkpoint;
+};
+
+struct FinishMessage {
+  enum class State { kSucceeded, kInfeasible, kFailed, kPruned, kStopped };
+  State state = State::kSucceeded;
+  Metrics metrics;
+  v1::FailureClass failure = v1::FAILURE_CLASS_TRIAL;
+  std::string cause;
+  std::optional<v1::Usage> usage;
+  std::optional<v1::ExampleOutcomes> examples;
+};
+
+// A log message, or a line that is no message at all: people print().
+struct LogMessage {
+  std::string text;
+};
+
+using TrainerMessage =
+    std::variant<HelloMessage, ReportMessage, CheckpointMessage, FinishMessage,
+                 LogMessage>;
+
+// A line is a message if it starts with '{' and mentions "type" in double
+// quotes. Such a line must be right to the last field: TRAINER_PROTOCOL naming
+// the line and the field otherwise. Any other line is a LogMessage.
+absl::StatusOr<TrainerMessage> ParseTrainerLine(const std::string& line);
+
+// Lines for the trainer, each with its newline. `checkpoint_path` is where the
+// lease's checkpoint lies on this machine; empty when it does not.
+std::string TrialLine(const v1::Lease& lease, const std::string& folder,
+                      const std::string& checkpoint_path);
+std::string StopLine(const std::string& reason);
+std::string ExitLine();
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_PROTOCOL_H_

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trainer to agent.
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/status_macros.h"
+#include "proto/wire_error.h"
+#include "worker/agent/json_text.h"
+#include "worker/agent/message_fields.h"
+#include "worker/agent/protocol.h"
+
+namespace frostline {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxReportMetrics = 64;
+constexpr std::size_t kMaxFinishMetrics = 256;
+constexpr std::size_t kMaxTextBytes = 4096;
+constexpr std::size_t kMaxShownBytes = 160;
+
+absl::StatusOr<TrainerMessage> ParseHello(const json& object) {
+  RETURN_IF_ERROR(CheckKeys(object, {"protocol", "software"}));
+  ASSIGN_OR_RETURN(const std::int64_t protocol,
+                   CountAt(object, "protocol", -1));
+  if (protocol != kProtocolVersion) {
+    return BadField("protocol",
+                    absl::StrCat("is ", protocol, ", not ", kProtocolVersion));
+  }
+  HelloMessage hello;
+  ASSIGN_OR_RETURN(hello.software, TextAt(object, "software"));
+  return hello;
+}
+
+absl::StatusOr<TrainerMessage> ParseReport(const json& object) {
+  RETURN_IF_ERROR(CheckKeys(object, {"step", "total_steps", "metrics"}));
+  ReportMessage report;
+  ASSIGN_OR_RETURN(report.step, CountAt(object, "step", -1));
+  ASSIGN_OR_RETURN(report.total_steps, CountAt(object, "total_steps", 0));
+  ASSIGN_OR_RETURN(report.metrics, MetricsAt(object, kMaxReportMetrics));
+  return report;
+}
+
+absl::StatusOr<TrainerMessage> ParseCheckpoint(const json& object) {
+  RETURN_IF_ERROR(CheckKeys(object, {"id", "step", "sha256", "bytes"}));
+  CheckpointMessage message;
+  ASSIGN_OR_RETURN(const std::string id, TextAt(object, "id"));
+  ASSIGN_OR_RETURN(const std::string sha256, TextAt(object, "sha256"));
+  ASSIGN_OR_RETURN(const std::int64_t step, CountAt(object, "step", -1));
+  ASSIGN_OR_RETURN(const std::int64_t bytes, CountAt(object, "bytes", 0));
+  if (!CheckId(id, "id").ok()) {
+    return BadField("id", "is no name of 1 to 64 of a-z, 0-9, '.', '_', '-'");
+  }
+  const bool hex =
+      sha256.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (!sha256.empty() && (sha256.size() != 64 || !hex)) {
+    return BadField("sha256", "is not 64 lower-case hexadecimal digits");
+  }
+  message.checkpoint.set_id(id);
+  message.checkpoint.set_sha256(sha256);
+  message.checkpoint.set_step(step);
+  message.checkpoint.set_bytes(bytes);
+  return message;
+}
+
+absl::StatusOr<FinishMessage::State> StateAt(const json& object) {
+  using State = FinishMessage::State;
+  ASSIGN_OR_RETURN(const std::string state, TextAt(object, "state"));
+  if (state == "succeeded") return State::kSucceeded;
+  if (state == "infeasible") return State::kInfeasible;
+  if (state == "failed") return State::kFailed;
+  if (state == "pruned") return State::kPruned;
+  if (state == "stopped") return State::kStopped;
+  return BadField("state",
+                  "is none of succeeded, infeasible, failed, pruned, stopped");
+}
+
+absl::StatusOr<v1::FailureClass> FailureAt(const json& object) {
+  ASSIGN_OR_RETURN(const std::string failure, TextAt(object, "class"));
+  if (failure.empty() || failure == "trial") return v1::FAILURE_CLASS_TRIAL;
+  if (failure == "out_of_memory") return v1::FAILURE_CLASS_OUT_OF_MEMORY;
+  if (failure == "infrastructure") return v1::FAILURE_CLASS_INFRASTRUCTURE;
+  return BadField("class", "is none of trial, out_of_memory, infrastructure");
+}
+
+absl::StatusOr<TrainerMessage> ParseFinish(const json& object) {
+  RETURN_IF_ERROR(CheckKeys(
+      object, {"state", "metrics", "usage", "cause", "class", "examples"}));
+  FinishMessage finish;
+  ASSIGN_OR_RETURN(finish.state, StateAt(object));
+  ASSIGN_OR_RETURN(finish.metrics, MetricsAt(object, kMaxFinishMetrics));
+  ASSIGN_OR_RETURN(finish.failure, FailureAt(object));
+  ASSIGN_OR_RETURN(const std::string cause, TextAt(object, "cause"));
+  finish.cause = CleanText(cause, kMaxTextBytes);
+  v1::Usage usage;
+  ASSIGN_OR_RETURN(const bool has_usage, MessageAt(object, "usage", &usage));
+  if (has_usage) finish.usage = std::move(usage);
+  v1::ExampleOutcomes examples;
+  ASSIGN_OR_RETURN(const bool has_examples,
+                   MessageAt(object, "examples", &examples));
+  if (has_examples) finish.examples = std::move(examples);
+  return finish;
+}
+
+absl::StatusOr<TrainerMessage> ParseLog(const json& object) {
+  RETURN_IF_ERROR(CheckKeys(object, {"text"}));
+  ASSIGN_OR_RETURN(std::string text, TextAt(object, "text"));
+  return LogMessage{std::move(text)};
+}
+
+absl::StatusOr<TrainerMessage> ParseMessage(const std::string& line) {
+  if (line.size() > kMaxLineBytes) return BadField("line", "is over 1 MiB");
+  const auto object = ParseJsonText(line);
+  if (!object.has_value()) {
+    return BadField("line", "is no JSON object in UTF-8");
+  }
+  ASSIGN_OR_RETURN(const std::string type, TextAt(*object, "type"));
+  if (type == "hello") return ParseHello(*object);
+  if (type == "report") return ParseReport(*object);
+  if (type == "checkpoint") return ParseCheckpoint(*object);
+  if (type == "finish") return ParseFinish(*object);
+  if (type == "log") return ParseLog(*object);
+  return BadField("type", "is none of hello, report, checkpoint, finish, log");
+}
+
+bool IsMessage(const std::string& line) {
+  const std::size_t first = line.find_first_not_of(" \t");
+  return first != std::string::npos && line[first] == '{' &&
+         line.find("\"type\"") != std::string::npos;
+}
+
+}  // namespace
+
+absl::StatusOr<TrainerMessage> ParseTrainerLine(const std::string& line) {
+  if (!IsMessage(line)) return LogMessage{line};
+  auto message = ParseMessage(line);
+  if (message.ok()) return message;
+  const auto detail = DetailOf(message.status());
+  return MakeError(
+      ErrorId::kTrainerProtocol,
+      absl::StrCat(std::string(message.status().message()), " in the line ",
+                   CleanText(line, kMaxShownBytes)),
+      detail->fix, detail->field);
+}
+
+}  // namespace frostline

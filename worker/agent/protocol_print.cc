@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Agent to trainer.
+#include "worker/agent/json_text.h"
+#include "worker/agent/proto_json.h"
+#include "worker/agent/protocol.h"
+
+namespace frostline {
+namespace {
+
+using nlohmann::json;
+
+std::string Line(const json& message) { return PrintJsonText(message) + "\n"; }
+
+json ResumeJson(const v1::Checkpoint& checkpoint, const std::string& path) {
+  json resume = {{"id", checkpoint.id()}, {"step", checkpoint.step()}};
+  if (!checkpoint.sha256().empty()) resume["sha256"] = checkpoint.sha256();
+  if (!path.empty()) resume["path"] = path;
+  return resume;
+}
+
+}  // namespace
+
+std::string TrialLine(const v1::Lease& lease, const std::string& folder,
+                      const std::string& checkpoint_path) {
+  const v1::TrialSpec& spec = lease.spec();
+  json message = {{"type", "trial"},
+                  {"protocol", kProtocolVersion},
+                  {"trial", lease.trial()},
+                  {"attempt", lease.attempt()},
+                  {"seed", spec.seed()},
+                  {"prefix_depth", spec.prefix_depth()},
+                  {"parameters", json::object()},
+                  {"rates", json::object()},
+                  {"objectives", json::array()},
+                  {"model", ToJson(spec.model())},
+                  {"data", ToJson(spec.data())},
+                  {"training", ToJson(spec.training())},
+                  {"freeze", ToJson(spec.freeze())},
+                  {"labels", json::object()},
+                  {"folder", folder},
+                  {"resume_from", nullptr}};
+  for (const auto& parameter : spec.parameters()) {
+    message["parameters"][parameter.name()] = ToJson(parameter.value());
+  }
+  for (const auto& rate : spec.rates()) {
+    message["rates"][rate.module()] = rate.rate();
+  }
+  for (const auto& objective : spec.objectives()) {
+    message["objectives"].push_back(ToJson(objective));
+  }
+  for (const auto& [key, value] : spec.labels()) message["labels"][key] = value;
+  if (lease.has_resume_from()) {
+    message["resume_from"] = ResumeJson(lease.resume_from(), checkpoint_path);
+  }
+  return Line(message);
+}
+
+std::string StopLine(const std::string& reason) {
+  return Line({{"type", "stop"}, {"reason", reason}});
+}
+
+std::string ExitLine() { return Line({{"type", "exit"}}); }
+
+}  // namespace frostline

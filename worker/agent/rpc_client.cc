@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/agent/rpc_client.h"
+
+#include <chrono>
+
+#include "proto/wire_error.h"
+
+namespace frostline {
+namespace {
+
+constexpr Duration kCallDeadline = std::chrono::seconds(10);
+// The coordinator asks for one second; a slow network gets nine more.
+constexpr Duration kAcquireExtra = std::chrono::seconds(10);
+// A coordinator that is back should be found within seconds.
+constexpr int kFirstReconnectMs = 200;
+constexpr int kLongestReconnectMs = 5'000;
+// Finds a connection that was cut without a word. The coordinator allows it.
+constexpr int kKeepaliveMs = 30'000;
+constexpr int kKeepaliveTimeoutMs = 15'000;
+
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kFirstReconnectMs);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kFirstReconnectMs);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kLongestReconnectMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  // Retries are ours: they keep the request id and stop when the agent does.
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(),
+                                   arguments);
+}
+
+}  // namespace
+
+// A call under way, known to the client so that it can be cancelled.
+class RpcClient::Call {
+ public:
+  Call(RpcClient& client, Duration deadline, bool acquires)
+      : is_acquire(acquires), client_(client) {
+    context.set_deadline(
+        std::chrono::system_clock::now() +
+        std::chrono::duration_cast<std::chrono::microseconds>(deadline));
+    const std::lock_guard<std::mutex> lock(client_.mutex_);
+    client_.calls_.insert(this);
+    if (client_.no_calls_ || (is_acquire && client_.no_acquires_)) {
+      context.TryCancel();
+    }
+  }
+  ~Call() {
+    const std::lock_guard<std::mutex> lock(client_.mutex_);
+    client_.calls_.erase(this);
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  grpc::ClientContext context;
+  const bool is_acquire;
+
+ private:
+  RpcClient& client_;
+};
+
+bool WorthRetrying(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kAlreadyExists:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kUnimplemented:
+      return false;
+    default:
+      return true;
+  }
+}
+
+google::protobuf::Duration ToProto(Duration duration) {
+  google::protobuf::Duration proto;
+  proto.set_seconds(duration.count() / 1'000'000'000);
+  proto.set_nanos(static_cast<std::int32_t>(duration.count() % 1'000'000'000));
+  return proto;
+}
+
+Duration FromProto(const google::protobuf::Duration& duration) {
+  return std::chrono::seconds(duration.seconds()) +
+         std::chrono::nanoseconds(duration.nanos());
+}
+
+RpcClient::RpcClient(const std::string& address)
+    : stub_(v1::WorkerService::NewStub(MakeChannel(address))) {}
+
+template <typename Reply, typename Method, typename Request>
+absl::StatusOr<Reply> RpcClient::Try(Method method, const Request& request,
+                                     Duration deadline, bool is_acquire) {
+  Call call(*this, deadline, is_acquire);
+  Reply reply;
+  const absl::Status status =
+      FromGrpcStatus(((*stub_).*method)(&call.context, request, &reply));
+  if (!status.ok()) return status;
+  return reply;
+}
+
+absl::StatusOr<v1::RegisterReply> RpcClient::Register(
+    const v1::RegisterRequest& request) {
+  return Try<v1::RegisterReply>(&v1::WorkerService::Stub::Register, request,
+                                kCallDeadline, false);
+}
+
+absl::StatusOr<v1::AcquireReply> RpcClient::Acquire(
+    const v1::AcquireRequest& request) {
+  return Try<v1::AcquireReply>(&v1::WorkerService::Stub::Acquire, request,
+                               FromProto(request.wait()) + kAcquireExtra, true);
+}
+
+absl::StatusOr<v1::HeartbeatReply> RpcClient::Heartbeat(
+    const v1::HeartbeatRequest& request, Duration deadline) {
+  return Try<v1::HeartbeatReply>(&v1::WorkerService::Stub::Heartbeat, request,
+                                 deadline, false);
+}
+
+absl::StatusOr<v1::ReportReply> RpcClient::Report(
+    const v1::ReportRequest& request) {
+  return Try<v1::ReportReply>(&v1::WorkerService::Stub::Report, request,
+                              kCallDeadline, false);
+}
+
+absl::StatusOr<v1::FinishReply> RpcClient::Finish(
+    const v1::FinishRequest& request) {
+  return Try<v1::FinishReply>(&v1::WorkerService::Stub::Finish, request,
+                              kCallDeadline, false);
+}
+
+absl::StatusOr<v1::ReleaseReply> RpcClient::Release(
+    const v1::ReleaseRequest& request) {
+  return Try<v1::ReleaseReply>(&v1::WorkerService::Stub::Release, request,
+                               kCallDeadline, false);
+}
+
+void RpcClient::CancelAcquires() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  no_acquires_ = true;
+  for (Call* call : calls_) {
+    if (call->is_acquire) call->context.TryCancel();
+  }
+}
+
+void RpcClient::CancelAll() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  no_calls_ = true;
+  for (Call* call : calls_) call->context.TryCancel();
+}
+
+}  // namespace frostline

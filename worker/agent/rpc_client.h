@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: rpc_client.h
+//
+// The agent's side of WorkerService: one channel for all threads, a deadline on
+// every call, errors as Frostline's. A call here is tried once; whoever calls
+// knows whether and how long to repeat it (WorthRetrying, base/retry.h), and
+// repeats it with the same request id.
+#ifndef FROSTLINE_WORKER_AGENT_RPC_CLIENT_H_
+#define FROSTLINE_WORKER_AGENT_RPC_CLIENT_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "frostline/v1/worker_service.grpc.pb.h"
+
+namespace frostline {
+
+// False where the same request will get the same answer again: an invalid
+// field, a lost lease, an unknown name.
+bool WorthRetrying(const absl::Status& status);
+
+google::protobuf::Duration ToProto(Duration duration);
+Duration FromProto(const google::protobuf::Duration& duration);
+
+// Thread-safe.
+class RpcClient {
+ public:
+  // `address` is HOST:PORT. Connects when first used, and again by itself.
+  explicit RpcClient(const std::string& address);
+
+  absl::StatusOr<v1::RegisterReply> Register(
+      const v1::RegisterRequest& request);
+  // Answers at the latest some seconds after `request.wait`.
+  absl::StatusOr<v1::AcquireReply> Acquire(const v1::AcquireRequest& request);
+  absl::StatusOr<v1::HeartbeatReply> Heartbeat(
+      const v1::HeartbeatRequest& request, Duration deadline);
+  absl::StatusOr<v1::ReportReply> Report(const v1::ReportRequest& request);
+  absl::StatusOr<v1::FinishReply> Finish(const v1::FinishRequest& request);
+  absl::StatusOr<v1::ReleaseReply> Release(const v1::ReleaseRequest& request);
+
+  // Calls under way fail with CANCELLED: Acquire's now and later ones, so that
+  // nobody waits half a minute at the end.
+  void CancelAcquires();
+  void CancelAll();
+
+ private:
+  class Call;
+  template <typename Reply, typename Method, typename Request>
+  absl::StatusOr<Reply> Try(Method method, const Request& request,
+                            Duration deadline, bool is_acquire);
+
+  std::unique_ptr<v1::WorkerService::Stub> stub_;
+  std::mutex mutex_;
+  std::set<Call*> calls_;
+  bool no_acquires_ = false;
+  bool no_calls_ = false;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_RPC_CLIENT_H_

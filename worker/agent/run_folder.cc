@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/agent/run_folder.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/status_macros.h"
+#include "worker/agent/file.h"
+#include "worker/agent/spool.h"
+
+namespace frostline {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kSpoolSuffix[] = ".spool";
+
+// The coordinator checks names too, but a path is made of this one.
+absl::StatusOr<std::string> NumberedFolder(const std::string& folder,
+                                           const std::string& trial) {
+  ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(trial));
+  return absl::StrCat(folder, "/trials/", name.study_id, "/", name.number);
+}
+
+std::vector<std::string> SpoolFilesIn(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == kSpoolSuffix) {
+      files.push_back(entry.path().string());
+    }
+  }
+  return files;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RunFolder>> RunFolder::Open(
+    const std::string& folder, const std::string& worker_id) {
+  const std::string absolute = fs::absolute(folder).lexically_normal().string();
+  std::unique_ptr<RunFolder> run(new RunFolder(absolute, worker_id));
+  const std::string own = run->AgentFolder(worker_id);
+  RETURN_IF_ERROR(MakeFolders(own + "/spool"));
+  ASSIGN_OR_RETURN(const int lock, LockFile(own + "/lock"));
+  if (lock < 0) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        absl::StrCat("a living agent has the id ", worker_id, " in ", absolute),
+        "give each agent its own --id", "--id");
+  }
+  run->locks_.push_back(lock);
+  return run;
+}
+
+RunFolder::RunFolder(std::string folder, std::string worker_id)
+    : folder_(std::move(folder)), worker_id_(std::move(worker_id)) {}
+
+RunFolder::~RunFolder() {
+  for (const int lock : locks_) close(lock);
+}
+
+std::string RunFolder::AgentFolder(const std::string& worker_id) const {
+  return absl::StrCat(folder_, "/agents/", worker_id);
+}
+
+std::vector<RunFolder::Orphan> RunFolder::Adopt() {
+  std::vector<Orphan> orphans;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_ + "/agents", error)) {
+    const std::string agent = entry.path().string();
+    const bool own = entry.path().filename() == worker_id_;
+    const auto files = SpoolFilesIn(agent + "/spool");
+    if (files.empty()) continue;
+    if (!own) {
+      const auto lock = LockFile(agent + "/lock");
+      // Alive, or not ours to judge.
+      if (!lock.ok() || *lock < 0) continue;
+      locks_.push_back(*lock);
+    }
+    for (const std::string& file : files) orphans.push_back({file, own});
+  }
+  return orphans;
+}
+
+std::string RunFolder::SpoolPath(const v1::LeaseRef& lease) const {
+  return AgentFolder(worker_id_) + "/spool/" + SpoolFileName(lease);
+}
+
+std::string RunFolder::RejectedFolder() const {
+  return AgentFolder(worker_id_) + "/rejected";
+}
+
+absl::StatusOr<std::string> RunFolder::MakeTrialFolder(
+    const v1::Lease& lease) const {
+  ASSIGN_OR_RETURN(const std::string numbered,
+                   NumberedFolder(folder_, lease.trial()));
+  const std::string path = absl::StrCat(numbered, "/", lease.attempt());
+  // What is there belongs to a study of this name that is no more.
+  std::error_code ignored;
+  fs::remove_all(lease.attempt() == 1 ? numbered : path, ignored);
+  RETURN_IF_ERROR(MakeFolders(path));
+  return path;
+}
+
+std::string RunFolder::FindCheckpoint(const v1::Lease& lease) const {
+  if (!lease.has_resume_from()) return "";
+  const std::string& id = lease.resume_from().id();
+  const auto numbered = NumberedFolder(folder_, lease.trial());
+  if (!numbered.ok() || !CheckId(id, "id").ok()) return "";
+  for (std::int64_t attempt = lease.attempt() - 1; attempt > 0; --attempt) {
+    const std::string path = absl::StrCat(*numbered, "/", attempt, "/", id);
+    std::error_code error;
+    if (fs::exists(path, error)) return path;
+  }
+  return "";
+}
+
+void RunFolder::RemoveTrialFolders(const v1::LeaseRef& lease) const {
+  const auto numbered = NumberedFolder(folder_, lease.trial());
+  if (!numbered.ok()) return;
+  std::error_code ignored;
+  // A newer attempt, if there is one, may still run.
+  for (std::int64_t attempt = lease.attempt(); attempt > 0; --attempt) {
+    fs::remove_all(absl::StrCat(*numbered, "/", attempt), ignored);
+  }
+  fs::remove(*numbered, ignored);  // only when empty
+}
+
+}  // namespace frostline

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: run_folder.h
+//
+// Where agents keep what must outlive them. Several agents, also of several
+// nodes on a shared file system, may use one folder:
+//
+//   DIR/agents/ID/lock         held by the living agent of that id
+//   DIR/agents/ID/spool/       undelivered reports and endings (spool.h)
+//   DIR/agents/ID/rejected/    endings that the coordinator refused for good
+//   DIR/trials/STUDY/17/2/     scratch of attempt 2 of trial 17, and of it
+//   alone
+//
+// Trial folders do not depend on the agent, so that another agent finds the
+// checkpoint; an attempt's number is granted once, so no two ever share one.
+#ifndef FROSTLINE_WORKER_AGENT_RUN_FOLDER_H_
+#define FROSTLINE_WORKER_AGENT_RUN_FOLDER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "frostline/v1/worker.pb.h"
+
+namespace frostline {
+
+class RunFolder {
+ public:
+  // A spool file without a living agent.
+  struct Orphan {
+    std::string path;
+    bool own = false;  // of an earlier life of this very id
+  };
+
+  // REQUEST_INVALID at --id when a living agent has the id.
+  static absl::StatusOr<std::unique_ptr<RunFolder>> Open(
+      const std::string& folder, const std::string& worker_id);
+  ~RunFolder();  // lets go of all locks
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+
+  // Takes over what dead agents left; their locks are kept, so that no third
+  // one does the same.
+  std::vector<Orphan> Adopt();
+
+  std::string SpoolPath(const v1::LeaseRef& lease) const;
+  std::string RejectedFolder() const;
+
+  // Empty, and absolute.
+  absl::StatusOr<std::string> MakeTrialFolder(const v1::Lease& lease) const;
+  // The checkpoint the lease names, in the newest attempt's folder that has
+  // it; empty when it is not on this machine.
+  std::string FindCheckpoint(const v1::Lease& lease) const;
+  // The trial has its outcome and nobody asks for its files.
+  void RemoveTrialFolders(const v1::LeaseRef& lease) const;
+
+ private:
+  RunFolder(std::string folder, std::string worker_id);
+  std::string AgentFolder(const std::string& worker_id) const;
+
+  const std::string folder_;
+  const std::string worker_id_;
+  std::vector<int> locks_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_RUN_FOLDER_H_

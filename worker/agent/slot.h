@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: slot.h
+//
+// A place for one trial at a time: asks for a trial, runs it, waits until its
+// ending is delivered, asks for the next. Its trainer stays alive in between.
+#ifndef FROSTLINE_WORKER_AGENT_SLOT_H_
+#define FROSTLINE_WORKER_AGENT_SLOT_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/retry.h"
+#include "base/rng.h"
+#include "worker/agent/slot_context.h"
+#include "worker/agent/trainer_process.h"
+#include "worker/agent/trial_run.h"
+
+namespace frostline {
+
+class Slot {
+ public:
+  // `gpu`: what CUDA_VISIBLE_DEVICES says to its trainer; empty: as it is.
+  Slot(SlotContext& context, int number, std::string gpu);
+  ~Slot();  // waits for the thread
+  Slot(const Slot&) = delete;
+  Slot& operator=(const Slot&) = delete;
+
+  void Start();
+  void Join();
+
+ private:
+  void Loop();
+  std::optional<v1::Lease> NextLease();
+  // Nothing: ask again, with the same request id if `keep_id`.
+  std::optional<v1::Lease> Ask(const v1::AcquireRequest& request,
+                               bool* keep_id);
+  void ConsiderNone(const v1::AcquireReply& reply);
+  void ConsiderError(const absl::Status& status, bool* keep_id);
+  Duration LongestWait() const;
+  bool EndIfIdle();
+
+  void RunTrial(const v1::Lease& lease);
+  void RunOnTrainer(const v1::Lease& lease, TrialRun& run);
+  absl::Status EnsureTrainer();
+  void AwaitDelivery(const Outbox& outbox);
+  void Tidy(const TrialRun& run, const Outbox& outbox);
+  void HandBack(const v1::Lease& lease);
+  void EndTrainer();
+
+  SlotContext& context_;
+  const int number_;
+  const std::string gpu_;
+  Rng rng_;
+  Backoff pause_;
+  Backoff start_pause_;
+  Wakeup wakeup_;
+  LogTail log_;
+  v1::NoneReason last_reason_ = v1::NONE_REASON_UNSPECIFIED;
+  std::unique_ptr<TrainerProcess> trainer_;
+  std::thread thread_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_SLOT_H_

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A slot between two trials.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/log.h"
+#include "worker/agent/slot.h"
+
+namespace frostline {
+namespace {
+
+constexpr Duration kLongestWait = std::chrono::seconds(30);
+constexpr Duration kShortestWait = std::chrono::seconds(1);
+constexpr Duration kFirstPause = std::chrono::milliseconds(200);
+constexpr Duration kLongestPause = std::chrono::seconds(10);
+constexpr Duration kFirstStartPause = std::chrono::seconds(1);
+constexpr Duration kLongestStartPause = std::chrono::seconds(60);
+
+}  // namespace
+
+Slot::Slot(SlotContext& context, int number, std::string gpu)
+    : context_(context),
+      number_(number),
+      gpu_(std::move(gpu)),
+      rng_(std::hash<std::string>()(context.boot_id),
+           static_cast<std::uint64_t>(number)),
+      pause_(kFirstPause, kLongestPause),
+      start_pause_(kFirstStartPause, kLongestStartPause) {
+  context_.stop.Notify(&wakeup_);
+}
+
+Slot::~Slot() {
+  Join();
+  context_.stop.Forget(&wakeup_);
+}
+
+void Slot::Start() {
+  thread_ = std::thread([this] { Loop(); });
+}
+
+void Slot::Join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void Slot::Loop() {
+  while (const auto lease = NextLease()) RunTrial(*lease);
+  EndTrainer();
+}
+
+std::optional<v1::Lease> Slot::NextLease() {
+  v1::AcquireRequest request;
+  request.set_worker(context_.worker_name);
+  request.set_boot_id(context_.boot_id);
+  request.set_max_leases(1);
+  if (!context_.options.study.empty()) {
+    request.set_study(StudyNameOf(context_.options.study));
+  }
+  bool keep_id = false;
+  while (context_.stop.level() == StopLevel::kRun && !EndIfIdle()) {
+    // A repeated id must come with an equal request.
+    if (!keep_id) {
+      request.set_request_id(RandomHexId());
+      *request.mutable_wait() = ToProto(LongestWait());
+    }
+    auto lease = Ask(request, &keep_id);
+    if (!lease.has_value()) continue;
+    if (context_.stop.level() == StopLevel::kRun) return lease;
+    HandBack(*lease);
+  }
+  return std::nullopt;
+}
+
+std::optional<v1::Lease> Slot::Ask(const v1::AcquireRequest& request,
+                                   bool* keep_id) {
+  const SteadyTime sent = context_.clock.Steady();
+  const auto reply = context_.client.Acquire(request);
+  if (!reply.ok()) {
+    ConsiderError(reply.status(), keep_id);
+    return std::nullopt;
+  }
+  *keep_id = false;
+  const bool parked = context_.clock.Steady() - sent >= kShortestWait;
+  // Who was parked has waited; only quick answers are asked for ever less
+  // often.
+  if (parked || reply->leases_size() > 0) pause_.Reset();
+  if (reply->leases_size() > 0) return reply->leases(0);
+  ConsiderNone(*reply);
+  return std::nullopt;
+}
+
+void Slot::ConsiderNone(const v1::AcquireReply& reply) {
+  if (reply.none_reason() != last_reason_) {
+    last_reason_ = reply.none_reason();
+    Log(LogLevel::kInfo, "no_trial",
+        {{"reason", v1::NoneReason_Name(last_reason_)},
+         {"detail", reply.none_detail()},
+         {"slot", absl::StrCat(number_)}});
+  }
+  if (reply.none_reason() == v1::STUDY_ENDED &&
+      context_.options.exit_when_done) {
+    context_.stop.Raise(StopLevel::kDone, kExitOk, "the study has ended");
+    return;
+  }
+  wakeup_.WaitFor(std::max(FromProto(reply.retry_after()), pause_.Next(rng_)));
+}
+
+void Slot::ConsiderError(const absl::Status& status, bool* keep_id) {
+  if (context_.stop.level() != StopLevel::kRun) return;
+  // The reply may have been lost after the grant: then the same id gets it.
+  *keep_id = WorthRetrying(status);
+  if (HasErrorId(status, ErrorId::kWorkerUnknown)) context_.register_again();
+  if (HasErrorId(status, ErrorId::kStudyNotFound) &&
+      context_.options.exit_when_done) {
+    Log(LogLevel::kError, "study_not_found",
+        {{"study", context_.options.study}});
+    context_.stop.Raise(StopLevel::kDone, kExitNotFound, "no such study");
+    return;
+  }
+  Log(LogLevel::kWarning, "no_answer",
+      {{"cause", std::string(status.message())},
+       {"slot", absl::StrCat(number_)}});
+  wakeup_.WaitFor(pause_.Next(rng_));
+}
+
+Duration Slot::LongestWait() const {
+  if (context_.options.idle_timeout == Duration::zero()) return kLongestWait;
+  return std::clamp(context_.options.idle_timeout, kShortestWait, kLongestWait);
+}
+
+bool Slot::EndIfIdle() {
+  const Duration limit = context_.options.idle_timeout;
+  if (limit == Duration::zero() || context_.busy > 0) return false;
+  const Duration idle =
+      context_.clock.Steady() - SteadyTime(context_.idle_since);
+  if (idle < limit) return false;
+  context_.stop.Raise(StopLevel::kDone, kExitOk, "no trial for long enough");
+  return true;
+}
+
+}  // namespace frostline

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: slot_context.h
+//
+// What the slots of an agent share. Owned by Agent; outlives every slot.
+#ifndef FROSTLINE_WORKER_AGENT_SLOT_CONTEXT_H_
+#define FROSTLINE_WORKER_AGENT_SLOT_CONTEXT_H_
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "base/clock.h"
+#include "worker/agent/courier.h"
+#include "worker/agent/lease_keeper.h"
+#include "worker/agent/options.h"
+#include "worker/agent/rpc_client.h"
+#include "worker/agent/run_folder.h"
+#include "worker/agent/stop_switch.h"
+
+namespace frostline {
+
+struct SlotContext {
+  const AgentOptions& options;
+  const Clock& clock;
+  RpcClient& client;
+  RunFolder& run_folder;
+  LeaseKeeper& keeper;
+  Courier& courier;
+  StopSwitch& stop;
+  const std::string worker_name;
+  const std::string boot_id;
+  std::function<void()> register_again;
+  // For --idle-timeout: how many slots have a trial, and since when none has.
+  std::atomic<int> busy{0};
+  std::atomic<SteadyTime::rep> idle_since{0};
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_SLOT_CONTEXT_H_

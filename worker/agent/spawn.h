@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: spawn.h
+//
+// fork and exec, with everything that must be right between the two.
+#ifndef FROSTLINE_WORKER_AGENT_SPAWN_H_
+#define FROSTLINE_WORKER_AGENT_SPAWN_H_
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace frostline {
+
+// Our ends of the child's pipes; all non-blocking and closed on exec.
+struct Spawned {
+  pid_t pid = -1;
+  int in = -1;
+  int out = -1;
+  int err = -1;
+};
+
+// Runs /bin/sh -c `script` in a process group of its own, with default signals,
+// no other file descriptors, and SIGKILL when the calling thread ends.
+// TRAINER_START when the system has no more processes or files to give.
+absl::StatusOr<Spawned> SpawnShell(const std::string& script,
+                                   const std::vector<std::string>& environment);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_SPAWN_H_

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: spool.h
+//
+// What an attempt has to say, on disk before it is sent: a file per attempt,
+// appended and fsynced, so that neither the coordinator's absence nor the
+// agent's death loses hours of training. It begins with the lease's proof (so
+// it is readable by its owner alone) and holds requests in the order they are
+// to be sent.
+//
+//   file   := "frostline spool 1\n" record*
+//   record := length u32, crc32 u32, kind u8, payload   (little-endian; the
+//             sum covers kind and payload)
+//   kind   := 'L' LeaseRef (the first) | 'R' ReportRequest | 'F' FinishRequest
+//             | 'B' ReleaseRequest
+//
+// A record that is cut off or damaged ends the file: it was never acknowledged
+// to anybody.
+#ifndef FROSTLINE_WORKER_AGENT_SPOOL_H_
+#define FROSTLINE_WORKER_AGENT_SPOOL_H_
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "frostline/v1/worker_service.pb.h"
+
+namespace frostline {
+
+using SpoolRecord =
+    std::variant<v1::ReportRequest, v1::FinishRequest, v1::ReleaseRequest>;
+
+struct SpoolContent {
+  v1::LeaseRef lease;
+  std::vector<SpoolRecord> records;
+};
+
+// One thread at a time.
+class SpoolFile {
+ public:
+  // A new file; STORE_IO and its kin when the disk will not.
+  static absl::StatusOr<std::unique_ptr<SpoolFile>> Create(
+      const std::string& path, const v1::LeaseRef& lease);
+  // One left by an earlier life: reads it into `content`, cuts off a torn tail
+  // and is ready for more. STORE_CORRUPT when not even the lease is readable.
+  static absl::StatusOr<std::unique_ptr<SpoolFile>> Reopen(
+      const std::string& path, SpoolContent* content);
+
+  ~SpoolFile();
+  SpoolFile(const SpoolFile&) = delete;
+  SpoolFile& operator=(const SpoolFile&) = delete;
+
+  // On disk when it returns OK. After a failure the file holds what it held.
+  absl::Status Append(const SpoolRecord& record);
+  void Remove();
+  // Out of the way, but kept: nobody would take it.
+  void MoveTo(const std::string& folder);
+
+  const std::string& path() const { return path_; }
+
+ private:
+  SpoolFile(std::string path, int fd, std::int64_t size)
+      : path_(std::move(path)), fd_(fd), size_(size) {}
+  absl::Status Write(const std::string& bytes);
+
+  std::string path_;
+  int fd_;
+  std::int64_t size_;
+};
+
+// "imdb~17~2.spool" for attempt 2 of trial 17: '~' is in no id.
+std::string SpoolFileName(const v1::LeaseRef& lease);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_SPOOL_H_

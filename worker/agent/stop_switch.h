@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: stop_switch.h
+//
+// How the agent is told to end, and how its threads learn of it. The first
+// exit code given counts; the level only rises.
+#ifndef FROSTLINE_WORKER_AGENT_STOP_SWITCH_H_
+#define FROSTLINE_WORKER_AGENT_STOP_SWITCH_H_
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/exit_code.h"
+#include "worker/agent/wakeup.h"
+
+namespace frostline {
+
+enum class StopLevel {
+  kRun,
+  kDone,     // no new trials; what runs may finish
+  kRelease,  // checkpoint, hand back, end
+  kNow,      // hand back without waiting for checkpoints
+};
+
+// Thread-safe.
+class StopSwitch {
+ public:
+  // `why` is for the log and for the release's detail.
+  void Raise(StopLevel level, ExitCode exit_code, const std::string& why);
+  StopLevel level() const;
+  ExitCode exit_code() const;
+  std::string why() const;
+
+  // Rings `wakeup` at every raise, until Forget().
+  void Notify(Wakeup* wakeup);
+  void Forget(Wakeup* wakeup);
+
+ private:
+  mutable std::mutex mutex_;
+  StopLevel level_ = StopLevel::kRun;
+  ExitCode exit_code_ = kExitOk;
+  std::string why_;
+  std::vector<Wakeup*> wakeups_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_STOP_SWITCH_H_

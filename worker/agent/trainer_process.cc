@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/agent/trainer_process.h"
+
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "worker/agent/protocol.h"
+#include "worker/agent/spawn.h"
+
+namespace frostline {
+namespace {
+
+// A trainer may end without its pipes being closed: a child of its own has
+// them. So its end is looked for at least this often.
+constexpr Duration kLookInterval = std::chrono::milliseconds(100);
+constexpr Duration kReapInterval = std::chrono::milliseconds(2);
+constexpr std::size_t kChunk = std::size_t{64} << 10;
+// In one turn, so that a trainer that never stops writing is not all we hear.
+constexpr std::size_t kMostUnread = 4 * kMaxLineBytes;
+
+void CloseFd(int* fd) {
+  if (*fd >= 0) close(*fd);
+  *fd = -1;
+}
+
+// Appends what is there. False when nothing will come any more.
+bool ReadInto(int fd, std::string* text) {
+  std::array<char, kChunk> chunk{};
+  while (text->size() < kMostUnread) {
+    const ssize_t n = read(fd, chunk.data(), chunk.size());
+    if (n > 0) {
+      text->append(chunk.data(), static_cast<std::size_t>(n));
+    } else if (n == 0) {
+      return false;
+    } else if (errno != EINTR) {
+      return errno == EAGAIN;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TrainerProcess>> TrainerProcess::Start(
+    const TrainerCommand& command, LogTail& log) {
+  ASSIGN_OR_RETURN(const Spawned child,
+                   SpawnShell("exec " + command.command, command.environment));
+  return std::unique_ptr<TrainerProcess>(
+      new TrainerProcess(child.pid, child.in, child.out, child.err, log));
+}
+
+TrainerProcess::TrainerProcess(pid_t pid, int in, int out, int err,
+                               LogTail& log)
+    : pid_(pid), in_(in), out_(out), err_(err), log_(log) {}
+
+TrainerProcess::~TrainerProcess() {
+  Kill();
+  CloseFd(&in_);
+  CloseFd(&out_);
+  CloseFd(&err_);
+}
+
+void TrainerProcess::Send(const std::string& line) {
+  unsent_ += line;
+  Flush();
+}
+
+void TrainerProcess::CloseInput() {
+  input_ends_ = true;
+  Flush();
+}
+
+void TrainerProcess::Flush() {
+  while (in_ >= 0 && !unsent_.empty()) {
+    const ssize_t n = write(in_, unsent_.data(), unsent_.size());
+    if (n > 0) {
+      unsent_.erase(0, static_cast<std::size_t>(n));
+    } else if (errno != EINTR) {
+      // A trainer that reads no more will be judged by what it writes.
+      if (errno != EAGAIN) CloseFd(&in_);
+      return;
+    }
+  }
+  if (input_ends_) CloseFd(&in_);
+}
+
+TrainerProcess::Output TrainerProcess::Wait(Wakeup& wakeup, Duration time) {
+  Output output;
+  // A negative fd is passed over by poll(2).
+  const bool wants_in = in_ >= 0 && !unsent_.empty();
+  std::array<pollfd, 4> entries = {{{out_, POLLIN, 0},
+                                    {err_, POLLIN, 0},
+                                    {wants_in ? in_ : -1, POLLOUT, 0},
+                                    {wakeup.fd(), POLLIN, 0}}};
+  poll(entries.data(), entries.size(),
+       PollMillis(std::min(time, kLookInterval)));
+  if (entries[3].revents != 0) wakeup.Hush();
+  // Looked at before reading: what it wrote before its end is then in the pipe.
+  const bool gone = Reap();
+  Flush();
+  ReadError();
+  ReadOutput(gone, &output);
+  return output;
+}
+
+void TrainerProcess::ReadOutput(bool gone, Output* output) {
+  if (out_ >= 0 && !ReadInto(out_, &unread_)) CloseFd(&out_);
+  output->ended = gone && unread_.size() < kMostUnread;
+  CutLines(output);
+  // A last line may lack its newline.
+  const bool rest = output->ended && !output->overlong && !unread_.empty();
+  if (rest) output->lines.push_back(std::exchange(unread_, ""));
+}
+
+void TrainerProcess::CutLines(Output* output) {
+  std::size_t begin = 0;
+  for (std::size_t end = unread_.find('\n'); end != std::string::npos;
+       end = unread_.find('\n', begin)) {
+    output->overlong = output->overlong || end - begin > kMaxLineBytes;
+    if (output->overlong) return;
+    output->lines.push_back(unread_.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  unread_.erase(0, begin);
+  output->overlong = unread_.size() > kMaxLineBytes;
+}
+
+void TrainerProcess::ReadError() {
+  if (err_ < 0) return;
+  std::string text;
+  if (!ReadInto(err_, &text)) CloseFd(&err_);
+  if (!text.empty()) log_.Append(text);
+}
+
+bool TrainerProcess::Reap() {
+  if (ended_) return true;
+  siginfo_t info{};
+  // Left unreaped for a moment: its number cannot be given to another process
+  // before its whole group is gone.
+  const int waited = waitid(P_PID, static_cast<id_t>(pid_), &info,
+                            WEXITED | WNOHANG | WNOWAIT);
+  if (waited != 0 || info.si_pid == 0) return false;
+  kill(-pid_, SIGKILL);
+  waitpid(pid_, &wait_status_, 0);
+  ended_ = true;
+  return true;
+}
+
+void TrainerProcess::Terminate(Duration grace) {
+  if (Reap()) return;
+  killed_by_us_ = true;
+  const SystemClock clock;
+  const SteadyTime deadline = clock.Steady() + grace;
+  if (grace > Duration::zero()) kill(-pid_, SIGTERM);
+  while (!Reap()) {
+    if (clock.Steady() >= deadline) kill(-pid_, SIGKILL);
+    ReadError();
+    std::this_thread::sleep_for(kReapInterval);
+  }
+}
+
+std::string DescribeWaitStatus(int wait_status) {
+  if (WIFEXITED(wait_status)) {
+    return absl::StrCat("exited with code ", WEXITSTATUS(wait_status));
+  }
+  const int number = WTERMSIG(wait_status);
+  return absl::StrCat("was killed by signal ", number, " (", strsignal(number),
+                      ")");
+}
+
+}  // namespace frostline

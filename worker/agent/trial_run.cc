@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/agent/trial_run.h"
+
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "worker/agent/outcome.h"
+
+namespace frostline {
+namespace {
+
+constexpr Duration kLongestWait = std::chrono::seconds(60);
+constexpr int kMostMeasurements = 1'000;
+
+}  // namespace
+
+TrialRun::TrialRun(SlotContext& context, const v1::Lease& lease,
+                   HeldLease& held, Outbox& outbox, Wakeup& wakeup,
+                   LogTail& log)
+    : context_(context),
+      lease_(lease),
+      held_(held),
+      outbox_(outbox),
+      wakeup_(wakeup),
+      log_(log),
+      start_(context.clock.Steady()) {
+  checkpoint_.set_step(-1);
+}
+
+double TrialRun::Elapsed() const {
+  return std::chrono::duration<double>(context_.clock.Steady() - start_)
+      .count();
+}
+
+bool TrialRun::Run(TrainerProcess& trainer, bool used,
+                   const std::string& folder,
+                   const std::string& checkpoint_path) {
+  folder_ = folder;
+  // What it wrote after its last finish belongs to no trial.
+  for (const std::string& line : trainer.Wait(wakeup_, Duration()).lines) {
+    log_.Append(line + "\n");
+  }
+  trainer.Send(TrialLine(lease_, folder, checkpoint_path));
+  while (!over_) {
+    Duration patience = kLongestWait;
+    if (order_ != Order::kNone) {
+      patience = order_deadline_ - context_.clock.Steady();
+    }
+    const auto output = trainer.Wait(wakeup_, patience);
+    for (const std::string& line : output.lines) Take(line, trainer);
+    if (!over_ && output.overlong) TakeOverlong(trainer);
+    if (!over_) SendReports();
+    if (!over_ && output.ended) {
+      if (used && !spoke_ && order_ == Order::kNone) return false;
+      TakeExit(trainer);
+    }
+    if (!over_) FollowOrders(trainer);
+  }
+  return true;
+}
+
+void TrialRun::FailToStart(const absl::Status& status) {
+  could_not_start_ = true;
+  Finish(FailedOutcome(v1::FAILURE_CLASS_INFRASTRUCTURE, status));
+}
+
+void TrialRun::Take(const std::string& line, TrainerProcess& trainer) {
+  const auto message = ParseTrainerLine(line);
+  if (!message.ok()) {
+    // Its state is unknown, whatever was over before.
+    trainer_is_ready_ = false;
+    return over_ ? trainer.Kill() : Reject(message.status(), trainer);
+  }
+  spoke_ = spoke_ || !std::holds_alternative<LogMessage>(*message);
+  if (const auto* text = std::get_if<LogMessage>(&*message)) {
+    log_.Append(text->text + "\n");
+  } else if (over_) {
+    log_.Append(line + "\n");
+  } else if (const auto* report = std::get_if<ReportMessage>(&*message)) {
+    TakeReport(*report, trainer);
+  } else if (const auto* saved = std::get_if<CheckpointMessage>(&*message)) {
+    TakeCheckpoint(*saved);
+  } else if (const auto* finish = std::get_if<FinishMessage>(&*message)) {
+    TakeFinish(*finish);
+  } else if (const auto* hello = std::get_if<HelloMessage>(&*message)) {
+    Log(LogLevel::kInfo, "trainer", {{"software", hello->software}});
+  }
+}
+
+void TrialRun::TakeReport(const ReportMessage& report,
+                          TrainerProcess& trainer) {
+  if (report.step <= last_step_) {
+    return Reject(MakeError(ErrorId::kTrainerProtocol,
+                            absl::StrCat("step ", report.step,
+                                         " comes after step ", last_step_),
+                            "number a trial's reports upwards", "step"),
+                  trainer);
+  }
+  last_step_ = report.step;
+  held_.NoteStep(report.step, report.total_steps);
+  if (report.metrics.empty()) return;  // progress alone
+  v1::Measurement* const measurement = pending_.add_measurements();
+  measurement->set_step(report.step);
+  measurement->set_elapsed_s(Elapsed());
+  for (const auto& [name, value] : report.metrics) {
+    (*measurement->mutable_metrics())[name] = value;
+  }
+  if (pending_.measurements_size() == kMostMeasurements) SendReports();
+}
+
+void TrialRun::TakeCheckpoint(const CheckpointMessage& message) {
+  checkpoint_ = message.checkpoint;
+  if (checkpoint_.bytes() == 0) {
+    std::error_code error;
+    const auto bytes = std::filesystem::file_size(
+        std::filesystem::path(folder_) / checkpoint_.id(), error);
+    if (!error) checkpoint_.set_bytes(static_cast<std::int64_t>(bytes));
+  }
+  *pending_.mutable_checkpoint() = checkpoint_;
+  if (order_ == Order::kRelease) Release(order_reason_);
+}
+
+void TrialRun::TakeFinish(const FinishMessage& finish) {
+  using State = FinishMessage::State;
+  trainer_is_ready_ = true;
+  const bool has_result = finish.state == State::kSucceeded ||
+                          finish.state == State::kInfeasible ||
+                          finish.state == State::kPruned;
+  const bool overtook_release = order_ == Order::kRelease && has_result;
+  if (order_ == Order::kNone || overtook_release) {
+    return Finish(OutcomeOf(finish, lease_.spec()));
+  }
+  ConcludeOrder(DetailsOf(finish));
+}
+
+void TrialRun::TakeExit(const TrainerProcess& trainer) {
+  if (order_ != Order::kNone) return ConcludeOrder({});
+  v1::Outcome outcome = OutcomeOfExit(trainer.wait_status(), spoke_);
+  could_not_start_ = !spoke_;
+  Finish(std::move(outcome));
+}
+
+void TrialRun::TakeOverlong(TrainerProcess& trainer) {
+  Reject(MakeError(ErrorId::kTrainerProtocol,
+                   absl::StrCat("a line is over ", kMaxLineBytes, " bytes"),
+                   "see docs/reference/trainer-protocol.md"),
+         trainer);
+}
+
+void TrialRun::Reject(const absl::Status& mistake, TrainerProcess& trainer) {
+  trainer.Kill();
+  Finish(FailedOutcome(v1::FAILURE_CLASS_TRIAL, mistake));
+}
+
+}  // namespace frostline

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: trial_run.h
+//
+// One attempt of a trial on a trainer: sends the trial, turns what the trainer
+// says into reports and an ending in the outbox, and passes orders on to it.
+//
+//   order                              to the trainer      ends with
+//   STOP_PRUNED, STOP_CANCELLED        stop, then signals  Finish of that kind
+//   CHECKPOINT_AND_RELEASE, SIGTERM    stop, then signals  Release, checkpoint
+//   LEASE_LOST                         SIGKILL             nothing
+//
+// An order is final. A trainer that does not follow within the grace is ended
+// by SIGTERM, then SIGKILL.
+#ifndef FROSTLINE_WORKER_AGENT_TRIAL_RUN_H_
+#define FROSTLINE_WORKER_AGENT_TRIAL_RUN_H_
+
+#include <memory>
+#include <string>
+
+#include "worker/agent/held_lease.h"
+#include "worker/agent/outbox.h"
+#include "worker/agent/protocol.h"
+#include "worker/agent/slot_context.h"
+#include "worker/agent/trainer_process.h"
+
+namespace frostline {
+
+class TrialRun {
+ public:
+  // Everything outlives the run; `wakeup` is the slot's.
+  TrialRun(SlotContext& context, const v1::Lease& lease, HeldLease& held,
+           Outbox& outbox, Wakeup& wakeup, LogTail& log);
+
+  // Returns when the outbox is closed; the trainer may be dead then. False,
+  // with an open outbox: a trainer with trials behind it (`used`) ended before
+  // it said a word to this one, which another trainer may run.
+  bool Run(TrainerProcess& trainer, bool used, const std::string& folder,
+           const std::string& checkpoint_path);
+  // An attempt whose trainer could not even be started.
+  void FailToStart(const absl::Status& status);
+
+  // It said finish, so it is ready for the next trial.
+  bool trainer_is_ready() const { return trainer_is_ready_; }
+  // The agent should pause before it tries another one.
+  bool could_not_start() const { return could_not_start_; }
+  // Set unless the attempt was released or lost.
+  v1::Outcome::Kind outcome_kind() const { return outcome_kind_; }
+  bool has_checkpoint() const { return checkpoint_.step() >= 0; }
+
+ private:
+  // Graver ones replace the others.
+  enum class Order { kNone, kRelease, kPrune, kCancel };
+
+  void Take(const std::string& line, TrainerProcess& trainer);
+  void TakeReport(const ReportMessage& report, TrainerProcess& trainer);
+  void TakeCheckpoint(const CheckpointMessage& message);
+  void TakeFinish(const FinishMessage& finish);
+  void TakeExit(const TrainerProcess& trainer);
+  void TakeOverlong(TrainerProcess& trainer);
+  void Reject(const absl::Status& mistake, TrainerProcess& trainer);
+
+  void FollowOrders(TrainerProcess& trainer);
+  void Give(Order order, const std::string& reason, TrainerProcess& trainer);
+  // The trainer has stopped, or was made to.
+  void ConcludeOrder(v1::Outcome outcome);
+
+  void SendReports();
+  void Finish(v1::Outcome outcome);
+  void Release(const std::string& detail);
+  // Of this attempt, or the one it began with; null: none.
+  const v1::Checkpoint* NewestCheckpoint() const;
+  double Elapsed() const;
+
+  SlotContext& context_;
+  const v1::Lease& lease_;
+  HeldLease& held_;
+  Outbox& outbox_;
+  Wakeup& wakeup_;
+  LogTail& log_;
+  const SteadyTime start_;
+
+  Order order_ = Order::kNone;
+  std::string order_reason_;
+  SteadyTime order_deadline_{};
+  bool drained_ = false;
+  bool spoke_ = false;
+  bool over_ = false;
+  bool trainer_is_ready_ = false;
+  bool could_not_start_ = false;
+  v1::Outcome::Kind outcome_kind_ = v1::Outcome::KIND_UNSPECIFIED;
+
+  v1::ReportRequest pending_;
+  std::int64_t reports_ = 0;
+  std::int64_t last_step_ = -1;
+  std::string folder_;
+  v1::Checkpoint checkpoint_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_TRIAL_RUN_H_

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a run is told to end, and what is said of its end.
+#include "base/log.h"
+#include "worker/agent/trial_run.h"
+
+namespace frostline {
+namespace {
+
+// Between SIGTERM and SIGKILL.
+constexpr Duration kKillGrace = std::chrono::seconds(5);
+
+}  // namespace
+
+void TrialRun::FollowOrders(TrainerProcess& trainer) {
+  const v1::Directive directive = held_.directive();
+  const StopLevel level = context_.stop.level();
+  if (directive.action() == v1::Directive::LEASE_LOST) {
+    Log(LogLevel::kWarning, "lease_lost",
+        {{"trial", lease_.trial()}, {"reason", directive.reason()}});
+    trainer.Kill();
+    outbox_.Abandon("");
+    over_ = true;
+    return;
+  }
+  if (directive.action() == v1::Directive::STOP_CANCELLED) {
+    Give(Order::kCancel, "cancelled", trainer);
+  } else if (directive.action() == v1::Directive::STOP_PRUNED) {
+    Give(Order::kPrune, "pruned", trainer);
+  } else if (level >= StopLevel::kRelease) {
+    Give(Order::kRelease, "preempt", trainer);
+  } else if (directive.action() == v1::Directive::CHECKPOINT_AND_RELEASE) {
+    drained_ = true;
+    Give(Order::kRelease, "drain", trainer);
+  }
+  const bool late =
+      order_ != Order::kNone && context_.clock.Steady() >= order_deadline_;
+  if (level != StopLevel::kNow && !late) return;
+  trainer.Terminate(level == StopLevel::kNow ? Duration() : kKillGrace);
+  ConcludeOrder({});
+}
+
+void TrialRun::Give(Order order, const std::string& reason,
+                    TrainerProcess& trainer) {
+  if (order <= order_) return;
+  if (order_ == Order::kNone) {
+    order_deadline_ = context_.clock.Steady() + context_.options.stop_grace;
+  }
+  order_ = order;
+  order_reason_ = reason;
+  Log(LogLevel::kInfo, "stopping_trial",
+      {{"trial", lease_.trial()}, {"reason", reason}});
+  trainer.Send(StopLine(reason));
+}
+
+void TrialRun::ConcludeOrder(v1::Outcome outcome) {
+  if (order_ == Order::kRelease) return Release(order_reason_);
+  outcome.set_kind(order_ == Order::kPrune ? v1::Outcome::PRUNED
+                                           : v1::Outcome::CANCELLED);
+  const std::string reason = held_.directive().reason();
+  if (!reason.empty()) outcome.set_cause(reason);
+  Finish(std::move(outcome));
+}
+
+const v1::Checkpoint* TrialRun::NewestCheckpoint() const {
+  if (has_checkpoint()) return &checkpoint_;
+  return lease_.has_resume_from() ? &lease_.resume_from() : nullptr;
+}
+
+void TrialRun::SendReports() {
+  if (pending_.measurements_size() == 0 && !pending_.has_checkpoint()) return;
+  *pending_.mutable_lease() = held_.proof();
+  pending_.set_sequence(++reports_);
+  outbox_.Add(pending_);
+  pending_.Clear();
+  context_.courier.Ring();
+}
+
+void TrialRun::Finish(v1::Outcome outcome) {
+  over_ = true;
+  outcome_kind_ = outcome.kind();
+  if (outcome.usage().total_seconds() == 0) {
+    outcome.mutable_usage()->set_total_seconds(Elapsed());
+  }
+  if (outcome.kind() == v1::Outcome::FAILED) {
+    outcome.set_log_tail(log_.Text());
+  }
+  if (const auto* newest = NewestCheckpoint()) {
+    *outcome.mutable_checkpoint() = *newest;
+  }
+  v1::FinishRequest request;
+  *request.mutable_lease() = held_.proof();
+  *request.mutable_measurements() = pending_.measurements();
+  *request.mutable_outcome() = std::move(outcome);
+  outbox_.Add(request);
+  context_.courier.Ring();
+}
+
+void TrialRun::Release(const std::string& detail) {
+  over_ = true;
+  v1::ReleaseRequest request;
+  *request.mutable_lease() = held_.proof();
+  request.set_reason(drained_ ? v1::ReleaseRequest::DRAINED
+                              : v1::ReleaseRequest::PREEMPTED);
+  *request.mutable_measurements() = pending_.measurements();
+  if (const auto* newest = NewestCheckpoint()) {
+    *request.mutable_checkpoint() = *newest;
+  }
+  request.set_detail(detail);
+  outbox_.Add(request);
+  context_.courier.Ring();
+}
+
+}  // namespace frostline

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/demo_trainer/fine_tuning.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+namespace frostline::demo {
+namespace {
+
+constexpr double kDecayOfMoment = 0.9;
+constexpr double kDecayOfVariance = 0.999;
+constexpr double kEpsilon = 1e-8;
+
+Network Zero(Network shape) {
+  shape.SetZero();
+  return shape;
+}
+
+// Fisher and Yates, with our generator: std::shuffle differs by library.
+std::vector<std::size_t> ShuffledOrder(std::size_t size, Rng& rng) {
+  std::vector<std::size_t> order(size);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t i = size; i > 1; --i) {
+    std::swap(order[i - 1], order[rng.Below(i)]);
+  }
+  return order;
+}
+
+// Calls `visit` with every block of numbers of `network`.
+template <typename AnyNetwork, typename Visit>
+void ForEachBlock(AnyNetwork& network, Visit visit) {
+  for (std::size_t m = 0; m < kModules; ++m) {
+    visit(network.module(m).weights);
+    visit(network.module(m).bias);
+  }
+}
+
+}  // namespace
+
+FineTuning::FineTuning(Network start, const std::vector<Example>& examples,
+                       Settings settings)
+    : network_(std::move(start)),
+      gradient_(Zero(network_)),
+      moment_(Zero(network_)),
+      variance_(Zero(network_)),
+      examples_(examples),
+      settings_(std::move(settings)) {
+  for (const double rate : settings_.rates) trains_.push_back(rate > 0.0);
+}
+
+double FineTuning::Epoch() {
+  Rng rng(settings_.seed, static_cast<std::uint64_t>(epochs_));
+  double loss = 0.0;
+  std::size_t in_batch = 0;
+  for (const std::size_t i : ShuffledOrder(examples_.size(), rng)) {
+    loss += network_.AddGradient(examples_[i], trains_, &gradient_);
+    if (++in_batch == settings_.batch_size) Step(std::exchange(in_batch, 0));
+  }
+  if (in_batch > 0) Step(in_batch);
+  ++epochs_;
+  return loss / static_cast<double>(examples_.size());
+}
+
+void FineTuning::Step(std::size_t batch) {
+  ++steps_;
+  const double share = 1.0 / static_cast<double>(batch);
+  for (std::size_t m = 0; m < kModules; ++m) {
+    if (!trains_[m]) continue;
+    Dense& gradient = gradient_.module(m);
+    for (double& slope : gradient.weights) slope *= share;
+    for (double& slope : gradient.bias) slope *= share;
+    const double rate = settings_.rates[m];
+    StepModule(gradient.weights, rate, &moment_.module(m).weights,
+               &variance_.module(m).weights, &network_.module(m).weights);
+    StepModule(gradient.bias, rate, &moment_.module(m).bias,
+               &variance_.module(m).bias, &network_.module(m).bias);
+  }
+  gradient_.SetZero();
+}
+
+void FineTuning::StepModule(const Vector& gradient, double rate, Vector* moment,
+                            Vector* variance, Vector* weights) const {
+  const auto t = static_cast<double>(steps_);
+  const double moment_bias = 1.0 - std::pow(kDecayOfMoment, t);
+  const double variance_bias = 1.0 - std::pow(kDecayOfVariance, t);
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    double& m = (*moment)[i];
+    double& v = (*variance)[i];
+    double& w = (*weights)[i];
+    const double g = gradient[i];
+    w -= rate * settings_.weight_decay * w;
+    if (settings_.adam) {
+      m = kDecayOfMoment * m + (1.0 - kDecayOfMoment) * g;
+      v = kDecayOfVariance * v + (1.0 - kDecayOfVariance) * g * g;
+      w -= rate * (m / moment_bias) / (std::sqrt(v / variance_bias) + kEpsilon);
+    } else {
+      w -= rate * g;
+    }
+  }
+}
+
+std::int64_t FineTuning::trained_parameters() const {
+  std::size_t count = 0;
+  for (std::size_t m = 0; m < kModules; ++m) {
+    if (trains_[m]) count += network_.module(m).size();
+  }
+  return static_cast<std::int64_t>(count);
+}
+
+// Forward, a weight's gradient and passing back cost two operations a weight.
+double FineTuning::flops_per_example() const {
+  double weights = 0.0;
+  bool below_trains = false;
+  for (std::size_t m = 0; m < kModules; ++m) {
+    const auto size = static_cast<double>(network_.module(m).weights.size());
+    weights +=
+        size * (1.0 + (trains_[m] ? 1.0 : 0.0) + (below_trains ? 1.0 : 0.0));
+    below_trains = below_trains || trains_[m];
+  }
+  return 2.0 * weights;
+}
+
+double FineTuning::flops_skipped_per_example() const {
+  double weights = 0.0;
+  for (std::size_t m = 0; m < kModules; ++m) {
+    const auto size = static_cast<double>(network_.module(m).weights.size());
+    weights += size * (m == 0 ? 2.0 : 3.0);
+  }
+  return 2.0 * weights - flops_per_example();
+}
+
+std::string FineTuning::Save() const {
+  Vector numbers = {static_cast<double>(epochs_), static_cast<double>(steps_)};
+  for (const Network* part : {&network_, &moment_, &variance_}) {
+    ForEachBlock(*part, [&numbers](const Vector& block) {
+      numbers.insert(numbers.end(), block.begin(), block.end());
+    });
+  }
+  std::string bytes(numbers.size() * sizeof(double), '\0');
+  std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  return bytes;
+}
+
+bool FineTuning::Restore(const std::string& bytes) {
+  if (bytes.size() != Save().size()) return false;
+  Vector numbers(bytes.size() / sizeof(double));
+  std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  epochs_ = static_cast<int>(numbers[0]);
+  steps_ = static_cast<std::int64_t>(numbers[1]);
+  auto next = numbers.begin() + 2;
+  for (Network* part : {&network_, &moment_, &variance_}) {
+    ForEachBlock(*part, [&next](Vector& block) {
+      for (double& number : block) number = *next++;
+    });
+  }
+  return true;
+}
+
+}  // namespace frostline::demo

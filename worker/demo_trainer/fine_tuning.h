@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: fine_tuning.h
+//
+// Fine-tuning with a learning rate for each module: Adam or SGD, epoch by
+// epoch, the same to the last bit for the same settings, and again after a
+// checkpoint.
+#ifndef FROSTLINE_WORKER_DEMO_TRAINER_FINE_TUNING_H_
+#define FROSTLINE_WORKER_DEMO_TRAINER_FINE_TUNING_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "worker/demo_trainer/network.h"
+
+namespace frostline::demo {
+
+struct Settings {
+  std::vector<double> rates = std::vector<double>(kModules);  // 0: frozen
+  bool adam = true;                                           // else SGD
+  double weight_decay = 0.0;
+  std::size_t batch_size = 16;
+  std::uint64_t seed = 0;  // of the order of the examples
+};
+
+class FineTuning {
+ public:
+  FineTuning(Network start, const std::vector<Example>& examples,
+             Settings settings);
+
+  // One pass over the examples; returns the mean loss. NaN when it diverged.
+  double Epoch();
+  int epochs() const { return epochs_; }
+  std::int64_t steps() const { return steps_; }
+  const Network& network() const { return network_; }
+  std::int64_t trained_parameters() const;
+  // Multiplications and additions per example: forward and backward as
+  // computed, and the part of a full backward that frozen modules saved.
+  double flops_per_example() const;
+  double flops_skipped_per_example() const;
+
+  // All that Epoch() depends on, as bytes. Restore: false if they are not those
+  // of a FineTuning.
+  std::string Save() const;
+  bool Restore(const std::string& bytes);
+
+ private:
+  void Step(std::size_t batch);
+  void StepModule(const Vector& gradient, double rate, Vector* moment,
+                  Vector* variance, Vector* weights) const;
+
+  Network network_;
+  Network gradient_;
+  Network moment_;
+  Network variance_;
+  const std::vector<Example>& examples_;
+  const Settings settings_;
+  std::vector<bool> trains_;
+  int epochs_ = 0;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace frostline::demo
+
+#endif  // FROSTLINE_WORKER_DEMO_TRAINER_FINE_TUNING_H_

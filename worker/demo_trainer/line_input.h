@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: line_input.h
+//
+// Lines from a file descriptor, with a wait of the caller's choice: a trainer
+// looks for a stop between two epochs without waiting for one.
+#ifndef FROSTLINE_WORKER_DEMO_TRAINER_LINE_INPUT_H_
+#define FROSTLINE_WORKER_DEMO_TRAINER_LINE_INPUT_H_
+
+#include <optional>
+#include <string>
+
+namespace frostline::demo {
+
+class LineInput {
+ public:
+  explicit LineInput(int fd) : fd_(fd) {}
+
+  // The next line if it comes within `millis` (-1: however long it takes).
+  std::optional<std::string> Next(int millis);
+  // No line will come any more.
+  bool ended() const { return ended_; }
+
+ private:
+  std::optional<std::string> Cut();
+
+  const int fd_;
+  std::string buffer_;
+  bool ended_ = false;
+};
+
+}  // namespace frostline::demo
+
+#endif  // FROSTLINE_WORKER_DEMO_TRAINER_LINE_INPUT_H_

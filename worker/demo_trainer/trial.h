@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: trial.h
+//
+// The trial message as the demo trainer understands it
+// (docs/reference/trainer-protocol.md).
+#ifndef FROSTLINE_WORKER_DEMO_TRAINER_TRIAL_H_
+#define FROSTLINE_WORKER_DEMO_TRAINER_TRIAL_H_
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "worker/demo_trainer/fine_tuning.h"
+
+namespace frostline::demo {
+
+struct Trial {
+  Settings settings;
+  int epochs = 20;
+  // training.extra.seconds_per_epoch: a pause, so that people and tests can
+  // watch a trial run.
+  double pause_s = 0.0;
+  std::string folder;
+  std::string resume_path;  // empty: from the start
+};
+
+// A module that the message gives no rate is frozen; one we do not have is
+// passed over. Returns what is wrong, or an empty text.
+std::string ReadTrial(const nlohmann::json& message, Trial* trial);
+
+}  // namespace frostline::demo
+
+#endif  // FROSTLINE_WORKER_DEMO_TRAINER_TRIAL_H_
