@@ -17,18 +17,26 @@ void ProposesPointsOfTheSpace(SamplerCase& one) {
 void RemembersNothingButTheHistory(SamplerCase& one) {
   const auto old = one.Make();
   one.Grow(50);
-  const History whole = one.history;
+  const History ended = one.history;
   one.history = History();
-  std::int64_t number = 1000;
-  for (const std::uint32_t i : whole.changes()) {
-    one.history.Put(whole.trials()[i]);
-    if (++number % 7 != 0) continue;
-    const auto fresh = one.Make();
-    EXPECT_TRUE(
-        SameProposal(one.Propose(*old, number), one.Propose(*fresh, number)));
-    EXPECT_TRUE(
-        SameProposal(one.Propose(*old, number), one.Propose(*fresh, number)))
-        << "asking changes nothing";
+  const std::vector<std::uint32_t>& order = ended.changes();
+  constexpr std::size_t kAtOnce = 3;
+  // Trials run before they end, several at once, as in a real study.
+  for (std::size_t i = 0; i < order.size() + kAtOnce; ++i) {
+    if (i < order.size()) {
+      Observation running = ended.trials()[order[i]];
+      running.state = TrialState::kRunning;
+      running.values.clear();
+      one.history.Put(running);
+    }
+    if (i >= kAtOnce) one.history.Put(ended.trials()[order[i - kAtOnce]]);
+    if (i % 7 != 0) continue;
+    const auto number = static_cast<std::int64_t>(1000 + i);
+    for (int asked = 0; asked < 2; ++asked) {  // asking changes nothing
+      const auto fresh = one.Make();
+      EXPECT_TRUE(
+          SameProposal(one.Propose(*old, number), one.Propose(*fresh, number)));
+    }
   }
 }
 

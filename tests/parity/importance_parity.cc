@@ -17,13 +17,13 @@ constexpr double kTolerance = 1e-10;
 
 Tree TreeOf(const json& recorded) {
   Tree tree;
-  for (std::size_t i = 0; i < recorded["feature"].size(); ++i) {
+  for (std::size_t i = 0; i < recorded.at("feature").size(); ++i) {
     TreeNode node;
-    node.axis = std::max(recorded["feature"][i].get<int>(), -1);
-    node.threshold = recorded["threshold"][i];
-    node.left = recorded["children_left"][i];
-    node.right = recorded["children_right"][i];
-    node.value = recorded["value"][i];
+    node.axis = std::max(recorded.at("feature")[i].get<int>(), -1);
+    node.threshold = recorded.at("threshold")[i];
+    node.left = recorded.at("children_left")[i];
+    node.right = recorded.at("children_right")[i];
+    node.value = recorded.at("value")[i];
     tree.nodes.push_back(node);
   }
   return tree;
@@ -31,40 +31,40 @@ Tree TreeOf(const json& recorded) {
 
 void CheckFanova(const std::string& path, ParityResult& result) {
   const json file = ReadJson(path);
-  const json& input = file["input"];
+  const json& input = file.at("input");
   Levels levels;
-  for (int k = 0; k < input["n_levels"]; ++k) levels.rates.push_back(k);
+  for (int k = 0; k < input.at("n_levels"); ++k) levels.rates.push_back(k);
   std::vector<MeasuredAxis> axes;
   std::vector<std::size_t> all;
-  for (std::size_t i = 0; i < input["n_params"].get<std::size_t>(); ++i) {
+  for (std::size_t i = 0; i < input.at("n_params").get<std::size_t>(); ++i) {
     axes.emplace_back(levels, 1.0);
     all.push_back(i);
   }
   std::vector<Tree> trees;
-  for (const json& tree : input["trees"]) trees.push_back(TreeOf(tree));
-  const json& recorded = file["results"].begin().value();
+  for (const json& tree : input.at("trees")) trees.push_back(TreeOf(tree));
+  const json& recorded = file.at("results").at("5.0.0");
   for (std::size_t t = 0; t < trees.size(); ++t) {
     const TreeMarginals marginals(trees[t], axes);
     const double variance = marginals.variance();
-    result.Near("variance", recorded["tree_total_variance"][t], variance,
+    result.Near("variance", recorded.at("tree_total_variance")[t], variance,
                 kTolerance);
     for (const std::size_t i : all) {
-      result.Near("main", recorded["tree_main_fraction"][t][i],
+      result.Near("main", recorded.at("tree_main_fraction")[t][i],
                   marginals.MainVariance(i) / variance, kTolerance);
     }
     const std::vector<double> pairs = marginals.PairVariances(all);
     for (std::size_t p = 0; p < pairs.size(); ++p) {
-      result.Near("pair", recorded["tree_pair_fraction_01_02_12"][t][p],
+      result.Near("pair", recorded.at("tree_pair_fraction_01_02_12")[t][p],
                   pairs[p] / variance, kTolerance);
     }
   }
   const Shares shares = ForestShares(trees, axes, all);
   for (const std::size_t i : all) {
-    result.Near("mean main", recorded["main_mean"][i], shares.main[i],
+    result.Near("mean main", recorded.at("main_mean")[i], shares.main[i],
                 kTolerance);
   }
   for (std::size_t p = 0; p < shares.pairs.size(); ++p) {
-    result.Near("mean pair", recorded["pair_mean"][p], shares.pairs[p],
+    result.Near("mean pair", recorded.at("pair_mean")[p], shares.pairs[p],
                 kTolerance);
   }
 }

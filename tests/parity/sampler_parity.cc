@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
+#include <utility>
 
 #include "sampler/pruner/pruner.h"
 #include "sampler/tpe/numeric_axis.h"
@@ -37,105 +39,118 @@ std::vector<double> NumbersOf(const json& values) {
 }
 
 Domain DomainOf(const json& recorded) {
-  const std::string type = recorded["type"];
+  const std::string type = recorded.at("type");
   if (type == "categorical") {
     Categorical choices;
-    for (int i = 0; i < recorded["n_choices"]; ++i) {
+    for (int i = 0; i < recorded.at("n_choices"); ++i) {
       choices.choices.push_back(std::to_string(i));
     }
     return choices;
   }
   if (type == "int") {
-    return IntRange{recorded["low"].get<std::int64_t>(),
-                    recorded["high"].get<std::int64_t>(),
-                    recorded["step"].get<std::int64_t>(), recorded["log"]};
+    return IntRange{recorded.at("low").get<std::int64_t>(),
+                    recorded.at("high").get<std::int64_t>(),
+                    recorded.at("step").get<std::int64_t>(),
+                    recorded.at("log")};
   }
-  return FloatRange{recorded["low"], recorded["high"],
-                    recorded["step"].is_null() ? 0.0
-                                               : recorded["step"].get<double>(),
-                    recorded["log"]};
+  return FloatRange{
+      recorded.at("low"), recorded.at("high"),
+      recorded.at("step").is_null() ? 0.0 : recorded.at("step").get<double>(),
+      recorded.at("log")};
 }
 
-// Kernels of equal centres come in no particular order from the recorder's
-// sort, so the widths are compared as a set.
-void CompareKernels(const json& recorded, const NumericAxis& axis,
-                    const std::string& what, ParityResult& result) {
-  std::vector<std::pair<double, double>> expected, actual;
-  for (std::size_t k = 0; k < recorded["mu"].size(); ++k) {
-    expected.emplace_back(recorded["mu"][k], recorded["sigma"][k]);
-    actual.emplace_back(axis.mu(k), axis.sigma(k));
+// The recorder's sort leaves kernels of equal centres in no particular order,
+// so which of them is the wide one is its own affair: kernels are compared as
+// a set, and densities are then computed from the recorded ones.
+std::vector<NumericKernel> CompareKernels(const json& recorded,
+                                          std::vector<NumericKernel> fitted,
+                                          const std::string& what,
+                                          ParityResult& result) {
+  std::vector<NumericKernel> kernels;
+  for (std::size_t k = 0; k < recorded.at("mu").size(); ++k) {
+    kernels.push_back({recorded.at("mu")[k], recorded.at("sigma")[k]});
   }
-  std::sort(expected.begin(), expected.end());
-  std::sort(actual.begin(), actual.end());
-  for (std::size_t k = 0; k < expected.size(); ++k) {
-    result.Near(what + ".mu", expected[k].first, actual[k].first, 1e-12);
-    result.Near(what + ".sigma", expected[k].second, actual[k].second, 1e-12);
+  std::vector<NumericKernel> expected = kernels;
+  for (auto* const set : {&expected, &fitted}) {
+    std::sort(set->begin(), set->end(), [](const auto& a, const auto& b) {
+      return std::pair(a.mu, a.sigma) < std::pair(b.mu, b.sigma);
+    });
   }
+  result.True(what + ": number of kernels", expected.size() == fitted.size());
+  for (std::size_t k = 0; k < std::min(expected.size(), fitted.size()); ++k) {
+    result.Near(what + ".mu", expected[k].mu, fitted[k].mu, 1e-12);
+    result.Near(what + ".sigma", expected[k].sigma, fitted[k].sigma, 1e-12);
+  }
+  return kernels;
 }
 
 void CompareMixture(const json& input, const std::vector<std::string>& names,
                     const json& recorded, const std::string& what,
                     ParityResult& result) {
-  std::vector<Domain> domains;
+  std::vector<std::unique_ptr<KernelAxis>> axes;
+  Columns points;
   for (const std::string& name : names) {
-    domains.push_back(DomainOf(input["distributions"][name]));
-  }
-  std::vector<const Domain*> pointers;
-  Columns observed, points;
-  for (std::size_t d = 0; d < names.size(); ++d) {
-    pointers.push_back(&domains[d]);
-    observed.push_back(NumbersOf(input["observations"][names[d]]));
-    points.push_back(NumbersOf(input["points"][names[d]]));
-    const auto range = NumericRangeOf(domains[d]);
-    if (range.has_value()) {
-      CompareKernels(recorded["components"][names[d]],
-                     NumericAxis(*range, observed.back()),
-                     what + "." + names[d], result);
+    const Domain domain = DomainOf(input.at("distributions").at(name));
+    const auto observed = NumbersOf(input.at("observations").at(name));
+    points.push_back(NumbersOf(input.at("points").at(name)));
+    const auto range = NumericRangeOf(domain);
+    if (!range.has_value()) {
+      axes.push_back(FitAxis(domain, observed, 0.0));
+      continue;
     }
+    axes.push_back(std::make_unique<NumericAxis>(
+        *range, CompareKernels(recorded.at("components").at(name),
+                               FitKernels(*range, observed), what + "." + name,
+                               result)));
   }
-  ParzenMixture mixture(pointers, observed, Recency::kForget, 0.0);
-  for (std::size_t k = 0; k < mixture.weights().size(); ++k) {
-    result.Near(what + ".weight", NumberOf(recorded["weights"][k]),
-                mixture.weights()[k], 1e-12);
+  const auto weights =
+      FitWeights(input.at("n").get<std::size_t>(), Recency::kForget);
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    result.Near(what + ".weight", NumberOf(recorded.at("weights")[k]),
+                weights[k], 1e-12);
   }
+  ParzenMixture mixture(std::move(axes), weights);
   const std::vector<double> densities = mixture.LogDensity(points);
   for (std::size_t i = 0; i < densities.size(); ++i) {
-    result.Near(what + ".log_pdf", NumberOf(recorded["log_pdf"][i]),
+    result.Near(what + ".log_pdf", NumberOf(recorded.at("log_pdf")[i]),
                 densities[i], 1e-10);
   }
 }
 
 void CheckDensity(const std::string& path, ParityResult& result) {
   const json file = ReadJson(path);
-  const json& recorded = file["results"][kVersion];
-  for (const auto& [name, one] : recorded["univariate"].items()) {
-    CompareMixture(file["input"], {name}, one, name, result);
+  const json& recorded = file.at("results").at(kVersion);
+  for (const auto& [name, one] : recorded.at("univariate").items()) {
+    CompareMixture(file.at("input"), {name}, one, name, result);
   }
-  for (const auto& [name, joint] : recorded["multivariate"].items()) {
+  for (const auto& [name, joint] : recorded.at("multivariate").items()) {
     std::vector<std::string> names;
-    for (const auto& [parameter, unused] : joint["components"].items()) {
+    for (const auto& [parameter, unused] : joint.at("components").items()) {
       names.push_back(parameter);
     }
-    CompareMixture(file["input"], names, joint, name, result);
+    CompareMixture(file.at("input"), names, joint, name, result);
   }
 }
 
 Observation TrialOf(const json& recorded) {
   static const std::map<std::string, TrialState> kStates = {
-      {"COMPLETE", TrialState::kSucceeded}, {"PRUNED", TrialState::kPruned},
-      {"RUNNING", TrialState::kRunning},    {"FAIL", TrialState::kFailed},
+      {"COMPLETE", TrialState::kSucceeded},
+      {"PRUNED", TrialState::kPruned},
+      {"RUNNING", TrialState::kRunning},
+      {"FAIL", TrialState::kFailed},
       {"WAITING", TrialState::kQueued}};
   Observation trial;
-  trial.number = recorded["number"];
-  trial.state = kStates.at(recorded["state"]);
-  if (!recorded["values"].is_null()) trial.values = NumbersOf(recorded["values"]);
-  for (const json& value : recorded["intermediate_values"]) {
+  trial.number = recorded.at("number");
+  trial.state = kStates.at(recorded.at("state"));
+  if (!recorded.at("values").is_null())
+    trial.values = NumbersOf(recorded.at("values"));
+  for (const json& value : recorded.at("intermediate_values")) {
     trial.intermediate.push_back({value[0], NumberOf(value[1])});
   }
   std::sort(trial.intermediate.begin(), trial.intermediate.end(),
             [](const auto& a, const auto& b) { return a.step < b.step; });
-  if (!recorded["constraints"].is_null()) {
-    trial.constraints = NumbersOf(recorded["constraints"]);
+  if (!recorded.at("constraints").is_null()) {
+    trial.constraints = NumbersOf(recorded.at("constraints"));
   }
   return trial;
 }
@@ -143,63 +158,64 @@ Observation TrialOf(const json& recorded) {
 void CheckSplit(const std::string& path, ParityResult& result) {
   const json file = ReadJson(path);
   std::vector<Objective> objectives;
-  for (const json& direction : file["input"]["directions"]) {
+  for (const json& direction : file.at("input").at("directions")) {
     objectives.push_back({"m" + std::to_string(objectives.size()),
                           direction == "minimize" ? Direction::kMinimize
                                                   : Direction::kMaximize});
   }
-  std::vector<SplitKey> keys(file["input"]["trials"].size());
+  std::vector<SplitKey> keys(file.at("input").at("trials").size());
   std::vector<KeyedTrial> trials;
   std::size_t ended = 0;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    const Observation trial = TrialOf(file["input"]["trials"][i]);
+    const Observation trial = TrialOf(file.at("input").at("trials")[i]);
     const auto key = SplitKeyOf(trial, objectives);
     if (!key.has_value()) continue;
     keys[i] = *key;
     ended += key->group == SplitGroup::kRunning ? 0 : 1;
     trials.push_back({trial.number, static_cast<std::uint32_t>(i), &keys[i]});
   }
-  for (const auto& [name, split] : file["results"][kVersion].items()) {
+  for (const auto& [name, split] : file.at("results").at(kVersion).items()) {
     const bool liar = name.find("liar=True") != std::string::npos;
     std::vector<KeyedTrial> used = trials;
     std::erase_if(used, [liar](const KeyedTrial& trial) {
       return !liar && trial.key->group == SplitGroup::kRunning;
     });
-    const Split ours = SplitTrials(used, split["n_below"]);
-    result.True(name + " below", split["below"] == json(ours.below));
-    result.True(name + " above", split["above"] == json(ours.above));
+    const Split ours = SplitTrials(used, split.at("n_below"));
+    result.True(name + " below", split.at("below") == json(ours.below));
+    result.True(name + " above", split.at("above") == json(ours.above));
     if (name.find("default_gamma") != std::string::npos) {
       result.True(name + " count", CountBelow(ended, objectives.size()) ==
-                                       split["n_below"].get<std::size_t>());
+                                       split.at("n_below").get<std::size_t>());
     }
   }
 }
 
 void CheckTruncatedNormal(const std::string& path, ParityResult& result) {
   const json file = ReadJson(path);
-  const json& recorded = file["results"][kVersion];
-  for (const json& one : recorded["cases"]) {
-    const double a = NumberOf(one["a"]), b = NumberOf(one["b"]);
+  const json& recorded = file.at("results").at(kVersion);
+  for (const json& one : recorded.at("cases")) {
+    const double a = NumberOf(one.at("a")), b = NumberOf(one.at("b"));
     // The recorder subtracts nearly equal numbers where an interval is narrow.
     const double tolerance = b - a < 1e-3 ? 1e-15 * 1e3 / (b - a) : 1e-12;
-    result.Near("log_mass", NumberOf(one["log_mass"]), LogNormalMass(a, b),
+    result.Near("log_mass", NumberOf(one.at("log_mass")), LogNormalMass(a, b),
                 tolerance);
-    for (std::size_t i = 0; i < one["x"].size(); ++i) {
-      result.Near("logpdf", NumberOf(one["logpdf"][i]),
-                  TruncatedNormalLogPdf(NumberOf(one["x"][i]), a, b), tolerance);
+    for (std::size_t i = 0; i < one.at("x").size(); ++i) {
+      result.Near("logpdf", NumberOf(one.at("logpdf")[i]),
+                  TruncatedNormalLogPdf(NumberOf(one.at("x")[i]), a, b),
+                  tolerance);
     }
-    for (std::size_t i = 0; i < one["q"].size(); ++i) {
-      const double q = NumberOf(one["q"][i]);
+    for (std::size_t i = 0; i < one.at("q").size(); ++i) {
+      const double q = NumberOf(one.at("q")[i]);
       // One rounding of such a q is a sizeable part of 1 - q.
       if (q < 1.0 && q > 1.0 - 1e-12) continue;
-      result.Near("ppf", NumberOf(one["ppf_scipy"][i]),
+      result.Near("ppf", NumberOf(one.at("ppf_scipy")[i]),
                   TruncatedNormalPpf(q, a, b), 1e-9);
     }
   }
-  const json& cdf = recorded["log_ndtr"];
-  for (std::size_t i = 0; i < cdf["x"].size(); ++i) {
-    result.Near("log_ndtr", NumberOf(cdf["scipy"][i]),
-                LogNormalCdf(NumberOf(cdf["x"][i])), 1e-12);
+  const json& cdf = recorded.at("log_ndtr");
+  for (std::size_t i = 0; i < cdf.at("x").size(); ++i) {
+    result.Near("log_ndtr", NumberOf(cdf.at("scipy")[i]),
+                LogNormalCdf(NumberOf(cdf.at("x")[i])), 1e-12);
   }
 }
 
@@ -221,37 +237,39 @@ void Replay(const json& events, Pruner& pruner, ParityResult& result) {
   History history;
   for (const json& event : events) {
     Observation trial;
-    trial.number = event["trial"];
+    trial.number = event.at("trial");
     const Observation* const known = history.Find(trial.number);
     if (known != nullptr) trial = *known;
-    const std::string what = event["op"];
+    const std::string what = event.at("op");
     trial.state = TrialState::kRunning;
     if (what == "end") {
-      const std::string state = event["state"];
+      const std::string state = event.at("state");
       trial.state = state == "COMPLETE" ? TrialState::kSucceeded
                     : state == "PRUNED" ? TrialState::kPruned
                                         : TrialState::kFailed;
     } else if (what == "report") {
-      trial.intermediate.push_back({event["step"], NumberOf(event["value"])});
+      trial.intermediate.push_back(
+          {event.at("step"), NumberOf(event.at("value"))});
     }
     history.Put(trial);
     if (what != "report") continue;
     result.True("trial " + std::to_string(trial.number) + " at step " +
-                    event["step"].dump(),
-                pruner.Judge(history, trial.number).prune == event["prune"]);
+                    event.at("step").dump(),
+                pruner.Judge(history, trial.number).prune == event.at("prune"));
   }
 }
 
 void CheckMedianPruner(const std::string& path, ParityResult& result) {
   const json file = ReadJson(path);
-  const json& options = file["input"]["options"];
+  const json& options = file.at("input").at("options");
   const bool maximize = options.value("direction", "minimize") == "maximize";
-  for (const auto& [name, run] : file["results"][kVersion].items()) {
+  for (const auto& [name, run] : file.at("results").at(kVersion).items()) {
     const auto pruner = MakePruner(
         {.name = "median", .options = PrunerOptions(options)},
         {{"value", maximize ? Direction::kMaximize : Direction::kMinimize}});
-    if (!pruner.ok()) return result.Fail(std::string(pruner.status().message()));
-    Replay(run["events"], **pruner, result);
+    if (!pruner.ok())
+      return result.Fail(std::string(pruner.status().message()));
+    Replay(run.at("events"), **pruner, result);
   }
 }
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/factory.h"
+
+#include <array>
+
+#include "sampler/grid.h"
+#include "sampler/options.h"
+#include "sampler/random.h"
+#include "sampler/tpe/tpe.h"
+
+namespace frostline {
+namespace {
+
+struct SamplerKind {
+  const char* name;
+  absl::StatusOr<std::unique_ptr<Sampler>> (*make)(
+      const Options& options, const Space& space,
+      const std::vector<Objective>& objectives);
+};
+
+// Sorted by name. A new sampler is one row here and one pair of files.
+constexpr std::array kSamplers = {
+    SamplerKind{"grid", MakeGridSampler},
+    SamplerKind{"random", MakeRandomSampler},
+    SamplerKind{"tpe", MakeTpeSampler},
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Sampler>> MakeSampler(
+    const SamplerSpec& spec, const Space& space,
+    const std::vector<Objective>& objectives) {
+  for (const SamplerKind& kind : kSamplers) {
+    if (spec.name == kind.name) {
+      return kind.make(spec.options, space, objectives);
+    }
+  }
+  return UnknownName(ErrorId::kSamplerInvalid, "sampler", spec.name,
+                     SamplerNames(), "sampler.name");
+}
+
+std::vector<std::string> SamplerNames() {
+  std::vector<std::string> names;
+  for (const SamplerKind& kind : kSamplers) names.push_back(kind.name);
+  return names;
+}
+
+}  // namespace frostline

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: options.h
+//
+// Options of samplers and pruners, which come as text, read strictly: a wrong
+// value or a name that does not exist is refused, saying what there is. The
+// reader remembers the first mistake, so a maker reads everything and asks
+// once:
+//
+//   OptionReader reader(ErrorId::kSamplerInvalid, "sampler tpe",
+//                       "sampler.options", options);
+//   const std::int64_t startup = reader.Int("startup_trials", 10, 0,
+//   1'000'000); RETURN_IF_ERROR(reader.Finish());
+#ifndef FROSTLINE_SAMPLER_OPTIONS_H_
+#define FROSTLINE_SAMPLER_OPTIONS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/error.h"
+
+namespace frostline {
+
+using Options = std::map<std::string, std::string>;
+
+// Keeps a reference to the options it reads. Not thread-safe.
+class OptionReader {
+ public:
+  // `owner` is for the message; `field` is where options stand in the study.
+  OptionReader(ErrorId error, std::string owner, std::string field,
+               const Options& options);
+
+  // The option's value, or `otherwise` when it is left out or wrong.
+  std::int64_t Int(const std::string& name, std::int64_t otherwise,
+                   std::int64_t min, std::int64_t max);
+  double Number(const std::string& name, double otherwise, double min,
+                double max);
+  bool Bool(const std::string& name, bool otherwise);
+  std::string OneOf(const std::string& name, const std::string& otherwise,
+                    const std::vector<std::string>& choices);
+
+  // The first mistake. An option that nobody read is one: call this last.
+  absl::Status Finish() const;
+
+ private:
+  const std::string* Find(const std::string& name);
+  void Refuse(const std::string& name, const std::string& text,
+              const std::string& expected);
+
+  ErrorId error_;
+  std::string owner_;
+  std::string field_;
+  const Options& options_;
+  std::vector<std::string> known_;
+  absl::Status first_error_;
+};
+
+// "there is no sampler \"tpee\"", fix: "did you mean tpe? There are: grid, …".
+absl::Status UnknownName(ErrorId error, const std::string& what,
+                         const std::string& name,
+                         const std::vector<std::string>& known,
+                         const std::string& field);
+
+// The one of `names` that takes the fewest edits; empty when all are far off.
+std::string NearestName(const std::string& name,
+                        const std::vector<std::string>& names);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_OPTIONS_H_

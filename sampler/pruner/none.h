@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: none.h
+//
+// Never stops a trial. No options.
+#ifndef FROSTLINE_SAMPLER_PRUNER_NONE_H_
+#define FROSTLINE_SAMPLER_PRUNER_NONE_H_
+
+#include <memory>
+#include <vector>
+
+#include "sampler/options.h"
+#include "sampler/pruner/pruner.h"
+
+namespace frostline {
+
+absl::StatusOr<std::unique_ptr<Pruner>> MakeNoPruner(
+    const Options& options, const std::vector<Objective>& objectives);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_PRUNER_NONE_H_

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/tpe/tpe.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sampler/factory.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline {
+namespace {
+
+const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
+
+Space SevenLevels(int modules) {
+  std::vector<Parameter> parameters;
+  for (int i = 0; i < modules; ++i) {
+    parameters.push_back({"layer." + std::to_string(i),
+                          Levels{{0, 2e-10, 2e-9, 2e-8, 2e-7, 2e-6, 2e-5}},
+                          {}});
+  }
+  return Space(parameters, {}, std::nullopt);
+}
+
+Observation Ended(std::int64_t number, const Point& point, double value) {
+  Observation trial;
+  trial.number = number;
+  trial.state = TrialState::kSucceeded;
+  trial.point = point;
+  trial.values = {value};
+  return trial;
+}
+
+// A bowl around one level of each module.
+double Bowl(const Point& point) {
+  const double best[] = {4, 2, 5, 3, 6};
+  double loss = 0.0;
+  for (std::size_t i = 0; i < point.size(); ++i) {
+    loss += (point[i] - best[i]) * (point[i] - best[i]);
+  }
+  return loss;
+}
+
+double BestAfter(const std::string& name, int trials, std::uint64_t seed) {
+  const Space space = SevenLevels(5);
+  auto sampler = *MakeSampler({.name = name, .options = {}}, space, kLoss);
+  History history;
+  double best = std::numeric_limits<double>::infinity();
+  for (int number = 0; number < trials; ++number) {
+    Rng rng(seed, static_cast<std::uint64_t>(number));
+    const Point point = *sampler->Propose(history, number, rng);
+    best = std::min(best, Bowl(point));
+    history.Put(Ended(number, point, Bowl(point)));
+  }
+  return best;
+}
+
+TEST(Tpe, FindsABowlThatRandomSearchDoesNot) {
+  int better = 0, found = 0;
+  constexpr int kSeeds = 20;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const double tpe = BestAfter("tpe", 80, seed);
+    better += tpe < BestAfter("random", 80, seed);
+    found += tpe <= 1.0;
+  }
+  EXPECT_GE(better, 18);
+  EXPECT_GE(found, 15);
+}
+
+TEST(Tpe, IsRandomUntilEnoughTrialsHaveEnded) {
+  const Space space = SevenLevels(5);
+  ASSERT_OK_AND_ASSIGN(auto tpe,
+                       MakeTpeSampler({{"startup_trials", "3"}}, space, kLoss));
+  ASSERT_OK_AND_ASSIGN(
+      auto random,
+      MakeSampler({.name = "random", .options = {}}, space, kLoss));
+  History history;
+  for (int number = 0; number < 3; ++number) {
+    Rng one(1, static_cast<std::uint64_t>(number)), two = one;
+    ASSERT_OK_AND_ASSIGN(const Point point, tpe->Propose(history, number, one));
+    EXPECT_TRUE(SamePoint(point, *random->Propose(history, number, two)));
+    // A trial that failed is no trial that ended well.
+    Observation failed = Ended(number + 100, point, 0.0);
+    failed.state = TrialState::kFailed;
+    history.Put(failed);
+    history.Put(Ended(number, point, Bowl(point)));
+  }
+  int same = 0;
+  for (int number = 3; number < 13; ++number) {
+    Rng one(1, static_cast<std::uint64_t>(number)), two = one;
+    same += SamePoint(*tpe->Propose(history, number, one),
+                      *random->Propose(history, number, two));
+  }
+  EXPECT_LT(same, 3);
+}
+
+// Many trials are good at level 6; when they all still run, nothing is.
+TEST(Tpe, RunningTrialsKeepProposalsAway) {
+  const Space space = SevenLevels(1);
+  History history;
+  for (int i = 0; i < 40; ++i) {
+    history.Put(Ended(i, {static_cast<double>(i % 7)}, i % 7 == 6 ? 0.0 : 1.0));
+  }
+  const auto count_top = [&](const Options& options) {
+    auto tpe = *MakeTpeSampler(options, space, kLoss);
+    int top = 0;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+      Rng rng(seed);
+      top += (*tpe->Propose(history, 99, rng))[0] == 6.0;
+    }
+    return top;
+  };
+  EXPECT_GT(count_top({}), 50);
+  for (int i = 40; i < 70; ++i) {
+    Observation running = Ended(i, {6.0}, 0.0);
+    running.state = TrialState::kRunning;
+    running.values.clear();
+    history.Put(running);
+  }
+  EXPECT_GT(count_top({{"constant_liar", "false"}}), 50);
+  EXPECT_LT(count_top({}), 40);
+}
+
+// The depth that is good, and in its branch the rate that is good.
+TEST(Tpe, LearnsInsideConditions) {
+  Condition deep;
+  deep.parent = 0;
+  deep.min = 2.0;
+  deep.max = 3.0;
+  const Space space({{"depth", IntRange{0, 3, 1, false}, {}},
+                     {"rate", LogUniform{1e-6, 1e-2, true}, deep}},
+                    {}, std::nullopt);
+  const auto loss = [](const Point& point) {
+    if (IsAbsent(point[1])) return 10.0;
+    return point[1] == 0.0 ? 5.0 : std::abs(std::log10(point[1]) + 3.0);
+  };
+  ASSERT_OK_AND_ASSIGN(auto tpe, MakeTpeSampler({}, space, kLoss));
+  History history;
+  int good = 0;
+  for (int number = 0; number < 60; ++number) {
+    Rng rng(4, static_cast<std::uint64_t>(number));
+    ASSERT_OK_AND_ASSIGN(const Point point, tpe->Propose(history, number, rng));
+    good += number >= 30 && loss(point) < 1.0;
+    history.Put(Ended(number, point, loss(point)));
+  }
+  EXPECT_GE(good, 20);  // a fifth of 30 by chance
+}
+
+}  // namespace
+}  // namespace frostline
