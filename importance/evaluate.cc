@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/error.h"
+#include "base/status_macros.h"
+#include "importance/evaluator.h"
+#include "importance/fanova_evaluator.h"
+#include "importance/selection.h"
+
+namespace frostline {
+namespace {
+
+constexpr int kMaxTrees = 1024;
+constexpr int kMaxBootstraps = 1024;
+
+struct EvaluatorKind {
+  const char* name;
+  absl::StatusOr<Report> (*evaluate)(const Space& space,
+                                     const Selection& selection,
+                                     const EvaluateOptions& options);
+};
+
+// Sorted by name. A new evaluator is one row here and one pair of files.
+constexpr std::array kEvaluators = {
+    EvaluatorKind{"fanova", EvaluateFanova},
+};
+
+absl::Status OutOfRange(const std::string& name, double value,
+                        const std::string& range) {
+  return MakeError(ErrorId::kRequestInvalid, absl::StrCat(name, " is ", value),
+                   absl::StrCat("give ", range),
+                   absl::StrCat("options.", name));
+}
+
+absl::Status CheckOptions(const EvaluateOptions& options) {
+  // Not "x <= 0 || x > 1", which NaN would pass.
+  if (!(options.top_quantile > 0.0 && options.top_quantile <= 1.0)) {
+    return OutOfRange("top_quantile", options.top_quantile,
+                      "a share of the trials, above 0 and at most 1");
+  }
+  if (options.trees < 1 || options.trees > kMaxTrees) {
+    return OutOfRange("trees", options.trees,
+                      absl::StrCat("a number from 1 to ", kMaxTrees));
+  }
+  if (options.bootstraps < 0 || options.bootstraps > kMaxBootstraps) {
+    return OutOfRange("bootstraps", options.bootstraps,
+                      absl::StrCat("a number from 0 to ", kMaxBootstraps));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Report> Evaluate(const Space& space,
+                                const std::vector<Objective>& objectives,
+                                const History& history,
+                                const EvaluateOptions& options) {
+  for (const EvaluatorKind& kind : kEvaluators) {
+    if (options.evaluator != kind.name) continue;
+    RETURN_IF_ERROR(CheckOptions(options));
+    ASSIGN_OR_RETURN(const Selection selection,
+                     SelectTrials(space, objectives, history, options));
+    return kind.evaluate(space, selection, options);
+  }
+  return MakeError(
+      ErrorId::kEvaluatorUnknown,
+      absl::StrCat("there is no evaluator \"", options.evaluator, "\""),
+      absl::StrCat("there are: ", absl::StrJoin(EvaluatorNames(), ", ")),
+      "options.evaluator");
+}
+
+std::vector<std::string> EvaluatorNames() {
+  std::vector<std::string> names;
+  for (const EvaluatorKind& kind : kEvaluators) names.push_back(kind.name);
+  return names;
+}
+
+}  // namespace frostline

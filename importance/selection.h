@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: selection.h
+//
+// Which trials of a history an evaluation uses, and their losses.
+#ifndef FROSTLINE_IMPORTANCE_SELECTION_H_
+#define FROSTLINE_IMPORTANCE_SELECTION_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "importance/evaluator.h"
+#include "study/history.h"
+#include "study/objective.h"
+#include "study/space.h"
+
+namespace frostline {
+
+// Points into the history it was made from.
+struct Selection {
+  std::vector<const Point*> points;  // by trial number
+  std::vector<double> losses;        // of the target; lower is better
+  std::int64_t left_out = 0;         // other trials that have ended
+};
+
+// Trials that succeeded, lie in the space and have a finite target; with
+// top_quantile below 1 the best of them, ties included. TRIALS_TOO_FEW,
+// TARGET_CONSTANT, REQUEST_INVALID as Evaluate says.
+absl::StatusOr<Selection> SelectTrials(const Space& space,
+                                       const std::vector<Objective>& objectives,
+                                       const History& history,
+                                       const EvaluateOptions& options);
+
+// Pooled variance among trials at the same point; NaN: no point was repeated.
+double NoiseVariance(const Selection& selection);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_SELECTION_H_

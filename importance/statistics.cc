@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importance/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+namespace frostline {
+namespace {
+
+std::vector<double> MeanRanks(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return values[a] < values[b];
+  });
+  std::vector<double> ranks(values.size());
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    while (end < order.size() && values[order[end]] == values[order[begin]]) {
+      ++end;
+    }
+    for (std::size_t i = begin; i < end; ++i) {
+      ranks[order[i]] = static_cast<double>(begin + end - 1) / 2.0;
+    }
+  }
+  return ranks;
+}
+
+}  // namespace
+
+double Quantile(std::vector<double> values, double q) {
+  std::sort(values.begin(), values.end());
+  const double place = q * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  const double share = place - static_cast<double>(below);
+  return values[below] + share * (values[above] - values[below]);
+}
+
+Interval ShareInterval(double value, const std::vector<double>& replicates) {
+  if (replicates.empty()) return {value, value, value, value, value};
+  const double shift = value - Quantile(replicates, 0.5);
+  const auto end = [&](double q, double lo, double hi) {
+    return std::clamp(Quantile(replicates, q) + shift, lo, hi);
+  };
+  return {value, end(0.1, 0.0, value), end(0.9, value, 1.0),
+          end(0.025, 0.0, value), end(0.975, value, 1.0)};
+}
+
+double RankCorrelation(const std::vector<double>& a,
+                       const std::vector<double>& b) {
+  const std::vector<double> x = MeanRanks(a);
+  const std::vector<double> y = MeanRanks(b);
+  const double mean = (static_cast<double>(x.size()) - 1.0) / 2.0;
+  double xy = 0.0, xx = 0.0, yy = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xy += (x[i] - mean) * (y[i] - mean);
+    xx += (x[i] - mean) * (x[i] - mean);
+    yy += (y[i] - mean) * (y[i] - mean);
+  }
+  return xx > 0.0 && yy > 0.0 ? xy / std::sqrt(xx * yy) : 0.0;
+}
+
+std::vector<int> RankByFalling(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(
+      order.begin(), order.end(),
+      [&](std::size_t a, std::size_t b) { return values[a] > values[b]; });
+  std::vector<int> ranks(values.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    ranks[order[i]] = static_cast<int>(i) + 1;
+  }
+  return ranks;
+}
+
+double LogChiSquaredTail(double x, double k) {
+  const double spread = 2.0 / (9.0 * k);
+  const double z = (std::cbrt(x / k) - (1.0 - spread)) / std::sqrt(spread);
+  // The normal's own tail formula, where erfc would underflow.
+  if (z > 30.0) {
+    return -z * z / 2.0 - std::log(z * std::sqrt(2.0 * std::numbers::pi));
+  }
+  return std::log(0.5 * std::erfc(z / std::numbers::sqrt2));
+}
+
+}  // namespace frostline

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "importance/evaluator.h"
+#include "tests/importance/trials.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline {
+namespace {
+
+const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
+
+EvaluateOptions Quick() {
+  EvaluateOptions options;
+  options.trees = 16;
+  options.bootstraps = 8;
+  return options;
+}
+
+double Slope(const Point& point, Rng& rng) {
+  return point[0] + 0.3 * point[1] + 0.1 * rng.Normal();
+}
+
+// Every number of a report, in order.
+std::vector<double> NumbersOf(const Report& report) {
+  std::vector<double> numbers = {report.out_of_bag_r2, report.noise_variance};
+  const auto add = [&numbers](const Interval& i) {
+    numbers.insert(numbers.end(), {i.value, i.lo80, i.hi80, i.lo95, i.hi95});
+  };
+  for (const ParameterImportance& one : report.parameters) {
+    add(one.main);
+    add(one.total);
+    numbers.insert(numbers.end(), {one.direction, one.top3_probability,
+                                   static_cast<double>(one.rank)});
+  }
+  for (const PairImportance& pair : report.pairs) add(pair.share);
+  add(report.unexplained);
+  return numbers;
+}
+
+bool SameBits(const Report& a, const Report& b) {
+  const auto x = NumbersOf(a), y = NumbersOf(b);
+  return x.size() == y.size() &&
+         std::memcmp(x.data(), y.data(), x.size() * sizeof(double)) == 0;
+}
+
+TEST(Evaluate, IsTheSameToTheBitEveryTime) {
+  const Space space = LevelSpace(4, 7);
+  const History history = UniformTrials(space, 60, Slope);
+  ASSERT_OK_AND_ASSIGN(const Report one,
+                       Evaluate(space, kLoss, history, Quick()));
+  ASSERT_OK_AND_ASSIGN(const Report two,
+                       Evaluate(space, kLoss, history, Quick()));
+  EXPECT_TRUE(SameBits(one, two));
+  EvaluateOptions other = Quick();
+  other.seed = 1;
+  ASSERT_OK_AND_ASSIGN(const Report three,
+                       Evaluate(space, kLoss, history, other));
+  EXPECT_FALSE(SameBits(one, three));
+}
+
+TEST(Evaluate, TheOrderInWhichTrialsWereSeenDoesNotMatter) {
+  const Space space = LevelSpace(4, 7);
+  const History history = UniformTrials(space, 60, Slope);
+  History backwards;
+  for (std::size_t i = history.size(); i-- > 0;) {
+    backwards.Put(history.trials()[i]);
+  }
+  EXPECT_TRUE(SameBits(*Evaluate(space, kLoss, history, Quick()),
+                       *Evaluate(space, kLoss, backwards, Quick())));
+}
+
+TEST(Evaluate, NoUnitSizeOrDirectionOfTheTargetMatters) {
+  const Space space = LevelSpace(4, 7);
+  const History history = UniformTrials(space, 60, Slope);
+  History scaled;
+  for (Observation trial : history.trials()) {
+    trial.values[0] = -trial.values[0] * 0x1p900;
+    scaled.Put(trial);
+  }
+  Report one = *Evaluate(space, kLoss, history, Quick());
+  Report two =
+      *Evaluate(space, {{"acc", Direction::kMaximize}}, scaled, Quick());
+  one.noise_variance = two.noise_variance = 0.0;  // in units of the target
+  EXPECT_TRUE(SameBits(one, two));
+}
+
+TEST(Evaluate, NoNameOfAnyChoiceMatters) {
+  const auto share = [](const std::vector<double>& renamed) {
+    const Space space({{"c", Categorical{{"1", "2", "3", "4"}}, {}},
+                       {"x", FloatRange{0, 1, 0, false}, {}}},
+                      {}, std::nullopt);
+    const History history = UniformTrials(space, 80, [](const Point& p, Rng&) {
+      return (p[0] == 1.0 || p[0] == 2.0 ? 1.0 : 0.0) + p[1];
+    });
+    History other;
+    for (Observation trial : history.trials()) {
+      trial.point[0] = renamed[static_cast<std::size_t>(trial.point[0])];
+      other.Put(trial);
+    }
+    return Evaluate(space, kLoss, other, Quick())->parameters[0].main.value;
+  };
+  EXPECT_NEAR(share({0, 1, 2, 3}), share({2, 0, 3, 1}), 0.02);
+}
+
+TEST(Evaluate, SharesAreSharesWhateverTheTrials) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Space space = LevelSpace(3, 4);
+    const History history = UniformTrials(
+        space, 12,
+        [](const Point& p, Rng& rng) {
+          return rng.Uniform() < 0.2 ? 1e308 : p[0] * rng.Normal();
+        },
+        seed);
+    ASSERT_OK_AND_ASSIGN(const Report report,
+                         Evaluate(space, kLoss, history, Quick()));
+    double sum = report.unexplained.value;
+    for (const auto& one : report.parameters) {
+      sum += one.main.value;
+      EXPECT_GE(one.main.lo95, 0.0);
+      EXPECT_LE(one.main.lo95, one.main.lo80);
+      EXPECT_LE(one.main.lo80, one.main.value);
+      EXPECT_LE(one.main.value, one.main.hi80);
+      EXPECT_LE(one.main.hi80, one.main.hi95);
+      EXPECT_LE(one.main.hi95, 1.0);
+      EXPECT_GE(one.total.value, one.main.value - 1e-12);
+    }
+    for (const auto& pair : report.pairs) sum += pair.share.value;
+    EXPECT_NEAR(sum, 1.0, 1e-9);
+  }
+}
+
+TEST(Evaluate, OnlyFiniteResultsOfTheSpaceAreUsed) {
+  const Space space = LevelSpace(2, 7);
+  History history = UniformTrials(space, 20, Slope);
+  Observation odd = Succeeded(20, {9, 0}, 1.0);  // no such level
+  history.Put(odd);
+  odd = Succeeded(21, {1, 0}, std::numeric_limits<double>::infinity());
+  history.Put(odd);
+  odd = Succeeded(22, {1, 0}, 5.0);
+  odd.state = TrialState::kPruned;
+  history.Put(odd);
+  odd.number = 23;
+  odd.state = TrialState::kRunning;
+  history.Put(odd);
+  ASSERT_OK_AND_ASSIGN(const Report report,
+                       Evaluate(space, kLoss, history, Quick()));
+  EXPECT_EQ(report.trials_used, 20);
+  EXPECT_EQ(report.trials_left_out, 3);
+}
+
+TEST(Evaluate, TooFewOrConstantTrialsAreSaidToBeSo) {
+  const Space space = LevelSpace(2, 7);
+  EXPECT_THAT(Evaluate(space, kLoss, UniformTrials(space, 7, Slope), Quick()),
+              FailsWith(ErrorId::kTrialsTooFew));
+  EXPECT_OK(Evaluate(space, kLoss, UniformTrials(space, 8, Slope), Quick()));
+  EXPECT_THAT(Evaluate(space, kLoss, History(), Quick()),
+              FailsWith(ErrorId::kTrialsTooFew));
+  const auto constant = [](const Point&, Rng&) { return 0.25; };
+  EXPECT_THAT(
+      Evaluate(space, kLoss, UniformTrials(space, 50, constant), Quick()),
+      FailsWith(ErrorId::kTargetConstant));
+}
+
+TEST(Evaluate, OptionsOutOfRangeAreRefusedByName) {
+  const Space space = LevelSpace(2, 7);
+  const History history = UniformTrials(space, 20, Slope);
+  const auto evaluate = [&](auto change) {
+    EvaluateOptions options = Quick();
+    change(options);
+    return Evaluate(space, kLoss, history, options);
+  };
+  EXPECT_THAT(evaluate([](auto& o) { o.evaluator = "shap"; }),
+              FailsAt(ErrorId::kEvaluatorUnknown, "options.evaluator"));
+  EXPECT_THAT(evaluate([](auto& o) { o.target = "f1"; }),
+              FailsAt(ErrorId::kRequestInvalid, "options.target"));
+  EXPECT_THAT(evaluate([](auto& o) { o.top_quantile = 0.0; }),
+              FailsAt(ErrorId::kRequestInvalid, "options.top_quantile"));
+  EXPECT_THAT(evaluate([](auto& o) { o.top_quantile = std::nan(""); }),
+              FailsAt(ErrorId::kRequestInvalid, "options.top_quantile"));
+  EXPECT_THAT(evaluate([](auto& o) { o.trees = 0; }),
+              FailsAt(ErrorId::kRequestInvalid, "options.trees"));
+  EXPECT_THAT(evaluate([](auto& o) { o.bootstraps = -1; }),
+              FailsAt(ErrorId::kRequestInvalid, "options.bootstraps"));
+}
+
+TEST(Evaluate, TheTargetAndTheQuantileChooseWhatIsExplained) {
+  const Space space = LevelSpace(2, 7);
+  History history;
+  Rng rng(2);
+  for (int i = 0; i < 200; ++i) {
+    const Point point = DrawPoint(space, kFrozenShare, rng);
+    Observation trial = Succeeded(i, point, point[0]);
+    trial.values = {point[0], point[1]};
+    history.Put(trial);
+  }
+  const std::vector<Objective> both = {{"loss", Direction::kMinimize},
+                                       {"acc", Direction::kMaximize}};
+  EvaluateOptions options = Quick();
+  EXPECT_EQ(Evaluate(space, both, history, options)->parameters[0].rank, 1);
+  options.target = "acc";
+  ASSERT_OK_AND_ASSIGN(Report report, Evaluate(space, both, history, options));
+  EXPECT_EQ(report.parameters[1].rank, 1);
+  EXPECT_DOUBLE_EQ(report.parameters[1].direction, 1.0);
+  options.top_quantile = 0.1;
+  // The best tenth all have the highest level, ties included.
+  EXPECT_THAT(Evaluate(space, both, history, options),
+              FailsWith(ErrorId::kTargetConstant));
+  options.top_quantile = 0.5;
+  ASSERT_OK_AND_ASSIGN(report, Evaluate(space, both, history, options));
+  EXPECT_GE(report.trials_used, 100);
+  EXPECT_EQ(report.trials_used + report.trials_left_out, 200);
+}
+
+TEST(Evaluate, RepeatedPointsTellTheNoise) {
+  const Space space = LevelSpace(2, 2);
+  History history;
+  for (int i = 0; i < 40; ++i) {
+    history.Put(Succeeded(i, {static_cast<double>(i % 2), 0},
+                          i % 2 * 100.0 + (i % 4 < 2 ? 1.0 : -1.0)));
+  }
+  ASSERT_OK_AND_ASSIGN(const Report report,
+                       Evaluate(space, kLoss, history, Quick()));
+  EXPECT_NEAR(report.noise_variance, 40.0 / 38.0, 1e-12);
+  const Space wide({{"x", FloatRange{0, 1, 0, false}, {}}}, {}, {});
+  const History unique =
+      UniformTrials(wide, 20, [](const Point& p, Rng&) { return p[0]; });
+  EXPECT_TRUE(
+      std::isnan(Evaluate(wide, kLoss, unique, Quick())->noise_variance));
+}
+
+TEST(Evaluate, ConditionalAndFixedParametersAreDecomposedToo) {
+  Condition when;
+  when.parent = 0;
+  when.values = {1.0};
+  const Space space({{"c", Categorical{{"1", "2"}}, {}},
+                     {"x", FloatRange{0, 1, 0, false}, when},
+                     {"one", Levels{{1e-3}}, {}}},
+                    {}, std::nullopt);
+  const History history = UniformTrials(space, 100, [](const Point& p, Rng&) {
+    return IsAbsent(p[1]) ? 0.0 : 1.0 + p[1];
+  });
+  ASSERT_OK_AND_ASSIGN(const Report report,
+                       Evaluate(space, kLoss, history, Quick()));
+  EXPECT_TRUE(std::isnan(report.parameters[0].direction));
+  EXPECT_GT(report.parameters[0].total.value + report.parameters[1].total.value,
+            0.9);
+  EXPECT_EQ(report.parameters[2].main.value, 0.0);
+  EXPECT_EQ(report.parameters[2].total.value, 0.0);
+}
+
+TEST(Evaluate, PairsComeStrongestFirstAndCanBeLeftOut) {
+  const Space space = LevelSpace(3, 5);
+  const History history = UniformTrials(space, 150, [](const Point& p, Rng&) {
+    return (p[0] - 2.0) * (p[2] - 2.0);
+  });
+  EvaluateOptions options = Quick();
+  ASSERT_OK_AND_ASSIGN(Report report, Evaluate(space, kLoss, history, options));
+  ASSERT_EQ(report.pairs.size(), 3u);
+  EXPECT_EQ(report.pairs[0].first, 0);
+  EXPECT_EQ(report.pairs[0].second, 2);
+  EXPECT_GT(report.pairs[0].share.value, 0.5);
+  options.pairs = false;
+  ASSERT_OK_AND_ASSIGN(report, Evaluate(space, kLoss, history, options));
+  EXPECT_TRUE(report.pairs.empty());
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importance/measured_axis.h"
+
+#include <cmath>
+
+#include "gmock/gmock.h"
+#include "sampler/random.h"
+
+namespace frostline {
+namespace {
+
+TEST(MeasuredAxis, LevelsAndChoicesAreCounted) {
+  const MeasuredAxis levels(Levels{{0, 1e-6, 1e-3, 1e-2}}, 1.0);
+  EXPECT_DOUBLE_EQ(levels.MassUpTo(levels.CodeOf(0)), 0.25);
+  EXPECT_DOUBLE_EQ(levels.MassUpTo(levels.CodeOf(3)), 1.0);
+  EXPECT_DOUBLE_EQ(levels.MassUpTo(1.5), 0.5);
+  const MeasuredAxis choices(Categorical{{"1", "2"}}, 0.5);
+  EXPECT_THAT(choices.choice_masses(), testing::ElementsAre(0.25, 0.25, 0.5));
+  EXPECT_EQ(choices.CodeOf(kAbsent), 2.0);
+}
+
+TEST(MeasuredAxis, RatesAreUniformInTheLogarithmAndFrozenIsAnAtom) {
+  const MeasuredAxis rate(LogUniform{1e-6, 1e-2, true}, 1.0);
+  EXPECT_DOUBLE_EQ(rate.MassUpTo(rate.CodeOf(0.0)), kFrozenMass);
+  EXPECT_NEAR(rate.MassUpTo(rate.CodeOf(1e-4)), 0.2 + 0.8 / 2.0, 1e-12);
+  EXPECT_LT(rate.CodeOf(0.0), rate.CodeOf(1e-6));
+  // Between frozen and the lowest rate there is nothing.
+  EXPECT_DOUBLE_EQ(rate.MassUpTo(-0.5), kFrozenMass);
+}
+
+TEST(MeasuredAxis, AbsentIsAValueOfItsOwnBelowAllOthers) {
+  const MeasuredAxis range(FloatRange{0, 10, 0, false}, 0.25);
+  EXPECT_LT(range.CodeOf(kAbsent), range.CodeOf(0.0));
+  EXPECT_DOUBLE_EQ(range.MassUpTo(range.CodeOf(kAbsent)), 0.75);
+  EXPECT_DOUBLE_EQ(range.MassUpTo(range.CodeOf(5.0)), 0.875);
+}
+
+// Importance may not include the sampler, so the number is there twice.
+TEST(MeasuredAxis, MeasuresFrozenAsTheSamplerDrawsIt) {
+  EXPECT_EQ(kFrozenMass, kFrozenShare);
+}
+
+// The measure is the random sampler's own distribution, conditions included.
+TEST(MeasureSpace, IsWhatTheRandomSamplerDraws) {
+  Condition deep, trained;
+  deep.parent = 0;
+  deep.min = 1.0;
+  deep.max = 2.0;
+  trained.parent = 1;
+  trained.min = 1e-4;
+  trained.max = 1.0;
+  const Space space({{"depth", IntRange{0, 2, 1, false}, {}},
+                     {"rate", LogUniform{1e-6, 1e-2, true}, deep},
+                     {"warmup", IntRange{1, 40, 1, true}, trained}},
+                    {}, std::nullopt);
+  const auto axes = MeasureSpace(space);
+  const auto share = [&](std::size_t i, double value) {
+    return axes[i].MassUpTo(axes[i].CodeOf(value));
+  };
+  Rng rng(6);
+  double absent = 0.0, frozen = 0.0, short_warmup = 0.0;
+  constexpr int kDraws = 20'000;
+  for (int i = 0; i < kDraws; ++i) {
+    const Point point = DrawPoint(space, kFrozenShare, rng);
+    absent += IsAbsent(point[2]) ? 1.0 : 0.0;
+    frozen += IsAbsent(point[1]) || point[1] == 0.0 ? 1.0 : 0.0;
+    short_warmup += IsAbsent(point[2]) || point[2] <= 4.0 ? 1.0 : 0.0;
+  }
+  EXPECT_NEAR(absent / kDraws, share(2, kAbsent), 0.015);
+  EXPECT_NEAR(frozen / kDraws, share(1, 0.0), 0.015);
+  EXPECT_NEAR(short_warmup / kDraws, share(2, 4.0), 0.015);
+}
+
+}  // namespace
+}  // namespace frostline
