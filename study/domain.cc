@@ -205,15 +205,17 @@ std::vector<double> ListValues(const Domain& domain) {
   std::vector<double> values;
   values.reserve(static_cast<std::size_t>(count));
   double lo = 0.0, step = 1.0;  // indices, for levels and choices
+  double hi = std::numeric_limits<double>::infinity();
   if (const auto* d = std::get_if<IntRange>(&domain)) {
     lo = static_cast<double>(d->lo);
     step = static_cast<double>(d->step);
   } else if (const auto* f = std::get_if<FloatRange>(&domain)) {
     lo = f->lo;
     step = f->step;
+    hi = f->hi;  // 3 * 0.1 is a little above 0.3
   }
   for (std::int64_t k = 0; k < count; ++k) {
-    values.push_back(lo + static_cast<double>(k) * step);
+    values.push_back(std::min(hi, lo + static_cast<double>(k) * step));
   }
   return values;
 }

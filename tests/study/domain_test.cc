@@ -64,6 +64,16 @@ TEST(Domain, CountsAndListsFiniteDomains) {
   EXPECT_EQ(ListValues(IntRange{1, 9, 4}), (std::vector<double>{1, 5, 9}));
 }
 
+TEST(Domain, EveryListedValueIsInTheDomain) {
+  for (const Domain& domain : std::vector<Domain>{
+           FloatRange{0, 0.3, 0.1}, FloatRange{0.1, 0.7, 0.1},
+           FloatRange{-1, 1, 0.01}, IntRange{-3, 9, 5}, Levels{{0, 1e-5}}}) {
+    for (const double value : ListValues(domain)) {
+      EXPECT_TRUE(Contains(domain, value)) << value;
+    }
+  }
+}
+
 TEST(Domain, FormatsAsAPersonReads) {
   EXPECT_EQ(FormatValue(Levels{{0, 2e-5}}, 0), "frozen");
   EXPECT_EQ(FormatValue(Levels{{0, 2e-5}}, 1), "2e-05");

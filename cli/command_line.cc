@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command_line.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "cli/nearest.h"
+#include "proto/wire_error.h"
+
+namespace frostline {
+namespace {
+
+constexpr char kConnectVariable[] = "FROSTLINE_CONNECT";
+constexpr std::size_t kMaxWord = 100;
+
+constexpr char kExamples[] =
+    "Examples:\n"
+    "  frostline demo                                  a search on this "
+    "machine\n"
+    "  frostline serve --data ./frost                  the coordinator\n"
+    "  frostline worker --connect HOST:7070 --exec CMD a worker\n"
+    "  frostline study create recipes/demo/study.yaml  a study\n"
+    "  frostline study watch demo                      what it does\n"
+    "  frostline importance demo                       what mattered\n"
+    "\n"
+    "`frostline help exit-codes` lists the exit codes.";
+
+std::vector<std::string> NamesBelow(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* const command : app.get_subcommands(nullptr)) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+// The first word that should have been a command and is none, as an error.
+absl::Status FindUnknownCommand(const CLI::App& app,
+                                const std::vector<std::string>& arguments) {
+  const CLI::App* at = &app;
+  for (const std::string& word : arguments) {
+    if (absl::StartsWith(word, "-")) break;
+    const std::vector<std::string> names = NamesBelow(*at);
+    if (at->get_subcommands(nullptr).empty()) break;
+    const CLI::App* const next = FindCommand(*at, word);
+    if (next == nullptr) {
+      return MakeError(
+          ErrorId::kRequestInvalid,
+          absl::StrCat("there is no command '", CleanText(word, kMaxWord), "'"),
+          Suggest(word, names));
+    }
+    at = next;
+  }
+  return absl::OkStatus();
+}
+
+std::string HelpCommand(const CLI::App& app) {
+  std::string path;
+  for (const CLI::App* at = &app; at != nullptr; at = at->get_parent()) {
+    path =
+        path.empty() ? at->get_name() : absl::StrCat(at->get_name(), " ", path);
+  }
+  return path + " --help";
+}
+
+// The innermost command that was reached.
+const CLI::App& Deepest(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : Deepest(*chosen.front());
+}
+
+}  // namespace
+
+void AddGlobalOptions(CLI::App& app, Invocation& invocation) {
+  app.require_subcommand(1);
+  app.footer(kExamples);
+  app.set_version_flag("--version",
+                       absl::StrCat("frostline ", FROSTLINE_VERSION));
+  app.add_option("--connect", invocation.connect,
+                 "HOST:PORT of the coordinator")
+      ->envname(kConnectVariable)
+      ->capture_default_str();
+  app.add_flag("--no-color", invocation.no_color, "No colours");
+}
+
+absl::StatusOr<std::string> ParseCommandLine(
+    CLI::App& app, const std::vector<std::string>& arguments) {
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  // CLI11 throws; it ends here.
+  try {
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    return app.help();  // of the innermost command that was reached
+  } catch (const CLI::CallForVersion& version) {
+    return absl::StrCat(version.what(), "\n");
+  } catch (const CLI::Error& error) {
+    const absl::Status unknown = FindUnknownCommand(app, arguments);
+    if (!unknown.ok()) return unknown;
+    return MakeError(ErrorId::kRequestInvalid, error.what(),
+                     absl::StrCat("see `", HelpCommand(Deepest(app)), "`"));
+  }
+  return "";
+}
+
+std::optional<ProgramCall> OtherProgram(
+    const std::vector<std::string>& arguments) {
+  if (arguments.empty()) return std::nullopt;
+  ProgramCall call;
+  call.arguments = {arguments.begin() + 1, arguments.end()};
+  if (arguments[0] == "serve") {
+    call.name = "frostline-coordinator";
+    return call;
+  }
+  const bool is_command = arguments.size() > 1 && arguments[1] == "list";
+  if (arguments[0] != "worker" || is_command) return std::nullopt;
+  call.name = "frostline-worker";
+  const char* const address = std::getenv(kConnectVariable);
+  const bool given = std::any_of(call.arguments.begin(), call.arguments.end(),
+                                 [](const std::string& word) {
+                                   return absl::StartsWith(word, "--connect");
+                                 });
+  if (address != nullptr && *address != '\0' && !given) {
+    call.arguments.insert(call.arguments.begin(), {"--connect", address});
+  }
+  return call;
+}
+
+}  // namespace frostline

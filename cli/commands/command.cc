@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/command.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/status_macros.h"
+
+namespace frostline {
+
+CLI::App* AddVerb(CLI::App& parent, const std::string& name,
+                  const std::string& help, Invocation& invocation,
+                  Action action) {
+  CLI::App* const verb = parent.add_subcommand(name, help);
+  verb->fallthrough();  // --connect may stand after the verb too
+  verb->callback([&invocation, action = std::move(action)] {
+    invocation.action = action;
+  });
+  return verb;
+}
+
+const CLI::App* FindCommand(const CLI::App& app, const std::string& name) {
+  // Not CLI11's own lookup, which throws.
+  for (const CLI::App* const command : app.get_subcommands(nullptr)) {
+    if (command->get_name() == name) return command;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<Client*> Connect(Session& session) {
+  if (session.client == nullptr) {
+    ASSIGN_OR_RETURN(session.client, Client::Open(session.connect));
+  }
+  return session.client.get();
+}
+
+absl::StatusOr<std::string> StudyNameFrom(const std::string& argument) {
+  const std::string prefix = "studies/";
+  const std::string id = absl::StartsWith(argument, prefix)
+                             ? argument.substr(prefix.size())
+                             : argument;
+  const absl::Status valid = CheckId(id, "");
+  if (valid.ok()) return StudyNameOf(id);
+  // The same mistake in a file would have exit code 100; here it is usage.
+  return MakeError(ErrorId::kRequestInvalid, std::string(valid.message()),
+                   "`frostline study list` shows the studies there are");
+}
+
+absl::StatusOr<v1::Study> FetchStudy(Client& client, const std::string& name) {
+  v1::GetStudyRequest request;
+  request.set_name(name);
+  return client.Call(&v1::StudyService::Stub::GetStudy, request);
+}
+
+absl::StatusOr<std::optional<v1::Trial>> FetchBest(Client& client,
+                                                   const v1::Study& study) {
+  if (study.best_trials().empty()) return std::optional<v1::Trial>();
+  v1::GetTrialRequest request;
+  request.set_name(study.best_trials(0));
+  request.set_view(v1::TRIAL_VIEW_FULL);
+  ASSIGN_OR_RETURN(v1::Trial best,
+                   client.Call(&v1::StudyService::Stub::GetTrial, request));
+  return std::optional<v1::Trial>(std::move(best));
+}
+
+}  // namespace frostline

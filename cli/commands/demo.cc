@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/demo.h"
+
+#include "cli/commands/command.h"
+
+namespace frostline {
+
+void AddDemoCommand(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<DemoOptions>();
+  CLI::App* const verb =
+      AddVerb(app, "demo", "A whole search on this machine, in under a minute",
+              invocation, [options](Session& session) {
+                return RunDemo(*options, session.terminal);
+              });
+  verb->add_option("--trials", options->trials, "How many trials")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  verb->add_option("--workers", options->workers, "How many workers")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  verb->add_option("--dir", options->folder,
+                   "Keep the database and the logs in this folder");
+  verb->add_flag("--keep", options->keep,
+                 "Do not remove the temporary folder at the end");
+}
+
+}  // namespace frostline

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <iostream>
+
+#include "base/ids.h"
+#include "base/status_macros.h"
+#include "cli/commands/command.h"
+#include "cli/view/format.h"
+#include "cli/view/study_view.h"
+
+namespace frostline {
+namespace {
+
+constexpr int kPageSize = 500;
+
+struct StudyArgs {
+  std::string id;
+  std::string reason;
+  bool json = false;
+};
+
+absl::StatusOr<ExitCode> List(Session& session, const StudyArgs& args) {
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  v1::ListStudiesRequest request;
+  request.set_page_size(kPageSize);
+  v1::ListStudiesReply all;
+  do {
+    ASSIGN_OR_RETURN(
+        const v1::ListStudiesReply page,
+        client->Call(&v1::StudyService::Stub::ListStudies, request));
+    all.MergeFrom(page);
+    all.clear_next_page_token();
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  if (args.json) {
+    std::cout << ToJson(all);
+  } else if (all.studies().empty()) {
+    std::cerr << "no studies; create one with `frostline study create FILE`\n";
+  } else {
+    std::cout << RenderStudyTable({all.studies().begin(), all.studies().end()},
+                                  session.terminal.width);
+  }
+  return kExitOk;
+}
+
+absl::StatusOr<ExitCode> Show(Session& session, const StudyArgs& args) {
+  ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
+  if (args.json) {
+    std::cout << ToJson(study);
+    return kExitOk;
+  }
+  ASSIGN_OR_RETURN(const auto best, FetchBest(*client, study));
+  std::cout << RenderStudy(study, best);
+  return kExitOk;
+}
+
+absl::StatusOr<ExitCode> Print(const absl::StatusOr<v1::Study>& study,
+                               bool json) {
+  RETURN_IF_ERROR(study.status());
+  if (json) {
+    std::cout << ToJson(*study);
+  } else {
+    std::cout << "study " << LastPart(study->name()) << " is "
+              << NameOf(study->state()) << "\n";
+  }
+  return kExitOk;
+}
+
+// Pause, resume and stop differ in their messages alone.
+template <typename Request, typename Method>
+absl::StatusOr<ExitCode> Turn(Session& session, const StudyArgs& args,
+                              Request request, Method method) {
+  ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  request.set_name(name);
+  request.set_request_id(RandomHexId());
+  return Print(client->Call(method, request), args.json);
+}
+
+void AddCommon(CLI::App* verb, const std::shared_ptr<StudyArgs>& args) {
+  verb->add_option("ID", args->id, "The study")->required();
+  verb->add_flag("--json", args->json, "The study as JSON");
+}
+
+void AddPauseAndResume(CLI::App& noun, Invocation& invocation) {
+  const auto args = std::make_shared<StudyArgs>();
+  CLI::App* const pause =
+      AddVerb(noun, "pause", "Lease no more trials; running ones go on",
+              invocation, [args](Session& session) {
+                v1::PauseStudyRequest request;
+                request.set_reason(args->reason);
+                return Turn(session, *args, request,
+                            &v1::StudyService::Stub::PauseStudy);
+              });
+  AddCommon(pause, args);
+  pause->add_option("--reason", args->reason, "Shown to whoever asks why");
+  AddCommon(AddVerb(noun, "resume", "Lease trials again", invocation,
+                    [args](Session& session) {
+                      return Turn(session, *args, v1::ResumeStudyRequest(),
+                                  &v1::StudyService::Stub::ResumeStudy);
+                    }),
+            args);
+}
+
+void AddStop(CLI::App& noun, Invocation& invocation) {
+  const auto args = std::make_shared<StudyArgs>();
+  const auto finish = std::make_shared<bool>(false);
+  CLI::App* const stop =
+      AddVerb(noun, "stop", "End a study for good", invocation,
+              [args, finish](Session& session) {
+                v1::StopStudyRequest request;
+                request.set_reason(args->reason);
+                request.set_let_running_finish(*finish);
+                return Turn(session, *args, request,
+                            &v1::StudyService::Stub::StopStudy);
+              });
+  AddCommon(stop, args);
+  stop->add_option("--reason", args->reason, "Shown to whoever asks why");
+  stop->add_flag("--let-running-finish", *finish,
+                 "Running trials end by themselves instead of being stopped");
+}
+
+}  // namespace
+
+void AddStudyCommands(CLI::App& app, Invocation& invocation) {
+  CLI::App* const noun =
+      app.add_subcommand("study", "Create, list, watch and stop studies");
+  noun->require_subcommand(1)->fallthrough();
+  AddStudyCreate(*noun, invocation);
+  const auto args = std::make_shared<StudyArgs>();
+  AddVerb(*noun, "list", "List all studies", invocation,
+          [args](Session& session) { return List(session, *args); })
+      ->add_flag("--json", args->json, "As JSON: {\"studies\": […]}");
+  AddCommon(
+      AddVerb(*noun, "show", "Show one study and its best trial", invocation,
+              [args](Session& session) { return Show(session, *args); }),
+      args);
+  AddStudyWatch(*noun, invocation);
+  AddPauseAndResume(*noun, invocation);
+  AddStop(*noun, invocation);
+}
+
+}  // namespace frostline

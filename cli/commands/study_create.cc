@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <iostream>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/status_macros.h"
+#include "cli/commands/command.h"
+#include "cli/study_file.h"
+#include "cli/view/format.h"
+#include "cli/view/study_view.h"
+
+namespace frostline {
+namespace {
+
+constexpr std::int64_t kMostTrials = 1'000'000;
+
+struct CreateArgs {
+  std::string file;
+  std::string id;
+  bool dry_run = false;
+  bool json = false;
+  std::optional<std::int64_t> trials;
+  std::optional<std::uint64_t> seed;
+};
+
+absl::StatusOr<StudyFile> ReadStudy(const CreateArgs& args) {
+  ASSIGN_OR_RETURN(StudyFile study, ReadStudyFile(args.file));
+  if (!args.id.empty()) {
+    RETURN_IF_ERROR(StudyNameFrom(args.id).status());
+    study.id = args.id;
+  }
+  if (study.id.empty()) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     "neither the study file nor its name gives an id",
+                     "give --id ID, or write id: in the file", "id");
+  }
+  if (args.trials) study.settings.mutable_budget()->set_trials(*args.trials);
+  if (args.seed) study.spec.set_seed(*args.seed);
+  return study;
+}
+
+absl::StatusOr<ExitCode> Create(Session& session, const CreateArgs& args) {
+  ASSIGN_OR_RETURN(const StudyFile study, ReadStudy(args));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  v1::CreateStudyRequest request;
+  request.set_request_id(RandomHexId());
+  request.set_study_id(study.id);
+  *request.mutable_spec() = study.spec;
+  *request.mutable_settings() = study.settings;
+  request.set_validate_only(args.dry_run);
+  const auto reply =
+      client->Call(&v1::StudyService::Stub::CreateStudy, request);
+  if (!reply.ok()) return PlaceError(reply.status(), study);
+  if (args.json) {
+    std::cout << ToJson(*reply);
+    return kExitOk;
+  }
+  std::cout << RenderPlan(*reply);
+  if (args.dry_run) {
+    std::cout << "dry run: nothing was created\n";
+    return kExitOk;
+  }
+  std::cout << "study " << study.id << " is " << NameOf(reply->study().state())
+            << "\n";
+  std::cerr << "next: frostline study watch " << study.id << "\n";
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddStudyCreate(CLI::App& noun, Invocation& invocation) {
+  const auto args = std::make_shared<CreateArgs>();
+  CLI::App* const verb =
+      AddVerb(noun, "create", "Create a study from a study file", invocation,
+              [args](Session& session) { return Create(session, *args); });
+  verb->add_option("FILE", args->file, "The study file; - is standard input")
+      ->required();
+  verb->add_option("--id", args->id, "Instead of the file's id");
+  verb->add_flag("--dry-run", args->dry_run,
+                 "Check everything and show the space; create nothing");
+  verb->add_option("--trials", args->trials, "Instead of the file's budget")
+      ->check(CLI::Range(std::int64_t{1}, kMostTrials));
+  verb->add_option("--seed", args->seed, "Instead of the file's seed");
+  verb->add_flag("--json", args->json, "The coordinator's reply as JSON");
+  verb->footer(
+      "Examples:\n"
+      "  frostline study create recipes/demo/study.yaml --dry-run\n"
+      "  frostline study create my.yaml --id run2 --trials 100");
+}
+
+}  // namespace frostline

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iostream>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/ids.h"
+#include "base/status_macros.h"
+#include "cli/commands/command.h"
+#include "cli/view/format.h"
+#include "cli/view/trial_view.h"
+
+namespace frostline {
+namespace {
+
+constexpr int kPageSize = 500;
+constexpr std::int64_t kMostTrials = 1'000'000'000;
+
+struct TrialArgs {
+  std::string study;
+  std::int64_t number = 0;
+  std::string state;
+  std::int64_t limit = 0;  // 0: all
+  bool json = false;
+};
+
+std::vector<std::string> StateNames() {
+  std::vector<std::string> names;
+  for (int i = v1::TrialState_MIN + 1; i <= v1::TrialState_MAX; ++i) {
+    names.push_back(NameOf(static_cast<v1::TrialState>(i)));
+  }
+  return names;
+}
+
+absl::StatusOr<v1::ListTrialsReply> FetchTrials(Client& client,
+                                                const std::string& study,
+                                                const TrialArgs& args) {
+  v1::ListTrialsRequest request;
+  request.set_parent(study);
+  if (!args.state.empty()) request.set_filter("state = " + args.state);
+  v1::ListTrialsReply all;
+  do {
+    const std::int64_t wanted =
+        args.limit == 0 ? kPageSize : args.limit - all.trials_size();
+    request.set_page_size(
+        static_cast<std::int32_t>(std::min<std::int64_t>(wanted, kPageSize)));
+    ASSIGN_OR_RETURN(const v1::ListTrialsReply page,
+                     client.Call(&v1::StudyService::Stub::ListTrials, request));
+    all.MergeFrom(page);
+    all.clear_next_page_token();
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty() &&
+           (args.limit == 0 || all.trials_size() < args.limit));
+  return all;
+}
+
+absl::StatusOr<ExitCode> List(Session& session, const TrialArgs& args) {
+  ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.study));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
+  ASSIGN_OR_RETURN(const v1::ListTrialsReply all,
+                   FetchTrials(*client, name, args));
+  if (args.json) {
+    std::cout << ToJson(all);
+  } else if (all.trials().empty()) {
+    std::cerr << "no such trials\n";
+  } else {
+    std::cout << RenderTrialTable({all.trials().begin(), all.trials().end()},
+                                  study.spec(), session.terminal.width);
+  }
+  return kExitOk;
+}
+
+absl::StatusOr<ExitCode> Show(Session& session, const TrialArgs& args) {
+  ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.study));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  v1::GetTrialRequest request;
+  request.set_name(absl::StrCat(name, "/trials/", args.number));
+  request.set_view(v1::TRIAL_VIEW_FULL);
+  ASSIGN_OR_RETURN(const v1::Trial trial,
+                   client->Call(&v1::StudyService::Stub::GetTrial, request));
+  if (args.json) {
+    std::cout << ToJson(trial);
+    return kExitOk;
+  }
+  ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
+  std::cout << RenderTrial(trial, study.spec());
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddTrialCommands(CLI::App& app, Invocation& invocation) {
+  CLI::App* const noun = app.add_subcommand("trial", "List and show trials");
+  noun->require_subcommand(1)->fallthrough();
+  const auto args = std::make_shared<TrialArgs>();
+  CLI::App* const list =
+      AddVerb(*noun, "list", "List the trials of a study", invocation,
+              [args](Session& session) { return List(session, *args); });
+  list->add_option("STUDY", args->study, "The study")->required();
+  list->add_option("--state", args->state, "Only trials of this state")
+      ->transform(CLI::IsMember(StateNames(), CLI::ignore_case));
+  list->add_option("--limit", args->limit, "At most so many")
+      ->check(CLI::Range(std::int64_t{1}, kMostTrials));
+  list->add_flag("--json", args->json, "As JSON: {\"trials\": […]}");
+  CLI::App* const show = AddVerb(
+      *noun, "show", "Show one trial: rates, metrics, attempts", invocation,
+      [args](Session& session) { return Show(session, *args); });
+  show->add_option("STUDY", args->study, "The study")->required();
+  show->add_option("NUMBER", args->number, "The trial's number")
+      ->required()
+      ->check(CLI::Range(std::int64_t{0}, kMostTrials));
+  show->add_flag("--json", args->json, "The trial as JSON");
+}
+
+}  // namespace frostline

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// frostline: what the command line is made of. Each noun is a file of
+// commands/; two words never get that far, because they stand for other
+// programs: `serve` and `worker` (but `worker list` is a command).
+#include <grpc/support/log.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/exit_code.h"
+#include "cli/child_process.h"
+#include "cli/command_line.h"
+#include "cli/commands/command.h"
+
+namespace frostline {
+namespace {
+
+// One step, so that Ctrl-C ends any command at once and with our code; a
+// command that must clean up holds it off (stop_signals.h).
+void EndOnCtrlC() {
+  std::signal(SIGINT, [](int) { _exit(kExitInterrupted); });
+  std::signal(SIGPIPE, SIG_DFL);  // `frostline trial list x | head`
+}
+
+// A mistake on the command line needs no heading: its cause says it all.
+std::string ErrorText(const absl::Status& status) {
+  if (!HasErrorId(status, ErrorId::kRequestInvalid)) {
+    return DescribeError(status);
+  }
+  return absl::StrCat("error[", ErrorCode(ErrorId::kRequestInvalid),
+                      "]: ", status.message(),
+                      "\n  fix: ", DetailOf(status)->fix);
+}
+
+ExitCode Fail(const absl::Status& status, const Terminal& terminal) {
+  // Whoever pressed Ctrl-C knows why it ended.
+  if (!absl::IsCancelled(status)) {
+    const std::string text = ErrorText(status);
+    const std::size_t colon = text.find(':');
+    std::cerr << Paint(terminal, "1;31", text.substr(0, colon))
+              << text.substr(colon) << std::endl;
+  }
+  return ExitCodeOf(status);
+}
+
+void AddCommands(CLI::App& app, Invocation& invocation) {
+  AddDemoCommand(app, invocation);
+  AddServeCommand(app, invocation);
+  AddStudyCommands(app, invocation);
+  AddTrialCommands(app, invocation);
+  AddImportanceCommand(app, invocation);
+  AddWorkerCommands(app, invocation);
+  AddHelpCommands(app, invocation);
+}
+
+ExitCode Main(const std::vector<std::string>& arguments) {
+  if (const auto program = OtherProgram(arguments)) {
+    return Fail(ExecSibling(program->name, program->arguments),
+                DetectTerminal(false));
+  }
+  EndOnCtrlC();
+  gpr_set_log_verbosity(GPR_LOG_SEVERITY_ERROR);
+  CLI::App app("Which layers to train, and how fast.", "frostline");
+  Invocation invocation;
+  AddCommands(app, invocation);
+  AddGlobalOptions(app, invocation);
+  const auto parsed = ParseCommandLine(app, arguments);
+  Session session;
+  session.terminal = DetectTerminal(invocation.no_color);
+  if (!parsed.ok()) return Fail(parsed.status(), session.terminal);
+  if (!parsed->empty()) {
+    std::cout << *parsed;
+    return kExitOk;
+  }
+  session.connect = invocation.connect;
+  const auto code = invocation.action(session);
+  std::cout << std::flush;
+  return code.ok() ? *code : Fail(code.status(), session.terminal);
+}
+
+}  // namespace
+}  // namespace frostline
+
+int main(int argc, char** argv) {
+  return frostline::Main({argv + 1, argv + argc});
+}

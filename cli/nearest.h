@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: nearest.h
+//
+// "Did you mean": the word a person probably wanted to type.
+#ifndef FROSTLINE_CLI_NEAREST_H_
+#define FROSTLINE_CLI_NEAREST_H_
+
+#include <string>
+#include <vector>
+
+namespace frostline {
+
+// How many typing mistakes (a letter wrong, missing, too many, or two swapped)
+// lie between two words.
+int TypingDistance(const std::string& a, const std::string& b);
+
+// The nearest of `words`, the first of equals; empty when none is near.
+std::string Nearest(const std::string& typed,
+                    const std::vector<std::string>& words);
+
+// "did you mean 'seed'?", or "use one of a, b, c" when nothing is near.
+std::string Suggest(const std::string& typed,
+                    const std::vector<std::string>& words);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_NEAREST_H_

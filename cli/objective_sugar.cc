@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/objective_sugar.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "cli/yaml_sugar.h"
+
+namespace frostline {
+namespace {
+
+constexpr char kLongKey[] = "objectives";
+
+// Metrics whose better side nobody disputes. Empty: not one of them.
+std::string KnownDirection(const std::string& metric) {
+  static const auto* const kHigher = new std::set<std::string>{
+      "accuracy", "auc",      "bleu",  "f1",      "macro_f1",
+      "matthews", "mcc",      "r2",    "pearson", "precision",
+      "recall",   "spearman", "rouge", "map",     "macro_auc"};
+  static const auto* const kLower = new std::set<std::string>{
+      "error",          "loss",       "mae",           "mse",      "perplexity",
+      "rmse",           "train_loss", "train_seconds", "val_loss", "error_rate",
+      "validation_loss"};
+  if (kHigher->count(metric) > 0) return "maximize";
+  return kLower->count(metric) > 0 ? "minimize" : "";
+}
+
+absl::StatusOr<YamlPtr> LongObjective(const YamlPtr& metric,
+                                      const YamlEntry& entry,
+                                      const std::string& file) {
+  if (metric->kind != YamlNode::Kind::kScalar || metric->text.empty()) {
+    return ErrorAt(ErrorId::kObjectiveInvalid, file, metric->mark,
+                   absl::StrCat(entry.key, " is ", Describe(*metric),
+                                ", not the name of a metric"),
+                   absl::StrCat("write ", entry.key, ": accuracy"), entry.key);
+  }
+  const std::string direction =
+      entry.key == "objective" ? KnownDirection(metric->text) : entry.key;
+  if (direction.empty()) {
+    return ErrorAt(ErrorId::kObjectiveInvalid, file, metric->mark,
+                   absl::StrCat("whether more of ", Describe(*metric),
+                                " is better is not known"),
+                   absl::StrCat("write maximize: ", metric->text,
+                                " or minimize: ", metric->text),
+                   entry.key);
+  }
+  return MapNode({{.key = "metric", .key_mark = metric->mark, .value = metric},
+                  {.key = "direction",
+                   .key_mark = entry.key_mark,
+                   .value = ScalarNode(direction, entry.key_mark)}},
+                 metric->mark);
+}
+
+}  // namespace
+
+std::vector<std::string> ObjectiveKeys() {
+  return {"objective", "maximize", "minimize"};
+}
+
+bool IsObjectiveKey(const std::string& key) {
+  const std::vector<std::string> keys = ObjectiveKeys();
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+absl::StatusOr<std::vector<YamlEntry>> LongObjectives(
+    std::vector<YamlEntry> entries, const std::string& file) {
+  std::vector<YamlEntry> kept;
+  std::vector<YamlPtr> objectives;
+  YamlMark place;
+  bool has_long_form = false;
+  for (YamlEntry& entry : entries) {
+    if (!IsObjectiveKey(entry.key)) {
+      has_long_form = has_long_form || entry.key == kLongKey;
+      kept.push_back(std::move(entry));
+      continue;
+    }
+    place = entry.key_mark;
+    const bool is_list = entry.value->kind == YamlNode::Kind::kList;
+    const std::vector<YamlPtr> metrics =
+        is_list ? entry.value->items : std::vector<YamlPtr>{entry.value};
+    for (const YamlPtr& metric : metrics) {
+      ASSIGN_OR_RETURN(YamlPtr objective, LongObjective(metric, entry, file));
+      objectives.push_back(std::move(objective));
+    }
+  }
+  if (objectives.empty()) return kept;
+  if (has_long_form) {
+    return ErrorAt(ErrorId::kObjectiveInvalid, file, place,
+                   "objectives are given twice, short and long",
+                   "keep objectives: or the short form", kLongKey);
+  }
+  kept.push_back({.key = kLongKey,
+                  .key_mark = place,
+                  .value = ListNode(std::move(objectives), place)});
+  return kept;
+}
+
+}  // namespace frostline

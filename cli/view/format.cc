@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/view/format.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "base/clock.h"
+#include "proto/wire_error.h"
+
+namespace frostline {
+namespace {
+
+constexpr std::size_t kMaxValueBytes = 200;
+constexpr std::size_t kKeyColumns = 13;
+
+// The name of an enum value without the enum's own name.
+std::string WithoutPrefix(const std::string& name, const std::string& prefix) {
+  return name.substr(std::min(name.size(), prefix.size()));
+}
+
+double ToSeconds(const google::protobuf::Timestamp& time) {
+  return static_cast<double>(time.seconds()) + time.nanos() * 1e-9;
+}
+
+}  // namespace
+
+std::string FormatNumber(double value) {
+  return absl::StrFormat("%.4g", value);
+}
+
+std::string FormatRate(double rate) {
+  return rate == 0.0 ? "frozen" : absl::StrFormat("%.3g", rate);
+}
+
+std::string FormatCount(std::int64_t count) {
+  std::string text = absl::StrCat(count);
+  const std::size_t sign = count < 0 ? 1 : 0;
+  for (std::size_t at = text.size(); at > sign + 3;) {
+    at -= 3;
+    text.insert(at, ",");
+  }
+  return text;
+}
+
+std::string FormatSeconds(double seconds) {
+  if (seconds < 0) return "";
+  if (seconds < 9.95) return absl::StrFormat("%.1f s", seconds);
+  const auto whole = static_cast<std::int64_t>(std::lround(seconds));
+  if (whole < 60) return absl::StrCat(whole, " s");
+  if (whole < 3600) return absl::StrFormat("%dm%02ds", whole / 60, whole % 60);
+  return absl::StrFormat("%dh%02dm", whole / 3600, whole / 60 % 60);
+}
+
+std::string FormatTime(const google::protobuf::Timestamp& time) {
+  if (time.seconds() == 0) return "";
+  const std::string text = FormatWall(time.seconds() * 1'000'000);
+  return absl::StrReplaceAll(text, {{"T", " "}, {".000000", ""}});
+}
+
+std::string FormatValue(const google::protobuf::Value& value) {
+  if (value.kind_case() == google::protobuf::Value::kNumberValue) {
+    return FormatNumber(value.number_value());
+  }
+  if (value.kind_case() == google::protobuf::Value::kStringValue) {
+    return CleanText(value.string_value(), kMaxValueBytes);
+  }
+  std::string json;
+  // Of a Value nothing can fail; if it does, the cell is empty.
+  (void)google::protobuf::util::MessageToJsonString(value, &json);
+  return CleanText(json, kMaxValueBytes);
+}
+
+std::string NameOf(v1::StudyState state) {
+  return WithoutPrefix(v1::StudyState_Name(state), "STUDY_STATE_");
+}
+std::string NameOf(v1::TrialState state) {
+  return WithoutPrefix(v1::TrialState_Name(state), "TRIAL_STATE_");
+}
+std::string NameOf(v1::AttemptState state) {
+  return WithoutPrefix(v1::AttemptState_Name(state), "ATTEMPT_STATE_");
+}
+std::string NameOf(v1::WorkerState state) {
+  return WithoutPrefix(v1::WorkerState_Name(state), "WORKER_STATE_");
+}
+
+bool IsEnded(v1::StudyState state) {
+  return state == v1::STUDY_STATE_STOPPED ||
+         state == v1::STUDY_STATE_COMPLETED || state == v1::STUDY_STATE_DELETED;
+}
+
+bool IsEnded(v1::TrialState state) {
+  return state >= v1::TRIAL_STATE_SUCCEEDED;
+}
+
+std::string LastPart(const std::string& name) {
+  return name.substr(name.rfind('/') + 1);  // npos + 1 is 0
+}
+
+double SecondsOf(const v1::Trial& trial) {
+  if (!trial.has_start_time()) return -1.0;
+  const double end = trial.has_end_time()
+                         ? ToSeconds(trial.end_time())
+                         : static_cast<double>(SystemClock().Wall()) * 1e-6;
+  return std::max(0.0, end - ToSeconds(trial.start_time()));
+}
+
+std::string KeyLine(const std::string& key, const std::string& value) {
+  if (value.empty()) return "";
+  std::string padded = key + ":";
+  padded.resize(std::max(padded.size() + 1, kKeyColumns), ' ');
+  return absl::StrCat(padded, CleanText(value, kMaxCauseBytes), "\n");
+}
+
+std::string ToJson(const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.add_whitespace = true;
+  options.always_print_primitive_fields = true;
+  options.preserve_proto_field_names = true;
+  std::string json;
+  const auto status =
+      google::protobuf::util::MessageToJsonString(message, &json, options);
+  return status.ok() ? json : absl::StrCat("{\"error\": \"no JSON\"}\n");
+}
+
+}  // namespace frostline

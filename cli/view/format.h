@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: format.h
+//
+// Numbers, times and states as people read them.
+#ifndef FROSTLINE_CLI_VIEW_FORMAT_H_
+#define FROSTLINE_CLI_VIEW_FORMAT_H_
+
+#include <google/protobuf/message.h>
+#include <google/protobuf/struct.pb.h>
+#include <google/protobuf/timestamp.pb.h>
+
+#include <string>
+
+#include "frostline/v1/study.pb.h"
+#include "frostline/v1/trial.pb.h"
+#include "frostline/v1/worker.pb.h"
+
+namespace frostline {
+
+// Four significant digits: "0.9312", "1234", "3.1e-07".
+std::string FormatNumber(double value);
+// A learning rate: "frozen" for 0.
+std::string FormatRate(double rate);
+// 4.26e9 as "4,260,000,000".
+std::string FormatCount(std::int64_t count);
+// "0.4 s", "12 s", "3m04s", "2h10m".
+std::string FormatSeconds(double seconds);
+// "2026-11-21 06:07:34Z"; "" when it is not set.
+std::string FormatTime(const google::protobuf::Timestamp& time);
+// JSON without quotes around text.
+std::string FormatValue(const google::protobuf::Value& value);
+
+// "SUCCEEDED".
+std::string NameOf(v1::StudyState state);
+std::string NameOf(v1::TrialState state);
+std::string NameOf(v1::AttemptState state);
+std::string NameOf(v1::WorkerState state);
+
+// Where no longer anything happens.
+bool IsEnded(v1::StudyState state);
+bool IsEnded(v1::TrialState state);
+
+// "imdb" of "studies/imdb", "17" of "studies/imdb/trials/17".
+std::string LastPart(const std::string& name);
+
+// Between the two times; up to now when it has not ended; -1 before the start.
+double SecondsOf(const v1::Trial& trial);
+
+// "state:       ACTIVE" and a newline; "" for an empty value.
+std::string KeyLine(const std::string& key, const std::string& value);
+
+// How a message is written for programs: JSON with the field names of the
+// proto, defaults included, indented. One promise for every --json.
+std::string ToJson(const google::protobuf::Message& message);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_VIEW_FORMAT_H_

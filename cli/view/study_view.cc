@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/view/study_view.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cli/table.h"
+#include "cli/view/format.h"
+#include "cli/view/trial_view.h"
+#include "proto/wire_error.h"
+
+namespace frostline {
+namespace {
+
+constexpr std::size_t kMaxTextBytes = 1000;
+
+std::string ObjectivesText(const v1::StudySpec& spec) {
+  return absl::StrJoin(
+      spec.objectives(), ", ", [](std::string* out, const v1::Objective& o) {
+        absl::StrAppend(
+            out,
+            o.direction() == v1::DIRECTION_MAXIMIZE ? "maximize " : "minimize ",
+            o.metric());
+      });
+}
+
+std::string SamplerText(const v1::Study& study) {
+  const std::string name = study.spec().sampler().name().empty()
+                               ? "tpe"
+                               : study.spec().sampler().name();
+  const std::string& resolved = study.resolved_sampler();
+  if (resolved.empty() || resolved == name) return name;
+  return absl::StrCat(name, " (", resolved, ")");
+}
+
+std::string LabelsText(
+    const google::protobuf::Map<std::string, std::string>& labels) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : labels) {
+    parts.push_back(absl::StrCat(key, "=", value));
+  }
+  std::sort(parts.begin(), parts.end());
+  return absl::StrJoin(parts, ", ");
+}
+
+std::string SizeText(double size) {
+  if (std::isinf(size)) return "infinitely many points (continuous)";
+  if (size < 1e15) {
+    return FormatCount(static_cast<std::int64_t>(size)) + " points";
+  }
+  return FormatNumber(size) + " points";
+}
+
+}  // namespace
+
+std::string ProgressText(const v1::Study& study) {
+  const v1::TrialCounts& counts = study.counts();
+  std::string text = absl::StrCat(counts.budget_used(), "/",
+                                  study.settings().budget().trials(), " done, ",
+                                  counts.running(), " running");
+  if (counts.pruned() > 0)
+    absl::StrAppend(&text, ", ", counts.pruned(), " pruned");
+  if (counts.failed() > 0)
+    absl::StrAppend(&text, ", ", counts.failed(), " failed");
+  if (counts.infeasible() > 0) {
+    absl::StrAppend(&text, ", ", counts.infeasible(), " infeasible");
+  }
+  return text;
+}
+
+std::string RenderStudyTable(const std::vector<v1::Study>& studies, int width) {
+  Table table({{"ID"},
+               {"STATE"},
+               {"DONE", Align::kRight},
+               {"BUDGET", Align::kRight},
+               {"RUNNING", Align::kRight},
+               {"FAILED", Align::kRight},
+               {"BEST TRIAL", Align::kRight},
+               {"CREATED"}});
+  for (const v1::Study& study : studies) {
+    table.AddRow(
+        {LastPart(study.name()), NameOf(study.state()),
+         absl::StrCat(study.counts().budget_used()),
+         absl::StrCat(study.settings().budget().trials()),
+         absl::StrCat(study.counts().running()),
+         absl::StrCat(study.counts().failed()),
+         study.best_trials().empty() ? "" : LastPart(study.best_trials(0)),
+         FormatTime(study.create_time())});
+  }
+  return table.Render(width);
+}
+
+std::string RenderStudy(const v1::Study& study,
+                        const std::optional<v1::Trial>& best) {
+  std::string text = KeyLine("study", LastPart(study.name()));
+  text += KeyLine("state", study.state_reason().empty()
+                               ? NameOf(study.state())
+                               : absl::StrCat(NameOf(study.state()), " (",
+                                              study.state_reason(), ")"));
+  text += KeyLine("progress", ProgressText(study));
+  text += KeyLine("objective", ObjectivesText(study.spec()));
+  text += KeyLine("model", study.spec().model().id());
+  text += KeyLine("data", study.spec().data().id());
+  text += KeyLine("sampler", SamplerText(study));
+  text += KeyLine("pruner", study.settings().pruner().name());
+  text += KeyLine("seed", absl::StrCat(study.spec().seed()));
+  text += KeyLine("recipe", study.spec().recipe());
+  text += KeyLine("labels", LabelsText(study.settings().labels()));
+  text += KeyLine("created", FormatTime(study.create_time()));
+  text += KeyLine("revision", absl::StrCat(study.revision()));
+  if (!best.has_value()) return text;
+  absl::StrAppend(&text, "\nbest trial ", best->number(), ": ",
+                  ObjectiveText(*best, study.spec()), "\n");
+  if (best->rates_size() > 0) text += RenderRates(*best) + "(* frozen)\n";
+  return text;
+}
+
+std::string RenderPlan(const v1::CreateStudyReply& reply) {
+  Table table({{"MODULE"}, {"PARAMETER"}, {"RATES"}});
+  for (const v1::ResolvedModule& module : reply.modules()) {
+    const bool fixed = module.parameter().empty();
+    table.AddRow({module.module(), fixed ? "(fixed)" : module.parameter(),
+                  fixed ? FormatRate(module.fixed_rate()) : module.domain()});
+  }
+  std::string text = table.empty() ? "" : table.Render();
+  absl::StrAppend(&text, "space:  ", SizeText(reply.space_size()), "\nbudget: ",
+                  FormatCount(reply.study().settings().budget().trials()),
+                  " trials\n");
+  for (const std::string& advice : reply.advice()) {
+    absl::StrAppend(&text, "advice: ", CleanText(advice, kMaxTextBytes), "\n");
+  }
+  return text;
+}
+
+std::string RenderWorkerTable(const std::vector<v1::Worker>& workers,
+                              int width) {
+  Table table({{"ID"},
+               {"STATE"},
+               {"SLOTS", Align::kRight},
+               {"TRIALS", Align::kRight},
+               {"LAST SEEN"},
+               {"LABELS"},
+               {"REASON"}});
+  for (const v1::Worker& worker : workers) {
+    table.AddRow({LastPart(worker.name()), NameOf(worker.state()),
+                  absl::StrCat(worker.slots()),
+                  absl::StrCat(worker.trials_size()),
+                  FormatTime(worker.last_seen_time()),
+                  LabelsText(worker.labels()), worker.state_reason()});
+  }
+  return table.Render(width);
+}
+
+}  // namespace frostline

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: study_view.h
+//
+// Studies and workers as text.
+#ifndef FROSTLINE_CLI_VIEW_STUDY_VIEW_H_
+#define FROSTLINE_CLI_VIEW_STUDY_VIEW_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frostline/v1/study_service.pb.h"
+#include "frostline/v1/worker.pb.h"
+
+namespace frostline {
+
+std::string RenderStudyTable(const std::vector<v1::Study>& studies, int width);
+
+// `best` is the FULL view of the first of study.best_trials.
+std::string RenderStudy(const v1::Study& study,
+                        const std::optional<v1::Trial>& best);
+
+// What a study that is created, or would be, comes to: the rate of every
+// module, the size of the space, advice.
+std::string RenderPlan(const v1::CreateStudyReply& reply);
+
+// "17/40 done, 2 running, 1 failed".
+std::string ProgressText(const v1::Study& study);
+
+std::string RenderWorkerTable(const std::vector<v1::Worker>& workers,
+                              int width);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_VIEW_STUDY_VIEW_H_

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/view/trial_view.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "cli/table.h"
+#include "cli/view/format.h"
+#include "proto/wire_error.h"
+
+namespace frostline {
+namespace {
+
+// In the order of first appearance: conditional parameters are not in all.
+std::vector<std::string> ParameterNames(const std::vector<v1::Trial>& trials) {
+  std::vector<std::string> names;
+  for (const v1::Trial& trial : trials) {
+    for (const v1::ParameterValue& value : trial.parameters()) {
+      if (std::find(names.begin(), names.end(), value.name()) == names.end()) {
+        names.push_back(value.name());
+      }
+    }
+  }
+  return names;
+}
+
+// A row of a list has no room for "embeddings" and "layer.11".
+std::string ShortName(const std::string& parameter) {
+  if (parameter == "embeddings") return "emb";
+  if (absl::StartsWith(parameter, "layer.")) return "L" + parameter.substr(6);
+  return parameter;
+}
+
+std::string AttemptsText(const v1::Trial& trial) {
+  if (trial.attempts().empty()) return "";
+  Table table({{"ATTEMPT", Align::kRight}, {"STATE"}, {"WORKER"}, {"CAUSE"}});
+  for (const v1::Attempt& attempt : trial.attempts()) {
+    table.AddRow({absl::StrCat(attempt.number()), NameOf(attempt.state()),
+                  LastPart(attempt.worker()), attempt.cause()});
+  }
+  return "\n" + table.Render();
+}
+
+std::string MetricsText(const v1::Trial& trial) {
+  if (trial.metrics().empty()) return "";
+  Table table({{"METRIC"}, {"VALUE", Align::kRight}});
+  const std::map<std::string, double> sorted(trial.metrics().begin(),
+                                             trial.metrics().end());
+  for (const auto& [name, value] : sorted) {
+    table.AddRow({name, FormatNumber(value)});
+  }
+  return "\n" + table.Render();
+}
+
+}  // namespace
+
+std::string ObjectiveText(const v1::Trial& trial, const v1::StudySpec& spec) {
+  std::string text;
+  const int count = std::min(trial.values_size(), spec.objectives_size());
+  for (int i = 0; i < count; ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : ", ", spec.objectives(i).metric(), " ",
+                    FormatNumber(trial.values(i)));
+  }
+  return CleanText(text, kMaxCauseBytes);
+}
+
+std::string RenderTrialTable(const std::vector<v1::Trial>& trials,
+                             const v1::StudySpec& spec, int width) {
+  std::vector<Column> columns = {{"TRIAL", Align::kRight}, {"STATE"}};
+  for (const v1::Objective& objective : spec.objectives()) {
+    columns.push_back({CleanText(objective.metric(), 40), Align::kRight});
+  }
+  columns.push_back({"TIME", Align::kRight});
+  columns.push_back({"WORKER"});
+  const std::vector<std::string> names = ParameterNames(trials);
+  for (const std::string& name : names) {
+    columns.push_back({CleanText(ShortName(name), 40), Align::kRight});
+  }
+  Table table(columns);
+  for (const v1::Trial& trial : trials) {
+    std::vector<std::string> cells = {absl::StrCat(trial.number()),
+                                      NameOf(trial.state())};
+    for (int i = 0; i < spec.objectives_size(); ++i) {
+      cells.push_back(i < trial.values_size() ? FormatNumber(trial.values(i))
+                                              : "");
+    }
+    cells.push_back(FormatSeconds(SecondsOf(trial)));
+    cells.push_back(LastPart(trial.worker()));
+    std::map<std::string, std::string> by_name;
+    for (const v1::ParameterValue& value : trial.parameters()) {
+      by_name[value.name()] = FormatValue(value.value());
+    }
+    for (const std::string& name : names) cells.push_back(by_name[name]);
+    table.AddRow(std::move(cells));
+  }
+  return table.Render(width);
+}
+
+std::string RenderRates(const v1::Trial& trial) {
+  Table table({{"MODULE"}, {"RATE", Align::kRight}, {""}});
+  for (const v1::ModuleRate& rate : trial.rates()) {
+    table.AddRow({rate.module(), FormatRate(rate.rate()),
+                  rate.rate() == 0.0 ? "*" : ""});
+  }
+  return table.Render();
+}
+
+std::string RenderTrial(const v1::Trial& trial, const v1::StudySpec& spec) {
+  std::string text = KeyLine("trial", trial.name());
+  text += KeyLine("state", NameOf(trial.state()));
+  text += KeyLine("cause", trial.cause());
+  text += KeyLine("objective", ObjectiveText(trial, spec));
+  text += KeyLine("worker", LastPart(trial.worker()));
+  text += KeyLine("started", FormatTime(trial.start_time()));
+  text += KeyLine("ended", FormatTime(trial.end_time()));
+  text += KeyLine("time", FormatSeconds(SecondsOf(trial)));
+  text += KeyLine("last step",
+                  trial.last_step() > 0 ? FormatCount(trial.last_step()) : "");
+  text += KeyLine("device", trial.usage().device());
+  text += KeyLine("note", trial.note());
+  Table parameters({{"PARAMETER"}, {"VALUE", Align::kRight}});
+  for (const v1::ParameterValue& value : trial.parameters()) {
+    parameters.AddRow({value.name(), FormatValue(value.value())});
+  }
+  text += "\n" + parameters.Render();
+  if (trial.rates_size() > 0) {
+    absl::StrAppend(&text, "\n", RenderRates(trial), "(* frozen)\n");
+  }
+  return absl::StrCat(text, MetricsText(trial), AttemptsText(trial));
+}
+
+std::string TrialLine(const v1::Trial& trial, const v1::StudySpec& spec) {
+  std::string line =
+      absl::StrCat("trial ", trial.number(), "  ", NameOf(trial.state()));
+  const auto add = [&line](const std::string& part) {
+    if (!part.empty()) absl::StrAppend(&line, "  ", part);
+  };
+  add(ObjectiveText(trial, spec));
+  if (IsEnded(trial.state())) add(FormatSeconds(SecondsOf(trial)));
+  if (!trial.worker().empty()) add("worker " + LastPart(trial.worker()));
+  if (trial.attempt() > 1) add(absl::StrCat("attempt ", trial.attempt()));
+  add(trial.cause());
+  return CleanText(line, kMaxCauseBytes);
+}
+
+}  // namespace frostline

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: trial_view.h
+//
+// Trials as text.
+#ifndef FROSTLINE_CLI_VIEW_TRIAL_VIEW_H_
+#define FROSTLINE_CLI_VIEW_TRIAL_VIEW_H_
+
+#include <string>
+#include <vector>
+
+#include "frostline/v1/study.pb.h"
+#include "frostline/v1/trial.pb.h"
+
+namespace frostline {
+
+// A row for each trial, a column for each parameter.
+std::string RenderTrialTable(const std::vector<v1::Trial>& trials,
+                             const v1::StudySpec& spec, int width);
+
+// Everything about one trial of the FULL view.
+std::string RenderTrial(const v1::Trial& trial, const v1::StudySpec& spec);
+
+// A line for each module: its rate, and a mark where it is frozen.
+std::string RenderRates(const v1::Trial& trial);
+
+// "accuracy 0.9312, seconds 12": the objectives; "" without a result.
+std::string ObjectiveText(const v1::Trial& trial, const v1::StudySpec& spec);
+
+// "trial 17  SUCCEEDED  accuracy 0.9312  12 s  worker a": for `watch`.
+std::string TrialLine(const v1::Trial& trial, const v1::StudySpec& spec);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_VIEW_TRIAL_VIEW_H_

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The real binary: what it says and with which code it ends, where no
+// coordinator is needed.
+#include "cli/command_line.h"
+
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/temp_folder.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Ran {
+  int code = -1;
+  std::string output;  // standard error too
+};
+
+// `arguments` are words for the shell.
+Ran Frostline(const std::string& arguments) {
+  const std::string command = std::string(std::getenv("FROSTLINE_BIN_DIR")) +
+                              "/frostline " + arguments + " 2>&1";
+  Ran ran;
+  std::FILE* const pipe = popen(command.c_str(), "r");
+  std::array<char, 4096> buffer{};
+  while (std::fgets(buffer.data(), buffer.size(), pipe) != nullptr) {
+    ran.output += buffer.data();
+  }
+  ran.code = WEXITSTATUS(pclose(pipe));
+  return ran;
+}
+
+TEST(CommandLine, SuggestsTheCommandThatWasMeant) {
+  const Ran noun = Frostline("studdy list");
+  EXPECT_EQ(noun.code, 2);
+  EXPECT_THAT(noun.output, HasSubstr("did you mean 'study'?"));
+  const Ran verb = Frostline("study lst");
+  EXPECT_EQ(verb.code, 2);
+  EXPECT_THAT(verb.output, HasSubstr("did you mean 'list'?"));
+}
+
+TEST(CommandLine, RefusesWrongUseWithCode2) {
+  for (const char* const arguments :
+       {"", "study", "study show", "study show x y", "study list --bogus",
+        "demo --trials 0", "demo --trials x", "trial list x --state NO",
+        "trial list x --limit 0", "study show BIG", "help nothing",
+        "--connect nowhere study list", "study create /no/such.yaml"}) {
+    EXPECT_EQ(Frostline(arguments).code, 2) << arguments;
+  }
+}
+
+TEST(CommandLine, SaysWhoDoesNotAnswerWithCode7) {
+  const Ran ran = Frostline("--connect 127.0.0.1:1 study list");
+  EXPECT_EQ(ran.code, 7);
+  EXPECT_THAT(ran.output, HasSubstr("error[FL-4003]"));
+  EXPECT_THAT(ran.output, HasSubstr("127.0.0.1:1"));
+  EXPECT_THAT(ran.output, HasSubstr("frostline serve"));
+}
+
+TEST(CommandLine, NamesThePlaceInABadFileWithCode100) {
+  const TempFolder folder;
+  std::ofstream(folder.File("bad.yaml")) << "maximize: f1\nsead: 3\n";
+  const Ran ran = Frostline("study create " + folder.File("bad.yaml"));
+  EXPECT_EQ(ran.code, 100);
+  EXPECT_THAT(ran.output, HasSubstr("error[FL-1001]"));
+  EXPECT_THAT(ran.output, HasSubstr("bad.yaml:2:1: unknown key 'sead'"));
+  EXPECT_THAT(ran.output, HasSubstr("did you mean 'seed'?"));
+}
+
+TEST(CommandLine, HelpsOnEveryCommand) {
+  for (const char* const command :
+       {"", "demo", "study", "study create", "study list", "study show",
+        "study watch", "study pause", "study resume", "study stop", "trial",
+        "trial list", "trial show", "importance", "worker list", "version"}) {
+    const Ran ran = Frostline(std::string(command) + " --help");
+    EXPECT_EQ(ran.code, 0) << command;
+    EXPECT_THAT(ran.output, HasSubstr(std::string("Usage: frostline") +
+                                      (*command == '\0' ? "" : " ") + command));
+  }
+  EXPECT_THAT(Frostline("help exit-codes").output, HasSubstr("130  "));
+  EXPECT_THAT(Frostline("help environment").output,
+              HasSubstr("FROSTLINE_CONNECT"));
+}
+
+TEST(CommandLine, WritesNoEscapeSequencesOffATerminal) {
+  EXPECT_THAT(Frostline("studdy").output, Not(HasSubstr("\x1b")));
+}
+
+TEST(OtherProgram, TakesServeAndWorkerButNotWorkerList) {
+  EXPECT_EQ(OtherProgram({"serve", "--data", "x"})->name,
+            "frostline-coordinator");
+  EXPECT_THAT(OtherProgram({"serve", "--data", "x"})->arguments,
+              ElementsAre("--data", "x"));
+  EXPECT_EQ(OtherProgram({"worker"})->name, "frostline-worker");
+  EXPECT_FALSE(OtherProgram({"worker", "list"}).has_value());
+  EXPECT_FALSE(OtherProgram({"study", "list"}).has_value());
+  EXPECT_FALSE(OtherProgram({}).has_value());
+}
+
+TEST(OtherProgram, GivesAWorkerTheAddressOfTheEnvironment) {
+  setenv("FROSTLINE_CONNECT", "host:1", 1);
+  EXPECT_THAT(OtherProgram({"worker", "--exec", "x"})->arguments,
+              ElementsAre("--connect", "host:1", "--exec", "x"));
+  EXPECT_THAT(OtherProgram({"worker", "--connect=b:2"})->arguments,
+              ElementsAre("--connect=b:2"));
+  unsetenv("FROSTLINE_CONNECT");
+}
+
+}  // namespace
+}  // namespace frostline

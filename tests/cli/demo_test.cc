@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The demo when things go wrong: the real `frostline` in a folder where a
+// script stands for each program it starts. (tests/flow runs the real demo.)
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "cli/text_file.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/temp_folder.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::HasSubstr;
+
+class DemoTest : public testing::Test {
+ protected:
+  DemoTest() {
+    std::filesystem::copy_file(
+        std::filesystem::path(std::getenv("FROSTLINE_BIN_DIR")) / "frostline",
+        folder_.File("frostline"));
+    Script("frostline-worker", "exec sleep 1000");
+    Script("frostline-demo-trainer", "exit 0");
+  }
+
+  void Script(const std::string& name, const std::string& lines) {
+    std::ofstream(folder_.File(name)) << "#!/bin/sh\n" << lines << "\n";
+    std::filesystem::permissions(folder_.File(name),
+                                 std::filesystem::perms::owner_all);
+  }
+
+  pid_t StartDemo() {
+    const pid_t pid = fork();
+    if (pid != 0) return pid;
+    const int out = open(folder_.File("out").c_str(), O_WRONLY | O_CREAT, 0600);
+    dup2(out, STDOUT_FILENO);
+    dup2(out, STDERR_FILENO);
+    const std::string program = folder_.File("frostline");
+    execl(program.c_str(), "frostline", "demo", "--dir",
+          folder_.File("data").c_str(), static_cast<char*>(nullptr));
+    _exit(127);
+  }
+
+  static int CodeOf(pid_t pid) {
+    int status = 0;
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  std::string Output() { return LastLines(folder_.File("out"), 100); }
+
+  TempFolder folder_;
+};
+
+TEST_F(DemoTest, ShowsTheLastWordsOfAChildThatDies) {
+  Script("frostline-coordinator", "echo the disk is full; exit 1");
+  EXPECT_EQ(CodeOf(StartDemo()), 5);
+  EXPECT_THAT(Output(), HasSubstr("the coordinator ended with code 1"));
+  EXPECT_THAT(Output(), HasSubstr("the disk is full"));
+}
+
+TEST_F(DemoTest, EndsWithCode7WhenTheCoordinatorDoesNotAnswer) {
+  Script("frostline-coordinator",
+         "echo listening on 127.0.0.1:1; exec sleep 1000");
+  EXPECT_EQ(CodeOf(StartDemo()), 7);
+}
+
+TEST_F(DemoTest, CtrlCStopsTheChildrenAndEndsWithCode130) {
+  const std::string ready = folder_.File("ready");
+  const std::string pid_file = folder_.File("pid");
+  Script("frostline-coordinator",
+         "echo $$ > " + pid_file + "; touch " + ready + "; exec sleep 1000");
+  const pid_t demo = StartDemo();
+  while (!std::filesystem::exists(ready)) std::this_thread::yield();
+  kill(demo, SIGINT);
+  EXPECT_EQ(CodeOf(demo), 130);
+  pid_t child = 0;
+  std::ifstream(pid_file) >> child;
+  ASSERT_GT(child, 0);
+  EXPECT_EQ(kill(child, 0), -1);
+}
+
+TEST_F(DemoTest, SaysWhichProgramIsMissing) {
+  EXPECT_EQ(CodeOf(StartDemo()), 5);
+  EXPECT_THAT(Output(), HasSubstr("frostline-coordinator: No such file"));
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <filesystem>
+
+#include "cli/demo_recipe.h"
+#include "cli/study_file.h"
+#include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline {
+namespace {
+
+TEST(Recipes, AllParseAndHaveAnId) {
+  const std::filesystem::path recipes =
+      std::filesystem::path(std::getenv("FROSTLINE_SOURCE_DIR")) / "recipes";
+  int count = 0;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(recipes)) {
+    if (entry.path().extension() != ".yaml") continue;
+    ++count;
+    const auto study = ReadStudyFile(entry.path().string());
+    ASSERT_OK(study);
+    EXPECT_NE(study->id, "") << entry.path();
+  }
+  EXPECT_GE(count, 1);
+}
+
+TEST(Recipes, TheDemoIsBuiltIn) {
+  ASSERT_OK_AND_ASSIGN(const StudyFile study,
+                       ParseStudyFile(kDemoRecipe, "demo"));
+  EXPECT_EQ(study.id, "demo");
+  EXPECT_EQ(study.settings.budget().trials(), 40);
+  EXPECT_EQ(study.spec.model().layers(), 6);
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/study_file.h"
+
+#include <fstream>
+
+#include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_folder.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kSmall[] = R"(
+maximize: accuracy
+budget: 40
+space: {modules: {head: [0, 1e-3]}}
+)";
+
+StudyFile Parsed(const std::string& text) {
+  auto study = ParseStudyFile(text, "study.yaml");
+  EXPECT_OK(study);
+  return study.ok() ? *study : StudyFile();
+}
+
+StudyFile WithSmall(const std::string& more) { return Parsed(kSmall + more); }
+
+TEST(StudyFile, ReadsTheNamesOfTheProto) {
+  const StudyFile study = Parsed(R"(
+model: {id: minilm, layers: 6, no_pooler: true}
+objectives: [{metric: loss, direction: DIRECTION_MINIMIZE}]
+space:
+  modules:
+    - {select: head, levels: {rates: [0, 2e-5]}}
+sampler: {name: random, options: {n_startup: 10}}
+lease: {ttl: 90s}
+seed: 18446744073709551615
+budget: {trials: 200, time: 1h30m}
+required_worker_labels: {pool: a100}
+)");
+  EXPECT_EQ(study.spec.model().layers(), 6);
+  EXPECT_TRUE(study.spec.model().no_pooler());
+  EXPECT_EQ(study.spec.objectives(0).direction(), v1::DIRECTION_MINIMIZE);
+  EXPECT_EQ(study.spec.space().modules(0).levels().rates(1), 2e-5);
+  EXPECT_EQ(study.spec.sampler().options().at("n_startup"), "10");
+  EXPECT_EQ(study.spec.lease().ttl().seconds(), 90);
+  EXPECT_EQ(study.spec.seed(), 18446744073709551615u);
+  EXPECT_EQ(study.settings.budget().trials(), 200);
+  EXPECT_EQ(study.settings.budget().time().seconds(), 5400);
+  EXPECT_EQ(study.settings.required_worker_labels().at("pool"), "a100");
+}
+
+TEST(StudyFile, ReadsShortFormsOfModules) {
+  const StudyFile study = Parsed(R"(
+maximize: accuracy
+budget: 40
+space:
+  modules:
+    embeddings: frozen
+    "layer.0-3": [frozen, 2e-6, 2e-5]
+    "layer.4": {log_uniform: [1e-7, 1e-4]}
+    head: 1e-3
+  prefix_depth: [0, 6]
+)");
+  const auto& modules = study.spec.space().modules();
+  ASSERT_EQ(modules.size(), 4);
+  EXPECT_EQ(modules[0].select(), "embeddings");
+  EXPECT_EQ(modules[0].domain_case(), v1::ModuleSpace::kFixed);
+  EXPECT_EQ(modules[0].fixed(), 0.0);
+  EXPECT_THAT(modules[1].levels().rates(), ElementsAre(0.0, 2e-6, 2e-5));
+  EXPECT_EQ(modules[2].log_uniform().hi(), 1e-4);
+  EXPECT_EQ(modules[3].fixed(), 1e-3);
+  EXPECT_EQ(study.spec.space().prefix_depth().hi(), 6);
+}
+
+TEST(StudyFile, ReadsTiesStrategiesAndParameters) {
+  const StudyFile study = Parsed(R"(
+maximize: accuracy
+budget: 40
+space:
+  tie: {lower: {modules: [embeddings, "layer.0-3"], levels: [0, 1e-5]}}
+  default: {first_k: {k: 2, rate: 1e-4, embeddings: train}}
+  parameters:
+    dropout: {float: [0, 0.3]}
+    batch: {int: {lo: 8, hi: 64, log: true}}
+    optimizer: [adam, sgd, no, 3, true]
+    momentum: {float: [0, 1], when: {parent: optimizer, values: [sgd]}}
+enqueue: [{strategy: {full: 1e-4}}]
+)");
+  const v1::SearchSpace& space = study.spec.space();
+  EXPECT_EQ(space.ties(0).name(), "lower");
+  EXPECT_THAT(space.ties(0).modules(), ElementsAre("embeddings", "layer.0-3"));
+  EXPECT_EQ(space.default_().name(), "first_k");
+  EXPECT_EQ(space.default_().k(), 2);
+  EXPECT_EQ(space.parameters(0).float_().hi(), 0.3);
+  EXPECT_TRUE(space.parameters(1).int_().log());
+  const auto& choices = space.parameters(2).choices().values();
+  EXPECT_EQ(choices[2].string_value(), "no");
+  EXPECT_EQ(choices[3].number_value(), 3.0);
+  EXPECT_TRUE(choices[4].bool_value());
+  EXPECT_THAT(space.parameters(3).when().values(), ElementsAre("sgd"));
+  EXPECT_EQ(study.spec.enqueue(0).strategy().rate(), 1e-4);
+}
+
+TEST(StudyFile, ReadsEveryFormOfObjectives) {
+  const auto directions = [](const std::string& objective) {
+    const StudyFile study =
+        Parsed("budget: 1\nspace: {modules: {head: 1}}\n" + objective);
+    std::string text;
+    for (const v1::Objective& one : study.spec.objectives()) {
+      text += one.metric() +
+              (one.direction() == v1::DIRECTION_MAXIMIZE ? "+" : "-");
+    }
+    return text;
+  };
+  EXPECT_EQ(directions("objective: accuracy"), "accuracy+");
+  EXPECT_EQ(directions("objective: loss"), "loss-");
+  EXPECT_EQ(directions("maximize: bananas"), "bananas+");
+  EXPECT_EQ(directions("maximize: [f1, mcc]\nminimize: train_seconds"),
+            "f1+mcc+train_seconds-");
+  EXPECT_EQ(directions("objectives: {f1: maximize, loss: minimize}"),
+            "f1+loss-");
+}
+
+TEST(StudyFile, ReadsScalarsInPlaceOfMessages) {
+  const StudyFile study = WithSmall(
+      "model: minilm\ndata: sst2\nsampler: grid\npruner: median\nfreeze: lr0\n"
+      "warm_start: [studies/old]\nconstraints: {loss: 0.5}\n");
+  EXPECT_EQ(study.spec.model().id(), "minilm");
+  EXPECT_EQ(study.spec.data().id(), "sst2");
+  EXPECT_EQ(study.spec.sampler().name(), "grid");
+  EXPECT_EQ(study.settings.pruner().name(), "median");
+  EXPECT_EQ(study.spec.freeze().mode(), v1::FreezeSemantics::LR0);
+  EXPECT_EQ(study.spec.warm_start(0).study(), "studies/old");
+  EXPECT_EQ(study.spec.constraints(0).upper_bound(), 0.5);
+}
+
+TEST(StudyFile, ReadsJsonAndAnchors) {
+  const StudyFile json = Parsed(
+      R"({"maximize": "f1", "budget": 3, "space": {"modules": {"head": 1}}})");
+  EXPECT_EQ(json.settings.budget().trials(), 3);
+  const StudyFile yaml = Parsed(
+      "maximize: f1\nbudget: 3\nspace: {modules: "
+      "{embeddings: &rates [0, 1e-5], head: *rates}}");
+  EXPECT_THAT(yaml.spec.space().modules(1).levels().rates(),
+              ElementsAre(0.0, 1e-5));
+}
+
+TEST(StudyFile, TakesTheIdFromTheKeyOrTheFileName) {
+  const TempFolder folder;
+  std::ofstream(folder.File("imdb.yaml")) << kSmall;
+  std::ofstream(folder.File("b.yaml")) << "id: other\n" << kSmall;
+  ASSERT_OK_AND_ASSIGN(const StudyFile a,
+                       ReadStudyFile(folder.File("imdb.yaml")));
+  ASSERT_OK_AND_ASSIGN(const StudyFile b, ReadStudyFile(folder.File("b.yaml")));
+  EXPECT_EQ(a.id, "imdb");
+  EXPECT_EQ(b.id, "other");
+}
+
+TEST(StudyFile, GivesTheCoordinatorsVerdictALine) {
+  const StudyFile study = Parsed(
+      "maximize: f1\nbudget: 3\nspace:\n  modules:\n"
+      "    embeddings: [0, 1e-5]\n    head: [1, 1]\n");
+  const auto placed = [&](const std::string& field) {
+    return std::string(
+        PlaceError(MakeError(ErrorId::kLevelsInvalid, "not rising", "", field),
+                   study)
+            .message());
+  };
+  EXPECT_EQ(placed("space.modules[1].levels"), "study.yaml:6:11: not rising");
+  EXPECT_EQ(placed("spec.space.modules[1]"), "study.yaml:6:5: not rising");
+  EXPECT_EQ(placed("budget.trials"), "study.yaml:2:9: not rising");
+  EXPECT_EQ(placed("space.modules[7].levels.rates[2]"),
+            "study.yaml:4:3: not rising");
+  EXPECT_EQ(placed("nowhere"), "not rising");
+}
+
+TEST(StudyFile, AMissingFileIsAMistakeOfUse) {
+  EXPECT_THAT(ReadStudyFile("/no/such/file.yaml"),
+              FailsWith(ErrorId::kRequestInvalid));
+  const TempFolder folder;
+  EXPECT_THAT(ReadStudyFile(folder.path().string()),
+              FailsWith(ErrorId::kRequestInvalid));
+}
+
+}  // namespace
+}  // namespace frostline

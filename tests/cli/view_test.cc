@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <limits>
+
+#include "cli/view/format.h"
+#include "cli/view/importance_view.h"
+#include "cli/view/study_view.h"
+#include "cli/view/trial_view.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+v1::StudySpec AccuracySpec() {
+  v1::StudySpec spec;
+  spec.add_objectives()->set_metric("accuracy");
+  return spec;
+}
+
+v1::Trial ExampleTrial() {
+  v1::Trial trial;
+  trial.set_name("studies/demo/trials/17");
+  trial.set_number(17);
+  trial.set_state(v1::TRIAL_STATE_SUCCEEDED);
+  trial.add_values(0.93125);
+  trial.set_worker("workers/a");
+  trial.mutable_start_time()->set_seconds(100);
+  trial.mutable_end_time()->set_seconds(112);
+  auto* const rate = trial.add_parameters();
+  rate->set_name("layer.3");
+  rate->mutable_value()->set_number_value(2e-5);
+  return trial;
+}
+
+TEST(Format, WritesNumbersForPeople) {
+  EXPECT_EQ(FormatRate(0.0), "frozen");
+  EXPECT_EQ(FormatRate(2e-5), "2e-05");
+  EXPECT_EQ(FormatNumber(0.93125), "0.9313");
+  EXPECT_EQ(FormatCount(1234567), "1,234,567");
+  EXPECT_EQ(FormatCount(-123), "-123");
+  EXPECT_EQ(FormatSeconds(0.42), "0.4 s");
+  EXPECT_EQ(FormatSeconds(59.4), "59 s");
+  EXPECT_EQ(FormatSeconds(184), "3m04s");
+  EXPECT_EQ(FormatSeconds(7800), "2h10m");
+  google::protobuf::Timestamp time;
+  EXPECT_EQ(FormatTime(time), "");
+  time.set_seconds(1767225600);
+  EXPECT_EQ(FormatTime(time), "2026-01-01 00:00:00Z");
+}
+
+TEST(Format, WritesJsonWithAllFieldsUnderTheirProtoNames) {
+  v1::Study study;
+  study.set_state_reason("why");
+  EXPECT_THAT(ToJson(study), HasSubstr("\"state_reason\": \"why\""));
+  EXPECT_THAT(ToJson(study), HasSubstr("\"best_trials\": []"));
+}
+
+TEST(TrialView, PutsTheParametersInColumns) {
+  EXPECT_EQ(RenderTrialTable({ExampleTrial()}, AccuracySpec(), 0),
+            "TRIAL  STATE      accuracy  TIME  WORKER     L3\n"
+            "   17  SUCCEEDED    0.9313  12 s  a       2e-05\n");
+}
+
+TEST(TrialView, SaysATrialInALine) {
+  EXPECT_EQ(TrialLine(ExampleTrial(), AccuracySpec()),
+            "trial 17  SUCCEEDED  accuracy 0.9313  12 s  worker a");
+  v1::Trial failed = ExampleTrial();
+  failed.clear_values();
+  failed.set_state(v1::TRIAL_STATE_FAILED);
+  failed.set_cause("out of\nmemory");
+  EXPECT_THAT(TrialLine(failed, AccuracySpec()),
+              HasSubstr("worker a  out of memory"));
+}
+
+TEST(StudyView, ShowsProgressAndTheResolvedSpace) {
+  v1::CreateStudyReply reply;
+  reply.mutable_study()->mutable_settings()->mutable_budget()->set_trials(40);
+  auto* const head = reply.add_modules();
+  head->set_module("head");
+  head->set_parameter("head");
+  head->set_domain("levels 0, 0.001");
+  reply.add_modules()->set_module("embeddings");
+  reply.set_space_size(std::numeric_limits<double>::infinity());
+  EXPECT_EQ(RenderPlan(reply),
+            "MODULE      PARAMETER  RATES\n"
+            "head        head       levels 0, 0.001\n"
+            "embeddings  (fixed)    frozen\n"
+            "space:  infinitely many points (continuous)\n"
+            "budget: 40 trials\n");
+}
+
+TEST(ImportanceView, DrawsBarsInEighths) {
+  EXPECT_EQ(Bar(1.0, 2), "██");
+  EXPECT_EQ(Bar(0.25, 2), "▌");
+  EXPECT_EQ(Bar(0.0, 2), "");
+  EXPECT_EQ(Bar(7.0, 2), "██");
+  EXPECT_EQ(Bar(std::nan(""), 2), "");
+}
+
+TEST(ImportanceView, SaysHowMuchToBelieve) {
+  v1::ImportanceReport report;
+  auto* const row = report.add_parameters();
+  row->set_parameter("layer.3");
+  row->set_rank(1);
+  row->mutable_main()->set_value(0.41);
+  row->mutable_main()->set_lo80(0.3);
+  row->mutable_main()->set_hi80(0.5);
+  row->set_direction(-0.9);
+  report.set_out_of_bag_r2(0.12);
+  report.add_warnings()->set_sentence("few trials");
+  const std::string text = RenderImportance(report, 0);
+  EXPECT_THAT(text, HasSubstr("41.0 %"));
+  EXPECT_THAT(text, HasSubstr("30.0 – 50.0 %"));
+  EXPECT_THAT(text, HasSubstr("lower is better"));
+  EXPECT_THAT(text, HasSubstr("believe little"));
+  EXPECT_THAT(text, HasSubstr("few trials"));
+  report.set_out_of_bag_r2(0.8);
+  EXPECT_THAT(RenderImportance(report, 0), Not(HasSubstr("believe little")));
+}
+
+}  // namespace
+}  // namespace frostline
