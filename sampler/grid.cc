@@ -140,6 +140,13 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeGridSampler(
       reader.OneOf("order", "shuffled", {"shuffled", "listed"});
   RETURN_IF_ERROR(reader.Finish());
   RETURN_IF_ERROR(CheckFinite(space));
+  if (space.size() == 0) {
+    return MakeError(ErrorId::kSamplerInvalid,
+                     "the space has no parameter, so a grid has no points",
+                     "give a module levels, or use the sampler random to "
+                     "repeat one point",
+                     "sampler.name");
+  }
   const std::int64_t total = GridPoints(space).Count(kMaxGridPoints);
   if (total > kMaxGridPoints) {
     return MakeError(

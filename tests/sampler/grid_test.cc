@@ -124,6 +124,12 @@ TEST(Grid, TooManyPointsAreRefusedAtOnceAndContinuousOnesByName) {
   EXPECT_THAT(std::string(made.status().message()), testing::HasSubstr("lr"));
 }
 
+TEST(Grid, ASpaceWithoutParametersIsRefused) {
+  EXPECT_THAT(MakeSampler({.name = "grid", .options = {}}, Space(),
+                          {{"accuracy", Direction::kMaximize}}),
+              FailsAt(ErrorId::kSamplerInvalid, "sampler.name"));
+}
+
 TEST(Grid, CoversOddSpacesWhateverTheHistory) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     Rng rng(seed);
