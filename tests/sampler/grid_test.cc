@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "sampler/factory.h"
 #include "tests/sampler/odd_spaces.h"
 #include "tests/support/status_matchers.h"
 
