@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/convert.h"
 
-#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/error.h"
 #include "base/ids.h"
-#include "server/space_from_proto.h"
+#include "server/point_from_proto.h"
 
 namespace frostline {
 namespace {
@@ -86,31 +84,6 @@ std::string DescribeDomain(const Domain& domain) {
   const auto& range = std::get<LogUniform>(domain);
   return absl::StrCat("log-uniform ", range.lo, " … ", range.hi,
                       range.freeze ? " or frozen" : "");
-}
-
-v1::Interval IntervalToProto(const Interval& interval) {
-  v1::Interval proto;
-  proto.set_value(interval.value);
-  proto.set_lo80(interval.lo80);
-  proto.set_hi80(interval.hi80);
-  proto.set_lo95(interval.lo95);
-  proto.set_hi95(interval.hi95);
-  return proto;
-}
-
-Result::Kind KindFromProto(v1::Outcome::Kind kind) {
-  switch (kind) {
-    case v1::Outcome::SUCCEEDED:
-      return Result::Kind::kSucceeded;
-    case v1::Outcome::PRUNED:
-      return Result::Kind::kPruned;
-    case v1::Outcome::INFEASIBLE:
-      return Result::Kind::kInfeasible;
-    case v1::Outcome::CANCELLED:
-      return Result::Kind::kCancelled;
-    default:
-      return Result::Kind::kFailed;
-  }
 }
 
 }  // namespace
@@ -232,54 +205,6 @@ Measurement MeasurementFromProto(const v1::Measurement& proto) {
           .elapsed_s = proto.elapsed_s()};
 }
 
-absl::StatusOr<Result> ResultFromProto(
-    const v1::Outcome& outcome, const std::vector<Objective>& objectives) {
-  if (outcome.kind() == v1::Outcome::KIND_UNSPECIFIED) {
-    return MakeError(ErrorId::kRequestInvalid, "the outcome has no kind",
-                     "say how the attempt ended", "outcome.kind");
-  }
-  Result result;
-  result.kind = KindFromProto(outcome.kind());
-  result.cause = outcome.cause();
-  result.failure = static_cast<FailureClass>(outcome.failure());
-  if (result.kind == Result::Kind::kFailed &&
-      result.failure == FailureClass::kNone) {
-    result.failure = FailureClass::kTrial;
-  }
-  const bool must_have = result.kind == Result::Kind::kSucceeded;
-  result.metrics = {outcome.metrics().begin(), outcome.metrics().end()};
-  for (const Objective& objective : objectives) {
-    const auto found = outcome.metrics().find(objective.metric);
-    if (must_have && found == outcome.metrics().end()) {
-      return MakeError(
-          ErrorId::kObjectiveMissing,
-          absl::StrCat("the final metrics lack ", objective.metric),
-          "report every objective of the study at the end",
-          absl::StrCat("outcome.metrics.", objective.metric));
-    }
-    if (must_have && !std::isfinite(found->second)) {
-      return MakeError(ErrorId::kMetricNotFinite,
-                       absl::StrCat(objective.metric, " is ", found->second),
-                       "end the trial INFEASIBLE when its loss diverged",
-                       absl::StrCat("outcome.metrics.", objective.metric));
-    }
-    if (found != outcome.metrics().end() && std::isfinite(found->second)) {
-      result.values.push_back(found->second);
-    }
-  }
-  const bool scored = result.kind == Result::Kind::kSucceeded ||
-                      result.kind == Result::Kind::kPruned;
-  if (!scored || result.values.size() != objectives.size()) {
-    result.values.clear();
-  }
-  if (outcome.has_usage()) result.usage = outcome.usage().SerializeAsString();
-  if (outcome.has_checkpoint()) {
-    result.checkpoint = outcome.checkpoint().SerializeAsString();
-  }
-  result.outcome = outcome.SerializeAsString();
-  return result;
-}
-
 std::vector<v1::ResolvedModule> ResolvedModules(const Space& space) {
   std::vector<v1::ResolvedModule> modules;
   for (const ModuleBinding& binding : space.modules()) {
@@ -299,71 +224,6 @@ std::vector<v1::ResolvedModule> ResolvedModules(const Space& space) {
     modules.push_back(std::move(module));
   }
   return modules;
-}
-
-absl::StatusOr<EvaluateOptions> EvaluateOptionsOf(
-    const v1::ImportanceOptions& asked, const CheckedStudy& study) {
-  const auto refuse = [](const std::string& field) {
-    return MakeError(ErrorId::kMethodNotBuilt,
-                     absl::StrCat(field, " is not served yet"), "leave it out",
-                     absl::StrCat("options.", field));
-  };
-  if (asked.at_step() != 0) return refuse("at_step");
-  if (!asked.filter().empty()) return refuse("filter");
-  if (asked.parameters_size() > 0) return refuse("parameters");
-  EvaluateOptions options;
-  if (!asked.evaluator().empty()) options.evaluator = asked.evaluator();
-  options.target =
-      asked.target().empty() ? study.objectives[0].metric : asked.target();
-  if (asked.top_quantile() != 0.0) options.top_quantile = asked.top_quantile();
-  options.seed = asked.seed() != 0 ? asked.seed() : study.spec.seed();
-  if (asked.trees() != 0) options.trees = asked.trees();
-  if (asked.bootstraps() != 0) options.bootstraps = asked.bootstraps();
-  if (asked.without_intervals()) options.bootstraps = 0;
-  options.pairs = !asked.without_pairs();
-  return options;
-}
-
-v1::ImportanceReport ReportToProto(const Report& report, const Space& space) {
-  const auto name = [&space](int i) {
-    return space.parameters()[static_cast<std::size_t>(i)].name;
-  };
-  v1::ImportanceReport proto;
-  proto.set_trials_used(report.trials_used);
-  proto.set_trials_left_out(report.trials_left_out);
-  for (const ParameterImportance& importance : report.parameters) {
-    v1::ParameterImportance* const out = proto.add_parameters();
-    out->set_parameter(name(importance.parameter));
-    for (const ModuleBinding& binding : space.modules()) {
-      if (binding.parameter == importance.parameter) {
-        out->add_modules(binding.module);
-      }
-    }
-    *out->mutable_main() = IntervalToProto(importance.main);
-    *out->mutable_total() = IntervalToProto(importance.total);
-    out->set_direction(importance.direction);
-    out->set_rank(importance.rank);
-    out->set_top3_probability(importance.top3_probability);
-    out->set_distinguishable(importance.distinguishable);
-  }
-  for (const PairImportance& pair : report.pairs) {
-    v1::PairImportance* const out = proto.add_pairs();
-    out->set_first(name(pair.first));
-    out->set_second(name(pair.second));
-    *out->mutable_share() = IntervalToProto(pair.share);
-  }
-  *proto.mutable_unexplained() = IntervalToProto(report.unexplained);
-  proto.set_out_of_bag_r2(report.out_of_bag_r2);
-  proto.set_noise_variance(report.noise_variance);
-  for (const ReportWarning& warning : report.warnings) {
-    v1::Warning* const out = proto.add_warnings();
-    out->set_code(warning.code);
-    out->set_sentence(warning.sentence);
-    for (const int parameter : warning.parameters) {
-      out->add_parameters(name(parameter));
-    }
-  }
-  return proto;
 }
 
 }  // namespace frostline

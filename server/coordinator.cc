@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "server/convert.h"
 #include "server/coordinator_impl.h"
 
 namespace frostline {

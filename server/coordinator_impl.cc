@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
-#include "server/convert.h"
 
 namespace frostline {
 namespace {

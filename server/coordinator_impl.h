@@ -4,8 +4,8 @@
 //
 // What all methods of the coordinator share: the state, owned by the commit
 // loop's thread, and the few ways in which it changes. The methods themselves
-// are in study_methods.cc, worker_methods.cc, read_methods.cc; what happens
-// without a caller (leases that end, proposals that arrive) in turn.cc.
+// are in *_methods.cc, acquire.cc, report.cc, finish.cc and explain.cc; what
+// happens without a caller (leases that end, proposals that arrive) in turn.cc.
 #ifndef FROSTLINE_SERVER_COORDINATOR_IMPL_H_
 #define FROSTLINE_SERVER_COORDINATOR_IMPL_H_
 
@@ -121,7 +121,7 @@ class Coordinator::Impl {
   absl::StatusOr<v1::ExplainStudyReply> ExplainStudy(
       const v1::ExplainStudyRequest& request);
 
-  // worker_methods.cc
+  // worker_methods.cc, acquire.cc, lease_methods.cc, report.cc, finish.cc
   absl::StatusOr<v1::RegisterReply> Register(
       Batch& batch, const v1::RegisterRequest& request);
   static std::uint64_t HashAcquire(v1::AcquireRequest request);
@@ -271,6 +271,8 @@ class Coordinator::Impl {
 };
 
 absl::Status DrainingError();
+// For Persist: there is nothing else to write.
+inline absl::Status NothingMore(Transaction&) { return absl::OkStatus(); }
 // Equal for equal requests, whatever their request id.
 std::uint64_t HashRequest(const google::protobuf::Message& request);
 

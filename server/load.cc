@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/log.h"
 #include "server/coordinator_impl.h"
 #include "server/load_history.h"
 

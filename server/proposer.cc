@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "base/error.h"
 #include "base/log.h"
 #include "base/rng.h"
 

@@ -2,17 +2,15 @@
 #include "server/spec_check.h"
 
 #include <cmath>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/error.h"
-#include "base/ids.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
+#include "server/point_from_proto.h"
 #include "server/space_from_proto.h"
 
 namespace frostline {

@@ -158,8 +158,7 @@ absl::StatusOr<v1::Study> Coordinator::Impl::StopStudy(
     ASSIGN_OR_RETURN(
         Transition cancel,
         Cancel(trial, absl::StrCat("study stopped: ", reason), clock_.Wall()));
-    RETURN_IF_ERROR(Persist(batch, *book, std::move(cancel),
-                            [](Transaction&) { return absl::OkStatus(); }));
+    RETURN_IF_ERROR(Persist(batch, *book, std::move(cancel), NothingMore));
   }
   return Describe(*book);
 }

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The verbs of people that add or change trials. On the loop.
-#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
 #include "server/convert.h"
 #include "server/coordinator_impl.h"
-#include "server/load_history.h"
-#include "server/space_from_proto.h"
+#include "server/measurement_rows.h"
+#include "server/point_from_proto.h"
 
 namespace frostline {
 namespace {
 
 constexpr int kMostAtOnce = 1'000;
-
-absl::Status NothingMore(Transaction&) { return absl::OkStatus(); }
 
 absl::Status CheckCount(int count) {
   if (count >= 1 && count <= kMostAtOnce) return absl::OkStatus();
@@ -77,25 +74,6 @@ absl::StatusOr<TrialRow> ImportedRow(const v1::ImportedTrial& trial,
   row.started = FromTimestamp(trial.start_time());
   row.ended = FromTimestamp(trial.end_time());
   return row;
-}
-
-// Steps that rise, at most 64 metrics each.
-absl::StatusOr<std::vector<MeasurementRow>> ImportedMeasurements(
-    const v1::ImportedTrial& trial, const std::string& field) {
-  std::vector<MeasurementRow> rows;
-  for (const v1::Measurement& proto : trial.measurements()) {
-    const bool rises = rows.empty()
-                           ? proto.step() >= 0
-                           : proto.step() > rows.back().measurement.step;
-    if (!rises || proto.metrics_size() > 64) {
-      return MakeError(ErrorId::kStepOutOfOrder,
-                       "measurements do not rise by step, or are too wide",
-                       "sort them, and send at most 64 metrics a step",
-                       field + ".measurements");
-    }
-    rows.push_back({0, 0, 0, MeasurementFromProto(proto)});
-  }
-  return rows;
 }
 
 }  // namespace
@@ -190,7 +168,8 @@ absl::StatusOr<v1::ImportTrialsReply> Coordinator::Impl::ImportTrials(
     ASSIGN_OR_RETURN(TrialRow row,
                      ImportedRow(request.trials(i), book->checked(), field));
     ASSIGN_OR_RETURN(std::vector<MeasurementRow> steps,
-                     ImportedMeasurements(request.trials(i), field));
+                     MeasurementRows(request.trials(i).measurements(), row, 0,
+                                     field + ".measurements"));
     rows.push_back(std::move(row));
     measured.push_back(std::move(steps));
   }

@@ -18,8 +18,6 @@ constexpr std::int64_t kMostProposalsAtOnce = 64;
 constexpr WallMicros kHour = 3600LL * 1'000'000;
 constexpr WallMicros kReplyLifetime = 25 * kHour;  // one day is promised
 
-absl::Status NothingMore(Transaction&) { return absl::OkStatus(); }
-
 }  // namespace
 
 void Coordinator::Impl::Turn(Batch& batch) {

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Acquire: answered before, parked, or told why there is nothing. What is
+// granted is granted in turn.cc. On the loop.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/ids.h"
+#include "server/convert.h"
+#include "server/coordinator_impl.h"
+
+namespace frostline {
+
+std::uint64_t Coordinator::Impl::HashAcquire(v1::AcquireRequest request) {
+  // A worker that is about to go asks again without waiting.
+  request.clear_wait();
+  request.clear_held_prefixes();
+  return HashRequest(request);
+}
+
+void Coordinator::Impl::StartAcquire(v1::AcquireRequest request,
+                                     CancelFlag cancelled,
+                                     Reply<v1::AcquireReply> reply) {
+  auto shared = std::make_shared<Reply<v1::AcquireReply>>(std::move(reply));
+  const bool posted =
+      loop_.Post([this, shared, request = std::move(request),
+                  cancelled = std::move(cancelled)](Batch& batch) mutable {
+        absl::StatusOr<std::optional<v1::AcquireReply>> before =
+            AcquiredBefore(request);
+        if (before.ok() && !before->has_value()) {
+          ParkedAcquire parked;
+          parked.worker = *ParseWorkerName(request.worker());
+          parked.deadline =
+              clock_.Steady() + std::min(FromProtoDuration(request.wait()),
+                                         options_.longest_wait);
+          parked.cancelled = std::move(cancelled);
+          parked.reply = std::move(*shared);
+          parked.request = std::move(request);
+          // Answered in this turn when there is a trial, or no wait.
+          parked_.Enter(std::move(parked));
+          return;
+        }
+        batch.Then([shared, before = std::move(before)](
+                       const absl::Status& committed) mutable {
+          if (!committed.ok()) return (*shared)(committed);
+          if (!before.ok()) return (*shared)(before.status());
+          (*shared)(std::move(**before));
+        });
+      });
+  if (!posted) (*shared)(DrainingError());
+}
+
+absl::StatusOr<std::optional<v1::AcquireReply>>
+Coordinator::Impl::AcquiredBefore(const v1::AcquireRequest& request) {
+  ASSIGN_OR_RETURN(WorkerEntry * worker,
+                   workers_.Require(request.worker(), request.boot_id()));
+  worker->row.last_seen = clock_.Wall();
+  if (!request.study().empty()) {
+    RETURN_IF_ERROR(FindStudy(request.study()).status());
+  }
+  ASSIGN_OR_RETURN(
+      const std::optional<std::string> stored,
+      FindReply(request.request_id(), "Acquire", HashAcquire(request)));
+  if (!stored.has_value()) return std::optional<v1::AcquireReply>();
+  v1::AcquireReply again;
+  again.ParseFromString(*stored);
+  return std::optional<v1::AcquireReply>(std::move(again));
+}
+
+v1::AcquireReply Coordinator::Impl::NothingFor(const ParkedAcquire& parked) {
+  v1::AcquireReply reply;
+  *reply.mutable_retry_after() =
+      ToProtoDuration(std::chrono::milliseconds(200));
+  const auto say = [&reply](v1::NoneReason reason, const std::string& detail) {
+    reply.set_none_reason(reason);
+    reply.set_none_detail(detail);
+    return reply;
+  };
+  const WorkerEntry* const worker = workers_.Find(parked.worker);
+  if (draining_) return say(v1::DRAINING, "the coordinator is shutting down");
+  if (worker->row.state == WorkerState::kDraining) {
+    return say(v1::DRAINING, "this worker is drained");
+  }
+  if (worker->row.state == WorkerState::kQuarantined) {
+    return say(v1::QUARANTINED,
+               absl::StrCat(worker->row.failures_in_a_row,
+                            " failures in a row; see the trials' causes"));
+  }
+  // The reason nearest to getting a trial wins.
+  v1::NoneReason reason = v1::NO_STUDY;
+  std::string detail = "no study is active";
+  for (const auto& [key, book] : studies_) {
+    const std::string name = StudyNameOf(book.row().id);
+    const bool only = parked.request.study() == name;
+    if (!parked.request.study().empty() && !only) continue;
+    const StudyState state = book.row().state;
+    const auto consider = [&](v1::NoneReason candidate, std::string why) {
+      if (candidate <= reason && reason != v1::NO_STUDY) return;
+      reason = candidate;
+      detail = std::move(why);
+    };
+    if (state == StudyState::kPaused) {
+      consider(v1::STUDY_PAUSED, name + " is paused");
+    } else if (state != StudyState::kActive) {
+      if (only)
+        return say(v1::STUDY_ENDED, name + ": " + book.row().state_reason);
+    } else if (!CarriesLabels(
+                   worker->info,
+                   book.checked().settings.required_worker_labels())) {
+      consider(v1::NO_MATCHING_LABELS,
+               name + " asks for labels this worker does not carry");
+    } else if (book.AtParallelLimit()) {
+      consider(v1::PARALLEL_LIMIT, name + " runs max_parallel trials");
+    } else if (book.reserved() > 0) {
+      consider(v1::SAMPLER_BUSY, name + " is proposing");
+    } else {
+      consider(v1::BUDGET_REACHED,
+               absl::StrCat(name, ": all trials are ended or leased, ",
+                            book.Count(TrialState::kRunning), " running"));
+    }
+  }
+  return say(reason, detail);
+}
+
+}  // namespace frostline
