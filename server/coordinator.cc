@@ -187,6 +187,15 @@ void Coordinator::GetExampleOutcomes(v1::GetExampleOutcomesRequest request,
               });
 }
 
+void Coordinator::ExportNext(v1::ExportTrialsRequest request,
+                             std::int64_t after, Reply<ExportedPage> reply) {
+  const std::string study = request.name();
+  impl_->Read(study, std::move(reply),
+              [this, request, after](const StudyHandle& handle) {
+                return impl_->ExportNext(handle, request, after);
+              });
+}
+
 void Coordinator::NextEvents(v1::WatchStudyRequest request, Duration wait,
                              CancelFlag cancelled,
                              Reply<std::vector<v1::StudyEvent>> reply) {

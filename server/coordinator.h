@@ -27,6 +27,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,13 @@ namespace frostline {
 
 template <typename T>
 using Reply = absl::AnyInvocable<void(absl::StatusOr<T>)>;
+
+// A part of an export, and the trial after which the next part goes on; nothing
+// after the last part.
+struct ExportedPage {
+  std::string data;
+  std::optional<std::int64_t> next;
+};
 
 // Set by the edge when the caller has hung up: a lease is not granted to
 // nobody.
@@ -94,6 +102,10 @@ class Coordinator {
                       Reply<v1::ListBestTrialsReply>);
   void GetExampleOutcomes(v1::GetExampleOutcomesRequest,
                           Reply<v1::ExampleOutcomes>);
+  // The next few hundred trials after number `after` (-1: from the first), as
+  // text.
+  void ExportNext(v1::ExportTrialsRequest, std::int64_t after,
+                  Reply<ExportedPage>);
   // The next changes after a revision, by rising revision, at most 256; waits
   // up to `wait` for one. An empty list: nothing changed in that time. The edge
   // makes a stream of it.

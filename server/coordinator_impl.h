@@ -152,6 +152,9 @@ class Coordinator::Impl {
       const StudyHandle& study, const v1::ListTrialsRequest& request);
   absl::StatusOr<v1::ListMeasurementsReply> ListMeasurements(
       const StudyHandle& study, const v1::ListMeasurementsRequest& request);
+  absl::StatusOr<ExportedPage> ExportNext(
+      const StudyHandle& study, const v1::ExportTrialsRequest& request,
+      std::int64_t after);  // export.cc
   absl::StatusOr<v1::ListBestTrialsReply> ListBestTrials(
       const StudyHandle& study, const v1::ListBestTrialsRequest& request);
   absl::StatusOr<v1::ExampleOutcomes> GetExampleOutcomes(

@@ -1,10 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/rpc/methods.h"
 
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "server/rpc/call.h"
+#include "server/rpc/stream.h"
 #include "server/rpc/watch.h"
 
 namespace frostline {
+namespace {
+
+// Page after page of the export, each a chunk, until the last.
+NextMessages<v1::ExportChunk> ChunksOf(Coordinator& coordinator,
+                                       v1::ExportTrialsRequest request) {
+  using Chunks = std::vector<v1::ExportChunk>;
+  // What the next page goes on after; nothing once all are written.
+  auto after = std::make_shared<std::optional<std::int64_t>>(-1);
+  return [&coordinator, request = std::move(request), after](
+             const CancelFlag&, Reply<Chunks> reply) {
+    if (!after->has_value()) return reply(Chunks());
+    coordinator.ExportNext(request, **after,
+                           [after, reply = std::move(reply)](
+                               absl::StatusOr<ExportedPage> page) mutable {
+                             if (!page.ok()) return reply(page.status());
+                             *after = page->next;
+                             Chunks chunks(1);
+                             chunks[0].set_data(std::move(page->data));
+                             reply(std::move(chunks));
+                           });
+  };
+}
+
+}  // namespace
 
 MethodTable ServedMethods(Coordinator& coordinator, Duration watch_alive) {
   using C = Coordinator;
@@ -56,6 +86,11 @@ MethodTable ServedMethods(Coordinator& coordinator, Duration watch_alive) {
          coordinator.NextEvents(std::move(request), watch_alive,
                                 std::move(cancelled), std::move(reply));
        })},
+      {"frostline.v1.StudyService.ExportTrials",
+       Stream<v1::ExportTrialsRequest, v1::ExportChunk>(
+           [&coordinator](v1::ExportTrialsRequest request) {
+             return ChunksOf(coordinator, std::move(request));
+           })},
   };
   return table;
 }

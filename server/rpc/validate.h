@@ -40,6 +40,7 @@ absl::Status Validate(const v1::UpdateTrialRequest& request);
 absl::Status Validate(const v1::CancelTrialRequest& request);
 absl::Status Validate(const v1::RetryTrialRequest& request);
 absl::Status Validate(const v1::ListBestTrialsRequest& request);
+absl::Status Validate(const v1::ExportTrialsRequest& request);
 absl::Status Validate(const v1::GetExampleOutcomesRequest& request);
 
 absl::Status Validate(const v1::RegisterRequest& request);

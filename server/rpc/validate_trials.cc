@@ -72,6 +72,14 @@ absl::Status Validate(const v1::ListBestTrialsRequest& request) {
   return CheckRange(request.limit(), 0, kMaxBest, "limit");
 }
 
+absl::Status Validate(const v1::ExportTrialsRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.name(), "name"));
+  if (!v1::ExportTrialsRequest::Format_IsValid(request.format())) {
+    return BadField("format", "is no format", "use JSON_LINES or CSV");
+  }
+  return CheckPage(0, "", request.filter());
+}
+
 absl::Status Validate(const v1::GetExampleOutcomesRequest& request) {
   return CheckTrialName(request.name(), "name");
 }

@@ -2,9 +2,7 @@
 //
 // File: watch.h
 //
-// WatchStudy: a stream made of NextEvents calls. One event is written at a
-// time, so a slow reader holds up its own stream and nobody else; the next
-// events are asked for when the last one has been taken.
+// WatchStudy: a stream (stream.h) made of NextEvents calls.
 #ifndef FROSTLINE_SERVER_RPC_WATCH_H_
 #define FROSTLINE_SERVER_RPC_WATCH_H_
 

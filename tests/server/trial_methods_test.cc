@@ -187,6 +187,41 @@ TEST_F(TrialMethodsTest, TheBestTrialsAreListedBestFirst) {
   EXPECT_EQ(numbers, (std::vector<std::int64_t>{1, 3, 2}));
 }
 
+TEST_F(TrialMethodsTest, AStudyIsExportedAsCsvAndAsJsonLines) {
+  for (const double value : {0.25, 0.5}) {
+    const v1::Lease lease = Acquire();
+    ASSERT_OK(driver_->Report(lease, 0, 0.125));
+    ASSERT_OK(driver_->Finish(lease, value));
+  }
+  const auto export_as = [this](v1::ExportTrialsRequest::Format format) {
+    v1::ExportTrialsRequest request;
+    request.set_name("studies/a");
+    request.set_format(format);
+    request.set_with_measurements(true);
+    std::promise<absl::StatusOr<ExportedPage>> page;
+    driver_->coordinator().ExportNext(
+        request, -1, [&page](absl::StatusOr<ExportedPage> answer) {
+          page.set_value(std::move(answer));
+        });
+    return page.get_future().get();
+  };
+  const auto csv = export_as(v1::ExportTrialsRequest::CSV);
+  ASSERT_OK(csv);
+  EXPECT_THAT(csv->data,
+              ::testing::StartsWith("number,state,origin,attempt,worker,"
+                                    "train_seconds,accuracy,layer.0,layer.1,"
+                                    "cause\n0,SUCCEEDED,SAMPLED,1,w,0,0.25,"));
+  EXPECT_EQ(std::count(csv->data.begin(), csv->data.end(), '\n'), 3);
+  EXPECT_FALSE(csv->next.has_value());
+  const auto json = export_as(v1::ExportTrialsRequest::JSON_LINES);
+  ASSERT_OK(json);
+  EXPECT_EQ(std::count(json->data.begin(), json->data.end(), '\n'), 4);
+  EXPECT_THAT(json->data,
+              ::testing::HasSubstr("{\"trial\":\"studies/a/trials/1\","));
+  EXPECT_THAT(export_as(v1::ExportTrialsRequest::OPTUNA_JOURNAL),
+              FailsAt(ErrorId::kMethodNotBuilt, "format"));
+}
+
 TEST_F(TrialMethodsTest, ADrainedWorkerIsAskedForItsTrialsAndGetsNoMore) {
   const v1::Lease lease = Acquire();
   v1::DrainWorkerRequest drain;

@@ -31,22 +31,22 @@ constexpr const char* kFiles[] = {"frostline/v1/study_service.proto",
 // What this version promises to serve; the rest must say that it is not built.
 const std::set<std::string>& Promised() {
   static const auto* promised = new std::set<std::string>{
-      "StudyService.CreateStudy",  "StudyService.GetStudy",
-      "StudyService.ListStudies",  "StudyService.PauseStudy",
-      "StudyService.ResumeStudy",  "StudyService.StopStudy",
-      "StudyService.WatchStudy",   "StudyService.GetTrial",
-      "StudyService.ListTrials",   "StudyService.ListMeasurements",
-      "WorkerService.Register",    "WorkerService.Acquire",
-      "WorkerService.Heartbeat",   "WorkerService.Report",
-      "WorkerService.Finish",      "WorkerService.Release",
-      "WorkerService.ListWorkers", "ImportanceService.GetReport",
-      "StudyService.UpdateStudy",  "StudyService.DeleteStudy",
-      "StudyService.ExplainStudy", "StudyService.EnqueueTrials",
-      "StudyService.ImportTrials", "StudyService.UpdateTrial",
-      "StudyService.CancelTrial",  "StudyService.RetryTrial",
-      "StudyService.ListBestTrials",
-      "StudyService.GetExampleOutcomes",
-      "WorkerService.DrainWorker", "AdminService.GetInfo"};
+      "StudyService.CreateStudy",    "StudyService.GetStudy",
+      "StudyService.ListStudies",    "StudyService.PauseStudy",
+      "StudyService.ResumeStudy",    "StudyService.StopStudy",
+      "StudyService.WatchStudy",     "StudyService.GetTrial",
+      "StudyService.ListTrials",     "StudyService.ListMeasurements",
+      "WorkerService.Register",      "WorkerService.Acquire",
+      "WorkerService.Heartbeat",     "WorkerService.Report",
+      "WorkerService.Finish",        "WorkerService.Release",
+      "WorkerService.ListWorkers",   "ImportanceService.GetReport",
+      "StudyService.UpdateStudy",    "StudyService.DeleteStudy",
+      "StudyService.ExplainStudy",   "StudyService.EnqueueTrials",
+      "StudyService.ImportTrials",   "StudyService.UpdateTrial",
+      "StudyService.CancelTrial",    "StudyService.RetryTrial",
+      "StudyService.ListBestTrials", "StudyService.GetExampleOutcomes",
+      "StudyService.ExportTrials",   "WorkerService.DrainWorker",
+      "AdminService.GetInfo"};
   return *promised;
 }
 
