@@ -82,6 +82,10 @@ ExitCode Main(const std::vector<std::string>& arguments) {
   session.connect = invocation.connect;
   const auto code = invocation.action(session);
   std::cout << std::flush;
+  if (!std::cout) {
+    std::cerr << "error: standard output cannot be written\n";
+    return kExitFailure;
+  }
   return code.ok() ? *code : Fail(code.status(), session.terminal);
 }
 

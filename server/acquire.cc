@@ -37,6 +37,11 @@ void Coordinator::Impl::StartAcquire(v1::AcquireRequest request,
           parked.cancelled = std::move(cancelled);
           parked.reply = std::move(*shared);
           parked.request = std::move(request);
+          // Sent again while the first is still parked: that one's caller is
+          // gone, and must not be leased anything.
+          TurnAway(batch, [&parked](const ParkedAcquire& earlier) {
+            return earlier.request.request_id() == parked.request.request_id();
+          });
           // Answered in this turn when there is a trial, or no wait.
           parked_.Enter(std::move(parked));
           return;
@@ -77,8 +82,11 @@ v1::AcquireReply Coordinator::Impl::NothingFor(const ParkedAcquire& parked) {
     reply.set_none_detail(detail);
     return reply;
   };
-  const WorkerEntry* const worker = workers_.Find(parked.worker);
   if (draining_) return say(v1::DRAINING, "the coordinator is shutting down");
+  const WorkerEntry* const worker = workers_.Find(parked.worker);
+  if (worker == nullptr || worker->row.boot_id != parked.request.boot_id()) {
+    return say(v1::DRAINING, "the worker has registered anew");
+  }
   if (worker->row.state == WorkerState::kDraining) {
     return say(v1::DRAINING, "this worker is drained");
   }

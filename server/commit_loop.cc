@@ -63,7 +63,7 @@ void CommitLoop::Start() {
 bool CommitLoop::Post(Work work) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (stopped_) return false;
+    if (stopping_) return false;
     queue_.push_back(std::move(work));
   }
   wake_.notify_one();
@@ -85,7 +85,6 @@ void CommitLoop::Run() {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (works.empty() && stopping_ && queue_.empty()) {
-        stopped_ = true;
         return;
       }
     }

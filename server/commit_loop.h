@@ -77,7 +77,7 @@ class CommitLoop {
   ~CommitLoop() { Stop(); }
 
   void Start();
-  // False when the loop has stopped; the work is then destroyed unrun.
+  // False once the loop is stopping; the work is then destroyed unrun.
   bool Post(Work work);
   // Runs what was posted before, then ends the thread. Idempotent.
   void Stop();
@@ -94,7 +94,6 @@ class CommitLoop {
   std::condition_variable wake_;
   std::deque<Work> queue_;  // guarded by mutex_
   bool stopping_ = false;   // guarded by mutex_
-  bool stopped_ = false;    // guarded by mutex_
   bool dead_ = false;       // loop thread only: after a fatal failure
   std::thread thread_;
 };

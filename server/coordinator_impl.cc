@@ -95,6 +95,7 @@ void Coordinator::Impl::Committed() {
   WakeWatchers();
   changed_.clear();
   fresh_replies_.clear();
+  fresh_attempts_.clear();
 }
 
 void Coordinator::Impl::Reload() {
@@ -143,7 +144,15 @@ absl::Status Coordinator::Impl::Persist(
     }
     return more(transaction);
   }));
+  for (const AttemptRow& attempt : transition.attempts) {
+    fresh_attempts_[{attempt.study, attempt.number, attempt.attempt}] = attempt;
+  }
   if (!transition.row.has_value()) return absl::OkStatus();
+  // A late result may end the trial under another worker's hands.
+  if (const OpenTrial* const before = book.Find(transition.row->number)) {
+    workers_.Lets(before->row.worker,
+                  {transition.row->study, transition.row->number});
+  }
   std::optional<AttemptRow> newest;
   for (AttemptRow& attempt : transition.attempts) {
     if (attempt.attempt == transition.row->attempt) newest = std::move(attempt);
@@ -164,6 +173,16 @@ void Coordinator::Impl::AfterChange(Batch& batch, StudyBook& book,
   leases_.Remove(trial);
   workers_.Lets(row.worker, trial);
   prune_wanted_.erase(trial);
+  if (row.state == TrialState::kQueued &&
+      book.row().state == StudyState::kStopped) {
+    // It was let finish and did not: nobody will lease it again.
+    auto cancel =
+        Cancel(*book.Find(row.number), "study stopped", clock_.Wall());
+    if (cancel.ok()) {
+      (void)Persist(batch, book, *std::move(cancel), NothingMore);
+    }
+    return;
+  }
   if (!IsTerminal(row.state)) return;
   v1::Usage usage;
   usage.ParseFromString(row.usage);

@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -189,6 +190,7 @@ class Coordinator::Impl {
   void ServeWaiting(Batch& batch);
   // Leases to `parked` what there is; true when it has been answered.
   bool TryServe(Batch& batch, ParkedAcquire& parked,
+                const std::vector<StudyBook*>& books,
                 std::map<StudyKey, std::int64_t>& wanted);
   bool GrantNext(Batch& batch, StudyBook& book, const ParkedAcquire& parked,
                  v1::AcquireReply& reply);
@@ -196,6 +198,10 @@ class Coordinator::Impl {
   v1::AcquireReply NothingFor(const ParkedAcquire& parked);
   void TakeProposals(Batch& batch, const Proposals& proposals);
   void WakeWatchers();
+  void CompleteTimedOut(Batch& batch);
+  // Turns away the parked calls for which `leaves` holds.
+  void TurnAway(Batch& batch,
+                absl::FunctionRef<bool(const ParkedAcquire&)> leaves);
   std::vector<StudyBook*> StudiesByPriority();
   std::optional<SteadyTime> NextDue() const;
 
@@ -259,10 +265,14 @@ class Coordinator::Impl {
   // What each pruned attempt is told until it has obeyed.
   std::map<TrialKey, std::pair<std::int64_t, std::string>> prune_wanted_;
   std::map<std::string, ReplyRow>
-      fresh_replies_;           // not readable from the store yet
+      fresh_replies_;  // not readable from the store yet
+  std::map<std::tuple<StudyKey, std::int64_t, std::int64_t>, AttemptRow>
+      fresh_attempts_;          // by (study, number, attempt); likewise
   std::set<StudyKey> changed_;  // since the last commit
   std::int64_t epoch_ = 0;
   WallMicros swept_ = 0;
+  SteadyTime last_turn_{};
+  SteadyTime timed_out_checked_{};
   bool draining_ = false;
   Rng seeds_;  // of studies that bring none
 

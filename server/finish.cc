@@ -48,7 +48,9 @@ absl::StatusOr<v1::FinishReply> Coordinator::Impl::Finish(
                .count = examples.count(),
                .data = examples.data()});
         }));
-    JudgeWorker(batch, leased.trial.row.worker,
+    JudgeWorker(batch,
+                leased.claimed.has_value() ? leased.claimed->worker
+                                           : leased.trial.row.worker,
                 result.kind == Result::Kind::kFailed);
   }
   v1::FinishReply reply;
@@ -63,7 +65,7 @@ absl::StatusOr<v1::FinishReply> Coordinator::Impl::Finish(
 
 absl::StatusOr<v1::ReleaseReply> Coordinator::Impl::Release(
     Batch& batch, const v1::ReleaseRequest& request) {
-  ASSIGN_OR_RETURN(const Leased leased, FindLeased(request.lease()));
+  ASSIGN_OR_RETURN(const Leased leased, FindHeld(batch, request.lease()));
   const bool unrun = request.reason() == v1::ReleaseRequest::UNRUN;
   ASSIGN_OR_RETURN(
       Transition release,

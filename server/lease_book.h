@@ -47,6 +47,15 @@ class LeaseBook {
     return found->second;
   }
 
+  void PostponeAll(Duration by) {
+    std::set<std::pair<SteadyTime, TrialKey>> later;
+    for (auto& [trial, deadline] : deadline_of_) {
+      deadline += by;
+      later.insert({deadline, trial});
+    }
+    by_deadline_ = std::move(later);
+  }
+
   // Leases whose end is at or before `now`, the earliest first.
   std::vector<TrialKey> Due(SteadyTime now) const {
     std::vector<TrialKey> due;

@@ -36,9 +36,13 @@ absl::StatusOr<Coordinator::Impl::Leased> Coordinator::Impl::FindLeased(
   } else {
     ASSIGN_OR_RETURN(leased.trial.row, store_.FindTrial(key, name.number));
   }
-  ASSIGN_OR_RETURN(const std::vector<AttemptRow> attempts,
+  ASSIGN_OR_RETURN(std::vector<AttemptRow> attempts,
                    store_.ListAttempts(key, name.number));
-  for (const AttemptRow& attempt : attempts) {
+  for (AttemptRow& attempt : attempts) {
+    // What this group wrote is not readable yet.
+    const auto fresh =
+        fresh_attempts_.find({key, name.number, attempt.attempt});
+    if (fresh != fresh_attempts_.end()) attempt = fresh->second;
     const bool newest = attempt.attempt == leased.trial.row.attempt;
     if (newest && found == nullptr) leased.trial.attempt = attempt;
     if (!newest && attempt.attempt == lease.attempt()) leased.claimed = attempt;
@@ -52,6 +56,8 @@ absl::StatusOr<Coordinator::Impl::Leased> Coordinator::Impl::FindHeld(
   std::optional<Transition> again = Reinstate(leased.trial, leased.proof);
   if (!again.has_value()) return leased;
   RETURN_IF_ERROR(Persist(batch, *leased.book, *std::move(again), NothingMore));
+  leases_.Set({leased.trial.row.study, leased.trial.row.number},
+              clock_.Steady() + leased.book->checked().lease.ttl);
   return FindLeased(lease);
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/log.h"
 #include "server/coordinator_impl.h"
 #include "server/load_history.h"
 
@@ -38,6 +39,7 @@ absl::Status Coordinator::Impl::Load(Duration grace) {
   workers_.Clear();
   prune_wanted_.clear();
   fresh_replies_.clear();
+  fresh_attempts_.clear();
   changed_.clear();
   proposer_.Reset(++epoch_);
   std::string after_worker;
@@ -67,7 +69,14 @@ absl::Status Coordinator::Impl::Load(Duration grace) {
 absl::Status Coordinator::Impl::LoadStudy(const StudyRow& row,
                                           const LeaseBook& known,
                                           Duration grace) {
-  ASSIGN_OR_RETURN(const auto checked, CheckStored(row, DefaultLease()));
+  const auto stored = CheckStored(row, DefaultLease());
+  if (!stored.ok()) {
+    // One study that this version cannot read must not keep the others down.
+    Log(LogLevel::kError, "study_not_loaded",
+        {{"study", row.id}, {"error", std::string(stored.status().message())}});
+    return absl::OkStatus();
+  }
+  const auto& checked = *stored;
   StudyBook book(row, checked);
   History history;
   TrialQuery query;

@@ -13,6 +13,10 @@
 
 namespace frostline {
 
+// A page ends before it is larger than gRPC clients take by default (4 MiB).
+// One trial or study is always smaller than this.
+inline constexpr std::size_t kMostPageBytes = 3 * 1024 * 1024;
+
 // 0 stands for 100; more than 1,000 is 1,000.
 int PageSize(int asked);
 

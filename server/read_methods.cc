@@ -78,6 +78,7 @@ absl::StatusOr<v1::ListTrialsReply> Coordinator::Impl::ListTrials(
   Narrow(filter, query);
   const int page_size = PageSize(request.page_size());
   v1::ListTrialsReply reply;
+  std::size_t bytes = 0;
   std::int64_t last = query.after;
   while (true) {
     ASSIGN_OR_RETURN(const std::vector<TrialRow> rows,
@@ -86,7 +87,8 @@ absl::StatusOr<v1::ListTrialsReply> Coordinator::Impl::ListTrials(
       ASSIGN_OR_RETURN(v1::Trial trial,
                        Render(row, study, request.view(), store_));
       if (!filter.Matches(trial)) continue;
-      if (reply.trials_size() == page_size) {
+      bytes += trial.ByteSizeLong();
+      if (reply.trials_size() == page_size || bytes > kMostPageBytes) {
         reply.set_next_page_token(MakePageToken(list, request.filter(), last));
         return reply;
       }
@@ -257,6 +259,8 @@ absl::StatusOr<std::vector<v1::StudyEvent>> Coordinator::Impl::EventsAfter(
   ASSIGN_OR_RETURN(const std::vector<TrialRow> rows, store_.ListTrials(query));
   std::vector<v1::StudyEvent> events;
   for (const TrialRow& row : rows) {
+    // Newer than `now`: it belongs to the next events, with a newer study.
+    if (row.revision > now.revision()) break;
     v1::StudyEvent event;
     event.set_revision(row.revision);
     ASSIGN_OR_RETURN(*event.mutable_trial(), Render(row, study, view, store_));
@@ -266,8 +270,7 @@ absl::StatusOr<std::vector<v1::StudyEvent>> Coordinator::Impl::EventsAfter(
   // out: its revision is that of all that was sent.
   if (rows.size() < kMostEvents) {
     v1::StudyEvent event;
-    const std::int64_t newest = events.empty() ? 0 : events.back().revision();
-    event.set_revision(std::max(newest, now.revision()));
+    event.set_revision(now.revision());
     *event.mutable_study() = std::move(now);
     events.push_back(std::move(event));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/space_from_proto.h"
 
+#include <cmath>
 #include <map>
 #include <optional>
 #include <vector>
@@ -24,6 +25,19 @@ LogUniform LogUniformFrom(const v1::LogUniform& proto) {
   return LogUniform{proto.lo(), proto.hi(), proto.freeze()};
 }
 
+bool IsPlain(const google::protobuf::Value& value) {
+  switch (value.kind_case()) {
+    case google::protobuf::Value::kNumberValue:
+      return std::isfinite(value.number_value());
+    case google::protobuf::Value::kStringValue:
+    case google::protobuf::Value::kBoolValue:
+    case google::protobuf::Value::kNullValue:
+      return true;
+    default:
+      return false;
+  }
+}
+
 absl::Status NoDomain(const std::string& field) {
   return MakeError(ErrorId::kStudyFieldMissing, field + " has no domain",
                    "give it levels, log_uniform, float, int or choices", field);
@@ -42,6 +56,11 @@ absl::StatusOr<Domain> DomainFrom(const v1::ParameterSpace& proto,
     case v1::ParameterSpace::kChoices: {
       Categorical categorical;
       for (const google::protobuf::Value& value : proto.choices().values()) {
+        if (!IsPlain(value)) {
+          return MakeError(ErrorId::kRangeInvalid,
+                           "a choice is no string, number, bool or null",
+                           "list plain JSON values", field + ".choices");
+        }
         categorical.choices.push_back(ChoiceText(value));
       }
       return categorical;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/spec_check.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <string>
@@ -10,6 +11,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
+#include "sampler/random.h"
 #include "server/point_from_proto.h"
 #include "server/space_from_proto.h"
 
@@ -56,8 +58,11 @@ absl::Status CheckBudget(const v1::StudySettings& settings) {
                      absl::StrCat("ask for 1 to ", kMaxTrialsPerStudy),
                      "budget.trials");
   }
-  if (budget.time().seconds() < 0 || budget.time().nanos() < 0) {
-    return MakeError(ErrorId::kBudgetInvalid, "a negative time",
+  constexpr std::int64_t kTenYears = 10LL * 366 * 24 * 3600;
+  if (budget.time().seconds() < 0 || budget.time().seconds() > kTenYears ||
+      budget.time().nanos() < 0 || budget.time().nanos() >= 1'000'000'000) {
+    return MakeError(ErrorId::kBudgetInvalid,
+                     "a time that is negative or over ten years",
                      "leave it out for no limit", "budget.time");
   }
   if (!std::isfinite(budget.training_seconds()) ||
@@ -103,7 +108,14 @@ absl::Status CheckSettings(const v1::StudySettings& settings) {
   return absl::OkStatus();
 }
 
+// Clamped to a day, so that no hostile number overflows; the checks are
+// stricter.
 Duration ToDuration(const google::protobuf::Duration& duration) {
+  constexpr std::int64_t kDay = 24 * 3600;
+  if (duration.seconds() < 0 || duration.nanos() < 0) return Duration(-1);
+  if (duration.seconds() > kDay || duration.nanos() >= 1'000'000'000) {
+    return std::chrono::seconds(kDay);
+  }
   return std::chrono::seconds(duration.seconds()) +
          std::chrono::nanoseconds(duration.nanos());
 }
@@ -122,6 +134,12 @@ absl::StatusOr<LeaseRules> CheckLease(const v1::LeasePolicy& policy,
   }
   if (policy.has_heartbeat_interval()) {
     rules.heartbeat_interval = ToDuration(policy.heartbeat_interval());
+    // Without a ttl of its own the study's follows, whatever the coordinator's
+    // default is when it is started again.
+    const bool sane = rules.heartbeat_interval <= std::chrono::minutes(20);
+    if (!policy.has_ttl() && sane) {
+      rules.ttl = std::max(rules.ttl, 3 * rules.heartbeat_interval);
+    }
     if (rules.heartbeat_interval <= Duration::zero() ||
         rules.heartbeat_interval > rules.ttl / 3) {
       return MakeError(ErrorId::kRequestInvalid,
@@ -145,22 +163,12 @@ absl::StatusOr<LeaseRules> CheckLease(const v1::LeasePolicy& policy,
   return rules;
 }
 
-// Gives every active parameter that has no value one of the random sampler's,
-// parents first.
-absl::StatusOr<Point> CompletePoint(const CheckedStudy& study, Point point,
-                                    Rng& rng) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Sampler> random,
-                   MakeSampler({.name = "random", .options = {}}, study.space,
-                               study.objectives));
-  constexpr int kDraws =
-      1000;  // a parameter deep in conditions is rarely active
-  for (int i = 0; i < study.space.size(); ++i) {
-    double& value = point[static_cast<std::size_t>(i)];
-    for (int draw = 0; draw < kDraws; ++draw) {
-      if (!IsAbsent(value) || !study.space.IsActive(i, point)) break;
-      ASSIGN_OR_RETURN(const Point drawn, random->Propose(History(), 0, rng));
-      value = drawn[static_cast<std::size_t>(i)];
-    }
+// Gives every active parameter that has no value a random one, parents first.
+Point CompletePoint(const Space& space, Point point, Rng& rng) {
+  for (int i = 0; i < space.size(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (!IsAbsent(point[at]) || !space.IsActive(i, point)) continue;
+    point[at] = DrawValue(space.parameters()[at].domain, kFrozenShare, rng);
   }
   return point;
 }
@@ -181,10 +189,74 @@ absl::Status CheckEnqueued(const CheckedStudy& study) {
   }
   for (int i = 0; i < study.spec.enqueue_size(); ++i) {
     const auto point = PointFromEnqueued(study, study.spec.enqueue(i),
-                                         absl::StrCat("enqueue[", i, "]"), 0);
+                                         absl::StrCat("enqueue[", i, "]"), i);
     RETURN_IF_ERROR(point.status());
   }
   return absl::OkStatus();
+}
+
+int DepthOf(const google::protobuf::Struct& fields);
+
+int DepthOf(const google::protobuf::Value& value) {
+  int deepest = 0;
+  if (value.has_struct_value()) deepest = DepthOf(value.struct_value());
+  for (const auto& item : value.list_value().values()) {
+    deepest = std::max(deepest, DepthOf(item));
+  }
+  return deepest + 1;
+}
+
+int DepthOf(const google::protobuf::Struct& fields) {
+  int deepest = 0;
+  for (const auto& [name, value] : fields.fields()) {
+    deepest = std::max(deepest, DepthOf(value));
+  }
+  return deepest + 1;
+}
+
+// No field of these messages has a meaning below zero.
+absl::Status CheckNotNegative(const google::protobuf::Message& message,
+                              const std::string& where) {
+  using Field = google::protobuf::FieldDescriptor;
+  const auto* const reflection = message.GetReflection();
+  const auto* const descriptor = message.GetDescriptor();
+  for (int i = 0; i < descriptor->field_count(); ++i) {
+    const Field* const field = descriptor->field(i);
+    if (field->is_repeated()) continue;
+    double value = 0.0;
+    if (field->cpp_type() == Field::CPPTYPE_DOUBLE) {
+      value = reflection->GetDouble(message, field);
+    } else if (field->cpp_type() == Field::CPPTYPE_INT32) {
+      value = reflection->GetInt32(message, field);
+    } else if (field->cpp_type() == Field::CPPTYPE_INT64) {
+      value = static_cast<double>(reflection->GetInt64(message, field));
+    }
+    if (std::isfinite(value) && value >= 0.0) continue;
+    return MakeError(ErrorId::kRequestInvalid,
+                     absl::StrCat(where, field->name(), " is ", value),
+                     "give a finite number that is not negative",
+                     where + field->name());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTraining(const v1::StudySpec& spec) {
+  constexpr std::size_t kMaxExtraBytes = 64 * 1024;
+  constexpr int kMaxExtraDepth = 16;  // any reader of JSON can take it
+  const google::protobuf::Struct& extra = spec.training().extra();
+  if (extra.ByteSizeLong() > kMaxExtraBytes) {
+    return TooLarge("training.extra", kMaxExtraBytes);
+  }
+  if (DepthOf(extra) > kMaxExtraDepth) {
+    return MakeError(ErrorId::kFieldTooLarge,
+                     absl::StrCat("training.extra is nested more than ",
+                                  kMaxExtraDepth, " deep"),
+                     "flatten it", "training.extra");
+  }
+  RETURN_IF_ERROR(CheckNotNegative(spec.training(), "training."));
+  RETURN_IF_ERROR(CheckNotNegative(spec.model(), "model."));
+  RETURN_IF_ERROR(CheckNotNegative(spec.freeze(), "freeze."));
+  return CheckNotNegative(spec.data(), "data.");
 }
 
 // Parts of the contract that no code serves yet are refused, not ignored.
@@ -208,6 +280,7 @@ absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
     return TooLarge("spec", kMaxSpecBytes);
   }
   RETURN_IF_ERROR(CheckServed(spec));
+  RETURN_IF_ERROR(CheckTraining(spec));
   CheckedStudy study;
   study.spec = spec;
   study.settings = settings;
@@ -255,7 +328,7 @@ absl::StatusOr<Point> PointFromEnqueued(const CheckedStudy& study,
     ASSIGN_OR_RETURN(
         point, PointFromValues(study.space, trial.values(), field + ".values"));
   }
-  ASSIGN_OR_RETURN(point, CompletePoint(study, std::move(point), rng));
+  point = CompletePoint(study.space, std::move(point), rng);
   RETURN_IF_ERROR(study.space.Check(point));
   return point;
 }

@@ -2,6 +2,7 @@
 #include "server/study_book.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "frostline/v1/trial.pb.h"
@@ -49,7 +50,9 @@ void StudyBook::Absorb(const TrialRow& row,
   if (!row.usage.empty()) {
     v1::Usage usage;
     usage.ParseFromString(row.usage);
-    train_seconds_ += usage.train_seconds();
+    // What a trainer says of itself may be nonsense.
+    const double seconds = usage.train_seconds();
+    if (std::isfinite(seconds) && seconds > 0) train_seconds_ += seconds;
   }
   if (row.state == TrialState::kSucceeded) best_.Offer(row.number, row.values);
   just_ended_[row.number] = std::move(trial);
@@ -86,14 +89,19 @@ std::optional<std::int64_t> StudyBook::NextQueued(
   int looked_at = 0;
   for (const auto& [priority, number] : queue_) {
     if (++looked_at > kLookedAt) break;
-    if (open_.at(number).row.worker == worker) return number;
+    const OpenTrial& trial = open_.at(number);
+    const bool may_go_on = trial.attempt.state == AttemptState::kLost ||
+                           trial.attempt.state == AttemptState::kPreempted ||
+                           trial.attempt.state == AttemptState::kReleased;
+    if (may_go_on && trial.row.worker == worker) return number;
   }
   return queue_.begin()->second;
 }
 
-bool StudyBook::AtParallelLimit() const {
+std::int64_t StudyBook::ParallelLeft() const {
   const int limit = checked_->settings.max_parallel();
-  return limit > 0 && Count(TrialState::kRunning) >= limit;
+  if (limit == 0) return kMaxTrialsPerStudy;
+  return std::max<std::int64_t>(0, limit - Count(TrialState::kRunning));
 }
 
 bool StudyBook::TimeIsUp(WallMicros now) const {

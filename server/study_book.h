@@ -43,8 +43,11 @@ class StudyBook {
   void AbsorbSettings(std::shared_ptr<const CheckedStudy> checked) {
     checked_ = std::move(checked);
   }
-  // An ended trial's labels changed: nothing but the revision is of interest.
-  void AbsorbRevision(std::int64_t revision) { revision_ = revision; }
+  // An ended trial's labels changed.
+  void AbsorbEnded(const TrialRow& row) {
+    revision_ = row.revision;
+    just_ended_[row.number].row = row;
+  }
   void Absorb(const TrialRow& row, const std::optional<AttemptRow>& attempt);
 
   // A trial that is open, or ended since Committed() was last called and may
@@ -62,11 +65,13 @@ class StudyBook {
   std::int64_t reserved() const { return reserved_; }
 
   // --- questions ---
-  // The queued trial to lease next: one that `worker` held before, else by
-  // priority, then number.
+  // The queued trial to lease next: one that `worker` lost or handed back (it
+  // may have a checkpoint), else by priority, then number.
   std::optional<std::int64_t> NextQueued(const std::string& worker) const;
   bool IsLeasing() const { return row_.state == StudyState::kActive; }
-  bool AtParallelLimit() const;
+  bool AtParallelLimit() const { return ParallelLeft() == 0; }
+  // How many more trials max_parallel lets run; many where there is no limit.
+  std::int64_t ParallelLeft() const;
   // Trials that count and have ended, run or wait.
   std::int64_t BudgetTaken() const {
     return budget_used_ + open_counted_ + reserved_;

@@ -144,7 +144,6 @@ absl::StatusOr<v1::Study> Coordinator::Impl::SetState(
 absl::StatusOr<v1::Study> Coordinator::Impl::StopStudy(
     Batch& batch, const v1::StopStudyRequest& request) {
   ASSIGN_OR_RETURN(StudyBook * book, FindStudy(request.name()));
-  if (book->row().state == StudyState::kStopped) return Describe(*book);
   const std::string reason =
       request.reason().empty() ? "stopped" : request.reason();
   ASSIGN_OR_RETURN(v1::Study stopped, SetState(batch, request.name(),
@@ -175,6 +174,7 @@ absl::StatusOr<v1::ListStudiesReply> Coordinator::Impl::ListStudies(
                                                request.page_token()));
   const int page_size = PageSize(request.page_size());
   v1::ListStudiesReply reply;
+  std::size_t bytes = 0;
   StudyKey last = query.after;
   while (true) {
     ASSIGN_OR_RETURN(const std::vector<StudyRow> rows,
@@ -184,7 +184,8 @@ absl::StatusOr<v1::ListStudiesReply> Coordinator::Impl::ListStudies(
       const v1::Study study =
           book == studies_.end() ? StudyToProto(row) : Describe(book->second);
       if (!filter.Matches(study)) continue;
-      if (reply.studies_size() == page_size) {
+      bytes += study.ByteSizeLong();
+      if (reply.studies_size() == page_size || bytes > kMostPageBytes) {
         reply.set_next_page_token(MakePageToken(list, request.filter(), last));
         return reply;
       }

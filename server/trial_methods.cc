@@ -29,6 +29,12 @@ std::string LabelsOf(
   return labelled.SerializeAsString();
 }
 
+bool InRange(const google::protobuf::Timestamp& time) {
+  constexpr std::int64_t kEndOf9999 = 253'402'300'799;
+  return time.seconds() >= 0 && time.seconds() <= kEndOf9999 &&
+         time.nanos() >= 0 && time.nanos() < 1'000'000'000;
+}
+
 WallMicros FromTimestamp(const google::protobuf::Timestamp& time) {
   return time.seconds() * 1'000'000 + time.nanos() / 1000;
 }
@@ -71,6 +77,10 @@ absl::StatusOr<TrialRow> ImportedRow(const v1::ImportedTrial& trial,
   row.values = result.values;
   row.usage = result.usage;
   row.labels = LabelsOf(trial.labels());
+  if (!InRange(trial.start_time()) || !InRange(trial.end_time())) {
+    return MakeError(ErrorId::kRequestInvalid, "a time is out of range",
+                     "give times from 1970 to 9999, or none", field);
+  }
   row.started = FromTimestamp(trial.start_time());
   row.ended = FromTimestamp(trial.end_time());
   return row;
@@ -234,7 +244,7 @@ absl::StatusOr<v1::Trial> Coordinator::Impl::UpdateTrial(
   RETURN_IF_ERROR(batch.Write([&row](Transaction& transaction) {
     return transaction.UpdateTrial(row, {row.state, row.attempt, std::nullopt});
   }));
-  named.book->AbsorbRevision(row.revision);
+  named.book->AbsorbEnded(row);
   changed_.insert(row.study);
   return Describe(*named.book, row);
 }
@@ -255,6 +265,11 @@ absl::StatusOr<v1::Trial> Coordinator::Impl::RetryTrial(
     Batch& batch, const v1::RetryTrialRequest& request) {
   ASSIGN_OR_RETURN(Named named, FindTrial(request.name()));
   StudyBook& book = *named.book;
+  if (request.from_checkpoint()) {
+    return MakeError(ErrorId::kMethodNotBuilt,
+                     "a retry from the checkpoint is not served yet",
+                     "retry from the start", "from_checkpoint");
+  }
   if (!IsTerminal(named.trial.row.state)) {
     return MakeError(
         ErrorId::kTrialNotTerminal,
@@ -273,23 +288,6 @@ absl::StatusOr<v1::Trial> Coordinator::Impl::RetryTrial(
   const std::int64_t number = row.number;
   proposer_.Began(book.row().key, number, row.point);
   RETURN_IF_ERROR(InsertTrial(batch, book, row));
-  if (request.from_checkpoint()) {
-    ASSIGN_OR_RETURN(
-        std::vector<AttemptRow> attempts,
-        store_.ListAttempts(book.row().key, named.trial.row.number));
-    if (!attempts.empty() && !attempts.back().checkpoint.empty()) {
-      // Attempt 0 was never run; it hands its checkpoint to attempt 1.
-      AttemptRow before;
-      before.study = book.row().key;
-      before.number = number;
-      before.state = AttemptState::kReleased;
-      before.checkpoint = attempts.back().checkpoint;
-      RETURN_IF_ERROR(batch.Write([&before](Transaction& transaction) {
-        return transaction.PutAttempt(before);
-      }));
-      book.Absorb(book.Find(number)->row, before);
-    }
-  }
   if (book.row().state == StudyState::kCompleted) {
     RETURN_IF_ERROR(PersistStudy(batch, book, StudyState::kActive,
                                  absl::StrCat("retry of ", request.name())));

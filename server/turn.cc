@@ -15,6 +15,9 @@ namespace frostline {
 namespace {
 
 constexpr std::int64_t kMostProposalsAtOnce = 64;
+// A turn comes every 50 ms; after a longer gap no worker is to blame.
+constexpr Duration kStall = std::chrono::seconds(2);
+constexpr Duration kTooLate = std::chrono::seconds(1);
 constexpr WallMicros kHour = 3600LL * 1'000'000;
 constexpr WallMicros kReplyLifetime = 25 * kHour;  // one day is promised
 
@@ -22,7 +25,12 @@ constexpr WallMicros kReplyLifetime = 25 * kHour;  // one day is promised
 
 void Coordinator::Impl::Turn(Batch& batch) {
   EndDueLeases(batch);
+  CompleteTimedOut(batch);
   ServeWaiting(batch);
+  // Who waits for one study that has ended waits for nothing.
+  TurnAway(batch, [this](const ParkedAcquire& parked) {
+    return NothingFor(parked).none_reason() == v1::STUDY_ENDED;
+  });
   AnswerDue(batch);
   Sweep(batch);
 }
@@ -32,17 +40,21 @@ void Coordinator::Impl::Sweep(Batch& batch) {
   const WallMicros now = clock_.Wall();
   if (now - swept_ < kHour) return;
   swept_ = now;
-  StudyQuery query;
-  query.with_deleted = true;
-  query.limit = 1000;
-  const auto studies = store_.ListStudies(query);
   const absl::Status swept =
       batch.Write([&](Transaction& transaction) -> absl::Status {
-        RETURN_IF_ERROR(studies.status());
-        for (const StudyRow& row : *studies) {
-          if (row.state == StudyState::kDeleted && row.expires <= now) {
-            RETURN_IF_ERROR(transaction.PurgeStudy(row.key));
+        StudyQuery query;
+        query.with_deleted = true;
+        query.limit = 1000;
+        while (true) {
+          ASSIGN_OR_RETURN(const std::vector<StudyRow> studies,
+                           store_.ListStudies(query));
+          for (const StudyRow& row : studies) {
+            if (row.state == StudyState::kDeleted && row.expires <= now) {
+              RETURN_IF_ERROR(transaction.PurgeStudy(row.key));
+            }
           }
+          if (studies.size() < 1000) break;
+          query.after = studies.back().key;
         }
         return transaction.ForgetRepliesBefore(now - kReplyLifetime);
       });
@@ -60,8 +72,27 @@ std::optional<SteadyTime> Coordinator::Impl::NextDue() const {
   return next;
 }
 
+// A budget of time may end while nothing is running.
+void Coordinator::Impl::CompleteTimedOut(Batch& batch) {
+  const SteadyTime now = clock_.Steady();
+  if (now - timed_out_checked_ < std::chrono::seconds(1)) return;
+  timed_out_checked_ = now;
+  for (StudyBook* const book : StudiesByPriority())
+    CompleteIfDone(batch, *book);
+}
+
 void Coordinator::Impl::EndDueLeases(Batch& batch) {
-  for (const TrialKey& due : leases_.Due(clock_.Steady())) {
+  const SteadyTime now = clock_.Steady();
+  const bool first = last_turn_ == SteadyTime{};
+  const Duration stalled = now - std::exchange(last_turn_, now);
+  if (stalled > kStall && !first) {
+    // This process slept or hung: heartbeats could not be heard meanwhile.
+    Log(LogLevel::kWarning, "stalled",
+        {{"seconds",
+          absl::StrCat(std::chrono::duration<double>(stalled).count())}});
+    leases_.PostponeAll(stalled);
+  }
+  for (const TrialKey& due : leases_.Due(now)) {
     StudyBook& book = studies_.at(due.study);
     const OpenTrial trial = *book.Find(due.number);
     const std::string cause = absl::StrCat(
@@ -102,15 +133,18 @@ std::vector<StudyBook*> Coordinator::Impl::StudiesByPriority() {
 void Coordinator::Impl::ServeWaiting(Batch& batch) {
   if (parked_.size() == 0 || draining_) return;
   std::map<StudyKey, std::int64_t> wanted;
+  const std::vector<StudyBook*> books = StudiesByPriority();
+  const SteadyTime now = clock_.Steady();
   parked_.Offer([&](ParkedAcquire& parked) {
-    const bool gone = parked.cancelled != nullptr && *parked.cancelled;
-    return !gone && TryServe(batch, parked, wanted);
+    const bool gone = (parked.cancelled != nullptr && *parked.cancelled) ||
+                      now - parked.deadline > kTooLate;
+    return !gone && TryServe(batch, parked, books, wanted);
   });
   for (const auto& [key, count] : wanted) {
     StudyBook& book = studies_.at(key);
     const std::int64_t ask =
         std::min({count, book.SlotsLeft(clock_.Wall()) + book.reserved(),
-                  kMostProposalsAtOnce}) -
+                  book.ParallelLeft(), kMostProposalsAtOnce}) -
         book.reserved();
     if (ask <= 0) continue;
     const std::int64_t first = book.Reserve(ask);
@@ -119,14 +153,16 @@ void Coordinator::Impl::ServeWaiting(Batch& batch) {
 }
 
 bool Coordinator::Impl::TryServe(Batch& batch, ParkedAcquire& parked,
+                                 const std::vector<StudyBook*>& books,
                                  std::map<StudyKey, std::int64_t>& wanted) {
   WorkerEntry* const worker = workers_.Find(parked.worker);
-  if (worker == nullptr || worker->row.state != WorkerState::kActive) {
+  if (worker == nullptr || worker->row.state != WorkerState::kActive ||
+      worker->row.boot_id != parked.request.boot_id()) {
     return false;
   }
   const std::string& only = parked.request.study();
   v1::AcquireReply reply;
-  for (StudyBook* const book : StudiesByPriority()) {
+  for (StudyBook* const book : books) {
     if (!only.empty() && StudyNameOf(book->row().id) != only) continue;
     if (!CarriesLabels(worker->info,
                        book->checked().settings.required_worker_labels())) {
@@ -138,8 +174,11 @@ bool Coordinator::Impl::TryServe(Batch& batch, ParkedAcquire& parked,
     const std::int64_t lacking =
         parked.request.max_leases() - reply.leases_size();
     if (lacking == 0) break;
-    if (reply.leases_size() == 0 && !book->AtParallelLimit()) {
+    const bool can_propose =
+        book->SlotsLeft(clock_.Wall()) + book->reserved() > 0;
+    if (reply.leases_size() == 0 && can_propose && !book->AtParallelLimit()) {
       wanted[book->row().key] += lacking;
+      break;  // one proposal for one slot, not one of every study
     }
   }
   if (reply.leases_size() == 0) return false;
@@ -225,6 +264,18 @@ void Coordinator::Impl::AnswerDue(Batch& batch) {
       reply(std::vector<v1::StudyEvent>());
     });
   }
+}
+
+void Coordinator::Impl::TurnAway(
+    Batch& batch, absl::FunctionRef<bool(const ParkedAcquire&)> leaves) {
+  parked_.Offer([&](ParkedAcquire& parked) {
+    if (!leaves(parked)) return false;
+    batch.Then([reply = std::move(parked.reply), none = NothingFor(parked)](
+                   const absl::Status& committed) mutable {
+      committed.ok() ? reply(std::move(none)) : reply(committed);
+    });
+    return true;
+  });
 }
 
 void Coordinator::Impl::WakeWatchers() {

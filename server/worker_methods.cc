@@ -32,16 +32,21 @@ absl::StatusOr<v1::RegisterReply> Coordinator::Impl::Register(
   }
   RETURN_IF_ERROR(batch.Write(
       [&row](Transaction& transaction) { return transaction.PutWorker(row); }));
+  // Calls of the earlier life that are still parked get nothing.
+  TurnAway(batch, [&row](const ParkedAcquire& parked) {
+    return parked.worker == row.id && parked.request.boot_id() != row.boot_id;
+  });
   v1::RegisterReply reply;
   if (known != nullptr && new_life) {
     const std::set<TrialKey> held = known->holds;
     for (const TrialKey& trial : held) {
       StudyBook& book = studies_.at(trial.study);
-      RETURN_IF_ERROR(
-          Persist(batch, book,
-                  Lose(*book.Find(trial.number), "the worker was started again",
-                       book.checked().lease.retry, clock_.Wall()),
-                  NothingMore));
+      const OpenTrial* const open = book.Find(trial.number);
+      if (open == nullptr || open->row.state != TrialState::kRunning) continue;
+      RETURN_IF_ERROR(Persist(batch, book,
+                              Lose(*open, "the worker was started again",
+                                   book.checked().lease.retry, clock_.Wall()),
+                              NothingMore));
       reply.add_own_trials(TrialNameOf(book.row().id, trial.number));
     }
   }

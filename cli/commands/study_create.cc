@@ -41,6 +41,18 @@ absl::StatusOr<StudyFile> ReadStudy(const CreateArgs& args) {
   return study;
 }
 
+// The coordinator judges what the file says: its mistakes are the file's.
+absl::StatusOr<ExitCode> Refused(const absl::Status& status,
+                                 const StudyFile& study) {
+  const absl::Status placed = PlaceError(status, study);
+  const bool file_is_wrong =
+      placed.code() == absl::StatusCode::kInvalidArgument ||
+      HasErrorId(placed, ErrorId::kMethodNotBuilt);
+  if (!file_is_wrong) return placed;
+  std::cerr << DescribeError(placed) << "\n";
+  return kExitInvalidFile;
+}
+
 absl::StatusOr<ExitCode> Create(Session& session, const CreateArgs& args) {
   ASSIGN_OR_RETURN(const StudyFile study, ReadStudy(args));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
@@ -52,7 +64,7 @@ absl::StatusOr<ExitCode> Create(Session& session, const CreateArgs& args) {
   request.set_validate_only(args.dry_run);
   const auto reply =
       client->Call(&v1::StudyService::Stub::CreateStudy, request);
-  if (!reply.ok()) return PlaceError(reply.status(), study);
+  if (!reply.ok()) return Refused(reply.status(), study);
   if (args.json) {
     std::cout << ToJson(*reply);
     return kExitOk;

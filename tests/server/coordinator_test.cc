@@ -27,9 +27,10 @@ class CoordinatorTest : public ::testing::Test {
   v1::Lease Acquire() { return driver_->AcquireOne("w", "boot-1"); }
   // Lets time pass and waits until the coordinator has looked at the clock.
   void Pass(Duration time) {
-    clock_.Advance(time);
-    const auto revision = [this] { return driver_->GetStudy("a")->revision(); };
-    for (int i = 0; i < 3; ++i) revision();
+    for (Duration gone{}; gone < time; gone += seconds(1)) {
+      clock_.Advance(seconds(1));
+      for (int i = 0; i < 2; ++i) (void)driver_->GetStudy("a");
+    }
   }
 
   FakeClock clock_;
@@ -95,6 +96,71 @@ TEST_F(CoordinatorTest, ARepeatedAcquireGetsTheSameLease) {
   EXPECT_EQ(again->leases(0).trial(), first->leases(0).trial());
   EXPECT_EQ(again->leases(0).secret(), first->leases(0).secret());
   EXPECT_EQ(driver_->GetStudy("a")->counts().running(), 1);
+}
+
+TEST_F(CoordinatorTest, ARequestSentAgainWhileItWaitsIsLeasedOneTrial) {
+  ASSERT_OK(driver_->Register("w", "boot-1"));
+  const v1::AcquireRequest request = Driver::AcquireOf("w", "boot-1");
+  auto first = driver_->StartAcquire(request);
+  auto again = driver_->StartAcquire(request);
+  EXPECT_EQ(first.get()->leases_size(), 0);
+  ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, ExampleStudy("a", 3)));
+  EXPECT_EQ(again.get()->leases_size(), 1);
+  EXPECT_EQ(driver_->GetStudy("a")->counts().running(), 1);
+}
+
+TEST_F(CoordinatorTest, ACallOfAnEarlierLifeIsLeasedNothing) {
+  ASSERT_OK(driver_->Register("w", "boot-1"));
+  auto earlier = driver_->StartAcquire(Driver::AcquireOf("w", "boot-1"));
+  ASSERT_OK(driver_->Register("w", "boot-2"));
+  EXPECT_EQ(earlier.get()->leases_size(), 0);
+}
+
+TEST_F(CoordinatorTest, AStallOfTheCoordinatorEndsNoLease) {
+  Create("a", 1);
+  const v1::Lease lease = Acquire();
+  clock_.Advance(seconds(300));  // at one stroke: nothing could be heard
+  for (int i = 0; i < 3; ++i) (void)driver_->GetStudy("a");
+  EXPECT_EQ(driver_->GetStudy("a")->counts().running(), 1);
+  EXPECT_EQ(driver_->Heartbeat("w", "boot-1", lease)->directives(0).action(),
+            v1::Directive::CONTINUE);
+}
+
+TEST_F(CoordinatorTest, ALateResultFreesTheWorkerThatHadTakenOver) {
+  Create("a", 2);
+  ASSERT_OK(driver_->Register("other", "boot-2"));
+  const v1::Lease first = Acquire();
+  Pass(seconds(61));
+  ASSERT_EQ(driver_->AcquireOne("other", "boot-2").trial(), first.trial());
+  ASSERT_EQ(driver_->Finish(first, 0.7)->verdict(), v1::FinishReply::ACCEPTED);
+  // Had it kept the trial in its books, its next life would trip over it.
+  ASSERT_OK(driver_->Register("other", "boot-3"));
+  const auto workers =
+      driver_->Call(&Coordinator::ListWorkers, v1::ListWorkersRequest());
+  for (const v1::Worker& worker : workers->workers()) {
+    EXPECT_EQ(worker.trials_size(), 0) << worker.name();
+  }
+}
+
+TEST_F(CoordinatorTest, AnIdleStudyEndsWhenItsTimeIsUp) {
+  v1::CreateStudyRequest request = ExampleStudy("a", 9);
+  request.mutable_settings()->mutable_budget()->mutable_time()->set_seconds(60);
+  ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, request));
+  Pass(seconds(62));
+  EXPECT_EQ(driver_->GetStudy("a")->state(), v1::STUDY_STATE_COMPLETED);
+}
+
+TEST_F(CoordinatorTest, ATrialLetFinishThatDoesNotIsCancelled) {
+  Create("a", 5);
+  const v1::Lease lease = Acquire();
+  v1::StopStudyRequest stop;
+  stop.set_request_id("stop-request-00001");
+  stop.set_name("studies/a");
+  stop.set_let_running_finish(true);
+  ASSERT_OK(driver_->Call(&Coordinator::StopStudy, stop));
+  EXPECT_EQ(driver_->GetStudy("a")->counts().running(), 1);
+  Pass(seconds(61));
+  EXPECT_EQ(driver_->GetStudy("a")->counts().cancelled(), 1);
 }
 
 TEST_F(CoordinatorTest, ALeaseWithoutHeartbeatGoesToAnotherWorker) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/spec_check.h"
 
+#include <cmath>
 #include <functional>
 
 #include "tests/server/example_study.h"
@@ -103,6 +104,7 @@ const Mistake kMistakes[] = {
      }},
     {"slow_heartbeat", ErrorId::kRequestInvalid,
      [](auto& spec, auto&) {
+       spec.mutable_lease()->mutable_ttl()->set_seconds(60);
        spec.mutable_lease()->mutable_heartbeat_interval()->set_seconds(59);
      }},
     {"large_notes", ErrorId::kFieldTooLarge,
@@ -120,6 +122,29 @@ const Mistake kMistakes[] = {
     {"more_enqueued_than_budget", ErrorId::kBudgetInvalid,
      [](auto& spec, auto&) {
        for (int i = 0; i < 11; ++i) spec.add_enqueue();
+     }},
+    {"deeply_nested_extra", ErrorId::kFieldTooLarge,
+     [](auto& spec, auto&) {
+       google::protobuf::Value value;
+       for (int i = 0; i < 40; ++i) {
+         google::protobuf::Value outer;
+         *outer.mutable_list_value()->add_values() = value;
+         value = outer;
+       }
+       (*spec.mutable_training()->mutable_extra()->mutable_fields())["x"] =
+           value;
+     }},
+    {"negative_epochs", ErrorId::kRequestInvalid,
+     [](auto& spec, auto&) { spec.mutable_training()->set_epochs(-7); }},
+    {"share_that_is_no_number", ErrorId::kRequestInvalid,
+     [](auto& spec, auto&) {
+       spec.mutable_data()->set_train_share(std::nan(""));
+     }},
+    {"choice_that_is_no_value", ErrorId::kRangeInvalid,
+     [](auto& spec, auto&) {
+       auto* p = spec.mutable_space()->add_parameters();
+       p->set_name("optimizer");
+       p->mutable_choices()->add_values();
      }},
     {"warm_start_not_served", ErrorId::kMethodNotBuilt,
      [](auto& spec, auto&) { spec.add_warm_start(); }},

@@ -55,7 +55,9 @@ TEST(StudyBook, TheQueueGoesByPriorityThenNumberButAWorkersOwnFirst) {
   mine.worker = "me";
   book.Absorb(Row(4, TrialState::kQueued), {});
   book.Absorb(urgent, {});
-  book.Absorb(mine, {});
+  AttemptRow lost;
+  lost.state = AttemptState::kLost;
+  book.Absorb(mine, lost);
   EXPECT_EQ(book.NextQueued("other"), 5);
   EXPECT_EQ(book.NextQueued("me"), 6);
 }

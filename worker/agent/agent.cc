@@ -148,9 +148,11 @@ absl::StatusOr<v1::RegisterReply> Agent::RegisterFirst() {
                    "start it with `frostline serve`, or check --connect");
 }
 
-void Agent::RegisterAgain() {
+void Agent::RegisterAgain(SteadyTime refused_call) {
   const std::lock_guard<std::mutex> lock(register_mutex_);
   const SteadyTime now = clock_.Steady();
+  // Every slot is refused at once; one of them has put it right.
+  if (refused_call < registered_again_) return;
   if (now - conflict_window_ > kConflictWindow) {
     conflict_window_ = now;
     conflicts_ = 0;
@@ -162,6 +164,7 @@ void Agent::RegisterAgain() {
     return;
   }
   const auto reply = client_.Register(Registration());
+  if (reply.ok()) registered_again_ = clock_.Steady();
   Log(LogLevel::kWarning, "registered_again",
       {{"status", reply.ok() ? "ok" : std::string(reply.status().message())}});
 }
@@ -170,11 +173,12 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
   const std::string name = WorkerNameOf(options_.id);
   keeper_ = std::make_unique<LeaseKeeper>(
       client_, clock_, name, boot_id_,
-      LeaseKeeper::Hooks{.heard = [this] { courier_->Hurry(); },
-                         .unknown = [this] { RegisterAgain(); }});
+      LeaseKeeper::Hooks{
+          .heard = [this] { courier_->Hurry(); },
+          .unknown = [this](SteadyTime sent) { RegisterAgain(sent); }});
   context_ = std::unique_ptr<SlotContext>(new SlotContext{
       options_, clock_, client_, *run_folder_, *keeper_, *courier_, stop_, name,
-      boot_id_, [this] { RegisterAgain(); }});
+      boot_id_, [this](SteadyTime sent) { RegisterAgain(sent); }});
   context_->idle_since = clock_.Steady().count();
   const Duration interval = FromProto(registered.heartbeat_interval());
   if (interval < kLeastInterval) {

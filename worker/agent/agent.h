@@ -44,7 +44,8 @@ class Agent {
   void AdoptOrphan(const RunFolder::Orphan& orphan);
   absl::StatusOr<v1::RegisterReply> RegisterFirst();
   v1::RegisterRequest Registration() const;
-  void RegisterAgain();
+  // Once for all calls that were refused before it was put right.
+  void RegisterAgain(SteadyTime refused_call);
   absl::Status StartSlots(const v1::RegisterReply& registered);
   void Shutdown();
 
@@ -57,6 +58,7 @@ class Agent {
   StopSwitch stop_;
   RpcClient client_;
   std::mutex register_mutex_;
+  SteadyTime registered_again_{};
   SteadyTime conflict_window_{};
   int conflicts_ = 0;
   std::unique_ptr<RunFolder> run_folder_;

@@ -118,7 +118,9 @@ bool LeaseKeeper::Beat() {
     hooks_.heard();
     return true;
   }
-  if (HasErrorId(reply.status(), ErrorId::kWorkerUnknown)) hooks_.unknown();
+  if (HasErrorId(reply.status(), ErrorId::kWorkerUnknown)) {
+    hooks_.unknown(sent);
+  }
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!in_doubt_ && !stopped_ && clock_.Steady() - last_renewal_ > ttl_) {
     in_doubt_ = true;

@@ -31,8 +31,9 @@ namespace frostline {
 class LeaseKeeper {
  public:
   struct Hooks {
-    std::function<void()> heard;    // a heartbeat was answered
-    std::function<void()> unknown;  // WORKER_UNKNOWN: register again
+    std::function<void()> heard;  // a heartbeat was answered
+    // WORKER_UNKNOWN, to a call sent then: register again.
+    std::function<void(SteadyTime)> unknown;
   };
 
   LeaseKeeper(RpcClient& client, const Clock& clock, std::string worker_name,

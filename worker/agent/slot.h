@@ -38,7 +38,8 @@ class Slot {
   std::optional<v1::Lease> Ask(const v1::AcquireRequest& request,
                                bool* keep_id);
   void ConsiderNone(const v1::AcquireReply& reply);
-  void ConsiderError(const absl::Status& status, bool* keep_id);
+  void ConsiderError(const absl::Status& status, SteadyTime sent,
+                     bool* keep_id);
   Duration LongestWait() const;
   bool EndIfIdle();
 

@@ -78,7 +78,7 @@ std::optional<v1::Lease> Slot::Ask(const v1::AcquireRequest& request,
   const SteadyTime sent = context_.clock.Steady();
   const auto reply = context_.client.Acquire(request);
   if (!reply.ok()) {
-    ConsiderError(reply.status(), keep_id);
+    ConsiderError(reply.status(), sent, keep_id);
     return std::nullopt;
   }
   *keep_id = false;
@@ -107,11 +107,14 @@ void Slot::ConsiderNone(const v1::AcquireReply& reply) {
   wakeup_.WaitFor(std::max(FromProto(reply.retry_after()), pause_.Next(rng_)));
 }
 
-void Slot::ConsiderError(const absl::Status& status, bool* keep_id) {
+void Slot::ConsiderError(const absl::Status& status, SteadyTime sent,
+                         bool* keep_id) {
   if (context_.stop.level() != StopLevel::kRun) return;
   // The reply may have been lost after the grant: then the same id gets it.
   *keep_id = WorthRetrying(status);
-  if (HasErrorId(status, ErrorId::kWorkerUnknown)) context_.register_again();
+  if (HasErrorId(status, ErrorId::kWorkerUnknown)) {
+    context_.register_again(sent);
+  }
   if (HasErrorId(status, ErrorId::kStudyNotFound) &&
       context_.options.exit_when_done) {
     Log(LogLevel::kError, "study_not_found",

@@ -30,7 +30,7 @@ struct SlotContext {
   StopSwitch& stop;
   const std::string worker_name;
   const std::string boot_id;
-  std::function<void()> register_again;
+  std::function<void(SteadyTime refused_call)> register_again;
   // For --idle-timeout: how many slots have a trial, and since when none has.
   std::atomic<int> busy{0};
   std::atomic<SteadyTime::rep> idle_since{0};

@@ -24,6 +24,8 @@ namespace {
 // A trainer may end without its pipes being closed: a child of its own has
 // them. So its end is looked for at least this often.
 constexpr Duration kLookInterval = std::chrono::milliseconds(100);
+// Between closing its output and its end a trainer may still tidy up.
+constexpr Duration kMuteGrace = std::chrono::seconds(5);
 constexpr Duration kReapInterval = std::chrono::milliseconds(2);
 constexpr std::size_t kChunk = std::size_t{64} << 10;
 // In one turn, so that a trainer that never stops writing is not all we hear.
@@ -107,6 +109,7 @@ TrainerProcess::Output TrainerProcess::Wait(Wakeup& wakeup, Duration time) {
        PollMillis(std::min(time, kLookInterval)));
   if (entries[3].revents != 0) wakeup.Hush();
   // Looked at before reading: what it wrote before its end is then in the pipe.
+  KillIfMute();
   const bool gone = Reap();
   Flush();
   ReadError();
@@ -121,6 +124,14 @@ void TrainerProcess::ReadOutput(bool gone, Output* output) {
   // A last line may lack its newline.
   const bool rest = output->ended && !output->overlong && !unread_.empty();
   if (rest) output->lines.push_back(std::exchange(unread_, ""));
+}
+
+// Its output is closed, so its trial can never be finished by it.
+void TrainerProcess::KillIfMute() {
+  if (out_ >= 0) return;
+  const SteadyTime now = SystemClock().Steady();
+  if (mute_since_ == SteadyTime{}) mute_since_ = now;
+  if (now - mute_since_ > kMuteGrace) kill(-pid_, SIGKILL);
 }
 
 void TrainerProcess::CutLines(Output* output) {

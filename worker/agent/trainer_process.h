@@ -72,6 +72,7 @@ class TrainerProcess {
   void ReadOutput(bool gone, Output* output);
   void ReadError();
   void CutLines(Output* output);
+  void KillIfMute();
   bool Reap();
 
   const pid_t pid_;
@@ -81,6 +82,7 @@ class TrainerProcess {
   LogTail& log_;
   std::string unsent_;
   bool input_ends_ = false;
+  SteadyTime mute_since_{};  // its output is closed
   std::string unread_;
   bool ended_ = false;
   bool killed_by_us_ = false;

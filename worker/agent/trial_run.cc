@@ -13,6 +13,8 @@ namespace {
 
 constexpr Duration kLongestWait = std::chrono::seconds(60);
 constexpr int kMostMeasurements = 1'000;
+constexpr std::size_t kMostReportBytes =
+    256 * 1024;  // of the 1 MiB of a request
 
 }  // namespace
 
@@ -107,7 +109,10 @@ void TrialRun::TakeReport(const ReportMessage& report,
   for (const auto& [name, value] : report.metrics) {
     (*measurement->mutable_metrics())[name] = value;
   }
-  if (pending_.measurements_size() == kMostMeasurements) SendReports();
+  if (pending_.measurements_size() == kMostMeasurements ||
+      pending_.ByteSizeLong() > kMostReportBytes) {
+    SendReports();
+  }
 }
 
 void TrialRun::TakeCheckpoint(const CheckpointMessage& message) {

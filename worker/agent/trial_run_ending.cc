@@ -78,6 +78,7 @@ void TrialRun::SendReports() {
 
 void TrialRun::Finish(v1::Outcome outcome) {
   over_ = true;
+  SendReports();  // a final message with all of them might be too large
   outcome_kind_ = outcome.kind();
   if (outcome.usage().total_seconds() == 0) {
     outcome.mutable_usage()->set_total_seconds(Elapsed());
@@ -90,7 +91,6 @@ void TrialRun::Finish(v1::Outcome outcome) {
   }
   v1::FinishRequest request;
   *request.mutable_lease() = held_.proof();
-  *request.mutable_measurements() = pending_.measurements();
   *request.mutable_outcome() = std::move(outcome);
   outbox_.Add(request);
   context_.courier.Ring();
@@ -98,11 +98,11 @@ void TrialRun::Finish(v1::Outcome outcome) {
 
 void TrialRun::Release(const std::string& detail) {
   over_ = true;
+  SendReports();
   v1::ReleaseRequest request;
   *request.mutable_lease() = held_.proof();
   request.set_reason(drained_ ? v1::ReleaseRequest::DRAINED
                               : v1::ReleaseRequest::PREEMPTED);
-  *request.mutable_measurements() = pending_.measurements();
   if (const auto* newest = NewestCheckpoint()) {
     *request.mutable_checkpoint() = *newest;
   }

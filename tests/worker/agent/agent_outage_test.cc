@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The coordinator is away, forgets, or its answers are lost.
+#include <algorithm>
 #include <filesystem>
 
 #include "gmock/gmock.h"
@@ -43,6 +44,8 @@ note("finished", 1)
   for (const auto& m : heard.finishes[0].measurements()) {
     steps.push_back(m.step());
   }
+  // At least once, in order: a report whose answer came late is sent again.
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
   EXPECT_EQ(steps, (std::vector<std::int64_t>{1, 2, 3, 4, 5}));
   EXPECT_EQ(heard.finishes[0].outcome().metrics().at("score"), 0.9);
   EXPECT_EQ(rig.SpoolFiles(), 0);

@@ -110,6 +110,12 @@ TEST_F(TrainerProcessTest, ItsChildrenDieWithIt) {
   EXPECT_FALSE(lives());
 }
 
+TEST_F(TrainerProcessTest, OneThatClosesItsOutputAndLivesIsKilled) {
+  const auto trainer = Start("sh -c 'exec >&-; while :; do sleep 1; done'");
+  EXPECT_THAT(Lines(*trainer, 1), ElementsAre());
+  EXPECT_TRUE(trainer->ended());
+}
+
 TEST_F(TrainerProcessTest, AnEndlessLineIsNotSwallowed) {
   const auto trainer =
       Start("sh -c 'head -c 3000000 /dev/zero | tr \"\\0\" x; sleep 1000'");
