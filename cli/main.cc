@@ -45,7 +45,7 @@ ExitCode Fail(const absl::Status& status, const Terminal& terminal) {
     const std::string text = ErrorText(status);
     const std::size_t colon = text.find(':');
     std::cerr << Paint(terminal, "1;31", text.substr(0, colon))
-              << text.substr(colon) << std::endl;
+              << text.substr(colon) << "\n";
   }
   return ExitCodeOf(status);
 }

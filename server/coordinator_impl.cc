@@ -74,7 +74,7 @@ absl::Status Coordinator::Impl::Start() {
 }
 
 void Coordinator::Impl::Drain() {
-  Submit<bool>([](absl::StatusOr<bool>) {},
+  Submit<bool>([](const absl::StatusOr<bool>&) {},
                [this](Batch& batch) -> absl::StatusOr<bool> {
                  draining_ = true;
                  AnswerDue(batch);

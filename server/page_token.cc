@@ -14,7 +14,7 @@ namespace {
 // Catches a token used with another list or filter; it guards no secret.
 std::uint64_t Seal(const std::string& list, const std::string& filter) {
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
-  for (const char c : list + "\n" + filter) {
+  for (const char c : absl::StrCat(list, "\n", filter)) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   }
   return hash;

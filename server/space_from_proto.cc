@@ -176,7 +176,7 @@ absl::StatusOr<Strategy> StrategyFromProto(const v1::Strategy& proto,
         "take full, head_only, first_k, last_k, alternating or decay",
         field + ".name");
   }
-  if (proto.embeddings() != "" && proto.embeddings() != "train" &&
+  if (!proto.embeddings().empty() && proto.embeddings() != "train" &&
       proto.embeddings() != "freeze") {
     return MakeError(ErrorId::kStudyFieldUnknown,
                      absl::StrCat("embeddings: ", proto.embeddings()),

@@ -24,7 +24,7 @@
 namespace frostline {
 
 inline constexpr std::int64_t kMaxTrialsPerStudy = 1'000'000;
-inline constexpr std::size_t kMaxSpecBytes = 256 * 1024;
+inline constexpr std::size_t kMaxSpecBytes = std::size_t{256} * 1024;
 
 // Limits and times a study's leases live by, defaults filled in.
 struct LeaseRules {

@@ -255,7 +255,7 @@ absl::StatusOr<v1::Study> Coordinator::Impl::DeleteStudy(
   row.state_reason = "deleted";
   row.expires = clock_.Wall() + kDeletedFor;
   RETURN_IF_ERROR(PersistRow(batch, *book, std::move(row)));
-  const v1::Study deleted = Describe(*book);
+  v1::Study deleted = Describe(*book);
   const StudyKey key = book->row().key;
   for (const auto& [number, trial] : book->open()) {
     leases_.Remove({key, number});

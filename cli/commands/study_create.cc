@@ -44,7 +44,7 @@ absl::StatusOr<StudyFile> ReadStudy(const CreateArgs& args) {
 // The coordinator judges what the file says: its mistakes are the file's.
 absl::StatusOr<ExitCode> Refused(const absl::Status& status,
                                  const StudyFile& study) {
-  const absl::Status placed = PlaceError(status, study);
+  absl::Status placed = PlaceError(status, study);
   const bool file_is_wrong =
       placed.code() == absl::StatusCode::kInvalidArgument ||
       HasErrorId(placed, ErrorId::kMethodNotBuilt);

@@ -176,6 +176,7 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
       LeaseKeeper::Hooks{
           .heard = [this] { courier_->Hurry(); },
           .unknown = [this](SteadyTime sent) { RegisterAgain(sent); }});
+  // NOLINTNEXTLINE(modernize-make-unique): an aggregate of references.
   context_ = std::unique_ptr<SlotContext>(new SlotContext{
       options_, clock_, client_, *run_folder_, *keeper_, *courier_, stop_, name,
       boot_id_, [this](SteadyTime sent) { RegisterAgain(sent); }});

@@ -11,7 +11,6 @@
 namespace frostline {
 namespace {
 
-using ::testing::Each;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
