@@ -45,6 +45,7 @@ STATUS=0
 KEEP=(--test-output-size-passed 1000000 --test-output-size-failed 1000000)
 export ASAN_OPTIONS=detect_stack_use_after_return=1
 export UBSAN_OPTIONS=print_stacktrace=1
+export TSAN_OPTIONS="suppressions=$PWD/tests/support/tsan.supp"
 GTEST_OUTPUT="xml:$PWD/$RESULTS/" ctest --test-dir "$FOLDER" \
   --parallel "$(nproc)" --output-on-failure "${KEEP[@]}" \
   --output-junit "$PWD/$RESULTS/ctest.xml" "$@" || STATUS=$?
