@@ -65,9 +65,9 @@ bool HasErrorId(const absl::Status& status, ErrorId id) {
 std::string DescribeError(const absl::Status& status) {
   const auto detail = DetailOf(status);
   if (!detail.has_value()) return absl::StrCat("error: ", status.message());
-  std::string text =
-      absl::StrCat("error[", ErrorCode(detail->id), "]: ",
-                   KindOf(detail->id).title, "\n  because: ", status.message());
+  std::string text = absl::StrCat("error[", ErrorCode(detail->id),
+                                  "]: ", KindOf(detail->id).title,
+                                  "\n  because: ", status.message());
   if (!detail->field.empty()) absl::StrAppend(&text, "\n  at: ", detail->field);
   if (!detail->fix.empty()) absl::StrAppend(&text, "\n  fix: ", detail->fix);
   return text;

@@ -4,8 +4,8 @@
 //
 // An error that a person can act on: an id with a page (FL-2031), the cause in
 // this case, and the fix. It travels as an absl::Status, whose message is the
-// cause; the rest rides along as a payload, and server/rpc/status.cc is the one place
-// where it becomes a wire error.
+// cause; the rest rides along as a payload, and server/rpc/status.cc is the one
+// place where it becomes a wire error.
 //
 //   return MakeError(ErrorId::kLevelsInvalid,
 //                    "levels of layer.3 are empty",
@@ -42,7 +42,7 @@ struct ErrorKind {
 // What rides on a Status made by MakeError.
 struct ErrorDetail {
   ErrorId id = ErrorId::kInternal;
-  std::string field;  // path in the request or study; empty when none is at fault
+  std::string field;  // path in the request or study, or empty
   std::string fix;    // one sentence
 };
 

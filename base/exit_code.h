@@ -19,11 +19,11 @@ enum ExitCode : int {
   kExitAuth = 4,
   kExitConflict = 5,
   kExitTimedOut = 6,
-  kExitUnreachable = 7,     // the coordinator; trying again may help
-  kExitNoResult = 8,        // the study ended without a finished trial
-  kExitRequeue = 75,        // preempted: run me again
-  kExitInvalidFile = 100,   // a study or data file has mistakes
-  kExitInterrupted = 130,   // Ctrl-C
+  kExitUnreachable = 7,    // the coordinator; trying again may help
+  kExitNoResult = 8,       // the study ended without a finished trial
+  kExitRequeue = 75,       // preempted: run me again
+  kExitInvalidFile = 100,  // a study or data file has mistakes
+  kExitInterrupted = 130,  // Ctrl-C
 };
 
 ExitCode ExitCodeOf(const absl::Status& status);

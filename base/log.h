@@ -5,8 +5,8 @@
 // One line per event on standard error, as key=value pairs that grep, journald
 // and Loki can read:
 //
-//   Log(LogLevel::kInfo, "lease_granted", {{"trial", name}, {"attempt", "2"}});
-//   2026-11-21T06:07:34.123456Z info lease_granted trial=studies/a/trials/7 attempt=2
+//   Log(LogLevel::kInfo, "lease_granted", {{"trial", name}});
+//   2026-11-21T06:07:34.1Z info lease_granted trial=studies/a/trials/7
 //
 // Any thread may log; a line is written by one write(2), so lines never mix.
 // Values are quoted when they hold blanks or control characters, so a hostile

@@ -7,8 +7,8 @@ namespace frostline {
 namespace {
 
 Duration Scale(Duration duration, double factor) {
-  return Duration(
-      static_cast<Duration::rep>(static_cast<double>(duration.count()) * factor));
+  return Duration(static_cast<Duration::rep>(
+      static_cast<double>(duration.count()) * factor));
 }
 
 }  // namespace

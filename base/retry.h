@@ -18,7 +18,8 @@ class Backoff {
   Backoff(Duration first, Duration longest)
       : first_(first), longest_(longest), ceiling_(first) {}
 
-  // Uniform in (0, ceiling]; the ceiling doubles with each call up to `longest`.
+  // Uniform in (0, ceiling]; the ceiling doubles with each call up to
+  // `longest`.
   Duration Next(Rng& rng);
   // After a success the next failure starts small again.
   void Reset() { ceiling_ = first_; }

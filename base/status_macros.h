@@ -15,9 +15,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-// __COUNTER__, not __LINE__: an expression may hold a lambda that uses them too.
-#define RETURN_IF_ERROR(expression) \
-  FROSTLINE_RETURN_IF_ERROR_(FROSTLINE_CONCAT_(status_, __COUNTER__), expression)
+// __COUNTER__, not __LINE__: an expression may hold a lambda that uses them
+// too.
+#define RETURN_IF_ERROR(expression)                                   \
+  FROSTLINE_RETURN_IF_ERROR_(FROSTLINE_CONCAT_(status_, __COUNTER__), \
+                             expression)
 
 #define FROSTLINE_RETURN_IF_ERROR_(holder, expression) \
   do {                                                 \
@@ -28,7 +30,7 @@
 #define FROSTLINE_CONCAT_INNER_(a, b) a##b
 #define FROSTLINE_CONCAT_(a, b) FROSTLINE_CONCAT_INNER_(a, b)
 
-#define ASSIGN_OR_RETURN(target, expression)                        \
+#define ASSIGN_OR_RETURN(target, expression)                               \
   FROSTLINE_ASSIGN_OR_RETURN_(FROSTLINE_CONCAT_(or_, __COUNTER__), target, \
                               expression)
 

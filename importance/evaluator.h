@@ -7,7 +7,8 @@
 // was searched: levels are levels (counting measure), log-uniform is uniform
 // in the logarithm, frozen is a level of its own.
 //
-//   ASSIGN_OR_RETURN(Report report, Evaluate(space, objectives, history, options));
+//   ASSIGN_OR_RETURN(Report report,
+//                    Evaluate(space, objectives, history, options));
 //
 // A pure function of its arguments, the same for any number of threads.
 #ifndef FROSTLINE_IMPORTANCE_EVALUATOR_H_
@@ -37,7 +38,8 @@ struct EvaluateOptions {
 };
 
 // TRIALS_TOO_FEW below kMinTrials finished trials, TARGET_CONSTANT,
-// EVALUATOR_UNKNOWN, REQUEST_INVALID for options out of range or a target that is no objective.
+// EVALUATOR_UNKNOWN, REQUEST_INVALID for options out of range or a target that
+// is no objective.
 absl::StatusOr<Report> Evaluate(const Space& space,
                                 const std::vector<Objective>& objectives,
                                 const History& history,

@@ -28,7 +28,7 @@ struct ParameterImportance {
   // Rank correlation along the marginal curve: above 0, higher values are
   // better (whatever the objective's direction). NaN for categorical ones.
   double direction = 0.0;
-  int rank = 0;  // 1 is the most important
+  int rank = 0;                   // 1 is the most important
   double top3_probability = 0.0;  // over bootstraps
   bool distinguishable = false;   // its interval is clear of what chance gives
 };

@@ -24,9 +24,9 @@ struct SamplerSpec {
   std::map<std::string, std::string> options;
 };
 
-// The sampler keeps its own copy of `space` and `objectives`. SAMPLER_INVALID for an
-// unknown name or option, SPACE_TOO_LARGE when the space does not fit it (a
-// grid of more than 10^6 points); both name what is there instead.
+// The sampler keeps its own copy of `space` and `objectives`. SAMPLER_INVALID
+// for an unknown name or option, SPACE_TOO_LARGE when the space does not fit it
+// (a grid of more than 10^6 points); both name what is there instead.
 absl::StatusOr<std::unique_ptr<Sampler>> MakeSampler(
     const SamplerSpec& spec, const Space& space,
     const std::vector<Objective>& objectives);

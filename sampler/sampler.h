@@ -7,9 +7,9 @@
 // function of (seed, trial number, history it was shown), so a study replays
 // bit for bit from the log of those three.
 //
-//   ASSIGN_OR_RETURN(auto sampler, MakeSampler({.name = "tpe"}, space, objectives));
+//   ASSIGN_OR_RETURN(auto sampler, MakeSampler(spec, space, objectives));
 //   Rng rng(study_seed, trial_number);
-//   ASSIGN_OR_RETURN(Point point, sampler->Propose(history, trial_number, rng));
+//   ASSIGN_OR_RETURN(Point point, sampler->Propose(history, number, rng));
 #ifndef FROSTLINE_SAMPLER_SAMPLER_H_
 #define FROSTLINE_SAMPLER_SAMPLER_H_
 
@@ -23,8 +23,8 @@
 namespace frostline {
 
 // One owner thread at a time. A sampler may remember what it computed from the
-// history (and catch up through History::changes()), as long as the answer stays the one a
-// fresh sampler would give.
+// history (and catch up through History::changes()), as long as the answer
+// stays the one a fresh sampler would give.
 class Sampler {
  public:
   virtual ~Sampler() = default;

@@ -35,7 +35,7 @@ struct StudyRow {
   StudyKey key = 0;
   std::string id;  // unique among studies that are not deleted
   StudyState state = StudyState::kActive;
-  std::string spec;  // immutable
+  std::string spec;      // immutable
   std::string settings;  // what UpdateStudy may change
   std::uint64_t seed = 0;
   std::int64_t etag = 1;      // rises with each change of this row
@@ -66,7 +66,7 @@ struct TrialRow {
   std::string worker;  // id of the holder; kept after the end
   int trial_faults = 0;
   int infrastructure_faults = 0;
-  int priority = 0;  // higher first
+  int priority = 0;           // higher first
   std::int64_t revision = 0;  // the study's, at this row's last change
   WallMicros created = 0;
   WallMicros started = 0;  // of the current or last attempt

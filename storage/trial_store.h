@@ -8,8 +8,8 @@
 // Writing: one thread at a time holds a Transaction and puts several requests
 // into it, each inside Operation(), so that a request that fails leaves no
 // trace and does not harm its neighbours. Nothing is durable, and nobody may be
-// told OK, before Commit() has returned OK. When Commit() fails with STORE_IO or
-// STORE_CORRUPT the process must stop: it cannot know what is on disk.
+// told OK, before Commit() has returned OK. When Commit() fails with STORE_IO
+// or STORE_CORRUPT the process must stop: it cannot know what is on disk.
 //
 // Reading: any thread, at any time, without waiting for the writer. Each call
 // sees one snapshot, of committed rows only, and returns copies.
@@ -46,8 +46,7 @@ class Transaction {
 
   // Runs `body`; when it returns an error everything it wrote is undone, the
   // transaction goes on, and the error is returned. Not nested.
-  virtual absl::Status Operation(
-      absl::FunctionRef<absl::Status()> body) = 0;
+  virtual absl::Status Operation(absl::FunctionRef<absl::Status()> body) = 0;
 
   // STUDY_ALREADY_EXISTS when a study that is not deleted has the id.
   virtual absl::StatusOr<StudyKey> InsertStudy(const StudyRow& study) = 0;
@@ -69,7 +68,8 @@ class Transaction {
   // Inserts or replaces by (study, number, attempt).
   virtual absl::Status PutAttempt(const AttemptRow& attempt) = 0;
   // Inserts by (study, number, attempt, step). A row that is there with equal
-  // metrics is skipped; with others the answer is REPORT_CONFLICT. NaN and infinities are kept.
+  // metrics is skipped; with others the answer is REPORT_CONFLICT. NaN and
+  // infinities are kept.
   virtual absl::Status AddMeasurements(
       const std::vector<MeasurementRow>& rows) = 0;
   virtual absl::Status PutOutcome(const OutcomeRow& outcome) = 0;

@@ -78,8 +78,9 @@ absl::Status Check(const FloatRange& range, const std::string& field) {
   }
   if (!std::isfinite(range.step) || range.step < 0.0 ||
       range.step > range.hi - range.lo) {
-    return BadRange(absl::StrCat("step ", range.step, " does not fit the range"),
-                    "give a step between 0 and hi - lo", field);
+    return BadRange(
+        absl::StrCat("step ", range.step, " does not fit the range"),
+        "give a step between 0 and hi - lo", field);
   }
   if (range.log && (range.lo <= 0.0 || range.step > 0.0)) {
     return BadRange("a logarithmic range starts above 0 and has no step",
@@ -91,9 +92,9 @@ absl::Status Check(const FloatRange& range, const std::string& field) {
 absl::Status Check(const IntRange& range, const std::string& field) {
   if (range.lo > range.hi || range.lo < -kMaxExactInt ||
       range.hi > kMaxExactInt) {
-    return BadRange(
-        absl::StrCat("[", range.lo, ", ", range.hi, "] is no range of integers"),
-        "put the lower number first, both within 2^53", field);
+    return BadRange(absl::StrCat("[", range.lo, ", ", range.hi,
+                                 "] is no range of integers"),
+                    "put the lower number first, both within 2^53", field);
   }
   if (range.step < 1) {
     return BadRange(absl::StrCat("step ", range.step, " is below 1"),

@@ -66,9 +66,9 @@ bool IsHeadOfAttention(const std::string& head, const std::string& attention) {
       attention.substr(attention.size() - suffix.size()) != suffix) {
     return false;
   }
-  return head.rfind(attention.substr(0, attention.size() - suffix.size()) +
-                        ".head.",
-                    0) == 0;
+  return head.rfind(
+             attention.substr(0, attention.size() - suffix.size()) + ".head.",
+             0) == 0;
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ inline constexpr int kMaxLayers = 256;
 inline constexpr int kMaxHeads = 256;
 
 struct ModelShape {
-  int num_layers = 0;      // 0: a space without layers (general HPO)
-  int heads_per_layer = 0; // 0: attention heads are not addressable
+  int num_layers = 0;       // 0: a space without layers (general HPO)
+  int heads_per_layer = 0;  // 0: attention heads are not addressable
   bool has_pooler = true;
 };
 

@@ -51,8 +51,9 @@ bool Space::IsActive(int i, const Point& point) const {
 }
 
 bool Space::HasConditions() const {
-  return std::any_of(parameters_.begin(), parameters_.end(),
-                     [](const Parameter& p) { return p.condition.has_value(); });
+  return std::any_of(
+      parameters_.begin(), parameters_.end(),
+      [](const Parameter& p) { return p.condition.has_value(); });
 }
 
 absl::Status Space::Check(const Point& point) const {

@@ -24,8 +24,10 @@ absl::Status CheckParameterName(const std::string& name,
   if (!name.empty() && name.size() <= kMaxNameLength && printable) {
     return absl::OkStatus();
   }
-  return MakeError(ErrorId::kNameInvalid, "a parameter name is empty, longer than 128 bytes or unprintable",
-                   "give a short printable name", field + ".name");
+  return MakeError(
+      ErrorId::kNameInvalid,
+      "a parameter name is empty, longer than 128 bytes or unprintable",
+      "give a short printable name", field + ".name");
 }
 
 // The encoded value of a parent that a person wrote as `text`.
@@ -155,11 +157,11 @@ void SpaceBuilder::AddEntry(Entry entry) {
   }
   for (const Entry& other : entries_) {
     if (other.parameter.name != entry.parameter.name) continue;
-    return Fail(MakeError(
-        ErrorId::kParameterDuplicate,
-        absl::StrCat("parameter ", entry.parameter.name, " stands at ",
-                     other.field, " too"),
-        "give every parameter a name of its own", entry.field));
+    return Fail(MakeError(ErrorId::kParameterDuplicate,
+                          absl::StrCat("parameter ", entry.parameter.name,
+                                       " stands at ", other.field, " too"),
+                          "give every parameter a name of its own",
+                          entry.field));
   }
   entries_.push_back(std::move(entry));
   if (entries_.size() > static_cast<std::size_t>(kMaxParameters)) {
@@ -185,10 +187,9 @@ void SpaceBuilder::FixModules(const std::string& selector, double rate,
   auto modules = SelectModules(shape_, selector, field);
   if (!modules.ok()) return Fail(modules.status());
   if (!std::isfinite(rate) || rate < 0.0) {
-    return Fail(MakeError(ErrorId::kRangeInvalid,
-                          absl::StrCat("fixed rate ", rate),
-                          "a rate is a finite number, 0 (frozen) or more",
-                          field + ".fixed"));
+    return Fail(MakeError(
+        ErrorId::kRangeInvalid, absl::StrCat("fixed rate ", rate),
+        "a rate is a finite number, 0 (frozen) or more", field + ".fixed"));
   }
   if (!Claim(*modules, field)) return;
   for (const std::string& module : *modules) fixed_rate_[module] = rate;
@@ -198,9 +199,8 @@ void SpaceBuilder::TieModules(const std::string& name,
                               const std::vector<std::string>& selectors,
                               const Domain& domain, const std::string& field) {
   if (selectors.empty()) {
-    return Fail(MakeError(ErrorId::kStudyFieldMissing,
-                          "a tie names no modules", "list its modules",
-                          field + ".modules"));
+    return Fail(MakeError(ErrorId::kStudyFieldMissing, "a tie names no modules",
+                          "list its modules", field + ".modules"));
   }
   for (const std::string& selector : selectors) {
     auto modules = SelectModules(shape_, selector, field);
@@ -244,8 +244,8 @@ absl::Status SpaceBuilder::PlacePrefixDepth() {
                      embeddings->second);
   }
   std::vector<Entry> kept;
-  kept.push_back({{kPrefixDepth, *depth_, std::nullopt}, std::nullopt,
-                  depth_field_});
+  kept.push_back(
+      {{kPrefixDepth, *depth_, std::nullopt}, std::nullopt, depth_field_});
   for (Entry& entry : entries_) {
     if (entry.parameter.name == kPrefixDepth) {
       return MakeError(ErrorId::kParameterDuplicate,

@@ -54,8 +54,8 @@ class SpaceBuilder {
                   const std::vector<std::string>& selectors,
                   const Domain& domain, const std::string& field);
 
-  // Adds the parameter "prefix_depth" over lo … hi: embeddings and layers below it are
-  // frozen, and the parameters of those layers are inactive.
+  // Adds the parameter "prefix_depth" over lo … hi: embeddings and layers below
+  // it are frozen, and the parameters of those layers are inactive.
   void SetPrefixDepth(int lo, int hi, const std::string& field);
 
   void AddParameter(const std::string& name, const Domain& domain,

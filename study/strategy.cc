@@ -33,10 +33,9 @@ absl::Status Check(const Strategy& strategy, const ModelShape& shape,
   }
   if (strategy.kind == StrategyKind::kDecay &&
       !(strategy.factor > 0.0 && strategy.factor <= 1.0)) {
-    return MakeError(ErrorId::kRangeInvalid,
-                     absl::StrCat("decay factor ", strategy.factor),
-                     "give a factor above 0 and up to 1, e.g. 0.95",
-                     field + ".factor");
+    return MakeError(
+        ErrorId::kRangeInvalid, absl::StrCat("decay factor ", strategy.factor),
+        "give a factor above 0 and up to 1, e.g. 0.95", field + ".factor");
   }
   return absl::OkStatus();
 }

@@ -24,14 +24,21 @@
 
 namespace frostline {
 
-enum class StrategyKind { kFull, kHeadOnly, kFirstK, kLastK, kAlternating, kDecay };
+enum class StrategyKind {
+  kFull,
+  kHeadOnly,
+  kFirstK,
+  kLastK,
+  kAlternating,
+  kDecay
+};
 
 struct Strategy {
   StrategyKind kind = StrategyKind::kFull;
-  double rate = 0.0;             // of what trains; > 0
-  int k = 0;                     // first_k, last_k: 0 … L
-  bool freeze_embeddings = true; // first_k
-  double factor = 1.0;           // decay: (0, 1]
+  double rate = 0.0;              // of what trains; > 0
+  int k = 0;                      // first_k, last_k: 0 … L
+  bool freeze_embeddings = true;  // first_k
+  double factor = 1.0;            // decay: (0, 1]
 };
 
 // The rate of every top module, in depth order; an error naming `field` when

@@ -39,7 +39,7 @@ enum class AttemptState {
   kLost = 4,        // no heartbeat for a TTL
   kPreempted = 5,   // handed back on a signal, with or without a checkpoint
   kFailed = 6,
-  kReleased = 7,    // handed back unrun
+  kReleased = 7,  // handed back unrun
   kCancelled = 8,
 };
 

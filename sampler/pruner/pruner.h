@@ -3,8 +3,8 @@
 // File: pruner.h
 //
 // The seam of early stopping: a pruner looks at a history and answers whether a
-// running trial should stop. It stops nothing itself; the answer rides on the reply to
-// the worker's next report.
+// running trial should stop. It stops nothing itself; the answer rides on the
+// reply to the worker's next report.
 //
 // It sees the first objective's intermediate values only. Its answer is a
 // function of the history, so a study replays.
@@ -25,7 +25,8 @@ namespace frostline {
 
 struct PruneDecision {
   bool prune = false;
-  std::string reason;  // for people: "0.61 at step 3, median of 12 trials is 0.71"
+  std::string
+      reason;  // for people: "0.61 at step 3, median of 12 trials is 0.71"
 };
 
 // One owner thread at a time. May remember what it computed, as samplers do.

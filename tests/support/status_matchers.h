@@ -38,8 +38,7 @@ MATCHER_P(FailsWith, id, "fails with " + ErrorCode(id)) {
 }
 
 // Also asks that the error names this field.
-MATCHER_P2(FailsAt, id, field,
-           "fails with " + ErrorCode(id) + " at " + field) {
+MATCHER_P2(FailsAt, id, field, "fails with " + ErrorCode(id) + " at " + field) {
   *result_listener << (StatusOf(arg).ok() ? "OK"
                                           : DescribeError(StatusOf(arg)));
   const auto detail = DetailOf(StatusOf(arg));
@@ -54,8 +53,9 @@ MATCHER_P2(FailsAt, id, field,
 
 #define FROSTLINE_TEST_CONCAT_INNER_(a, b) a##b
 #define FROSTLINE_TEST_CONCAT_(a, b) FROSTLINE_TEST_CONCAT_INNER_(a, b)
-#define ASSERT_OK_AND_ASSIGN(target, expression) \
-  ASSERT_OK_AND_ASSIGN_(FROSTLINE_TEST_CONCAT_(or_, __LINE__), target, expression)
+#define ASSERT_OK_AND_ASSIGN(target, expression)                       \
+  ASSERT_OK_AND_ASSIGN_(FROSTLINE_TEST_CONCAT_(or_, __LINE__), target, \
+                        expression)
 #define ASSERT_OK_AND_ASSIGN_(holder, target, expression) \
   auto holder = (expression);                             \
   ASSERT_THAT(holder, ::frostline::IsOk());               \
