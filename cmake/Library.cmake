@@ -24,7 +24,7 @@ function(frostline_binary NAME)
   target_link_libraries(${NAME} PRIVATE ${ARG_DEPS} frostline_options)
 endfunction()
 
-# LABEL (default unit) groups tests for `ctest -L`; ARGS are passed to the binary.
+# LABEL (default unit) groups tests for `ctest -L`; TIMEOUT is in seconds.
 function(frostline_test NAME)
   cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SRCS;DEPS;ENV" ${ARGN})
   add_executable(${NAME}_test ${ARG_SRCS})
@@ -37,6 +37,9 @@ function(frostline_test NAME)
   endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
+  endif()
+  if(FROSTLINE_SANITIZE)
+    math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 5")  # unoptimised and watched
   endif()
   add_test(NAME ${NAME} COMMAND ${NAME}_test)
   set_tests_properties(${NAME} PROPERTIES
