@@ -41,6 +41,7 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeSampler(
 
 std::vector<std::string> SamplerNames() {
   std::vector<std::string> names;
+  names.reserve(kSamplers.size());
   for (const SamplerKind& kind : kSamplers) names.push_back(kind.name);
   return names;
 }

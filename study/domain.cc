@@ -194,7 +194,8 @@ double CountValues(const Domain& domain) {
     return static_cast<double>(d->choices.size());
   }
   if (const auto* d = std::get_if<IntRange>(&domain)) {
-    return static_cast<double>((d->hi - d->lo) / d->step + 1);
+    const std::int64_t steps = (d->hi - d->lo) / d->step;
+    return static_cast<double>(steps + 1);
   }
   if (const auto* d = std::get_if<FloatRange>(&domain)) {
     return d->step > 0.0 ? CountSteps(d->lo, d->hi, d->step) : kInfinite;

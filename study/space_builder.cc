@@ -167,7 +167,8 @@ void SpaceBuilder::AddEntry(Entry entry) {
   if (entries_.size() > static_cast<std::size_t>(kMaxParameters)) {
     Fail(MakeError(ErrorId::kSpaceTooLarge,
                    absl::StrCat("more than ", kMaxParameters, " parameters"),
-                   "tie modules together, or search fewer", entry.field));
+                   "tie modules together, or search fewer",
+                   entries_.back().field));
   }
 }
 
@@ -333,6 +334,7 @@ absl::StatusOr<Space> SpaceBuilder::Build() {
   RETURN_IF_ERROR(PlacePrefixDepth());
   RETURN_IF_ERROR(ResolveConditions());
   std::vector<Parameter> parameters;
+  parameters.reserve(entries_.size());
   for (const Entry& entry : entries_) parameters.push_back(entry.parameter);
   return Space(std::move(parameters), BindModules(),
                depth_.has_value() ? std::optional<int>(0) : std::nullopt);

@@ -65,6 +65,15 @@ TEST(SpaceBuilder, ConditionsThatCannotBeMetAreRefused) {
   EXPECT_THAT(build("optimizer", {}), FailsWith(ErrorId::kConditionInvalid));
 }
 
+TEST(SpaceBuilder, TooManyParametersAreRefusedWhereTheyBecomeTooMany) {
+  SpaceBuilder builder(kShape);
+  for (int i = 0; i <= kMaxParameters; ++i) {
+    builder.AddParameter("p" + std::to_string(i), FloatRange{0, 1},
+                         "p[" + std::to_string(i) + "]");
+  }
+  EXPECT_THAT(builder.Build(), FailsAt(ErrorId::kSpaceTooLarge, "p[512]"));
+}
+
 TEST(SpaceBuilder, ATieIsOneParameterForManyModules) {
   SpaceBuilder builder(kShape);
   builder.TieModules("lower", {"layer.0", "layer.1"}, kLevels, "ties[0]");
