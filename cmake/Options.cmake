@@ -21,6 +21,11 @@ if(FROSTLINE_SANITIZE)
     -fsanitize=${FROSTLINE_SANITIZE})
 endif()
 
+option(FROSTLINE_FAILPOINTS "Named points at which a test can kill a process" OFF)
+if(FROSTLINE_FAILPOINTS)
+  target_compile_definitions(frostline_options INTERFACE FROSTLINE_FAILPOINTS)
+endif()
+
 find_program(FROSTLINE_CCACHE ccache)
 if(FROSTLINE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${FROSTLINE_CCACHE})

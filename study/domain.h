@@ -23,7 +23,6 @@ inline constexpr std::int64_t kMaxChoices = 1'000;
 // Learning rates on an ordered list. A first level of 0 is "frozen".
 struct Levels {
   std::vector<double> rates;  // strictly rising, finite, >= 0
-  bool HasFrozen() const { return !rates.empty() && rates[0] == 0.0; }
 };
 
 // A learning rate whose logarithm is uniform; with `freeze`, also 0 = frozen.

@@ -8,6 +8,15 @@
 
 namespace frostline {
 
+bool Dominates(const std::vector<double>& a, const std::vector<double>& b) {
+  bool better = false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] > b[i]) return false;
+    better = better || a[i] < b[i];
+  }
+  return better;
+}
+
 absl::Status CheckObjectives(const std::vector<Objective>& objectives) {
   const auto bad = [](const std::string& cause, const std::string& fix,
                       const std::string& field) {

@@ -25,6 +25,9 @@ inline double AsLoss(const Objective& objective, double value) {
   return objective.direction == Direction::kMinimize ? value : -value;
 }
 
+// Whether losses `a` are nowhere worse than `b`, and somewhere better.
+bool Dominates(const std::vector<double>& a, const std::vector<double>& b);
+
 // At least one, each metric named and named once.
 absl::Status CheckObjectives(const std::vector<Objective>& objectives);
 

@@ -6,17 +6,10 @@
 #include <limits>
 #include <numeric>
 
+#include "study/objective.h"
+
 namespace frostline {
 namespace {
-
-bool Dominates(const std::vector<double>& a, const std::vector<double>& b) {
-  bool better = false;
-  for (std::size_t m = 0; m < a.size(); ++m) {
-    if (a[m] > b[m]) return false;
-    better = better || a[m] < b[m];
-  }
-  return better;
-}
 
 double BoxVolume(const std::vector<double>& point,
                  const std::vector<double>& reference) {

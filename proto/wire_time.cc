@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/wire_time.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace frostline {
+namespace {
+
+constexpr std::int64_t kDaySeconds = 24 * 3600;
+constexpr std::int64_t kEndOf9999 = 253'402'300'799;
+constexpr std::int32_t kNanosPerSecond = 1'000'000'000;
+constexpr std::int64_t kMicrosPerSecond = 1'000'000;
+
+}  // namespace
+
+google::protobuf::Duration DurationToProto(Duration duration) {
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(duration);
+  google::protobuf::Duration proto;
+  proto.set_seconds(seconds.count());
+  proto.set_nanos(static_cast<std::int32_t>(
+      std::chrono::nanoseconds(duration - seconds).count()));
+  return proto;
+}
+
+Duration DurationFromProto(const google::protobuf::Duration& proto) {
+  const std::int32_t nanos = proto.nanos();
+  const bool one_sign = (proto.seconds() >= 0 && nanos >= 0) ||
+                        (proto.seconds() <= 0 && nanos <= 0);
+  if (!one_sign || std::abs(nanos) >= kNanosPerSecond) return Duration(-1);
+  const std::int64_t seconds =
+      std::clamp(proto.seconds(), -kDaySeconds, kDaySeconds);
+  return std::chrono::seconds(seconds) + std::chrono::nanoseconds(nanos);
+}
+
+google::protobuf::Timestamp TimestampToProto(WallMicros time) {
+  google::protobuf::Timestamp proto;
+  proto.set_seconds(time / kMicrosPerSecond);
+  proto.set_nanos(static_cast<std::int32_t>(time % kMicrosPerSecond) * 1000);
+  return proto;
+}
+
+bool IsTimestamp(const google::protobuf::Timestamp& proto) {
+  return proto.seconds() >= 0 && proto.seconds() <= kEndOf9999 &&
+         proto.nanos() >= 0 && proto.nanos() < kNanosPerSecond;
+}
+
+WallMicros TimestampFromProto(const google::protobuf::Timestamp& proto) {
+  return proto.seconds() * kMicrosPerSecond + proto.nanos() / 1000;
+}
+
+}  // namespace frostline

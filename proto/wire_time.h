@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: wire_time.h
+//
+// Times and durations as they travel. Nothing overflows, whatever a peer sends:
+// a duration is clamped to a day either way, and a malformed one reads as -1
+// ns, which every check of a range refuses.
+#ifndef FROSTLINE_PROTO_WIRE_TIME_H_
+#define FROSTLINE_PROTO_WIRE_TIME_H_
+
+#include <google/protobuf/duration.pb.h>
+#include <google/protobuf/timestamp.pb.h>
+
+#include "base/clock.h"
+
+namespace frostline {
+
+google::protobuf::Duration DurationToProto(Duration duration);
+Duration DurationFromProto(const google::protobuf::Duration& proto);
+
+google::protobuf::Timestamp TimestampToProto(WallMicros time);
+// False for a time that is malformed or not in 1970 … 9999.
+bool IsTimestamp(const google::protobuf::Timestamp& proto);
+// REQUIRES: IsTimestamp(proto).
+WallMicros TimestampFromProto(const google::protobuf::Timestamp& proto);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_PROTO_WIRE_TIME_H_
