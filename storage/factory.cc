@@ -5,6 +5,7 @@
 
 #include "base/status_macros.h"
 #include "storage/memory/memory_store.h"
+#include "storage/sqlite/restore.h"
 #include "storage/sqlite/sqlite_store.h"
 
 namespace frostline {
@@ -12,8 +13,13 @@ namespace frostline {
 absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(const StoreSpec& spec) {
   if (spec.ephemeral) return std::make_unique<MemoryStore>();
   ASSIGN_OR_RETURN(std::unique_ptr<SqliteStore> store,
-                   SqliteStore::Open(spec.data_folder));
+                   SqliteStore::Open(spec.data_folder, spec.limits));
   return store;
+}
+
+absl::StatusOr<BackupReport> RestoreStore(const std::string& backup_file,
+                                          const std::string& data_folder) {
+  return RestoreBackup(backup_file, data_folder);
 }
 
 }  // namespace frostline

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "storage/store_limits.h"
 #include "storage/trial_store.h"
 
 namespace frostline {
@@ -17,10 +18,15 @@ namespace frostline {
 struct StoreSpec {
   std::string data_folder;  // of the database; created where it is missing
   bool ephemeral = false;   // in memory: everything is gone with the process
+  StoreLimits limits = {};  // of a store on a disk
 };
 
 // Errors: those of SqliteStore::Open.
 absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(const StoreSpec& spec);
+
+// Makes a backup the database of a data folder: see storage/sqlite/restore.h.
+absl::StatusOr<BackupReport> RestoreStore(const std::string& backup_file,
+                                          const std::string& data_folder);
 
 }  // namespace frostline
 

@@ -118,6 +118,15 @@ struct OutcomeRow {
   std::string data;
 };
 
+// The last lines that an attempt wrote, for people who ask why.
+struct LogRow {
+  StudyKey study = 0;
+  std::int64_t number = 0;
+  std::int64_t attempt = 0;
+  std::string tail;
+  WallMicros written = 0;
+};
+
 enum class WorkerState {
   kActive = 1,
   kDraining = 2,     // gets no new trials

@@ -73,6 +73,8 @@ class Transaction {
   virtual absl::Status AddMeasurements(
       const std::vector<MeasurementRow>& rows) = 0;
   virtual absl::Status PutOutcome(const OutcomeRow& outcome) = 0;
+  // Inserts or replaces by (study, number, attempt).
+  virtual absl::Status PutLog(const LogRow& log) = 0;
   virtual absl::Status PutWorker(const WorkerRow& worker) = 0;
   // REQUEST_ID_REUSED when the id is there.
   virtual absl::Status RememberReply(const ReplyRow& reply) = 0;
@@ -91,7 +93,7 @@ struct StudyQuery {
 struct TrialQuery {
   enum class Order { kNumber, kRevision };
   StudyKey study = 0;
-  std::vector<TrialState> states;  // empty: all
+  std::vector<TrialState> states = {};  // empty: all
   Order order = Order::kNumber;
   std::int64_t after = -1;  // last number, or last revision, already seen
   int limit = 100;
@@ -103,6 +105,25 @@ struct MeasurementQuery {
   std::int64_t attempt = 0;
   std::int64_t after_step = -1;
   int limit = 1000;
+};
+
+// What the disk has room for. Each level forbids what those above it do, too.
+enum class Room {
+  kAmple,         // everything
+  kNoNewStudies,  // what is there may go on
+  kNoNewLeases,   // what runs may end
+};
+
+struct DiskRoom {
+  Room room = Room::kAmple;
+  std::int64_t free_bytes = 0;
+};
+
+struct BackupReport {
+  std::string path;
+  std::int64_t bytes = 0;
+  std::int64_t studies = 0;
+  std::int64_t trials = 0;
 };
 
 class TrialStore {
@@ -130,11 +151,24 @@ class TrialStore {
       const MeasurementQuery& query) const = 0;
   virtual absl::StatusOr<std::optional<OutcomeRow>> FindOutcome(
       StudyKey study, std::int64_t number) const = 0;
+  virtual absl::StatusOr<std::optional<LogRow>> FindLog(
+      StudyKey study, std::int64_t number, std::int64_t attempt) const = 0;
   // Ascending by id.
   virtual absl::StatusOr<std::vector<WorkerRow>> ListWorkers(
       const std::string& after, int limit) const = 0;
   virtual absl::StatusOr<std::optional<ReplyRow>> FindReply(
       const std::string& request_id) const = 0;
+
+  // Any thread, and cheap: asked before new work is taken. A store without a
+  // disk has ample room.
+  virtual DiskRoom RoomLeft() const = 0;
+
+  // Copies what is committed at one moment to `path`, which must not exist, and
+  // checks the copy whole; half a copy is never at `path`. Any thread; takes
+  // long; writers go on meanwhile. STORE_UNWRITABLE; METHOD_NOT_BUILT from a
+  // store that keeps nothing.
+  virtual absl::StatusOr<BackupReport> Backup(
+      const std::string& path) const = 0;
 
   // For people: "memory", "sqlite 3.40.1 /data/frostline.sqlite".
   virtual std::string Describe() const = 0;

@@ -155,6 +155,14 @@ absl::StatusOr<std::optional<OutcomeRow>> MemoryStore::FindOutcome(
   return std::optional<OutcomeRow>(*found->second);
 }
 
+absl::StatusOr<std::optional<LogRow>> MemoryStore::FindLog(
+    StudyKey study, std::int64_t number, std::int64_t attempt) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = stored_.logs.find({study, number, attempt});
+  if (found == stored_.logs.end()) return std::optional<LogRow>();
+  return std::optional<LogRow>(*found->second);
+}
+
 absl::StatusOr<std::vector<WorkerRow>> MemoryStore::ListWorkers(
     const std::string& after, int limit) const {
   const std::lock_guard<std::mutex> lock(mutex_);

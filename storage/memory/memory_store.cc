@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/memory/memory_store.h"
 
+#include <limits>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "storage/memory/memory_transaction.h"
 
 namespace frostline {
@@ -11,6 +13,17 @@ namespace frostline {
 absl::StatusOr<std::unique_ptr<Transaction>> MemoryStore::Begin() {
   writer_.Take();
   return std::make_unique<MemoryTransaction>(*this);
+}
+
+DiskRoom MemoryStore::RoomLeft() const {
+  return DiskRoom{.room = Room::kAmple,
+                  .free_bytes = std::numeric_limits<std::int64_t>::max()};
+}
+
+absl::StatusOr<BackupReport> MemoryStore::Backup(const std::string&) const {
+  return MakeError(ErrorId::kMethodNotBuilt,
+                   "this coordinator keeps nothing that could be backed up",
+                   "start it with a data folder instead of --ephemeral");
 }
 
 void MemoryStore::Index(const TrialRow& row) {

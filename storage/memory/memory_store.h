@@ -44,11 +44,15 @@ class MemoryStore final : public TrialStore {
       const MeasurementQuery& query) const override;
   absl::StatusOr<std::optional<OutcomeRow>> FindOutcome(
       StudyKey study, std::int64_t number) const override;
+  absl::StatusOr<std::optional<LogRow>> FindLog(
+      StudyKey study, std::int64_t number, std::int64_t attempt) const override;
   absl::StatusOr<std::vector<WorkerRow>> ListWorkers(const std::string& after,
                                                      int limit) const override;
   absl::StatusOr<std::optional<ReplyRow>> FindReply(
       const std::string& request_id) const override;
 
+  DiskRoom RoomLeft() const override;
+  absl::StatusOr<BackupReport> Backup(const std::string& path) const override;
   std::string Describe() const override { return "memory"; }
 
  private:

@@ -43,6 +43,7 @@ class MemoryTransaction final : public Transaction {
   absl::Status AddMeasurements(
       const std::vector<MeasurementRow>& rows) override;
   absl::Status PutOutcome(const OutcomeRow& outcome) override;
+  absl::Status PutLog(const LogRow& log) override;
   absl::Status PutWorker(const WorkerRow& worker) override;
   absl::Status RememberReply(const ReplyRow& reply) override;
   absl::Status ForgetRepliesBefore(WallMicros time) override;

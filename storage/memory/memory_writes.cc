@@ -85,6 +85,7 @@ absl::Status MemoryTransaction::PurgeStudy(StudyKey study) {
   EraseOfStudy(&Tables::attempts, study);
   EraseOfStudy(&Tables::measurements, study);
   EraseOfStudy(&Tables::outcomes, study);
+  EraseOfStudy(&Tables::logs, study);
   return absl::OkStatus();
 }
 
@@ -158,6 +159,16 @@ absl::Status MemoryTransaction::PutOutcome(const OutcomeRow& outcome) {
         "the outcomes of ", DescribeTrial(outcome.study, outcome.number)));
   }
   Put(&Tables::outcomes, key, outcome);
+  return absl::OkStatus();
+}
+
+absl::Status MemoryTransaction::PutLog(const LogRow& log) {
+  if (over_) return TransactionIsOver();
+  if (Find(&Tables::trials, OfTrial{log.study, log.number}) == nullptr) {
+    return RowIsOrphan(
+        absl::StrCat("a log of ", DescribeTrial(log.study, log.number)));
+  }
+  Put(&Tables::logs, OfAttempt{log.study, log.number, log.attempt}, log);
   return absl::OkStatus();
 }
 

@@ -35,6 +35,7 @@ struct Tables {
   Table<OfAttempt, AttemptRow> attempts;
   Table<OfStep, Measurement> measurements;
   Table<OfTrial, OutcomeRow> outcomes;
+  Table<OfAttempt, LogRow> logs;
   Table<std::string, WorkerRow> workers;
   Table<std::string, ReplyRow> replies;
 };
@@ -47,6 +48,7 @@ void ForEachTable(F f) {
   f(&Tables::attempts);
   f(&Tables::measurements);
   f(&Tables::outcomes);
+  f(&Tables::logs);
   f(&Tables::workers);
   f(&Tables::replies);
 }

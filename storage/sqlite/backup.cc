@@ -9,7 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/failpoint.h"
 #include "base/status_macros.h"
+#include "storage/sqlite/check.h"
 #include "storage/sqlite/files.h"
 #include "storage/sqlite/sqlite_error.h"
 
@@ -28,29 +30,24 @@ absl::Status CopyPages(sqlite3* from, sqlite3* to) {
                            : SqliteError(to, code, "copy the database");
 }
 
-absl::StatusOr<BackupReport> CheckCopy(Database& copy) {
-  ASSIGN_OR_RETURN(const std::string found,
-                   copy.ReadText("PRAGMA integrity_check(1)"));
-  if (found != "ok") {
-    return StoreCorrupt(absl::StrCat("integrity_check of the copy: ", found));
-  }
-  BackupReport report;
-  ASSIGN_OR_RETURN(report.studies,
-                   copy.ReadInt("SELECT count(*) FROM studies"));
-  ASSIGN_OR_RETURN(report.trials, copy.ReadInt("SELECT count(*) FROM trials"));
-  return report;
-}
-
-absl::StatusOr<BackupReport> WriteCopy(Database& source,
-                                       const std::string& path) {
+absl::Status WriteCopy(Database& source, const std::string& path) {
   RETURN_IF_ERROR(CreateFile(path));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> copy,
                    Database::Open(path, Database::Role::kReader));
   RETURN_IF_ERROR(copy->Execute("PRAGMA query_only = OFF"));
   RETURN_IF_ERROR(CopyPages(source.handle(), copy->handle()));
   // A database in WAL mode is up to three files.
-  RETURN_IF_ERROR(copy->Execute("PRAGMA journal_mode = DELETE"));
-  return CheckCopy(*copy);
+  return copy->Execute("PRAGMA journal_mode = DELETE");
+}
+
+absl::StatusOr<BackupReport> CopyAndCheck(Database& source,
+                                          const std::string& path) {
+  RETURN_IF_ERROR(WriteCopy(source, path));
+  FROSTLINE_FAILPOINT(kBackupCopied);
+  RETURN_IF_ERROR(SyncFile(path));
+  ASSIGN_OR_RETURN(BackupReport report, CheckWhole(path));
+  FROSTLINE_FAILPOINT(kBackupChecked);
+  return report;
 }
 
 }  // namespace
@@ -64,17 +61,15 @@ absl::StatusOr<BackupReport> BackUp(Database& source, const std::string& path) {
   }
   const std::string partial = absl::StrCat(path, ".partial");
   std::filesystem::remove(partial, error);  // of a backup that was killed
-  absl::StatusOr<BackupReport> report = WriteCopy(source, partial);
+  absl::StatusOr<BackupReport> report = CopyAndCheck(source, partial);
   absl::Status status = report.status();
-  if (status.ok()) status = SyncFile(partial);
   if (status.ok()) status = RenameFile(partial, path);
   if (!status.ok()) {
     std::filesystem::remove(partial, error);
     return status;
   }
+  FROSTLINE_FAILPOINT(kBackupDone);
   report->path = path;
-  report->bytes =
-      static_cast<std::int64_t>(std::filesystem::file_size(path, error));
   return report;
 }
 

@@ -6,20 +6,13 @@
 #ifndef FROSTLINE_STORAGE_SQLITE_BACKUP_H_
 #define FROSTLINE_STORAGE_SQLITE_BACKUP_H_
 
-#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "storage/sqlite/database.h"
+#include "storage/trial_store.h"
 
 namespace frostline {
-
-struct BackupReport {
-  std::string path;
-  std::int64_t bytes = 0;
-  std::int64_t studies = 0;
-  std::int64_t trials = 0;
-};
 
 // Copies what is committed at one moment to `path`, which must not exist,
 // checks the copy whole and makes it durable; half a copy is never at `path`.

@@ -6,6 +6,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/failpoint.h"
 #include "storage/sqlite/files.h"
 
 namespace frostline {
@@ -41,7 +42,10 @@ bool Ballast::Release() {
   const Descriptor file(open(path_.c_str(), O_RDWR | O_CLOEXEC));
   if (!file.ok() || SizeOf(file) == 0) return false;
   // Synced, because the room is free only once the file system has noted it.
-  return ftruncate(file.number(), 0) == 0 && fsync(file.number()) == 0;
+  const bool released =
+      ftruncate(file.number(), 0) == 0 && fsync(file.number()) == 0;
+  FROSTLINE_FAILPOINT(kBallastReleased);
+  return released;
 }
 
 }  // namespace frostline

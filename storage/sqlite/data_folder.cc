@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,8 +16,6 @@
 
 namespace frostline {
 namespace {
-
-constexpr std::int64_t kBallastBytes = 8 << 20;
 
 // "process 4711", or without a number when the holder has not written it yet.
 std::string HolderOf(int lock) {
@@ -53,25 +52,34 @@ absl::Status WritePid(int lock) {
 
 }  // namespace
 
-DataFolder::DataFolder(const std::string& path, int lock)
+DataFolder::DataFolder(const std::string& path, int lock,
+                       std::int64_t ballast_bytes)
     : path_(path),
       lock_(lock),
-      ballast_(path + "/frostline.ballast", kBallastBytes) {}
+      ballast_(path + "/frostline.ballast", ballast_bytes) {}
 
-absl::StatusOr<std::unique_ptr<DataFolder>> DataFolder::Open(
-    const std::string& path) {
+absl::StatusOr<std::unique_ptr<DataFolder>> DataFolder::Lock(
+    const std::string& path, std::int64_t ballast_bytes) {
   RETURN_IF_ERROR(CreateFolder(path));
   RETURN_IF_ERROR(CheckFileSystem(path));
   const std::string lock_path = absl::StrCat(path, "/frostline.lock");
   const int lock = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0) return FileError(absl::StrCat("open ", lock_path));
-  std::unique_ptr<DataFolder> folder(new DataFolder(path, lock));
+  std::unique_ptr<DataFolder> folder(new DataFolder(path, lock, ballast_bytes));
   RETURN_IF_ERROR(TakeLock(lock, path));
   absl::Status status = WritePid(lock);
-  if (status.ok()) status = CreateFile(folder->DatabasePath());
+  if (!status.ok() && folder->ballast_.Release()) status = WritePid(lock);
+  RETURN_IF_ERROR(status);
+  return folder;
+}
+
+absl::StatusOr<std::unique_ptr<DataFolder>> DataFolder::Open(
+    const std::string& path, std::int64_t ballast_bytes) {
+  ASSIGN_OR_RETURN(std::unique_ptr<DataFolder> folder,
+                   Lock(path, ballast_bytes));
+  absl::Status status = CreateFile(folder->DatabasePath());
   if (!status.ok() && folder->ballast_.Release()) {
-    status = WritePid(lock);
-    if (status.ok()) status = CreateFile(folder->DatabasePath());
+    status = CreateFile(folder->DatabasePath());
   }
   RETURN_IF_ERROR(status);
   if (!folder->ballast_.Refill()) {
@@ -79,6 +87,12 @@ absl::StatusOr<std::unique_ptr<DataFolder>> DataFolder::Open(
   }
   RETURN_IF_ERROR(SyncFolder(path));
   return folder;
+}
+
+std::int64_t DataFolder::FreeBytes() const {
+  struct statvfs room;
+  if (statvfs(path_.c_str(), &room) != 0) return 0;
+  return static_cast<std::int64_t>(room.f_bavail * room.f_frsize);
 }
 
 }  // namespace frostline

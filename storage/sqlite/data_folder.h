@@ -4,11 +4,12 @@
 //
 // The folder of one coordinator, held by it alone:
 //   frostline.sqlite (and -wal, -shm)   the database; never delete one of them
-//   frostline.lock                      locked while a coordinator runs; its
-//   pid frostline.ballast                   given up when the disk is full
+//   frostline.lock                      locked while it runs; its process id
+//   frostline.ballast                   given up when the disk is full
 #ifndef FROSTLINE_STORAGE_SQLITE_DATA_FOLDER_H_
 #define FROSTLINE_STORAGE_SQLITE_DATA_FOLDER_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -25,13 +26,18 @@ class DataFolder {
   // Creates what is missing. STORE_FILE_SYSTEM, STORE_UNWRITABLE, STORE_FULL,
   // STORE_LOCKED (naming the holder; the holder is not disturbed).
   static absl::StatusOr<std::unique_ptr<DataFolder>> Open(
-      const std::string& path);
+      const std::string& path, std::int64_t ballast_bytes);
+  // The same, but makes nothing in the folder except the lock.
+  static absl::StatusOr<std::unique_ptr<DataFolder>> Lock(
+      const std::string& path, std::int64_t ballast_bytes = 0);
 
   std::string DatabasePath() const { return path_ + "/frostline.sqlite"; }
   Ballast& ballast() { return ballast_; }
+  // What this user may still write on the file system.
+  std::int64_t FreeBytes() const;
 
  private:
-  DataFolder(const std::string& path, int lock);
+  DataFolder(const std::string& path, int lock, std::int64_t ballast_bytes);
 
   std::string path_;
   Descriptor lock_;

@@ -3,42 +3,30 @@
 
 #include <sqlite3.h>
 
-#include <chrono>
+#include <filesystem>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/failpoint.h"
 #include "base/status_macros.h"
 #include "storage/sqlite/sqlite_error.h"
 
 namespace frostline {
 namespace {
 
-// Nobody else writes, so only a foreign program can make us wait at all.
-constexpr std::chrono::milliseconds kBusyTimeout(5000);
-constexpr int kLongestValue = 64 << 20;
-constexpr int kLongestSql = 1 << 16;
+constexpr int kInstructionsBetweenLooks = 1000;
 
-// Why each: docs/adr/0005-sqlite-settings.md.
-constexpr char kCommonSettings[] =
-    "PRAGMA foreign_keys = ON;"
-    "PRAGMA trusted_schema = OFF;"
-    "PRAGMA cell_size_check = ON;"
-    "PRAGMA mmap_size = 0;"
-    "PRAGMA temp_store = MEMORY;"
-    "PRAGMA wal_autocheckpoint = 0;";
-constexpr char kWriterSettings[] =
-    "PRAGMA journal_mode = WAL;"
-    "PRAGMA synchronous = FULL;"
-    "PRAGMA secure_delete = OFF;"
-    "PRAGMA journal_size_limit = 67108864;"
-    "PRAGMA cache_size = -16384;";
-constexpr char kReaderSettings[] =
-    "PRAGMA query_only = ON;"
-    "PRAGMA cache_size = -2048;";
-
-int RememberPages(void* pages, sqlite3*, const char*, int count) {
-  *static_cast<int*>(pages) = count;
-  return SQLITE_OK;
+// A file name as SQLite wants it where it may be followed by options.
+std::string StillName(const std::string& path) {
+  std::string name = "file:";
+  for (const char c : std::filesystem::absolute(path).string()) {
+    if (c == '%' || c == '?' || c == '#') {
+      absl::StrAppend(&name, "%", absl::Hex(c, absl::kZeroPad2));
+    } else {
+      name.push_back(c);
+    }
+  }
+  return name + "?immutable=1";
 }
 
 }  // namespace
@@ -46,53 +34,29 @@ int RememberPages(void* pages, sqlite3*, const char*, int count) {
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(
     const std::string& path, Role role) {
   sqlite3* handle = nullptr;
-  const int code =
-      sqlite3_open_v2(path.c_str(), &handle,
-                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const bool still = role == Role::kStill;
+  const int code = sqlite3_open_v2(
+      (still ? StillName(path) : path).c_str(), &handle,
+      SQLITE_OPEN_NOMUTEX | (still ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+                                   : SQLITE_OPEN_READWRITE),
+      nullptr);
   if (handle == nullptr) return StoreIo("no memory for a connection");
   std::unique_ptr<Database> database(new Database(handle));
   if (code != SQLITE_OK) {
     return SqliteError(handle, code, absl::StrCat("open ", path));
   }
-  RETURN_IF_ERROR(database->Configure(role));
+  const absl::Status configured = database->Configure(role);
+  // Our own text is right: SQLite cannot read what it finds.
+  if (HasErrorId(configured, ErrorId::kInternal)) {
+    return StoreCorrupt(std::string(configured.message()));
+  }
+  RETURN_IF_ERROR(configured);
   return database;
 }
 
 Database::~Database() {
   for (const auto& [sql, statement] : statements_) sqlite3_finalize(statement);
   sqlite3_close(handle_);
-}
-
-absl::Status Database::Configure(Role role) {
-  sqlite3_extended_result_codes(handle_, 1);
-  sqlite3_busy_timeout(handle_, static_cast<int>(kBusyTimeout.count()));
-  sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
-  sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, kLongestValue);
-  sqlite3_limit(handle_, SQLITE_LIMIT_SQL_LENGTH, kLongestSql);
-  sqlite3_limit(handle_, SQLITE_LIMIT_ATTACHED, 0);
-  RETURN_IF_ERROR(Execute(kCommonSettings));
-  if (role == Role::kReader) {
-    sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-    return Execute(kReaderSettings);
-  }
-  RETURN_IF_ERROR(Execute(kWriterSettings));
-  sqlite3_wal_hook(handle_, RememberPages, &wal_pages_);
-  // A pragma that cannot be set says nothing; durability hangs on these.
-  RETURN_IF_ERROR(Verify("journal_mode", "wal"));
-  RETURN_IF_ERROR(Verify("synchronous", "2"));
-  return Verify("foreign_keys", "1");
-}
-
-absl::Status Database::Verify(const std::string& pragma,
-                              const std::string& expected) {
-  ASSIGN_OR_RETURN(const std::string value,
-                   ReadText(absl::StrCat("PRAGMA ", pragma)));
-  if (value == expected) return absl::OkStatus();
-  return MakeError(ErrorId::kStoreFileSystem,
-                   absl::StrCat("SQLite keeps ", pragma, " at ", value,
-                                " instead of ", expected),
-                   "put the data folder on a local disk");
 }
 
 absl::StatusOr<Statement> Database::Prepare(std::string_view sql) {
@@ -129,6 +93,25 @@ absl::StatusOr<std::string> Database::ReadText(const std::string& sql) {
   return found ? statement.BytesAt(0) : std::string();
 }
 
+void Database::EndAfter(Duration limit) {
+  end_ = SystemClock().Steady() + limit;
+  sqlite3_progress_handler(
+      handle_, kInstructionsBetweenLooks,
+      [](void* end) {
+        const SteadyTime now = SystemClock().Steady();
+        return now > *static_cast<const SteadyTime*>(end) ? 1 : 0;
+      },
+      &end_);
+}
+
+void Database::NeverEnd() {
+  sqlite3_progress_handler(handle_, 0, nullptr, nullptr);
+}
+
+void Database::LeaveLogAtEnd() {
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+}
+
 bool Database::InTransaction() const {
   return sqlite3_get_autocommit(handle_) == 0;
 }
@@ -138,8 +121,18 @@ std::int64_t Database::LastKey() const {
 }
 
 absl::Status Database::Checkpoint() {
-  const int code = sqlite3_wal_checkpoint_v2(
-      handle_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  return MoveLog(SQLITE_CHECKPOINT_PASSIVE);
+}
+
+absl::Status Database::EmptyLog() {
+  return MoveLog(SQLITE_CHECKPOINT_TRUNCATE);
+}
+
+absl::Status Database::MoveLog(int mode) {
+  FROSTLINE_FAILPOINT(kCheckpointBefore);
+  const int code =
+      sqlite3_wal_checkpoint_v2(handle_, nullptr, mode, nullptr, nullptr);
+  FROSTLINE_FAILPOINT(kCheckpointAfter);
   if (code == SQLITE_OK) return absl::OkStatus();
   return SqliteError(handle_, code, "checkpoint", Target::kDatabase);
 }

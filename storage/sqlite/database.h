@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/clock.h"
 #include "storage/sqlite/statement.h"
 
 struct sqlite3;
@@ -27,7 +28,11 @@ namespace frostline {
 // Not thread-safe: one thread at a time.
 class Database {
  public:
-  enum class Role { kWriter, kReader };
+  enum class Role {
+    kWriter,
+    kReader,
+    kStill,  // of a file that nobody changes: makes nothing beside it
+  };
 
   // The file must exist; an empty one is a new database.
   static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& path,
@@ -44,6 +49,10 @@ class Database {
   absl::StatusOr<std::int64_t> ReadInt(const std::string& sql);
   absl::StatusOr<std::string> ReadText(const std::string& sql);
 
+  // What runs this long from now on is ended with STORE_BUSY.
+  void EndAfter(Duration limit);
+  void NeverEnd();
+
   // False after SQLite itself rolled back, as it may on a full disk.
   bool InTransaction() const;
   std::int64_t LastKey() const;
@@ -53,6 +62,13 @@ class Database {
   // Moves what no reader needs in the log to the database file; waits for
   // nobody.
   absl::Status Checkpoint();
+  // Moves all of it, and begins the log anew. For a start: what a process that
+  // saw a sync fail has left in the log is perhaps not on the disk, although
+  // the kernel still shows it.
+  absl::Status EmptyLog();
+  // The log stays as it is when the connection ends: recovery is for the next
+  // start, not for a process that saw the disk fail.
+  void LeaveLogAtEnd();
 
   sqlite3* handle() { return handle_; }
 
@@ -60,10 +76,12 @@ class Database {
   explicit Database(sqlite3* handle) : handle_(handle) {}
   absl::Status Configure(Role role);
   absl::Status Verify(const std::string& pragma, const std::string& expected);
+  absl::Status MoveLog(int mode);
 
   sqlite3* handle_;
   std::map<std::string, sqlite3_stmt*, std::less<>> statements_;
   int wal_pages_ = 0;
+  SteadyTime end_{};
 };
 
 }  // namespace frostline

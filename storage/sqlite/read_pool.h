@@ -27,7 +27,9 @@ class ReadPool {
   class Loan {
    public:
     Loan(ReadPool& pool, std::unique_ptr<Database> database)
-        : pool_(&pool), database_(std::move(database)) {}
+        : pool_(&pool), database_(std::move(database)) {
+      database_->EndAfter(pool.longest_read_);
+    }
     Loan(Loan&&) = default;
     ~Loan() {
       if (database_ != nullptr) pool_->Return(std::move(database_));
@@ -40,7 +42,10 @@ class ReadPool {
     std::unique_ptr<Database> database_;
   };
 
-  explicit ReadPool(std::string path) : path_(std::move(path)) {}
+  // A read that takes longer than `longest_read` ends with STORE_BUSY: as long
+  // as it lasts the log cannot be used again.
+  ReadPool(std::string path, Duration longest_read)
+      : path_(std::move(path)), longest_read_(longest_read) {}
   ~ReadPool();  // REQUIRES: nothing is on loan
 
   // Waits for another reader when very many read at once; never for the writer.
@@ -50,6 +55,7 @@ class ReadPool {
   void Return(std::unique_ptr<Database> database);
 
   const std::string path_;
+  const Duration longest_read_;
   std::mutex mutex_;
   std::condition_variable returned_;
   std::vector<std::unique_ptr<Database>> idle_;  // guarded by mutex_

@@ -22,6 +22,7 @@ void BindTrialChanging(const TrialRow& row, Statement& statement);
 void BindAttempt(const AttemptRow& row, Statement& statement);
 void BindMeasurement(const MeasurementRow& row, Statement& statement);
 void BindOutcome(const OutcomeRow& row, Statement& statement);
+void BindLog(const LogRow& row, Statement& statement);
 void BindWorker(const WorkerRow& row, Statement& statement);
 void BindReply(const ReplyRow& row, Statement& statement);
 
@@ -30,6 +31,7 @@ absl::StatusOr<TrialRow> ReadTrial(const Statement& statement);
 absl::StatusOr<AttemptRow> ReadAttempt(const Statement& statement);
 absl::StatusOr<MeasurementRow> ReadMeasurement(const Statement& statement);
 absl::StatusOr<OutcomeRow> ReadOutcome(const Statement& statement);
+absl::StatusOr<LogRow> ReadLog(const Statement& statement);
 absl::StatusOr<WorkerRow> ReadWorker(const Statement& statement);
 absl::StatusOr<ReplyRow> ReadReply(const Statement& statement);
 

@@ -106,6 +106,31 @@ absl::StatusOr<OutcomeRow> ReadOutcome(const Statement& statement) {
                                    " are damaged"));
 }
 
+void BindLog(const LogRow& row, Statement& statement) {
+  ColumnWriter columns(statement);
+  columns.Int(row.study);
+  columns.Int(row.number);
+  columns.Int(row.attempt);
+  columns.Blob(row.tail);
+  columns.Int(row.written);
+  columns.Seal();
+}
+
+absl::StatusOr<LogRow> ReadLog(const Statement& statement) {
+  LogRow row;
+  ColumnReader columns(statement);
+  row.study = columns.Int();
+  row.number = columns.Int();
+  row.attempt = columns.Int();
+  row.tail = columns.Bytes();
+  row.written = columns.Int();
+  columns.Seal();
+  if (columns.intact()) return row;
+  return StoreCorrupt(absl::StrCat("logs: that of attempt ", row.attempt,
+                                   " of ", DescribeTrial(row.study, row.number),
+                                   " is damaged"));
+}
+
 void BindWorker(const WorkerRow& row, Statement& statement) {
   ColumnWriter columns(statement);
   columns.Text(row.id);

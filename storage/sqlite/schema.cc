@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/sqlite/schema.h"
 
-#include <sqlite3.h>
-
 #include <filesystem>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/failpoint.h"
 #include "base/status_macros.h"
 #include "storage/sqlite/backup.h"
-#include "storage/sqlite/sqlite_error.h"
 
 namespace frostline {
 namespace {
-
-constexpr Duration kCheckTime = std::chrono::milliseconds(100);
-constexpr int kInstructionsBetweenLooks = 10'000;
 
 absl::Status WrongVersion(const std::string& cause) {
   return MakeError(ErrorId::kStoreVersion, cause,
@@ -28,7 +22,9 @@ absl::Status TakeStep(Database& database, const std::string& step,
                       std::int64_t version) {
   absl::Status status = database.Execute(absl::StrCat(
       "BEGIN IMMEDIATE;", step, "PRAGMA application_id = ", kApplicationId,
-      ";PRAGMA user_version = ", version, ";COMMIT;"));
+      ";PRAGMA user_version = ", version, ";"));
+  FROSTLINE_FAILPOINT(kMigrateStep);
+  if (status.ok()) status = database.Execute("COMMIT");
   if (!status.ok() && database.InTransaction()) {
     database.Execute("ROLLBACK").IgnoreError();  // the first error is the cause
   }
@@ -68,36 +64,14 @@ absl::Status Migrate(Database& database, const std::string& path,
     std::error_code ignored;  // one may be left by a step that was killed
     std::filesystem::remove(copy, ignored);
     RETURN_IF_ERROR(BackUp(database, copy).status());
+    FROSTLINE_FAILPOINT(kMigrateBefore);
   }
   for (std::int64_t from = version; from < newest; ++from) {
     RETURN_IF_ERROR(
         TakeStep(database, steps[static_cast<std::size_t>(from)], from + 1));
+    FROSTLINE_FAILPOINT(kMigrateAfter);
   }
   return absl::OkStatus();
-}
-
-absl::Status QuickCheck(Database& database) {
-  const SystemClock clock;
-  struct Limit {
-    const Clock& clock;
-    SteadyTime end;
-  } limit{clock, clock.Steady() + kCheckTime};
-  sqlite3_progress_handler(
-      database.handle(), kInstructionsBetweenLooks,
-      [](void* data) {
-        const auto* running = static_cast<const Limit*>(data);
-        return running->clock.Steady() > running->end ? 1 : 0;
-      },
-      &limit);
-  const absl::StatusOr<std::string> found =
-      database.ReadText("PRAGMA quick_check(1)");
-  const bool out_of_time =
-      sqlite3_errcode(database.handle()) == SQLITE_INTERRUPT;
-  sqlite3_progress_handler(database.handle(), 0, nullptr, nullptr);
-  if (out_of_time) return absl::OkStatus();
-  RETURN_IF_ERROR(found.status());
-  if (*found == "ok") return absl::OkStatus();
-  return StoreCorrupt(absl::StrCat("quick_check: ", *found));
 }
 
 }  // namespace frostline

@@ -34,11 +34,6 @@ absl::StatusOr<std::int64_t> ReadVersion(Database& database,
 absl::Status Migrate(Database& database, const std::string& path,
                      const std::vector<std::string>& steps);
 
-// STORE_CORRUPT when SQLite finds the file damaged. Stops looking after a short
-// time, so that a large database does not delay the start: rows carry their own
-// checksums, and a backup is checked whole.
-absl::Status QuickCheck(Database& database);
-
 }  // namespace frostline
 
 #endif  // FROSTLINE_STORAGE_SQLITE_SCHEMA_H_

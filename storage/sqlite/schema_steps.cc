@@ -124,10 +124,23 @@ CREATE TABLE replies (
 CREATE INDEX replies_by_created ON replies (created);
 )sql";
 
+constexpr char kLogs[] = R"sql(
+CREATE TABLE logs (
+  study INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  tail BLOB NOT NULL,
+  written INTEGER NOT NULL,
+  crc INTEGER NOT NULL,
+  PRIMARY KEY (study, number, attempt),
+  FOREIGN KEY (study, number) REFERENCES trials (study, number)
+) STRICT;
+)sql";
+
 }  // namespace
 
 const std::vector<std::string>& SchemaSteps() {
-  static const auto* steps = new std::vector<std::string>{kFirstSchema};
+  static const auto* steps = new std::vector<std::string>{kFirstSchema, kLogs};
   return *steps;
 }
 

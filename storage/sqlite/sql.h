@@ -29,6 +29,7 @@ namespace frostline::sql {
 #define MEASUREMENT_COLUMNS_ "study, number, attempt, step, measured, crc"
 #define OUTCOME_COLUMNS_ \
   "study, number, data_fingerprint, encoding, count, data, crc"
+#define LOG_COLUMNS_ "study, number, attempt, tail, written, crc"
 #define WORKER_COLUMNS_ \
   "id, boot_id, state, info, failures_in_a_row, registered, last_seen, crc"
 #define REPLY_COLUMNS_ "request_id, method, request_hash, reply, created, crc"
@@ -57,6 +58,7 @@ inline constexpr char kListStudies[] =
 inline constexpr const char* kPurgeStudy[] = {
     "DELETE FROM measurements WHERE study = ?",
     "DELETE FROM outcomes WHERE study = ?",
+    "DELETE FROM logs WHERE study = ?",
     "DELETE FROM attempts WHERE study = ?",
     "DELETE FROM trials WHERE study = ?",
     "DELETE FROM studies WHERE key = ?",
@@ -115,6 +117,12 @@ inline constexpr char kPutOutcome[] =
 inline constexpr char kFindOutcome[] =
     "SELECT " OUTCOME_COLUMNS_ " FROM outcomes WHERE study = ? AND number = ?";
 
+inline constexpr char kPutLog[] =
+    "INSERT OR REPLACE INTO logs (" LOG_COLUMNS_ ") VALUES (?, ?, ?, ?, ?, ?)";
+inline constexpr char kFindLog[] =
+    "SELECT " LOG_COLUMNS_
+    " FROM logs WHERE study = ? AND number = ? AND attempt = ?";
+
 inline constexpr char kPutWorker[] =
     "INSERT OR REPLACE INTO workers (" WORKER_COLUMNS_
     ") VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
@@ -128,11 +136,26 @@ inline constexpr char kFindReply[] =
 inline constexpr char kForgetReplies[] =
     "DELETE FROM replies WHERE created < ?";
 
+// Every row, for the check of a copy.
+inline constexpr char kAllStudies[] =
+    "SELECT key, " STUDY_COLUMNS_ " FROM studies";
+inline constexpr char kAllTrials[] = "SELECT " TRIAL_COLUMNS_ " FROM trials";
+inline constexpr char kAllAttempts[] =
+    "SELECT " ATTEMPT_COLUMNS_ " FROM attempts";
+inline constexpr char kAllMeasurements[] =
+    "SELECT " MEASUREMENT_COLUMNS_ " FROM measurements";
+inline constexpr char kAllOutcomes[] =
+    "SELECT " OUTCOME_COLUMNS_ " FROM outcomes";
+inline constexpr char kAllLogs[] = "SELECT " LOG_COLUMNS_ " FROM logs";
+inline constexpr char kAllWorkers[] = "SELECT " WORKER_COLUMNS_ " FROM workers";
+inline constexpr char kAllReplies[] = "SELECT " REPLY_COLUMNS_ " FROM replies";
+
 #undef STUDY_COLUMNS_
 #undef TRIAL_COLUMNS_
 #undef ATTEMPT_COLUMNS_
 #undef MEASUREMENT_COLUMNS_
 #undef OUTCOME_COLUMNS_
+#undef LOG_COLUMNS_
 #undef WORKER_COLUMNS_
 #undef REPLY_COLUMNS_
 #undef UPDATE_TRIAL_

@@ -71,6 +71,10 @@ absl::Status SqliteError(sqlite3* handle, int code, const std::string& doing,
     case SQLITE_LOCKED:
       return MakeError(ErrorId::kStoreBusy, cause,
                        "close other programs that have the database open");
+    case SQLITE_INTERRUPT:
+      return MakeError(ErrorId::kStoreBusy, cause,
+                       "ask for fewer rows at once, or try again when less is "
+                       "going on");
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM:

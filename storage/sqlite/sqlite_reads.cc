@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "storage/sqlite/row_codec.h"
 #include "storage/sqlite/sql.h"
+#include "storage/sqlite/sqlite_error.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "storage/store_errors.h"
 
@@ -36,6 +37,26 @@ absl::StatusOr<std::vector<Row>> ReadAll(
     ASSIGN_OR_RETURN(Row row, read(statement));
     rows.push_back(std::move(row));
   }
+}
+
+// Whether these rows are what was asked for. They are found by indexes, which
+// are under no seal.
+bool Answers(const std::vector<TrialRow>& rows, const TrialQuery& query) {
+  std::int64_t last = query.after;
+  bool is_first = true;
+  for (const TrialRow& row : rows) {
+    const bool by_number = query.order == TrialQuery::Order::kNumber;
+    const std::int64_t place = by_number ? row.number : row.revision;
+    // Trials may share a revision.
+    const bool in_order = is_first || by_number ? place > last : place >= last;
+    const bool wanted = query.states.empty() ||
+                        std::find(query.states.begin(), query.states.end(),
+                                  row.state) != query.states.end();
+    if (row.study != query.study || !in_order || !wanted) return false;
+    last = place;
+    is_first = false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -78,7 +99,9 @@ absl::StatusOr<std::vector<TrialRow>> SqliteStore::ListTrials(
   statement.Int(query.study);
   statement.Int(query.after);
   statement.Int(Limit(query.limit));
-  return ReadAll(statement, ReadTrial);
+  ASSIGN_OR_RETURN(std::vector<TrialRow> rows, ReadAll(statement, ReadTrial));
+  if (Answers(rows, query)) return rows;
+  return StoreCorrupt("trials: an index says other than the rows");
 }
 
 absl::StatusOr<std::vector<AttemptRow>> SqliteStore::ListAttempts(
@@ -117,6 +140,16 @@ absl::StatusOr<std::optional<OutcomeRow>> SqliteStore::FindOutcome(
   statement.Int(study);
   statement.Int(number);
   return ReadOne(statement, ReadOutcome);
+}
+
+absl::StatusOr<std::optional<LogRow>> SqliteStore::FindLog(
+    StudyKey study, std::int64_t number, std::int64_t attempt) const {
+  ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
+  ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kFindLog));
+  statement.Int(study);
+  statement.Int(number);
+  statement.Int(attempt);
+  return ReadOne(statement, ReadLog);
 }
 
 absl::StatusOr<std::vector<WorkerRow>> SqliteStore::ListWorkers(

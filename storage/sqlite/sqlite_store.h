@@ -25,6 +25,7 @@
 #include "storage/sqlite/data_folder.h"
 #include "storage/sqlite/database.h"
 #include "storage/sqlite/read_pool.h"
+#include "storage/store_limits.h"
 #include "storage/trial_store.h"
 #include "storage/writer_slot.h"
 
@@ -35,7 +36,7 @@ class SqliteStore final : public TrialStore {
   // Creates folder and database where they are missing. Errors: those of
   // DataFolder::Open, STORE_VERSION, STORE_CORRUPT, STORE_IO.
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(
-      const std::string& folder);
+      const std::string& folder, const StoreLimits& limits = {});
   // REQUIRES: no transaction is open and no thread is in a call.
   ~SqliteStore() override = default;
 
@@ -54,29 +55,35 @@ class SqliteStore final : public TrialStore {
       const MeasurementQuery& query) const override;
   absl::StatusOr<std::optional<OutcomeRow>> FindOutcome(
       StudyKey study, std::int64_t number) const override;
+  absl::StatusOr<std::optional<LogRow>> FindLog(
+      StudyKey study, std::int64_t number, std::int64_t attempt) const override;
   absl::StatusOr<std::vector<WorkerRow>> ListWorkers(const std::string& after,
                                                      int limit) const override;
   absl::StatusOr<std::optional<ReplyRow>> FindReply(
       const std::string& request_id) const override;
 
+  DiskRoom RoomLeft() const override;
+  absl::StatusOr<BackupReport> Backup(const std::string& path) const override;
   std::string Describe() const override;
-
-  // See BackUp(). Any thread; the store goes on meanwhile.
-  absl::StatusOr<BackupReport> Backup(const std::string& path) const;
 
  private:
   friend class SqliteTransaction;
   SqliteStore(std::unique_ptr<DataFolder> folder,
-              std::unique_ptr<Database> writer);
+              std::unique_ptr<Database> writer, const StoreLimits& limits);
 
   // Of the holder of slot_: what follows from a commit, and from a failure.
   void Committed();
   void Failed(const absl::Status& status);
+  void MoveLog();
+  void WatchLog(int pages);
 
+  const StoreLimits limits_;
   std::unique_ptr<DataFolder> folder_;  // ends last: it is the lock
   WriterSlot slot_;
   std::unique_ptr<Database> writer_;  // of the holder of slot_, and below
   int checkpointed_pages_ = 0;
+  int times_busy_ = 0;
+  bool log_is_long_ = false;
   bool ballast_is_out_ = false;
   absl::Status failure_;
   mutable ReadPool readers_;

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "base/failpoint.h"
 #include "base/status_macros.h"
 #include "storage/sqlite/sql.h"
 #include "storage/sqlite/sqlite_error.h"
@@ -66,7 +67,9 @@ void SqliteTransaction::RollBack() {
 
 absl::Status SqliteTransaction::Commit() {
   if (over_) return TransactionIsOver();
+  FROSTLINE_FAILPOINT(kTransactionWritten);
   absl::Status status = RunPlain(sql::kCommit);
+  FROSTLINE_FAILPOINT(kTransactionCommitted);
   if (status.ok()) {
     store_.Committed();
   } else {

@@ -42,6 +42,7 @@ class SqliteTransaction final : public Transaction {
   absl::Status AddMeasurements(
       const std::vector<MeasurementRow>& rows) override;
   absl::Status PutOutcome(const OutcomeRow& outcome) override;
+  absl::Status PutLog(const LogRow& log) override;
   absl::Status PutWorker(const WorkerRow& worker) override;
   absl::Status RememberReply(const ReplyRow& reply) override;
   absl::Status ForgetRepliesBefore(WallMicros time) override;

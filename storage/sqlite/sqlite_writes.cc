@@ -158,6 +158,15 @@ absl::Status SqliteTransaction::PutOutcome(const OutcomeRow& outcome) {
       "the outcomes of ", DescribeTrial(outcome.study, outcome.number)));
 }
 
+absl::Status SqliteTransaction::PutLog(const LogRow& log) {
+  ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutLog));
+  BindLog(log, put);
+  const absl::Status status = Run(put);
+  if (!IsOrphan(put)) return status;
+  return RowIsOrphan(
+      absl::StrCat("a log of ", DescribeTrial(log.study, log.number)));
+}
+
 absl::Status SqliteTransaction::PutWorker(const WorkerRow& worker) {
   ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutWorker));
   BindWorker(worker, put);

@@ -51,6 +51,9 @@ TEST_P(TrialStoreContract, WhatBelongsToNoTrialIsRefused) {
         }),
         Write([&](Transaction& transaction) {
           return transaction.PutOutcome(FullOutcome(study, 0));
+        }),
+        Write([&](Transaction& transaction) {
+          return transaction.PutLog(FullLog(study, 0, 1));
         })}) {
     EXPECT_THAT(status, FailsWith(ErrorId::kInternal));
   }
@@ -133,6 +136,23 @@ TEST_P(TrialStoreContract, AnOutcomeIsReplaced) {
   ASSERT_OK_AND_ASSIGN(const auto found, store_->FindOutcome(row.study, 0));
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(Text(*found), Text(row));
+}
+
+TEST_P(TrialStoreContract, ALogIsReplacedByAttempt) {
+  LogRow row = FullLog(AddStudy("imdb"), 0, 2);
+  AddTrial(FullTrial(row.study, 0));
+  EXPECT_FALSE(store_->FindLog(row.study, 0, 2)->has_value());
+  for (const char* const tail : {"first", "out of memory"}) {
+    row.tail = tail;
+    ASSERT_OK(Write([&](Transaction& transaction) -> absl::Status {
+      RETURN_IF_ERROR(transaction.PutLog(FullLog(row.study, 0, 1)));
+      return transaction.PutLog(row);
+    }));
+  }
+  EXPECT_EQ(Text(**store_->FindLog(row.study, 0, 2)), Text(row));
+  EXPECT_EQ(Text(**store_->FindLog(row.study, 0, 1)),
+            Text(FullLog(row.study, 0, 1)));
+  EXPECT_FALSE(store_->FindLog(row.study, 0, 3)->has_value());
 }
 
 TEST_P(TrialStoreContract, WorkersAreReplacedAndListedById) {

@@ -87,6 +87,14 @@ OutcomeRow FullOutcome(StudyKey study, std::int64_t number) {
                     .data = std::string("\0data", 5)};
 }
 
+LogRow FullLog(StudyKey study, std::int64_t number, std::int64_t attempt) {
+  return LogRow{.study = study,
+                .number = number,
+                .attempt = attempt,
+                .tail = std::string("epoch 1\n\0\xff", 10),
+                .written = 60};
+}
+
 WorkerRow FullWorker(const std::string& id) {
   return WorkerRow{.id = id,
                    .boot_id = "boot",

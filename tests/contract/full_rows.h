@@ -23,6 +23,7 @@ AttemptRow FullAttempt(StudyKey study, std::int64_t number,
 MeasurementRow FullMeasurement(StudyKey study, std::int64_t number,
                                std::int64_t attempt, std::int64_t step);
 OutcomeRow FullOutcome(StudyKey study, std::int64_t number);
+LogRow FullLog(StudyKey study, std::int64_t number, std::int64_t attempt);
 WorkerRow FullWorker(const std::string& id);
 ReplyRow FullReply(const std::string& request_id);
 // All trials of a study, by number.

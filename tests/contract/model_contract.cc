@@ -117,7 +117,7 @@ class Walk {
 
   absl::Status Call(Transaction& transaction, StoreModel& model,
                     Answer& expected) {
-    switch (Below(12)) {
+    switch (Below(13)) {
       case 0:
         return InsertStudy(transaction, model, expected);
       case 1: {
@@ -161,7 +161,7 @@ class Walk {
 
   absl::Status CallOfOthers(Transaction& transaction, StoreModel& model,
                             Answer& expected) {
-    switch (Below(6)) {
+    switch (Below(7)) {
       case 0: {
         AttemptRow row = FullAttempt(Key(), Below(4), Below(2));
         row.cause = Name();
@@ -192,6 +192,12 @@ class Walk {
         row.created = Below(10);
         expected = model.RememberReply(row);
         return transaction.RememberReply(row);
+      }
+      case 5: {
+        LogRow row = FullLog(Key(), Below(4), Below(2));
+        row.tail = Name();
+        expected = model.PutLog(row);
+        return transaction.PutLog(row);
       }
       default: {
         const WallMicros time = Below(10);
@@ -244,6 +250,9 @@ class Walk {
       const auto outcome = store_.FindOutcome(study, number);
       EXPECT_EQ(outcome->has_value() ? Text(**outcome) : "",
                 model_.Outcome(study, number));
+      const auto log = store_.FindLog(study, number, 1);
+      EXPECT_EQ(log->has_value() ? Text(**log) : "",
+                model_.Log(study, number, 1));
     }
   }
 

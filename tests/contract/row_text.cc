@@ -103,6 +103,11 @@ std::string Text(const OutcomeRow& row) {
                Quote(row.data)});
 }
 
+std::string Text(const LogRow& row) {
+  return Join({"log", Num(row.study), Num(row.number), Num(row.attempt),
+               Quote(row.tail), Num(row.written)});
+}
+
 std::string Text(const WorkerRow& row) {
   return Join({"worker", Quote(row.id), Quote(row.boot_id), Num(row.state),
                Quote(row.info), Num(row.failures_in_a_row), Num(row.registered),

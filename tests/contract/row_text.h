@@ -19,6 +19,7 @@ std::string Text(const TrialRow& row);
 std::string Text(const AttemptRow& row);
 std::string Text(const Measurement& measurement);
 std::string Text(const OutcomeRow& row);
+std::string Text(const LogRow& row);
 std::string Text(const WorkerRow& row);
 std::string Text(const ReplyRow& row);
 

@@ -72,6 +72,7 @@ Answer StoreModel::PurgeStudy(StudyKey study) {
   std::erase_if(attempts_, belongs);
   std::erase_if(measurements_, belongs);
   std::erase_if(outcomes_, belongs);
+  std::erase_if(logs_, belongs);
   return kOk;
 }
 
@@ -120,6 +121,12 @@ Answer StoreModel::AddMeasurement(const MeasurementRow& row) {
 Answer StoreModel::PutOutcome(const OutcomeRow& row) {
   if (trials_.count({row.study, row.number}) == 0) return ErrorId::kInternal;
   outcomes_[{row.study, row.number}] = row;
+  return kOk;
+}
+
+Answer StoreModel::PutLog(const LogRow& row) {
+  if (trials_.count({row.study, row.number}) == 0) return ErrorId::kInternal;
+  logs_[{row.study, row.number, row.attempt}] = row;
   return kOk;
 }
 
@@ -214,6 +221,12 @@ std::string StoreModel::Study(const std::string& id) const {
 std::string StoreModel::Outcome(StudyKey study, std::int64_t number) const {
   const auto found = outcomes_.find({study, number});
   return found == outcomes_.end() ? "" : Text(found->second);
+}
+
+std::string StoreModel::Log(StudyKey study, std::int64_t number,
+                            std::int64_t attempt) const {
+  const auto found = logs_.find({study, number, attempt});
+  return found == logs_.end() ? "" : Text(found->second);
 }
 
 std::string StoreModel::Reply(const std::string& request_id) const {

@@ -32,6 +32,7 @@ class StoreModel {
   Answer PutAttempt(const AttemptRow& row);
   Answer AddMeasurement(const MeasurementRow& row);
   Answer PutOutcome(const OutcomeRow& row);
+  Answer PutLog(const LogRow& row);
   Answer PutWorker(const WorkerRow& row);
   Answer RememberReply(const ReplyRow& row);
   Answer ForgetRepliesBefore(WallMicros time);
@@ -44,6 +45,8 @@ class StoreModel {
   std::vector<std::string> Workers(const std::string& after, int limit) const;
   std::string Study(const std::string& id) const;  // "" for none
   std::string Outcome(StudyKey study, std::int64_t number) const;
+  std::string Log(StudyKey study, std::int64_t number,
+                  std::int64_t attempt) const;
   std::string Reply(const std::string& request_id) const;
 
   const std::map<StudyKey, StudyRow>& studies() const { return studies_; }
@@ -61,6 +64,7 @@ class StoreModel {
   std::map<AttemptKey, AttemptRow> attempts_;
   std::map<StepKey, MeasurementRow> measurements_;
   std::map<TrialKey, OutcomeRow> outcomes_;
+  std::map<AttemptKey, LogRow> logs_;
   std::map<std::string, WorkerRow> workers_;
   std::map<std::string, ReplyRow> replies_;
 };

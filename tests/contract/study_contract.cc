@@ -138,6 +138,7 @@ TEST_P(TrialStoreContract, PurgingAStudyTakesAllThatBelongsToIt) {
       RETURN_IF_ERROR(transaction.InsertTrial(FullTrial(study, 0)));
       RETURN_IF_ERROR(transaction.PutAttempt(FullAttempt(study, 0, 1)));
       RETURN_IF_ERROR(transaction.PutOutcome(FullOutcome(study, 0)));
+      RETURN_IF_ERROR(transaction.PutLog(FullLog(study, 0, 1)));
       return transaction.AddMeasurements({FullMeasurement(study, 0, 1, 5)});
     }));
   }
@@ -151,6 +152,7 @@ TEST_P(TrialStoreContract, PurgingAStudyTakesAllThatBelongsToIt) {
     EXPECT_EQ(store_->ListMeasurements({.study = study, .attempt = 1})->size(),
               count);
     EXPECT_EQ(store_->FindOutcome(study, 0)->has_value(), count == 1);
+    EXPECT_EQ(store_->FindLog(study, 0, 1)->has_value(), count == 1);
   }
   EXPECT_THAT(Write([&](Transaction& transaction) {
                 return transaction.PurgeStudy(gone);

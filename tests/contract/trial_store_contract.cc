@@ -3,6 +3,8 @@
 // The fixture's small language, and the promises of transactions.
 #include "tests/contract/trial_store_contract.h"
 
+#include <filesystem>
+
 #include "base/status_macros.h"
 
 namespace frostline {
@@ -119,6 +121,23 @@ TEST_P(TrialStoreContract, ATransactionIsOverAfterItsCommit) {
               FailsWith(ErrorId::kInternal));
   EXPECT_THAT(transaction->Commit(), FailsWith(ErrorId::kInternal));
   EXPECT_OK(store_->Begin());  // although the first object is still there
+}
+
+TEST_P(TrialStoreContract, SaysHowMuchRoomItHas) {
+  EXPECT_GT(store_->RoomLeft().free_bytes, 0);
+}
+
+TEST_P(TrialStoreContract, ABackupIsAFileOrATypedError) {
+  AddStudy("imdb");
+  const std::string path = folder_.File("copy");
+  const auto report = store_->Backup(path);
+  EXPECT_EQ(std::filesystem::exists(path), report.ok());
+  if (report.ok()) {
+    EXPECT_EQ(report->path, path);
+    EXPECT_EQ(report->studies, 1);
+  } else {
+    EXPECT_THAT(report, FailsWith(ErrorId::kMethodNotBuilt));
+  }
 }
 
 TEST_P(TrialStoreContract, SaysWhatItIs) {

@@ -52,16 +52,46 @@ TEST_F(DamageTest, ATruncatedDatabaseIsRefused) {
 TEST_F(DamageTest, AChangedColumnIsNamedByTableAndKey) {
   Open();
   const StudyKey study = Fill(20);
-  Close();
   Tamper("UPDATE trials SET priority = priority + 1 WHERE number = 17");
   Tamper("UPDATE studies SET seed = 1");
-  Open();
   const auto trial = store_->FindTrial(study, 17);
   ASSERT_THAT(trial, FailsWith(ErrorId::kStoreCorrupt));
   EXPECT_THAT(std::string(trial.status().message()),
               HasSubstr("trials: trial 17 of study 1"));
   EXPECT_OK(store_->FindTrial(study, 16));
   EXPECT_THAT(store_->FindStudy("imdb"), FailsWith(ErrorId::kStoreCorrupt));
+  Close();
+  EXPECT_THAT(SqliteStore::Open(Folder()), FailsWith(ErrorId::kStoreCorrupt));
+}
+
+TEST_F(DamageTest, AChangedKeyHidesNoRow) {
+  Open();
+  FillAllTables(1);
+  Close();
+  for (const char* const table : {"attempts", "measurements", "logs"}) {
+    Tamper(absl::StrCat("UPDATE ", table, " SET attempt = attempt + 1"));
+    EXPECT_THAT(SqliteStore::Open(Folder()), FailsWith(ErrorId::kStoreCorrupt))
+        << table;
+    Tamper(absl::StrCat("UPDATE ", table, " SET attempt = attempt - 1"));
+  }
+  Open();
+}
+
+TEST_F(DamageTest, AnIndexThatHidesARowIsFound) {
+  Open();
+  Fill(3);
+  Close();
+  std::uint64_t root = 0;
+  {
+    ASSERT_OK_AND_ASSIGN(
+        const auto database,
+        Database::Open(DatabaseFile(), Database::Role::kWriter));
+    root = static_cast<std::uint64_t>(*database->ReadInt(
+        "SELECT rootpage FROM sqlite_schema WHERE name = 'trials_by_state'"));
+  }
+  Overwrite((root - 1) * 4096 + 3,
+            std::string("\0\2", 2));  // its number of entries
+  EXPECT_THAT(SqliteStore::Open(Folder()), FailsWith(ErrorId::kStoreCorrupt));
 }
 
 TEST_F(DamageTest, EveryColumnOfATrialIsUnderASeal) {
@@ -98,9 +128,8 @@ TEST_F(DamageTest, EveryColumnOfATrialIsUnderASeal) {
     Tamper(absl::StrCat("UPDATE trials SET ", column, " = CASE typeof(", column,
                         ") WHEN 'integer' THEN ", column,
                         " + 1 WHEN 'blob' THEN x'01' ", "ELSE 'changed' END"));
-    Open();
-    EXPECT_THAT(ReadEverything(), FailsWith(ErrorId::kStoreCorrupt)) << column;
-    Close();
+    EXPECT_THAT(SqliteStore::Open(Folder()), FailsWith(ErrorId::kStoreCorrupt))
+        << column;
     Tamper(absl::StrCat("UPDATE trials SET ", column,
                         " = (SELECT old FROM kept); DROP TABLE kept"));
   }
@@ -111,9 +140,7 @@ TEST_F(DamageTest, EveryColumnOfATrialIsUnderASeal) {
 TEST_F(DamageTest, ADamagedTrialIsNotTakenForALostLease) {
   Open();
   const StudyKey study = Fill(1);
-  Close();
   Tamper("UPDATE trials SET attempt = attempt + 1");
-  Open();
   const TrialRow trial = FullTrial(study, 0);
   // The store cannot go on: the commit fails, too.
   EXPECT_THAT(Write(*store_,
@@ -161,13 +188,14 @@ TEST_F(DamageTest, AnOlderDatabaseIsCopiedBeforeItIsBroughtForward) {
   Close();
   std::vector<std::string> steps = SchemaSteps();
   steps.push_back("ALTER TABLE workers ADD COLUMN note TEXT;");
-  const std::string copy = absl::StrCat(DatabaseFile(), ".v1");
+  const auto newest = static_cast<std::int64_t>(steps.size());
+  const std::string copy = absl::StrCat(DatabaseFile(), ".v", newest - 1);
   {
     ASSERT_OK_AND_ASSIGN(
         const auto database,
         Database::Open(DatabaseFile(), Database::Role::kWriter));
     ASSERT_OK(Migrate(*database, DatabaseFile(), steps));
-    EXPECT_EQ(*database->ReadInt("PRAGMA user_version"), 2);
+    EXPECT_EQ(*database->ReadInt("PRAGMA user_version"), newest);
     EXPECT_OK(database->Execute("SELECT note FROM workers"));
     ASSERT_OK(Migrate(*database, DatabaseFile(), steps));  // nothing to do
   }
@@ -185,10 +213,11 @@ TEST_F(DamageTest, AStepThatFailsLeavesTheOlderVersion) {
                        Database::Open(DatabaseFile(), Database::Role::kWriter));
   std::vector<std::string> steps = SchemaSteps();
   steps.push_back("DELETE FROM trials; SELECT * FROM no_such_table;");
+  const auto older = static_cast<std::int64_t>(SchemaSteps().size());
   for (int attempt = 0; attempt < 2; ++attempt) {
     EXPECT_THAT(Migrate(*database, DatabaseFile(), steps),
                 FailsWith(ErrorId::kInternal));
-    EXPECT_EQ(*database->ReadInt("PRAGMA user_version"), 1);
+    EXPECT_EQ(*database->ReadInt("PRAGMA user_version"), older);
     EXPECT_EQ(*database->ReadInt("SELECT count(*) FROM trials"), 2);
   }
 }

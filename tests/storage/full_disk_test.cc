@@ -58,6 +58,31 @@ class FullDiskTest : public SqliteFixture {
       return stored;
     }
   }
+  // A small file system at the data folder, for this process alone.
+  void MountOrExit(const char* size) {
+    if (unshare(CLONE_NEWNS) != 0 ||
+        mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        mount("none", Folder().c_str(), "tmpfs", 0, size) != 0) {
+      _exit(kCannotMount);
+    }
+  }
+  void HogAllBut(std::int64_t left) {
+    const int hog = open(File("hog").c_str(), O_CREAT | O_RDWR, 0600);
+    const std::int64_t room = store_->RoomLeft().free_bytes - left;
+    ASSERT_EQ(posix_fallocate(hog, 0, room), 0);
+    close(hog);
+  }
+  // What a worker brings that has run while the disk became full; it comes
+  // again when it was refused.
+  absl::Status Finish(StudyKey study, int number) {
+    TrialRow trial = FullTrial(study, number);
+    const TrialGuard guard = GuardOf(trial);
+    trial.state = TrialState::kSucceeded;
+    return Write(*store_, [&](Transaction& transaction) -> absl::Status {
+      RETURN_IF_ERROR(transaction.PutOutcome(FullOutcome(study, number)));
+      return transaction.UpdateTrial(trial, guard);
+    });
+  }
   std::size_t CountTrials(StudyKey study) {
     return store_->ListTrials(TrialsOf(study, 10'000))->size();
   }
@@ -119,11 +144,7 @@ TEST_F(FullDiskTest, TheWholeTransactionFailsWithTheOperationThatFoundNoRoom) {
 TEST_F(FullDiskTest, TheBallastLetsResultsInAndComesBack) {
   const int code = RunInChild([this] {
     fs::create_directory(Folder());
-    if (unshare(CLONE_NEWNS) != 0 ||
-        mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        mount("none", Folder().c_str(), "tmpfs", 0, "size=96m") != 0) {
-      _exit(kCannotMount);
-    }
+    MountOrExit("size=96m");
     Open();
     const StudyKey study = Fill(0);
     ASSERT_EQ(fs::file_size(File("frostline.ballast")), 8u * kMiB);
@@ -143,6 +164,38 @@ TEST_F(FullDiskTest, TheBallastLetsResultsInAndComesBack) {
     Reopen();
     EXPECT_EQ(CountTrials(study), static_cast<std::size_t>(stored));
     Close();
+  });
+  if (code == kCannotMount) GTEST_SKIP() << "no right to mount a file system";
+  EXPECT_EQ(code, 0);
+}
+
+TEST_F(FullDiskTest, NothingIsLostAtAnyPointOfFilling) {
+  constexpr int kRunning = 10;
+  const int code = RunInChild([this] {
+    limits_ = {.ballast_bytes = 256 << 10, .pages_per_checkpoint = 20};
+    for (std::int64_t left = 0; left < 400 << 10; left += 10 << 10) {
+      SCOPED_TRACE(absl::StrCat(left, " bytes are left"));
+      fs::create_directory(Folder());
+      MountOrExit(left % (20 << 10) == 0 ? "size=6m" : "size=16m");
+      Open();
+      const StudyKey study = Fill(kRunning);
+      HogAllBut(left);
+      int stored = kRunning;
+      absl::Status status;
+      while ((status = InsertTrial(study, stored)).ok()) ++stored;
+      ASSERT_THAT(status, FailsWith(ErrorId::kStoreFull));
+      for (int i = 0; i < kRunning; ++i) ASSERT_OK(Finish(study, i));
+      fs::remove(File("hog"));
+      for (int i = 0; i < 30; ++i) ASSERT_OK(InsertTrial(study, stored++));
+      EXPECT_EQ(fs::file_size(File("frostline.ballast")), 256u << 10);
+      Reopen();
+      ASSERT_EQ(CountTrials(study), static_cast<std::size_t>(stored));
+      for (int i = 0; i < kRunning; ++i) {
+        ASSERT_EQ(store_->FindTrial(study, i)->state, TrialState::kSucceeded);
+      }
+      Close();
+      ASSERT_EQ(umount(Folder().c_str()), 0);
+    }
   });
   if (code == kCannotMount) GTEST_SKIP() << "no right to mount a file system";
   EXPECT_EQ(code, 0);

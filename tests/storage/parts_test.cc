@@ -8,6 +8,7 @@
 #include "storage/sqlite/blobs.h"
 #include "storage/sqlite/crc32c.h"
 #include "storage/sqlite/files.h"
+#include "storage/sqlite/sqlite_version.h"
 #include "study/point.h"
 #include "tests/contract/row_text.h"
 #include "tests/support/status_matchers.h"
@@ -76,6 +77,17 @@ TEST(Blobs, HalfANumberIsRefused) {
   EXPECT_FALSE(DecodeDoubles("1234567", values));
   EXPECT_TRUE(DecodeDoubles("", values));
   EXPECT_TRUE(values.empty());
+}
+
+TEST(SqliteVersion, TheFlawEndsWithTheFixAndItsBackports) {
+  for (const int flawed :
+       {3'007'000, 3'040'001, 3'044'005, 3'045'000, 3'050'006, 3'051'002}) {
+    EXPECT_TRUE(HasWalResetFlaw(flawed)) << flawed;
+  }
+  for (const int mended :
+       {3'006'023, 3'044'006, 3'050'007, 3'051'003, 3'052'000}) {
+    EXPECT_FALSE(HasWalResetFlaw(mended)) << mended;
+  }
 }
 
 TEST(Files, NetworkFileSystemsAreRefused) {

@@ -43,7 +43,8 @@ TEST_F(QueryPlanTest, NoStatementScansOrSorts) {
       sql::kListStudies,      sql::kUpdateTrial,         sql::kFindTrial,
       sql::kListTrials,       sql::kUpdateTrialOfHolder, sql::kListAttempts,
       sql::kListMeasurements, sql::kFindMeasurement,     sql::kFindOutcome,
-      sql::kListWorkers,      sql::kFindReply,           sql::kForgetReplies};
+      sql::kListWorkers,      sql::kFindReply,           sql::kForgetReplies,
+      sql::kFindLog};
   for (const char* const purge : sql::kPurgeStudy) statements.push_back(purge);
   for (const std::string& sql : statements) {
     EXPECT_THAT(PlanOf(sql), AllOf(HasSubstr("SEARCH"), Not(HasSubstr("SCAN")),
@@ -62,6 +63,12 @@ TEST_F(QueryPlanTest, TrialsAreListedByTheIndexOfTheirOrder) {
   EXPECT_EQ(PlanOf(sql::ListTrialsSql(query)), by_revision);
   query.states = {TrialState::kQueued, TrialState::kFailed};
   EXPECT_EQ(PlanOf(sql::ListTrialsSql(query)), by_revision);
+}
+
+TEST_F(QueryPlanTest, ALogIsFoundByItsKey) {
+  EXPECT_EQ(PlanOf(sql::kFindLog),
+            "SEARCH logs USING INDEX sqlite_autoindex_logs_1 (study=? AND "
+            "number=? AND attempt=?); ");
 }
 
 TEST_F(QueryPlanTest, SeveralStatesAreMergedNotSorted) {
@@ -93,6 +100,16 @@ TEST_F(QueryPlanTest, SettingsAreThoseOfTheRecord) {
     EXPECT_EQ(*database_->ReadInt(absl::StrCat("PRAGMA ", pragma)), value)
         << pragma;
   }
+}
+
+TEST_F(QueryPlanTest, AConnectionCannotBeTurnedAgainstItsProcess) {
+  for (const char* const attack :
+       {"SELECT load_extension('x')", "ATTACH 'x' AS x",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'x'",
+        "SELECT zeroblob(65 << 20)"}) {
+    EXPECT_FALSE(database_->Execute(attack).ok()) << attack;
+  }
+  EXPECT_FALSE(database_->Execute(std::string(70'000, ' ') + "SELECT 1").ok());
 }
 
 TEST_F(QueryPlanTest, AReaderCannotWrite) {

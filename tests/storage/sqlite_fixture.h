@@ -28,7 +28,9 @@ class SqliteFixture : public testing::Test {
   }
   std::string DatabaseFile() const { return File("frostline.sqlite"); }
 
-  void Open() { ASSERT_OK_AND_ASSIGN(store_, SqliteStore::Open(Folder())); }
+  void Open() {
+    ASSERT_OK_AND_ASSIGN(store_, SqliteStore::Open(Folder(), limits_));
+  }
   void Close() { store_.reset(); }
   void Reopen() {
     Close();
@@ -48,6 +50,20 @@ class SqliteFixture : public testing::Test {
     return study;
   }
 
+  // The same, and a row in every other table, of trial 0.
+  void FillAllTables(int trials) {
+    const StudyKey study = Fill(trials);
+    EXPECT_OK(Write(*store_, [&](Transaction& transaction) -> absl::Status {
+      RETURN_IF_ERROR(transaction.PutAttempt(FullAttempt(study, 0, 1)));
+      RETURN_IF_ERROR(
+          transaction.AddMeasurements({FullMeasurement(study, 0, 1, 2)}));
+      RETURN_IF_ERROR(transaction.PutOutcome(FullOutcome(study, 0)));
+      RETURN_IF_ERROR(transaction.PutLog(FullLog(study, 0, 1)));
+      RETURN_IF_ERROR(transaction.PutWorker(FullWorker("w")));
+      return transaction.RememberReply(FullReply("r"));
+    }));
+  }
+
   // Runs SQL behind the back of a closed store, as damage would.
   void Tamper(const std::string& sql) {
     ASSERT_OK_AND_ASSIGN(
@@ -55,8 +71,16 @@ class SqliteFixture : public testing::Test {
         Database::Open(DatabaseFile(), Database::Role::kWriter));
     ASSERT_OK(database->Execute(sql));
   }
+  // The same in a file that has no log and gets none.
+  static void TamperWith(const std::string& path, const std::string& sql) {
+    ASSERT_OK_AND_ASSIGN(const auto database,
+                         Database::Open(path, Database::Role::kReader));
+    ASSERT_OK(database->Execute("PRAGMA query_only = OFF"));
+    ASSERT_OK(database->Execute(sql));
+  }
 
   TempFolder folder_;
+  StoreLimits limits_{.ballast_bytes = 8 << 20};
   std::unique_ptr<SqliteStore> store_;
 };
 

@@ -32,6 +32,7 @@ TEST_F(SqliteStoreTest, EverythingIsThereAfterAReopen) {
     RETURN_IF_ERROR(
         transaction.AddMeasurements({FullMeasurement(study, 0, 1, 2)}));
     RETURN_IF_ERROR(transaction.PutOutcome(FullOutcome(study, 0)));
+    RETURN_IF_ERROR(transaction.PutLog(FullLog(study, 0, 1)));
     RETURN_IF_ERROR(transaction.PutWorker(FullWorker("w")));
     return transaction.RememberReply(FullReply("r"));
   }));
@@ -43,6 +44,7 @@ TEST_F(SqliteStoreTest, EverythingIsThereAfterAReopen) {
   EXPECT_THAT(*store_->ListMeasurements({.study = study, .attempt = 1}),
               SizeIs(1));
   EXPECT_EQ(Text(**store_->FindOutcome(study, 0)), Text(FullOutcome(study, 0)));
+  EXPECT_EQ(Text(**store_->FindLog(study, 0, 1)), Text(FullLog(study, 0, 1)));
   EXPECT_THAT(Texts(*store_->ListWorkers("", 9)),
               ElementsAre(Text(FullWorker("w"))));
   EXPECT_EQ(Text(**store_->FindReply("r")), Text(FullReply("r")));
@@ -184,6 +186,90 @@ TEST_F(SqliteStoreTest, TheLogStaysSmallUnderManyCommits) {
     }));
   }
   EXPECT_LT(fs::file_size(DatabaseFile() + "-wal"), 12u << 20);
+}
+
+TEST_F(SqliteStoreTest, TheLogIsUsedAgainAndDoesNotGrow) {
+  limits_.pages_per_checkpoint = 20;
+  Open();
+  const StudyKey study = Fill(0);
+  for (int i = 0; i < 400; ++i) {
+    ASSERT_OK(Write(*store_, [&](Transaction& transaction) {
+      return transaction.InsertTrial(FullTrial(study, i));
+    }));
+  }
+  EXPECT_LT(fs::file_size(DatabaseFile() + "-wal"), 60u * 4120u);
+}
+
+TEST_F(SqliteStoreTest, AReadThatTakesTooLongIsEndedAndTheLogIsFree) {
+  Open();
+  const StudyKey study = Fill(900);
+  Close();
+  limits_.longest_read = Duration(0);
+  limits_.pages_per_checkpoint = 20;
+  Open();
+  EXPECT_THAT(store_->ListTrials(TrialsOf(study, 1000)),
+              FailsWith(ErrorId::kStoreBusy));
+  EXPECT_OK(store_->FindTrial(study, 7));  // over before anybody looks
+  for (int i = 900; i < 1000; ++i) {
+    ASSERT_OK(Write(*store_, [&](Transaction& transaction) {
+      return transaction.InsertTrial(FullTrial(study, i));
+    }));
+  }
+  EXPECT_LT(fs::file_size(DatabaseFile() + "-wal"), 60u * 4120u);
+}
+
+TEST_F(SqliteStoreTest, ALogThatGrowsIsReportedOnce) {
+  limits_.pages_per_checkpoint = 20;
+  limits_.log_alarm_bytes = 80 * 4096;
+  Open();
+  const StudyKey study = Fill(1);
+  ASSERT_OK_AND_ASSIGN(const auto reader,
+                       Database::Open(DatabaseFile(), Database::Role::kReader));
+  ASSERT_OK(reader->Execute("BEGIN; SELECT count(*) FROM trials"));  // stuck
+  testing::internal::CaptureStderr();
+  for (int i = 1; i < 100; ++i) {
+    ASSERT_OK(Write(*store_, [&](Transaction& transaction) {
+      return transaction.InsertTrial(FullTrial(study, i));
+    }));
+  }
+  const std::string log = testing::internal::GetCapturedStderr();
+  const std::size_t first = log.find("store_log_is_long");
+  EXPECT_NE(first, std::string::npos) << log;
+  EXPECT_EQ(log.find("store_log_is_long", first + 1), std::string::npos);
+}
+
+TEST_F(SqliteStoreTest, AnotherWriterIsReportedAndIsNoReasonToStop) {
+  Open();
+  Fill(1);
+  ASSERT_OK_AND_ASSIGN(const auto other,
+                       Database::Open(DatabaseFile(), Database::Role::kReader));
+  ASSERT_OK(other->Execute("PRAGMA query_only = OFF; BEGIN IMMEDIATE"));
+  testing::internal::CaptureStderr();
+  EXPECT_THAT(store_->Begin(), FailsWith(ErrorId::kStoreBusy));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("store_busy times=1"));
+  ASSERT_OK(other->Execute("ROLLBACK"));
+  EXPECT_OK(store_->Begin());
+}
+
+TEST_F(SqliteStoreTest, TheStartNamesSqliteAndItsFlaw) {
+  testing::internal::CaptureStderr();
+  Open();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("store_opened sqlite=3."));
+}
+
+TEST_F(SqliteStoreTest, LessRoomForbidsMore) {
+  const auto room_at = [this](std::int64_t studies, std::int64_t leases) {
+    limits_.no_new_studies_bytes = studies;
+    limits_.no_new_leases_bytes = leases;
+    Reopen();
+    return store_->RoomLeft().room;
+  };
+  constexpr std::int64_t kMoreThanThereIs = std::int64_t{1} << 60;
+  EXPECT_EQ(room_at(1, 1), Room::kAmple);
+  EXPECT_EQ(room_at(kMoreThanThereIs, 1), Room::kNoNewStudies);
+  EXPECT_EQ(room_at(kMoreThanThereIs, kMoreThanThereIs), Room::kNoNewLeases);
 }
 
 }  // namespace

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The way back from a backup, and everything it must refuse.
+#include "storage/sqlite/restore.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "storage/factory.h"
+#include "storage/sqlite/schema.h"
+#include "tests/storage/sqlite_fixture.h"
+
+namespace frostline {
+namespace {
+
+using testing::HasSubstr;
+
+namespace fs = std::filesystem;
+
+class RestoreTest : public SqliteFixture {
+ protected:
+  // A backup of a store with every kind of row.
+  void MakeBackup() {
+    Open();
+    FillAllTables(50);
+    ASSERT_OK(store_->Backup(Copy()));
+    truth_ = Texts(*store_->ListTrials(TrialsOf(1, 1000)));
+    Close();
+  }
+  std::string Copy() const { return folder_.File("copy"); }
+  std::string Target() const { return folder_.File("restored"); }
+  std::string Restored() const { return Target() + "/frostline.sqlite"; }
+  void ExpectRestored() {
+    ASSERT_OK_AND_ASSIGN(const auto store, SqliteStore::Open(Target()));
+    EXPECT_EQ(Texts(*store->ListTrials(TrialsOf(1, 1000))), truth_);
+    EXPECT_EQ(Text(**store->FindLog(1, 0, 1)), Text(FullLog(1, 0, 1)));
+  }
+  void ExpectRefused(ErrorId id) {
+    EXPECT_THAT(RestoreBackup(Copy(), Target()), FailsWith(id));
+    EXPECT_FALSE(fs::exists(Restored() + ".partial"));
+  }
+
+  std::vector<std::string> truth_;
+};
+
+TEST_F(RestoreTest, ABackupBecomesTheDatabaseOfANewFolder) {
+  MakeBackup();
+  ASSERT_OK_AND_ASSIGN(const BackupReport report,
+                       RestoreStore(Copy(), Target()));
+  EXPECT_EQ(report.path, Restored());
+  EXPECT_EQ(report.studies, 1);
+  EXPECT_EQ(report.trials, 50);
+  struct stat facts;
+  ASSERT_EQ(stat(Restored().c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0600u);
+  ExpectRestored();
+  EXPECT_TRUE(fs::exists(Copy()));
+}
+
+TEST_F(RestoreTest, AnEmptyDatabaseIsReplacedAndAnyOtherIsNot) {
+  MakeBackup();
+  ASSERT_OK(SqliteStore::Open(Target()));  // started once, never used
+  ASSERT_OK(RestoreBackup(Copy(), Target()));
+  ExpectRestored();
+  ExpectRefused(ErrorId::kStoreUnwritable);
+  fs::remove(Restored());
+  std::ofstream(Restored()) << std::string(4096, 'x');  // who knows
+  ExpectRefused(ErrorId::kStoreUnwritable);
+  EXPECT_EQ(fs::file_size(Restored()), 4096u);
+  fs::resize_file(Restored(), 0);
+  EXPECT_OK(RestoreBackup(Copy(), Target()));
+}
+
+TEST_F(RestoreTest, ARunningCoordinatorIsLeftAlone) {
+  MakeBackup();
+  ASSERT_OK_AND_ASSIGN(const auto running, SqliteStore::Open(Target()));
+  ExpectRefused(ErrorId::kStoreLocked);
+  EXPECT_OK(running->ListStudies({}));
+}
+
+TEST_F(RestoreTest, TheLogOfAnOlderDatabaseIsNeverMadePartOfIt) {
+  MakeBackup();
+  fs::create_directory(Target());
+  for (const char* const suffix : {"-wal", "-shm", "-journal"}) {
+    std::ofstream(Restored() + suffix) << "older";
+    ExpectRefused(ErrorId::kStoreUnwritable);
+    EXPECT_TRUE(fs::remove(Restored() + suffix));
+  }
+  EXPECT_OK(RestoreBackup(Copy(), Target()));
+}
+
+TEST_F(RestoreTest, WhatIsNoBackupIsRefused) {
+  ExpectRefused(ErrorId::kStoreUnwritable);  // there is none
+  std::ofstream(Copy()) << std::string(8192, 'x');
+  ExpectRefused(ErrorId::kStoreCorrupt);
+  std::ofstream(Copy(), std::ios::trunc).close();
+  ExpectRefused(ErrorId::kStoreVersion);
+  fs::remove(Copy());
+  MakeBackup();
+  fs::copy(DatabaseFile(), folder_.File("live"));
+  EXPECT_THAT(RestoreBackup(folder_.File("live"), Target()),
+              FailsWith(ErrorId::kStoreVersion));
+  EXPECT_FALSE(fs::exists(Restored()));
+}
+
+TEST_F(RestoreTest, ABackupOfANewerFrostlineIsRefused) {
+  MakeBackup();
+  TamperWith(Copy(), "PRAGMA user_version = 1000");
+  ExpectRefused(ErrorId::kStoreVersion);
+}
+
+TEST_F(RestoreTest, ADamagedRowOfAnyTableIsFound) {
+  MakeBackup();
+  for (const char* const change :
+       {"UPDATE studies SET seed = seed + 1",
+        "UPDATE trials SET priority = priority + 1 WHERE number = 49",
+        "UPDATE attempts SET started = started + 1",
+        "UPDATE measurements SET measured = x'00'",
+        "UPDATE outcomes SET count = count + 1", "UPDATE logs SET tail = x'00'",
+        "UPDATE workers SET last_seen = last_seen + 1",
+        "UPDATE replies SET created = created + 1",
+        "PRAGMA foreign_keys = OFF; DELETE FROM trials WHERE number = 0"}) {
+    fs::copy(Copy(), folder_.File("good"),
+             fs::copy_options::overwrite_existing);
+    TamperWith(Copy(), change);
+    ExpectRefused(ErrorId::kStoreCorrupt);
+    EXPECT_FALSE(fs::exists(Restored())) << change;
+    fs::rename(folder_.File("good"), Copy());
+  }
+  EXPECT_OK(RestoreBackup(Copy(), Target()));
+}
+
+TEST_F(RestoreTest, ABackupOfAnOlderVersionIsBroughtForwardAtTheStart) {
+  MakeBackup();
+  TamperWith(Copy(), "DROP TABLE logs; PRAGMA user_version = 1");
+  ASSERT_OK(RestoreBackup(Copy(), Target()));
+  ASSERT_OK_AND_ASSIGN(const auto store, SqliteStore::Open(Target()));
+  EXPECT_EQ(Texts(*store->ListTrials(TrialsOf(1, 1000))), truth_);
+  EXPECT_FALSE(store->FindLog(1, 0, 1)->has_value());
+}
+
+TEST_F(RestoreTest, ANameMayHoldWhatAnAddressMayNot) {
+  MakeBackup();
+  const std::string folder = folder_.File("50% of #1?");
+  ASSERT_OK(RestoreBackup(Copy(), folder));
+  EXPECT_THAT(RestoreBackup(Copy(), folder),
+              FailsWith(ErrorId::kStoreUnwritable));
+}
+
+}  // namespace
+}  // namespace frostline
