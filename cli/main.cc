@@ -57,6 +57,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddTrialCommands(app, invocation);
   AddImportanceCommand(app, invocation);
   AddWorkerCommands(app, invocation);
+  AddBackupCommand(app, invocation);
   AddHelpCommands(app, invocation);
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
+#include "proto/wire_time.h"
 #include "server/convert.h"
 #include "server/coordinator_impl.h"
 
@@ -23,28 +24,21 @@ void Coordinator::Impl::StartAcquire(v1::AcquireRequest request,
                                      CancelFlag cancelled,
                                      Reply<v1::AcquireReply> reply) {
   auto shared = std::make_shared<Reply<v1::AcquireReply>>(std::move(reply));
-  const bool posted =
-      loop_.Post([this, shared, request = std::move(request),
-                  cancelled = std::move(cancelled)](Batch& batch) mutable {
+  PostCall(
+      [this, shared, request = std::move(request),
+       cancelled = std::move(cancelled)](Batch& batch) mutable {
         absl::StatusOr<std::optional<v1::AcquireReply>> before =
             AcquiredBefore(request);
         if (before.ok() && !before->has_value()) {
           ParkedAcquire parked;
           parked.worker = *ParseWorkerName(request.worker());
           parked.deadline =
-              clock_.Steady() + std::min(FromProtoDuration(request.wait()),
+              clock_.Steady() + std::min(DurationFromProto(request.wait()),
                                          options_.longest_wait);
           parked.cancelled = std::move(cancelled);
           parked.reply = std::move(*shared);
           parked.request = std::move(request);
-          // Sent again while the first is still parked: that one's caller is
-          // gone, and must not be leased anything.
-          TurnAway(batch, [&parked](const ParkedAcquire& earlier) {
-            return earlier.request.request_id() == parked.request.request_id();
-          });
-          // Answered in this turn when there is a trial, or no wait.
-          parked_.Enter(std::move(parked));
-          return;
+          return Park(batch, std::move(parked));
         }
         batch.Then([shared, before = std::move(before)](
                        const absl::Status& committed) mutable {
@@ -52,8 +46,34 @@ void Coordinator::Impl::StartAcquire(v1::AcquireRequest request,
           if (!before.ok()) return (*shared)(before.status());
           (*shared)(std::move(**before));
         });
-      });
-  if (!posted) (*shared)(DrainingError());
+      },
+      [&shared](const absl::Status& refused) { (*shared)(refused); });
+}
+
+// Answered in this turn when there is a trial, or no wait.
+void Coordinator::Impl::Park(Batch& batch, ParkedAcquire parked) {
+  const auto expected = expected_.find(parked.worker);
+  if (expected != expected_.end()) {
+    expected->second.slots -= parked.request.max_leases();
+    if (expected->second.slots <= 0) expected_.erase(expected);
+  }
+  // Sent again while the first is still parked: that one's caller is gone, and
+  // must not be leased anything.
+  TurnAway(batch, parked.worker, [&parked](const ParkedAcquire& earlier) {
+    return earlier.request.request_id() == parked.request.request_id();
+  });
+  if (WaitsForNothing(parked.request)) return AnswerNone(batch, parked);
+  parked_.Enter(std::move(parked));
+}
+
+bool Coordinator::Impl::WaitsForNothing(
+    const v1::AcquireRequest& request) const {
+  if (request.study().empty()) return false;
+  const auto id = ParseStudyName(request.study());
+  const auto key = id.ok() ? key_of_study_.find(*id) : key_of_study_.end();
+  if (key == key_of_study_.end()) return true;
+  const StudyState state = studies_.at(key->second).row().state;
+  return state != StudyState::kActive && state != StudyState::kPaused;
 }
 
 absl::StatusOr<std::optional<v1::AcquireReply>>
@@ -73,10 +93,18 @@ Coordinator::Impl::AcquiredBefore(const v1::AcquireRequest& request) {
   return std::optional<v1::AcquireReply>(std::move(again));
 }
 
+void Coordinator::Impl::TurnAway(
+    Batch& batch, const std::string& worker,
+    absl::FunctionRef<bool(const ParkedAcquire&)> leaves) {
+  for (ParkedAcquire& parked : parked_.Take(worker, leaves)) {
+    AnswerNone(batch, parked);
+  }
+}
+
 v1::AcquireReply Coordinator::Impl::NothingFor(const ParkedAcquire& parked) {
   v1::AcquireReply reply;
   *reply.mutable_retry_after() =
-      ToProtoDuration(std::chrono::milliseconds(200));
+      DurationToProto(std::chrono::milliseconds(200));
   const auto say = [&reply](v1::NoneReason reason, const std::string& detail) {
     reply.set_none_reason(reason);
     reply.set_none_detail(detail);
@@ -94,6 +122,9 @@ v1::AcquireReply Coordinator::Impl::NothingFor(const ParkedAcquire& parked) {
     return say(v1::QUARANTINED,
                absl::StrCat(worker->row.failures_in_a_row,
                             " failures in a row; see the trials' causes"));
+  }
+  if (room_.room == Room::kNoNewLeases) {
+    return say(v1::DISK_NEARLY_FULL, "the coordinator's disk is nearly full");
   }
   // The reason nearest to getting a trial wins.
   v1::NoneReason reason = v1::NO_STUDY;

@@ -5,20 +5,6 @@
 #include <utility>
 
 namespace frostline {
-namespace {
-
-// Nowhere worse, and somewhere better.
-bool Dominates(const std::vector<double>& a, const std::vector<double>& b) {
-  bool better = false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] > b[i]) return false;
-    better = better || a[i] < b[i];
-  }
-  return better;
-}
-
-}  // namespace
-
 void BestTrials::Offer(std::int64_t number, const std::vector<double>& values) {
   Entry offered{number, {}};
   for (std::size_t i = 0; i < objectives_.size(); ++i) {

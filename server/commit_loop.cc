@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/failpoint.h"
 #include "base/status_macros.h"
 
 namespace frostline {
@@ -42,14 +43,20 @@ absl::Status Batch::Write(absl::FunctionRef<absl::Status(Transaction&)> body) {
 
 absl::Status Batch::Commit() {
   if (store_error_.ok() && transaction_ != nullptr) {
+    FROSTLINE_FAILPOINT(kCommitBefore);
     store_error_ = transaction_->Commit();
+    FROSTLINE_FAILPOINT(kCommitAfter);
   }
   transaction_.reset();  // rolls back what was not committed
   return store_error_;
 }
 
 void Batch::Settle(const absl::Status& status) {
-  for (auto& promise : promises_) promise(status);
+  FROSTLINE_FAILPOINT(kReplyBefore);
+  for (auto& promise : promises_) {
+    promise(status);
+    FROSTLINE_FAILPOINT(kReplyHalf);
+  }
   promises_.clear();
 }
 
@@ -68,6 +75,11 @@ bool CommitLoop::Post(Work work) {
   }
   wake_.notify_one();
   return true;
+}
+
+std::size_t CommitLoop::Backlog() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return queue_.size();
 }
 
 void CommitLoop::Stop() {
@@ -116,6 +128,7 @@ void CommitLoop::RunGroup(std::vector<Work> works) {
         MakeError(ErrorId::kCoordinatorDraining, "the store has failed",
                   "wait for the coordinator to be started again");
   }
+  FROSTLINE_FAILPOINT(kCommitBegin);
   for (Work& work : works) work(batch);
   hooks_.turn(batch);
   const absl::Status status = batch.Commit();

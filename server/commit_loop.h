@@ -79,6 +79,8 @@ class CommitLoop {
   void Start();
   // False once the loop is stopping; the work is then destroyed unrun.
   bool Post(Work work);
+  // Pieces of work that wait. Any thread.
+  std::size_t Backlog() const;
   // Runs what was posted before, then ends the thread. Idempotent.
   void Stop();
 
@@ -90,7 +92,7 @@ class CommitLoop {
   TrialStore& store_;
   const Clock& clock_;
   const Hooks hooks_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Work> queue_;  // guarded by mutex_
   bool stopping_ = false;   // guarded by mutex_

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/ids.h"
+#include "proto/wire_time.h"
 #include "server/point_from_proto.h"
 
 namespace frostline {
@@ -28,8 +29,8 @@ v1::Attempt AttemptToProto(const AttemptRow& row) {
   proto.set_state(static_cast<v1::AttemptState>(row.state));
   proto.set_worker(WorkerNameOf(row.worker));
   proto.set_boot_id(row.boot_id);
-  *proto.mutable_start_time() = ToTimestamp(row.started);
-  if (row.ended != 0) *proto.mutable_end_time() = ToTimestamp(row.ended);
+  *proto.mutable_start_time() = TimestampToProto(row.started);
+  if (row.ended != 0) *proto.mutable_end_time() = TimestampToProto(row.ended);
   proto.set_failure(static_cast<v1::FailureClass>(row.failure));
   proto.set_cause(row.cause);
   if (!row.checkpoint.empty()) {
@@ -88,25 +89,6 @@ std::string DescribeDomain(const Domain& domain) {
 
 }  // namespace
 
-google::protobuf::Timestamp ToTimestamp(WallMicros time) {
-  google::protobuf::Timestamp proto;
-  proto.set_seconds(time / 1'000'000);
-  proto.set_nanos(static_cast<std::int32_t>(time % 1'000'000) * 1000);
-  return proto;
-}
-
-google::protobuf::Duration ToProtoDuration(Duration duration) {
-  google::protobuf::Duration proto;
-  proto.set_seconds(duration.count() / 1'000'000'000);
-  proto.set_nanos(static_cast<std::int32_t>(duration.count() % 1'000'000'000));
-  return proto;
-}
-
-Duration FromProtoDuration(const google::protobuf::Duration& duration) {
-  return std::chrono::seconds(duration.seconds()) +
-         std::chrono::nanoseconds(duration.nanos());
-}
-
 v1::Trial TrialToProto(const TrialRow& row, const std::string& study_id,
                        const Space& space, v1::TrialView view,
                        const std::vector<AttemptRow>& attempts) {
@@ -131,9 +113,10 @@ v1::Trial TrialToProto(const TrialRow& row, const std::string& study_id,
   if (!row.worker.empty()) proto.set_worker(WorkerNameOf(row.worker));
   proto.set_last_step(row.last_step);
   proto.set_revision(row.revision);
-  *proto.mutable_create_time() = ToTimestamp(row.created);
-  if (row.started != 0) *proto.mutable_start_time() = ToTimestamp(row.started);
-  if (row.ended != 0) *proto.mutable_end_time() = ToTimestamp(row.ended);
+  *proto.mutable_create_time() = TimestampToProto(row.created);
+  if (row.started != 0)
+    *proto.mutable_start_time() = TimestampToProto(row.started);
+  if (row.ended != 0) *proto.mutable_end_time() = TimestampToProto(row.ended);
   proto.set_failure(static_cast<v1::FailureClass>(row.failure));
   proto.set_cause(row.cause);
   if (!row.usage.empty()) proto.mutable_usage()->ParseFromString(row.usage);
@@ -151,9 +134,10 @@ v1::Study StudyToProto(const StudyRow& row) {
   proto.set_state_reason(row.state_reason);
   proto.set_etag(absl::StrCat(row.etag));
   proto.set_revision(row.revision);
-  *proto.mutable_create_time() = ToTimestamp(row.created);
-  *proto.mutable_update_time() = ToTimestamp(row.updated);
-  if (row.expires != 0) *proto.mutable_expire_time() = ToTimestamp(row.expires);
+  *proto.mutable_create_time() = TimestampToProto(row.created);
+  *proto.mutable_update_time() = TimestampToProto(row.updated);
+  if (row.expires != 0)
+    *proto.mutable_expire_time() = TimestampToProto(row.expires);
   return proto;
 }
 
@@ -163,9 +147,9 @@ v1::Lease LeaseToProto(const TrialRow& row, const AttemptRow& attempt,
   lease.set_trial(TrialNameOf(study_id, row.number));
   lease.set_attempt(row.attempt);
   lease.set_secret(row.secret.Reveal());
-  *lease.mutable_ttl() = ToProtoDuration(study.lease.ttl);
+  *lease.mutable_ttl() = DurationToProto(study.lease.ttl);
   *lease.mutable_heartbeat_interval() =
-      ToProtoDuration(study.lease.heartbeat_interval);
+      DurationToProto(study.lease.heartbeat_interval);
   v1::TrialSpec& spec = *lease.mutable_spec();
   AddParameters(row, study.space, *spec.mutable_parameters());
   AddRates(row, study.space, *spec.mutable_rates());

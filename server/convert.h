@@ -19,10 +19,6 @@
 
 namespace frostline {
 
-google::protobuf::Timestamp ToTimestamp(WallMicros time);
-google::protobuf::Duration ToProtoDuration(Duration duration);
-Duration FromProtoDuration(const google::protobuf::Duration& duration);
-
 // `attempts` are given for the FULL view only.
 v1::Trial TrialToProto(const TrialRow& row, const std::string& study_id,
                        const Space& space, v1::TrialView view,

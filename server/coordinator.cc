@@ -187,6 +187,11 @@ void Coordinator::GetExampleOutcomes(v1::GetExampleOutcomesRequest request,
               });
 }
 
+void Coordinator::GetTrialLog(v1::GetTrialLogRequest request,
+                              Reply<v1::GetTrialLogReply> reply) {
+  impl_->StartLog(std::move(request), std::move(reply));
+}
+
 void Coordinator::ExportNext(v1::ExportTrialsRequest request,
                              std::int64_t after, Reply<ExportedPage> reply) {
   const std::string study = request.name();
@@ -264,6 +269,11 @@ void Coordinator::GetReport(v1::GetReportRequest request,
               [this, request](const StudyHandle& handle) {
                 return impl_->GetReport(handle, request);
               });
+}
+
+void Coordinator::Backup(v1::BackupRequest request,
+                         Reply<v1::BackupReply> reply) {
+  impl_->StartBackup(std::move(request), std::move(reply));
 }
 
 void Coordinator::GetInfo(v1::GetInfoRequest, Reply<v1::ServerInfo> reply) {

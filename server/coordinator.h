@@ -7,10 +7,9 @@
 // besides tests.
 //
 //   Coordinator coordinator(options, store, clock);
-//   RETURN_IF_ERROR(coordinator.Start());      // loads what the store holds
-//   coordinator.CreateStudy(request, [](absl::StatusOr<v1::CreateStudyReply> r)
-//   {…}); coordinator.Drain();                       // answers every parked
-//   call
+//   RETURN_IF_ERROR(coordinator.Start());  // loads what the store holds
+//   coordinator.CreateStudy(request, reply);
+//   coordinator.Drain();                   // answers every parked call
 //
 // Threads: any thread may call. A call returns at once; its reply is called
 // exactly once, from a thread of the coordinator, and must not block. A
@@ -63,7 +62,8 @@ struct CoordinatorOptions {
   Duration restart_grace = std::chrono::seconds(120);
   Duration longest_wait = std::chrono::seconds(30);
   int reader_threads = 2;
-  std::function<void(const absl::Status&)> on_fatal;
+  std::string backup_folder = {};  // created at the first backup
+  std::function<void(const absl::Status&)> on_fatal = nullptr;
 };
 
 class Coordinator {
@@ -102,6 +102,7 @@ class Coordinator {
                       Reply<v1::ListBestTrialsReply>);
   void GetExampleOutcomes(v1::GetExampleOutcomesRequest,
                           Reply<v1::ExampleOutcomes>);
+  void GetTrialLog(v1::GetTrialLogRequest, Reply<v1::GetTrialLogReply>);
   // The next few hundred trials after number `after` (-1: from the first), as
   // text.
   void ExportNext(v1::ExportTrialsRequest, std::int64_t after,
@@ -127,6 +128,7 @@ class Coordinator {
   void GetReport(v1::GetReportRequest, Reply<v1::ImportanceReport>);
 
   // AdminService
+  void Backup(v1::BackupRequest, Reply<v1::BackupReply>);
   void GetInfo(v1::GetInfoRequest, Reply<v1::ServerInfo>);
 
  private:

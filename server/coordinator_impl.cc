@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/failpoint.h"
+#include "base/hash.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "google/protobuf/io/coded_stream.h"
@@ -16,6 +18,8 @@ namespace {
 // Failures in a row after which a worker is taken out of service. More than one
 // bad trial can cause (3 attempts), so that a bad point does not cost workers.
 constexpr int kQuarantineAfter = 8;
+// Bounds memory, and the time a call can wait before it is looked at.
+constexpr std::size_t kMostWaitingCalls = 50'000;
 
 }  // namespace
 
@@ -23,6 +27,17 @@ absl::Status DrainingError() {
   return MakeError(ErrorId::kCoordinatorDraining,
                    "the coordinator is shutting down",
                    "try again when it is back");
+}
+
+void Coordinator::Impl::PostCall(
+    CommitLoop::Work work,
+    absl::FunctionRef<void(const absl::Status&)> refuse) {
+  if (loop_.Backlog() >= kMostWaitingCalls) {
+    return refuse(MakeError(ErrorId::kOverloaded,
+                            absl::StrCat(kMostWaitingCalls, " calls wait"),
+                            "try again in a second, with fewer at a time"));
+  }
+  if (!loop_.Post(std::move(work))) refuse(DrainingError());
 }
 
 std::uint64_t HashRequest(const google::protobuf::Message& request) {
@@ -33,11 +48,7 @@ std::uint64_t HashRequest(const google::protobuf::Message& request) {
     coded.SetSerializationDeterministic(true);  // maps in one order
     request.SerializeToCodedStream(&coded);
   }
-  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
-  for (const char c : bytes) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  }
-  return hash;
+  return Fnv1a(bytes);
 }
 
 Coordinator::Impl::Impl(CoordinatorOptions options, TrialStore& store,
@@ -74,6 +85,7 @@ absl::Status Coordinator::Impl::Start() {
 }
 
 void Coordinator::Impl::Drain() {
+  FROSTLINE_FAILPOINT(kDrainBefore);
   Submit<bool>([](const absl::StatusOr<bool>&) {},
                [this](Batch& batch) -> absl::StatusOr<bool> {
                  draining_ = true;
@@ -83,6 +95,7 @@ void Coordinator::Impl::Drain() {
   // Judgements the proposer still owes are promises to callers; what it posts
   // to the loop after that is dropped.
   loop_.Stop();
+  FROSTLINE_FAILPOINT(kDrainAfter);
   proposer_.Stop();
   readers_.Stop();
 }
@@ -171,6 +184,7 @@ void Coordinator::Impl::AfterChange(Batch& batch, StudyBook& book,
     return;
   }
   leases_.Remove(trial);
+  progress_.erase(trial);
   workers_.Lets(row.worker, trial);
   prune_wanted_.erase(trial);
   if (row.state == TrialState::kQueued &&
@@ -204,6 +218,9 @@ absl::Status Coordinator::Impl::PersistStudy(Batch& batch, StudyBook& book,
   StudyRow row = book.row();
   row.state = state;
   row.state_reason = reason;
+  const bool over =
+      state != StudyState::kActive && state != StudyState::kPaused;
+  some_study_ended_ = some_study_ended_ || over;
   return PersistRow(batch, book, std::move(row));
 }
 

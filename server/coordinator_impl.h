@@ -24,9 +24,9 @@
 #include "server/coordinator.h"
 #include "server/lease_book.h"
 #include "server/proposer.h"
-#include "server/reader_pool.h"
 #include "server/report_cache.h"
 #include "server/study_book.h"
+#include "server/task_pool.h"
 #include "server/waiting_room.h"
 #include "server/worker_book.h"
 
@@ -38,6 +38,17 @@ struct ParkedAcquire {
   SteadyTime deadline{};
   CancelFlag cancelled;
   Reply<v1::AcquireReply> reply;
+
+  const std::string& Key() const { return worker; }
+};
+
+struct ParkedLog {
+  TrialKey trial;
+  std::int64_t attempt = 0;
+  SteadyTime deadline{};
+  Reply<v1::GetTrialLogReply> reply;
+
+  TrialKey Key() const { return trial; }
 };
 
 struct ParkedWatch {
@@ -47,6 +58,8 @@ struct ParkedWatch {
   SteadyTime deadline{};
   CancelFlag cancelled;
   Reply<std::vector<v1::StudyEvent>> reply;
+
+  StudyKey Key() const { return study; }
 };
 
 // What a reader needs to know of a study once the loop has looked it up.
@@ -71,7 +84,14 @@ class Coordinator::Impl {
   void StartAcquire(v1::AcquireRequest request, CancelFlag cancelled,
                     Reply<v1::AcquireReply> reply);
   void StartReport(v1::ReportRequest request, Reply<v1::ReportReply> reply);
+  void StartLog(v1::GetTrialLogRequest request,
+                Reply<v1::GetTrialLogReply> reply);
+  void StartBackup(v1::BackupRequest request, Reply<v1::BackupReply> reply);
 
+  // Posts a caller's work to the loop; when that cannot be, `refuse` is called
+  // with the reason instead. Any thread.
+  void PostCall(CommitLoop::Work work,
+                absl::FunctionRef<void(const absl::Status&)> refuse);
   // Runs `body` on the loop; its answer goes to `reply` once on disk. Any
   // thread.
   template <typename T, typename Body>
@@ -115,10 +135,13 @@ class Coordinator::Impl {
                                         const v1::UpdateTrialRequest& request);
   absl::StatusOr<v1::Trial> CancelTrial(Batch& batch,
                                         const v1::CancelTrialRequest& request);
+  absl::StatusOr<AttemptRow> CheckpointOf(const TrialRow& row,
+                                          const std::string& name) const;
   absl::StatusOr<v1::Trial> RetryTrial(Batch& batch,
                                        const v1::RetryTrialRequest& request);
 
   // explain.cc
+  std::string ProgressOf(const TrialRow& row) const;
   absl::StatusOr<v1::ExplainStudyReply> ExplainStudy(
       const v1::ExplainStudyRequest& request);
 
@@ -147,6 +170,9 @@ class Coordinator::Impl {
   v1::Worker Describe(const WorkerEntry& entry) const;
 
   // read_methods.cc; on a reader's thread
+  absl::StatusOr<v1::Trial> Render(const TrialRow& row,
+                                   const StudyHandle& study,
+                                   v1::TrialView view) const;
   absl::StatusOr<v1::Trial> GetTrial(const StudyHandle& study,
                                      const v1::GetTrialRequest& request);
   absl::StatusOr<v1::ListTrialsReply> ListTrials(
@@ -165,7 +191,26 @@ class Coordinator::Impl {
   absl::StatusOr<std::vector<v1::StudyEvent>> EventsAfter(
       const StudyHandle& study, v1::Study now, std::int64_t after_revision,
       v1::TrialView view);
-  v1::ServerInfo Info() const;  // on the loop
+
+  // log_methods.cc; on the loop
+  absl::StatusOr<ParkedLog> FindLogged(const v1::GetTrialLogRequest& request);
+  // What the store has; to be called on a reader's thread.
+  absl::StatusOr<v1::GetTrialLogReply> StoredLog(TrialKey trial,
+                                                 std::int64_t attempt) const;
+  void AnswerStoredLog(ParkedLog parked);
+  // A worker sent the tail of a trial it holds.
+  void TakeLog(Batch& batch, TrialKey trial, const v1::LeaseProgress& progress);
+
+  // admin_methods.cc; on the loop
+  v1::ServerInfo Info() const;
+  // STORE_FULL when the disk has no room for another study; the one that is
+  // there already is answered. Asked outside of a Write, in which STORE_FULL
+  // means that the store has failed.
+  absl::Status MayBegin(const v1::CreateStudyRequest& request) const;
+  template <typename Request>
+  absl::Status MayBegin(const Request&) const {
+    return absl::OkStatus();
+  }
 
  private:
   friend class Coordinator;
@@ -185,25 +230,47 @@ class Coordinator::Impl {
 
   // turn.cc
   void Turn(Batch& batch);
+  void LookAtRoom();
   void Sweep(Batch& batch);
   void EndDueLeases(Batch& batch);
+  void AnswerDue(Batch& batch);
+  // Tells a call that leaves the waiting room why there is nothing for it.
+  void AnswerNone(Batch& batch, ParkedAcquire& parked);
+  void TurnAwayFromEnded(Batch& batch);
+  void CompleteTimedOut(Batch& batch);
+  std::optional<SteadyTime> NextDue() const;
+
+  // acquire.cc
+  void Park(Batch& batch, ParkedAcquire parked);
+  // The one study it asks for has ended.
+  bool WaitsForNothing(const v1::AcquireRequest& request) const;
+  v1::AcquireReply NothingFor(const ParkedAcquire& parked);
+  // Turns away those of a worker's parked calls for which `leaves` holds.
+  void TurnAway(Batch& batch, const std::string& worker,
+                absl::FunctionRef<bool(const ParkedAcquire&)> leaves);
+
+  // serve.cc: what a study has to give in this turn.
+  struct Supply {
+    StudyBook* book = nullptr;
+    std::int64_t queued = 0;       // trials nobody has been given yet
+    std::int64_t can_propose = 0;  // with those under way
+    std::int64_t wanted = 0;       // of these, by who waits or is expected
+  };
   void ServeWaiting(Batch& batch);
+  std::vector<Supply> Supplies();  // best first
   // Leases to `parked` what there is; true when it has been answered.
   bool TryServe(Batch& batch, ParkedAcquire& parked,
-                const std::vector<StudyBook*>& books,
-                std::map<StudyKey, std::int64_t>& wanted);
+                std::vector<Supply>& supplies);
+  static bool MayServe(const WorkerEntry& worker, const StudyBook& book);
   bool GrantNext(Batch& batch, StudyBook& book, const ParkedAcquire& parked,
                  v1::AcquireReply& reply);
-  void AnswerDue(Batch& batch);
-  v1::AcquireReply NothingFor(const ParkedAcquire& parked);
+  // Counts what workers that are about to ask will want.
+  void CountExpected(std::vector<Supply>& supplies);
+  // The worker has so many more free slots and will ask for trials.
+  void Expect(const std::string& worker, std::int64_t slots);
   void TakeProposals(Batch& batch, const Proposals& proposals);
-  void WakeWatchers();
-  void CompleteTimedOut(Batch& batch);
-  // Turns away the parked calls for which `leaves` holds.
-  void TurnAway(Batch& batch,
-                absl::FunctionRef<bool(const ParkedAcquire&)> leaves);
-  std::vector<StudyBook*> StudiesByPriority();
-  std::optional<SteadyTime> NextDue() const;
+
+  void WakeWatchers();  // watch.cc
 
   // The ways in which state changes: written, then absorbed. `more` is written
   // in the same operation.
@@ -238,6 +305,8 @@ class Coordinator::Impl {
   absl::StatusOr<Leased> FindHeld(Batch& batch, const v1::LeaseRef& lease);
   // A lease that holds is renewed; the answer says what its worker is to do.
   v1::Directive Renew(Batch& batch, const v1::LeaseRef& lease, bool drain);
+  void Hear(Batch& batch, const v1::LeaseProgress& progress,
+            v1::HeartbeatReply& reply);
   absl::Status CheckOrder(const Leased& leased,
                           const std::vector<MeasurementRow>& rows) const;
   // Takes a worker that fails trial after trial out of service.
@@ -262,13 +331,30 @@ class Coordinator::Impl {
   WorkerBook workers_;
   WaitingRoom<ParkedAcquire> parked_;
   WaitingRoom<ParkedWatch> watching_;
+  struct Expected {
+    std::int64_t slots = 0;
+    SteadyTime until{};
+  };
+  std::map<std::string, Expected> expected_;  // by worker, see Expect()
+  bool some_study_ended_ = false;             // in this turn
   // What each pruned attempt is told until it has obeyed.
   std::map<TrialKey, std::pair<std::int64_t, std::string>> prune_wanted_;
   std::map<std::string, ReplyRow>
       fresh_replies_;  // not readable from the store yet
   std::map<std::tuple<StudyKey, std::int64_t, std::int64_t>, AttemptRow>
-      fresh_attempts_;          // by (study, number, attempt); likewise
-  std::set<StudyKey> changed_;  // since the last commit
+      fresh_attempts_;  // by (study, number, attempt); likewise
+  WaitingRoom<ParkedLog> log_waiters_;
+  // As its worker last said, for people.
+  struct Progress {
+    std::int64_t step = 0;
+    std::int64_t total_steps = 0;
+    SteadyTime stepped{};
+  };
+  std::map<TrialKey, Progress> progress_;  // of running trials
+  std::set<std::string> backups_;          // request ids under way
+  DiskRoom room_;                          // as last looked at, see Turn()
+  SteadyTime room_looked_at_{};
+  std::set<StudyKey> changed_;  // since the last commit, or to be looked at
   std::int64_t epoch_ = 0;
   WallMicros swept_ = 0;
   SteadyTime last_turn_{};
@@ -280,7 +366,7 @@ class Coordinator::Impl {
   // Ended by Drain() in this order.
   CommitLoop loop_;
   Proposer proposer_;
-  ReaderPool readers_;
+  TaskPool readers_;
 };
 
 absl::Status DrainingError();
@@ -292,16 +378,16 @@ std::uint64_t HashRequest(const google::protobuf::Message& request);
 template <typename T, typename Body>
 void Coordinator::Impl::Submit(Reply<T> reply, Body body) {
   auto shared = std::make_shared<Reply<T>>(std::move(reply));
-  const bool posted =
-      loop_.Post([shared, body = std::move(body)](Batch& batch) mutable {
+  PostCall(
+      [shared, body = std::move(body)](Batch& batch) mutable {
         absl::StatusOr<T> answer = body(batch);
         batch.Then([shared, answer = std::move(answer)](
                        const absl::Status& committed) mutable {
           (*shared)(committed.ok() ? std::move(answer)
                                    : absl::StatusOr<T>(committed));
         });
-      });
-  if (!posted) (*shared)(DrainingError());
+      },
+      [&shared](const absl::Status& refused) { (*shared)(refused); });
 }
 
 template <typename Request, typename T, typename Body>
@@ -318,6 +404,7 @@ void Coordinator::Impl::SubmitOnce(const char* method, Request request,
                 again.ParseFromString(*stored);
                 return again;
               }
+              RETURN_IF_ERROR(MayBegin(request));
               absl::StatusOr<T> answer = MakeError(ErrorId::kInternal, "", "");
               RETURN_IF_ERROR(batch.Write([&](Transaction& transaction) {
                 answer = body(batch, request);

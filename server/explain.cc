@@ -16,7 +16,9 @@ void Say(v1::ExplainStudyReply& reply, const char* code,
   reason->set_fix(fix);
 }
 
-void ExplainTrial(const TrialRow& row, v1::ExplainStudyReply& reply) {
+// `progress` is what its worker last said, where it runs.
+void ExplainTrial(const TrialRow& row, const std::string& progress,
+                  v1::ExplainStudyReply& reply) {
   const std::string trial = absl::StrCat("trial ", row.number, " ");
   const std::string faults =
       absl::StrCat(row.trial_faults, " faults of the trial, ",
@@ -31,7 +33,7 @@ void ExplainTrial(const TrialRow& row, v1::ExplainStudyReply& reply) {
     case TrialState::kRunning:
       Say(reply, "RUNNING",
           absl::StrCat(trial, "runs on ", row.worker, ", attempt ", row.attempt,
-                       ", last step ", row.last_step),
+                       ", ", progress),
           "");
       return;
     default:
@@ -44,6 +46,19 @@ void ExplainTrial(const TrialRow& row, v1::ExplainStudyReply& reply) {
 }
 
 }  // namespace
+
+std::string Coordinator::Impl::ProgressOf(const TrialRow& row) const {
+  const auto found = progress_.find({row.study, row.number});
+  if (found == progress_.end()) {
+    return absl::StrCat("last step ", row.last_step);
+  }
+  const Progress& said = found->second;
+  const std::string of =
+      said.total_steps > 0 ? absl::StrCat(" of ", said.total_steps) : "";
+  const auto ago = std::chrono::duration_cast<std::chrono::seconds>(
+      clock_.Steady() - said.stepped);
+  return absl::StrCat("step ", said.step, of, ", ", ago.count(), " s ago");
+}
 
 absl::StatusOr<v1::ExplainStudyReply> Coordinator::Impl::ExplainStudy(
     const v1::ExplainStudyRequest& request) {
@@ -68,7 +83,7 @@ absl::StatusOr<v1::ExplainStudyReply> Coordinator::Impl::ExplainStudy(
     ASSIGN_OR_RETURN(
         const Named named,
         FindTrial(TrialNameOf(book->row().id, request.trial_number())));
-    ExplainTrial(named.trial.row, reply);
+    ExplainTrial(named.trial.row, ProgressOf(named.trial.row), reply);
   }
   if (book->row().state == StudyState::kPaused) {
     Say(reply, "PAUSED", "the study is paused: " + book->row().state_reason,
@@ -76,6 +91,12 @@ absl::StatusOr<v1::ExplainStudyReply> Coordinator::Impl::ExplainStudy(
   } else if (!book->IsLeasing()) {
     Say(reply, "ENDED", "the study has ended: " + book->row().state_reason, "");
     return reply;
+  }
+  if (room_.room == Room::kNoNewLeases) {
+    Say(reply, "DISK_NEARLY_FULL",
+        absl::StrCat("the coordinator's disk has ", room_.free_bytes >> 20,
+                     " MiB left; what runs may end, nothing begins"),
+        "make room on it");
   }
   if (reply.live_workers() == 0) {
     Say(reply, "NO_WORKERS", "no worker has been heard of",

@@ -12,6 +12,7 @@
 #include "server/convert.h"
 #include "server/coordinator_impl.h"
 #include "server/filter.h"
+#include "server/scan.h"
 
 namespace frostline {
 namespace {
@@ -33,7 +34,7 @@ std::string Cell(std::string text) {
   const bool formula =
       !text.empty() && (text[0] == '=' || text[0] == '@' || text[0] == '+' ||
                         text[0] == '\t' || text[0] == '\r');
-  if (formula) text.insert(0, "'");
+  if (formula) text = absl::StrCat("'", text);
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
 }
@@ -82,24 +83,17 @@ void AddCsvLine(const TrialRow& row, const CheckedStudy& study,
 // {"trial": …, "step": …, "metrics": {…}} for every measurement.
 absl::Status AddMeasurementLines(const TrialRow& row, const std::string& name,
                                  const TrialStore& store, std::string& out) {
-  MeasurementQuery query{
+  const MeasurementQuery query{
       .study = row.study, .number = row.number, .attempt = row.attempt};
-  while (true) {
-    ASSIGN_OR_RETURN(const std::vector<Measurement> page,
-                     store.ListMeasurements(query));
-    for (const Measurement& measurement : page) {
-      v1::ListMeasurementsReply line;
-      line.set_attempt(row.attempt);
-      *line.add_measurements() = MeasurementToProto(measurement);
-      std::string json;
-      AddJsonLine(line, json);
-      absl::StrAppend(&out, "{\"trial\":\"", name, "\",", json.substr(1));
-    }
-    if (page.size() < static_cast<std::size_t>(query.limit)) {
-      return absl::OkStatus();
-    }
-    query.after_step = page.back().step;
-  }
+  return ForEachMeasurement(store, query, [&](const Measurement& measured) {
+    v1::ListMeasurementsReply line;
+    line.set_attempt(row.attempt);
+    *line.add_measurements() = MeasurementToProto(measured);
+    std::string json;
+    AddJsonLine(line, json);
+    absl::StrAppend(&out, "{\"trial\":\"", name, "\",", json.substr(1));
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/failpoint.h"
 #include "server/convert.h"
 #include "server/coordinator_impl.h"
 #include "server/measurement_rows.h"
@@ -36,6 +37,14 @@ absl::StatusOr<v1::FinishReply> Coordinator::Impl::Finish(
         batch, book, answer.transition,
         [&](Transaction& transaction) -> absl::Status {
           RETURN_IF_ERROR(transaction.AddMeasurements(rows));
+          if (!request.outcome().log_tail().empty()) {
+            RETURN_IF_ERROR(
+                transaction.PutLog({.study = leased.trial.row.study,
+                                    .number = leased.trial.row.number,
+                                    .attempt = request.lease().attempt(),
+                                    .tail = request.outcome().log_tail(),
+                                    .written = clock_.Wall()}));
+          }
           if (!counted || !request.outcome().has_examples()) {
             return absl::OkStatus();
           }
@@ -48,10 +57,12 @@ absl::StatusOr<v1::FinishReply> Coordinator::Impl::Finish(
                .count = examples.count(),
                .data = examples.data()});
         }));
-    JudgeWorker(batch,
-                leased.claimed.has_value() ? leased.claimed->worker
-                                           : leased.trial.row.worker,
-                result.kind == Result::Kind::kFailed);
+    FROSTLINE_FAILPOINT(kFinishWritten);
+    const std::string& worker = leased.claimed.has_value()
+                                    ? leased.claimed->worker
+                                    : leased.trial.row.worker;
+    JudgeWorker(batch, worker, result.kind == Result::Kind::kFailed);
+    Expect(worker, 1);
   }
   v1::FinishReply reply;
   reply.set_verdict(static_cast<v1::FinishReply::Verdict>(
@@ -83,6 +94,7 @@ absl::StatusOr<v1::ReleaseReply> Coordinator::Impl::Release(
                           [&rows](Transaction& transaction) {
                             return transaction.AddMeasurements(rows);
                           }));
+  FROSTLINE_FAILPOINT(kReleaseWritten);
   return v1::ReleaseReply();
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/ids.h"
+#include "proto/wire_time.h"
 #include "server/coordinator_impl.h"
 
 namespace frostline {
@@ -69,9 +70,30 @@ absl::StatusOr<v1::HeartbeatReply> Coordinator::Impl::Heartbeat(
   v1::HeartbeatReply reply;
   reply.set_drain(worker->row.state == WorkerState::kDraining);
   for (const v1::LeaseProgress& progress : request.leases()) {
-    *reply.add_directives() = Renew(batch, progress.lease(), reply.drain());
+    v1::Directive directive = Renew(batch, progress.lease(), reply.drain());
+    if (directive.action() != v1::Directive::LEASE_LOST) {
+      Hear(batch, progress, reply);
+    }
+    *reply.add_directives() = std::move(directive);
   }
   return reply;
+}
+
+// What a heartbeat says of a trial besides that it runs.
+void Coordinator::Impl::Hear(Batch& batch, const v1::LeaseProgress& progress,
+                             v1::HeartbeatReply& reply) {
+  const absl::StatusOr<TrialName> name =
+      ParseTrialName(progress.lease().trial());
+  const auto study =
+      name.ok() ? key_of_study_.find(name->study_id) : key_of_study_.end();
+  if (study == key_of_study_.end()) return;
+  const TrialKey trial{study->second, name->number};
+  progress_[trial] = {
+      .step = progress.step(),
+      .total_steps = progress.total_steps(),
+      .stepped = clock_.Steady() - DurationFromProto(progress.since_step())};
+  if (!progress.log_tail().empty()) TakeLog(batch, trial, progress);
+  if (log_waiters_.Has(trial)) reply.add_want_log(progress.lease().trial());
 }
 
 v1::Directive Coordinator::Impl::Renew(Batch& batch, const v1::LeaseRef& lease,

@@ -5,14 +5,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/failpoint.h"
 #include "base/log.h"
 #include "server/coordinator_impl.h"
 #include "server/load_history.h"
+#include "server/scan.h"
 
 namespace frostline {
 namespace {
-
-constexpr int kPage = 1000;
 
 // A stored study is checked again when it is loaded: the code that judges it
 // may be newer than the study.
@@ -34,6 +34,7 @@ absl::StatusOr<std::shared_ptr<const CheckedStudy>> CheckStored(
 }  // namespace
 
 absl::Status Coordinator::Impl::Load(Duration grace) {
+  FROSTLINE_FAILPOINT(kLoadBefore);
   studies_.clear();
   key_of_study_.clear();
   workers_.Clear();
@@ -41,29 +42,24 @@ absl::Status Coordinator::Impl::Load(Duration grace) {
   fresh_replies_.clear();
   fresh_attempts_.clear();
   changed_.clear();
+  expected_.clear();
   proposer_.Reset(++epoch_);
   std::string after_worker;
   while (true) {
     ASSIGN_OR_RETURN(const std::vector<WorkerRow> page,
-                     store_.ListWorkers(after_worker, kPage));
+                     store_.ListWorkers(after_worker, kScanPage));
     for (const WorkerRow& row : page) workers_.Absorb(row);
-    if (page.size() < kPage) break;
+    if (page.size() < kScanPage) break;
     after_worker = page.back().id;
   }
   // Leases that were known keep their end: a failed write does not shorten
   // them.
   const LeaseBook known = std::exchange(leases_, LeaseBook());
-  StudyQuery query;
-  query.limit = kPage;
-  while (true) {
-    ASSIGN_OR_RETURN(const std::vector<StudyRow> page,
-                     store_.ListStudies(query));
-    for (const StudyRow& row : page) {
-      RETURN_IF_ERROR(LoadStudy(row, known, grace));
-    }
-    if (page.size() < kPage) return absl::OkStatus();
-    query.after = page.back().key;
-  }
+  RETURN_IF_ERROR(ForEachStudy(store_, {}, [&](const StudyRow& row) {
+    return LoadStudy(row, known, grace);
+  }));
+  FROSTLINE_FAILPOINT(kLoadAfter);
+  return absl::OkStatus();
 }
 
 absl::Status Coordinator::Impl::LoadStudy(const StudyRow& row,
@@ -79,32 +75,25 @@ absl::Status Coordinator::Impl::LoadStudy(const StudyRow& row,
   const auto& checked = *stored;
   StudyBook book(row, checked);
   History history;
-  TrialQuery query;
-  query.study = row.key;
-  query.limit = kPage;
-  while (true) {
-    ASSIGN_OR_RETURN(const std::vector<TrialRow> page,
-                     store_.ListTrials(query));
-    for (const TrialRow& trial : page) {
-      std::optional<AttemptRow> newest;
-      if (!IsTerminal(trial.state)) {
-        ASSIGN_OR_RETURN(std::vector<AttemptRow> attempts,
-                         store_.ListAttempts(row.key, trial.number));
-        if (!attempts.empty()) newest = std::move(attempts.back());
-      }
-      book.Absorb(trial, newest);
-      ASSIGN_OR_RETURN(Observation seen,
-                       ObservationOf(trial, *checked, store_));
-      history.Put(std::move(seen));
-      if (trial.state != TrialState::kRunning) continue;
-      const TrialKey key{row.key, trial.number};
-      leases_.Set(key, known.Find(key).value_or(clock_.Steady() +
-                                                checked->lease.ttl + grace));
-      workers_.Holds(trial.worker, key);
-    }
-    if (page.size() < kPage) break;
-    query.after = page.back().number;
-  }
+  RETURN_IF_ERROR(ForEachTrial(
+      store_, {.study = row.key}, [&](const TrialRow& trial) -> absl::Status {
+        std::optional<AttemptRow> newest;
+        if (!IsTerminal(trial.state)) {
+          ASSIGN_OR_RETURN(std::vector<AttemptRow> attempts,
+                           store_.ListAttempts(row.key, trial.number));
+          if (!attempts.empty()) newest = std::move(attempts.back());
+        }
+        book.Absorb(trial, newest);
+        ASSIGN_OR_RETURN(Observation seen,
+                         ObservationOf(trial, *checked, store_));
+        history.Put(std::move(seen));
+        if (trial.state != TrialState::kRunning) return absl::OkStatus();
+        const TrialKey key{row.key, trial.number};
+        leases_.Set(key, known.Find(key).value_or(clock_.Steady() +
+                                                  checked->lease.ttl + grace));
+        workers_.Holds(trial.worker, key);
+        return absl::OkStatus();
+      }));
   book.Committed();
   proposer_.Open(row.key, checked, std::move(history));
   key_of_study_[row.id] = row.key;

@@ -5,28 +5,25 @@
 
 #include "base/status_macros.h"
 #include "frostline/v1/trial.pb.h"
+#include "server/scan.h"
 
 namespace frostline {
 namespace {
 
-constexpr int kPage = 1000;
-
 absl::StatusOr<std::vector<IntermediateValue>> ReadIntermediate(
     const TrialRow& row, const CheckedStudy& study, const TrialStore& store) {
   std::vector<IntermediateValue> values;
-  MeasurementQuery query{.study = row.study,
-                         .number = row.number,
-                         .attempt = row.attempt,
-                         .limit = kPage};
-  while (true) {
-    ASSIGN_OR_RETURN(const std::vector<Measurement> page,
-                     store.ListMeasurements(query));
-    for (const IntermediateValue& value : IntermediateOf(page, study)) {
-      values.push_back(value);
-    }
-    if (page.size() < kPage) return values;
-    query.after_step = page.back().step;
-  }
+  const MeasurementQuery query{
+      .study = row.study, .number = row.number, .attempt = row.attempt};
+  RETURN_IF_ERROR(
+      ForEachMeasurement(store, query, [&](const Measurement& measured) {
+        for (const IntermediateValue& value :
+             IntermediateOf({measured}, study)) {
+          values.push_back(value);
+        }
+        return absl::OkStatus();
+      }));
+  return values;
 }
 
 }  // namespace
@@ -64,18 +61,13 @@ absl::StatusOr<Observation> ObservationOf(const TrialRow& row,
 absl::StatusOr<History> LoadHistory(StudyKey key, const CheckedStudy& study,
                                     const TrialStore& store) {
   History history;
-  TrialQuery query;
-  query.study = key;
-  query.limit = kPage;
-  while (true) {
-    ASSIGN_OR_RETURN(const std::vector<TrialRow> page, store.ListTrials(query));
-    for (const TrialRow& row : page) {
-      ASSIGN_OR_RETURN(Observation seen, ObservationOf(row, study, store));
-      history.Put(std::move(seen));
-    }
-    if (page.size() < kPage) return history;
-    query.after = page.back().number;
-  }
+  RETURN_IF_ERROR(ForEachTrial(
+      store, {.study = key}, [&](const TrialRow& row) -> absl::Status {
+        ASSIGN_OR_RETURN(Observation seen, ObservationOf(row, study, store));
+        history.Put(std::move(seen));
+        return absl::OkStatus();
+      }));
+  return history;
 }
 
 }  // namespace frostline

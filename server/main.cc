@@ -12,6 +12,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/log.h"
@@ -56,6 +57,7 @@ CoordinatorOptions CoordinatorOptionsOf(const ServeOptions& options) {
   result.lease_ttl = options.lease_ttl;
   result.heartbeat_interval = options.heartbeat_interval;
   result.restart_grace = options.restart_grace;
+  result.backup_folder = options.data_folder + "/backups";
   // Nobody knows what is on disk after a failed commit; a restart reads it.
   result.on_fatal = [](const absl::Status& status) {
     Log(LogLevel::kError, "fatal", {{"cause", DescribeError(status)}});
@@ -64,12 +66,29 @@ CoordinatorOptions CoordinatorOptionsOf(const ServeOptions& options) {
   return result;
 }
 
+StoreSpec StoreSpecOf(const ServeOptions& options) {
+  StoreSpec spec;
+  spec.data_folder = options.data_folder;
+  spec.ephemeral = options.ephemeral;
+  spec.limits.no_new_leases_bytes = options.disk_reserve_bytes;
+  spec.limits.no_new_studies_bytes = 4 * options.disk_reserve_bytes;
+  spec.limits.ballast_bytes = options.disk_reserve_bytes / 4;
+  return spec;
+}
+
+absl::StatusOr<ExitCode> Restore(const ServeOptions& options) {
+  ASSIGN_OR_RETURN(const BackupReport report,
+                   RestoreStore(options.restore, options.data_folder));
+  std::cout << "restored " << report.studies << " studies with "
+            << report.trials << " trials to " << options.data_folder
+            << std::endl;
+  return kExitOk;
+}
+
 absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
                                const sigset_t& stop_signals) {
   const SystemClock clock;
-  ASSIGN_OR_RETURN(const auto store,
-                   OpenStore(StoreSpec{.data_folder = options.data_folder,
-                                       .ephemeral = options.ephemeral}));
+  ASSIGN_OR_RETURN(const auto store, OpenStore(StoreSpecOf(options)));
   Coordinator coordinator(CoordinatorOptionsOf(options), *store, clock);
   RETURN_IF_ERROR(coordinator.Start());
   RpcOptions rpc;
@@ -108,9 +127,12 @@ ExitCode Main(int argc, const char* const* argv) {
     return kExitOk;
   }
   SetLogLevel(options->log_level);
+  // Debian's Abseil looks for lock cycles at every lock, for debugging.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   SendLibraryLogsToOurs();
   RaiseFileLimit();
-  const auto code = Serve(*options, stop_signals);
+  const auto code = options->restore.empty() ? Serve(*options, stop_signals)
+                                             : Restore(*options);
   return code.ok() ? *code : Fail(code.status());
 }
 

@@ -4,12 +4,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "server/convert.h"
+#include "server/limits.h"
 
 namespace frostline {
 namespace {
-
-constexpr int kMostMetrics = 64;
-constexpr int kMostMeasurements = 1'000;
 
 absl::Status TooMany(int count, int most, const char* what,
                      const std::string& field) {
@@ -22,16 +20,16 @@ absl::Status TooMany(int count, int most, const char* what,
 absl::StatusOr<std::vector<MeasurementRow>> MeasurementRows(
     const google::protobuf::RepeatedPtrField<v1::Measurement>& measurements,
     const TrialRow& row, std::int64_t attempt, const std::string& field) {
-  if (measurements.size() > kMostMeasurements) {
-    return TooMany(measurements.size(), kMostMeasurements,
+  if (measurements.size() > kMaxMeasurementsAtOnce) {
+    return TooMany(measurements.size(), kMaxMeasurementsAtOnce,
                    "measurements at once", field);
   }
   std::vector<MeasurementRow> rows;
   std::int64_t last = -1;
   for (const v1::Measurement& proto : measurements) {
     const std::string here = absl::StrCat(field, "[", rows.size(), "]");
-    if (proto.metrics_size() > kMostMetrics) {
-      return TooMany(proto.metrics_size(), kMostMetrics, "metrics in a step",
+    if (proto.metrics_size() > kMaxStepMetrics) {
+      return TooMany(proto.metrics_size(), kMaxStepMetrics, "metrics in a step",
                      here + ".metrics");
     }
     if (proto.step() <= last) {

@@ -105,6 +105,13 @@ void Declare(CLI::App* app, ServeOptions* options, RawTimes* times) {
            "How often workers report in; auto: a quarter of the TTL");
   add_time("--restart-grace", &times->restart_grace,
            "Added to every lease after a restart");
+  app->add_option("--disk-reserve", options->disk_reserve_bytes,
+                  "With less free, nothing new is leased; 256MiB unless given")
+      ->type_name("SIZE")
+      ->transform(CLI::AsSizeValue(false).description(""));
+  app->add_option("--restore", options->restore,
+                  "Make this backup the database in --data, then end")
+      ->type_name("FILE");
   app->add_option("--log-level", options->log_level,
                   "debug, info, warning or error; info unless given")
       ->type_name("LEVEL")
@@ -142,6 +149,13 @@ absl::StatusOr<ServeOptions> ParseServeOptions(int argc,
   if (options.data_folder.empty() && !options.ephemeral) {
     return BadOption("--data", "is missing",
                      "give --data DIR, or --ephemeral to keep nothing");
+  }
+  if (!options.restore.empty() && options.ephemeral) {
+    return BadOption("--restore", "needs a folder to restore to",
+                     "give --data DIR instead of --ephemeral");
+  }
+  if (options.disk_reserve_bytes < 0) {
+    return BadOption("--disk-reserve", "is negative", "write it like 256MiB");
   }
   RETURN_IF_ERROR(ReadTimes(times, &options));
   return options;

@@ -8,6 +8,7 @@
 #ifndef FROSTLINE_SERVER_OPTIONS_H_
 #define FROSTLINE_SERVER_OPTIONS_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -24,6 +25,11 @@ struct ServeOptions {
   // A quarter of the TTL unless given; at most a third of it.
   Duration heartbeat_interval = std::chrono::seconds(15);
   Duration restart_grace = std::chrono::seconds(120);
+  // With less free on the disk nothing new is leased, with four times as much
+  // still free no study is created; a quarter is kept to be given up.
+  std::int64_t disk_reserve_bytes = std::int64_t{256} << 20;
+  // Not empty: make this backup the database of the data folder, then end.
+  std::string restore;
   LogLevel log_level = LogLevel::kInfo;
   // Not empty: what --help or --version asked for; print it and exit with 0.
   std::string print;

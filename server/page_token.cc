@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/page_token.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/error.h"
+#include "base/hash.h"
+#include "server/limits.h"
 
 namespace frostline {
 namespace {
 
 // Catches a token used with another list or filter; it guards no secret.
 std::uint64_t Seal(const std::string& list, const std::string& filter) {
-  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
-  for (const char c : absl::StrCat(list, "\n", filter)) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  }
-  return hash;
+  return Fnv1a(absl::StrCat(list, "\n", filter));
 }
 
 }  // namespace
 
 int PageSize(int asked) {
   if (asked <= 0) return 100;
-  return asked > 1000 ? 1000 : asked;
+  return std::min(asked, kMaxPageSize);
 }
 
 std::string MakePageToken(const std::string& list, const std::string& filter,

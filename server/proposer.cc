@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/failpoint.h"
 #include "base/log.h"
 #include "base/rng.h"
 
@@ -11,47 +12,13 @@ namespace frostline {
 Proposer::Proposer(std::function<void(Proposals)> ready)
     : ready_(std::move(ready)) {}
 
-void Proposer::Start() {
-  thread_ = std::thread([this] { Run(); });
-}
-
-void Proposer::Stop() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_one();
-  if (thread_.joinable()) thread_.join();
-}
-
-void Proposer::Post(absl::AnyInvocable<void()> task) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    tasks_.push_back(std::move(task));
-  }
-  wake_.notify_one();
-}
-
-void Proposer::Run() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (true) {
-    wake_.wait(lock, [this] { return !tasks_.empty() || stopping_; });
-    if (tasks_.empty()) return;
-    absl::AnyInvocable<void()> task = std::move(tasks_.front());
-    tasks_.pop_front();
-    lock.unlock();
-    task();
-    lock.lock();
-  }
-}
-
 Proposer::Search* Proposer::Find(StudyKey study) {
   const auto found = searches_.find(study);
   return found == searches_.end() ? nullptr : &found->second;
 }
 
 void Proposer::Reset(std::int64_t epoch) {
-  Post([this, epoch] {
+  thread_.Post([this, epoch] {
     searches_.clear();
     epoch_ = epoch;
   });
@@ -59,8 +26,8 @@ void Proposer::Reset(std::int64_t epoch) {
 
 void Proposer::Open(StudyKey study, std::shared_ptr<const CheckedStudy> checked,
                     History history) {
-  Post([this, study, checked = std::move(checked),
-        history = std::move(history)]() mutable {
+  thread_.Post([this, study, checked = std::move(checked),
+                history = std::move(history)]() mutable {
     Search search{checked, std::move(history), nullptr, nullptr};
     // Both were made once when the study was checked, so they can be made.
     auto sampler =
@@ -82,7 +49,7 @@ void Proposer::Open(StudyKey study, std::shared_ptr<const CheckedStudy> checked,
 
 void Proposer::Refresh(StudyKey study,
                        std::shared_ptr<const CheckedStudy> checked) {
-  Post([this, study, checked = std::move(checked)] {
+  thread_.Post([this, study, checked = std::move(checked)] {
     Search* const search = Find(study);
     auto pruner = MakePruner(checked->pruner, checked->objectives);
     if (search == nullptr || !pruner.ok()) return;
@@ -92,11 +59,11 @@ void Proposer::Refresh(StudyKey study,
 }
 
 void Proposer::Close(StudyKey study) {
-  Post([this, study] { searches_.erase(study); });
+  thread_.Post([this, study] { searches_.erase(study); });
 }
 
 void Proposer::Began(StudyKey study, std::int64_t number, Point point) {
-  Post([this, study, number, point = std::move(point)]() mutable {
+  thread_.Post([this, study, number, point = std::move(point)]() mutable {
     Search* const search = Find(study);
     if (search == nullptr) return;
     Observation pending;
@@ -109,7 +76,7 @@ void Proposer::Began(StudyKey study, std::int64_t number, Point point) {
 
 void Proposer::Measured(StudyKey study, std::int64_t number,
                         std::vector<IntermediateValue> values) {
-  Post([this, study, number, values = std::move(values)] {
+  thread_.Post([this, study, number, values = std::move(values)] {
     Search* const search = Find(study);
     const Observation* const old =
         search == nullptr ? nullptr : search->history.Find(number);
@@ -126,22 +93,23 @@ void Proposer::Measured(StudyKey study, std::int64_t number,
 
 void Proposer::Ended(StudyKey study, std::int64_t number, TrialState state,
                      std::vector<double> values, double cost_s) {
-  Post([this, study, number, state, values = std::move(values), cost_s] {
-    Search* const search = Find(study);
-    const Observation* const old =
-        search == nullptr ? nullptr : search->history.Find(number);
-    if (old == nullptr) return;
-    Observation ended = *old;
-    ended.state = state;
-    ended.values = values;
-    ended.cost_s = cost_s;
-    search->history.Put(std::move(ended));
-  });
+  thread_.Post(
+      [this, study, number, state, values = std::move(values), cost_s] {
+        Search* const search = Find(study);
+        const Observation* const old =
+            search == nullptr ? nullptr : search->history.Find(number);
+        if (old == nullptr) return;
+        Observation ended = *old;
+        ended.state = state;
+        ended.values = values;
+        ended.cost_s = cost_s;
+        search->history.Put(std::move(ended));
+      });
 }
 
 void Proposer::Propose(StudyKey study, std::int64_t first_number,
                        std::int64_t count, std::int64_t seen_revision) {
-  Post([this, study, first_number, count, seen_revision] {
+  thread_.Post([this, study, first_number, count, seen_revision] {
     Proposals request;
     request.study = study;
     request.epoch = epoch_;
@@ -168,6 +136,7 @@ Proposals Proposer::Make(Search& search, Proposals request) {
     pending.state = TrialState::kRunning;
     pending.point = *point;
     search.history.Put(std::move(pending));
+    FROSTLINE_FAILPOINT(kProposalMade);
     request.made.push_back({number, *std::move(point)});
   }
   return request;
@@ -175,7 +144,7 @@ Proposals Proposer::Make(Search& search, Proposals request) {
 
 void Proposer::Judge(StudyKey study, std::int64_t number,
                      absl::AnyInvocable<void(PruneDecision)> answer) {
-  Post([this, study, number, answer = std::move(answer)]() mutable {
+  thread_.Post([this, study, number, answer = std::move(answer)]() mutable {
     Search* const search = Find(study);
     answer(search == nullptr ? PruneDecision{}
                              : search->pruner->Judge(search->history, number));

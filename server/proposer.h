@@ -11,18 +11,15 @@
 #ifndef FROSTLINE_SERVER_PROPOSER_H_
 #define FROSTLINE_SERVER_PROPOSER_H_
 
-#include <condition_variable>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "sampler/sampler.h"
 #include "server/spec_check.h"
+#include "server/task_pool.h"
 #include "study/history.h"
 
 namespace frostline {
@@ -50,8 +47,8 @@ class Proposer {
   explicit Proposer(std::function<void(Proposals)> ready);
   ~Proposer() { Stop(); }
 
-  void Start();
-  void Stop();  // after what was asked before is done
+  void Start() { thread_.Start(1); }
+  void Stop() { thread_.Stop(); }  // after what was asked before is done
   // Forgets every study; `epoch` marks what comes after.
   void Reset(std::int64_t epoch);
 
@@ -82,19 +79,13 @@ class Proposer {
     std::unique_ptr<Pruner> pruner;
   };
 
-  void Post(absl::AnyInvocable<void()> task);
-  void Run();
   Search* Find(StudyKey study);
   Proposals Make(Search& search, Proposals request);
 
   const std::function<void(Proposals)> ready_;
-  std::map<StudyKey, Search> searches_;  // proposer's thread only
-  std::int64_t epoch_ = 0;               // proposer's thread only
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<absl::AnyInvocable<void()>> tasks_;  // guarded by mutex_
-  bool stopping_ = false;                         // guarded by mutex_
-  std::thread thread_;
+  std::map<StudyKey, Search> searches_;  // of thread_
+  std::int64_t epoch_ = 0;               // of thread_
+  TaskPool thread_;                      // ends first: its tasks use the rest
 };
 
 }  // namespace frostline

@@ -3,33 +3,23 @@
 // What only reads. On a reader's thread, from snapshots, unless it says
 // otherwise.
 #include <algorithm>
-#include <cstdio>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
 #include "importance/evaluator.h"
+#include "proto/wire_time.h"
 #include "server/convert.h"
 #include "server/coordinator_impl.h"
 #include "server/filter.h"
+#include "server/limits.h"
 #include "server/load_history.h"
 #include "server/page_token.h"
+#include "server/scan.h"
 
 namespace frostline {
 namespace {
-
-constexpr int kMostEvents = 256;
-constexpr int kScanPage = 1000;
-
-absl::StatusOr<v1::Trial> Render(const TrialRow& row, const StudyHandle& study,
-                                 v1::TrialView view, const TrialStore& store) {
-  std::vector<AttemptRow> attempts;
-  if (view == v1::TRIAL_VIEW_FULL) {
-    ASSIGN_OR_RETURN(attempts, store.ListAttempts(study.key, row.number));
-  }
-  return TrialToProto(row, study.id, study.checked->space, view, attempts);
-}
 
 // A state named by the filter narrows what is read at all.
 void Narrow(const TrialFilter& filter, TrialQuery& query) {
@@ -42,16 +32,17 @@ void Narrow(const TrialFilter& filter, TrialQuery& query) {
   }
 }
 
-std::int64_t ResidentBytes() {
-  long pages = 0;
-  if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(file, "%*d %ld", &pages) != 1) pages = 0;
-    std::fclose(file);
-  }
-  return pages * 4096L;
-}
-
 }  // namespace
+
+absl::StatusOr<v1::Trial> Coordinator::Impl::Render(const TrialRow& row,
+                                                    const StudyHandle& study,
+                                                    v1::TrialView view) const {
+  std::vector<AttemptRow> attempts;
+  if (view == v1::TRIAL_VIEW_FULL) {
+    ASSIGN_OR_RETURN(attempts, store_.ListAttempts(study.key, row.number));
+  }
+  return TrialToProto(row, study.id, study.checked->space, view, attempts);
+}
 
 absl::StatusOr<v1::Trial> Coordinator::Impl::GetTrial(
     const StudyHandle& study, const v1::GetTrialRequest& request) {
@@ -62,7 +53,7 @@ absl::StatusOr<v1::Trial> Coordinator::Impl::GetTrial(
   const v1::TrialView view = request.view() == v1::TRIAL_VIEW_UNSPECIFIED
                                  ? v1::TRIAL_VIEW_FULL
                                  : request.view();
-  return Render(row, study, view, store_);
+  return Render(row, study, view);
 }
 
 absl::StatusOr<v1::ListTrialsReply> Coordinator::Impl::ListTrials(
@@ -84,8 +75,7 @@ absl::StatusOr<v1::ListTrialsReply> Coordinator::Impl::ListTrials(
     ASSIGN_OR_RETURN(const std::vector<TrialRow> rows,
                      store_.ListTrials(query));
     for (const TrialRow& row : rows) {
-      ASSIGN_OR_RETURN(v1::Trial trial,
-                       Render(row, study, request.view(), store_));
+      ASSIGN_OR_RETURN(v1::Trial trial, Render(row, study, request.view()));
       if (!filter.Matches(trial)) continue;
       bytes += trial.ByteSizeLong();
       if (reply.trials_size() == page_size || bytes > kMostPageBytes) {
@@ -116,15 +106,12 @@ absl::StatusOr<v1::ListMeasurementsReply> Coordinator::Impl::ListMeasurements(
   v1::ListMeasurementsReply reply;
   reply.set_attempt(query.attempt);
   if (request.downsample_to() > 0) {
-    query.limit = kScanPage;
     std::vector<Measurement> all;
-    while (true) {
-      ASSIGN_OR_RETURN(const std::vector<Measurement> page,
-                       store_.ListMeasurements(query));
-      all.insert(all.end(), page.begin(), page.end());
-      if (page.size() < kScanPage) break;
-      query.after_step = page.back().step;
-    }
+    RETURN_IF_ERROR(
+        ForEachMeasurement(store_, query, [&all](const Measurement& measured) {
+          all.push_back(measured);
+          return absl::OkStatus();
+        }));
     const std::size_t keep =
         std::min(all.size(), static_cast<std::size_t>(request.downsample_to()));
     for (std::size_t i = 0; i < keep; ++i) {
@@ -152,17 +139,12 @@ absl::StatusOr<v1::ListBestTrialsReply> Coordinator::Impl::ListBestTrials(
     const StudyHandle& study, const v1::ListBestTrialsRequest& request) {
   const std::vector<Objective>& objectives = study.checked->objectives;
   std::vector<TrialRow> rows;
-  TrialQuery query;
-  query.study = study.key;
-  query.states = {TrialState::kSucceeded};
-  query.limit = kScanPage;
-  while (true) {
-    ASSIGN_OR_RETURN(const std::vector<TrialRow> page,
-                     store_.ListTrials(query));
-    rows.insert(rows.end(), page.begin(), page.end());
-    if (page.size() < kScanPage) break;
-    query.after = page.back().number;
-  }
+  const TrialQuery query{.study = study.key,
+                         .states = {TrialState::kSucceeded}};
+  RETURN_IF_ERROR(ForEachTrial(store_, query, [&rows](const TrialRow& row) {
+    rows.push_back(row);
+    return absl::OkStatus();
+  }));
   if (objectives.size() > 1) {
     BestTrials front(objectives);
     for (const TrialRow& row : rows) front.Offer(row.number, row.values);
@@ -191,7 +173,7 @@ absl::StatusOr<v1::ListBestTrialsReply> Coordinator::Impl::ListBestTrials(
     }
     if (request.distinct() && !patterns.insert(frozen).second) continue;
     ASSIGN_OR_RETURN(*reply.add_trials(),
-                     Render(row, study, v1::TRIAL_VIEW_FULL, store_));
+                     Render(row, study, v1::TRIAL_VIEW_FULL));
   }
   return reply;
 }
@@ -241,95 +223,11 @@ absl::StatusOr<v1::ImportanceReport> Coordinator::Impl::GetReport(
   proto.mutable_options()->set_evaluator(options.evaluator);
   proto.mutable_options()->set_target(options.target);
   proto.mutable_options()->set_seed(options.seed);
-  *proto.mutable_compute_time() = ToTimestamp(clock_.Wall());
+  *proto.mutable_compute_time() = TimestampToProto(clock_.Wall());
   proto.set_compute_seconds(
       std::chrono::duration<double>(clock_.Steady() - begin).count());
   reports_.Put(key, proto);
   return proto;
-}
-
-absl::StatusOr<std::vector<v1::StudyEvent>> Coordinator::Impl::EventsAfter(
-    const StudyHandle& study, v1::Study now, std::int64_t after_revision,
-    v1::TrialView view) {
-  TrialQuery query;
-  query.study = study.key;
-  query.order = TrialQuery::Order::kRevision;
-  query.after = after_revision;
-  query.limit = kMostEvents;
-  ASSIGN_OR_RETURN(const std::vector<TrialRow> rows, store_.ListTrials(query));
-  std::vector<v1::StudyEvent> events;
-  for (const TrialRow& row : rows) {
-    // Newer than `now`: it belongs to the next events, with a newer study.
-    if (row.revision > now.revision()) break;
-    v1::StudyEvent event;
-    event.set_revision(row.revision);
-    ASSIGN_OR_RETURN(*event.mutable_trial(), Render(row, study, view, store_));
-    events.push_back(std::move(event));
-  }
-  // The study itself goes last, with its counts, when nothing newer is left
-  // out: its revision is that of all that was sent.
-  if (rows.size() < kMostEvents) {
-    v1::StudyEvent event;
-    event.set_revision(now.revision());
-    *event.mutable_study() = std::move(now);
-    events.push_back(std::move(event));
-  }
-  return events;
-}
-
-void Coordinator::Impl::StartWatch(v1::WatchStudyRequest request, Duration wait,
-                                   CancelFlag cancelled,
-                                   Reply<std::vector<v1::StudyEvent>> reply) {
-  auto shared =
-      std::make_shared<Reply<std::vector<v1::StudyEvent>>>(std::move(reply));
-  const bool posted =
-      loop_.Post([this, shared, request = std::move(request), wait,
-                  cancelled = std::move(cancelled)](Batch& batch) mutable {
-        const absl::StatusOr<StudyBook*> book = FindStudy(request.name());
-        absl::Status refused = book.status();
-        if (book.ok() && request.after_revision() > (*book)->revision()) {
-          refused = MakeError(
-              ErrorId::kHistoryGone,
-              "the revision is ahead of the study, which may have "
-              "been restored from a backup",
-              "list the trials again, then watch from there", "after_revision");
-        }
-        if (!refused.ok()) {
-          return batch.Then(
-              [shared, refused](const absl::Status&) { (*shared)(refused); });
-        }
-        // If it has fallen behind it is woken at the end of this group.
-        watching_.Enter({.study = (*book)->row().key,
-                         .after_revision = request.after_revision(),
-                         .view = request.view(),
-                         .deadline = clock_.Steady() + wait,
-                         .cancelled = std::move(cancelled),
-                         .reply = std::move(*shared)});
-      });
-  if (!posted) (*shared)(DrainingError());
-}
-
-v1::ServerInfo Coordinator::Impl::Info() const {
-  v1::ServerInfo info;
-  info.set_version(FROSTLINE_VERSION);
-  *info.mutable_start_time() = ToTimestamp(started_);
-  info.set_store(store_.Describe());
-  info.set_studies(static_cast<std::int64_t>(studies_.size()));
-  info.set_open_leases(static_cast<std::int64_t>(leases_.size()));
-  info.set_waiting_workers(static_cast<std::int64_t>(parked_.size()));
-  for (const auto& [id, entry] : workers_.all()) {
-    const bool live = Describe(entry).state() != v1::WORKER_STATE_GONE;
-    info.set_live_workers(info.live_workers() + (live ? 1 : 0));
-  }
-  info.set_resident_bytes(ResidentBytes());
-  v1::Limits& limits = *info.mutable_limits();
-  limits.set_request_bytes(1 << 20);
-  limits.set_page_size(1000);
-  limits.mutable_deadline()->set_seconds(60);
-  *limits.mutable_acquire_wait() = ToProtoDuration(options_.longest_wait);
-  limits.set_trials_per_study(kMaxTrialsPerStudy);
-  limits.set_parameters(kMaxParameters);
-  return info;
 }
 
 }  // namespace frostline

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/failpoint.h"
 #include "server/coordinator_impl.h"
 #include "server/load_history.h"
 #include "server/measurement_rows.h"
@@ -42,8 +43,7 @@ absl::Status Coordinator::Impl::CheckOrder(
 void Coordinator::Impl::StartReport(v1::ReportRequest request,
                                     Reply<v1::ReportReply> reply) {
   auto shared = std::make_shared<Reply<v1::ReportReply>>(std::move(reply));
-  const bool posted = loop_.Post([this, shared,
-                                  request = std::move(request)](Batch& batch) {
+  const auto work = [this, shared, request = std::move(request)](Batch& batch) {
     absl::StatusOr<TrialKey> trial = Report(batch, request);
     const v1::Directive directive =
         trial.ok() ? Renew(batch, request.lease(), false) : v1::Directive();
@@ -52,8 +52,9 @@ void Coordinator::Impl::StartReport(v1::ReportRequest request,
       if (!trial.ok()) return (*shared)(trial.status());
       AnswerReport(*trial, directive, shared);
     });
-  });
-  if (!posted) (*shared)(DrainingError());
+  };
+  PostCall(work,
+           [&shared](const absl::Status& refused) { (*shared)(refused); });
 }
 
 absl::StatusOr<TrialKey> Coordinator::Impl::Report(
@@ -73,16 +74,20 @@ absl::StatusOr<TrialKey> Coordinator::Impl::Report(
     row.last_step = measured.measurement.step;
     fresh.push_back(measured.measurement);
   }
+  AttemptRow attempt = leased.trial.attempt;
   if (request.has_checkpoint()) {
-    AttemptRow attempt = leased.trial.attempt;
     attempt.checkpoint = request.checkpoint().SerializeAsString();
-    transition.attempts = {std::move(attempt)};
   }
-  transition.row = row;
+  const bool new_checkpoint =
+      attempt.checkpoint != leased.trial.attempt.checkpoint;
+  if (new_checkpoint) transition.attempts = {std::move(attempt)};
+  // A repetition leaves no trace, but the store compares what it says.
+  if (!fresh.empty() || new_checkpoint) transition.row = row;
   RETURN_IF_ERROR(Persist(batch, *leased.book, std::move(transition),
                           [&rows](Transaction& transaction) {
                             return transaction.AddMeasurements(rows);
                           }));
+  FROSTLINE_FAILPOINT(kReportWritten);
   const TrialKey trial{row.study, row.number};
   leases_.Set(trial, clock_.Steady() + leased.book->checked().lease.ttl);
   proposer_.Measured(row.study, row.number,

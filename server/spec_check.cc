@@ -11,16 +11,17 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
+#include "proto/wire_time.h"
 #include "sampler/random.h"
+#include "server/limits.h"
 #include "server/point_from_proto.h"
 #include "server/space_from_proto.h"
 
 namespace frostline {
 namespace {
 
-constexpr int kMaxEnqueued = 1'000;
 constexpr std::size_t kMaxNotesBytes = 16 * 1024;
-constexpr std::size_t kMaxLabelBytes = 256;
+constexpr std::size_t kMaxRequiredLabels = 16;
 
 absl::Status TooLarge(const std::string& field, std::size_t limit) {
   return MakeError(ErrorId::kFieldTooLarge,
@@ -90,16 +91,18 @@ absl::Status CheckLabels(
 
 absl::Status CheckSettings(const v1::StudySettings& settings) {
   RETURN_IF_ERROR(CheckBudget(settings));
-  RETURN_IF_ERROR(CheckLabels(settings.labels(), 64, "labels"));
-  RETURN_IF_ERROR(CheckLabels(settings.required_worker_labels(), 16,
-                              "required_worker_labels"));
+  RETURN_IF_ERROR(CheckLabels(settings.labels(), kMaxLabels, "labels"));
+  RETURN_IF_ERROR(CheckLabels(settings.required_worker_labels(),
+                              kMaxRequiredLabels, "required_worker_labels"));
   if (settings.notes().size() > kMaxNotesBytes) {
     return TooLarge("notes", kMaxNotesBytes);
   }
-  if (settings.priority() < -1000 || settings.priority() > 1000) {
-    return MakeError(ErrorId::kRequestInvalid,
-                     absl::StrCat("priority ", settings.priority()),
-                     "a priority is in -1000 … 1000", "priority");
+  if (std::abs(settings.priority()) > kMaxPriority) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        absl::StrCat("priority ", settings.priority()),
+        absl::StrCat("a priority is in -", kMaxPriority, " … ", kMaxPriority),
+        "priority");
   }
   if (settings.max_parallel() < 0) {
     return MakeError(ErrorId::kRequestInvalid, "max_parallel is negative",
@@ -108,23 +111,11 @@ absl::Status CheckSettings(const v1::StudySettings& settings) {
   return absl::OkStatus();
 }
 
-// Clamped to a day, so that no hostile number overflows; the checks are
-// stricter.
-Duration ToDuration(const google::protobuf::Duration& duration) {
-  constexpr std::int64_t kDay = 24 * 3600;
-  if (duration.seconds() < 0 || duration.nanos() < 0) return Duration(-1);
-  if (duration.seconds() > kDay || duration.nanos() >= 1'000'000'000) {
-    return std::chrono::seconds(kDay);
-  }
-  return std::chrono::seconds(duration.seconds()) +
-         std::chrono::nanoseconds(duration.nanos());
-}
-
 absl::StatusOr<LeaseRules> CheckLease(const v1::LeasePolicy& policy,
                                       const LeaseRules& defaults) {
   LeaseRules rules = defaults;
   if (policy.has_ttl()) {
-    rules.ttl = ToDuration(policy.ttl());
+    rules.ttl = DurationFromProto(policy.ttl());
     if (rules.ttl < std::chrono::seconds(1) ||
         rules.ttl > std::chrono::hours(1)) {
       return MakeError(ErrorId::kRequestInvalid, "lease.ttl is out of range",
@@ -133,7 +124,7 @@ absl::StatusOr<LeaseRules> CheckLease(const v1::LeasePolicy& policy,
     rules.heartbeat_interval = rules.ttl / 4;
   }
   if (policy.has_heartbeat_interval()) {
-    rules.heartbeat_interval = ToDuration(policy.heartbeat_interval());
+    rules.heartbeat_interval = DurationFromProto(policy.heartbeat_interval());
     // Without a ttl of its own the study's follows, whatever the coordinator's
     // default is when it is started again.
     const bool sane = rules.heartbeat_interval <= std::chrono::minutes(20);
@@ -176,8 +167,8 @@ Point CompletePoint(const Space& space, Point point, Rng& rng) {
 // Enqueued trials are checked here, so that a mistake in one is found before
 // the study exists.
 absl::Status CheckEnqueued(const CheckedStudy& study) {
-  if (study.spec.enqueue_size() > kMaxEnqueued) {
-    return TooLarge("enqueue", kMaxEnqueued);
+  if (study.spec.enqueue_size() > kMaxTrialsAtOnce) {
+    return TooLarge("enqueue", kMaxTrialsAtOnce);
   }
   if (study.spec.enqueue_size() > study.settings.budget().trials()) {
     return MakeError(ErrorId::kBudgetInvalid,

@@ -26,7 +26,7 @@ void StudyBook::Forget(const TrialRow& row) {
   const TrialRow& old = found->second.row;
   --counts_[static_cast<std::size_t>(old.state)];
   if (CountsTowardsBudget(old.origin)) --open_counted_;
-  queue_.erase({-old.priority, old.number});
+  queue_.erase(PlaceOf(old));
 }
 
 void StudyBook::Absorb(const TrialRow& row,
@@ -42,7 +42,7 @@ void StudyBook::Absorb(const TrialRow& row,
   if (!IsTerminal(row.state)) {
     if (counts) ++open_counted_;
     if (row.state == TrialState::kQueued) {
-      queue_.insert({-row.priority, row.number});
+      queue_.insert(PlaceOf(row));
     }
     return;
   }
@@ -87,7 +87,7 @@ std::optional<std::int64_t> StudyBook::NextQueued(
   if (queue_.empty()) return std::nullopt;
   constexpr int kLookedAt = 64;  // bounds the work of one answer
   int looked_at = 0;
-  for (const auto& [priority, number] : queue_) {
+  for (const auto& [priority, prepared, number] : queue_) {
     if (++looked_at > kLookedAt) break;
     const OpenTrial& trial = open_.at(number);
     const bool may_go_on = trial.attempt.state == AttemptState::kLost ||
@@ -95,7 +95,7 @@ std::optional<std::int64_t> StudyBook::NextQueued(
                            trial.attempt.state == AttemptState::kReleased;
     if (may_go_on && trial.row.worker == worker) return number;
   }
-  return queue_.begin()->second;
+  return std::get<2>(*queue_.begin());
 }
 
 std::int64_t StudyBook::ParallelLeft() const {

@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -92,8 +93,16 @@ class StudyBook {
   std::shared_ptr<const CheckedStudy> checked_;
   std::map<std::int64_t, OpenTrial> open_;
   std::map<std::int64_t, OpenTrial> just_ended_;
-  std::set<std::pair<int, std::int64_t>> queue_;  // (-priority, number)
-  std::array<std::int64_t, 8> counts_{};          // by TrialState
+  // Best first: by priority, then what people or earlier attempts put there
+  // before what the sampler prepared ahead, then by number.
+  using Place = std::tuple<int, bool, std::int64_t>;
+  static Place PlaceOf(const TrialRow& row) {
+    const bool prepared =
+        row.origin == TrialOrigin::kSampled && row.attempt == 0;
+    return {-row.priority, prepared, row.number};
+  }
+  std::set<Place> queue_;
+  std::array<std::int64_t, 8> counts_{};  // by TrialState
   std::int64_t budget_used_ = 0;
   std::int64_t open_counted_ = 0;
   std::int64_t reserved_ = 0;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/failpoint.h"
 #include "base/ids.h"
 #include "google/protobuf/util/field_mask_util.h"
 #include "google/protobuf/util/message_differencer.h"
@@ -12,6 +13,7 @@
 #include "server/coordinator_impl.h"
 #include "server/filter.h"
 #include "server/page_token.h"
+#include "server/scan.h"
 
 namespace frostline {
 namespace {
@@ -116,6 +118,7 @@ absl::StatusOr<v1::CreateStudyReply> Coordinator::Impl::CreateStudy(
       studies_.emplace(row.key, StudyBook(row, shared)).first->second;
   changed_.insert(row.key);
   proposer_.Open(row.key, shared, History());
+  FROSTLINE_FAILPOINT(kStudyCreated);
   for (int i = 0; i < spec.enqueue_size(); ++i) {
     RETURN_IF_ERROR(Enqueue(batch, book, spec.enqueue(i), 0,
                             absl::StrCat("enqueue[", i, "]"))
@@ -148,6 +151,7 @@ absl::StatusOr<v1::Study> Coordinator::Impl::StopStudy(
       request.reason().empty() ? "stopped" : request.reason();
   ASSIGN_OR_RETURN(v1::Study stopped, SetState(batch, request.name(),
                                                StudyState::kStopped, reason));
+  FROSTLINE_FAILPOINT(kStudyStopped);
   std::vector<OpenTrial> to_cancel;
   for (const auto& [number, trial] : book->open()) {
     const bool running = trial.row.state == TrialState::kRunning;
@@ -168,7 +172,7 @@ absl::StatusOr<v1::ListStudiesReply> Coordinator::Impl::ListStudies(
                    StudyFilter::Parse(request.filter()));
   StudyQuery query;
   query.with_deleted = request.show_deleted();
-  query.limit = 1000;
+  query.limit = kScanPage;
   const std::string list = query.with_deleted ? "all studies" : "studies";
   ASSIGN_OR_RETURN(query.after, ParsePageToken(list, request.filter(),
                                                request.page_token()));
@@ -192,7 +196,7 @@ absl::StatusOr<v1::ListStudiesReply> Coordinator::Impl::ListStudies(
       last = row.key;
       *reply.add_studies() = study;
     }
-    if (rows.size() < 1000) return reply;
+    if (rows.size() < kScanPage) return reply;
     query.after = rows.back().key;
   }
 }
@@ -255,6 +259,8 @@ absl::StatusOr<v1::Study> Coordinator::Impl::DeleteStudy(
   row.state_reason = "deleted";
   row.expires = clock_.Wall() + kDeletedFor;
   RETURN_IF_ERROR(PersistRow(batch, *book, std::move(row)));
+  FROSTLINE_FAILPOINT(kStudyDeleted);
+  some_study_ended_ = true;
   v1::Study deleted = Describe(*book);
   const StudyKey key = book->row().key;
   for (const auto& [number, trial] : book->open()) {

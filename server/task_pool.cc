@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/reader_pool.h"
+#include "server/task_pool.h"
 
 #include <utility>
 
 namespace frostline {
 
-void ReaderPool::Start(int threads) {
+void TaskPool::Start(int threads) {
   for (int i = 0; i < threads; ++i) {
     threads_.emplace_back([this] { Run(); });
   }
 }
 
-void ReaderPool::Stop() {
+void TaskPool::Stop() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;
@@ -21,7 +21,7 @@ void ReaderPool::Stop() {
   threads_.clear();
 }
 
-void ReaderPool::Post(absl::AnyInvocable<void()> task) {
+void TaskPool::Post(absl::AnyInvocable<void()> task) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     tasks_.push_back(std::move(task));
@@ -29,7 +29,7 @@ void ReaderPool::Post(absl::AnyInvocable<void()> task) {
   wake_.notify_one();
 }
 
-void ReaderPool::Run() {
+void TaskPool::Run() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     wake_.wait(lock, [this] { return !tasks_.empty() || stopping_; });

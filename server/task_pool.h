@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: reader_pool.h
+// File: task_pool.h
 //
-// A few threads for what only reads: lists, curves, importance. They look at
-// snapshots of the store and never wait for the writer.
-#ifndef FROSTLINE_SERVER_READER_POOL_H_
-#define FROSTLINE_SERVER_READER_POOL_H_
+// Threads for work off the commit loop. One thread runs its tasks in the order
+// of posting (the proposer's); several start them in that order (readers of
+// snapshots: lists, curves, importance).
+#ifndef FROSTLINE_SERVER_TASK_POOL_H_
+#define FROSTLINE_SERVER_TASK_POOL_H_
 
 #include <condition_variable>
 #include <deque>
@@ -17,11 +18,11 @@
 
 namespace frostline {
 
-// Any thread may post; tasks start in order. Stop() runs what was posted.
-class ReaderPool {
+// Any thread may post. Stop() runs what was posted before it; idempotent.
+class TaskPool {
  public:
-  ReaderPool() = default;
-  ~ReaderPool() { Stop(); }
+  TaskPool() = default;
+  ~TaskPool() { Stop(); }
 
   void Start(int threads);
   void Stop();
@@ -39,4 +40,4 @@ class ReaderPool {
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_SERVER_READER_POOL_H_
+#endif  // FROSTLINE_SERVER_TASK_POOL_H_

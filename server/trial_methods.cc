@@ -4,22 +4,23 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/failpoint.h"
 #include "base/ids.h"
+#include "proto/wire_time.h"
 #include "server/convert.h"
 #include "server/coordinator_impl.h"
+#include "server/limits.h"
 #include "server/measurement_rows.h"
 #include "server/point_from_proto.h"
 
 namespace frostline {
 namespace {
 
-constexpr int kMostAtOnce = 1'000;
-
 absl::Status CheckCount(int count) {
-  if (count >= 1 && count <= kMostAtOnce) return absl::OkStatus();
+  if (count >= 1 && count <= kMaxTrialsAtOnce) return absl::OkStatus();
   return MakeError(ErrorId::kFieldTooLarge,
                    absl::StrCat(count, " trials in one call"),
-                   absl::StrCat("send 1 to ", kMostAtOnce), "trials");
+                   absl::StrCat("send 1 to ", kMaxTrialsAtOnce), "trials");
 }
 
 std::string LabelsOf(
@@ -27,16 +28,6 @@ std::string LabelsOf(
   v1::Trial labelled;
   *labelled.mutable_labels() = labels;
   return labelled.SerializeAsString();
-}
-
-bool InRange(const google::protobuf::Timestamp& time) {
-  constexpr std::int64_t kEndOf9999 = 253'402'300'799;
-  return time.seconds() >= 0 && time.seconds() <= kEndOf9999 &&
-         time.nanos() >= 0 && time.nanos() < 1'000'000'000;
-}
-
-WallMicros FromTimestamp(const google::protobuf::Timestamp& time) {
-  return time.seconds() * 1'000'000 + time.nanos() / 1000;
 }
 
 // A trial finished elsewhere, checked like one that finishes here.
@@ -77,12 +68,12 @@ absl::StatusOr<TrialRow> ImportedRow(const v1::ImportedTrial& trial,
   row.values = result.values;
   row.usage = result.usage;
   row.labels = LabelsOf(trial.labels());
-  if (!InRange(trial.start_time()) || !InRange(trial.end_time())) {
+  if (!IsTimestamp(trial.start_time()) || !IsTimestamp(trial.end_time())) {
     return MakeError(ErrorId::kRequestInvalid, "a time is out of range",
                      "give times from 1970 to 9999, or none", field);
   }
-  row.started = FromTimestamp(trial.start_time());
-  row.ended = FromTimestamp(trial.end_time());
+  row.started = TimestampFromProto(trial.start_time());
+  row.ended = TimestampFromProto(trial.end_time());
   return row;
 }
 
@@ -133,6 +124,7 @@ absl::StatusOr<std::int64_t> Coordinator::Impl::Enqueue(
   proposer_.Began(book.row().key, row.number, row.point);
   const std::int64_t number = row.number;
   RETURN_IF_ERROR(InsertTrial(batch, book, std::move(row)));
+  FROSTLINE_FAILPOINT(kTrialsEnqueued);
   return number;
 }
 
@@ -201,6 +193,7 @@ absl::StatusOr<v1::ImportTrialsReply> Coordinator::Impl::ImportTrials(
         book->row().key, row.number, row.state, row.values,
         request.trials(static_cast<int>(i)).usage().train_seconds());
     RETURN_IF_ERROR(InsertTrial(batch, *book, std::move(row)));
+    FROSTLINE_FAILPOINT(kTrialsImported);
     RETURN_IF_ERROR(batch.Write([&](Transaction& transaction) {
       return transaction.AddMeasurements(measured[i]);
     }));
@@ -261,15 +254,33 @@ absl::StatusOr<v1::Trial> Coordinator::Impl::CancelTrial(
   return Describe(*named.book, named.book->Find(named.trial.row.number)->row);
 }
 
+// An attempt 0 of the trial to come: the newest attempt of `row` that left a
+// checkpoint, handed on.
+absl::StatusOr<AttemptRow> Coordinator::Impl::CheckpointOf(
+    const TrialRow& row, const std::string& name) const {
+  ASSIGN_OR_RETURN(const std::vector<AttemptRow> attempts,
+                   store_.ListAttempts(row.study, row.number));
+  for (auto attempt = attempts.rbegin(); attempt != attempts.rend();
+       ++attempt) {
+    if (attempt->checkpoint.empty()) continue;
+    AttemptRow handed_on;
+    handed_on.state = AttemptState::kReleased;
+    handed_on.worker = attempt->worker;
+    handed_on.boot_id = attempt->boot_id;
+    handed_on.started = handed_on.ended = clock_.Wall();
+    handed_on.cause = absl::StrCat("goes on from ", name);
+    handed_on.checkpoint = attempt->checkpoint;
+    return handed_on;
+  }
+  return MakeError(ErrorId::kTrialNotFound,
+                   absl::StrCat(name, " left no checkpoint"),
+                   "retry it from the start", "from_checkpoint");
+}
+
 absl::StatusOr<v1::Trial> Coordinator::Impl::RetryTrial(
     Batch& batch, const v1::RetryTrialRequest& request) {
   ASSIGN_OR_RETURN(Named named, FindTrial(request.name()));
   StudyBook& book = *named.book;
-  if (request.from_checkpoint()) {
-    return MakeError(ErrorId::kMethodNotBuilt,
-                     "a retry from the checkpoint is not served yet",
-                     "retry from the start", "from_checkpoint");
-  }
   if (!IsTerminal(named.trial.row.state)) {
     return MakeError(
         ErrorId::kTrialNotTerminal,
@@ -286,8 +297,20 @@ absl::StatusOr<v1::Trial> Coordinator::Impl::RetryTrial(
   row.labels = named.trial.row.labels;
   row.seen_revision = book.revision();
   const std::int64_t number = row.number;
+  std::optional<AttemptRow> before;
+  if (request.from_checkpoint()) {
+    ASSIGN_OR_RETURN(before, CheckpointOf(named.trial.row, request.name()));
+    before->study = book.row().key;
+    before->number = number;
+  }
   proposer_.Began(book.row().key, number, row.point);
   RETURN_IF_ERROR(InsertTrial(batch, book, row));
+  if (before.has_value()) {
+    RETURN_IF_ERROR(batch.Write([&before](Transaction& transaction) {
+      return transaction.PutAttempt(*before);
+    }));
+    book.Absorb(book.Find(number)->row, before);
+  }
   if (book.row().state == StudyState::kCompleted) {
     RETURN_IF_ERROR(PersistStudy(batch, book, StudyState::kActive,
                                  absl::StrCat("retry of ", request.name())));

@@ -2,10 +2,13 @@
 //
 // The fleet: register, drain, list. On the loop.
 
+#include "base/failpoint.h"
 #include "base/ids.h"
+#include "proto/wire_time.h"
 #include "server/convert.h"
 #include "server/coordinator_impl.h"
 #include "server/filter.h"
+#include "server/limits.h"
 #include "server/page_token.h"
 
 namespace frostline {
@@ -33,9 +36,10 @@ absl::StatusOr<v1::RegisterReply> Coordinator::Impl::Register(
   RETURN_IF_ERROR(batch.Write(
       [&row](Transaction& transaction) { return transaction.PutWorker(row); }));
   // Calls of the earlier life that are still parked get nothing.
-  TurnAway(batch, [&row](const ParkedAcquire& parked) {
-    return parked.worker == row.id && parked.request.boot_id() != row.boot_id;
+  TurnAway(batch, row.id, [&row](const ParkedAcquire& parked) {
+    return parked.request.boot_id() != row.boot_id;
   });
+  FROSTLINE_FAILPOINT(kRegisterWritten);
   v1::RegisterReply reply;
   if (known != nullptr && new_life) {
     const std::set<TrialKey> held = known->holds;
@@ -53,10 +57,10 @@ absl::StatusOr<v1::RegisterReply> Coordinator::Impl::Register(
   const WorkerEntry& entry = workers_.Absorb(row);
   *reply.mutable_worker() = Describe(entry);
   *reply.mutable_heartbeat_interval() =
-      ToProtoDuration(options_.heartbeat_interval);
-  *reply.mutable_lease_ttl() = ToProtoDuration(options_.lease_ttl);
+      DurationToProto(options_.heartbeat_interval);
+  *reply.mutable_lease_ttl() = DurationToProto(options_.lease_ttl);
   reply.set_coordinator_version(FROSTLINE_VERSION);
-  reply.set_max_request_bytes(1 << 20);
+  reply.set_max_request_bytes(kMaxRequestBytes);
   return reply;
 }
 
@@ -90,8 +94,8 @@ v1::Worker Coordinator::Impl::Describe(const WorkerEntry& entry) const {
                        .count();
   worker.set_state(gone ? v1::WORKER_STATE_GONE
                         : static_cast<v1::WorkerState>(entry.row.state));
-  *worker.mutable_register_time() = ToTimestamp(entry.row.registered);
-  *worker.mutable_last_seen_time() = ToTimestamp(entry.row.last_seen);
+  *worker.mutable_register_time() = TimestampToProto(entry.row.registered);
+  *worker.mutable_last_seen_time() = TimestampToProto(entry.row.last_seen);
   for (const TrialKey& trial : entry.holds) {
     worker.add_trials(
         TrialNameOf(studies_.at(trial.study).row().id, trial.number));

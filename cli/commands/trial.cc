@@ -14,13 +14,18 @@ namespace frostline {
 namespace {
 
 constexpr int kPageSize = 500;
+// Of a running trial: its worker is asked, and answers with its next heartbeat.
+constexpr int kLogWaitSeconds = 25;
 constexpr std::int64_t kMostTrials = 1'000'000'000;
 
 struct TrialArgs {
   std::string study;
   std::int64_t number = 0;
   std::string state;
-  std::int64_t limit = 0;  // 0: all
+  std::int64_t limit = 0;    // 0: all
+  std::int64_t attempt = 0;  // 0: the newest
+  std::string reason;
+  bool from_checkpoint = false;
   bool json = false;
 };
 
@@ -88,10 +93,71 @@ absl::StatusOr<ExitCode> Show(Session& session, const TrialArgs& args) {
   return kExitOk;
 }
 
+std::string TrialNameFrom(const std::string& study, std::int64_t number) {
+  return absl::StrCat(study, "/trials/", number);
+}
+
+absl::StatusOr<ExitCode> ShowLog(Session& session, const TrialArgs& args) {
+  ASSIGN_OR_RETURN(const std::string study, StudyNameFrom(args.study));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  v1::GetTrialLogRequest request;
+  request.set_name(TrialNameFrom(study, args.number));
+  request.set_attempt(args.attempt);
+  request.mutable_wait()->set_seconds(kLogWaitSeconds);
+  ASSIGN_OR_RETURN(const v1::GetTrialLogReply reply,
+                   client->Call(&v1::StudyService::Stub::GetTrialLog, request));
+  if (reply.tail().empty()) std::cerr << "no log of this attempt is kept\n";
+  std::cout << reply.tail();
+  return kExitOk;
+}
+
+absl::StatusOr<ExitCode> CancelOne(Session& session, const TrialArgs& args) {
+  ASSIGN_OR_RETURN(const std::string study, StudyNameFrom(args.study));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  v1::CancelTrialRequest request;
+  request.set_request_id(RandomHexId());
+  request.set_name(TrialNameFrom(study, args.number));
+  request.set_reason(args.reason);
+  ASSIGN_OR_RETURN(const v1::Trial trial,
+                   client->Call(&v1::StudyService::Stub::CancelTrial, request));
+  std::cout << trial.name() << " is " << NameOf(trial.state()) << "\n";
+  return kExitOk;
+}
+
+absl::StatusOr<ExitCode> RetryOne(Session& session, const TrialArgs& args) {
+  ASSIGN_OR_RETURN(const std::string study, StudyNameFrom(args.study));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  v1::RetryTrialRequest request;
+  request.set_request_id(RandomHexId());
+  request.set_name(TrialNameFrom(study, args.number));
+  request.set_from_checkpoint(args.from_checkpoint);
+  ASSIGN_OR_RETURN(const v1::Trial trial,
+                   client->Call(&v1::StudyService::Stub::RetryTrial, request));
+  std::cout << trial.name() << " is " << NameOf(trial.state()) << "\n";
+  return kExitOk;
+}
+
+// A verb about one trial, with STUDY and NUMBER.
+CLI::App* AddTrialVerb(CLI::App& noun, Invocation& invocation,
+                       const std::shared_ptr<TrialArgs>& args,
+                       const std::string& name, const std::string& help,
+                       absl::StatusOr<ExitCode> (*verb)(Session&,
+                                                        const TrialArgs&)) {
+  CLI::App* const added =
+      AddVerb(noun, name, help, invocation,
+              [args, verb](Session& session) { return verb(session, *args); });
+  added->add_option("STUDY", args->study, "The study")->required();
+  added->add_option("NUMBER", args->number, "The trial's number")
+      ->required()
+      ->check(CLI::Range(std::int64_t{0}, kMostTrials));
+  return added;
+}
+
 }  // namespace
 
 void AddTrialCommands(CLI::App& app, Invocation& invocation) {
-  CLI::App* const noun = app.add_subcommand("trial", "List and show trials");
+  CLI::App* const noun =
+      app.add_subcommand("trial", "List, show, cancel and retry trials");
   noun->require_subcommand(1)->fallthrough();
   const auto args = std::make_shared<TrialArgs>();
   CLI::App* const list =
@@ -103,14 +169,19 @@ void AddTrialCommands(CLI::App& app, Invocation& invocation) {
   list->add_option("--limit", args->limit, "At most so many")
       ->check(CLI::Range(std::int64_t{1}, kMostTrials));
   list->add_flag("--json", args->json, "As JSON: {\"trials\": […]}");
-  CLI::App* const show = AddVerb(
-      *noun, "show", "Show one trial: rates, metrics, attempts", invocation,
-      [args](Session& session) { return Show(session, *args); });
-  show->add_option("STUDY", args->study, "The study")->required();
-  show->add_option("NUMBER", args->number, "The trial's number")
-      ->required()
-      ->check(CLI::Range(std::int64_t{0}, kMostTrials));
-  show->add_flag("--json", args->json, "The trial as JSON");
+  AddTrialVerb(*noun, invocation, args, "show",
+               "Show one trial: rates, metrics, attempts", Show)
+      ->add_flag("--json", args->json, "The trial as JSON");
+  AddTrialVerb(*noun, invocation, args, "log",
+               "Print the last lines of a trial's log", ShowLog)
+      ->add_option("--attempt", args->attempt, "Not of the newest attempt")
+      ->check(CLI::Range(std::int64_t{1}, kMostTrials));
+  AddTrialVerb(*noun, invocation, args, "cancel", "Cancel one trial", CancelOne)
+      ->add_option("--reason", args->reason, "For people");
+  AddTrialVerb(*noun, invocation, args, "retry",
+               "Run an ended trial's point again, as a new trial", RetryOne)
+      ->add_flag("--from-checkpoint", args->from_checkpoint,
+                 "Go on from its last checkpoint");
 }
 
 }  // namespace frostline

@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "base/ids.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/view/format.h"
@@ -37,6 +38,21 @@ absl::StatusOr<ExitCode> List(Session& session, bool json) {
   return kExitOk;
 }
 
+absl::StatusOr<ExitCode> DrainOne(Session& session, const std::string& id,
+                                  bool undo) {
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  v1::DrainWorkerRequest request;
+  request.set_request_id(RandomHexId());
+  request.set_worker(id.starts_with("workers/") ? id : WorkerNameOf(id));
+  request.set_undo(undo);
+  ASSIGN_OR_RETURN(
+      const v1::Worker worker,
+      client->Call(&v1::WorkerService::Stub::DrainWorker, request));
+  std::cout << worker.name() << (undo ? " works again" : " is drained")
+            << "; it holds " << worker.trials_size() << " trials\n";
+  return kExitOk;
+}
+
 // Reached only when something stands before `serve` (command_line.h).
 absl::StatusOr<ExitCode> Misplaced(const std::string& name) {
   return MakeError(ErrorId::kRequestInvalid,
@@ -52,14 +68,24 @@ void AddServeCommand(CLI::App& app, Invocation& invocation) {
 }
 
 void AddWorkerCommands(CLI::App& app, Invocation& invocation) {
-  CLI::App* const noun = app.add_subcommand(
-      "worker",
-      "Run a worker here (frostline-worker); `worker list` lists them");
+  CLI::App* const noun =
+      app.add_subcommand("worker",
+                         "Run a worker here (frostline-worker); `worker list` "
+                         "and `drain` are about all");
   noun->require_subcommand(1)->fallthrough();
   const auto json = std::make_shared<bool>(false);
   AddVerb(*noun, "list", "List the workers the coordinator knows", invocation,
           [json](Session& session) { return List(session, *json); })
       ->add_flag("--json", *json, "As JSON: {\"workers\": […]}");
+  const auto id = std::make_shared<std::string>();
+  const auto undo = std::make_shared<bool>(false);
+  CLI::App* const drain = AddVerb(
+      *noun, "drain", "No new trials for a worker; it hands back what it holds",
+      invocation,
+      [id, undo](Session& session) { return DrainOne(session, *id, *undo); });
+  drain->add_option("WORKER", *id, "The worker's id")->required();
+  drain->add_flag("--undo", *undo,
+                  "Let it work again, also after a quarantine");
 }
 
 }  // namespace frostline

@@ -15,12 +15,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "server/limits.h"
 
 namespace frostline {
 
-// gRPC itself cuts a request off at kMaxTransportBytes, with a bare status;
-// between the two limits the answer says what is wrong.
-inline constexpr std::size_t kMaxRequestBytes = 1024 * 1024;
+// Requests are held to kMaxRequestBytes (server/limits.h). gRPC itself cuts a
+// request off at kMaxTransportBytes, with a bare status; between the two limits
+// the answer says what is wrong.
 inline constexpr int kMaxTransportBytes = 2 * 1024 * 1024;
 
 // 60 s is the rule; the slack forgives a client's rounding.

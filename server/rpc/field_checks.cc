@@ -7,13 +7,13 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/status_macros.h"
+#include "server/limits.h"
 
 namespace frostline {
 namespace {
 
 constexpr std::size_t kMinRequestId = 16;
 constexpr std::size_t kMaxToken = 64;
-constexpr int kMaxPageSize = 1000;
 constexpr std::size_t kMaxPageToken = 1024;
 constexpr std::size_t kMaxFilter = 4096;
 

@@ -5,20 +5,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "server/limits.h"
 #include "server/rpc/field_checks.h"
 
 namespace frostline {
 namespace {
 
-constexpr std::int64_t kMaxLabels = 64;
-constexpr std::size_t kMaxLabelBytes = 256;
-constexpr std::int64_t kMaxMeasurements = 1000;
-constexpr std::int64_t kMaxStepMetrics = 64;
-constexpr std::int64_t kMaxFinalMetrics = 256;
 constexpr std::size_t kMaxMetricName = 256;
-constexpr std::size_t kMaxCause = 4 * 1024;
-constexpr std::size_t kMaxLogTail = 64 * 1024;
-constexpr std::size_t kMaxExamples = 512 * 1024;
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 
 using MetricMap = google::protobuf::Map<std::string, double>;
@@ -47,7 +40,7 @@ absl::Status CheckLease(const v1::LeaseRef& lease, const std::string& field) {
 
 absl::Status CheckMeasurements(const Measurements& measurements) {
   RETURN_IF_ERROR(
-      CheckCount(measurements.size(), kMaxMeasurements, "measurements"));
+      CheckCount(measurements.size(), kMaxMeasurementsAtOnce, "measurements"));
   for (int i = 0; i < measurements.size(); ++i) {
     const std::string field = absl::StrCat("measurements[", i, "]");
     RETURN_IF_ERROR(
@@ -72,7 +65,7 @@ absl::Status CheckOutcome(const v1::Outcome& outcome) {
       CheckMetrics(outcome.metrics(), kMaxFinalMetrics, "outcome.metrics"));
   RETURN_IF_ERROR(CheckCause(outcome.cause(), "outcome.cause"));
   RETURN_IF_ERROR(CheckLogTail(outcome.log_tail(), "outcome.log_tail"));
-  return CheckBytes(outcome.examples().data(), kMaxExamples,
+  return CheckBytes(outcome.examples().data(), kMaxExamplesBytes,
                     "outcome.examples.data");
 }
 
@@ -90,11 +83,11 @@ absl::Status CheckLabels(const Labels& labels, const std::string& field) {
 }
 
 absl::Status CheckLogTail(const std::string& tail, const std::string& field) {
-  return CheckBytes(tail, kMaxLogTail, field);
+  return CheckBytes(tail, kMaxLogTailBytes, field);
 }
 
 absl::Status CheckCause(const std::string& cause, const std::string& field) {
-  return CheckBytes(cause, kMaxCause, field);
+  return CheckBytes(cause, kMaxReasonBytes, field);
 }
 
 }  // namespace frostline

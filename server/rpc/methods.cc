@@ -60,6 +60,7 @@ MethodTable ServedMethods(Coordinator& coordinator, Duration watch_alive) {
       {"frostline.v1.StudyService.ListBestTrials", serve(&C::ListBestTrials)},
       {"frostline.v1.StudyService.GetExampleOutcomes",
        serve(&C::GetExampleOutcomes)},
+      {"frostline.v1.StudyService.GetTrialLog", serve(&C::GetTrialLog)},
       {"frostline.v1.StudyService.GetTrial", serve(&C::GetTrial)},
       {"frostline.v1.StudyService.ListTrials", serve(&C::ListTrials)},
       {"frostline.v1.StudyService.ListMeasurements",
@@ -76,6 +77,7 @@ MethodTable ServedMethods(Coordinator& coordinator, Duration watch_alive) {
 
       {"frostline.v1.ImportanceService.GetReport", serve(&C::GetReport)},
 
+      {"frostline.v1.AdminService.Backup", serve(&C::Backup)},
       {"frostline.v1.AdminService.GetInfo", serve(&C::GetInfo)},
   };
   table.streams = {

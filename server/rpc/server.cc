@@ -81,15 +81,17 @@ class RpcServer::Impl {
     }
   }
 
-  absl::Status Start(ListenAddress address) {
+  absl::Status Start(ListenAddress address,
+                     std::shared_ptr<grpc::ServerCredentials> credentials) {
+    if (credentials == nullptr) credentials = grpc::InsecureServerCredentials();
     grpc::EnableDefaultHealthCheckService(true);
     grpc::ServerBuilder builder;
     SetLimits(&builder);
     for (const auto& service : services_) {
       builder.RegisterService(service.get());
     }
-    builder.AddListeningPort(FormatAddress(address),
-                             grpc::InsecureServerCredentials(), &address.port);
+    builder.AddListeningPort(FormatAddress(address), credentials,
+                             &address.port);
     server_ = builder.BuildAndStart();
     if (server_ == nullptr) {
       return MakeError(
@@ -131,7 +133,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Listen(
   ASSIGN_OR_RETURN(const ListenAddress address, Admissible(options.listen));
   auto impl =
       std::make_unique<Impl>(ServedMethods(coordinator, options.watch_alive));
-  RETURN_IF_ERROR(impl->Start(address));
+  RETURN_IF_ERROR(impl->Start(address, options.credentials));
   return std::unique_ptr<RpcServer>(new RpcServer(std::move(impl)));
 }
 

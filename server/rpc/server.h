@@ -21,10 +21,16 @@
 #include "base/clock.h"
 #include "server/coordinator.h"
 
+namespace grpc {
+class ServerCredentials;
+}
+
 namespace frostline {
 
 struct RpcOptions {
   std::string listen = "127.0.0.1:7070";  // port 0: any that is free
+  // Null: without encryption, which only loopback is served.
+  std::shared_ptr<grpc::ServerCredentials> credentials = nullptr;
   // How often a watch without news says that it is alive.
   Duration watch_alive = std::chrono::seconds(15);
 };

@@ -18,7 +18,7 @@
 
 namespace frostline {
 
-// StudyService: validate_study.cc
+// StudyService: validate_study.cc, validate_trials.cc
 absl::Status Validate(const v1::CreateStudyRequest& request);
 absl::Status Validate(const v1::GetStudyRequest& request);
 absl::Status Validate(const v1::ListStudiesRequest& request);
@@ -29,8 +29,6 @@ absl::Status Validate(const v1::WatchStudyRequest& request);
 absl::Status Validate(const v1::GetTrialRequest& request);
 absl::Status Validate(const v1::ListTrialsRequest& request);
 absl::Status Validate(const v1::ListMeasurementsRequest& request);
-
-// WorkerService: validate_worker.cc
 absl::Status Validate(const v1::UpdateStudyRequest& request);
 absl::Status Validate(const v1::DeleteStudyRequest& request);
 absl::Status Validate(const v1::ExplainStudyRequest& request);
@@ -42,7 +40,9 @@ absl::Status Validate(const v1::RetryTrialRequest& request);
 absl::Status Validate(const v1::ListBestTrialsRequest& request);
 absl::Status Validate(const v1::ExportTrialsRequest& request);
 absl::Status Validate(const v1::GetExampleOutcomesRequest& request);
+absl::Status Validate(const v1::GetTrialLogRequest& request);
 
+// WorkerService: validate_worker.cc
 absl::Status Validate(const v1::RegisterRequest& request);
 absl::Status Validate(const v1::AcquireRequest& request);
 absl::Status Validate(const v1::HeartbeatRequest& request);
@@ -54,6 +54,7 @@ absl::Status Validate(const v1::DrainWorkerRequest& request);
 
 // ImportanceService and AdminService: validate_study.cc
 absl::Status Validate(const v1::GetReportRequest& request);
+absl::Status Validate(const v1::BackupRequest& request);
 absl::Status Validate(const v1::GetInfoRequest& request);
 
 // A call that waits must be able to answer before its deadline.
@@ -62,6 +63,8 @@ absl::Status CheckWait(const Request&, Duration) {
   return absl::OkStatus();
 }
 absl::Status CheckWait(const v1::AcquireRequest& request, Duration time_left);
+absl::Status CheckWait(const v1::GetTrialLogRequest& request,
+                       Duration time_left);
 
 }  // namespace frostline
 

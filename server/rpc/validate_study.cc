@@ -3,13 +3,13 @@
 
 #include "base/ids.h"
 #include "base/status_macros.h"
+#include "server/limits.h"
 #include "server/rpc/field_checks.h"
 #include "server/rpc/validate.h"
 
 namespace frostline {
 namespace {
 
-constexpr std::size_t kMaxReason = 4096;
 constexpr std::int64_t kMaxDownsample = 100'000;
 
 // The same three for pause, resume and stop.
@@ -47,7 +47,7 @@ absl::Status Validate(const v1::ListStudiesRequest& request) {
 
 absl::Status Validate(const v1::PauseStudyRequest& request) {
   RETURN_IF_ERROR(CheckVerb(request));
-  return CheckBytes(request.reason(), kMaxReason, "reason");
+  return CheckBytes(request.reason(), kMaxReasonBytes, "reason");
 }
 
 absl::Status Validate(const v1::ResumeStudyRequest& request) {
@@ -56,7 +56,7 @@ absl::Status Validate(const v1::ResumeStudyRequest& request) {
 
 absl::Status Validate(const v1::StopStudyRequest& request) {
   RETURN_IF_ERROR(CheckVerb(request));
-  return CheckBytes(request.reason(), kMaxReason, "reason");
+  return CheckBytes(request.reason(), kMaxReasonBytes, "reason");
 }
 
 absl::Status Validate(const v1::WatchStudyRequest& request) {
@@ -91,6 +91,11 @@ absl::Status Validate(const v1::ListMeasurementsRequest& request) {
 
 absl::Status Validate(const v1::GetReportRequest& request) {
   return CheckStudyName(request.study(), "study");
+}
+
+absl::Status Validate(const v1::BackupRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  return CheckBytes(request.label(), kMaxLabelBytes, "label");
 }
 
 absl::Status Validate(const v1::GetInfoRequest&) { return absl::OkStatus(); }

@@ -2,19 +2,18 @@
 #include <limits>
 
 #include "base/status_macros.h"
+#include "server/limits.h"
 #include "server/rpc/field_checks.h"
 #include "server/rpc/validate.h"
 
 namespace frostline {
 namespace {
 
-constexpr std::size_t kMaxReason = 4096;
 constexpr std::size_t kMaxEtag = 64;
-constexpr std::int64_t kMaxTrialsAtOnce = 1'000;
 constexpr std::int64_t kMaxBest = 1'000;
 
 absl::Status CheckPriority(std::int64_t priority) {
-  return CheckRange(priority, -1000, 1000, "priority");
+  return CheckRange(priority, -kMaxPriority, kMaxPriority, "priority");
 }
 
 }  // namespace
@@ -59,7 +58,7 @@ absl::Status Validate(const v1::UpdateTrialRequest& request) {
 absl::Status Validate(const v1::CancelTrialRequest& request) {
   RETURN_IF_ERROR(CheckRequestId(request.request_id()));
   RETURN_IF_ERROR(CheckTrialName(request.name(), "name"));
-  return CheckBytes(request.reason(), kMaxReason, "reason");
+  return CheckBytes(request.reason(), kMaxReasonBytes, "reason");
 }
 
 absl::Status Validate(const v1::RetryTrialRequest& request) {
@@ -82,6 +81,17 @@ absl::Status Validate(const v1::ExportTrialsRequest& request) {
 
 absl::Status Validate(const v1::GetExampleOutcomesRequest& request) {
   return CheckTrialName(request.name(), "name");
+}
+
+absl::Status Validate(const v1::GetTrialLogRequest& request) {
+  RETURN_IF_ERROR(CheckTrialName(request.name(), "name"));
+  RETURN_IF_ERROR(CheckRange(request.attempt(), 0,
+                             std::numeric_limits<std::int64_t>::max(),
+                             "attempt"));
+  RETURN_IF_ERROR(CheckRange(request.max_bytes(), 0,
+                             static_cast<std::int64_t>(kMaxLogTailBytes),
+                             "max_bytes"));
+  return CheckDuration(request.wait(), kLongestWaitSeconds, "wait");
 }
 
 }  // namespace frostline

@@ -4,6 +4,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
 #include "base/status_macros.h"
+#include "proto/wire_time.h"
+#include "server/limits.h"
 #include "server/rpc/field_checks.h"
 #include "server/rpc/lease_checks.h"
 #include "server/rpc/validate.h"
@@ -13,10 +15,16 @@ namespace {
 
 constexpr std::int64_t kMaxSlots = 1024;
 constexpr std::int64_t kMaxLeases = 64;
-constexpr std::int64_t kMaxWaitSeconds = 30;
 constexpr std::int64_t kMaxHeldPrefixes = 64;
 constexpr std::int64_t kMaxBeats = 1024;
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+
+absl::Status CheckFits(const google::protobuf::Duration& wait,
+                       Duration time_left) {
+  if (DurationFromProto(wait) <= time_left) return absl::OkStatus();
+  return BadField("wait", "is longer than the call's deadline",
+                  "wait at least 1 s less than the deadline");
+}
 
 }  // namespace
 
@@ -35,7 +43,7 @@ absl::Status Validate(const v1::AcquireRequest& request) {
   RETURN_IF_ERROR(CheckToken(request.boot_id(), "boot_id"));
   RETURN_IF_ERROR(
       CheckRange(request.max_leases(), 1, kMaxLeases, "max_leases"));
-  RETURN_IF_ERROR(CheckDuration(request.wait(), kMaxWaitSeconds, "wait"));
+  RETURN_IF_ERROR(CheckDuration(request.wait(), kLongestWaitSeconds, "wait"));
   if (!request.study().empty()) {
     RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
   }
@@ -44,11 +52,12 @@ absl::Status Validate(const v1::AcquireRequest& request) {
 }
 
 absl::Status CheckWait(const v1::AcquireRequest& request, Duration time_left) {
-  const Duration wait = std::chrono::seconds(request.wait().seconds()) +
-                        std::chrono::nanoseconds(request.wait().nanos());
-  if (wait <= time_left) return absl::OkStatus();
-  return BadField("wait", "is longer than the call's deadline",
-                  "wait at least 1 s less than the deadline");
+  return CheckFits(request.wait(), time_left);
+}
+
+absl::Status CheckWait(const v1::GetTrialLogRequest& request,
+                       Duration time_left) {
+  return CheckFits(request.wait(), time_left);
 }
 
 absl::Status Validate(const v1::HeartbeatRequest& request) {

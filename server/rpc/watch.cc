@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "proto/wire_time.h"
 #include "server/rpc/stream.h"
 
 namespace frostline {
@@ -14,12 +15,9 @@ namespace {
 using Events = std::vector<v1::StudyEvent>;
 
 v1::StudyEvent Alive(std::int64_t revision) {
-  const WallMicros now = SystemClock().Wall();
   v1::StudyEvent event;
   event.set_revision(revision);
-  event.mutable_alive()->set_seconds(now / 1'000'000);
-  event.mutable_alive()->set_nanos(static_cast<std::int32_t>(now % 1'000'000) *
-                                   1000);
+  *event.mutable_alive() = TimestampToProto(SystemClock().Wall());
   return event;
 }
 

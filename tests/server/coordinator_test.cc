@@ -87,6 +87,49 @@ TEST_F(CoordinatorTest, AWorkerThatHungUpIsLeasedNothing) {
   EXPECT_EQ(driver_->GetStudy("a")->counts().running(), 0);
 }
 
+TEST_F(CoordinatorTest, EveryoneOfManyWaitersIsServed) {
+  constexpr int kWorkers = 150;  // more than are proposed for at once
+  std::vector<std::future<absl::StatusOr<v1::AcquireReply>>> waiting;
+  for (int i = 0; i < kWorkers; ++i) {
+    const std::string id = "w" + std::to_string(i);
+    ASSERT_OK(driver_->Register(id, "boot-1"));
+    waiting.push_back(driver_->StartAcquire(Driver::AcquireOf(id, "boot-1")));
+  }
+  Create("a", kWorkers);
+  std::set<std::string> trials;
+  for (auto& answer : waiting) {
+    const auto reply = answer.get();
+    ASSERT_EQ(reply->leases_size(), 1);
+    EXPECT_TRUE(trials.insert(reply->leases(0).trial()).second);
+  }
+}
+
+TEST_F(CoordinatorTest, TheNextTrialIsPreparedWhenASlotBecomesFree) {
+  Create("a", 3);
+  ASSERT_OK(driver_->Finish(Acquire(), 0.5));
+  while (driver_->GetStudy("a")->counts().queued() == 0) {
+  }
+  // … so that it is there without a wait, and only one is.
+  v1::AcquireRequest request = Driver::AcquireOf("w", "boot-1");
+  request.clear_wait();
+  EXPECT_EQ(driver_->StartAcquire(request).get()->leases_size(), 1);
+  EXPECT_EQ(driver_->GetStudy("a")->counts().queued(), 0);
+}
+
+TEST_F(CoordinatorTest, TrialsOfPeopleGoBeforePreparedOnes) {
+  Create("a", 5);
+  ASSERT_OK(driver_->Finish(Acquire(), 0.5));
+  while (driver_->GetStudy("a")->counts().queued() == 0) {
+  }
+  v1::EnqueueTrialsRequest enqueue;
+  enqueue.set_request_id(RandomHexId());
+  enqueue.set_name("studies/a");
+  enqueue.add_trials();
+  const auto enqueued = driver_->Call(&Coordinator::EnqueueTrials, enqueue);
+  ASSERT_OK(enqueued);
+  EXPECT_EQ(Acquire().trial(), enqueued->trials(0).name());
+}
+
 TEST_F(CoordinatorTest, ARepeatedAcquireGetsTheSameLease) {
   Create("a", 3);
   const v1::AcquireRequest request = Driver::AcquireOf("w", "boot-1");

@@ -45,7 +45,8 @@ const std::set<std::string>& Promised() {
       "StudyService.ImportTrials",   "StudyService.UpdateTrial",
       "StudyService.CancelTrial",    "StudyService.RetryTrial",
       "StudyService.ListBestTrials", "StudyService.GetExampleOutcomes",
-      "StudyService.ExportTrials",   "WorkerService.DrainWorker",
+      "StudyService.GetTrialLog",    "StudyService.ExportTrials",
+      "WorkerService.DrainWorker",   "AdminService.Backup",
       "AdminService.GetInfo"};
   return *promised;
 }

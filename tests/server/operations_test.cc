@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What operators and the curious ask for: logs, backups, retries from a
+// checkpoint, and what happens when the disk runs out.
+#include <filesystem>
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "storage/factory.h"
+#include "tests/server/driver.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_folder.h"
+
+namespace frostline {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::IsEmpty;
+
+class OperationsTest : public ::testing::Test {
+ protected:
+  OperationsTest() { Open({}); }
+
+  void Open(const StoreLimits& limits) {
+    driver_.reset();
+    store_.reset();
+    store_ =
+        *OpenStore({.data_folder = folder_.File("data"), .limits = limits});
+    driver_ = std::make_unique<Driver>(
+        *store_, clock_,
+        CoordinatorOptions{.backup_folder = folder_.File("backups")});
+  }
+  v1::Lease Begin() {
+    EXPECT_OK(driver_->Call(&Coordinator::CreateStudy, ExampleStudy("a", 5)));
+    EXPECT_OK(driver_->Register("w", "boot-1"));
+    return driver_->AcquireOne("w", "boot-1");
+  }
+  std::future<absl::StatusOr<v1::GetTrialLogReply>> AskLog(
+      const std::string& trial, std::int64_t attempt = 0,
+      std::int32_t max_bytes = 0) {
+    v1::GetTrialLogRequest request;
+    request.set_name(trial);
+    request.set_attempt(attempt);
+    request.set_max_bytes(max_bytes);
+    request.mutable_wait()->set_seconds(20);
+    auto promise =
+        std::make_shared<std::promise<absl::StatusOr<v1::GetTrialLogReply>>>();
+    driver_->coordinator().GetTrialLog(
+        request, [promise](absl::StatusOr<v1::GetTrialLogReply> reply) {
+          promise->set_value(std::move(reply));
+        });
+    return promise->get_future();
+  }
+  absl::StatusOr<v1::HeartbeatReply> Beat(const v1::Lease& lease,
+                                          const std::string& tail) {
+    v1::HeartbeatRequest request;
+    request.set_worker("workers/w");
+    request.set_boot_id("boot-1");
+    *request.add_leases()->mutable_lease() = Driver::RefOf(lease);
+    request.mutable_leases(0)->set_log_tail(tail);
+    return driver_->Call(&Coordinator::Heartbeat, request);
+  }
+  absl::StatusOr<v1::BackupReply> BackUp(const std::string& label,
+                                         const std::string& request_id) {
+    v1::BackupRequest request;
+    request.set_request_id(request_id);
+    request.set_label(label);
+    return driver_->Call(&Coordinator::Backup, request);
+  }
+
+  const TempFolder folder_;
+  FakeClock clock_;
+  std::unique_ptr<TrialStore> store_;
+  std::unique_ptr<Driver> driver_;
+};
+
+TEST_F(OperationsTest, TheLogOfARunningTrialIsFetchedFromItsWorker) {
+  const v1::Lease lease = Begin();
+  auto log = AskLog(lease.trial());
+  EXPECT_THAT(Beat(lease, "")->want_log(), ElementsAre(lease.trial()));
+  EXPECT_THAT(Beat(lease, "epoch 1\nepoch 2\n")->want_log(), IsEmpty());
+  const auto reply = log.get();
+  EXPECT_EQ(reply->tail(), "epoch 1\nepoch 2\n");
+  EXPECT_TRUE(reply->live());
+  EXPECT_EQ(reply->attempt(), 1);
+}
+
+TEST_F(OperationsTest, ALogThatDoesNotComeIsAnsweredEmptyWhenTheWaitIsOver) {
+  const v1::Lease lease = Begin();
+  auto log = AskLog(lease.trial());
+  ASSERT_OK(driver_->GetStudy("a"));  // the call is parked now
+  clock_.Advance(seconds(21));
+  const auto reply = log.get();
+  ASSERT_OK(reply);
+  EXPECT_EQ(reply->tail(), "");
+  EXPECT_FALSE(reply->live());
+}
+
+TEST_F(OperationsTest, TheLogOfAFailedAttemptIsKeptAndCutAtALine) {
+  const v1::Lease lease = Begin();
+  v1::FinishRequest finish;
+  *finish.mutable_lease() = Driver::RefOf(lease);
+  finish.mutable_outcome()->set_kind(v1::Outcome::FAILED);
+  finish.mutable_outcome()->set_log_tail("step 1\nstep 2\nTraceback\n");
+  ASSERT_OK(driver_->Call(&Coordinator::Finish, finish));
+  Open({});  // also after a restart
+  EXPECT_EQ(AskLog(lease.trial(), 1).get()->tail(),
+            "step 1\nstep 2\nTraceback\n");
+  EXPECT_EQ(AskLog(lease.trial(), 1, 13).get()->tail(), "Traceback\n");
+  EXPECT_THAT(AskLog(lease.trial(), 2).get(),
+              FailsWith(ErrorId::kTrialNotFound));
+}
+
+TEST_F(OperationsTest, ABackupIsMadeOncePerRequestAndCanBeRestored) {
+  ASSERT_OK(driver_->Finish(Begin(), 0.5));
+  const std::string id = RandomHexId();
+  const auto made = BackUp("monday.sqlite", id);
+  ASSERT_OK(made);
+  EXPECT_EQ(made->file(), "monday.sqlite");
+  EXPECT_EQ(made->studies(), 1);
+  const auto again = BackUp("monday.sqlite", id);
+  EXPECT_EQ(again->SerializeAsString(), made->SerializeAsString());
+  EXPECT_THAT(BackUp("monday.sqlite", RandomHexId()),
+              FailsWith(ErrorId::kStoreUnwritable));
+
+  ASSERT_OK(RestoreStore(folder_.File("backups/monday.sqlite"),
+                         folder_.File("restored")));
+  const auto restored = OpenStore({.data_folder = folder_.File("restored")});
+  EXPECT_EQ((*restored)->FindTrial(1, 0)->values, std::vector<double>{0.5});
+}
+
+TEST_F(OperationsTest, ABackupWithoutALabelIsNamedByTheTime) {
+  const auto made = BackUp("", RandomHexId());
+  ASSERT_OK(made);
+  EXPECT_EQ(made->file(), "frostline-20260101T000000Z.sqlite");
+  EXPECT_THAT(BackUp("../escape", RandomHexId()),
+              FailsAt(ErrorId::kNameInvalid, "label"));
+}
+
+TEST_F(OperationsTest, ARetryGoesOnFromTheLastCheckpoint) {
+  const v1::Lease lease = Begin();
+  v1::FinishRequest finish;
+  *finish.mutable_lease() = Driver::RefOf(lease);
+  finish.mutable_outcome()->set_kind(v1::Outcome::INFEASIBLE);
+  finish.mutable_outcome()->mutable_checkpoint()->set_id("0.1.last");
+  ASSERT_OK(driver_->Call(&Coordinator::Finish, finish));
+  v1::RetryTrialRequest retry;
+  retry.set_request_id(RandomHexId());
+  retry.set_name(lease.trial());
+  retry.set_from_checkpoint(true);
+  const auto retried = driver_->Call(&Coordinator::RetryTrial, retry);
+  ASSERT_OK(retried);
+  Open({});  // what it goes on from is on disk
+  ASSERT_OK(driver_->Register("w", "boot-1"));
+  const v1::Lease again = driver_->AcquireOne("w", "boot-1");
+  EXPECT_EQ(again.trial(), retried->name());
+  EXPECT_EQ(again.resume_from().id(), "0.1.last");
+}
+
+TEST_F(OperationsTest, OnANearlyFullDiskRunningTrialsEndAndNothingBegins) {
+  const v1::Lease lease = Begin();
+  Open({.no_new_studies_bytes = std::int64_t{1} << 60,
+        .no_new_leases_bytes = std::int64_t{1} << 60});
+  ASSERT_OK(driver_->Register("v", "boot-1"));
+  v1::AcquireRequest acquire = Driver::AcquireOf("v", "boot-1");
+  acquire.clear_wait();
+  EXPECT_EQ(driver_->StartAcquire(acquire).get()->none_reason(),
+            v1::DISK_NEARLY_FULL);
+  EXPECT_THAT(driver_->Call(&Coordinator::CreateStudy, ExampleStudy("b", 5)),
+              FailsWith(ErrorId::kStoreFull));
+  v1::ExplainStudyRequest explain;
+  explain.set_name("studies/a");
+  EXPECT_EQ(
+      driver_->Call(&Coordinator::ExplainStudy, explain)->reasons(0).code(),
+      "DISK_NEARLY_FULL");
+  EXPECT_OK(driver_->Finish(lease, 0.5));
+}
+
+TEST_F(OperationsTest, ARunningTrialTellsItsProgress) {
+  const v1::Lease lease = Begin();
+  v1::HeartbeatRequest beat;
+  beat.set_worker("workers/w");
+  beat.set_boot_id("boot-1");
+  v1::LeaseProgress* const progress = beat.add_leases();
+  *progress->mutable_lease() = Driver::RefOf(lease);
+  progress->set_step(120);
+  progress->set_total_steps(1000);
+  progress->mutable_since_step()->set_seconds(14);
+  ASSERT_OK(driver_->Call(&Coordinator::Heartbeat, beat));
+  v1::ExplainStudyRequest explain;
+  explain.set_name("studies/a");
+  explain.set_trial_number(0);
+  EXPECT_THAT(
+      driver_->Call(&Coordinator::ExplainStudy, explain)->reasons(0).sentence(),
+      EndsWith("step 120 of 1000, 14 s ago"));
+}
+
+}  // namespace
+}  // namespace frostline
