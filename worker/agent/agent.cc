@@ -6,10 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/status_macros.h"
-#include "worker/agent/hardware.h"
 #include "worker/agent/outcome.h"
 
 namespace frostline {
@@ -31,7 +31,7 @@ Agent::Agent(AgentOptions options, const Clock& clock)
     : options_(std::move(options)),
       clock_(clock),
       boot_id_(RandomHexId()),
-      hardware_(DetectHardware()),
+      hardware_(DetectHardware(options_.gpu_folder)),
       client_(options_.connect) {
   stop_.Notify(&wakeup_);
 }
@@ -44,14 +44,10 @@ void Agent::Stop(StopLevel level, ExitCode exit_code, const std::string& why) {
 }
 
 absl::StatusOr<ExitCode> Agent::Run() {
-  if (options_.slot_per_gpu) {
-    gpus_ = GpuSlots(std::getenv("CUDA_VISIBLE_DEVICES"), hardware_);
-    if (gpus_.empty()) {
-      return MakeError(ErrorId::kRequestInvalid, "this node has no GPU to see",
-                       "give --slots a number", "--slots");
-    }
-    options_.slots = static_cast<int>(gpus_.size());
-  }
+  ASSIGN_OR_RETURN(plan_, PlanSlots(options_, hardware_, [](const char* name) {
+                     return std::getenv(name);
+                   }));
+  options_.slots = static_cast<int>(plan_.size());
   ASSIGN_OR_RETURN(run_folder_, RunFolder::Open(options_.run_dir, options_.id));
   courier_ = std::make_unique<Courier>(client_, run_folder_->RejectedFolder(),
                                        [this](const v1::Directive& directive) {
@@ -130,6 +126,7 @@ absl::StatusOr<v1::RegisterReply> Agent::RegisterFirst() {
     const bool delivered =
         courier_->DeliverOnce() || undelivered >= kMostUndelivered;
     if (delivered) {
+      FROSTLINE_FAILPOINT(kAgentReplayed);
       auto reply = client_.Register(request);
       if (reply.ok() || !WorthRetrying(reply.status())) return reply;
       Log(LogLevel::kWarning, "not_registered",
@@ -170,7 +167,9 @@ void Agent::RegisterAgain(SteadyTime refused_call) {
 }
 
 absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
+  FROSTLINE_FAILPOINT(kAgentRegistered);
   const std::string name = WorkerNameOf(options_.id);
+  janitor_ = std::make_unique<Janitor>(run_folder_->trials(), options_.keep);
   keeper_ = std::make_unique<LeaseKeeper>(
       client_, clock_, name, boot_id_,
       LeaseKeeper::Hooks{
@@ -178,8 +177,8 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
           .unknown = [this](SteadyTime sent) { RegisterAgain(sent); }});
   // NOLINTNEXTLINE(modernize-make-unique): an aggregate of references.
   context_ = std::unique_ptr<SlotContext>(new SlotContext{
-      options_, clock_, client_, *run_folder_, *keeper_, *courier_, stop_, name,
-      boot_id_, [this](SteadyTime sent) { RegisterAgain(sent); }});
+      options_, clock_, client_, *run_folder_, *janitor_, *keeper_, *courier_,
+      stop_, name, boot_id_, [this](SteadyTime sent) { RegisterAgain(sent); }});
   context_->idle_since = clock_.Steady().count();
   const Duration interval = FromProto(registered.heartbeat_interval());
   if (interval < kLeastInterval) {
@@ -192,12 +191,11 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
        {"coordinator", options_.connect},
        {"slots", absl::StrCat(options_.slots)},
        {"own_trials", absl::StrCat(registered.own_trials_size())}});
-  keeper_->Start(interval, FromProto(registered.lease_ttl()));
+  keeper_->Start(interval);
   courier_->Start();
   for (int i = 0; i < options_.slots; ++i) {
-    const std::string gpu =
-        gpus_.empty() ? "" : gpus_[static_cast<std::size_t>(i)];
-    slots_.push_back(std::make_unique<Slot>(*context_, i, gpu));
+    slots_.push_back(std::make_unique<Slot>(
+        *context_, i, plan_[static_cast<std::size_t>(i)]));
     slots_.back()->Start();
   }
   return absl::OkStatus();

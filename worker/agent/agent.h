@@ -53,7 +53,7 @@ class Agent {
   const Clock& clock_;
   const std::string boot_id_;
   v1::Hardware hardware_;
-  std::vector<std::string> gpus_;
+  std::vector<SlotEnvironment> plan_;
   Wakeup wakeup_;
   StopSwitch stop_;
   RpcClient client_;
@@ -62,6 +62,7 @@ class Agent {
   SteadyTime conflict_window_{};
   int conflicts_ = 0;
   std::unique_ptr<RunFolder> run_folder_;
+  std::unique_ptr<Janitor> janitor_;
   std::unique_ptr<Courier> courier_;
   std::unique_ptr<LeaseKeeper> keeper_;
   std::unique_ptr<SlotContext> context_;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/retry.h"
@@ -40,6 +41,16 @@ v1::FinishRequest RefusedFinish(const v1::FinishRequest& finish,
                              std::string(refusal.message())),
                 kMaxCause));
   return failed;
+}
+
+void ReachSent(const SpoolRecord& record) {
+  if (std::holds_alternative<v1::ReportRequest>(record)) {
+    FROSTLINE_FAILPOINT(kAgentReportSent);
+  } else if (std::holds_alternative<v1::FinishRequest>(record)) {
+    FROSTLINE_FAILPOINT(kAgentFinishSent);
+  } else {
+    FROSTLINE_FAILPOINT(kAgentReleaseSent);
+  }
 }
 
 }  // namespace
@@ -127,6 +138,7 @@ bool Courier::Deliver(Outbox& outbox) {
   const SpoolRecord record = *outbox.Front();
   const absl::Status status = Send(outbox, record);
   if (status.ok()) {
+    ReachSent(record);
     outbox.PopFront();
     return true;
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "absl/strings/ascii.h"
@@ -15,7 +16,6 @@
 namespace frostline {
 namespace {
 
-constexpr char kGpuFolder[] = "/proc/driver/nvidia/gpus";
 constexpr char kCpuFile[] = "/proc/cpuinfo";
 
 // The value of the first line "key : value" of a file in /proc.
@@ -32,11 +32,14 @@ std::string ProcValue(const std::string& path, const std::string& key) {
   return "";
 }
 
-void AddGpus(v1::Hardware* hardware) {
+void AddGpus(const std::string& folder, v1::Hardware* hardware) {
   std::error_code error;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(kGpuFolder, error)) {
-    const std::string file = (entry.path() / "information").string();
+  std::set<std::filesystem::path> paths;  // "0000:18:00.0": sorted by bus
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    paths.insert(entry.path());
+  }
+  for (const std::filesystem::path& path : paths) {
+    const std::string file = (path / "information").string();
     v1::Hardware::Gpu* const gpu = hardware->add_gpus();
     gpu->set_model(ProcValue(file, "Model"));
     gpu->set_uuid(ProcValue(file, "GPU UUID"));
@@ -45,7 +48,7 @@ void AddGpus(v1::Hardware* hardware) {
 
 }  // namespace
 
-v1::Hardware DetectHardware() {
+v1::Hardware DetectHardware(const std::string& gpu_folder) {
   v1::Hardware hardware;
   std::array<char, 256> host{};
   if (gethostname(host.data(), host.size() - 1) == 0) {
@@ -56,14 +59,21 @@ v1::Hardware DetectHardware() {
       static_cast<std::int32_t>(std::thread::hardware_concurrency()));
   hardware.set_memory_bytes(std::int64_t{sysconf(_SC_PHYS_PAGES)} *
                             sysconf(_SC_PAGE_SIZE));
-  AddGpus(&hardware);
+  AddGpus(gpu_folder, &hardware);
   return hardware;
 }
 
 std::vector<std::string> GpuSlots(const char* visible,
                                   const v1::Hardware& hardware) {
   if (visible != nullptr) {
-    return absl::StrSplit(visible, ',', absl::SkipWhitespace());
+    std::vector<std::string> slots;
+    for (const absl::string_view entry : absl::StrSplit(visible, ',')) {
+      const std::string name(absl::StripAsciiWhitespace(entry));
+      // As CUDA reads it: -1 and its like hide all that follows.
+      if (name.empty() || name[0] == '-') break;
+      slots.push_back(name);
+    }
+    return slots;
   }
   std::vector<std::string> slots;
   for (int i = 0; i < hardware.gpus_size(); ++i) {

@@ -13,11 +13,16 @@
 
 namespace frostline {
 
-v1::Hardware DetectHardware();
+// Where the driver lists its GPUs, a folder for each.
+inline constexpr char kGpuFolder[] = "/proc/driver/nvidia/gpus";
+
+// GPUs in the order of their bus addresses.
+v1::Hardware DetectHardware(const std::string& gpu_folder);
 
 // One entry for each GPU that this process may use, as CUDA_VISIBLE_DEVICES
 // would name it: the entries of `visible` (that variable) where a scheduler has
-// set it, else 0, 1, … for the GPUs of `hardware`.
+// set it, up to the first that is none, else 0, 1, … for the GPUs of
+// `hardware`.
 std::vector<std::string> GpuSlots(const char* visible,
                                   const v1::Hardware& hardware);
 

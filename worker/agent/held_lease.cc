@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/agent/held_lease.h"
 
+#include "base/log.h"
 #include "worker/agent/rpc_client.h"
 
 namespace frostline {
@@ -23,12 +24,13 @@ int GravityOf(v1::Directive::Action action) {
 
 }  // namespace
 
-HeldLease::HeldLease(const v1::Lease& lease, const Clock& clock, Wakeup& wakeup,
-                     const LogTail& log)
+HeldLease::HeldLease(const v1::Lease& lease, const RenewalWatch& watch,
+                     const Clock& clock, Wakeup& wakeup, const LogTail& log)
     : clock_(clock),
       wakeup_(wakeup),
       log_(log),
       heartbeat_interval_(FromProto(lease.heartbeat_interval())),
+      watch_(watch),
       step_time_(clock.Steady()) {
   proof_.set_trial(lease.trial());
   proof_.set_attempt(lease.attempt());
@@ -42,21 +44,54 @@ void HeldLease::NoteStep(std::int64_t step, std::int64_t total_steps) {
   step_time_ = clock_.Steady();
 }
 
-v1::LeaseProgress HeldLease::Progress() {
+v1::LeaseProgress HeldLease::Progress(bool tail_fits) {
   v1::LeaseProgress progress;
   *progress.mutable_lease() = proof_;
   const std::lock_guard<std::mutex> lock(mutex_);
   progress.set_step(step_);
   progress.set_total_steps(total_steps_);
   *progress.mutable_since_step() = ToProto(clock_.Steady() - step_time_);
-  if (want_log_) progress.set_log_tail(log_.Text());
-  want_log_ = false;
+  if (want_log_ && tail_fits) {
+    progress.set_log_tail(log_.Text());
+    want_log_ = false;
+  }
   return progress;
 }
 
 void HeldLease::WantLog() {
   const std::lock_guard<std::mutex> lock(mutex_);
   want_log_ = true;
+}
+
+bool HeldLease::wants_log() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return want_log_;
+}
+
+void HeldLease::Renewed(SteadyTime sent) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  watch_.Renewed(sent);
+}
+
+void HeldLease::Judge() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const LeaseHealth health = watch_.At(clock_.Steady());
+  if (health == health_) return;
+  if (health == LeaseHealth::kHeld) {
+    Log(LogLevel::kInfo, "lease_renewed", {{"trial", proof_.trial()}});
+  } else if (health == LeaseHealth::kOrphan) {
+    Log(LogLevel::kWarning, "lease_in_doubt", {{"trial", proof_.trial()}});
+  } else {
+    Log(LogLevel::kWarning, "lease_forsaken", {{"trial", proof_.trial()}});
+    forsaken_ = true;
+    wakeup_.Ring();
+  }
+  health_ = health;
+}
+
+bool HeldLease::forsaken() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return forsaken_;
 }
 
 void HeldLease::Obey(const v1::Directive& directive) {

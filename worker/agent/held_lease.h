@@ -16,23 +16,33 @@
 #include "frostline/v1/worker.pb.h"
 #include "frostline/v1/worker_service.pb.h"
 #include "worker/agent/log_tail.h"
+#include "worker/agent/renewal_watch.h"
 #include "worker/agent/wakeup.h"
 
 namespace frostline {
 
 class HeldLease {
  public:
-  // `wakeup` rings when there is something to obey; it and `log` outlive this.
-  HeldLease(const v1::Lease& lease, const Clock& clock, Wakeup& wakeup,
-            const LogTail& log);
+  // `watch` counts from the request that brought the lease. `wakeup` rings when
+  // there is something to obey; it and `log` outlive this.
+  HeldLease(const v1::Lease& lease, const RenewalWatch& watch,
+            const Clock& clock, Wakeup& wakeup, const LogTail& log);
 
   const v1::LeaseRef& proof() const { return proof_; }
   Duration heartbeat_interval() const { return heartbeat_interval_; }
 
   void NoteStep(std::int64_t step, std::int64_t total_steps);
-  // What the next heartbeat says.
-  v1::LeaseProgress Progress();
+  // What the next heartbeat says; with the log's tail, which may be 64 KiB,
+  // where the coordinator wants it and `tail_fits`.
+  v1::LeaseProgress Progress(bool tail_fits);
   void WantLog();
+  bool wants_log() const;
+
+  // A heartbeat for it, sent then, was answered.
+  void Renewed(SteadyTime sent);
+  // Logs when it becomes an orphan, and rings when it is forsaken.
+  void Judge();
+  bool forsaken() const;
 
   // Keeps the gravest of all directives; those to other attempts are ignored.
   void Obey(const v1::Directive& directive);
@@ -46,6 +56,9 @@ class HeldLease {
   Duration heartbeat_interval_;
 
   mutable std::mutex mutex_;
+  RenewalWatch watch_;
+  LeaseHealth health_ = LeaseHealth::kHeld;
+  bool forsaken_ = false;
   v1::Directive directive_;
   std::int64_t step_ = 0;
   std::int64_t total_steps_ = 0;

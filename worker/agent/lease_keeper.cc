@@ -3,10 +3,8 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/retry.h"
 
 namespace frostline {
 namespace {
@@ -14,6 +12,10 @@ namespace {
 constexpr double kSpread = 0.2;
 constexpr Duration kShortestDeadline = std::chrono::seconds(1);
 constexpr Duration kLongestDeadline = std::chrono::seconds(10);
+// Of 64 KiB each, so that a beat keeps to the 1 MiB of a request.
+constexpr std::size_t kMostTails = 10;
+// Who follows a log asks with every answer.
+constexpr Duration kTailPause = std::chrono::milliseconds(500);
 
 std::uint64_t SeedOf(const std::string& boot_id) {
   return std::hash<std::string>()(boot_id);
@@ -33,10 +35,8 @@ LeaseKeeper::LeaseKeeper(RpcClient& client, const Clock& clock,
 
 LeaseKeeper::~LeaseKeeper() { Stop(); }
 
-void LeaseKeeper::Start(Duration interval, Duration ttl) {
+void LeaseKeeper::Start(Duration interval) {
   interval_ = interval;
-  ttl_ = ttl;
-  last_renewal_ = clock_.Steady();
   thread_ = std::thread([this] { Loop(); });
 }
 
@@ -49,8 +49,8 @@ void LeaseKeeper::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void LeaseKeeper::Hold(std::shared_ptr<HeldLease> lease) {
-  const bool hurries = lease->heartbeat_interval() < Interval();
+void LeaseKeeper::Hold(std::shared_ptr<HeldLease> lease, bool hurries) {
+  hurries = hurries || lease->heartbeat_interval() < Interval();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     leases_.push_back(std::move(lease));
@@ -66,15 +66,10 @@ void LeaseKeeper::LetGo(const std::shared_ptr<HeldLease>& lease) {
 }
 
 void LeaseKeeper::Obey(const v1::Directive& directive) {
-  for (const auto& lease : Leases()) lease->Obey(directive);
+  for (const auto& lease : Held()) lease->Obey(directive);
 }
 
-bool LeaseKeeper::in_doubt() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return in_doubt_;
-}
-
-std::vector<std::shared_ptr<HeldLease>> LeaseKeeper::Leases() const {
+LeaseKeeper::Leases LeaseKeeper::Held() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return leases_;
 }
@@ -94,55 +89,77 @@ void LeaseKeeper::Loop() {
   Backoff backoff(std::chrono::milliseconds(500), std::chrono::seconds(30));
   while (true) {
     const bool heard = Beat();
-    if (heard) backoff.Reset();
-    const Duration regular = Jitter(Interval(), kSpread, rng_);
-    // Silence is asked about sooner than the next beat, but never in a herd.
-    wakeup_.WaitFor(heard ? regular : std::min(regular, backoff.Next(rng_)));
+    for (const auto& lease : Held()) lease->Judge();
+    wakeup_.WaitFor(UntilNext(heard, backoff));
     const std::lock_guard<std::mutex> lock(mutex_);
     if (stopped_) return;
   }
 }
 
-bool LeaseKeeper::Beat() {
+Duration LeaseKeeper::UntilNext(bool heard, Backoff& backoff) {
+  const Duration regular = Jitter(Interval(), kSpread, rng_);
+  // Silence is asked about sooner than the next beat, but never in a herd.
+  if (!heard) return std::min(regular, backoff.Next(rng_));
+  backoff.Reset();
+  const Leases leases = Held();
+  const bool asked =
+      std::any_of(leases.begin(), leases.end(),
+                  [](const auto& lease) { return lease->wants_log(); });
+  return asked ? std::min(regular, kTailPause) : regular;
+}
+
+v1::HeartbeatRequest LeaseKeeper::NextBeat(const Leases& leases,
+                                           Leases* tails) {
   v1::HeartbeatRequest request;
   request.set_worker(worker_name_);
   request.set_boot_id(boot_id_);
   request.set_sequence(++sequence_);
-  const auto leases = Leases();
-  for (const auto& lease : leases) *request.add_leases() = lease->Progress();
+  for (const auto& lease : leases) {
+    v1::LeaseProgress* const progress = request.add_leases();
+    *progress = lease->Progress(tails->size() < kMostTails);
+    if (!progress->log_tail().empty()) tails->push_back(lease);
+  }
+  return request;
+}
+
+bool LeaseKeeper::Beat() {
+  Leases leases = Held();
+  // Another one first each time: no log waits for ever behind ten others.
+  if (!leases.empty()) {
+    std::rotate(leases.begin(),
+                leases.begin() + sequence_ * std::ptrdiff_t{kMostTails} %
+                                     static_cast<std::ptrdiff_t>(leases.size()),
+                leases.end());
+  }
+  Leases tails;
+  const v1::HeartbeatRequest request = NextBeat(leases, &tails);
   const SteadyTime sent = clock_.Steady();
   const auto reply = client_.Heartbeat(
       request, std::clamp(Interval(), kShortestDeadline, kLongestDeadline));
   if (reply.ok()) {
-    NoteAnswer(*reply, sent);
+    NoteAnswer(*reply, leases, sent);
     hooks_.heard();
     return true;
   }
+  for (const auto& lease : tails) lease->WantLog();
   if (HasErrorId(reply.status(), ErrorId::kWorkerUnknown)) {
     hooks_.unknown(sent);
   }
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (!in_doubt_ && !stopped_ && clock_.Steady() - last_renewal_ > ttl_) {
-    in_doubt_ = true;
-    Log(LogLevel::kWarning, "leases_in_doubt",
-        {{"held", absl::StrCat(leases_.size())},
-         {"cause", std::string(reply.status().message())}});
-  }
+  Log(LogLevel::kDebug, "no_heartbeat",
+      {{"cause", std::string(reply.status().message())}});
   return false;
 }
 
-void LeaseKeeper::NoteAnswer(const v1::HeartbeatReply& reply, SteadyTime sent) {
+void LeaseKeeper::NoteAnswer(const v1::HeartbeatReply& reply,
+                             const Leases& leases, SteadyTime sent) {
   for (const v1::Directive& directive : reply.directives()) Obey(directive);
-  for (const auto& lease : Leases()) {
-    const auto& wanted = reply.want_log();
+  const auto& wanted = reply.want_log();
+  for (const auto& lease : leases) {
+    lease->Renewed(sent);
     if (std::count(wanted.begin(), wanted.end(), lease->proof().trial()) > 0) {
       lease->WantLog();
     }
   }
-  const std::lock_guard<std::mutex> lock(mutex_);
-  last_renewal_ = sent;
-  if (in_doubt_) Log(LogLevel::kInfo, "coordinator_back");
-  in_doubt_ = false;
 }
 
 }  // namespace frostline

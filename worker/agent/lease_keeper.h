@@ -6,10 +6,9 @@
 // thread that waits for nothing else, so that no training, disk or child can
 // make it late. What the coordinator answers goes to the leases.
 //
-// The agent judges its leases from the moment it SENT the last heartbeat that
-// was answered. When that is longer ago than the TTL the leases are in doubt:
-// that is logged and nothing more. Training goes on and the coordinator judges
-// the results (design §4.7).
+// Each lease is judged from the moment when the last heartbeat that was
+// answered for it was SENT (renewal_watch.h). Who wants to see a log gets it
+// with a beat of its own, within a second.
 #ifndef FROSTLINE_WORKER_AGENT_LEASE_KEEPER_H_
 #define FROSTLINE_WORKER_AGENT_LEASE_KEEPER_H_
 
@@ -21,6 +20,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/retry.h"
 #include "base/rng.h"
 #include "worker/agent/held_lease.h"
 #include "worker/agent/rpc_client.h"
@@ -42,22 +42,27 @@ class LeaseKeeper {
   LeaseKeeper(const LeaseKeeper&) = delete;
   LeaseKeeper& operator=(const LeaseKeeper&) = delete;
 
-  // As Register answered.
-  void Start(Duration interval, Duration ttl);
+  // The interval as Register answered.
+  void Start(Duration interval);
   void Stop();
 
-  void Hold(std::shared_ptr<HeldLease> lease);
+  // Beats at once where its first beat might come late otherwise.
+  void Hold(std::shared_ptr<HeldLease> lease, bool hurries);
   void LetGo(const std::shared_ptr<HeldLease>& lease);
   // For directives that ride on the replies of others.
   void Obey(const v1::Directive& directive);
-  bool in_doubt() const;
 
  private:
   void Loop();
   bool Beat();
-  void NoteAnswer(const v1::HeartbeatReply& reply, SteadyTime sent);
+  using Leases = std::vector<std::shared_ptr<HeldLease>>;
+  // Which of the leases sent their log's tail.
+  v1::HeartbeatRequest NextBeat(const Leases& leases, Leases* tails);
+  void NoteAnswer(const v1::HeartbeatReply& reply, const Leases& leases,
+                  SteadyTime sent);
   Duration Interval() const;
-  std::vector<std::shared_ptr<HeldLease>> Leases() const;
+  Duration UntilNext(bool heard, Backoff& backoff);
+  Leases Held() const;
 
   RpcClient& client_;
   const Clock& clock_;
@@ -70,11 +75,8 @@ class LeaseKeeper {
   std::int64_t sequence_ = 0;
 
   mutable std::mutex mutex_;
-  std::vector<std::shared_ptr<HeldLease>> leases_;
+  Leases leases_;
   Duration interval_{};
-  Duration ttl_{};
-  SteadyTime last_renewal_{};
-  bool in_doubt_ = false;
   bool stopped_ = false;
 };
 

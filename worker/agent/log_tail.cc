@@ -6,6 +6,7 @@
 namespace frostline {
 
 void LogTail::Append(const std::string& text) {
+  if (file_ != nullptr) file_->Append(text);
   const std::lock_guard<std::mutex> lock(mutex_);
   text_ += text;
   // Cut rarely, so that many short lines do not move the rest each time.

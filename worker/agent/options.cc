@@ -8,36 +8,21 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/status_macros.h"
+#include "worker/agent/option_text.h"
 
 namespace frostline {
 namespace {
 
 constexpr char kProgram[] = "frostline-worker";
-constexpr int kMaxSlots = 1024;
-constexpr std::size_t kMaxLabels = 64;
+constexpr int kMaxSlotsPerGpu = 64;
 constexpr std::size_t kMaxHostBytes = 48;
 constexpr double kMaxSeconds = 1e7;
 
-// As typed.
-struct RawOptions {
-  std::string slots = "1";
-  std::vector<std::string> labels;
-  double idle_timeout_s = 0.0;
-  double stop_grace_s = 20.0;
-};
-
-absl::Status BadOption(const std::string& option, const std::string& cause,
-                       const std::string& fix) {
-  return MakeError(ErrorId::kRequestInvalid, absl::StrCat(option, " ", cause),
-                   fix, option);
-}
-
-void Declare(CLI::App* app, AgentOptions* options, RawOptions* raw) {
+void Declare(CLI::App* app, AgentOptions* options, RawAgentOptions* raw) {
   app->set_version_flag("--version",
                         absl::StrCat(kProgram, " ", FROSTLINE_VERSION));
   app->add_option("--connect", options->connect, "HOST:PORT of the coordinator")
@@ -48,6 +33,10 @@ void Declare(CLI::App* app, AgentOptions* options, RawOptions* raw) {
   app->add_option("--slots", raw->slots,
                   "Trials at a time, each with a trainer of its own; gpu: one "
                   "for each GPU")
+      ->capture_default_str();
+  app->add_option("--slots-per-gpu", options->slots_per_gpu,
+                  "Trials that may share a GPU")
+      ->check(CLI::Range(1, kMaxSlotsPerGpu))
       ->capture_default_str();
   app->add_option("--exec", options->exec,
                   "Command line of the trainer, in words as for /bin/sh; see "
@@ -60,14 +49,31 @@ void Declare(CLI::App* app, AgentOptions* options, RawOptions* raw) {
   app->add_option("--study", options->study, "Only trials of this study");
   app->add_flag("--exit-when-done", options->exit_when_done,
                 "End with 0 when the study of --study has ended");
-  app->add_flag("--keep-files", options->keep_files,
-                "Keep the folders of trials that have their outcome");
+  app->add_option("--keep", raw->keep,
+                  "Folders of ended trials that stay: all, useful (failed, or "
+                  "with a checkpoint), failed, none")
+      ->capture_default_str();
+  app->add_option("--keep-bytes", raw->keep_bytes,
+                  "Beyond so many bytes of them the oldest go; 0: no bound")
+      ->capture_default_str();
+  app->add_option("--keep-trials", options->keep.most_trials,
+                  "Beyond so many of them the oldest go; 0: no bound")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   app->add_option("--idle-timeout", raw->idle_timeout_s,
                   "End with 0 after so many seconds without a trial; 0: never")
       ->check(CLI::Range(0.0, kMaxSeconds));
   app->add_option("--stop-grace", raw->stop_grace_s,
                   "Seconds a trainer gets for a checkpoint when it must stop")
       ->check(CLI::Range(0.0, kMaxSeconds))
+      ->capture_default_str();
+  app->add_option("--hang-after", raw->hang_after,
+                  "A trainer without progress for so long, or ten times its "
+                  "usual step, has failed; off: never")
+      ->capture_default_str();
+  app->add_option("--orphan-limit", raw->orphan_limit,
+                  "Without a coordinator for so long, training is "
+                  "checkpointed and waits; off: it goes on")
       ->capture_default_str();
   const std::map<std::string, LogLevel> levels = {
       {"debug", LogLevel::kDebug},
@@ -95,47 +101,6 @@ absl::Status Parse(CLI::App* app, int argc, const char* const* argv,
   return absl::OkStatus();
 }
 
-absl::Status ReadSlots(const std::string& text, AgentOptions* options) {
-  options->slot_per_gpu = text == "gpu";
-  if (options->slot_per_gpu) return absl::OkStatus();
-  if (absl::SimpleAtoi(text, &options->slots) && options->slots >= 1 &&
-      options->slots <= kMaxSlots) {
-    return absl::OkStatus();
-  }
-  return BadOption(
-      "--slots", absl::StrCat("is '", text, "'"),
-      absl::StrCat("give a number from 1 to ", kMaxSlots, ", or gpu"));
-}
-
-absl::Status ReadLabels(const std::vector<std::string>& labels,
-                        AgentOptions* options) {
-  for (const std::string& label : labels) {
-    const std::size_t equals = label.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      return BadOption("--label", absl::StrCat("is '", label, "'"),
-                       "write it as KEY=VALUE");
-    }
-    options->labels[label.substr(0, equals)] = label.substr(equals + 1);
-  }
-  if (options->labels.size() <= kMaxLabels) return absl::OkStatus();
-  return BadOption("--label", "is given too often",
-                   absl::StrCat("give at most ", kMaxLabels));
-}
-
-absl::Status CheckExec(const AgentOptions& options) {
-  if (!absl::StripAsciiWhitespace(options.exec).empty()) {
-    return absl::OkStatus();
-  }
-  return BadOption("--exec", "is missing, and no trainer is built in",
-                   "give the command line of your trainer, e.g. --exec "
-                   "frostline-demo-trainer or --exec \"python train.py\"");
-}
-
-Duration Seconds(double seconds) {
-  return std::chrono::duration_cast<Duration>(
-      std::chrono::duration<double>(seconds));
-}
-
 std::string HostName() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return "worker";
@@ -161,16 +126,14 @@ std::string DefaultWorkerId(const std::string& host, int process) {
 absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
                                                const char* const* argv) {
   AgentOptions options;
-  RawOptions raw;
+  RawAgentOptions raw;
   CLI::App app(
       "The agent of a node: pulls trials, runs trainers, keeps leases.",
       kProgram);
   Declare(&app, &options, &raw);
   RETURN_IF_ERROR(Parse(&app, argc, argv, &options.print));
   if (!options.print.empty()) return options;
-  RETURN_IF_ERROR(ReadSlots(raw.slots, &options));
-  RETURN_IF_ERROR(ReadLabels(raw.labels, &options));
-  RETURN_IF_ERROR(CheckExec(options));
+  RETURN_IF_ERROR(ReadOptions(raw, &options));
   if (options.id.empty()) options.id = DefaultWorkerId(HostName(), getpid());
   RETURN_IF_ERROR(CheckId(options.id, "--id"));
   if (!options.study.empty()) {
@@ -180,8 +143,6 @@ absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
     return BadOption("--exit-when-done", "needs a study",
                      "name the study to wait for: --study ID");
   }
-  options.idle_timeout = Seconds(raw.idle_timeout_s);
-  options.stop_grace = Seconds(raw.stop_grace_s);
   return options;
 }
 

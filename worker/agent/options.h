@@ -14,6 +14,8 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "worker/agent/hardware.h"
+#include "worker/agent/keep.h"
 
 namespace frostline {
 
@@ -27,9 +29,14 @@ struct AgentOptions {
   std::map<std::string, std::string> labels;
   std::string study;  // id; empty: any
   bool exit_when_done = false;
-  bool keep_files = false;
-  Duration idle_timeout{};                         // zero: never
-  Duration stop_grace = std::chrono::seconds(20);  // for a checkpoint
+  KeepRules keep;
+  int slots_per_gpu = 1;
+  Duration idle_timeout{};                           // zero: never
+  Duration stop_grace = std::chrono::seconds(20);    // for a checkpoint
+  Duration hang_after = std::chrono::minutes(10);    // zero: never
+  Duration orphan_limit = std::chrono::minutes(30);  // zero: none
+  // Not on the command line: where the GPUs are listed.
+  std::string gpu_folder = kGpuFolder;
   LogLevel log_level = LogLevel::kInfo;
   // Not empty: what --help or --version asked for; print it and exit with 0.
   std::string print;

@@ -57,6 +57,7 @@ struct FinishMessage {
 // A log message, or a line that is no message at all: people print().
 struct LogMessage {
   std::string text;
+  bool is_message = false;
 };
 
 using TrainerMessage =

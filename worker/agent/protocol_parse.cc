@@ -6,6 +6,7 @@
 #include "base/ids.h"
 #include "base/status_macros.h"
 #include "proto/wire_error.h"
+#include "worker/agent/checkpoint_id.h"
 #include "worker/agent/json_text.h"
 #include "worker/agent/message_fields.h"
 #include "worker/agent/protocol.h"
@@ -49,8 +50,10 @@ absl::StatusOr<TrainerMessage> ParseCheckpoint(const json& object) {
   ASSIGN_OR_RETURN(const std::string sha256, TextAt(object, "sha256"));
   ASSIGN_OR_RETURN(const std::int64_t step, CountAt(object, "step", -1));
   ASSIGN_OR_RETURN(const std::int64_t bytes, CountAt(object, "bytes", 0));
-  if (!CheckId(id, "id").ok()) {
-    return BadField("id", "is no name of 1 to 64 of a-z, 0-9, '.', '_', '-'");
+  if (id.size() > kMaxCheckpointName || !CheckId(id, "id").ok()) {
+    return BadField("id",
+                    absl::StrCat("is no name of 1 to ", kMaxCheckpointName,
+                                 " of a-z, 0-9, '.', '_', '-'"));
   }
   const bool hex =
       sha256.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -106,7 +109,7 @@ absl::StatusOr<TrainerMessage> ParseFinish(const json& object) {
 absl::StatusOr<TrainerMessage> ParseLog(const json& object) {
   RETURN_IF_ERROR(CheckKeys(object, {"text"}));
   ASSIGN_OR_RETURN(std::string text, TextAt(object, "text"));
-  return LogMessage{std::move(text)};
+  return LogMessage{std::move(text), true};
 }
 
 absl::StatusOr<TrainerMessage> ParseMessage(const std::string& line) {
@@ -133,7 +136,7 @@ bool IsMessage(const std::string& line) {
 }  // namespace
 
 absl::StatusOr<TrainerMessage> ParseTrainerLine(const std::string& line) {
-  if (!IsMessage(line)) return LogMessage{line};
+  if (!IsMessage(line)) return LogMessage{line, false};
   auto message = ParseMessage(line);
   if (message.ok()) return message;
   const auto detail = DetailOf(message.status());

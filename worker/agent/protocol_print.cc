@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Agent to trainer.
+#include "worker/agent/checkpoint_id.h"
 #include "worker/agent/json_text.h"
 #include "worker/agent/proto_json.h"
 #include "worker/agent/protocol.h"
@@ -13,7 +14,10 @@ using nlohmann::json;
 std::string Line(const json& message) { return PrintJsonText(message) + "\n"; }
 
 json ResumeJson(const v1::Checkpoint& checkpoint, const std::string& path) {
-  json resume = {{"id", checkpoint.id()}, {"step", checkpoint.step()}};
+  // The trainer's own name for it.
+  const auto id = ParseCheckpointId(checkpoint.id());
+  json resume = {{"id", id.has_value() ? id->name : checkpoint.id()},
+                 {"step", checkpoint.step()}};
   if (!checkpoint.sha256().empty()) resume["sha256"] = checkpoint.sha256();
   if (!path.empty()) resume["path"] = path;
   return resume;

@@ -9,6 +9,8 @@ namespace frostline {
 namespace {
 
 constexpr Duration kCallDeadline = std::chrono::seconds(10);
+// Who is leaving does not wait for long.
+constexpr Duration kLastDeadline = std::chrono::seconds(2);
 // The coordinator asks for one second; a slow network gets nine more.
 constexpr Duration kAcquireExtra = std::chrono::seconds(10);
 // A coordinator that is back should be found within seconds.
@@ -111,6 +113,12 @@ absl::StatusOr<v1::AcquireReply> RpcClient::Acquire(
     const v1::AcquireRequest& request) {
   return Try<v1::AcquireReply>(&v1::WorkerService::Stub::Acquire, request,
                                FromProto(request.wait()) + kAcquireExtra, true);
+}
+
+absl::StatusOr<v1::AcquireReply> RpcClient::AcquireNow(
+    const v1::AcquireRequest& request) {
+  return Try<v1::AcquireReply>(&v1::WorkerService::Stub::Acquire, request,
+                               kLastDeadline, false);
 }
 
 absl::StatusOr<v1::HeartbeatReply> RpcClient::Heartbeat(

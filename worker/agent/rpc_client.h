@@ -39,6 +39,9 @@ class RpcClient {
       const v1::RegisterRequest& request);
   // Answers at the latest some seconds after `request.wait`.
   absl::StatusOr<v1::AcquireReply> Acquire(const v1::AcquireRequest& request);
+  // For one that does not wait; CancelAcquires leaves it alone.
+  absl::StatusOr<v1::AcquireReply> AcquireNow(
+      const v1::AcquireRequest& request);
   absl::StatusOr<v1::HeartbeatReply> Heartbeat(
       const v1::HeartbeatRequest& request, Duration deadline);
   absl::StatusOr<v1::ReportReply> Report(const v1::ReportRequest& request);

@@ -19,13 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr char kSpoolSuffix[] = ".spool";
 
-// The coordinator checks names too, but a path is made of this one.
-absl::StatusOr<std::string> NumberedFolder(const std::string& folder,
-                                           const std::string& trial) {
-  ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(trial));
-  return absl::StrCat(folder, "/trials/", name.study_id, "/", name.number);
-}
-
 std::vector<std::string> SpoolFilesIn(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
@@ -57,7 +50,9 @@ absl::StatusOr<std::unique_ptr<RunFolder>> RunFolder::Open(
 }
 
 RunFolder::RunFolder(std::string folder, std::string worker_id)
-    : folder_(std::move(folder)), worker_id_(std::move(worker_id)) {}
+    : folder_(std::move(folder)),
+      worker_id_(std::move(worker_id)),
+      trials_(folder_, AgentFolder(worker_id_) + "/trash") {}
 
 RunFolder::~RunFolder() {
   for (const int lock : locks_) close(lock);
@@ -92,42 +87,6 @@ std::string RunFolder::SpoolPath(const v1::LeaseRef& lease) const {
 
 std::string RunFolder::RejectedFolder() const {
   return AgentFolder(worker_id_) + "/rejected";
-}
-
-absl::StatusOr<std::string> RunFolder::MakeTrialFolder(
-    const v1::Lease& lease) const {
-  ASSIGN_OR_RETURN(const std::string numbered,
-                   NumberedFolder(folder_, lease.trial()));
-  const std::string path = absl::StrCat(numbered, "/", lease.attempt());
-  // What is there belongs to a study of this name that is no more.
-  std::error_code ignored;
-  fs::remove_all(lease.attempt() == 1 ? numbered : path, ignored);
-  RETURN_IF_ERROR(MakeFolders(path));
-  return path;
-}
-
-std::string RunFolder::FindCheckpoint(const v1::Lease& lease) const {
-  if (!lease.has_resume_from()) return "";
-  const std::string& id = lease.resume_from().id();
-  const auto numbered = NumberedFolder(folder_, lease.trial());
-  if (!numbered.ok() || !CheckId(id, "id").ok()) return "";
-  for (std::int64_t attempt = lease.attempt() - 1; attempt > 0; --attempt) {
-    const std::string path = absl::StrCat(*numbered, "/", attempt, "/", id);
-    std::error_code error;
-    if (fs::exists(path, error)) return path;
-  }
-  return "";
-}
-
-void RunFolder::RemoveTrialFolders(const v1::LeaseRef& lease) const {
-  const auto numbered = NumberedFolder(folder_, lease.trial());
-  if (!numbered.ok()) return;
-  std::error_code ignored;
-  // A newer attempt, if there is one, may still run.
-  for (std::int64_t attempt = lease.attempt(); attempt > 0; --attempt) {
-    fs::remove_all(absl::StrCat(*numbered, "/", attempt), ignored);
-  }
-  fs::remove(*numbered, ignored);  // only when empty
 }
 
 }  // namespace frostline

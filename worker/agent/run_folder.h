@@ -8,11 +8,8 @@
 //   DIR/agents/ID/lock         held by the living agent of that id
 //   DIR/agents/ID/spool/       undelivered reports and endings (spool.h)
 //   DIR/agents/ID/rejected/    endings that the coordinator refused for good
-//   DIR/trials/STUDY/17/2/     scratch of attempt 2 of trial 17, and of it
-//   alone
-//
-// Trial folders do not depend on the agent, so that another agent finds the
-// checkpoint; an attempt's number is granted once, so no two ever share one.
+//   DIR/agents/ID/trash/       folders on their way out
+//   DIR/trials/                see trial_folders.h
 #ifndef FROSTLINE_WORKER_AGENT_RUN_FOLDER_H_
 #define FROSTLINE_WORKER_AGENT_RUN_FOLDER_H_
 
@@ -22,6 +19,7 @@
 
 #include "absl/status/statusor.h"
 #include "frostline/v1/worker.pb.h"
+#include "worker/agent/trial_folders.h"
 
 namespace frostline {
 
@@ -47,13 +45,7 @@ class RunFolder {
   std::string SpoolPath(const v1::LeaseRef& lease) const;
   std::string RejectedFolder() const;
 
-  // Empty, and absolute.
-  absl::StatusOr<std::string> MakeTrialFolder(const v1::Lease& lease) const;
-  // The checkpoint the lease names, in the newest attempt's folder that has
-  // it; empty when it is not on this machine.
-  std::string FindCheckpoint(const v1::Lease& lease) const;
-  // The trial has its outcome and nobody asks for its files.
-  void RemoveTrialFolders(const v1::LeaseRef& lease) const;
+  TrialFolders& trials() { return trials_; }
 
  private:
   RunFolder(std::string folder, std::string worker_id);
@@ -61,6 +53,7 @@ class RunFolder {
 
   const std::string folder_;
   const std::string worker_id_;
+  TrialFolders trials_;
   std::vector<int> locks_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/status_macros.h"
@@ -27,23 +28,20 @@ void Slot::RunTrial(const v1::Lease& lease) {
        {"slot", absl::StrCat(number_)}});
   ++context_.busy;
   log_.Clear();
-  const auto held =
-      std::make_shared<HeldLease>(lease, context_.clock, wakeup_, log_);
-  context_.keeper.Hold(held);
-  auto file = SpoolFile::Create(context_.run_folder.SpoolPath(held->proof()),
-                                held->proof());
-  if (!file.ok()) {
-    Log(LogLevel::kError, "not_spooled",
-        {{"trial", lease.trial()},
-         {"cause", std::string(file.status().message())}});
-  }
-  const auto outbox = std::make_shared<Outbox>(
-      held->proof(), file.ok() ? *std::move(file) : nullptr, &wakeup_);
-  context_.courier.Adopt(outbox);
+  const TrialFolders::Use own(context_.run_folder.trials(), lease.trial());
+  const Duration ttl = FromProto(lease.ttl());
+  const auto held = std::make_shared<HeldLease>(
+      lease, RenewalWatch(ttl, context_.options.orphan_limit, acquire_sent_),
+      context_.clock, wakeup_, log_);
+  // What was parked for long has used up much of its first TTL.
+  context_.keeper.Hold(held, context_.clock.Steady() - acquire_sent_ > ttl / 4);
+  const auto outbox = OpenOutbox(held->proof());
+  FROSTLINE_FAILPOINT(kAgentSpooling);
   TrialRun run(context_, lease, *held, *outbox, wakeup_, log_);
   RunOnTrainer(lease, run);
   AwaitDelivery(*outbox);
   context_.keeper.LetGo(held);
+  log_.Follow(nullptr);
   Tidy(run, *outbox);
   context_.idle_since = context_.clock.Steady().count();
   --context_.busy;
@@ -54,10 +52,26 @@ void Slot::RunTrial(const v1::Lease& lease) {
   }
 }
 
+std::shared_ptr<Outbox> Slot::OpenOutbox(const v1::LeaseRef& lease) {
+  auto file = SpoolFile::Create(context_.run_folder.SpoolPath(lease), lease);
+  if (!file.ok()) {
+    Log(LogLevel::kError, "not_spooled",
+        {{"trial", lease.trial()},
+         {"cause", std::string(file.status().message())}});
+  }
+  auto outbox = std::make_shared<Outbox>(
+      lease, file.ok() ? *std::move(file) : nullptr, &wakeup_);
+  context_.courier.Adopt(outbox);
+  return outbox;
+}
+
 void Slot::RunOnTrainer(const v1::Lease& lease, TrialRun& run) {
-  const auto folder = context_.run_folder.MakeTrialFolder(lease);
+  const TrialFolders::Use source(context_.run_folder.trials(),
+                                 TrialFolders::CheckpointTrial(lease));
+  const auto folder = context_.run_folder.trials().Make(lease);
   if (!folder.ok()) return run.FailToStart(folder.status());
-  const std::string checkpoint = context_.run_folder.FindCheckpoint(lease);
+  log_.Follow(std::make_unique<LogFile>(TrialFolders::LogPath(*folder)));
+  const std::string checkpoint = FindCheckpoint(lease);
   while (true) {
     const TrainerProcess* const before = trainer_.get();
     const absl::Status started = EnsureTrainer();
@@ -68,6 +82,20 @@ void Slot::RunOnTrainer(const v1::Lease& lease, TrialRun& run) {
     // A trainer for one trial may have been on its way out.
     if (taken) return;
   }
+}
+
+std::string Slot::FindCheckpoint(const v1::Lease& lease) {
+  if (!lease.has_resume_from()) return "";
+  const auto path = context_.run_folder.trials().FindCheckpoint(lease);
+  if (path.ok()) return *path;
+  const std::string why(path.status().message());
+  Log(LogLevel::kWarning, "not_resumed",
+      {{"trial", lease.trial()},
+       {"checkpoint", lease.resume_from().id()},
+       {"cause", why}});
+  log_.Append(absl::StrCat("frostline: begins anew, without the checkpoint ",
+                           lease.resume_from().id(), ": ", why, "\n"));
+  return "";
 }
 
 absl::Status Slot::EnsureTrainer() {
@@ -83,9 +111,8 @@ absl::Status Slot::EnsureTrainer() {
   command.environment = {"FROSTLINE_WORKER=" + context_.options.id,
                          absl::StrCat("FROSTLINE_SLOT=", number_),
                          absl::StrCat("FROSTLINE_PROTOCOL=", kProtocolVersion)};
-  if (!gpu_.empty()) {
-    command.environment.push_back("CUDA_VISIBLE_DEVICES=" + gpu_);
-  }
+  command.environment.insert(command.environment.end(), environment_.begin(),
+                             environment_.end());
   ASSIGN_OR_RETURN(trainer_, TrainerProcess::Start(command, log_));
   return absl::OkStatus();
 }
@@ -105,16 +132,25 @@ void Slot::Tidy(const TrialRun& run, const Outbox& outbox) {
       {{"trial", outbox.lease().trial()},
        {"kind", v1::Outcome::Kind_Name(run.outcome_kind())},
        {"verdict", v1::FinishReply::Verdict_Name(outbox.verdict())}});
-  // A failed attempt is worth a look, and a checkpoint somebody may ask for.
-  const bool ended = run.outcome_kind() != v1::Outcome::KIND_UNSPECIFIED &&
-                     run.outcome_kind() != v1::Outcome::FAILED;
-  const bool wanted = context_.options.keep_files || run.has_checkpoint();
-  if (outbox.done() && ended && !wanted) {
-    context_.run_folder.RemoveTrialFolders(outbox.lease());
+  const v1::Outcome::Kind kind = run.outcome_kind();
+  if (!outbox.done() || kind == v1::Outcome::KIND_UNSPECIFIED) return;
+  const bool failed = kind == v1::Outcome::FAILED;
+  const bool has_checkpoint = run.NewestCheckpoint() != nullptr;
+  TrialFolders& folders = context_.run_folder.trials();
+  const auto verdict = outbox.verdict();
+  const bool ended = verdict == v1::FinishReply::ACCEPTED ||
+                     verdict == v1::FinishReply::CANCELLED;
+  if (ended) folders.MarkEnded(outbox.lease(), failed, has_checkpoint);
+  FROSTLINE_FAILPOINT(kAgentEndMarked);
+  // Tried again: its checkpoint and its log are of use.
+  const bool superseded = verdict == v1::FinishReply::SUPERSEDED;
+  if ((ended || superseded) &&
+      !KeepsEnded(context_.options.keep.policy, failed, has_checkpoint)) {
+    folders.RemoveAttempts(outbox.lease());
   }
 }
 
-// Granted too late: the agent is leaving.
+// Granted too late: the agent is leaving. Spooled, like all that must be said.
 void Slot::HandBack(const v1::Lease& lease) {
   v1::ReleaseRequest request;
   request.mutable_lease()->set_trial(lease.trial());
@@ -122,10 +158,10 @@ void Slot::HandBack(const v1::Lease& lease) {
   request.mutable_lease()->set_secret(lease.secret());
   request.set_reason(v1::ReleaseRequest::UNRUN);
   request.set_detail(context_.stop.why());
-  const auto released = context_.client.Release(request);
-  if (!released.ok()) {
-    Log(LogLevel::kWarning, "not_released", {{"trial", lease.trial()}});
-  }
+  const auto outbox = OpenOutbox(request.lease());
+  outbox->Add(request);
+  context_.courier.Ring();
+  AwaitDelivery(*outbox);
 }
 
 void Slot::EndTrainer() {

@@ -15,6 +15,7 @@
 #include "base/retry.h"
 #include "base/rng.h"
 #include "worker/agent/slot_context.h"
+#include "worker/agent/slot_plan.h"
 #include "worker/agent/trainer_process.h"
 #include "worker/agent/trial_run.h"
 
@@ -22,8 +23,7 @@ namespace frostline {
 
 class Slot {
  public:
-  // `gpu`: what CUDA_VISIBLE_DEVICES says to its trainer; empty: as it is.
-  Slot(SlotContext& context, int number, std::string gpu);
+  Slot(SlotContext& context, int number, SlotEnvironment environment);
   ~Slot();  // waits for the thread
   Slot(const Slot&) = delete;
   Slot& operator=(const Slot&) = delete;
@@ -34,6 +34,9 @@ class Slot {
  private:
   void Loop();
   std::optional<v1::Lease> NextLease();
+  // The agent is leaving, and a call that may have been granted something was
+  // given up: asks for it once more, and hands it back.
+  void TakeBack(v1::AcquireRequest request);
   // Nothing: ask again, with the same request id if `keep_id`.
   std::optional<v1::Lease> Ask(const v1::AcquireRequest& request,
                                bool* keep_id);
@@ -46,6 +49,10 @@ class Slot {
   void RunTrial(const v1::Lease& lease);
   void RunOnTrainer(const v1::Lease& lease, TrialRun& run);
   absl::Status EnsureTrainer();
+  // A place for what it says, on disk and known to the courier.
+  std::shared_ptr<Outbox> OpenOutbox(const v1::LeaseRef& lease);
+  // Its path; empty where there is none that could be used, which is logged.
+  std::string FindCheckpoint(const v1::Lease& lease);
   void AwaitDelivery(const Outbox& outbox);
   void Tidy(const TrialRun& run, const Outbox& outbox);
   void HandBack(const v1::Lease& lease);
@@ -53,7 +60,8 @@ class Slot {
 
   SlotContext& context_;
   const int number_;
-  const std::string gpu_;
+  const SlotEnvironment environment_;
+  SteadyTime acquire_sent_{};
   Rng rng_;
   Backoff pause_;
   Backoff start_pause_;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "worker/agent/slot.h"
@@ -14,6 +15,8 @@ namespace {
 
 constexpr Duration kLongestWait = std::chrono::seconds(30);
 constexpr Duration kShortestWait = std::chrono::seconds(1);
+// At the end, for what a call that was given up may have been granted.
+constexpr Duration kLastQuestion = std::chrono::seconds(2);
 constexpr Duration kFirstPause = std::chrono::milliseconds(200);
 constexpr Duration kLongestPause = std::chrono::seconds(10);
 constexpr Duration kFirstStartPause = std::chrono::seconds(1);
@@ -21,10 +24,10 @@ constexpr Duration kLongestStartPause = std::chrono::seconds(60);
 
 }  // namespace
 
-Slot::Slot(SlotContext& context, int number, std::string gpu)
+Slot::Slot(SlotContext& context, int number, SlotEnvironment environment)
     : context_(context),
       number_(number),
-      gpu_(std::move(gpu)),
+      environment_(std::move(environment)),
       rng_(std::hash<std::string>()(context.boot_id),
            static_cast<std::uint64_t>(number)),
       pause_(kFirstPause, kLongestPause),
@@ -46,7 +49,11 @@ void Slot::Join() {
 }
 
 void Slot::Loop() {
-  while (const auto lease = NextLease()) RunTrial(*lease);
+  while (const auto lease = NextLease()) {
+    FROSTLINE_FAILPOINT(kAgentAcquired);
+    RunTrial(*lease);
+    context_.janitor.Ring();
+  }
   EndTrainer();
 }
 
@@ -59,6 +66,7 @@ std::optional<v1::Lease> Slot::NextLease() {
     request.set_study(StudyNameOf(context_.options.study));
   }
   bool keep_id = false;
+  bool given_up = false;
   while (context_.stop.level() == StopLevel::kRun && !EndIfIdle()) {
     // A repeated id must come with an equal request.
     if (!keep_id) {
@@ -66,16 +74,39 @@ std::optional<v1::Lease> Slot::NextLease() {
       *request.mutable_wait() = ToProto(LongestWait());
     }
     auto lease = Ask(request, &keep_id);
+    given_up = keep_id;
     if (!lease.has_value()) continue;
     if (context_.stop.level() == StopLevel::kRun) return lease;
     HandBack(*lease);
   }
+  if (given_up) TakeBack(std::move(request));
   return std::nullopt;
+}
+
+void Slot::TakeBack(v1::AcquireRequest request) {
+  // The same id gets the same answer; a wait would be parked again.
+  *request.mutable_wait() = ToProto(Duration::zero());
+  const SteadyTime until = context_.clock.Steady() + kLastQuestion;
+  Backoff backoff(kFirstPause, kFirstPause);
+  while (true) {
+    const auto reply = context_.client.AcquireNow(request);
+    if (reply.ok()) {
+      for (const v1::Lease& lease : reply->leases()) HandBack(lease);
+      return;
+    }
+    const bool hurries = context_.stop.level() == StopLevel::kNow;
+    if (hurries || !WorthRetrying(reply.status()) ||
+        context_.clock.Steady() >= until) {
+      return;
+    }
+    wakeup_.WaitFor(backoff.Next(rng_));
+  }
 }
 
 std::optional<v1::Lease> Slot::Ask(const v1::AcquireRequest& request,
                                    bool* keep_id) {
   const SteadyTime sent = context_.clock.Steady();
+  acquire_sent_ = sent;
   const auto reply = context_.client.Acquire(request);
   if (!reply.ok()) {
     ConsiderError(reply.status(), sent, keep_id);
@@ -109,9 +140,9 @@ void Slot::ConsiderNone(const v1::AcquireReply& reply) {
 
 void Slot::ConsiderError(const absl::Status& status, SteadyTime sent,
                          bool* keep_id) {
-  if (context_.stop.level() != StopLevel::kRun) return;
   // The reply may have been lost after the grant: then the same id gets it.
   *keep_id = WorthRetrying(status);
+  if (context_.stop.level() != StopLevel::kRun) return;
   if (HasErrorId(status, ErrorId::kWorkerUnknown)) {
     context_.register_again(sent);
   }

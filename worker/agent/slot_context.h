@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "worker/agent/courier.h"
+#include "worker/agent/janitor.h"
 #include "worker/agent/lease_keeper.h"
 #include "worker/agent/options.h"
 #include "worker/agent/rpc_client.h"
@@ -25,6 +26,7 @@ struct SlotContext {
   const Clock& clock;
   RpcClient& client;
   RunFolder& run_folder;
+  Janitor& janitor;
   LeaseKeeper& keeper;
   Courier& courier;
   StopSwitch& stop;

@@ -5,7 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/failpoint.h"
 #include "base/log.h"
+#include "worker/agent/checkpoint_id.h"
 #include "worker/agent/outcome.h"
 
 namespace frostline {
@@ -27,7 +29,8 @@ TrialRun::TrialRun(SlotContext& context, const v1::Lease& lease,
       outbox_(outbox),
       wakeup_(wakeup),
       log_(log),
-      start_(context.clock.Steady()) {
+      start_(context.clock.Steady()),
+      watch_(context.options.hang_after, start_) {
   checkpoint_.set_step(-1);
 }
 
@@ -45,6 +48,7 @@ bool TrialRun::Run(TrainerProcess& trainer, bool used,
     log_.Append(line + "\n");
   }
   trainer.Send(TrialLine(lease_, folder, checkpoint_path));
+  FROSTLINE_FAILPOINT(kAgentStarted);
   while (!over_) {
     Duration patience = kLongestWait;
     if (order_ != Order::kNone) {
@@ -58,6 +62,7 @@ bool TrialRun::Run(TrainerProcess& trainer, bool used,
       if (used && !spoke_ && order_ == Order::kNone) return false;
       TakeExit(trainer);
     }
+    if (!over_) WatchProgress(trainer);
     if (!over_) FollowOrders(trainer);
   }
   return true;
@@ -75,8 +80,12 @@ void TrialRun::Take(const std::string& line, TrainerProcess& trainer) {
     trainer_is_ready_ = false;
     return over_ ? trainer.Kill() : Reject(message.status(), trainer);
   }
-  spoke_ = spoke_ || !std::holds_alternative<LogMessage>(*message);
-  if (const auto* text = std::get_if<LogMessage>(&*message)) {
+  const auto* const text = std::get_if<LogMessage>(&*message);
+  spoke_ = spoke_ || text == nullptr;
+  // What it prints besides may come from a loop that gets nowhere.
+  const bool is_sign = text == nullptr || text->is_message;
+  if (is_sign) watch_.NoteSign(context_.clock.Steady());
+  if (text != nullptr) {
     log_.Append(text->text + "\n");
   } else if (over_) {
     log_.Append(line + "\n");
@@ -102,6 +111,7 @@ void TrialRun::TakeReport(const ReportMessage& report,
   }
   last_step_ = report.step;
   held_.NoteStep(report.step, report.total_steps);
+  watch_.NoteStep(context_.clock.Steady());
   if (report.metrics.empty()) return;  // progress alone
   v1::Measurement* const measurement = pending_.add_measurements();
   measurement->set_step(report.step);
@@ -116,6 +126,7 @@ void TrialRun::TakeReport(const ReportMessage& report,
 }
 
 void TrialRun::TakeCheckpoint(const CheckpointMessage& message) {
+  FROSTLINE_FAILPOINT(kAgentCheckpointed);
   checkpoint_ = message.checkpoint;
   if (checkpoint_.bytes() == 0) {
     std::error_code error;
@@ -123,18 +134,21 @@ void TrialRun::TakeCheckpoint(const CheckpointMessage& message) {
         std::filesystem::path(folder_) / checkpoint_.id(), error);
     if (!error) checkpoint_.set_bytes(static_cast<std::int64_t>(bytes));
   }
+  checkpoint_.set_id(PrintCheckpointId(held_.proof(), checkpoint_.id()));
   *pending_.mutable_checkpoint() = checkpoint_;
   if (order_ == Order::kRelease) Release(order_reason_);
 }
 
 void TrialRun::TakeFinish(const FinishMessage& finish) {
   using State = FinishMessage::State;
+  FROSTLINE_FAILPOINT(kAgentFinishTaken);
   trainer_is_ready_ = true;
   const bool has_result = finish.state == State::kSucceeded ||
                           finish.state == State::kInfeasible ||
                           finish.state == State::kPruned;
-  const bool overtook_release = order_ == Order::kRelease && has_result;
-  if (order_ == Order::kNone || overtook_release) {
+  const bool overtook =
+      (order_ == Order::kRelease || order_ == Order::kHang) && has_result;
+  if (order_ == Order::kNone || overtook) {
     return Finish(OutcomeOf(finish, lease_.spec()));
   }
   ConcludeOrder(DetailsOf(finish));

@@ -8,6 +8,8 @@
 //   order                              to the trainer      ends with
 //   STOP_PRUNED, STOP_CANCELLED        stop, then signals  Finish of that kind
 //   CHECKPOINT_AND_RELEASE, SIGTERM    stop, then signals  Release, checkpoint
+//   an orphan for too long             stop, then signals  Release, checkpoint
+//   no progress for too long           stop, then signals  Finish: FAILED
 //   LEASE_LOST                         SIGKILL             nothing
 //
 // An order is final. A trainer that does not follow within the grace is ended
@@ -20,6 +22,7 @@
 
 #include "worker/agent/held_lease.h"
 #include "worker/agent/outbox.h"
+#include "worker/agent/progress_watch.h"
 #include "worker/agent/protocol.h"
 #include "worker/agent/slot_context.h"
 #include "worker/agent/trainer_process.h"
@@ -46,11 +49,12 @@ class TrialRun {
   bool could_not_start() const { return could_not_start_; }
   // Set unless the attempt was released or lost.
   v1::Outcome::Kind outcome_kind() const { return outcome_kind_; }
-  bool has_checkpoint() const { return checkpoint_.step() >= 0; }
+  // Of this attempt, or the one it began with; null: none.
+  const v1::Checkpoint* NewestCheckpoint() const;
 
  private:
   // Graver ones replace the others.
-  enum class Order { kNone, kRelease, kPrune, kCancel };
+  enum class Order { kNone, kRelease, kHang, kPrune, kCancel };
 
   void Take(const std::string& line, TrainerProcess& trainer);
   void TakeReport(const ReportMessage& report, TrainerProcess& trainer);
@@ -61,6 +65,7 @@ class TrialRun {
   void Reject(const absl::Status& mistake, TrainerProcess& trainer);
 
   void FollowOrders(TrainerProcess& trainer);
+  void WatchProgress(TrainerProcess& trainer);
   void Give(Order order, const std::string& reason, TrainerProcess& trainer);
   // The trainer has stopped, or was made to.
   void ConcludeOrder(v1::Outcome outcome);
@@ -68,8 +73,6 @@ class TrialRun {
   void SendReports();
   void Finish(v1::Outcome outcome);
   void Release(const std::string& detail);
-  // Of this attempt, or the one it began with; null: none.
-  const v1::Checkpoint* NewestCheckpoint() const;
   double Elapsed() const;
 
   SlotContext& context_;
@@ -79,6 +82,8 @@ class TrialRun {
   Wakeup& wakeup_;
   LogTail& log_;
   const SteadyTime start_;
+  ProgressWatch watch_;
+  std::string hang_;  // how it was found to hang
 
   Order order_ = Order::kNone;
   std::string order_reason_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a run is told to end, and what is said of its end.
+#include "base/failpoint.h"
 #include "base/log.h"
 #include "worker/agent/trial_run.h"
 
@@ -32,12 +33,23 @@ void TrialRun::FollowOrders(TrainerProcess& trainer) {
   } else if (directive.action() == v1::Directive::CHECKPOINT_AND_RELEASE) {
     drained_ = true;
     Give(Order::kRelease, "drain", trainer);
+  } else if (held_.forsaken()) {
+    Give(Order::kRelease, "preempt", trainer);
   }
   const bool late =
       order_ != Order::kNone && context_.clock.Steady() >= order_deadline_;
   if (level != StopLevel::kNow && !late) return;
   trainer.Terminate(level == StopLevel::kNow ? Duration() : kKillGrace);
   ConcludeOrder({});
+}
+
+void TrialRun::WatchProgress(TrainerProcess& trainer) {
+  watch_.Look(context_.clock.Steady());
+  if (order_ != Order::kNone || !watch_.hangs()) return;
+  hang_ = watch_.Describe();
+  Log(LogLevel::kWarning, "trainer_hangs",
+      {{"trial", lease_.trial()}, {"cause", hang_}});
+  Give(Order::kHang, "hang", trainer);
 }
 
 void TrialRun::Give(Order order, const std::string& reason,
@@ -55,6 +67,12 @@ void TrialRun::Give(Order order, const std::string& reason,
 
 void TrialRun::ConcludeOrder(v1::Outcome outcome) {
   if (order_ == Order::kRelease) return Release(order_reason_);
+  if (order_ == Order::kHang) {
+    outcome.set_kind(v1::Outcome::FAILED);
+    outcome.set_failure(v1::FAILURE_CLASS_TRIAL);
+    outcome.set_cause(hang_);
+    return Finish(std::move(outcome));
+  }
   outcome.set_kind(order_ == Order::kPrune ? v1::Outcome::PRUNED
                                            : v1::Outcome::CANCELLED);
   const std::string reason = held_.directive().reason();
@@ -63,7 +81,7 @@ void TrialRun::ConcludeOrder(v1::Outcome outcome) {
 }
 
 const v1::Checkpoint* TrialRun::NewestCheckpoint() const {
-  if (has_checkpoint()) return &checkpoint_;
+  if (checkpoint_.step() >= 0) return &checkpoint_;
   return lease_.has_resume_from() ? &lease_.resume_from() : nullptr;
 }
 
@@ -72,6 +90,7 @@ void TrialRun::SendReports() {
   *pending_.mutable_lease() = held_.proof();
   pending_.set_sequence(++reports_);
   outbox_.Add(pending_);
+  FROSTLINE_FAILPOINT(kAgentReportSpooled);
   pending_.Clear();
   context_.courier.Ring();
 }
@@ -93,6 +112,7 @@ void TrialRun::Finish(v1::Outcome outcome) {
   *request.mutable_lease() = held_.proof();
   *request.mutable_outcome() = std::move(outcome);
   outbox_.Add(request);
+  FROSTLINE_FAILPOINT(kAgentFinishSpooled);
   context_.courier.Ring();
 }
 
@@ -106,8 +126,10 @@ void TrialRun::Release(const std::string& detail) {
   if (const auto* newest = NewestCheckpoint()) {
     *request.mutable_checkpoint() = *newest;
   }
-  request.set_detail(detail);
+  request.set_detail(
+      held_.forsaken() ? "no word from the coordinator for too long" : detail);
   outbox_.Add(request);
+  FROSTLINE_FAILPOINT(kAgentReleaseSpooled);
   context_.courier.Ring();
 }
 

@@ -143,7 +143,7 @@ say(type="checkpoint", id="epoch-1", step=1)
   const Heard heard = rig.coordinator().heard();
   ASSERT_THAT(heard.releases, SizeIs(1));
   EXPECT_EQ(heard.releases[0].reason(), v1::ReleaseRequest::PREEMPTED);
-  EXPECT_EQ(heard.releases[0].checkpoint().id(), "epoch-1");
+  EXPECT_EQ(heard.releases[0].checkpoint().id(), "1.1.epoch-1");
   EXPECT_EQ(heard.releases[0].checkpoint().bytes(), 5);
   EXPECT_EQ(rig.AwaitFile("reason"), "preempt");
   EXPECT_THAT(heard.finishes, IsEmpty());
@@ -181,16 +181,6 @@ TEST(Agent, DrainingReleasesAndTheAgentLives) {
             v1::ReleaseRequest::DRAINED);
   rig.coordinator().EndStudy();
   EXPECT_EQ(rig.Join(), 0);
-}
-
-TEST(Agent, AResumedAttemptIsToldWhereItsCheckpointLies) {
-  Rig rig("note('resume', t['resume_from']['path'])\nfinish('succeeded')");
-  std::filesystem::create_directories(rig.File("runs/trials/s/1/1/epoch-3"));
-  v1::Lease lease = ScriptedCoordinator::LeaseOf(1, 2);
-  lease.mutable_resume_from()->set_id("epoch-3");
-  rig.coordinator().Offer(lease);
-  rig.Start();
-  EXPECT_THAT(rig.AwaitFile("resume"), HasSubstr("/trials/s/1/1/epoch-3"));
 }
 
 TEST(Agent, ACrashFailsTheTrialWithItsLogAndTheNextGetsANewTrainer) {

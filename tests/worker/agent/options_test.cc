@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/agent/options.h"
 
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <vector>
 
 #include "base/ids.h"
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/temp_folder.h"
 #include "worker/agent/hardware.h"
+#include "worker/agent/slot_plan.h"
 
 namespace frostline {
 namespace {
@@ -22,16 +27,44 @@ absl::StatusOr<AgentOptions> Parse(std::vector<const char*> arguments) {
 }
 
 TEST(AgentOptions, AllThatIsGivenArrives) {
-  ASSERT_OK_AND_ASSIGN(
-      const AgentOptions options,
-      Parse({"--connect", "h:1", "--id", "gpu03-0", "--slots", "2", "--exec",
-             "train", "--label", "pool=a=b", "--study", "s1",
-             "--exit-when-done", "--idle-timeout", "1.5"}));
+  ASSERT_OK_AND_ASSIGN(const AgentOptions options, Parse({"--connect",
+                                                          "h:1",
+                                                          "--id",
+                                                          "gpu03-0",
+                                                          "--slots",
+                                                          "2",
+                                                          "--exec",
+                                                          "train",
+                                                          "--label",
+                                                          "pool=a=b",
+                                                          "--study",
+                                                          "s1",
+                                                          "--exit-when-done",
+                                                          "--idle-timeout",
+                                                          "1.5",
+                                                          "--hang-after",
+                                                          "2h",
+                                                          "--orphan-limit",
+                                                          "off",
+                                                          "--keep",
+                                                          "failed",
+                                                          "--keep-bytes",
+                                                          "1.5G",
+                                                          "--keep-trials",
+                                                          "7",
+                                                          "--slots-per-gpu",
+                                                          "3"}));
   EXPECT_EQ(options.id, "gpu03-0");
   EXPECT_EQ(options.slots, 2);
   EXPECT_EQ(options.labels.at("pool"), "a=b");
   EXPECT_TRUE(options.exit_when_done);
   EXPECT_EQ(options.idle_timeout, std::chrono::milliseconds(1500));
+  EXPECT_EQ(options.hang_after, std::chrono::hours(2));
+  EXPECT_EQ(options.orphan_limit, Duration::zero());
+  EXPECT_EQ(options.keep.policy, KeepPolicy::kFailed);
+  EXPECT_EQ(options.keep.most_bytes, std::int64_t{3} << 29);
+  EXPECT_EQ(options.keep.most_trials, 7);
+  EXPECT_EQ(options.slots_per_gpu, 3);
 }
 
 TEST(AgentOptions, MistakesNameTheOption) {
@@ -44,6 +77,14 @@ TEST(AgentOptions, MistakesNameTheOption) {
               FailsAt(ErrorId::kRequestInvalid, "--label"));
   EXPECT_THAT(Parse({"--exec", "x", "--exit-when-done"}),
               FailsAt(ErrorId::kRequestInvalid, "--exit-when-done"));
+  for (const char* option :
+       {"--hang-after", "--orphan-limit", "--keep-bytes", "--keep"}) {
+    for (const char* value : {"-1", "soon", "", "nan"}) {
+      EXPECT_THAT(Parse({"--exec", "x", option, value}),
+                  FailsAt(ErrorId::kRequestInvalid, option))
+          << option << " " << value;
+    }
+  }
   EXPECT_THAT(Parse({"--exec", "x", "--id", "../x"}),
               FailsWith(ErrorId::kNameInvalid));
   EXPECT_THAT(Parse({"--nonsense"}), FailsWith(ErrorId::kRequestInvalid));
@@ -69,8 +110,77 @@ TEST(GpuSlots, TheSchedulersChoiceCounts) {
   hardware.add_gpus();
   hardware.add_gpus();
   EXPECT_THAT(GpuSlots(nullptr, hardware), ElementsAre("0", "1"));
-  EXPECT_THAT(GpuSlots("3,GPU-ab", hardware), ElementsAre("3", "GPU-ab"));
+  EXPECT_THAT(GpuSlots("3, GPU-ab", hardware), ElementsAre("3", "GPU-ab"));
+  EXPECT_THAT(GpuSlots("2,-1,3", hardware), ElementsAre("2"));
   EXPECT_THAT(GpuSlots("", hardware), IsEmpty());
+}
+
+TEST(Hardware, GpusComeInTheOrderOfTheirBus) {
+  const TempFolder folder;
+  for (const char* bus : {"0000:5d:00.0", "0000:18:00.0", "0000:c9:00.0"}) {
+    std::filesystem::create_directory(folder.File(bus));
+    std::ofstream(folder.File(bus) + "/information")
+        << "Model: \t\t H200\nGPU UUID: \t GPU-" << bus << "\n";
+  }
+  const v1::Hardware hardware = DetectHardware(folder.path().string());
+  ASSERT_EQ(hardware.gpus_size(), 3);
+  EXPECT_EQ(hardware.gpus(0).uuid(), "GPU-0000:18:00.0");
+  EXPECT_EQ(hardware.gpus(2).uuid(), "GPU-0000:c9:00.0");
+  EXPECT_EQ(hardware.gpus(1).model(), "H200");
+}
+
+class PlanSlotsTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<std::vector<SlotEnvironment>> Plan(int slots, int gpus) {
+    options_.slots = slots;
+    v1::Hardware hardware;
+    hardware.set_cpu_cores(16);
+    for (int i = 0; i < gpus; ++i) hardware.add_gpus();
+    return PlanSlots(options_, hardware, [this](const char* name) {
+      const auto found = environment_.find(name);
+      return found == environment_.end() ? nullptr : found->second;
+    });
+  }
+
+  AgentOptions options_;
+  std::map<std::string, const char*> environment_;
+};
+
+TEST_F(PlanSlotsTest, EachSlotSeesAGpuOfItsOwnAndItsShareOfTheCores) {
+  ASSERT_OK_AND_ASSIGN(const auto plan, Plan(2, 4));
+  EXPECT_THAT(
+      plan,
+      ElementsAre(
+          ElementsAre("CUDA_VISIBLE_DEVICES=0", "CUDA_DEVICE_ORDER=PCI_BUS_ID",
+                      "OMP_NUM_THREADS=8", "MKL_NUM_THREADS=8"),
+          ElementsAre("CUDA_VISIBLE_DEVICES=1", "CUDA_DEVICE_ORDER=PCI_BUS_ID",
+                      "OMP_NUM_THREADS=8", "MKL_NUM_THREADS=8")));
+}
+
+TEST_F(PlanSlotsTest, GpusAreSharedOnlyWhenAsked) {
+  EXPECT_THAT(Plan(3, 2), FailsAt(ErrorId::kRequestInvalid, "--slots"));
+  options_.slots_per_gpu = 2;
+  environment_["OMP_NUM_THREADS"] = "1";
+  environment_["CUDA_VISIBLE_DEVICES"] = "6,7";
+  ASSERT_OK_AND_ASSIGN(const auto plan, Plan(3, 8));
+  EXPECT_THAT(plan, ElementsAre(ElementsAre("CUDA_VISIBLE_DEVICES=6"),
+                                ElementsAre("CUDA_VISIBLE_DEVICES=7"),
+                                ElementsAre("CUDA_VISIBLE_DEVICES=6")));
+}
+
+TEST_F(PlanSlotsTest, ASlotForEachGpu) {
+  options_.slot_per_gpu = true;
+  EXPECT_EQ(Plan(1, 4)->size(), 4U);
+  options_.slots_per_gpu = 2;
+  EXPECT_EQ(Plan(1, 4)->size(), 8U);
+  EXPECT_THAT(Plan(1, 0), FailsAt(ErrorId::kRequestInvalid, "--slots"));
+}
+
+TEST_F(PlanSlotsTest, WithoutGpusThatVariableStaysAsItIs) {
+  ASSERT_OK_AND_ASSIGN(const auto plan, Plan(2, 0));
+  EXPECT_THAT(plan[0], ElementsAre("OMP_NUM_THREADS=8", "MKL_NUM_THREADS=8"));
+  // One slot has the node to itself.
+  EXPECT_THAT(*Plan(1, 8), ElementsAre(IsEmpty()));
 }
 
 }  // namespace

@@ -80,6 +80,7 @@ Rig::Rig(const std::string& trainer) {
   options_.run_dir = File("runs");
   options_.study = "s";
   options_.exit_when_done = true;
+  options_.gpu_folder = File("gpus");  // none, whatever this machine has
   options_.exec = WriteTrainer(File("trainer.py"), trainer);
 }
 

@@ -14,21 +14,12 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-v1::Lease LeaseOf(std::int64_t attempt) {
-  v1::Lease lease;
-  lease.set_trial("studies/a/trials/7");
-  lease.set_attempt(attempt);
-  return lease;
-}
-
 v1::LeaseRef RefOf(std::int64_t attempt) {
   v1::LeaseRef ref;
   ref.set_trial("studies/a/trials/7");
   ref.set_attempt(attempt);
   return ref;
 }
-
-void Touch(const std::string& path) { std::ofstream(path) << "x"; }
 
 TEST(RunFolder, AnIdHasOneLivingAgent) {
   const TempFolder folder;
@@ -56,49 +47,6 @@ TEST(RunFolder, AdoptsTheDeadButNotTheLiving) {
   // A third one must not deliver the same.
   ASSERT_OK_AND_ASSIGN(auto third, RunFolder::Open(folder.File("r"), "third"));
   EXPECT_THAT(third->Adopt(), IsEmpty());
-}
-
-TEST(RunFolder, FindsTheNewestAttemptsCheckpoint) {
-  const TempFolder folder;
-  ASSERT_OK_AND_ASSIGN(auto run, RunFolder::Open(folder.File("r"), "w"));
-  ASSERT_OK_AND_ASSIGN(const auto first, run->MakeTrialFolder(LeaseOf(1)));
-  ASSERT_OK_AND_ASSIGN(const auto second, run->MakeTrialFolder(LeaseOf(2)));
-  Touch(first + "/epoch-3");
-  v1::Lease third = LeaseOf(3);
-  EXPECT_EQ(run->FindCheckpoint(third), "");
-  third.mutable_resume_from()->set_id("epoch-3");
-  EXPECT_EQ(run->FindCheckpoint(third), first + "/epoch-3");
-  Touch(second + "/epoch-3");
-  EXPECT_EQ(run->FindCheckpoint(third), second + "/epoch-3");
-  third.mutable_resume_from()->set_id("../1/epoch-3");
-  EXPECT_EQ(run->FindCheckpoint(third), "");
-}
-
-TEST(RunFolder, AFirstAttemptFindsNothingOfAnEarlierStudy) {
-  const TempFolder folder;
-  ASSERT_OK_AND_ASSIGN(auto run, RunFolder::Open(folder.File("r"), "w"));
-  ASSERT_OK_AND_ASSIGN(const auto stale, run->MakeTrialFolder(LeaseOf(2)));
-  Touch(stale + "/epoch-3");
-  ASSERT_OK(run->MakeTrialFolder(LeaseOf(1)));
-  EXPECT_FALSE(std::filesystem::exists(stale));
-}
-
-TEST(RunFolder, ANewerAttemptKeepsItsFiles) {
-  const TempFolder folder;
-  ASSERT_OK_AND_ASSIGN(auto run, RunFolder::Open(folder.File("r"), "w"));
-  ASSERT_OK_AND_ASSIGN(const auto first, run->MakeTrialFolder(LeaseOf(1)));
-  ASSERT_OK_AND_ASSIGN(const auto second, run->MakeTrialFolder(LeaseOf(2)));
-  run->RemoveTrialFolders(RefOf(1));
-  EXPECT_FALSE(std::filesystem::exists(first));
-  EXPECT_TRUE(std::filesystem::exists(second));
-}
-
-TEST(RunFolder, AHostileTrialNameMakesNoFolder) {
-  const TempFolder folder;
-  ASSERT_OK_AND_ASSIGN(auto run, RunFolder::Open(folder.File("r"), "w"));
-  v1::Lease lease = LeaseOf(1);
-  lease.set_trial("studies/../../etc/trials/1");
-  EXPECT_THAT(run->MakeTrialFolder(lease), FailsWith(ErrorId::kNameInvalid));
 }
 
 }  // namespace

@@ -78,6 +78,18 @@ void ScriptedCoordinator::Offer(const v1::Lease& lease) {
   changed_.notify_all();
 }
 
+void ScriptedCoordinator::GrantUnanswered(int number) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait_for(lock, kPatience, [this] { return !parked_.empty(); });
+  unanswered_ = parked_;
+  granted_[parked_] = LeaseOf(number);
+}
+
+void ScriptedCoordinator::WantLogs() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  want_logs_ = true;
+}
+
 void ScriptedCoordinator::EndStudy() {
   const std::lock_guard<std::mutex> lock(mutex_);
   study_ended_ = true;
@@ -153,11 +165,14 @@ grpc::Status ScriptedCoordinator::Acquire(grpc::ServerContext* context,
                                           v1::AcquireReply* reply) {
   {
     std::unique_lock<std::mutex> lock(mutex_);
+    parked_ = request->request_id();
+    changed_.notify_all();
     const auto end = std::chrono::steady_clock::now() +
                      std::chrono::nanoseconds(FromProto(request->wait()));
     const auto ready = [&] {
       return away_ || !offers_.empty() || study_ended_ ||
-             granted_.count(request->request_id()) > 0;
+             (granted_.count(request->request_id()) > 0 &&
+              unanswered_ != request->request_id());
     };
     // Short waits, because a cancelled call rings no bell.
     while (!ready() && !context->IsCancelled() &&
@@ -183,6 +198,12 @@ grpc::Status ScriptedCoordinator::Heartbeat(grpc::ServerContext*,
                                             v1::HeartbeatReply* reply) {
   for (const auto& progress : request->leases()) {
     *reply->add_directives() = DirectiveFor(progress.lease());
+  }
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& progress : request->leases()) {
+      if (want_logs_) reply->add_want_log(progress.lease().trial());
+    }
   }
   return Note("Heartbeat", *request, &Heard::heartbeats);
 }

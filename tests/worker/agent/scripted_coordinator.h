@@ -13,6 +13,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -48,10 +49,14 @@ class ScriptedCoordinator final : public v1::WorkerService::Service {
   // For the next Acquire.
   void Offer(int number) { Offer(LeaseOf(number)); }
   void Offer(const v1::Lease& lease);
+  // To the Acquire that waits, as soon as one does; its answer never comes.
+  void GrantUnanswered(int number);
   // Acquire says STUDY_ENDED once nothing is on offer.
   void EndStudy();
   // What heartbeats and reports of trial `number` are answered with.
   void Direct(int number, v1::Directive::Action action);
+  // Somebody follows the logs of all trials: every heartbeat's answer asks.
+  void WantLogs();
   // The next `count` calls of `method` are heard, but their answers are lost.
   void LoseAnswers(const std::string& method, int count);
   // The next call of `method` is refused.
@@ -85,6 +90,9 @@ class ScriptedCoordinator final : public v1::WorkerService::Service {
   std::deque<v1::Lease> offers_;
   // By request id, as the real one: a repeated Acquire gets the same lease.
   std::map<std::string, v1::Lease> granted_;
+  std::string parked_;      // the id of the newest Acquire that waits
+  std::string unanswered_;  // the one that does so for ever
+  bool want_logs_ = false;
   std::map<std::string, v1::Directive::Action> directives_;
   std::map<std::string, int> lost_answers_;
   std::map<std::string, ErrorId> refusals_;

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What becomes of an attempt's files, and what the next attempt has of them.
+#include <filesystem>
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "tests/worker/agent/rig.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+bool AwaitFinishes(Rig& rig, std::size_t count) {
+  return rig.coordinator().Await(
+      [count](const Heard& heard) { return heard.finishes.size() == count; });
+}
+
+// Writes a checkpoint, as trial 1, and tells what it was given as any other.
+constexpr char kTrainer[] = R"(n = t["trial"].split("/")[-1]
+if t["resume_from"] is None:
+    open(t["folder"] + "/epoch-3", "w").write("state")
+    say(type="checkpoint", id="epoch-3", step=3)
+else:
+    note("resume" + n, json.dumps(t["resume_from"]))
+finish("succeeded")
+)";
+
+v1::Lease Resuming(Rig& rig, int number, std::int64_t attempt) {
+  v1::Lease lease = ScriptedCoordinator::LeaseOf(number, attempt);
+  *lease.mutable_resume_from() =
+      rig.coordinator().heard().finishes[0].outcome().checkpoint();
+  return lease;
+}
+
+TEST(Resume, ARetryUnderAnotherNumberGoesOnFromTheCheckpoint) {
+  Rig rig(kTrainer);
+  rig.coordinator().Offer(1);
+  rig.Start();
+  ASSERT_TRUE(AwaitFinishes(rig, 1));
+  rig.coordinator().Offer(Resuming(rig, 9, 1));
+  rig.coordinator().Offer(Resuming(rig, 1, 2));
+  const std::string retry = rig.AwaitFile("resume9");
+  EXPECT_THAT(retry, HasSubstr("/trials/s/1/1/epoch-3\""));
+  EXPECT_THAT(retry, HasSubstr("\"id\": \"epoch-3\""));
+  EXPECT_THAT(rig.AwaitFile("resume1"), HasSubstr("/trials/s/1/1/epoch-3\""));
+}
+
+TEST(Resume, AHarmedCheckpointIsNotUsedAndTheLogSaysSo) {
+  Rig rig(kTrainer);
+  rig.coordinator().Offer(1);
+  rig.Start();
+  ASSERT_TRUE(AwaitFinishes(rig, 1));
+  v1::Lease lease = Resuming(rig, 1, 2);
+  lease.mutable_resume_from()->set_sha256(std::string(64, '0'));
+  rig.coordinator().Offer(lease);
+  EXPECT_THAT(rig.AwaitFile("resume1"), Not(HasSubstr("path")));
+  std::ifstream log(rig.File("runs/trials/s/1/2.log"));
+  std::string line;
+  std::getline(log, line);
+  EXPECT_THAT(line, HasSubstr("begins anew, without the checkpoint"));
+}
+
+TEST(Resume, ACheckpointOfAnotherNodeIsNamedWithoutAPath) {
+  Rig rig(kTrainer);
+  v1::Lease lease = ScriptedCoordinator::LeaseOf(5, 2);
+  lease.mutable_resume_from()->set_id("5.1.epoch-3");
+  rig.coordinator().Offer(lease);
+  rig.Start();
+  EXPECT_THAT(rig.AwaitFile("resume5"), Not(HasSubstr("path")));
+}
+
+TEST(TrialLog, HoldsWhatTheTrainerSaysBesidesMessages) {
+  Rig rig(
+      "print('to stdout', flush=True)\nprint('to stderr', file=sys.stderr)\n"
+      "finish('failed')");
+  rig.coordinator().Offer(1);
+  rig.Start();
+  ASSERT_TRUE(AwaitFinishes(rig, 1));
+  std::ifstream log(rig.File("runs/trials/s/1/1.log"));
+  const std::string text((std::istreambuf_iterator<char>(log)), {});
+  EXPECT_THAT(text, HasSubstr("to stdout\n"));
+  EXPECT_THAT(text, HasSubstr("to stderr\n"));
+}
+
+class KeepPolicies : public ::testing::TestWithParam<
+                         std::tuple<KeepPolicy, std::string, bool, bool>> {};
+
+TEST_P(KeepPolicies, DecidesWhatStaysOfAnEndedTrial) {
+  const auto& [policy, state, checkpoint, stays] = GetParam();
+  Rig rig("open(t['folder'] + '/scratch', 'w').write('x')\n" +
+          std::string(checkpoint ? "say(type='checkpoint', id='scratch', "
+                                   "step=1)\n"
+                                 : "") +
+          "finish('" + state + "')");
+  rig.options().keep.policy = policy;
+  rig.coordinator().Offer(1);
+  rig.Start();
+  ASSERT_TRUE(AwaitFinishes(rig, 1));
+  rig.coordinator().EndStudy();
+  EXPECT_EQ(rig.Join(), 0);
+  EXPECT_EQ(std::filesystem::exists(rig.File("runs/trials/s/1/1/scratch")),
+            stays);
+  EXPECT_EQ(std::filesystem::exists(rig.File("runs/trials/s/1")), stays);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, KeepPolicies,
+    ::testing::Values(std::tuple(KeepPolicy::kAll, "succeeded", false, true),
+                      std::tuple(KeepPolicy::kUseful, "succeeded", false,
+                                 false),
+                      std::tuple(KeepPolicy::kUseful, "succeeded", true, true),
+                      std::tuple(KeepPolicy::kUseful, "failed", false, true),
+                      std::tuple(KeepPolicy::kFailed, "succeeded", true, false),
+                      std::tuple(KeepPolicy::kFailed, "failed", false, true),
+                      std::tuple(KeepPolicy::kNone, "failed", true, false)));
+
+TEST(Keep, AtItsStartTheAgentRemovesWhatIsTooMuch) {
+  Rig rig("pass");
+  const std::string old = rig.File("runs/trials/s/4");
+  std::filesystem::create_directories(old + "/1");
+  std::ofstream(old + "/ended") << "ended failed\n";
+  std::ofstream(old + "/1/epoch-1") << std::string(10'000, 'x');
+  rig.options().keep.most_bytes = 5'000;
+  rig.Start();
+  for (int i = 0; i < 2000 && std::filesystem::exists(old); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_FALSE(std::filesystem::exists(old));
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/agent/trial_folders.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_folder.h"
+#include "worker/agent/checkpoint_id.h"
+#include "worker/agent/sha256.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+v1::Lease LeaseOf(int trial, std::int64_t attempt) {
+  v1::Lease lease;
+  lease.set_trial("studies/a/trials/" + std::to_string(trial));
+  lease.set_attempt(attempt);
+  return lease;
+}
+
+v1::LeaseRef RefOf(int trial, std::int64_t attempt) {
+  v1::LeaseRef ref;
+  ref.set_trial("studies/a/trials/" + std::to_string(trial));
+  ref.set_attempt(attempt);
+  return ref;
+}
+
+class TrialFoldersTest : public ::testing::Test {
+ protected:
+  void Write(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories(
+        std::filesystem::path(path).parent_path());
+    std::ofstream(path) << text;
+  }
+  // An ended trial that left so many bytes.
+  void LeaveEnded(int trial, std::size_t bytes, bool failed, bool checkpoint) {
+    const auto path = folders_.Make(LeaseOf(trial, 1));
+    ASSERT_OK(path);
+    Write(*path + "/epoch-1", std::string(bytes, 'x'));
+    folders_.MarkEnded(RefOf(trial, 1), failed, checkpoint);
+  }
+  bool Has(int trial) const {
+    return std::filesystem::exists(
+        folder_.File("trials/a/" + std::to_string(trial)));
+  }
+  // The checkpoint "17.1.epoch-3" as a lease of `trial` names it.
+  v1::Lease Resuming(int trial, std::int64_t attempt) {
+    v1::Lease lease = LeaseOf(trial, attempt);
+    lease.mutable_resume_from()->set_id("17.1.epoch-3");
+    return lease;
+  }
+
+  const TempFolder folder_;
+  TrialFolders folders_{folder_.File(""), folder_.File("agents/w/trash")};
+};
+
+TEST_F(TrialFoldersTest, AnAttemptFindsWhatAnEarlierOneWrote) {
+  ASSERT_OK_AND_ASSIGN(const auto first, folders_.Make(LeaseOf(17, 1)));
+  EXPECT_THAT(folders_.FindCheckpoint(Resuming(17, 2)).status().message(),
+              HasSubstr("not on this node"));
+  Write(first + "/epoch-3", "state");
+  ASSERT_OK_AND_ASSIGN(const auto path,
+                       folders_.FindCheckpoint(Resuming(17, 2)));
+  EXPECT_THAT(path, EndsWith("/trials/a/17/1/epoch-3"));
+  // A retry of it has a number of its own.
+  ASSERT_OK(folders_.Make(LeaseOf(40, 1)));
+  EXPECT_EQ(*folders_.FindCheckpoint(Resuming(40, 1)), path);
+  EXPECT_EQ(TrialFolders::CheckpointTrial(Resuming(40, 1)),
+            "studies/a/trials/17");
+}
+
+TEST_F(TrialFoldersTest, AHarmedCheckpointIsNotGivenToATrainer) {
+  Write(folder_.File("trials/a/17/1/epoch-3"), "abc");
+  v1::Lease lease = Resuming(17, 2);
+  v1::Checkpoint& wanted = *lease.mutable_resume_from();
+  wanted.set_bytes(3);
+  wanted.set_sha256(
+      "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_OK(folders_.FindCheckpoint(lease));
+  Write(folder_.File("trials/a/17/1/epoch-3"), "abd");
+  EXPECT_THAT(folders_.FindCheckpoint(lease).status().message(),
+              HasSubstr("SHA-256"));
+  wanted.set_bytes(4);
+  EXPECT_THAT(folders_.FindCheckpoint(lease).status().message(),
+              HasSubstr("3 bytes instead of 4"));
+}
+
+TEST_F(TrialFoldersTest, ACheckpointIsANameNeverAPath) {
+  Write(folder_.File("trials/a/17/1/epoch-3"), "state");
+  v1::Lease lease = LeaseOf(18, 1);
+  for (const char* id :
+       {"17.1.../1/epoch-3", "17.1.../../17/1/epoch-3", "17.01.epoch-3",
+        "-17.1.epoch-3", "epoch-3", "17.1", "17.1.", "/etc/passwd", ""}) {
+    lease.mutable_resume_from()->set_id(id);
+    EXPECT_FALSE(folders_.FindCheckpoint(lease).ok()) << id;
+  }
+}
+
+TEST_F(TrialFoldersTest, AFirstAttemptFindsNothingOfAnEarlierStudy) {
+  ASSERT_OK_AND_ASSIGN(const auto stale, folders_.Make(LeaseOf(7, 2)));
+  ASSERT_OK(folders_.Make(LeaseOf(7, 1)));
+  EXPECT_FALSE(std::filesystem::exists(stale));
+}
+
+TEST_F(TrialFoldersTest, ANewerAttemptKeepsItsFiles) {
+  ASSERT_OK_AND_ASSIGN(const auto first, folders_.Make(LeaseOf(7, 1)));
+  ASSERT_OK_AND_ASSIGN(const auto second, folders_.Make(LeaseOf(7, 2)));
+  Write(TrialFolders::LogPath(first), "log");
+  folders_.RemoveAttempts(RefOf(7, 1));
+  EXPECT_FALSE(std::filesystem::exists(first));
+  EXPECT_FALSE(std::filesystem::exists(TrialFolders::LogPath(first)));
+  EXPECT_TRUE(std::filesystem::exists(second));
+  folders_.MarkEnded(RefOf(7, 2), false, false);
+  folders_.RemoveAttempts(RefOf(7, 2));
+  EXPECT_FALSE(Has(7));
+}
+
+TEST_F(TrialFoldersTest, AHostileTrialNameMakesNoFolder) {
+  v1::Lease lease = LeaseOf(1, 1);
+  lease.set_trial("studies/../../etc/trials/1");
+  EXPECT_THAT(folders_.Make(lease), FailsWith(ErrorId::kNameInvalid));
+}
+
+TEST_F(TrialFoldersTest, CleaningSparesWhatRunsAndWhatIsUndelivered) {
+  for (int trial = 1; trial <= 4; ++trial) LeaveEnded(trial, 9, false, false);
+  ASSERT_OK(folders_.Make(LeaseOf(5, 1)));  // not ended: it may go on
+  Write(folder_.File("agents/other/spool/a~2~1.spool"), "a finish");
+  {
+    const TrialFolders::Use use(folders_, "studies/a/trials/1");
+    folders_.Clean({KeepPolicy::kNone, 1, 1});
+  }
+  EXPECT_TRUE(Has(1));
+  EXPECT_TRUE(Has(2));
+  EXPECT_FALSE(Has(3));
+  EXPECT_FALSE(Has(4));
+  EXPECT_TRUE(Has(5));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.File("agents/w/trash")));
+  folders_.Clean({KeepPolicy::kNone, 1, 1});
+  EXPECT_FALSE(Has(1));
+}
+
+TEST_F(TrialFoldersTest, WhatIsUsefulStaysUntilItIsTooMuch) {
+  LeaveEnded(1, 1000, true, false);
+  LeaveEnded(2, 1000, false, true);
+  LeaveEnded(3, 1000, false, false);
+  folders_.Clean({KeepPolicy::kUseful, 0, 0});
+  EXPECT_TRUE(Has(1));
+  EXPECT_TRUE(Has(2));
+  EXPECT_FALSE(Has(3));
+  folders_.Clean({KeepPolicy::kUseful, 1500, 0});
+  EXPECT_NE(Has(1), Has(2));
+}
+
+TEST(KeepRules, TheOldestGoFirstAndOnlyAsManyAsMust) {
+  std::vector<TrialFolderInfo> trials;
+  for (int i = 1; i <= 5; ++i) {
+    TrialFolderInfo trial;
+    trial.path = std::to_string(i);
+    trial.ended = trial.failed = true;
+    trial.bytes = 10;
+    trial.touched = std::chrono::seconds(10 - i);  // 5 is the oldest
+    trials.push_back(trial);
+  }
+  trials[3].in_use = true;
+  using ::testing::ElementsAre;
+  EXPECT_THAT(FoldersToRemove({KeepPolicy::kAll, 30, 0}, trials),
+              ElementsAre("5", "3"));
+  EXPECT_THAT(FoldersToRemove({KeepPolicy::kAll, 0, 4}, trials),
+              ElementsAre("5"));
+  EXPECT_THAT(FoldersToRemove({KeepPolicy::kNone, 0, 0}, trials),
+              ElementsAre("5", "3", "2", "1"));
+  EXPECT_THAT(FoldersToRemove({KeepPolicy::kFailed, 0, 0}, trials),
+              ElementsAre());
+}
+
+// The examples of FIPS 180-4, and lengths around a block's end.
+TEST(Sha256, SaysWhatTheStandardSays) {
+  const auto sum = [](const std::string& text) {
+    Sha256 sha;
+    sha.Add(reinterpret_cast<const unsigned char*>(text.data()), text.size());
+    return sha.Finish();
+  };
+  EXPECT_EQ(sum(""),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sum("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(sum(std::string(1'000'000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  for (const std::size_t length : {55U, 56U, 63U, 64U, 65U, 119U, 120U}) {
+    Sha256 bytewise;
+    for (std::size_t i = 0; i < length; ++i) {
+      const unsigned char byte = 'b';
+      bytewise.Add(&byte, 1);
+    }
+    EXPECT_EQ(bytewise.Finish(), sum(std::string(length, 'b'))) << length;
+  }
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: janitor.h
+//
+// Keeps the trials' folders within their rules, in a thread of its own: no
+// slot waits for a slow disk to delete something. At its start, and after each
+// ending.
+#ifndef FROSTLINE_WORKER_AGENT_JANITOR_H_
+#define FROSTLINE_WORKER_AGENT_JANITOR_H_
+
+#include <atomic>
+#include <thread>
+
+#include "worker/agent/trial_folders.h"
+#include "worker/agent/wakeup.h"
+
+namespace frostline {
+
+class Janitor {
+ public:
+  // `folders` outlives it.
+  Janitor(TrialFolders& folders, const KeepRules& rules);
+  ~Janitor();  // after the pass under way
+  Janitor(const Janitor&) = delete;
+  Janitor& operator=(const Janitor&) = delete;
+
+  // A trial has ended. Any thread.
+  void Ring() { wakeup_.Ring(); }
+
+ private:
+  void Loop();
+
+  TrialFolders& folders_;
+  const KeepRules rules_;
+  Wakeup wakeup_;
+  std::atomic<bool> stopped_{false};
+  std::thread thread_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_JANITOR_H_

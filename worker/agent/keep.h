@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: keep.h
+//
+// Which trials' folders may go: a policy that looks at a list and answers.
+// Nothing in use is ever in the answer, nor a trial that has not ended: another
+// attempt may go on from its checkpoint.
+#ifndef FROSTLINE_WORKER_AGENT_KEEP_H_
+#define FROSTLINE_WORKER_AGENT_KEEP_H_
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace frostline {
+
+enum class KeepPolicy {
+  kAll,
+  kUseful,  // failed ones, and those with a checkpoint
+  kFailed,
+  kNone,
+};
+
+struct KeepRules {
+  KeepPolicy policy = KeepPolicy::kUseful;
+  std::int64_t most_bytes = std::int64_t{100} << 30;  // 0: no bound
+  std::int64_t most_trials = 0;                       // 0: no bound
+};
+
+// What is known of the folder of one trial.
+struct TrialFolderInfo {
+  std::string path;
+  bool in_use = false;  // runs, or has something to deliver
+  bool ended = false;   // the trial has its outcome
+  bool failed = false;
+  bool has_checkpoint = false;
+  std::int64_t bytes = 0;
+  std::chrono::nanoseconds touched{};  // orders them by age
+};
+
+// Whether the folder of an ended trial stays for its own sake.
+bool KeepsEnded(KeepPolicy policy, bool failed, bool has_checkpoint);
+
+// Paths in the order in which they go: first what the policy does not want,
+// then, oldest first, what is beyond the bounds.
+std::vector<std::string> FoldersToRemove(const KeepRules& rules,
+                                         std::vector<TrialFolderInfo> trials);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_KEEP_H_

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: progress_watch.h
+//
+// Living is not progress: a trainer that hangs in a kernel keeps its process,
+// and its agent keeps its lease. A policy that is fed with what was seen and
+// says when it has been quiet for too long:
+//   - before the first step, six times the floor: models are loaded then;
+//   - from then on the floor, or ten times the median interval between the
+//     newest steps where that is longer.
+// Time that nobody looked at, because the node slept or the agent was stopped,
+// is the trainer's silence no more than ours: it is not counted.
+#ifndef FROSTLINE_WORKER_AGENT_PROGRESS_WATCH_H_
+#define FROSTLINE_WORKER_AGENT_PROGRESS_WATCH_H_
+
+#include <deque>
+#include <string>
+
+#include "base/clock.h"
+
+namespace frostline {
+
+// One attempt's. One thread at a time.
+class ProgressWatch {
+ public:
+  // `floor` of zero: nothing ever hangs.
+  ProgressWatch(Duration floor, SteadyTime now);
+
+  // To be called every few seconds at the least.
+  void Look(SteadyTime now);
+  // A step later than all before.
+  void NoteStep(SteadyTime now);
+  // Any other message.
+  void NoteSign(SteadyTime now);
+
+  bool hangs() const;
+  // "no progress for 614 s; steps took 2.1 s before (suspected hang)"
+  std::string Describe() const;
+  Duration patience() const;
+
+ private:
+  const Duration floor_;
+  SteadyTime seen_;
+  Duration silence_{};     // since any message
+  Duration since_step_{};  // as seen
+  bool stepped_ = false;
+  std::deque<Duration> intervals_;  // the newest, oldest first
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_PROGRESS_WATCH_H_

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/agent/slot_plan.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "worker/agent/hardware.h"
+
+namespace frostline {
+namespace {
+
+constexpr std::size_t kMaxSlots = 1024;
+// Both libraries read it; the second knows a name of its own too.
+constexpr const char* kThreadVariables[] = {"OMP_NUM_THREADS",
+                                            "MKL_NUM_THREADS"};
+
+absl::Status TooManySlots(std::size_t slots, std::size_t gpus) {
+  const std::size_t share = (slots + gpus - 1) / gpus;
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat("--slots is ", slots, ", but this node has ",
+                                gpus, " GPUs to see"),
+                   absl::StrCat("let them share: --slots-per-gpu ", share,
+                                "; or use none: CUDA_VISIBLE_DEVICES="),
+                   "--slots");
+}
+
+absl::StatusOr<std::size_t> CountSlots(const AgentOptions& options,
+                                       std::size_t gpus) {
+  const auto per_gpu = static_cast<std::size_t>(options.slots_per_gpu);
+  if (!options.slot_per_gpu) {
+    const auto slots = static_cast<std::size_t>(options.slots);
+    if (slots > 1 && gpus > 0 && slots > gpus * per_gpu) {
+      return TooManySlots(slots, gpus);
+    }
+    return slots;
+  }
+  if (gpus == 0) {
+    return MakeError(ErrorId::kRequestInvalid, "this node has no GPU to see",
+                     "give --slots a number", "--slots");
+  }
+  return std::min(gpus * per_gpu, kMaxSlots);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<SlotEnvironment>> PlanSlots(
+    const AgentOptions& options, const v1::Hardware& hardware,
+    const LookUp& look_up) {
+  const std::vector<std::string> gpus =
+      GpuSlots(look_up("CUDA_VISIBLE_DEVICES"), hardware);
+  const auto slots = CountSlots(options, gpus.size());
+  if (!slots.ok()) return slots.status();
+  std::vector<SlotEnvironment> plan(*slots);
+  if (options.slot_per_gpu || (*slots > 1 && !gpus.empty())) {
+    // Whoever chose the GPUs, or their order, knows what the numbers mean.
+    const bool chosen = look_up("CUDA_VISIBLE_DEVICES") != nullptr ||
+                        look_up("CUDA_DEVICE_ORDER") != nullptr;
+    for (std::size_t i = 0; i < *slots; ++i) {
+      plan[i].push_back("CUDA_VISIBLE_DEVICES=" + gpus[i % gpus.size()]);
+      // Ours are those of the bus, not of CUDA's "fastest first".
+      if (!chosen) plan[i].push_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
+    }
+  }
+  if (*slots > 1 && look_up(kThreadVariables[0]) == nullptr) {
+    const auto share = std::max<std::size_t>(
+        1,
+        static_cast<std::size_t>(std::max(hardware.cpu_cores(), 1)) / *slots);
+    for (const char* variable : kThreadVariables) {
+      if (look_up(variable) != nullptr) continue;
+      for (SlotEnvironment& slot : plan) {
+        slot.push_back(absl::StrCat(variable, "=", share));
+      }
+    }
+  }
+  return plan;
+}
+
+}  // namespace frostline

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: slot_plan.h
+//
+// How a node is divided into slots: which GPU each trainer sees and how many
+// threads it may start. A pure function of the options, the hardware and the
+// agent's own environment, in which a scheduler or a user may have decided
+// already.
+#ifndef FROSTLINE_WORKER_AGENT_SLOT_PLAN_H_
+#define FROSTLINE_WORKER_AGENT_SLOT_PLAN_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "frostline/v1/worker.pb.h"
+#include "worker/agent/options.h"
+
+namespace frostline {
+
+// "KEY=VALUE" that its trainer gets besides the agent's own.
+using SlotEnvironment = std::vector<std::string>;
+
+// As getenv(3).
+using LookUp = std::function<const char*(const char*)>;
+
+// One entry for each slot:
+//   - a single slot that was not asked for with `gpu` leaves all as it is: its
+//     trainer has the node to itself;
+//   - otherwise, where there are GPUs, each slot sees one of them, in turn, and
+//     each GPU has at most --slots-per-gpu slots;
+//   - without GPUs CUDA_VISIBLE_DEVICES stays as it is;
+//   - two and more slots share the cores, unless OMP_NUM_THREADS is set.
+// REQUEST_INVALID at --slots when it cannot be.
+absl::StatusOr<std::vector<SlotEnvironment>> PlanSlots(
+    const AgentOptions& options, const v1::Hardware& hardware,
+    const LookUp& look_up);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_SLOT_PLAN_H_

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: trial_folders.h
+//
+// The folders in which trials train, named by integers alone:
+//
+//   DIR/trials/STUDY/17/2/       scratch of attempt 2 of trial 17
+//   DIR/trials/STUDY/17/2.log    what that attempt's trainer wrote as log
+//   DIR/trials/STUDY/17/ended    how the trial ended; absent until it has
+//
+// They do not depend on the agent, so that another one finds the checkpoint; an
+// attempt's number is granted once, so no two ever share a folder. Thread-safe.
+#ifndef FROSTLINE_WORKER_AGENT_TRIAL_FOLDERS_H_
+#define FROSTLINE_WORKER_AGENT_TRIAL_FOLDERS_H_
+
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "frostline/v1/worker.pb.h"
+#include "worker/agent/keep.h"
+
+namespace frostline {
+
+class TrialFolders {
+ public:
+  // `trash`: where folders are on their way out, on the same file system.
+  TrialFolders(std::string run_folder, std::string trash);
+
+  // While one of these lives, nothing here removes the trial's folder.
+  class Use {
+   public:
+    Use(TrialFolders& folders, const std::string& trial);
+    ~Use();
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    TrialFolders& folders_;
+    const std::string path_;
+  };
+
+  // Empty, and absolute.
+  absl::StatusOr<std::string> Make(const v1::Lease& lease) const;
+  // Beside that folder.
+  static std::string LogPath(const std::string& attempt_folder) {
+    return attempt_folder + ".log";
+  }
+  // The name of the trial that wrote the checkpoint the lease names; empty:
+  // there is none.
+  static std::string CheckpointTrial(const v1::Lease& lease);
+  // Where the lease's checkpoint lies on this machine, unharmed. NotFound, with
+  // why, where it does not.
+  absl::StatusOr<std::string> FindCheckpoint(const v1::Lease& lease) const;
+
+  // The trial has its outcome. What an earlier study of this name left cannot
+  // be meant: attempt 1 begins with an empty folder.
+  void MarkEnded(const v1::LeaseRef& lease, bool failed, bool has_checkpoint);
+  // Of this attempt and those before it; a newer one may still run.
+  void RemoveAttempts(const v1::LeaseRef& lease) const;
+  // What the rules do not keep, and what is left in the trash.
+  void Clean(const KeepRules& rules);
+
+ private:
+  std::vector<TrialFolderInfo> List() const;
+  // Paths of all trials with an attempt that has something to deliver.
+  std::set<std::string> Spooled() const;
+  bool Discard(const std::string& path);
+
+  const std::string run_folder_;
+  const std::string trash_;
+  mutable std::mutex mutex_;
+  std::multiset<std::string> in_use_;
+  std::mutex clean_mutex_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_AGENT_TRIAL_FOLDERS_H_
