@@ -113,7 +113,8 @@ std::optional<ProgramCall> OtherProgram(
     call.name = "frostline-coordinator";
     return call;
   }
-  const bool is_command = arguments.size() > 1 && arguments[1] == "list";
+  const bool is_command = arguments.size() > 1 &&
+                          (arguments[1] == "list" || arguments[1] == "drain");
   if (arguments[0] != "worker" || is_command) return std::nullopt;
   call.name = "frostline-worker";
   const char* const address = std::getenv(kConnectVariable);

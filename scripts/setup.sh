@@ -15,7 +15,7 @@ CORE_PACKAGES=(
   g++ cmake ninja-build ccache mold pkg-config python3
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
   libabsl-dev libsqlite3-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev)
-TEST_PACKAGES=(libgtest-dev libgmock-dev)
+TEST_PACKAGES=(faketime libgtest-dev libgmock-dev)
 CHECK_PACKAGES=(git clang-format-19 clang-tidy-19)
 
 say() { echo "setup: $*"; }

@@ -123,9 +123,6 @@ v1::AcquireReply Coordinator::Impl::NothingFor(const ParkedAcquire& parked) {
                absl::StrCat(worker->row.failures_in_a_row,
                             " failures in a row; see the trials' causes"));
   }
-  if (room_.room == Room::kNoNewLeases) {
-    return say(v1::DISK_NEARLY_FULL, "the coordinator's disk is nearly full");
-  }
   // The reason nearest to getting a trial wins.
   v1::NoneReason reason = v1::NO_STUDY;
   std::string detail = "no study is active";
@@ -149,6 +146,8 @@ v1::AcquireReply Coordinator::Impl::NothingFor(const ParkedAcquire& parked) {
                    book.checked().settings.required_worker_labels())) {
       consider(v1::NO_MATCHING_LABELS,
                name + " asks for labels this worker does not carry");
+    } else if (room_.room == Room::kNoNewLeases) {
+      consider(v1::DISK_NEARLY_FULL, "the coordinator's disk is nearly full");
     } else if (book.AtParallelLimit()) {
       consider(v1::PARALLEL_LIMIT, name + " runs max_parallel trials");
     } else if (book.reserved() > 0) {

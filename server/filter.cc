@@ -36,13 +36,41 @@ std::string Short(const std::string& name, const std::string& prefix) {
   return std::string(absl::StripPrefix(name, prefix));
 }
 
-// Whether T has such a field, and what the item has there.
-bool Knows(const v1::Trial&, const std::string& field) {
-  return field == "state" || field == "origin" || field == "worker" ||
-         field == "number" || field == "attempt" ||
-         absl::StartsWith(field, "values[") ||
-         absl::StartsWith(field, "metrics.") ||
-         absl::StartsWith(field, "labels.");
+enum class FieldKind { kUnknown, kText, kNumber };
+
+bool IsLabel(const std::string& field) {
+  return absl::StartsWith(field, "labels.");
+}
+
+// What T calls `field`, if anything; the names it may have there, without their
+// prefix, when these are an enum's.
+FieldKind KindOfField(const v1::Trial&, const std::string& field) {
+  if (field == "number" || field == "attempt" ||
+      absl::StartsWith(field, "values[") ||
+      absl::StartsWith(field, "metrics.")) {
+    return FieldKind::kNumber;
+  }
+  const bool is_text = field == "state" || field == "origin" ||
+                       field == "worker" || IsLabel(field);
+  return is_text ? FieldKind::kText : FieldKind::kUnknown;
+}
+
+// Of studies and workers.
+template <typename T>
+FieldKind KindOfField(const T&, const std::string& field) {
+  const bool known = field == "state" || IsLabel(field);
+  return known ? FieldKind::kText : FieldKind::kUnknown;
+}
+
+// Whether `value` can be equal to a field that is an enum; true for others.
+bool CanBe(const google::protobuf::Descriptor& message,
+           const std::string& field, const std::string& value) {
+  const auto* const found = message.FindFieldByName(field);
+  if (found == nullptr || found->enum_type() == nullptr) return true;
+  const std::string& zero = found->enum_type()->value(0)->name();
+  const std::string prefix(absl::StripSuffix(zero, "UNSPECIFIED"));
+  return value != "UNSPECIFIED" &&
+         found->enum_type()->FindValueByName(prefix + value) != nullptr;
 }
 
 Looked Look(const v1::Trial& trial, const std::string& field) {
@@ -65,19 +93,11 @@ Looked Look(const v1::Trial& trial, const std::string& field) {
   return trial.values(index);
 }
 
-bool Knows(const v1::Study&, const std::string& field) {
-  return field == "state" || absl::StartsWith(field, "labels.");
-}
-
 Looked Look(const v1::Study& study, const std::string& field) {
   if (field == "state") {
     return Short(v1::StudyState_Name(study.state()), "STUDY_STATE_");
   }
   return Label(study.settings().labels(), field);
-}
-
-bool Knows(const v1::Worker&, const std::string& field) {
-  return field == "state" || absl::StartsWith(field, "labels.");
 }
 
 Looked Look(const v1::Worker& worker, const std::string& field) {
@@ -120,6 +140,26 @@ absl::StatusOr<std::string> NextToken(std::string& text) {
   return word;
 }
 
+// Also reads the number, where the field is one.
+template <typename T>
+absl::Status CheckTerm(FilterTerm& term) {
+  const FieldKind kind = KindOfField(T(), term.field);
+  if (kind == FieldKind::kUnknown) {
+    return Invalid("there is no field " + term.field);
+  }
+  const bool is_equality = term.op == "=" || term.op == "!=";
+  const bool is_order =
+      term.op == "<" || term.op == "<=" || term.op == ">" || term.op == ">=";
+  if (!is_equality && !is_order) return Invalid("unknown operator " + term.op);
+  if (kind == FieldKind::kNumber) {
+    if (absl::SimpleAtod(term.value, &term.number)) return absl::OkStatus();
+    return Invalid(term.value + " is not a number");
+  }
+  if (is_order) return Invalid(term.field + " has no order");
+  if (CanBe(*T::descriptor(), term.field, term.value)) return absl::OkStatus();
+  return Invalid(term.field + " is never " + term.value);
+}
+
 }  // namespace
 
 template <typename T>
@@ -135,18 +175,7 @@ absl::StatusOr<Filter<T>> Filter<T>::Parse(const std::string& text) {
     ASSIGN_OR_RETURN(term.field, NextToken(rest));
     ASSIGN_OR_RETURN(term.op, NextToken(rest));
     ASSIGN_OR_RETURN(term.value, NextToken(rest));
-    if (!Knows(T(), term.field)) {
-      return Invalid("there is no field " + term.field);
-    }
-    const bool is_equality = term.op == "=" || term.op == "!=";
-    const bool is_order =
-        term.op == "<" || term.op == "<=" || term.op == ">" || term.op == ">=";
-    const bool is_number = absl::SimpleAtod(term.value, &term.number);
-    if (!is_equality && !is_order)
-      return Invalid("unknown operator " + term.op);
-    if (is_order && !is_number) {
-      return Invalid(term.value + " is not a number");
-    }
+    RETURN_IF_ERROR(CheckTerm<T>(term));
     filter.terms_.push_back(std::move(term));
     rest = std::string(absl::StripAsciiWhitespace(rest));
   }

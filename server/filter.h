@@ -34,7 +34,8 @@ struct FilterTerm {
   double number = 0.0;  // of `value`, where the field is a number
 };
 
-// FILTER_INVALID for what cannot be parsed, or names no field of T.
+// FILTER_INVALID for what cannot be parsed, names no field of T, or can never
+// hold: a state that there is not, a number that is none.
 template <typename T>
 class Filter {
  public:

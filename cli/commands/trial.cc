@@ -106,7 +106,12 @@ absl::StatusOr<ExitCode> ShowLog(Session& session, const TrialArgs& args) {
   request.mutable_wait()->set_seconds(kLogWaitSeconds);
   ASSIGN_OR_RETURN(const v1::GetTrialLogReply reply,
                    client->Call(&v1::StudyService::Stub::GetTrialLog, request));
-  if (reply.tail().empty()) std::cerr << "no log of this attempt is kept\n";
+  if (reply.tail().empty()) {
+    std::cerr << "the coordinator has no log of this attempt; its worker keeps "
+                 "it as trials/"
+              << args.study << "/" << args.number << "/" << reply.attempt()
+              << ".log in its run folder\n";
+  }
   std::cout << reply.tail();
   return kExitOk;
 }

@@ -97,13 +97,14 @@ TEST(CommandLine, WritesNoEscapeSequencesOffATerminal) {
   EXPECT_THAT(Frostline("studdy").output, Not(HasSubstr("\x1b")));
 }
 
-TEST(OtherProgram, TakesServeAndWorkerButNotWorkerList) {
+TEST(OtherProgram, TakesServeAndWorkerButNotVerbsAboutWorkers) {
   EXPECT_EQ(OtherProgram({"serve", "--data", "x"})->name,
             "frostline-coordinator");
   EXPECT_THAT(OtherProgram({"serve", "--data", "x"})->arguments,
               ElementsAre("--data", "x"));
   EXPECT_EQ(OtherProgram({"worker"})->name, "frostline-worker");
   EXPECT_FALSE(OtherProgram({"worker", "list"}).has_value());
+  EXPECT_FALSE(OtherProgram({"worker", "drain", "w1"}).has_value());
   EXPECT_FALSE(OtherProgram({"study", "list"}).has_value());
   EXPECT_FALSE(OtherProgram({}).has_value());
 }

@@ -37,7 +37,8 @@ TEST(Filter, WhatIsNotThereMatchesNothing) {
 TEST(Filter, WhatCannotBeParsedIsRefused) {
   for (const char* bad :
        {"state", "state =", "stat = X", "state ~ X", "state = A OR state = B",
-        "number > many", "labels.kind = \"open"}) {
+        "number > many", "labels.kind = \"open", "state = FOO",
+        "origin = UNSPECIFIED", "number = x", "worker < 3"}) {
     EXPECT_THAT(TrialFilter::Parse(bad), FailsWith(ErrorId::kFilterInvalid))
         << bad;
   }
