@@ -88,9 +88,28 @@ Coordinator::Impl::AcquiredBefore(const v1::AcquireRequest& request) {
       const std::optional<std::string> stored,
       FindReply(request.request_id(), "Acquire", HashAcquire(request)));
   if (!stored.has_value()) return std::optional<v1::AcquireReply>();
+  v1::AcquireReply names;
+  names.ParseFromString(*stored);
   v1::AcquireReply again;
-  again.ParseFromString(*stored);
+  for (const v1::Lease& name : names.leases()) {
+    ASSIGN_OR_RETURN(*again.add_leases(), LeaseAgain(name));
+  }
   return std::optional<v1::AcquireReply>(std::move(again));
+}
+
+// As it was granted, whatever has become of it since.
+absl::StatusOr<v1::Lease> Coordinator::Impl::LeaseAgain(
+    const v1::Lease& name) {
+  v1::LeaseRef ref;
+  ref.set_trial(name.trial());
+  ref.set_attempt(name.attempt());
+  ASSIGN_OR_RETURN(const Leased leased, FindLeased(ref));
+  const AttemptRow& attempt = leased.claimed.value_or(leased.trial.attempt);
+  TrialRow row = leased.trial.row;
+  row.attempt = attempt.attempt;
+  row.secret = attempt.secret;
+  return LeaseToProto(row, attempt, leased.book->row().id,
+                      leased.book->checked());
 }
 
 void Coordinator::Impl::TurnAway(

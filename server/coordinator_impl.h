@@ -23,6 +23,7 @@
 #include "server/commit_loop.h"
 #include "server/coordinator.h"
 #include "server/lease_book.h"
+#include "server/parked_calls.h"
 #include "server/proposer.h"
 #include "server/report_cache.h"
 #include "server/study_book.h"
@@ -31,36 +32,6 @@
 #include "server/worker_book.h"
 
 namespace frostline {
-
-struct ParkedAcquire {
-  v1::AcquireRequest request;
-  std::string worker;  // id
-  SteadyTime deadline{};
-  CancelFlag cancelled;
-  Reply<v1::AcquireReply> reply;
-
-  const std::string& Key() const { return worker; }
-};
-
-struct ParkedLog {
-  TrialKey trial;
-  std::int64_t attempt = 0;
-  SteadyTime deadline{};
-  Reply<v1::GetTrialLogReply> reply;
-
-  TrialKey Key() const { return trial; }
-};
-
-struct ParkedWatch {
-  StudyKey study = 0;
-  std::int64_t after_revision = 0;
-  v1::TrialView view = v1::TRIAL_VIEW_BASIC;
-  SteadyTime deadline{};
-  CancelFlag cancelled;
-  Reply<std::vector<v1::StudyEvent>> reply;
-
-  StudyKey Key() const { return study; }
-};
 
 // What a reader needs to know of a study once the loop has looked it up.
 struct StudyHandle {
@@ -149,6 +120,7 @@ class Coordinator::Impl {
   absl::StatusOr<v1::RegisterReply> Register(
       Batch& batch, const v1::RegisterRequest& request);
   static std::uint64_t HashAcquire(v1::AcquireRequest request);
+  absl::StatusOr<v1::Lease> LeaseAgain(const v1::Lease& name);
   // What this request was answered before, if it was.
   absl::StatusOr<std::optional<v1::AcquireReply>> AcquiredBefore(
       const v1::AcquireRequest& request);

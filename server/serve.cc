@@ -21,6 +21,17 @@ constexpr Duration kTooLate = std::chrono::seconds(1);
 // A worker asks again at once when a trial has ended; later, it has gone.
 constexpr Duration kExpectedFor = std::chrono::seconds(5);
 
+// All that must be remembered of a reply: the rest is in the trials' rows.
+v1::AcquireReply NamesOf(const v1::AcquireReply& reply) {
+  v1::AcquireReply names;
+  for (const v1::Lease& lease : reply.leases()) {
+    v1::Lease* const name = names.add_leases();
+    name->set_trial(lease.trial());
+    name->set_attempt(lease.attempt());
+  }
+  return names;
+}
+
 }  // namespace
 
 std::vector<Coordinator::Impl::Supply> Coordinator::Impl::Supplies() {
@@ -140,7 +151,7 @@ bool Coordinator::Impl::TryServe(Batch& batch, ParkedAcquire& parked,
   const std::uint64_t hash = HashAcquire(parked.request);
   const absl::Status remembered = batch.Write([&](Transaction& transaction) {
     return Remember(transaction, parked.request.request_id(), "Acquire", hash,
-                    reply.SerializeAsString());
+                    NamesOf(reply).SerializeAsString());
   });
   batch.Then([reply_to = std::move(parked.reply), reply = std::move(reply),
               remembered](const absl::Status& committed) mutable {
