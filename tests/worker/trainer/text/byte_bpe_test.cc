@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/text/byte_bpe.h"
+
+#include <algorithm>
+#include <random>
+
+#include "tests/worker/trainer/text/text_fixture.h"
+#include "worker/trainer/text/utf8.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::ElementsAre;
+using Pairs = std::vector<ByteBpe::Pair>;
+
+std::vector<std::string> Letters() {
+  std::vector<std::string> letters(256);
+  for (unsigned i = 0; i < 256; ++i) {
+    AppendUtf8(ByteBpe::LetterOf(static_cast<unsigned char>(i)), letters[i]);
+  }
+  return letters;
+}
+
+// Ids 0..255 are the bytes; then come the merged tokens, in order.
+ByteBpe Model(const Pairs& merges) {
+  std::vector<std::string> tokens = Letters();
+  for (const auto& [left, right] : merges) {
+    tokens.push_back(std::string(left) + std::string(right));
+  }
+  return ByteBpe::Make(VocabularyOf(tokens), merges).value();
+}
+
+TEST(ByteBpe, LettersAreThoseOfGpt2) {
+  EXPECT_EQ(ByteBpe::LetterOf('a'), U'a');
+  EXPECT_EQ(ByteBpe::LetterOf(' '), 0x120U);
+  EXPECT_EQ(ByteBpe::LetterOf('\n'), 0x10AU);
+  EXPECT_EQ(ByteBpe::LetterOf(0x7F), 0x121U);
+  EXPECT_EQ(ByteBpe::LetterOf(0xAD), 0x143U);
+  EXPECT_EQ(ByteBpe::LetterOf(0xFF), 0xFFU);
+}
+
+TEST(ByteBpe, TheEarliestMergeGoesFirst) {
+  // "bc" was learned before "ab": abc is a + bc.
+  const ByteBpe model = Model({{"b", "c"}, {"a", "b"}});
+  EXPECT_THAT(IdsOf(model, "abc"), ElementsAre('a', 256));
+  EXPECT_THAT(IdsOf(model, "abd"), ElementsAre(257, 'd'));
+}
+
+TEST(ByteBpe, OfEqualMergesTheLeftmostGoesFirst) {
+  EXPECT_THAT(IdsOf(Model({{"a", "a"}}), "aaa"), ElementsAre(256, 'a'));
+}
+
+TEST(ByteBpe, MergesOfMergesAreFound) {
+  const ByteBpe model = Model({{"a", "b"}, {"ab", "ab"}, {"abab", "c"}});
+  EXPECT_THAT(IdsOf(model, "ababc"), ElementsAre(258));
+}
+
+TEST(ByteBpe, AnyByteIsAToken) {
+  EXPECT_THAT(IdsOf(Model({}), "\xC3\xA9"), ElementsAre(0xC3, 0xA9));
+}
+
+// The slow way, by the definition.
+std::vector<std::string> Reference(const Pairs& merges, std::string_view word) {
+  std::vector<std::string> parts;
+  for (const char c : word) parts.emplace_back(1, c);
+  for (;;) {
+    std::size_t best = merges.size();
+    std::size_t where = 0;
+    for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+      const auto rank = static_cast<std::size_t>(
+          std::find(merges.begin(), merges.end(),
+                    ByteBpe::Pair(parts[i], parts[i + 1])) -
+          merges.begin());
+      if (rank >= best) continue;
+      best = rank;
+      where = i;
+    }
+    if (best == merges.size()) return parts;
+    parts[where] += parts[where + 1];
+    parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(where) + 1);
+  }
+}
+
+TEST(ByteBpe, AgreesWithTheDefinition) {
+  const Pairs merges = {{"a", "b"}, {"b", "a"},   {"ab", "a"}, {"c", "c"},
+                        {"b", "b"}, {"cc", "ba"}, {"a", "a"},  {"aa", "bb"},
+                        {"c", "a"}, {"ca", "ba"}, {"aa", "aa"}};
+  const std::vector<std::string> letters = Letters();
+  const ByteBpe model = Model(merges);
+  std::mt19937 random(1);
+  for (int round = 0; round < 2000; ++round) {
+    std::string word;
+    for (auto n = random() % 24 + 1; n > 0; --n) {
+      word.push_back("abc"[random() % 3]);
+    }
+    std::vector<std::int32_t> expected;
+    for (const std::string& part : Reference(merges, word)) {
+      expected.push_back(*model.IdOf(part));
+    }
+    ASSERT_EQ(IdsOf(model, word), expected) << word;
+  }
+}
+
+TEST(ByteBpe, RefusesWhatDoesNotFitTogether) {
+  std::vector<std::string> tokens = Letters();
+  EXPECT_EQ(KindOfFault(ByteBpe::Make(VocabularyOf(tokens), {{"a", "b"}})),
+            FaultKind::kInconsistent);  // "ab" is no token
+  tokens.emplace_back("ab");
+  EXPECT_EQ(KindOfFault(
+                ByteBpe::Make(VocabularyOf(tokens), {{"a", "b"}, {"a", "b"}})),
+            FaultKind::kInconsistent);
+  tokens[7] = "seven";  // a byte without a token
+  EXPECT_EQ(KindOfFault(ByteBpe::Make(VocabularyOf(tokens), {})),
+            FaultKind::kInconsistent);
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/text/encoder.h"
+
+#include <thread>
+
+#include "tests/worker/trainer/text/text_fixture.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr std::int32_t kUnk = 1, kCls = 2, kSep = 3, kMask = 4;
+
+class EncoderTest : public ::testing::Test {
+ protected:
+  Encoding Encode(std::string_view text, const EncodeOptions& options = {}) {
+    Encoding encoding;
+    EXPECT_TRUE(encoder_.Encode(text, options, encoding).ok());
+    return encoding;
+  }
+
+  const Tokenizer tokenizer_ = SmallBert();
+  Encoder encoder_{tokenizer_};
+};
+
+TEST_F(EncoderTest, GivesIdsSpansAndWords) {
+  const Encoding encoding = Encode("The Unaffable film.");
+  EXPECT_THAT(encoding.ids, ElementsAre(kCls, 10, 5, 6, 7, 8, 9, kSep));
+  EXPECT_THAT(encoding.word_ids, ElementsAre(-1, 0, 1, 1, 1, 2, 3, -1));
+  EXPECT_THAT(encoding.spans,
+              ElementsAre(Span{0, 0}, Span{0, 3}, Span{4, 6}, Span{6, 9},
+                          Span{9, 13}, Span{14, 18}, Span{18, 19}, Span{0, 0}));
+}
+
+TEST_F(EncoderTest, FindsSpecialTokensAsTheyAreWritten) {
+  const Encoding encoding = Encode("the[MASK]film [mask]");
+  EXPECT_THAT(encoding.ids,
+              ElementsAre(kCls, 10, kMask, 8, kUnk, kUnk, kUnk, kSep));
+  EXPECT_EQ(encoding.spans[2], (Span{3, 9}));
+  EXPECT_EQ(encoding.special_mask[2], 0);  // the text's, not the template's
+}
+
+TEST_F(EncoderTest, SpansCountCodePointsOfTheOriginal) {
+  const Encoding encoding = Encode("\u00dcn [MASK] THE");
+  EXPECT_THAT(encoding.ids, ElementsAre(kCls, 5, kMask, 10, kSep));
+  EXPECT_EQ(encoding.spans[1], (Span{0, 2}));
+  EXPECT_EQ(encoding.spans[3], (Span{10, 13}));
+}
+
+TEST_F(EncoderTest, AnEmptyTextHasOnlyTheTemplate) {
+  EXPECT_THAT(Encode("").ids, ElementsAre(kCls, kSep));
+  Encoding pair;
+  ASSERT_TRUE(encoder_.EncodePair("", "", {}, pair).ok());
+  EXPECT_THAT(pair.ids, ElementsAre(kCls, kSep, kSep));
+  EXPECT_THAT(pair.type_ids, ElementsAre(0, 0, 1));
+}
+
+TEST_F(EncoderTest, WordsKeepTheirIndex) {
+  Encoding encoding;
+  const std::vector<std::string_view> words = {"unaffable", "", "\u200b",
+                                               "films"};
+  ASSERT_TRUE(encoder_.EncodeWords(words, {}, encoding).ok());
+  EXPECT_THAT(encoding.ids, ElementsAre(kCls, 5, 6, 7, 8, 11, kSep));
+  EXPECT_THAT(encoding.word_ids, ElementsAre(-1, 0, 0, 0, 3, 3, -1));
+  EXPECT_EQ(encoding.spans[4], (Span{0, 4}));  // counted in its own word
+}
+
+TEST_F(EncoderTest, IllFormedBytesCountAsOneReplacement) {
+  const Encoding encoding = Encode("un\xFF film\xE2\x82");
+  EXPECT_THAT(encoding.ids, ElementsAre(kCls, 5, 8, kSep));
+  EXPECT_EQ(encoding.spans[2], (Span{4, 8}));
+}
+
+TEST_F(EncoderTest, CutsWithoutEncodingTheRest) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "the film. ";
+  const Encoding cut = Encode(text, {.max_length = 5});
+  EXPECT_THAT(cut.ids, ElementsAre(kCls, 10, 8, 9, kSep));
+}
+
+TEST_F(EncoderTest, AFaultLeavesNothingBehind) {
+  Encoding encoding = Encode("the film");
+  const auto outcome = encoder_.Encode(
+      "the film", {.max_length = 3, .truncation = Truncation::kOnlySecond},
+      encoding);
+  EXPECT_EQ(KindOfFault(outcome), FaultKind::kMisuse);
+  EXPECT_EQ(encoding.size(), 0U);
+}
+
+TEST_F(EncoderTest, ThreadsShareATokenizer) {
+  const Encoding alone = Encode("The unaffable film.");
+  std::vector<std::thread> threads;
+  threads.reserve(4);
+  std::array<bool, 4> same{};
+  for (bool& result : same) {
+    threads.emplace_back([this, &alone, &result] {
+      Encoder own(tokenizer_);
+      Encoding encoding;
+      result = true;
+      for (int i = 0; i < 200; ++i) {
+        (void)own.Encode("The unaffable film.", {}, encoding);
+        result = result && encoding.ids == alone.ids;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(same, ElementsAre(true, true, true, true));
+}
+
+}  // namespace
+}  // namespace frostline

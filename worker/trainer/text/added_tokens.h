@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: added_tokens.h
+//
+// Tokens that are found as they are written, before any model is asked:
+// "[MASK]", "<s>". The leftmost wins, of those the longest.
+#ifndef FROSTLINE_WORKER_TRAINER_TEXT_ADDED_TOKENS_H_
+#define FROSTLINE_WORKER_TRAINER_TEXT_ADDED_TOKENS_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/trainer/text/double_array.h"
+#include "worker/trainer/text/normalized_text.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+struct AddedToken {
+  std::string content;
+  std::int32_t id = -1;
+  bool takes_left_space = false;   // white space before it is its own
+  bool takes_right_space = false;  // and after it
+  bool normalized = false;  // found in the normalized text, not in the raw one
+};
+
+// A part of a text: an added token, or what lies between two.
+struct Section {
+  ByteRange range;
+  std::int32_t id;  // -1: no added token
+};
+
+// Immutable once made.
+class AddedTokens {
+ public:
+  AddedTokens() = default;
+  // Contents must be unique, not empty and at most kMaxTokenBytes long.
+  static Outcome<AddedTokens> Make(std::vector<AddedToken> tokens);
+
+  // Replaces `sections` by those of `text`, in order, none empty. Linear in
+  // the text.
+  void Split(std::string_view text, std::vector<Section>& sections) const;
+
+ private:
+  const AddedToken* Longest(std::string_view text, std::size_t at) const;
+
+  std::vector<AddedToken> tokens_;
+  DoubleArray trie_;                // content -> index in tokens_
+  std::array<bool, 256> begins_{};  // with this byte
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TEXT_ADDED_TOKENS_H_

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: byte_bpe.h
+//
+// GPT-2's and RoBERTa's model: a word is its bytes; again and again the pair
+// of neighbours that was merged first in training becomes one token. A heap
+// finds that pair, so a word of n bytes takes O(n log n).
+#ifndef FROSTLINE_WORKER_TRAINER_TEXT_BYTE_BPE_H_
+#define FROSTLINE_WORKER_TRAINER_TEXT_BYTE_BPE_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "worker/trainer/text/merge_table.h"
+#include "worker/trainer/text/model.h"
+#include "worker/trainer/text/outcome.h"
+#include "worker/trainer/text/vocabulary.h"
+
+namespace frostline {
+
+class ByteBpe : public Model {
+ public:
+  using Pair = std::pair<std::string_view, std::string_view>;
+
+  // Tokens and merges are written in the byte alphabet; merges come in the
+  // order of training. All 256 bytes must be tokens.
+  static Outcome<ByteBpe> Make(Vocabulary vocabulary,
+                               const std::vector<Pair>& merges);
+
+  void Tokenize(std::string_view word, Workspace& workspace,
+                std::vector<Piece>& pieces) const override;
+  std::optional<std::int32_t> IdOf(std::string_view token) const override;
+  std::int32_t vocabulary_size() const override { return vocabulary_.size(); }
+
+  // The letter that stands for a byte: itself where it is printable.
+  static char32_t LetterOf(unsigned char byte);
+
+ private:
+  ByteBpe() = default;
+
+  // Appends the merge of the symbol and the one after it, if there is one; the
+  // heap is the caller's to restore.
+  bool Propose(Workspace& workspace, std::int32_t left) const;
+  void Merge(Workspace& workspace, const Workspace::Merge& merge) const;
+
+  Vocabulary vocabulary_;
+  std::array<std::int32_t, 256> byte_ids_{};
+  MergeTable merges_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TEXT_BYTE_BPE_H_

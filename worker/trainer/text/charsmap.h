@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: charsmap.h
+//
+// SentencePiece's "precompiled character map": rules "these bytes become
+// those", as a double array and a string of replacements. XLM-R's is NFKC with
+// a few changes. The file's array is walked as it is, every step checked.
+#ifndef FROSTLINE_WORKER_TRAINER_TEXT_CHARSMAP_H_
+#define FROSTLINE_WORKER_TRAINER_TEXT_CHARSMAP_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/trainer/text/normalizer.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+class Charsmap : public Normalizer {
+ public:
+  // From the base64 that tokenizer.json carries.
+  static Outcome<Charsmap> Parse(std::string_view base64);
+
+  // What the shortest rule that begins `chunk` puts in its place; nothing when
+  // no rule does.
+  std::optional<std::string_view> Rule(std::string_view chunk) const;
+
+  void Run(std::string_view raw, std::uint32_t base,
+           NormalizedText& out) const override;
+
+ private:
+  Charsmap() = default;
+
+  std::vector<std::uint32_t> units_;
+  std::string replacements_;       // each ends with NUL
+  std::array<bool, 128> ruled_{};  // ASCII that a rule replaces
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TEXT_CHARSMAP_H_

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: encoding.h
+//
+// What comes out of a tokenizer: parallel arrays, one element a token. Plain
+// data; a caller keeps one and has it filled again and again, so that encoding
+// a data set allocates next to nothing.
+#ifndef FROSTLINE_WORKER_TRAINER_TEXT_ENCODING_H_
+#define FROSTLINE_WORKER_TRAINER_TEXT_ENCODING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace frostline {
+
+// Code points [begin, end) of the text that was encoded; of the word, where
+// words were given. Special tokens have {0, 0}.
+struct Span {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+
+  friend bool operator==(const Span&, const Span&) = default;
+};
+
+// Word of a token that belongs to none.
+inline constexpr std::int32_t kNoWord = -1;
+
+struct Encoding {
+  std::vector<std::int32_t> ids;
+  std::vector<std::int32_t> type_ids;        // 0 or 1: which text
+  std::vector<std::int32_t> attention_mask;  // all 1: padding is the batcher's
+  std::vector<std::int32_t> special_mask;    // 1: put there by the template
+  std::vector<std::int32_t> word_ids;        // kNoWord at special tokens
+  std::vector<Span> spans;
+
+  std::size_t size() const { return ids.size(); }
+
+  void Clear() {
+    ids.clear();
+    type_ids.clear();
+    attention_mask.clear();
+    special_mask.clear();
+    word_ids.clear();
+    spans.clear();
+  }
+};
+
+enum class Truncation {
+  kLongestFirst,  // both texts, the longer one first
+  kOnlyFirst,
+  kOnlySecond,
+};
+
+struct EncodeOptions {
+  // Tokens in all, special ones included; 0: as many as there are.
+  std::size_t max_length = 0;
+  Truncation truncation = Truncation::kLongestFirst;
+  bool add_special_tokens = true;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TEXT_ENCODING_H_

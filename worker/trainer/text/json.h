@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: json.h
+//
+// Reads JSON that strangers wrote, and nothing more: RFC 8259, strict UTF-8,
+// no lone surrogates, no key twice in an object, bounded depth and number of
+// values. For a trainer, which is built where no JSON library is.
+//
+//   Outcome<Json> json = Json::Parse(bytes);
+//   const JsonValue* model = json.value().root().Find("model");
+//   for (const JsonValue* v = model->first; v != nullptr; v = v->next) ...
+#ifndef FROSTLINE_WORKER_TRAINER_TEXT_JSON_H_
+#define FROSTLINE_WORKER_TRAINER_TEXT_JSON_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "worker/trainer/text/limits.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+enum class JsonKind : std::uint8_t {
+  kNull,
+  kBool,
+  kNumber,
+  kString,
+  kArray,
+  kObject,
+};
+
+// One value. Members of an object and elements of an array hang on `first`,
+// in the order of the file, each linked to the next.
+struct JsonValue {
+  JsonKind kind = JsonKind::kNull;
+  bool truth = false;
+  std::uint32_t count = 0;  // of members or elements
+  double number = 0.0;      // finite
+  std::string_view key;     // of a member
+  std::string_view text;    // of a string, escapes resolved; of a number
+  const JsonValue* first = nullptr;
+  const JsonValue* next = nullptr;
+
+  bool is(JsonKind wanted) const { return kind == wanted; }
+  // A member; null when this is no object or has none of that name.
+  const JsonValue* Find(std::string_view name) const;
+  // The number, when it is a whole one in [0, 2^31).
+  std::optional<std::int32_t> Index() const;
+};
+
+// Owns its values; they point into the parsed bytes where nothing was escaped.
+class Json {
+ public:
+  // `bytes` must outlive the result.
+  static Outcome<Json> Parse(std::string_view bytes,
+                             std::size_t max_values = kMaxJsonValues);
+
+  const JsonValue& root() const { return values_.front(); }
+
+ private:
+  friend class JsonParser;
+  std::deque<JsonValue> values_;  // a deque: addresses must not change
+  std::deque<std::string> unescaped_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TEXT_JSON_H_

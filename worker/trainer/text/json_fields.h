@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: json_fields.h
+//
+// Takes the members of one component of a tokenizer.json by name and type.
+// The first that does not fit is kept as the fault; a loader asks once, at the
+// end, as one reads a form.
+//
+//   JsonFields fields(value, "normalizer");
+//   options.lowercase = fields.Bool("lowercase", true);
+//   fields.MustBe("strip", fields.Find("strip") == nullptr);
+//   if (fields.fault()) return *fields.fault();
+#ifndef FROSTLINE_WORKER_TRAINER_TEXT_JSON_FIELDS_H_
+#define FROSTLINE_WORKER_TRAINER_TEXT_JSON_FIELDS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "worker/trainer/text/json.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+class JsonFields {
+ public:
+  // `where` names the component in faults.
+  JsonFields(const JsonValue& object, std::string where);
+
+  // Absent or null: the default. Of another type: a fault, and the default.
+  bool Bool(std::string_view name, bool fallback);
+  std::string_view Text(std::string_view name, std::string_view fallback);
+  std::int32_t Index(std::string_view name, std::int32_t fallback);
+  // Null, and a fault, when it is absent or of another kind.
+  const JsonValue* Demand(std::string_view name, JsonKind kind);
+  // Null when it is absent or null.
+  const JsonValue* Find(std::string_view name) const;
+
+  // A setting that we would have to imitate, and do not.
+  void MustBe(std::string_view name, bool holds);
+  void Fail(FaultKind kind, const std::string& what);
+
+  const std::optional<Fault>& fault() const { return fault_; }
+
+ private:
+  const JsonValue& object_;
+  std::string where_;
+  std::optional<Fault> fault_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TEXT_JSON_FIELDS_H_

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: json_parser.h
+//
+// The parser behind Json::Parse: one pass, recursion bounded by kMaxJsonDepth.
+// The first mistake ends it. Only json.cc includes this.
+#ifndef FROSTLINE_WORKER_TRAINER_TEXT_JSON_PARSER_H_
+#define FROSTLINE_WORKER_TRAINER_TEXT_JSON_PARSER_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/trainer/text/json.h"
+
+namespace frostline {
+
+class JsonParser {
+ public:
+  JsonParser(std::string_view bytes, std::size_t max_values, Json& json)
+      : bytes_(bytes), max_values_(max_values), json_(json) {}
+
+  // Nothing when the whole input was one value.
+  std::optional<Fault> Run();
+
+ private:
+  // All return false once fault_ is set.
+  bool Value(std::size_t depth, std::string_view key, JsonValue*& made);
+  bool Members(std::size_t depth, JsonValue& parent, char close);
+  bool UniqueKeys(const JsonValue& object);
+  bool Literal(std::string_view word);
+  bool Number(JsonValue& value);
+  bool String(std::string_view& text);
+  bool Escaped(std::size_t begin, std::string_view& text);
+  bool Escape(std::string& text);
+  bool UnicodeEscape(std::string& text);
+  bool FourHex(char32_t& unit);
+
+  void SkipBlanks();
+  bool Take(char c);
+  bool Fail(FaultKind kind, const std::string& what);
+  bool Syntax(const std::string& what) {
+    return Fail(FaultKind::kSyntax, what);
+  }
+
+  std::string_view bytes_;
+  std::size_t max_values_;
+  Json& json_;
+  std::size_t at_ = 0;
+  std::vector<std::string_view> keys_;  // scratch of UniqueKeys
+  std::optional<Fault> fault_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TEXT_JSON_PARSER_H_

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: labels.h
+//
+// For tagging: the label of a word goes to its first token.
+#ifndef FROSTLINE_WORKER_TRAINER_TEXT_LABELS_H_
+#define FROSTLINE_WORKER_TRAINER_TEXT_LABELS_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "worker/trainer/text/encoding.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+// What losses and metrics leave out.
+inline constexpr std::int32_t kIgnoredLabel = -100;
+
+// One label a token of `encoding`, which EncodeWords made: that of its word at
+// the word's first token, kIgnoredLabel elsewhere. A word without tokens loses
+// its label. kMisuse when there are fewer labels than words.
+Outcome<Done> AlignLabels(const Encoding& encoding,
+                          std::span<const std::int32_t> word_labels,
+                          std::vector<std::int32_t>& token_labels);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TEXT_LABELS_H_

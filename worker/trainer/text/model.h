@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: model.h
+//
+// The third step: a word becomes tokens of the vocabulary. Implementations are
+// immutable and shared by threads; what they need to think is a Workspace, one
+// for each thread.
+#ifndef FROSTLINE_WORKER_TRAINER_TEXT_MODEL_H_
+#define FROSTLINE_WORKER_TRAINER_TEXT_MODEL_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace frostline {
+
+// Bytes [begin, end) of the word.
+struct Piece {
+  std::int32_t id;
+  std::uint32_t begin;
+  std::uint32_t end;
+};
+
+// Buffers that live from word to word; their content means nothing between.
+struct Workspace {
+  // Unigram: the best way to reach each byte.
+  struct Best {
+    double score;
+    std::uint32_t begin;
+    std::int32_t id;
+  };
+  // Byte BPE: a linked list of symbols, and the merges that may come next.
+  struct Symbol {
+    std::int32_t id;
+    std::uint32_t begin;
+    std::uint32_t end;  // equal to begin: merged away
+    std::int32_t before;
+    std::int32_t after;
+  };
+  struct Merge {
+    std::uint32_t rank;
+    std::uint32_t at;
+    std::int32_t id;
+  };
+  std::vector<Best> best;
+  std::vector<Symbol> symbols;
+  std::vector<Merge> merges;
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  // Appends the tokens of one word, in order; they cover it without holes.
+  // `word` is well-formed UTF-8 and not empty.
+  virtual void Tokenize(std::string_view word, Workspace& workspace,
+                        std::vector<Piece>& pieces) const = 0;
+
+  // Whether remembering the tokens of a word is cheaper than finding them.
+  virtual bool WorthRemembering() const { return true; }
+
+  virtual std::optional<std::int32_t> IdOf(std::string_view token) const = 0;
+  virtual std::int32_t vocabulary_size() const = 0;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TEXT_MODEL_H_

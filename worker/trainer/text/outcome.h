@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: outcome.h
+//
+// How this folder fails: by value, with a kind a program can ask for, a cause
+// and a fix for a person. It stands in for absl::Status, which a GPU node does
+// not have (docs/adr/0007-tokenizers.md).
+//
+//   Outcome<VocabTxt> vocab = ParseVocabTxt(bytes);
+//   if (!vocab.ok()) return vocab.fault();
+//   Use(vocab.value());
+#ifndef FROSTLINE_WORKER_TRAINER_TEXT_OUTCOME_H_
+#define FROSTLINE_WORKER_TRAINER_TEXT_OUTCOME_H_
+
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace frostline {
+
+enum class FaultKind {
+  kUnreadable,    // a file is absent or cannot be read
+  kSyntax,        // not JSON, not UTF-8, not base64
+  kTooLarge,      // over one of the limits of text/limits.h
+  kUnsupported,   // a component or setting that we do not imitate exactly
+  kInconsistent,  // ids with gaps, duplicates, names that do not exist
+  kMisuse,        // the caller asked for what cannot be done
+};
+
+struct Fault {
+  FaultKind kind;
+  std::string cause;
+  std::string fix;
+};
+
+// Either a value or the fault that kept us from it. The value moves out of an
+// rvalue; asking for the wrong one is a bug of the caller.
+template <typename T>
+class [[nodiscard]] Outcome {
+ public:
+  // Implicit, so that a function can return either.
+  // NOLINTNEXTLINE(google-explicit-constructor): see above
+  Outcome(T value) : held_(std::move(value)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): see above
+  Outcome(Fault fault) : held_(std::move(fault)) {}
+
+  bool ok() const { return std::holds_alternative<T>(held_); }
+  const Fault& fault() const { return *std::get_if<Fault>(&held_); }
+  T& value() & { return *std::get_if<T>(&held_); }
+  const T& value() const& { return *std::get_if<T>(&held_); }
+  T&& value() && { return std::move(*std::get_if<T>(&held_)); }
+
+ private:
+  std::variant<T, Fault> held_;
+};
+
+// For work without a result.
+struct Done {};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TEXT_OUTCOME_H_

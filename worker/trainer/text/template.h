@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: template.h
+//
+// The last step: one or two runs of tokens become a sequence with special
+// tokens around them, after both were cut to what fits.
+#ifndef FROSTLINE_WORKER_TRAINER_TEXT_TEMPLATE_H_
+#define FROSTLINE_WORKER_TRAINER_TEXT_TEMPLATE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "worker/trainer/text/encoding.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+// The tokens of one text.
+struct TokenRun {
+  std::vector<std::int32_t> ids;
+  std::vector<std::int32_t> words;
+  std::vector<Span> spans;
+
+  void Clear() {
+    ids.clear();
+    words.clear();
+    spans.clear();
+  }
+};
+
+struct TemplateItem {
+  enum class Kind : std::uint8_t { kSpecial, kFirst, kSecond };
+  Kind kind;
+  std::int32_t id;  // of a special token
+  std::int32_t type_id;
+};
+
+struct Template {
+  std::vector<TemplateItem> single;
+  std::vector<TemplateItem> pair;
+  // RoBERTa's: blanks at either end of a token are no part of its span, but
+  // for the one that was put before the text.
+  bool trim_spans = false;
+  bool keep_prefix_space = false;
+
+  // [CLS] A [SEP] B [SEP] with types 0 and 1.
+  static Template Bert(std::int32_t cls, std::int32_t sep);
+  // <s> A </s></s> B </s>, all of type 0.
+  static Template Roberta(std::int32_t cls, std::int32_t sep);
+  // A B, types 0 and 1.
+  static Template Plain();
+};
+
+// How many tokens of each text stay; `second` is null for a single text.
+struct Lengths {
+  std::size_t first;
+  std::size_t second;
+};
+Outcome<Lengths> Truncate(Lengths have, bool has_second, std::size_t budget,
+                          Truncation strategy);
+
+// Replaces `encoding`. kMisuse when max_length has no room for the special
+// tokens, or the text to be cut is too short to make the others fit.
+Outcome<Done> Assemble(const Template& form, const TokenRun& first,
+                       const TokenRun* second, const EncodeOptions& options,
+                       Encoding& encoding);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TEXT_TEMPLATE_H_

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: tokenizer.h
+//
+// Text in, token ids out, as the Rust tokenizers give them: WordPiece (BERT,
+// DistilBERT, mBERT), byte-level BPE (RoBERTa), unigram (XLM-R).
+//
+//   Outcome<Tokenizer> made = ReadTokenizerJson(bytes);    // tokenizer_json.h
+//   if (!made.ok()) return Complain(made.fault());
+//   const Tokenizer tokenizer = std::move(made).value();
+//   Encoder encoder(tokenizer);                            // one a thread
+//   Encoding encoding;                                     // filled again and
+//   again encoder.Encode("The film is awful.", {.max_length = 128}, encoding);
+//
+// Any bytes are a text: each ill-formed UTF-8 sequence counts as one U+FFFD.
+#ifndef FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_H_
+#define FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "worker/trainer/text/added_tokens.h"
+#include "worker/trainer/text/model.h"
+#include "worker/trainer/text/normalizer.h"
+#include "worker/trainer/text/outcome.h"
+#include "worker/trainer/text/pre_tokenizer.h"
+#include "worker/trainer/text/template.h"
+
+namespace frostline {
+
+// What a loader puts together.
+struct TokenizerParts {
+  std::unique_ptr<const Normalizer> normalizer;
+  std::unique_ptr<const PreTokenizer> pre_tokenizer;
+  std::unique_ptr<const Model> model;
+  std::vector<AddedToken> added;
+  Template form;
+};
+
+// Immutable: any number of Encoders in any threads may share one.
+class Tokenizer {
+ public:
+  // Ids of added tokens must be those of the model or follow them densely.
+  static Outcome<Tokenizer> Make(TokenizerParts parts);
+
+  // With the added tokens.
+  std::int32_t vocabulary_size() const { return size_; }
+  // "[PAD]", "<pad>": the id of a token as it is written.
+  std::optional<std::int32_t> IdOf(std::string_view token) const;
+
+ private:
+  friend class Encoder;
+
+  Tokenizer() = default;
+
+  TokenizerParts parts_;
+  AddedTokens raw_;         // found before the normalizer
+  AddedTokens normalized_;  // and after it
+  std::int32_t size_ = 0;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_H_

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: tokenizer_json.h
+//
+// Makes a tokenizer from a tokenizer.json. Components are known by name or
+// refused; no regular expression is taken from the file, and its truncation
+// and padding are ignored: those are the trial's to decide.
+#ifndef FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_JSON_H_
+#define FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_JSON_H_
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "worker/trainer/text/json.h"
+#include "worker/trainer/text/outcome.h"
+#include "worker/trainer/text/tokenizer.h"
+
+namespace frostline {
+
+// Keeps nothing of `bytes`. Never throws but for want of memory.
+Outcome<Tokenizer> ReadTokenizerJson(std::string_view bytes);
+
+// The parts, each from the member of that name; null where the file has null.
+Outcome<std::unique_ptr<const Normalizer>> ReadNormalizer(
+    const JsonValue* value);
+Outcome<std::unique_ptr<const PreTokenizer>> ReadPreTokenizer(
+    const JsonValue* value);
+Outcome<std::unique_ptr<const Model>> ReadModel(const JsonValue& value);
+Outcome<Template> ReadPostProcessor(const JsonValue* value);
+Outcome<std::vector<AddedToken>> ReadAddedTokens(const JsonValue* value);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_JSON_H_

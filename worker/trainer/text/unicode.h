@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: unicode.h
+//
+// What the tokenizers ask about a code point, answered as the Rust tokenizers
+// answer it: their tables are of several Unicode versions, ours are generated
+// to agree with each. Pure functions; the first call builds a table of about
+// 100 KiB (thread safe).
+#ifndef FROSTLINE_WORKER_TRAINER_TEXT_UNICODE_H_
+#define FROSTLINE_WORKER_TRAINER_TEXT_UNICODE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace frostline {
+
+// The order is that of FLAGS in scripts/unicode_tables.py.
+enum CharFlag : std::uint16_t {
+  kWhiteSpace = 1 << 0,
+  kDropped = 1 << 1,      // control characters that BERT's cleaning removes
+  kPunctuation = 1 << 2,  // category P*, and every ASCII symbol
+  kMark = 1 << 3,         // non-spacing: an accent
+  kLetter = 1 << 4,
+  kNumber = 1 << 5,
+  kJoins = 1 << 6,     // belongs to the grapheme cluster before it
+  kPrepends = 1 << 7,  // takes the next code point into its cluster
+  kBreaks = 1 << 8,    // stands alone whatever follows
+  kCombines = 1 << 9,  // has a combining class above 0
+  kDecomposes = 1 << 10,
+  kLowers = 1 << 11,
+};
+
+// The flags of a valid code point, or'ed together.
+std::uint16_t FlagsOf(char32_t c);
+
+inline bool Has(char32_t c, std::uint16_t any) {
+  return (FlagsOf(c) & any) != 0;
+}
+
+// As the reference has it, with its gap at U+2B820..U+2B91F.
+bool IsCjk(char32_t c);
+
+// A few code points that stand for one.
+struct CodePoints {
+  char32_t at[4];
+  std::size_t count;
+};
+
+// The whole canonical decomposition; the code point itself when it has none.
+CodePoints Decompose(char32_t c);
+// One or two code points.
+CodePoints ToLower(char32_t c);
+std::uint8_t CombiningClass(char32_t c);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TEXT_UNICODE_H_

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: utf8.h
+//
+// UTF-8 as RFC 3629 has it: no surrogates, no overlong forms, at most U+10FFFF.
+// Pure functions.
+#ifndef FROSTLINE_WORKER_TRAINER_TEXT_UTF8_H_
+#define FROSTLINE_WORKER_TRAINER_TEXT_UTF8_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace frostline {
+
+inline constexpr char32_t kReplacement = 0xFFFD;
+
+// One code point and how many bytes it took. An ill-formed sequence is
+// kReplacement with valid == false and the bytes of its longest sensible start
+// (at least one), as the Unicode standard recommends.
+struct CodePoint {
+  char32_t value;
+  std::size_t bytes;
+  bool valid;
+};
+
+// REQUIRES: at < text.size().
+CodePoint DecodeAt(std::string_view text, std::size_t at);
+
+void AppendUtf8(char32_t c, std::string& out);
+
+bool IsAscii(std::string_view text);
+bool IsValidUtf8(std::string_view text);
+
+// The text with U+FFFD in the place of every ill-formed sequence.
+std::string RepairUtf8(std::string_view text);
+
+// Of well-formed text.
+std::size_t CountCodePoints(std::string_view text);
+
+// True for the bytes 10xxxxxx, which never begin a code point.
+inline bool IsContinuation(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
+}
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TEXT_UTF8_H_

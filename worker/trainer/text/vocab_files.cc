@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/text/vocab_files.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "worker/trainer/text/limits.h"
+#include "worker/trainer/text/text_lines.h"
+#include "worker/trainer/text/unicode.h"
+#include "worker/trainer/text/utf8.h"
+#include "worker/trainer/text/word_piece.h"
+
+namespace frostline {
+namespace {
+
+Fault Broken(FaultKind kind, const std::string& cause) {
+  return {kind, cause, "take the vocabulary that belongs to the model"};
+}
+
+std::string_view TrimEnd(std::string_view line) {
+  while (!line.empty()) {
+    std::size_t begin = line.size() - 1;
+    while (begin > 0 && IsContinuation(line[begin])) --begin;
+    if (!Has(DecodeAt(line, begin).value, kWhiteSpace)) break;
+    line = line.substr(0, begin);
+  }
+  return line;
+}
+
+}  // namespace
+
+Outcome<Tokenizer> ReadVocabTxt(std::string_view bytes,
+                                const BertNormalizerOptions& options) {
+  if (bytes.size() > kMaxTokenizerBytes) {
+    return Broken(FaultKind::kTooLarge, "vocab.txt has more than 32 MiB");
+  }
+  if (!IsValidUtf8(bytes)) {
+    return Broken(FaultKind::kSyntax, "vocab.txt is not UTF-8");
+  }
+  std::vector<std::string> tokens;
+  ForEachLine(bytes, [&tokens](std::string_view line) {
+    tokens.emplace_back(TrimEnd(line));
+    return tokens.size() <= kMaxEntries;
+  });
+  Outcome<Vocabulary> vocabulary = Vocabulary::FromList(std::move(tokens));
+  if (!vocabulary.ok()) return vocabulary.fault();
+  Outcome<WordPiece> model =
+      WordPiece::Make(std::move(vocabulary).value(), WordPieceOptions{});
+  if (!model.ok()) return model.fault();
+  auto owned = std::make_unique<WordPiece>(std::move(model).value());
+  const auto cls = owned->IdOf("[CLS]");
+  const auto sep = owned->IdOf("[SEP]");
+  if (!cls || !sep) {
+    return Broken(FaultKind::kInconsistent, "vocab.txt lacks [CLS] or [SEP]");
+  }
+  TokenizerParts parts;
+  parts.normalizer = std::make_unique<BertNormalizer>(options);
+  parts.pre_tokenizer = std::make_unique<BertSplit>();
+  parts.added = AddedOf(*owned, {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"});
+  parts.form = Template::Bert(*cls, *sep);
+  parts.model = std::move(owned);
+  return Tokenizer::Make(std::move(parts));
+}
+
+std::vector<AddedToken> AddedOf(const Model& model,
+                                std::initializer_list<std::string_view> names) {
+  std::vector<AddedToken> added;
+  for (const std::string_view name : names) {
+    const std::optional<std::int32_t> id = model.IdOf(name);
+    if (!id) continue;
+    AddedToken& token = added.emplace_back();
+    token.content = name;
+    token.id = *id;
+  }
+  return added;
+}
+
+Outcome<Vocabulary> ReadVocabulary(const JsonValue& object) {
+  if (object.count > kMaxEntries) {
+    return Broken(FaultKind::kTooLarge, "more than a million tokens");
+  }
+  std::vector<std::pair<std::string_view, std::int32_t>> pairs;
+  pairs.reserve(object.count);
+  for (const JsonValue* v = object.first; v != nullptr; v = v->next) {
+    const std::optional<std::int32_t> id = v->Index();
+    if (!id) {
+      return Broken(FaultKind::kSyntax,
+                    "a token's id is no whole number from 0 on");
+    }
+    pairs.emplace_back(v->key, *id);
+  }
+  return Vocabulary::FromPairs(pairs);
+}
+
+}  // namespace frostline

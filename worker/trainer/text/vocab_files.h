@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: vocab_files.h
+//
+// Makes a tokenizer from the older files: BERT's vocab.txt, RoBERTa's
+// vocab.json with merges.txt. They say nothing of case and blanks, so the
+// caller does (tokenizer_config.json has it).
+#ifndef FROSTLINE_WORKER_TRAINER_TEXT_VOCAB_FILES_H_
+#define FROSTLINE_WORKER_TRAINER_TEXT_VOCAB_FILES_H_
+
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "worker/trainer/text/bert_normalizer.h"
+#include "worker/trainer/text/byte_bpe.h"
+#include "worker/trainer/text/json.h"
+#include "worker/trainer/text/outcome.h"
+#include "worker/trainer/text/tokenizer.h"
+#include "worker/trainer/text/vocabulary.h"
+
+namespace frostline {
+
+// One token a line, its id the number of the line from 0; white space at the
+// end of a line is no part of it. Needs [UNK], [CLS] and [SEP].
+Outcome<Tokenizer> ReadVocabTxt(std::string_view bytes,
+                                const BertNormalizerOptions& options);
+
+// Those of <s>, </s>, <pad>, <unk> and <mask> that are tokens are found in
+// texts; without the first two, as in GPT-2's, there is no template.
+Outcome<Tokenizer> ReadBpeFiles(std::string_view vocab_json,
+                                std::string_view merges_txt,
+                                bool add_prefix_space);
+
+// Those of `names` that are tokens, to be found in texts as they are written.
+std::vector<AddedToken> AddedOf(const Model& model,
+                                std::initializer_list<std::string_view> names);
+// {"token": id, ...}.
+Outcome<Vocabulary> ReadVocabulary(const JsonValue& object);
+// "a b".
+std::optional<ByteBpe::Pair> SplitMerge(std::string_view line);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TEXT_VOCAB_FILES_H_

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: vocabulary.h
+//
+// The tokens of a model, by id: as a file lists them, checked. Ids are dense
+// and tokens unique, or there is no Vocabulary.
+#ifndef FROSTLINE_WORKER_TRAINER_TEXT_VOCABULARY_H_
+#define FROSTLINE_WORKER_TRAINER_TEXT_VOCABULARY_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "worker/trainer/text/double_array.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+class Vocabulary {
+ public:
+  // tokens[i] has id i. An empty token keeps its id and matches nothing.
+  static Outcome<Vocabulary> FromList(std::vector<std::string> tokens);
+  // In any order.
+  static Outcome<Vocabulary> FromPairs(
+      const std::vector<std::pair<std::string_view, std::int32_t>>& pairs);
+
+  std::int32_t size() const {
+    return static_cast<std::int32_t>(tokens_.size());
+  }
+  const std::string& token(std::int32_t id) const {
+    return tokens_[static_cast<std::size_t>(id)];
+  }
+  // -1 when it is none.
+  std::int32_t Find(std::string_view token) const { return trie_.Find(token); }
+
+  // Every token that is not empty.
+  const DoubleArray& trie() const { return trie_; }
+
+ private:
+  std::vector<std::string> tokens_;
+  DoubleArray trie_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TEXT_VOCABULARY_H_
