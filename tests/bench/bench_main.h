@@ -48,14 +48,14 @@ class Bench {
 
   // The best of several rounds: what the code costs when nothing disturbs it.
   double MicrosecondsPerCall(const std::function<void()>& work) const {
-    using Clock = std::chrono::steady_clock;
+    using Steady = std::chrono::steady_clock;
     const auto round = std::chrono::milliseconds(quick_ ? 20 : 200);
     double best = std::numeric_limits<double>::infinity();
     for (int i = 0; i < (quick_ ? 3 : 7); ++i) {
       int calls = 0;
-      const Clock::time_point start = Clock::now();
-      Clock::time_point now = start;
-      for (; now - start < round; now = Clock::now(), calls += kBatch) {
+      const Steady::time_point start = Steady::now();
+      Steady::time_point now = start;
+      for (; now - start < round; now = Steady::now(), calls += kBatch) {
         for (int j = 0; j < kBatch; ++j) work();
       }
       const std::chrono::duration<double, std::micro> spent = now - start;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The service as its users meet it: the real coordinator on a real disk, and
+// thousands of virtual workers. FROSTLINE_BENCH_CHAPTER=parked measures one
+// chapter alone.
+#include <cstdlib>
+#include <string>
+
+#include "tests/bench/service/service_bench.h"
+
+namespace frostline {
+namespace {
+
+struct Chapter {
+  const char* name;
+  void (*measure)(ServiceBench&);
+};
+constexpr Chapter kChapters[] = {{"start", MeasureStart},
+                                 {"cycles", MeasureCycles},
+                                 {"reports", MeasureReports},
+                                 {"parked", MeasureParked},
+                                 {"history", MeasureHistory}};
+
+void Run(const Bench& bench, TlsServer& tls) {
+  const char* const only = std::getenv("FROSTLINE_BENCH_CHAPTER");
+  ServiceBench service(bench, tls);
+  for (const Chapter& chapter : kChapters) {
+    if (only == nullptr || std::string(only) == chapter.name) {
+      chapter.measure(service);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace frostline
+
+int main(int argc, char** argv) {
+  const frostline::Bench bench(argc, argv);
+  frostline::TlsServer tls;  // forks
+  frostline::Run(bench, tls);
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: service_bench.h
+//
+// What the chapters of the service's benchmark share: fresh coordinators on a
+// real disk, and fleets against them. Each chapter prints its figures.
+#ifndef FROSTLINE_TESTS_BENCH_SERVICE_SERVICE_BENCH_H_
+#define FROSTLINE_TESTS_BENCH_SERVICE_SERVICE_BENCH_H_
+
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "tests/bench/bench_main.h"
+#include "tests/bench/load/admin_client.h"
+#include "tests/bench/load/load_run.h"
+#include "tests/bench/load/program.h"
+#include "tests/bench/service/tls_server.h"
+
+namespace frostline {
+
+inline constexpr int kParameters = 12;
+inline constexpr std::int64_t kEndless = 1'000'000;  // trials
+
+class ServiceBench {
+ public:
+  // `tls` is started by whoever needs it.
+  ServiceBench(const Bench& bench, TlsServer& tls);
+  ~ServiceBench();  // removes the data
+  ServiceBench(const ServiceBench&) = delete;
+  ServiceBench& operator=(const ServiceBench&) = delete;
+
+  bool quick() const { return bench_.quick(); }
+  void Figure(const std::string& key, double value) const {
+    bench_.Figure(key, value);
+  }
+  const Clock& clock() const { return clock_; }
+  TlsServer& tls() const { return tls_; }
+
+  // A coordinator on an empty folder of its own; ends the program when it does
+  // not start.
+  std::unique_ptr<CoordinatorProgram> StartCoordinator();
+  std::string NewFolder();
+
+  // Runs a fleet to its end, after a warm-up.
+  std::unique_ptr<LoadRun> Run(LoadOptions options) const;
+  static double PerSecond(std::int64_t count, const LoadRun& run);
+
+ private:
+  const Bench& bench_;
+  TlsServer& tls_;
+  const SystemClock clock_;
+  std::string folder_;
+  int folders_ = 0;
+};
+
+// Ends the program with the error when there is one.
+void Demand(const absl::Status& status, const std::string& what);
+// Creates a study with the random sampler and answers its name.
+std::string CreateStudy(AdminClient& admin, const std::string& id,
+                        std::int64_t trials);
+
+void MeasureStart(ServiceBench& bench);
+void MeasureCycles(ServiceBench& bench);
+void MeasureReports(ServiceBench& bench);
+void MeasureParked(ServiceBench& bench);
+void MeasureHistory(ServiceBench& bench);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_TESTS_BENCH_SERVICE_SERVICE_BENCH_H_
