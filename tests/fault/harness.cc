@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/fault/harness.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <thread>
+
+#include "base/ids.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::IsEmpty;
+
+constexpr std::size_t kShownLog = 4000;
+
+}  // namespace
+
+bool IsLong() { return std::getenv("FROSTLINE_FAULT_LONG") != nullptr; }
+
+void FaultTest::TearDown() {
+  if (!HasFailure() || coordinator_ == nullptr) return;
+  const std::string log = coordinator_->program().Log();
+  std::cerr << "the coordinator said:\n"
+            << log.substr(log.size() - std::min(log.size(), kShownLog)) << "\n";
+}
+
+void FaultTest::Boot(const Words& options, const Words& environment) {
+  coordinator_ = std::make_unique<CoordinatorProgram>(
+      CoordinatorSpec{.data = folder_.File("data"),
+                      .options = options,
+                      .environment = environment});
+  ASSERT_TRUE(coordinator_->Start()) << coordinator_->program().Log();
+  admin_ = std::make_unique<AdminClient>(coordinator_->address());
+}
+
+void FaultTest::Crash() {
+  coordinator_->Kill();
+  ASSERT_TRUE(coordinator_->Start()) << coordinator_->program().Log();
+}
+
+std::string FaultTest::Create(const std::string& id, std::int64_t trials) {
+  EXPECT_OK(admin_->Call(admin_->studies(),
+                         &v1::StudyService::Stub::CreateStudy,
+                         LoadStudy(id, trials, 3)));
+  return StudyNameOf(id);
+}
+
+LoadOptions FaultTest::Fleet(const std::string& study, int workers) const {
+  LoadOptions options;
+  options.connect = coordinator_->address();
+  options.study = study;
+  options.workers = workers;
+  options.reports = 2;
+  options.measurements = 5;
+  options.think = std::chrono::milliseconds(20);
+  options.wait = std::chrono::seconds(2);
+  options.patience = std::chrono::seconds(3);
+  options.chaos.silent_for = std::chrono::milliseconds(1500);
+  options.keep_history = true;
+  return options;
+}
+
+void FaultTest::ExpectCompleted(LoadRun& run, const std::string& study,
+                                Duration longest) {
+  EXPECT_TRUE(run.Wait(longest)) << "the study never ended";
+  const StoredStudy stored = ExpectHonest(run, study);
+  EXPECT_EQ(stored.study.state(), v1::STUDY_STATE_COMPLETED);
+}
+
+StoredStudy FaultTest::ExpectHonest(LoadRun& run, const std::string& study) {
+  run.Stop();
+  const auto stored = admin_->ReadStudy(study, true);
+  EXPECT_OK(stored);
+  if (!stored.ok()) return {};
+  EXPECT_THAT(CheckHistory(run.history(), *stored), IsEmpty());
+  if (HasFailure()) {
+    std::cerr << run.figures().Describe(run.measured())
+              << stored->study.counts().DebugString();
+    const char* const kept = std::getenv("FROSTLINE_FAULT_HISTORY");
+    std::ofstream file(kept == nullptr ? "/dev/null" : kept);
+    WriteHistory(run.history(), file);
+  }
+  return *stored;
+}
+
+bool FaultTest::Eventually(const std::function<bool()>& holds,
+                           Duration longest) const {
+  const SteadyTime until = clock_.Steady() + longest;
+  while (!holds()) {
+    if (clock_.Steady() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return true;
+}
+
+}  // namespace frostline
