@@ -93,5 +93,23 @@ TEST_F(NetworkTest, ResetsAtRandomLoseNothing) {
   EXPECT_GT(resets, 5);
 }
 
+TEST_F(NetworkTest, ARealWorkerConnectsOverASlowLine) {
+  Boot({"--lease-ttl", "60s"});
+  TcpProxy slow(coordinator_->address());
+  slow.Set({.latency = milliseconds(300)});
+  Program worker({BinaryPath("frostline-worker"), "--connect", slow.address(),
+                  "--id", "far", "--run-dir", folder_.File("far"), "--exec",
+                  BinaryPath("frostline-demo-trainer")},
+                 {}, folder_.File("far.log"));
+  worker.Start();
+  EXPECT_TRUE(Eventually([this] {
+    const auto fleet =
+        admin_->Call(admin_->workers(), &v1::WorkerService::Stub::ListWorkers,
+                     v1::ListWorkersRequest());
+    return fleet.ok() && fleet->workers_size() == 1;
+  })) << worker.Log();
+  EXPECT_EQ(slow.connections(), 1);  // it was patient
+}
+
 }  // namespace
 }  // namespace frostline

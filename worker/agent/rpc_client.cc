@@ -16,6 +16,8 @@ constexpr Duration kAcquireExtra = std::chrono::seconds(10);
 // A coordinator that is back should be found within seconds.
 constexpr int kFirstReconnectMs = 200;
 constexpr int kLongestReconnectMs = 5'000;
+// A coordinator to which thousands come back at once takes its time.
+constexpr int kLongestConnectMs = 20'000;
 // Finds a connection that was cut without a word. The coordinator allows it.
 constexpr int kKeepaliveMs = 30'000;
 constexpr int kKeepaliveTimeoutMs = 15'000;
@@ -23,7 +25,8 @@ constexpr int kKeepaliveTimeoutMs = 15'000;
 std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kFirstReconnectMs);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kFirstReconnectMs);
+  // In spite of its name: how long one attempt to connect may take.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kLongestConnectMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kLongestReconnectMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
