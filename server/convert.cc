@@ -155,6 +155,10 @@ v1::Lease LeaseToProto(const TrialRow& row, const AttemptRow& attempt,
   AddRates(row, study.space, *spec.mutable_rates());
   *spec.mutable_model() = study.spec.model();
   *spec.mutable_data() = study.spec.data();
+  // All trials of a study train and are judged on the same rows.
+  if (study.spec.has_data() && study.spec.data().split_seed() == 0) {
+    spec.mutable_data()->set_split_seed(study.spec.seed());
+  }
   *spec.mutable_training() = study.spec.training();
   *spec.mutable_freeze() = study.spec.freeze();
   *spec.mutable_objectives() = study.spec.objectives();

@@ -130,6 +130,17 @@ TEST_F(CoordinatorTest, TrialsOfPeopleGoBeforePreparedOnes) {
   EXPECT_EQ(Acquire().trial(), enqueued->trials(0).name());
 }
 
+TEST_F(CoordinatorTest, AllTrialsOfAStudySplitTheirDataAlike) {
+  v1::CreateStudyRequest create = ExampleStudy("a", 2);
+  create.mutable_spec()->mutable_data()->set_id("imdb");
+  ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, create));
+  ASSERT_OK(driver_->Register("w", "boot-1"));
+  const v1::Lease one = Acquire(), two = Acquire();
+  EXPECT_EQ(one.spec().data().split_seed(), create.spec().seed());
+  EXPECT_EQ(two.spec().data().split_seed(), create.spec().seed());
+  EXPECT_NE(one.spec().seed(), two.spec().seed());
+}
+
 TEST_F(CoordinatorTest, ARepeatedAcquireGetsTheSameLease) {
   Create("a", 3);
   const v1::AcquireRequest request = Driver::AcquireOf("w", "boot-1");
