@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/data/dataset_reader.h"
+
+#include "tests/worker/trainer/data/data_fixture.h"
+#include "worker/trainer/text/utf8.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr auto kClasses = TaskKind::kClassification;
+
+class DatasetReaderTest : public ::testing::Test {
+ protected:
+  Outcome<Dataset> Classes(std::string_view bytes) {
+    return folder_.Read(DatasetReader(kClasses), bytes, Tsv(), {});
+  }
+  Outcome<Dataset> Tags(std::string_view bytes) {
+    return folder_.Read(DatasetReader(TaskKind::kTagging), bytes, Jsonl(), {});
+  }
+
+  DataFolder folder_;
+};
+
+TEST_F(DatasetReaderTest, ReadsClasses) {
+  const Dataset data = Classes("text\tlabel\n b \tpos\na\tneg\n").value();
+  EXPECT_THAT(data.labels().names(), ElementsAre("neg", "pos"));
+  ASSERT_EQ(data.size(), 2U);
+  EXPECT_EQ(data[0].text, " b ");  // a text is kept as it is
+  EXPECT_EQ(data[0].label, 1);
+  EXPECT_EQ(data[1].label, 0);
+  EXPECT_FALSE(data.is_pair());
+}
+
+TEST_F(DatasetReaderTest, NumbersSortAsNumbers) {
+  const Dataset data = Classes("text\tlabel\na\t10\nb\t9\nc\t-1\n").value();
+  EXPECT_THAT(data.labels().names(), ElementsAre("-1", "9", "10"));
+}
+
+TEST_F(DatasetReaderTest, LabelsDoNotDependOnTheOrderOfRows) {
+  const Dataset one = Classes("text\tlabel\na\tx\nb\ty\n").value();
+  const Dataset two = Classes("text\tlabel\nb\ty\na\tx\n").value();
+  EXPECT_EQ(one.labels(), two.labels());
+  EXPECT_EQ(one[0].label, two[1].label);
+}
+
+TEST_F(DatasetReaderTest, ReadsPairsAndWeights) {
+  const Dataset data =
+      folder_
+          .Read(
+              DatasetReader(kClasses), "a,b,l,w\nx,y,1,0.5\n", Csv(),
+              {{"text", "a"}, {"second", "b"}, {"label", "l"}, {"weight", "w"}})
+          .value();
+  EXPECT_TRUE(data.is_pair());
+  EXPECT_EQ(data[0].second, "y");
+  EXPECT_EQ(data[0].weight, 0.5);
+}
+
+TEST_F(DatasetReaderTest, ReadsTargets) {
+  const DatasetReader reader(TaskKind::kRegression);
+  const Dataset data =
+      folder_.Read(reader, "text\tlabel\na\t 4.25\nb\t-1e2\n", Tsv(), {})
+          .value();
+  EXPECT_EQ(data[0].target, 4.25);
+  EXPECT_EQ(data[1].target, -100.0);
+  for (const char* bad : {"x", "nan", "inf", "1e999", "1 2", "0x1"}) {
+    const std::string bytes = "text\tlabel\na\t1\nb\t" + std::string(bad);
+    EXPECT_THAT(FaultOf(folder_.Read(reader, bytes, Tsv(), {})),
+                IsFault(FaultKind::kInconsistent, "line 3: column 'label'"));
+  }
+}
+
+TEST_F(DatasetReaderTest, ReadsWordsAndTags) {
+  const Dataset data =
+      Tags(
+          "{\"words\": [\"a\", \"b\"], \"tags\": [\"X\", \"Y\"]}\n"
+          "{\"words\": \"c\", \"tags\": \"X\"}\n")
+          .value();
+  ASSERT_EQ(data.size(), 2U);
+  EXPECT_THAT(data.words(0), ElementsAre("a", "b"));
+  EXPECT_THAT(data.word_labels(0), ElementsAre(0, 1));
+  EXPECT_THAT(data.words(1), ElementsAre("c"));
+  EXPECT_EQ(data.word_total(), 3U);
+}
+
+TEST_F(DatasetReaderTest, EveryWordNeedsATag) {
+  EXPECT_THAT(FaultOf(Tags("{\"words\": \"a b\", \"tags\": \"X\"}")),
+              IsFault(FaultKind::kInconsistent, "line 1: has 2 words and 1"));
+  EXPECT_THAT(FaultOf(Tags("{\"words\": \"a b\", \"tags\": \"X _\"}")),
+              IsFault(FaultKind::kInconsistent, "line 1: word 2 has no tag"));
+  EXPECT_THAT(FaultOf(Tags("{\"words\": [], \"tags\": []}")),
+              IsFault(FaultKind::kInconsistent, "line 1: has no words"));
+}
+
+TEST_F(DatasetReaderTest, EveryRowNeedsALabel) {
+  EXPECT_THAT(FaultOf(Classes("text\tlabel\na\t1\nb\t \n")),
+              IsFault(FaultKind::kInconsistent, "line 3: has no label"));
+  EXPECT_THAT(
+      FaultOf(folder_.Read(DatasetReader(kClasses),
+                           "{\"text\": \"a\", \"label\": null}", Jsonl(), {})),
+      IsFault(FaultKind::kInconsistent,
+              "line 1: has nothing in column 'label'"));
+}
+
+TEST_F(DatasetReaderTest, RowsWithoutLabelsMayBeSkipped) {
+  DatasetReader reader(kClasses);
+  const Dataset data = folder_
+                           .Read(reader.SkipUnlabelled(),
+                                 "text\tlabel\na\t\nb\t1\nc\t \n", Tsv(), {})
+                           .value();
+  EXPECT_EQ(data.skipped(), 2U);
+  ASSERT_EQ(data.size(), 1U);
+  EXPECT_EQ(data[0].text, "b");
+}
+
+TEST_F(DatasetReaderTest, SentencesWithoutATagMayBeSkipped) {
+  DatasetReader reader(TaskKind::kTagging);
+  const Dataset data = folder_
+                           .Read(reader.SkipUnlabelled(),
+                                 "{\"words\": \"a b\", \"tags\": \"X _\"}\n"
+                                 "{\"words\": \"c\", \"tags\": \"X\"}\n",
+                                 Jsonl(), {})
+                           .value();
+  ASSERT_EQ(data.size(), 1U);
+  EXPECT_THAT(data.words(0), ElementsAre("c"));
+}
+
+TEST_F(DatasetReaderTest, ALabelThatTrainingLacksIsNamed) {
+  const LabelSet labels = LabelSet::FromList({"0", "1"}).value();
+  DatasetReader reader(kClasses);
+  const auto read = folder_.Read(reader.WithLabels(labels),
+                                 "text\tlabel\na\t1\nb\t2\n", Tsv(), {});
+  EXPECT_THAT(FaultOf(read), IsFault(FaultKind::kInconsistent,
+                                     "line 3: label '2' is unknown"));
+}
+
+TEST_F(DatasetReaderTest, GivenLabelsKeepTheirOrder) {
+  const LabelSet labels = LabelSet::FromList({"pos", "neg"}).value();
+  DatasetReader reader(kClasses);
+  const Dataset data =
+      folder_
+          .Read(reader.WithLabels(labels), "text\tlabel\na\tneg\n", Tsv(), {})
+          .value();
+  EXPECT_EQ(data[0].label, 1);
+}
+
+TEST_F(DatasetReaderTest, ForPredictionLabelsNeedNotBeThere) {
+  DatasetReader reader(kClasses);
+  const Dataset data =
+      folder_.Read(reader.WithoutLabels(), "id\ttext\n1\ta\n", Tsv(), {})
+          .value();
+  EXPECT_FALSE(data.labelled());
+  EXPECT_EQ(data[0].label, kNoLabel);
+}
+
+TEST_F(DatasetReaderTest, TenThousandLabelsAreEnough) {
+  std::string bytes = "text\tlabel\n";
+  for (int i = 0; i < 10'000; ++i) bytes += "a\t" + std::to_string(i) + "\n";
+  EXPECT_EQ(Classes(bytes).value().labels().size(), 10'000U);
+  EXPECT_THAT(FaultOf(Classes(bytes + "a\tx\n")),
+              IsFault(FaultKind::kTooLarge, "line 10002: brings label"));
+  EXPECT_THAT(FaultOf(Classes("text\tlabel\na\t" + std::string(257, 'x'))),
+              IsFault(FaultKind::kTooLarge, "more than 256 bytes"));
+}
+
+TEST_F(DatasetReaderTest, ASplitWithoutRowsIsAFault) {
+  EXPECT_THAT(FaultOf(Classes("text\tlabel\n")),
+              IsFault(FaultKind::kInconsistent, "has no rows"));
+  EXPECT_THAT(FaultOf(Tags("\n\n")),
+              IsFault(FaultKind::kInconsistent, "has no rows"));
+}
+
+TEST_F(DatasetReaderTest, ARowTooManyIsAFault) {
+  DatasetReader reader(kClasses);
+  reader.WithMostRows(2);
+  const std::string two = "text\tlabel\na\t1\nb\t0\n";
+  EXPECT_TRUE(folder_.Read(reader, two, Tsv(), {}).ok());
+  EXPECT_THAT(FaultOf(folder_.Read(reader, two + "c\t1\n", Tsv(), {})),
+              IsFault(FaultKind::kTooLarge, "line 4: is beyond the 2 rows"));
+}
+
+TEST_F(DatasetReaderTest, RolesOfOtherTasksAreRefused) {
+  const auto read =
+      folder_.Read(DatasetReader(kClasses), "a\n", Tsv(), {{"words", "a"}});
+  EXPECT_THAT(FaultOf(read), IsFault(FaultKind::kMisuse, "no role 'words'"));
+  EXPECT_THAT(read.fault().fix, HasSubstr("text, second, label, weight"));
+}
+
+TEST_F(DatasetReaderTest, AWeightIsANumber) {
+  const auto read =
+      folder_.Read(DatasetReader(kClasses), "text\tlabel\tw\na\t1\t-1\n", Tsv(),
+                   {{"weight", "w"}});
+  EXPECT_THAT(FaultOf(read), IsFault(FaultKind::kInconsistent, "is no weight"));
+}
+
+TEST_F(DatasetReaderTest, FaultsNeverCutACharacter) {
+  std::string label;
+  for (int i = 0; i < 60; ++i) label += "\xC3\xA9";
+  const LabelSet labels = LabelSet::FromList({"x" + label}).value();
+  DatasetReader reader(kClasses);
+  const Fault fault = FaultOf(folder_.Read(
+      reader.WithLabels(labels), "text\tlabel\na\t" + label, Tsv(), {}));
+  EXPECT_TRUE(IsValidUtf8(fault.cause));
+}
+
+TEST_F(DatasetReaderTest, AFingerprintIsOfTheRowsAlone) {
+  const auto print = [&](std::string_view bytes, const FileFormat& format) {
+    const Dataset data =
+        folder_.Read(DatasetReader(kClasses), bytes, format, {}).value();
+    return Fingerprint(data, data.AllRows());
+  };
+  const std::string tsv = print("text\tlabel\na\t1\nb\t0\n", Tsv());
+  EXPECT_EQ(tsv.size(), 64U);
+  EXPECT_EQ(print("label,text,id\n1,a,7\n0,b,8\n", Csv()), tsv);
+  EXPECT_NE(print("text\tlabel\nb\t0\na\t1\n", Tsv()), tsv);
+  EXPECT_NE(print("text\tlabel\na\t0\nb\t1\n", Tsv()), tsv);
+  EXPECT_NE(print("text\tlabel\nab\t1\nb\t0\n", Tsv()), tsv);
+}
+
+TEST_F(DatasetReaderTest, FingerprintsOfPartsDiffer) {
+  const Dataset data = Classes("text\tlabel\na\t1\nb\t0\n").value();
+  const std::vector<std::uint32_t> first = {0};
+  EXPECT_NE(Fingerprint(data, first), Fingerprint(data, data.AllRows()));
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/data/load.h"
+
+#include <algorithm>
+
+#include "tests/worker/trainer/data/data_fixture.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class LoadTest : public ::testing::Test {
+ protected:
+  // A split of the registry, with its file.
+  std::string Split(const std::string& name, const std::string& bytes,
+                    const std::string& more = "") {
+    const std::string path = folder_.Write("sets/" + name, bytes);
+    const std::string sum = InputFile::Open(path).value().Sha256().value();
+    return "    " + name + ": {path: sets/" + name + ", sha256: " + sum + more +
+           "}\n";
+  }
+  DataLoader Loader(const std::string& yaml) {
+    return DataLoader(ParseDatasets(yaml, "datasets.yaml").value(),
+                      VerifiedFiles(folder_.Root()));
+  }
+  // 40 rows, half of them of each label.
+  static std::string Reviews(const std::string& word) {
+    std::string bytes = "text\tlabel\n";
+    for (int i = 0; i < 40; ++i) {
+      bytes += word + std::to_string(i) + "\t" + (i % 2 ? "pos" : "neg") + "\n";
+    }
+    return bytes;
+  }
+
+  DataFolder folder_;
+};
+
+TEST_F(LoadTest, LoadsTheSplitsOfASet) {
+  DataLoader loader = Loader("s:\n  splits:\n" + Split("train", Reviews("a")) +
+                             Split("validation", "text\tlabel\nx\tpos\n"));
+  const TaskData data = loader.Load({.id = "s"}).value();
+  EXPECT_EQ(data.task, TaskName{TaskKind::kClassification});
+  EXPECT_EQ(data.train.size(), 40U);
+  EXPECT_EQ(data.validation.size(), 1U);
+  EXPECT_THAT(data.labels.names(), ElementsAre("neg", "pos"));
+  EXPECT_EQ((*data.validation.data)[0].label, 1);
+  EXPECT_NE(data.train.fingerprint, data.validation.fingerprint);
+}
+
+TEST_F(LoadTest, OpensAnOperatorsFolder) {
+  const std::string folder = folder_.path().string();
+  EXPECT_THAT(FaultOf(DataLoader::Open(folder)),
+              IsFault(FaultKind::kUnreadable, "datasets.yaml"));
+  EXPECT_THAT(FaultOf(DataLoader::Open(folder + "/none")),
+              IsFault(FaultKind::kUnreadable, "/none"));
+  folder_.Write("datasets.yaml",
+                "s:\n  splits:\n" + Split("train", Reviews("a")));
+  Outcome<DataLoader> loader = DataLoader::Open(folder);
+  EXPECT_EQ(loader.value().Load({.id = "s"}).value().train.size(), 36U);
+  folder_.Write("datasets.yaml", "s:\n  split: x\n");
+  EXPECT_THAT(FaultOf(DataLoader::Open(folder)),
+              IsFault(FaultKind::kInconsistent, "datasets.yaml line"));
+}
+
+TEST_F(LoadTest, HoldsRowsOutWhereThereIsNoValidationSplit) {
+  DataLoader loader = Loader("s:\n  splits:\n" + Split("train", Reviews("a")));
+  const TaskData data = loader.Load({.id = "s"}).value();
+  EXPECT_EQ(data.train.size(), 36U);
+  EXPECT_EQ(data.validation.size(), 4U);
+  EXPECT_EQ(data.train.data, data.validation.data);  // one copy in memory
+  const TaskData more =
+      loader.Load({.id = "s", .validation_share = 0.25, .split_seed = 2})
+          .value();
+  EXPECT_EQ(more.validation.size(), 10U);
+}
+
+TEST_F(LoadTest, TheSampleLeavesValidationAlone) {
+  DataLoader loader = Loader("s:\n  splits:\n" + Split("train", Reviews("a")));
+  const TaskData all = loader.Load({.id = "s"}).value();
+  const TaskData some = loader.Load({.id = "s", .train_rows = 6}).value();
+  EXPECT_EQ(some.train.size(), 6U);
+  EXPECT_EQ(some.validation.fingerprint, all.validation.fingerprint);
+  for (const auto row : some.train.rows) {
+    EXPECT_FALSE(std::binary_search(some.validation.rows.begin(),
+                                    some.validation.rows.end(), row));
+  }
+  const TaskData share = loader.Load({.id = "s", .train_share = 0.25}).value();
+  EXPECT_EQ(share.train.size(), 9U);
+}
+
+TEST_F(LoadTest, AllLabelsStayKnownInASample) {
+  std::string bytes = Reviews("a") + "rare\tzzz\n";
+  DataLoader loader = Loader("s:\n  splits:\n" + Split("train", bytes) +
+                             Split("validation", "text\tlabel\nx\tzzz\n"));
+  const TaskData data = loader.Load({.id = "s", .train_rows = 2}).value();
+  EXPECT_EQ(data.labels.size(), 3U);
+}
+
+TEST_F(LoadTest, AStudysColumnsGoBeforeTheRegistrys) {
+  DataLoader loader = Loader("s:\n  columns: {text: a}\n  splits:\n" +
+                             Split("train", "a\tb\tlabel\nx\ty\t1\nx\ty\t0\n") +
+                             Split("validation", "a\tb\tlabel\nx\ty\t1\n"));
+  const DataRequest request{.id = "s", .columns = {{"text", "b"}}};
+  EXPECT_EQ((*loader.Load(request).value().train.data)[0].text, "y");
+  EXPECT_EQ((*loader.Load({.id = "s"}).value().train.data)[0].text, "x");
+}
+
+TEST_F(LoadTest, ConlluIsTagging) {
+  const std::string word = "1\tGo\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n";
+  DataLoader loader = Loader("s:\n  format: conllu\n  splits:\n" +
+                             Split("train", word) + Split("dev", word));
+  const TaskData data =
+      loader.Load({.id = "s", .validation_split = "dev"}).value();
+  EXPECT_EQ(data.task.kind, TaskKind::kTagging);
+  EXPECT_THAT(data.train.data->words(0), ElementsAre("Go"));
+}
+
+TEST_F(LoadTest, TestsMayLackLabels) {
+  DataLoader loader = Loader("s:\n  splits:\n" + Split("train", Reviews("a")) +
+                             Split("test", "text\nx\n", ", labelled: false"));
+  const TaskData data = loader.Load({.id = "s"}).value();
+  const DataPart test = loader.LoadTest({.id = "s"}, data.labels).value();
+  EXPECT_FALSE(test.data->labelled());
+  EXPECT_THAT(FaultOf(loader.Load({.id = "s", .validation_split = "test"})),
+              IsFault(FaultKind::kMisuse, "not both labelled"));
+}
+
+TEST_F(LoadTest, OtherSetsAreReadWithTheLabelsOfTraining) {
+  DataLoader loader =
+      Loader("s:\n  splits:\n" + Split("train", Reviews("a")) +
+             "o:\n  splits:\n" + Split("validation", "text\tlabel\nx\tpos\n"));
+  const TaskData data = loader.Load({.id = "s"}).value();
+  const DataPart other = loader.LoadOther("o", data.task, data.labels).value();
+  EXPECT_EQ((*other.data)[0].label, 1);
+}
+
+TEST_F(LoadTest, WhatIsNotThereIsNamed) {
+  DataLoader loader = Loader("s:\n  splits:\n" + Split("train", Reviews("a")));
+  EXPECT_THAT(FaultOf(loader.Load({.id = "t"})),
+              IsFault(FaultKind::kMisuse, "no data set 't'"));
+  EXPECT_THAT(FaultOf(loader.Load({.id = "s", .train_split = "big"})),
+              IsFault(FaultKind::kMisuse, "no split 'big'"));
+  EXPECT_THAT(FaultOf(loader.Load({.id = "s", .validation_split = "dev"})),
+              IsFault(FaultKind::kMisuse, "no split 'dev'"));
+  EXPECT_THAT(FaultOf(loader.Load({.id = "s", .validation_split = "train"})),
+              IsFault(FaultKind::kMisuse, "the split that is trained on"));
+  EXPECT_THAT(
+      FaultOf(loader.Load({.id = "s", .task = TaskName{{}, true}})),
+      IsFault(FaultKind::kMisuse, "needs a column for the second text"));
+}
+
+TEST_F(LoadTest, AnotherFileThanTheRegistrysIsRefused) {
+  DataLoader loader = Loader("s:\n  splits:\n" + Split("train", Reviews("a")));
+  folder_.Write("sets/train", Reviews("b"));
+  EXPECT_THAT(FaultOf(loader.Load({.id = "s"})),
+              IsFault(FaultKind::kInconsistent, "sets/train: its SHA-256"));
+  EXPECT_THAT(FaultOf(loader.Load({.id = "s", .sha256 = std::string(64, '0')})),
+              IsFault(FaultKind::kInconsistent, "data.sha256"));
+}
+
+TEST_F(LoadTest, DeclaredLabelsKeepTheirOrder) {
+  DataLoader loader = Loader("s:\n  labels: [pos, neg]\n  splits:\n" +
+                             Split("train", Reviews("a")));
+  EXPECT_THAT(loader.Load({.id = "s"}).value().labels.names(),
+              ElementsAre("pos", "neg"));
+  DataLoader few =
+      Loader("s:\n  labels: [pos]\n  splits:\n" + Split("train", Reviews("a")));
+  EXPECT_THAT(FaultOf(few.Load({.id = "s"})),
+              IsFault(FaultKind::kInconsistent, "line 2: label 'neg'"));
+}
+
+TEST_F(LoadTest, EqualRequestsGiveEqualRows) {
+  DataLoader loader = Loader("s:\n  splits:\n" + Split("train", Reviews("a")));
+  const DataRequest request{.id = "s", .train_rows = 10, .split_seed = 5};
+  EXPECT_EQ(loader.Load(request).value().train.fingerprint,
+            loader.Load(request).value().train.fingerprint);
+  EXPECT_EQ(loader.files().sums_computed(), 1U);
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/data/sha256.h"
+
+#include "gmock/gmock.h"
+
+namespace frostline {
+namespace {
+
+std::string SumOf(std::string_view bytes) {
+  Sha256Sum sum;
+  sum.Add(bytes);
+  return sum.Finish();
+}
+
+TEST(Sha256, GivesTheStandardsExamples) {
+  EXPECT_EQ(SumOf(""),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(SumOf("abc"),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(SumOf("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(SumOf(std::string(1'000'000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST(Sha256, PiecesMakeTheSameSum) {
+  const std::string bytes(300, 'x');
+  for (std::size_t size = 1; size < 130; ++size) {
+    Sha256Sum sum;
+    for (std::size_t at = 0; at < bytes.size(); at += size) {
+      sum.Add(std::string_view(bytes).substr(at, size));
+    }
+    ASSERT_EQ(sum.Finish(), SumOf(bytes)) << size;
+  }
+}
+
+TEST(Sha256, FieldsAreKeptApart) {
+  Sha256Sum one;
+  one.AddField("ab");
+  one.AddField("c");
+  Sha256Sum two;
+  two.AddField("a");
+  two.AddField("bc");
+  EXPECT_NE(one.Finish(), two.Finish());
+}
+
+TEST(Sha256, IsKnownByItsForm) {
+  EXPECT_TRUE(IsSha256(SumOf("")));
+  EXPECT_FALSE(IsSha256(std::string(63, 'a')));
+  EXPECT_FALSE(IsSha256(std::string(64, 'A')));
+}
+
+}  // namespace
+}  // namespace frostline

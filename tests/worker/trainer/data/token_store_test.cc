@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/data/token_store.h"
+
+#include "tests/worker/trainer/data/data_fixture.h"
+#include "worker/trainer/text/vocab_files.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::ElementsAre;
+
+class TokenStoreTest : public ::testing::Test {
+ protected:
+  TokenStoreTest()
+      : tokenizer_(ReadVocabTxt(
+                       "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\n##b\nc\n", {})
+                       .value()) {}
+
+  TokenStore Store(TaskKind task, std::string_view bytes,
+                   const FileFormat& format, const ColumnMap& columns,
+                   std::size_t max_length = 0) {
+    data_.push_back(
+        folder_.Read(DatasetReader(task), bytes, format, columns).value());
+    return Tokenize(data_.back(), data_.back().AllRows(), tokenizer_,
+                    {.max_length = max_length})
+        .value();
+  }
+
+  DataFolder folder_;
+  Tokenizer tokenizer_;
+  std::vector<Dataset> data_;
+};
+
+TEST_F(TokenStoreTest, PadsToTheLongestOfTheBatch) {
+  const TokenStore store =
+      Store(TaskKind::kClassification,
+            "text\tlabel\na b c\tx\na\ty\na b c a b c\ty\n", Tsv(), {});
+  EXPECT_THAT(store.Lengths(), ElementsAre(5, 3, 8));
+  PaddedBatch batch;
+  store.Pad(std::vector<std::uint32_t>{1, 0}, {.pad_id = 9}, batch);
+  EXPECT_EQ(batch.width, 5U);
+  EXPECT_THAT(batch.ids, ElementsAre(2, 5, 3, 9, 9, 2, 5, 6, 8, 3));
+  EXPECT_THAT(batch.mask, ElementsAre(1, 1, 1, 0, 0, 1, 1, 1, 1, 1));
+  EXPECT_THAT(batch.labels, ElementsAre(1, 0));
+}
+
+TEST_F(TokenStoreTest, WidthsRoundUpButNotBeyondTheModel) {
+  const TokenStore store =
+      Store(TaskKind::kClassification, "text\tlabel\na b c\tx\n", Tsv(), {});
+  PaddedBatch batch;
+  store.Pad(std::vector<std::uint32_t>{0}, {.multiple = 8}, batch);
+  EXPECT_EQ(batch.width, 8U);
+  store.Pad(std::vector<std::uint32_t>{0}, {.multiple = 8, .max_width = 6},
+            batch);
+  EXPECT_EQ(batch.width, 6U);
+}
+
+TEST_F(TokenStoreTest, PairsHaveTypes) {
+  const TokenStore store =
+      Store(TaskKind::kRegression, "t\ts\tlabel\na\tb\t2.5\n", Tsv(),
+            {{"text", "t"}, {"second", "s"}});
+  PaddedBatch batch;
+  store.Pad(std::vector<std::uint32_t>{0}, {}, batch);
+  EXPECT_THAT(batch.ids, ElementsAre(2, 5, 3, 6, 3));
+  EXPECT_THAT(batch.types, ElementsAre(0, 0, 0, 1, 1));
+  EXPECT_THAT(batch.targets, ElementsAre(2.5F));
+}
+
+TEST_F(TokenStoreTest, AWordsFirstTokenHasItsLabel) {
+  const TokenStore store =
+      Store(TaskKind::kTagging,
+            "{\"words\": [\"ab\", \"c\"], \"tags\": [\"X\", \"Y\"]}\n"
+            "{\"words\": [\"c\"], \"tags\": [\"Y\"]}\n",
+            Jsonl(), {});
+  PaddedBatch batch;
+  store.Pad(std::vector<std::uint32_t>{0, 1}, {}, batch);
+  EXPECT_THAT(batch.ids, ElementsAre(2, 5, 7, 8, 3, 2, 8, 3, 0, 0));
+  EXPECT_THAT(batch.labels, ElementsAre(-100, 0, -100, 1, -100,  //
+                                        -100, 1, -100, -100, -100));
+}
+
+TEST_F(TokenStoreTest, AMillionCharactersAreCut) {
+  std::string text;
+  for (int i = 0; i < 500'000; ++i) text += "a ";
+  const TokenStore store =
+      Store(TaskKind::kClassification, "text\tlabel\n" + text + "\tx\n", Tsv(),
+            {}, 512);
+  EXPECT_THAT(store.Lengths(), ElementsAre(512));
+}
+
+TEST_F(TokenStoreTest, UnlabelledRowsAreIgnoredByLosses) {
+  DatasetReader reader(TaskKind::kClassification);
+  const Dataset data =
+      folder_.Read(reader.WithoutLabels(), "text\na\n", Tsv(), {}).value();
+  const TokenStore store =
+      Tokenize(data, data.AllRows(), tokenizer_, {}).value();
+  PaddedBatch batch;
+  store.Pad(std::vector<std::uint32_t>{0}, {}, batch);
+  EXPECT_THAT(batch.labels, ElementsAre(-100));
+}
+
+}  // namespace
+}  // namespace frostline

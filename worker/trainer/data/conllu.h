@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: conllu.h
+//
+// CoNLL-U (Universal Dependencies): a row is a sentence, a cell the list of a
+// column over its words. Comments, ranges (3-4) and empty nodes (3.1) are
+// passed over. Strict: ten columns in each line, words counted from 1 without
+// gaps, no empty form.
+//
+// Columns: id form lemma upos xpos feats head deprel deps misc.
+#ifndef FROSTLINE_WORKER_TRAINER_DATA_CONLLU_H_
+#define FROSTLINE_WORKER_TRAINER_DATA_CONLLU_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "worker/trainer/data/line_reader.h"
+#include "worker/trainer/data/row_source.h"
+
+namespace frostline {
+
+Outcome<std::unique_ptr<RowSource>> OpenConllu(
+    LineReader lines, const std::vector<std::string>& columns);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DATA_CONLLU_H_

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: conllu_id.h
+//
+// What the first column of CoNLL-U says about its line. Part of conllu.
+#ifndef FROSTLINE_WORKER_TRAINER_DATA_CONLLU_ID_H_
+#define FROSTLINE_WORKER_TRAINER_DATA_CONLLU_ID_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace frostline {
+
+enum class ConlluLine {
+  kWord,       // 3, after two words
+  kRange,      // 3-4: one written word that stands for the next ones
+  kEmptyNode,  // 2.1: what was left out
+  kBroken,
+};
+
+// In a sentence that has `words` words so far. Pure.
+ConlluLine ConlluLineOf(std::string_view id, std::uint32_t words);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DATA_CONLLU_ID_H_

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: data_request.h
+//
+// What a study says about its data: the contract's DataRef, as it reaches a
+// trainer in JSON (docs/reference/trainer-protocol.md, `data`).
+#ifndef FROSTLINE_WORKER_TRAINER_DATA_DATA_REQUEST_H_
+#define FROSTLINE_WORKER_TRAINER_DATA_DATA_REQUEST_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "worker/trainer/data/dataset_reader.h"
+#include "worker/trainer/data/task_name.h"
+#include "worker/trainer/text/json.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+// Two trials with equal requests train on the same rows.
+struct DataRequest {
+  std::string id = {};
+  ColumnMap columns = {};  // go before the registry's
+  std::string train_split = {};
+  std::string validation_split = {};
+  std::string test_split = {};
+  std::uint64_t train_rows = 0;
+  double train_share = 0.0;
+  double validation_share = 0.0;
+  std::uint64_t split_seed = 0;
+  std::optional<TaskName> task = {};
+  std::string sha256 = {};
+
+  friend bool operator==(const DataRequest&, const DataRequest&) = default;
+};
+
+// Fields that are not known are passed over, as the protocol asks; those that
+// are must be right: kMisuse naming the field.
+Outcome<DataRequest> ReadDataRequest(const JsonValue& data);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DATA_DATA_REQUEST_H_

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: dataset.h
+//
+// A split in memory: its examples in the file's order, and the classes they
+// are labelled with.
+#ifndef FROSTLINE_WORKER_TRAINER_DATA_DATASET_H_
+#define FROSTLINE_WORKER_TRAINER_DATA_DATASET_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/trainer/data/label_set.h"
+#include "worker/trainer/data/text_pool.h"
+
+namespace frostline {
+
+enum class TaskKind {
+  kClassification,  // a text, or two, and one label
+  kRegression,      // a text, or two, and one number
+  kTagging,         // words, each with a label
+};
+
+// Of an example without a label, and of words of one.
+inline constexpr std::int32_t kNoLabel = -1;
+
+// The views belong to the dataset. A tagging example has words and no text,
+// the others a text and no words.
+struct Example {
+  std::string_view text;
+  std::string_view second;  // of a pair
+  std::uint64_t first_word = 0;
+  std::uint32_t word_count = 0;
+  std::int32_t label = kNoLabel;
+  double target = 0.0;  // of regression
+  double weight = 1.0;
+};
+
+// Moves, never copies; a move leaves every view valid.
+class Dataset {
+ public:
+  explicit Dataset(TaskKind task) : task_(task) {}
+  Dataset(Dataset&&) = default;
+  Dataset& operator=(Dataset&&) = default;
+
+  TaskKind task() const { return task_; }
+  // True when every example has a second text.
+  bool is_pair() const { return is_pair_; }
+  bool labelled() const { return labelled_; }
+  // Rows of the file that had no label and were left out.
+  std::size_t skipped() const { return skipped_; }
+  std::size_t size() const { return examples_.size(); }
+  const Example& operator[](std::size_t row) const { return examples_[row]; }
+  const LabelSet& labels() const { return labels_; }
+
+  // Of a tagging example; what an Encoder takes.
+  std::span<const std::string_view> words(std::size_t row) const {
+    return {words_.data() + examples_[row].first_word,
+            examples_[row].word_count};
+  }
+  std::span<const std::int32_t> word_labels(std::size_t row) const {
+    return {word_labels_.data() + examples_[row].first_word,
+            examples_[row].word_count};
+  }
+  std::size_t word_total() const { return words_.size(); }
+
+  // All rows, 0 to size() - 1.
+  std::vector<std::uint32_t> AllRows() const;
+
+ private:
+  friend class DatasetReader;
+
+  TaskKind task_;
+  bool is_pair_ = false;
+  bool labelled_ = true;
+  std::size_t skipped_ = 0;
+  LabelSet labels_;
+  std::vector<Example> examples_;
+  std::vector<std::string_view> words_;
+  std::vector<std::int32_t> word_labels_;
+  TextPool pool_;
+};
+
+// SHA-256 over these rows in this order: texts, words, labels by name, targets
+// and weights, and nothing of the file they came from. Two trials' outcomes
+// may be compared example by example where this is equal.
+std::string Fingerprint(const Dataset& data,
+                        std::span<const std::uint32_t> rows);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DATA_DATASET_H_

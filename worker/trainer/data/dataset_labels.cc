@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/data/dataset_reader.h"
+#include "worker/trainer/data/limits.h"
+#include "worker/trainer/data/shown.h"
+
+namespace frostline {
+
+Outcome<std::int32_t> DatasetReader::LabelOf(const RowSource& source,
+                                             std::string_view name,
+                                             Dataset& data) const {
+  if (const auto id = data.labels_.Find(name)) return *id;
+  if (labels_) {
+    return source.Here(
+        FaultKind::kInconsistent,
+        "label " + Shown(name) + " is unknown: training has " +
+            ListOfLabels(*labels_),
+        "correct the row, or train on a split that has this label");
+  }
+  if (name.size() > kMaxLabelBytes) {
+    return source.Here(FaultKind::kTooLarge,
+                       "its label has more than 256 bytes",
+                       "is this the label's column? see `columns`");
+  }
+  if (data.labels_.size() == kMaxLabels) {
+    return source.Here(FaultKind::kTooLarge, "brings label number 10,001",
+                       "is this the label's column? numbers are learnt by the "
+                       "task 'regression'");
+  }
+  return data.labels_.FindOrAdd(name);
+}
+
+// Ids must not depend on the order of the rows.
+void DatasetReader::SortLabels(Dataset& data) const {
+  if (labels_ || !labelled_ || task_ == TaskKind::kRegression) return;
+  const std::vector<std::int32_t> ids = data.labels_.Sort();
+  for (Example& example : data.examples_) {
+    if (example.label == kNoLabel) continue;
+    example.label = ids[static_cast<std::size_t>(example.label)];
+  }
+  for (std::int32_t& label : data.word_labels_) {
+    label = ids[static_cast<std::size_t>(label)];
+  }
+}
+
+}  // namespace frostline

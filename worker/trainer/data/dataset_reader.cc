@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/data/dataset_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "worker/trainer/data/number.h"
+#include "worker/trainer/data/row_roles.h"
+
+namespace frostline {
+DatasetReader& DatasetReader::WithLabels(const LabelSet& labels) {
+  labels_ = labels;
+  return *this;
+}
+
+DatasetReader& DatasetReader::SkipUnlabelled() {
+  skip_unlabelled_ = true;
+  return *this;
+}
+
+DatasetReader& DatasetReader::WithMostRows(std::size_t rows) {
+  most_rows_ = std::min(rows, kMaxRows);
+  return *this;
+}
+
+DatasetReader& DatasetReader::WithoutLabels() {
+  labelled_ = false;
+  return *this;
+}
+
+Outcome<Dataset> DatasetReader::Read(InputFile file, const FileFormat& format,
+                                     const ColumnMap& columns) const {
+  if (Outcome<Done> known = CheckRoles(task_, columns); !known.ok()) {
+    return known.fault();
+  }
+  ColumnMap all = columns;
+  all.merge(DefaultColumns(task_, format.kind));
+  if (!labelled_) all.erase(task_ == TaskKind::kTagging ? "tags" : "label");
+  RowRoles roles;
+  for (const auto& [role, column] : all) {
+    roles.index[role] = roles.columns.size();
+    roles.columns.push_back(column);
+  }
+  const std::string name = file.name();
+  auto source = OpenRows(std::move(file), format, roles.columns);
+  if (!source.ok()) return source.fault();
+
+  Dataset data(task_);
+  data.labelled_ = labelled_;
+  data.is_pair_ = all.contains("second");
+  if (labels_) data.labels_ = *labels_;
+  Row row;
+  while (true) {
+    Outcome<bool> more = source.value()->Next(row);
+    if (!more.ok()) return more.fault();
+    if (!more.value()) break;
+    Outcome<Done> added = AddRow(*source.value(), row, roles, data);
+    if (!added.ok()) return added.fault();
+  }
+  if (data.size() == 0) {
+    return Fault{FaultKind::kInconsistent, name + ": has no rows",
+                 "give a file with at least one row"};
+  }
+  SortLabels(data);
+  return data;
+}
+
+bool DatasetReader::LacksLabel(const Row& row, const RowRoles& roles) const {
+  const bool tagging = task_ == TaskKind::kTagging;
+  const Cell* cell = roles.Find(row, tagging ? "tags" : "label");
+  if (cell == nullptr) return false;
+  if (!cell->present) return true;
+  if (!tagging) return Trimmed(cell->text).empty();
+  std::vector<std::string_view> tags;
+  ItemsOf(*cell, tags);
+  return std::any_of(tags.begin(), tags.end(), IsNoTag);
+}
+
+Outcome<Done> DatasetReader::AddRow(const RowSource& source, const Row& row,
+                                    const RowRoles& roles,
+                                    Dataset& data) const {
+  if (data.size() == most_rows_ || data.words_.size() > kMaxWords) {
+    return source.Here(FaultKind::kTooLarge,
+                       "is beyond the " + std::to_string(data.size()) +
+                           " rows that a split may have",
+                       "split the file, or take a part of it");
+  }
+  if (skip_unlabelled_ && LacksLabel(row, roles)) {
+    ++data.skipped_;
+    return Done{};
+  }
+  for (const auto& [role, index] : roles.index) {
+    if (row.cells[index].present) continue;
+    return source.Here(
+        FaultKind::kInconsistent, "has nothing in " + roles.ColumnOf(role),
+        "give every row a value, or name another column for " + role);
+  }
+  data.examples_.emplace_back();
+  Outcome<Done> added = task_ == TaskKind::kTagging
+                            ? AddWords(source, row, roles, data)
+                            : AddText(source, row, roles, data);
+  if (!added.ok()) return added;
+  if (const Cell* weight = roles.Find(row, "weight")) {
+    const auto number = ParseNumber(Trimmed(weight->text));
+    if (!number || *number < 0.0) {
+      return source.Here(FaultKind::kInconsistent,
+                         roles.ColumnOf("weight") + " is no weight",
+                         "write a number that is 0 or more");
+    }
+    data.examples_.back().weight = *number;
+  }
+  return Done{};
+}
+
+}  // namespace frostline

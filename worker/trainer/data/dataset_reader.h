@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: dataset_reader.h
+//
+// Rows become examples of a task. The first row that does not fit is a fault
+// that names file, line and fix.
+//
+//   DatasetReader reader(TaskKind::kClassification);
+//   Outcome<Dataset> train = reader.Read(file, format, columns);
+//   Outcome<Dataset> test = reader.WithLabels(train.value().labels())
+//                               .Read(other_file, format, columns);
+#ifndef FROSTLINE_WORKER_TRAINER_DATA_DATASET_READER_H_
+#define FROSTLINE_WORKER_TRAINER_DATA_DATASET_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/trainer/data/dataset.h"
+#include "worker/trainer/data/limits.h"
+#include "worker/trainer/data/row_source.h"
+
+namespace frostline {
+
+struct RowRoles;
+
+// Which column is what. Roles: text, second, label, weight; words, tags.
+using ColumnMap = std::map<std::string, std::string>;
+
+// The roles that `task` takes, with the columns they have where none is named.
+ColumnMap DefaultColumns(TaskKind task, FileFormat::Kind kind);
+
+// kMisuse when a column is given to a role that `task` does not know.
+Outcome<Done> CheckRoles(TaskKind task, const ColumnMap& columns);
+
+class DatasetReader {
+ public:
+  explicit DatasetReader(TaskKind task) : task_(task) {}
+
+  // Only these labels, in this order. Otherwise: those of the file, sorted.
+  DatasetReader& WithLabels(const LabelSet& labels);
+  // Rows without a label are left out, and counted. Otherwise: a fault.
+  DatasetReader& SkipUnlabelled();
+  // Labels are not read and need not be there: for prediction.
+  DatasetReader& WithoutLabels();
+
+  // A row beyond so many is a fault; at most kMaxRows.
+  DatasetReader& WithMostRows(std::size_t rows);
+
+  // `columns` go before the defaults. An empty file is a fault.
+  Outcome<Dataset> Read(InputFile file, const FileFormat& format,
+                        const ColumnMap& columns) const;
+
+ private:
+  bool LacksLabel(const Row& row, const RowRoles& roles) const;
+  Outcome<Done> AddRow(const RowSource& source, const Row& row,
+                       const RowRoles& roles, Dataset& data) const;
+  Outcome<Done> AddWords(const RowSource& source, const Row& row,
+                         const RowRoles& roles, Dataset& data) const;
+  Outcome<Done> AddText(const RowSource& source, const Row& row,
+                        const RowRoles& roles, Dataset& data) const;
+  Outcome<std::int32_t> LabelOf(const RowSource& source, std::string_view name,
+                                Dataset& data) const;
+  void SortLabels(Dataset& data) const;
+
+  TaskKind task_;
+  std::optional<LabelSet> labels_;
+  std::size_t most_rows_ = kMaxRows;
+  bool labelled_ = true;
+  bool skip_unlabelled_ = false;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DATA_DATASET_READER_H_

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: delimited.h
+//
+// TSV and CSV. In TSV a quote is text and a tab always ends a field. In CSV
+// (RFC 4180) a field that begins with a quote ends with one, may hold
+// delimiters, line ends and "" for a quote; a quote elsewhere is text. Empty
+// lines are passed over; every row has as many fields as the first.
+#ifndef FROSTLINE_WORKER_TRAINER_DATA_DELIMITED_H_
+#define FROSTLINE_WORKER_TRAINER_DATA_DELIMITED_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "worker/trainer/data/line_reader.h"
+#include "worker/trainer/data/row_source.h"
+
+namespace frostline {
+
+Outcome<std::unique_ptr<RowSource>> OpenDelimited(
+    LineReader lines, const FileFormat& format,
+    const std::vector<std::string>& columns);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DATA_DELIMITED_H_

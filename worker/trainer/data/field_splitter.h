@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: field_splitter.h
+//
+// Cuts the next row of a TSV or CSV file into its fields.
+#ifndef FROSTLINE_WORKER_TRAINER_DATA_FIELD_SPLITTER_H_
+#define FROSTLINE_WORKER_TRAINER_DATA_FIELD_SPLITTER_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/trainer/data/line_reader.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+class FieldSplitter {
+ public:
+  // `quotes`: a field may be quoted, and then go on in the next line.
+  FieldSplitter(char delimiter, bool quotes)
+      : delimiter_(delimiter), quotes_(quotes) {}
+
+  // The row that begins at the reader's next line that is not empty; false at
+  // the end. `fields` is valid until the next call.
+  Outcome<bool> Next(LineReader& lines, std::vector<std::string_view>& fields);
+
+  // Where the last row began.
+  std::size_t line() const { return line_; }
+
+ private:
+  void SplitPlain(std::string_view line, std::vector<std::string_view>& fields);
+  Outcome<bool> SplitQuoted(LineReader& lines, std::string_view line,
+                            std::vector<std::string_view>& fields);
+  Outcome<bool> TakeQuoted(LineReader& lines, std::string_view& rest);
+
+  char delimiter_;
+  bool quotes_;
+  std::size_t line_ = 0;
+  std::string unquoted_;           // the row's fields, end to end
+  std::vector<std::size_t> ends_;  // of each field in it
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DATA_FIELD_SPLITTER_H_

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: jsonl.h
+//
+// JSON lines: one object a line. A column is a key of the object; its value is
+// a string, a number, a boolean, or an array of strings (words, tags). Null
+// and absence are the same. Empty lines are passed over.
+#ifndef FROSTLINE_WORKER_TRAINER_DATA_JSONL_H_
+#define FROSTLINE_WORKER_TRAINER_DATA_JSONL_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "worker/trainer/data/line_reader.h"
+#include "worker/trainer/data/row_source.h"
+
+namespace frostline {
+
+Outcome<std::unique_ptr<RowSource>> OpenJsonl(
+    LineReader lines, const std::vector<std::string>& columns);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DATA_JSONL_H_

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: label_set.h
+//
+// The classes of a task, in the order of the model's outputs.
+#ifndef FROSTLINE_WORKER_TRAINER_DATA_LABEL_SET_H_
+#define FROSTLINE_WORKER_TRAINER_DATA_LABEL_SET_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+class LabelSet {
+ public:
+  // In this order. kInconsistent when one is there twice, kTooLarge when there
+  // are too many.
+  static Outcome<LabelSet> FromList(const std::vector<std::string>& names);
+
+  std::optional<std::int32_t> Find(std::string_view name) const;
+  const std::vector<std::string>& names() const { return names_; }
+  std::size_t size() const { return names_.size(); }
+
+  // The id of `name`, which becomes the last one when it is new.
+  std::int32_t FindOrAdd(std::string_view name);
+  // Puts the names in order: as numbers where all are, else byte by byte.
+  // Returns the new id of each old one.
+  std::vector<std::int32_t> Sort();
+
+  friend bool operator==(const LabelSet& a, const LabelSet& b) {
+    return a.names_ == b.names_;
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::map<std::string, std::int32_t, std::less<>> ids_;
+};
+
+// "a", "b", "c" and 9,997 more.
+std::string ListOfLabels(const LabelSet& labels);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DATA_LABEL_SET_H_

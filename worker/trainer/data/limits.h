@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: limits.h
+//
+// What a data set or a registry may ask of us. Each bound is far above every
+// published set and far below what hurts.
+#ifndef FROSTLINE_WORKER_TRAINER_DATA_LIMITS_H_
+#define FROSTLINE_WORKER_TRAINER_DATA_LIMITS_H_
+
+#include <cstddef>
+
+namespace frostline {
+
+// Of a line of a data file, without its end. A quoted field may span lines; its
+// row is bounded by the same number.
+inline constexpr std::size_t kMaxDataLineBytes = std::size_t{1} << 20;
+// Of a split, and of the words of a split.
+inline constexpr std::size_t kMaxRows = 50'000'000;
+inline constexpr std::size_t kMaxWords = 1'000'000'000;
+inline constexpr std::size_t kMaxColumns = 1'000;
+inline constexpr std::size_t kMaxLabels = 10'000;
+inline constexpr std::size_t kMaxLabelBytes = 256;
+inline constexpr std::size_t kMaxRegistryBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kMaxRegistryDepth = 8;
+inline constexpr std::size_t kMaxIdBytes = 64;
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DATA_LIMITS_H_

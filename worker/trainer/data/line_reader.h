@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: line_reader.h
+//
+// The lines of a file that strangers wrote. A line ends with LF or CRLF, the
+// last one also with the file; a byte order mark at the beginning is passed
+// over. A line of more than a mebibyte, a NUL and what is not UTF-8 are faults
+// that name file and line.
+#ifndef FROSTLINE_WORKER_TRAINER_DATA_LINE_READER_H_
+#define FROSTLINE_WORKER_TRAINER_DATA_LINE_READER_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/trainer/data/input_file.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+// Reads in chunks: a file of any size takes a few mebibytes.
+class LineReader {
+ public:
+  explicit LineReader(InputFile file);
+
+  // False at the end. The line is valid until the next call.
+  Outcome<bool> Next(std::string_view& line);
+
+  // Of the line that Next gave last, counted from 1.
+  std::size_t number() const { return number_; }
+  const std::string& name() const { return file_.name(); }
+
+  // "train.tsv line 12: …", with the fix.
+  Fault At(std::size_t number, FaultKind kind, const std::string& what,
+           const std::string& fix) const;
+  Fault Here(FaultKind kind, const std::string& what,
+             const std::string& fix) const {
+    return At(number_, kind, what, fix);
+  }
+
+ private:
+  Outcome<bool> Fill();
+  Outcome<bool> Take(std::size_t size, std::size_t end, std::string_view& line);
+
+  InputFile file_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;  // of what has not been given out
+  std::size_t end_ = 0;    // of what has been read
+  std::size_t number_ = 0;
+  bool at_end_ = false;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DATA_LINE_READER_H_

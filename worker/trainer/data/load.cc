@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/data/load.h"
+
+#include "worker/trainer/data/limits.h"
+#include "worker/trainer/data/load_rules.h"
+#include "worker/trainer/data/shown.h"
+#include "worker/trainer/data/split.h"
+
+namespace frostline {
+namespace {
+
+constexpr double kDefaultValidationShare = 0.1;
+
+}  // namespace
+
+Outcome<DataLoader> DataLoader::Open(const std::string& folder) {
+  Outcome<DataRoot> root = DataRoot::Open(folder);
+  if (!root.ok()) return root.fault();
+  VerifiedFiles files(std::move(root).value());
+  Outcome<InputFile> file = files.OpenUnverified("datasets.yaml");
+  if (!file.ok()) return file.fault();
+  Outcome<std::string> yaml = file.value().ReadAll(kMaxRegistryBytes);
+  if (!yaml.ok()) return yaml.fault();
+  Outcome<DatasetEntries> datasets =
+      ParseDatasets(yaml.value(), "datasets.yaml");
+  if (!datasets.ok()) return datasets.fault();
+  return DataLoader(std::move(datasets).value(), std::move(files));
+}
+
+Outcome<const DatasetEntry*> DataLoader::FindSet(const std::string& id) const {
+  const auto found = datasets_.find(id);
+  if (found != datasets_.end()) return &found->second;
+  return Fault{FaultKind::kMisuse,
+               "this worker's registry has no data set " + Shown(id),
+               "add it to datasets.yaml on this worker, or let the study "
+               "require a label that only workers with it carry"};
+}
+
+Outcome<Dataset> DataLoader::ReadSplit(const DatasetEntry& entry,
+                                       const std::string& split,
+                                       const DataRequest& request,
+                                       const TaskName& task,
+                                       const LabelSet* labels) {
+  const auto found = entry.splits.find(split);
+  if (found == entry.splits.end()) return NoSplit(entry, split);
+  ColumnMap columns = request.columns;
+  columns.insert(found->second.columns.begin(), found->second.columns.end());
+  if (task.pair && !columns.contains("second")) {
+    return Fault{FaultKind::kMisuse,
+                 "the task 'pair' needs a column for the second text",
+                 "name it in columns: {second: …}"};
+  }
+  Outcome<InputFile> file =
+      files_.Open(found->second.path, found->second.sha256);
+  if (!file.ok()) return file.fault();
+  DatasetReader reader(task.kind);
+  if (!found->second.labelled) reader.WithoutLabels();
+  if (found->second.skip_unlabelled) reader.SkipUnlabelled();
+  if (labels != nullptr && task.kind != TaskKind::kRegression) {
+    reader.WithLabels(*labels);
+  }
+  return reader.Read(std::move(file).value(), found->second.format, columns);
+}
+
+Outcome<TaskData> DataLoader::Load(const DataRequest& request) {
+  Outcome<const DatasetEntry*> set = FindSet(request.id);
+  if (!set.ok()) return set.fault();
+  const DatasetEntry& entry = *set.value();
+  const std::string train = SplitName(request.train_split, "train");
+  if (Outcome<Done> fits = CheckSplits(entry, request); !fits.ok()) {
+    return fits.fault();
+  }
+  TaskData out;
+  out.task = TaskOf(request, entry, train);
+  Outcome<LabelSet> declared = LabelSet::FromList(entry.labels);
+  if (!declared.ok()) return declared.fault();
+  Outcome<Dataset> read =
+      ReadSplit(entry, train, request, out.task,
+                entry.labels.empty() ? nullptr : &declared.value());
+  if (!read.ok()) return read.fault();
+  out.labels = read.value().labels();
+  out.train.rows = read.value().AllRows();
+  out.train.data = std::make_shared<const Dataset>(std::move(read).value());
+  if (Outcome<Done> added = AddValidation(entry, request, out); !added.ok()) {
+    return added.fault();
+  }
+  SampleTraining(request, out.train);
+  out.train.fingerprint = Fingerprint(*out.train.data, out.train.rows);
+  return out;
+}
+
+// Either the set's own split, or rows that training then lacks.
+Outcome<Done> DataLoader::AddValidation(const DatasetEntry& entry,
+                                        const DataRequest& request,
+                                        TaskData& out) {
+  const std::string name = SplitName(request.validation_split, "validation");
+  if (entry.splits.contains(name)) {
+    Outcome<Dataset> read =
+        ReadSplit(entry, name, request, out.task, &out.labels);
+    if (!read.ok()) return read.fault();
+    out.validation = WholePart(std::move(read).value());
+    return Done{};
+  }
+  const double share = request.validation_share > 0.0 ? request.validation_share
+                                                      : kDefaultValidationShare;
+  Outcome<HeldOut> held = HoldOut(*out.train.data, share, request.split_seed);
+  if (!held.ok()) return held.fault();
+  out.train.rows = std::move(held.value().training);
+  out.validation.data = out.train.data;
+  out.validation.rows = std::move(held.value().validation);
+  out.validation.fingerprint =
+      Fingerprint(*out.validation.data, out.validation.rows);
+  return Done{};
+}
+
+Outcome<DataPart> DataLoader::LoadTest(const DataRequest& request,
+                                       const LabelSet& labels) {
+  Outcome<const DatasetEntry*> set = FindSet(request.id);
+  if (!set.ok()) return set.fault();
+  const TaskName task =
+      TaskOf(request, *set.value(), SplitName(request.train_split, "train"));
+  Outcome<Dataset> read =
+      ReadSplit(*set.value(), SplitName(request.test_split, "test"), request,
+                task, &labels);
+  if (!read.ok()) return read.fault();
+  return WholePart(std::move(read).value());
+}
+
+Outcome<DataPart> DataLoader::LoadOther(const std::string& id,
+                                        const TaskName& task,
+                                        const LabelSet& labels) {
+  Outcome<const DatasetEntry*> set = FindSet(id);
+  if (!set.ok()) return set.fault();
+  const bool has_test = set.value()->splits.contains("test") &&
+                        set.value()->splits.at("test").labelled;
+  Outcome<Dataset> read =
+      ReadSplit(*set.value(), has_test ? "test" : "validation", DataRequest{},
+                task, &labels);
+  if (!read.ok()) return read.fault();
+  return WholePart(std::move(read).value());
+}
+
+}  // namespace frostline

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: load_rules.h
+//
+// What a study's words mean for a set of the registry. Part of load. Pure
+// functions.
+#ifndef FROSTLINE_WORKER_TRAINER_DATA_LOAD_RULES_H_
+#define FROSTLINE_WORKER_TRAINER_DATA_LOAD_RULES_H_
+
+#include <string>
+
+#include "worker/trainer/data/load.h"
+
+namespace frostline {
+
+// The study's word, or the name that a split has where it says none.
+std::string SplitName(const std::string& split, const char* fallback);
+
+// The study's word, else the registry's, else what the format suggests.
+TaskName TaskOf(const DataRequest& request, const DatasetEntry& entry,
+                const std::string& train_split);
+
+// Before anything is read: what the study asks of the registry's splits.
+Outcome<Done> CheckSplits(const DatasetEntry& entry,
+                          const DataRequest& request);
+
+Fault NoSplit(const DatasetEntry& entry, const std::string& split);
+
+// All rows.
+DataPart WholePart(Dataset data);
+
+// Leaves as many training rows as the study asks for, in balance.
+void SampleTraining(const DataRequest& request, DataPart& train);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DATA_LOAD_RULES_H_

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/data/registry.h"
+
+#include <utility>
+
+#include "worker/trainer/data/limits.h"
+#include "worker/trainer/data/sha256.h"
+#include "worker/trainer/data/shown.h"
+#include "worker/trainer/data/yaml_fields.h"
+
+namespace frostline {
+namespace {
+
+void CheckSum(YamlFields& fields, const std::string& sum) {
+  if (IsSha256(sum) || fields.fault()) return;
+  fields.Fail(fields.node().line, "sha256 is not 64 lower-case hex digits",
+              "copy the sum that `sha256sum FILE` prints");
+}
+
+void CheckId(YamlFields& fields, std::string_view id) {
+  if (IsRegistryId(id)) return;
+  fields.Fail(fields.node().line, Shown(id) + " is no id",
+              "use 1 to 64 of a-z 0-9 . _ -, first a letter or digit");
+}
+
+// What a block says about its files; a split's own words go before its set's.
+void TakeFormat(YamlFields& fields, FileFormat& format, ColumnMap& columns) {
+  if (const auto name = fields.Text("format")) {
+    if (*name == "tsv")
+      format.kind = FileFormat::Kind::kTsv;
+    else if (*name == "csv")
+      format.kind = FileFormat::Kind::kCsv;
+    else if (*name == "jsonl")
+      format.kind = FileFormat::Kind::kJsonl;
+    else if (*name == "conllu")
+      format.kind = FileFormat::Kind::kConllu;
+    else
+      fields.Fail(fields.node().line, "format " + Shown(*name) + " is unknown",
+                  "use tsv, csv, jsonl or conllu");
+  }
+  if (const auto delimiter = fields.Text("delimiter")) {
+    const bool one = delimiter->size() == 1 && *delimiter != "\"";
+    if (!one && *delimiter != "tab") {
+      fields.Fail(fields.node().line, "delimiter is not one character",
+                  "write \",\", \";\", \"|\" or tab");
+    }
+    format.delimiter = one ? delimiter->front() : '\t';
+  }
+  format.header = fields.Bool("header").value_or(format.header);
+  if (const auto names = fields.Words("names"); !names.empty()) {
+    format.names = names;
+  }
+  for (const auto& [role, column] : fields.Pairs("columns")) {
+    columns[role] = column;
+  }
+}
+
+Outcome<Done> TakeSplit(YamlFields fields, const SplitEntry& shared,
+                        SplitEntry& split) {
+  split = shared;
+  split.path = fields.Demand("path");
+  split.sha256 = fields.Demand("sha256");
+  CheckSum(fields, split.sha256);
+  TakeFormat(fields, split.format, split.columns);
+  split.labelled = fields.Bool("labelled").value_or(true);
+  split.skip_unlabelled = fields.Bool("skip_unlabelled").value_or(false);
+  fields.KnowOnly({"path", "sha256", "format", "delimiter", "header", "names",
+                   "columns", "labelled", "skip_unlabelled"});
+  if (fields.fault()) return *fields.fault();
+  return Done{};
+}
+
+Outcome<DatasetEntry> TakeDataset(const std::string& id, const YamlNode& node,
+                                  const std::string& file) {
+  YamlFields fields(node, file, Shown(id));
+  CheckId(fields, id);
+  DatasetEntry entry;
+  entry.id = id;
+  if (const auto task = fields.Text("task")) {
+    entry.task = ParseTaskName(*task);
+    if (!entry.task) {
+      fields.Fail(node.line, "task " + Shown(*task) + " is unknown",
+                  "use classification, regression, tagging or pair");
+    }
+  }
+  entry.labels = fields.Words("labels");
+  SplitEntry shared;
+  TakeFormat(fields, shared.format, shared.columns);
+  const YamlNode* splits = fields.Map("splits");
+  if (splits == nullptr) {
+    fields.Fail(node.line, "lacks splits", "add a block splits: with train:");
+  }
+  fields.KnowOnly({"task", "labels", "format", "delimiter", "header", "names",
+                   "columns", "splits"});
+  if (fields.fault()) return *fields.fault();
+  for (const auto& [name, block] : splits->members) {
+    std::string where = id;
+    where.append(".").append(name);
+    YamlFields split_fields(block, file, where);
+    CheckId(split_fields, name);
+    Outcome<Done> taken = TakeSplit(split_fields, shared, entry.splits[name]);
+    if (!taken.ok()) return taken.fault();
+  }
+  return entry;
+}
+
+Outcome<ModelEntry> TakeModel(const std::string& id, const YamlNode& node,
+                              const std::string& file) {
+  YamlFields fields(node, file, Shown(id));
+  CheckId(fields, id);
+  ModelEntry entry;
+  entry.id = id;
+  entry.path = fields.Demand("path");
+  entry.sha256 = fields.Demand("sha256");
+  CheckSum(fields, entry.sha256);
+  entry.weights = fields.Text("weights").value_or("model.safetensors");
+  fields.KnowOnly({"path", "sha256", "weights"});
+  if (fields.fault()) return *fields.fault();
+  return entry;
+}
+
+template <typename Entry, typename Take>
+Outcome<std::map<std::string, Entry, std::less<>>> TakeAll(
+    std::string_view yaml, const std::string& name, Take take) {
+  Outcome<YamlNode> root = ParseYaml(yaml, name);
+  if (!root.ok()) return root.fault();
+  YamlFields fields(root.value(), name, "the file");
+  if (fields.fault()) return *fields.fault();
+  std::map<std::string, Entry, std::less<>> entries;
+  for (const auto& [id, node] : root.value().members) {
+    Outcome<Entry> entry = take(id, node, name);
+    if (!entry.ok()) return entry.fault();
+    entries.emplace(id, std::move(entry).value());
+  }
+  return entries;
+}
+
+}  // namespace
+
+bool IsRegistryId(std::string_view id) {
+  constexpr std::string_view kFirst = "abcdefghijklmnopqrstuvwxyz0123456789";
+  constexpr std::string_view kRest = "abcdefghijklmnopqrstuvwxyz0123456789._-";
+  return !id.empty() && id.size() <= kMaxIdBytes &&
+         kFirst.find(id.front()) != std::string_view::npos &&
+         id.find_first_not_of(kRest) == std::string_view::npos;
+}
+
+Outcome<DatasetEntries> ParseDatasets(std::string_view yaml,
+                                      const std::string& name) {
+  return TakeAll<DatasetEntry>(yaml, name, TakeDataset);
+}
+
+Outcome<ModelEntries> ParseModels(std::string_view yaml,
+                                  const std::string& name) {
+  return TakeAll<ModelEntry>(yaml, name, TakeModel);
+}
+
+}  // namespace frostline

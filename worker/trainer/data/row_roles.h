@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: row_roles.h
+//
+// Where each role stands in a row. Part of dataset_reader.
+#ifndef FROSTLINE_WORKER_TRAINER_DATA_ROW_ROLES_H_
+#define FROSTLINE_WORKER_TRAINER_DATA_ROW_ROLES_H_
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/trainer/data/row_source.h"
+#include "worker/trainer/data/shown.h"
+
+namespace frostline {
+
+struct RowRoles {
+  std::map<std::string, std::size_t, std::less<>> index;
+  std::vector<std::string> columns;
+
+  // Null when no column has the role.
+  const Cell* Find(const Row& row, std::string_view role) const {
+    const auto found = index.find(role);
+    return found == index.end() ? nullptr : &row.cells[found->second];
+  }
+  // REQUIRES: a column has the role.
+  std::string ColumnOf(std::string_view role) const {
+    return "column " + Shown(columns[index.find(role)->second]);
+  }
+};
+
+// The items of a list, or the words between the blanks of a text.
+void ItemsOf(const Cell& cell, std::vector<std::string_view>& items);
+
+// True when a tag is empty, or is what CoNLL-U writes for "nothing here".
+inline bool IsNoTag(std::string_view tag) { return tag.empty() || tag == "_"; }
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DATA_ROW_ROLES_H_

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: row_source.h
+//
+// One row after the other, whatever the file's format. The columns that are
+// wanted are named when it is opened, so a row has exactly these, in that
+// order.
+//
+//   Outcome<std::unique_ptr<RowSource>> rows =
+//       OpenRows(std::move(file), format, {"sentence", "label"});
+//   Row row;
+//   while (rows.value()->Next(row).value()) Use(row.cells[0].text);
+#ifndef FROSTLINE_WORKER_TRAINER_DATA_ROW_SOURCE_H_
+#define FROSTLINE_WORKER_TRAINER_DATA_ROW_SOURCE_H_
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/trainer/data/input_file.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+// A text, or a list of them: the words of a sentence.
+struct Cell {
+  std::string_view text;
+  std::span<const std::string_view> items;
+  bool is_list = false;
+  bool present = true;  // false: the row has no such column, or null in it
+};
+
+struct Row {
+  std::vector<Cell> cells;
+};
+
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+
+  // False at the end. The cells are valid until the next call. After a fault
+  // nothing more may be read.
+  virtual Outcome<bool> Next(Row& row) = 0;
+  // A fault that names the file and the line where the last row begins.
+  virtual Fault Here(FaultKind kind, const std::string& what,
+                     const std::string& fix) const = 0;
+};
+
+struct FileFormat {
+  enum class Kind { kTsv, kCsv, kJsonl, kConllu };
+  Kind kind = Kind::kTsv;
+  // Of TSV and CSV. Without a header the columns go by `names`, or by their
+  // numbers from 1, which are understood with a header too.
+  bool header = true;
+  std::vector<std::string> names = {};
+  char delimiter = ',';  // of CSV
+};
+
+// kInconsistent, naming the columns there are, when one is not there.
+Outcome<std::unique_ptr<RowSource>> OpenRows(
+    InputFile file, const FileFormat& format,
+    const std::vector<std::string>& columns);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DATA_ROW_SOURCE_H_

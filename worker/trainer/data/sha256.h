@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: sha256.h
+//
+// SHA-256 (FIPS 180-4), for files and for fingerprints of data sets.
+#ifndef FROSTLINE_WORKER_TRAINER_DATA_SHA256_H_
+#define FROSTLINE_WORKER_TRAINER_DATA_SHA256_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace frostline {
+
+class Sha256Sum {
+ public:
+  void Add(std::string_view bytes);
+  // The length, eight bytes, little-endian, then the bytes: two fields can
+  // never be mistaken for one.
+  void AddField(std::string_view bytes);
+  void AddNumber(std::uint64_t number);
+
+  // 64 lower-case hexadecimal digits; nothing may be added any more.
+  std::string Finish();
+
+ private:
+  static constexpr std::size_t kBlock = 64;
+
+  void Compress(const unsigned char* block);
+
+  std::array<std::uint32_t, 8> state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372,
+                                         0xa54ff53a, 0x510e527f, 0x9b05688c,
+                                         0x1f83d9ab, 0x5be0cd19};
+  std::array<unsigned char, kBlock> held_{};
+  std::size_t held_size_ = 0;
+  std::uint64_t total_ = 0;
+};
+
+// True for 64 lower-case hexadecimal digits.
+bool IsSha256(std::string_view text);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DATA_SHA256_H_

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: shown.h
+//
+// A stranger's text as a fault may quote it: short, and never cut within a
+// character, as faults travel in JSON.
+#ifndef FROSTLINE_WORKER_TRAINER_DATA_SHOWN_H_
+#define FROSTLINE_WORKER_TRAINER_DATA_SHOWN_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "worker/trainer/text/utf8.h"
+
+namespace frostline {
+
+inline std::string Shown(std::string_view text) {
+  constexpr std::size_t kMost = 40;
+  if (text.size() <= kMost) return "'" + std::string(text) + "'";
+  std::size_t size = kMost;
+  while (size > 0 && IsContinuation(text[size])) --size;
+  return "'" + std::string(text.substr(0, size)) + "…'";
+}
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DATA_SHOWN_H_

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/data/token_store.h"
+
+#include <algorithm>
+
+#include "worker/trainer/text/encoder.h"
+#include "worker/trainer/text/labels.h"
+
+namespace frostline {
+namespace {
+
+// The label that losses leave out is kIgnoredLabel; ours for "none" is not.
+std::int32_t ForLoss(std::int32_t label) {
+  return label == kNoLabel ? kIgnoredLabel : label;
+}
+
+std::size_t RoundedUp(std::size_t width, const PadOptions& options) {
+  const std::size_t multiple = std::max<std::size_t>(options.multiple, 1);
+  const std::size_t rounded = (width + multiple - 1) / multiple * multiple;
+  if (options.max_width == 0) return rounded;
+  return std::max(width, std::min(rounded, options.max_width));
+}
+
+Outcome<Done> EncodeRow(const Dataset& data, std::uint32_t row,
+                        const EncodeOptions& options, Encoder& encoder,
+                        Encoding& encoding) {
+  if (data.task() == TaskKind::kTagging) {
+    return encoder.EncodeWords(data.words(row), options, encoding);
+  }
+  const Example& example = data[row];
+  if (data.is_pair()) {
+    return encoder.EncodePair(example.text, example.second, options, encoding);
+  }
+  return encoder.Encode(example.text, options, encoding);
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> TokenStore::Lengths() const {
+  std::vector<std::uint32_t> lengths(size());
+  for (std::size_t row = 0; row < size(); ++row) {
+    lengths[row] = static_cast<std::uint32_t>(ids(row).size());
+  }
+  return lengths;
+}
+
+std::span<const std::int32_t> TokenStore::ids(std::size_t row) const {
+  return {ids_.data() + offsets_[row], ids_.data() + offsets_[row + 1]};
+}
+
+std::span<const std::int32_t> TokenStore::token_labels(std::size_t row) const {
+  if (!tagging_) return {};
+  return {token_labels_.data() + offsets_[row],
+          token_labels_.data() + offsets_[row + 1]};
+}
+
+Outcome<Done> TokenStore::Add(const Dataset& data, std::uint32_t row,
+                              const Encoding& encoding) {
+  ids_.insert(ids_.end(), encoding.ids.begin(), encoding.ids.end());
+  for (const std::int32_t type : encoding.type_ids) {
+    types_.push_back(static_cast<std::uint8_t>(type));
+  }
+  offsets_.push_back(ids_.size());
+  weights_.push_back(static_cast<float>(data[row].weight));
+  if (!tagging_) {
+    labels_.push_back(ForLoss(data[row].label));
+    targets_.push_back(static_cast<float>(data[row].target));
+    return Done{};
+  }
+  std::vector<std::int32_t> aligned;
+  Outcome<Done> done = AlignLabels(encoding, data.word_labels(row), aligned);
+  if (!done.ok()) return done;
+  for (const std::int32_t label : aligned) {
+    token_labels_.push_back(ForLoss(label));
+  }
+  return Done{};
+}
+
+void TokenStore::Pad(std::span<const std::uint32_t> rows,
+                     const PadOptions& options, PaddedBatch& batch) const {
+  std::size_t longest = 0;
+  for (const std::uint32_t row : rows) {
+    longest = std::max(longest, ids(row).size());
+  }
+  batch.rows = rows.size();
+  batch.width = RoundedUp(longest, options);
+  const std::size_t area = batch.rows * batch.width;
+  batch.ids.assign(area, options.pad_id);
+  batch.types.assign(area, 0);
+  batch.mask.assign(area, 0);
+  batch.labels.assign(tagging_ ? area : batch.rows, kIgnoredLabel);
+  batch.targets.assign(batch.rows, 0.0F);
+  batch.weights.assign(batch.rows, 1.0F);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::size_t row = rows[i];
+    const auto at = static_cast<std::ptrdiff_t>(i * batch.width);
+    const auto begin = static_cast<std::ptrdiff_t>(offsets_[row]);
+    const auto length = static_cast<std::ptrdiff_t>(ids(row).size());
+    std::copy_n(ids_.begin() + begin, length, batch.ids.begin() + at);
+    std::copy_n(types_.begin() + begin, length, batch.types.begin() + at);
+    std::fill_n(batch.mask.begin() + at, length, 1);
+    batch.weights[i] = weights_[row];
+    if (tagging_) {
+      std::copy_n(token_labels_.begin() + begin, length,
+                  batch.labels.begin() + at);
+      continue;
+    }
+    batch.labels[i] = labels_[row];
+    batch.targets[i] = targets_[row];
+  }
+}
+
+Outcome<TokenStore> Tokenize(const Dataset& data,
+                             std::span<const std::uint32_t> rows,
+                             const Tokenizer& tokenizer,
+                             const EncodeOptions& options) {
+  TokenStore store;
+  store.tagging_ = data.task() == TaskKind::kTagging;
+  Encoder encoder(tokenizer);
+  Encoding encoding;
+  for (const std::uint32_t row : rows) {
+    Outcome<Done> encoded = EncodeRow(data, row, options, encoder, encoding);
+    if (!encoded.ok()) return encoded.fault();
+    Outcome<Done> added = store.Add(data, row, encoding);
+    if (!added.ok()) return added.fault();
+  }
+  return store;
+}
+
+}  // namespace frostline

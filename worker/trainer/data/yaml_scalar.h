@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: yaml_scalar.h
+//
+// What stands on one line of YAML: keys, texts, [lists] and {maps}. Part of
+// yaml_subset. A fault's cause lacks the file and line; ParseYaml adds them.
+#ifndef FROSTLINE_WORKER_TRAINER_DATA_YAML_SCALAR_H_
+#define FROSTLINE_WORKER_TRAINER_DATA_YAML_SCALAR_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "worker/trainer/data/yaml_subset.h"
+
+namespace frostline {
+
+// Takes "key:" from the front of `rest`, and the blanks behind it.
+Outcome<std::string> TakeKey(std::string_view& rest);
+
+// All of `rest` as one value.
+Outcome<YamlNode> ParseValue(std::string_view rest, std::size_t line);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DATA_YAML_SCALAR_H_

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/data/yaml_subset.h"
+
+#include <utility>
+
+#include "worker/trainer/data/limits.h"
+#include "worker/trainer/data/shown.h"
+#include "worker/trainer/data/yaml_scalar.h"
+#include "worker/trainer/data/yaml_text.h"
+#include "worker/trainer/text/text_lines.h"
+#include "worker/trainer/text/utf8.h"
+
+namespace frostline {
+namespace {
+
+struct Line {
+  std::size_t number;
+  std::size_t indent;
+  std::string_view content;
+};
+
+class YamlParser {
+ public:
+  explicit YamlParser(std::string name) : name_(std::move(name)) {}
+
+  Outcome<YamlNode> Run(std::string_view text) {
+    std::size_t number = 0;
+    bool tabs = false;
+    ForEachLine(text, [&](std::string_view line) {
+      ++number;
+      const std::string_view content = WithoutComment(line);
+      if (content.empty() || (lines_.empty() && content == "---")) return true;
+      const std::size_t indent = content.find_first_not_of(' ');
+      tabs = indent < content.size() && content[indent] == '\t';
+      lines_.push_back({number, indent, content.substr(indent)});
+      return !tabs;
+    });
+    if (tabs) {
+      return At(number, YamlFault("is indented with a tab", "use blanks"));
+    }
+    if (lines_.empty()) {
+      return Fault{FaultKind::kSyntax, name_ + ": is empty",
+                   "write at least one entry"};
+    }
+    Outcome<YamlNode> root = Block(lines_[0].indent, 0);
+    if (root.ok() && at_ < lines_.size()) return Indented();
+    return root;
+  }
+
+ private:
+  // The lines from here on that are indented by `indent`.
+  Outcome<YamlNode> Block(std::size_t indent, std::size_t depth) {
+    YamlNode node;
+    node.line = lines_[at_].number;
+    if (depth > kMaxRegistryDepth) {
+      return At(node.line, YamlFault("is nested too deep", "nest less"));
+    }
+    const bool list = IsItem(lines_[at_]);
+    node.kind = list ? YamlNode::Kind::kList : YamlNode::Kind::kMap;
+    while (at_ < lines_.size() && lines_[at_].indent >= indent) {
+      if (lines_[at_].indent > indent || IsItem(lines_[at_]) != list) {
+        return Indented();
+      }
+      Outcome<Done> taken =
+          list ? TakeItem(node) : TakeMember(indent, depth, node);
+      if (!taken.ok()) return taken.fault();
+    }
+    return node;
+  }
+
+  Outcome<Done> TakeItem(YamlNode& node) {
+    const Line& line = lines_[at_++];
+    Outcome<YamlNode> item = ParseValue(line.content.substr(1), line.number);
+    if (!item.ok()) return At(line.number, item.fault());
+    node.items.push_back(std::move(item).value());
+    return Done{};
+  }
+
+  Outcome<Done> TakeMember(std::size_t indent, std::size_t depth,
+                           YamlNode& node) {
+    const Line& line = lines_[at_++];
+    std::string_view rest = line.content;
+    Outcome<std::string> key = TakeKey(rest);
+    if (!key.ok()) return At(line.number, key.fault());
+    if (node.Find(key.value()) != nullptr) {
+      return At(line.number,
+                YamlFault("has the key " + Shown(key.value()) + " again",
+                          "keep one of the two"));
+    }
+    const bool deeper =
+        rest.empty() && at_ < lines_.size() && lines_[at_].indent > indent;
+    Outcome<YamlNode> value = deeper ? Block(lines_[at_].indent, depth + 1)
+                                     : ParseValue(rest, line.number);
+    if (!value.ok()) {
+      return deeper ? value.fault() : At(line.number, value.fault());
+    }
+    node.members.push_back({std::move(key).value(), std::move(value).value()});
+    return Done{};
+  }
+
+  static bool IsItem(const Line& line) {
+    return line.content == "-" || line.content.starts_with("- ");
+  }
+
+  Fault Indented() const {
+    return At(lines_[at_].number,
+              YamlFault("is indented as nothing before it is",
+                        "give what belongs together the same indentation"));
+  }
+
+  Fault At(std::size_t number, Fault fault) const {
+    fault.cause =
+        name_ + " line " + std::to_string(number) + ": " + fault.cause;
+    return fault;
+  }
+
+  std::string name_;
+  std::vector<Line> lines_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+const YamlNode* YamlNode::Find(std::string_view key) const {
+  for (const auto& [name, value] : members) {
+    if (name == key) return &value;
+  }
+  return nullptr;
+}
+
+Outcome<YamlNode> ParseYaml(std::string_view text, const std::string& name) {
+  if (text.size() > kMaxRegistryBytes) {
+    return Fault{FaultKind::kTooLarge, name + ": is larger than 1 MiB",
+                 "split it over several workers"};
+  }
+  if (!IsValidUtf8(text) || text.find('\0') != std::string_view::npos) {
+    return Fault{FaultKind::kSyntax, name + ": is not UTF-8 text",
+                 "write it in UTF-8"};
+  }
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return YamlParser(name).Run(text);
+}
+
+}  // namespace frostline

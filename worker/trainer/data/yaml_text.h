@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: yaml_text.h
+//
+// The single words of YAML. Part of yaml_subset. A fault's cause lacks the
+// file and line; ParseYaml adds them. Pure functions.
+#ifndef FROSTLINE_WORKER_TRAINER_DATA_YAML_TEXT_H_
+#define FROSTLINE_WORKER_TRAINER_DATA_YAML_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+Fault YamlFault(const std::string& what, const std::string& fix);
+Fault YamlNotClosed(char mark);
+
+// Without the comment and the blanks behind it.
+std::string_view WithoutComment(std::string_view line);
+
+void SkipBlanks(std::string_view& rest);
+
+// Takes 'it''s' or "a\"b" from the front of `rest`; of the escapes only \" and
+// \\ are known.
+Outcome<std::string> TakeYamlQuoted(std::string_view& rest);
+
+// A text without quotes: not empty, and nothing that means more in YAML.
+Outcome<std::string> YamlPlain(std::string_view text);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DATA_YAML_TEXT_H_

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: correlation.h
+//
+// How well numbers were predicted. Sums are taken in one order and about the
+// mean, so a result does not depend on the size of the batches. Pure functions.
+#ifndef FROSTLINE_WORKER_TRAINER_TASKS_CORRELATION_H_
+#define FROSTLINE_WORKER_TRAINER_TASKS_CORRELATION_H_
+
+#include <optional>
+#include <span>
+
+namespace frostline {
+
+// All REQUIRE equal sizes. Nothing is returned where nothing is defined: for
+// no pairs; of a correlation also for a single pair, where one side is
+// constant, and where a number is not finite.
+std::optional<double> MeanSquaredError(std::span<const double> truth,
+                                       std::span<const double> prediction);
+std::optional<double> Pearson(std::span<const double> truth,
+                              std::span<const double> prediction);
+// Pearson's of the ranks; equal numbers share their mean rank.
+std::optional<double> Spearman(std::span<const double> truth,
+                               std::span<const double> prediction);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TASKS_CORRELATION_H_

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: outcomes.h
+//
+// What became of each validation example, in the few bytes that a finish
+// message carries (the contract's ExampleOutcomes): a bit for right or wrong,
+// or a float16 for a score. Any two trials can then be compared example by
+// example, wherever their fingerprints are equal. Pure functions.
+#ifndef FROSTLINE_WORKER_TRAINER_TASKS_OUTCOMES_H_
+#define FROSTLINE_WORKER_TRAINER_TASKS_OUTCOMES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+inline constexpr std::size_t kMaxOutcomeBytes = std::size_t{512} << 10;
+
+// Example i is bit i % 8 of byte i / 8. kTooLarge above 512 KiB, which is four
+// million examples.
+Outcome<std::string> PackBits(const std::vector<bool>& right);
+// Little-endian; 262,144 examples.
+Outcome<std::string> PackFloat16(std::span<const float> scores);
+
+// Rounds to nearest, ties to even; what is too large becomes infinite.
+std::uint16_t ToFloat16(float value);
+
+// RFC 4648, with padding.
+std::string EncodeBase64(std::string_view bytes);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TASKS_OUTCOMES_H_

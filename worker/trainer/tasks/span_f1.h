@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: span_f1.h
+//
+// For tags that mark spans of words: B-PER I-PER O. A predicted span counts
+// when its type and both its ends are right. Spans are read as conlleval does:
+// an I- that continues nothing of its type begins a span, so IOB1 and IOB2
+// both work; E-, S- and L-, U- (BIOES, BILOU) are understood too.
+#ifndef FROSTLINE_WORKER_TRAINER_TASKS_SPAN_F1_H_
+#define FROSTLINE_WORKER_TRAINER_TASKS_SPAN_F1_H_
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace frostline {
+
+struct TagSpan {
+  std::size_t begin = 0;
+  std::size_t end = 0;  // behind its last word
+  std::string_view type;
+
+  friend auto operator<=>(const TagSpan&, const TagSpan&) = default;
+};
+
+// Of one sentence, in order. A tag without a type, such as plain "B", has "".
+// The types point into `tags`.
+std::vector<TagSpan> SpansOf(std::span<const std::string_view> tags);
+
+// True when the labels mark spans: each is O, or has one of the prefixes with
+// a hyphen behind it.
+bool MarkSpans(const std::vector<std::string>& labels);
+
+// Counts over sentences; 0 where nothing is defined.
+class SpanF1 {
+ public:
+  // `labels`: the names of the classes; must outlive this.
+  explicit SpanF1(const std::vector<std::string>& labels) : labels_(labels) {}
+
+  // One sentence. Words whose truth is negative are left out.
+  void Add(std::span<const std::int32_t> truth,
+           std::span<const std::int32_t> prediction);
+
+  double Precision() const;
+  double Recall() const;
+  double F1() const;
+
+ private:
+  const std::vector<std::string>& labels_;
+  std::uint64_t right_ = 0;
+  std::uint64_t truth_ = 0;
+  std::uint64_t predicted_ = 0;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TASKS_SPAN_F1_H_
