@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "proto/wire_error.h"
 #include "tests/bench/service/service_bench.h"
 
 namespace frostline {
@@ -30,6 +31,36 @@ double CyclesPerSecond(const ServiceBench& bench, const std::string& address,
   options.time = std::chrono::seconds(bench.quick() ? 3 : 8);
   const auto run = bench.Run(options);
   return ServiceBench::PerSecond(run->figures().cycles(), *run);
+}
+
+// All of a study as CSV; the lines that came.
+std::int64_t Export(AdminClient& admin, const std::string& study) {
+  v1::ExportTrialsRequest request;
+  request.set_name(study);
+  request.set_format(v1::ExportTrialsRequest::CSV);
+  grpc::ClientContext context;
+  const auto stream = admin.studies().ExportTrials(&context, request);
+  std::int64_t lines = 0;
+  v1::ExportChunk chunk;
+  while (stream->Read(&chunk)) {
+    lines += std::count(chunk.data().begin(), chunk.data().end(), '\n');
+  }
+  Demand(FromGrpcStatus(stream->Finish()), "exporting");
+  return lines;
+}
+
+void MeasureExport(ServiceBench& bench, CoordinatorProgram& coordinator,
+                   const std::string& study) {
+  AdminClient admin(coordinator.address());
+  Demand(admin.GetStudy(study).status(), "connecting");
+  const double before = coordinator.program().ResidentKib();
+  const SteadyTime begin = bench.clock().Steady();
+  const std::int64_t lines = Export(admin, study);
+  const std::chrono::duration<double> spent = bench.clock().Steady() - begin;
+  bench.Figure("export_s.trials100k",
+               spent.count() * 100'000 / static_cast<double>(lines));
+  bench.Figure("export_mib.trials100k",
+               (coordinator.program().ResidentKib() - before) / 1024);
 }
 
 }  // namespace
@@ -60,6 +91,7 @@ void MeasureHistory(ServiceBench& bench) {
   bench.Figure(
       "start_s.trials100k",
       std::chrono::duration<double>(coordinator->start_took()).count());
+  MeasureExport(bench, *coordinator, study);
 }
 
 }  // namespace frostline
