@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
+#include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/client.h"
 #include "cli/commands/command.h"
@@ -32,7 +33,7 @@ absl::StatusOr<v1::Study> CreateDemoStudy(Client& client, int trials) {
   ASSIGN_OR_RETURN(const StudyFile file,
                    ParseStudyFile(kDemoRecipe, "recipes/demo/study.yaml"));
   v1::CreateStudyRequest request;
-  request.set_request_id(RandomHexId());
+  request.set_request_id(NewRequestId(SystemClock()));
   request.set_study_id(file.id);
   *request.mutable_spec() = file.spec;
   *request.mutable_settings() = file.settings;

@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "base/ids.h"
+#include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
 
@@ -11,7 +12,7 @@ namespace {
 absl::StatusOr<ExitCode> BackUp(Session& session, const std::string& label) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::BackupRequest request;
-  request.set_request_id(RandomHexId());
+  request.set_request_id(NewRequestId(SystemClock()));
   request.set_label(label);
   ASSIGN_OR_RETURN(const v1::BackupReply reply,
                    client->Call(&v1::AdminService::Stub::Backup, request));

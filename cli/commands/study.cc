@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "base/ids.h"
+#include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/view/format.h"
@@ -74,7 +75,7 @@ absl::StatusOr<ExitCode> Turn(Session& session, const StudyArgs& args,
   ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.id));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   request.set_name(name);
-  request.set_request_id(RandomHexId());
+  request.set_request_id(NewRequestId(SystemClock()));
   return Print(client->Call(method, request), args.json);
 }
 

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
+#include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/study_file.h"
@@ -57,7 +58,7 @@ absl::StatusOr<ExitCode> Create(Session& session, const CreateArgs& args) {
   ASSIGN_OR_RETURN(const StudyFile study, ReadStudy(args));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::CreateStudyRequest request;
-  request.set_request_id(RandomHexId());
+  request.set_request_id(NewRequestId(SystemClock()));
   request.set_study_id(study.id);
   *request.mutable_spec() = study.spec;
   *request.mutable_settings() = study.settings;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
+#include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/view/format.h"
@@ -120,7 +121,7 @@ absl::StatusOr<ExitCode> CancelOne(Session& session, const TrialArgs& args) {
   ASSIGN_OR_RETURN(const std::string study, StudyNameFrom(args.study));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::CancelTrialRequest request;
-  request.set_request_id(RandomHexId());
+  request.set_request_id(NewRequestId(SystemClock()));
   request.set_name(TrialNameFrom(study, args.number));
   request.set_reason(args.reason);
   ASSIGN_OR_RETURN(const v1::Trial trial,
@@ -133,7 +134,7 @@ absl::StatusOr<ExitCode> RetryOne(Session& session, const TrialArgs& args) {
   ASSIGN_OR_RETURN(const std::string study, StudyNameFrom(args.study));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::RetryTrialRequest request;
-  request.set_request_id(RandomHexId());
+  request.set_request_id(NewRequestId(SystemClock()));
   request.set_name(TrialNameFrom(study, args.number));
   request.set_from_checkpoint(args.from_checkpoint);
   ASSIGN_OR_RETURN(const v1::Trial trial,

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/ids.h"
+#include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/view/format.h"
@@ -42,7 +43,7 @@ absl::StatusOr<ExitCode> DrainOne(Session& session, const std::string& id,
                                   bool undo) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::DrainWorkerRequest request;
-  request.set_request_id(RandomHexId());
+  request.set_request_id(NewRequestId(SystemClock()));
   request.set_worker(id.starts_with("workers/") ? id : WorkerNameOf(id));
   request.set_undo(undo);
   ASSIGN_OR_RETURN(

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/ids.h"
+#include "base/request_id.h"
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "worker/agent/outcome.h"
@@ -101,7 +102,7 @@ void Agent::AdoptOrphan(const RunFolder::Orphan& orphan) {
 
 v1::RegisterRequest Agent::Registration() const {
   v1::RegisterRequest request;
-  request.set_request_id(RandomHexId());
+  request.set_request_id(NewRequestId(clock_));
   request.set_worker_id(options_.id);
   v1::Worker* const worker = request.mutable_worker();
   worker->set_boot_id(boot_id_);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/ids.h"
+#include "base/request_id.h"
 #include "base/log.h"
 #include "worker/agent/slot.h"
 
@@ -70,7 +71,7 @@ std::optional<v1::Lease> Slot::NextLease() {
   while (context_.stop.level() == StopLevel::kRun && !EndIfIdle()) {
     // A repeated id must come with an equal request.
     if (!keep_id) {
-      request.set_request_id(RandomHexId());
+      request.set_request_id(NewRequestId(context_.clock));
       *request.mutable_wait() = ToProto(LongestWait());
     }
     auto lease = Ask(request, &keep_id);

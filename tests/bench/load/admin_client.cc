@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
+#include "base/request_id.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
 
@@ -35,7 +36,7 @@ std::shared_ptr<grpc::Channel> Connect(
 v1::CreateStudyRequest LoadStudy(const std::string& id, std::int64_t trials,
                                  int parameters) {
   v1::CreateStudyRequest request;
-  request.set_request_id(RandomHexId());
+  request.set_request_id(NewRequestId(SystemClock()));
   request.set_study_id(id);
   v1::StudySpec& spec = *request.mutable_spec();
   spec.mutable_model()->set_id("load");
@@ -58,7 +59,7 @@ v1::ImportTrialsRequest LoadHistory(const std::string& study, int count,
                                     int parameters) {
   static Rng rng(20261121);
   v1::ImportTrialsRequest request;
-  request.set_request_id(RandomHexId());
+  request.set_request_id(NewRequestId(SystemClock()));
   request.set_name(study);
   for (int i = 0; i < count; ++i) {
     v1::ImportedTrial* const trial = request.add_trials();

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
+#include "base/request_id.h"
 #include "tests/bench/load/send.h"
 
 namespace frostline {
@@ -51,7 +52,7 @@ void VirtualWorker::Register() {
   exchange->method = &Stub::PrepareAsyncRegister;
   exchange->deadline = fleet_.options.patience;
   v1::RegisterRequest& request = exchange->request;
-  request.set_request_id(RandomHexId());
+  request.set_request_id(NewRequestId(fleet_.clock));
   request.set_worker_id(id_);
   request.mutable_worker()->set_boot_id(boot_);
   request.mutable_worker()->set_slots(1);
@@ -82,7 +83,7 @@ void VirtualWorker::Acquire() {
       std::make_shared<Exchange<v1::AcquireRequest, v1::AcquireReply>>();
   exchange->method = &Stub::PrepareAsyncAcquire;
   v1::AcquireRequest& request = exchange->request;
-  request.set_request_id(RandomHexId());
+  request.set_request_id(NewRequestId(fleet_.clock));
   request.set_worker(WorkerNameOf(id_));
   request.set_boot_id(boot_);
   request.set_max_leases(1);
