@@ -33,8 +33,9 @@ absl::StatusOr<std::string> ParseStudyName(const std::string& name);
 absl::StatusOr<TrialName> ParseTrialName(const std::string& name);
 absl::StatusOr<std::string> ParseWorkerName(const std::string& name);
 
-// 128 bits from the operating system, as 32 hexadecimal digits. For request
-// ids, boot ids and lease secrets; never for anything that must be replayed.
+// 128 bits from the operating system, as 32 hexadecimal digits. For boot ids
+// and lease secrets (request ids: request_id.h); never for anything that must
+// be replayed.
 std::string RandomHexId();
 
 }  // namespace frostline

@@ -8,9 +8,10 @@
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/ids.h"
-#include "base/request_id.h"
 #include "base/log.h"
+#include "base/request_id.h"
 #include "base/status_macros.h"
+#include "proto/wire_time.h"
 #include "worker/agent/outcome.h"
 
 namespace frostline {
@@ -181,7 +182,7 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
       options_, clock_, client_, *run_folder_, *janitor_, *keeper_, *courier_,
       stop_, name, boot_id_, [this](SteadyTime sent) { RegisterAgain(sent); }});
   context_->idle_since = clock_.Steady().count();
-  const Duration interval = FromProto(registered.heartbeat_interval());
+  const Duration interval = DurationFromProto(registered.heartbeat_interval());
   if (interval < kLeastInterval) {
     return MakeError(ErrorId::kRequestInvalid,
                      "the coordinator gives no heartbeat interval",

@@ -13,8 +13,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/plain/sha256.h"
 
 namespace frostline {
+namespace {
+
+constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
+
+}  // namespace
 
 absl::Status FileError(const std::string& what, const std::string& path) {
   const int error = errno;
@@ -47,6 +53,23 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   }
   if (!stream.is_open() || stream.bad()) return FileError("read", path);
   return content.str();
+}
+
+absl::StatusOr<std::string> Sha256OfFile(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return FileError("open", path);
+  Sha256Sum sum;
+  std::string chunk(kChunkBytes, '\0');
+  ssize_t count = 0;
+  do {
+    count = read(fd, chunk.data(), chunk.size());
+    if (count > 0) sum.Add({chunk.data(), static_cast<std::size_t>(count)});
+  } while (count > 0 || (count < 0 && errno == EINTR));
+  const absl::Status failed =
+      count < 0 ? FileError("read", path) : absl::OkStatus();
+  close(fd);
+  if (!failed.ok()) return failed;
+  return sum.Finish();
 }
 
 absl::Status SyncFolder(const std::string& folder) {

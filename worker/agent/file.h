@@ -18,6 +18,8 @@ absl::Status FileError(const std::string& what, const std::string& path);
 
 absl::Status MakeFolders(const std::string& path);
 absl::StatusOr<std::string> ReadFile(const std::string& path);
+// 64 lower-case hexadecimal digits. Reads in pieces: a checkpoint is large.
+absl::StatusOr<std::string> Sha256OfFile(const std::string& path);
 // Makes a new or removed name in `folder` survive a power cut.
 absl::Status SyncFolder(const std::string& folder);
 

@@ -2,6 +2,7 @@
 #include "worker/agent/held_lease.h"
 
 #include "base/log.h"
+#include "proto/wire_time.h"
 #include "worker/agent/rpc_client.h"
 
 namespace frostline {
@@ -29,7 +30,7 @@ HeldLease::HeldLease(const v1::Lease& lease, const RenewalWatch& watch,
     : clock_(clock),
       wakeup_(wakeup),
       log_(log),
-      heartbeat_interval_(FromProto(lease.heartbeat_interval())),
+      heartbeat_interval_(DurationFromProto(lease.heartbeat_interval())),
       watch_(watch),
       step_time_(clock.Steady()) {
   proof_.set_trial(lease.trial());
@@ -50,7 +51,8 @@ v1::LeaseProgress HeldLease::Progress(bool tail_fits) {
   const std::lock_guard<std::mutex> lock(mutex_);
   progress.set_step(step_);
   progress.set_total_steps(total_steps_);
-  *progress.mutable_since_step() = ToProto(clock_.Steady() - step_time_);
+  *progress.mutable_since_step() =
+      DurationToProto(clock_.Steady() - step_time_);
   if (want_log_ && tail_fits) {
     progress.set_log_tail(log_.Text());
     want_log_ = false;

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "proto/wire_error.h"
+#include "proto/wire_time.h"
 
 namespace frostline {
 namespace {
@@ -80,18 +81,6 @@ bool WorthRetrying(const absl::Status& status) {
   }
 }
 
-google::protobuf::Duration ToProto(Duration duration) {
-  google::protobuf::Duration proto;
-  proto.set_seconds(duration.count() / 1'000'000'000);
-  proto.set_nanos(static_cast<std::int32_t>(duration.count() % 1'000'000'000));
-  return proto;
-}
-
-Duration FromProto(const google::protobuf::Duration& duration) {
-  return std::chrono::seconds(duration.seconds()) +
-         std::chrono::nanoseconds(duration.nanos());
-}
-
 RpcClient::RpcClient(const std::string& address)
     : stub_(v1::WorkerService::NewStub(MakeChannel(address))) {}
 
@@ -114,8 +103,9 @@ absl::StatusOr<v1::RegisterReply> RpcClient::Register(
 
 absl::StatusOr<v1::AcquireReply> RpcClient::Acquire(
     const v1::AcquireRequest& request) {
-  return Try<v1::AcquireReply>(&v1::WorkerService::Stub::Acquire, request,
-                               FromProto(request.wait()) + kAcquireExtra, true);
+  return Try<v1::AcquireReply>(
+      &v1::WorkerService::Stub::Acquire, request,
+      DurationFromProto(request.wait()) + kAcquireExtra, true);
 }
 
 absl::StatusOr<v1::AcquireReply> RpcClient::AcquireNow(

@@ -26,9 +26,6 @@ namespace frostline {
 // field, a lost lease, an unknown name.
 bool WorthRetrying(const absl::Status& status);
 
-google::protobuf::Duration ToProto(Duration duration);
-Duration FromProto(const google::protobuf::Duration& duration);
-
 // Thread-safe.
 class RpcClient {
  public:

@@ -9,6 +9,7 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "proto/wire_time.h"
 
 namespace frostline {
 namespace {
@@ -29,7 +30,7 @@ void Slot::RunTrial(const v1::Lease& lease) {
   ++context_.busy;
   log_.Clear();
   const TrialFolders::Use own(context_.run_folder.trials(), lease.trial());
-  const Duration ttl = FromProto(lease.ttl());
+  const Duration ttl = DurationFromProto(lease.ttl());
   const auto held = std::make_shared<HeldLease>(
       lease, RenewalWatch(ttl, context_.options.orphan_limit, acquire_sent_),
       context_.clock, wakeup_, log_);

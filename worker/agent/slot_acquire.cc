@@ -7,8 +7,9 @@
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/ids.h"
-#include "base/request_id.h"
 #include "base/log.h"
+#include "base/request_id.h"
+#include "proto/wire_time.h"
 #include "worker/agent/slot.h"
 
 namespace frostline {
@@ -72,7 +73,7 @@ std::optional<v1::Lease> Slot::NextLease() {
     // A repeated id must come with an equal request.
     if (!keep_id) {
       request.set_request_id(NewRequestId(context_.clock));
-      *request.mutable_wait() = ToProto(LongestWait());
+      *request.mutable_wait() = DurationToProto(LongestWait());
     }
     auto lease = Ask(request, &keep_id);
     given_up = keep_id;
@@ -86,7 +87,7 @@ std::optional<v1::Lease> Slot::NextLease() {
 
 void Slot::TakeBack(v1::AcquireRequest request) {
   // The same id gets the same answer; a wait would be parked again.
-  *request.mutable_wait() = ToProto(Duration::zero());
+  *request.mutable_wait() = DurationToProto(Duration::zero());
   const SteadyTime until = context_.clock.Steady() + kLastQuestion;
   Backoff backoff(kFirstPause, kFirstPause);
   while (true) {
@@ -136,7 +137,8 @@ void Slot::ConsiderNone(const v1::AcquireReply& reply) {
     context_.stop.Raise(StopLevel::kDone, kExitOk, "the study has ended");
     return;
   }
-  wakeup_.WaitFor(std::max(FromProto(reply.retry_after()), pause_.Next(rng_)));
+  wakeup_.WaitFor(
+      std::max(DurationFromProto(reply.retry_after()), pause_.Next(rng_)));
 }
 
 void Slot::ConsiderError(const absl::Status& status, SteadyTime sent,

@@ -10,7 +10,6 @@
 #include "base/status_macros.h"
 #include "worker/agent/checkpoint_id.h"
 #include "worker/agent/file.h"
-#include "worker/agent/sha256.h"
 
 namespace frostline {
 namespace {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
 #include "base/request_id.h"
+#include "proto/wire_time.h"
 #include "tests/bench/load/send.h"
 
 namespace frostline {
@@ -16,17 +17,6 @@ constexpr Duration kFirstBackoff = std::chrono::milliseconds(50);
 constexpr Duration kLongestBackoff = std::chrono::seconds(1);
 constexpr Duration kNothingPause = std::chrono::milliseconds(200);
 constexpr char kMetric[] = "accuracy";
-
-google::protobuf::Duration ToProto(Duration duration) {
-  google::protobuf::Duration proto;
-  proto.set_seconds(duration.count() / 1'000'000'000);
-  proto.set_nanos(static_cast<std::int32_t>(duration.count() % 1'000'000'000));
-  return proto;
-}
-
-Duration FromProto(const google::protobuf::Duration& duration) {
-  return std::chrono::seconds(duration.seconds()) + Duration(duration.nanos());
-}
 
 }  // namespace
 
@@ -88,7 +78,7 @@ void VirtualWorker::Acquire() {
   request.set_boot_id(boot_);
   request.set_max_leases(1);
   request.set_study(fleet_.options.study);
-  *request.mutable_wait() = ToProto(fleet_.options.wait);
+  *request.mutable_wait() = DurationToProto(fleet_.options.wait);
   exchange->deadline = fleet_.options.wait + fleet_.options.patience;
   exchange->event = EventOf(Op::kAcquire, request.request_id());
   exchange->repeated = Chance(fleet_.options.chaos.repeat);
@@ -114,8 +104,8 @@ void VirtualWorker::Hold(const v1::Lease& lease) {
   held.ref.set_trial(lease.trial());
   held.ref.set_attempt(lease.attempt());
   held.ref.set_secret(lease.secret());
-  held.ttl = FromProto(lease.ttl());
-  held.beat = FromProto(lease.heartbeat_interval());
+  held.ttl = DurationFromProto(lease.ttl());
+  held.beat = DurationFromProto(lease.heartbeat_interval());
   held.reports_left = fleet_.options.reports;
   held_ = std::move(held);
   ++fleet_.held;

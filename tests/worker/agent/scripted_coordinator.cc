@@ -6,6 +6,7 @@
 #include "base/ids.h"
 #include "frostline/v1/errors.pb.h"
 #include "proto/wire_error.h"
+#include "proto/wire_time.h"
 #include "worker/agent/rpc_client.h"
 
 namespace frostline {
@@ -66,8 +67,8 @@ v1::Lease ScriptedCoordinator::LeaseOf(int number, std::int64_t attempt) {
   lease.set_trial(TrialNameOf("s", number));
   lease.set_attempt(attempt);
   lease.set_secret("secret-" + std::to_string(number));
-  *lease.mutable_ttl() = ToProto(kTtl);
-  *lease.mutable_heartbeat_interval() = ToProto(kHeartbeat);
+  *lease.mutable_ttl() = DurationToProto(kTtl);
+  *lease.mutable_heartbeat_interval() = DurationToProto(kHeartbeat);
   lease.mutable_spec()->add_objectives()->set_metric("score");
   return lease;
 }
@@ -155,8 +156,8 @@ v1::Directive ScriptedCoordinator::DirectiveFor(const v1::LeaseRef& lease) {
 grpc::Status ScriptedCoordinator::Register(grpc::ServerContext*,
                                            const v1::RegisterRequest* request,
                                            v1::RegisterReply* reply) {
-  *reply->mutable_heartbeat_interval() = ToProto(kHeartbeat);
-  *reply->mutable_lease_ttl() = ToProto(kTtl);
+  *reply->mutable_heartbeat_interval() = DurationToProto(kHeartbeat);
+  *reply->mutable_lease_ttl() = DurationToProto(kTtl);
   return Note("Register", *request, &Heard::registers);
 }
 
@@ -167,8 +168,9 @@ grpc::Status ScriptedCoordinator::Acquire(grpc::ServerContext* context,
     std::unique_lock<std::mutex> lock(mutex_);
     parked_ = request->request_id();
     changed_.notify_all();
-    const auto end = std::chrono::steady_clock::now() +
-                     std::chrono::nanoseconds(FromProto(request->wait()));
+    const auto end =
+        std::chrono::steady_clock::now() +
+        std::chrono::nanoseconds(DurationFromProto(request->wait()));
     const auto ready = [&] {
       return away_ || !offers_.empty() || study_ended_ ||
              (granted_.count(request->request_id()) > 0 &&

@@ -8,7 +8,6 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 #include "worker/agent/checkpoint_id.h"
-#include "worker/agent/sha256.h"
 
 namespace frostline {
 namespace {
@@ -176,29 +175,6 @@ TEST(KeepRules, TheOldestGoFirstAndOnlyAsManyAsMust) {
               ElementsAre("5", "3", "2", "1"));
   EXPECT_THAT(FoldersToRemove({KeepPolicy::kFailed, 0, 0}, trials),
               ElementsAre());
-}
-
-// The examples of FIPS 180-4, and lengths around a block's end.
-TEST(Sha256, SaysWhatTheStandardSays) {
-  const auto sum = [](const std::string& text) {
-    Sha256 sha;
-    sha.Add(reinterpret_cast<const unsigned char*>(text.data()), text.size());
-    return sha.Finish();
-  };
-  EXPECT_EQ(sum(""),
-            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  EXPECT_EQ(sum("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
-            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  EXPECT_EQ(sum(std::string(1'000'000, 'a')),
-            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
-  for (const std::size_t length : {55U, 56U, 63U, 64U, 65U, 119U, 120U}) {
-    Sha256 bytewise;
-    for (std::size_t i = 0; i < length; ++i) {
-      const unsigned char byte = 'b';
-      bytewise.Add(&byte, 1);
-    }
-    EXPECT_EQ(bytewise.Finish(), sum(std::string(length, 'b'))) << length;
-  }
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <bit>
 #include <numeric>
 
-#include "worker/trainer/data/sha256.h"
+#include "base/plain/sha256.h"
 
 namespace frostline {
 namespace {

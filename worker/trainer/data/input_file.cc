@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "worker/trainer/data/sha256.h"
+#include "base/plain/sha256.h"
 
 namespace frostline {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "worker/trainer/data/limits.h"
-#include "worker/trainer/data/sha256.h"
+#include "base/plain/sha256.h"
 #include "worker/trainer/data/shown.h"
 #include "worker/trainer/data/yaml_fields.h"
 

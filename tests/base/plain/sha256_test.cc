@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/data/sha256.h"
+#include "base/plain/sha256.h"
 
 #include "gmock/gmock.h"
 

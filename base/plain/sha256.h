@@ -3,8 +3,8 @@
 // File: sha256.h
 //
 // SHA-256 (FIPS 180-4), for files and for fingerprints of data sets.
-#ifndef FROSTLINE_WORKER_TRAINER_DATA_SHA256_H_
-#define FROSTLINE_WORKER_TRAINER_DATA_SHA256_H_
+#ifndef FROSTLINE_BASE_PLAIN_SHA256_H_
+#define FROSTLINE_BASE_PLAIN_SHA256_H_
 
 #include <array>
 #include <cstddef>
@@ -43,4 +43,4 @@ bool IsSha256(std::string_view text);
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_WORKER_TRAINER_DATA_SHA256_H_
+#endif  // FROSTLINE_BASE_PLAIN_SHA256_H_
