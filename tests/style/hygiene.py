@@ -123,7 +123,9 @@ def check_data(files):
     """Code and small text only: no weights, no data sets."""
     for file in files:
         limit = MAX_CSV_BYTES if file.suffix == ".csv" else MAX_BYTES
-        if file.suffix in WEIGHTS:
+        # Tiny random models, which the trainer's numbers are compared with.
+        recorded = file.path.startswith("tests/parity/data/")
+        if file.suffix in WEIGHTS and not recorded:
             yield f"{file.path}: weights or data do not belong in the tree"
         elif file.size > limit:
             yield f"{file.path}: {file.size // 1024} KiB, the limit is {limit // 1024}"

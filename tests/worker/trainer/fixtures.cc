@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/worker/trainer/fixtures.h"
+
+#include <ATen/ops/abs.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "worker/trainer/model/safetensors.h"
+
+namespace frostline {
+namespace {
+
+// A fixture that is not right is no result of a test.
+template <typename T>
+T Get(Outcome<T> outcome) {
+  if (outcome.ok()) return std::move(outcome).value();
+  std::cerr << outcome.fault().cause << "\n";
+  std::abort();
+}
+
+std::string Slurp(const std::string& path) {
+  return Get(ReadWholeFile(path, std::size_t{1} << 24));
+}
+
+}  // namespace
+
+std::string FixturePath(const std::string& name) {
+  at::set_num_threads(1);
+  const char* source = std::getenv("FROSTLINE_SOURCE_DIR");
+  return std::string(source == nullptr ? "." : source) + "/tests/parity/data/" +
+         name;
+}
+
+JsonFixture::JsonFixture(const std::string& path)
+    : bytes_(Slurp(path)), json_(Get(Json::Parse(bytes_))) {}
+
+const JsonValue& JsonFixture::operator[](const std::string& member) const {
+  const JsonValue* found = root().Find(member);
+  if (found == nullptr) {
+    std::cerr << "no member " << member << "\n";
+    std::abort();
+  }
+  return *found;
+}
+
+std::vector<double> Numbers(const JsonValue& list) {
+  std::vector<double> numbers;
+  for (const JsonValue* at = list.first; at != nullptr; at = at->next) {
+    numbers.push_back(at->number);
+  }
+  return numbers;
+}
+
+std::vector<std::string> Texts(const JsonValue& list) {
+  std::vector<std::string> texts;
+  for (const JsonValue* at = list.first; at != nullptr; at = at->next) {
+    texts.emplace_back(at->text);
+  }
+  return texts;
+}
+
+Tensors ReadTensors(const std::string& path) {
+  const Safetensors file = Get(Safetensors::Open(path));
+  Tensors tensors;
+  for (const StoredTensor& stored : file.tensors()) {
+    tensors.emplace(stored.name, Get(ReadTensor(file, stored)));
+  }
+  return tensors;
+}
+
+Batch BatchOf(const Tensors& tensors, const std::string& prefix) {
+  Batch batch;
+  batch.ids = tensors.at(prefix + ".input_ids");
+  batch.mask = tensors.at(prefix + ".attention_mask");
+  const auto types = tensors.find(prefix + ".token_type_ids");
+  if (types != tensors.end()) batch.types = types->second;
+  batch.labels = tensors.at(prefix + ".labels");
+  return batch;
+}
+
+HeadSpec HeadOf(const std::string& name) {
+  if (name.ends_with("-tok17")) return {.task = Task::kTokens, .outputs = 17};
+  if (name.ends_with("-reg")) return {.task = Task::kRegression, .outputs = 1};
+  return {.task = Task::kSequence, .outputs = name.ends_with("-seq5") ? 5 : 2};
+}
+
+LoadedModel LoadFixture(const std::string& name) {
+  return Get(LoadModel(FixturePath(name), HeadOf(name), 1));
+}
+
+double Furthest(const at::Tensor& a, const at::Tensor& b) {
+  if (a.sizes() != b.sizes()) return std::numeric_limits<double>::infinity();
+  return (a - b).abs().max().item<double>();
+}
+
+}  // namespace frostline

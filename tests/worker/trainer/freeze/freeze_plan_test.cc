@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/freeze/freeze_plan.h"
+
+#include <limits>
+#include <string>
+
+#include "gmock/gmock.h"
+
+namespace frostline {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const HeadSpec kTwoClasses = {.task = Task::kSequence, .outputs = 2};
+const HeadSpec kTags = {.task = Task::kTokens, .outputs = 17};
+const FreezeSemantics kLr0 = {.mode = FreezeMode::kLr0,
+                              .prefix_dropout = PrefixDropout::kHf};
+
+// Three layers of four heads.
+ModelConfig Bert() {
+  ModelConfig config;
+  config.vocabulary = 140;
+  config.hidden = 32;
+  config.layers = 3;
+  config.heads = 4;
+  config.feed_forward = 64;
+  config.positions = 64;
+  config.types = 2;
+  return config;
+}
+
+ModuleRates Rates(double embeddings, double l0, double l1, double l2) {
+  return {{"embeddings", embeddings},
+          {"layer.0", l0},
+          {"layer.1", l1},
+          {"layer.2", l2},
+          {"pooler", 1.0},
+          {"head", 1.0}};
+}
+
+FreezePlan Plan(const ModuleRates& rates,
+                const FreezeSemantics& semantics = {}) {
+  const Outcome<FreezePlan> plan =
+      MakeFreezePlan(Bert(), kTwoClasses, rates, semantics);
+  EXPECT_TRUE(plan.ok()) << plan.fault().cause;
+  return plan.value();
+}
+
+const ParameterPlan& Of(const FreezePlan& plan, const std::string& name) {
+  const std::vector<ParameterSpec> specs = ParametersOf(Bert(), kTwoClasses);
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (specs[i].name == name) return plan.parameters[i];
+  }
+  ADD_FAILURE() << "no " << name;
+  return plan.parameters[0];
+}
+
+std::string CauseOf(const ModuleRates& rates) {
+  const Outcome<FreezePlan> plan =
+      MakeFreezePlan(Bert(), kTwoClasses, rates, {});
+  return plan.ok() ? "" : plan.fault().cause;
+}
+
+TEST(ModuleNames, HasAPoolerOnlyWhereThereIsOne) {
+  EXPECT_THAT(ModuleNames(Bert(), kTwoClasses),
+              ElementsAre("embeddings", "layer.0", "layer.1", "layer.2",
+                          "pooler", "head"));
+  EXPECT_THAT(
+      ModuleNames(Bert(), kTags),
+      ElementsAre("embeddings", "layer.0", "layer.1", "layer.2", "head"));
+}
+
+TEST(FreezePlan, PrefixEndsBeforeTheFirstThatTrains) {
+  EXPECT_EQ(Plan(Rates(1, 1, 1, 1)).prefix_blocks, 0);
+  EXPECT_EQ(Plan(Rates(0, 1, 1, 1)).prefix_blocks, 1);
+  EXPECT_EQ(Plan(Rates(0, 0, 1, 0)).prefix_blocks, 2);
+  EXPECT_EQ(Plan(Rates(1, 0, 0, 0)).prefix_blocks, 0);
+  EXPECT_EQ(Plan(Rates(0, 0, 0, 0)).prefix_blocks, 4);
+}
+
+TEST(FreezePlan, HardTakesGradientsAwayAndLr0KeepsThem) {
+  const std::string name = "bert.encoder.layer.0.output.dense.weight";
+  const FreezePlan hard = Plan(Rates(0, 0, 1, 1));
+  EXPECT_FALSE(Of(hard, name).needs_gradient);
+  EXPECT_EQ(hard.frozen_blocks, 2);
+  const FreezePlan lr0 = Plan(Rates(0, 0, 1, 1), kLr0);
+  EXPECT_TRUE(Of(lr0, name).needs_gradient);
+  EXPECT_FALSE(Of(lr0, name).trains());
+  EXPECT_EQ(lr0.frozen_blocks, 0);
+  EXPECT_EQ(lr0.prefix_blocks, 2);
+}
+
+TEST(FreezePlan, TheFinestModuleDecides) {
+  ModuleRates rates = Rates(0, 0.5, 1, 1);
+  rates["layer.0.ffn"] = 0.25;
+  const FreezePlan plan = Plan(rates);
+  EXPECT_EQ(Of(plan, "bert.encoder.layer.0.intermediate.dense.bias").rate,
+            0.25);
+  EXPECT_EQ(Of(plan, "bert.encoder.layer.0.attention.self.key.bias").rate, 0.5);
+}
+
+TEST(FreezePlan, AttentionHeadsHaveSlicesOfTheirFourTensors) {
+  ModuleRates rates = Rates(0, 0.5, 1, 1);
+  rates["layer.0.head.2"] = 0.0;
+  const FreezePlan plan = Plan(rates);
+  const std::string layer = "bert.encoder.layer.0.";
+  for (const char* name :
+       {"attention.self.query.weight", "attention.self.value.bias",
+        "attention.output.dense.weight"}) {
+    EXPECT_THAT(Of(plan, layer + name).head_rates,
+                ElementsAre(0.5, 0.5, 0.0, 0.5))
+        << name;
+  }
+  EXPECT_TRUE(
+      Of(plan, layer + "attention.output.dense.bias").head_rates.empty());
+  // Four tensors of 32 x 32, three of them with a bias of 32: a fourth less.
+  EXPECT_EQ(Plan(Rates(0, 0.5, 1, 1)).trained_weights - plan.trained_weights,
+            (4 * 32 * 32 + 3 * 32) / 4);
+}
+
+TEST(FreezePlan, HeadsThatAgreeAreOneTensor) {
+  ModuleRates rates = Rates(0, 0, 1, 1);
+  for (const char* head : {"0", "1", "2", "3"}) {
+    rates[std::string("layer.0.head.") + head] = 0.75;
+  }
+  const ParameterPlan& query =
+      Of(Plan(rates), "bert.encoder.layer.0.attention.self.query.weight");
+  EXPECT_TRUE(query.head_rates.empty());
+  EXPECT_EQ(query.rate, 0.75);
+}
+
+TEST(FreezePlan, RefusesRatesThatDoNotFitTheModel) {
+  ModuleRates rates = Rates(1, 1, 1, 1);
+  rates.erase("layer.1");
+  EXPECT_THAT(CauseOf(rates), HasSubstr("no rate for layer.1"));
+  rates = Rates(1, 1, 1, 1);
+  rates["layer.3"] = 1.0;
+  EXPECT_THAT(CauseOf(rates), HasSubstr("no module layer.3"));
+  EXPECT_THAT(CauseOf(Rates(-1, 1, 1, 1)), HasSubstr("embeddings is -1"));
+  EXPECT_NE(CauseOf(Rates(std::numeric_limits<double>::infinity(), 1, 1, 1)),
+            "");
+}
+
+TEST(FreezePlan, APoolerThatIsNotThereIsSaidNotRefused) {
+  const Outcome<FreezePlan> plan =
+      MakeFreezePlan(Bert(), kTags, Rates(1, 1, 1, 1), {});
+  ASSERT_TRUE(plan.ok());
+  EXPECT_THAT(plan.value().absent, ElementsAre("pooler"));
+}
+
+// 3.1623 x 2e-9 x 100 = 6.3e-7 is below 1e-4 x 0.04 = 4e-6; 2e-8 is above.
+TEST(VirtuallyFrozen, TakesWhatCannotMoveFarEnough) {
+  const ModuleRates rates = {
+      {"layer.0", 2e-9}, {"layer.1", 2e-8}, {"layer.2", 0.0}, {"head", 2e-10}};
+  const std::map<std::string, double> rms = {
+      {"layer.0", 0.04}, {"layer.1", 0.04}, {"layer.2", 0.04}};
+  EXPECT_THAT(VirtuallyFrozen(rates, rms, 100.0, 1e-4), ElementsAre("layer.0"));
+  EXPECT_TRUE(VirtuallyFrozen(rates, rms, 100.0, 0.0).empty());
+}
+
+}  // namespace
+}  // namespace frostline

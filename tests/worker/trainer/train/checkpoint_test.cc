@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/train/checkpoint.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "tests/support/temp_folder.h"
+#include "tests/worker/trainer/fixtures.h"
+#include "worker/trainer/model/safetensors.h"
+#include "worker/trainer/train/crc32.h"
+
+namespace frostline {
+namespace {
+
+using testing::HasSubstr;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+// A recorded model that drops a tenth, with all but a prefix in training.
+struct Trial {
+  explicit Trial(bool prefix_frozen = false, std::uint64_t seed = 5)
+      : model(LoadFixture("models/distilbert-seq2").model) {
+    ModelConfig config = model.config();
+    config.hidden_dropout = config.attention_dropout = 0.1;
+    std::vector<at::Tensor> values;
+    for (const Parameter& each : model.parameters()) {
+      values.push_back(each.value);
+    }
+    model = Model(config, model.head(), values);
+    const double bottom = prefix_frozen ? 0.0 : 1e-3;
+    const ModuleRates rates = {{"embeddings", bottom},
+                               {"layer.0", bottom},
+                               {"layer.1", bottom},
+                               {"layer.2", 2e-3},
+                               {"head", 1e-3}};
+    const FreezePlan plan =
+        MakeFreezePlan(config, model.head(), rates, {}).value();
+    StepOptions options;
+    options.optimizer.weight_decay = 0.01;
+    options.schedule = {ScheduleKind::kLinear, 2, 10};
+    options.seed = seed;
+    stepper.emplace(Stepper::Make(model, plan, options).value());
+  }
+
+  void Train(std::int64_t until) {
+    const Tensors batches =
+        ReadTensors(FixturePath("trajectories/batches.safetensors"));
+    while (stepper->steps() < until) {
+      const Batch batch =
+          BatchOf(batches, "b" + std::to_string(stepper->steps() % 4));
+      EXPECT_TRUE(stepper->Step({&batch, 1}).ok());
+    }
+  }
+
+  Model model;
+  std::optional<Stepper> stepper;
+};
+
+double Distance(const Trial& a, const Trial& b) {
+  double furthest = 0.0;
+  for (std::size_t i = 0; i < a.model.parameters().size(); ++i) {
+    furthest =
+        std::max(furthest, Furthest(a.model.parameters()[i].value.detach(),
+                                    b.model.parameters()[i].value.detach()));
+  }
+  return furthest;
+}
+
+class Checkpoint : public testing::Test {
+ protected:
+  std::string CauseOf(Trial& run) {
+    const Outcome<Notes> notes = LoadCheckpoint(path_, *run.stepper);
+    EXPECT_FALSE(notes.ok());
+    return notes.ok() ? "" : notes.fault().cause;
+  }
+
+  TempFolder folder_;
+  std::string path_ = folder_.File("step-4.safetensors");
+};
+
+TEST_F(Checkpoint, TrainingOnFromItGivesTheSameBits) {
+  Trial straight;
+  straight.Train(8);
+  {
+    Trial first;
+    first.Train(4);
+    ASSERT_TRUE(SaveCheckpoint(path_, *first.stepper, {}).ok());
+  }
+  Trial second;
+  ASSERT_TRUE(LoadCheckpoint(path_, *second.stepper).ok());
+  EXPECT_EQ(second.stepper->steps(), 4);
+  second.Train(8);
+  EXPECT_EQ(Distance(straight, second), 0.0);
+}
+
+TEST_F(Checkpoint, GivesBackItsNotes) {
+  Trial run;
+  const Notes notes = {{"epoch", "3"}, {"data \"at\"", "1\n2"}};
+  ASSERT_TRUE(SaveCheckpoint(path_, *run.stepper, notes).ok());
+  EXPECT_THAT(
+      LoadCheckpoint(path_, *run.stepper).value(),
+      UnorderedElementsAre(Pair("epoch", "3"), Pair("data \"at\"", "1\n2")));
+}
+
+TEST_F(Checkpoint, HoldsNothingOfAFrozenPrefix) {
+  Trial run(true);
+  ASSERT_TRUE(SaveCheckpoint(path_, *run.stepper, {}).ok());
+  const Outcome<Safetensors> file = Safetensors::Open(path_);
+  ASSERT_TRUE(file.ok());
+  std::int64_t weights = 0;
+  for (const StoredTensor& each : file.value().tensors()) {
+    EXPECT_THAT(each.name, testing::Not(HasSubstr("embeddings")));
+    EXPECT_THAT(each.name, testing::Not(HasSubstr("layer.1.")));
+    if (each.name.starts_with("weight.")) {
+      weights += static_cast<std::int64_t>(each.bytes() / sizeof(float));
+    }
+  }
+  EXPECT_EQ(weights, run.stepper->plan().trained_weights);
+}
+
+TEST_F(Checkpoint, OfAnotherPlanIsRefusedAndChangesNothing) {
+  Trial all;
+  all.Train(2);
+  ASSERT_TRUE(SaveCheckpoint(path_, *all.stepper, {}).ok());
+  Trial some(true);
+  const Trial untouched(true);
+  EXPECT_THAT(CauseOf(some), HasSubstr("other tensors"));
+  EXPECT_EQ(Distance(some, untouched), 0.0);
+  EXPECT_EQ(some.stepper->steps(), 0);
+}
+
+TEST_F(Checkpoint, WithOneBitChangedIsRefused) {
+  Trial run;
+  ASSERT_TRUE(SaveCheckpoint(path_, *run.stepper, {}).ok());
+  std::string bytes = ReadWholeFile(path_, std::size_t{1} << 24).value();
+  bytes[bytes.size() - 9] = static_cast<char>(bytes[bytes.size() - 9] ^ 4);
+  std::ofstream(path_, std::ios::binary) << bytes;
+  EXPECT_THAT(CauseOf(run), HasSubstr("checksum"));
+}
+
+TEST_F(Checkpoint, WithAnotherNumberOfStepsIsRefused) {
+  Trial run;
+  ASSERT_TRUE(SaveCheckpoint(path_, *run.stepper, {}).ok());
+  std::string bytes = ReadWholeFile(path_, std::size_t{1} << 24).value();
+  const std::string steps = "\"steps\":\"0\"";
+  ASSERT_NE(bytes.find(steps), std::string::npos);
+  bytes.replace(bytes.find(steps), steps.size(), "\"steps\":\"7\"");
+  std::ofstream(path_, std::ios::binary) << bytes;
+  EXPECT_THAT(CauseOf(run), HasSubstr("checksum"));
+}
+
+TEST_F(Checkpoint, ThatIsJustAModelIsRefused) {
+  std::filesystem::copy(FixturePath("models/bert-seq2/model.safetensors"),
+                        path_);
+  Trial run;
+  EXPECT_THAT(CauseOf(run), HasSubstr("no checkpoint"));
+}
+
+TEST_F(Checkpoint, IntoAFolderThatIsNotThereIsAFault) {
+  Trial run;
+  EXPECT_EQ(
+      SaveCheckpoint(folder_.File("no/where"), *run.stepper, {}).fault().kind,
+      FaultKind::kUnreadable);
+}
+
+TEST(Crc32, HasItsKnownValueHoweverItIsCut) {
+  const std::string digits = "123456789";
+  EXPECT_EQ(Crc32(0, digits.data(), 9), 0xCBF43926U);
+  const std::uint32_t first = Crc32(0, digits.data(), 2);
+  EXPECT_EQ(Crc32(first, digits.data() + 2, 7), 0xCBF43926U);
+}
+
+}  // namespace
+}  // namespace frostline

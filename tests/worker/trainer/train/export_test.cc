@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/train/export.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "tests/support/temp_folder.h"
+#include "tests/worker/trainer/fixtures.h"
+
+namespace frostline {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> NamesIn(const std::string& folder) {
+  std::vector<std::string> names;
+  const WeightFiles files = WeightFiles::Open(folder).value();
+  for (const auto& [name, place] : files.places()) names.push_back(name);
+  return names;
+}
+
+TEST(ExportModel, MakesAFolderThatLoadsAsTheSameModel) {
+  const TempFolder folder;
+  for (const std::string name :
+       {"bert-seq5", "distilbert-reg", "roberta-tok17", "xlm-roberta-seq2"}) {
+    const std::string source = FixturePath("models/" + name);
+    const Model model = LoadFixture("models/" + name).model;
+    const std::string out = folder.File(name);
+    const Outcome<Done> done = ExportModel(out, model, source, {});
+    ASSERT_TRUE(done.ok()) << done.fault().cause;
+    const Outcome<LoadedModel> again = LoadModel(out, model.head(), 1);
+    ASSERT_TRUE(again.ok()) << again.fault().cause;
+    EXPECT_THAT(again.value().report.initialized, IsEmpty());
+    // As save_pretrained wrote them.
+    EXPECT_EQ(NamesIn(out), NamesIn(source));
+    for (std::size_t i = 0; i < model.parameters().size(); ++i) {
+      EXPECT_TRUE(again.value().model.parameters()[i].value.equal(
+          model.parameters()[i].value));
+    }
+  }
+}
+
+TEST(ExportModel, CopiesTheTokenizerAndNamesTheClasses) {
+  const TempFolder source;
+  const TempFolder out;
+  std::filesystem::copy(FixturePath("models/distilbert-seq2"), source.path());
+  std::ofstream(source.File("vocab.txt")) << "[PAD]\n";
+  const HeadSpec head = {.task = Task::kSequence, .outputs = 2};
+  const Model model = LoadModel(source.path().string(), head, 1).value().model;
+  ASSERT_TRUE(ExportModel(out.path().string(), model, source.path().string(),
+                          {"neg", "pos"})
+                  .ok());
+  EXPECT_EQ(ReadWholeFile(out.File("vocab.txt"), 100).value(), "[PAD]\n");
+  const LoadedModel again = LoadModel(out.path().string(), head, 1).value();
+  EXPECT_THAT(again.model.config().labels, ElementsAre("neg", "pos"));
+}
+
+TEST(ExportedConfig, SpeaksOfTheNewHeadAndKeepsTheRest) {
+  const HeadSpec head = {.task = Task::kTokens, .outputs = 2};
+  const Model model =
+      LoadModel(FixturePath("models/bert-seq5"), head, 1).value().model;
+  const std::string config =
+      ExportedConfig(R"({"model_type": "bert", "architectures": ["Other"],
+                         "id2label": {"0": "x"}, "eps": 1e-12})",
+                     model, {"a", "b"})
+          .value();
+  EXPECT_THAT(config, HasSubstr("\"BertForTokenClassification\""));
+  EXPECT_THAT(config, HasSubstr("\"eps\": 1e-12"));
+  EXPECT_THAT(config, HasSubstr(R"("label2id": {"a": 0, "b": 1})"));
+  EXPECT_THAT(config, testing::Not(HasSubstr("Other")));
+  EXPECT_TRUE(Json::Parse(config).ok());
+}
+
+TEST(ExportedConfig, RefusesWhatTransformersHasNot) {
+  const HeadSpec pair = {.task = Task::kPairCosine, .outputs = 1};
+  const Model model =
+      LoadModel(FixturePath("models/bert-seq2"), pair, 1).value().model;
+  EXPECT_EQ(ExportedConfig("{}", model, {}).fault().kind,
+            FaultKind::kUnsupported);
+  EXPECT_EQ(ExportedConfig("{}", LoadFixture("models/bert-seq2").model, {"a"})
+                .fault()
+                .kind,
+            FaultKind::kMisuse);
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One or two steps of a single weight, worked out on paper.
+#include "worker/trainer/train/optimizer.h"
+
+#include <ATen/ops/tensor.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace frostline {
+namespace {
+
+constexpr double kWithin = 1e-6;
+
+// A weight of 1 with a rate of 0.1 and a decay of 0.5.
+TrainedTensor Weight(bool decays) {
+  TrainedTensor weight;
+  weight.value = at::tensor({1.0F});
+  weight.value.set_requires_grad(true);
+  weight.rate = 0.1;
+  weight.decays = decays;
+  return weight;
+}
+
+Optimizer Make(OptimizerKind kind, const TrainedTensor& weight) {
+  OptimizerOptions options;
+  options.kind = kind;
+  options.weight_decay = 0.5;
+  return Optimizer(options, {weight});
+}
+
+double StepWith(Optimizer& optimizer, float gradient, double factor = 1.0) {
+  const at::Tensor& value = optimizer.tensors()[0].value;
+  value.mutable_grad() = at::tensor({gradient});
+  optimizer.Step(factor);
+  return value[0].item<double>();
+}
+
+TEST(AdamW, DecaysTheWeightApartFromItsGradient) {
+  Optimizer optimizer = Make(OptimizerKind::kAdamW, Weight(true));
+  // The first corrected step is the sign of the gradient.
+  EXPECT_NEAR(StepWith(optimizer, 4.0F), 1.0 - 0.1 * 0.5 - 0.1, kWithin);
+}
+
+TEST(AdamW, LeavesBiasesAndNormsWithoutDecay) {
+  Optimizer optimizer = Make(OptimizerKind::kAdamW, Weight(false));
+  EXPECT_NEAR(StepWith(optimizer, 4.0F), 1.0 - 0.1, kWithin);
+}
+
+TEST(AdamW, CorrectsTheMomentsOfTheSecondStep) {
+  Optimizer optimizer = Make(OptimizerKind::kAdamW, Weight(false));
+  StepWith(optimizer, 1.0F);
+  // m = 0.9 x 0.1 - 0.2, v = 0.999 x 0.001 + 0.004
+  const double first = (0.09 - 0.2) / (1.0 - 0.81);
+  const double second = (0.000999 + 0.004) / (1.0 - 0.998001);
+  EXPECT_NEAR(StepWith(optimizer, -2.0F),
+              0.9 - 0.1 * first / (std::sqrt(second) + 1e-8), kWithin);
+}
+
+TEST(AdamW, AFactorOfZeroMovesNothingButTheMoments) {
+  Optimizer optimizer = Make(OptimizerKind::kAdamW, Weight(true));
+  EXPECT_EQ(StepWith(optimizer, 4.0F, 0.0), 1.0);
+  EXPECT_NEAR(optimizer.tensors()[0].first[0].item<double>(), 0.4, kWithin);
+}
+
+TEST(Adam, AddsTheDecayToTheGradient) {
+  Optimizer optimizer = Make(OptimizerKind::kAdam, Weight(true));
+  // -0.5 + 0.5 x 1 is no gradient at all.
+  EXPECT_EQ(StepWith(optimizer, -0.5F), 1.0);
+}
+
+TEST(Sgd, GoesDownTheGradient) {
+  Optimizer optimizer = Make(OptimizerKind::kSgd, Weight(true));
+  EXPECT_NEAR(StepWith(optimizer, 2.0F), 1.0 - 0.1 * (2.0 + 0.5), kWithin);
+}
+
+TEST(Optimizer, MovesEachSliceAtItsOwnRate) {
+  TrainedTensor weight = Weight(false);
+  weight.value = at::tensor({1.0F, 1.0F});
+  weight.value.set_requires_grad(true);
+  weight.slice_rates = at::tensor({0.0F, 0.2F});
+  Optimizer optimizer = Make(OptimizerKind::kAdamW, weight);
+  weight.value.mutable_grad() = at::tensor({3.0F, 3.0F});
+  optimizer.Step(0.5);
+  EXPECT_EQ(weight.value[0].item<double>(), 1.0);
+  EXPECT_NEAR(weight.value[1].item<double>(), 0.9, kWithin);
+}
+
+class SlicesOf : public testing::TestWithParam<OptimizerKind> {};
+
+TEST_P(SlicesOf, OneRateMoveAsTheWholeTensor) {
+  Optimizer whole = Make(GetParam(), Weight(true));
+  TrainedTensor sliced = Weight(true);
+  sliced.rate = 0.0;
+  sliced.slice_rates = at::tensor({0.1F});
+  Optimizer slices = Make(GetParam(), sliced);
+  for (const float gradient : {0.5F, -3.0F, 0.25F}) {
+    EXPECT_NEAR(StepWith(whole, gradient), StepWith(slices, gradient), kWithin);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, SlicesOf,
+                         testing::Values(OptimizerKind::kAdamW,
+                                         OptimizerKind::kAdam,
+                                         OptimizerKind::kSgd));
+
+TEST(ClipGradients, ScalesAllByOneFactor) {
+  const std::vector<at::Tensor> gradients = {at::tensor({3.0F}),
+                                             at::tensor({0.0F, 4.0F})};
+  EXPECT_NEAR(ClipGradients(gradients, 1.0), 5.0, kWithin);
+  EXPECT_NEAR(gradients[0][0].item<double>(), 0.6, kWithin);
+  EXPECT_NEAR(gradients[1][1].item<double>(), 0.8, kWithin);
+}
+
+TEST(ClipGradients, LeavesShortOnesAndZeroMeansNever) {
+  const std::vector<at::Tensor> gradients = {at::tensor({3.0F})};
+  EXPECT_EQ(ClipGradients(gradients, 3.5), 3.0);
+  EXPECT_EQ(ClipGradients(gradients, 0.0), 3.0);
+  EXPECT_EQ(gradients[0][0].item<double>(), 3.0);
+  EXPECT_EQ(ClipGradients({}, 1.0), 0.0);
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/freeze/apply_plan.h"
+
+#include <cmath>
+#include <cstddef>
+
+namespace frostline {
+
+void ApplyPlan(const FreezePlan& plan, Model& model) {
+  for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
+    at::Tensor& value = model.parameters()[i].value;
+    value.mutable_grad().reset();
+    value.set_requires_grad(plan.parameters[i].needs_gradient);
+  }
+}
+
+Pass TrainingPass(const FreezePlan& plan, at::Generator* chance) {
+  Pass pass;
+  pass.training = true;
+  pass.frozen_blocks = plan.frozen_blocks;
+  pass.still_blocks = plan.semantics.prefix_dropout == PrefixDropout::kOff
+                          ? plan.prefix_blocks
+                          : 0;
+  pass.chance = chance;
+  return pass;
+}
+
+at::Tensor SliceRates(const ParameterSpec& spec, const ParameterPlan& plan) {
+  if (plan.head_rates.empty()) return {};
+  const bool rows = spec.head_axis == HeadAxis::kRows;
+  const std::int64_t width = rows ? spec.shape[0] : spec.shape[1];
+  const auto heads = static_cast<std::int64_t>(plan.head_rates.size());
+  const at::Tensor rates = at::empty({heads}, at::kDouble);
+  for (std::int64_t i = 0; i < heads; ++i) {
+    rates[i].fill_(plan.head_rates[static_cast<std::size_t>(i)]);
+  }
+  const at::Tensor wide =
+      rates.repeat_interleave(width / heads).to(at::kFloat);  // [H]
+  return rows && spec.shape.size() == 2 ? wide.unsqueeze(1) : wide;
+}
+
+void MaskFrozenHeads(const FreezePlan& plan,
+                     const std::vector<at::Tensor>& rates, Model& model) {
+  if (plan.semantics.mode == FreezeMode::kLr0) return;
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    const at::Tensor& gradient = model.parameters()[i].value.grad();
+    if (!rates[i].defined() || !gradient.defined()) continue;
+    gradient.masked_fill_(rates[i].eq(0), 0);
+  }
+}
+
+std::map<std::string, double> RootMeanSquares(const Model& model) {
+  std::map<std::string, double> squares;
+  std::map<std::string, double> counts;
+  for (const Parameter& each : model.parameters()) {
+    if (!each.spec.decays()) continue;
+    const std::string module = ModuleOf(each.spec);
+    const double norm =
+        at::linalg_vector_norm(each.value.detach()).item<double>();
+    squares[module] += norm * norm;
+    counts[module] += static_cast<double>(each.value.numel());
+  }
+  for (auto& [module, sum] : squares) sum = std::sqrt(sum / counts[module]);
+  return squares;
+}
+
+}  // namespace frostline

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: flops.h
+//
+// What a training step costs by count, and what a freeze plan saves of it.
+// Matrix products alone: a multiplication and an addition for each pair of
+// numbers. Pure functions.
+#ifndef FROSTLINE_WORKER_TRAINER_FREEZE_FLOPS_H_
+#define FROSTLINE_WORKER_TRAINER_FREEZE_FLOPS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "worker/trainer/freeze/freeze_plan.h"
+
+namespace frostline {
+
+struct ModuleFlops {
+  std::string module;
+  double forward = 0.0;
+  double backward = 0.0;
+  double skipped = 0.0;  // backward that full training would have had
+};
+
+struct StepFlops {
+  std::vector<ModuleFlops> modules;  // as ModuleNames
+
+  double forward() const;
+  double backward() const;
+  double skipped() const;
+  double spent() const { return forward() + backward(); }
+};
+
+// A step with `texts` of `tokens` each, padding included.
+StepFlops CountFlops(const ModelConfig& config, const HeadSpec& head,
+                     const FreezePlan& plan, std::int64_t texts,
+                     std::int64_t tokens);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_FREEZE_FLOPS_H_

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/freeze/freeze_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace frostline {
+namespace {
+
+constexpr char kPooler[] = "pooler";
+
+std::string LayerName(std::int64_t layer) {
+  return "layer." + std::to_string(layer);
+}
+
+Fault BadRates(const std::string& cause) {
+  return {FaultKind::kInconsistent, cause,
+          "let model.layers and the space of the study fit the model"};
+}
+
+// The modules that could speak for a weight, the finest first.
+std::vector<std::string> Deciders(const ParameterSpec& spec) {
+  switch (spec.part) {
+    case Part::kEmbeddings:
+      return {"embeddings"};
+    case Part::kAttention:
+      return {LayerName(spec.layer) + ".attention", LayerName(spec.layer)};
+    case Part::kFeedForward:
+      return {LayerName(spec.layer) + ".ffn", LayerName(spec.layer)};
+    case Part::kPooler:
+      return {kPooler, "head"};
+    case Part::kHead:
+      return {"head"};
+  }
+  return {};
+}
+
+std::string AttentionHead(std::int64_t layer, std::int64_t head) {
+  return LayerName(layer) + ".head." + std::to_string(head);
+}
+
+std::optional<double> FirstOf(const std::vector<std::string>& names,
+                              const ModuleRates& rates) {
+  for (const std::string& name : names) {
+    const auto rate = rates.find(name);
+    if (rate != rates.end()) return rate->second;
+  }
+  return std::nullopt;
+}
+
+Outcome<Done> CheckNames(const ModelConfig& config, const HeadSpec& head,
+                         const ModuleRates& rates, FreezePlan& plan) {
+  std::set<std::string> known;
+  for (const std::string& name : ModuleNames(config, head)) known.insert(name);
+  for (std::int64_t i = 0; i < config.layers; ++i) {
+    known.insert(LayerName(i) + ".attention");
+    known.insert(LayerName(i) + ".ffn");
+    for (std::int64_t j = 0; j < config.heads; ++j) {
+      known.insert(AttentionHead(i, j));
+    }
+  }
+  for (const auto& [name, rate] : rates) {
+    if (!std::isfinite(rate) || rate < 0.0) {
+      return BadRates("the rate of " + name + " is " + std::to_string(rate));
+    }
+    if (known.contains(name)) continue;
+    if (name != kPooler) return BadRates("the model has no module " + name);
+    plan.absent.push_back(name);
+  }
+  return Done{};
+}
+
+// Rates of single heads, where they are not all the same.
+std::vector<double> HeadRates(const ModelConfig& config,
+                              const ParameterSpec& spec,
+                              const ModuleRates& rates) {
+  std::vector<double> each;
+  for (std::int64_t j = 0; j < config.heads; ++j) {
+    std::vector<std::string> deciders = Deciders(spec);
+    deciders.insert(deciders.begin(), AttentionHead(spec.layer, j));
+    const std::optional<double> rate = FirstOf(deciders, rates);
+    if (!rate) return {};
+    each.push_back(*rate);
+  }
+  return each;
+}
+
+Outcome<ParameterPlan> PlanFor(const ModelConfig& config,
+                               const ParameterSpec& spec,
+                               const ModuleRates& rates, FreezeMode mode) {
+  ParameterPlan plan;
+  std::optional<double> rate = FirstOf(Deciders(spec), rates);
+  if (spec.head_axis != HeadAxis::kNone) {
+    std::vector<double> each = HeadRates(config, spec, rates);
+    const bool same =
+        !each.empty() && std::count(each.begin(), each.end(), each.front()) ==
+                             static_cast<std::ptrdiff_t>(each.size());
+    if (same) rate = each.front();
+    if (!same) plan.head_rates = std::move(each);
+  }
+  if (!rate && plan.head_rates.empty()) {
+    return BadRates("there is no rate for " + Deciders(spec).back() + " (" +
+                    spec.name + ")");
+  }
+  plan.rate = rate.value_or(0.0);
+  plan.needs_gradient = mode == FreezeMode::kLr0 || plan.trains();
+  return plan;
+}
+
+std::int64_t SizeOf(const ParameterSpec& spec) {
+  std::int64_t size = 1;
+  for (const std::int64_t dimension : spec.shape) size *= dimension;
+  return size;
+}
+
+std::int64_t TrainedWeights(const ParameterSpec& spec,
+                            const ParameterPlan& plan) {
+  if (plan.head_rates.empty()) return plan.rate > 0.0 ? SizeOf(spec) : 0;
+  const auto heads = static_cast<std::int64_t>(plan.head_rates.size());
+  const auto trained =
+      heads - std::count(plan.head_rates.begin(), plan.head_rates.end(), 0.0);
+  return SizeOf(spec) / heads * trained;
+}
+
+// 0 the embeddings, 1 + i layer i; the head is above all.
+std::int64_t BlockOf(const ParameterSpec& spec, const ModelConfig& config) {
+  if (spec.part == Part::kEmbeddings) return 0;
+  return spec.layer < 0 ? 1 + config.layers : 1 + spec.layer;
+}
+
+}  // namespace
+
+bool ParameterPlan::trains() const {
+  return head_rates.empty()
+             ? rate > 0.0
+             : std::any_of(head_rates.begin(), head_rates.end(),
+                           [](double each) { return each > 0.0; });
+}
+
+std::vector<std::string> ModuleNames(const ModelConfig& config,
+                                     const HeadSpec& head) {
+  std::vector<std::string> names = {"embeddings"};
+  for (std::int64_t i = 0; i < config.layers; ++i) {
+    names.push_back(LayerName(i));
+  }
+  if (HasPooler(config, head)) names.emplace_back(kPooler);
+  names.emplace_back("head");
+  return names;
+}
+
+std::string ModuleOf(const ParameterSpec& spec) {
+  return spec.part == Part::kPooler ? kPooler : Deciders(spec).back();
+}
+
+Outcome<FreezePlan> MakeFreezePlan(const ModelConfig& config,
+                                   const HeadSpec& head,
+                                   const ModuleRates& rates,
+                                   const FreezeSemantics& semantics) {
+  FreezePlan plan;
+  plan.semantics = semantics;
+  Outcome<Done> named = CheckNames(config, head, rates, plan);
+  if (!named.ok()) return named.fault();
+  plan.prefix_blocks = 1 + config.layers;
+  for (const ParameterSpec& spec : ParametersOf(config, head)) {
+    Outcome<ParameterPlan> each = PlanFor(config, spec, rates, semantics.mode);
+    if (!each.ok()) return each.fault();
+    plan.trained_weights += TrainedWeights(spec, each.value());
+    if (each.value().trains()) {
+      plan.prefix_blocks = std::min(plan.prefix_blocks, BlockOf(spec, config));
+    }
+    plan.parameters.push_back(std::move(each).value());
+  }
+  const bool hard = semantics.mode == FreezeMode::kHard;
+  plan.frozen_blocks = hard ? plan.prefix_blocks : 0;
+  return plan;
+}
+
+std::vector<std::string> VirtuallyFrozen(
+    const ModuleRates& rates, const std::map<std::string, double>& rms,
+    double factors, double tau) {
+  const double longest_step = (1.0 - 0.9) / std::sqrt(1.0 - 0.999);
+  std::vector<std::string> names;
+  for (const auto& [name, rate] : rates) {
+    const auto size = rms.find(name);
+    if (rate == 0.0 || tau == 0.0 || size == rms.end()) continue;
+    if (longest_step * rate * factors <= tau * size->second) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+}  // namespace frostline

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: freeze_plan.h
+//
+// From a learning rate for each module to what happens to each weight: which
+// train, which have a gradient, and how far up the model runs without a graph.
+// What frozen means is said by FreezeSemantics (docs/explanation/freezing.md).
+// Pure functions.
+//
+//   modules: embeddings, layer.0 .. layer.{L-1}, pooler, head; finer where
+//   asked: layer.3.attention, layer.3.ffn, layer.3.head.7. The finest that is
+//   named decides.
+#ifndef FROSTLINE_WORKER_TRAINER_FREEZE_FREEZE_PLAN_H_
+#define FROSTLINE_WORKER_TRAINER_FREEZE_FREEZE_PLAN_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "worker/trainer/model/parameters.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+// By module; 0 is frozen.
+using ModuleRates = std::map<std::string, double>;
+
+enum class FreezeMode : std::uint8_t {
+  kHard,  // no gradient: skipped
+  kLr0,   // rate 0, but the gradient counts in the norm that is clipped
+};
+
+enum class PrefixDropout : std::uint8_t {
+  kHf,   // on while training, in a frozen prefix too, as in transformers
+  kOff,  // off in a frozen prefix: its activations can be used again
+};
+
+struct FreezeSemantics {
+  FreezeMode mode = FreezeMode::kHard;
+  PrefixDropout prefix_dropout = PrefixDropout::kHf;
+};
+
+// Of one of ParametersOf(config, head).
+struct ParameterPlan {
+  double rate = 0.0;
+  // One for each attention head, when they differ; then `rate` is not used.
+  std::vector<double> head_rates;
+  bool needs_gradient = false;
+
+  bool trains() const;  // some of it
+};
+
+struct FreezePlan {
+  FreezeSemantics semantics;
+  std::vector<ParameterPlan> parameters;
+  // Leading blocks in which nothing trains: 0 none, 1 the embeddings, 1 + k
+  // and k layers. The study's prefix depth is one less.
+  std::int64_t prefix_blocks = 0;
+  // As many of them as run without a graph: all when hard, none when lr0.
+  std::int64_t frozen_blocks = 0;
+  std::int64_t trained_weights = 0;  // single numbers, not tensors
+  // A pooler that has a rate and is not there: of no consequence, worth a log.
+  std::vector<std::string> absent;
+};
+
+// "embeddings", "layer.0" .., "pooler" where there is one, "head".
+std::vector<std::string> ModuleNames(const ModelConfig& config,
+                                     const HeadSpec& head);
+
+// The module of ModuleNames to which a weight belongs.
+std::string ModuleOf(const ParameterSpec& spec);
+
+// kInconsistent for a module without a rate, a rate without a module, and a
+// rate that is negative or not finite.
+Outcome<FreezePlan> MakeFreezePlan(const ModelConfig& config,
+                                   const HeadSpec& head,
+                                   const ModuleRates& rates,
+                                   const FreezeSemantics& semantics);
+
+// Virtual freezing. Adam moves a weight by at most
+// (1 - b1) / sqrt(1 - b2) = 3.16 rates a step; these are the modules, not yet
+// frozen, whose whole movement is at most `tau` times the root mean square of
+// their weights. `factors` is the sum of the schedule over all steps. Modules
+// without an entry in `rms` are left alone, as all are when tau is 0.
+std::vector<std::string> VirtuallyFrozen(
+    const ModuleRates& rates, const std::map<std::string, double>& rms,
+    double factors, double tau);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_FREEZE_FREEZE_PLAN_H_

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "worker/trainer/model/model.h"
+
+namespace frostline {
+namespace {
+
+Fault BadBatch(FaultKind kind, const std::string& cause) {
+  return {kind, "a batch " + cause,
+          "use the tokenizer that belongs to the model, and a max_length that "
+          "it can hold"};
+}
+
+// Whether all of a tensor that is not empty lies in [0, end).
+bool Within(const at::Tensor& ids, std::int64_t end) {
+  return ids.min().item<std::int64_t>() >= 0 &&
+         ids.max().item<std::int64_t>() < end;
+}
+
+Outcome<Done> CheckLabels(const Batch& batch, const HeadSpec& head) {
+  const at::Tensor& labels = batch.labels;
+  const bool classes =
+      head.task == Task::kSequence || head.task == Task::kTokens;
+  if (labels.scalar_type() != (classes ? at::kLong : at::kFloat)) {
+    return BadBatch(FaultKind::kMisuse, "has labels of the wrong type");
+  }
+  const std::int64_t texts = batch.ids.size(0);
+  const bool fits =
+      head.task == Task::kTokens
+          ? labels.sizes() == batch.ids.sizes()
+          : labels.dim() == 1 &&
+                labels.size(0) ==
+                    (head.task == Task::kPairCosine ? texts / 2 : texts);
+  if (!fits) return BadBatch(FaultKind::kMisuse, "has too few or many labels");
+  if (!classes) return Done{};
+  const at::Tensor known = labels.masked_fill(labels.eq(-100), 0);
+  if (Within(known, head.outputs)) return Done{};
+  return BadBatch(FaultKind::kInconsistent, "has a label outside of the " +
+                                                std::to_string(head.outputs) +
+                                                " classes");
+}
+
+}  // namespace
+
+Outcome<Done> Model::Check(const Batch& batch) const {
+  const at::Tensor& ids = batch.ids;
+  if (ids.dim() != 2 || ids.numel() == 0 || ids.scalar_type() != at::kLong ||
+      batch.mask.sizes() != ids.sizes() ||
+      (batch.types.defined() && batch.types.sizes() != ids.sizes()) ||
+      (head_.task == Task::kPairCosine && ids.size(0) % 2 != 0)) {
+    return BadBatch(FaultKind::kMisuse, "has tensors that do not fit together");
+  }
+  if (ids.size(1) > config_.longest_text()) {
+    return BadBatch(FaultKind::kInconsistent,
+                    "has texts of " + std::to_string(ids.size(1)) +
+                        " tokens; the model holds " +
+                        std::to_string(config_.longest_text()));
+  }
+  if (!Within(ids, config_.vocabulary)) {
+    return BadBatch(FaultKind::kInconsistent,
+                    "has an id outside of the vocabulary of " +
+                        std::to_string(config_.vocabulary));
+  }
+  if (batch.types.defined() && config_.types > 0 &&
+      !Within(batch.types, config_.types)) {
+    return BadBatch(FaultKind::kInconsistent,
+                    "has a token type that the model lacks");
+  }
+  if (!batch.labels.defined()) return Done{};
+  return CheckLabels(batch, head_);
+}
+
+}  // namespace frostline

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: dtype.h
+//
+// The element types that a weight file may hold here: what published encoders
+// use, and what our checkpoints need. Any other is refused by name.
+#ifndef FROSTLINE_WORKER_TRAINER_MODEL_DTYPE_H_
+#define FROSTLINE_WORKER_TRAINER_MODEL_DTYPE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace frostline {
+
+enum class Dtype : std::uint8_t { kF32, kF16, kBF16, kI64, kI32, kU8, kBool };
+
+// "F32": as safetensors writes it.
+std::string_view NameOf(Dtype dtype);
+std::optional<Dtype> DtypeOf(std::string_view name);
+std::size_t BytesOf(Dtype dtype);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_MODEL_DTYPE_H_

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/model/file.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+namespace frostline {
+namespace {
+
+Fault Failed(const std::string& what, const std::string& path,
+             const std::string& fix) {
+  return {FaultKind::kUnreadable,
+          "cannot " + what + " " + path + ": " +
+              std::generic_category().message(errno),
+          fix};
+}
+
+constexpr char kFixReading[] = "see that the file is there and readable";
+constexpr char kFixWriting[] = "see that the folder is there and has room";
+
+std::string FolderOf(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Outcome<Done> SyncFolder(const std::string& folder) {
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return Failed("open the folder", folder, kFixWriting);
+  const bool synced = fsync(fd) == 0;
+  Fault fault = Failed("sync the folder", folder, kFixWriting);
+  close(fd);
+  if (!synced) return fault;
+  return Done{};
+}
+
+}  // namespace
+
+Outcome<SourceFile> SourceFile::Open(const std::string& path) {
+  // Not blocking: a pipe without a writer must not hold us.
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return Failed("open", path, kFixReading);
+  SourceFile file(fd, path, 0);
+  struct stat status = {};
+  if (fstat(fd, &status) != 0) return Failed("examine", path, kFixReading);
+  if (!S_ISREG(status.st_mode)) {
+    return Fault{FaultKind::kUnreadable, path + " is not a regular file",
+                 "name a file"};
+  }
+  file.size_ = static_cast<std::uint64_t>(status.st_size);
+  return file;
+}
+
+SourceFile::~SourceFile() {
+  if (fd_ >= 0) close(fd_);
+}
+
+SourceFile::SourceFile(SourceFile&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      path_(std::move(other.path_)),
+      size_(other.size_) {}
+
+SourceFile& SourceFile::operator=(SourceFile&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  std::swap(path_, other.path_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+Outcome<Done> SourceFile::ReadAt(std::uint64_t at, void* into,
+                                 std::size_t count) const {
+  auto* to = static_cast<char*>(into);
+  while (count > 0) {
+    const ssize_t got = pread(fd_, to, count, static_cast<off_t>(at));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Failed("read", path_, kFixReading);
+    if (got == 0) {
+      return Fault{
+          FaultKind::kUnreadable, path_ + " ends too early",
+          "copy the file again; it may have changed while it was read"};
+    }
+    to += got;
+    at += static_cast<std::uint64_t>(got);
+    count -= static_cast<std::size_t>(got);
+  }
+  return Done{};
+}
+
+Outcome<std::string> ReadWholeFile(const std::string& path, std::size_t limit) {
+  Outcome<SourceFile> file = SourceFile::Open(path);
+  if (!file.ok()) return file.fault();
+  if (file.value().size() > limit) {
+    return Fault{FaultKind::kTooLarge,
+                 path + " has " + std::to_string(file.value().size()) +
+                     " bytes; the limit is " + std::to_string(limit),
+                 "name the right file"};
+  }
+  std::string bytes(static_cast<std::size_t>(file.value().size()), '\0');
+  Outcome<Done> read = file.value().ReadAt(0, bytes.data(), bytes.size());
+  if (!read.ok()) return read.fault();
+  return bytes;
+}
+
+Outcome<AtomicFile> AtomicFile::Create(const std::string& path) {
+  std::string beside = path + ".XXXXXX";
+  const int fd = mkostemp(beside.data(), O_CLOEXEC);
+  if (fd < 0) return Failed("create", path, kFixWriting);
+  fchmod(fd, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);  // mkostemp: 0600
+  return AtomicFile(fd, path, std::move(beside));
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ >= 0) close(fd_);
+  if (!beside_.empty()) unlink(beside_.c_str());
+}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      path_(std::move(other.path_)),
+      beside_(std::exchange(other.beside_, std::string())) {}
+
+Outcome<Done> AtomicFile::Append(const void* bytes, std::size_t count) {
+  const auto* from = static_cast<const char*>(bytes);
+  while (count > 0) {
+    const ssize_t put = write(fd_, from, count);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return Failed("write", beside_, kFixWriting);
+    from += put;
+    count -= static_cast<std::size_t>(put);
+  }
+  return Done{};
+}
+
+Outcome<Done> AtomicFile::Commit() {
+  if (fsync(fd_) != 0) return Failed("sync", beside_, kFixWriting);
+  if (rename(beside_.c_str(), path_.c_str()) != 0) {
+    return Failed("rename to", path_, kFixWriting);
+  }
+  beside_.clear();
+  return SyncFolder(FolderOf(path_));
+}
+
+Outcome<Done> WriteFileAtomically(const std::string& path,
+                                  std::string_view bytes) {
+  Outcome<AtomicFile> file = AtomicFile::Create(path);
+  if (!file.ok()) return file.fault();
+  Outcome<Done> put = file.value().Append(bytes.data(), bytes.size());
+  if (!put.ok()) return put.fault();
+  return file.value().Commit();
+}
+
+}  // namespace frostline

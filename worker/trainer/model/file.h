@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: file.h
+//
+// Files of weights: read at places we choose into memory of our own (a mapped
+// file that shrinks would kill the process), written whole or not at all.
+#ifndef FROSTLINE_WORKER_TRAINER_MODEL_FILE_H_
+#define FROSTLINE_WORKER_TRAINER_MODEL_FILE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+// Owns a descriptor. Moves, never copies. ReadAt may be called from any thread.
+class SourceFile {
+ public:
+  // A regular file; a pipe or a device is refused, so that none can hang us.
+  static Outcome<SourceFile> Open(const std::string& path);
+  ~SourceFile();
+  SourceFile(SourceFile&& other) noexcept;
+  SourceFile& operator=(SourceFile&& other) noexcept;
+  SourceFile(const SourceFile&) = delete;
+  SourceFile& operator=(const SourceFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  // When it was opened.
+  std::uint64_t size() const { return size_; }
+  // Exactly `count` bytes, or kUnreadable: the file may have shrunk.
+  Outcome<Done> ReadAt(std::uint64_t at, void* into, std::size_t count) const;
+
+ private:
+  SourceFile(int fd, std::string path, std::uint64_t size)
+      : fd_(fd), path_(std::move(path)), size_(size) {}
+
+  int fd_;
+  std::string path_;
+  std::uint64_t size_;
+};
+
+// kTooLarge above `limit` bytes.
+Outcome<std::string> ReadWholeFile(const std::string& path, std::size_t limit);
+
+// Appears under its name with Commit, complete and on disk, or never: what was
+// written goes to a file beside it, is synced and renamed, and the folder is
+// synced. Without Commit the destructor leaves nothing behind.
+class AtomicFile {
+ public:
+  static Outcome<AtomicFile> Create(const std::string& path);
+  ~AtomicFile();
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&& other) = delete;
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  Outcome<Done> Append(const void* bytes, std::size_t count);
+  // Once, as the last call.
+  Outcome<Done> Commit();
+
+ private:
+  AtomicFile(int fd, std::string path, std::string beside)
+      : fd_(fd), path_(std::move(path)), beside_(std::move(beside)) {}
+
+  int fd_;
+  std::string path_;
+  std::string beside_;  // empty once it has its name
+};
+
+Outcome<Done> WriteFileAtomically(const std::string& path,
+                                  std::string_view bytes);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_MODEL_FILE_H_

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: json_text.h
+//
+// Writes JSON, for the headers and configurations we make.
+#ifndef FROSTLINE_WORKER_TRAINER_MODEL_JSON_TEXT_H_
+#define FROSTLINE_WORKER_TRAINER_MODEL_JSON_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+#include "worker/trainer/text/json.h"
+
+namespace frostline {
+
+// In double quotes, with what must be escaped escaped. `text` is UTF-8.
+std::string JsonString(std::string_view text);
+// The shortest digits that read back as the same number; it is finite.
+std::string JsonNumber(double number);
+// A value as it was read, on one line; numbers keep their digits.
+std::string JsonText(const JsonValue& value);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_MODEL_JSON_TEXT_H_

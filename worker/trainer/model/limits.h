@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: limits.h
+//
+// What a model folder may ask of us. Each bound is far above every published
+// encoder and far below what hurts.
+#ifndef FROSTLINE_WORKER_TRAINER_MODEL_LIMITS_H_
+#define FROSTLINE_WORKER_TRAINER_MODEL_LIMITS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace frostline {
+
+inline constexpr std::size_t kMaxHeaderBytes = std::size_t{16} << 20;
+inline constexpr std::size_t kMaxTensors = 20'000;
+inline constexpr std::size_t kMaxRank = 8;
+inline constexpr std::size_t kMaxShards = 1'000;
+inline constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 20;
+// Of a config.json; the largest published encoders stay below a tenth.
+inline constexpr std::int64_t kMaxLayers = 1'000;
+inline constexpr std::int64_t kMaxWidth = 65'536;
+inline constexpr std::int64_t kMaxVocabulary = 10'000'000;
+inline constexpr std::int64_t kMaxPositions = 1'000'000;
+inline constexpr std::int64_t kMaxOutputs = 10'000;
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_MODEL_LIMITS_H_

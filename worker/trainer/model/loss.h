@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: loss.h
+//
+// The loss that belongs to a head, as transformers has it: cross-entropy over
+// classes, mean squared error of numbers.
+#ifndef FROSTLINE_WORKER_TRAINER_MODEL_LOSS_H_
+#define FROSTLINE_WORKER_TRAINER_MODEL_LOSS_H_
+
+#include <cstdint>
+
+#include "worker/trainer/model/parameters.h"
+#include "worker/trainer/model/torch.h"
+
+namespace frostline {
+
+// The label of what has none.
+inline constexpr std::int64_t kIgnoredLabel = -100;
+
+// How many labels a loss is the mean of.
+std::int64_t CountLabels(const at::Tensor& labels);
+
+// The mean over the labels that count; REQUIRES: there is one. `smoothing`, in
+// [0, 1), spreads that share of a class's target evenly over all classes;
+// numbers are not smoothed. Throws what LibTorch throws.
+at::Tensor LossOf(const HeadSpec& head, const at::Tensor& logits,
+                  const at::Tensor& labels, double smoothing);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_MODEL_LOSS_H_

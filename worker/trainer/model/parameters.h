@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: parameters.h
+//
+// Every weight of a model by the name that transformers gives it, with its
+// shape and its place in the model: what a loader expects, what a freeze plan
+// speaks of, and what an export writes. Pure functions.
+#ifndef FROSTLINE_WORKER_TRAINER_MODEL_PARAMETERS_H_
+#define FROSTLINE_WORKER_TRAINER_MODEL_PARAMETERS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/trainer/model/model_config.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+enum class Task : std::uint8_t {
+  kSequence,    // a class for each text
+  kRegression,  // a number for each text
+  kTokens,      // a class for each token
+  kPairCosine,  // how alike two texts are, each encoded on its own
+};
+
+// What stands for a whole text: its first token (through the pooler, where
+// the family has one), or the mean of its tokens. For kPairCosine alone.
+enum class Pooling : std::uint8_t { kFirst, kMean };
+
+struct HeadSpec {
+  Task task = Task::kSequence;
+  std::int64_t outputs = 2;  // classes; 1 for kRegression and kPairCosine
+  Pooling pooling = Pooling::kFirst;
+  double scale = 5.0;  // of a pair: the score of two equal texts
+};
+
+// kMisuse for a head that makes no sense.
+Outcome<Done> CheckHead(const HeadSpec& head);
+
+enum class Part : std::uint8_t {
+  kEmbeddings,
+  kAttention,
+  kFeedForward,
+  kPooler,
+  kHead,
+};
+
+enum class Role : std::uint8_t { kEmbedding, kWeight, kBias, kNorm };
+
+// Which slices of a tensor belong to single attention heads.
+enum class HeadAxis : std::uint8_t { kNone, kRows, kColumns };
+
+struct ParameterSpec {
+  std::string name;  // "bert.encoder.layer.0.output.dense.bias"
+  std::vector<std::int64_t> shape;
+  Part part = Part::kHead;
+  std::int64_t layer = -1;  // of kAttention and kFeedForward
+  Role role = Role::kWeight;
+  bool norm_bias = false;  // of kNorm: shift, not scale
+  HeadAxis head_axis = HeadAxis::kNone;
+
+  // As in the Trainer of transformers: no bias and nothing of a LayerNorm.
+  bool decays() const {
+    return role == Role::kEmbedding || role == Role::kWeight;
+  }
+};
+
+// In depth order, the head last.
+std::vector<ParameterSpec> ParametersOf(const ModelConfig& config,
+                                        const HeadSpec& head);
+
+// What a layer's submodules are called, each with ".weight" and ".bias".
+struct LayerNames {
+  std::string query, key, value, attention_out, attention_norm;
+  std::string up, down, norm;
+};
+LayerNames LayerNamesOf(const ModelConfig& config, std::int64_t layer);
+
+// "bert.": what stands before the names of the encoder, and may be missing.
+std::string_view PrefixOf(const ModelConfig& config);
+
+// Whether this model has a pooler: BERT, where the head looks at it.
+bool HasPooler(const ModelConfig& config, const HeadSpec& head);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_MODEL_PARAMETERS_H_

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: safetensors.h
+//
+// Reads a safetensors file that strangers wrote: 8 bytes with the length of a
+// header, the header as JSON, then the tensors without gaps. Nothing of the
+// data is touched before the whole header was found to be right.
+//
+//   Outcome<Safetensors> file = Safetensors::Open("model.safetensors");
+//   const StoredTensor* bias = file.value().Find("classifier.bias");
+//   std::vector<char> bytes(bias->bytes());
+//   Outcome<Done> read = file.value().Read(*bias, bytes.data());
+#ifndef FROSTLINE_WORKER_TRAINER_MODEL_SAFETENSORS_H_
+#define FROSTLINE_WORKER_TRAINER_MODEL_SAFETENSORS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/trainer/model/dtype.h"
+#include "worker/trainer/model/file.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+struct StoredTensor {
+  std::string name;
+  Dtype dtype = Dtype::kF32;
+  std::vector<std::int64_t> shape;
+  std::uint64_t begin = 0;  // from the first byte behind the header
+  std::uint64_t end = 0;
+
+  std::size_t bytes() const { return static_cast<std::size_t>(end - begin); }
+};
+
+struct SafetensorsHeader {
+  std::vector<StoredTensor> tensors;  // in the order of the data
+  std::map<std::string, std::string> metadata;
+};
+
+// `data_bytes` is what follows the header. kTooLarge over a limit of
+// model/limits.h, kUnsupported for a dtype that is not ours, kSyntax for what
+// is not JSON, kInconsistent for all that does not add up.
+Outcome<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json,
+                                                  std::uint64_t data_bytes);
+
+// An open file with a header that was found right. Any thread may read.
+class Safetensors {
+ public:
+  static Outcome<Safetensors> Open(const std::string& path);
+
+  const std::string& path() const { return file_.path(); }
+  const std::vector<StoredTensor>& tensors() const { return header_.tensors; }
+  const std::map<std::string, std::string>& metadata() const {
+    return header_.metadata;
+  }
+  // Null when there is none of that name.
+  const StoredTensor* Find(std::string_view name) const;
+  // `into` has room for tensor.bytes().
+  Outcome<Done> Read(const StoredTensor& tensor, void* into) const;
+
+ private:
+  Safetensors(SourceFile file, SafetensorsHeader header, std::uint64_t data);
+
+  SourceFile file_;
+  SafetensorsHeader header_;
+  std::uint64_t data_;  // where the data begin
+  std::map<std::string, std::size_t, std::less<>> places_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_MODEL_SAFETENSORS_H_

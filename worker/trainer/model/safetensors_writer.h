@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: safetensors_writer.h
+//
+// Writes what safetensors.h reads, as the reference writer does: larger
+// elements first, then by name, data on a multiple of 8. Whole or not at all.
+#ifndef FROSTLINE_WORKER_TRAINER_MODEL_SAFETENSORS_WRITER_H_
+#define FROSTLINE_WORKER_TRAINER_MODEL_SAFETENSORS_WRITER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "worker/trainer/model/dtype.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+// A tensor somewhere in memory, in C order. Not owned.
+struct TensorBytes {
+  std::string name;
+  Dtype dtype = Dtype::kF32;
+  std::vector<std::int64_t> shape;
+  const void* data = nullptr;
+
+  std::size_t bytes() const;
+};
+
+// kMisuse when a name comes twice.
+Outcome<Done> WriteSafetensors(
+    const std::string& path, std::vector<TensorBytes> tensors,
+    const std::map<std::string, std::string>& metadata);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_MODEL_SAFETENSORS_WRITER_H_

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: torch.h
+//
+// What we use of LibTorch, in one place: single operators of ATen, because all
+// of torch/torch.h costs every file half a minute to compile.
+#ifndef FROSTLINE_WORKER_TRAINER_MODEL_TORCH_H_
+#define FROSTLINE_WORKER_TRAINER_MODEL_TORCH_H_
+
+// Else ATen's arithmetic operators bring in all functions.
+#ifndef AT_PER_OPERATOR_HEADERS
+#define AT_PER_OPERATOR_HEADERS
+#endif
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cosine_similarity.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/layer_norm.h>
+#include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/mse_loss.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/tanh.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+// The first line of what LibTorch says; the rest is a stack.
+inline Fault TorchFault(const std::exception& error) {
+  const std::string text = error.what();
+  const auto says = [&](const char* words) {
+    return text.find(words) != std::string::npos;
+  };
+  const bool memory =
+      says("out of memory") || says("allocate memory") || says("bad_alloc");
+  return {memory ? FaultKind::kTooLarge : FaultKind::kMisuse,
+          "LibTorch: " + text.substr(0, text.find('\n')),
+          memory ? "train with smaller batches or shorter texts"
+                 : "report this with the study file: it is a mistake of ours"};
+}
+
+// LibTorch throws, we do not: runs `work`, which returns an Outcome.
+template <typename Work>
+auto CatchTorch(Work work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::exception& error) {
+    return TorchFault(error);
+  }
+}
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_MODEL_TORCH_H_

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: weight_files.h
+//
+// The weights of a model folder, in one file or in shards, under one roof.
+#ifndef FROSTLINE_WORKER_TRAINER_MODEL_WEIGHT_FILES_H_
+#define FROSTLINE_WORKER_TRAINER_MODEL_WEIGHT_FILES_H_
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "worker/trainer/model/safetensors.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+class WeightFiles {
+ public:
+  // model.safetensors, or the shards of model.safetensors.index.json.
+  // kUnsupported for a folder with nothing but pickles, which run code when
+  // they are loaded: the fix is the command that converts them.
+  static Outcome<WeightFiles> Open(const std::string& folder);
+
+  struct Place {
+    std::size_t file;
+    const StoredTensor* tensor;
+  };
+  const std::map<std::string, Place>& places() const { return places_; }
+  const Safetensors& file(const Place& place) const {
+    return files_[place.file];
+  }
+
+ private:
+  Outcome<Done> Add(const std::string& path);
+
+  std::vector<Safetensors> files_;
+  std::map<std::string, Place> places_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_MODEL_WEIGHT_FILES_H_

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/train/checkpoint.h"
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "worker/trainer/model/json_text.h"
+#include "worker/trainer/model/load.h"
+#include "worker/trainer/model/safetensors.h"
+#include "worker/trainer/model/safetensors_writer.h"
+#include "worker/trainer/text/json.h"
+#include "worker/trainer/train/crc32.h"
+
+namespace frostline {
+namespace {
+
+constexpr char kFormat[] = "frostline-checkpoint-1";
+constexpr char kChance[] = "chance";
+constexpr char kNote[] = "note.";
+constexpr char kChecksum[] = "crc32";
+
+// Each tensor under one of these and its own name.
+constexpr char kWeight[] = "weight.";
+constexpr char kFirst[] = "first.";
+constexpr char kSecond[] = "second.";
+
+using Named = std::map<std::string, at::Tensor>;
+
+Fault Unfit(const std::string& path, const std::string& cause) {
+  return {FaultKind::kInconsistent, path + ": " + cause,
+          "begin this trial anew, or resume from another checkpoint"};
+}
+
+Named TensorsOf(const Stepper& stepper) {
+  Named tensors;
+  for (const TrainedTensor& each : stepper.optimizer().tensors()) {
+    tensors.emplace(kWeight + each.name, each.value.detach());
+    if (!each.first.defined()) continue;
+    tensors.emplace(kFirst + each.name, each.first);
+    tensors.emplace(kSecond + each.name, each.second);
+  }
+  tensors.emplace(kChance, stepper.chance().get_state());
+  for (auto& [name, tensor] : tensors) tensor = tensor.contiguous();
+  return tensors;
+}
+
+// Over all that is written but itself, in the order of the names.
+std::string ChecksumOf(const Named& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  std::uint32_t crc = 0;
+  for (const auto& [key, value] : metadata) {
+    if (key == kChecksum) continue;
+    crc = Crc32(crc, key.data(), key.size());
+    crc = Crc32(crc, value.data(), value.size());
+  }
+  for (const auto& [name, tensor] : tensors) {
+    crc = Crc32(crc, name.data(), name.size());
+    crc = Crc32(crc, tensor.const_data_ptr(),
+                static_cast<std::size_t>(tensor.nbytes()));
+  }
+  return std::to_string(crc);
+}
+
+// The steps of each tensor: one that had no gradient for a while lags behind.
+std::string StepsText(const Stepper& stepper) {
+  std::string text = "{";
+  for (const TrainedTensor& each : stepper.optimizer().tensors()) {
+    if (text.size() > 1) text += ", ";
+    text += JsonString(each.name) + ": " + std::to_string(each.steps);
+  }
+  return text + "}";
+}
+
+Outcome<Done> ReadSteps(const std::string& path, const std::string& text,
+                        std::map<std::string, std::int64_t>& steps) {
+  Outcome<Json> json = Json::Parse(text);
+  if (!json.ok()) return Unfit(path, json.fault().cause);
+  const JsonValue& root = json.value().root();
+  for (const JsonValue* at = root.first; at != nullptr; at = at->next) {
+    const std::optional<std::int32_t> count = at->Index();
+    if (!count) return Unfit(path, "a number of steps that is none");
+    steps.emplace(at->key, *count);
+  }
+  return Done{};
+}
+
+// All of a file, read and checked against what a stepper expects.
+struct Saved {
+  Named tensors;
+  std::map<std::string, std::int64_t> tensor_steps;
+  std::int64_t steps = 0;
+  Notes notes;
+};
+
+Outcome<Done> ReadHeader(const Safetensors& file, Saved& saved) {
+  const std::map<std::string, std::string>& metadata = file.metadata();
+  const auto format = metadata.find("format");
+  if (format == metadata.end() || format->second != kFormat) {
+    return Unfit(file.path(), "it is no checkpoint of this version");
+  }
+  for (const char* key : {"steps", "tensor_steps", kChecksum}) {
+    if (!metadata.contains(key)) {
+      return Unfit(file.path(), std::string("it has no ") + key);
+    }
+  }
+  const std::string& steps = metadata.at("steps");
+  const auto [end, error] =
+      std::from_chars(steps.data(), steps.data() + steps.size(), saved.steps);
+  if (error != std::errc() || end != steps.data() + steps.size() ||
+      saved.steps < 0) {
+    return Unfit(file.path(), "a number of steps that is none");
+  }
+  for (const auto& [key, value] : metadata) {
+    if (!key.starts_with(kNote)) continue;
+    saved.notes.emplace(key.substr(std::string_view(kNote).size()), value);
+  }
+  return ReadSteps(file.path(), metadata.at("tensor_steps"),
+                   saved.tensor_steps);
+}
+
+Outcome<Done> ReadTensors(const Safetensors& file, const Named& expected,
+                          Saved& saved) {
+  if (file.tensors().size() != expected.size()) {
+    return Unfit(file.path(), "other tensors were trained");
+  }
+  for (const auto& [name, like] : expected) {
+    const StoredTensor* stored = file.Find(name);
+    const Dtype dtype =
+        like.scalar_type() == at::kByte ? Dtype::kU8 : Dtype::kF32;
+    if (stored == nullptr || stored->shape != like.sizes().vec() ||
+        stored->dtype != dtype) {
+      return Unfit(file.path(), "\"" + name + "\" is missing or different");
+    }
+    Outcome<at::Tensor> tensor = ReadTensor(file, *stored);
+    if (!tensor.ok()) return tensor.fault();
+    saved.tensors.emplace(name, std::move(tensor).value());
+  }
+  if (ChecksumOf(saved.tensors, file.metadata()) !=
+      file.metadata().at(kChecksum)) {
+    return Unfit(file.path(), "its checksum is wrong");
+  }
+  return Done{};
+}
+
+void TakeOver(const Saved& saved, Stepper& stepper) {
+  const at::NoGradGuard no_graph;
+  for (TrainedTensor& each : stepper.optimizer().tensors()) {
+    each.value.copy_(saved.tensors.at(kWeight + each.name));
+    each.steps = saved.tensor_steps.at(each.name);
+    if (!each.first.defined()) continue;
+    each.first.copy_(saved.tensors.at(kFirst + each.name));
+    each.second.copy_(saved.tensors.at(kSecond + each.name));
+  }
+  stepper.Resume(saved.steps, saved.tensors.at(kChance));
+}
+
+}  // namespace
+
+Outcome<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
+                             const Notes& notes) {
+  return CatchTorch([&]() -> Outcome<Done> {
+    const Named tensors = TensorsOf(stepper);
+    std::vector<TensorBytes> bytes;
+    for (const auto& [name, tensor] : tensors) {
+      const Dtype dtype =
+          tensor.scalar_type() == at::kByte ? Dtype::kU8 : Dtype::kF32;
+      bytes.push_back(
+          {name, dtype, tensor.sizes().vec(), tensor.const_data_ptr()});
+    }
+    std::map<std::string, std::string> metadata = {
+        {"format", kFormat},
+        {"steps", std::to_string(stepper.steps())},
+        {"tensor_steps", StepsText(stepper)}};
+    for (const auto& [key, value] : notes) metadata[kNote + key] = value;
+    metadata[kChecksum] = ChecksumOf(tensors, metadata);
+    return WriteSafetensors(path, std::move(bytes), metadata);
+  });
+}
+
+Outcome<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper) {
+  return CatchTorch([&]() -> Outcome<Notes> {
+    Outcome<Safetensors> file = Safetensors::Open(path);
+    if (!file.ok()) return file.fault();
+    Saved saved;
+    Outcome<Done> read = ReadHeader(file.value(), saved);
+    if (read.ok()) read = ReadTensors(file.value(), TensorsOf(stepper), saved);
+    if (!read.ok()) return read.fault();
+    for (const TrainedTensor& each : stepper.optimizer().tensors()) {
+      if (!saved.tensor_steps.contains(each.name)) {
+        return Unfit(path, "it has no steps of \"" + each.name + "\"");
+      }
+    }
+    TakeOver(saved, stepper);
+    return saved.notes;
+  });
+}
+
+}  // namespace frostline

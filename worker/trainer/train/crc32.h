@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: crc32.h
+//
+// The checksum of zip and Ethernet: finds a checkpoint that a disk has bent.
+#ifndef FROSTLINE_WORKER_TRAINER_TRAIN_CRC32_H_
+#define FROSTLINE_WORKER_TRAINER_TRAIN_CRC32_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace frostline {
+
+// Of more bytes behind those of `before`; 0 at the beginning.
+std::uint32_t Crc32(std::uint32_t before, const void* bytes, std::size_t count);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TRAIN_CRC32_H_

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/train/export.h"
+
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "worker/trainer/model/file.h"
+#include "worker/trainer/model/json_text.h"
+#include "worker/trainer/model/limits.h"
+#include "worker/trainer/model/safetensors_writer.h"
+#include "worker/trainer/text/json.h"
+#include "worker/trainer/text/limits.h"
+
+namespace frostline {
+namespace {
+
+// Whatever of these the source has.
+constexpr const char* kTokenizerFiles[] = {"tokenizer.json",
+                                           "tokenizer_config.json",
+                                           "vocab.txt",
+                                           "vocab.json",
+                                           "merges.txt",
+                                           "added_tokens.json",
+                                           "special_tokens_map.json",
+                                           "sentencepiece.bpe.model"};
+
+std::string ClassName(const ModelConfig& config) {
+  if (config.model_type == "bert") return "Bert";
+  if (config.model_type == "distilbert") return "DistilBert";
+  return config.model_type == "roberta" ? "Roberta" : "XLMRoberta";
+}
+
+// What the head decides, as members of a config.json.
+std::string HeadMembers(const Model& model,
+                        const std::vector<std::string>& labels) {
+  const HeadSpec& head = model.head();
+  const bool tokens = head.task == Task::kTokens;
+  std::string names;
+  std::string ids;
+  for (std::int64_t i = 0; i < head.outputs; ++i) {
+    const std::string number = std::to_string(i);
+    const std::string label =
+        JsonString(labels.empty() ? "LABEL_" + number
+                                  : labels[static_cast<std::size_t>(i)]);
+    if (i > 0) names += ", ", ids += ", ";
+    names += JsonString(number) + ": " + label;
+    ids += label + ": " + number;
+  }
+  std::string members = "  \"architectures\": [\"" + ClassName(model.config()) +
+                        "For" + (tokens ? "Token" : "Sequence") +
+                        "Classification\"],\n  \"dtype\": \"float32\",\n"
+                        "  \"id2label\": {" +
+                        names +
+                        "},\n"
+                        "  \"label2id\": {" +
+                        ids + "}";
+  if (!tokens) {
+    members += ",\n  \"problem_type\": \"";
+    members += head.task == Task::kRegression ? "regression"
+                                              : "single_label_classification";
+    members += '"';
+  }
+  return members;
+}
+
+Outcome<Done> CopyTokenizer(const std::string& source,
+                            const std::string& folder) {
+  for (const std::string name : kTokenizerFiles) {
+    std::error_code ignored;  // what cannot be examined is not there
+    if (!std::filesystem::exists(source + "/" + name, ignored)) continue;
+    Outcome<std::string> bytes =
+        ReadWholeFile(source + "/" + name, kMaxTokenizerBytes);
+    if (!bytes.ok()) return bytes.fault();
+    Outcome<Done> put = WriteFileAtomically(folder + "/" + name, bytes.value());
+    if (!put.ok()) return put.fault();
+  }
+  return Done{};
+}
+
+Outcome<Done> WriteWeights(const std::string& path, const Model& model) {
+  return CatchTorch([&] {
+    std::vector<at::Tensor> kept;  // alive until they are written
+    std::vector<TensorBytes> bytes;
+    for (const Parameter& each : model.parameters()) {
+      kept.push_back(each.value.detach().contiguous());
+      bytes.push_back({each.spec.name, Dtype::kF32, each.spec.shape,
+                       kept.back().const_data_ptr()});
+    }
+    return WriteSafetensors(path, std::move(bytes), {{"format", "pt"}});
+  });
+}
+
+}  // namespace
+
+Outcome<std::string> ExportedConfig(std::string_view original,
+                                    const Model& model,
+                                    const std::vector<std::string>& labels) {
+  const HeadSpec& head = model.head();
+  if (head.task == Task::kPairCosine) {
+    return Fault{FaultKind::kUnsupported,
+                 "transformers has no model for pairs that are compared",
+                 "resume from the checkpoint instead"};
+  }
+  if (!labels.empty() &&
+      static_cast<std::int64_t>(labels.size()) != head.outputs) {
+    return Fault{FaultKind::kMisuse, "as many labels as outputs are needed",
+                 "name every class, or none"};
+  }
+  Outcome<Json> json = Json::Parse(original);
+  if (!json.ok()) return json.fault();
+  const std::set<std::string_view> replaced = {
+      "architectures", "dtype",      "torch_dtype", "id2label",
+      "label2id",      "num_labels", "problem_type"};
+  std::string config = "{\n";
+  const JsonValue& root = json.value().root();
+  for (const JsonValue* at = root.first; at != nullptr; at = at->next) {
+    if (replaced.contains(at->key)) continue;
+    config += "  " + JsonString(at->key) + ": " + JsonText(*at) + ",\n";
+  }
+  return config + HeadMembers(model, labels) + "\n}\n";
+}
+
+Outcome<Done> ExportModel(const std::string& folder, const Model& model,
+                          const std::string& source,
+                          const std::vector<std::string>& labels) {
+  Outcome<std::string> original =
+      ReadWholeFile(source + "/config.json", kMaxConfigBytes);
+  if (!original.ok()) return original.fault();
+  Outcome<std::string> config = ExportedConfig(original.value(), model, labels);
+  if (!config.ok()) return config.fault();
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    return Fault{FaultKind::kUnreadable,
+                 "cannot make " + folder + ": " + error.message(),
+                 "name a folder that can be written"};
+  }
+  Outcome<Done> put = CopyTokenizer(source, folder);
+  if (put.ok()) put = WriteWeights(folder + "/model.safetensors", model);
+  if (!put.ok()) return put.fault();
+  return WriteFileAtomically(folder + "/config.json", config.value());
+}
+
+}  // namespace frostline

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: export.h
+//
+// A trained model as a folder that transformers loads: config.json,
+// model.safetensors, and the tokenizer's files.
+#ifndef FROSTLINE_WORKER_TRAINER_TRAIN_EXPORT_H_
+#define FROSTLINE_WORKER_TRAINER_TRAIN_EXPORT_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/trainer/model/model.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+// The config.json of a model that was made from `original`: its members, with
+// the head's architecture and labels in the place of old ones. `labels` has a
+// name for each class, or is empty. kUnsupported for a pair's head, of which
+// transformers knows nothing.
+Outcome<std::string> ExportedConfig(std::string_view original,
+                                    const Model& model,
+                                    const std::vector<std::string>& labels);
+
+// Makes `folder` when it is not there, and replaces the files of these names in
+// it; config.json comes last, so that a folder that has one is complete.
+// `source` is the folder that the model was loaded from: its tokenizer is
+// copied.
+Outcome<Done> ExportModel(const std::string& folder, const Model& model,
+                          const std::string& source,
+                          const std::vector<std::string>& labels);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TRAIN_EXPORT_H_

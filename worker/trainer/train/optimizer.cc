@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/train/optimizer.h"
+
+#include <ATen/ops/_fused_adam.h>
+#include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/full.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace frostline {
+namespace {
+
+// x <- x - rate * factor * change, with one rate or one for each slice.
+void Move(const TrainedTensor& tensor, double factor,
+          const at::Tensor& change) {
+  if (tensor.slice_rates.defined()) {
+    tensor.value.sub_(change * tensor.slice_rates * factor);
+  } else {
+    tensor.value.sub_(change, tensor.rate * factor);
+  }
+}
+
+}  // namespace
+
+Optimizer::Optimizer(const OptimizerOptions& options,
+                     std::vector<TrainedTensor> tensors)
+    : options_(options), tensors_(std::move(tensors)) {
+  if (options_.kind == OptimizerKind::kSgd) return;
+  for (TrainedTensor& each : tensors_) {
+    if (each.first.defined()) continue;
+    each.first = at::zeros_like(each.value.detach());
+    each.second = at::zeros_like(each.value.detach());
+  }
+}
+
+void Optimizer::Step(double factor) {
+  const at::NoGradGuard no_graph;
+  for (TrainedTensor& each : tensors_) {
+    if (!each.value.grad().defined()) continue;
+    ++each.steps;
+    if (options_.kind == OptimizerKind::kSgd) {
+      StepSgd(each, factor);
+    } else if (each.slice_rates.defined()) {
+      StepSlices(each, factor);
+    }
+  }
+  if (options_.kind != OptimizerKind::kSgd) StepWholeTensors(factor);
+}
+
+void Optimizer::StepWholeTensors(double factor) const {
+  struct Group {
+    std::vector<at::Tensor> values, gradients, first, second, steps;
+  };
+  std::map<std::pair<double, bool>, Group> groups;
+  for (const TrainedTensor& each : tensors_) {
+    if (each.slice_rates.defined() || !each.value.grad().defined()) continue;
+    Group& group = groups[{each.rate, each.decays}];
+    group.values.push_back(each.value);
+    group.gradients.push_back(each.value.grad());
+    group.first.push_back(each.first);
+    group.second.push_back(each.second);
+    group.steps.push_back(
+        at::full({}, static_cast<double>(each.steps), each.value.options()));
+  }
+  const OptimizerOptions& o = options_;
+  for (const auto& [key, group] : groups) {
+    const double rate = key.first * factor;
+    const double decay = key.second ? o.weight_decay : 0.0;
+    const auto& [values, gradients, first, second, steps] = group;
+    if (o.kind == OptimizerKind::kAdamW) {
+      at::_fused_adamw_(values, gradients, first, second, {}, steps, rate,
+                        o.beta1, o.beta2, decay, o.epsilon, /*amsgrad=*/false,
+                        /*maximize=*/false);
+    } else {
+      at::_fused_adam_(values, gradients, first, second, {}, steps, rate,
+                       o.beta1, o.beta2, decay, o.epsilon, /*amsgrad=*/false,
+                       /*maximize=*/false);
+    }
+  }
+}
+
+// The formulas above, for rates that differ within the tensor.
+void Optimizer::StepSlices(const TrainedTensor& tensor, double factor) const {
+  const double decay = tensor.decays ? options_.weight_decay : 0.0;
+  at::Tensor gradient = tensor.value.grad();
+  if (decay != 0.0) {
+    if (options_.kind == OptimizerKind::kAdamW) {
+      Move(tensor, factor * decay, tensor.value);
+    } else {
+      gradient = gradient.add(tensor.value, decay);
+    }
+  }
+  tensor.first.lerp_(gradient, 1.0 - options_.beta1);
+  tensor.second.mul_(options_.beta2)
+      .addcmul_(gradient, gradient, 1.0 - options_.beta2);
+  const auto steps = static_cast<double>(tensor.steps);
+  const double first_share = 1.0 - std::pow(options_.beta1, steps);
+  const double second_share = 1.0 - std::pow(options_.beta2, steps);
+  const at::Tensor size =
+      tensor.second.sqrt().div_(std::sqrt(second_share)).add_(options_.epsilon);
+  Move(tensor, factor / first_share, tensor.first / size);
+}
+
+void Optimizer::StepSgd(const TrainedTensor& tensor, double factor) const {
+  const double decay = tensor.decays ? options_.weight_decay : 0.0;
+  at::Tensor gradient = tensor.value.grad();
+  if (decay != 0.0) gradient = gradient.add(tensor.value, decay);
+  Move(tensor, factor, gradient);
+}
+
+double GlobalNorm(const std::vector<at::Tensor>& gradients) {
+  if (gradients.empty()) return 0.0;
+  std::vector<at::Tensor> norms;
+  for (const at::Tensor& each : gradients) {
+    norms.push_back(at::linalg_vector_norm(each));
+  }
+  return at::linalg_vector_norm(at::stack(norms)).item<double>();
+}
+
+double ClipGradients(const std::vector<at::Tensor>& gradients, double limit) {
+  const double norm = GlobalNorm(gradients);
+  if (limit <= 0.0) return norm;
+  const double factor = std::min(1.0, limit / (norm + 1e-6));
+  if (factor >= 1.0) return norm;
+  for (const at::Tensor& each : gradients) each.mul_(factor);
+  return norm;
+}
+
+}  // namespace frostline

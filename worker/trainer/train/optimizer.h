@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: optimizer.h
+//
+// AdamW, Adam and SGD, step for step those of torch.optim, with a rate for
+// each tensor and, where attention heads differ, for each slice.
+//
+//   AdamW: x <- x - r d x, then x <- x - r m^ / (sqrt(v^) + e)
+//   Adam:  g <- g + d x,   then x <- x - r m^ / (sqrt(v^) + e)
+//   SGD:   g <- g + d x,   then x <- x - r g
+//
+// with the rate r, the decay d, and the corrected moments m^ and v^.
+#ifndef FROSTLINE_WORKER_TRAINER_TRAIN_OPTIMIZER_H_
+#define FROSTLINE_WORKER_TRAINER_TRAIN_OPTIMIZER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "worker/trainer/model/torch.h"
+
+namespace frostline {
+
+enum class OptimizerKind : std::uint8_t { kAdamW, kAdam, kSgd };
+
+struct OptimizerOptions {
+  OptimizerKind kind = OptimizerKind::kAdamW;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0.0;  // of the tensors that decay
+};
+
+// A tensor that trains, and what the optimizer remembers of it.
+struct TrainedTensor {
+  std::string name;
+  at::Tensor value;
+  double rate = 0.0;
+  at::Tensor slice_rates;  // instead of `rate`, when defined
+  bool decays = false;
+  at::Tensor first;   // moment, of Adam and AdamW
+  at::Tensor second;  // moment
+  std::int64_t steps = 0;
+};
+
+class Optimizer {
+ public:
+  // Moments that are undefined begin at 0. The tensors are shared with the
+  // caller.
+  Optimizer(const OptimizerOptions& options,
+            std::vector<TrainedTensor> tensors);
+
+  // Takes a step with every rate times `factor`. A tensor without a gradient
+  // is passed over. Throws what LibTorch throws.
+  void Step(double factor);
+
+  const std::vector<TrainedTensor>& tensors() const { return tensors_; }
+  std::vector<TrainedTensor>& tensors() { return tensors_; }
+
+ private:
+  // All tensors of one rate at once, in a single pass over memory.
+  void StepWholeTensors(double factor) const;
+  void StepSlices(const TrainedTensor& tensor, double factor) const;
+  void StepSgd(const TrainedTensor& tensor, double factor) const;
+
+  OptimizerOptions options_;
+  std::vector<TrainedTensor> tensors_;
+};
+
+// The L2 norm over all gradients together; 0 without any.
+double GlobalNorm(const std::vector<at::Tensor>& gradients);
+
+// Scales the gradients so that their norm is at most `limit`, as
+// torch.nn.utils.clip_grad_norm_ does; 0 clips nothing. Returns the norm
+// before.
+double ClipGradients(const std::vector<at::Tensor>& gradients, double limit);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TRAIN_OPTIMIZER_H_

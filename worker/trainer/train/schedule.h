@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: schedule.h
+//
+// The share of its rate at which a module trains at each step, as the
+// schedules of transformers have it: up from 0 while warming up (so that the
+// very first step has rate 0), then down or level. Pure.
+#ifndef FROSTLINE_WORKER_TRAINER_TRAIN_SCHEDULE_H_
+#define FROSTLINE_WORKER_TRAINER_TRAIN_SCHEDULE_H_
+
+#include <cstdint>
+
+namespace frostline {
+
+enum class ScheduleKind : std::uint8_t { kLinear, kConstant, kCosine };
+
+struct Schedule {
+  ScheduleKind kind = ScheduleKind::kLinear;
+  std::int64_t warmup_steps = 0;
+  std::int64_t total_steps = 1;
+
+  // In [0, 1]; `step` counts the steps that were taken before this one.
+  double FactorAt(std::int64_t step) const;
+  // Over all steps, for virtual freezing.
+  double SumOfFactors() const;
+};
+
+// A share of all steps, rounded up.
+std::int64_t WarmupSteps(double share, std::int64_t total_steps);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TRAIN_SCHEDULE_H_

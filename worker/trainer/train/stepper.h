@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: stepper.h
+//
+// One training step after another: forward, loss, backward, clip, move. What
+// the Trainer of transformers does with the same numbers, within 1e-4 after
+// twenty steps (tests/worker/trainer/train).
+//
+//   Outcome<Stepper> stepper = Stepper::Make(model, plan, options);
+//   Outcome<StepResult> result = stepper.value().Step({&batch, 1});
+#ifndef FROSTLINE_WORKER_TRAINER_TRAIN_STEPPER_H_
+#define FROSTLINE_WORKER_TRAINER_TRAIN_STEPPER_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "worker/trainer/freeze/apply_plan.h"
+#include "worker/trainer/model/model.h"
+#include "worker/trainer/text/outcome.h"
+#include "worker/trainer/train/optimizer.h"
+#include "worker/trainer/train/schedule.h"
+
+namespace frostline {
+
+struct StepOptions {
+  OptimizerOptions optimizer;
+  Schedule schedule;
+  double clip_norm = 1.0;  // 0: no clipping
+  double label_smoothing = 0.0;
+  std::uint64_t seed = 0;  // of dropout
+};
+
+struct StepResult {
+  double loss = 0.0;       // before the step
+  double grad_norm = 0.0;  // before clipping
+  double factor = 0.0;     // of every rate
+  // False when the loss or the norm is not: then nothing was moved.
+  bool finite = true;
+};
+
+// What a batch gave without training.
+struct Prediction {
+  at::Tensor logits;        // as Model::Head
+  double loss = 0.0;        // 0 without labels
+  std::int64_t labels = 0;  // that the loss is the mean of
+};
+
+// Not for several threads. The model must outlive it; its tensors are changed
+// in place.
+class Stepper {
+ public:
+  // kMisuse for options that make no sense. Nothing trains: allowed, every step
+  // then moves nothing.
+  static Outcome<Stepper> Make(Model& model, const FreezePlan& plan,
+                               const StepOptions& options);
+
+  // Another plan from the next step on, as when layers thaw one by one. What
+  // goes on training keeps its moments, what begins begins without. kMisuse
+  // for a plan of another model: then nothing changes.
+  Outcome<Done> Replan(const FreezePlan& plan);
+
+  // One step over all of `parts` as if they were one batch: each label weighs
+  // the same, however they are cut.
+  Outcome<StepResult> Step(std::span<const Batch> parts);
+
+  // Without dropout and without a graph.
+  Outcome<Prediction> Predict(const Batch& batch) const;
+
+  const Model& model() const { return *model_; }
+  const FreezePlan& plan() const { return plan_; }
+  const StepOptions& options() const { return options_; }
+  std::int64_t steps() const { return steps_; }
+  Optimizer& optimizer() { return optimizer_; }
+  const Optimizer& optimizer() const { return optimizer_; }
+  const at::Generator& chance() const { return chance_; }
+
+  // For resuming: the steps that were taken, and the state of dropout's dice.
+  void Resume(std::int64_t steps, const at::Tensor& chance);
+
+ private:
+  Stepper(Model& model, const StepOptions& options);
+
+  StepResult StepOrThrow(std::span<const Batch> parts, std::int64_t labels);
+  std::vector<at::Tensor> Gradients() const;
+
+  Model* model_;
+  FreezePlan plan_;
+  StepOptions options_;
+  std::vector<at::Tensor> slice_rates_;  // by parameter, most undefined
+  Optimizer optimizer_;
+  at::Generator chance_;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TRAIN_STEPPER_H_
