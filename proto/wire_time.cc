@@ -2,7 +2,6 @@
 #include "proto/wire_time.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace frostline {
 namespace {
@@ -28,7 +27,8 @@ Duration DurationFromProto(const google::protobuf::Duration& proto) {
   const std::int32_t nanos = proto.nanos();
   const bool one_sign = (proto.seconds() >= 0 && nanos >= 0) ||
                         (proto.seconds() <= 0 && nanos <= 0);
-  if (!one_sign || std::abs(nanos) >= kNanosPerSecond) return Duration(-1);
+  const bool in_range = nanos > -kNanosPerSecond && nanos < kNanosPerSecond;
+  if (!one_sign || !in_range) return Duration(-1);
   const std::int64_t seconds =
       std::clamp(proto.seconds(), -kDaySeconds, kDaySeconds);
   return std::chrono::seconds(seconds) + std::chrono::nanoseconds(nanos);

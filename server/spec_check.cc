@@ -97,7 +97,8 @@ absl::Status CheckSettings(const v1::StudySettings& settings) {
   if (settings.notes().size() > kMaxNotesBytes) {
     return TooLarge("notes", kMaxNotesBytes);
   }
-  if (std::abs(settings.priority()) > kMaxPriority) {
+  if (settings.priority() < -kMaxPriority ||
+      settings.priority() > kMaxPriority) {
     return MakeError(
         ErrorId::kRequestInvalid,
         absl::StrCat("priority ", settings.priority()),
