@@ -98,8 +98,7 @@ Coordinator::Impl::AcquiredBefore(const v1::AcquireRequest& request) {
 }
 
 // As it was granted, whatever has become of it since.
-absl::StatusOr<v1::Lease> Coordinator::Impl::LeaseAgain(
-    const v1::Lease& name) {
+absl::StatusOr<v1::Lease> Coordinator::Impl::LeaseAgain(const v1::Lease& name) {
   v1::LeaseRef ref;
   ref.set_trial(name.trial());
   ref.set_attempt(name.attempt());

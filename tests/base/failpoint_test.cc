@@ -46,7 +46,8 @@ TEST(Failpoint, RefusesWhatItDoesNotKnow) {
   for (const char* armed :
        {"commit.befor:kill", "commit.before", "x", "commit.before:kil",
         "commit.before:kill@0", "commit.before:sleep=x"}) {
-    EXPECT_EXIT(Visit(armed, 1), testing::ExitedWithCode(2), "failpoint_unknown")
+    EXPECT_EXIT(Visit(armed, 1), testing::ExitedWithCode(2),
+                "failpoint_unknown")
         << armed;
   }
 }

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "worker/trainer/data/limits.h"
 #include "base/plain/sha256.h"
+#include "worker/trainer/data/limits.h"
 #include "worker/trainer/data/shown.h"
 #include "worker/trainer/data/yaml_fields.h"
 
