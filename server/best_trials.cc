@@ -5,6 +5,7 @@
 #include <utility>
 
 namespace frostline {
+
 void BestTrials::Offer(std::int64_t number, const std::vector<double>& values) {
   Entry offered{number, {}};
   for (std::size_t i = 0; i < objectives_.size(); ++i) {

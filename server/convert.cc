@@ -114,8 +114,9 @@ v1::Trial TrialToProto(const TrialRow& row, const std::string& study_id,
   proto.set_last_step(row.last_step);
   proto.set_revision(row.revision);
   *proto.mutable_create_time() = TimestampToProto(row.created);
-  if (row.started != 0)
+  if (row.started != 0) {
     *proto.mutable_start_time() = TimestampToProto(row.started);
+  }
   if (row.ended != 0) *proto.mutable_end_time() = TimestampToProto(row.ended);
   proto.set_failure(static_cast<v1::FailureClass>(row.failure));
   proto.set_cause(row.cause);
@@ -136,8 +137,9 @@ v1::Study StudyToProto(const StudyRow& row) {
   proto.set_revision(row.revision);
   *proto.mutable_create_time() = TimestampToProto(row.created);
   *proto.mutable_update_time() = TimestampToProto(row.updated);
-  if (row.expires != 0)
+  if (row.expires != 0) {
     *proto.mutable_expire_time() = TimestampToProto(row.expires);
+  }
   return proto;
 }
 

@@ -71,9 +71,10 @@ absl::StatusOr<v1::HeartbeatReply> Coordinator::Impl::Heartbeat(
   reply.set_drain(worker->row.state == WorkerState::kDraining);
   for (const v1::LeaseProgress& progress : request.leases()) {
     v1::Directive directive = Renew(batch, progress.lease(), reply.drain());
-    if (directive.action() != v1::Directive::LEASE_LOST) {
-      Hear(batch, progress, reply);
-    }
+    // Nobody will forget what is heard of a trial that has ended.
+    const bool runs = directive.action() != v1::Directive::LEASE_LOST &&
+                      directive.action() != v1::Directive::STOP_CANCELLED;
+    if (runs) Hear(batch, progress, reply);
     *reply.add_directives() = std::move(directive);
   }
   return reply;

@@ -39,6 +39,7 @@ absl::Status Coordinator::Impl::Load(Duration grace) {
   key_of_study_.clear();
   workers_.Clear();
   prune_wanted_.clear();
+  progress_.clear();
   fresh_replies_.clear();
   fresh_attempts_.clear();
   changed_.clear();

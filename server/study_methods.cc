@@ -267,6 +267,7 @@ absl::StatusOr<v1::Study> Coordinator::Impl::DeleteStudy(
     leases_.Remove({key, number});
     workers_.Lets(trial.row.worker, {key, number});
     prune_wanted_.erase({key, number});
+    progress_.erase({key, number});
   }
   proposer_.Close(key);
   key_of_study_.erase(book->row().id);

@@ -24,8 +24,9 @@ namespace frostline {
 // the answer says what is wrong.
 inline constexpr int kMaxTransportBytes = 2 * 1024 * 1024;
 
-// 60 s is the rule; the slack forgives a client's rounding.
-inline constexpr Duration kLongestDeadline = std::chrono::seconds(65);
+// One minute is the rule; the slack forgives a client's rounding.
+inline constexpr Duration kLongestDeadline =
+    std::chrono::seconds(kLongestDeadlineSeconds + 5);
 
 // Until `deadline`, which counts on the system's clock as gRPC's do.
 // DEADLINE_INVALID when there is none or it is too far.

@@ -14,7 +14,6 @@
 namespace frostline {
 namespace {
 
-constexpr int kMaxSlots = 1024;
 constexpr std::size_t kMaxLabels = 64;
 constexpr double kMaxBytes = 1e18;
 constexpr char kUnits[] = "KMGT";

@@ -19,6 +19,9 @@
 
 namespace frostline {
 
+// The contract's bound on Worker.slots.
+inline constexpr int kMaxSlots = 1024;
+
 struct AgentOptions {
   std::string connect = "127.0.0.1:7070";
   std::string id;  // of the worker; filled from host and process when not given

@@ -10,7 +10,6 @@
 namespace frostline {
 namespace {
 
-constexpr std::size_t kMaxSlots = 1024;
 // Both libraries read it; the second knows a name of its own too.
 constexpr const char* kThreadVariables[] = {"OMP_NUM_THREADS",
                                             "MKL_NUM_THREADS"};
@@ -39,7 +38,7 @@ absl::StatusOr<std::size_t> CountSlots(const AgentOptions& options,
     return MakeError(ErrorId::kRequestInvalid, "this node has no GPU to see",
                      "give --slots a number", "--slots");
   }
-  return std::min(gpus * per_gpu, kMaxSlots);
+  return std::min(gpus * per_gpu, std::size_t{kMaxSlots});
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace {
 
 constexpr Duration kLongestWait = std::chrono::seconds(60);
 constexpr int kMostMeasurements = 1'000;
-constexpr std::size_t kMostReportBytes =
-    256 * 1024;  // of the 1 MiB of a request
+// Of the 1 MiB of a request.
+constexpr std::size_t kMostReportBytes = std::size_t{256} << 10;
 
 }  // namespace
 
@@ -119,8 +119,9 @@ void TrialRun::TakeReport(const ReportMessage& report,
   for (const auto& [name, value] : report.metrics) {
     (*measurement->mutable_metrics())[name] = value;
   }
+  pending_bytes_ += measurement->ByteSizeLong();
   if (pending_.measurements_size() == kMostMeasurements ||
-      pending_.ByteSizeLong() > kMostReportBytes) {
+      pending_bytes_ > kMostReportBytes) {
     SendReports();
   }
 }

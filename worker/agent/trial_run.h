@@ -96,6 +96,7 @@ class TrialRun {
   v1::Outcome::Kind outcome_kind_ = v1::Outcome::KIND_UNSPECIFIED;
 
   v1::ReportRequest pending_;
+  std::size_t pending_bytes_ = 0;  // of its measurements
   std::int64_t reports_ = 0;
   std::int64_t last_step_ = -1;
   std::string folder_;

@@ -92,6 +92,7 @@ void TrialRun::SendReports() {
   outbox_.Add(pending_);
   FROSTLINE_FAILPOINT(kAgentReportSpooled);
   pending_.Clear();
+  pending_bytes_ = 0;
   context_.courier.Ring();
 }
 
