@@ -67,6 +67,14 @@
   X(TrainerStart,        5001, FailedPrecondition, "TRAINER_START",         "the trainer program could not be started") \
   X(TrainerProtocol,     5002, InvalidArgument,    "TRAINER_PROTOCOL",      "the trainer wrote a line that is no message") \
   X(TrainerExited,       5003, Aborted,            "TRAINER_EXITED",        "the trainer ended before its trial did")  \
+  X(TrainerFile,         5010, FailedPrecondition, "TRAINER_FILE",          "a file of the worker's registry cannot be read") \
+  X(TrainerSyntax,       5011, InvalidArgument,    "TRAINER_SYNTAX",        "a file of the worker's registry is malformed") \
+  X(TrainerLimit,        5012, ResourceExhausted,  "TRAINER_LIMIT",         "a file or a text is over a limit of the trainer") \
+  X(TrainerUnsupported,  5013, Unimplemented,      "TRAINER_UNSUPPORTED",   "the trainer does not do this exactly, so it does not do it") \
+  X(TrainerMismatch,     5014, FailedPrecondition, "TRAINER_MISMATCH",      "files, or a file and the study, do not fit each other") \
+  X(TrainerMisuse,       5015, InvalidArgument,    "TRAINER_MISUSE",        "the study asks a trainer for what cannot be") \
+  X(TrainerMemory,       5016, ResourceExhausted,  "TRAINER_MEMORY",        "the trial needs more memory than there is") \
+  X(TrainerNotFinite,    5017, OutOfRange,         "TRAINER_NOT_FINITE",    "the loss became infinite or no number") \
   X(TrialsTooFew,        6001, FailedPrecondition, "TRIALS_TOO_FEW",        "importance needs more finished trials")   \
   X(TargetConstant,      6002, FailedPrecondition, "TARGET_CONSTANT",       "every trial has the same value")          \
   X(EvaluatorUnknown,    6003, InvalidArgument,    "EVALUATOR_UNKNOWN",     "no importance evaluator has this name")   \

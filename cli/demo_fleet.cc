@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/demo_fleet.h"
 
+#include <algorithm>
 #include <csignal>
+#include <cstdlib>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -47,6 +50,19 @@ std::string ListenAddressIn(const std::string& output) {
   return end == std::string::npos ? "" : output.substr(start, end - start);
 }
 
+absl::StatusOr<std::vector<std::string>> SyntheticTrainer() {
+  ASSIGN_OR_RETURN(const std::string trainer,
+                   SiblingProgram("frostline-demo-trainer"));
+  return std::vector<std::string>{"--exec", Quote(trainer)};
+}
+
+absl::StatusOr<std::vector<std::string>> RealTrainer(
+    const std::string& registry) {
+  // The worker finds it by itself, and would say so in its log alone.
+  RETURN_IF_ERROR(SiblingProgram("frostline-trainer").status());
+  return std::vector<std::string>{"--registry", registry};
+}
+
 absl::Status DemoFleet::Start(const std::string& name,
                               const std::string& program,
                               const std::vector<std::string>& arguments) {
@@ -82,14 +98,20 @@ absl::Status DemoFleet::StartCoordinator(StopSignals& signals) {
                    "read its log, mend what it says, and start the demo again");
 }
 
-absl::Status DemoFleet::StartWorkers(int count) {
-  ASSIGN_OR_RETURN(const std::string trainer,
-                   SiblingProgram("frostline-demo-trainer"));
+absl::Status DemoFleet::StartWorkers(int count,
+                                     const std::vector<std::string>& trainer) {
+  // Each would take all cores for itself. What the user has set stays.
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  const int share = std::max(1, cores / std::max(1, count));
+  setenv("OMP_NUM_THREADS", absl::StrCat(share).c_str(), /*overwrite=*/0);
   for (int i = 1; i <= count; ++i) {
-    RETURN_IF_ERROR(Start(
-        absl::StrCat("worker ", i), "frostline-worker",
-        {"--connect", address_, "--id", absl::StrCat("demo-", i), "--exec",
-         Quote(trainer), "--run-dir", absl::StrCat(folder_, "/runs-", i)}));
+    std::vector<std::string> arguments = {
+        "--connect", address_,
+        "--id",      absl::StrCat("demo-", i),
+        "--run-dir", absl::StrCat(folder_, "/runs-", i)};
+    arguments.insert(arguments.end(), trainer.begin(), trainer.end());
+    RETURN_IF_ERROR(
+        Start(absl::StrCat("worker ", i), "frostline-worker", arguments));
   }
   return absl::OkStatus();
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "cli/child_process.h"
 #include "cli/stop_signals.h"
 
@@ -26,8 +27,9 @@ class DemoFleet {
 
   // Returns when the coordinator listens.
   absl::Status StartCoordinator(StopSignals& signals);
-  // REQUIRES: the coordinator listens.
-  absl::Status StartWorkers(int count);
+  // REQUIRES: the coordinator listens. `trainer`: the arguments that say what
+  // they run. Together they use the machine's cores once.
+  absl::Status StartWorkers(int count, const std::vector<std::string>& trainer);
 
   // TRAINER_EXITED with the last lines of its log when one of them has ended.
   absl::Status Check();
@@ -45,6 +47,12 @@ class DemoFleet {
   std::string address_;
   std::vector<std::unique_ptr<ChildProcess>> children_;  // coordinator first
 };
+
+// --exec with the synthetic trainer, or --registry with the real one.
+// TRAINER_START when its program is not beside ours.
+absl::StatusOr<std::vector<std::string>> SyntheticTrainer();
+absl::StatusOr<std::vector<std::string>> RealTrainer(
+    const std::string& registry);
 
 // HOST:PORT of a line "listening on HOST:PORT" in the coordinator's output; ""
 // when the line is not there, or not whole, yet.

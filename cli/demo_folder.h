@@ -26,6 +26,7 @@ class DemoFolder {
 
   const std::string& path() const { return path_; }
   bool stays() const { return stays_; }
+  void Keep() { stays_ = true; }
 
  private:
   DemoFolder(const std::string& path, bool stays)

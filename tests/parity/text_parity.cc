@@ -30,7 +30,7 @@ Tokenizer TokenizerOf(const fs::path& recording) {
     return std::move(made).value();
   }
   const fs::path json = folder / "tokenizer.json";
-  return LoadTokenizer(
+  return TokenizerOfFile(
       (fs::exists(json) ? json : folder / "vocab.txt").string());
 }
 

@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "base/error.h"
 #include "base/status_macros.h"
+#include "worker/agent/trainer_choice.h"
 
 namespace frostline {
 namespace {
@@ -43,15 +44,6 @@ absl::Status ReadLabels(const std::vector<std::string>& labels,
   if (options->labels.size() <= kMaxLabels) return absl::OkStatus();
   return BadOption("--label", "is given too often",
                    absl::StrCat("give at most ", kMaxLabels));
-}
-
-absl::Status CheckExec(const AgentOptions& options) {
-  if (!absl::StripAsciiWhitespace(options.exec).empty()) {
-    return absl::OkStatus();
-  }
-  return BadOption("--exec", "is missing, and no trainer is built in",
-                   "give the command line of your trainer, e.g. --exec "
-                   "frostline-demo-trainer or --exec \"python train.py\"");
 }
 
 absl::Status ReadKeep(const RawAgentOptions& raw, AgentOptions* options) {
@@ -124,7 +116,7 @@ absl::StatusOr<std::int64_t> ReadBytesOption(const std::string& option,
 absl::Status ReadOptions(const RawAgentOptions& raw, AgentOptions* options) {
   RETURN_IF_ERROR(ReadSlots(raw.slots, options));
   RETURN_IF_ERROR(ReadLabels(raw.labels, options));
-  RETURN_IF_ERROR(CheckExec(*options));
+  RETURN_IF_ERROR(ChooseTrainer(FolderOfThisProgram(), options));
   RETURN_IF_ERROR(ReadKeep(raw, options));
   ASSIGN_OR_RETURN(options->hang_after,
                    ReadTimeOption("--hang-after", raw.hang_after));

@@ -38,9 +38,12 @@ void Declare(CLI::App* app, AgentOptions* options, RawAgentOptions* raw) {
                   "Trials that may share a GPU")
       ->check(CLI::Range(1, kMaxSlotsPerGpu))
       ->capture_default_str();
+  app->add_option("--registry", options->registry,
+                  "Folder of this node's models and data sets (models.yaml, "
+                  "datasets.yaml); trains with frostline-trainer");
   app->add_option("--exec", options->exec,
-                  "Command line of the trainer, in words as for /bin/sh; see "
-                  "docs/reference/trainer-protocol.md");
+                  "Another trainer: its command line, in words as for "
+                  "/bin/sh; see docs/reference/trainer-protocol.md");
   app->add_option("--run-dir", options->run_dir,
                   "Folder for undelivered results and for trials' files")
       ->capture_default_str();

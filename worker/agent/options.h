@@ -4,6 +4,7 @@
 //
 // The command line of frostline-worker.
 //
+//   frostline-worker --connect host:7070 --slots gpu --registry /srv/models
 //   frostline-worker --connect host:7070 --slots 2 --exec "python train.py"
 #ifndef FROSTLINE_WORKER_AGENT_OPTIONS_H_
 #define FROSTLINE_WORKER_AGENT_OPTIONS_H_
@@ -28,6 +29,7 @@ struct AgentOptions {
   int slots = 1;
   bool slot_per_gpu = false;  // --slots gpu
   std::string exec;           // the trainer's command line
+  std::string registry;       // folder of models and data sets; may be empty
   std::string run_dir = "./frostline-runs";
   std::map<std::string, std::string> labels;
   std::string study;  // id; empty: any

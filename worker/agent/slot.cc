@@ -112,6 +112,10 @@ absl::Status Slot::EnsureTrainer() {
   command.environment = {"FROSTLINE_WORKER=" + context_.options.id,
                          absl::StrCat("FROSTLINE_SLOT=", number_),
                          absl::StrCat("FROSTLINE_PROTOCOL=", kProtocolVersion)};
+  if (!context_.options.registry.empty()) {
+    command.environment.push_back("FROSTLINE_REGISTRY=" +
+                                  context_.options.registry);
+  }
   command.environment.insert(command.environment.end(), environment_.begin(),
                              environment_.end());
   ASSIGN_OR_RETURN(trainer_, TrainerProcess::Start(command, log_));

@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// frostline-trainer: the process that holds LibTorch. What it can do today is
-// prove that it was built and installed well; frostline-worker --exec runs
-// trials with any other program.
+// frostline-trainer: the process that holds LibTorch. The bill of materials;
+// what it does with it is process/trainer.h.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
 #include <iostream>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
+#include "worker/trainer/model/torch.h"
+#include "worker/trainer/process/options.h"
+#include "worker/trainer/process/trainer.h"
 #include "worker/trainer/self_check.h"
+#include "worker/trainer/trial/fault_text.h"
 
+namespace frostline {
 namespace {
 
 // The exit codes are those of base/exit_code.h, which this folder does not
@@ -16,34 +27,85 @@ constexpr int kOk = 0;
 constexpr int kFailure = 1;
 constexpr int kUsage = 2;
 
-constexpr char kHelp[] =
-    "usage: frostline-trainer --self-check | --version | --help\n"
-    "\n"
-    "  --self-check  multiply two matrices with LibTorch, compare with the\n"
-    "                known answer, print one line of JSON; exit 0 or 1\n"
-    "  --version     print the versions of Frostline and LibTorch\n"
-    "  --help        print this\n";
+std::string Software() {
+  return "frostline-trainer " FROSTLINE_VERSION ", LibTorch " + TorchVersion();
+}
 
-int SelfCheckAndPrint() {
-  const frostline::SelfCheck check = frostline::RunSelfCheck();
-  std::cout << frostline::ToJson(check) << "\n";
+int Complain(const Fault& fault, int code) {
+  std::cerr << "frostline-trainer: " << FaultText(fault) << std::endl;
+  return code;
+}
+
+double SteadySeconds() {
+  return std::chrono::duration<double>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// LibTorch's own default may be 1, or every thread of a shared node.
+void SetThreads(int wanted) {
+  int threads = wanted;
+  if (const char* given = std::getenv("OMP_NUM_THREADS"); threads == 0 && given) {
+    threads = std::atoi(given);
+  }
+  if (threads <= 0) {
+    threads = static_cast<int>(std::thread::hardware_concurrency());
+  }
+  if (threads > 0) at::set_num_threads(threads);
+}
+
+int CheckAndPrint() {
+  const SelfCheck check = RunSelfCheck();
+  std::cout << ToJson(check) << "\n";
   return check.ok ? kOk : kFailure;
 }
 
+int Train(const TrainerOptions& options) {
+  Outcome<Device> device = Device::Open(options.device);
+  if (!device.ok()) return Complain(device.fault(), kFailure);
+  SetThreads(options.threads);
+  const SelfCheck check = RunSelfCheck();
+  std::cerr << ToJson(check) << std::endl;
+  if (!check.ok) return kFailure;
+  Outcome<Workbench> workbench =
+      Workbench::Open(options.registry, device.value());
+  if (!workbench.ok()) return Complain(workbench.fault(), kFailure);
+  Outbox outbox(STDOUT_FILENO);
+  Inbox inbox(STDIN_FILENO);
+  Trainer({inbox, outbox, workbench.value(),
+           {device.value(), SteadySeconds, options.checkpoint_seconds},
+           Software()})
+      .Run();
+  // The reader may wait for an agent that will say no more.
+  if (outbox.broken()) std::_Exit(kFailure);
+  return kOk;
+}
+
+int Main(const std::vector<std::string>& arguments) {
+  const Outcome<TrainerOptions> options = ReadOptions(arguments);
+  if (!options.ok()) {
+    std::cerr << kTrainerHelp;
+    return Complain(options.fault(), kUsage);
+  }
+  switch (options.value().action) {
+    case TrainerOptions::Action::kSelfCheck:
+      SetThreads(options.value().threads);
+      return CheckAndPrint();
+    case TrainerOptions::Action::kVersion:
+      std::cout << Software() << "\n";
+      return kOk;
+    case TrainerOptions::Action::kHelp:
+      std::cout << kTrainerHelp;
+      return kOk;
+    case TrainerOptions::Action::kTrain:
+      return Train(options.value());
+  }
+  return kUsage;
+}
+
 }  // namespace
+}  // namespace frostline
 
 int main(int argc, char** argv) {
-  const std::string argument = argc == 2 ? argv[1] : "";
-  if (argument == "--self-check") return SelfCheckAndPrint();
-  if (argument == "--version") {
-    std::cout << "frostline-trainer " FROSTLINE_VERSION ", LibTorch "
-              << frostline::TorchVersion() << "\n";
-    return kOk;
-  }
-  if (argument == "--help") {
-    std::cout << kHelp;
-    return kOk;
-  }
-  std::cerr << kHelp;
-  return kUsage;
+  return frostline::Main({argv + 1, argv + argc});
 }

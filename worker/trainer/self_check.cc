@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/self_check.h"
 
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/from_blob.h>
-#include <ATen/ops/matmul.h>
+#include <ATen/Version.h>
 #include <torch/version.h>
 
+#include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "worker/trainer/device/device.h"
+#include "worker/trainer/device/loaded_libraries.h"
+#include "worker/trainer/device/speed.h"
 
 namespace frostline {
 namespace {
@@ -64,9 +67,48 @@ void Compare(const at::Tensor& product, SelfCheck& check) {
   check.ok = true;
 }
 
-std::string OneLine(const char* what) {
-  const std::string text = what;
-  return text.substr(0, text.find('\n'));
+// What at::show_config() says behind `label`, up to `end`.
+std::string Behind(const std::string& config, const std::string& label,
+                   const char* end) {
+  const std::size_t at = config.find(label);
+  if (at == std::string::npos) return "";
+  const std::size_t start = at + label.size();
+  return config.substr(start, config.find_first_of(end, start) - start);
+}
+
+void Describe(const Device& device, SelfCheck& check) {
+  const std::string config = at::show_config();
+  check.device = device.name();
+  check.threads = at::get_num_threads();
+  check.simd = at::get_cpu_capability();
+  check.blas = Behind(config, "BLAS_INFO=", ",\n");
+  check.mkl = Behind(config, "Math Kernel Library Version ", " -\n");
+  check.onednn = Behind(config, "MKL-DNN v", " \n");
+  check.openmp = OpenMpRuntimes();
+  check.does_bf16_well = device.does_bf16_well();
+  check.expected_gflops = device.PeakGflops(check.threads);
+  if (!device.note().empty()) check.warnings.push_back(device.note());
+}
+
+void Multiply(const Device& device, SelfCheck& check) {
+  std::vector<float> left = Fill(kRows, kInner, LeftAt);
+  std::vector<float> right = Fill(kInner, kColumns, RightAt);
+  const at::Tensor a = at::from_blob(left.data(), {kRows, kInner});
+  const at::Tensor b = at::from_blob(right.data(), {kInner, kColumns});
+  const at::Tensor product =
+      at::matmul(a.to(device.torch()), b.to(device.torch()));
+  Compare(product.to(at::kCPU).contiguous(), check);  // [rows, columns]
+}
+
+void Measure(const Device& device, SelfCheck& check) {
+  using std::chrono_literals::operator""ms;
+  check.fp32_gflops = MeasureGflops(device, Precision::kFp32, 120ms);
+  if (!check.does_bf16_well) return;
+  check.bf16_gflops = MeasureGflops(device, Precision::kBf16, 60ms);
+}
+
+std::string Rounded(double number) {
+  return std::to_string(std::llround(number));
 }
 
 // What JSON asks for and an error message can contain.
@@ -79,34 +121,108 @@ std::string Quote(const std::string& text) {
   return quoted + '"';
 }
 
+std::string Quote(const std::vector<std::string>& texts) {
+  std::string list = "[";
+  for (const std::string& text : texts) {
+    if (list.size() > 1) list += ", ";
+    list += Quote(text);
+  }
+  return list + "]";
+}
+
 }  // namespace
 
 std::string TorchVersion() { return TORCH_VERSION; }
 
-SelfCheck RunSelfCheck() {
+SelfCheck RunSelfCheck(const std::string& name) {
   SelfCheck check;
   check.torch_version = TorchVersion();
-  try {
-    std::vector<float> left = Fill(kRows, kInner, LeftAt);
-    std::vector<float> right = Fill(kInner, kColumns, RightAt);
-    const at::Tensor a = at::from_blob(left.data(), {kRows, kInner});
-    const at::Tensor b = at::from_blob(right.data(), {kInner, kColumns});
-    Compare(at::matmul(a, b).contiguous(), check);  // [rows, columns]
-  } catch (const std::exception& error) {
-    check.error = OneLine(error.what());
+  Outcome<Done> done = CatchTorch([&]() -> Outcome<Done> {
+    Outcome<Device> device = Device::Open(name);
+    if (!device.ok()) return device.fault();
+    Describe(device.value(), check);
+    Multiply(device.value(), check);
+    if (check.ok) Measure(device.value(), check);
+    return Done{};
+  });
+  if (!done.ok()) {
+    check.ok = false;
+    check.error = done.fault().cause;
   }
+  const std::vector<std::string> more = WarningsOf(check);
+  check.warnings.insert(check.warnings.end(), more.begin(), more.end());
   return check;
+}
+
+std::vector<std::string> WarningsOf(const SelfCheck& check) {
+  constexpr double kSlowBelow = 0.5;
+  std::vector<std::string> warnings;
+  if (check.fp32_gflops > 0.0 &&
+      check.fp32_gflops < kSlowBelow * check.expected_gflops) {
+    warnings.push_back(
+        "fp32 products reach " + Rounded(check.fp32_gflops) + " of about " +
+        Rounded(check.expected_gflops) +
+        " GFLOP/s: is the machine busy, or the BLAS of LibTorch a slow one?");
+  }
+  if (check.bf16_gflops > 0.0 && check.bf16_gflops < check.fp32_gflops) {
+    warnings.push_back("bf16 products are slower than fp32: ask for fp32");
+  }
+  if (check.openmp.size() > 1) {
+    warnings.push_back(
+        "there are several OpenMP runtimes in this process, "
+        "which slow each other down: " +
+        check.openmp[0] + " and " + check.openmp[1]);
+  }
+  return warnings;
 }
 
 std::string ToJson(const SelfCheck& check) {
   std::ostringstream json;
   json.precision(15);
-  json << "{\"ok\": " << (check.ok ? "true" : "false")
+  json << std::boolalpha << "{\"ok\": " << check.ok
        << ", \"torch\": " << Quote(check.torch_version)
-       << ", \"matmul_sum\": " << check.matmul_sum;
+       << ", \"matmul_sum\": " << check.matmul_sum
+       << ", \"device\": " << Quote(check.device)
+       << ", \"threads\": " << check.threads
+       << ", \"simd\": " << Quote(check.simd)
+       << ", \"blas\": " << Quote(check.blas)
+       << ", \"mkl\": " << Quote(check.mkl)
+       << ", \"onednn\": " << Quote(check.onednn)
+       << ", \"openmp\": " << Quote(check.openmp)
+       << ", \"does_bf16_well\": " << check.does_bf16_well
+       << ", \"fp32_gflops\": " << Rounded(check.fp32_gflops)
+       << ", \"bf16_gflops\": " << Rounded(check.bf16_gflops)
+       << ", \"expected_gflops\": " << Rounded(check.expected_gflops)
+       << ", \"warnings\": " << Quote(check.warnings);
   if (!check.ok) json << ", \"error\": " << Quote(check.error);
   json << "}";
   return json.str();
+}
+
+std::vector<std::string> ToLines(const SelfCheck& check) {
+  const auto or_none = [](const std::string& text) {
+    return text.empty() ? "none" : text;
+  };
+  std::string figures = Rounded(check.fp32_gflops) + " GFLOP/s in fp32";
+  if (check.expected_gflops > 0.0) {
+    figures += " (should be about " + Rounded(check.expected_gflops) + ")";
+  }
+  if (check.bf16_gflops > 0.0) {
+    figures += ", " + Rounded(check.bf16_gflops) + " in bf16";
+  }
+  std::vector<std::string> lines = {
+      "LibTorch " + check.torch_version + " on " + or_none(check.device) +
+          ", threads: " + std::to_string(check.threads) +
+          ", kernels: " + or_none(check.simd),
+      "BLAS " + or_none(check.blas) + ", MKL " + or_none(check.mkl) +
+          ", oneDNN " + or_none(check.onednn) + ", OpenMP " +
+          (check.openmp.empty() ? "none" : check.openmp.front()),
+      figures};
+  for (const std::string& each : check.warnings) {
+    lines.push_back("warning: " + each);
+  }
+  if (!check.ok) lines.push_back("error: " + check.error);
+  return lines;
 }
 
 }  // namespace frostline

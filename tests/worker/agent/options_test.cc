@@ -12,6 +12,7 @@
 #include "tests/support/temp_folder.h"
 #include "worker/agent/hardware.h"
 #include "worker/agent/slot_plan.h"
+#include "worker/agent/trainer_choice.h"
 
 namespace frostline {
 namespace {
@@ -88,6 +89,30 @@ TEST(AgentOptions, MistakesNameTheOption) {
   EXPECT_THAT(Parse({"--exec", "x", "--id", "../x"}),
               FailsWith(ErrorId::kNameInvalid));
   EXPECT_THAT(Parse({"--nonsense"}), FailsWith(ErrorId::kRequestInvalid));
+}
+
+TEST(AgentOptions, ARegistryTrainsWithTheTrainerBeside) {
+  const TempFolder folder;
+  std::ofstream(folder.path() / "frostline-trainer") << "";
+  AgentOptions options;
+  options.registry = folder.path();
+  ASSERT_OK(ChooseTrainer(folder.path(), &options));
+  EXPECT_EQ(options.exec, "'" + (folder.path() / "frostline-trainer").string() + "'");
+
+  options.exec = "python train.py";  // finds the registry by its variable
+  ASSERT_OK(ChooseTrainer("/nowhere", &options));
+  EXPECT_EQ(options.exec, "python train.py");
+}
+
+TEST(AgentOptions, ARegistryThatIsNoneOrWithoutATrainerIsAMistake) {
+  const TempFolder folder;
+  AgentOptions options;
+  options.registry = folder.path() / "absent";
+  EXPECT_THAT(ChooseTrainer(folder.path(), &options),
+              FailsAt(ErrorId::kRequestInvalid, "--registry"));
+  options.registry = folder.path();
+  EXPECT_THAT(ChooseTrainer(folder.path(), &options),
+              FailsAt(ErrorId::kRequestInvalid, "--registry"));
 }
 
 TEST(AgentOptions, VersionAndHelpArePrinted) {

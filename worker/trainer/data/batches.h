@@ -63,8 +63,7 @@ class BatchPlanner {
   BatchOptions options_;
 };
 
-// The next batch, and moves the position behind it, into the next epoch where
-// this one ends. Keeps the epoch's plan, so that a step costs next to nothing.
+// The next batch, and moves the position behind it. Keeps the epoch's plan, so that a step costs next to nothing.
 class BatchCursor {
  public:
   // `planner` must outlive the cursor and have rows.
@@ -72,6 +71,8 @@ class BatchCursor {
 
   const RowBatch& Next();
   const BatchPosition& position() const { return position_; }
+  // True when the next batch is the first of another epoch.
+  bool AtEpochEnd() const { return position_.batch >= plan_.size(); }
 
  private:
   const BatchPlanner& planner_;

@@ -21,14 +21,20 @@ std::size_t RoundedUp(std::size_t width, const PadOptions& options) {
   return std::max(width, std::min(rounded, options.max_width));
 }
 
-Outcome<Done> EncodeRow(const Dataset& data, std::uint32_t row,
+// Which texts of an example make one row.
+enum class Texts { kAll, kFirst, kSecond };
+
+Outcome<Done> EncodeRow(const Dataset& data, std::uint32_t row, Texts texts,
                         const EncodeOptions& options, Encoder& encoder,
                         Encoding& encoding) {
   if (data.task() == TaskKind::kTagging) {
     return encoder.EncodeWords(data.words(row), options, encoding);
   }
   const Example& example = data[row];
-  if (data.is_pair()) {
+  if (texts == Texts::kSecond) {
+    return encoder.Encode(example.second, options, encoding);
+  }
+  if (texts == Texts::kAll && data.is_pair()) {
     return encoder.EncodePair(example.text, example.second, options, encoding);
   }
   return encoder.Encode(example.text, options, encoding);
@@ -113,16 +119,28 @@ void TokenStore::Pad(std::span<const std::uint32_t> rows,
 Outcome<TokenStore> Tokenize(const Dataset& data,
                              std::span<const std::uint32_t> rows,
                              const Tokenizer& tokenizer,
-                             const EncodeOptions& options) {
+                             const EncodeOptions& options, PairForm form) {
+  std::vector<Texts> passes = {Texts::kAll};
+  if (form == PairForm::kApart) {
+    if (!data.is_pair()) {
+      return Fault{FaultKind::kMisuse,
+                   "texts are to be compared, and the data have no second one",
+                   "name its column: columns: {second: ...}"};
+    }
+    passes = {Texts::kFirst, Texts::kSecond};
+  }
   TokenStore store;
   store.tagging_ = data.task() == TaskKind::kTagging;
   Encoder encoder(tokenizer);
   Encoding encoding;
-  for (const std::uint32_t row : rows) {
-    Outcome<Done> encoded = EncodeRow(data, row, options, encoder, encoding);
-    if (!encoded.ok()) return encoded.fault();
-    Outcome<Done> added = store.Add(data, row, encoding);
-    if (!added.ok()) return added.fault();
+  for (const Texts texts : passes) {
+    for (const std::uint32_t row : rows) {
+      Outcome<Done> done =
+          EncodeRow(data, row, texts, options, encoder, encoding);
+      if (!done.ok()) return done.fault();
+      done = store.Add(data, row, encoding);
+      if (!done.ok()) return done.fault();
+    }
   }
   return store;
 }

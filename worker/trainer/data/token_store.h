@@ -23,6 +23,14 @@
 
 namespace frostline {
 
+// How a pair is read. Apart, a store of n pairs has 2n rows: 0 to n-1 are the
+// first texts, n to 2n-1 the second ones, each with the label, the target and
+// the weight of its pair.
+enum class PairForm {
+  kJoined,  // [CLS] a [SEP] b [SEP]: one row
+  kApart,   // [CLS] a [SEP], [CLS] b [SEP]: for heads that compare two texts
+};
+
 struct PadOptions {
   std::int64_t pad_id = 0;
   // The width is rounded up to a multiple of this, for tensor cores.
@@ -60,7 +68,8 @@ class TokenStore {
   friend Outcome<TokenStore> Tokenize(const Dataset& data,
                                       std::span<const std::uint32_t> rows,
                                       const Tokenizer& tokenizer,
-                                      const EncodeOptions& options);
+                                      const EncodeOptions& options,
+                                      PairForm form);
   Outcome<Done> Add(const Dataset& data, std::uint32_t row,
                     const Encoding& encoding);
 
@@ -74,11 +83,13 @@ class TokenStore {
   std::vector<float> weights_;
 };
 
-// Encodes these rows in this order, cut to options.max_length.
+// Encodes these rows in this order, cut to options.max_length. kMisuse for
+// texts apart where the data are no pairs.
 Outcome<TokenStore> Tokenize(const Dataset& data,
                              std::span<const std::uint32_t> rows,
                              const Tokenizer& tokenizer,
-                             const EncodeOptions& options);
+                             const EncodeOptions& options,
+                             PairForm form = PairForm::kJoined);
 
 }  // namespace frostline
 

@@ -33,6 +33,8 @@ class VerifiedFiles {
     return root_.OpenFile(relative);
   }
 
+  // The operator's folder, as it was given.
+  const std::string& root() const { return root_.path(); }
   std::size_t sums_computed() const { return sums_computed_; }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "worker/trainer/model/limits.h"
@@ -159,6 +160,23 @@ Outcome<at::Tensor> ReadTensor(const Safetensors& file,
     if (!read.ok()) return read.fault();
     return tensor.is_floating_point() ? tensor.to(at::kFloat) : tensor;
   });
+}
+
+Model TrainableCopy(const LoadedModel& loaded, const ModelConfig& config,
+                    const std::vector<bool>& trains, std::uint64_t seed) {
+  const std::set<std::string> drawn(loaded.report.initialized.begin(),
+                                    loaded.report.initialized.end());
+  at::Generator chance = at::make_generator<at::CPUGeneratorImpl>(seed);
+  std::vector<at::Tensor> values;
+  for (const Parameter& each : loaded.model.parameters()) {
+    const at::Tensor value = each.value.detach();
+    if (drawn.contains(each.spec.name)) {
+      values.push_back(Draw(each.spec, config, chance).to(value.device()));
+    } else {
+      values.push_back(trains[values.size()] ? value.clone() : value);
+    }
+  }
+  return Model(config, loaded.model.head(), std::move(values));
 }
 
 Outcome<LoadedModel> LoadModel(const std::string& folder, const HeadSpec& head,

@@ -38,6 +38,13 @@ struct LoadedModel {
 Outcome<LoadedModel> LoadModel(const std::string& folder, const HeadSpec& head,
                                std::uint64_t seed);
 
+// A model to train once: weights that `trains` marks (by their place in
+// ParametersOf) are copies, the others are shared with `loaded` and must not be
+// changed. What was drawn for `loaded` is drawn anew from `seed`. `config` is
+// that of `loaded`, but for dropout. Throws what LibTorch throws.
+Model TrainableCopy(const LoadedModel& loaded, const ModelConfig& config,
+                    const std::vector<bool>& trains, std::uint64_t seed);
+
 // A stored tensor as fp32 (or as it is, when it is not of floats), in memory of
 // its own.
 Outcome<at::Tensor> ReadTensor(const Safetensors& file,

@@ -11,13 +11,11 @@
 
 #include "worker/trainer/model/parameters.h"
 #include "worker/trainer/model/torch.h"
+#include "worker/trainer/text/labels.h"
 
 namespace frostline {
 
-// The label of what has none.
-inline constexpr std::int64_t kIgnoredLabel = -100;
-
-// How many labels a loss is the mean of.
+// How many labels, kIgnoredLabel left out, a loss is the mean of.
 std::int64_t CountLabels(const at::Tensor& labels);
 
 // The mean over the labels that count; REQUIRES: there is one. `smoothing`, in

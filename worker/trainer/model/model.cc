@@ -5,6 +5,8 @@
 //   C outputs.
 #include "worker/trainer/model/model.h"
 
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -23,6 +25,14 @@ at::Tensor RobertaPositions(const at::Tensor& ids, std::int64_t pad_id) {
 }
 
 }  // namespace
+
+Batch MoveTo(const Batch& batch, at::Device device) {
+  const auto moved = [&](const at::Tensor& tensor) {
+    return tensor.defined() ? tensor.to(device) : tensor;
+  };
+  return {moved(batch.ids), moved(batch.mask), moved(batch.types),
+          moved(batch.labels), moved(batch.boundary)};
+}
 
 Model::Model(ModelConfig config, HeadSpec head, std::vector<at::Tensor> values)
     : config_(std::move(config)), head_(head) {
@@ -58,6 +68,15 @@ Model::Model(ModelConfig config, HeadSpec head, std::vector<at::Tensor> values)
     }
     output_ = LinearOf("classifier");
   }
+}
+
+Model Model::To(at::Device device) const {
+  const at::NoGradGuard no_graph;
+  std::vector<at::Tensor> values;
+  for (const Parameter& each : parameters_) {
+    values.push_back(each.value.to(device));
+  }
+  return Model(config_, head_, std::move(values));
 }
 
 const at::Tensor& Model::Value(const std::string& name) const {
@@ -174,6 +193,10 @@ at::Tensor Model::Pooled(const at::Tensor& hidden, const Batch& batch) const {
 
 at::Tensor Model::Head(const at::Tensor& hidden, const Batch& batch,
                        const Pass& pass) const {
+  // A score that is rounded to bf16 ties with its neighbours; the head is small
+  // enough to go without.
+  const c10::impl::ExcludeDispatchKeyGuard in_fp32(
+      c10::autocast_dispatch_keyset);
   const auto drop = [&](const at::Tensor& x, double share) {
     return Dropout(x, pass.training ? share : 0.0, pass.chance);
   };

@@ -4,7 +4,9 @@
 //
 // A text encoder with a head: BERT, DistilBERT, RoBERTa and their multilingual
 // kin, in one implementation that reads their differences from ModelConfig.
-// fp32; equal to transformers within 1e-5 (tests/worker/trainer/model).
+// Equal to transformers within 1e-5 (tests/worker/trainer/model). Weights and
+// results are fp32; under autocast (device/autocast.h) the layers multiply in
+// bf16, the head and the sums along the layers stay fp32.
 //
 //   B texts, N tokens, H hidden, A attention heads, D = H / A, C outputs.
 //
@@ -35,6 +37,9 @@ struct Batch {
   // [B, N, H]: what Prefix gave for these texts, or undefined: it is run.
   at::Tensor boundary;
 };
+
+// The same batch on another device; shares what is there already.
+Batch MoveTo(const Batch& batch, at::Device device);
 
 struct Pass {
   bool training = false;  // dropout on
@@ -79,6 +84,11 @@ class Model {
   const HeadSpec& head() const { return head_; }
   std::vector<Parameter>& parameters() { return parameters_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
+
+  // The same model on another device; shares its weights when it is there
+  // already. Throws what LibTorch throws.
+  Model To(at::Device device) const;
+  at::Device device() const { return parameters_.front().value.device(); }
 
   // What a pass would stumble over: ids beyond the vocabulary, texts beyond
   // the table of positions, shapes that do not fit.

@@ -37,8 +37,10 @@
 #include <ATen/ops/tanh.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
+#include <c10/util/Exception.h>
 
 #include <exception>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -52,9 +54,12 @@ inline Fault TorchFault(const std::exception& error) {
   const auto says = [&](const char* words) {
     return text.find(words) != std::string::npos;
   };
+  // A type, the words of several allocators, and those of cuBLAS and cuDNN.
   const bool memory =
-      says("out of memory") || says("allocate memory") || says("bad_alloc");
-  return {memory ? FaultKind::kTooLarge : FaultKind::kMisuse,
+      dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
+      dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+      says("out of memory") || says("allocate memory") || says("_ALLOC_FAILED");
+  return {memory ? FaultKind::kOutOfMemory : FaultKind::kMisuse,
           "LibTorch: " + text.substr(0, text.find('\n')),
           memory ? "train with smaller batches or shorter texts"
                  : "report this with the study file: it is a mistake of ours"};

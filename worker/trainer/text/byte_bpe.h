@@ -17,13 +17,13 @@
 #include <vector>
 
 #include "worker/trainer/text/merge_table.h"
-#include "worker/trainer/text/model.h"
+#include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/outcome.h"
 #include "worker/trainer/text/vocabulary.h"
 
 namespace frostline {
 
-class ByteBpe : public Model {
+class ByteBpe : public SubwordModel {
  public:
   using Pair = std::pair<std::string_view, std::string_view>;
 

@@ -116,7 +116,7 @@ void Encoder::RunPlain(ByteRange range, TokenRun& run) {
 }
 
 void Encoder::AddPieces(std::string_view word) {
-  const Model& model = *tokenizer_.parts_.model;
+  const SubwordModel& model = *tokenizer_.parts_.model;
   pieces_.clear();
   const bool remember = model.WorthRemembering();
   if (remember && cache_.Recall(word, pieces_)) return;

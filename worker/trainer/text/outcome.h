@@ -25,6 +25,7 @@ enum class FaultKind {
   kUnsupported,   // a component or setting that we do not imitate exactly
   kInconsistent,  // ids with gaps, duplicates, names that do not exist
   kMisuse,        // the caller asked for what cannot be done
+  kOutOfMemory,   // of the processor or the GPU
 };
 
 struct Fault {

@@ -16,7 +16,7 @@
 namespace frostline {
 namespace {
 
-using ModelPtr = std::unique_ptr<const Model>;
+using ModelPtr = std::unique_ptr<const SubwordModel>;
 
 Outcome<Vocabulary> VocabularyOf(JsonFields& fields) {
   const JsonValue* vocab = fields.Demand("vocab", JsonKind::kObject);

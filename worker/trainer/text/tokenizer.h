@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "worker/trainer/text/added_tokens.h"
-#include "worker/trainer/text/model.h"
+#include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/normalizer.h"
 #include "worker/trainer/text/outcome.h"
 #include "worker/trainer/text/pre_tokenizer.h"
@@ -35,7 +35,7 @@ namespace frostline {
 struct TokenizerParts {
   std::unique_ptr<const Normalizer> normalizer;
   std::unique_ptr<const PreTokenizer> pre_tokenizer;
-  std::unique_ptr<const Model> model;
+  std::unique_ptr<const SubwordModel> model;
   std::vector<AddedToken> added;
   Template form;
 };

@@ -26,7 +26,7 @@ Outcome<std::unique_ptr<const Normalizer>> ReadNormalizer(
     const JsonValue* value);
 Outcome<std::unique_ptr<const PreTokenizer>> ReadPreTokenizer(
     const JsonValue* value);
-Outcome<std::unique_ptr<const Model>> ReadModel(const JsonValue& value);
+Outcome<std::unique_ptr<const SubwordModel>> ReadModel(const JsonValue& value);
 Outcome<Template> ReadPostProcessor(const JsonValue* value);
 Outcome<std::vector<AddedToken>> ReadAddedTokens(const JsonValue* value);
 

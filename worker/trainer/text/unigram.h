@@ -13,13 +13,13 @@
 #include <string_view>
 #include <vector>
 
-#include "worker/trainer/text/model.h"
+#include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/outcome.h"
 #include "worker/trainer/text/vocabulary.h"
 
 namespace frostline {
 
-class Unigram : public Model {
+class Unigram : public SubwordModel {
  public:
   // scores[i] belongs to token i.
   static Outcome<Unigram> Make(Vocabulary vocabulary,

@@ -2,6 +2,7 @@
 #include "worker/trainer/text/vocab_files.h"
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -31,44 +32,49 @@ std::string_view TrimEnd(std::string_view line) {
 }  // namespace
 
 Outcome<Tokenizer> ReadVocabTxt(std::string_view bytes,
-                                const BertNormalizerOptions& options) {
+                                const BertNormalizerOptions& options,
+                                const BertTokens& tokens) {
   if (bytes.size() > kMaxTokenizerBytes) {
     return Broken(FaultKind::kTooLarge, "vocab.txt has more than 32 MiB");
   }
   if (!IsValidUtf8(bytes)) {
     return Broken(FaultKind::kSyntax, "vocab.txt is not UTF-8");
   }
-  std::vector<std::string> tokens;
-  ForEachLine(bytes, [&tokens](std::string_view line) {
-    tokens.emplace_back(TrimEnd(line));
-    return tokens.size() <= kMaxEntries;
+  std::vector<std::string> lines;
+  ForEachLine(bytes, [&lines](std::string_view line) {
+    lines.emplace_back(TrimEnd(line));
+    return lines.size() <= kMaxEntries;
   });
-  Outcome<Vocabulary> vocabulary = Vocabulary::FromList(std::move(tokens));
+  Outcome<Vocabulary> vocabulary = Vocabulary::FromList(std::move(lines));
   if (!vocabulary.ok()) return vocabulary.fault();
   Outcome<WordPiece> model =
-      WordPiece::Make(std::move(vocabulary).value(), WordPieceOptions{});
+      WordPiece::Make(std::move(vocabulary).value(),
+                      WordPieceOptions{.unknown = tokens.unknown});
   if (!model.ok()) return model.fault();
   auto owned = std::make_unique<WordPiece>(std::move(model).value());
-  const auto cls = owned->IdOf("[CLS]");
-  const auto sep = owned->IdOf("[SEP]");
+  const auto cls = owned->IdOf(tokens.cls);
+  const auto sep = owned->IdOf(tokens.sep);
   if (!cls || !sep) {
-    return Broken(FaultKind::kInconsistent, "vocab.txt lacks [CLS] or [SEP]");
+    return Broken(FaultKind::kInconsistent,
+                  "vocab.txt lacks " + tokens.cls + " or " + tokens.sep);
   }
   TokenizerParts parts;
   parts.normalizer = std::make_unique<BertNormalizer>(options);
   parts.pre_tokenizer = std::make_unique<BertSplit>();
-  parts.added = AddedOf(*owned, {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"});
+  parts.added = AddedOf(*owned, {tokens.pad, tokens.unknown, tokens.cls,
+                                 tokens.sep, tokens.mask});
   parts.form = Template::Bert(*cls, *sep);
   parts.model = std::move(owned);
   return Tokenizer::Make(std::move(parts));
 }
 
-std::vector<AddedToken> AddedOf(const Model& model,
+std::vector<AddedToken> AddedOf(const SubwordModel& model,
                                 std::initializer_list<std::string_view> names) {
   std::vector<AddedToken> added;
+  std::set<std::string_view> seen;  // one token may play two parts
   for (const std::string_view name : names) {
     const std::optional<std::int32_t> id = model.IdOf(name);
-    if (!id) continue;
+    if (!id || !seen.insert(name).second) continue;
     AddedToken& token = added.emplace_back();
     token.content = name;
     token.id = *id;

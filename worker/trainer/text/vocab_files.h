@@ -10,6 +10,7 @@
 
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,10 +23,20 @@
 
 namespace frostline {
 
+// As BERT writes its special tokens.
+struct BertTokens {
+  std::string unknown = "[UNK]";
+  std::string cls = "[CLS]";
+  std::string sep = "[SEP]";
+  std::string pad = "[PAD]";
+  std::string mask = "[MASK]";
+};
+
 // One token a line, its id the number of the line from 0; white space at the
-// end of a line is no part of it. Needs [UNK], [CLS] and [SEP].
+// end of a line is no part of it. Needs the first three of `tokens`.
 Outcome<Tokenizer> ReadVocabTxt(std::string_view bytes,
-                                const BertNormalizerOptions& options);
+                                const BertNormalizerOptions& options,
+                                const BertTokens& tokens = {});
 
 // Those of <s>, </s>, <pad>, <unk> and <mask> that are tokens are found in
 // texts; without the first two, as in GPT-2's, there is no template.
@@ -34,7 +45,7 @@ Outcome<Tokenizer> ReadBpeFiles(std::string_view vocab_json,
                                 bool add_prefix_space);
 
 // Those of `names` that are tokens, to be found in texts as they are written.
-std::vector<AddedToken> AddedOf(const Model& model,
+std::vector<AddedToken> AddedOf(const SubwordModel& model,
                                 std::initializer_list<std::string_view> names);
 // {"token": id, ...}.
 Outcome<Vocabulary> ReadVocabulary(const JsonValue& object);

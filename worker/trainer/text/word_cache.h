@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "worker/trainer/text/model.h"
+#include "worker/trainer/text/subword_model.h"
 
 namespace frostline {
 

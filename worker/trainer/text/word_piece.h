@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "worker/trainer/text/model.h"
+#include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/outcome.h"
 #include "worker/trainer/text/vocabulary.h"
 
@@ -26,7 +26,7 @@ struct WordPieceOptions {
   std::size_t max_characters = 100;  // longer words are unknown
 };
 
-class WordPiece : public Model {
+class WordPiece : public SubwordModel {
  public:
   static Outcome<WordPiece> Make(Vocabulary vocabulary,
                                  const WordPieceOptions& options);

@@ -43,7 +43,14 @@ Named TensorsOf(const Stepper& stepper) {
     tensors.emplace(kSecond + each.name, each.second);
   }
   tensors.emplace(kChance, stepper.chance().get_state());
-  for (auto& [name, tensor] : tensors) tensor = tensor.contiguous();
+  return tensors;
+}
+
+// The same, as bytes that can be written: from a GPU, copies.
+Named InMainMemory(Named tensors) {
+  for (auto& [name, tensor] : tensors) {
+    tensor = tensor.to(at::kCPU).contiguous();
+  }
   return tensors;
 }
 
@@ -128,6 +135,10 @@ Outcome<Done> ReadTensors(const Safetensors& file, const Named& expected,
   }
   for (const auto& [name, like] : expected) {
     const StoredTensor* stored = file.Find(name);
+    if (name == kChance && stored != nullptr &&
+        stored->shape != like.sizes().vec()) {
+      return Unfit(file.path(), "its dice are of another kind of device");
+    }
     const Dtype dtype =
         like.scalar_type() == at::kByte ? Dtype::kU8 : Dtype::kF32;
     if (stored == nullptr || stored->shape != like.sizes().vec() ||
@@ -162,7 +173,7 @@ void TakeOver(const Saved& saved, Stepper& stepper) {
 Outcome<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
                              const Notes& notes) {
   return CatchTorch([&]() -> Outcome<Done> {
-    const Named tensors = TensorsOf(stepper);
+    const Named tensors = InMainMemory(TensorsOf(stepper));
     std::vector<TensorBytes> bytes;
     for (const auto& [name, tensor] : tensors) {
       const Dtype dtype =

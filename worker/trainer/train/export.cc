@@ -12,19 +12,10 @@
 #include "worker/trainer/model/safetensors_writer.h"
 #include "worker/trainer/text/json.h"
 #include "worker/trainer/text/limits.h"
+#include "worker/trainer/text/tokenizer_folder.h"
 
 namespace frostline {
 namespace {
-
-// Whatever of these the source has.
-constexpr const char* kTokenizerFiles[] = {"tokenizer.json",
-                                           "tokenizer_config.json",
-                                           "vocab.txt",
-                                           "vocab.json",
-                                           "merges.txt",
-                                           "added_tokens.json",
-                                           "special_tokens_map.json",
-                                           "sentencepiece.bpe.model"};
 
 std::string ClassName(const ModelConfig& config) {
   if (config.model_type == "bert") return "Bert";
@@ -67,9 +58,7 @@ std::string HeadMembers(const Model& model,
 
 Outcome<Done> CopyTokenizer(const std::string& source,
                             const std::string& folder) {
-  for (const std::string name : kTokenizerFiles) {
-    std::error_code ignored;  // what cannot be examined is not there
-    if (!std::filesystem::exists(source + "/" + name, ignored)) continue;
+  for (const std::string& name : TokenizerFilesOf(source)) {
     Outcome<std::string> bytes =
         ReadWholeFile(source + "/" + name, kMaxTokenizerBytes);
     if (!bytes.ok()) return bytes.fault();
@@ -84,7 +73,7 @@ Outcome<Done> WriteWeights(const std::string& path, const Model& model) {
     std::vector<at::Tensor> kept;  // alive until they are written
     std::vector<TensorBytes> bytes;
     for (const Parameter& each : model.parameters()) {
-      kept.push_back(each.value.detach().contiguous());
+      kept.push_back(each.value.detach().to(at::kCPU).contiguous());
       bytes.push_back({each.spec.name, Dtype::kF32, each.spec.shape,
                        kept.back().const_data_ptr()});
     }

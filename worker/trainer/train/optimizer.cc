@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/train/optimizer.h"
 
+#include <ATen/ops/_foreach_mul.h>
+#include <ATen/ops/_foreach_norm.h>
 #include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/full.h>
@@ -55,6 +57,7 @@ void Optimizer::StepWholeTensors(double factor) const {
     std::vector<at::Tensor> values, gradients, first, second, steps;
   };
   std::map<std::pair<double, bool>, Group> groups;
+  std::map<std::int64_t, at::Tensor> counts;  // on a GPU each is a call
   for (const TrainedTensor& each : tensors_) {
     if (each.slice_rates.defined() || !each.value.grad().defined()) continue;
     Group& group = groups[{each.rate, each.decays}];
@@ -62,8 +65,12 @@ void Optimizer::StepWholeTensors(double factor) const {
     group.gradients.push_back(each.value.grad());
     group.first.push_back(each.first);
     group.second.push_back(each.second);
-    group.steps.push_back(
-        at::full({}, static_cast<double>(each.steps), each.value.options()));
+    at::Tensor& count = counts[each.steps];
+    if (!count.defined()) {
+      count =
+          at::full({}, static_cast<double>(each.steps), each.value.options());
+    }
+    group.steps.push_back(count);
   }
   const OptimizerOptions& o = options_;
   for (const auto& [key, group] : groups) {
@@ -111,22 +118,15 @@ void Optimizer::StepSgd(const TrainedTensor& tensor, double factor) const {
   Move(tensor, factor, gradient);
 }
 
-double GlobalNorm(const std::vector<at::Tensor>& gradients) {
-  if (gradients.empty()) return 0.0;
-  std::vector<at::Tensor> norms;
-  for (const at::Tensor& each : gradients) {
-    norms.push_back(at::linalg_vector_norm(each));
-  }
-  return at::linalg_vector_norm(at::stack(norms)).item<double>();
+at::Tensor GlobalNorm(const std::vector<at::Tensor>& gradients) {
+  return at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients)));
 }
 
-double ClipGradients(const std::vector<at::Tensor>& gradients, double limit) {
-  const double norm = GlobalNorm(gradients);
-  if (limit <= 0.0) return norm;
+void ClipGradients(const std::vector<at::Tensor>& gradients, double norm,
+                   double limit) {
+  if (limit <= 0.0 || gradients.empty()) return;
   const double factor = std::min(1.0, limit / (norm + 1e-6));
-  if (factor >= 1.0) return norm;
-  for (const at::Tensor& each : gradients) each.mul_(factor);
-  return norm;
+  if (factor < 1.0) at::_foreach_mul_(gradients, factor);
 }
 
 }  // namespace frostline

@@ -67,13 +67,14 @@ class Optimizer {
   std::vector<TrainedTensor> tensors_;
 };
 
-// The L2 norm over all gradients together; 0 without any.
-double GlobalNorm(const std::vector<at::Tensor>& gradients);
+// The L2 norm over all gradients together, [], on their device: nobody waits
+// for it. REQUIRES: there is one.
+at::Tensor GlobalNorm(const std::vector<at::Tensor>& gradients);
 
-// Scales the gradients so that their norm is at most `limit`, as
-// torch.nn.utils.clip_grad_norm_ does; 0 clips nothing. Returns the norm
-// before.
-double ClipGradients(const std::vector<at::Tensor>& gradients, double limit);
+// Scales the gradients, whose norm is `norm`, so that it is at most `limit`, as
+// torch.nn.utils.clip_grad_norm_ does; 0 clips nothing.
+void ClipGradients(const std::vector<at::Tensor>& gradients, double norm,
+                   double limit);
 
 }  // namespace frostline
 

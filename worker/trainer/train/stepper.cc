@@ -4,9 +4,12 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <numeric>
 #include <string>
 #include <utility>
 
+#include "worker/trainer/device/autocast.h"
+#include "worker/trainer/device/device.h"
 #include "worker/trainer/model/loss.h"
 
 namespace frostline {
@@ -76,7 +79,7 @@ Stepper::Stepper(Model& model, const StepOptions& options)
     : model_(&model),
       options_(options),
       optimizer_(options.optimizer, {}),
-      chance_(at::make_generator<at::CPUGeneratorImpl>(options.seed)) {}
+      chance_(MakeGenerator(model.device(), options.seed)) {}
 
 Outcome<Done> Stepper::Replan(const FreezePlan& plan) {
   if (plan.parameters.size() != model_->parameters().size()) {
@@ -86,8 +89,9 @@ Outcome<Done> Stepper::Replan(const FreezePlan& plan) {
   return CatchTorch([&]() -> Outcome<Done> {
     std::vector<at::Tensor> rates;
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
-      rates.push_back(
-          SliceRates(model_->parameters()[i].spec, plan.parameters[i]));
+      const at::Tensor slices =
+          SliceRates(model_->parameters()[i].spec, plan.parameters[i]);
+      rates.push_back(slices.defined() ? slices.to(model_->device()) : slices);
     }
     ApplyPlan(plan, *model_);
     optimizer_ = Optimizer(options_.optimizer,
@@ -100,13 +104,13 @@ Outcome<Done> Stepper::Replan(const FreezePlan& plan) {
 
 Outcome<StepResult> Stepper::Step(std::span<const Batch> parts) {
   return CatchTorch([&]() -> Outcome<StepResult> {
-    std::int64_t labels = 0;
+    std::vector<std::int64_t> labels;
     for (const Batch& part : parts) {
       Outcome<Done> right = model_->Check(part);
       if (!right.ok()) return right.fault();
-      if (part.labels.defined()) labels += CountLabels(part.labels);
+      labels.push_back(part.labels.defined() ? CountLabels(part.labels) : 0);
     }
-    if (labels == 0) {
+    if (std::accumulate(labels.begin(), labels.end(), std::int64_t{0}) == 0) {
       return Misuse("a step without a single label",
                     "leave out texts whose tokens are all unlabelled");
     }
@@ -115,32 +119,55 @@ Outcome<StepResult> Stepper::Step(std::span<const Batch> parts) {
 }
 
 StepResult Stepper::StepOrThrow(std::span<const Batch> parts,
-                                std::int64_t labels) {
-  StepResult result;
-  const Pass pass = TrainingPass(plan_, &chance_);
-  for (const Batch& part : parts) {
-    const std::int64_t here = CountLabels(part.labels);
-    if (here == 0) continue;  // a mean over nothing would be NaN
-    const double share =
-        static_cast<double>(here) / static_cast<double>(labels);
-    const at::Tensor logits = model_->Forward(part, pass);
-    const at::Tensor loss = LossOf(model_->head(), logits, part.labels,
-                                   options_.label_smoothing) *
-                            share;  // []
-    result.loss += loss.item<double>();
+                                const std::vector<std::int64_t>& labels) {
+  const auto all = static_cast<double>(
+      std::accumulate(labels.begin(), labels.end(), std::int64_t{0}));
+  std::vector<at::Tensor> losses;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (labels[i] == 0) continue;  // a mean over nothing would be NaN
+    const at::Tensor loss =
+        LossOfPart(parts[i], static_cast<double>(labels[i]) / all);  // []
+    losses.push_back(loss.detach());
     if (loss.requires_grad()) loss.backward();
   }
   MaskFrozenHeads(plan_, slice_rates_, *model_);
   const std::vector<at::Tensor> gradients = Gradients();
-  result.grad_norm = ClipGradients(gradients, options_.clip_norm);
+  StepResult result;
+  ReadFigures(std::move(losses), gradients, result);
   result.factor = options_.schedule.FactorAt(steps_);
-  result.finite = std::isfinite(result.loss) && std::isfinite(result.grad_norm);
-  if (result.finite) optimizer_.Step(result.factor);
+  if (result.finite) {
+    ClipGradients(gradients, result.grad_norm, options_.clip_norm);
+    optimizer_.Step(result.factor);
+  }
   for (Parameter& each : model_->parameters()) {
     each.value.mutable_grad().reset();
   }
   ++steps_;
   return result;
+}
+
+at::Tensor Stepper::LossOfPart(const Batch& part, double share) {
+  const Batch batch = MoveTo(part, model_->device());
+  const Autocast autocast(options_.precision, model_->device());
+  const at::Tensor logits =
+      model_->Forward(batch, TrainingPass(plan_, &chance_));
+  return LossOf(model_->head(), logits, batch.labels,
+                options_.label_smoothing) *
+         share;
+}
+
+void Stepper::ReadFigures(std::vector<at::Tensor> losses,
+                          const std::vector<at::Tensor>& gradients,
+                          StepResult& result) const {
+  const auto parts = static_cast<std::int64_t>(losses.size());
+  if (!gradients.empty()) losses.push_back(GlobalNorm(gradients));
+  const at::Tensor figures =
+      at::stack(losses).to(at::kCPU).to(at::kDouble);  // waits
+  for (std::int64_t i = 0; i < parts; ++i) {
+    result.loss += figures[i].item<double>();
+  }
+  if (!gradients.empty()) result.grad_norm = figures[parts].item<double>();
+  result.finite = std::isfinite(result.loss) && std::isfinite(result.grad_norm);
 }
 
 std::vector<at::Tensor> Stepper::Gradients() const {
@@ -156,16 +183,18 @@ Outcome<Prediction> Stepper::Predict(const Batch& batch) const {
     Outcome<Done> right = model_->Check(batch);
     if (!right.ok()) return right.fault();
     const at::NoGradGuard no_graph;
+    Prediction prediction;
+    if (batch.labels.defined()) prediction.labels = CountLabels(batch.labels);
+    const Batch here = MoveTo(batch, model_->device());
+    const Autocast autocast(options_.precision, model_->device());
     Pass pass;
     pass.frozen_blocks = plan_.frozen_blocks;  // where a boundary belongs
-    Prediction prediction;
-    prediction.logits = model_->Forward(batch, pass);
-    if (!batch.labels.defined()) return prediction;
-    prediction.labels = CountLabels(batch.labels);
-    if (prediction.labels == 0) return prediction;
-    prediction.loss =
-        LossOf(model_->head(), prediction.logits, batch.labels, 0.0)
-            .item<double>();
+    const at::Tensor logits = model_->Forward(here, pass);
+    prediction.logits = logits.to(at::kCPU);
+    if (prediction.labels > 0) {
+      prediction.loss =
+          LossOf(model_->head(), logits, here.labels, 0.0).item<double>();
+    }
     return prediction;
   });
 }

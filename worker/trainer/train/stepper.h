@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "worker/trainer/device/precision.h"
 #include "worker/trainer/freeze/apply_plan.h"
 #include "worker/trainer/model/model.h"
 #include "worker/trainer/text/outcome.h"
@@ -29,6 +30,8 @@ struct StepOptions {
   double clip_norm = 1.0;  // 0: no clipping
   double label_smoothing = 0.0;
   std::uint64_t seed = 0;  // of dropout
+  // Of the model's layers; weights, moments and losses are fp32 in any case.
+  Precision precision = Precision::kFp32;
 };
 
 struct StepResult {
@@ -41,13 +44,15 @@ struct StepResult {
 
 // What a batch gave without training.
 struct Prediction {
-  at::Tensor logits;        // as Model::Head
+  at::Tensor logits;        // as Model::Head, fp32, in main memory
   double loss = 0.0;        // 0 without labels
   std::int64_t labels = 0;  // that the loss is the mean of
 };
 
 // Not for several threads. The model must outlive it; its tensors are changed
-// in place.
+// in place. It computes where the model is. Give it batches in main memory:
+// there they are checked for nothing, and moved by the stepper; a step then
+// waits for a GPU once, to read the losses and the norm together.
 class Stepper {
  public:
   // kMisuse for options that make no sense. Nothing trains: allowed, every step
@@ -81,7 +86,15 @@ class Stepper {
  private:
   Stepper(Model& model, const StepOptions& options);
 
-  StepResult StepOrThrow(std::span<const Batch> parts, std::int64_t labels);
+  // `labels` are those of each part; together at least one.
+  StepResult StepOrThrow(std::span<const Batch> parts,
+                         const std::vector<std::int64_t>& labels);
+  // Of a whole step, scaled to be a share of it: [].
+  at::Tensor LossOfPart(const Batch& part, double share);
+  // Reads the losses and the norm of the gradients.
+  void ReadFigures(std::vector<at::Tensor> losses,
+                   const std::vector<at::Tensor>& gradients,
+                   StepResult& result) const;
   std::vector<at::Tensor> Gradients() const;
 
   Model* model_;

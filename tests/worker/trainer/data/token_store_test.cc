@@ -7,6 +7,7 @@
 namespace frostline {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 
 class TokenStoreTest : public ::testing::Test {
@@ -64,6 +65,50 @@ TEST_F(TokenStoreTest, PairsHaveTypes) {
   EXPECT_THAT(batch.ids, ElementsAre(2, 5, 3, 6, 3));
   EXPECT_THAT(batch.types, ElementsAre(0, 0, 0, 1, 1));
   EXPECT_THAT(batch.targets, ElementsAre(2.5F));
+}
+
+TEST_F(TokenStoreTest, PairsApartAreFirstTextsThenSecondOnes) {
+  const Dataset data =
+      folder_
+          .Read(DatasetReader(TaskKind::kRegression),
+                "t\ts\tlabel\tw\na\tb b\t2.5\t3\nc\ta\t1\t4\n", Tsv(),
+                {{"text", "t"}, {"second", "s"}, {"weight", "w"}})
+          .value();
+  const TokenStore store = Tokenize(data, std::vector<std::uint32_t>{1, 0},
+                                    tokenizer_, {}, PairForm::kApart)
+                               .value();
+  ASSERT_EQ(store.size(), 4U);
+  EXPECT_THAT(store.Lengths(), ElementsAre(3, 3, 3, 4));
+  PaddedBatch batch;
+  store.Pad(std::vector<std::uint32_t>{0, 1, 2, 3}, {}, batch);
+  EXPECT_THAT(batch.ids, ElementsAre(2, 8, 3, 0, 2, 5, 3, 0,    // c, a
+                                     2, 5, 3, 0, 2, 6, 6, 3));  // a, b b
+  EXPECT_THAT(batch.types, Each(0));
+  EXPECT_THAT(batch.targets, ElementsAre(1, 2.5F, 1, 2.5F));
+  EXPECT_THAT(batch.weights, ElementsAre(4, 3, 4, 3));
+}
+
+TEST_F(TokenStoreTest, LabelsOfPairsApartAreOnBothHalves) {
+  const Dataset data = folder_
+                           .Read(DatasetReader(TaskKind::kClassification),
+                                 "t\ts\tlabel\na\tb\tx\nc\ta\ty\n", Tsv(),
+                                 {{"text", "t"}, {"second", "s"}})
+                           .value();
+  const TokenStore store =
+      Tokenize(data, data.AllRows(), tokenizer_, {}, PairForm::kApart).value();
+  PaddedBatch batch;
+  store.Pad(std::vector<std::uint32_t>{0, 1, 2, 3}, {}, batch);
+  EXPECT_THAT(batch.labels, ElementsAre(0, 1, 0, 1));
+}
+
+TEST_F(TokenStoreTest, SingleTextsCannotBeReadApart) {
+  const Dataset data = folder_
+                           .Read(DatasetReader(TaskKind::kClassification),
+                                 "text\tlabel\na\tx\n", Tsv(), {})
+                           .value();
+  EXPECT_THAT(
+      FaultOf(Tokenize(data, data.AllRows(), tokenizer_, {}, PairForm::kApart)),
+      IsFault(FaultKind::kMisuse, "no second one"));
 }
 
 TEST_F(TokenStoreTest, AWordsFirstTokenHasItsLabel) {

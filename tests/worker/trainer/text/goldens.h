@@ -31,7 +31,7 @@ std::string ReadBytes(const std::string& path);
 
 // From vocab.txt (uncased BERT) or a tokenizer.json, by the name of the file.
 // Throws std::runtime_error with the fault.
-Tokenizer LoadTokenizer(const std::string& path);
+Tokenizer TokenizerOfFile(const std::string& path);
 
 // One JSON object a line: a, b, max, words, labels, i, o, w, t0, y.
 GoldenCount CompareRecords(Encoder& encoder, const std::string& jsonl);

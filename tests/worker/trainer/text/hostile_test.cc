@@ -38,7 +38,7 @@ std::size_t CheckedSize(Encoder& encoder, std::string_view text) {
 
 class Hostile : public ::testing::TestWithParam<const char*> {
  protected:
-  const Tokenizer tokenizer_ = LoadTokenizer(OwnRecording(GetParam()));
+  const Tokenizer tokenizer_ = TokenizerOfFile(OwnRecording(GetParam()));
   Encoder encoder_{tokenizer_};
 };
 

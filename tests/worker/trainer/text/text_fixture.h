@@ -14,7 +14,7 @@
 
 #include "gmock/gmock.h"
 #include "worker/trainer/text/encoder.h"
-#include "worker/trainer/text/model.h"
+#include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/vocab_files.h"
 #include "worker/trainer/text/vocabulary.h"
 
@@ -25,7 +25,7 @@ inline Vocabulary VocabularyOf(std::vector<std::string> tokens) {
 }
 
 // The ids of one word.
-inline std::vector<std::int32_t> IdsOf(const Model& model,
+inline std::vector<std::int32_t> IdsOf(const SubwordModel& model,
                                        std::string_view word) {
   Workspace workspace;
   std::vector<Piece> pieces;

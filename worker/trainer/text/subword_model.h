@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: model.h
+// File: subword_model.h
 //
 // The third step: a word becomes tokens of the vocabulary. Implementations are
 // immutable and shared by threads; what they need to think is a Workspace, one
 // for each thread.
-#ifndef FROSTLINE_WORKER_TRAINER_TEXT_MODEL_H_
-#define FROSTLINE_WORKER_TRAINER_TEXT_MODEL_H_
+#ifndef FROSTLINE_WORKER_TRAINER_TEXT_SUBWORD_MODEL_H_
+#define FROSTLINE_WORKER_TRAINER_TEXT_SUBWORD_MODEL_H_
 
 #include <cstdint>
 #include <optional>
@@ -48,9 +48,9 @@ struct Workspace {
   std::vector<Merge> merges;
 };
 
-class Model {
+class SubwordModel {
  public:
-  virtual ~Model() = default;
+  virtual ~SubwordModel() = default;
 
   // Appends the tokens of one word, in order; they cover it without holes.
   // `word` is well-formed UTF-8 and not empty.
@@ -66,4 +66,4 @@ class Model {
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_WORKER_TRAINER_TEXT_MODEL_H_
+#endif  // FROSTLINE_WORKER_TRAINER_TEXT_SUBWORD_MODEL_H_

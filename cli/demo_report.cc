@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/demo_report.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/status_macros.h"
+#include "cli/commands/command.h"
+#include "cli/demo_plan.h"
+#include "cli/demo_recipe.h"
+#include "cli/view/importance_view.h"
+#include "cli/view/trial_view.h"
+
+namespace frostline {
+namespace {
+
+constexpr int kPageSize = 500;
+constexpr char kNextStudy[] = "demo-next";
+
+absl::StatusOr<std::vector<v1::Trial>> FetchSucceeded(
+    Client& client, const std::string& study) {
+  v1::ListTrialsRequest request;
+  request.set_parent(study);
+  request.set_filter("state = SUCCEEDED");
+  request.set_page_size(kPageSize);
+  std::vector<v1::Trial> all;
+  do {
+    ASSIGN_OR_RETURN(const v1::ListTrialsReply page,
+                     client.Call(&v1::StudyService::Stub::ListTrials, request));
+    all.insert(all.end(), page.trials().begin(), page.trials().end());
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  return all;
+}
+
+// As it is typed from here.
+std::string CommandName() {
+  std::error_code error;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return "frostline";
+  const std::string near = std::filesystem::proximate(path, error).string();
+  return error || absl::StartsWith(near, "..") ? path.string() : near;
+}
+
+// A plan, the study file that tries it, and how to run that.
+absl::Status ShowNext(const std::vector<NextStep>& steps, std::size_t trials,
+                      const std::string& folder, int width) {
+  const std::string file = absl::StrCat(folder, "/next.yaml");
+  std::ofstream stream(file);
+  stream << NextStudyFile(kDemoRecipe, kNextStudy, steps);
+  stream.close();
+  if (!stream) {
+    return MakeError(ErrorId::kStoreUnwritable, file + " cannot be written",
+                     "name a folder you may write to with --dir DIR");
+  }
+  const std::string command = CommandName();
+  std::cout
+      << "\nWhat to freeze next: a guess from " << trials
+      << " trials, which the next study checks. The numbers are\n"
+         "the mean accuracy (and the count) of trials in which the module "
+         "was frozen or trained.\n\n"
+      << RenderNext(steps, width) << "\nNext, type\n\n"
+      << "  " << command << " serve --data " << folder << " &\n"
+      << "  " << command << " worker --registry " << folder
+      << "/registry --slots 2 &\n"
+      << "  " << command << " study create " << file << "\n\n"
+      << "and follow it with `study watch " << kNextStudy
+      << "` and `importance " << kNextStudy << "`.\n"
+      << std::flush;
+  return absl::OkStatus();
+}
+
+void ShowBest(const std::optional<v1::Trial>& best, const v1::Study& study) {
+  if (!best.has_value()) return;
+  std::cout << "\nbest trial " << best->number() << ": "
+            << ObjectiveText(*best, study.spec()) << "\n"
+            << RenderRates(*best) << "(* frozen)\n";
+}
+
+// Nothing when there are too few trials, which it then says.
+absl::StatusOr<std::optional<v1::ImportanceReport>> ShowImportance(
+    Client& client, const v1::Study& study, int width) {
+  v1::GetReportRequest request;
+  request.set_study(study.name());
+  const auto report =
+      client.Call(&v1::ImportanceService::Stub::GetReport, request);
+  if (HasErrorId(report.status(), ErrorId::kTrialsTooFew)) {
+    std::cout << "\nno importance: " << report.status().message() << std::endl;
+    return std::optional<v1::ImportanceReport>();
+  }
+  RETURN_IF_ERROR(report.status());
+  std::cout << "\n" << RenderImportance(*report, width) << std::flush;
+  return *report;
+}
+
+}  // namespace
+
+absl::Status ReportDemo(Client& client, const v1::Study& study,
+                        const std::string& folder, bool with_next, int width) {
+  ASSIGN_OR_RETURN(const auto best, FetchBest(client, study));
+  ShowBest(best, study);
+  ASSIGN_OR_RETURN(const auto report, ShowImportance(client, study, width));
+  if (!with_next || !report.has_value()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const auto trials, FetchSucceeded(client, study.name()));
+  return ShowNext(PlanNext(*report, trials), trials.size(), folder, width);
+}
+
+}  // namespace frostline

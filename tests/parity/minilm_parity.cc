@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The real MiniLM against what transformers computed from it: token ids
+// exactly, hidden states, sentence vectors and the pooler's output within
+// 1e-5. Skipped where the weights were not fetched.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/parity/torch_recordings.h"
+#include "worker/trainer/text/encoder.h"
+#include "worker/trainer/text/tokenizer_folder.h"
+
+namespace frostline {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kForward = 1e-5;
+
+void CompareIds(const std::string& model,
+                const std::vector<std::string>& sentences, const Batch& batch,
+                ParityResult& result) {
+  const Tokenizer tokenizer = OrThrow(LoadTokenizer(model));
+  Encoder encoder(tokenizer);
+  Encoding encoding;
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    OrThrow(encoder.Encode(sentences[i], {}, encoding));
+    const auto row = static_cast<std::int64_t>(i);
+    const auto length = batch.mask[row].sum().item<std::int64_t>();
+    bool same = static_cast<std::int64_t>(encoding.size()) == length;
+    for (std::int64_t t = 0; same && t < length; ++t) {
+      same = encoding.ids[static_cast<std::size_t>(t)] ==
+             batch.ids[row][t].item<std::int64_t>();
+    }
+    result.True("ids of \"" + sentences[i] + "\"", same);
+  }
+}
+
+Model MiniLm(const std::string& folder, Pooling pooling) {
+  return OrThrow(
+             LoadModel(
+                 folder,
+                 {.task = Task::kPairCosine, .outputs = 1, .pooling = pooling},
+                 1))
+      .model;
+}
+
+// tanh(W h + b) of the first token.
+at::Tensor PoolerOutput(const Model& model, const at::Tensor& hidden) {
+  at::Tensor weight;
+  at::Tensor bias;
+  for (const Parameter& each : model.parameters()) {
+    if (each.spec.name == "bert.pooler.dense.weight") weight = each.value;
+    if (each.spec.name == "bert.pooler.dense.bias") bias = each.value;
+  }
+  return at::tanh(at::linear(hidden.select(1, 0), weight, bias));
+}
+
+void Check(const std::string& path, ParityResult& result) {
+  const std::string folder = RealMiniLm();
+  if (folder.empty()) {
+    result.Skip(
+        "the weights are not there: ./dev setup fetches them, or "
+        "FROSTLINE_MINILM names their folder");
+    return;
+  }
+  at::set_num_threads(1);
+  const Tensors recorded =
+      RecordedTensors(fs::path(path).parent_path() / "reference.safetensors");
+  const Model model = MiniLm(folder, Pooling::kFirst);
+  Batch batch;
+  batch.ids = recorded.at("input_ids");
+  batch.mask = recorded.at("attention_mask");
+  CompareIds(folder, ReadJson(path), batch, result);
+  const at::NoGradGuard no_graph;
+  OrThrow(model.Check(batch));
+  const at::Tensor hidden =
+      model.Suffix(model.Prefix(batch, {}), batch, {});  // [B, T, 384]
+  const at::Tensor tokens = batch.mask.unsqueeze(2);     // [B, T, 1]
+  result.Near("hidden states", 0.0,
+              Furthest(hidden.narrow(2, 0, 8) * tokens,
+                       recorded.at("last_hidden_first8") * tokens),
+              kForward);
+  result.Near("sentence vectors", 0.0,
+              Furthest((hidden * tokens).sum(1) / tokens.sum(1),
+                       recorded.at("mean_pooled")),
+              kForward);
+  result.Near("pooler", 0.0,
+              Furthest(PoolerOutput(model, hidden).narrow(1, 0, 8),
+                       recorded.at("pooler_first8")),
+              kForward);
+}
+
+const bool kRegistered =
+    RegisterParity("sentence_model", R"((.*/)?minilm/sentences\.json)", Check);
+
+}  // namespace
+}  // namespace frostline

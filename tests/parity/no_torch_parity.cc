@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// In the place of the checks that need LibTorch, where a build has none.
+#include <string>
+
+#include "tests/parity/parity.h"
+
+namespace frostline {
+namespace {
+
+void Skip(const std::string&, ParityResult& result) {
+  result.Skip("built without LibTorch");
+}
+
+const bool kRegistered =
+    RegisterParity("model", R"((.*/)?models/[^/]+/expected\.json)", Skip) &&
+    RegisterParity("trajectory", R"((.*/)?trajectories/[^/]+\.json)", Skip) &&
+    RegisterParity("sentence_model", R"((.*/)?minilm/sentences\.json)", Skip);
+
+}  // namespace
+}  // namespace frostline

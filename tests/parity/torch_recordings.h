@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: torch_recordings.h
+//
+// Models and batches of a recording, wherever it lies. Throws
+// std::runtime_error with the fault, which fails that recording alone.
+#ifndef FROSTLINE_TESTS_PARITY_TORCH_RECORDINGS_H_
+#define FROSTLINE_TESTS_PARITY_TORCH_RECORDINGS_H_
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "tests/parity/parity.h"
+#include "tests/worker/trainer/fixtures.h"
+
+namespace frostline {
+
+template <typename T>
+T OrThrow(Outcome<T> outcome) {
+  if (outcome.ok()) return std::move(outcome).value();
+  throw std::runtime_error(outcome.fault().cause);
+}
+
+Tensors RecordedTensors(const std::filesystem::path& file);
+
+// The model of a folder with the head that its expected.json names. From here
+// on LibTorch has one thread, as when it was recorded.
+LoadedModel RecordedModel(const std::filesystem::path& folder);
+
+// Sum, sum of magnitudes and the first few numbers of a tensor, where not all
+// is recorded.
+void CompareFigures(const std::string& name, const nlohmann::json& recorded,
+                    const at::Tensor& tensor, double tolerance,
+                    ParityResult& result);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_TESTS_PARITY_TORCH_RECORDINGS_H_

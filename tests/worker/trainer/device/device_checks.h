@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: device_checks.h
+//
+// What no recording tells of a device: its dice, its memory, going on from a
+// checkpoint, and that it agrees with the processor where attention heads are
+// frozen one by one.
+#ifndef FROSTLINE_TESTS_WORKER_TRAINER_DEVICE_DEVICE_CHECKS_H_
+#define FROSTLINE_TESTS_WORKER_TRAINER_DEVICE_DEVICE_CHECKS_H_
+
+#include "tests/worker/trainer/device/verdicts.h"
+#include "worker/trainer/device/device.h"
+
+namespace frostline {
+
+void CheckDice(const Device& device, Verdicts& verdicts);
+void CheckMemory(Device device, Verdicts& verdicts);
+void CheckEnergy(const Device& device, Verdicts& verdicts);
+void CheckCheckpoint(const Device& device, const Limits& limits,
+                     Verdicts& verdicts);
+void CheckFrozenHeads(const Device& device, const Limits& limits,
+                      Verdicts& verdicts);
+
+// Prints milliseconds a step of a model of BERT's shape with random weights,
+// in fp32 and bf16, all of it training and two thirds of it frozen. `size`:
+// "small" (6 layers of 384, 16 texts of 64 tokens), "base" (12 of 768, 32 of
+// 128).
+void TimeSteps(const std::string& size, Device device, Verdicts& verdicts);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_TESTS_WORKER_TRAINER_DEVICE_DEVICE_CHECKS_H_

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// On the processor; what a GPU does, fixture_runner asks one.
+#include "worker/trainer/device/device.h"
+
+#include <ATen/ops/rand.h>
+
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "worker/trainer/device/cuda_driver.h"
+
+namespace frostline {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Device Processor() { return Device::Open("cpu").value(); }
+
+TEST(Device, CpuIsTheProcessor) {
+  const Device device = Processor();
+  EXPECT_TRUE(device.is_cpu());
+  EXPECT_EQ(device.name(), "cpu");
+  EXPECT_TRUE(device.torch().is_cpu());
+  EXPECT_FALSE(device.EnergyJoules().has_value());
+}
+
+TEST(Device, AutoIsTheProcessorWhereThereIsNoGpu) {
+  if (CountGpus() > 0) GTEST_SKIP() << "there is a GPU";
+  const Outcome<Device> device = Device::Open("auto");
+  ASSERT_TRUE(device.ok());
+  EXPECT_TRUE(device.value().is_cpu());
+  EXPECT_EQ(device.value().note(), "");
+}
+
+TEST(Device, AGpuThatIsNotThereIsUnsupported) {
+  const Outcome<Device> device = Device::Open("cuda:63");
+  ASSERT_FALSE(device.ok());
+  EXPECT_EQ(device.fault().kind, FaultKind::kUnsupported);
+  EXPECT_THAT(device.fault().cause, HasSubstr("there is no GPU"));
+}
+
+TEST(Device, OtherNamesAreMisuse) {
+  for (const char* name : {"", "gpu", "cuda:", "cuda:-1", "cuda:-0", "cuda:1x",
+                           "cuda:99999999999", "CPU", "cpu:0"}) {
+    const Outcome<Device> device = Device::Open(name);
+    ASSERT_FALSE(device.ok()) << name;
+    EXPECT_EQ(device.fault().kind, FaultKind::kMisuse) << name;
+  }
+}
+
+TEST(Device, PrecisionIsAsWantedOrWhatTheDeviceDoesWell) {
+  const Device device = Processor();
+  EXPECT_EQ(device.Choose("fp32").value(), Precision::kFp32);
+  EXPECT_EQ(device.Choose("bf16").value(), Precision::kBf16);
+  EXPECT_EQ(device.Choose("auto").value(),
+            device.does_bf16_well() ? Precision::kBf16 : Precision::kFp32);
+  EXPECT_EQ(device.Choose("fp16").fault().kind, FaultKind::kMisuse);
+  EXPECT_EQ(device.Choose("").fault().kind, FaultKind::kMisuse);
+}
+
+TEST(Device, DiceOfOneSeedThrowAlike) {
+  const Device device = Processor();
+  const auto thrown = [&](std::uint64_t seed) {
+    return at::rand({100}, device.MakeGenerator(seed));
+  };
+  EXPECT_TRUE(thrown(7).equal(thrown(7)));
+  EXPECT_FALSE(thrown(7).equal(thrown(8)));
+}
+
+TEST(Device, PeakMemoryGrowsByWhatIsHeld) {
+  constexpr std::int64_t kBytes = std::int64_t{256} << 20;
+  Device device = Processor();
+  device.ResetPeakMemory();
+  const std::int64_t before = device.PeakMemoryBytes();
+  ASSERT_GT(before, 0);
+  const at::Tensor held = at::ones({kBytes / 4});
+  EXPECT_GE(device.PeakMemoryBytes(), before + kBytes / 2);
+}
+
+// Four pebibytes: more than an address has bits for.
+TEST(OutOfMemory, OfTheProcessorIsAFaultOfItsKind) {
+  const Outcome<Done> asked = CatchTorch([]() -> Outcome<Done> {
+    at::empty({std::int64_t{1} << 50});
+    return Done{};
+  });
+  ASSERT_FALSE(asked.ok());
+  EXPECT_EQ(asked.fault().kind, FaultKind::kOutOfMemory) << asked.fault().cause;
+}
+
+TEST(OutOfMemory, IsToldFromOtherFaults) {
+  EXPECT_TRUE(IsOutOfMemory(std::bad_alloc()));
+  EXPECT_TRUE(IsOutOfMemory(std::bad_array_new_length()));
+  EXPECT_TRUE(IsOutOfMemory(
+      std::runtime_error("CUDA out of memory. Tried to allocate 4.00 GiB.")));
+  EXPECT_TRUE(IsOutOfMemory(
+      std::runtime_error("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling "
+                         "`cublasCreate(handle)`")));
+  EXPECT_FALSE(IsOutOfMemory(
+      std::runtime_error("CUDA error: device-side assert triggered")));
+}
+
+TEST(OutOfMemory, HasATypeOfItsOwnInLibTorch) {
+  try {
+    TORCH_CHECK_WITH(OutOfMemoryError, false, "the GPU is full");
+  } catch (const std::exception& error) {
+    EXPECT_TRUE(IsOutOfMemory(error));
+    EXPECT_THAT(TorchFault(error).cause, Not(HasSubstr("\n")));
+  }
+}
+
+}  // namespace
+}  // namespace frostline

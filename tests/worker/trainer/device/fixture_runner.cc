@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// fixture_runner [--device auto|cpu|cuda|cuda:N] [--time small|base]
+//                [--source DIR]
+//
+// Everything recorded in tests/parity/data of the source folder DIR, computed
+// on a device; needs LibTorch and nothing else. The last line is "N passed, N
+// failed, N skipped". Exit 0 when none failed, 1 when one did, 2 for usage.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "tests/worker/trainer/device/device_checks.h"
+#include "tests/worker/trainer/device/model_checks.h"
+#include "tests/worker/trainer/device/trajectory_checks.h"
+#include "tests/worker/trainer/fixtures.h"
+#include "worker/trainer/self_check.h"
+
+namespace frostline {
+namespace {
+
+struct Arguments {
+  std::string device = "auto";
+  std::string time;  // empty: not timed
+};
+
+bool Read(const std::vector<std::string>& words, Arguments& arguments) {
+  if (words.size() % 2 != 0) return false;
+  for (std::size_t i = 0; i < words.size(); i += 2) {
+    const std::string& value = words[i + 1];
+    if (words[i] == "--device") {
+      arguments.device = value;
+    } else if (words[i] == "--time" && (value == "small" || value == "base")) {
+      arguments.time = value;
+    } else if (words[i] == "--source") {
+      setenv("FROSTLINE_SOURCE_DIR", value.c_str(), 1);  // of fixtures.h
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Names of what is in a folder of the recordings, without their extension.
+std::vector<std::string> Recorded(const std::string& folder,
+                                  const std::string& extension) {
+  std::vector<std::string> names;
+  std::error_code absent;  // no names: a failure that is reported
+  for (const auto& entry :
+       std::filesystem::directory_iterator(FixturePath(folder), absent)) {
+    if (entry.path().extension() == extension &&
+        entry.is_directory() == extension.empty()) {
+      names.push_back(entry.path().stem());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void RunAll(Device device, Verdicts& verdicts) {
+  const Limits limits =
+      device.is_cpu() ? Limits() : Limits{.forward = 1e-4, .backward = 1e-3};
+  CheckDice(device, verdicts);
+  CheckMemory(device, verdicts);
+  CheckEnergy(device, verdicts);
+  CheckCheckpoint(device, limits, verdicts);
+  CheckFrozenHeads(device, limits, verdicts);
+  const std::vector<std::string> models = Recorded("models", "");
+  const std::vector<std::string> runs = Recorded("trajectories", ".json");
+  for (const std::string& each : models) {
+    CheckModel(each, device, limits, verdicts);
+  }
+  for (const std::string& each : runs) {
+    CheckTrajectory(each, device, limits, verdicts);
+  }
+  verdicts.True("there are recordings", !models.empty() && !runs.empty());
+}
+
+int Run(const Arguments& arguments) {
+  Outcome<Device> device = Device::Open(arguments.device);
+  if (!device.ok()) {
+    std::cerr << device.fault().cause << "; " << device.fault().fix << "\n";
+    return 1;
+  }
+  Verdicts verdicts(std::cout);
+  const SelfCheck check = RunSelfCheck(arguments.device);
+  for (const std::string& line : ToLines(check)) verdicts.Say(line);
+  verdicts.True("a product known beforehand", check.ok, check.error);
+  if (!arguments.time.empty()) {
+    TimeSteps(arguments.time, device.value(), verdicts);
+  }
+  RunAll(device.value(), verdicts);
+  std::cout << verdicts.Totals() << std::endl;
+  return verdicts.failed() == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace frostline
+
+int main(int argc, char** argv) {
+  frostline::Arguments arguments;
+  if (!frostline::Read({argv + 1, argv + argc}, arguments)) {
+    std::cerr << "usage: fixture_runner [--device auto|cpu|cuda|cuda:N] "
+                 "[--time small|base] [--source DIR]\n";
+    return 2;
+  }
+  return frostline::Run(arguments);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// bf16 against fp32, on recorded models.
+#include "worker/trainer/device/precision.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "tests/worker/trainer/fixtures.h"
+#include "worker/trainer/device/autocast.h"
+#include "worker/trainer/model/layers.h"
+#include "worker/trainer/train/stepper.h"
+
+namespace frostline {
+namespace {
+
+// Eight bits of mantissa, a few layers deep.
+constexpr double kWithin = 2e-2;
+
+ModuleRates Rates(const Model& model, double rate) {
+  ModuleRates rates;
+  for (const std::string& each : ModuleNames(model.config(), model.head())) {
+    rates[each] = rate;
+  }
+  return rates;
+}
+
+Stepper Make(Model& model, Precision precision, double rate = 1e-3) {
+  StepOptions options;
+  options.schedule = {ScheduleKind::kConstant, 0, 100};
+  options.precision = precision;
+  const FreezePlan plan =
+      MakeFreezePlan(model.config(), model.head(), Rates(model, rate), {})
+          .value();
+  return Stepper::Make(model, plan, options).value();
+}
+
+class InBf16 : public testing::TestWithParam<const char*> {
+ protected:
+  InBf16()
+      : folder_("models/" + std::string(GetParam())),
+        batch_(BatchOf(ReadTensors(FixturePath(folder_ + "/io.safetensors")),
+                       "b0")),
+        model_(LoadFixture(folder_).model) {}
+
+  std::string folder_;
+  Batch batch_;
+  Model model_;
+};
+
+TEST_P(InBf16, LogitsAndLossAreCloseToThoseOfFp32AndNotTheSame) {
+  const Prediction exact =
+      Make(model_, Precision::kFp32).Predict(batch_).value();
+  const Prediction rounded =
+      Make(model_, Precision::kBf16).Predict(batch_).value();
+  EXPECT_EQ(rounded.logits.scalar_type(), at::kFloat);
+  const double scale = std::max(1.0, exact.logits.abs().max().item<double>());
+  const double off = Furthest(exact.logits, rounded.logits);
+  EXPECT_LE(off, kWithin * scale);
+  EXPECT_GT(off, 0.0);
+  EXPECT_NEAR(rounded.loss, exact.loss, kWithin * std::max(1.0, exact.loss));
+}
+
+TEST_P(InBf16, TwentyStepsLowerTheLossAndWeightsStayFp32) {
+  Stepper stepper = Make(model_, Precision::kBf16);
+  const double before = stepper.Predict(batch_).value().loss;
+  for (int step = 0; step < 20; ++step) {
+    const Outcome<StepResult> result = stepper.Step({&batch_, 1});
+    ASSERT_TRUE(result.ok()) << result.fault().cause;
+    ASSERT_TRUE(result.value().finite);
+  }
+  EXPECT_LT(stepper.Predict(batch_).value().loss, 0.7 * before);
+  for (const TrainedTensor& each : stepper.optimizer().tensors()) {
+    EXPECT_EQ(each.value.scalar_type(), at::kFloat) << each.name;
+    EXPECT_EQ(each.first.scalar_type(), at::kFloat) << each.name;
+  }
+}
+
+// A copy of the weights that outlived its step would repeat the first loss.
+TEST_P(InBf16, EachStepSeesTheWeightsOfTheOneBefore) {
+  Stepper stepper = Make(model_, Precision::kBf16);
+  const double first = stepper.Step({&batch_, 1}).value().loss;
+  const double second = stepper.Step({&batch_, 1}).value().loss;
+  EXPECT_LT(second, first);
+}
+
+TEST_P(InBf16, NothingIsLeftSwitchedOnForOthers) {
+  Stepper stepper = Make(model_, Precision::kBf16);
+  ASSERT_TRUE(stepper.Step({&batch_, 1}).ok());
+  EXPECT_FALSE(at::autocast::is_autocast_enabled(at::kCPU));
+  Stepper exact = Make(model_, Precision::kFp32);
+  const at::Tensor once = exact.Predict(batch_).value().logits;
+  Model same = LoadFixture(folder_).model;
+  for (std::size_t i = 0; i < same.parameters().size(); ++i) {
+    const at::NoGradGuard no_graph;
+    same.parameters()[i].value.copy_(model_.parameters()[i].value);
+  }
+  EXPECT_TRUE(
+      once.equal(Make(same, Precision::kFp32).Predict(batch_).value().logits));
+}
+
+INSTANTIATE_TEST_SUITE_P(Recorded, InBf16,
+                         testing::Values("bert-seq2", "distilbert-tok17",
+                                         "roberta-reg"),
+                         [](const auto& folder) {
+                           std::string name = folder.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+// 1/0.9 rounded to bf16 would make everything 0.16 % too small.
+TEST(DropoutInBf16, ScalesWithoutABias) {
+  at::Generator chance = at::make_generator<at::CPUGeneratorImpl>(3);
+  const at::Tensor ones = at::ones({1 << 14}, at::kBFloat16);
+  const at::Tensor kept = Dropout(ones * 1.8, 0.1, &chance);
+  const double largest = kept.to(at::kFloat).max().item<double>();
+  EXPECT_EQ(largest, 2.0);  // of 1.8 and 1.8125 in bf16; 1.109 gives 1.99
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: verdicts.h
+//
+// What a run of checks found, printed line by line: for machines that have no
+// test library.
+#ifndef FROSTLINE_TESTS_WORKER_TRAINER_DEVICE_VERDICTS_H_
+#define FROSTLINE_TESTS_WORKER_TRAINER_DEVICE_VERDICTS_H_
+
+#include <ostream>
+#include <string>
+
+namespace frostline {
+
+// How far from the recordings a device may be. A GPU adds in another order.
+struct Limits {
+  double forward = 1e-5;   // logits, losses
+  double backward = 1e-4;  // gradients, and everything after twenty steps
+  double bf16 = 2e-2;      // of the largest logit, at least of 1
+};
+
+// One line for each: PASS, FAIL or SKIP.
+class Verdicts {
+ public:
+  explicit Verdicts(std::ostream& out) : out_(&out) {}
+
+  // Passes when `off` <= `limit`; a NaN does not.
+  void Near(const std::string& what, double off, double limit);
+  void True(const std::string& what, bool holds,
+            const std::string& otherwise = "");
+  void Skip(const std::string& what, const std::string& why);
+  void Say(const std::string& line);
+
+  int failed() const { return failed_; }
+  // "N passed, N failed, N skipped"
+  std::string Totals() const;
+
+ private:
+  std::ostream* out_;
+  int passed_ = 0;
+  int failed_ = 0;
+  int skipped_ = 0;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_TESTS_WORKER_TRAINER_DEVICE_VERDICTS_H_

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the process says and when, over its real pipes.
+#include <csignal>
+#include <filesystem>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/worker/trainer/process/small_world.h"
+#include "tests/worker/trainer/process/trainer_under_test.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+class Protocol : public ::testing::Test {
+ protected:
+  Protocol() { world_.Write(); }
+
+  SmallWorld world_;
+};
+
+TEST_F(Protocol, HelloThenReportsThenTheFinish) {
+  TrainerUnderTest trainer(world_.registry());
+  const Conversation heard = trainer.Train(world_.Trial());
+  EXPECT_THAT(trainer.first_line(), StartsWith("{\"type\": \"hello\""));
+  EXPECT_EQ(heard.finish["state"], "succeeded");
+  ASSERT_THAT(heard.Of("report"), SizeIs(3));  // an evaluation an epoch
+  EXPECT_EQ(heard.Of("report")[0]["step"], 4);
+  EXPECT_EQ(heard.Of("report")[2]["step"], 12);
+  EXPECT_EQ(heard.Of("report")[2]["total_steps"], 12);
+  EXPECT_EQ(heard.finish["metrics"]["steps"], 12);
+  EXPECT_EQ(heard.finish["metrics"]["loss"],
+            heard.Of("report")[2]["metrics"]["loss"]);
+}
+
+TEST_F(Protocol, UsageTellsWhatItCost) {
+  TrainerUnderTest trainer(world_.registry());
+  const nlohmann::json usage = trainer.Train(world_.Trial()).finish["usage"];
+  EXPECT_GT(usage["train_seconds"], 0.0);
+  EXPECT_GE(usage["total_seconds"], usage["train_seconds"]);
+  EXPECT_EQ(usage["steps"], 12);
+  EXPECT_EQ(usage["flops_skipped"], 0.0);
+  EXPECT_GT(usage["flops_spent"], 1e6);
+  EXPECT_GT(usage["peak_memory_bytes"], 1 << 20);
+  EXPECT_EQ(usage["device"], "cpu");
+  EXPECT_THAT(usage["data_fingerprint"].get<std::string>(), SizeIs(64));
+}
+
+TEST_F(Protocol, TheSameTrialGivesTheSameBitsHereAndInANewProcess) {
+  const nlohmann::json trial = world_.Trial();
+  TrainerUnderTest trainer(world_.registry());
+  const Conversation first = trainer.Train(trial);
+  const Conversation second = trainer.Train(trial);
+  const Conversation fresh = TrainerUnderTest(world_.registry()).Train(trial);
+  EXPECT_EQ(first.finish["state"], "succeeded");
+  EXPECT_EQ(Numbers(first.finish), Numbers(second.finish));
+  EXPECT_EQ(Numbers(first.finish), Numbers(fresh.finish));
+  EXPECT_EQ(first.Of("report"), second.Of("report"));
+}
+
+TEST_F(Protocol, WhatAnotherTrialDidBetweenChangesNothing) {
+  TrainerUnderTest trainer(world_.registry());
+  const nlohmann::json trial = world_.Trial();
+  nlohmann::json other = world_.Trial();
+  other["seed"] = 8;
+  other["rates"]["layer.1"] = 3e-2;
+  const nlohmann::json first = Numbers(trainer.Train(trial).finish);
+  const nlohmann::json between = Numbers(trainer.Train(other).finish);
+  EXPECT_NE(first["loss"], between["loss"]);
+  EXPECT_EQ(first, Numbers(trainer.Train(trial).finish));
+}
+
+TEST_F(Protocol, TheSecondTrialLoadsNothing) {
+  TrainerUnderTest trainer(world_.registry());
+  EXPECT_THAT(trainer.Train(world_.Trial()).Log(),
+              HasSubstr("data set d: 48 rows to train, 20 to validate"));
+  EXPECT_EQ(trainer.Train(world_.Trial()).Log(), "");
+  nlohmann::json other = world_.Trial();
+  other["rates"]["head"] = 0.0;
+  EXPECT_EQ(trainer.Train(other).Log(), "");
+}
+
+TEST_F(Protocol, FieldsThatAreNotKnownArePassedOver) {
+  TrainerUnderTest trainer(world_.registry());
+  nlohmann::json trial = world_.Trial();
+  const nlohmann::json plain = trainer.Train(trial).finish;
+  trial["colour"] = {{"of", {"a", nullptr}}};
+  trial["model"]["colour"] = "red";
+  trial["data"]["colour"] = 1;
+  trial["training"]["extra"]["colour"] = false;
+  trainer.Send({{"type", "weather"}, {"sun", true}});
+  EXPECT_EQ(Numbers(trainer.Train(trial).finish), Numbers(plain));
+}
+
+TEST_F(Protocol, TrialsSentAheadAreTrainedInOrder) {
+  TrainerUnderTest trainer(world_.registry());
+  for (const int epochs : {1, 2, 3}) {
+    nlohmann::json trial = world_.Trial();
+    trial["training"]["epochs"] = epochs;
+    trainer.Send(trial);
+  }
+  trainer.CloseInput();
+  for (const int epochs : {1, 2, 3}) {
+    EXPECT_EQ(trainer.ReadToFinish().finish["metrics"]["steps"], 4 * epochs);
+  }
+  EXPECT_EQ(trainer.Wait(), 0);
+}
+
+TEST_F(Protocol, ALastLineNeedsNoNewline) {
+  TrainerUnderTest trainer(world_.registry());
+  trainer.SendBytes(world_.Trial().dump());
+  trainer.CloseInput();
+  EXPECT_EQ(trainer.ReadToFinish().finish["state"], "succeeded");
+  EXPECT_EQ(trainer.Wait(), 0);
+}
+
+TEST_F(Protocol, NothingToDoIsNoFailure) {
+  TrainerUnderTest trainer(world_.registry());
+  trainer.SendBytes("\n  \r\n{\"type\": \"exit\"}\n");
+  EXPECT_EQ(trainer.Wait(), 0);
+  EXPECT_FALSE(trainer.Read());
+}
+
+class NoMessage : public Protocol,
+                  public ::testing::WithParamInterface<std::string> {};
+
+TEST_P(NoMessage, EndsTheProcessWithAWord) {
+  TrainerUnderTest trainer(world_.registry());
+  trainer.SendBytes(GetParam() + "\n");
+  EXPECT_FALSE(trainer.Read());
+  EXPECT_EQ(trainer.Wait(), 1);
+  EXPECT_THAT(trainer.Errors(), HasSubstr("no message of the trainer protocol"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Lines, NoMessage,
+    ::testing::Values("train, please", "[]", "{\"type\": 3}",
+                      "{\"typ\": \"trial\"}", "{\"type\": \"trial\", \"x\": NaN}",
+                      "{\"type\": \"trial\", \"x\": \"\xFF\"}",
+                      "{\"type\": \"trial\", \"type\": \"trial\"}",
+                      "{\"type\": \"trial\", \"x\": " +
+                          std::string(100'000, '[') +
+                          std::string(100'000, ']') + "}",
+                      std::string((1 << 20) + 1, ' ') + "{}"));
+
+TEST_F(Protocol, ALineOfOneMebibyteIsRead) {
+  TrainerUnderTest trainer(world_.registry());
+  std::string line = world_.Trial().dump();
+  line.pop_back();
+  line += ", \"padding\": \"";
+  line += std::string((1 << 20) - line.size() - 2, 'x') + "\"}";
+  trainer.SendBytes(line + "\n");
+  EXPECT_EQ(trainer.ReadToFinish().finish["state"], "succeeded");
+}
+
+// MKL says on standard output what it computes, when it is asked to.
+TEST_F(Protocol, WhatALibraryPrintsGoesToTheLog) {
+  TrainerStart start;
+  start.environment = {"MKL_VERBOSE=1", "ONEDNN_VERBOSE=1"};
+  TrainerUnderTest trainer(world_.registry(), start);
+  EXPECT_EQ(trainer.Train(world_.Trial()).finish["state"], "succeeded");
+  const std::filesystem::path links =
+      "/proc/" + std::to_string(trainer.pid()) + "/fd";
+  EXPECT_EQ(std::filesystem::read_symlink(links / "1"),
+            std::filesystem::read_symlink(links / "2"));
+  EXPECT_THAT(trainer.first_line(), HasSubstr("hello"));
+  trainer.CloseInput();
+  EXPECT_EQ(trainer.Wait(), 0);
+  EXPECT_FALSE(trainer.Read());
+}
+
+}  // namespace
+}  // namespace frostline

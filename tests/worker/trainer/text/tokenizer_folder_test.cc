@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/text/tokenizer_folder.h"
+
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "tests/support/temp_folder.h"
+#include "tests/worker/trainer/text/goldens.h"
+#include "tests/worker/trainer/text/text_fixture.h"
+#include "worker/trainer/text/limits.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kVocabTxt[] =
+    "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nA\n\xC3\xA4\n<cls>\n";
+
+class TokenizerFolderTest : public ::testing::Test {
+ protected:
+  void Write(const std::string& name, const std::string& bytes) {
+    std::ofstream(folder_.File(name), std::ios::binary) << bytes;
+  }
+  void Copy(const std::string& recording, const std::string& name) {
+    Write(name, ReadBytes(OwnRecording(recording)));
+  }
+  Outcome<Tokenizer> Load() { return LoadTokenizer(folder_.path().string()); }
+  std::vector<std::int32_t> Ids(const std::string& text) {
+    const Outcome<Tokenizer> tokenizer = Load();
+    if (!tokenizer.ok()) return {};
+    Encoding encoding;
+    EXPECT_TRUE(Encoder(tokenizer.value()).Encode(text, {}, encoding).ok());
+    return encoding.ids;
+  }
+
+  TempFolder folder_;
+};
+
+TEST_F(TokenizerFolderTest, WithoutSettingsWordPieceIsLowerCase) {
+  Write("vocab.txt", kVocabTxt);
+  EXPECT_THAT(Ids("A \xC3\xA4"), ElementsAre(2, 5, 5, 3));
+}
+
+TEST_F(TokenizerFolderTest, CaseAndAccentsAreAsTheSettingsSay) {
+  Write("vocab.txt", kVocabTxt);
+  Write("tokenizer_config.json", R"({"do_lower_case": false})");
+  EXPECT_THAT(Ids("A \xC3\xA4"), ElementsAre(2, 6, 7, 3));
+  Write("tokenizer_config.json", R"({"strip_accents": false})");
+  EXPECT_THAT(Ids("A \xC3\xA4"), ElementsAre(2, 5, 7, 3));
+  Write("tokenizer_config.json",
+        R"({"do_lower_case": false, "strip_accents": true})");
+  EXPECT_THAT(Ids("A \xC3\xA4"), ElementsAre(2, 6, 5, 3));
+}
+
+TEST_F(TokenizerFolderTest, IdeographsStandAloneUnlessToldOtherwise) {
+  Write("vocab.txt", std::string(kVocabTxt) + "\xE4\xB8\xAD\n");
+  EXPECT_THAT(Ids("\xE4\xB8\xAD\xE4\xB8\xAD"), ElementsAre(2, 9, 9, 3));
+  Write("tokenizer_config.json", R"({"tokenize_chinese_chars": false})");
+  EXPECT_THAT(Ids("\xE4\xB8\xAD\xE4\xB8\xAD"), ElementsAre(2, 1, 3));
+}
+
+TEST_F(TokenizerFolderTest, SpecialTokensAreAsTheSettingsSay) {
+  Write("vocab.txt", kVocabTxt);
+  Write("tokenizer_config.json",
+        R"({"cls_token": {"content": "<cls>"}, "sep_token": "[MASK]"})");
+  EXPECT_THAT(Ids("a"), ElementsAre(8, 5, 4));
+}
+
+TEST_F(TokenizerFolderTest, BrokenSettingsAreNamed) {
+  Write("vocab.txt", kVocabTxt);
+  for (const char* bytes : {"{", R"({"do_lower_case": "no"})"}) {
+    Write("tokenizer_config.json", bytes);
+    const Outcome<Tokenizer> made = Load();
+    ASSERT_FALSE(made.ok()) << bytes;
+    EXPECT_THAT(made.fault().cause, HasSubstr("/tokenizer_config.json"));
+  }
+}
+
+TEST_F(TokenizerFolderTest, OlderBpeFilesAndTokenizerJsonAgree) {
+  Copy("bpe/vocab.json", "vocab.json");
+  Copy("bpe/merges.txt", "merges.txt");
+  const std::vector<std::int32_t> old = Ids("Some words, <mask> and \xC3\xA4");
+  Write("vocab.json", "not looked at");
+  Copy("bpe/tokenizer.json", "tokenizer.json");
+  EXPECT_EQ(Ids("Some words, <mask> and \xC3\xA4"), old);
+  EXPECT_GT(old.size(), 5U);
+}
+
+TEST_F(TokenizerFolderTest, AddPrefixSpaceIsInTheSettings) {
+  Copy("bpe/vocab.json", "vocab.json");
+  Copy("bpe/merges.txt", "merges.txt");
+  const std::vector<std::int32_t> without = Ids(" the words");
+  EXPECT_NE(Ids("the words"), without);
+  Write("tokenizer_config.json", R"({"add_prefix_space": true})");
+  EXPECT_EQ(Ids("the words"), without);
+}
+
+TEST_F(TokenizerFolderTest, TruncationAndPaddingOfTheFileAreIgnored) {
+  std::string json = ReadBytes(OwnRecording("bpe/tokenizer.json"));
+  const std::size_t at = json.find("\"truncation\":");
+  ASSERT_NE(at, std::string::npos);
+  const std::size_t end = json.find("\"added_tokens\"", at);
+  json.replace(at, end - at,
+               R"("truncation": {"direction": "Right", "max_length": 4,
+               "strategy": "LongestFirst", "stride": 0}, "padding":
+               {"strategy": {"Fixed": 64}, "direction": "Right", "pad_id": 1,
+               "pad_to_multiple_of": null, "pad_type_id": 0,
+               "pad_token": "<pad>"}, )");
+  Write("tokenizer.json", json);
+  EXPECT_GT(Ids("one two three four five six").size(), 7U);
+  EXPECT_LT(Ids("one two three four five six").size(), 60U);
+}
+
+TEST_F(TokenizerFolderTest, WhatWasLookedForIsNamed) {
+  Write("sentencepiece.bpe.model", "");
+  Write("vocab.json", "{}");  // without merges.txt
+  const Outcome<Tokenizer> made = Load();
+  ASSERT_EQ(KindOfFault(made), FaultKind::kUnreadable);
+  for (const char* name :
+       {"tokenizer.json", "vocab.txt", "vocab.json", "merges.txt"}) {
+    EXPECT_THAT(made.fault().cause, HasSubstr(name));
+  }
+}
+
+TEST_F(TokenizerFolderTest, NeitherPipesNorGiantsAreRead) {
+  ASSERT_EQ(mkfifo(folder_.File("tokenizer.json").c_str(), 0600), 0);
+  EXPECT_EQ(KindOfFault(Load()), FaultKind::kUnreadable);
+  std::filesystem::remove(folder_.File("tokenizer.json"));
+  Write("tokenizer.json", "{");
+  std::filesystem::resize_file(folder_.File("tokenizer.json"),
+                               kMaxTokenizerBytes + 1);
+  EXPECT_EQ(KindOfFault(Load()), FaultKind::kTooLarge);
+}
+
+TEST_F(TokenizerFolderTest, ListsWhatACopyMustTake) {
+  Write("vocab.txt", "");
+  Write("config.json", "");
+  Write("special_tokens_map.json", "");
+  EXPECT_THAT(TokenizerFilesOf(folder_.path().string()),
+              ElementsAre("vocab.txt", "special_tokens_map.json"));
+  EXPECT_TRUE(TokenizerFilesOf(folder_.File("absent")).empty());
+}
+
+}  // namespace
+}  // namespace frostline

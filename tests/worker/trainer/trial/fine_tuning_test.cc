@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/trial/fine_tuning.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "tests/worker/trainer/trial/trial_world.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Key;
+using ::testing::Not;
+
+std::vector<std::int64_t> StepsOf(const Witness& witness) {
+  std::vector<std::int64_t> steps;
+  for (const Told& told : witness.reports) steps.push_back(told.step);
+  return steps;
+}
+
+std::string BytesOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// What depends on the clock is left out.
+Metrics Scored(TrialEnd end) {
+  end.metrics.erase("train_seconds");
+  return end.metrics;
+}
+
+TEST(FineTuning, LearnsAndReportsEachEpoch) {
+  TrialWorld world;
+  const TrialEnd end = world.Run(world.Trial(R"("epochs": 8,)"));
+  ASSERT_EQ(end.state, TrialState::kSucceeded) << end.cause;
+  EXPECT_THAT(StepsOf(world.witness), ElementsAre(3, 6, 9, 12, 15, 18, 21, 24));
+  EXPECT_LT(world.witness.reports.back().metrics.at("train_loss"),
+            0.8 * world.witness.reports.front().metrics.at("train_loss"));
+  EXPECT_THAT(end.metrics, Contains(Key("accuracy")));
+  EXPECT_EQ(end.usage->steps, 24);
+  EXPECT_GT(end.usage->flops_skipped, 0.0);  // the embeddings
+  EXPECT_EQ(end.usage->precision, "fp32");
+}
+
+TEST(FineTuning, GivesTheSameNumbersAgain) {
+  TrialWorld world;
+  Witness again;
+  const TrialMessage trial = world.Trial(R"("epochs": 2,)");
+  const TrialEnd first = world.Run(trial);
+  EXPECT_EQ(Scored(first), Scored(world.Run(trial, again)));
+  EXPECT_EQ(world.witness.reports.back().metrics, again.reports.back().metrics);
+}
+
+TEST(FineTuning, AnotherSeedIsAnotherRun) {
+  TrialWorld world;
+  Witness other;
+  TrialMessage trial = world.Trial("");
+  const TrialEnd first = world.Run(trial);
+  trial.seed = 8;
+  EXPECT_NE(Scored(first), Scored(world.Run(trial, other)));
+}
+
+// Preempted wherever it may look up, it goes on to the same bits.
+TEST(FineTuning, GoesOnAfterAnyStopAsIfNothingHadBeen) {
+  TrialWorld world;
+  const TrialMessage whole = world.Trial(
+      R"("epochs": 3, "warmup_steps": 2, "accumulation": 2,
+         "unfreeze_every_steps": 1, "extra": {"export": true},
+         "early_stopping": {"metric": "loss", "patience": 9},)");
+  const Metrics expected = Scored(world.Run(whole));
+  const std::string weights =
+      BytesOf(world.folder() + "/model/model.safetensors");
+  ASSERT_FALSE(weights.empty());
+  int stops = 0;
+  for (int asked = 2; asked < 40; ++asked) {
+    Witness first;
+    first.StopAfter(asked, StopReason::kPreempt);
+    if (world.Run(whole, first).state != TrialState::kStopped) break;
+    if (first.checkpoint.empty()) continue;  // not a step was taken
+    ++stops;
+    TrialMessage rest = whole;
+    rest.resume_path = world.folder() + "/" + first.checkpoint;
+    rest.resume_step = first.checkpoint_step;
+    Witness second;
+    const TrialEnd end = world.Run(rest, second);
+    EXPECT_THAT(second.log, HasSubstr("goes on from step"));
+    EXPECT_EQ(Scored(end), expected) << "stopped after " << asked;
+    EXPECT_EQ(BytesOf(world.folder() + "/model/model.safetensors"), weights);
+  }
+  EXPECT_GT(stops, 8);
+}
+
+TEST(FineTuning, ATrialThatWillNotComeBackLeavesNoCheckpoint) {
+  for (const StopReason reason : {StopReason::kPruned, StopReason::kCancelled}) {
+    TrialWorld world;
+    world.witness.StopAfter(3, reason);
+    const TrialEnd end = world.Run(world.Trial(""));
+    EXPECT_EQ(end.state, TrialState::kStopped);
+    EXPECT_THAT(world.witness.checkpoint, IsEmpty());
+  }
+}
+
+TEST(FineTuning, SavesAsOftenAsItIsToldAndKeepsTheNewest) {
+  TrialWorld world;
+  world.checkpoint_seconds = 0.0;
+  world.Run(world.Trial(R"("epochs": 2,)"));
+  EXPECT_EQ(world.witness.checkpoint, "step-5.safetensors");  // not the last
+  EXPECT_FALSE(std::filesystem::exists(world.folder() + "/step-4.safetensors"));
+}
+
+TEST(FineTuning, ABrokenCheckpointCostsTimeAndNothingElse) {
+  TrialWorld world;
+  TrialMessage trial = world.Trial("");
+  const Metrics expected = Scored(world.Run(trial));
+  trial.resume_path = world.folder() + "/step-2.safetensors";
+  trial.resume_step = 2;
+  std::ofstream(trial.resume_path) << "no tensors";
+  Witness second;
+  EXPECT_EQ(Scored(world.Run(trial, second)), expected);
+  EXPECT_THAT(second.log, HasSubstr("begins anew: FL-50"));
+}
+
+TEST(FineTuning, ALossThatIsNoNumberMakesThePointInfeasible) {
+  TrialWorld world;
+  const TrialEnd end = world.Run(
+      world.Trial(R"("clip_norm": 1e300, "optimizer": "sgd",)",
+                  R"("embeddings": 0, "layer.0": 0, "layer.1": 0,
+                     "layer.2": 1e30, "pooler": 1e30, "head": 1e30)"));
+  EXPECT_EQ(end.state, TrialState::kInfeasible);
+  EXPECT_THAT(end.cause, HasSubstr("FL-5017"));
+  EXPECT_THAT(end.cause, HasSubstr("at step 2, epoch 1"));
+}
+
+TEST(FineTuning, EndsWhenTheLossStopsFalling) {
+  TrialWorld world;
+  world.Run(world.Trial(R"("epochs": 50, "early_stopping":
+      {"metric": "train_loss", "patience": 2, "min_delta": 10},)"));
+  EXPECT_EQ(world.witness.reports.size(), 3U);  // one is best, two are not
+  EXPECT_THAT(world.witness.log, HasSubstr("early stopping at step 9"));
+}
+
+TEST(FineTuning, EvaluatesEachSoManyStepsAndAtTheEnd) {
+  TrialWorld world;
+  world.Run(world.Trial(
+      R"("epochs": 9, "max_steps": 7, "evaluate_every_steps": 3,)"));
+  EXPECT_THAT(StepsOf(world.witness), ElementsAre(3, 6, 7));
+}
+
+TEST(FineTuning, AccumulatesWithinAnEpoch) {
+  TrialWorld world;
+  world.Run(world.Trial(R"("epochs": 2, "accumulation": 2,)"));
+  EXPECT_THAT(StepsOf(world.witness), ElementsAre(2, 4));  // 2 + 1 batches
+}
+
+TEST(FineTuning, ThawsFromTheTop) {
+  TrialWorld world;
+  const std::string all = R"("embeddings": 1e-3, "layer.0": 1e-3,
+      "layer.1": 1e-3, "layer.2": 1e-3, "pooler": 1e-3, "head": 1e-3)";
+  Witness slow;
+  const TrialEnd at_once = world.Run(world.Trial("", all));
+  const TrialEnd one_by_one =
+      world.Run(world.Trial(R"("unfreeze_every_steps": 2,)", all), slow);
+  EXPECT_GT(one_by_one.usage->flops_skipped, 0.0);
+  EXPECT_EQ(at_once.usage->flops_skipped, 0.0);
+  EXPECT_EQ(one_by_one.usage->trained_parameters,
+            at_once.usage->trained_parameters);
+}
+
+TEST(FineTuning, TheOutcomesOfExamplesAddUpToTheAccuracy) {
+  TrialWorld world;
+  const TrialEnd end =
+      world.Run(world.Trial(R"("report_example_outcomes": true,)"));
+  ASSERT_TRUE(end.examples.has_value());
+  int right = 0;
+  for (const char byte : end.examples->bytes) {
+    right += __builtin_popcount(static_cast<unsigned char>(byte));
+  }
+  EXPECT_EQ(end.examples->count, 10);
+  EXPECT_DOUBLE_EQ(end.metrics.at("accuracy"), right / 10.0);
+}
+
+TEST(FineTuning, AMetricThatTheTaskHasNotIsNamedBeforeAnythingIsTrained) {
+  TrialWorld world;
+  TrialMessage trial = world.Trial("");
+  trial.objectives = {{"acuracy", true}};
+  const TrialEnd end = world.Run(trial);
+  EXPECT_EQ(end.state, TrialState::kFailed);
+  EXPECT_THAT(end.cause, HasSubstr("no metric 'acuracy'"));
+  EXPECT_THAT(end.cause, HasSubstr("accuracy, f1"));
+  EXPECT_THAT(world.witness.reports, IsEmpty());
+}
+
+TEST(FineTuning, WhatCannotMoveIsFrozenWhenAskedTo) {
+  TrialWorld world;
+  TrialMessage trial = world.Trial("", R"("embeddings": 0, "layer.0": 1e-12,
+      "layer.1": 1e-3, "layer.2": 1e-3, "pooler": 1e-3, "head": 1e-3)");
+  trial.training.virtual_tau = 1e-4;
+  const TrialEnd end = world.Run(trial);
+  EXPECT_THAT(world.witness.log, HasSubstr("virtually frozen: layer.0"));
+  EXPECT_THAT(world.witness.log, Not(HasSubstr("layer.1")));
+  EXPECT_EQ(end.usage->virtual_tau, 1e-4);
+}
+
+TEST(Workbench, KeepsWhatIsLoadedAndTouchesItNever) {
+  TrialWorld world;
+  std::vector<std::string> first;
+  std::vector<std::string> second;
+  const TrialMessage trial = world.Trial("");
+  const TrialSetup before = world.workbench().Prepare(trial, first).value();
+  const at::Tensor weight =
+      before.pretrained->loaded.model.parameters()[20].value.clone();
+  world.Run(trial);
+  const TrialSetup after = world.workbench().Prepare(trial, second).value();
+  EXPECT_EQ(before.pretrained, after.pretrained);
+  EXPECT_EQ(before.train, after.train);
+  EXPECT_THAT(first, Not(IsEmpty()));
+  EXPECT_THAT(second, IsEmpty());
+  EXPECT_TRUE(
+      weight.equal(after.pretrained->loaded.model.parameters()[20].value));
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/trial/scores.h"
+
+#include <ATen/ops/tensor.h>
+
+#include <vector>
+
+#include "gmock/gmock.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::UnorderedElementsAreArray;
+
+LabelSet Labels(const std::vector<std::string>& names) {
+  return LabelSet::FromList(names).value();
+}
+
+Batch WithLabels(const at::Tensor& labels) {
+  Batch batch;
+  batch.labels = labels;
+  return batch;
+}
+
+void ExpectNames(const Metrics& metrics, std::vector<std::string> names) {
+  std::vector<std::string> keys;
+  for (const auto& [name, value] : metrics) keys.push_back(name);
+  EXPECT_THAT(keys, UnorderedElementsAreArray(names));
+}
+
+TEST(Scores, OutcomesAreInTheOrderOfTheDataWhateverTheBatches) {
+  const LabelSet labels = Labels({"no", "yes"});
+  Scores scores({Task::kSequence, 2}, labels, 3);
+  const std::vector<std::uint32_t> later = {2, 0};
+  const std::vector<std::uint32_t> first = {1};
+  // Row 2 is right, row 0 wrong, row 1 right.
+  scores.Add(later, WithLabels(at::tensor({1L, 1L})),
+             {at::tensor({0.F, 9.F, 9.F, 0.F}).view({2, 2}), 0.5, 2});
+  scores.Add(first, WithLabels(at::tensor({0L})),
+             {at::tensor({1.F, 0.F}).view({1, 2}), 2.0, 1});
+  const Metrics metrics = scores.Compute();
+  EXPECT_DOUBLE_EQ(metrics.at("accuracy"), 2.0 / 3.0);
+  EXPECT_DOUBLE_EQ(metrics.at("loss"), 1.0);  // each label weighs the same
+  ExpectNames(metrics, MetricNames({Task::kSequence, 2}, labels));
+  EXPECT_EQ(scores.Outcomes("f").value().bytes, std::string(1, 0b110));
+}
+
+TEST(Scores, SpansCountWholeAndOtherTagsByWord) {
+  const LabelSet spans = Labels({"O", "B-PER", "I-PER"});
+  Scores scores({Task::kTokens, 3}, spans, 1);
+  const std::vector<std::uint32_t> row = {0};
+  // B-PER I-PER O, found as B-PER O O: two of three words, and no span.
+  const at::Tensor truth = at::tensor({-100L, 1L, 2L, 0L}).view({1, 4});
+  const at::Tensor logits =
+      at::tensor({9.F, 0.F, 0.F, 0.F, 9.F, 0.F, 9.F, 0.F, 0.F, 9.F, 0.F, 0.F})
+          .view({1, 4, 3});
+  scores.Add(row, WithLabels(truth), {logits, 1.0, 3});
+  const Metrics metrics = scores.Compute();
+  EXPECT_DOUBLE_EQ(metrics.at("accuracy"), 2.0 / 3.0);
+  EXPECT_EQ(metrics.at("f1"), 0.0);
+  ExpectNames(metrics, MetricNames({Task::kTokens, 3}, spans));
+  EXPECT_EQ(scores.Outcomes("f").value().count, 3);
+}
+
+TEST(Scores, ACorrelationThatIsUndefinedIsZero) {
+  const LabelSet none;
+  Scores scores({Task::kRegression, 1}, none, 2);
+  const std::vector<std::uint32_t> rows = {0, 1};
+  scores.Add(rows, WithLabels(at::tensor({1.F, 3.F})),
+             {at::tensor({2.F, 2.F}).view({2, 1}), 1.0, 2});
+  const Metrics metrics = scores.Compute();
+  EXPECT_EQ(metrics.at("pearson"), 0.0);
+  EXPECT_EQ(metrics.at("mse"), 1.0);
+  ExpectNames(metrics, MetricNames({Task::kRegression, 1}, none));
+  EXPECT_EQ(scores.Outcomes("f").value().encoding, "FLOAT16");
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/trial/trial_message.h"
+
+#include <string>
+#include <utility>
+
+#include "gmock/gmock.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+// A good message with these members besides; the first of a name counts.
+Outcome<TrialMessage> Read(const std::string& members) {
+  const std::string bytes = "{" + members + R"(
+      "trial": "studies/s/trials/3", "folder": "/f",
+      "rates": {"layer.0": 0.5, "head": 0.25},
+      "model": {"id": "tiny"}, "data": {"id": "words"}})";
+  const Outcome<Json> json = Json::Parse(bytes);
+  EXPECT_TRUE(json.ok()) << bytes;
+  return ReadTrialMessage(json.value().root());
+}
+
+TrainingSettings Settings(const std::string& members) {
+  const Outcome<TrialMessage> trial = Read(members);
+  EXPECT_TRUE(trial.ok()) << trial.fault().cause;
+  return trial.value().training;
+}
+
+TEST(TrialMessage, WhatIsNotSaidHasADefault) {
+  const TrialMessage trial = Read("").value();
+  EXPECT_THAT(trial.rates,
+              UnorderedElementsAre(Pair("layer.0", 0.5), Pair("head", 0.25)));
+  EXPECT_EQ(trial.training.epochs, 3);
+  EXPECT_EQ(trial.training.clip_norm, 1.0);
+  EXPECT_EQ(trial.training.optimizer.kind, OptimizerKind::kAdamW);
+  EXPECT_EQ(trial.training.freeze.mode, FreezeMode::kHard);
+  EXPECT_EQ(trial.training.precision, "auto");
+}
+
+TEST(TrialMessage, AllThatIsSaidArrives) {
+  const TrainingSettings settings = Settings(R"(
+      "training": {"epochs": 9, "optimizer": "sgd", "schedule": "cosine",
+        "weight_decay": 0.01, "label_smoothing": 0.1, "accumulation": 4,
+        "early_stopping": {"metric": "f1", "patience": 5},
+        "also_evaluate": ["yelp"], "extra": {"head": "cosine",
+        "pooling": "mean", "epsilon": 1e-6, "dropout": 0.3}},
+      "freeze": {"mode": "lr0", "prefix_dropout": "off", "virtual_tau": 1e-4},)");
+  EXPECT_EQ(settings.optimizer.kind, OptimizerKind::kSgd);
+  EXPECT_EQ(settings.schedule, ScheduleKind::kCosine);
+  EXPECT_EQ(settings.accumulation, 4);
+  EXPECT_EQ(settings.early_stopping.patience, 5);
+  EXPECT_EQ(settings.also_evaluate.front(), "yelp");
+  EXPECT_TRUE(settings.pair.cosine);
+  EXPECT_EQ(settings.pair.pooling, Pooling::kMean);
+  EXPECT_EQ(settings.optimizer.epsilon, 1e-6);
+  EXPECT_EQ(settings.dropout, 0.3);
+  EXPECT_EQ(settings.freeze.mode, FreezeMode::kLr0);
+  EXPECT_EQ(settings.virtual_tau, 1e-4);
+}
+
+TEST(TrialMessage, ASearchedParameterGoesBeforeWhatTheStudyFixed) {
+  const TrainingSettings settings = Settings(R"(
+      "parameters": {"batch_size": 16.0, "dropout": 0.2, "optimizer": "adam"},
+      "training": {"batch_size": 8},)");
+  EXPECT_EQ(settings.batch_size, 16);
+  EXPECT_EQ(settings.dropout, 0.2);
+  EXPECT_EQ(settings.optimizer.kind, OptimizerKind::kAdam);
+}
+
+// Its importance would be 0, and nobody would know why.
+TEST(TrialMessage, AParameterWithoutEffectIsRefused) {
+  const auto trial = Read(R"("parameters": {"temperature": 0.7},)");
+  ASSERT_FALSE(trial.ok());
+  EXPECT_THAT(trial.fault().cause, HasSubstr("'temperature'"));
+  EXPECT_TRUE(Read(R"("parameters": {"lower": 0.5},)").ok());  // a tie's rate
+  EXPECT_TRUE(Read(R"("parameters": {"prefix_depth": 4},)").ok());
+}
+
+TEST(TrialMessage, StepsAloneMeanAsManyEpochsAsItTakes) {
+  EXPECT_GT(Settings(R"("training": {"max_steps": 500},)").epochs, 1'000);
+}
+
+TEST(TrialMessage, SeedsKeepAllTheirBits) {
+  EXPECT_EQ(Read(R"("seed": 18446744073709551615,)").value().seed,
+            ~std::uint64_t{0});
+  EXPECT_EQ(Read(R"("seed": 5, "training": {"seed": 42},)").value().seed, 42U);
+}
+
+TEST(TrialMessage, AMistakeNamesItsField) {
+  const std::pair<const char*, const char*> mistakes[] = {
+      {R"("training": {"epochs": 0.5},)", "training.epochs"},
+      {R"("training": {"epochs": 1e12},)", "training.epochs"},
+      {R"("training": {"batch_size": -1},)", "training.batch_size"},
+      {R"("training": {"optimizer": "adamx"},)", "training.optimizer"},
+      {R"("training": {"schedule": 3},)", "training.schedule"},
+      {R"("training": {"label_smoothing": 1},)", "training.label_smoothing"},
+      {R"("training": {"warmup_share": 2},)", "training.warmup_share"},
+      {R"("training": {"warmup_share": 0.1, "warmup_steps": 5},)", "both"},
+      {R"("training": {"lora": {"rank": 8}},)", "training.lora"},
+      {R"("training": {"extra": {"head": "cos"}},)", "training.extra.head"},
+      {R"("freeze": {"mode": "soft"},)", "freeze.mode"},
+      {R"("protocol": 2,)", "protocol"},
+      {R"("objectives": [{"direction": "maximize"}],)", "objectives"}};
+  for (const auto& [members, field] : mistakes) {
+    const Outcome<TrialMessage> trial = Read(members);
+    ASSERT_FALSE(trial.ok()) << members;
+    EXPECT_THAT(trial.fault().cause, HasSubstr(field));
+    EXPECT_FALSE(trial.fault().fix.empty());
+  }
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: request_fields.h
+//
+// Takes the members of a request by name and type: what a study says, as it
+// reaches a trainer in JSON. The first that does not fit is kept as the fault;
+// a reader asks once, at the end. An absent member is its default, as the
+// contract leaves out what is 0 or empty.
+//
+//   RequestFields fields("training", {&parameters, &training});
+//   settings.epochs = fields.Whole("epochs", 1, 10'000, 3);
+//   if (fields.fault()) return *fields.fault();
+#ifndef FROSTLINE_WORKER_TRAINER_DATA_REQUEST_FIELDS_H_
+#define FROSTLINE_WORKER_TRAINER_DATA_REQUEST_FIELDS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "worker/trainer/text/json.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+class RequestFields {
+ public:
+  // A member is looked for in one object after the other; a null pointer is an
+  // empty object. They must outlive this. `where` names them in faults.
+  RequestFields(std::string where, std::vector<const JsonValue*> objects)
+      : where_(std::move(where)), objects_(std::move(objects)) {}
+
+  std::string Text(std::string_view name);
+  bool Flag(std::string_view name);
+  // Within [0, 1].
+  double Share(std::string_view name);
+  double Number(std::string_view name, double least, double most,
+                double fallback);
+  std::int64_t Whole(std::string_view name, std::int64_t least,
+                     std::int64_t most, std::int64_t fallback);
+  // Any whole number of 64 bits; 0 when it is absent.
+  std::uint64_t Bits(std::string_view name);
+  std::vector<std::string> Texts(std::string_view name);
+  // Null when it is absent or null.
+  const JsonValue* Find(std::string_view name) const;
+
+  void Fail(std::string_view name, const std::string& what,
+            const std::string& fix);
+  // The fault of a part that was read on its own.
+  void Take(const Fault& fault) {
+    if (!fault_) fault_ = fault;
+  }
+  const std::optional<Fault>& fault() const { return fault_; }
+
+ private:
+  std::string where_;
+  std::vector<const JsonValue*> objects_;
+  std::optional<Fault> fault_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DATA_REQUEST_FIELDS_H_

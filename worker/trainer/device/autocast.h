@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: autocast.h
+//
+// Computing in bf16 with weights of fp32: LibTorch casts the operands of each
+// large product and leaves sums, norms and losses alone.
+#ifndef FROSTLINE_WORKER_TRAINER_DEVICE_AUTOCAST_H_
+#define FROSTLINE_WORKER_TRAINER_DEVICE_AUTOCAST_H_
+
+#include <ATen/autocast_mode.h>
+
+#include "worker/trainer/device/precision.h"
+#include "worker/trainer/model/torch.h"
+
+namespace frostline {
+
+// While it lives, this thread computes on `device` in `precision`; then as
+// before. The bf16 copies of weights that it made go with it: weights change
+// between two of them. Let backward run outside of it.
+class Autocast {
+ public:
+  Autocast(Precision precision, at::Device device)
+      : type_(device.type()),
+        enabled_(at::autocast::is_autocast_enabled(type_)),
+        dtype_(at::autocast::get_autocast_dtype(type_)),
+        cached_(at::autocast::is_autocast_cache_enabled()) {
+    at::autocast::increment_nesting();
+    at::autocast::set_autocast_enabled(type_, precision == Precision::kBf16);
+    at::autocast::set_autocast_dtype(type_, at::kBFloat16);
+    at::autocast::set_autocast_cache_enabled(true);
+  }
+  ~Autocast() {
+    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+    at::autocast::set_autocast_enabled(type_, enabled_);
+    at::autocast::set_autocast_dtype(type_, dtype_);
+    at::autocast::set_autocast_cache_enabled(cached_);
+  }
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+
+ private:
+  at::DeviceType type_;
+  bool enabled_;
+  at::ScalarType dtype_;
+  bool cached_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DEVICE_AUTOCAST_H_

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: cpu_info.h
+//
+// What Linux says about the processor, and how fast that should be.
+#ifndef FROSTLINE_WORKER_TRAINER_DEVICE_CPU_INFO_H_
+#define FROSTLINE_WORKER_TRAINER_DEVICE_CPU_INFO_H_
+
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace frostline {
+
+struct CpuInfo {
+  std::string vendor;  // "GenuineIntel", "AuthenticAMD"
+  int family = 0;
+  double clock_ghz = 0.0;       // of the fastest core as it was read
+  int cores = 0;                // each counted once, however many threads
+  std::set<std::string> flags;  // "avx2", "avx512_bf16"
+
+  // Has instructions that multiply bf16 faster than fp32.
+  bool does_bf16_well() const;
+  // fp32 numbers that one multiply-add instruction takes in one pass.
+  int lanes() const;
+};
+
+// `text` is that of /proc/cpuinfo; what it does not say stays 0 or empty.
+CpuInfo ParseCpuInfo(std::string_view text);
+CpuInfo ReadCpuInfo();
+
+// fp32 operations by second in 1e9, at most, with `threads` of them at work:
+//   min(threads, cores) x clock x lanes x 2 units x 2
+// the last for a multiplication and an addition. 0 when the clock is unknown.
+// An estimate: clocks change while running, and a few processors have one unit.
+double PeakGflops(const CpuInfo& info, int threads);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DEVICE_CPU_INFO_H_

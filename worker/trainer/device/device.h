@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: device.h
+//
+// Where a model computes: the processor or one GPU, the same binary for both.
+//
+//   Outcome<Device> device = Device::Open("auto");
+//   const Model model = loaded.model.To(device.value().torch());
+#ifndef FROSTLINE_WORKER_TRAINER_DEVICE_DEVICE_H_
+#define FROSTLINE_WORKER_TRAINER_DEVICE_DEVICE_H_
+
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "worker/trainer/device/precision.h"
+#include "worker/trainer/model/torch.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+// A value: copies are the same device. Any thread may ask it.
+class Device {
+ public:
+  // "auto": a GPU when one is there and this LibTorch can use it, else the
+  // processor; "cpu"; "cuda", the first GPU; "cuda:N". kUnsupported, with the
+  // cause, for a GPU that was named and cannot be had; kMisuse for another
+  // name. Open a GPU before anything else is asked of LibTorch, which looks
+  // for its CUDA half once.
+  static Outcome<Device> Open(std::string_view name);
+
+  at::Device torch() const { return torch_; }
+  bool is_cpu() const { return torch_.is_cpu(); }
+  // "cpu", or as the driver calls it: "NVIDIA H200".
+  std::string name() const { return name_; }
+  bool does_bf16_well() const { return bf16_; }
+  // Why "auto" did not take the GPU that is there; else empty.
+  std::string note() const { return note_; }
+  // fp32 operations by second that it should reach with `threads`, in 1e9, at
+  // most; 0 when we cannot tell.
+  double PeakGflops(int threads) const;
+
+  // "auto" (bf16 where the device does it well), "fp32", "bf16"; kMisuse for
+  // anything else.
+  Outcome<Precision> Choose(std::string_view wanted) const;
+
+  // Dice of its own, on the device. Throws what LibTorch throws.
+  at::Generator MakeGenerator(std::uint64_t seed) const;
+
+  // The most that this process held at once since the reset: of main memory,
+  // where the system lets it be reset; of the GPU's, as its allocator counts.
+  // 0 when nobody knows.
+  void ResetPeakMemory();
+  std::int64_t PeakMemoryBytes() const;
+
+  // What the whole GPU has used since its driver was loaded; nothing for a
+  // processor, or without NVML.
+  std::optional<double> EnergyJoules() const;
+
+  // After a lack of memory: gives back what LibTorch keeps for later.
+  void ReleaseCachedMemory();
+
+  // Waits until the device has done all that was asked of it.
+  void Synchronize() const;
+
+ private:
+  Device() = default;
+  static Outcome<Device> OpenGpu(int index);
+  static Device Processor();
+
+  at::Device torch_ = at::Device(at::kCPU);
+  std::string name_ = "cpu";
+  bool bf16_ = false;
+  std::string note_;
+  double gpu_gflops_ = 0.0;
+  std::string bus_id_;  // of a GPU, for NVML
+};
+
+// Dice on a device that is open.
+at::Generator MakeGenerator(at::Device device, std::uint64_t seed);
+
+// Whether LibTorch, its CUDA libraries or the standard library ran out of
+// memory.
+bool IsOutOfMemory(const std::exception& error);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DEVICE_DEVICE_H_

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/device/main_memory.h"
+
+#include <fstream>
+#include <string>
+
+namespace frostline {
+
+std::int64_t PeakResidentBytes() {
+  constexpr std::int64_t kBytesPerKib = 1024;
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  std::int64_t kib = 0;
+  while (status >> word) {
+    if (word == "VmHWM:" && status >> kib) return kib * kBytesPerKib;
+  }
+  return 0;
+}
+
+void ResetPeakResident() {
+  std::ofstream("/proc/self/clear_refs") << "5";  // proc(5)
+}
+
+}  // namespace frostline

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: main_memory.h
+//
+// What this process has held of main memory, as Linux tells it.
+#ifndef FROSTLINE_WORKER_TRAINER_DEVICE_MAIN_MEMORY_H_
+#define FROSTLINE_WORKER_TRAINER_DEVICE_MAIN_MEMORY_H_
+
+#include <cstdint>
+
+namespace frostline {
+
+// The largest resident set since the start or the last reset; 0 when unknown.
+std::int64_t PeakResidentBytes();
+
+// Where the system forbids it, the peak stays that since the start.
+void ResetPeakResident();
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DEVICE_MAIN_MEMORY_H_

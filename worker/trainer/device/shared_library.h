@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: shared_library.h
+//
+// A library that may or may not be on this machine, loaded while running. Its
+// functions are C and their types are ours to know.
+#ifndef FROSTLINE_WORKER_TRAINER_DEVICE_SHARED_LIBRARY_H_
+#define FROSTLINE_WORKER_TRAINER_DEVICE_SHARED_LIBRARY_H_
+
+#include <dlfcn.h>
+
+namespace frostline {
+
+// Stays loaded until the process ends: what CUDA starts has no way back.
+class SharedLibrary {
+ public:
+  explicit SharedLibrary(const char* name)
+      : handle_(dlopen(name, RTLD_LAZY | RTLD_LOCAL)) {}
+
+  bool loaded() const { return handle_ != nullptr; }
+
+  // Points `function` at what is called `name`; false when it is absent.
+  template <typename Function>
+  bool Find(const char* name, Function*& function) const {
+    if (handle_ == nullptr) return false;
+    function = reinterpret_cast<Function*>(dlsym(handle_, name));
+    return function != nullptr;
+  }
+
+ private:
+  void* handle_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DEVICE_SHARED_LIBRARY_H_

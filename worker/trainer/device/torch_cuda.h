@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: torch_cuda.h
+//
+// The CUDA half of LibTorch, reached through the interfaces that its other
+// half, the one we link, keeps for any accelerator (docs/adr/0009-devices.md).
+#ifndef FROSTLINE_WORKER_TRAINER_DEVICE_TORCH_CUDA_H_
+#define FROSTLINE_WORKER_TRAINER_DEVICE_TORCH_CUDA_H_
+
+#include <cstdint>
+
+#include "worker/trainer/model/torch.h"
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+// Loads libtorch_cuda from beside libtorch_cpu and starts GPU `index`, with
+// fp32 products in fp32 (no TF32). kUnsupported with the loader's words when
+// this LibTorch, or what it needs of CUDA, is not all there.
+Outcome<Done> StartTorchCuda(int index);
+
+// Of a GPU that was started. Before LibTorch 2.9 nobody tells: 0.
+std::int64_t PeakBytesOf(at::Device gpu);
+void ResetPeakOf(at::Device gpu);
+void ReleaseCacheOf(at::Device gpu);
+void WaitFor(at::Device gpu);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_DEVICE_TORCH_CUDA_H_

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: inbox.h
+//
+// What the agent says, read in a thread of its own, so that a stop is seen
+// while a step computes. A stop belongs to the trial that was sent before it:
+// one that comes after the trial's finish is nobody's.
+#ifndef FROSTLINE_WORKER_TRAINER_PROCESS_INBOX_H_
+#define FROSTLINE_WORKER_TRAINER_PROCESS_INBOX_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "worker/trainer/trial/trial_end.h"
+
+namespace frostline {
+
+class Inbox {
+ public:
+  // Reads `fd` until its end, or until `exit`. Ends the process with code 1 on
+  // a line that is no message: whoever wrote it is no agent.
+  explicit Inbox(int fd);
+  // Waits for the reader, who waits for the end of `fd`.
+  ~Inbox();
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
+
+  // The next message `trial`, whole; nothing when there will be none. From
+  // now on stop() speaks of this one.
+  std::optional<std::string> NextTrial();
+
+  // Any thread. After `exit` a trial is told that it will come back.
+  StopReason stop() const;
+
+ private:
+  void Read(int fd);
+  void Take(const std::string& line);
+  bool TakeMessage(const std::string& line);
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::string> trials_;
+  bool ended_ = false;
+  std::int64_t received_ = 0;  // trials
+  std::atomic<std::int64_t> current_ = 0;
+  std::atomic<std::int64_t> stopped_ = 0;  // the trial that a stop was for
+  std::atomic<StopReason> reason_ = StopReason::kNone;
+  std::atomic<bool> exiting_ = false;
+  std::thread reader_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_PROCESS_INBOX_H_

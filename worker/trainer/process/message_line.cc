@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/process/message_line.h"
+
+#include <cmath>
+#include <utility>
+
+#include "worker/trainer/model/json_text.h"
+#include "worker/trainer/tasks/outcomes.h"
+
+namespace frostline {
+namespace {
+
+// Members of an object, in braces at the end.
+class Members {
+ public:
+  Members& Raw(std::string_view name, const std::string& value) {
+    text_ += (text_.empty() ? "" : ", ") + JsonString(name) + ": " + value;
+    return *this;
+  }
+  Members& Text(std::string_view name, std::string_view value) {
+    return Raw(name, JsonString(value));
+  }
+  // The protocol takes what JSON itself has no words for.
+  Members& Number(std::string_view name, double value) {
+    if (std::isnan(value)) return Raw(name, "NaN");
+    if (std::isinf(value)) return Raw(name, value > 0 ? "Infinity" : "-Infinity");
+    return Raw(name, JsonNumber(value));
+  }
+  Members& Whole(std::string_view name, std::int64_t value) {
+    return Raw(name, std::to_string(value));
+  }
+  std::string Close() const { return "{" + text_ + "}"; }
+
+ private:
+  std::string text_;
+};
+
+std::string FreezeJson(const TrialUsage& usage) {
+  Members freeze;
+  freeze.Text("mode", usage.freeze.mode == FreezeMode::kHard ? "hard" : "lr0");
+  freeze.Text("prefix_dropout",
+              usage.freeze.prefix_dropout == PrefixDropout::kHf ? "hf" : "off");
+  if (usage.virtual_tau > 0.0) freeze.Number("virtual_tau", usage.virtual_tau);
+  return freeze.Close();
+}
+
+std::string_view StateName(TrialState state) {
+  switch (state) {
+    case TrialState::kSucceeded:
+      return "succeeded";
+    case TrialState::kInfeasible:
+      return "infeasible";
+    case TrialState::kFailed:
+      return "failed";
+    case TrialState::kStopped:
+      return "stopped";
+  }
+  return "failed";
+}
+
+std::string_view ClassName(FailureClass failure) {
+  switch (failure) {
+    case FailureClass::kTrial:
+      return "trial";
+    case FailureClass::kOutOfMemory:
+      return "out_of_memory";
+    case FailureClass::kInfrastructure:
+      return "infrastructure";
+  }
+  return "trial";
+}
+
+}  // namespace
+
+MessageLine::MessageLine(std::string_view type)
+    : text_("{\"type\": " + JsonString(type)) {}
+
+MessageLine& MessageLine::Add(std::string_view name, std::string_view text) {
+  text_ += ", " + JsonString(name) + ": " + JsonString(text);
+  return *this;
+}
+
+MessageLine& MessageLine::Add(std::string_view name, std::int64_t number) {
+  text_ += ", " + JsonString(name) + ": " + std::to_string(number);
+  return *this;
+}
+
+MessageLine& MessageLine::Add(std::string_view name, const Metrics& metrics) {
+  Members members;
+  for (const auto& [metric, value] : metrics) members.Number(metric, value);
+  text_ += ", " + JsonString(name) + ": " + members.Close();
+  return *this;
+}
+
+MessageLine& MessageLine::Add(std::string_view name, const TrialUsage& usage,
+                              std::string_view software) {
+  Members members;
+  members.Number("train_seconds", usage.train_seconds)
+      .Number("total_seconds", usage.total_seconds)
+      .Whole("trained_parameters", usage.trained_parameters)
+      .Number("flops_spent", usage.flops_spent)
+      .Number("flops_skipped", usage.flops_skipped)
+      .Whole("peak_memory_bytes", usage.peak_memory_bytes);
+  if (usage.energy_joules) members.Number("energy_joules", *usage.energy_joules);
+  members.Text("device", usage.device)
+      .Text("precision", usage.precision)
+      .Raw("freeze", FreezeJson(usage))
+      .Whole("steps", usage.steps)
+      .Text("software", software)
+      .Text("data_fingerprint", usage.data_fingerprint);
+  text_ += ", " + JsonString(name) + ": " + members.Close();
+  return *this;
+}
+
+MessageLine& MessageLine::Add(std::string_view name,
+                              const ExampleOutcomes& examples) {
+  Members members;
+  members.Text("data_fingerprint", examples.data_fingerprint)
+      .Text("encoding", examples.encoding)
+      .Whole("count", examples.count)
+      .Text("data", EncodeBase64(examples.bytes));
+  text_ += ", " + JsonString(name) + ": " + members.Close();
+  return *this;
+}
+
+std::string MessageLine::Take() { return std::exchange(text_, "") + "}\n"; }
+
+std::string FinishLine(const TrialEnd& end, std::string_view software) {
+  MessageLine line("finish");
+  line.Add("state", StateName(end.state)).Add("metrics", end.metrics);
+  if (!end.cause.empty()) line.Add("cause", end.cause);
+  if (end.state == TrialState::kFailed) {
+    line.Add("class", ClassName(end.failure));
+  }
+  if (end.usage) line.Add("usage", *end.usage, software);
+  if (end.examples) line.Add("examples", *end.examples);
+  return line.Take();
+}
+
+}  // namespace frostline

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: message_line.h
+//
+// One message of the trainer protocol as one line of JSON, put together member
+// by member.
+//
+//   MessageLine("report").Add("step", 3).Add("metrics", metrics).Take()
+#ifndef FROSTLINE_WORKER_TRAINER_PROCESS_MESSAGE_LINE_H_
+#define FROSTLINE_WORKER_TRAINER_PROCESS_MESSAGE_LINE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "worker/trainer/trial/trial_end.h"
+
+namespace frostline {
+
+class MessageLine {
+ public:
+  explicit MessageLine(std::string_view type);
+
+  MessageLine& Add(std::string_view name, std::string_view text);
+  MessageLine& Add(std::string_view name, std::int64_t number);
+  MessageLine& Add(std::string_view name, const Metrics& metrics);
+  MessageLine& Add(std::string_view name, const TrialUsage& usage,
+                   std::string_view software);
+  MessageLine& Add(std::string_view name, const ExampleOutcomes& examples);
+
+  // With its newline.
+  std::string Take();
+
+ private:
+  std::string text_;
+};
+
+// The message `finish`.
+std::string FinishLine(const TrialEnd& end, std::string_view software);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_PROCESS_MESSAGE_LINE_H_

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/process/options.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+namespace frostline {
+
+const char kTrainerHelp[] =
+    "usage: frostline-trainer --registry DIR [options] < trials\n"
+    "       frostline-trainer --self-check | --version | --help\n"
+    "\n"
+    "Fine-tunes the trials that come on standard input, one JSON object a\n"
+    "line; started by frostline-worker, and by hand to try one trial.\n"
+    "\n"
+    "  --registry DIR        the folder of datasets.yaml and models.yaml\n"
+    "                        (default: $FROSTLINE_REGISTRY)\n"
+    "  --device NAME         auto (default: a GPU when there is one), cpu,\n"
+    "                        cuda, cuda:N\n"
+    "  --threads N           of the processor (default: $OMP_NUM_THREADS, else\n"
+    "                        one for each core)\n"
+    "  --checkpoint-every T  seconds between checkpoints, e.g. 300s (default);\n"
+    "                        0s: after every step\n"
+    "  --self-check          compute with LibTorch, compare with the known\n"
+    "                        answer, measure; print one line of JSON\n"
+    "  --version             print the versions of Frostline and LibTorch\n"
+    "  --help                print this\n";
+
+namespace {
+
+constexpr int kMostThreads = 4096;
+constexpr double kMostSeconds = 1e9;
+
+Fault Bad(const std::string& option, const std::string& what,
+          const std::string& fix) {
+  return {FaultKind::kMisuse, option + " " + what, fix};
+}
+
+template <typename Number>
+std::optional<Number> Parse(std::string_view text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+Outcome<Done> TakeValue(const std::string& option, const std::string& value,
+                        TrainerOptions& options) {
+  if (option == "--registry") {
+    options.registry = value;
+  } else if (option == "--device") {
+    options.device = value;
+  } else if (option == "--threads") {
+    const auto threads = Parse<int>(value);
+    if (!threads || *threads < 1 || *threads > kMostThreads) {
+      return Bad(option, "is no number of threads: " + value, "say e.g. 4");
+    }
+    options.threads = *threads;
+  } else if (option == "--checkpoint-every") {
+    std::string_view number = value;
+    if (number.ends_with('s')) number.remove_suffix(1);
+    const auto seconds = Parse<double>(number);
+    if (!seconds || !(*seconds >= 0.0) || *seconds > kMostSeconds) {
+      return Bad(option, "is no time in seconds: " + value, "say e.g. 300s");
+    }
+    options.checkpoint_seconds = *seconds;
+  } else {
+    return Bad(option, "is no option", "see frostline-trainer --help");
+  }
+  return Done{};
+}
+
+std::optional<TrainerOptions::Action> ActionOf(const std::string& argument) {
+  if (argument == "--self-check") return TrainerOptions::Action::kSelfCheck;
+  if (argument == "--version") return TrainerOptions::Action::kVersion;
+  if (argument == "--help") return TrainerOptions::Action::kHelp;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Outcome<TrainerOptions> ReadOptions(std::span<const std::string> arguments) {
+  TrainerOptions options;
+  if (const char* registry = std::getenv("FROSTLINE_REGISTRY")) {
+    options.registry = registry;
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (const auto action = ActionOf(arguments[i])) {
+      options.action = *action;
+      continue;
+    }
+    if (i + 1 == arguments.size()) {
+      return Bad(arguments[i], "lacks a value or is no option",
+                 "see frostline-trainer --help");
+    }
+    Outcome<Done> taken = TakeValue(arguments[i], arguments[i + 1], options);
+    if (!taken.ok()) return taken.fault();
+    ++i;
+  }
+  if (options.action == TrainerOptions::Action::kTrain &&
+      options.registry.empty()) {
+    return Bad("--registry", "is missing",
+               "give the folder of datasets.yaml and models.yaml");
+  }
+  return options;
+}
+
+}  // namespace frostline

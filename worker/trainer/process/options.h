@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: options.h
+//
+// The command line of frostline-trainer.
+#ifndef FROSTLINE_WORKER_TRAINER_PROCESS_OPTIONS_H_
+#define FROSTLINE_WORKER_TRAINER_PROCESS_OPTIONS_H_
+
+#include <span>
+#include <string>
+
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+struct TrainerOptions {
+  enum class Action { kTrain, kSelfCheck, kVersion, kHelp };
+
+  Action action = Action::kTrain;
+  std::string registry;  // a folder
+  std::string device = "auto";
+  int threads = 0;  // 0: OMP_NUM_THREADS, else all cores
+  double checkpoint_seconds = 300.0;
+};
+
+// `arguments` without the program's name. kMisuse for what is not known, out
+// of range, or missing; $FROSTLINE_REGISTRY stands in for --registry.
+Outcome<TrainerOptions> ReadOptions(std::span<const std::string> arguments);
+
+extern const char kTrainerHelp[];
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_PROCESS_OPTIONS_H_

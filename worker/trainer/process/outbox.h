@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: outbox.h
+//
+// Messages to the agent, each written whole. The process's standard output is
+// taken away from everybody else: what a library prints there goes to standard
+// error, and never into the middle of a message.
+#ifndef FROSTLINE_WORKER_TRAINER_PROCESS_OUTBOX_H_
+#define FROSTLINE_WORKER_TRAINER_PROCESS_OUTBOX_H_
+
+#include <string>
+
+namespace frostline {
+
+// For one thread.
+class Outbox {
+ public:
+  // Takes `fd` over: writes to a copy, and lets `fd` lead to standard error.
+  explicit Outbox(int fd);
+  ~Outbox();
+  Outbox(const Outbox&) = delete;
+  Outbox& operator=(const Outbox&) = delete;
+
+  void Send(const std::string& line);
+  // The agent is gone: nobody hears us.
+  bool broken() const { return broken_; }
+
+ private:
+  int fd_;
+  bool broken_ = false;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_PROCESS_OUTBOX_H_

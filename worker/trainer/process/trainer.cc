@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/process/trainer.h"
+
+#include <utility>
+#include <vector>
+
+#include "worker/trainer/process/message_line.h"
+#include "worker/trainer/text/json.h"
+#include "worker/trainer/trial/fault_text.h"
+
+namespace frostline {
+namespace {
+
+class AgentListener : public TrialListener {
+ public:
+  AgentListener(const Inbox& inbox, Outbox& outbox)
+      : inbox_(inbox), outbox_(outbox) {}
+
+  StopReason stop() const override {
+    return outbox_.broken() ? StopReason::kCancelled : inbox_.stop();
+  }
+  void Report(std::int64_t step, std::int64_t total_steps,
+              const Metrics& metrics) override {
+    outbox_.Send(MessageLine("report")
+                     .Add("step", step)
+                     .Add("total_steps", total_steps)
+                     .Add("metrics", metrics)
+                     .Take());
+  }
+  void Saved(const std::string& name, std::int64_t step,
+             std::int64_t bytes) override {
+    outbox_.Send(MessageLine("checkpoint")
+                     .Add("id", name)
+                     .Add("step", step)
+                     .Add("bytes", bytes)
+                     .Take());
+  }
+  void Log(const std::string& line) override {
+    outbox_.Send(MessageLine("log").Add("text", line).Take());
+  }
+
+ private:
+  const Inbox& inbox_;
+  Outbox& outbox_;
+};
+
+// A file that is not there may be on the next worker; all else is the study's.
+TrialEnd Failed(const Fault& fault) {
+  TrialEnd end;
+  end.state = TrialState::kFailed;
+  end.cause = FaultText(fault);
+  if (fault.kind == FaultKind::kUnreadable) {
+    end.failure = FailureClass::kInfrastructure;
+  }
+  if (fault.kind == FaultKind::kOutOfMemory) {
+    end.failure = FailureClass::kOutOfMemory;
+  }
+  return end;
+}
+
+}  // namespace
+
+void Trainer::Run() {
+  parts_.outbox.Send(MessageLine("hello")
+                         .Add("protocol", 1)
+                         .Add("software", parts_.software)
+                         .Take());
+  while (const std::optional<std::string> line = parts_.inbox.NextTrial()) {
+    const TrialEnd end = RunTrial(*line);
+    if (end.failure == FailureClass::kOutOfMemory) {
+      parts_.environment.device.ReleaseCachedMemory();
+    }
+    parts_.outbox.Send(FinishLine(end, parts_.software));
+    if (parts_.outbox.broken()) return;
+  }
+}
+
+TrialEnd Trainer::RunTrial(const std::string& line) {
+  AgentListener listener(parts_.inbox, parts_.outbox);
+  Outcome<Json> json = Json::Parse(line);
+  if (!json.ok()) return Failed(json.fault());
+  Outcome<TrialMessage> trial = ReadTrialMessage(json.value().root());
+  if (!trial.ok()) return Failed(trial.fault());
+  return Train(trial.value(), listener);
+}
+
+TrialEnd Trainer::Train(const TrialMessage& trial, TrialListener& listener) {
+  std::vector<std::string> log;
+  Outcome<TrialSetup> setup = parts_.workbench.Prepare(trial, log);
+  for (const std::string& each : log) listener.Log(each);
+  if (!setup.ok()) return Failed(setup.fault());
+  return FineTuning(trial, std::move(setup).value(), parts_.environment,
+                    listener)
+      .Run();
+}
+
+}  // namespace frostline

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: tokenizer_folder.h
+//
+// The tokenizer of a model's folder, as transformers saves one. In this order:
+//
+//   tokenizer.json             whole, but for its truncation and padding (some
+//                              have both on): how long a text may be is the
+//                              trial's to say, and the batcher pads
+//   vocab.txt                  WordPiece; case, accents, ideographs and special
+//                              tokens as tokenizer_config.json has them, or as
+//                              transformers takes them without it: lower case
+//   vocab.json and merges.txt  byte-level BPE; tokenizer_config.json has
+//                              add_prefix_space
+//
+// Functions without state; any thread.
+#ifndef FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_FOLDER_H_
+#define FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_FOLDER_H_
+
+#include <string>
+#include <vector>
+
+#include "worker/trainer/text/outcome.h"
+#include "worker/trainer/text/tokenizer.h"
+
+namespace frostline {
+
+// kUnreadable, naming the files looked for, where there is none of them; a
+// SentencePiece model alone is one of those cases. Faults name the file.
+Outcome<Tokenizer> LoadTokenizer(const std::string& folder);
+
+// Names, within the folder, of all files of a tokenizer that are there, with
+// those that only Python reads: what a copy of the model must take along.
+std::vector<std::string> TokenizerFilesOf(const std::string& folder);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_FOLDER_H_

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/trial/batch_maker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "worker/trainer/model/loss.h"
+
+namespace frostline {
+namespace {
+
+// Of tensor cores; a CPU gains nothing from padding.
+constexpr std::size_t kGpuMultiple = 8;
+
+}  // namespace
+
+BatchMaker::BatchMaker(std::shared_ptr<const TokenStore> tokens,
+                       const ModelConfig& config, const HeadSpec& head,
+                       bool is_cpu)
+    : tokens_(std::move(tokens)),
+      head_(head),
+      has_types_(config.types > 0) {
+  pad_.pad_id = config.pad_id;
+  pad_.multiple = is_cpu ? 1 : kGpuMultiple;
+  pad_.max_width = static_cast<std::size_t>(config.longest_text());
+  lengths_ = tokens_->Lengths();
+  examples_ = lengths_.size();
+  if (head.task == Task::kPairCosine) {
+    examples_ /= 2;
+    for (std::size_t i = 0; i < examples_; ++i) {
+      lengths_[i] = std::max(lengths_[i], lengths_[examples_ + i]);
+    }
+    lengths_.resize(examples_);
+  }
+  for (std::uint32_t i = 0; i < examples_; ++i) {
+    const auto words = tokens_->token_labels(i);
+    if (head.task != Task::kTokens ||
+        std::ranges::any_of(words, [](auto l) { return l != kIgnoredLabel; })) {
+      labelled_.push_back(i);
+    }
+  }
+}
+
+at::Tensor BatchMaker::Rows(const std::vector<std::int64_t>& values) const {
+  const auto rows = static_cast<std::int64_t>(padded_.rows);
+  return at::from_blob(const_cast<std::int64_t*>(values.data()),
+                       {rows, static_cast<std::int64_t>(values.size()) / rows},
+                       at::kLong)
+      .clone();  // what from_blob gives owns nothing
+}
+
+Batch BatchMaker::Make(std::span<const std::uint32_t> examples) {
+  rows_.assign(examples.begin(), examples.end());
+  if (head_.task == Task::kPairCosine) {
+    for (const std::uint32_t example : examples) {
+      rows_.push_back(example + static_cast<std::uint32_t>(examples_));
+    }
+  }
+  tokens_->Pad(rows_, pad_, padded_);
+  Batch batch;
+  batch.ids = Rows(padded_.ids);    // [B, N]
+  batch.mask = Rows(padded_.mask);  // [B, N]
+  if (has_types_) batch.types = Rows(padded_.types);  // [B, N]
+  if (head_.task == Task::kTokens) {
+    batch.labels = Rows(padded_.labels);  // [B, N]
+  } else if (head_.task == Task::kSequence) {
+    batch.labels = Rows(padded_.labels).flatten();  // [B]
+  } else {
+    const auto count = static_cast<std::int64_t>(examples.size());
+    batch.labels = at::from_blob(padded_.targets.data(), {count}, at::kFloat)
+                       .clone();  // [B], of pairs [B/2]
+  }
+  return batch;
+}
+
+}  // namespace frostline

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: batch_maker.h
+//
+// Rows of a token store as the tensors that a model reads, in main memory.
+#ifndef FROSTLINE_WORKER_TRAINER_TRIAL_BATCH_MAKER_H_
+#define FROSTLINE_WORKER_TRAINER_TRIAL_BATCH_MAKER_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "worker/trainer/data/token_store.h"
+#include "worker/trainer/model/model.h"
+
+namespace frostline {
+
+// For one thread.
+class BatchMaker {
+ public:
+  // `is_cpu`: whether the model is computed there.
+  BatchMaker(std::shared_ptr<const TokenStore> tokens,
+             const ModelConfig& config, const HeadSpec& head,
+             bool is_cpu);
+
+  // Examples: half of the store's rows where pairs are read apart.
+  std::size_t size() const { return examples_; }
+  // Of each example, of the longer text of a pair that is read apart.
+  const std::vector<std::uint32_t>& lengths() const { return lengths_; }
+  // Those that a step can learn from: with a label that is not padding.
+  const std::vector<std::uint32_t>& labelled() const { return labelled_; }
+
+  // Throws what LibTorch throws; call it under CatchTorch.
+  Batch Make(std::span<const std::uint32_t> examples);
+
+ private:
+  at::Tensor Rows(const std::vector<std::int64_t>& values) const;
+
+  std::shared_ptr<const TokenStore> tokens_;
+  HeadSpec head_;
+  bool has_types_;
+  PadOptions pad_;
+  std::size_t examples_;
+  std::vector<std::uint32_t> lengths_;
+  std::vector<std::uint32_t> labelled_;
+  std::vector<std::uint32_t> rows_;
+  PaddedBatch padded_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TRIAL_BATCH_MAKER_H_

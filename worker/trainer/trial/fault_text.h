@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: fault_text.h
+//
+// A fault as a person reads it in a trial's cause: with the id under which
+// docs/reference/errors.md has it.
+#ifndef FROSTLINE_WORKER_TRAINER_TRIAL_FAULT_TEXT_H_
+#define FROSTLINE_WORKER_TRAINER_TRIAL_FAULT_TEXT_H_
+
+#include <string>
+
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+// Of base/error_catalogue.h.
+inline constexpr int kOutOfMemoryId = 5016;
+inline constexpr int kNotFiniteId = 5017;
+
+constexpr int IdOf(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kUnreadable:
+      return 5010;
+    case FaultKind::kSyntax:
+      return 5011;
+    case FaultKind::kTooLarge:
+      return 5012;
+    case FaultKind::kUnsupported:
+      return 5013;
+    case FaultKind::kInconsistent:
+      return 5014;
+    case FaultKind::kMisuse:
+      return 5015;
+    case FaultKind::kOutOfMemory:
+      return kOutOfMemoryId;
+  }
+  return 9001;
+}
+
+// "FL-5014: the weights lack "bert.…" (see that config.json and …)"
+inline std::string FaultText(int id, const std::string& cause,
+                             const std::string& fix) {
+  return "FL-" + std::to_string(id) + ": " + cause + " (" + fix + ")";
+}
+
+inline std::string FaultText(const Fault& fault) {
+  return FaultText(IdOf(fault.kind), fault.cause, fault.fix);
+}
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TRIAL_FAULT_TEXT_H_

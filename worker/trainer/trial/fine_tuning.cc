@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loop, and what it does at every turn.
+#include "worker/trainer/trial/fine_tuning.h"
+
+#include <cmath>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "worker/trainer/freeze/flops.h"
+#include "worker/trainer/train/checkpoint.h"
+#include "worker/trainer/trial/fault_text.h"
+#include "worker/trainer/trial/thaw.h"
+
+namespace frostline {
+namespace {
+
+constexpr double kLifeSeconds = 1.0;
+constexpr double kEvaluationLifeSeconds = 60.0;
+
+}  // namespace
+
+TrialEnd FineTuning::Run() {
+  environment_.device.ResetPeakMemory();
+  if (Outcome<Done> begun = Begin(); !begun.ok()) return Fail(begun.fault());
+  while (true) {
+    const StopReason stop = listener_.stop();
+    if (stop != StopReason::kNone) return Stop(stop);
+    if (EvaluationIsDue()) {
+      if (Ended ended = EvaluateNow()) return *std::move(ended);
+      continue;  // a stop may have cut it short
+    }
+    if (IsOver()) return Finish();
+    if (Ended ended = Step()) return *std::move(ended);
+    ShowLife();
+    SaveIfDue();
+  }
+}
+
+bool FineTuning::IsOver() const {
+  return ended_early_ || stepper_->steps() >= total_steps_;
+}
+
+FineTuning::Ended FineTuning::Step() {
+  const double begun = environment_.seconds();
+  const std::uint64_t epoch = progress_.position.epoch;
+  Outcome<std::vector<Batch>> parts = NextParts();
+  if (!parts.ok()) return Fail(parts.fault());
+  Outcome<StepResult> result = stepper_->Step(parts.value());
+  if (!result.ok()) return Fail(result.fault());
+  progress_.train_seconds += environment_.seconds() - begun;
+  if (!result.value().finite) {
+    return NotFinite("the loss or its gradient at step " +
+                     std::to_string(stepper_->steps()) + ", epoch " +
+                     std::to_string(epoch + 1) + ",");
+  }
+  progress_.loss_sum += result.value().loss;
+  ++progress_.loss_steps;
+  if (Outcome<Done> thawed = ThawIfDue(); !thawed.ok()) {
+    return Fail(thawed.fault());
+  }
+  return std::nullopt;
+}
+
+// As many batches as a step accumulates, and never of two epochs.
+Outcome<std::vector<Batch>> FineTuning::NextParts() {
+  return CatchTorch([&]() -> Outcome<std::vector<Batch>> {
+    std::vector<Batch> parts;
+    do {
+      RowBatch rows = cursor_->Next();
+      for (std::uint32_t& row : rows) row = train_->labelled()[row];
+      parts.push_back(train_->Make(rows));
+      progress_.position = cursor_->position();
+      const StepFlops flops =
+          CountFlops(model_->config(), model_->head(), stepper_->plan(),
+                     parts.back().ids.size(0), parts.back().ids.size(1));
+      progress_.flops_spent += flops.spent();
+      progress_.flops_skipped += flops.skipped();
+    } while (std::cmp_less(parts.size(), settings_.accumulation) &&
+             !cursor_->AtEpochEnd());
+    return parts;
+  });
+}
+
+// Right behind the step, so that a checkpoint has the plan that comes next.
+Outcome<Done> FineTuning::ThawIfDue() {
+  const std::int64_t thawed =
+      ThawedBlocks(stepper_->steps(), settings_.unfreeze_every_steps,
+                   model_->config().layers);
+  if (thawed == thawed_) return Done{};
+  thawed_ = thawed;
+  Outcome<FreezePlan> plan = PlanAfter(stepper_->steps());
+  if (!plan.ok()) return plan.fault();
+  return stepper_->Replan(plan.value());
+}
+
+bool FineTuning::EvaluationIsDue() const {
+  if (progress_.loss_steps == 0) return false;  // this step has been evaluated
+  const std::int64_t every = settings_.evaluate_every_steps;
+  return IsOver() || (every > 0 ? stepper_->steps() % every == 0
+                                : cursor_->AtEpochEnd());
+}
+
+FineTuning::Ended FineTuning::EvaluateNow() {
+  Outcome<std::optional<Scores>> scores = Evaluate(setup_.validation);
+  if (!scores.ok()) return Fail(scores.fault());
+  if (!scores.value()) return std::nullopt;
+  Metrics metrics = scores.value()->Compute();
+  if (!std::isfinite(metrics.at("loss"))) {
+    return NotFinite("the validation loss after step " +
+                     std::to_string(stepper_->steps()));
+  }
+  progress_.last = std::move(metrics);
+  progress_.last["train_loss"] =
+      progress_.loss_sum / static_cast<double>(progress_.loss_steps);
+  progress_.loss_sum = 0.0;
+  progress_.loss_steps = 0;
+  listener_.Report(stepper_->steps(), total_steps_, progress_.last);
+  shown_ = environment_.seconds();
+  if (settings_.report_example_outcomes) {
+    auto outcomes =
+        scores.value()->Outcomes(setup_.validation.part.fingerprint);
+    if (outcomes.ok()) examples_ = std::move(outcomes).value();
+    if (!outcomes.ok()) listener_.Log(FaultText(outcomes.fault()));
+  }
+  const std::string& metric = settings_.early_stopping.metric;
+  if (metric.empty()) return std::nullopt;
+  ended_early_ = early_stopping_.Note(progress_.last.at(metric));
+  progress_.early_stopping = early_stopping_.state();
+  if (ended_early_) {
+    listener_.Log("early stopping at step " +
+                  std::to_string(stepper_->steps()) + ": " + metric +
+                  " has not become better");
+  }
+  return std::nullopt;
+}
+
+Outcome<std::optional<Scores>> FineTuning::Evaluate(const EvaluationSet& set) {
+  BatchMaker maker(set.tokens, model_->config(), model_->head(),
+                   environment_.device.is_cpu());
+  Scores scores(model_->head(), setup_.data->labels, maker.size());
+  const BatchPlanner planner(
+      maker.lengths(),
+      {.batch_size = static_cast<std::size_t>(settings_.batch_size),
+       .batch_tokens = static_cast<std::size_t>(settings_.batch_tokens)});
+  std::size_t done = 0;
+  for (const RowBatch& rows : planner.Ordered()) {
+    if (listener_.stop() != StopReason::kNone) return std::optional<Scores>();
+    Outcome<Done> added = CatchTorch([&]() -> Outcome<Done> {
+      const Batch batch = maker.Make(rows);
+      Outcome<Prediction> prediction = stepper_->Predict(batch);
+      if (!prediction.ok()) return prediction.fault();
+      scores.Add(rows, batch, prediction.value());
+      return Done{};
+    });
+    if (!added.ok()) return added.fault();
+    done += rows.size();
+    if (environment_.seconds() - shown_ < kEvaluationLifeSeconds) continue;
+    shown_ = environment_.seconds();
+    listener_.Log("evaluated " + std::to_string(done) + " of " +
+                  std::to_string(maker.size()));
+  }
+  return std::optional<Scores>(std::move(scores));
+}
+
+// Not where an evaluation will report this step.
+void FineTuning::ShowLife() {
+  if (environment_.seconds() - shown_ < kLifeSeconds || EvaluationIsDue()) {
+    return;
+  }
+  shown_ = environment_.seconds();
+  listener_.Report(stepper_->steps(), total_steps_, {});
+}
+
+void FineTuning::SaveIfDue() {
+  if (environment_.seconds() - saved_ >= environment_.checkpoint_seconds &&
+      stepper_->steps() < total_steps_) {
+    Save();
+  }
+}
+
+// A checkpoint that cannot be written costs nothing but what it would save.
+void FineTuning::Save() {
+  saved_ = environment_.seconds();
+  const std::string name =
+      "step-" + std::to_string(stepper_->steps()) + ".safetensors";
+  if (name == newest_) return;
+  const std::filesystem::path path =
+      std::filesystem::path(trial_.folder) / name;
+  Outcome<Done> saved =
+      SaveCheckpoint(path.string(), *stepper_, PrintProgress(progress_));
+  if (!saved.ok()) return listener_.Log(FaultText(saved.fault()));
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(path, error);
+  listener_.Saved(name, stepper_->steps(),
+                  error ? 0 : static_cast<std::int64_t>(bytes));
+  // Only now: until the new one is known the old one counts.
+  if (!newest_.empty()) {
+    std::filesystem::remove(std::filesystem::path(trial_.folder) / newest_,
+                            error);
+  }
+  newest_ = name;
+}
+
+}  // namespace frostline

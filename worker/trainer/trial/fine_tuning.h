@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: fine_tuning.h
+//
+// One trial from its first step to its last: batches, steps, evaluations,
+// thawing, early stopping, checkpoints. Given the same trial, machine and
+// number of threads it gives the same numbers, and again when it was stopped
+// or killed and went on from a checkpoint (on CPU: the same bits).
+//
+//   FineTuning training(trial, setup, environment, listener);
+//   TrialEnd end = training.Run();
+#ifndef FROSTLINE_WORKER_TRAINER_TRIAL_FINE_TUNING_H_
+#define FROSTLINE_WORKER_TRAINER_TRIAL_FINE_TUNING_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "worker/trainer/data/batches.h"
+#include "worker/trainer/device/device.h"
+#include "worker/trainer/train/stepper.h"
+#include "worker/trainer/trial/batch_maker.h"
+#include "worker/trainer/trial/early_stopping.h"
+#include "worker/trainer/trial/progress.h"
+#include "worker/trainer/trial/trial_end.h"
+#include "worker/trainer/trial/trial_message.h"
+#include "worker/trainer/trial/workbench.h"
+
+namespace frostline {
+
+// What a trial is not told by its study. Must outlive it.
+struct TrialEnvironment {
+  Device& device;
+  std::function<double()> seconds;  // of a steady clock
+  // Between checkpoints; 0: after every step.
+  double checkpoint_seconds = 300.0;
+};
+
+// For one thread, and to be run once.
+class FineTuning {
+ public:
+  FineTuning(const TrialMessage& trial, TrialSetup setup,
+             const TrialEnvironment& environment, TrialListener& listener);
+
+  TrialEnd Run();
+
+ private:
+  // Nothing: go on. Otherwise the trial has ended.
+  using Ended = std::optional<TrialEnd>;
+
+  Outcome<Done> CheckMetrics() const;
+  Outcome<Done> Begin();
+  void MakePlanner();
+  std::int64_t TotalSteps() const;
+  Outcome<FreezePlan> PlanAfter(std::int64_t steps) const;
+  Outcome<Done> MakeStepper();
+  Outcome<Done> Resume();
+  void FreezeVirtually(double factors);
+
+  bool IsOver() const;
+  Ended Step();
+  Outcome<std::vector<Batch>> NextParts();
+  Outcome<Done> ThawIfDue();
+  bool EvaluationIsDue() const;
+  Ended EvaluateNow();
+  // Nothing when a stop came in between.
+  Outcome<std::optional<Scores>> Evaluate(const EvaluationSet& set);
+  void ShowLife();
+  void SaveIfDue();
+  void Save();
+
+  TrialEnd Finish();
+  TrialEnd Stop(StopReason reason);
+  TrialEnd Fail(const Fault& fault) const;
+  TrialEnd NotFinite(const std::string& what) const;
+  TrialEnd End(TrialState state) const;
+  TrialUsage Usage() const;
+
+  const TrialMessage& trial_;
+  const TrainingSettings& settings_;
+  const TrialSetup setup_;
+  const TrialEnvironment& environment_;
+  TrialListener& listener_;
+  const double started_;
+  const std::optional<double> energy_before_;
+
+  Precision precision_ = Precision::kFp32;
+  ModuleRates rates_;  // with virtually frozen modules at 0
+  std::optional<Model> model_;
+  std::optional<Stepper> stepper_;
+  std::optional<BatchMaker> train_;
+  std::optional<BatchPlanner> planner_;
+  std::optional<BatchCursor> cursor_;
+  EarlyStopping early_stopping_;
+  TrialProgress progress_;
+  std::int64_t total_steps_ = 0;
+  std::int64_t trained_weights_ = 0;
+  std::int64_t resume_step_;
+  std::int64_t thawed_ = 0;
+  bool ended_early_ = false;
+  std::optional<ExampleOutcomes> examples_;
+  double shown_ = 0.0;  // when it last told something
+  double saved_ = 0.0;
+  std::string newest_;  // checkpoint of this attempt
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TRIAL_FINE_TUNING_H_

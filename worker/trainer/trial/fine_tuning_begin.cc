@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What must be there before the first step, and what a checkpoint brings back.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "worker/trainer/data/shown.h"
+#include "worker/trainer/trial/fault_text.h"
+#include "worker/trainer/trial/fine_tuning.h"
+#include "worker/trainer/trial/thaw.h"
+
+namespace frostline {
+namespace {
+
+// Independent dice from one seed (splitmix64; Steele et al., 2014, figure 17).
+std::uint64_t Dice(std::uint64_t seed, std::uint64_t which) {
+  std::uint64_t z = seed + (which + 1) * 0x9E3779B97F4A7C15U;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+  return z ^ (z >> 31);
+}
+
+constexpr std::uint64_t kHeadDice = 0;
+constexpr std::uint64_t kBatchDice = 1;
+constexpr std::uint64_t kDropoutDice = 2;
+
+bool IsMaximized(const TrialMessage& trial, const std::string& metric) {
+  for (const TrialObjective& objective : trial.objectives) {
+    if (objective.metric == metric) return objective.maximize;
+  }
+  return metric != "train_loss" && metric != "loss" && metric != "mse" &&
+         metric != "rmse";
+}
+
+ModelConfig WithDropout(ModelConfig config, std::optional<double> dropout) {
+  if (!dropout) return config;
+  config.hidden_dropout = *dropout;
+  config.attention_dropout = *dropout;
+  config.sequence_dropout = *dropout;
+  config.token_dropout = *dropout;
+  return config;
+}
+
+}  // namespace
+
+FineTuning::FineTuning(const TrialMessage& trial, TrialSetup setup,
+                       const TrialEnvironment& environment,
+                       TrialListener& listener)
+    : trial_(trial),
+      settings_(trial.training),
+      setup_(std::move(setup)),
+      environment_(environment),
+      listener_(listener),
+      started_(environment.seconds()),
+      energy_before_(environment.device.EnergyJoules()),
+      early_stopping_(
+          IsMaximized(trial, trial.training.early_stopping.metric),
+          trial.training.early_stopping.patience,
+          trial.training.early_stopping.min_delta),
+      resume_step_(trial.resume_step),
+      shown_(started_),
+      saved_(started_) {}
+
+Outcome<Done> FineTuning::CheckMetrics() const {
+  std::vector<std::string> names =
+      MetricNames(setup_.head, setup_.data->labels);
+  names.emplace_back("train_loss");
+  const auto known = [&](const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  const std::string& stopping = settings_.early_stopping.metric;
+  const bool stopping_known = stopping.empty() || known(stopping);
+  const std::vector<std::string> validated = names;
+  for (const EvaluationSet& other : setup_.others) {
+    for (const std::string& name : validated) {
+      if (name != "train_loss") names.push_back(other.name + name);
+    }
+  }
+  names.insert(names.end(), {"train_seconds", "trained_parameters", "steps"});
+  std::string missing = stopping_known ? "" : stopping;
+  for (const TrialObjective& objective : trial_.objectives) {
+    if (!known(objective.metric)) missing = objective.metric;
+  }
+  if (missing.empty()) return Done{};
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return Fault{FaultKind::kMisuse,
+               "this task has no metric " + Shown(missing),
+               "use one of " + all};
+}
+
+Outcome<Done> FineTuning::Begin() {
+  if (Outcome<Done> fits = CheckMetrics(); !fits.ok()) return fits;
+  Outcome<Precision> precision =
+      environment_.device.Choose(settings_.precision);
+  if (!precision.ok()) return precision.fault();
+  precision_ = precision.value();
+  rates_ = trial_.rates;
+  const LoadedModel& loaded = setup_.pretrained->loaded;
+  train_.emplace(setup_.train, loaded.model.config(), setup_.head,
+                 environment_.device.is_cpu());
+  if (train_->labelled().empty()) {
+    return Fault{FaultKind::kMisuse, "no row to train on has a label",
+                 "see data.columns, data.task and training.max_length"};
+  }
+  MakePlanner();
+  total_steps_ = TotalSteps();
+  if (Outcome<Done> made = MakeStepper(); !made.ok()) return made;
+  if (!trial_.resume_path.empty()) {
+    if (Outcome<Done> resumed = Resume(); !resumed.ok()) return resumed;
+  }
+  cursor_.emplace(*planner_, progress_.position);
+  return Done{};
+}
+
+void FineTuning::MakePlanner() {
+  std::vector<std::uint32_t> lengths;
+  for (const std::uint32_t row : train_->labelled()) {
+    lengths.push_back(train_->lengths()[row]);
+  }
+  planner_.emplace(
+      std::move(lengths),
+      BatchOptions{
+          .batch_size = static_cast<std::size_t>(settings_.batch_size),
+          .batch_tokens = static_cast<std::size_t>(settings_.batch_tokens),
+          .bucket = settings_.bucket,
+          .seed = Dice(trial_.seed, kBatchDice)});
+}
+
+std::int64_t FineTuning::TotalSteps() const {
+  const std::int64_t most = settings_.max_steps > 0
+                                ? settings_.max_steps
+                                : std::numeric_limits<std::int64_t>::max();
+  const auto steps_of = [&](std::int64_t epoch) {
+    const auto batches = static_cast<std::int64_t>(
+        planner_->Epoch(static_cast<std::uint64_t>(epoch)).size());
+    return (batches + settings_.accumulation - 1) / settings_.accumulation;
+  };
+  // Only a budget of tokens makes epochs differ.
+  if (settings_.batch_tokens == 0) {
+    return std::min(most, settings_.epochs * steps_of(0));
+  }
+  std::int64_t steps = 0;
+  for (std::int64_t e = 0; e < settings_.epochs && steps < most; ++e) {
+    steps += steps_of(e);
+  }
+  return std::min(most, steps);
+}
+
+Outcome<FreezePlan> FineTuning::PlanAfter(std::int64_t steps) const {
+  const ModelConfig& config = model_->config();
+  const std::int64_t thawed =
+      ThawedBlocks(steps, settings_.unfreeze_every_steps, config.layers);
+  return MakeFreezePlan(config, setup_.head,
+                        ThawedRates(rates_, thawed, config.layers),
+                        settings_.freeze);
+}
+
+Outcome<Done> FineTuning::MakeStepper() {
+  const LoadedModel& loaded = setup_.pretrained->loaded;
+  StepOptions options;
+  options.optimizer = settings_.optimizer;
+  options.schedule.kind = settings_.schedule;
+  options.schedule.total_steps = total_steps_;
+  options.schedule.warmup_steps =
+      settings_.warmup_steps > 0
+          ? settings_.warmup_steps
+          : WarmupSteps(settings_.warmup_share, total_steps_);
+  options.clip_norm = settings_.clip_norm;
+  options.label_smoothing = settings_.label_smoothing;
+  options.seed = Dice(trial_.seed, kDropoutDice);
+  options.precision = precision_;
+  FreezeVirtually(options.schedule.SumOfFactors());
+  const ModelConfig config =
+      WithDropout(loaded.model.config(), settings_.dropout);
+  Outcome<FreezePlan> whole =
+      MakeFreezePlan(config, setup_.head, rates_, settings_.freeze);
+  if (!whole.ok()) return whole.fault();
+  for (const std::string& absent : whole.value().absent) {
+    listener_.Log("this model has no " + absent + "; its rate is of no effect");
+  }
+  trained_weights_ = whole.value().trained_weights;
+  return CatchTorch([&]() -> Outcome<Done> {
+    std::vector<bool> trains;
+    for (const ParameterPlan& each : whole.value().parameters) {
+      trains.push_back(each.trains());
+    }
+    model_.emplace(
+        TrainableCopy(loaded, config, trains, Dice(trial_.seed, kHeadDice)));
+    thawed_ = ThawedBlocks(resume_step_, settings_.unfreeze_every_steps,
+                           config.layers);
+    Outcome<FreezePlan> plan = PlanAfter(resume_step_);
+    if (!plan.ok()) return plan.fault();
+    Outcome<Stepper> made = Stepper::Make(*model_, plan.value(), options);
+    if (!made.ok()) return made.fault();
+    stepper_.emplace(std::move(made).value());
+    return Done{};
+  });
+}
+
+void FineTuning::FreezeVirtually(double factors) {
+  const std::vector<std::string> frozen = VirtuallyFrozen(
+      rates_, RootMeanSquares(setup_.pretrained->loaded.model), factors,
+      settings_.virtual_tau);
+  for (const std::string& module : frozen) {
+    rates_[module] = 0.0;
+    listener_.Log("virtually frozen: " + module);
+  }
+}
+
+// From a checkpoint that cannot be used the trial begins anew: slower, and
+// still right.
+Outcome<Done> FineTuning::Resume() {
+  Outcome<Notes> notes = LoadCheckpoint(trial_.resume_path, *stepper_);
+  if (notes.ok()) {
+    Outcome<TrialProgress> progress = ParseProgress(notes.value());
+    if (progress.ok()) {
+      progress_ = std::move(progress).value();
+      early_stopping_.Restore(progress_.early_stopping);
+      listener_.Log("goes on from step " + std::to_string(stepper_->steps()));
+      return Done{};
+    }
+    notes = progress.fault();
+  }
+  listener_.Log("begins anew: " + FaultText(notes.fault()));
+  resume_step_ = 0;
+  return MakeStepper();
+}
+
+}  // namespace frostline

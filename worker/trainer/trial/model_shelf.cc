@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/trial/model_shelf.h"
+
+#include "worker/trainer/data/limits.h"
+#include "worker/trainer/data/shown.h"
+#include "worker/trainer/text/tokenizer_folder.h"
+
+namespace frostline {
+namespace {
+
+std::string HeadKey(const HeadSpec& head) {
+  return std::to_string(static_cast<int>(head.task)) + "/" +
+         std::to_string(head.outputs) + "/" +
+         std::to_string(static_cast<int>(head.pooling)) + "/" +
+         std::to_string(head.scale);
+}
+
+// The first names of a list, for one line of log.
+std::string Some(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < 8; ++i) {
+    text += (i == 0 ? "" : ", ") + names[i];
+  }
+  if (names.size() > 8) {
+    text += " and " + std::to_string(names.size() - 8) + " more";
+  }
+  return text;
+}
+
+void Describe(const std::string& id, const LoadReport& report,
+              std::vector<std::string>& log) {
+  const auto tell = [&](const char* what,
+                        const std::vector<std::string>& names) {
+    if (!names.empty()) log.push_back(id + ": " + what + ": " + Some(names));
+  };
+  tell("not in the file", report.missing);
+  tell("of another shape in the file", report.reshaped);
+  tell("drawn anew for each trial", report.initialized);
+  tell("in the file and of no use here", report.unused);
+  tell("in the file and not known", report.unexpected);
+}
+
+}  // namespace
+
+Outcome<ModelShelf> ModelShelf::Open(VerifiedFiles& files,
+                                     const Device& device) {
+  Outcome<InputFile> file = files.OpenUnverified("models.yaml");
+  if (!file.ok()) return file.fault();
+  Outcome<std::string> yaml = file.value().ReadAll(kMaxRegistryBytes);
+  if (!yaml.ok()) return yaml.fault();
+  Outcome<ModelEntries> models = ParseModels(yaml.value(), "models.yaml");
+  if (!models.ok()) return models.fault();
+  return ModelShelf(std::move(models).value(), device);
+}
+
+Outcome<std::string> ModelShelf::Verify(VerifiedFiles& files,
+ const ModelEntry& entry,
+ const ModelRequest& request) {
+  if (!request.sha256.empty() && request.sha256 != entry.sha256) {
+    return Fault{FaultKind::kInconsistent,
+                 "the study wants weights of the SHA-256 " + request.sha256 +
+                     "; this worker's " + entry.id + " has " + entry.sha256,
+                 "register the same weights on every worker"};
+  }
+  // Both must lie below the operator's folder, whatever links say.
+  Outcome<InputFile> weights = files.Open(
+      entry.path + "/" + entry.weights, entry.sha256);
+  if (!weights.ok()) return weights.fault();
+  Outcome<InputFile> config =
+      files.OpenUnverified(entry.path + "/config.json");
+  if (!config.ok()) return config.fault();
+  return files.root() + "/" + entry.path;
+}
+
+Outcome<Pretrained> ModelShelf::Load(const ModelEntry& entry,
+                                     const std::string& folder,
+                                     const HeadSpec& head) {
+  Outcome<LoadedModel> loaded = LoadModel(folder, head, 0);
+  if (!loaded.ok()) return loaded.fault();
+  Outcome<Done> moved = CatchTorch([&]() -> Outcome<Done> {
+    for (Parameter& each : loaded.value().model.parameters()) {
+      each.value = each.value.to(device_->torch());
+    }
+    return Done{};
+  });
+  if (!moved.ok()) return moved.fault();
+  return Pretrained{std::move(loaded).value(), folder, entry.sha256};
+}
+
+Outcome<std::shared_ptr<const Pretrained>> ModelShelf::Weights(
+    VerifiedFiles& files, const ModelRequest& request, const HeadSpec& head,
+    std::vector<std::string>& log) {
+  const auto entry = models_.find(request.id);
+  if (entry == models_.end()) {
+    return Fault{FaultKind::kMisuse,
+                 "this worker's registry has no model " + Shown(request.id),
+                 "add it to models.yaml on this worker, or let the study "
+                 "require a label that only workers with it carry"};
+  }
+  Outcome<std::string> folder = Verify(files, entry->second, request);
+  if (!folder.ok()) return folder.fault();
+  const std::string key = request.id + "/" + HeadKey(head);
+  auto known = weights_.Find(key);
+  if (known == nullptr) {
+    Outcome<Pretrained> loaded = Load(entry->second, folder.value(), head);
+    if (!loaded.ok()) return loaded.fault();
+    Describe(request.id, loaded.value().loaded.report, log);
+    known = weights_.Put(key, std::move(loaded).value());
+  }
+  const std::int64_t layers = known->loaded.model.config().layers;
+  if (request.layers != 0 && request.layers != layers) {
+    return Fault{FaultKind::kInconsistent,
+                 "the study says that " + request.id + " has " +
+                     std::to_string(request.layers) + " layers; it has " +
+                     std::to_string(layers),
+                 "correct model.layers in the study"};
+  }
+  return known;
+}
+
+Outcome<std::shared_ptr<const Tokenizer>> ModelShelf::TokenizerOf(
+    const Pretrained& pretrained) {
+  if (auto known = tokenizers_.Find(pretrained.folder)) return known;
+  Outcome<Tokenizer> made = LoadTokenizer(pretrained.folder);
+  if (!made.ok()) return made.fault();
+  const std::int64_t rows = pretrained.loaded.model.config().vocabulary;
+  if (made.value().vocabulary_size() > rows) {
+    return Fault{FaultKind::kInconsistent,
+                 "the tokenizer has " +
+                     std::to_string(made.value().vocabulary_size()) +
+                     " tokens and the model's table " + std::to_string(rows),
+                 "take the tokenizer's files from the model's own folder"};
+  }
+  return tokenizers_.Put(pretrained.folder, std::move(made).value());
+}
+
+}  // namespace frostline

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: model_shelf.h
+//
+// The models of the operator's registry, loaded when first asked for and kept:
+// weights on the device, and tokenizers.
+#ifndef FROSTLINE_WORKER_TRAINER_TRIAL_MODEL_SHELF_H_
+#define FROSTLINE_WORKER_TRAINER_TRIAL_MODEL_SHELF_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "worker/trainer/data/registry.h"
+#include "worker/trainer/data/verified_files.h"
+#include "worker/trainer/device/device.h"
+#include "worker/trainer/model/load.h"
+#include "worker/trainer/text/tokenizer.h"
+#include "worker/trainer/trial/shelf.h"
+#include "worker/trainer/trial/trial_message.h"
+
+namespace frostline {
+
+// On the device. Nobody changes it.
+struct Pretrained {
+  LoadedModel loaded;
+  std::string folder;
+  std::string sha256;  // of the weights
+};
+
+// For one thread. The device must outlive it.
+class ModelShelf {
+ public:
+  // Reads models.yaml once.
+  static Outcome<ModelShelf> Open(VerifiedFiles& files, const Device& device);
+
+  // Their sum is compared each time, and computed when the file is another.
+  // What was missing, unexpected or drawn anew goes to `log` at the first.
+  Outcome<std::shared_ptr<const Pretrained>> Weights(
+      VerifiedFiles& files, const ModelRequest& request, const HeadSpec& head,
+      std::vector<std::string>& log);
+  Outcome<std::shared_ptr<const Tokenizer>> TokenizerOf(
+      const Pretrained& pretrained);
+
+ private:
+  ModelShelf(ModelEntries models, const Device& device)
+      : models_(std::move(models)), device_(&device) {}
+
+  // The model's folder.
+  static Outcome<std::string> Verify(VerifiedFiles& files,
+                                     const ModelEntry& entry,
+                                     const ModelRequest& request);
+  Outcome<Pretrained> Load(const ModelEntry& entry, const std::string& folder,
+                           const HeadSpec& head);
+
+  ModelEntries models_;
+  const Device* device_;
+  Shelf<std::string, Pretrained> weights_;
+  Shelf<std::string, Tokenizer> tokenizers_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TRIAL_MODEL_SHELF_H_

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: progress.h
+//
+// Where a trial stands, beside weights and moments: all that the rest of it
+// depends on or reports. Goes into a checkpoint as notes and comes back bit
+// for bit.
+#ifndef FROSTLINE_WORKER_TRAINER_TRIAL_PROGRESS_H_
+#define FROSTLINE_WORKER_TRAINER_TRIAL_PROGRESS_H_
+
+#include <cstdint>
+
+#include "worker/trainer/data/batches.h"
+#include "worker/trainer/text/outcome.h"
+#include "worker/trainer/train/checkpoint.h"
+#include "worker/trainer/trial/early_stopping.h"
+#include "worker/trainer/trial/scores.h"
+
+namespace frostline {
+
+struct TrialProgress {
+  BatchPosition position;
+  // Since the last evaluation.
+  double loss_sum = 0.0;
+  std::int64_t loss_steps = 0;
+  EarlyStoppingState early_stopping;
+  Metrics last;  // of the last evaluation
+  // What it has cost so far, over all attempts that led here.
+  double train_seconds = 0.0;
+  double flops_spent = 0.0;
+  double flops_skipped = 0.0;
+};
+
+Notes PrintProgress(const TrialProgress& progress);
+// kInconsistent when a note is missing or is not what PrintProgress wrote.
+Outcome<TrialProgress> ParseProgress(const Notes& notes);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TRIAL_PROGRESS_H_

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: scores.h
+//
+// Predictions, batch by batch in any order, become the metrics of a task and
+// an outcome for each example in the order of the data set.
+//
+//   classification  accuracy, f1 (of class 1 where there are two, else macro),
+//                   f1_macro, f1_micro, mcc, loss
+//   tagging         the same over words; where the tags mark spans f1,
+//                   precision and recall are those of spans
+//   regression      pearson, spearman (0 where undefined), mse, rmse, loss
+#ifndef FROSTLINE_WORKER_TRAINER_TRIAL_SCORES_H_
+#define FROSTLINE_WORKER_TRAINER_TRIAL_SCORES_H_
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "worker/trainer/data/label_set.h"
+#include "worker/trainer/model/model.h"
+#include "worker/trainer/train/stepper.h"
+
+namespace frostline {
+
+using Metrics = std::map<std::string, double>;
+
+// The contract's ExampleOutcomes.
+struct ExampleOutcomes {
+  std::string data_fingerprint;
+  std::string encoding;  // "PACKED_BITS" right or wrong, "FLOAT16" predictions
+  std::int64_t count = 0;
+  std::string bytes;
+};
+
+// What Scores would name for this head: to tell a misspelt objective before
+// anything is trained.
+std::vector<std::string> MetricNames(const HeadSpec& head,
+                                     const LabelSet& labels);
+
+class Scores {
+ public:
+  // `labels` must outlive this; `rows` is the number of examples.
+  Scores(const HeadSpec& head, const LabelSet& labels, std::size_t rows);
+
+  // `batch` held these rows (0 to rows - 1), in this order.
+  void Add(std::span<const std::uint32_t> rows, const Batch& batch,
+           const Prediction& prediction);
+
+  Metrics Compute() const;
+  // Of words for tagging: those that the model saw, in order. kTooLarge when
+  // there are too many for a message.
+  Outcome<ExampleOutcomes> Outcomes(const std::string& fingerprint) const;
+
+ private:
+  // Of one example: a class or, for tagging, that of each labelled word.
+  struct Guess {
+    std::vector<std::int32_t> truth;
+    std::vector<std::int32_t> prediction;
+  };
+
+  void AddClasses(std::span<const std::uint32_t> rows, const at::Tensor& truth,
+                  const at::Tensor& prediction);
+  void AddNumbers(std::span<const std::uint32_t> rows, const at::Tensor& truth,
+                  const at::Tensor& prediction);
+  Metrics Classes() const;
+  Metrics Numbers() const;
+
+  HeadSpec head_;
+  const LabelSet& labels_;
+  std::vector<Guess> guesses_;      // of classes
+  std::vector<double> truth_;       // of numbers
+  std::vector<double> prediction_;  // of numbers
+  double loss_ = 0.0;               // summed over labels
+  std::int64_t counted_ = 0;        // labels
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TRIAL_SCORES_H_

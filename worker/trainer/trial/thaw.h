@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: thaw.h
+//
+// Gradual unfreezing (Howard and Ruder, 2018, section 3.3): head and pooler
+// train from the first step, then one more layer from the top thaws each so
+// many steps, the embeddings last. A module that the trial freezes never
+// thaws. Pure functions.
+#ifndef FROSTLINE_WORKER_TRAINER_TRIAL_THAW_H_
+#define FROSTLINE_WORKER_TRAINER_TRIAL_THAW_H_
+
+#include <cstdint>
+
+#include "worker/trainer/freeze/freeze_plan.h"
+
+namespace frostline {
+
+// How many blocks from the top train once `steps` were taken: layers + 1 when
+// all do, the embeddings too. `every` 0: all from the beginning.
+std::int64_t ThawedBlocks(std::int64_t steps, std::int64_t every,
+                          std::int64_t layers);
+
+// `rates` with 0 for what has not thawed; parts of a layer go with it.
+ModuleRates ThawedRates(const ModuleRates& rates, std::int64_t thawed,
+                        std::int64_t layers);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TRIAL_THAW_H_

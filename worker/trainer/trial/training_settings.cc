@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/trial/training_settings.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "worker/trainer/data/request_fields.h"
+#include "worker/trainer/data/shown.h"
+
+namespace frostline {
+namespace {
+
+constexpr std::int64_t kMostEpochs = 100'000;
+constexpr std::int64_t kMostSteps = std::int64_t{1} << 40;
+constexpr std::int64_t kMostRows = 1 << 20;
+constexpr std::int64_t kMostTokens = 1 << 24;
+constexpr double kAnyNorm = std::numeric_limits<double>::max();
+
+// The parameters that a study may search, beside those of the space's modules.
+constexpr std::array<std::string_view, 19> kSearchable = {
+    "epochs",       "max_steps",       "batch_size",     "batch_tokens",
+    "max_length",   "optimizer",       "weight_decay",   "schedule",
+    "warmup_share", "warmup_steps",    "clip_norm",      "accumulation",
+    "dropout",      "label_smoothing", "unfreeze_every_steps",
+    "evaluate_every_steps",
+    "beta1",        "beta2",           "epsilon"};
+
+// One of these words, or the first when there is none.
+template <typename Value, std::size_t N>
+Value OneOf(RequestFields& fields, std::string_view name,
+            const std::array<std::pair<std::string_view, Value>, N>& words) {
+  const std::string word = fields.Text(name);
+  if (word.empty()) return words[0].second;
+  std::string all;
+  for (const auto& [known, value] : words) {
+    if (word == known) return value;
+    all += (all.empty() ? "" : ", ") + std::string(known);
+  }
+  fields.Fail(name, "is unknown: " + Shown(word), "use one of " + all);
+  return words[0].second;
+}
+
+void ReadLoop(RequestFields& fields, TrainingSettings& out) {
+  out.max_steps = fields.Whole("max_steps", 0, kMostSteps, 0);
+  // With steps alone the epochs are as many as it takes.
+  out.epochs = fields.Whole("epochs", 1, kMostEpochs,
+                            out.max_steps > 0 ? kMostEpochs : out.epochs);
+  out.batch_size = fields.Whole("batch_size", 1, kMostRows, out.batch_size);
+  out.batch_tokens = fields.Whole("batch_tokens", 0, kMostTokens, 0);
+  out.max_length = fields.Whole("max_length", 3, kMostTokens, out.max_length);
+  out.accumulation = fields.Whole("accumulation", 1, kMostRows, 1);
+  out.evaluate_every_steps =
+      fields.Whole("evaluate_every_steps", 0, kMostSteps, 0);
+  out.unfreeze_every_steps =
+      fields.Whole("unfreeze_every_steps", 0, kMostSteps, 0);
+  out.precision = fields.Text("precision");
+  if (out.precision.empty()) out.precision = "auto";
+  out.report_example_outcomes = fields.Flag("report_example_outcomes");
+  out.seed = fields.Bits("seed");
+  out.also_evaluate = fields.Texts("also_evaluate");
+}
+
+void ReadOptimizer(RequestFields& fields, TrainingSettings& out) {
+  using enum OptimizerKind;
+  out.optimizer.kind = OneOf<OptimizerKind, 3>(
+      fields, "optimizer", {{{"adamw", kAdamW}, {"adam", kAdam}, {"sgd", kSgd}}});
+  out.optimizer.weight_decay = fields.Number("weight_decay", 0.0, 1e3, 0.0);
+  out.schedule = OneOf<ScheduleKind, 3>(fields, "schedule",
+                                        {{{"linear", ScheduleKind::kLinear},
+                                          {"constant", ScheduleKind::kConstant},
+                                          {"cosine", ScheduleKind::kCosine}}});
+  out.warmup_share = fields.Share("warmup_share");
+  out.warmup_steps = fields.Whole("warmup_steps", 0, kMostSteps, 0);
+  out.clip_norm = fields.Number("clip_norm", 0.0, kAnyNorm, out.clip_norm);
+  out.label_smoothing = fields.Number("label_smoothing", 0.0, 0.999, 0.0);
+  if (out.warmup_share > 0.0 && out.warmup_steps > 0) {
+    fields.Fail("warmup_share", "and warmup_steps are both given",
+                "give one of them");
+  }
+}
+
+void ReadExtra(RequestFields& extra, TrainingSettings& out) {
+  out.optimizer.beta1 = extra.Number("beta1", 0.0, 0.999999, 0.9);
+  out.optimizer.beta2 = extra.Number("beta2", 0.0, 0.999999, 0.999);
+  out.optimizer.epsilon = extra.Number("epsilon", 1e-30, 1.0, 1e-8);
+  out.bucket = OneOf<bool, 2>(extra, "batches",
+                              {{{"by_length", true}, {"by_chance", false}}});
+  out.pair.cosine =
+      OneOf<bool, 2>(extra, "head", {{{"joint", false}, {"cosine", true}}});
+  out.pair.pooling =
+      OneOf<Pooling, 2>(extra, "pooling",
+                        {{{"first", Pooling::kFirst}, {"mean", Pooling::kMean}}});
+  out.pair.scale = extra.Number("scale", 1e-6, 1e6, 5.0);
+  out.export_model = extra.Flag("export");
+}
+
+void ReadEarlyStopping(RequestFields& fields, TrainingSettings& out) {
+  out.early_stopping.metric = fields.Text("metric");
+  out.early_stopping.patience =
+      static_cast<int>(fields.Whole("patience", 0, 1 << 20, 1));
+  out.early_stopping.patience = std::max(out.early_stopping.patience, 1);
+  out.early_stopping.min_delta = fields.Number("min_delta", 0.0, 1e300, 0.0);
+}
+
+void ReadFreeze(RequestFields& fields, TrainingSettings& out) {
+  out.freeze.mode = OneOf<FreezeMode, 2>(
+      fields, "mode", {{{"hard", FreezeMode::kHard}, {"lr0", FreezeMode::kLr0}}});
+  out.freeze.prefix_dropout =
+      OneOf<PrefixDropout, 2>(fields, "prefix_dropout",
+                              {{{"hf", PrefixDropout::kHf},
+                                {"off", PrefixDropout::kOff}}});
+  out.virtual_tau = fields.Number("virtual_tau", 0.0, 1.0, 0.0);
+}
+
+bool IsRate(const JsonValue& value, const JsonValue* rates) {
+  if (!value.is(JsonKind::kNumber) || rates == nullptr) return false;
+  for (const JsonValue* v = rates->first; v != nullptr; v = v->next) {
+    if (v->is(JsonKind::kNumber) && v->number == value.number) return true;
+  }
+  return false;
+}
+
+// A searched parameter that changes nothing would be taken for one that does
+// not matter. A tie goes by a name of its own, but its value is a rate.
+std::optional<Fault> IdleParameter(const JsonValue& trial) {
+  const JsonValue* parameters = trial.Find("parameters");
+  const JsonValue* rates = trial.Find("rates");
+  if (parameters == nullptr) return std::nullopt;
+  for (const JsonValue* v = parameters->first; v != nullptr; v = v->next) {
+    const bool known =
+        v->key == "prefix_depth" ||
+        std::ranges::find(kSearchable, v->key) != kSearchable.end() ||
+        (rates != nullptr && rates->Find(v->key) != nullptr) ||
+        IsRate(*v, rates);
+    if (known) continue;
+    std::string all;
+    for (const std::string_view name : kSearchable) {
+      all += (all.empty() ? "" : ", ") + std::string(name);
+    }
+    return Fault{FaultKind::kMisuse,
+                 "the parameter " + Shown(v->key) +
+                     " would have no effect on this trainer",
+                 "search one of " + all + ", or bring a trainer of your own"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Outcome<TrainingSettings> ReadTrainingSettings(const JsonValue& trial) {
+  if (const auto idle = IdleParameter(trial)) return *idle;
+  const JsonValue* training = trial.Find("training");
+  const auto within = [&](std::string_view name) {
+    return training == nullptr ? nullptr : training->Find(name);
+  };
+  if (within("lora") != nullptr) {
+    return Fault{FaultKind::kUnsupported, "training.lora is not trained here",
+                 "leave it out, or bring a trainer of your own"};
+  }
+  const JsonValue* parameters = trial.Find("parameters");
+  TrainingSettings settings;
+  RequestFields fields("training", {parameters, training});
+  RequestFields extra("training.extra", {parameters, within("extra")});
+  RequestFields early("training.early_stopping", {within("early_stopping")});
+  RequestFields freeze("freeze", {trial.Find("freeze")});
+  ReadLoop(fields, settings);
+  ReadOptimizer(fields, settings);
+  ReadExtra(extra, settings);
+  if (extra.Find("dropout") != nullptr) {
+    settings.dropout = extra.Number("dropout", 0.0, 0.999, 0.0);
+  }
+  if (within("early_stopping") != nullptr) ReadEarlyStopping(early, settings);
+  ReadFreeze(freeze, settings);
+  for (const RequestFields* each : {&fields, &extra, &early, &freeze}) {
+    if (each->fault()) return *each->fault();
+  }
+  return settings;
+}
+
+}  // namespace frostline

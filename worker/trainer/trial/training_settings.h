@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: training_settings.h
+//
+// How a trial is trained, in numbers that can be relied on: the contract's
+// Training, with defaults where it is silent and with the trial's parameters
+// in the place of what the study fixed. A study that searches `batch_size`
+// gives every trial its own.
+#ifndef FROSTLINE_WORKER_TRAINER_TRIAL_TRAINING_SETTINGS_H_
+#define FROSTLINE_WORKER_TRAINER_TRIAL_TRAINING_SETTINGS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "worker/trainer/freeze/freeze_plan.h"
+#include "worker/trainer/text/json.h"
+#include "worker/trainer/text/outcome.h"
+#include "worker/trainer/train/optimizer.h"
+#include "worker/trainer/train/schedule.h"
+
+namespace frostline {
+
+struct EarlyStoppingSettings {
+  std::string metric;  // empty: none
+  int patience = 1;
+  double min_delta = 0.0;
+};
+
+// What the head of a pair of texts looks like: by default both are read as
+// one; with `extra: {head: cosine}` each on its own.
+struct PairSettings {
+  bool cosine = false;
+  Pooling pooling = Pooling::kFirst;
+  double scale = 5.0;
+};
+
+struct TrainingSettings {
+  std::int64_t epochs = 3;
+  std::int64_t max_steps = 0;  // 0: as many as the epochs have
+  std::int64_t batch_size = 32;
+  std::int64_t batch_tokens = 0;  // 0: batch_size rules
+  bool bucket = true;             // texts of about one length together
+  std::int64_t max_length = 128;
+  std::int64_t accumulation = 1;
+  OptimizerOptions optimizer;
+  ScheduleKind schedule = ScheduleKind::kLinear;
+  double warmup_share = 0.0;
+  std::int64_t warmup_steps = 0;
+  double clip_norm = 1.0;
+  double label_smoothing = 0.0;
+  std::optional<double> dropout;  // instead of the model's own
+  EarlyStoppingSettings early_stopping;
+  std::int64_t evaluate_every_steps = 0;  // 0: once an epoch
+  std::int64_t unfreeze_every_steps = 0;  // 0: all at once
+  std::string precision = "auto";
+  bool report_example_outcomes = false;
+  bool export_model = false;
+  std::uint64_t seed = 0;  // 0: the trial's
+  std::vector<std::string> also_evaluate;
+  PairSettings pair;
+  double virtual_tau = 0.0;
+  FreezeSemantics freeze;
+};
+
+// `trial` is the whole message. kMisuse naming the field for what is out of
+// range, for a word that is not known, and for a parameter that would have no
+// effect; kUnsupported for what this trainer does not do.
+Outcome<TrainingSettings> ReadTrainingSettings(const JsonValue& trial);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TRIAL_TRAINING_SETTINGS_H_

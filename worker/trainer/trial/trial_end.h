@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: trial_end.h
+//
+// How a trial ended, and what it says while it runs.
+#ifndef FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_END_H_
+#define FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_END_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "worker/trainer/freeze/freeze_plan.h"
+#include "worker/trainer/trial/scores.h"
+
+namespace frostline {
+
+// The contract's Usage.
+struct TrialUsage {
+  double train_seconds = 0.0;  // of steps, over all attempts that led here
+  double total_seconds = 0.0;  // of this attempt, loading included
+  std::int64_t trained_parameters = 0;
+  double flops_spent = 0.0;
+  double flops_skipped = 0.0;
+  std::int64_t peak_memory_bytes = 0;
+  std::optional<double> energy_joules;
+  std::string device;
+  std::string precision;
+  FreezeSemantics freeze;
+  double virtual_tau = 0.0;
+  std::int64_t steps = 0;
+  std::string data_fingerprint;  // of the validation rows
+};
+
+enum class TrialState : std::uint8_t {
+  kSucceeded,
+  kInfeasible,  // this point cannot be trained
+  kFailed,
+  kStopped,  // it obeyed a stop
+};
+
+enum class FailureClass : std::uint8_t {
+  kTrial,
+  kOutOfMemory,
+  kInfrastructure,
+};
+
+struct TrialEnd {
+  TrialState state = TrialState::kSucceeded;
+  Metrics metrics;
+  FailureClass failure = FailureClass::kTrial;
+  std::string cause;  // with the id of the error
+  std::optional<TrialUsage> usage;
+  std::optional<ExampleOutcomes> examples;
+};
+
+enum class StopReason : std::uint8_t {
+  kNone,
+  kPruned,
+  kCancelled,
+  kPreempt,
+  kDrain,
+  kHang,
+};
+
+// True where another attempt will go on: a checkpoint is worth its time.
+constexpr bool ComesBack(StopReason reason) {
+  return reason == StopReason::kPreempt || reason == StopReason::kDrain ||
+         reason == StopReason::kHang;
+}
+
+// Whoever started the trial. Called in the trial's thread; stop() may be asked
+// at every step, so it must be cheap.
+class TrialListener {
+ public:
+  virtual ~TrialListener() = default;
+
+  virtual StopReason stop() const = 0;
+  // Without metrics it is a sign of life.
+  virtual void Report(std::int64_t step, std::int64_t total_steps,
+                      const Metrics& metrics) = 0;
+  // A file of this name is complete in the attempt's folder.
+  virtual void Saved(const std::string& name, std::int64_t step,
+                     std::int64_t bytes) = 0;
+  virtual void Log(const std::string& line) = 0;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_END_H_

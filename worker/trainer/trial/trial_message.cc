@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/trial/trial_message.h"
+
+#include <limits>
+#include <utility>
+
+#include "worker/trainer/data/registry.h"
+#include "worker/trainer/data/request_fields.h"
+#include "worker/trainer/data/shown.h"
+
+namespace frostline {
+namespace {
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+void ReadRates(RequestFields& fields, TrialMessage& out) {
+  const JsonValue* rates = fields.Find("rates");
+  if (rates == nullptr) return;
+  for (const JsonValue* v = rates->first; v != nullptr; v = v->next) {
+    if (!rates->is(JsonKind::kObject) || !v->is(JsonKind::kNumber)) {
+      fields.Fail("rates", "is no map of numbers",
+                  "write {\"layer.0\": 0, \"head\": 1e-3}");
+      return;
+    }
+    out.rates.emplace(v->key, v->number);
+  }
+}
+
+void ReadObjectives(RequestFields& fields, TrialMessage& out) {
+  const JsonValue* objectives = fields.Find("objectives");
+  if (objectives == nullptr) return;
+  for (const JsonValue* v = objectives->first; v != nullptr; v = v->next) {
+    RequestFields objective("objectives", {v});
+    out.objectives.push_back({objective.Text("metric"),
+                              objective.Text("direction") != "minimize"});
+    if (out.objectives.back().metric.empty()) {
+      fields.Fail("objectives", "has one without a metric", "name a metric");
+    }
+  }
+}
+
+void ReadModel(const JsonValue& message, RequestFields& fields,
+               TrialMessage& out) {
+  RequestFields model("model", {message.Find("model")});
+  out.model.id = model.Text("id");
+  out.model.layers = model.Whole("layers", 0, 1 << 20, 0);
+  out.model.sha256 = model.Text("sha256");
+  if (!IsRegistryId(out.model.id)) {
+    model.Fail("id", Shown(out.model.id) + " is no id",
+               "name a model of the workers' registries");
+  }
+  if (model.fault()) fields.Take(*model.fault());
+}
+
+void ReadResume(const JsonValue& message, RequestFields& fields,
+                TrialMessage& out) {
+  RequestFields resume("resume_from", {message.Find("resume_from")});
+  out.resume_path = resume.Text("path");
+  out.resume_step = resume.Whole("step", 0, kMost, 0);
+  if (resume.fault()) fields.Take(*resume.fault());
+}
+
+}  // namespace
+
+Outcome<TrialMessage> ReadTrialMessage(const JsonValue& message) {
+  TrialMessage out;
+  RequestFields fields("trial", {&message});
+  if (fields.Whole("protocol", 0, kMost, 1) != 1) {
+    fields.Fail("protocol", "is not 1", "use an agent of this version");
+  }
+  out.trial = fields.Text("trial");
+  out.attempt = fields.Whole("attempt", 0, kMost, 1);
+  out.seed = fields.Bits("seed");
+  out.folder = fields.Text("folder");
+  if (out.folder.empty()) {
+    fields.Fail("folder", "is missing", "give the attempt a folder of its own");
+  }
+  ReadRates(fields, out);
+  ReadObjectives(fields, out);
+  ReadModel(message, fields, out);
+  ReadResume(message, fields, out);
+  if (fields.fault()) return *fields.fault();
+  static constexpr JsonValue kNothing;
+  const JsonValue* data = message.Find("data");
+  Outcome<DataRequest> request =
+      ReadDataRequest(data == nullptr ? kNothing : *data);
+  if (!request.ok()) return request.fault();
+  out.data = std::move(request).value();
+  Outcome<TrainingSettings> training = ReadTrainingSettings(message);
+  if (!training.ok()) return training.fault();
+  out.training = std::move(training).value();
+  if (out.training.seed != 0) out.seed = out.training.seed;
+  return out;
+}
+
+}  // namespace frostline

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: trial_message.h
+//
+// What the agent asks a trainer to do: the message `trial` of
+// docs/reference/trainer-protocol.md.
+#ifndef FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_MESSAGE_H_
+#define FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_MESSAGE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "worker/trainer/data/data_request.h"
+#include "worker/trainer/freeze/freeze_plan.h"
+#include "worker/trainer/trial/training_settings.h"
+
+namespace frostline {
+
+struct TrialObjective {
+  std::string metric;
+  bool maximize = true;
+};
+
+// Two trials with equal requests train the same pretrained weights.
+struct ModelRequest {
+  std::string id;
+  std::int64_t layers = 0;  // 0: the study does not say
+  std::string sha256;       // empty: the registry's
+
+  friend bool operator==(const ModelRequest&, const ModelRequest&) = default;
+};
+
+struct TrialMessage {
+  std::string trial;  // "studies/imdb/trials/17"
+  std::int64_t attempt = 1;
+  std::uint64_t seed = 0;
+  ModuleRates rates;
+  std::vector<TrialObjective> objectives;
+  ModelRequest model;
+  DataRequest data;
+  TrainingSettings training;
+  std::string folder;       // this attempt's own, absolute
+  std::string resume_path;  // empty: from the beginning
+  std::int64_t resume_step = 0;
+};
+
+// Fields that are not known are passed over, as the protocol asks; those that
+// are must be right: a fault naming the field.
+Outcome<TrialMessage> ReadTrialMessage(const JsonValue& message);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_MESSAGE_H_

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/trial/workbench.h"
+
+namespace frostline {
+namespace {
+
+// The test split, beside the ids of further data sets.
+constexpr char kTest[] = "test";
+
+HeadSpec HeadOf(const TrialMessage& trial, const TaskData& data) {
+  HeadSpec head;
+  head.outputs = 1;
+  if (data.task.kind == TaskKind::kRegression) {
+    head.task = trial.training.pair.cosine ? Task::kPairCosine
+                                           : Task::kRegression;
+    head.pooling = trial.training.pair.pooling;
+    head.scale = trial.training.pair.scale;
+    return head;
+  }
+  head.task = data.task.kind == TaskKind::kTagging ? Task::kTokens
+                                                   : Task::kSequence;
+  head.outputs = static_cast<std::int64_t>(data.labels.size());
+  return head;
+}
+
+Outcome<Done> CheckWeights(const DataPart& part) {
+  for (const std::uint32_t row : part.rows) {
+    if ((*part.data)[row].weight == 1.0) continue;
+    return Fault{FaultKind::kUnsupported,
+                 "the data set weighs its rows, and this trainer does not",
+                 "leave the column `weight` out, or repeat rows"};
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Outcome<Workbench> Workbench::Open(const std::string& registry,
+                                   const Device& device) {
+  Outcome<DataLoader> data = DataLoader::Open(registry);
+  if (!data.ok()) return data.fault();
+  Outcome<ModelShelf> models = ModelShelf::Open(data.value().files(), device);
+  if (!models.ok()) return models.fault();
+  return Workbench(std::move(data).value(), std::move(models).value());
+}
+
+Outcome<std::shared_ptr<const TaskData>> Workbench::Data(
+    const TrialMessage& trial, std::vector<std::string>& log) {
+  if (auto known = data_.Find(trial.data)) return known;
+  Outcome<TaskData> data = data_loader_.Load(trial.data);
+  if (!data.ok()) return data.fault();
+  if (auto fits = CheckWeights(data.value().train); !fits.ok()) {
+    return fits.fault();
+  }
+  log.push_back("data set " + trial.data.id + ": " +
+                std::to_string(data.value().train.size()) + " rows to train, " +
+                std::to_string(data.value().validation.size()) +
+                " to validate");
+  return data_.Put(trial.data, std::move(data).value());
+}
+
+Outcome<std::shared_ptr<const TokenStore>> Workbench::Tokens(
+    const DataPart& part, const TrialMessage& trial,
+    const Pretrained& pretrained) {
+  const ModelConfig& config = pretrained.loaded.model.config();
+  const std::int64_t longest = trial.training.max_length;
+  if (longest > config.longest_text()) {
+    return Fault{FaultKind::kMisuse,
+                 "training.max_length is " + std::to_string(longest) +
+                     ", and the model reads at most " +
+                     std::to_string(config.longest_text()) + " tokens",
+                 "give training.max_length of at most that"};
+  }
+  const bool apart = trial.training.pair.cosine;
+  const std::string key = part.fingerprint + "/" + pretrained.folder + "/" +
+                       std::to_string(longest) + (apart ? "/apart" : "");
+  if (auto known = tokens_.Find(key)) return known;
+  if (apart && !part.data->is_pair()) {
+    return Fault{FaultKind::kMisuse,
+                 "training.extra.head is cosine, and the data set has no "
+                 "second text",
+                 "name it in data.columns: {second: …}"};
+  }
+  auto tokenizer = models_.TokenizerOf(pretrained);
+  if (!tokenizer.ok()) return tokenizer.fault();
+  Outcome<TokenStore> made =
+      Tokenize(*part.data, part.rows, *tokenizer.value(),
+               {.max_length = static_cast<std::size_t>(longest)},
+               apart ? PairForm::kApart : PairForm::kJoined);
+  if (!made.ok()) return made.fault();
+  return tokens_.Put(key, std::move(made).value());
+}
+
+Outcome<Done> Workbench::AddOther(const TrialMessage& trial,
+                                  const std::string& name,
+                                  TrialSetup& setup) {
+  const auto key = std::pair(trial.data, name);
+  auto part = others_.Find(key);
+  if (part == nullptr) {
+    const LabelSet& labels = setup.data->labels;
+    Outcome<DataPart> loaded =
+        name == kTest
+            ? data_loader_.LoadTest(trial.data, labels)
+            : data_loader_.LoadOther(name, setup.data->task, labels);
+    if (!loaded.ok()) return loaded.fault();
+    part = others_.Put(key, std::move(loaded).value());
+  }
+  auto tokens = Tokens(*part, trial, *setup.pretrained);
+  if (!tokens.ok()) return tokens.fault();
+  setup.others.push_back({name + ".", *part, std::move(tokens).value()});
+  return Done{};
+}
+
+Outcome<TrialSetup> Workbench::Prepare(const TrialMessage& trial,
+                                       std::vector<std::string>& log) {
+  TrialSetup setup;
+  auto data = Data(trial, log);
+  if (!data.ok()) return data.fault();
+  setup.data = std::move(data).value();
+  setup.head = HeadOf(trial, *setup.data);
+  auto pretrained = models_.Weights(data_loader_.files(), trial.model, setup.head, log);
+  if (!pretrained.ok()) return pretrained.fault();
+  setup.pretrained = std::move(pretrained).value();
+  auto train = Tokens(setup.data->train, trial, *setup.pretrained);
+  if (!train.ok()) return train.fault();
+  setup.train = std::move(train).value();
+  auto validation = Tokens(setup.data->validation, trial, *setup.pretrained);
+  if (!validation.ok()) return validation.fault();
+  setup.validation = {"", setup.data->validation,
+                      std::move(validation).value()};
+  std::vector<std::string> others = trial.training.also_evaluate;
+  if (!trial.data.test_split.empty()) others.emplace_back(kTest);
+  for (const std::string& name : others) {
+    Outcome<Done> added = AddOther(trial, name, setup);
+    if (!added.ok()) return added.fault();
+  }
+  return setup;
+}
+
+}  // namespace frostline

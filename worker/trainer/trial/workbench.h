@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: workbench.h
+//
+// What stays from trial to trial: pretrained weights, data sets, tokens. A
+// trial of the same study finds everything ready; of another study, what the
+// two have in common.
+#ifndef FROSTLINE_WORKER_TRAINER_TRIAL_WORKBENCH_H_
+#define FROSTLINE_WORKER_TRAINER_TRIAL_WORKBENCH_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "worker/trainer/data/load.h"
+#include "worker/trainer/data/token_store.h"
+#include "worker/trainer/device/device.h"
+#include "worker/trainer/trial/model_shelf.h"
+#include "worker/trainer/trial/shelf.h"
+#include "worker/trainer/trial/trial_message.h"
+
+namespace frostline {
+
+struct EvaluationSet {
+  std::string name;  // before its metrics: "" for validation, "test.", "imdb."
+  DataPart part;
+  std::shared_ptr<const TokenStore> tokens;
+};
+
+// All that a trial stands on. Shared: a trial keeps what it holds alive.
+struct TrialSetup {
+  HeadSpec head;
+  std::shared_ptr<const Pretrained> pretrained;
+  std::shared_ptr<const TaskData> data;
+  std::shared_ptr<const TokenStore> train;
+  EvaluationSet validation;
+  std::vector<EvaluationSet> others;  // evaluated once, at the end
+};
+
+// For one thread.
+class Workbench {
+ public:
+  // `registry`: the operator's folder, with datasets.yaml and models.yaml.
+  static Outcome<Workbench> Open(const std::string& registry,
+                                 const Device& device);
+
+  // Says what had to be loaded in `log`, a line each.
+  Outcome<TrialSetup> Prepare(const TrialMessage& trial,
+                              std::vector<std::string>& log);
+
+ private:
+  Workbench(DataLoader data, ModelShelf models)
+      : data_loader_(std::move(data)), models_(std::move(models)) {}
+
+  Outcome<std::shared_ptr<const TaskData>> Data(const TrialMessage& trial,
+                                                std::vector<std::string>& log);
+  Outcome<std::shared_ptr<const TokenStore>> Tokens(
+      const DataPart& part, const TrialMessage& trial,
+      const Pretrained& pretrained);
+  // `name`: "test", or the id of a data set.
+  Outcome<Done> AddOther(const TrialMessage& trial, const std::string& name,
+                         TrialSetup& setup);
+
+  DataLoader data_loader_;
+  ModelShelf models_;
+  Shelf<DataRequest, TaskData> data_;
+  Shelf<std::pair<DataRequest, std::string>, DataPart> others_;
+  Shelf<std::string, TokenStore> tokens_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_TRIAL_WORKBENCH_H_
