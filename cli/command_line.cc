@@ -22,7 +22,7 @@ constexpr char kExamples[] =
     "machine\n"
     "  frostline serve --data ./frost                  the coordinator\n"
     "  frostline worker --connect HOST:7070 --exec CMD a worker\n"
-    "  frostline study create recipes/demo/study.yaml  a study\n"
+    "  frostline study create recipes/demo/demo.yaml   a study\n"
     "  frostline study watch demo                      what it does\n"
     "  frostline importance demo                       what mattered\n"
     "\n"

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/demo_report.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
@@ -16,6 +19,7 @@
 #include "cli/demo_recipe.h"
 #include "cli/view/importance_view.h"
 #include "cli/view/trial_view.h"
+#include "proto/wire_error.h"
 
 namespace frostline {
 namespace {
@@ -39,6 +43,16 @@ absl::StatusOr<std::vector<v1::Trial>> FetchSucceeded(
   return all;
 }
 
+// One word for a shell, whatever is in the path.
+std::string ShellWord(const std::string& path) {
+  const bool plain = std::all_of(path.begin(), path.end(), [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+           absl::StrContains("/._-+", absl::string_view(&c, 1));
+  });
+  if (plain) return path;
+  return absl::StrCat("'", absl::StrReplaceAll(path, {{"'", "'\\''"}}), "'");
+}
+
 // As it is typed from here.
 std::string CommandName() {
   std::error_code error;
@@ -59,28 +73,43 @@ absl::Status ShowNext(const std::vector<NextStep>& steps, std::size_t trials,
     return MakeError(ErrorId::kStoreUnwritable, file + " cannot be written",
                      "name a folder you may write to with --dir DIR");
   }
-  const std::string command = CommandName();
+  const std::string command = ShellWord(CommandName());
   std::cout
       << "\nWhat to freeze next: a guess from " << trials
       << " trials, which the next study checks. The numbers are\n"
          "the mean accuracy (and the count) of trials in which the module "
          "was frozen or trained.\n\n"
       << RenderNext(steps, width) << "\nNext, type\n\n"
-      << "  " << command << " serve --data " << folder << " &\n"
-      << "  " << command << " worker --registry " << folder
-      << "/registry --slots 2 &\n"
-      << "  " << command << " study create " << file << "\n\n"
+      << "  " << command << " serve --data " << ShellWord(folder) << " &\n"
+      << "  " << command << " worker --registry "
+      << ShellWord(folder + "/registry") << " --slots 2 &\n"
+      << "  " << command << " study create " << ShellWord(file) << "\n\n"
       << "and follow it with `study watch " << kNextStudy
       << "` and `importance " << kNextStudy << "`.\n"
       << std::flush;
   return absl::OkStatus();
 }
 
-void ShowBest(const std::optional<v1::Trial>& best, const v1::Study& study) {
-  if (!best.has_value()) return;
-  std::cout << "\nbest trial " << best->number() << ": "
-            << ObjectiveText(*best, study.spec()) << "\n"
-            << RenderRates(*best) << "(* frozen)\n";
+// Of a study without a result: what went wrong, as one trial tells it.
+absl::Status ShowCause(Client& client, const std::string& study) {
+  v1::ListTrialsRequest request;
+  request.set_parent(study);
+  request.set_filter("state = FAILED");
+  request.set_page_size(1);
+  ASSIGN_OR_RETURN(const v1::ListTrialsReply page,
+                   client.Call(&v1::StudyService::Stub::ListTrials, request));
+  for (const v1::Trial& trial : page.trials()) {
+    std::cout << "\ntrial " << trial.number()
+              << " has failed: " << CleanText(trial.cause(), kMaxCauseBytes)
+              << "\n";
+  }
+  return absl::OkStatus();
+}
+
+void ShowBest(const v1::Trial& best, const v1::Study& study) {
+  std::cout << "\nbest trial " << best.number() << ": "
+            << ObjectiveText(best, study.spec()) << "\n"
+            << RenderRates(best) << "(* frozen)\n";
 }
 
 // Nothing when there are too few trials, which it then says.
@@ -90,7 +119,8 @@ absl::StatusOr<std::optional<v1::ImportanceReport>> ShowImportance(
   request.set_study(study.name());
   const auto report =
       client.Call(&v1::ImportanceService::Stub::GetReport, request);
-  if (HasErrorId(report.status(), ErrorId::kTrialsTooFew)) {
+  if (HasErrorId(report.status(), ErrorId::kTrialsTooFew) ||
+      HasErrorId(report.status(), ErrorId::kTargetConstant)) {
     std::cout << "\nno importance: " << report.status().message() << std::endl;
     return std::optional<v1::ImportanceReport>();
   }
@@ -104,7 +134,8 @@ absl::StatusOr<std::optional<v1::ImportanceReport>> ShowImportance(
 absl::Status ReportDemo(Client& client, const v1::Study& study,
                         const std::string& folder, bool with_next, int width) {
   ASSIGN_OR_RETURN(const auto best, FetchBest(client, study));
-  ShowBest(best, study);
+  if (!best.has_value()) return ShowCause(client, study.name());
+  ShowBest(*best, study);
   ASSIGN_OR_RETURN(const auto report, ShowImportance(client, study, width));
   if (!with_next || !report.has_value()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const auto trials, FetchSucceeded(client, study.name()));

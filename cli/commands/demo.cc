@@ -13,7 +13,7 @@ void AddDemoCommand(CLI::App& app, Invocation& invocation) {
                 return RunDemo(*options, session.terminal);
               });
   verb->add_option("--trials", options->trials,
-                   "How many trials [24; synthetic 40]")
+                   "How many trials [36; synthetic 40]")
       ->check(CLI::Range(1, 10'000));
   verb->add_option("--workers", options->workers, "How many workers")
       ->check(CLI::Range(1, 64))

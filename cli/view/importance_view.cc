@@ -13,7 +13,7 @@
 namespace frostline {
 namespace {
 
-constexpr int kBarColumns = 20;
+constexpr int kBarColumns = 16;         // so that the table has 80
 constexpr double kBelieveLittle = 0.3;  // out-of-bag R2, as the contract says
 constexpr double kClearDirection = 0.3;
 constexpr std::size_t kMaxSentence = 500;

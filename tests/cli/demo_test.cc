@@ -38,14 +38,16 @@ class DemoTest : public testing::Test {
                                  std::filesystem::perms::owner_all);
   }
 
-  pid_t StartDemo() {
+  // The synthetic one, unless `option` is another.
+  pid_t StartDemo(const char* option = "--synthetic") {
     const pid_t pid = fork();
     if (pid != 0) return pid;
     const int out = open(folder_.File("out").c_str(), O_WRONLY | O_CREAT, 0600);
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);
     const std::string program = folder_.File("frostline");
-    execl(program.c_str(), "frostline", "demo", "--dir",
+    setenv("FROSTLINE_CACHE", folder_.File("cache").c_str(), 1);
+    execl(program.c_str(), "frostline", "demo", option, "--dir",
           folder_.File("data").c_str(), static_cast<char*>(nullptr));
     _exit(127);
   }
@@ -92,6 +94,24 @@ TEST_F(DemoTest, CtrlCStopsTheChildrenAndEndsWithCode130) {
 TEST_F(DemoTest, SaysWhichProgramIsMissing) {
   EXPECT_EQ(CodeOf(StartDemo()), 5);
   EXPECT_THAT(Output(), HasSubstr("frostline-coordinator: No such file"));
+}
+
+TEST_F(DemoTest, SaysHowToGetTheModelWhenItIsNotThere) {
+  EXPECT_EQ(CodeOf(StartDemo("--trials=2")), 5);
+  EXPECT_THAT(Output(), HasSubstr(folder_.File("cache/demo-model-")));
+  EXPECT_THAT(Output(), HasSubstr("./dev setup"));
+  EXPECT_THAT(Output(), HasSubstr("--synthetic"));
+}
+
+TEST_F(DemoTest, SaysWhenTheTrainerWasNotBuilt) {
+  const std::string model = folder_.File("model");
+  std::filesystem::create_directory(model);
+  for (const char* const file :
+       {"config.json", "model.safetensors", "tokenizer.json"}) {
+    std::ofstream(model + "/" + file) << "{}";
+  }
+  EXPECT_EQ(CodeOf(StartDemo(("--model=" + model).c_str())), 5);
+  EXPECT_THAT(Output(), HasSubstr("frostline-trainer"));
 }
 
 }  // namespace

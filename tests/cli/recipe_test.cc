@@ -25,12 +25,17 @@ TEST(Recipes, AllParseAndHaveAnId) {
   EXPECT_GE(count, 1);
 }
 
-TEST(Recipes, TheDemoIsBuiltIn) {
-  ASSERT_OK_AND_ASSIGN(const StudyFile study,
+TEST(Recipes, TheDemosAreBuiltIn) {
+  ASSERT_OK_AND_ASSIGN(const StudyFile real,
                        ParseStudyFile(kDemoRecipe, "demo"));
-  EXPECT_EQ(study.id, "demo");
-  EXPECT_EQ(study.settings.budget().trials(), 40);
-  EXPECT_EQ(study.spec.model().layers(), 6);
+  EXPECT_EQ(real.id, "demo");
+  EXPECT_GE(real.settings.budget().trials(), 24);
+  EXPECT_EQ(real.spec.model().id(), "minilm");
+  ASSERT_OK_AND_ASSIGN(const StudyFile synthetic,
+                       ParseStudyFile(kSyntheticRecipe, "synthetic"));
+  EXPECT_EQ(synthetic.id, real.id);  // so that a folder holds one of them
+  EXPECT_EQ(synthetic.settings.budget().trials(), 40);
+  EXPECT_EQ(synthetic.spec.model().layers(), 6);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/flow/real_world.h"
+
 #include <fcntl.h>
 #include <grpcpp/grpcpp.h>
 #include <signal.h>
@@ -8,23 +10,15 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <map>
 #include <thread>
 #include <utility>
 
-#include "frostline/v1/study_service.grpc.pb.h"
 #include "proto/wire_error.h"
-#include "tests/flow/world.h"
-#include "tests/support/temp_folder.h"
 
 namespace frostline {
 namespace {
 
 using std::chrono::milliseconds;
-
-std::string Binary(const std::string& name) {
-  return std::string(std::getenv("FROSTLINE_BIN_DIR")) + "/" + name;
-}
 
 // Ends with this process; its output goes to a file.
 pid_t Spawn(const std::vector<std::string>& command, const std::string& log) {
@@ -60,103 +54,112 @@ while read -r line; do
 done
 )";
 
-class RealWorld final : public World {
- public:
-  RealWorld() { StartCoordinator("127.0.0.1:0"); }
-  ~RealWorld() override {
-    for (const auto& [id, pid] : workers_) Kill(pid);
-    Kill(coordinator_);
-  }
-
-  absl::Status CreateStudy(const v1::CreateStudyRequest& request) override {
-    v1::CreateStudyReply reply;
-    grpc::ClientContext context;
-    SetDeadline(context);
-    return FromGrpcStatus(stub_->CreateStudy(&context, request, &reply));
-  }
-  absl::StatusOr<v1::Study> GetStudy(const std::string& name) override {
-    v1::GetStudyRequest request;
-    request.set_name(name);
-    v1::Study study;
-    grpc::ClientContext context;
-    SetDeadline(context);
-    const grpc::Status status = stub_->GetStudy(&context, request, &study);
-    if (!status.ok()) return FromGrpcStatus(status);
-    return study;
-  }
-  absl::StatusOr<std::vector<v1::Trial>> ListTrials(
-      const std::string& study) override {
-    v1::ListTrialsRequest request;
-    request.set_parent(study);
-    v1::ListTrialsReply reply;
-    grpc::ClientContext context;
-    SetDeadline(context);
-    const grpc::Status status = stub_->ListTrials(&context, request, &reply);
-    if (!status.ok()) return FromGrpcStatus(status);
-    return std::vector<v1::Trial>(reply.trials().begin(), reply.trials().end());
-  }
-
-  void StartWorker(const std::string& id, Temper temper) override {
-    const std::string trainer = folder_.File(id + ".sh");
-    std::string script = kTrainer;
-    script.replace(script.find("SECONDS"), 7,
-                   temper == Temper::kStuck ? "1000" : "0.1");
-    std::ofstream(trainer) << script;
-    workers_[id] =
-        Spawn({Binary("frostline-worker"), "--connect", address_, "--id", id,
-               "--exec", "sh " + trainer, "--run-dir", folder_.File(id)},
-              folder_.File("worker.log"));
-  }
-  void KillWorker(const std::string& id) override {
-    Kill(workers_.at(id));
-    workers_.erase(id);
-  }
-  void RestartCoordinator() override {
-    Kill(coordinator_);
-    StartCoordinator(address_);
-  }
-
- private:
-  static void SetDeadline(grpc::ClientContext& context) {
-    context.set_wait_for_ready(true);
-    context.set_deadline(std::chrono::system_clock::now() +
-                         std::chrono::seconds(10));
-  }
-
-  void StartCoordinator(const std::string& listen) {
-    const std::string log = folder_.File("coordinator.log");
-    std::ofstream(log, std::ios::trunc).close();
-    coordinator_ = Spawn({Binary("frostline-coordinator"), "--data",
-                          folder_.File("data"), "--listen", listen},
-                         log);
-    for (int i = 0; i < 400 && !ReadAddress(log); ++i) {
-      std::this_thread::sleep_for(milliseconds(25));
-    }
-    stub_ = v1::StudyService::NewStub(
-        grpc::CreateChannel(address_, grpc::InsecureChannelCredentials()));
-  }
-
-  // "listening on HOST:PORT"
-  bool ReadAddress(const std::string& log) {
-    std::ifstream file(log);
-    const std::string words = "listening on ";
-    for (std::string line; std::getline(file, line);) {
-      const std::size_t at = line.find(words);
-      if (at == std::string::npos) continue;
-      address_ = line.substr(at + words.size());
-      return true;
-    }
-    return false;
-  }
-
-  const TempFolder folder_;
-  std::string address_;
-  pid_t coordinator_ = 0;
-  std::map<std::string, pid_t> workers_;
-  std::unique_ptr<v1::StudyService::Stub> stub_;
-};
+void SetDeadline(grpc::ClientContext& context) {
+  context.set_wait_for_ready(true);
+  context.set_deadline(std::chrono::system_clock::now() +
+                       std::chrono::seconds(10));
+}
 
 }  // namespace
+
+std::string RealWorld::Binary(const std::string& name) {
+  return std::string(std::getenv("FROSTLINE_BIN_DIR")) + "/" + name;
+}
+
+RealWorld::~RealWorld() {
+  for (const auto& [id, pid] : workers_) Kill(pid);
+  Kill(coordinator_);
+}
+
+absl::Status RealWorld::CreateStudy(const v1::CreateStudyRequest& request) {
+  v1::CreateStudyReply reply;
+  grpc::ClientContext context;
+  SetDeadline(context);
+  return FromGrpcStatus(stub_->CreateStudy(&context, request, &reply));
+}
+absl::StatusOr<v1::Study> RealWorld::GetStudy(const std::string& name) {
+  v1::GetStudyRequest request;
+  request.set_name(name);
+  v1::Study study;
+  grpc::ClientContext context;
+  SetDeadline(context);
+  const grpc::Status status = stub_->GetStudy(&context, request, &study);
+  if (!status.ok()) return FromGrpcStatus(status);
+  return study;
+}
+absl::StatusOr<std::vector<v1::Trial>> RealWorld::ListTrials(
+    const std::string& study) {
+  v1::ListTrialsRequest request;
+  request.set_parent(study);
+  v1::ListTrialsReply reply;
+  grpc::ClientContext context;
+  SetDeadline(context);
+  const grpc::Status status = stub_->ListTrials(&context, request, &reply);
+  if (!status.ok()) return FromGrpcStatus(status);
+  return std::vector<v1::Trial>(reply.trials().begin(), reply.trials().end());
+}
+
+void RealWorld::StartWorker(const std::string& id, Temper temper) {
+  const std::string trainer = folder_.File(id + ".sh");
+  std::string script = kTrainer;
+  script.replace(script.find("SECONDS"), 7,
+                 temper == Temper::kStuck ? "1000" : "0.1");
+  std::ofstream(trainer) << script;
+  StartWorkerWith(id,
+                  {"--exec", "sh " + trainer, "--run-dir", folder_.File(id)});
+}
+
+void RealWorld::StartWorkerWith(const std::string& id,
+                                const std::vector<std::string>& options) {
+  std::vector<std::string> command = {Binary("frostline-worker"), "--connect",
+                                      address_, "--id", id};
+  command.insert(command.end(), options.begin(), options.end());
+  workers_[id] = Spawn(command, folder_.File("worker.log"));
+}
+
+int RealWorld::DrainWorker(const std::string& id) {
+  const pid_t pid = workers_.at(id);
+  workers_.erase(id);
+  kill(pid, SIGTERM);
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void RealWorld::KillWorker(const std::string& id) {
+  Kill(workers_.at(id));
+  workers_.erase(id);
+}
+void RealWorld::RestartCoordinator() {
+  Kill(coordinator_);
+  StartCoordinator(address_);
+}
+
+void RealWorld::StartCoordinator(const std::string& listen) {
+  const std::string log = folder_.File("coordinator.log");
+  std::ofstream(log, std::ios::trunc).close();
+  coordinator_ = Spawn({Binary("frostline-coordinator"), "--data",
+                        folder_.File("data"), "--listen", listen},
+                       log);
+  for (int i = 0; i < 400 && !ReadAddress(log); ++i) {
+    std::this_thread::sleep_for(milliseconds(25));
+  }
+  stub_ = v1::StudyService::NewStub(
+      grpc::CreateChannel(address_, grpc::InsecureChannelCredentials()));
+}
+
+// "listening on HOST:PORT"
+bool RealWorld::ReadAddress(const std::string& log) {
+  std::ifstream file(log);
+  const std::string words = "listening on ";
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t at = line.find(words);
+    if (at == std::string::npos) continue;
+    address_ = line.substr(at + words.size());
+    return true;
+  }
+  return false;
+}
 
 std::unique_ptr<World> MakeRealWorld() { return std::make_unique<RealWorld>(); }
 

@@ -54,8 +54,8 @@ void SetThreads(int wanted) {
   if (threads > 0) at::set_num_threads(threads);
 }
 
-int CheckAndPrint() {
-  const SelfCheck check = RunSelfCheck();
+int CheckAndPrint(const std::string& device) {
+  const SelfCheck check = RunSelfCheck(device);
   std::cout << ToJson(check) << "\n";
   return check.ok ? kOk : kFailure;
 }
@@ -64,13 +64,13 @@ int Train(const TrainerOptions& options) {
   Outcome<Device> device = Device::Open(options.device);
   if (!device.ok()) return Complain(device.fault(), kFailure);
   SetThreads(options.threads);
-  const SelfCheck check = RunSelfCheck();
+  Outbox outbox(STDOUT_FILENO);  // first: the check may make a library print
+  const SelfCheck check = RunSelfCheck(options.device);
   std::cerr << ToJson(check) << std::endl;
   if (!check.ok) return kFailure;
   Outcome<Workbench> workbench =
       Workbench::Open(options.registry, device.value());
   if (!workbench.ok()) return Complain(workbench.fault(), kFailure);
-  Outbox outbox(STDOUT_FILENO);
   Inbox inbox(STDIN_FILENO);
   Trainer({inbox, outbox, workbench.value(),
            {device.value(), SteadySeconds, options.checkpoint_seconds},
@@ -90,7 +90,7 @@ int Main(const std::vector<std::string>& arguments) {
   switch (options.value().action) {
     case TrainerOptions::Action::kSelfCheck:
       SetThreads(options.value().threads);
-      return CheckAndPrint();
+      return CheckAndPrint(options.value().device);
     case TrainerOptions::Action::kVersion:
       std::cout << Software() << "\n";
       return kOk;

@@ -56,7 +56,7 @@ TEST(TrainerBinaryTest, VersionNamesBothVersions) {
 }
 
 TEST(TrainerBinaryTest, AnythingElseIsAUsageError) {
-  for (const char* arguments : {"", "--train", "--self-check --version"}) {
+  for (const char* arguments : {"", "--train", "--version again"}) {
     const Outcome run = RunTrainer(arguments);
     EXPECT_EQ(run.exit_code, 2) << arguments;
     EXPECT_THAT(run.output, HasSubstr("usage: frostline-trainer"));

@@ -12,7 +12,8 @@ ColumnMap Columns(RequestFields& fields) {
   ColumnMap columns;
   const JsonValue* found = fields.Find("columns");
   if (found == nullptr) return columns;
-  for (const JsonValue* v = found->first; v != nullptr; v = v->next) {
+  const JsonValue* v = found->first;
+  for (; v != nullptr || !found->is(JsonKind::kObject); v = v->next) {
     if (!found->is(JsonKind::kObject) || !v->is(JsonKind::kString)) {
       fields.Fail("columns", "is no map of texts",
                   "write {\"text\": \"sentence\", \"label\": \"label\"}");

@@ -104,6 +104,9 @@ Outcome<DatasetEntry> TakeDataset(const std::string& id, const YamlNode& node,
   return entry;
 }
 
+constexpr char kSingleWeights[] = "model.safetensors";
+constexpr char kShardedWeights[] = "model.safetensors.index.json";
+
 Outcome<ModelEntry> TakeModel(const std::string& id, const YamlNode& node,
                               const std::string& file) {
   YamlFields fields(node, file, Shown(id));
@@ -113,8 +116,20 @@ Outcome<ModelEntry> TakeModel(const std::string& id, const YamlNode& node,
   entry.path = fields.Demand("path");
   entry.sha256 = fields.Demand("sha256");
   CheckSum(fields, entry.sha256);
-  entry.weights = fields.Text("weights").value_or("model.safetensors");
-  fields.KnowOnly({"path", "sha256", "weights"});
+  entry.weights = fields.Text("weights").value_or(kSingleWeights);
+  entry.shards = fields.Pairs("shards");
+  fields.KnowOnly({"path", "sha256", "weights", "shards"});
+  for (const auto& [shard, sum] : entry.shards) CheckSum(fields, sum);
+  if (entry.weights != kSingleWeights && entry.weights != kShardedWeights) {
+    fields.Fail(node.line, "has weights " + Shown(entry.weights),
+                std::string("only ") + kSingleWeights + " and " +
+                    kShardedWeights + " are loaded");
+  }
+  if (entry.shards.empty() != (entry.weights == kSingleWeights)) {
+    fields.Fail(node.line, "has shards without an index, or the reverse",
+                std::string("give weights: ") + kShardedWeights +
+                    " and under shards the sum of each file");
+  }
   if (fields.fault()) return *fields.fault();
   return entry;
 }

@@ -43,6 +43,8 @@ struct ModelEntry {
   std::string path;     // of its folder, below the operator's root
   std::string weights;  // the file in it that the sum is of
   std::string sha256;
+  // Where that file is an index: the sum of each file that it names.
+  std::map<std::string, std::string> shards;
 };
 
 using DatasetEntries = std::map<std::string, DatasetEntry, std::less<>>;

@@ -35,6 +35,18 @@ std::string Shortest(double number) {
 
 }  // namespace
 
+RequestFields::RequestFields(std::string where,
+                             std::vector<const JsonValue*> objects)
+    : where_(std::move(where)), objects_(std::move(objects)) {
+  for (const JsonValue* object : objects_) {
+    if (object == nullptr || object->is(JsonKind::kObject) ||
+        object->is(JsonKind::kNull)) {
+      continue;
+    }
+    Take({FaultKind::kMisuse, where_ + " is no object", "write {\"name\": …}"});
+  }
+}
+
 const JsonValue* RequestFields::Find(std::string_view name) const {
   for (const JsonValue* object : objects_) {
     if (object == nullptr) continue;

@@ -29,8 +29,8 @@ class RequestFields {
  public:
   // A member is looked for in one object after the other; a null pointer is an
   // empty object. They must outlive this. `where` names them in faults.
-  RequestFields(std::string where, std::vector<const JsonValue*> objects)
-      : where_(std::move(where)), objects_(std::move(objects)) {}
+  // What is neither an object nor null is a fault.
+  RequestFields(std::string where, std::vector<const JsonValue*> objects);
 
   std::string Text(std::string_view name);
   bool Flag(std::string_view name);

@@ -47,6 +47,7 @@ void Inbox::Read(int fd) {
     }
     if (buffer.size() > kMaxLineBytes) Take(buffer);
   }
+  if (!exiting_) Take(buffer);  // a last line without its newline
   const std::lock_guard lock(mutex_);
   ended_ = true;
   changed_.notify_all();

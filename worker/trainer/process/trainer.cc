@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "worker/trainer/model/torch.h"
 #include "worker/trainer/process/message_line.h"
 #include "worker/trainer/text/json.h"
 #include "worker/trainer/trial/fault_text.h"
@@ -44,17 +45,11 @@ class AgentListener : public TrialListener {
   Outbox& outbox_;
 };
 
-// A file that is not there may be on the next worker; all else is the study's.
 TrialEnd Failed(const Fault& fault) {
   TrialEnd end;
   end.state = TrialState::kFailed;
   end.cause = FaultText(fault);
-  if (fault.kind == FaultKind::kUnreadable) {
-    end.failure = FailureClass::kInfrastructure;
-  }
-  if (fault.kind == FaultKind::kOutOfMemory) {
-    end.failure = FailureClass::kOutOfMemory;
-  }
+  end.failure = ClassOf(fault.kind);
   return end;
 }
 
@@ -77,11 +72,15 @@ void Trainer::Run() {
 
 TrialEnd Trainer::RunTrial(const std::string& line) {
   AgentListener listener(parts_.inbox, parts_.outbox);
-  Outcome<Json> json = Json::Parse(line);
-  if (!json.ok()) return Failed(json.fault());
-  Outcome<TrialMessage> trial = ReadTrialMessage(json.value().root());
-  if (!trial.ok()) return Failed(trial.fault());
-  return Train(trial.value(), listener);
+  // Rows and tokens are made outside of LibTorch, and memory may end there.
+  Outcome<TrialEnd> end = CatchTorch([&]() -> Outcome<TrialEnd> {
+    Outcome<Json> json = Json::Parse(line);
+    if (!json.ok()) return json.fault();
+    Outcome<TrialMessage> trial = ReadTrialMessage(json.value().root());
+    if (!trial.ok()) return trial.fault();
+    return Train(trial.value(), listener);
+  });
+  return end.ok() ? std::move(end).value() : Failed(end.fault());
 }
 
 TrialEnd Trainer::Train(const TrialMessage& trial, TrialListener& listener) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/train/stepper.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <map>
@@ -39,10 +40,18 @@ Outcome<Done> CheckOptions(const StepOptions& options) {
   return Done{};
 }
 
+bool Decays(const ParameterSpec& spec, const StepOptions& options) {
+  if (!options.no_decay) return spec.decays();
+  return std::ranges::none_of(*options.no_decay, [&](const std::string& part) {
+    return spec.name.find(part) != std::string::npos;
+  });
+}
+
 // What the optimizer moves: a rate of 0 throughout needs no moments. Those of
 // `before` go on where they were.
 std::vector<TrainedTensor> Trained(const Model& model, const FreezePlan& plan,
                                    const std::vector<at::Tensor>& rates,
+                                   const StepOptions& options,
                                    const std::vector<TrainedTensor>& before) {
   std::map<std::string, TrainedTensor> known;
   for (const TrainedTensor& each : before) known.emplace(each.name, each);
@@ -55,7 +64,7 @@ std::vector<TrainedTensor> Trained(const Model& model, const FreezePlan& plan,
     each.value = parameter.value;
     each.rate = plan.parameters[i].rate;
     each.slice_rates = rates[i];
-    each.decays = parameter.spec.decays();
+    each.decays = Decays(parameter.spec, options);
     trained.push_back(std::move(each));
   }
   return trained;
@@ -95,7 +104,8 @@ Outcome<Done> Stepper::Replan(const FreezePlan& plan) {
     }
     ApplyPlan(plan, *model_);
     optimizer_ = Optimizer(options_.optimizer,
-                           Trained(*model_, plan, rates, optimizer_.tensors()));
+                           Trained(*model_, plan, rates, options_,
+                                   optimizer_.tensors()));
     slice_rates_ = std::move(rates);
     plan_ = plan;
     return Done{};

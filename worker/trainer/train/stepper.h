@@ -12,7 +12,9 @@
 #define FROSTLINE_WORKER_TRAINER_TRAIN_STEPPER_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "worker/trainer/device/precision.h"
@@ -26,6 +28,9 @@ namespace frostline {
 
 struct StepOptions {
   OptimizerOptions optimizer;
+  // Weights with one of these in their names do not decay, all others do.
+  // Nothing: no bias and nothing of a LayerNorm decays (parameters.h).
+  std::optional<std::vector<std::string>> no_decay;
   Schedule schedule;
   double clip_norm = 1.0;  // 0: no clipping
   double label_smoothing = 0.0;

@@ -13,7 +13,8 @@ bool EarlyStopping::Note(double value) {
     state_ = {value, 0};
     return false;
   }
-  return ++state_.worse >= patience_;
+  ++state_.worse;
+  return ended();
 }
 
 }  // namespace frostline

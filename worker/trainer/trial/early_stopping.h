@@ -25,6 +25,7 @@ class EarlyStopping {
   // any that is.
   bool Note(double value);
 
+  bool ended() const { return state_.worse >= patience_; }
   const EarlyStoppingState& state() const { return state_; }
   void Restore(const EarlyStoppingState& state) { state_ = state; }
 

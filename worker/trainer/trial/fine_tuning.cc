@@ -118,12 +118,7 @@ FineTuning::Ended FineTuning::EvaluateNow() {
   progress_.loss_steps = 0;
   listener_.Report(stepper_->steps(), total_steps_, progress_.last);
   shown_ = environment_.seconds();
-  if (settings_.report_example_outcomes) {
-    auto outcomes =
-        scores.value()->Outcomes(setup_.validation.part.fingerprint);
-    if (outcomes.ok()) examples_ = std::move(outcomes).value();
-    if (!outcomes.ok()) listener_.Log(FaultText(outcomes.fault()));
-  }
+  NoteOutcomes(*scores.value());
   const std::string& metric = settings_.early_stopping.metric;
   if (metric.empty()) return std::nullopt;
   ended_early_ = early_stopping_.Note(progress_.last.at(metric));
@@ -134,6 +129,14 @@ FineTuning::Ended FineTuning::EvaluateNow() {
                   " has not become better");
   }
   return std::nullopt;
+}
+
+void FineTuning::NoteOutcomes(const Scores& scores) {
+  outcomes_noted_ = true;
+  if (!settings_.report_example_outcomes) return;
+  auto outcomes = scores.Outcomes(setup_.validation.part.fingerprint);
+  if (outcomes.ok()) examples_ = std::move(outcomes).value();
+  if (!outcomes.ok()) listener_.Log(FaultText(outcomes.fault()));
 }
 
 Outcome<std::optional<Scores>> FineTuning::Evaluate(const EvaluationSet& set) {
@@ -189,7 +192,7 @@ void FineTuning::Save() {
   const std::filesystem::path path =
       std::filesystem::path(trial_.folder) / name;
   Outcome<Done> saved =
-      SaveCheckpoint(path.string(), *stepper_, PrintProgress(progress_));
+      SaveCheckpoint(path.string(), *stepper_, NotesNow());
   if (!saved.ok()) return listener_.Log(FaultText(saved.fault()));
   std::error_code error;
   const auto bytes = std::filesystem::file_size(path, error);

@@ -58,6 +58,9 @@ class FineTuning {
   Outcome<Done> MakeStepper();
   Outcome<Done> Resume();
   void FreezeVirtually(double factors);
+  // Of all that a checkpoint must have in common with this trial.
+  std::string Identity() const;
+  Notes NotesNow() const;
 
   bool IsOver() const;
   Ended Step();
@@ -65,6 +68,7 @@ class FineTuning {
   Outcome<Done> ThawIfDue();
   bool EvaluationIsDue() const;
   Ended EvaluateNow();
+  void NoteOutcomes(const Scores& scores);
   // Nothing when a stop came in between.
   Outcome<std::optional<Scores>> Evaluate(const EvaluationSet& set);
   void ShowLife();
@@ -100,6 +104,7 @@ class FineTuning {
   std::int64_t resume_step_;
   std::int64_t thawed_ = 0;
   bool ended_early_ = false;
+  bool outcomes_noted_ = false;  // in this attempt
   std::optional<ExampleOutcomes> examples_;
   double shown_ = 0.0;  // when it last told something
   double saved_ = 0.0;

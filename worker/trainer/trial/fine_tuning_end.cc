@@ -10,6 +10,13 @@
 namespace frostline {
 
 TrialEnd FineTuning::Finish() {
+  if (settings_.report_example_outcomes && !outcomes_noted_) {
+    // It went on from behind its last evaluation.
+    Outcome<std::optional<Scores>> scores = Evaluate(setup_.validation);
+    if (!scores.ok()) return Fail(scores.fault());
+    if (!scores.value()) return Stop(listener_.stop());
+    NoteOutcomes(*scores.value());
+  }
   for (const EvaluationSet& other : setup_.others) {
     Outcome<std::optional<Scores>> scores = Evaluate(other);
     if (!scores.ok()) return Fail(scores.fault());
@@ -39,9 +46,7 @@ TrialEnd FineTuning::Fail(const Fault& fault) const {
   TrialEnd end;
   end.state = TrialState::kFailed;
   end.cause = FaultText(fault);
-  if (fault.kind == FaultKind::kOutOfMemory) {
-    end.failure = FailureClass::kOutOfMemory;
-  }
+  end.failure = ClassOf(fault.kind);
   if (stepper_) end.usage = Usage();
   return end;
 }

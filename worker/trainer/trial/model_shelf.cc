@@ -3,6 +3,8 @@
 
 #include "worker/trainer/data/limits.h"
 #include "worker/trainer/data/shown.h"
+#include "worker/trainer/model/limits.h"
+#include "worker/trainer/text/json.h"
 #include "worker/trainer/text/tokenizer_folder.h"
 
 namespace frostline {
@@ -40,6 +42,35 @@ void Describe(const std::string& id, const LoadReport& report,
   tell("in the file and not known", report.unexpected);
 }
 
+// All that the index names, and nothing that would be taken before it.
+Outcome<Done> VerifyShards(VerifiedFiles& files, const ModelEntry& entry,
+                           InputFile& index) {
+  const auto mismatch = [&](const std::string& what) {
+    return Fault{FaultKind::kInconsistent, "models.yaml: " + entry.id + what,
+                 "list the files of the index under shards, each with its "
+                 "sum, and keep no model.safetensors beside them"};
+  };
+  if (files.OpenUnverified(entry.path + "/model.safetensors").ok()) {
+    return mismatch(" has an index and a model.safetensors");
+  }
+  Outcome<std::string> bytes = index.ReadAll(kMaxHeaderBytes);
+  if (!bytes.ok()) return bytes.fault();
+  Outcome<Json> json = Json::Parse(bytes.value());
+  if (!json.ok()) return json.fault();
+  const JsonValue* map = json.value().root().Find("weight_map");
+  for (const JsonValue* v = map == nullptr ? nullptr : map->first; v != nullptr;
+       v = v->next) {
+    if (!entry.shards.contains(std::string(v->text))) {
+      return mismatch(" lacks the sum of " + Shown(v->text));
+    }
+  }
+  for (const auto& [name, sum] : entry.shards) {
+    Outcome<InputFile> shard = files.Open(entry.path + "/" + name, sum);
+    if (!shard.ok()) return shard.fault();
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Outcome<ModelShelf> ModelShelf::Open(VerifiedFiles& files,
@@ -65,22 +96,38 @@ Outcome<std::string> ModelShelf::Verify(VerifiedFiles& files,
   // Both must lie below the operator's folder, whatever links say.
   Outcome<InputFile> weights = files.Open(
       entry.path + "/" + entry.weights, entry.sha256);
-  if (!weights.ok()) return weights.fault();
+  const std::string folder = files.root() + "/" + entry.path;
+  if (!weights.ok()) {
+    // Of pickles there is more to say than that the weights are not there.
+    if (files.OpenUnverified(entry.path + "/pytorch_model.bin").ok()) {
+      Outcome<WeightFiles> found = WeightFiles::Open(folder);
+      if (!found.ok()) return found.fault();
+    }
+    return weights.fault();
+  }
   Outcome<InputFile> config =
       files.OpenUnverified(entry.path + "/config.json");
   if (!config.ok()) return config.fault();
-  return files.root() + "/" + entry.path;
+  if (!entry.shards.empty()) {
+    Outcome<Done> shards = VerifyShards(files, entry, weights.value());
+    if (!shards.ok()) return shards.fault();
+  }
+  return folder;
 }
 
 Outcome<Pretrained> ModelShelf::Load(const ModelEntry& entry,
                                      const std::string& folder,
                                      const HeadSpec& head) {
   Outcome<LoadedModel> loaded = LoadModel(folder, head, 0);
-  if (!loaded.ok()) return loaded.fault();
-  Outcome<Done> moved = CatchTorch([&]() -> Outcome<Done> {
-    for (Parameter& each : loaded.value().model.parameters()) {
-      each.value = each.value.to(device_->torch());
+  if (!loaded.ok()) {
+    Fault fault = loaded.fault();
+    if (fault.cause.find(folder) == std::string::npos) {
+      fault.cause = folder + ": " + fault.cause;
     }
+    return fault;
+  }
+  Outcome<Done> moved = CatchTorch([&]() -> Outcome<Done> {
+    loaded.value().model = loaded.value().model.To(device_->torch());
     return Done{};
   });
   if (!moved.ok()) return moved.fault();
@@ -126,7 +173,7 @@ Outcome<std::shared_ptr<const Tokenizer>> ModelShelf::TokenizerOf(
   const std::int64_t rows = pretrained.loaded.model.config().vocabulary;
   if (made.value().vocabulary_size() > rows) {
     return Fault{FaultKind::kInconsistent,
-                 "the tokenizer has " +
+                 pretrained.folder + ": the tokenizer has " +
                      std::to_string(made.value().vocabulary_size()) +
                      " tokens and the model's table " + std::to_string(rows),
                  "take the tokenizer's files from the model's own folder"};

@@ -86,6 +86,9 @@ void ReadExtra(RequestFields& extra, TrainingSettings& out) {
   out.optimizer.beta1 = extra.Number("beta1", 0.0, 0.999999, 0.9);
   out.optimizer.beta2 = extra.Number("beta2", 0.0, 0.999999, 0.999);
   out.optimizer.epsilon = extra.Number("epsilon", 1e-30, 1.0, 1e-8);
+  if (extra.Find("no_decay") != nullptr) {
+    out.no_decay = extra.Texts("no_decay");
+  }
   out.bucket = OneOf<bool, 2>(extra, "batches",
                               {{{"by_length", true}, {"by_chance", false}}});
   out.pair.cosine =

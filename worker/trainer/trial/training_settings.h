@@ -45,6 +45,7 @@ struct TrainingSettings {
   std::int64_t max_length = 128;
   std::int64_t accumulation = 1;
   OptimizerOptions optimizer;
+  std::optional<std::vector<std::string>> no_decay;  // parts of names
   ScheduleKind schedule = ScheduleKind::kLinear;
   double warmup_share = 0.0;
   std::int64_t warmup_steps = 0;

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "worker/trainer/freeze/freeze_plan.h"
+#include "worker/trainer/text/outcome.h"
 #include "worker/trainer/trial/scores.h"
 
 namespace frostline {
@@ -44,6 +45,13 @@ enum class FailureClass : std::uint8_t {
   kOutOfMemory,
   kInfrastructure,
 };
+
+// A file that is not there may be on the next worker; all else is the study's.
+constexpr FailureClass ClassOf(FaultKind kind) {
+  if (kind == FaultKind::kUnreadable) return FailureClass::kInfrastructure;
+  if (kind == FaultKind::kOutOfMemory) return FailureClass::kOutOfMemory;
+  return FailureClass::kTrial;
+}
 
 struct TrialEnd {
   TrialState state = TrialState::kSucceeded;

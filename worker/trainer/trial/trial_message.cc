@@ -16,7 +16,8 @@ constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 void ReadRates(RequestFields& fields, TrialMessage& out) {
   const JsonValue* rates = fields.Find("rates");
   if (rates == nullptr) return;
-  for (const JsonValue* v = rates->first; v != nullptr; v = v->next) {
+  const JsonValue* v = rates->first;
+  for (; v != nullptr || !rates->is(JsonKind::kObject); v = v->next) {
     if (!rates->is(JsonKind::kObject) || !v->is(JsonKind::kNumber)) {
       fields.Fail("rates", "is no map of numbers",
                   "write {\"layer.0\": 0, \"head\": 1e-3}");
@@ -29,10 +30,14 @@ void ReadRates(RequestFields& fields, TrialMessage& out) {
 void ReadObjectives(RequestFields& fields, TrialMessage& out) {
   const JsonValue* objectives = fields.Find("objectives");
   if (objectives == nullptr) return;
+  if (!objectives->is(JsonKind::kArray)) {
+    fields.Fail("objectives", "is no list", "write [{\"metric\": …}]");
+  }
   for (const JsonValue* v = objectives->first; v != nullptr; v = v->next) {
     RequestFields objective("objectives", {v});
     out.objectives.push_back({objective.Text("metric"),
                               objective.Text("direction") != "minimize"});
+    if (objective.fault()) fields.Take(*objective.fault());
     if (out.objectives.back().metric.empty()) {
       fields.Fail("objectives", "has one without a metric", "name a metric");
     }

@@ -23,6 +23,22 @@ HeadSpec HeadOf(const TrialMessage& trial, const TaskData& data) {
   return head;
 }
 
+Outcome<Done> CheckCosine(const PairSettings& pair, const HeadSpec& head,
+                          bool export_model) {
+  if (pair.cosine && head.task != Task::kPairCosine) {
+    return Fault{FaultKind::kMisuse,
+                 "training.extra.head is cosine, and the task is no regression",
+                 "give data.task: regression, or leave the head out"};
+  }
+  if (pair.cosine && export_model) {
+    return Fault{FaultKind::kUnsupported,
+                 "training.extra.export: transformers has no model for pairs "
+                 "that are compared",
+                 "leave the export out"};
+  }
+  return Done{};
+}
+
 Outcome<Done> CheckWeights(const DataPart& part) {
   for (const std::uint32_t row : part.rows) {
     if ((*part.data)[row].weight == 1.0) continue;
@@ -72,8 +88,12 @@ Outcome<std::shared_ptr<const TokenStore>> Workbench::Tokens(
                  "give training.max_length of at most that"};
   }
   const bool apart = trial.training.pair.cosine;
-  const std::string key = part.fingerprint + "/" + pretrained.folder + "/" +
-                       std::to_string(longest) + (apart ? "/apart" : "");
+  std::string key = part.fingerprint + "/" + pretrained.folder + "/" +
+                    std::to_string(longest) + (apart ? "/apart" : "");
+  // A fingerprint is of labels' names; a store holds their numbers.
+  for (const std::string& label : part.data->labels().names()) {
+    key += "/" + std::to_string(label.size()) + label;
+  }
   if (auto known = tokens_.Find(key)) return known;
   if (apart && !part.data->is_pair()) {
     return Fault{FaultKind::kMisuse,
@@ -118,6 +138,9 @@ Outcome<TrialSetup> Workbench::Prepare(const TrialMessage& trial,
   if (!data.ok()) return data.fault();
   setup.data = std::move(data).value();
   setup.head = HeadOf(trial, *setup.data);
+  Outcome<Done> fits = CheckCosine(trial.training.pair, setup.head,
+                                   trial.training.export_model);
+  if (!fits.ok()) return fits.fault();
   auto pretrained = models_.Weights(data_loader_.files(), trial.model, setup.head, log);
   if (!pretrained.ok()) return pretrained.fault();
   setup.pretrained = std::move(pretrained).value();

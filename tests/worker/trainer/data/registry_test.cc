@@ -54,14 +54,23 @@ TEST(Registry, ReadsDataSets) {
 TEST(Registry, ReadsModels) {
   const ModelEntries models =
       ParseModels("minilm: {path: minilm, sha256: " + kSum +
-                      "}\nold:\n  path: old\n  weights: weights.safetensors\n"
-                      "  sha256: " +
-                      kSum + "\n",
+                      "}\nbig:\n  path: big\n  weights: "
+                      "model.safetensors.index.json\n  sha256: " +
+                      kSum + "\n  shards: {a.safetensors: " + kSum + "}\n",
                   "models.yaml")
           .value();
   EXPECT_EQ(models.at("minilm").weights, "model.safetensors");
-  EXPECT_EQ(models.at("old").weights, "weights.safetensors");
+  EXPECT_THAT(models.at("big").shards, ElementsAre(Pair("a.safetensors", kSum)));
   EXPECT_FALSE(ParseModels("m: {path: x}\n", "models.yaml").ok());
+  // Else other weights would be loaded than were verified.
+  for (const char* more : {"weights: weights.bin", "shards: {a: b}",
+                           "weights: model.safetensors.index.json"}) {
+    EXPECT_FALSE(ParseModels("m:\n  path: x\n  sha256: " + kSum + "\n  " +
+                                 more + "\n",
+                             "models.yaml")
+                     .ok())
+        << more;
+  }
 }
 
 TEST(Registry, MistakesNameTheLine) {

@@ -16,7 +16,8 @@ TEST(LossOf, ClassesIsTheMeanOverLabelsThatCount) {
   // Two tokens of which one is labelled; its classes have odds of 1 to 3.
   const at::Tensor logits =
       at::tensor({0.0F, std::log(3.0F), 9.0F, -9.0F}).view({1, 2, 2});
-  const at::Tensor labels = at::tensor({1L, kIgnoredLabel}).view({1, 2});
+  const at::Tensor labels =
+      at::tensor({1L, std::int64_t{kIgnoredLabel}}).view({1, 2});
   EXPECT_EQ(CountLabels(labels), 1);
   EXPECT_NEAR(LossOf(head, logits, labels, 0.0).item<double>(), -std::log(0.75),
               kWithin);

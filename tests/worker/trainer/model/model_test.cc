@@ -146,7 +146,7 @@ TEST(CatchTorch, TellsMemoryFromMistakes) {
         .fault();
   };
   EXPECT_EQ(kind_of("CUDA out of memory. Tried to\nat frame").kind,
-            FaultKind::kTooLarge);
+            FaultKind::kOutOfMemory);
   const Fault mistake = kind_of("size mismatch\nat frame");
   EXPECT_EQ(mistake.kind, FaultKind::kMisuse);
   EXPECT_EQ(mistake.cause, "LibTorch: size mismatch");

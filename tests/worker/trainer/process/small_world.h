@@ -12,6 +12,7 @@
 #ifndef FROSTLINE_TESTS_WORKER_TRAINER_PROCESS_SMALL_WORLD_H_
 #define FROSTLINE_TESTS_WORKER_TRAINER_PROCESS_SMALL_WORLD_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -52,7 +53,7 @@ class SmallWorld {
   std::string ModelFile(const std::string& id, const std::string& name) const {
     return registry() + "/" + id + "/" + name;
   }
-  // A new empty folder for an attempt.
+  // A new empty folder for an attempt. Any thread, as Trial.
   std::string NewFolder();
   // Twelve steps over "d" with "m": 48 rows in batches of 12, three epochs.
   nlohmann::json Trial(const std::string& model = "m",
@@ -63,7 +64,7 @@ class SmallWorld {
   std::string models_;  // but for the sums of weights
   std::map<std::string, std::string> sums_;
   std::string data_;
-  int attempts_ = 0;
+  std::atomic<int> attempts_ = 0;
 };
 
 // The final metrics but for what a clock measured.

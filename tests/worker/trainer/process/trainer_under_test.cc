@@ -21,7 +21,7 @@
 namespace frostline {
 namespace {
 
-constexpr int kPatienceMilliseconds = 120'000;
+constexpr int kPatienceMilliseconds = 60'000;
 
 void Limit(decltype(RLIMIT_AS) what, std::uint64_t bytes) {
   if (bytes == 0) return;
@@ -46,7 +46,8 @@ nlohmann::json Parse(std::string line) {
       line.replace(at, bare.size(), ": \"" + std::string(word) + "\"");
     }
   }
-  return nlohmann::json::parse(line, nullptr, false);
+  nlohmann::json message = nlohmann::json::parse(line, nullptr, false);
+  return message.is_object() ? message : nlohmann::json::object();
 }
 
 }  // namespace

@@ -78,6 +78,25 @@ class Steps : public testing::Test {
 
 // Rows differ in how many of their tokens are labelled, so a mean of means
 // would be another loss.
+TEST_F(Steps, WhatDecaysCanBeSaid) {
+  options_.optimizer.weight_decay = 0.5;
+  const auto decaying = [&] {
+    Model model = model_;
+    std::size_t count = 0;
+    const Stepper stepper = Make(model, kAll);
+    for (const TrainedTensor& each : stepper.optimizer().tensors()) {
+      count += each.decays ? 1 : 0;
+    }
+    return count;
+  };
+  const std::size_t as_transformers = decaying();
+  options_.no_decay = {"bias"};  // so that scales of LayerNorm decay
+  const std::size_t norms = 1 + 2 * 3;
+  EXPECT_EQ(decaying(), as_transformers + norms);
+  options_.no_decay = std::vector<std::string>{};
+  EXPECT_EQ(decaying(), model_.parameters().size());
+}
+
 TEST_F(Steps, AccumulationIsOneStepOverAllOfThem) {
   options_.optimizer.kind = OptimizerKind::kSgd;
   Stepper whole = Make(model_, kAll);

@@ -1,77 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/worker/trainer/trial/trial_world.h"
 
-#include <filesystem>
-#include <fstream>
-#include <string_view>
 #include <utility>
 
-#include "base/plain/sha256.h"
 #include "gtest/gtest.h"
-#include "tests/worker/trainer/fixtures.h"
+#include "tests/worker/trainer/tiny_registry.h"
 
 namespace frostline {
-namespace {
-
-constexpr int kVocabulary = 140;  // of the recorded model
-
-std::string SumOf(const std::string& path) {
-  return InputFile::Open(path).value().Sha256().value();
-}
-
-void Write(const std::string& path, std::string_view text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
-
-// The even words of a text outweigh the odd ones, or not: something to learn.
-std::string Texts(int count, int begin) {
-  std::string text = "text\tlabel\n";
-  for (int i = begin; i < begin + count; ++i) {
-    const int label = i % 2;
-    for (int w = 0; w < 3 + i % 4; ++w) {
-      text += "w" + std::to_string((i * 7 + w * 12 + label * 5) % 130) + " ";
-    }
-    text += std::string("\t") + (label == 1 ? "yes" : "no") + "\n";
-  }
-  return text;
-}
-
-}  // namespace
-
 TrialWorld::TrialWorld() : device_(Device::Open("cpu").value()) {
   at::set_num_threads(1);
-  WriteModel();
-  WriteData();
+  WriteTinyRegistry(folder());
   workbench_.emplace(Workbench::Open(folder(), device_).value());
-}
-
-void TrialWorld::WriteModel() {
-  const std::string source = FixturePath("models/bert-seq2");
-  const std::string target = folder() + "/tiny";
-  std::filesystem::create_directory(target);
-  for (const char* name : {"/config.json", "/model.safetensors"}) {
-    std::filesystem::copy_file(source + name, target + name);
-  }
-  std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
-  for (int i = 0; i < kVocabulary - 5; ++i) {
-    vocabulary += "w" + std::to_string(i) + "\n";
-  }
-  Write(target + "/vocab.txt", vocabulary);
-  Write(folder() + "/models.yaml",
-        "tiny:\n  path: tiny\n  sha256: " +
-            SumOf(target + "/model.safetensors") + "\n");
-}
-
-void TrialWorld::WriteData() {
-  Write(folder() + "/train.tsv", Texts(24, 0));
-  Write(folder() + "/validation.tsv", Texts(10, 100));
-  std::string yaml = "words:\n  format: tsv\n  splits:\n";
-  for (const std::string split : {"train", "validation"}) {
-    const std::string path = split + ".tsv";
-    yaml += "    " + split + ": {path: " + path +
-            ", sha256: " + SumOf(folder() + "/" + path) + "}\n";
-  }
-  Write(folder() + "/datasets.yaml", yaml);
 }
 
 std::string TrialWorld::Message(const std::string& training,

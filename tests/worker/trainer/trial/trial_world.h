@@ -62,7 +62,6 @@ class Witness : public TrialListener {
 
 class TrialWorld {
  public:
-  // 24 texts to train and 10 to validate, two classes.
   TrialWorld();
 
   // The message of a trial of 24 / 8 steps an epoch. `training` and `rates`
@@ -82,9 +81,6 @@ class TrialWorld {
   double checkpoint_seconds = 1e9;
 
  private:
-  void WriteModel();
-  void WriteData();
-
   TempFolder folder_;
   Device device_;
   std::optional<Workbench> workbench_;

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `frostline demo` from its first line to its last, with the real programs.
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "cli/demo_registry.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/temp_folder.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class DemoFlowTest : public testing::Test {
+ protected:
+  // Its exit code; what it said is in output_.
+  int RunDemo(const std::string& options) {
+    const std::string command = std::string(std::getenv("FROSTLINE_BIN_DIR")) +
+                                "/frostline demo --dir '" +
+                                folder_.File("demo") + "' " + options + " 2>&1";
+    std::FILE* const pipe = popen(command.c_str(), "r");
+    output_.clear();
+    char buffer[4096];
+    for (std::size_t size;
+         (size = std::fread(buffer, 1, sizeof(buffer), pipe));)
+      output_.append(buffer, size);
+    const int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  static bool HasTrainer() {
+    const std::filesystem::path bin = std::getenv("FROSTLINE_BIN_DIR");
+    return std::filesystem::exists(bin / "frostline-trainer");
+  }
+
+  TempFolder folder_;
+  std::string output_;
+};
+
+TEST_F(DemoFlowTest, TheSyntheticOneEndsWithTheImportanceOfEachModule) {
+  ASSERT_EQ(RunDemo("--synthetic --trials 12"), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("12/12 done"));
+  EXPECT_THAT(output_, HasSubstr("best trial"));
+  EXPECT_THAT(output_, HasSubstr("MAIN EFFECT"));
+  EXPECT_THAT(output_, HasSubstr("from the first lease"));
+}
+
+TEST_F(DemoFlowTest, AFolderWithAnotherDemoInItIsRefused) {
+  if (!HasTrainer()) GTEST_SKIP() << "frostline-trainer is not built";
+  ASSERT_EQ(RunDemo("--synthetic --trials 1"), 0) << output_;
+  // It is refused before anybody looks into these.
+  const std::string model = folder_.File("model");
+  std::filesystem::create_directory(model);
+  for (const char* const file :
+       {"config.json", "model.safetensors", "tokenizer.json"}) {
+    std::ofstream(model + "/" + file) << "{}";
+  }
+  EXPECT_EQ(RunDemo("--model '" + model + "'"), 5);
+  EXPECT_THAT(output_, HasSubstr("another study has this name"));
+}
+
+TEST_F(DemoFlowTest, ADemoThatHasEndedShowsItsReportAgain) {
+  ASSERT_EQ(RunDemo("--synthetic --trials 8"), 0) << output_;
+  ASSERT_EQ(RunDemo("--synthetic --trials 8"), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("has ended before"));
+  EXPECT_THAT(output_, HasSubstr("MAIN EFFECT"));
+  EXPECT_THAT(output_, Not(HasSubstr("first lease")));
+}
+
+TEST_F(DemoFlowTest, TheRealOneTrainsMiniLmOnReviews) {
+  const auto model = FindDemoModel("");
+  if (!model.ok()) GTEST_SKIP() << model.status().message();
+  if (!HasTrainer()) GTEST_SKIP() << "frostline-trainer is not built";
+  ASSERT_EQ(RunDemo("--trials 2"), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("2/2 done"));
+  EXPECT_THAT(output_, Not(HasSubstr("failed")));
+  EXPECT_THAT(output_, HasSubstr("best trial"));
+  EXPECT_THAT(output_, HasSubstr("layer.5"));
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Coordinator, worker and frostline-trainer together, with a tiny model.
+#include <chrono>
+#include <thread>
+
+#include "tests/flow/real_world.h"
+#include "tests/server/example_study.h"
+#include "tests/support/status_matchers.h"
+#include "tests/worker/trainer/tiny_registry.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::HasSubstr;
+
+class FineTuningFlow : public ::testing::Test {
+ protected:
+  FineTuningFlow() { WriteTinyRegistry(world_.folder().path().string()); }
+
+  // Two levels for each of three layers; the head always trains.
+  static v1::CreateStudyRequest Study(const std::string& id, int budget,
+                                      int epochs) {
+    v1::CreateStudyRequest request = ExampleStudy(id, budget);
+    v1::StudySpec& spec = *request.mutable_spec();
+    spec.mutable_model()->set_layers(3);
+    spec.mutable_data()->set_id("words");
+    spec.mutable_space()->clear_modules();
+    v1::ModuleSpace* const layers = spec.mutable_space()->add_modules();
+    layers->set_select("layer.*");
+    layers->mutable_levels()->add_rates(0.0);
+    layers->mutable_levels()->add_rates(1e-3);
+    for (const char* module : {"embeddings", "pooler", "head"}) {
+      v1::ModuleSpace* const fixed = spec.mutable_space()->add_modules();
+      fixed->set_select(module);
+      fixed->set_fixed(1e-3);
+    }
+    spec.mutable_training()->set_epochs(epochs);
+    spec.mutable_training()->set_batch_size(8);
+    spec.mutable_training()->set_max_length(16);
+    return request;
+  }
+
+  void StartWorker(const std::string& id, const std::string& exec = "") {
+    std::vector<std::string> options = {
+        "--registry", world_.folder().path().string(), "--run-dir",
+        world_.folder().File("runs"), "--keep", "all"};
+    if (!exec.empty()) options.insert(options.end(), {"--exec", exec});
+    world_.StartWorkerWith(id, options);
+  }
+
+  std::vector<v1::Trial> Finished(const std::string& study, int count) {
+    for (int i = 0; i < 1200; ++i) {
+      const auto now = world_.GetStudy(study);
+      if (now.ok() && now->counts().budget_used() >= count) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    auto trials = world_.ListTrials(study);
+    EXPECT_OK(trials.status());
+    return *std::move(trials);
+  }
+
+  // True once the trial of a study of one is known to have taken `steps`.
+  bool HasTaken(const std::string& study, int steps) {
+    for (int i = 0; i < 1200; ++i) {
+      const auto trials = world_.ListTrials(study);
+      if (trials.ok() && trials->at(0).last_step() >= steps) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return false;
+  }
+
+  RealWorld world_;
+};
+
+TEST_F(FineTuningFlow, AStudyOfARealModelRunsWithARegistryAlone) {
+  ASSERT_OK(world_.CreateStudy(Study("tiny", 4, 2)));
+  StartWorker("w");
+  for (const v1::Trial& trial : Finished("studies/tiny", 4)) {
+    EXPECT_EQ(trial.state(), v1::TRIAL_STATE_SUCCEEDED) << trial.cause();
+    EXPECT_EQ(trial.usage().steps(), 6);
+    EXPECT_GT(trial.usage().trained_parameters(), 0);
+    EXPECT_THAT(trial.usage().software(), HasSubstr("LibTorch"));
+  }
+}
+
+TEST_F(FineTuningFlow, WhatAnotherWorkerGoesOnWithEndsAsIfNothingHadBeen) {
+  ASSERT_OK(world_.CreateStudy(Study("calm", 1, 150)));
+  StartWorker("calm");
+  const v1::Trial calm = Finished("studies/calm", 1).at(0);
+  ASSERT_EQ(world_.DrainWorker("calm"), 75);
+
+  // The same seed and the same trial, handed back in the middle.
+  ASSERT_OK(world_.CreateStudy(Study("rough", 1, 150)));
+  StartWorker("first", RealWorld::Binary("frostline-trainer") +
+                           " --checkpoint-every 0.1s");
+  ASSERT_TRUE(HasTaken("studies/rough", 60));
+  ASSERT_EQ(world_.DrainWorker("first"), 75);
+  StartWorker("second");
+  const v1::Trial rough = Finished("studies/rough", 1).at(0);
+
+  EXPECT_EQ(rough.state(), v1::TRIAL_STATE_SUCCEEDED) << rough.cause();
+  EXPECT_EQ(rough.worker(), "workers/second");
+  EXPECT_EQ(rough.attempt(), 2);
+  EXPECT_EQ(rough.metrics().at("train_loss"), calm.metrics().at("train_loss"));
+  EXPECT_EQ(rough.metrics().at("loss"), calm.metrics().at("loss"));
+}
+
+TEST_F(FineTuningFlow, AModelThatNobodyHasFailsTheTrialAndSaysWhatToDo) {
+  v1::CreateStudyRequest study = Study("absent", 1, 1);
+  study.mutable_spec()->mutable_model()->set_id("nobody");
+  ASSERT_OK(world_.CreateStudy(study));
+  StartWorker("w");
+  const v1::Trial trial = Finished("studies/absent", 1).at(0);
+  EXPECT_EQ(trial.state(), v1::TRIAL_STATE_FAILED);
+  EXPECT_THAT(trial.cause(), HasSubstr("FL-5015"));
+  EXPECT_THAT(trial.cause(), HasSubstr("no model 'nobody'"));
+}
+
+}  // namespace
+}  // namespace frostline

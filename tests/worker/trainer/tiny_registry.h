@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: tiny_registry.h
+//
+// A worker's registry with a tiny recorded model, `tiny`, and a data set of
+// nonsense words, `words`: 24 texts to train and 10 to validate, two classes.
+// Needs no LibTorch.
+#ifndef FROSTLINE_TESTS_WORKER_TRAINER_TINY_REGISTRY_H_
+#define FROSTLINE_TESTS_WORKER_TRAINER_TINY_REGISTRY_H_
+
+#include <string>
+
+namespace frostline {
+
+void WriteTinyRegistry(const std::string& folder);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_TESTS_WORKER_TRAINER_TINY_REGISTRY_H_
