@@ -98,8 +98,8 @@ Outcome<Done> FineTuning::ThawIfDue() {
 bool FineTuning::EvaluationIsDue() const {
   if (progress_.loss_steps == 0) return false;  // this step has been evaluated
   const std::int64_t every = settings_.evaluate_every_steps;
-  return IsOver() || (every > 0 ? stepper_->steps() % every == 0
-                                : cursor_->AtEpochEnd());
+  return IsOver() ||
+         (every > 0 ? stepper_->steps() % every == 0 : cursor_->AtEpochEnd());
 }
 
 FineTuning::Ended FineTuning::EvaluateNow() {
@@ -191,8 +191,7 @@ void FineTuning::Save() {
   if (name == newest_) return;
   const std::filesystem::path path =
       std::filesystem::path(trial_.folder) / name;
-  Outcome<Done> saved =
-      SaveCheckpoint(path.string(), *stepper_, NotesNow());
+  Outcome<Done> saved = SaveCheckpoint(path.string(), *stepper_, NotesNow());
   if (!saved.ok()) return listener_.Log(FaultText(saved.fault()));
   std::error_code error;
   const auto bytes = std::filesystem::file_size(path, error);

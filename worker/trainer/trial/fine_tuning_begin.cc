@@ -58,10 +58,9 @@ FineTuning::FineTuning(const TrialMessage& trial, TrialSetup setup,
       listener_(listener),
       started_(environment.seconds()),
       energy_before_(environment.device.EnergyJoules()),
-      early_stopping_(
-          IsMaximized(trial, trial.training.early_stopping.metric),
-          trial.training.early_stopping.patience,
-          trial.training.early_stopping.min_delta),
+      early_stopping_(IsMaximized(trial, trial.training.early_stopping.metric),
+                      trial.training.early_stopping.patience,
+                      trial.training.early_stopping.min_delta),
       resume_step_(trial.resume_step),
       shown_(started_),
       saved_(started_) {}
@@ -89,8 +88,7 @@ Outcome<Done> FineTuning::CheckMetrics() const {
   if (missing.empty()) return Done{};
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  return Fault{FaultKind::kMisuse,
-               "this task has no metric " + Shown(missing),
+  return Fault{FaultKind::kMisuse, "this task has no metric " + Shown(missing),
                "use one of " + all};
 }
 
@@ -205,9 +203,9 @@ Outcome<Done> FineTuning::MakeStepper() {
 }
 
 void FineTuning::FreezeVirtually(double factors) {
-  const std::vector<std::string> frozen = VirtuallyFrozen(
-      rates_, RootMeanSquares(setup_.pretrained->loaded.model), factors,
-      settings_.virtual_tau);
+  const std::vector<std::string> frozen =
+      VirtuallyFrozen(rates_, RootMeanSquares(setup_.pretrained->loaded.model),
+                      factors, settings_.virtual_tau);
   for (const std::string& module : frozen) {
     rates_[module] = 0.0;
     listener_.Log("virtually frozen: " + module);

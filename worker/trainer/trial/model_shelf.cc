@@ -85,8 +85,8 @@ Outcome<ModelShelf> ModelShelf::Open(VerifiedFiles& files,
 }
 
 Outcome<std::string> ModelShelf::Verify(VerifiedFiles& files,
- const ModelEntry& entry,
- const ModelRequest& request) {
+                                        const ModelEntry& entry,
+                                        const ModelRequest& request) {
   if (!request.sha256.empty() && request.sha256 != entry.sha256) {
     return Fault{FaultKind::kInconsistent,
                  "the study wants weights of the SHA-256 " + request.sha256 +
@@ -94,8 +94,8 @@ Outcome<std::string> ModelShelf::Verify(VerifiedFiles& files,
                  "register the same weights on every worker"};
   }
   // Both must lie below the operator's folder, whatever links say.
-  Outcome<InputFile> weights = files.Open(
-      entry.path + "/" + entry.weights, entry.sha256);
+  Outcome<InputFile> weights =
+      files.Open(entry.path + "/" + entry.weights, entry.sha256);
   const std::string folder = files.root() + "/" + entry.path;
   if (!weights.ok()) {
     // Of pickles there is more to say than that the weights are not there.
@@ -105,8 +105,7 @@ Outcome<std::string> ModelShelf::Verify(VerifiedFiles& files,
     }
     return weights.fault();
   }
-  Outcome<InputFile> config =
-      files.OpenUnverified(entry.path + "/config.json");
+  Outcome<InputFile> config = files.OpenUnverified(entry.path + "/config.json");
   if (!config.ok()) return config.fault();
   if (!entry.shards.empty()) {
     Outcome<Done> shards = VerifyShards(files, entry, weights.value());

@@ -35,8 +35,8 @@ void ReadObjectives(RequestFields& fields, TrialMessage& out) {
   }
   for (const JsonValue* v = objectives->first; v != nullptr; v = v->next) {
     RequestFields objective("objectives", {v});
-    out.objectives.push_back({objective.Text("metric"),
-                              objective.Text("direction") != "minimize"});
+    out.objectives.push_back(
+        {objective.Text("metric"), objective.Text("direction") != "minimize"});
     if (objective.fault()) fields.Take(*objective.fault());
     if (out.objectives.back().metric.empty()) {
       fields.Fail("objectives", "has one without a metric", "name a metric");

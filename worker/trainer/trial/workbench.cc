@@ -11,14 +11,14 @@ HeadSpec HeadOf(const TrialMessage& trial, const TaskData& data) {
   HeadSpec head;
   head.outputs = 1;
   if (data.task.kind == TaskKind::kRegression) {
-    head.task = trial.training.pair.cosine ? Task::kPairCosine
-                                           : Task::kRegression;
+    head.task =
+        trial.training.pair.cosine ? Task::kPairCosine : Task::kRegression;
     head.pooling = trial.training.pair.pooling;
     head.scale = trial.training.pair.scale;
     return head;
   }
-  head.task = data.task.kind == TaskKind::kTagging ? Task::kTokens
-                                                   : Task::kSequence;
+  head.task =
+      data.task.kind == TaskKind::kTagging ? Task::kTokens : Task::kSequence;
   head.outputs = static_cast<std::int64_t>(data.labels.size());
   return head;
 }
@@ -112,16 +112,14 @@ Outcome<std::shared_ptr<const TokenStore>> Workbench::Tokens(
 }
 
 Outcome<Done> Workbench::AddOther(const TrialMessage& trial,
-                                  const std::string& name,
-                                  TrialSetup& setup) {
+                                  const std::string& name, TrialSetup& setup) {
   const auto key = std::pair(trial.data, name);
   auto part = others_.Find(key);
   if (part == nullptr) {
     const LabelSet& labels = setup.data->labels;
     Outcome<DataPart> loaded =
-        name == kTest
-            ? data_loader_.LoadTest(trial.data, labels)
-            : data_loader_.LoadOther(name, setup.data->task, labels);
+        name == kTest ? data_loader_.LoadTest(trial.data, labels)
+                      : data_loader_.LoadOther(name, setup.data->task, labels);
     if (!loaded.ok()) return loaded.fault();
     part = others_.Put(key, std::move(loaded).value());
   }
@@ -138,10 +136,11 @@ Outcome<TrialSetup> Workbench::Prepare(const TrialMessage& trial,
   if (!data.ok()) return data.fault();
   setup.data = std::move(data).value();
   setup.head = HeadOf(trial, *setup.data);
-  Outcome<Done> fits = CheckCosine(trial.training.pair, setup.head,
-                                   trial.training.export_model);
+  Outcome<Done> fits =
+      CheckCosine(trial.training.pair, setup.head, trial.training.export_model);
   if (!fits.ok()) return fits.fault();
-  auto pretrained = models_.Weights(data_loader_.files(), trial.model, setup.head, log);
+  auto pretrained =
+      models_.Weights(data_loader_.files(), trial.model, setup.head, log);
   if (!pretrained.ok()) return pretrained.fault();
   setup.pretrained = std::move(pretrained).value();
   auto train = Tokens(setup.data->train, trial, *setup.pretrained);

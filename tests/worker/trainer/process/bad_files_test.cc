@@ -93,8 +93,8 @@ class BadFiles : public ::testing::Test {
     world_->AddModelLines("outside" + sum);
     world_->AddModelLines("absolute: {path: /etc, sha256: " + Sha256Of("") +
                           "}\n");
-    std::filesystem::create_directory_symlink(
-        "/usr", world_->registry() + "/linked");
+    std::filesystem::create_directory_symlink("/usr",
+                                              world_->registry() + "/linked");
     world_->AddModelLines("linked: {path: linked, sha256: " + Sha256Of("") +
                           "}\n");
   }
@@ -111,7 +111,8 @@ class BadFiles : public ::testing::Test {
     add("hollow", "format: tsv", "text\tlabel\n", good);
     add("unjudged", "format: tsv", good, "text\tlabel\n");
     add("mute", "format: tsv", "text\nw1\nw2\n", "text\nw1\n");
-    add("partly", "format: tsv", "text\tlabel\nw1\ta\nw2\t\n", "text\tlabel\nw1\ta\n");
+    add("partly", "format: tsv", "text\tlabel\nw1\ta\nw2\t\n",
+        "text\tlabel\nw1\ta\n");
     add("newlabel", "format: tsv", good, "text\tlabel\nw1\tlow\nw2\tmiddle\n");
     add("ragged", "format: tsv", good + "w1\tlow\tw3\n", good);
     add("quote", "format: csv", "text,label\nw1,a\n\"w2,b\n",
@@ -122,14 +123,16 @@ class BadFiles : public ::testing::Test {
         "{\"text\": \"w1\", \"label\": \"a\"}\n{\"text\": \n",
         "{\"text\": \"w1\", \"label\": \"a\"}\n");
     add("tree", "format: conllu",
-        "1\tw1\t_\tNOUN\t_\t_\t_\t_\t_\t_\n3\tw2\t_\tVERB\t_\t_\t_\t_\t_\t_\n\n",
+        "1\tw1\t_\tNOUN\t_\t_\t_\t_\t_\t_\n3\tw2\t_\tVERB\t_\t_\t_\t_\t_\t_"
+        "\n\n",
         "1\tw1\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n");
     add("words", "format: tsv\ntask: regression", good, good);
     add("huge", "format: tsv",
         good + "w1 " + std::string(1'000'000, 'w') + "\tlow\n", good);
     add("endless", "format: tsv",
         good + std::string(2'000'000, 'w') + "\tlow\n", good);
-    add("weighed", "format: tsv\ncolumns: {weight: weight}", "text\tlabel\tweight\nw1\ta\t2\nw2\tb\t1\n",
+    add("weighed", "format: tsv\ncolumns: {weight: weight}",
+        "text\tlabel\tweight\nw1\ta\t2\nw2\tb\t1\n",
         "text\tlabel\tweight\nw1\ta\t1\n");
     world_->AddDataLines(
         "outside:\n  splits:\n    train: {path: ../../etc/passwd, sha256: " +
@@ -179,8 +182,8 @@ TEST_F(BadFiles, AModelThatIsBrokenIsNamed) {
   ExpectFault("foreign", "d", "FL-5013", "config.json", "gpt2");
   ExpectFault("wide", "d", "FL-5014", "/wide", "word_embeddings");
   ExpectFault("torn", "d", "FL-5011", "config.json", "");
-  for (const char* id : {"cut", "tiny", "empty", "long", "nested", "twice",
-                         "overlap"}) {
+  for (const char* id :
+       {"cut", "tiny", "empty", "long", "nested", "twice", "overlap"}) {
     ExpectFault(id, "d", "FL-501", id + ("/" + weights), "");
   }
   ExpectFault("scarce", "d", "FL-5014", "/scarce", "word_embeddings");

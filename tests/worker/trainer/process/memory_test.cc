@@ -37,8 +37,9 @@ constexpr std::uint64_t kRoom = std::uint64_t{128} << 20;
 class Memory : public ::testing::Test {
  protected:
   Memory() {
-    world_.AddData("big", "format: tsv",
-                   {{"train", Reviews(20'000, 3)}, {"validation", Reviews(9, 4)}});
+    world_.AddData(
+        "big", "format: tsv",
+        {{"train", Reviews(20'000, 3)}, {"validation", Reviews(9, 4)}});
     world_.Write();
     TrainerUnderTest free(world_.registry());
     free.Train(world_.Trial());

@@ -134,12 +134,14 @@ TEST_P(NoMessage, EndsTheProcessWithAWord) {
   trainer.SendBytes(GetParam() + "\n");
   EXPECT_FALSE(trainer.Read());
   EXPECT_EQ(trainer.Wait(), 1);
-  EXPECT_THAT(trainer.Errors(), HasSubstr("no message of the trainer protocol"));
+  EXPECT_THAT(trainer.Errors(),
+              HasSubstr("no message of the trainer protocol"));
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Lines, NoMessage,
-    ::testing::Values("train, please", "[]", "{\"type\": \"trial\", \"x\": NaN}",
+    ::testing::Values("train, please", "[]",
+                      "{\"type\": \"trial\", \"x\": NaN}",
                       "{\"type\": \"trial\", \"x\": \"\xFF\"}",
                       "{\"type\": \"trial\", \"x\": " +
                           std::string(100'000, '[') +

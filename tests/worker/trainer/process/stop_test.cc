@@ -17,8 +17,9 @@ using ::testing::SizeIs;
 class Stop : public ::testing::Test {
  protected:
   Stop() {
-    world_.AddData("big", "format: tsv",
-                   {{"train", Reviews(2048, 3)}, {"validation", Reviews(4, 4)}});
+    world_.AddData(
+        "big", "format: tsv",
+        {{"train", Reviews(2048, 3)}, {"validation", Reviews(4, 4)}});
     world_.Write();
   }
 
@@ -45,7 +46,8 @@ class Stop : public ::testing::Test {
 };
 
 // The process is held while the stop is put into its pipe: when it goes on, a
-// step that had begun ends, and at most one more begins before the stop is read.
+// step that had begun ends, and at most one more begins before the stop is
+// read.
 TEST_F(Stop, EndsTheTrialWithinAStep) {
   TrainerUnderTest trainer(world_.registry());
   for (const std::string reason :

@@ -94,8 +94,9 @@ class Tasks : public ::testing::Test {
   static void SetUpTestSuite() {
     world_ = std::make_unique<SmallWorld>();
     SmallWorld& w = *world_;
-    for (const char* model : {"bert-seq5", "bert-reg", "bert-tok17", "mbert-tok17",
-                              "distilbert-seq2", "distilbert-tok17"}) {
+    for (const char* model :
+         {"bert-seq5", "bert-reg", "bert-tok17", "mbert-tok17",
+          "distilbert-seq2", "distilbert-tok17"}) {
       w.AddModel(model, model);
     }
     const std::string tsv = "format: tsv";
@@ -105,14 +106,17 @@ class Tasks : public ::testing::Test {
               {{"train", Pairs(40, 1)}, {"validation", Pairs(16, 2)}});
     w.AddData("pairs", tsv + "\ntask: pair\ncolumns: {second: second}",
               {{"train", Pairs(40, 1)}, {"validation", Pairs(16, 2)}});
-    w.AddData("trees", "format: conllu", {{"train", Trees(40, 1, false)},
-                                          {"validation", Trees(16, 2, false)}});
-    w.AddData("lists", "format: jsonl\ntask: tagging",
-              {{"train", Trees(40, 1, true)}, {"validation", Trees(16, 2, true)}});
+    w.AddData(
+        "trees", "format: conllu",
+        {{"train", Trees(40, 1, false)}, {"validation", Trees(16, 2, false)}});
+    w.AddData(
+        "lists", "format: jsonl\ntask: tagging",
+        {{"train", Trees(40, 1, true)}, {"validation", Trees(16, 2, true)}});
     w.AddData("spans", "format: jsonl\ntask: tagging",
               {{"train", Spans(40)}, {"validation", Spans(16)}});
     w.AddData("tested", tsv,
-              {{"train", Reviews(48, 1)}, {"validation", Reviews(20, 2)},
+              {{"train", Reviews(48, 1)},
+               {"validation", Reviews(20, 2)},
                {"test", Reviews(30, 5)}});
     w.AddData("reversed", tsv + "\nlabels: [low, high]",
               {{"train", Reviews(48, 1)}, {"validation", Reviews(20, 2)}});
@@ -153,8 +157,8 @@ class Tasks : public ::testing::Test {
     EXPECT_EQ(examples["encoding"], "PACKED_BITS");
     ASSERT_EQ(examples["count"], count);
     std::string bytes;
-    ASSERT_TRUE(absl::Base64Unescape(examples["data"].get<std::string>(),
-                                     &bytes));
+    ASSERT_TRUE(
+        absl::Base64Unescape(examples["data"].get<std::string>(), &bytes));
     ASSERT_EQ(bytes.size(), static_cast<std::size_t>((count + 7) / 8));
     std::int64_t right = 0;
     for (std::int64_t i = 0; i < count; ++i) {

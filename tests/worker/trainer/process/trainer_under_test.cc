@@ -102,8 +102,8 @@ void TrainerUnderTest::Become(const std::string& registry,
   }
   const std::string program =
       std::string(std::getenv("FROSTLINE_BIN_DIR")) + "/frostline-trainer";
-  std::vector<std::string> words = {program, "--registry",  registry,
-                                    "--device", "cpu", "--threads",
+  std::vector<std::string> words = {program,      "--registry", registry,
+                                    "--device",   "cpu",        "--threads",
                                     start.threads};
   words.insert(words.end(), start.arguments.begin(), start.arguments.end());
   std::vector<char*> pointers;
@@ -197,8 +197,7 @@ int TrainerUnderTest::Wait() {
   if (exit_code_ >= 0) return exit_code_;
   int status = 0;
   waitpid(pid_, &status, 0);
-  exit_code_ =
-      WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return exit_code_;
 }
 
