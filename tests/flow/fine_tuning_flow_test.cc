@@ -43,8 +43,9 @@ class FineTuningFlow : public ::testing::Test {
 
   void StartWorker(const std::string& id, const std::string& exec = "") {
     std::vector<std::string> options = {
-        "--registry", world_.folder().path().string(), "--run-dir",
-        world_.folder().File("runs"), "--keep", "all"};
+        "--registry", world_.folder().path().string(),
+        "--run-dir",  world_.folder().File("runs"),
+        "--keep",     "all"};
     if (!exec.empty()) options.insert(options.end(), {"--exec", exec});
     world_.StartWorkerWith(id, options);
   }

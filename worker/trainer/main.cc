@@ -26,6 +26,7 @@ namespace {
 constexpr int kOk = 0;
 constexpr int kFailure = 1;
 constexpr int kUsage = 2;
+constexpr int kRequeueMe = 75;  // nothing is wrong with the trial
 
 std::string Software() {
   return "frostline-trainer " FROSTLINE_VERSION ", LibTorch " + TorchVersion();
@@ -45,7 +46,8 @@ double SteadySeconds() {
 // LibTorch's own default may be 1, or every thread of a shared node.
 void SetThreads(int wanted) {
   int threads = wanted;
-  if (const char* given = std::getenv("OMP_NUM_THREADS"); threads == 0 && given) {
+  if (const char* given = std::getenv("OMP_NUM_THREADS");
+      threads == 0 && given) {
     threads = std::atoi(given);
   }
   if (threads <= 0) {
@@ -62,17 +64,19 @@ int CheckAndPrint(const std::string& device) {
 
 int Train(const TrainerOptions& options) {
   Outcome<Device> device = Device::Open(options.device);
-  if (!device.ok()) return Complain(device.fault(), kFailure);
+  if (!device.ok()) return Complain(device.fault(), kRequeueMe);
   SetThreads(options.threads);
   Outbox outbox(STDOUT_FILENO);  // first: the check may make a library print
   const SelfCheck check = RunSelfCheck(options.device);
   std::cerr << ToJson(check) << std::endl;
-  if (!check.ok) return kFailure;
+  if (!check.ok) return kRequeueMe;
   Outcome<Workbench> workbench =
       Workbench::Open(options.registry, device.value());
-  if (!workbench.ok()) return Complain(workbench.fault(), kFailure);
+  if (!workbench.ok()) return Complain(workbench.fault(), kRequeueMe);
   Inbox inbox(STDIN_FILENO);
-  Trainer({inbox, outbox, workbench.value(),
+  Trainer({inbox,
+           outbox,
+           workbench.value(),
            {device.value(), SteadySeconds, options.checkpoint_seconds},
            Software()})
       .Run();

@@ -97,7 +97,8 @@ TEST(AgentOptions, ARegistryTrainsWithTheTrainerBeside) {
   AgentOptions options;
   options.registry = folder.path();
   ASSERT_OK(ChooseTrainer(folder.path(), &options));
-  EXPECT_EQ(options.exec, "'" + (folder.path() / "frostline-trainer").string() + "'");
+  EXPECT_EQ(options.exec,
+            "'" + (folder.path() / "frostline-trainer").string() + "'");
 
   options.exec = "python train.py";  // finds the registry by its variable
   ASSERT_OK(ChooseTrainer("/nowhere", &options));

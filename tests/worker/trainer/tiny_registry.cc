@@ -47,9 +47,9 @@ void WriteModel(const std::string& folder) {
     vocabulary += "w" + std::to_string(i) + "\n";
   }
   Write(target + "/vocab.txt", vocabulary);
-  Write(folder + "/models.yaml",
-        "tiny:\n  path: tiny\n  sha256: " +
-            SumOf(target + "/model.safetensors") + "\n");
+  Write(folder + "/models.yaml", "tiny:\n  path: tiny\n  sha256: " +
+                                     SumOf(target + "/model.safetensors") +
+                                     "\n");
 }
 
 void WriteData(const std::string& folder) {

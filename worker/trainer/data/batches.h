@@ -63,7 +63,8 @@ class BatchPlanner {
   BatchOptions options_;
 };
 
-// The next batch, and moves the position behind it. Keeps the epoch's plan, so that a step costs next to nothing.
+// The next batch, and moves the position behind it. Keeps the epoch's plan, so
+// that a step costs next to nothing.
 class BatchCursor {
  public:
   // `planner` must outlive the cursor and have rows.

@@ -6,6 +6,7 @@
 
 #include "worker/trainer/model/json_text.h"
 #include "worker/trainer/tasks/outcomes.h"
+#include "worker/trainer/text/utf8.h"
 
 namespace frostline {
 namespace {
@@ -23,7 +24,8 @@ class Members {
   // The protocol takes what JSON itself has no words for.
   Members& Number(std::string_view name, double value) {
     if (std::isnan(value)) return Raw(name, "NaN");
-    if (std::isinf(value)) return Raw(name, value > 0 ? "Infinity" : "-Infinity");
+    if (std::isinf(value))
+      return Raw(name, value > 0 ? "Infinity" : "-Infinity");
     return Raw(name, JsonNumber(value));
   }
   Members& Whole(std::string_view name, std::int64_t value) {
@@ -76,7 +78,8 @@ MessageLine::MessageLine(std::string_view type)
     : text_("{\"type\": " + JsonString(type)) {}
 
 MessageLine& MessageLine::Add(std::string_view name, std::string_view text) {
-  text_ += ", " + JsonString(name) + ": " + JsonString(text);
+  // A path in a fault may be anything.
+  text_ += ", " + JsonString(name) + ": " + JsonString(RepairUtf8(text));
   return *this;
 }
 
@@ -101,7 +104,8 @@ MessageLine& MessageLine::Add(std::string_view name, const TrialUsage& usage,
       .Number("flops_spent", usage.flops_spent)
       .Number("flops_skipped", usage.flops_skipped)
       .Whole("peak_memory_bytes", usage.peak_memory_bytes);
-  if (usage.energy_joules) members.Number("energy_joules", *usage.energy_joules);
+  if (usage.energy_joules)
+    members.Number("energy_joules", *usage.energy_joules);
   members.Text("device", usage.device)
       .Text("precision", usage.precision)
       .Raw("freeze", FreezeJson(usage))

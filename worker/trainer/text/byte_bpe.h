@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "worker/trainer/text/merge_table.h"
-#include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/outcome.h"
+#include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/vocabulary.h"
 
 namespace frostline {

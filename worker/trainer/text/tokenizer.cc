@@ -14,8 +14,8 @@ Fault Inconsistent(const std::string& cause) {
 }
 
 // An id is that of the model, or the next one that is free.
-std::optional<Fault> CheckIds(std::vector<AddedToken> added, const SubwordModel& model,
-                              std::int32_t& size) {
+std::optional<Fault> CheckIds(std::vector<AddedToken> added,
+                              const SubwordModel& model, std::int32_t& size) {
   std::sort(added.begin(), added.end(),
             [](const auto& a, const auto& b) { return a.id < b.id; });
   size = model.vocabulary_size();

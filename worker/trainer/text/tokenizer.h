@@ -23,10 +23,10 @@
 #include <vector>
 
 #include "worker/trainer/text/added_tokens.h"
-#include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/normalizer.h"
 #include "worker/trainer/text/outcome.h"
 #include "worker/trainer/text/pre_tokenizer.h"
+#include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/template.h"
 
 namespace frostline {

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/outcome.h"
+#include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/vocabulary.h"
 
 namespace frostline {

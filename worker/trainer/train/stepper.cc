@@ -103,9 +103,9 @@ Outcome<Done> Stepper::Replan(const FreezePlan& plan) {
       rates.push_back(slices.defined() ? slices.to(model_->device()) : slices);
     }
     ApplyPlan(plan, *model_);
-    optimizer_ = Optimizer(options_.optimizer,
-                           Trained(*model_, plan, rates, options_,
-                                   optimizer_.tensors()));
+    optimizer_ = Optimizer(
+        options_.optimizer,
+        Trained(*model_, plan, rates, options_, optimizer_.tensors()));
     slice_rates_ = std::move(rates);
     plan_ = plan;
     return Done{};

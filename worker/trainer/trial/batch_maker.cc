@@ -17,9 +17,7 @@ constexpr std::size_t kGpuMultiple = 8;
 BatchMaker::BatchMaker(std::shared_ptr<const TokenStore> tokens,
                        const ModelConfig& config, const HeadSpec& head,
                        bool is_cpu)
-    : tokens_(std::move(tokens)),
-      head_(head),
-      has_types_(config.types > 0) {
+    : tokens_(std::move(tokens)), head_(head), has_types_(config.types > 0) {
   pad_.pad_id = config.pad_id;
   pad_.multiple = is_cpu ? 1 : kGpuMultiple;
   pad_.max_width = static_cast<std::size_t>(config.longest_text());
@@ -58,8 +56,8 @@ Batch BatchMaker::Make(std::span<const std::uint32_t> examples) {
   }
   tokens_->Pad(rows_, pad_, padded_);
   Batch batch;
-  batch.ids = Rows(padded_.ids);    // [B, N]
-  batch.mask = Rows(padded_.mask);  // [B, N]
+  batch.ids = Rows(padded_.ids);                      // [B, N]
+  batch.mask = Rows(padded_.mask);                    // [B, N]
   if (has_types_) batch.types = Rows(padded_.types);  // [B, N]
   if (head_.task == Task::kTokens) {
     batch.labels = Rows(padded_.labels);  // [B, N]

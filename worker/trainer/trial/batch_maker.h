@@ -21,8 +21,7 @@ class BatchMaker {
  public:
   // `is_cpu`: whether the model is computed there.
   BatchMaker(std::shared_ptr<const TokenStore> tokens,
-             const ModelConfig& config, const HeadSpec& head,
-             bool is_cpu);
+             const ModelConfig& config, const HeadSpec& head, bool is_cpu);
 
   // Examples: half of the store's rows where pairs are read apart.
   std::size_t size() const { return examples_; }

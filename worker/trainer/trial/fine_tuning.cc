@@ -4,12 +4,9 @@
 #include "worker/trainer/trial/fine_tuning.h"
 
 #include <cmath>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "worker/trainer/freeze/flops.h"
-#include "worker/trainer/train/checkpoint.h"
 #include "worker/trainer/trial/fault_text.h"
 #include "worker/trainer/trial/thaw.h"
 
@@ -174,35 +171,6 @@ void FineTuning::ShowLife() {
   }
   shown_ = environment_.seconds();
   listener_.Report(stepper_->steps(), total_steps_, {});
-}
-
-void FineTuning::SaveIfDue() {
-  if (environment_.seconds() - saved_ >= environment_.checkpoint_seconds &&
-      stepper_->steps() < total_steps_) {
-    Save();
-  }
-}
-
-// A checkpoint that cannot be written costs nothing but what it would save.
-void FineTuning::Save() {
-  saved_ = environment_.seconds();
-  const std::string name =
-      "step-" + std::to_string(stepper_->steps()) + ".safetensors";
-  if (name == newest_) return;
-  const std::filesystem::path path =
-      std::filesystem::path(trial_.folder) / name;
-  Outcome<Done> saved = SaveCheckpoint(path.string(), *stepper_, NotesNow());
-  if (!saved.ok()) return listener_.Log(FaultText(saved.fault()));
-  std::error_code error;
-  const auto bytes = std::filesystem::file_size(path, error);
-  listener_.Saved(name, stepper_->steps(),
-                  error ? 0 : static_cast<std::int64_t>(bytes));
-  // Only now: until the new one is known the old one counts.
-  if (!newest_.empty()) {
-    std::filesystem::remove(std::filesystem::path(trial_.folder) / newest_,
-                            error);
-  }
-  newest_ = name;
 }
 
 }  // namespace frostline

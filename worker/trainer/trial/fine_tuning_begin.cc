@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What must be there before the first step, and what a checkpoint brings back.
+// What must be there before the first step.
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <utility>
 
-#include "base/plain/sha256.h"
 #include "worker/trainer/data/shown.h"
-#include "worker/trainer/trial/fault_text.h"
 #include "worker/trainer/trial/fine_tuning.h"
 #include "worker/trainer/trial/thaw.h"
 
@@ -22,8 +19,6 @@ std::uint64_t Dice(std::uint64_t seed, std::uint64_t which) {
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
   return z ^ (z >> 31);
 }
-
-constexpr char kTrialNote[] = "trial";
 
 constexpr std::uint64_t kHeadDice = 0;
 constexpr std::uint64_t kBatchDice = 1;
@@ -210,54 +205,6 @@ void FineTuning::FreezeVirtually(double factors) {
     rates_[module] = 0.0;
     listener_.Log("virtually frozen: " + module);
   }
-}
-
-std::string FineTuning::Identity() const {
-  Sha256Sum sum;
-  sum.AddField(setup_.pretrained->sha256);
-  sum.AddField(setup_.data->train.fingerprint);
-  sum.AddNumber(trial_.seed);
-  for (const auto& [module, rate] : trial_.rates) {
-    sum.AddField(module);
-    sum.AddNumber(std::bit_cast<std::uint64_t>(rate));
-  }
-  for (const std::int64_t number :
-       {total_steps_, settings_.batch_size, settings_.batch_tokens,
-        settings_.accumulation, settings_.max_length}) {
-    sum.AddNumber(static_cast<std::uint64_t>(number));
-  }
-  return sum.Finish();
-}
-
-Notes FineTuning::NotesNow() const {
-  Notes notes = PrintProgress(progress_);
-  notes[kTrialNote] = Identity();
-  return notes;
-}
-
-// From a checkpoint that cannot be used the trial begins anew: slower, and
-// still right.
-Outcome<Done> FineTuning::Resume() {
-  Outcome<Notes> notes = LoadCheckpoint(trial_.resume_path, *stepper_);
-  if (notes.ok()) {
-    Outcome<TrialProgress> progress = ParseProgress(notes.value());
-    if (notes.value()[kTrialNote] != Identity()) {
-      progress = Fault{FaultKind::kInconsistent,
-                       trial_.resume_path + " is of another trial",
-                       "resume from one of this trial's own checkpoints"};
-    }
-    if (progress.ok()) {
-      progress_ = std::move(progress).value();
-      early_stopping_.Restore(progress_.early_stopping);
-      ended_early_ = early_stopping_.ended();
-      listener_.Log("goes on from step " + std::to_string(stepper_->steps()));
-      return Done{};
-    }
-    notes = progress.fault();
-  }
-  listener_.Log("begins anew: " + FaultText(notes.fault()));
-  resume_step_ = 0;
-  return MakeStepper();
 }
 
 }  // namespace frostline

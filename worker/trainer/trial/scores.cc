@@ -61,10 +61,9 @@ void Scores::Add(std::span<const std::uint32_t> rows, const Batch& batch,
 }
 
 void Scores::AddClasses(std::span<const std::uint32_t> rows,
-                        const at::Tensor& truth,
-                        const at::Tensor& prediction) {
+                        const at::Tensor& truth, const at::Tensor& prediction) {
   const at::Tensor guess = prediction.contiguous();  // [B] or [B, N]
-  const at::Tensor label = truth.contiguous();             // as guess
+  const at::Tensor label = truth.contiguous();       // as guess
   const std::int64_t* t = label.const_data_ptr<std::int64_t>();
   const std::int64_t* p = guess.const_data_ptr<std::int64_t>();
   const std::int64_t width = label.dim() == 2 ? label.size(1) : 1;
@@ -78,9 +77,8 @@ void Scores::AddClasses(std::span<const std::uint32_t> rows,
 }
 
 void Scores::AddNumbers(std::span<const std::uint32_t> rows,
-                        const at::Tensor& truth,
-                        const at::Tensor& prediction) {
-  const at::Tensor t = truth.to(at::kDouble).contiguous();             // [B]
+                        const at::Tensor& truth, const at::Tensor& prediction) {
+  const at::Tensor t = truth.to(at::kDouble).contiguous();       // [B]
   const at::Tensor p = prediction.to(at::kDouble).contiguous();  // [B]
   for (std::size_t i = 0; i < rows.size(); ++i) {
     truth_[rows[i]] = t.const_data_ptr<double>()[i];

@@ -17,16 +17,30 @@ constexpr std::int64_t kMostEpochs = 100'000;
 constexpr std::int64_t kMostSteps = std::int64_t{1} << 40;
 constexpr std::int64_t kMostRows = 1 << 20;
 constexpr std::int64_t kMostTokens = 1 << 24;
+constexpr std::size_t kMostSets = 16;  // so that their metrics fit a finish
 constexpr double kAnyNorm = std::numeric_limits<double>::max();
 
 // The parameters that a study may search, beside those of the space's modules.
 constexpr std::array<std::string_view, 19> kSearchable = {
-    "epochs",       "max_steps",       "batch_size",     "batch_tokens",
-    "max_length",   "optimizer",       "weight_decay",   "schedule",
-    "warmup_share", "warmup_steps",    "clip_norm",      "accumulation",
-    "dropout",      "label_smoothing", "unfreeze_every_steps",
+    "epochs",
+    "max_steps",
+    "batch_size",
+    "batch_tokens",
+    "max_length",
+    "optimizer",
+    "weight_decay",
+    "schedule",
+    "warmup_share",
+    "warmup_steps",
+    "clip_norm",
+    "accumulation",
+    "dropout",
+    "label_smoothing",
+    "unfreeze_every_steps",
     "evaluate_every_steps",
-    "beta1",        "beta2",           "epsilon"};
+    "beta1",
+    "beta2",
+    "epsilon"};
 
 // One of these words, or the first when there is none.
 template <typename Value, std::size_t N>
@@ -50,7 +64,7 @@ void ReadLoop(RequestFields& fields, TrainingSettings& out) {
                             out.max_steps > 0 ? kMostEpochs : out.epochs);
   out.batch_size = fields.Whole("batch_size", 1, kMostRows, out.batch_size);
   out.batch_tokens = fields.Whole("batch_tokens", 0, kMostTokens, 0);
-  out.max_length = fields.Whole("max_length", 3, kMostTokens, out.max_length);
+  out.max_length = fields.Whole("max_length", 3, kMostTokens, 0);
   out.accumulation = fields.Whole("accumulation", 1, kMostRows, 1);
   out.evaluate_every_steps =
       fields.Whole("evaluate_every_steps", 0, kMostSteps, 0);
@@ -61,12 +75,17 @@ void ReadLoop(RequestFields& fields, TrainingSettings& out) {
   out.report_example_outcomes = fields.Flag("report_example_outcomes");
   out.seed = fields.Bits("seed");
   out.also_evaluate = fields.Texts("also_evaluate");
+  if (out.also_evaluate.size() > kMostSets) {
+    fields.Fail("also_evaluate", "names too many data sets",
+                "name at most " + std::to_string(kMostSets));
+  }
 }
 
 void ReadOptimizer(RequestFields& fields, TrainingSettings& out) {
   using enum OptimizerKind;
   out.optimizer.kind = OneOf<OptimizerKind, 3>(
-      fields, "optimizer", {{{"adamw", kAdamW}, {"adam", kAdam}, {"sgd", kSgd}}});
+      fields, "optimizer",
+      {{{"adamw", kAdamW}, {"adam", kAdam}, {"sgd", kSgd}}});
   out.optimizer.weight_decay = fields.Number("weight_decay", 0.0, 1e3, 0.0);
   out.schedule = OneOf<ScheduleKind, 3>(fields, "schedule",
                                         {{{"linear", ScheduleKind::kLinear},
@@ -93,9 +112,9 @@ void ReadExtra(RequestFields& extra, TrainingSettings& out) {
                               {{{"by_length", true}, {"by_chance", false}}});
   out.pair.cosine =
       OneOf<bool, 2>(extra, "head", {{{"joint", false}, {"cosine", true}}});
-  out.pair.pooling =
-      OneOf<Pooling, 2>(extra, "pooling",
-                        {{{"first", Pooling::kFirst}, {"mean", Pooling::kMean}}});
+  out.pair.pooling = OneOf<Pooling, 2>(
+      extra, "pooling",
+      {{{"first", Pooling::kFirst}, {"mean", Pooling::kMean}}});
   out.pair.scale = extra.Number("scale", 1e-6, 1e6, 5.0);
   out.export_model = extra.Flag("export");
 }
@@ -110,11 +129,11 @@ void ReadEarlyStopping(RequestFields& fields, TrainingSettings& out) {
 
 void ReadFreeze(RequestFields& fields, TrainingSettings& out) {
   out.freeze.mode = OneOf<FreezeMode, 2>(
-      fields, "mode", {{{"hard", FreezeMode::kHard}, {"lr0", FreezeMode::kLr0}}});
-  out.freeze.prefix_dropout =
-      OneOf<PrefixDropout, 2>(fields, "prefix_dropout",
-                              {{{"hf", PrefixDropout::kHf},
-                                {"off", PrefixDropout::kOff}}});
+      fields, "mode",
+      {{{"hard", FreezeMode::kHard}, {"lr0", FreezeMode::kLr0}}});
+  out.freeze.prefix_dropout = OneOf<PrefixDropout, 2>(
+      fields, "prefix_dropout",
+      {{{"hf", PrefixDropout::kHf}, {"off", PrefixDropout::kOff}}});
   out.virtual_tau = fields.Number("virtual_tau", 0.0, 1.0, 0.0);
 }
 
@@ -159,7 +178,8 @@ Outcome<TrainingSettings> ReadTrainingSettings(const JsonValue& trial) {
   const auto within = [&](std::string_view name) {
     return training == nullptr ? nullptr : training->Find(name);
   };
-  if (within("lora") != nullptr) {
+  if (const JsonValue* lora = within("lora");
+      lora != nullptr && !lora->is(JsonKind::kNull)) {
     return Fault{FaultKind::kUnsupported, "training.lora is not trained here",
                  "leave it out, or bring a trainer of your own"};
   }

@@ -42,7 +42,7 @@ struct TrainingSettings {
   std::int64_t batch_size = 32;
   std::int64_t batch_tokens = 0;  // 0: batch_size rules
   bool bucket = true;             // texts of about one length together
-  std::int64_t max_length = 128;
+  std::int64_t max_length = 0;    // 0: 128, or what the model reads at most
   std::int64_t accumulation = 1;
   OptimizerOptions optimizer;
   std::optional<std::vector<std::string>> no_decay;  // parts of names

@@ -4,9 +4,11 @@
 #include <limits>
 #include <utility>
 
+#include "base/plain/sha256.h"
 #include "worker/trainer/data/registry.h"
 #include "worker/trainer/data/request_fields.h"
 #include "worker/trainer/data/shown.h"
+#include "worker/trainer/model/json_text.h"
 
 namespace frostline {
 namespace {
@@ -65,6 +67,16 @@ void ReadResume(const JsonValue& message, RequestFields& fields,
   if (resume.fault()) fields.Take(*resume.fault());
 }
 
+std::string IdentityOf(const JsonValue& message) {
+  Sha256Sum sum;
+  for (const char* name : {"seed", "parameters", "rates", "objectives", "model",
+                           "data", "training", "freeze"}) {
+    const JsonValue* member = message.Find(name);
+    sum.AddField(member == nullptr ? "" : JsonText(*member));
+  }
+  return sum.Finish();
+}
+
 }  // namespace
 
 Outcome<TrialMessage> ReadTrialMessage(const JsonValue& message) {
@@ -95,6 +107,7 @@ Outcome<TrialMessage> ReadTrialMessage(const JsonValue& message) {
   if (!training.ok()) return training.fault();
   out.training = std::move(training).value();
   if (out.training.seed != 0) out.seed = out.training.seed;
+  out.identity = IdentityOf(message);
   return out;
 }
 

@@ -43,6 +43,8 @@ struct TrialMessage {
   std::string folder;       // this attempt's own, absolute
   std::string resume_path;  // empty: from the beginning
   std::int64_t resume_step = 0;
+  // SHA-256 of all that is asked for: equal for every attempt at this trial.
+  std::string identity;
 };
 
 // Fields that are not known are passed over, as the protocol asks; those that

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/trial/workbench.h"
 
+#include <algorithm>
+
 namespace frostline {
 namespace {
 
 // The test split, beside the ids of further data sets.
 constexpr char kTest[] = "test";
+constexpr std::int64_t kUsualLength = 128;
 
 HeadSpec HeadOf(const TrialMessage& trial, const TaskData& data) {
   HeadSpec head;
@@ -79,7 +82,10 @@ Outcome<std::shared_ptr<const TokenStore>> Workbench::Tokens(
     const DataPart& part, const TrialMessage& trial,
     const Pretrained& pretrained) {
   const ModelConfig& config = pretrained.loaded.model.config();
-  const std::int64_t longest = trial.training.max_length;
+  const std::int64_t longest =
+      trial.training.max_length > 0
+          ? trial.training.max_length
+          : std::min(kUsualLength, config.longest_text());
   if (longest > config.longest_text()) {
     return Fault{FaultKind::kMisuse,
                  "training.max_length is " + std::to_string(longest) +

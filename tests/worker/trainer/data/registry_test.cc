@@ -60,15 +60,16 @@ TEST(Registry, ReadsModels) {
                   "models.yaml")
           .value();
   EXPECT_EQ(models.at("minilm").weights, "model.safetensors");
-  EXPECT_THAT(models.at("big").shards, ElementsAre(Pair("a.safetensors", kSum)));
+  EXPECT_THAT(models.at("big").shards,
+              ElementsAre(Pair("a.safetensors", kSum)));
   EXPECT_FALSE(ParseModels("m: {path: x}\n", "models.yaml").ok());
   // Else other weights would be loaded than were verified.
   for (const char* more : {"weights: weights.bin", "shards: {a: b}",
                            "weights: model.safetensors.index.json"}) {
-    EXPECT_FALSE(ParseModels("m:\n  path: x\n  sha256: " + kSum + "\n  " +
-                                 more + "\n",
-                             "models.yaml")
-                     .ok())
+    EXPECT_FALSE(
+        ParseModels("m:\n  path: x\n  sha256: " + kSum + "\n  " + more + "\n",
+                    "models.yaml")
+            .ok())
         << more;
   }
 }

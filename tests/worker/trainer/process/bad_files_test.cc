@@ -236,10 +236,10 @@ TEST_F(BadFiles, ARegistryThatIsBrokenEndsTheProcessWithAWord) {
   world.Write();
   TrainerUnderTest trainer(world.registry());
   EXPECT_FALSE(trainer.Read());
-  EXPECT_EQ(trainer.Wait(), 1);
+  EXPECT_EQ(trainer.Wait(), 75);
   EXPECT_THAT(trainer.Errors(), HasSubstr("models.yaml line 1"));
   TrainerUnderTest lost(world.NewFolder());
-  EXPECT_EQ(lost.Wait(), 1);
+  EXPECT_EQ(lost.Wait(), 75);
   EXPECT_THAT(lost.Errors(), HasSubstr("FL-5010"));
   EXPECT_THAT(lost.Errors(), HasSubstr("datasets.yaml"));
 }

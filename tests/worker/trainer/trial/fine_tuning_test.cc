@@ -99,7 +99,8 @@ TEST(FineTuning, GoesOnAfterAnyStopAsIfNothingHadBeen) {
 }
 
 TEST(FineTuning, ATrialThatWillNotComeBackLeavesNoCheckpoint) {
-  for (const StopReason reason : {StopReason::kPruned, StopReason::kCancelled}) {
+  for (const StopReason reason :
+       {StopReason::kPruned, StopReason::kCancelled}) {
     TrialWorld world;
     world.witness.StopAfter(3, reason);
     const TrialEnd end = world.Run(world.Trial(""));
@@ -130,9 +131,9 @@ TEST(FineTuning, ABrokenCheckpointCostsTimeAndNothingElse) {
 
 TEST(FineTuning, ALossThatIsNoNumberMakesThePointInfeasible) {
   TrialWorld world;
-  const TrialEnd end = world.Run(
-      world.Trial(R"("clip_norm": 1e300, "optimizer": "sgd",)",
-                  R"("embeddings": 0, "layer.0": 0, "layer.1": 0,
+  const TrialEnd end =
+      world.Run(world.Trial(R"("clip_norm": 1e300, "optimizer": "sgd",)",
+                            R"("embeddings": 0, "layer.0": 0, "layer.1": 0,
                      "layer.2": 1e30, "pooler": 1e30, "head": 1e30)"));
   EXPECT_EQ(end.state, TrialState::kInfeasible);
   EXPECT_THAT(end.cause, HasSubstr("FL-5017"));
