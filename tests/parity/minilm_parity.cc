@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/parity/torch_recordings.h"
+#include "tests/parity/figures/torch_recordings.h"
+#include "tests/parity/parity.h"
 #include "worker/trainer/text/encoder.h"
 #include "worker/trainer/text/tokenizer_folder.h"
 

@@ -2,12 +2,12 @@
 #include "tests/parity/parity.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
 
+#include "tests/parity/figures/figures.h"
 #include "tests/parity/registry.h"
 
 namespace frostline {
@@ -21,11 +21,7 @@ constexpr std::size_t kMaxMessages = 5;
 void ParityResult::Near(const std::string& what, double expected, double actual,
                         double tolerance) {
   ++compared_;
-  const bool same =
-      expected == actual || (std::isnan(expected) && std::isnan(actual));
-  if (same) return;
-  const double difference =
-      std::abs(actual - expected) / std::max(1.0, std::abs(expected));
+  const double difference = Off(expected, actual);
   // A NaN difference fails the comparison below, as it should.
   if (difference <= tolerance) {
     worst_ = std::max(worst_, difference);

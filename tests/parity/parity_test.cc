@@ -8,6 +8,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "tests/parity/figures/figures.h"
 #include "tests/parity/recordings.h"
 #include "tests/support/temp_folder.h"
 
@@ -39,6 +40,19 @@ TEST(ParityResultTest, EqualInfinitiesAgreeAndOppositeOnesDoNot) {
   EXPECT_EQ(result.failed(), 0);
   result.Near("opposite", -inf, inf, 1e9);
   EXPECT_EQ(result.failed(), 1);
+}
+
+// A NaN among them must not hide behind a smaller or a larger one.
+TEST(FiguresTest, TheFurthestOfAKindIsANanWhereThereIsOne) {
+  const FigureKind kind = FigureKind::kStep;
+  const Figures figures = {{kind, "near", 1.0, 1.1},
+                           {FigureKind::kExact, "of another kind", 1.0, 9.0},
+                           {kind, "nan", 1.0, std::nan("")},
+                           {kind, "far", 1.0, 3.0}};
+  EXPECT_EQ(Furthest(figures, kind)->what, "nan");
+  const Figures finite = {figures[0], figures[3], figures[0]};
+  EXPECT_EQ(Furthest(finite, kind)->what, "far");
+  EXPECT_EQ(Furthest(figures, FigureKind::kWeight), nullptr);
 }
 
 TEST(RecordingsTest, AKnownKindIsRecognisedByPatternInAnyFolder) {

@@ -14,6 +14,12 @@ namespace {
 constexpr const char* kThreadVariables[] = {"OMP_NUM_THREADS",
                                             "MKL_NUM_THREADS"};
 
+// How often a thread looks before it sleeps. libgomp's own default lets idle
+// threads spin for milliseconds, which on cores that have other work made a
+// training step nine times dearer; with this one four times, and alone it
+// costs nothing that can be measured.
+constexpr char kSpins[] = "GOMP_SPINCOUNT=2000";
+
 absl::Status TooManySlots(std::size_t slots, std::size_t gpus) {
   const std::size_t share = (slots + gpus - 1) / gpus;
   return MakeError(ErrorId::kRequestInvalid,
@@ -71,6 +77,10 @@ absl::StatusOr<std::vector<SlotEnvironment>> PlanSlots(
         slot.push_back(absl::StrCat(variable, "=", share));
       }
     }
+  }
+  if (look_up("GOMP_SPINCOUNT") == nullptr &&
+      look_up("OMP_WAIT_POLICY") == nullptr) {
+    for (SlotEnvironment& slot : plan) slot.emplace_back(kSpins);
   }
   return plan;
 }

@@ -26,12 +26,13 @@ using SlotEnvironment = std::vector<std::string>;
 using LookUp = std::function<const char*(const char*)>;
 
 // One entry for each slot:
-//   - a single slot that was not asked for with `gpu` leaves all as it is: its
-//     trainer has the node to itself;
+//   - a single slot that was not asked for with `gpu` has the node to itself:
+//     neither GPUs nor threads are given out;
 //   - otherwise, where there are GPUs, each slot sees one of them, in turn, and
 //     each GPU has at most --slots-per-gpu slots;
 //   - without GPUs CUDA_VISIBLE_DEVICES stays as it is;
-//   - two and more slots share the cores, unless OMP_NUM_THREADS is set.
+//   - two and more slots share the cores, unless OMP_NUM_THREADS is set;
+//   - threads that wait soon sleep, unless the environment says how they wait.
 // REQUEST_INVALID at --slots when it cannot be.
 absl::StatusOr<std::vector<SlotEnvironment>> PlanSlots(
     const AgentOptions& options, const v1::Hardware& hardware,

@@ -169,7 +169,9 @@ class PlanSlotsTest : public ::testing::Test {
   }
 
   AgentOptions options_;
-  std::map<std::string, const char*> environment_;
+  // What each test is not about.
+  std::map<std::string, const char*> environment_ = {
+      {"OMP_WAIT_POLICY", "active"}};
 };
 
 TEST_F(PlanSlotsTest, EachSlotSeesAGpuOfItsOwnAndItsShareOfTheCores) {
@@ -207,6 +209,12 @@ TEST_F(PlanSlotsTest, WithoutGpusThatVariableStaysAsItIs) {
   EXPECT_THAT(plan[0], ElementsAre("OMP_NUM_THREADS=8", "MKL_NUM_THREADS=8"));
   // One slot has the node to itself.
   EXPECT_THAT(*Plan(1, 8), ElementsAre(IsEmpty()));
+}
+
+TEST_F(PlanSlotsTest, ThreadsThatWaitSleepUnlessSomebodyHasSaidHow) {
+  EXPECT_THAT(*Plan(1, 0), ElementsAre(IsEmpty()));
+  environment_.clear();
+  EXPECT_THAT(*Plan(1, 0), ElementsAre(ElementsAre("GOMP_SPINCOUNT=2000")));
 }
 
 }  // namespace

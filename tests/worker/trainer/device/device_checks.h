@@ -8,6 +8,7 @@
 #ifndef FROSTLINE_TESTS_WORKER_TRAINER_DEVICE_DEVICE_CHECKS_H_
 #define FROSTLINE_TESTS_WORKER_TRAINER_DEVICE_DEVICE_CHECKS_H_
 
+#include "tests/parity/figures/figures.h"
 #include "tests/worker/trainer/device/verdicts.h"
 #include "worker/trainer/device/device.h"
 

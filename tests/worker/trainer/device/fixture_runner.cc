@@ -8,14 +8,15 @@
 // failed, N skipped". Exit 0 when none failed, 1 when one did, 2 for usage.
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <iostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "tests/parity/figures/torch_figures.h"
 #include "tests/worker/trainer/device/device_checks.h"
-#include "tests/worker/trainer/device/model_checks.h"
-#include "tests/worker/trainer/device/trajectory_checks.h"
 #include "tests/worker/trainer/fixtures.h"
 #include "worker/trainer/self_check.h"
 
@@ -60,7 +61,42 @@ std::vector<std::string> Recorded(const std::string& folder,
   return names;
 }
 
+Figures ModelAndBf16(const std::filesystem::path& expected,
+                     const Device& device) {
+  Figures figures = ModelFigures(expected, device);
+  figures.push_back(Bf16Figure(expected, device));
+  return figures;
+}
+
+std::string Told(const Figure& figure) {
+  std::ostringstream line;
+  line.precision(17);
+  line << figure.what << " is " << figure.actual << ", recorded "
+       << figure.expected;
+  return line.str();
+}
+
+// One verdict for each kind of figure that the recording holds.
+void Check(const std::string& name, const std::string& file,
+           Figures (*compute)(const std::filesystem::path&, const Device&),
+           const Device& device, const Limits& limits, Verdicts& verdicts) {
+  Figures figures;
+  try {
+    figures = compute(FixturePath(file), device);
+  } catch (const std::exception& error) {
+    return verdicts.True(name, false, error.what());
+  }
+  for (const FigureKind kind : kFigureKinds) {
+    const Figure* furthest = Furthest(figures, kind);
+    if (furthest == nullptr) continue;
+    verdicts.Near(name + " " + NameOf(kind),
+                  Off(furthest->expected, furthest->actual), limits.Of(kind),
+                  Told(*furthest));
+  }
+}
+
 void RunAll(Device device, Verdicts& verdicts) {
+  // A GPU adds in another order.
   const Limits limits =
       device.is_cpu() ? Limits() : Limits{.forward = 1e-4, .backward = 1e-3};
   CheckDice(device, verdicts);
@@ -71,10 +107,13 @@ void RunAll(Device device, Verdicts& verdicts) {
   const std::vector<std::string> models = Recorded("models", "");
   const std::vector<std::string> runs = Recorded("trajectories", ".json");
   for (const std::string& each : models) {
-    CheckModel(each, device, limits, verdicts);
+    const std::string name = "models/" + each;
+    Check(name, name + "/expected.json", ModelAndBf16, device, limits,
+          verdicts);
   }
   for (const std::string& each : runs) {
-    CheckTrajectory(each, device, limits, verdicts);
+    const std::string name = "trajectories/" + each;
+    Check(name, name + ".json", TrajectoryFigures, device, limits, verdicts);
   }
   verdicts.True("there are recordings", !models.empty() && !runs.empty());
 }

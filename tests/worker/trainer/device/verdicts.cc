@@ -5,11 +5,12 @@
 
 namespace frostline {
 
-void Verdicts::Near(const std::string& what, double off, double limit) {
+void Verdicts::Near(const std::string& what, double off, double limit,
+                    const std::string& otherwise) {
   std::ostringstream figures;
   figures.precision(2);
   figures << what << ": " << std::scientific << off << ", limit " << limit;
-  True(figures.str(), off <= limit);
+  True(figures.str(), off <= limit, otherwise);
 }
 
 void Verdicts::True(const std::string& what, bool holds,

@@ -12,20 +12,14 @@
 
 namespace frostline {
 
-// How far from the recordings a device may be. A GPU adds in another order.
-struct Limits {
-  double forward = 1e-5;   // logits, losses
-  double backward = 1e-4;  // gradients, and everything after twenty steps
-  double bf16 = 2e-2;      // of the largest logit, at least of 1
-};
-
 // One line for each: PASS, FAIL or SKIP.
 class Verdicts {
  public:
   explicit Verdicts(std::ostream& out) : out_(&out) {}
 
   // Passes when `off` <= `limit`; a NaN does not.
-  void Near(const std::string& what, double off, double limit);
+  void Near(const std::string& what, double off, double limit,
+            const std::string& otherwise = "");
   void True(const std::string& what, bool holds,
             const std::string& otherwise = "");
   void Skip(const std::string& what, const std::string& why);

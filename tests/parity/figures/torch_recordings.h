@@ -4,16 +4,16 @@
 //
 // Models and batches of a recording, wherever it lies. Throws
 // std::runtime_error with the fault, which fails that recording alone.
-#ifndef FROSTLINE_TESTS_PARITY_TORCH_RECORDINGS_H_
-#define FROSTLINE_TESTS_PARITY_TORCH_RECORDINGS_H_
+#ifndef FROSTLINE_TESTS_PARITY_FIGURES_TORCH_RECORDINGS_H_
+#define FROSTLINE_TESTS_PARITY_FIGURES_TORCH_RECORDINGS_H_
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-#include "tests/parity/parity.h"
+#include "tests/parity/figures/figures.h"
+#include "tests/parity/figures/recorded_json.h"
 #include "tests/worker/trainer/fixtures.h"
 
 namespace frostline {
@@ -30,12 +30,12 @@ Tensors RecordedTensors(const std::filesystem::path& file);
 // on LibTorch has one thread, as when it was recorded.
 LoadedModel RecordedModel(const std::filesystem::path& folder);
 
-// Sum, sum of magnitudes and the first few numbers of a tensor, where not all
-// is recorded.
-void CompareFigures(const std::string& name, const nlohmann::json& recorded,
-                    const at::Tensor& tensor, double tolerance,
-                    ParityResult& result);
+// Adds sum, sum of magnitudes and the first few numbers of a tensor, where not
+// all is recorded.
+void AddSummary(FigureKind kind, const std::string& name,
+                const JsonValue& recorded, const at::Tensor& tensor,
+                Figures& figures);
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_TESTS_PARITY_TORCH_RECORDINGS_H_
+#endif  // FROSTLINE_TESTS_PARITY_FIGURES_TORCH_RECORDINGS_H_

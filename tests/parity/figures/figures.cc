@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/parity/figures/figures.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace frostline {
+
+const char* NameOf(FigureKind kind) {
+  switch (kind) {
+    case FigureKind::kForward:
+      return "logits, states, losses";
+    case FigureKind::kBf16:
+      return "logits in bf16";
+    case FigureKind::kGradient:
+      return "gradients and their norm";
+    case FigureKind::kStep:
+      return "losses and norms";
+    case FigureKind::kWeight:
+      return "weights";
+    case FigureKind::kFactor:
+      return "factors of the schedule";
+    case FigureKind::kExact:
+      break;
+  }
+  return "what must be the same";
+}
+
+double Off(double expected, double actual) {
+  if (expected == actual) return 0.0;
+  if (std::isnan(expected) && std::isnan(actual)) return 0.0;
+  return std::abs(actual - expected) / std::max(1.0, std::abs(expected));
+}
+
+const Figure* Furthest(const Figures& figures, FigureKind kind) {
+  const Figure* furthest = nullptr;
+  double off = -1.0;
+  for (const Figure& each : figures) {
+    if (each.kind != kind) continue;
+    const double its = Off(each.expected, each.actual);
+    if (its <= off || std::isnan(off)) continue;
+    off = its;
+    furthest = &each;
+  }
+  return furthest;
+}
+
+double Limits::Of(FigureKind kind) const {
+  switch (kind) {
+    case FigureKind::kForward:
+      return forward;
+    case FigureKind::kBf16:
+      return bf16;
+    case FigureKind::kGradient:
+    case FigureKind::kStep:
+    case FigureKind::kWeight:
+      return backward;
+    case FigureKind::kFactor:
+      return factor;
+    case FigureKind::kExact:
+      break;
+  }
+  return 0.0;
+}
+
+}  // namespace frostline

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: figures.h
+//
+// What a recording says beside what we computed, and how near is near enough.
+#ifndef FROSTLINE_TESTS_PARITY_FIGURES_FIGURES_H_
+#define FROSTLINE_TESTS_PARITY_FIGURES_FIGURES_H_
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace frostline {
+
+// Figures of one kind share a limit and a line of a report.
+enum class FigureKind {
+  kForward,   // logits, hidden states, losses of a model
+  kBf16,      // logits in bf16, as a share of the largest, at least of 1
+  kGradient,  // gradients and their norm
+  kStep,      // losses and norms while training, losses afterwards
+  kWeight,    // after training, and how far they went
+  kFactor,    // of a schedule
+  kExact,     // must be the same: 1 where it is so
+};
+inline constexpr std::array kFigureKinds = {
+    FigureKind::kForward, FigureKind::kBf16,   FigureKind::kGradient,
+    FigureKind::kStep,    FigureKind::kWeight, FigureKind::kFactor,
+    FigureKind::kExact};
+
+// "gradients"
+const char* NameOf(FigureKind kind);
+
+struct Figure {
+  FigureKind kind;
+  std::string what;
+  double expected;
+  double actual;
+};
+using Figures = std::vector<Figure>;
+
+// |actual - expected| / max(1, |expected|). 0 for equal infinities and for two
+// NaNs, NaN where one of them is.
+double Off(double expected, double actual);
+
+// The figure of a kind that is furthest off, a NaN further than all others;
+// null when there is none of that kind.
+const Figure* Furthest(const Figures& figures, FigureKind kind);
+
+// How far off a figure may be: of a processor, unless other limits are given.
+struct Limits {
+  double forward = 1e-5;
+  double backward = 1e-4;  // gradients, and everything after training steps
+  double bf16 = 2e-2;
+  double factor = 1e-12;
+
+  double Of(FigureKind kind) const;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_TESTS_PARITY_FIGURES_FIGURES_H_

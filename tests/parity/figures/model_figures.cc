@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/parity/figures/torch_figures.h"
+#include "tests/parity/figures/torch_recordings.h"
+#include "worker/trainer/device/autocast.h"
+#include "worker/trainer/model/loss.h"
+
+namespace frostline {
+namespace {
+
+namespace fs = std::filesystem;
+
+at::Tensor Here(const at::Tensor& tensor) { return tensor.to(at::kCPU); }
+
+at::Tensor Loss(const Model& model, const at::Tensor& logits,
+                const Batch& batch) {
+  return LossOf(model.head(), logits, batch.labels, 0);
+}
+
+// What a model computes of one batch, which is checked in main memory.
+class OneBatch {
+ public:
+  OneBatch(const Model& model, const Tensors& io, const std::string& name,
+           const Device& device)
+      : model_(model), io_(io), name_(name), batch_(BatchOf(io, name)) {
+    OrThrow(model.Check(batch_));
+    there_ = MoveTo(batch_, device.torch());
+  }
+
+  void AddForward(const JsonValue& expected, Figures& figures) const {
+    const at::Tensor logits = model_.Forward(there_, {});
+    Add("logits", 0.0, Furthest(Here(logits), io_.at(name_ + ".logits")),
+        figures);
+    Add("loss", NumberAt(expected, "loss"),
+        Loss(model_, logits, there_).item<double>(), figures);
+  }
+
+  void AddStates(const JsonValue& expected, Figures& figures) const {
+    std::vector<at::Tensor> states;
+    const at::Tensor last =
+        model_.Suffix(model_.Prefix(there_, {}, &states), there_, {}, &states);
+    const at::Tensor tokens = batch_.mask.unsqueeze(2);  // [B, N, 1]
+    Add("last hidden state", 0.0,
+        Furthest(Here(last) * tokens,
+                 io_.at(name_ + ".last_hidden_state") * tokens),
+        figures);
+    const std::vector<const JsonValue*> means =
+        Elements(At(expected, "hidden_abs_mean_valid"));
+    figures.push_back({FigureKind::kExact, name_ + " hidden states",
+                       static_cast<double>(means.size()),
+                       static_cast<double>(states.size())});
+    for (std::size_t i = 0; i < std::min(states.size(), means.size()); ++i) {
+      const at::Tensor kept =
+          Here(states[i]).masked_select(tokens.eq(1)).to(at::kDouble);
+      Add("hidden state " + std::to_string(i), NumberOf(*means[i]),
+          kept.abs().mean().item<double>(), figures);
+    }
+  }
+
+ private:
+  void Add(const std::string& what, double expected, double actual,
+           Figures& figures) const {
+    figures.push_back(
+        {FigureKind::kForward, name_ + " " + what, expected, actual});
+  }
+
+  const Model& model_;
+  const Tensors& io_;
+  std::string name_;
+  Batch batch_;
+  Batch there_;  // on the device
+};
+
+void AddGradients(Model& model, const JsonValue& expected, const Batch& batch,
+                  const fs::path& folder, Figures& figures) {
+  for (Parameter& each : model.parameters()) {
+    each.value.set_requires_grad(true);
+  }
+  Loss(model, model.Forward(batch, {}), batch).backward();
+  const JsonValue* summary = expected.Find("grads_b0");
+  Tensors full;
+  if (summary == nullptr) {
+    full = RecordedTensors(folder / "grads_b0.safetensors");
+  }
+  const std::set<std::string> without = TextsAt(expected, "no_grad_params");
+  double squares = 0.0;
+  for (const Parameter& each : model.parameters()) {
+    const std::string& name = each.spec.name;
+    const bool has = each.value.grad().defined();
+    figures.push_back({FigureKind::kExact, name + " has a gradient",
+                       without.contains(name) ? 0.0 : 1.0, has ? 1.0 : 0.0});
+    if (!has || without.contains(name)) continue;
+    const at::Tensor gradient = Here(each.value.grad());
+    squares += gradient.to(at::kDouble).pow(2).sum().item<double>();
+    if (summary == nullptr) {
+      figures.push_back({FigureKind::kGradient, name + " gradient", 0.0,
+                         Furthest(gradient, full.at(name))});
+    } else {
+      AddSummary(FigureKind::kGradient, name + " gradient", At(*summary, name),
+                 gradient, figures);
+    }
+  }
+  figures.push_back({FigureKind::kGradient, "norm of the gradients",
+                     NumberAt(expected, "grad_norm"), std::sqrt(squares)});
+}
+
+}  // namespace
+
+Figures ModelFigures(const fs::path& expected, const Device& device) {
+  const fs::path folder = expected.parent_path();
+  const RecordedJson recorded(expected);
+  const Tensors io = RecordedTensors(folder / "io.safetensors");
+  const LoadedModel loaded = RecordedModel(folder);
+  const LoadReport& report = loaded.report;
+  const std::size_t astray = report.initialized.size() + report.unused.size() +
+                             report.unexpected.size();
+  Figures figures = {{FigureKind::kExact, "tensors without a place", 0.0,
+                      static_cast<double>(astray)}};
+  Model model = loaded.model.To(device.torch());
+  int index = 0;
+  for (const JsonValue* each : Elements(At(recorded.root(), "batches"))) {
+    const at::NoGradGuard no_graph;
+    const OneBatch batch(model, io, "b" + std::to_string(index++), device);
+    batch.AddForward(*each, figures);
+    batch.AddStates(*each, figures);
+  }
+  AddGradients(model, recorded.root(),
+               MoveTo(BatchOf(io, "b0"), device.torch()), folder, figures);
+  return figures;
+}
+
+Figure Bf16Figure(const fs::path& expected, const Device& device) {
+  const at::NoGradGuard no_graph;
+  const fs::path folder = expected.parent_path();
+  const Tensors io = RecordedTensors(folder / "io.safetensors");
+  const Model model = RecordedModel(folder).model.To(device.torch());
+  const at::Tensor& logits = io.at("b0.logits");
+  const Autocast autocast(Precision::kBf16, device.torch());
+  const at::Tensor rounded =
+      Here(model.Forward(MoveTo(BatchOf(io, "b0"), device.torch()), {}));
+  const double largest = logits.abs().max().item<double>();
+  return {FigureKind::kBf16, "b0 logits in bf16", 0.0,
+          Furthest(rounded, logits) / std::max(1.0, largest)};
+}
+
+}  // namespace frostline

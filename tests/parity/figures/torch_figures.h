@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: torch_figures.h
+//
+// Runs a recorded model or a recorded training on a device. Where a recording
+// lies decides nothing; what it is made of is in docs/reference/parity.md.
+// Throws std::runtime_error for one that is broken, and what LibTorch throws.
+#ifndef FROSTLINE_TESTS_PARITY_FIGURES_TORCH_FIGURES_H_
+#define FROSTLINE_TESTS_PARITY_FIGURES_TORCH_FIGURES_H_
+
+#include <filesystem>
+
+#include "tests/parity/figures/figures.h"
+#include "worker/trainer/device/device.h"
+
+namespace frostline {
+
+// models/NAME/expected.json: logits, hidden states, losses, gradients.
+Figures ModelFigures(const std::filesystem::path& expected,
+                     const Device& device);
+
+// The same model's logits in bf16. Our promise, not the recording's: what was
+// recorded is fp32.
+Figure Bf16Figure(const std::filesystem::path& expected, const Device& device);
+
+// trajectories/NAME.json: the losses, norms and factors of every step, the
+// losses and weights at the end.
+Figures TrajectoryFigures(const std::filesystem::path& trajectory,
+                          const Device& device);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_TESTS_PARITY_FIGURES_TORCH_FIGURES_H_

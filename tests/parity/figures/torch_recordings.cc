@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/parity/figures/torch_recordings.h"
+
+#include "worker/trainer/model/safetensors.h"
+
+namespace frostline {
+namespace {
+
+HeadSpec HeadOfRecording(const JsonValue& expected) {
+  const std::string task = TextAt(expected, "task");
+  HeadSpec head;
+  head.outputs = static_cast<std::int64_t>(NumberAt(expected, "num_labels"));
+  if (task.starts_with("tok")) head.task = Task::kTokens;
+  if (task == "reg") head.task = Task::kRegression;
+  if (task == "pair") {
+    head.task = Task::kPairCosine;
+    head.pooling = TextAt(expected, "pooling") == "mean" ? Pooling::kMean
+                                                         : Pooling::kFirst;
+    head.scale = NumberAt(expected, "scale");
+  }
+  return head;
+}
+
+}  // namespace
+
+Tensors RecordedTensors(const std::filesystem::path& file) {
+  const Safetensors open = OrThrow(Safetensors::Open(file.string()));
+  Tensors tensors;
+  for (const StoredTensor& stored : open.tensors()) {
+    tensors.emplace(stored.name, OrThrow(ReadTensor(open, stored)));
+  }
+  return tensors;
+}
+
+LoadedModel RecordedModel(const std::filesystem::path& folder) {
+  at::set_num_threads(1);
+  const RecordedJson expected(folder / "expected.json");
+  return OrThrow(
+      LoadModel(folder.string(), HeadOfRecording(expected.root()), 1));
+}
+
+void AddSummary(FigureKind kind, const std::string& name,
+                const JsonValue& recorded, const at::Tensor& tensor,
+                Figures& figures) {
+  const at::Tensor all =
+      tensor.detach().to(at::kCPU).to(at::kDouble).reshape(-1);
+  figures.push_back({kind, name + " sum", NumberAt(recorded, "sum"),
+                     all.sum().item<double>()});
+  figures.push_back({kind, name + " magnitude", NumberAt(recorded, "abs_sum"),
+                     all.abs().sum().item<double>()});
+  for (const char* first : {"first4", "first8"}) {
+    if (!Has(recorded, first)) continue;
+    std::int64_t i = 0;
+    for (const JsonValue* value : Elements(At(recorded, first))) {
+      figures.push_back({kind, name + " " + first, NumberOf(*value),
+                         all[i++].item<double>()});
+    }
+  }
+}
+
+}  // namespace frostline

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recordings name rates by our modules ("rates", with "mode"), or, the older
+// ones, by theirs ("lr", with "frozen").
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/parity/figures/torch_figures.h"
+#include "tests/parity/figures/torch_recordings.h"
+#include "worker/trainer/train/stepper.h"
+
+namespace frostline {
+namespace {
+
+namespace fs = std::filesystem;
+
+ModuleRates RatesOf(const JsonValue& recorded) {
+  ModuleRates rates;
+  if (const JsonValue* ours = recorded.Find("rates"); ours != nullptr) {
+    for (const JsonValue* each : Elements(*ours)) {
+      rates[std::string(each->key)] = NumberOf(*each);
+    }
+    return rates;
+  }
+  const std::set<std::string> frozen = TextsAt(recorded, "frozen");
+  for (const JsonValue* each : Elements(At(recorded, "lr"))) {
+    const std::string theirs(each->key);
+    std::string ours = theirs;
+    if (theirs == "emb") ours = "embeddings";
+    if (theirs.starts_with('l')) ours = "layer." + theirs.substr(1);
+    rates[ours] = frozen.contains(theirs) ? 0.0 : NumberOf(*each);
+  }
+  return rates;
+}
+
+FreezeSemantics SemanticsOf(const JsonValue& recorded) {
+  // A rate of 0 without freezing is what lr0 means.
+  const bool lr0 = Has(recorded, "mode") ? TextAt(recorded, "mode") == "lr0"
+                                         : TextsAt(recorded, "frozen").empty();
+  return {.mode = lr0 ? FreezeMode::kLr0 : FreezeMode::kHard,
+          .prefix_dropout = PrefixDropout::kHf};
+}
+
+std::int64_t WholeAt(const JsonValue& object, const std::string& member) {
+  return static_cast<std::int64_t>(NumberAt(object, member));
+}
+
+StepOptions OptionsOf(const JsonValue& recorded) {
+  static const std::map<std::string, OptimizerKind> kinds = {
+      {"adamw", OptimizerKind::kAdamW},
+      {"adam", OptimizerKind::kAdam},
+      {"sgd", OptimizerKind::kSgd}};
+  static const std::map<std::string, ScheduleKind> schedules = {
+      {"linear", ScheduleKind::kLinear},
+      {"constant", ScheduleKind::kConstant},
+      {"cosine", ScheduleKind::kCosine}};
+  const JsonValue& optimizer =
+      At(recorded, Has(recorded, "adamw") ? "adamw" : "optimizer");
+  const std::vector<const JsonValue*> betas = Elements(At(optimizer, "betas"));
+  StepOptions options;
+  options.optimizer.kind = kinds.at(TextAt(optimizer, "kind", "adamw"));
+  options.optimizer.beta1 = NumberOf(*betas.at(0));
+  options.optimizer.beta2 = NumberOf(*betas.at(1));
+  options.optimizer.epsilon = NumberAt(optimizer, "eps");
+  options.optimizer.weight_decay = NumberAt(optimizer, "weight_decay");
+  options.schedule.kind = schedules.at(TextAt(recorded, "schedule", "linear"));
+  options.schedule.warmup_steps = WholeAt(recorded, "warmup_steps");
+  options.schedule.total_steps = WholeAt(recorded, "total_steps");
+  options.clip_norm = NumberAt(recorded, "clip");
+  if (Has(recorded, "label_smoothing")) {
+    options.label_smoothing = NumberAt(recorded, "label_smoothing");
+  }
+  return options;
+}
+
+std::string BatchName(double index) {
+  return "b" + std::to_string(static_cast<int>(index));
+}
+
+// A step is a batch, or a list of those that are accumulated.
+std::vector<Batch> PartsOf(const JsonValue& step, const Tensors& batches) {
+  std::vector<Batch> parts;
+  if (step.is(JsonKind::kNumber)) {
+    parts.push_back(BatchOf(batches, BatchName(step.number)));
+  }
+  for (const JsonValue* each : Elements(step)) {
+    parts.push_back(BatchOf(batches, BatchName(NumberOf(*each))));
+  }
+  return parts;
+}
+
+void AddSteps(Stepper& stepper, const JsonValue& recorded,
+              const Tensors& batches, Figures& figures) {
+  const std::vector<const JsonValue*> steps = Elements(At(recorded, "steps"));
+  const std::vector<const JsonValue*> order = Elements(At(recorded, "order"));
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const std::vector<Batch> parts = PartsOf(*order.at(i), batches);
+    const StepResult step = OrThrow(stepper.Step(parts));
+    const std::string at = "step " + std::to_string(i + 1) + " ";
+    figures.push_back({FigureKind::kStep, at + "loss",
+                       NumberAt(*steps[i], "loss"), step.loss});
+    figures.push_back({FigureKind::kStep, at + "norm",
+                       NumberAt(*steps[i], "grad_norm"), step.grad_norm});
+    figures.push_back({FigureKind::kFactor, at + "factor",
+                       NumberAt(*steps[i], "lr_factor"), step.factor});
+  }
+  int index = 0;
+  for (const JsonValue* loss : Elements(At(recorded, "final_eval_loss"))) {
+    const std::string name = BatchName(index++);
+    const Prediction now = OrThrow(stepper.Predict(BatchOf(batches, name)));
+    figures.push_back({FigureKind::kStep, "final loss of " + name,
+                       NumberOf(*loss), now.loss});
+  }
+}
+
+void AddWeights(const Stepper& stepper, const Model& start,
+                const JsonValue& recorded, Figures& figures) {
+  const std::set<std::string> undetermined = TextsAt(recorded, "undetermined");
+  for (std::size_t i = 0; i < start.parameters().size(); ++i) {
+    const Parameter& now = stepper.model().parameters()[i];
+    const std::string& name = now.spec.name;
+    if (undetermined.contains(name)) continue;
+    const JsonValue& weights = At(At(recorded, "final_weights"), name);
+    const at::Tensor value = now.value.detach().to(at::kCPU);
+    const at::Tensor moved = value - start.parameters()[i].value;
+    AddSummary(FigureKind::kWeight, name, weights, value, figures);
+    figures.push_back({FigureKind::kWeight, name + " moved",
+                       NumberAt(weights, "delta_abs_sum"),
+                       moved.to(at::kDouble).abs().sum().item<double>()});
+    if (!stepper.plan().parameters[i].trains()) {
+      const bool same = value.equal(start.parameters()[i].value);
+      figures.push_back({FigureKind::kExact, name + " stays, bit for bit", 1.0,
+                         same ? 1.0 : 0.0});
+    }
+  }
+}
+
+}  // namespace
+
+Figures TrajectoryFigures(const fs::path& trajectory, const Device& device) {
+  const fs::path root = trajectory.parent_path().parent_path();
+  const RecordedJson file(trajectory);
+  const JsonValue& recorded = file.root();
+  const fs::path folder = root / TextAt(recorded, "model");
+  const Tensors batches = RecordedTensors(root / TextAt(recorded, "batches"));
+  const Model start = RecordedModel(folder).model;
+  Model model = RecordedModel(folder).model.To(device.torch());
+  const FreezePlan plan = OrThrow(MakeFreezePlan(
+      model.config(), model.head(), RatesOf(recorded), SemanticsOf(recorded)));
+  Stepper stepper = OrThrow(Stepper::Make(model, plan, OptionsOf(recorded)));
+  Figures figures;
+  AddSteps(stepper, recorded, batches, figures);
+  AddWeights(stepper, start, recorded, figures);
+  return figures;
+}
+
+}  // namespace frostline

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Models, and training step by step, against what transformers and torch.optim
+// computed from the same files; on the processor.
+#include <filesystem>
+#include <string>
+
+#include "tests/parity/figures/torch_figures.h"
+#include "tests/parity/figures/torch_recordings.h"
+#include "tests/parity/parity.h"
+
+namespace frostline {
+namespace {
+
+using Compute = Figures (*)(const std::filesystem::path&, const Device&);
+
+ParityCheck CheckOf(Compute compute) {
+  return [compute](const std::string& path, ParityResult& result) {
+    const Device processor = OrThrow(Device::Open("cpu"));
+    for (const Figure& each : compute(path, processor)) {
+      result.Near(each.what, each.expected, each.actual,
+                  Limits().Of(each.kind));
+    }
+  };
+}
+
+const bool kRegistered =
+    RegisterParity("model", R"((.*/)?models/[^/]+/expected\.json)",
+                   CheckOf(ModelFigures)) &&
+    RegisterParity("trajectory", R"((.*/)?trajectories/[^/]+\.json)",
+                   CheckOf(TrajectoryFigures));
+
+}  // namespace
+}  // namespace frostline
