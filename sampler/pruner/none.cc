@@ -2,6 +2,7 @@
 #include "sampler/pruner/none.h"
 
 #include "base/status_macros.h"
+#include "sampler/options.h"
 
 namespace frostline {
 namespace {
@@ -17,9 +18,9 @@ class NoPruner final : public Pruner {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Pruner>> MakeNoPruner(
-    const Options& options, const std::vector<Objective>& /*objectives*/) {
-  const OptionReader reader(ErrorId::kPrunerInvalid, "pruner none",
-                            "pruner.options", options);
+    const PrunerSpec& spec, const Objective& /*objective*/) {
+  const OptionReader reader(ErrorId::kPrunerInvalid, "pruner none", spec.field,
+                            spec.options);
   RETURN_IF_ERROR(reader.Finish());
   return std::make_unique<NoPruner>();
 }

@@ -7,15 +7,13 @@
 #define FROSTLINE_SAMPLER_PRUNER_NONE_H_
 
 #include <memory>
-#include <vector>
 
-#include "sampler/options.h"
 #include "sampler/pruner/pruner.h"
 
 namespace frostline {
 
 absl::StatusOr<std::unique_ptr<Pruner>> MakeNoPruner(
-    const Options& options, const std::vector<Objective>& objectives);
+    const PrunerSpec& spec, const Objective& objective);
 
 }  // namespace frostline
 

@@ -6,7 +6,7 @@
 // running trial should stop. It stops nothing itself; the answer rides on the
 // reply to the worker's next report.
 //
-// It sees the first objective's intermediate values only. Its answer is a
+// It sees the intermediate values of the one objective. Its answer is a
 // function of the history, so a study replays.
 #ifndef FROSTLINE_SAMPLER_PRUNER_PRUNER_H_
 #define FROSTLINE_SAMPLER_PRUNER_PRUNER_H_
@@ -42,9 +42,12 @@ class Pruner {
 struct PrunerSpec {
   std::string name = "none";
   std::map<std::string, std::string> options;
+  std::string study = {};                // its id: hyperband deals by it
+  std::string field = "pruner.options";  // where the options stand
 };
 
-// PRUNER_INVALID for an unknown name or option.
+// PRUNER_INVALID for an unknown name or option, and for any pruner but none
+// where there are several objectives.
 absl::StatusOr<std::unique_ptr<Pruner>> MakePruner(
     const PrunerSpec& spec, const std::vector<Objective>& objectives);
 

@@ -55,6 +55,11 @@ TEST(FiguresTest, TheFurthestOfAKindIsANanWhereThereIsOne) {
   EXPECT_EQ(Furthest(figures, FigureKind::kWeight), nullptr);
 }
 
+TEST(FiguresTest, OnADeviceSumsOfWeightsAreNotDivided) {
+  EXPECT_EQ(OffOnDevice({FigureKind::kWeight, "", 100.0, 102.0}), 2.0);
+  EXPECT_EQ(OffOnDevice({FigureKind::kStep, "", 100.0, 102.0}), 0.02);
+}
+
 TEST(RecordingsTest, AKnownKindIsRecognisedByPatternInAnyFolder) {
   EXPECT_EQ(Classify("pruner_new_option.json").kind, "pruner");
   EXPECT_EQ(Classify("fanova_3.json").kind, "fanova");

@@ -13,7 +13,9 @@ const char* NameOf(FigureKind kind) {
     case FigureKind::kBf16:
       return "logits in bf16";
     case FigureKind::kGradient:
-      return "gradients and their norm";
+      return "gradients";
+    case FigureKind::kNorm:
+      return "norm of the gradients";
     case FigureKind::kStep:
       return "losses and norms";
     case FigureKind::kWeight:
@@ -32,12 +34,19 @@ double Off(double expected, double actual) {
   return std::abs(actual - expected) / std::max(1.0, std::abs(expected));
 }
 
+double OffOnDevice(const Figure& figure) {
+  const bool whole =
+      figure.kind == FigureKind::kNorm || figure.kind == FigureKind::kWeight;
+  return whole ? std::abs(figure.actual - figure.expected)
+               : Off(figure.expected, figure.actual);
+}
+
 const Figure* Furthest(const Figures& figures, FigureKind kind) {
   const Figure* furthest = nullptr;
   double off = -1.0;
   for (const Figure& each : figures) {
     if (each.kind != kind) continue;
-    const double its = Off(each.expected, each.actual);
+    const double its = OffOnDevice(each);
     if (its <= off || std::isnan(off)) continue;
     off = its;
     furthest = &each;
@@ -52,6 +61,7 @@ double Limits::Of(FigureKind kind) const {
     case FigureKind::kBf16:
       return bf16;
     case FigureKind::kGradient:
+    case FigureKind::kNorm:
     case FigureKind::kStep:
     case FigureKind::kWeight:
       return backward;

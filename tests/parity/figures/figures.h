@@ -16,16 +16,17 @@ namespace frostline {
 enum class FigureKind {
   kForward,   // logits, hidden states, losses of a model
   kBf16,      // logits in bf16, as a share of the largest, at least of 1
-  kGradient,  // gradients and their norm
+  kGradient,  // of single weights
+  kNorm,      // of all gradients
   kStep,      // losses and norms while training, losses afterwards
   kWeight,    // after training, and how far they went
   kFactor,    // of a schedule
   kExact,     // must be the same: 1 where it is so
 };
 inline constexpr std::array kFigureKinds = {
-    FigureKind::kForward, FigureKind::kBf16,   FigureKind::kGradient,
-    FigureKind::kStep,    FigureKind::kWeight, FigureKind::kFactor,
-    FigureKind::kExact};
+    FigureKind::kForward, FigureKind::kBf16, FigureKind::kGradient,
+    FigureKind::kNorm,    FigureKind::kStep, FigureKind::kWeight,
+    FigureKind::kFactor,  FigureKind::kExact};
 
 // "gradients"
 const char* NameOf(FigureKind kind);
@@ -42,8 +43,12 @@ using Figures = std::vector<Figure>;
 // NaNs, NaN where one of them is.
 double Off(double expected, double actual);
 
-// The figure of a kind that is furthest off, a NaN further than all others;
-// null when there is none of that kind.
+// The same for a figure that must hold on every device, where norms and weights
+// are not divided: sums over many numbers are large while each is near.
+double OffOnDevice(const Figure& figure);
+
+// The figure of a kind that is furthest off on a device, a NaN further than all
+// others; null when there is none of that kind.
 const Figure* Furthest(const Figures& figures, FigureKind kind);
 
 // How far off a figure may be: of a processor, unless other limits are given.

@@ -105,7 +105,7 @@ void AddGradients(Model& model, const JsonValue& expected, const Batch& batch,
                  gradient, figures);
     }
   }
-  figures.push_back({FigureKind::kGradient, "norm of the gradients",
+  figures.push_back({FigureKind::kNorm, "norm of the gradients",
                      NumberAt(expected, "grad_norm"), std::sqrt(squares)});
 }
 

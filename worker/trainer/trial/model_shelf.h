@@ -56,8 +56,9 @@ class ModelShelf {
 
   ModelEntries models_;
   const Device* device_;
-  Shelf<std::string, Pretrained> weights_;
-  Shelf<std::string, Tokenizer> tokenizers_;
+  // A slot works on one study, or on two by turns; weights may fill a GPU.
+  Shelf<std::string, Pretrained> weights_{2};
+  Shelf<std::string, Tokenizer> tokenizers_{2};
 };
 
 }  // namespace frostline

@@ -21,6 +21,8 @@ class Shelf {
  public:
   using Held = std::shared_ptr<const Value>;
 
+  explicit Shelf(std::size_t most) : most_(most) {}
+
   // Null when it is not there.
   Held Find(const Key& key) {
     const auto at = std::ranges::find(entries_, key, &Entry::first);
@@ -30,9 +32,7 @@ class Shelf {
   }
 
   Held Put(const Key& key, Value value) {
-    // A node runs one or two studies at a time.
-    constexpr std::size_t kMost = 8;
-    if (entries_.size() >= kMost) entries_.pop_back();
+    if (entries_.size() >= most_) entries_.pop_back();
     entries_.insert(entries_.begin(),
                     {key, std::make_shared<const Value>(std::move(value))});
     return entries_.front().second;
@@ -41,6 +41,7 @@ class Shelf {
  private:
   using Entry = std::pair<Key, Held>;
 
+  std::size_t most_;
   std::vector<Entry> entries_;
 };
 

@@ -64,9 +64,9 @@ class Workbench {
 
   DataLoader data_loader_;
   ModelShelf models_;
-  Shelf<DataRequest, TaskData> data_;
-  Shelf<std::pair<DataRequest, std::string>, DataPart> others_;
-  Shelf<std::string, TokenStore> tokens_;
+  Shelf<DataRequest, TaskData> data_{4};
+  Shelf<std::pair<DataRequest, std::string>, DataPart> others_{16};
+  Shelf<std::string, TokenStore> tokens_{24};
 };
 
 }  // namespace frostline

@@ -23,6 +23,10 @@
 namespace frostline {
 namespace {
 
+// Here the limit of bf16 is 3e-2: transformers itself, under autocast,
+// is 2.0e-2 off on this model's first batch and 2.8e-2 on its second.
+constexpr char kCoarseInBf16[] = "distilbert-sst2";
+
 struct Arguments {
   std::string device = "auto";
   std::string time;  // empty: not timed
@@ -89,9 +93,8 @@ void Check(const std::string& name, const std::string& file,
   for (const FigureKind kind : kFigureKinds) {
     const Figure* furthest = Furthest(figures, kind);
     if (furthest == nullptr) continue;
-    verdicts.Near(name + " " + NameOf(kind),
-                  Off(furthest->expected, furthest->actual), limits.Of(kind),
-                  Told(*furthest));
+    verdicts.Near(name + " " + NameOf(kind), OffOnDevice(*furthest),
+                  limits.Of(kind), Told(*furthest));
   }
 }
 
@@ -108,8 +111,9 @@ void RunAll(Device device, Verdicts& verdicts) {
   const std::vector<std::string> runs = Recorded("trajectories", ".json");
   for (const std::string& each : models) {
     const std::string name = "models/" + each;
-    Check(name, name + "/expected.json", ModelAndBf16, device, limits,
-          verdicts);
+    Limits its = limits;
+    if (each == kCoarseInBf16) its.bf16 = 3e-2;
+    Check(name, name + "/expected.json", ModelAndBf16, device, its, verdicts);
   }
   for (const std::string& each : runs) {
     const std::string name = "trajectories/" + each;

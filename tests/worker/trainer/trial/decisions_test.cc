@@ -9,6 +9,7 @@
 #include "worker/trainer/trial/early_stopping.h"
 #include "worker/trainer/trial/fault_text.h"
 #include "worker/trainer/trial/progress.h"
+#include "worker/trainer/trial/shelf.h"
 #include "worker/trainer/trial/thaw.h"
 
 namespace frostline {
@@ -92,6 +93,20 @@ TEST(TrialProgress, ANoteThatIsMissingOrNoNumberIsNamed) {
   EXPECT_EQ(ParseProgress(notes).fault().kind, FaultKind::kInconsistent);
   notes.erase("batch");
   EXPECT_THAT(ParseProgress(notes).fault().cause, testing::HasSubstr("batch"));
+}
+
+TEST(Shelf, TheOneLongestUnusedGoesAndWhoHoldsItKeepsIt) {
+  Shelf<int, std::string> shelf(2);
+  const auto one = shelf.Put(1, "one");
+  shelf.Put(2, "two");
+  EXPECT_EQ(shelf.Find(1), one);  // so that two is the older
+  shelf.Put(3, "three");
+  EXPECT_EQ(shelf.Find(2), nullptr);
+  EXPECT_NE(shelf.Find(1), nullptr);
+  shelf.Put(4, "four");
+  shelf.Put(5, "five");
+  EXPECT_EQ(shelf.Find(1), nullptr);
+  EXPECT_EQ(*one, "one");
 }
 
 TEST(FaultText, HasAnIdOfTheCatalogue) {

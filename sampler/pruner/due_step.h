@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: due_step.h
+//
+// When a trial is looked at by pruners that do so at every so many steps.
+#ifndef FROSTLINE_SAMPLER_PRUNER_DUE_STEP_H_
+#define FROSTLINE_SAMPLER_PRUNER_DUE_STEP_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "study/history.h"
+
+namespace frostline {
+
+// Whether the newest value is the first one at or after a multiple of
+// `interval` steps, counted from `warmup_steps`. REQUIRES: values not empty.
+inline bool IsDue(const std::vector<IntermediateValue>& values,
+                  std::int64_t warmup_steps, std::int64_t interval) {
+  const std::int64_t step = values.back().step;
+  if (step < warmup_steps) return false;
+  const std::int64_t due = step - (step - warmup_steps) % interval;
+  return values.size() < 2 || values[values.size() - 2].step < due;
+}
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_PRUNER_DUE_STEP_H_

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: ladder.h
+//
+// The rungs of successive halving: who came to each with which loss, and
+// whether the next one may go on. It knows nothing of histories.
+#ifndef FROSTLINE_SAMPLER_PRUNER_LADDER_H_
+#define FROSTLINE_SAMPLER_PRUNER_LADDER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sampler/pruner/pruner.h"
+
+namespace frostline {
+
+struct LadderRules {
+  std::int64_t min_resource = 1;
+  std::int64_t reduction = 4;
+  std::int64_t early_stopping_rate = 0;
+  std::int64_t bootstrap_count = 0;
+};
+
+// A trial's losses at the rungs it has completed, lowest rung first.
+using Climb = std::vector<double>;
+
+class Ladder {
+ public:
+  explicit Ladder(const LadderRules& rules) : rules_(rules) {}
+
+  // The trial has come to `step`: completes every rung up to there from which
+  // it may go on, and says why it may not go on from one. O(trials at a rung)
+  // for each rung.
+  PruneDecision Enter(std::int64_t step, double loss, Climb& climb);
+
+  // Forgets that the trial was ever there.
+  void Remove(Climb& climb);
+
+ private:
+  bool HasReached(std::int64_t step, std::size_t rung) const;
+
+  LadderRules rules_;
+  std::vector<std::vector<double>> rungs_;  // losses, the lowest first
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_PRUNER_LADDER_H_

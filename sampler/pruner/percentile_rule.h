@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: percentile_rule.h
+//
+// What the median and percentile pruners share: the rule and its options.
+#ifndef FROSTLINE_SAMPLER_PRUNER_PERCENTILE_RULE_H_
+#define FROSTLINE_SAMPLER_PRUNER_PERCENTILE_RULE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sampler/options.h"
+#include "sampler/pruner/pruner.h"
+
+namespace frostline {
+
+struct PercentileOptions {
+  double percentile = 50.0;
+  std::int64_t startup_trials = 5;
+  std::int64_t warmup_steps = 0;
+  std::int64_t interval = 1;
+  std::int64_t min_trials = 1;
+};
+
+// All of them but the percentile.
+PercentileOptions ReadPercentileOptions(OptionReader& reader);
+
+// `name` is what reasons call the percentile.
+std::unique_ptr<Pruner> MakePercentileRule(const PercentileOptions& options,
+                                           std::string name,
+                                           const Objective& objective);
+
+// Between two values it is interpolated in a straight line. REQUIRES: values
+// not empty, none NaN.
+double PercentileOf(std::vector<double> values, double percentile);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_PRUNER_PERCENTILE_RULE_H_

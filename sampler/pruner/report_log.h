@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: report_log.h
+//
+// Reads a history's change log as a sequence of reports and ends, for pruners
+// to which the order matters: who came to a rung first. What it tells is a
+// function of the log and the trials as they are now, so one who starts late is
+// told the same, provided that each report was a change of its own.
+#ifndef FROSTLINE_SAMPLER_PRUNER_REPORT_LOG_H_
+#define FROSTLINE_SAMPLER_PRUNER_REPORT_LOG_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "study/history.h"
+
+namespace frostline {
+
+class ReportReader {
+ public:
+  virtual ~ReportReader() = default;
+
+  // trial.intermediate[index] was reported. What is told of the trial later
+  // may be known already: do not look at later values or the state.
+  virtual void OnReport(const Observation& trial, std::size_t index) = 0;
+  virtual void OnSuccess(const Observation& trial) = 0;
+  // All that was told of the trial is void: another attempt begins.
+  virtual void OnRestart(const Observation& trial) = 0;
+  // All that was told is void: another history.
+  virtual void OnAnew() = 0;
+};
+
+class ReportLog {
+ public:
+  // Tells each thing once. O(changes since the last call).
+  void CatchUp(const History& history, ReportReader& reader);
+
+ private:
+  struct Told {
+    std::size_t reports = 0;
+    std::int64_t last_step = 0;
+    bool ended = false;
+  };
+
+  // How many of the trial's reports were there when `later` changes of it were
+  // still to come.
+  static std::size_t CountReports(const Observation& trial, std::size_t later);
+  void Tell(const Observation& trial, std::size_t later, Told& told,
+            ReportReader& reader);
+
+  std::int64_t revision_ = 0;
+  std::vector<Told> told_;  // as History::trials()
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_PRUNER_REPORT_LOG_H_

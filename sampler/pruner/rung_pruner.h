@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: rung_pruner.h
+//
+// What asha and hyperband have in common: trials climb ladders in the order in
+// which they report. All it remembers follows from the history's change log. A
+// trial that was refused at a rung stays refused.
+#ifndef FROSTLINE_SAMPLER_PRUNER_RUNG_PRUNER_H_
+#define FROSTLINE_SAMPLER_PRUNER_RUNG_PRUNER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sampler/options.h"
+#include "sampler/pruner/ladder.h"
+#include "sampler/pruner/pruner.h"
+#include "sampler/pruner/report_log.h"
+
+namespace frostline {
+
+class RungPruner : public Pruner, private ReportReader {
+ public:
+  explicit RungPruner(Objective objective) : objective_(std::move(objective)) {}
+
+  PruneDecision Judge(const History& history, std::int64_t number) override;
+
+ protected:
+  // The rules of each bracket's ladder; empty while they cannot be known.
+  // `longest` is the last step among the trials that have succeeded. Asked at
+  // each report until it answers.
+  virtual std::vector<LadderRules> Plan(
+      std::optional<std::int64_t> longest) const = 0;
+  // In [0, brackets).
+  virtual std::size_t BracketOf(std::int64_t number,
+                                std::size_t brackets) const = 0;
+
+ private:
+  struct Climber {
+    Climb climb;
+    PruneDecision decision;
+  };
+
+  void OnReport(const Observation& trial, std::size_t index) override;
+  void OnSuccess(const Observation& trial) override;
+  void OnRestart(const Observation& trial) override;
+  void OnAnew() override;
+
+  Objective objective_;
+  ReportLog log_;
+  std::optional<std::int64_t> longest_;
+  std::vector<Ladder> ladders_;  // one a bracket
+  std::unordered_map<std::int64_t, Climber> climbers_;
+};
+
+// An option that is "auto", the default, or a whole number from 1.
+std::optional<std::int64_t> ReadResource(OptionReader& reader,
+                                         const Options& options,
+                                         const std::string& name);
+
+// Rungs to come to first are not known while `resource` is to be found out.
+absl::Status CheckBootstrap(const PrunerSpec& spec, std::int64_t count,
+                            const std::string& resource);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_PRUNER_RUNG_PRUNER_H_

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: signed_rank.h
+//
+// The signed-rank test of Wilcoxon (1945).
+#ifndef FROSTLINE_SAMPLER_PRUNER_SIGNED_RANK_H_
+#define FROSTLINE_SAMPLER_PRUNER_SIGNED_RANK_H_
+
+#include <vector>
+
+namespace frostline {
+
+// The probability that differences symmetric about 0 have signed ranks as high
+// as these or higher. Zeros count half to each side. Exact for up to 50
+// differences, or 13 where some are equal in size or zero; else by the normal
+// approximation, corrected for ties. NaN for more than 13 zeros and nothing
+// else. REQUIRES: finite numbers, at least one.
+double SignedRankProbability(const std::vector<double>& differences);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_PRUNER_SIGNED_RANK_H_

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: threshold.h
+//
+// Stops a trial whose newest value is NaN or lies outside fixed bounds,
+// whatever the direction.
+//
+// Options: lower, upper: the bounds, at least one of them; warmup_steps (0) and
+// interval (1) as of the percentile pruner.
+#ifndef FROSTLINE_SAMPLER_PRUNER_THRESHOLD_H_
+#define FROSTLINE_SAMPLER_PRUNER_THRESHOLD_H_
+
+#include <memory>
+
+#include "sampler/pruner/pruner.h"
+
+namespace frostline {
+
+absl::StatusOr<std::unique_ptr<Pruner>> MakeThresholdPruner(
+    const PrunerSpec& spec, const Objective& objective);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_PRUNER_THRESHOLD_H_
