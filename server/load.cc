@@ -28,6 +28,7 @@ absl::StatusOr<std::shared_ptr<const CheckedStudy>> CheckStored(
         "restore the database from a backup");
   }
   ASSIGN_OR_RETURN(CheckedStudy checked, CheckStudy(spec, settings, defaults));
+  checked.pruner.study = row.id;
   return std::make_shared<const CheckedStudy>(std::move(checked));
 }
 

@@ -98,6 +98,7 @@ absl::StatusOr<v1::CreateStudyReply> Coordinator::Impl::CreateStudy(
   while (spec.seed() == 0) spec.set_seed(seeds_.Next());
   ASSIGN_OR_RETURN(CheckedStudy checked,
                    CheckStudy(spec, request.settings(), DefaultLease()));
+  checked.pruner.study = request.study_id();
   StudyRow row;
   row.id = request.study_id();
   row.spec = spec.SerializeAsString();
@@ -221,6 +222,7 @@ absl::StatusOr<v1::Study> Coordinator::Impl::UpdateStudy(
                                 replace, &settings);
   ASSIGN_OR_RETURN(CheckedStudy checked,
                    CheckStudy(book->checked().spec, settings, DefaultLease()));
+  checked.pruner.study = book->row().id;
   if (settings.budget().trials() < book->BudgetTaken()) {
     return MakeError(ErrorId::kBudgetInvalid,
                      absl::StrCat(book->BudgetTaken(),

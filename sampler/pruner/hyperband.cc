@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/pruner/hyperband.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -27,8 +28,10 @@ class HyperbandPruner final : public RungPruner {
   std::vector<LadderRules> Plan(
       std::optional<std::int64_t> longest) const override {
     if (!max_resource_.has_value() && !longest.has_value()) return {};
-    const std::int64_t most =
-        max_resource_.has_value() ? *max_resource_ : *longest + 1;
+    // No step counts for more than an option could say.
+    const std::int64_t most = max_resource_.has_value()
+                                  ? *max_resource_
+                                  : std::min(*longest, kMostResource - 1) + 1;
     // Trials too short for a first rung: nobody can be judged by them.
     if (most < rules_.min_resource) return {};
     std::vector<LadderRules> plan(
@@ -58,7 +61,7 @@ absl::StatusOr<std::unique_ptr<Pruner>> MakeHyperbandPruner(
   OptionReader reader(ErrorId::kPrunerInvalid, "pruner hyperband", spec.field,
                       spec.options);
   LadderRules rules;
-  rules.min_resource = reader.Int("min_resource", 1, 1, 1'000'000'000'000);
+  rules.min_resource = reader.Int("min_resource", 1, 1, kMostResource);
   const auto max_resource = ReadResource(reader, spec.options, "max_resource");
   rules.reduction = reader.Int("reduction_factor", 3, 2, 1'000'000);
   rules.bootstrap_count = reader.Int("bootstrap_count", 0, 0, 1'000'000'000);

@@ -53,13 +53,12 @@ void RungPruner::OnAnew() {
 std::optional<std::int64_t> ReadResource(OptionReader& reader,
                                          const Options& options,
                                          const std::string& name) {
-  constexpr std::int64_t kMost = 1'000'000'000'000;
   const auto given = options.find(name);
   if (given == options.end() || given->second == "auto") {
     reader.OneOf(name, "auto", {"auto"});
     return std::nullopt;
   }
-  return reader.Int(name, 1, 1, kMost);
+  return reader.Int(name, 1, 1, kMostResource);
 }
 
 absl::Status CheckBootstrap(const PrunerSpec& spec, std::int64_t count,

@@ -57,6 +57,9 @@ class RungPruner : public Pruner, private ReportReader {
   std::unordered_map<std::int64_t, Climber> climbers_;
 };
 
+// The most that any option of a resource, a number of steps, can be.
+inline constexpr std::int64_t kMostResource = 1'000'000'000'000;
+
 // An option that is "auto", the default, or a whole number from 1.
 std::optional<std::int64_t> ReadResource(OptionReader& reader,
                                          const Options& options,

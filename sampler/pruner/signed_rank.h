@@ -13,8 +13,7 @@ namespace frostline {
 // The probability that differences symmetric about 0 have signed ranks as high
 // as these or higher. Zeros count half to each side. Exact for up to 50
 // differences, or 13 where some are equal in size or zero; else by the normal
-// approximation, corrected for ties. NaN for more than 13 zeros and nothing
-// else. REQUIRES: finite numbers, at least one.
+// approximation, corrected for ties. REQUIRES: finite numbers, at least one.
 double SignedRankProbability(const std::vector<double>& differences);
 
 }  // namespace frostline

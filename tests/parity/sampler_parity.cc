@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TPE's densities, splits and truncated normals, and the median pruner, against
-// what Optuna 5 recorded.
+// TPE's densities, splits and truncated normals, and the decisions of pruners,
+// against what Optuna 5 recorded.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +9,8 @@
 #include <memory>
 #include <utility>
 
+#include "sampler/options.h"
+#include "sampler/pruner/brackets.h"
 #include "sampler/pruner/pruner.h"
 #include "sampler/tpe/numeric_axis.h"
 #include "sampler/tpe/parzen.h"
@@ -220,56 +222,116 @@ void CheckTruncatedNormal(const std::string& path, ParityResult& result) {
 }
 
 // Options by our names for them.
-std::map<std::string, std::string> PrunerOptions(const json& recorded) {
+Options PrunerOptions(const json& recorded) {
   const std::map<std::string, std::string> names = {
       {"n_startup_trials", "startup_trials"},
+      {"n_startup_steps", "startup_steps"},
       {"n_warmup_steps", "warmup_steps"},
       {"interval_steps", "interval"},
       {"n_min_trials", "min_trials"}};
-  std::map<std::string, std::string> options;
+  Options options;
   for (const auto& [name, value] : recorded.items()) {
-    if (names.contains(name)) options[names.at(name)] = value.dump();
+    if (name == "direction" || value.is_null()) continue;
+    if (name == "wrapped") {
+      options["wraps"] = value.begin().key();
+      for (const auto& [key, text] : PrunerOptions(value.begin().value())) {
+        options["wraps." + key] = text;
+      }
+      continue;
+    }
+    const auto ours = names.find(name);
+    options[ours == names.end() ? name : ours->second] =
+        value.is_string() ? value.get<std::string>() : value.dump();
   }
   return options;
 }
 
-void Replay(const json& events, Pruner& pruner, ParityResult& result) {
+// A recording is called after its pruner and what is special about it.
+std::string PrunerName(const json& input) {
+  const std::string name = input.at("pruner");
+  const std::string word = name.substr(0, name.find('_'));
+  return word == "sha" ? "asha" : word;
+}
+
+void Apply(const json& event, History& history) {
+  Observation trial;
+  trial.number = event.at("trial");
+  const Observation* const known = history.Find(trial.number);
+  if (known != nullptr) trial = *known;
+  const std::string what = event.at("op");
+  trial.state = TrialState::kRunning;
+  if (what == "end") {
+    const std::string state = event.at("state");
+    trial.state = state == "COMPLETE" ? TrialState::kSucceeded
+                  : state == "PRUNED" ? TrialState::kPruned
+                                      : TrialState::kFailed;
+    if (!event.at("value").is_null()) {
+      trial.values = {NumberOf(event.at("value"))};
+    }
+  } else if (what == "report") {
+    // Recorded in any order of steps; a history has them rising.
+    trial.intermediate.push_back(
+        {event.at("step"), NumberOf(event.at("value"))});
+    std::sort(trial.intermediate.begin(), trial.intermediate.end(),
+              [](const auto& a, const auto& b) { return a.step < b.step; });
+  }
+  history.Put(std::move(trial));
+}
+
+// Asks a pruner that has seen every report, and one that has seen none: what a
+// pruner remembers must follow from the history.
+void Replay(const json& events, const PrunerSpec& spec,
+            const Objective& objective, ParityResult& result) {
+  const auto pruner = MakePruner(spec, {objective});
+  if (!pruner.ok()) return result.Fail(std::string(pruner.status().message()));
   History history;
   for (const json& event : events) {
-    Observation trial;
-    trial.number = event.at("trial");
-    const Observation* const known = history.Find(trial.number);
-    if (known != nullptr) trial = *known;
-    const std::string what = event.at("op");
-    trial.state = TrialState::kRunning;
-    if (what == "end") {
-      const std::string state = event.at("state");
-      trial.state = state == "COMPLETE" ? TrialState::kSucceeded
-                    : state == "PRUNED" ? TrialState::kPruned
-                                        : TrialState::kFailed;
-    } else if (what == "report") {
-      trial.intermediate.push_back(
-          {event.at("step"), NumberOf(event.at("value"))});
-    }
-    history.Put(trial);
-    if (what != "report") continue;
-    result.True("trial " + std::to_string(trial.number) + " at step " +
-                    event.at("step").dump(),
-                pruner.Judge(history, trial.number).prune == event.at("prune"));
+    Apply(event, history);
+    if (event.at("op") != "report") continue;
+    const std::int64_t number = event.at("trial");
+    const std::string where = "trial " + std::to_string(number) + " at step " +
+                              event.at("step").dump();
+    const bool prune = event.at("prune");
+    result.True(where, (*pruner)->Judge(history, number).prune == prune);
+    const auto fresh = MakePruner(spec, {objective});
+    result.True(where + ", asked once",
+                (*fresh)->Judge(history, number).prune == prune);
   }
 }
 
-void CheckMedianPruner(const std::string& path, ParityResult& result) {
+void CompareBrackets(const json& run, const json& options,
+                     const std::string& study, ParityResult& result) {
+  const std::int64_t reduction = options.value("reduction_factor", 3);
+  const json& max = options.at("max_resource");
+  if (max.is_number()) {
+    result.True("number of brackets",
+                CountBrackets(options.at("min_resource"), max, reduction) ==
+                    run.at("n_brackets").get<std::size_t>());
+  }
+  const auto shares = BracketShares(run.at("n_brackets"), reduction);
+  result.True("budgets", run.at("budgets") == json(shares));
+  for (std::size_t n = 0; n < run.at("bracket_by_number_0_99").size(); ++n) {
+    result.True("bracket of trial " + std::to_string(n),
+                run.at("bracket_by_number_0_99")[n] ==
+                    BracketOf(study, static_cast<std::int64_t>(n), shares));
+  }
+}
+
+void CheckPruner(const std::string& path, ParityResult& result) {
   const json file = ReadJson(path);
   const json& options = file.at("input").at("options");
+  PrunerSpec spec;
+  spec.name = PrunerName(file.at("input"));
+  spec.options = PrunerOptions(options);
   const bool maximize = options.value("direction", "minimize") == "maximize";
+  const Objective objective = {
+      "value", maximize ? Direction::kMaximize : Direction::kMinimize};
   for (const auto& [name, run] : file.at("results").at(kVersion).items()) {
-    const auto pruner = MakePruner(
-        {.name = "median", .options = PrunerOptions(options)},
-        {{"value", maximize ? Direction::kMaximize : Direction::kMinimize}});
-    if (!pruner.ok())
-      return result.Fail(std::string(pruner.status().message()));
-    Replay(run.at("events"), **pruner, result);
+    spec.study = run.at("study_name");
+    Replay(run.at("events"), spec, objective, result);
+    if (spec.name == "hyperband") {
+      CompareBrackets(run, options, spec.study, result);
+    }
   }
 }
 
@@ -277,7 +339,7 @@ const bool kRegistered =
     RegisterParity("tpe_density", R"(tpe_density_.*\.json)", CheckDensity) &&
     RegisterParity("tpe_split", R"(tpe_split_.*\.json)", CheckSplit) &&
     RegisterParity("truncnorm", R"(truncnorm.*\.json)", CheckTruncatedNormal) &&
-    RegisterParity("pruner", R"(pruner_median_.*\.json)", CheckMedianPruner);
+    RegisterParity("pruner", R"(pruner_.*\.json)", CheckPruner);
 
 }  // namespace
 }  // namespace frostline

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "sampler/pruner/brackets.h"
 #include "storage/factory.h"
 #include "tests/server/driver.h"
 #include "tests/support/fake_clock.h"
@@ -330,6 +331,30 @@ TEST_F(CoordinatorTest, ThePrunerSpeaksOnTheReplyToAReport) {
             v1::Directive::STOP_PRUNED);
   EXPECT_EQ(driver_->Heartbeat("w", "boot-1", bad)->directives(0).action(),
             v1::Directive::STOP_PRUNED);
+}
+
+// Bracket 0 judges at step 1, bracket 1 at step 3.
+TEST_F(CoordinatorTest, HyperbandDealsTrialsOutByTheStudysId) {
+  v1::CreateStudyRequest request = ExampleStudy("a", 12);
+  request.mutable_settings()->mutable_pruner()->set_name("hyperband");
+  (*request.mutable_settings()
+        ->mutable_pruner()
+        ->mutable_options())["max_resource"] = "3";
+  ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, request));
+  ASSERT_OK(driver_->Register("w", "boot-1"));
+  const auto shares = BracketShares(2, 3);
+  int came = 0;
+  for (std::int64_t n = 0; n < 12; ++n) {
+    const v1::Lease lease = Acquire();
+    const double worse = 0.9 - 0.01 * static_cast<double>(n);
+    const bool judged = BracketOf("a", n, shares) == 0;
+    EXPECT_EQ(driver_->Report(lease, 1, worse)->directive().action() ==
+                  v1::Directive::STOP_PRUNED,
+              judged && came > 0)
+        << n;
+    came += judged ? 1 : 0;
+    ASSERT_OK(driver_->Finish(lease, worse));
+  }
 }
 
 TEST_F(CoordinatorTest,

@@ -1,108 +1,127 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What holds for every pruner.
 #include "sampler/pruner/pruner.h"
 
-#include <limits>
-
-#include "tests/support/status_matchers.h"
+#include "base/rng.h"
+#include "tests/sampler/pruner/pruner_world.h"
 
 namespace frostline {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
-
-void Report(History& history, std::int64_t number, TrialState state,
-            const std::vector<double>& values, std::int64_t stride = 1) {
-  Observation trial;
-  trial.number = number;
-  trial.state = state;
-  for (std::size_t s = 0; s < values.size(); ++s) {
-    trial.intermediate.push_back(
-        {static_cast<std::int64_t>(s) * stride, values[s]});
-  }
-  history.Put(trial);
-}
-
-// Five trials that succeeded with 1, 2, 3, 4, 5 at every step.
-History FiveTrials() {
-  History history;
-  for (int i = 0; i < 5; ++i) {
-    const double value = i + 1.0;
-    Report(history, i, TrialState::kSucceeded, {value, value, value, value});
-  }
-  return history;
-}
-
-bool Judge(const std::map<std::string, std::string>& options,
-           const History& history,
-           const std::vector<Objective>& objectives = kLoss) {
-  auto pruner = MakePruner({.name = "median", .options = options}, objectives);
-  return (*pruner)->Judge(history, 9).prune;
-}
-
-TEST(MedianPruner, StopsWhatIsWorseThanTheMedianAndSaysWhy) {
-  History history = FiveTrials();
-  ASSERT_OK_AND_ASSIGN(const auto pruner,
-                       MakePruner({.name = "median", .options = {}}, kLoss));
-  Report(history, 9, TrialState::kRunning, {3.0});
-  EXPECT_FALSE(pruner->Judge(history, 9).prune);
-  Report(history, 9, TrialState::kRunning, {3.5, 3.1});
-  const PruneDecision decision = pruner->Judge(history, 9);
-  EXPECT_TRUE(decision.prune);
-  EXPECT_EQ(decision.reason,
-            "best loss up to step 1 is 3.1, median of 5 trials is 3");
-}
-
-TEST(MedianPruner, ATrialsBestValueCountsAndTheDirection) {
-  History history = FiveTrials();
-  Report(history, 9, TrialState::kRunning, {2.0, 99.0});
-  EXPECT_FALSE(Judge({}, history));
-  EXPECT_FALSE(Judge({}, history, {{"acc", Direction::kMaximize}}));
-  Report(history, 9, TrialState::kRunning, {2.0, 2.5});
-  EXPECT_TRUE(Judge({}, history, {{"acc", Direction::kMaximize}}));
-}
-
-TEST(MedianPruner, WaitsForTrialsStepsAndItsInterval) {
-  History history = FiveTrials();
-  Report(history, 9, TrialState::kRunning, {9.0, 9.0, 9.0});
-  EXPECT_TRUE(Judge({}, history));
-  EXPECT_FALSE(Judge({{"startup_trials", "6"}}, history));
-  EXPECT_FALSE(Judge({{"min_trials", "6"}}, history));
-  EXPECT_FALSE(Judge({{"warmup_steps", "3"}}, history));
-  EXPECT_FALSE(Judge({{"interval", "3"}}, history));
-  EXPECT_TRUE(Judge({{"interval", "2"}}, history));
-}
-
-TEST(MedianPruner, NothingButNanIsStoppedAndNanAmongOthersIsPassedOver) {
-  History history = FiveTrials();
-  Report(history, 9, TrialState::kRunning, {kNaN, kNaN});
-  EXPECT_TRUE(Judge({}, history));
-  Report(history, 0, TrialState::kSucceeded, {kNaN});
-  Report(history, 9, TrialState::kRunning, {3.2});
-  EXPECT_FALSE(Judge({}, history));  // the median of 2, 3, 4, 5 is 3.5
-}
-
 TEST(Pruners, AnEndedUnknownOrSilentTrialIsNeverPruned) {
   for (const std::string& name : PrunerNames()) {
-    ASSERT_OK_AND_ASSIGN(const auto pruner,
-                         MakePruner({.name = name, .options = {}}, kLoss));
+    const auto pruner = Made(name, LeastOptions(name));
     History history = FiveTrials();
-    EXPECT_FALSE(pruner->Judge(history, 9).prune);
-    Report(history, 9, TrialState::kRunning, {});
-    EXPECT_FALSE(pruner->Judge(history, 9).prune);
-    Report(history, 9, TrialState::kFailed, {99.0});
-    EXPECT_FALSE(pruner->Judge(history, 9).prune);
+    EXPECT_FALSE(pruner->Judge(history, 9).prune) << name;
+    Put(history, 9, TrialState::kRunning, {});
+    EXPECT_FALSE(pruner->Judge(history, 9).prune) << name;
+    Put(history, 9, TrialState::kFailed, {99, 99, 99, 99, 99, 99});
+    EXPECT_FALSE(pruner->Judge(history, 9).prune) << name;
   }
 }
 
-TEST(Pruners, UnknownNamesAndOptionsAreRefused) {
+TEST(Pruners, SeveralObjectivesAreRefusedByAllButNone) {
+  std::vector<Objective> two = kLoss;
+  two.push_back(kAccuracy[0]);
+  for (const std::string& name : PrunerNames()) {
+    const auto pruner =
+        MakePruner({.name = name, .options = LeastOptions(name)}, two);
+    if (name == "none") {
+      EXPECT_OK(pruner);
+      continue;
+    }
+    EXPECT_THAT(pruner, FailsAt(ErrorId::kPrunerInvalid, "pruner.name"));
+  }
+}
+
+struct BadOption {
+  std::string pruner;
+  Options options;
+  std::string field;  // below pruner.options
+};
+
+TEST(Pruners, AWrongOptionIsNamed) {
+  const std::vector<BadOption> cases = {
+      {"none", {{"x", "1"}}, "x"},
+      {"median", {{"interval", "0"}}, "interval"},
+      {"median", {{"percentile", "50"}}, "percentile"},
+      {"percentile", {{"percentile", "100.5"}}, "percentile"},
+      {"percentile", {{"min_trials", "0"}}, "min_trials"},
+      {"asha", {{"reduction_factor", "1"}}, "reduction_factor"},
+      {"asha", {{"min_resource", "0"}}, "min_resource"},
+      {"asha", {{"min_resource", "some"}}, "min_resource"},
+      {"asha", {{"min_early_stopping_rate", "-1"}}, "min_early_stopping_rate"},
+      {"asha", {{"bootstrap_count", "2"}}, "bootstrap_count"},
+      {"hyperband", {{"min_resource", "auto"}}, "min_resource"},
+      {"hyperband", {{"bootstrap_count", "2"}}, "bootstrap_count"},
+      {"hyperband",
+       {{"min_resource", "9"}, {"max_resource", "8"}},
+       "max_resource"},
+      {"threshold", {}, "upper"},
+      {"threshold", {{"lower", "nan"}}, "lower"},
+      {"threshold", {{"lower", "2"}, {"upper", "1"}}, "lower"},
+      {"patient", {{"patience", "-1"}}, "patience"},
+      {"patient", {{"min_delta", "-0.1"}}, "min_delta"},
+      {"patient", {{"wraps", "asha"}}, "wraps"},
+      {"patient", {{"wraps.interval", "2"}}, "wraps"},
+      {"patient",
+       {{"wraps", "median"}, {"wraps.interval", "0"}},
+       "wraps.interval"},
+      {"wilcoxon", {{"p_threshold", "1.1"}}, "p_threshold"},
+      {"wilcoxon", {{"startup_steps", "few"}}, "startup_steps"},
+  };
+  for (const BadOption& bad : cases) {
+    EXPECT_THAT(MakePruner({.name = bad.pruner, .options = bad.options}, kLoss),
+                FailsAt(ErrorId::kPrunerInvalid, "pruner.options." + bad.field))
+        << bad.pruner;
+  }
   EXPECT_THAT(MakePruner({.name = "medain", .options = {}}, kLoss),
               FailsAt(ErrorId::kPrunerInvalid, "pruner.name"));
-  EXPECT_THAT(MakePruner({.name = "none", .options = {{"x", "1"}}}, kLoss),
-              FailsAt(ErrorId::kPrunerInvalid, "pruner.options.x"));
-  EXPECT_THAT(
-      MakePruner({.name = "median", .options = {{"interval", "0"}}}, kLoss),
-      FailsAt(ErrorId::kPrunerInvalid, "pruner.options.interval"));
+}
+
+// A report, or an end, of some trial; any value.
+void Happen(History& history, Rng& rng) {
+  const std::vector<double> odd = {kNaN, kInfinity, -kInfinity, 1e308, -1e308};
+  const auto number = static_cast<std::int64_t>(rng.Below(20));
+  const Observation* const trial = history.Find(number);
+  if (trial != nullptr && IsTerminal(trial->state)) return;
+  const bool silent = trial == nullptr || trial->intermediate.empty();
+  if (!silent && rng.Below(12) == 0) {
+    const bool good = rng.Below(2) == 0;
+    Observation ended = *trial;
+    ended.state = good ? TrialState::kSucceeded : TrialState::kPruned;
+    if (good) ended.values = {rng.Uniform()};
+    history.Put(std::move(ended));
+    return;
+  }
+  const std::int64_t last = silent ? 0 : trial->intermediate.back().step;
+  Report(history, number, last + 1 + static_cast<std::int64_t>(rng.Below(5)),
+         rng.Below(10) == 0 ? odd[rng.Below(odd.size())] : rng.Uniform());
+}
+
+// The server restarts, and a study must not be judged by other rules then.
+TEST(Pruners, WhatOneRemembersFollowsFromTheHistory) {
+  for (const std::string& name : PrunerNames()) {
+    int pruned = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      Rng rng(seed, 0);
+      const auto pruner = Made(name, LeastOptions(name));
+      History history;
+      for (int event = 0; event < 250; ++event) {
+        Happen(history, rng);
+        if (history.changes().empty()) continue;
+        const auto& newest = history.trials()[history.changes().back()];
+        const PruneDecision decision = pruner->Judge(history, newest.number);
+        const PruneDecision fresh =
+            Made(name, LeastOptions(name))->Judge(history, newest.number);
+        ASSERT_EQ(decision.prune, fresh.prune) << name << " " << seed;
+        ASSERT_EQ(decision.reason, fresh.reason) << name << " " << seed;
+        pruned += decision.prune ? 1 : 0;
+      }
+    }
+    EXPECT_EQ(pruned > 0, name != "none") << name;
+  }
 }
 
 }  // namespace
