@@ -56,7 +56,7 @@ absl::Status CheckUsable(const Selection& selection) {
                      " others ended without a value, out "
                      "of the space or outside the quantile), at least ",
                      kMinTrials, " are needed"),
-        "wait for more trials, or widen top_quantile");
+        "wait for more trials, or give a study a larger budget");
   }
   const auto [lowest, highest] =
       std::minmax_element(selection.losses.begin(), selection.losses.end());

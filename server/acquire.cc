@@ -137,9 +137,12 @@ v1::AcquireReply Coordinator::Impl::NothingFor(const ParkedAcquire& parked) {
     return say(v1::DRAINING, "this worker is drained");
   }
   if (worker->row.state == WorkerState::kQuarantined) {
-    return say(v1::QUARANTINED,
-               absl::StrCat(worker->row.failures_in_a_row,
-                            " failures in a row; see the trials' causes"));
+    return say(
+        v1::QUARANTINED,
+        absl::StrCat(worker->row.failures_in_a_row,
+                     " failures in a row; mend what their causes say, then "
+                     "frostline worker drain ID --undo, or start it "
+                     "again"));
   }
   // The reason nearest to getting a trial wins.
   v1::NoneReason reason = v1::NO_STUDY;

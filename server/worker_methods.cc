@@ -101,6 +101,11 @@ v1::Worker Coordinator::Impl::Describe(const WorkerEntry& entry) const {
         TrialNameOf(studies_.at(trial.study).row().id, trial.number));
   }
   worker.set_failures_in_a_row(entry.row.failures_in_a_row);
+  if (entry.row.state == WorkerState::kQuarantined) {
+    worker.set_state_reason(absl::StrCat(
+        entry.row.failures_in_a_row,
+        " failures in a row: mend their cause, then drain --undo"));
+  }
   return worker;
 }
 

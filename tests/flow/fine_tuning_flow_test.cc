@@ -2,6 +2,9 @@
 //
 // Coordinator, worker and frostline-trainer together, with a tiny model.
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "tests/flow/real_world.h"
@@ -43,9 +46,8 @@ class FineTuningFlow : public ::testing::Test {
 
   void StartWorker(const std::string& id, const std::string& exec = "") {
     std::vector<std::string> options = {
-        "--registry", world_.folder().path().string(),
-        "--run-dir",  world_.folder().File("runs"),
-        "--keep",     "all"};
+        "--registry", world_.folder().path().string(), "--run-dir",
+        world_.folder().File("runs")};
     if (!exec.empty()) options.insert(options.end(), {"--exec", exec});
     world_.StartWorkerWith(id, options);
   }
@@ -65,7 +67,10 @@ class FineTuningFlow : public ::testing::Test {
   bool HasTaken(const std::string& study, int steps) {
     for (int i = 0; i < 1200; ++i) {
       const auto trials = world_.ListTrials(study);
-      if (trials.ok() && trials->at(0).last_step() >= steps) return true;
+      if (trials.ok() && !trials->empty() &&
+          trials->at(0).last_step() >= steps) {
+        return true;
+      }
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     return false;
@@ -105,6 +110,25 @@ TEST_F(FineTuningFlow, WhatAnotherWorkerGoesOnWithEndsAsIfNothingHadBeen) {
   EXPECT_EQ(rough.attempt(), 2);
   EXPECT_EQ(rough.metrics().at("train_loss"), calm.metrics().at("train_loss"));
   EXPECT_EQ(rough.metrics().at("loss"), calm.metrics().at("loss"));
+  std::ifstream log(world_.folder().File("runs/trials/rough/0/2.log"));
+  const std::string said(std::istreambuf_iterator<char>(log), {});
+  EXPECT_THAT(said, HasSubstr("goes on from step"));  // and not anew
+}
+
+TEST_F(FineTuningFlow, AModelThatWasAskedForStays) {
+  v1::CreateStudyRequest study = Study("kept", 1, 1);
+  (*study.mutable_spec()
+        ->mutable_training()
+        ->mutable_extra()
+        ->mutable_fields())["export"]
+      .set_bool_value(true);
+  ASSERT_OK(world_.CreateStudy(study));
+  StartWorker("w");
+  EXPECT_EQ(Finished("studies/kept", 1).at(0).state(),
+            v1::TRIAL_STATE_SUCCEEDED);
+  EXPECT_EQ(world_.DrainWorker("w"), 75);
+  EXPECT_TRUE(std::filesystem::exists(
+      world_.folder().File("runs/trials/kept/0/1/model/model.safetensors")));
 }
 
 TEST_F(FineTuningFlow, AModelThatNobodyHasFailsTheTrialAndSaysWhatToDo) {

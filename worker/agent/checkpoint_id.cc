@@ -12,8 +12,9 @@ namespace frostline {
 namespace {
 
 // Written as we write it: no sign, no blank, no leading zero.
-bool ReadNumber(const std::string& text, std::int64_t* number) {
-  return absl::SimpleAtoi(text, number) && *number > 0 &&
+bool ReadNumber(const std::string& text, std::int64_t least,
+                std::int64_t* number) {
+  return absl::SimpleAtoi(text, number) && *number >= least &&
          absl::StrCat(*number) == text;
 }
 
@@ -30,8 +31,9 @@ std::optional<CheckpointId> ParseCheckpointId(const std::string& text) {
   const std::vector<std::string> parts =
       absl::StrSplit(text, absl::MaxSplits('.', 2));
   CheckpointId id;
-  if (parts.size() != 3 || !ReadNumber(parts[0], &id.trial) ||
-      !ReadNumber(parts[1], &id.attempt) || !CheckId(parts[2], "id").ok()) {
+  // Trials are counted from 0, attempts from 1.
+  if (parts.size() != 3 || !ReadNumber(parts[0], 0, &id.trial) ||
+      !ReadNumber(parts[1], 1, &id.attempt) || !CheckId(parts[2], "id").ok()) {
     return std::nullopt;
   }
   id.name = parts[2];

@@ -5,12 +5,12 @@
 
 namespace frostline {
 
-bool KeepsEnded(KeepPolicy policy, bool failed, bool has_checkpoint) {
+bool KeepsEnded(KeepPolicy policy, bool failed, bool leaves_work) {
   switch (policy) {
     case KeepPolicy::kAll:
       return true;
     case KeepPolicy::kUseful:
-      return failed || has_checkpoint;
+      return failed || leaves_work;
     case KeepPolicy::kFailed:
       return failed;
     case KeepPolicy::kNone:
@@ -36,7 +36,7 @@ std::vector<std::string> FoldersToRemove(const KeepRules& rules,
   std::vector<TrialFolderInfo> wanted;
   for (const TrialFolderInfo& trial : trials) {
     if (trial.in_use || !trial.ended) continue;
-    if (KeepsEnded(rules.policy, trial.failed, trial.has_checkpoint)) {
+    if (KeepsEnded(rules.policy, trial.failed, trial.leaves_work)) {
       wanted.push_back(trial);
     } else {
       take(trial);

@@ -34,13 +34,13 @@ struct TrialFolderInfo {
   bool in_use = false;  // runs, or has something to deliver
   bool ended = false;   // the trial has its outcome
   bool failed = false;
-  bool has_checkpoint = false;
+  bool leaves_work = false;
   std::int64_t bytes = 0;
   std::chrono::nanoseconds touched{};  // orders them by age
 };
 
 // Whether the folder of an ended trial stays for its own sake.
-bool KeepsEnded(KeepPolicy policy, bool failed, bool has_checkpoint);
+bool KeepsEnded(KeepPolicy policy, bool failed, bool leaves_work);
 
 // Paths in the order in which they go: first what the policy does not want,
 // then, oldest first, what is beyond the bounds.

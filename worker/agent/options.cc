@@ -26,6 +26,7 @@ void Declare(CLI::App* app, AgentOptions* options, RawAgentOptions* raw) {
   app->set_version_flag("--version",
                         absl::StrCat(kProgram, " ", FROSTLINE_VERSION));
   app->add_option("--connect", options->connect, "HOST:PORT of the coordinator")
+      ->envname("FROSTLINE_CONNECT")
       ->capture_default_str();
   app->add_option("--id", options->id,
                   "The worker's name; keep it over restarts to get its own "

@@ -140,17 +140,17 @@ void Slot::Tidy(const TrialRun& run, const Outbox& outbox) {
   const v1::Outcome::Kind kind = run.outcome_kind();
   if (!outbox.done() || kind == v1::Outcome::KIND_UNSPECIFIED) return;
   const bool failed = kind == v1::Outcome::FAILED;
-  const bool has_checkpoint = run.NewestCheckpoint() != nullptr;
+  const bool leaves_work = run.LeavesWork();
   TrialFolders& folders = context_.run_folder.trials();
   const auto verdict = outbox.verdict();
   const bool ended = verdict == v1::FinishReply::ACCEPTED ||
                      verdict == v1::FinishReply::CANCELLED;
-  if (ended) folders.MarkEnded(outbox.lease(), failed, has_checkpoint);
+  if (ended) folders.MarkEnded(outbox.lease(), failed, leaves_work);
   FROSTLINE_FAILPOINT(kAgentEndMarked);
   // Tried again: its checkpoint and its log are of use.
   const bool superseded = verdict == v1::FinishReply::SUPERSEDED;
   if ((ended || superseded) &&
-      !KeepsEnded(context_.options.keep.policy, failed, has_checkpoint)) {
+      !KeepsEnded(context_.options.keep.policy, failed, leaves_work)) {
     folders.RemoveAttempts(outbox.lease());
   }
 }

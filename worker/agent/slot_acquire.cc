@@ -127,7 +127,8 @@ std::optional<v1::Lease> Slot::Ask(const v1::AcquireRequest& request,
 void Slot::ConsiderNone(const v1::AcquireReply& reply) {
   if (reply.none_reason() != last_reason_) {
     last_reason_ = reply.none_reason();
-    Log(LogLevel::kInfo, "no_trial",
+    const bool quarantined = last_reason_ == v1::QUARANTINED;
+    Log(quarantined ? LogLevel::kWarning : LogLevel::kInfo, "no_trial",
         {{"reason", v1::NoneReason_Name(last_reason_)},
          {"detail", reply.none_detail()},
          {"slot", absl::StrCat(number_)}});

@@ -26,6 +26,12 @@ absl::Status CheckRegistry(AgentOptions* options) {
                      "give the folder of datasets.yaml and models.yaml; "
                      "docs/reference/datasets.md says what is in them");
   }
+  for (const char* name : {"models.yaml", "datasets.yaml"}) {
+    if (std::filesystem::exists(folder / name, error)) continue;
+    return BadOption("--registry",
+                     absl::StrCat("has no ", name, ": ", folder.string()),
+                     "write it; docs/reference/datasets.md says what is in it");
+  }
   options->registry = folder.string();
   return absl::OkStatus();
 }

@@ -57,7 +57,7 @@ class TrialFolders {
 
   // The trial has its outcome. What an earlier study of this name left cannot
   // be meant: attempt 1 begins with an empty folder.
-  void MarkEnded(const v1::LeaseRef& lease, bool failed, bool has_checkpoint);
+  void MarkEnded(const v1::LeaseRef& lease, bool failed, bool leaves_work);
   // Of this attempt and those before it; a newer one may still run.
   void RemoveAttempts(const v1::LeaseRef& lease) const;
   // What the rules do not keep, and what is left in the trash.

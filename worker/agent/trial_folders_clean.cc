@@ -47,7 +47,7 @@ TrialFolderInfo Look(const fs::path& path) {
   for (std::string word; ended >> word;) {
     info.ended = true;
     info.failed = info.failed || word == kFailed;
-    info.has_checkpoint = info.has_checkpoint || word == kCheckpoint;
+    info.leaves_work = info.leaves_work || word == kCheckpoint;
   }
   info.bytes = BytesUnder(info.path);
   std::error_code error;
@@ -59,14 +59,14 @@ TrialFolderInfo Look(const fs::path& path) {
 }  // namespace
 
 void TrialFolders::MarkEnded(const v1::LeaseRef& lease, bool failed,
-                             bool has_checkpoint) {
+                             bool leaves_work) {
   const auto name = ParseTrialName(lease.trial());
   if (!name.ok()) return;
   const std::string path = absl::StrCat(run_folder_, "/trials/", name->study_id,
                                         "/", name->number, "/ended");
   std::ofstream(path + ".new")
       << "ended" << (failed ? absl::StrCat(" ", kFailed) : "")
-      << (has_checkpoint ? absl::StrCat(" ", kCheckpoint) : "") << "\n";
+      << (leaves_work ? absl::StrCat(" ", kCheckpoint) : "") << "\n";
   std::error_code error;
   fs::rename(path + ".new", path, error);
   if (!error) return;

@@ -51,6 +51,8 @@ class TrialRun {
   v1::Outcome::Kind outcome_kind() const { return outcome_kind_; }
   // Of this attempt, or the one it began with; null: none.
   const v1::Checkpoint* NewestCheckpoint() const;
+  // The attempt left a checkpoint, or a trained model in `model`.
+  bool LeavesWork() const;
 
  private:
   // Graver ones replace the others.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a run is told to end, and what is said of its end.
+#include <filesystem>
+#include <system_error>
+
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "worker/agent/trial_run.h"
@@ -83,6 +86,14 @@ void TrialRun::ConcludeOrder(v1::Outcome outcome) {
 const v1::Checkpoint* TrialRun::NewestCheckpoint() const {
   if (checkpoint_.step() >= 0) return &checkpoint_;
   return lease_.has_resume_from() ? &lease_.resume_from() : nullptr;
+}
+
+bool TrialRun::LeavesWork() const {
+  if (NewestCheckpoint() != nullptr) return true;
+  std::error_code error;
+  return !folder_.empty() &&
+         std::filesystem::exists(std::filesystem::path(folder_) / "model",
+                                 error);
 }
 
 void TrialRun::SendReports() {

@@ -6,10 +6,12 @@
 #include <map>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/ids.h"
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
+#include "worker/agent/checkpoint_id.h"
 #include "worker/agent/hardware.h"
 #include "worker/agent/slot_plan.h"
 #include "worker/agent/trainer_choice.h"
@@ -93,7 +95,10 @@ TEST(AgentOptions, MistakesNameTheOption) {
 
 TEST(AgentOptions, ARegistryTrainsWithTheTrainerBeside) {
   const TempFolder folder;
-  std::ofstream(folder.path() / "frostline-trainer") << "";
+  for (const char* name :
+       {"frostline-trainer", "models.yaml", "datasets.yaml"}) {
+    std::ofstream(folder.path() / name) << "";
+  }
   AgentOptions options;
   options.registry = folder.path();
   ASSERT_OK(ChooseTrainer(folder.path(), &options));
@@ -114,6 +119,26 @@ TEST(AgentOptions, ARegistryThatIsNoneOrWithoutATrainerIsAMistake) {
   options.registry = folder.path();
   EXPECT_THAT(ChooseTrainer(folder.path(), &options),
               FailsAt(ErrorId::kRequestInvalid, "--registry"));
+  for (const char* name : {"models.yaml", "datasets.yaml"}) {
+    std::ofstream(folder.path() / name) << "";
+  }
+  EXPECT_THAT(ChooseTrainer(folder.path(), &options),
+              FailsAt(ErrorId::kRequestInvalid, "--registry"));
+}
+
+// A study counts its trials from 0.
+TEST(CheckpointId, OfEveryTrialIsReadAsItWasWritten) {
+  for (const int number : {0, 1, 17}) {
+    v1::LeaseRef lease;
+    lease.set_trial(absl::StrCat("studies/s/trials/", number));
+    lease.set_attempt(2);
+    const auto id = ParseCheckpointId(PrintCheckpointId(lease, "step-5"));
+    ASSERT_TRUE(id.has_value()) << number;
+    EXPECT_EQ(id->trial, number);
+    EXPECT_EQ(id->attempt, 2);
+    EXPECT_EQ(id->name, "step-5");
+  }
+  EXPECT_FALSE(ParseCheckpointId("1.0.step-5").has_value());
 }
 
 TEST(AgentOptions, VersionAndHelpArePrinted) {

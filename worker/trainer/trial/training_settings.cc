@@ -137,6 +137,26 @@ void ReadFreeze(RequestFields& fields, TrainingSettings& out) {
   out.virtual_tau = fields.Number("virtual_tau", 0.0, 1.0, 0.0);
 }
 
+// A word that nobody knows would be taken for one that did its work.
+std::optional<Fault> UnknownExtra(const JsonValue* extra) {
+  constexpr std::array<std::string_view, 10> kKnown = {
+      "head",  "pooling", "scale",   "dropout", "beta1",
+      "beta2", "epsilon", "batches", "export",  "no_decay"};
+  if (extra == nullptr) return std::nullopt;
+  for (const JsonValue* v = extra->first; v != nullptr; v = v->next) {
+    if (std::ranges::find(kKnown, v->key) != kKnown.end()) continue;
+    std::string all;
+    for (const std::string_view name : kKnown) {
+      all += (all.empty() ? "" : ", ") + std::string(name);
+    }
+    return Fault{FaultKind::kMisuse,
+                 "training.extra has " + Shown(v->key) +
+                     ", which this trainer does not know",
+                 "it knows " + all};
+  }
+  return std::nullopt;
+}
+
 bool IsRate(const JsonValue& value, const JsonValue* rates) {
   if (!value.is(JsonKind::kNumber) || rates == nullptr) return false;
   for (const JsonValue* v = rates->first; v != nullptr; v = v->next) {
@@ -183,6 +203,7 @@ Outcome<TrainingSettings> ReadTrainingSettings(const JsonValue& trial) {
     return Fault{FaultKind::kUnsupported, "training.lora is not trained here",
                  "leave it out, or bring a trainer of your own"};
   }
+  if (const auto unknown = UnknownExtra(within("extra"))) return *unknown;
   const JsonValue* parameters = trial.Find("parameters");
   TrainingSettings settings;
   RequestFields fields("training", {parameters, training});

@@ -102,6 +102,7 @@ TEST(TrialMessage, AMistakeNamesItsField) {
       {R"("training": {"warmup_share": 0.1, "warmup_steps": 5},)", "both"},
       {R"("training": {"lora": {"rank": 8}},)", "training.lora"},
       {R"("training": {"extra": {"head": "cos"}},)", "training.extra.head"},
+      {R"("training": {"extra": {"exprot": true}},)", "'exprot'"},
       {R"("freeze": {"mode": "soft"},)", "freeze.mode"},
       {R"("protocol": 2,)", "protocol"},
       {R"("objectives": [{"direction": "maximize"}],)", "objectives"}};
