@@ -2,6 +2,7 @@
 #include "worker/trainer/device/device.h"
 
 #include <ATen/Context.h>
+#include <malloc.h>
 
 #include <charconv>
 #include <utility>
@@ -122,6 +123,9 @@ std::optional<double> Device::EnergyJoules() const {
 
 void Device::ReleaseCachedMemory() {
   if (!is_cpu()) ReleaseCacheOf(torch_);
+  // What malloc keeps for later is lost to who maps memory himself: oneDNN
+  // could then not even make room for a kernel.
+  malloc_trim(0);
 }
 
 void Device::Synchronize() const {

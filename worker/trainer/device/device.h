@@ -59,7 +59,7 @@ class Device {
   // processor, or without NVML.
   std::optional<double> EnergyJoules() const;
 
-  // After a lack of memory: gives back what LibTorch keeps for later.
+  // After a lack of memory: gives back what LibTorch and malloc keep for later.
   void ReleaseCachedMemory();
 
   // Waits until the device has done all that was asked of it.

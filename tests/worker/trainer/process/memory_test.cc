@@ -32,6 +32,9 @@ std::uint64_t PeakAddressSpace(pid_t pid) {
   return 0;
 }
 
+// Or shows what was said instead.
+MATCHER(Succeeds, "") { return arg["state"] == "succeeded"; }
+
 constexpr std::uint64_t kRoom = std::uint64_t{128} << 20;
 
 class Memory : public ::testing::Test {
@@ -65,9 +68,9 @@ TEST_F(Memory, ABatchThatDoesNotFitFailsItsTrialAlone) {
   trial["training"]["batch_size"] = 20'000;
   trial["training"]["epochs"] = 1;
   ExpectOutOfMemory(trainer.Train(trial).finish);
-  EXPECT_EQ(trainer.Train(world_.Trial()).finish["state"], "succeeded");
+  EXPECT_THAT(trainer.Train(world_.Trial()).finish, Succeeds());
   ExpectOutOfMemory(trainer.Train(trial).finish);
-  EXPECT_EQ(trainer.Train(world_.Trial()).finish["state"], "succeeded");
+  EXPECT_THAT(trainer.Train(world_.Trial()).finish, Succeeds());
 }
 
 // Before LibTorch computes anything: rows and tokens need memory, too.
@@ -81,7 +84,7 @@ TEST_F(Memory, ADataSetThatDoesNotFitFailsItsTrialAlone) {
   world_.Write();
   TrainerUnderTest trainer(world_.registry(), start_);
   ExpectOutOfMemory(trainer.Train(world_.Trial("m", "huge")).finish);
-  EXPECT_EQ(trainer.Train(world_.Trial()).finish["state"], "succeeded");
+  EXPECT_THAT(trainer.Train(world_.Trial()).finish, Succeeds());
 }
 
 }  // namespace

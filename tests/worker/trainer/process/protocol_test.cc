@@ -92,7 +92,6 @@ TEST_F(Protocol, FieldsThatAreNotKnownArePassedOver) {
   trial["colour"] = {{"of", {"a", nullptr}}};
   trial["model"]["colour"] = "red";
   trial["data"]["colour"] = 1;
-  trial["training"]["extra"]["colour"] = false;
   trainer.Send({{"type", "weather"}, {"sun", true}});
   EXPECT_EQ(Numbers(trainer.Train(trial).finish), Numbers(plain));
 }
