@@ -198,6 +198,8 @@ Outcome<Done> FineTuning::MakeStepper() {
 }
 
 void FineTuning::FreezeVirtually(double factors) {
+  // Else every trial would read all weights, to freeze nothing.
+  if (settings_.virtual_tau == 0.0) return;
   const std::vector<std::string> frozen =
       VirtuallyFrozen(rates_, RootMeanSquares(setup_.pretrained->loaded.model),
                       factors, settings_.virtual_tau);
