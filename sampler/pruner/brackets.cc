@@ -6,23 +6,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "base/plain/crc32.h"
 
 namespace frostline {
-namespace {
-
-// The CRC of ISO 3309, which zip and png use, bit by bit.
-std::uint32_t Crc32(std::string_view bytes) {
-  std::uint32_t crc = 0xffffffffu;
-  for (const char byte : bytes) {
-    crc ^= static_cast<unsigned char>(byte);
-    for (int bit = 0; bit < 8; ++bit) {
-      crc = (crc >> 1) ^ ((crc & 1u) != 0 ? 0xedb88320u : 0u);
-    }
-  }
-  return ~crc;
-}
-
-}  // namespace
 
 std::size_t CountBrackets(std::int64_t min_resource, std::int64_t max_resource,
                           std::int64_t reduction) {
@@ -52,7 +38,8 @@ std::size_t BracketOf(std::string_view study, std::int64_t number,
       std::accumulate(shares.begin(), shares.end(), std::int64_t{0});
   const std::string name =
       absl::StrCat(absl::string_view(study.data(), study.size()), "_", number);
-  std::int64_t place = static_cast<std::int64_t>(Crc32(name)) % sum;
+  std::int64_t place =
+      static_cast<std::int64_t>(Crc32(0, name.data(), name.size())) % sum;
   std::size_t bracket = 0;
   while (place >= shares[bracket]) place -= shares[bracket++];
   return bracket;

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/plain/crc32.h"
 #include "worker/trainer/model/json_text.h"
 #include "worker/trainer/model/load.h"
 #include "worker/trainer/model/safetensors.h"
 #include "worker/trainer/model/safetensors_writer.h"
 #include "worker/trainer/text/json.h"
-#include "worker/trainer/train/crc32.h"
 
 namespace frostline {
 namespace {

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "base/plain/crc32.h"
 #include "gmock/gmock.h"
 #include "tests/support/temp_folder.h"
 #include "tests/worker/trainer/fixtures.h"
 #include "worker/trainer/model/safetensors.h"
-#include "worker/trainer/train/crc32.h"
 
 namespace frostline {
 namespace {

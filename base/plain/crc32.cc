@@ -2,7 +2,7 @@
 //
 // Eight bytes at a time, by eight tables (Kounavis and Berry, "slicing by 8"):
 // a checkpoint has hundreds of megabytes.
-#include "worker/trainer/train/crc32.h"
+#include "base/plain/crc32.h"
 
 #include <array>
 #include <cstring>

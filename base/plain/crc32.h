@@ -2,9 +2,9 @@
 //
 // File: crc32.h
 //
-// The checksum of zip and Ethernet: finds a checkpoint that a disk has bent.
-#ifndef FROSTLINE_WORKER_TRAINER_TRAIN_CRC32_H_
-#define FROSTLINE_WORKER_TRAINER_TRAIN_CRC32_H_
+// The checksum of zip and Ethernet: finds what a disk has bent.
+#ifndef FROSTLINE_BASE_PLAIN_CRC32_H_
+#define FROSTLINE_BASE_PLAIN_CRC32_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -16,4 +16,4 @@ std::uint32_t Crc32(std::uint32_t before, const void* bytes, std::size_t count);
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_WORKER_TRAINER_TRAIN_CRC32_H_
+#endif  // FROSTLINE_BASE_PLAIN_CRC32_H_
