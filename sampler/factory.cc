@@ -2,9 +2,9 @@
 #include "sampler/factory.h"
 
 #include <array>
+#include <utility>
 
 #include "sampler/grid.h"
-#include "sampler/options.h"
 #include "sampler/random.h"
 #include "sampler/tpe/tpe.h"
 
@@ -13,9 +13,7 @@ namespace {
 
 struct SamplerKind {
   const char* name;
-  absl::StatusOr<std::unique_ptr<Sampler>> (*make)(
-      const Options& options, const Space& space,
-      const std::vector<Objective>& objectives);
+  absl::StatusOr<std::unique_ptr<Sampler>> (*make)(const SamplerInput& input);
 };
 
 // Sorted by name. A new sampler is one row here and one pair of files.
@@ -29,10 +27,14 @@ constexpr std::array kSamplers = {
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeSampler(
     const SamplerSpec& spec, const Space& space,
-    const std::vector<Objective>& objectives) {
+    const std::vector<Objective>& objectives,
+    std::vector<PriorStudy> prior_studies) {
   for (const SamplerKind& kind : kSamplers) {
     if (spec.name == kind.name) {
-      return kind.make(spec.options, space, objectives);
+      return kind.make({.options = spec.options,
+                        .space = space,
+                        .objectives = objectives,
+                        .prior_studies = std::move(prior_studies)});
     }
   }
   return UnknownName(ErrorId::kSamplerInvalid, "sampler", spec.name,

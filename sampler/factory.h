@@ -12,9 +12,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "sampler/input.h"
 #include "sampler/sampler.h"
-#include "study/objective.h"
-#include "study/space.h"
 
 namespace frostline {
 
@@ -29,7 +28,8 @@ struct SamplerSpec {
 // (a grid of more than 10^6 points); both name what is there instead.
 absl::StatusOr<std::unique_ptr<Sampler>> MakeSampler(
     const SamplerSpec& spec, const Space& space,
-    const std::vector<Objective>& objectives);
+    const std::vector<Objective>& objectives,
+    std::vector<PriorStudy> prior_studies = {});
 
 // What MakeSampler knows, sorted; for messages and help.
 std::vector<std::string> SamplerNames();

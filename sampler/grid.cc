@@ -132,10 +132,10 @@ absl::Status CheckFinite(const Space& space) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeGridSampler(
-    const Options& options, const Space& space,
-    const std::vector<Objective>& /*objectives*/) {
+    const SamplerInput& input) {
+  const Space& space = input.space;
   OptionReader reader(ErrorId::kSamplerInvalid, "sampler grid",
-                      "sampler.options", options);
+                      "sampler.options", input.options);
   const std::string order =
       reader.OneOf("order", "shuffled", {"shuffled", "listed"});
   RETURN_IF_ERROR(reader.Finish());

@@ -20,18 +20,15 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "sampler/options.h"
+#include "sampler/input.h"
 #include "sampler/sampler.h"
-#include "study/objective.h"
-#include "study/space.h"
 
 namespace frostline {
 
 inline constexpr std::int64_t kMaxGridPoints = 1'000'000;
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeGridSampler(
-    const Options& options, const Space& space,
-    const std::vector<Objective>& objectives);
+    const SamplerInput& input);
 
 }  // namespace frostline
 

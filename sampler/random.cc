@@ -53,14 +53,13 @@ Point DrawPoint(const Space& space, double frozen_share, Rng& rng) {
 }
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeRandomSampler(
-    const Options& options, const Space& space,
-    const std::vector<Objective>& /*objectives*/) {
+    const SamplerInput& input) {
   OptionReader reader(ErrorId::kSamplerInvalid, "sampler random",
-                      "sampler.options", options);
+                      "sampler.options", input.options);
   const double frozen_share =
       reader.Number("frozen_share", kFrozenShare, 0.0, 1.0);
   RETURN_IF_ERROR(reader.Finish());
-  return std::make_unique<RandomSampler>(space, frozen_share);
+  return std::make_unique<RandomSampler>(input.space, frozen_share);
 }
 
 }  // namespace frostline

@@ -19,9 +19,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "sampler/options.h"
+#include "sampler/input.h"
 #include "sampler/sampler.h"
-#include "study/objective.h"
 #include "study/space.h"
 
 namespace frostline {
@@ -34,8 +33,7 @@ double DrawValue(const Domain& domain, double frozen_share, Rng& rng);
 Point DrawPoint(const Space& space, double frozen_share, Rng& rng);
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeRandomSampler(
-    const Options& options, const Space& space,
-    const std::vector<Objective>& objectives);
+    const SamplerInput& input);
 
 }  // namespace frostline
 

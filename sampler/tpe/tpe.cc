@@ -132,19 +132,18 @@ class TpeSampler final : public Sampler {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeTpeSampler(
-    const Options& options, const Space& space,
-    const std::vector<Objective>& objectives) {
+    const SamplerInput& input) {
   OptionReader reader(ErrorId::kSamplerInvalid, "sampler tpe",
-                      "sampler.options", options);
+                      "sampler.options", input.options);
   TpeOptions tpe;
   tpe.startup_trials =
       static_cast<std::size_t>(reader.Int("startup_trials", 10, 0, 1'000'000));
   tpe.candidates = static_cast<int>(reader.Int("candidates", 24, 1, 10'000));
-  tpe.multivariate = reader.Bool("multivariate", objectives.size() == 1);
+  tpe.multivariate = reader.Bool("multivariate", input.objectives.size() == 1);
   tpe.constant_liar = reader.Bool("constant_liar", true);
   tpe.frozen_share = reader.Number("frozen_share", kFrozenShare, 0.0, 1.0);
   RETURN_IF_ERROR(reader.Finish());
-  return std::make_unique<TpeSampler>(tpe, space, objectives);
+  return std::make_unique<TpeSampler>(tpe, input.space, input.objectives);
 }
 
 }  // namespace frostline

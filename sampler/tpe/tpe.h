@@ -23,16 +23,13 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "sampler/options.h"
+#include "sampler/input.h"
 #include "sampler/sampler.h"
-#include "study/objective.h"
-#include "study/space.h"
 
 namespace frostline {
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeTpeSampler(
-    const Options& options, const Space& space,
-    const std::vector<Objective>& objectives);
+    const SamplerInput& input);
 
 }  // namespace frostline
 

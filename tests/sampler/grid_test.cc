@@ -62,8 +62,8 @@ std::vector<Point> Cover(Sampler& sampler, History history,
 TEST(Grid, EveryCanonicalPointIsProposedOnce) {
   for (const char* order : {"listed", "shuffled"}) {
     const Space space = Branching();
-    ASSERT_OK_AND_ASSIGN(auto grid,
-                         MakeGridSampler({{"order", order}}, space, kLoss));
+    ASSERT_OK_AND_ASSIGN(
+        auto grid, MakeGridSampler({{{"order", order}}, space, kLoss, {}}));
     const auto points = Cover(*grid, History(), 0);
     EXPECT_EQ(points.size(), 4u) << order;
     for (const Point& point : points) EXPECT_OK(space.Check(point));
@@ -72,7 +72,8 @@ TEST(Grid, EveryCanonicalPointIsProposedOnce) {
 
 TEST(Grid, ListedIsLexicographic) {
   ASSERT_OK_AND_ASSIGN(
-      auto grid, MakeGridSampler({{"order", "listed"}}, Branching(), kLoss));
+      auto grid,
+      MakeGridSampler({{{"order", "listed"}}, Branching(), kLoss, {}}));
   const auto points = Cover(*grid, History(), 0);
   ASSERT_EQ(points.size(), 4u);
   EXPECT_TRUE(SamePoint(points[0], {0.0, kAbsent}));
@@ -85,14 +86,16 @@ TEST(Grid, PointsInTheHistoryAreNotProposedAgainInWhateverState) {
   history.Put(Seen(5, {1.0, 2.0}, TrialState::kCancelled));
   history.Put(Seen(2, {0.0, kAbsent}, TrialState::kQueued));
   history.Put(Seen(3, {1.0, 9.0}, TrialState::kSucceeded));  // not of the grid
-  ASSERT_OK_AND_ASSIGN(auto grid, MakeGridSampler({}, Branching(), kLoss));
+  ASSERT_OK_AND_ASSIGN(auto grid,
+                       MakeGridSampler({{}, Branching(), kLoss, {}}));
   EXPECT_EQ(Cover(*grid, history, 6).size(), 2u);
 }
 
 TEST(Grid, APointThatIsTakenBackIsProposedAfterAll) {
   History history;
   ASSERT_OK_AND_ASSIGN(
-      auto grid, MakeGridSampler({{"order", "listed"}}, Branching(), kLoss));
+      auto grid,
+      MakeGridSampler({{{"order", "listed"}}, Branching(), kLoss, {}}));
   history.Put(Seen(0, {0.0, kAbsent}, TrialState::kRunning));
   Rng rng(1);
   ASSERT_OK(grid->Propose(history, 1, rng));
@@ -107,20 +110,20 @@ TEST(Grid, SteppedValuesAreRecognisedInSpiteOfRounding) {
   history.Put(Seen(0, {0.3}, TrialState::kSucceeded));
   history.Put(Seen(1, {0.1 + 0.1}, TrialState::kSucceeded));
   history.Put(Seen(2, {std::nextafter(0.1, 1.0)}, TrialState::kSucceeded));
-  ASSERT_OK_AND_ASSIGN(auto grid, MakeGridSampler({}, space, kLoss));
+  ASSERT_OK_AND_ASSIGN(auto grid, MakeGridSampler({{}, space, kLoss, {}}));
   const auto points = Cover(*grid, history, 3);
   ASSERT_EQ(points.size(), 1u);
   EXPECT_EQ(points[0][0], 0.0);
 }
 
 TEST(Grid, TooManyPointsAreRefusedAtOnceAndContinuousOnesByName) {
-  EXPECT_OK(MakeGridSampler({}, Product(6), kLoss));
-  EXPECT_THAT(MakeGridSampler({}, Product(7), kLoss),
+  EXPECT_OK(MakeGridSampler({{}, Product(6), kLoss, {}}));
+  EXPECT_THAT(MakeGridSampler({{}, Product(7), kLoss, {}}),
               FailsWith(ErrorId::kSpaceTooLarge));
-  EXPECT_THAT(MakeGridSampler({}, Product(300), kLoss),
+  EXPECT_THAT(MakeGridSampler({{}, Product(300), kLoss, {}}),
               FailsWith(ErrorId::kSpaceTooLarge));
   const Space continuous({{"lr", LogUniform{1e-6, 1e-3, false}, {}}}, {}, {});
-  const auto made = MakeGridSampler({}, continuous, kLoss);
+  const auto made = MakeGridSampler({{}, continuous, kLoss, {}});
   EXPECT_THAT(made, FailsWith(ErrorId::kSamplerInvalid));
   EXPECT_THAT(std::string(made.status().message()), testing::HasSubstr("lr"));
 }
@@ -136,8 +139,8 @@ TEST(Grid, CoversOddSpacesWhateverTheHistory) {
     Rng rng(seed);
     const Space space = OddSpace(rng, true);
     History history = OddHistory(space, 1, 20, rng);
-    ASSERT_OK_AND_ASSIGN(auto grid, MakeGridSampler({}, space, kLoss));
-    ASSERT_OK_AND_ASSIGN(auto fresh, MakeGridSampler({}, space, kLoss));
+    ASSERT_OK_AND_ASSIGN(auto grid, MakeGridSampler({{}, space, kLoss, {}}));
+    ASSERT_OK_AND_ASSIGN(auto fresh, MakeGridSampler({{}, space, kLoss, {}}));
     const std::size_t all = Cover(*fresh, History(), 0).size();
     const std::size_t rest = Cover(*grid, history, 20).size();
     EXPECT_LE(rest, all) << seed;

@@ -70,8 +70,8 @@ TEST(Tpe, FindsABowlThatRandomSearchDoesNot) {
 
 TEST(Tpe, IsRandomUntilEnoughTrialsHaveEnded) {
   const Space space = SevenLevels(5);
-  ASSERT_OK_AND_ASSIGN(auto tpe,
-                       MakeTpeSampler({{"startup_trials", "3"}}, space, kLoss));
+  ASSERT_OK_AND_ASSIGN(
+      auto tpe, MakeTpeSampler({{{"startup_trials", "3"}}, space, kLoss, {}}));
   ASSERT_OK_AND_ASSIGN(
       auto random,
       MakeSampler({.name = "random", .options = {}}, space, kLoss));
@@ -103,7 +103,7 @@ TEST(Tpe, RunningTrialsKeepProposalsAway) {
     history.Put(Ended(i, {static_cast<double>(i % 7)}, i % 7 == 6 ? 0.0 : 1.0));
   }
   const auto count_top = [&](const Options& options) {
-    auto tpe = *MakeTpeSampler(options, space, kLoss);
+    auto tpe = *MakeTpeSampler({options, space, kLoss, {}});
     int top = 0;
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
       Rng rng(seed);
@@ -135,7 +135,7 @@ TEST(Tpe, LearnsInsideConditions) {
     if (IsAbsent(point[1])) return 10.0;
     return point[1] == 0.0 ? 5.0 : std::abs(std::log10(point[1]) + 3.0);
   };
-  ASSERT_OK_AND_ASSIGN(auto tpe, MakeTpeSampler({}, space, kLoss));
+  ASSERT_OK_AND_ASSIGN(auto tpe, MakeTpeSampler({{}, space, kLoss, {}}));
   History history;
   int good = 0;
   for (int number = 0; number < 60; ++number) {
