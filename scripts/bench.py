@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""bench.py FOLDER [NAME [--json] [--quick]]: runs the benchmark FOLDER/NAME
-and prints its figures with what machine they are from; without NAME, lists
-what there is."""
+"""bench.py FOLDER [NAME [--json] [--quick] [FLAGS]]: runs the benchmark
+FOLDER/NAME and prints its figures with what machine they are from; without
+NAME, lists what there is. FLAGS are the benchmark's own."""
 import json
 import os
 import pathlib
@@ -69,26 +69,22 @@ def main(arguments):
     folder, *rest = arguments
     folder = pathlib.Path(folder)
     known = names(folder)
-    flags = [a for a in rest if a.startswith("--")]
-    wanted = [a for a in rest if not a.startswith("--")]
     if not rest:
         print("\n".join(known))
         return 0
-    if len(wanted) != 1 or set(flags) - {"--json", "--quick"}:
-        print("usage: ./dev bench [NAME [--json] [--quick]]", file=sys.stderr)
-        return 2
-    if wanted[0] not in known:
-        print(f"bench: there is no {wanted[0]}; there is: {', '.join(known)}",
+    name, *flags = rest
+    if name not in known:
+        print(f"bench: there is no {name}; there is: {', '.join(known)}",
               file=sys.stderr)
         return 2
-    status, figures = run_bench(folder / wanted[0],
-                                [f for f in flags if f == "--quick"])
+    status, figures = run_bench(folder / name,
+                                [f for f in flags if f != "--json"])
     if status != 0 or not figures:
-        print(f"bench: {wanted[0]} ended with {status} and "
+        print(f"bench: {name} ended with {status} and "
               f"{len(figures)} figures", file=sys.stderr)
         return 1
     if "--json" in flags:
-        print(json.dumps({"bench": wanted[0], "machine": machine(),
+        print(json.dumps({"bench": name, "machine": machine(),
                           "figures": figures}))
     else:
         for key, value in {**machine(), **figures}.items():

@@ -26,19 +26,28 @@ namespace frostline {
 
 class Bench {
  public:
-  // Takes --quick; ends the program with exit code 2 on anything else.
-  Bench(int argc, char** argv) {
+  // Takes --quick and, where the benchmark reads one, `file_flag` with a path;
+  // ends the program with exit code 2 on anything else.
+  Bench(int argc, char** argv, const std::string& file_flag = "") {
     for (int i = 1; i < argc; ++i) {
-      if (std::string(argv[i]) != "--quick") {
-        std::cerr << "usage: " << argv[0] << " [--quick]\n";
+      const std::string flag = argv[i];
+      if (flag == "--quick") {
+        quick_ = true;
+      } else if (!file_flag.empty() && flag == file_flag && i + 1 < argc) {
+        file_ = argv[++i];
+      } else {
+        std::cerr << "usage: " << argv[0] << " [--quick]"
+                  << (file_flag.empty() ? "" : " [" + file_flag + " FILE]")
+                  << "\n";
         std::exit(2);
       }
-      quick_ = true;
     }
   }
 
   // Fewer repeats, same work: never shorten what a figure's name says.
   bool quick() const { return quick_; }
+  // What came with `file_flag`; empty without it.
+  const std::string& file() const { return file_; }
 
   // `key` is <bench>.<what>_<unit>[_<size>]; letters, digits, '_' and '.'.
   void Figure(const std::string& key, double value) const {
@@ -69,6 +78,7 @@ class Bench {
   static constexpr int kBatch = 16;
 
   bool quick_ = false;
+  std::string file_;
 };
 
 // Makes the compiler believe that `value` is used.

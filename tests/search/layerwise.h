@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: layerwise.h
+//
+// Objectives over learning-rate levels whose values are known exactly: what
+// samplers are measured on. All are pure functions of a point, minimised.
+//
+//   i    7 modules, additive with six pairs; minimum -13/64
+//   ii   13 modules of which three matter, and noise fixed by the point
+//   iii  13 modules, a bowl with a cliff one level above the best; minimum 0
+//
+// Every constant is dyadic and sums are of integers, so a value is the same
+// double in every language.
+#ifndef FROSTLINE_TESTS_SEARCH_LAYERWISE_H_
+#define FROSTLINE_TESTS_SEARCH_LAYERWISE_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "study/point.h"
+#include "study/space.h"
+
+namespace frostline {
+
+struct SearchObjective {
+  std::string name;
+  Space space;
+  std::function<double(const Point&)> loss;
+};
+
+// `modules` parameters "p00", "p01", … over seven levels, the first frozen.
+Space SevenLevels(int modules);
+
+// i, ii, iii, in this order.
+std::vector<SearchObjective> LayerwiseObjectives();
+
+// The same, but frozen is not the level below the smallest rate: it acts as
+// some level in the middle, another one in each module ("i.frozen", …).
+std::vector<SearchObjective> FrozenIsDifferent();
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_TESTS_SEARCH_LAYERWISE_H_
