@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/plain/statistics.h"
 #include "importance/bootstrap.h"
 #include "importance/fanova.h"
 #include "importance/forest.h"

@@ -6,37 +6,9 @@
 #include <numbers>
 #include <numeric>
 
+#include "base/plain/statistics.h"
+
 namespace frostline {
-namespace {
-
-std::vector<double> MeanRanks(const std::vector<double>& values) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return values[a] < values[b];
-  });
-  std::vector<double> ranks(values.size());
-  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    while (end < order.size() && values[order[end]] == values[order[begin]]) {
-      ++end;
-    }
-    for (std::size_t i = begin; i < end; ++i) {
-      ranks[order[i]] = static_cast<double>(begin + end - 1) / 2.0;
-    }
-  }
-  return ranks;
-}
-
-}  // namespace
-
-double Quantile(std::vector<double> values, double q) {
-  std::sort(values.begin(), values.end());
-  const double place = q * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  const double share = place - static_cast<double>(below);
-  return values[below] + share * (values[above] - values[below]);
-}
 
 Interval ShareInterval(double value, const std::vector<double>& replicates) {
   if (replicates.empty()) return {value, value, value, value, value};
@@ -46,20 +18,6 @@ Interval ShareInterval(double value, const std::vector<double>& replicates) {
   };
   return {value, end(0.1, 0.0, value), end(0.9, value, 1.0),
           end(0.025, 0.0, value), end(0.975, value, 1.0)};
-}
-
-double RankCorrelation(const std::vector<double>& a,
-                       const std::vector<double>& b) {
-  const std::vector<double> x = MeanRanks(a);
-  const std::vector<double> y = MeanRanks(b);
-  const double mean = (static_cast<double>(x.size()) - 1.0) / 2.0;
-  double xy = 0.0, xx = 0.0, yy = 0.0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xy += (x[i] - mean) * (y[i] - mean);
-    xx += (x[i] - mean) * (x[i] - mean);
-    yy += (y[i] - mean) * (y[i] - mean);
-  }
-  return xx > 0.0 && yy > 0.0 ? xy / std::sqrt(xx * yy) : 0.0;
 }
 
 std::vector<int> RankByFalling(const std::vector<double>& values) {

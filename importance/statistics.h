@@ -12,18 +12,11 @@
 
 namespace frostline {
 
-// By linear interpolation. REQUIRES: values is not empty, 0 <= q <= 1.
-double Quantile(std::vector<double> values, double q);
-
 // Intervals of a share from bootstrap replicates, moved so that they are
 // around `value`: a replicate sees fewer distinct trials than the estimate did
 // and is biased for it, but spreads as it does. Without replicates no wider
 // than the value.
 Interval ShareInterval(double value, const std::vector<double>& replicates);
-
-// Spearman's rank correlation, ties by mean rank; 0 when one is constant.
-double RankCorrelation(const std::vector<double>& a,
-                       const std::vector<double>& b);
 
 // 1-based ranks by falling value; of equals the first one ranks higher.
 std::vector<int> RankByFalling(const std::vector<double>& values);

@@ -4,7 +4,12 @@
 #include <array>
 #include <utility>
 
+#include "sampler/auto.h"
+#include "sampler/brute_force.h"
+#include "sampler/gp/levels_gp.h"
 #include "sampler/grid.h"
+#include "sampler/motpe.h"
+#include "sampler/qmc.h"
 #include "sampler/random.h"
 #include "sampler/tpe/tpe.h"
 
@@ -18,7 +23,12 @@ struct SamplerKind {
 
 // Sorted by name. A new sampler is one row here and one pair of files.
 constexpr std::array kSamplers = {
+    SamplerKind{"auto", MakeAutoSampler},
+    SamplerKind{"brute", MakeBruteForceSampler},
     SamplerKind{"grid", MakeGridSampler},
+    SamplerKind{"levels-gp", MakeLevelsGpSampler},
+    SamplerKind{"motpe", MakeMotpeSampler},
+    SamplerKind{"qmc", MakeQmcSampler},
     SamplerKind{"random", MakeRandomSampler},
     SamplerKind{"tpe", MakeTpeSampler},
 };
@@ -34,7 +44,8 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeSampler(
       return kind.make({.options = spec.options,
                         .space = space,
                         .objectives = objectives,
-                        .prior_studies = std::move(prior_studies)});
+                        .prior_studies = std::move(prior_studies),
+                        .study_seed = spec.seed});
     }
   }
   return UnknownName(ErrorId::kSamplerInvalid, "sampler", spec.name,

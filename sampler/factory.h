@@ -6,6 +6,7 @@
 #ifndef FROSTLINE_SAMPLER_FACTORY_H_
 #define FROSTLINE_SAMPLER_FACTORY_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,6 +22,8 @@ struct SamplerSpec {
   std::string name = "tpe";
   // Options by name, e.g. {"startup_trials", "20"}. An unknown one is refused.
   std::map<std::string, std::string> options;
+  // The study's seed: SamplerInput::study_seed.
+  std::uint64_t seed = 0;
 };
 
 // The sampler keeps its own copy of `space` and `objectives`. SAMPLER_INVALID

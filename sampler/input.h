@@ -7,6 +7,7 @@
 #ifndef FROSTLINE_SAMPLER_INPUT_H_
 #define FROSTLINE_SAMPLER_INPUT_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct SamplerInput {
   Space space;
   std::vector<Objective> objectives;
   std::vector<PriorStudy> prior_studies;
+  // For what all trials of a study share; each trial has chance of its own.
+  std::uint64_t study_seed = 0;
 };
 
 }  // namespace frostline

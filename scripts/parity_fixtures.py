@@ -5,7 +5,7 @@
     HF_HUB_OFFLINE=1 python scripts/parity_fixtures.py --seed 7 --out DIR
     ./dev parity --fixtures DIR
 
-Needs torch, transformers and safetensors; a CPU is enough. Models are tiny and
+Needs torch, transformers, peft and safetensors; a CPU is enough. Models are tiny and
 random, every dropout is 0, arithmetic is fp32 on one thread. What the files
 hold: docs/reference/parity.md. Writes models/ and trajectories/ below DIR;
 files of these names are replaced.
@@ -20,6 +20,7 @@ import pathlib
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
+import peft
 import torch
 import torch.nn.functional as F
 import transformers
@@ -267,7 +268,29 @@ CASES = {
     "bert_l_accumulation": dict(model="bert-accumulated", parts=2),
     "distilbert_m_smoothing": dict(model="distilbert-sst2", smoothing=0.15),
     "bert_m_smoothing": dict(model="bert-accumulated", smoothing=0.1),
+    "bert_n_lora": dict(
+        model="bert-accumulated",
+        rates=LEVEL | {"embeddings": 0.0, "layer.0": 0.0, "layer.2": 2e-3},
+        lora={"rank": 4, "alpha": 8.0, "modules": ["query", "value"]}),
+    "bert_n_lora_pooler": dict(
+        model="bert-pairfirst", rates=SLOW | {"embeddings": 0.0},
+        lora={"rank": 3, "alpha": 3.0, "modules": ["key", "ffn_out"]}),
+    "distilbert_n_lora_everywhere": dict(
+        model="distilbert-sst2", weight_decay=0.1, clip=0.0,
+        rates=LEVEL | {"embeddings": 0.0},
+        lora={"rank": 8, "alpha": 4.0, "modules":
+              ["q_lin", "k_lin", "v_lin", "out_lin", "lin1", "lin2"]}),
+    "distilbert_n_lora_lr0": dict(
+        model="distilbert-sst2", mode="lr0", clip=0.5,
+        rates=LEVEL | {"embeddings": 0.0, "layer.1": 0.0,
+                       "layer.2.attention": 0.0},
+        lora={"rank": 2, "alpha": 16.0, "modules": ["attention_out", "ffn_in"]}),
 }
+
+# Where peft finds what a study calls by our names.
+TARGETS = {"ffn_out": r".*layer\.\d+\.output\.dense", "key": r".*\.key",
+           "query": r".*\.query", "value": r".*\.value",
+           "attention_out": r".*\.out_lin", "ffn_in": r".*\.lin1"}
 
 
 def module_of(name):
@@ -315,11 +338,44 @@ def factor_at(case, step):
             "cosine": (1 + math.cos(math.pi * done)) / 2}[case["schedule"]]
 
 
+def adapt(model, lora):
+    """Adapters as peft makes them: A drawn, B of 0."""
+    targets = "|".join(TARGETS.get(each, r".*\." + each)
+                       for each in lora["modules"])
+    return peft.inject_adapter_in_model(peft.LoraConfig(
+        r=lora["rank"], lora_alpha=lora["alpha"], lora_dropout=0.0,
+        target_modules=targets), model)
+
+
+def plain(name):
+    """What a weight is called without peft's own words."""
+    return name.replace(".base_layer.", ".").replace(".default.", ".")
+
+
+def stays(case, name):
+    """Adapters train in the place of all weights of the encoder."""
+    return case["lora"] and ".lora_" not in name and (
+        module_of(name)[0] != "head")
+
+
+def record_adapters(case, model, batch):
+    """Gradients at the end, and the weights that a merged model has."""
+    model.train()
+    loss_of(case, model, batch)[0].backward()
+    gradients = {plain(n): figures(p.grad, 8)
+                 for n, p in model.named_parameters() if p.grad is not None}
+    merged = {plain(n + ".weight"): figures(
+                  m.base_layer.weight + m.get_delta_weight("default"), 4)
+              for n, m in model.named_modules() if hasattr(m, "lora_A")}
+    return {"final_grads": gradients, "merged_weights": merged}
+
+
 def optimizer_of(case, model):
     groups = []
     for name, value in model.named_parameters():
         rate = rate_of(name, case["rates"])
-        value.requires_grad_(rate > 0 or case["mode"] == "lr0")
+        value.requires_grad_((rate > 0 or case["mode"] == "lr0") and
+                             not stays(case, name))
         if value.requires_grad:
             groups.append({"params": [value], "lr": rate, "weight_decay":
                            case["weight_decay"] if decays(name) else 0.0})
@@ -363,7 +419,8 @@ def take_step(case, model, parts, optimizer, masks):
     for value, cut in masks:
         for one in cut:
             value.grad[one] = 0
-    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), case["clip"])
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(),
+                                          case["clip"] or math.inf)
     # A decay moves even what has no gradient: a frozen slice is put back.
     kept = [(value, one, value.detach()[one].clone())
             for value, cut in masks for one in cut]
@@ -391,20 +448,29 @@ def run_case(case, model, batches):
                                optimizer, masks)
         schedule.step()
         steps.append({"loss": loss, "grad_norm": norm, "lr_factor": factor})
-    final = {n: figures(p, 4) | {"delta_abs_sum": figures(p - start[n], 4)["abs_sum"]}
-             for n, p in model.named_parameters()}
+    final = {plain(n): figures(p, 4) |
+             {"delta_abs_sum": figures(p - start[n], 4)["abs_sum"]}
+             for n, p in model.named_parameters() if not stays(case, n)}
     model.eval()
     with torch.no_grad():
         losses = [model(**batch).loss.item() for batch in batches]
+    more = record_adapters(case, model, batches[0]) if case["lora"] else {}
     return {"steps": steps, "final_weights": final, "final_eval_loss": losses,
             "undetermined": [n for n in final
-                             if n.endswith(("key.bias", "k_lin.bias"))]}
+                             if n.endswith(("key.bias", "k_lin.bias"))]} | more
 
 
 def record_case(out, name, changes, model, batches, batch_file):
     case = {"kind": "adamw", "weight_decay": 0.01, "schedule": "linear",
             "warmup": 2, "clip": 1.0, "smoothing": 0.0, "mode": "hard",
-            "rates": LEVEL, "parts": 1} | changes
+            "rates": LEVEL, "parts": 1, "lora": None} | changes
+    more = {}
+    if case["lora"]:
+        model = adapt(model, case["lora"])
+        more["lora"] = case["lora"] | {"start": f"trajectories/{name}.safetensors"}
+        save_file({plain(n): p.detach().contiguous()
+                   for n, p in model.named_parameters() if ".lora_A." in n},
+                  out / "trajectories" / f"{name}.safetensors")
     case["order"] = [[(step * case["parts"] + part) % len(batches)
                       for part in range(case["parts"])]
                      for step in range(STEPS)]
@@ -416,7 +482,7 @@ def record_case(out, name, changes, model, batches, batch_file):
                       "eps": 1e-8, "weight_decay": case["weight_decay"]},
         "schedule": case["schedule"], "warmup_steps": case["warmup"],
         "total_steps": STEPS, "clip": case["clip"],
-        "label_smoothing": case["smoothing"]} | recorded)
+        "label_smoothing": case["smoothing"]} | more | recorded)
 
 
 def main():

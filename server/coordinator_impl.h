@@ -192,6 +192,8 @@ class Coordinator::Impl {
 
   // load.cc: memory from the store; `grace` is added to every lease.
   absl::Status Load(Duration grace);
+  std::vector<PriorStudy> PriorStudiesLeft(const StudyRow& row,
+                                           const CheckedStudy& checked) const;
   absl::Status LoadStudy(const StudyRow& row, const LeaseBook& known,
                          Duration grace);
   LeaseRules DefaultLease() const {

@@ -4,36 +4,15 @@
 // written.
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "server/coordinator_impl.h"
 #include "server/load_history.h"
+#include "server/prior_studies.h"
 #include "server/scan.h"
+#include "server/stored_study.h"
 
 namespace frostline {
-namespace {
-
-// A stored study is checked again when it is loaded: the code that judges it
-// may be newer than the study.
-absl::StatusOr<std::shared_ptr<const CheckedStudy>> CheckStored(
-    const StudyRow& row, const LeaseRules& defaults) {
-  v1::StudySpec spec;
-  v1::StudySettings settings;
-  if (!spec.ParseFromString(row.spec) ||
-      !settings.ParseFromString(row.settings)) {
-    return MakeError(
-        ErrorId::kStoreCorrupt,
-        absl::StrCat("the spec of study ", row.id, " cannot be read"),
-        "restore the database from a backup");
-  }
-  ASSIGN_OR_RETURN(CheckedStudy checked, CheckStudy(spec, settings, defaults));
-  checked.pruner.study = row.id;
-  return std::make_shared<const CheckedStudy>(std::move(checked));
-}
-
-}  // namespace
-
 absl::Status Coordinator::Impl::Load(Duration grace) {
   FROSTLINE_FAILPOINT(kLoadBefore);
   studies_.clear();
@@ -64,17 +43,36 @@ absl::Status Coordinator::Impl::Load(Duration grace) {
   return absl::OkStatus();
 }
 
+// A study that is gone by now is done without: there is no way back to it.
+std::vector<PriorStudy> Coordinator::Impl::PriorStudiesLeft(
+    const StudyRow& row, const CheckedStudy& checked) const {
+  std::vector<PriorStudy> priors;
+  for (int i = 0; i < checked.spec.warm_start_size(); ++i) {
+    auto prior = LoadPriorStudy(checked, i, row.created, store_);
+    if (prior.ok()) {
+      priors.push_back(*std::move(prior));
+      continue;
+    }
+    Log(LogLevel::kWarning, "prior_study_not_loaded",
+        {{"study", row.id},
+         {"prior", checked.spec.warm_start(i).study()},
+         {"error", std::string(prior.status().message())}});
+  }
+  return priors;
+}
+
 absl::Status Coordinator::Impl::LoadStudy(const StudyRow& row,
                                           const LeaseBook& known,
                                           Duration grace) {
-  const auto stored = CheckStored(row, DefaultLease());
+  absl::StatusOr<CheckedStudy> stored = CheckStored(row, DefaultLease());
   if (!stored.ok()) {
     // One study that this version cannot read must not keep the others down.
     Log(LogLevel::kError, "study_not_loaded",
         {{"study", row.id}, {"error", std::string(stored.status().message())}});
     return absl::OkStatus();
   }
-  const auto& checked = *stored;
+  const auto checked =
+      std::make_shared<const CheckedStudy>(*std::move(stored));
   StudyBook book(row, checked);
   History history;
   RETURN_IF_ERROR(ForEachTrial(
@@ -97,7 +95,8 @@ absl::Status Coordinator::Impl::LoadStudy(const StudyRow& row,
         return absl::OkStatus();
       }));
   book.Committed();
-  proposer_.Open(row.key, checked, std::move(history));
+  proposer_.Open(row.key, checked, std::move(history),
+                 PriorStudiesLeft(row, *checked));
   key_of_study_[row.id] = row.key;
   studies_.emplace(row.key, std::move(book));
   return absl::OkStatus();

@@ -25,13 +25,15 @@ void Proposer::Reset(std::int64_t epoch) {
 }
 
 void Proposer::Open(StudyKey study, std::shared_ptr<const CheckedStudy> checked,
-                    History history) {
+                    History history, std::vector<PriorStudy> prior_studies) {
   thread_.Post([this, study, checked = std::move(checked),
-                history = std::move(history)]() mutable {
+                history = std::move(history),
+                prior_studies = std::move(prior_studies)]() mutable {
     Search search{checked, std::move(history), nullptr, nullptr};
     // Both were made once when the study was checked, so they can be made.
     auto sampler =
-        MakeSampler(checked->sampler, checked->space, checked->objectives);
+        MakeSampler(checked->sampler, checked->space, checked->objectives,
+                    std::move(prior_studies));
     auto pruner = MakePruner(checked->pruner, checked->objectives);
     if (!sampler.ok() || !pruner.ok()) {
       Log(LogLevel::kError, "search_not_made",

@@ -53,7 +53,7 @@ class Proposer {
   void Reset(std::int64_t epoch);
 
   void Open(StudyKey study, std::shared_ptr<const CheckedStudy> checked,
-            History history);
+            History history, std::vector<PriorStudy> prior_studies);
   // The study's settings changed: its pruner is made anew.
   void Refresh(StudyKey study, std::shared_ptr<const CheckedStudy> checked);
   void Close(StudyKey study);

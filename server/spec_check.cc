@@ -258,7 +258,6 @@ absl::Status CheckServed(const v1::StudySpec& spec) {
                      absl::StrCat(field, " is not served yet"),
                      "leave it out of the study", field);
   };
-  if (spec.warm_start_size() > 0) return refuse("warm_start");
   if (spec.constraints_size() > 0) return refuse("constraints");
   return absl::OkStatus();
 }
@@ -287,6 +286,7 @@ absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
     study.sampler.name = spec.sampler().name();
   study.sampler.options = {spec.sampler().options().begin(),
                            spec.sampler().options().end()};
+  study.sampler.seed = spec.seed();
   // Made to be thrown away: only the sampler itself knows what fits it.
   RETURN_IF_ERROR(
       MakeSampler(study.sampler, study.space, study.objectives).status());

@@ -9,10 +9,13 @@
 #include "base/ids.h"
 #include "google/protobuf/util/field_mask_util.h"
 #include "google/protobuf/util/message_differencer.h"
+#include "sampler/auto.h"
 #include "server/convert.h"
 #include "server/coordinator_impl.h"
 #include "server/filter.h"
 #include "server/page_token.h"
+#include "server/prior_studies.h"
+#include "server/sampler_choice.h"
 #include "server/scan.h"
 
 namespace frostline {
@@ -51,6 +54,17 @@ std::vector<std::string> Differences(const v1::StudySpec& stored,
   return fields;
 }
 
+// What was left open then is what was chosen then.
+void FillAsStored(const v1::StudySpec& stored, v1::StudySpec& asked) {
+  if (asked.seed() == 0) asked.set_seed(stored.seed());
+  const auto& options = stored.sampler().options();
+  const auto pick = options.find(kPickOption);
+  if (asked.sampler().name() == stored.sampler().name() &&
+      pick != options.end()) {
+    asked.mutable_sampler()->mutable_options()->insert(*pick);
+  }
+}
+
 v1::CreateStudyReply CreateReply(const v1::Study& study,
                                  const CheckedStudy& checked) {
   v1::CreateStudyReply reply;
@@ -59,6 +73,9 @@ v1::CreateStudyReply CreateReply(const v1::Study& study,
     *reply.add_modules() = std::move(module);
   }
   reply.set_space_size(checked.space.CountPoints());
+  for (std::string& advice : AdviceFor(checked)) {
+    reply.add_advice(std::move(advice));
+  }
   return reply;
 }
 
@@ -68,7 +85,7 @@ v1::Study Coordinator::Impl::Describe(const StudyBook& book) const {
   v1::Study study = StudyToProto(book.row());
   study.set_revision(book.revision());
   *study.mutable_counts() = book.Counts();
-  study.set_resolved_sampler(book.checked().sampler.name);
+  study.set_resolved_sampler(ResolvedSampler(book.checked()));
   for (const std::int64_t number : book.best().Numbers()) {
     if (static_cast<std::size_t>(study.best_trials_size()) == kMostBestNames) {
       break;
@@ -85,7 +102,7 @@ absl::StatusOr<v1::CreateStudyReply> Coordinator::Impl::CreateStudy(
   const auto existing = key_of_study_.find(request.study_id());
   if (existing != key_of_study_.end()) {
     const StudyBook& book = studies_.at(existing->second);
-    if (spec.seed() == 0) spec.set_seed(book.checked().spec.seed());
+    FillAsStored(book.checked().spec, spec);
     const auto fields = Differences(book.checked().spec, spec);
     if (fields.empty()) return CreateReply(Describe(book), book.checked());
     return MakeError(
@@ -98,6 +115,9 @@ absl::StatusOr<v1::CreateStudyReply> Coordinator::Impl::CreateStudy(
   while (spec.seed() == 0) spec.set_seed(seeds_.Next());
   ASSIGN_OR_RETURN(CheckedStudy checked,
                    CheckStudy(spec, request.settings(), DefaultLease()));
+  WritePick(checked, spec);
+  ASSIGN_OR_RETURN(checked,
+                   CheckStudy(spec, request.settings(), DefaultLease()));
   checked.pruner.study = request.study_id();
   StudyRow row;
   row.id = request.study_id();
@@ -107,6 +127,8 @@ absl::StatusOr<v1::CreateStudyReply> Coordinator::Impl::CreateStudy(
   row.revision = 1;
   row.created = row.updated = clock_.Wall();
   const auto shared = std::make_shared<const CheckedStudy>(std::move(checked));
+  ASSIGN_OR_RETURN(std::vector<PriorStudy> prior_studies,
+                   LoadPriorStudies(*shared, row.created, store_));
   if (request.validate_only()) {
     return CreateReply(Describe(StudyBook(row, shared)), *shared);
   }
@@ -118,7 +140,7 @@ absl::StatusOr<v1::CreateStudyReply> Coordinator::Impl::CreateStudy(
   StudyBook& book =
       studies_.emplace(row.key, StudyBook(row, shared)).first->second;
   changed_.insert(row.key);
-  proposer_.Open(row.key, shared, History());
+  proposer_.Open(row.key, shared, History(), std::move(prior_studies));
   FROSTLINE_FAILPOINT(kStudyCreated);
   for (int i = 0; i < spec.enqueue_size(); ++i) {
     RETURN_IF_ERROR(Enqueue(batch, book, spec.enqueue(i), 0,

@@ -81,10 +81,18 @@ double WidthOf(const NumericRange& range, const std::vector<double>& sorted,
 
 std::vector<NumericKernel> FitKernels(const NumericRange& range,
                                       const std::vector<double>& observed) {
-  const std::size_t n = observed.size();
-  std::vector<double> places, sorted;
+  std::vector<double> places;
+  places.reserve(observed.size());
   for (const double value : observed) places.push_back(range.ToBox(value));
-  const std::vector<std::size_t> order = SortPlaces(range, places);
+  return FitKernelsInOrder(range, places, SortPlaces(range, places));
+}
+
+std::vector<NumericKernel> FitKernelsInOrder(
+    const NumericRange& range, const std::vector<double>& places,
+    const std::vector<std::size_t>& order) {
+  const std::size_t n = places.size();
+  std::vector<double> sorted;
+  sorted.reserve(n);
   for (const std::size_t k : order) sorted.push_back(places[k]);
   std::vector<NumericKernel> kernels(n + 1);
   for (std::size_t i = 0; i < n; ++i) {

@@ -29,6 +29,12 @@ struct NumericKernel {
 std::vector<NumericKernel> FitKernels(const NumericRange& range,
                                       const std::vector<double>& observed);
 
+// The same with equal values in an order of one's own: `places` are the
+// observed values on the range's line, `order` their indices from low to high.
+std::vector<NumericKernel> FitKernelsInOrder(
+    const NumericRange& range, const std::vector<double>& places,
+    const std::vector<std::size_t>& order);
+
 class NumericAxis final : public KernelAxis {
  public:
   // The last kernel is the prior.

@@ -25,12 +25,17 @@ struct SamplerCase {
   std::vector<Objective> objectives;
   History history;
 
-  // Grid only takes finite spaces, so it is only given such.
+  // Some samplers only take finite spaces or several objectives; they are only
+  // given such.
   SamplerCase(const std::string& sampler, std::uint64_t seed)
       : name(sampler),
         rng(seed),
-        space(OddSpace(rng, sampler == "grid")),
-        objectives(OddObjectives(rng)) {}
+        space(OddSpace(rng, sampler == "grid" || sampler == "brute")),
+        objectives(OddObjectives(rng)) {
+    if (sampler == "motpe" && objectives.size() == 1) {
+      objectives.push_back({"seconds", Direction::kMinimize});
+    }
+  }
 
   void Grow(int trials) {
     history = OddHistory(space, objectives.size(), trials, rng);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/contract/sampler_contract.h"
 
+#include <algorithm>
+
 namespace frostline {
 
 void ProposesPointsOfTheSpace(SamplerCase& one) {
@@ -83,7 +85,11 @@ TEST_P(SamplerContract, ServesTrialsInParallel) {
 // A new sampler is in the suite as soon as the factory knows its name.
 INSTANTIATE_TEST_SUITE_P(Factory, SamplerContract,
                          testing::ValuesIn(SamplerNames()),
-                         [](const auto& name) { return name.param; });
+                         [](const auto& name) {
+                           std::string text = name.param;
+                           std::replace(text.begin(), text.end(), '-', '_');
+                           return text;
+                         });
 
 }  // namespace
 }  // namespace frostline

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/plain/statistics.h"
 #include "tests/parity/parity.h"
 #include "tests/search/layerwise.h"
-#include "tests/search/statistics.h"
 #include "tests/search/truths.h"
 
 namespace frostline {

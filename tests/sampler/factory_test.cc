@@ -17,9 +17,11 @@ TEST(MakeSampler, AnUnknownNameIsRefusedWithWhatThereIs) {
   const auto made = MakeSampler({.name = "tep", .options = {}},
                                 OneParameter(Levels{{0, 1}}), kLoss);
   EXPECT_THAT(made, FailsAt(ErrorId::kSamplerInvalid, "sampler.name"));
-  EXPECT_THAT(
-      DetailOf(made.status())->fix,
-      testing::HasSubstr("did you mean tpe? there are: grid, random, tpe"));
+  const std::string fix = DetailOf(made.status())->fix;
+  EXPECT_THAT(fix, testing::StartsWith("did you mean tpe? there are: "));
+  for (const std::string& name : SamplerNames()) {
+    EXPECT_THAT(fix, testing::HasSubstr(name));
+  }
 }
 
 TEST(MakeSampler, EveryNameRefusesAnOptionNobodyKnows) {

@@ -90,6 +90,13 @@ double OddNumber(Rng& rng) {
   return rng.Uniform() < 0.3 ? OneOf(kNumbers, rng) : rng.Normal();
 }
 
+// No store keeps a value that is not finite; a sampler survives it all the same.
+double OddValueOfMetric(Rng& rng) {
+  return rng.Uniform() < 0.05
+             ? OneOf<double>({kAbsent, kInfinity, -kInfinity}, rng)
+             : OddNumber(rng);
+}
+
 Point BrokenPoint(Point point, Rng& rng) {
   if (rng.Uniform() < 0.3) point.resize(point.size() + 1, 0.5);
   if (rng.Uniform() < 0.3) point.pop_back();
@@ -139,17 +146,22 @@ History OddHistory(const Space& space, std::size_t objectives, int trials,
       TrialState::kQueued,     TrialState::kRunning,   TrialState::kSucceeded,
       TrialState::kSucceeded,  TrialState::kSucceeded, TrialState::kPruned,
       TrialState::kInfeasible, TrialState::kFailed,    TrialState::kCancelled};
+  // Now and then all end alike, or all are as good as each other.
+  const bool alike = rng.Uniform() < 0.1;
+  const TrialState same_state = OneOf(kStates, rng);
+  const bool level = rng.Uniform() < 0.1;
+  const double same_value = OddNumber(rng);
   History history;
   for (int i = 0; i < trials; ++i) {
     Observation trial;
     // Neighbours are swapped now and then, so numbers come out of order.
     trial.number = rng.Uniform() < 0.1 && i > 0 ? i - 1 : i;
-    trial.state = OneOf(kStates, rng);
+    trial.state = alike ? same_state : OneOf(kStates, rng);
     trial.point = OddPoint(space, rng);
     if (rng.Uniform() < 0.1) trial.point = BrokenPoint(trial.point, rng);
     for (std::size_t m = 0;
          m < objectives && trial.state == TrialState::kSucceeded; ++m) {
-      trial.values.push_back(OddNumber(rng));
+      trial.values.push_back(level ? same_value : OddValueOfMetric(rng));
     }
     for (std::uint64_t s = 0; s < rng.Below(4); ++s) {
       trial.intermediate.push_back(

@@ -13,19 +13,13 @@
 namespace frostline {
 namespace {
 
-bool IsExhausted(const absl::Status& status) {
-  const auto detail = DetailOf(status);
-  return detail.has_value() && detail->id == ErrorId::kSpaceExhausted;
-}
-
 class SearchRun {
  public:
   SearchRun(const SearchObjective& objective, const SearchSetup& setup)
       : objective_(objective),
         setup_(setup),
         luck_(setup.seed, 0x5eed),
-        sampler_(Made(MakeSampler(setup.sampler, objective.space,
-                                  {{"loss", Direction::kMinimize}}))) {}
+        sampler_(Make()) {}
 
   std::vector<double> Run() {
     std::vector<double> best;
@@ -50,10 +44,17 @@ class SearchRun {
     std::exit(1);
   }
 
+  std::unique_ptr<Sampler> Make() const {
+    SamplerSpec spec = setup_.sampler;
+    spec.seed = setup_.seed;
+    return Made(MakeSampler(spec, objective_.space,
+                            {{"loss", Direction::kMinimize}}));
+  }
+
   bool Start(int number) {
     Rng rng(setup_.seed, static_cast<std::uint64_t>(number));
     auto point = sampler_->Propose(history_, number, rng);
-    covered_ = IsExhausted(point.status());
+    covered_ = HasErrorId(point.status(), ErrorId::kSpaceExhausted);
     if (covered_) return false;
     Observation trial;
     trial.number = number;

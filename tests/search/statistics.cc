@@ -6,16 +6,6 @@
 
 namespace frostline {
 
-double Quantile(std::vector<double> values, double q) {
-  std::sort(values.begin(), values.end());
-  const double place = q * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  if (values[below] == values[above]) return values[below];
-  return values[below] +
-         (place - static_cast<double>(below)) * (values[above] - values[below]);
-}
-
 double ProbabilityNotGreater(const std::vector<double>& values,
                              const std::vector<double>& others) {
   std::vector<double> all = values;

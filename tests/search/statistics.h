@@ -10,10 +10,6 @@
 
 namespace frostline {
 
-// The q-quantile, linear between order statistics (Hyndman and Fan, 1996,
-// type 7). REQUIRES: values is not empty.
-double Quantile(std::vector<double> values, double q);
-
 // One-sided Mann–Whitney U test (Mann and Whitney, 1947): how likely values as
 // much greater than `others` as these are, were both drawn alike. Normal
 // approximation with correction for ties and continuity; 1 when all are equal.

@@ -6,12 +6,6 @@
 namespace frostline {
 namespace {
 
-TEST(Quantile, IsLinearBetweenOrderStatistics) {
-  EXPECT_EQ(Quantile({4, 1, 3, 2}, 0.5), 2.5);
-  EXPECT_EQ(Quantile({4, 1, 3, 2}, 0.25), 1.75);
-  EXPECT_EQ(Quantile({7}, 0.99), 7);
-}
-
 // scipy.stats.mannwhitneyu(a, b, alternative="greater", method="asymptotic").
 TEST(ProbabilityNotGreater, EqualsWhatScipySays) {
   const std::vector<double> a = {1.5, 2, 2, 3, 5, 8};

@@ -146,8 +146,6 @@ const Mistake kMistakes[] = {
        p->set_name("optimizer");
        p->mutable_choices()->add_values();
      }},
-    {"warm_start_not_served", ErrorId::kMethodNotBuilt,
-     [](auto& spec, auto&) { spec.add_warm_start(); }},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, BadStudy, ::testing::ValuesIn(kMistakes),

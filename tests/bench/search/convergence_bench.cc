@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/plain/statistics.h"
 #include "tests/bench/bench_main.h"
 #include "tests/search/layerwise.h"
 #include "tests/search/search_sweep.h"

@@ -21,11 +21,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/plain/statistics.h"
 #include "sampler/factory.h"
 #include "sampler/random.h"
 #include "tests/bench/bench_main.h"
 #include "tests/search/layerwise.h"
-#include "tests/search/statistics.h"
 
 namespace frostline {
 namespace {

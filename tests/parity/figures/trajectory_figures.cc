@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/parity/figures/lora_figures.h"
 #include "tests/parity/figures/torch_figures.h"
 #include "tests/parity/figures/torch_recordings.h"
 #include "worker/trainer/train/stepper.h"
@@ -122,18 +123,20 @@ void AddWeights(const Stepper& stepper, const Model& start,
     const Parameter& now = stepper.model().parameters()[i];
     const std::string& name = now.spec.name;
     if (undetermined.contains(name)) continue;
-    const JsonValue& weights = At(At(recorded, "final_weights"), name);
     const at::Tensor value = now.value.detach().to(at::kCPU);
+    if (!stepper.plan().parameters[i].trains()) {
+      const bool same = value.equal(start.parameters()[i].value);
+      figures.push_back({FigureKind::kExact, name + " stays, bit for bit", 1.0,
+                         same ? 1.0 : 0.0});
+      // Of what adapters stand in for, nothing else is recorded.
+      if (Has(recorded, "lora") && !now.spec.adapts()) continue;
+    }
+    const JsonValue& weights = At(At(recorded, "final_weights"), name);
     const at::Tensor moved = value - start.parameters()[i].value;
     AddSummary(FigureKind::kWeight, name, weights, value, figures);
     figures.push_back({FigureKind::kWeight, name + " moved",
                        NumberAt(weights, "delta_abs_sum"),
                        moved.to(at::kDouble).abs().sum().item<double>()});
-    if (!stepper.plan().parameters[i].trains()) {
-      const bool same = value.equal(start.parameters()[i].value);
-      figures.push_back({FigureKind::kExact, name + " stays, bit for bit", 1.0,
-                         same ? 1.0 : 0.0});
-    }
   }
 }
 
@@ -143,16 +146,16 @@ Figures TrajectoryFigures(const fs::path& trajectory, const Device& device) {
   const fs::path root = trajectory.parent_path().parent_path();
   const RecordedJson file(trajectory);
   const JsonValue& recorded = file.root();
-  const fs::path folder = root / TextAt(recorded, "model");
   const Tensors batches = RecordedTensors(root / TextAt(recorded, "batches"));
-  const Model start = RecordedModel(folder).model;
-  Model model = RecordedModel(folder).model.To(device.torch());
+  const Model start = ModelToTrain(root, recorded);
+  Model model = ModelToTrain(root, recorded).To(device.torch());
   const FreezePlan plan = OrThrow(MakeFreezePlan(
       model.config(), model.head(), RatesOf(recorded), SemanticsOf(recorded)));
   Stepper stepper = OrThrow(Stepper::Make(model, plan, OptionsOf(recorded)));
   Figures figures;
   AddSteps(stepper, recorded, batches, figures);
   AddWeights(stepper, start, recorded, figures);
+  AddLoraFigures(stepper, model, recorded, BatchOf(batches, "b0"), figures);
   return figures;
 }
 

@@ -2,9 +2,12 @@
 #include "sampler/tpe/pareto.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "base/rng.h"
 #include "gmock/gmock.h"
+#include "study/objective.h"
 
 namespace frostline {
 namespace {
@@ -12,6 +15,32 @@ namespace {
 TEST(NonDominationRanks, PeelTheFrontsOff) {
   EXPECT_THAT(NonDominationRanks({{3, 3}, {1, 2}, {2, 1}, {2, 2}, {1, 2}}),
               testing::ElementsAre(2, 0, 0, 1, 0));
+}
+
+TEST(NonDominationRanks, AgreeWithTheDefinition) {
+  Rng rng(4);
+  for (const std::size_t objectives : {1, 2, 3, 4}) {
+    LossVectors losses(60, std::vector<double>(objectives));
+    for (auto& loss : losses) {
+      for (double& value : loss) value = static_cast<double>(rng.Below(8));
+    }
+    const std::vector<int> ranks = NonDominationRanks(losses);
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+      int expected = 0;
+      for (std::size_t j = 0; j < losses.size(); ++j) {
+        if (Dominates(losses[j], losses[i])) {
+          expected = std::max(expected, ranks[j] + 1);
+        }
+      }
+      EXPECT_EQ(ranks[i], expected) << objectives << " objectives, point " << i;
+    }
+  }
+}
+
+TEST(NonDominationRanks, WhoBreaksConstraintsComesLastByHowMuch) {
+  EXPECT_THAT(NonDominationRanks({{0, 0}, {2, 2}, {1, 1}, {0, 0}, {3, 0}},
+                                 {0.5, -1.0, 0.0, 0.1, 0.5}),
+              testing::ElementsAre(3, 1, 0, 2, 3));
 }
 
 TEST(Hypervolume, OfStaircasesByHand) {
@@ -41,6 +70,85 @@ TEST(Hypervolume, AgreesWithCountingPoints) {
   }
   EXPECT_NEAR(Hypervolume(points, {1, 1, 1, 1}), inside / double{kSamples},
               0.0125);
+}
+
+TEST(Hypervolume, IsInfiniteOrNothingAtTheEdges) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(Hypervolume({}, {1, 1}), 0.0);
+  EXPECT_EQ(Hypervolume({{1, 0}, {2, -5}, {infinity, 0}}, {1, 1}), 0.0);
+  EXPECT_EQ(Hypervolume({{-infinity, 0}, {0, 0}}, {1, 1}), infinity);
+  EXPECT_EQ(Hypervolume({{0, 0, 0}}, {1, infinity, 1}), infinity);
+}
+
+// The inclusion-exclusion sum over all subsets, which nobody would use.
+double VolumeBySubsets(const LossVectors& points,
+                       const std::vector<double>& reference) {
+  double volume = 0.0;
+  for (std::size_t set = 1; set < std::size_t{1} << points.size(); ++set) {
+    std::vector<double> corner(reference.size(), -1e9);
+    double sign = -1.0;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if ((set >> i & 1u) == 0) continue;
+      sign = -sign;
+      for (std::size_t m = 0; m < corner.size(); ++m) {
+        corner[m] = std::max(corner[m], points[i][m]);
+      }
+    }
+    volume += sign * BoxVolume(corner, reference);
+  }
+  return volume;
+}
+
+TEST(Hypervolume, IsExactForTwoToSixObjectives) {
+  Rng rng(6);
+  for (std::size_t objectives = 2; objectives <= 6; ++objectives) {
+    for (int round = 0; round < 20; ++round) {
+      LossVectors points(1 + rng.Below(8), std::vector<double>(objectives));
+      for (auto& point : points) {
+        // Coarse, so that there are ties and twins; some beyond the reference.
+        for (double& value : point) value = 0.2 * double(rng.Below(7));
+      }
+      const std::vector<double> reference(objectives, 1.0);
+      EXPECT_NEAR(Hypervolume(points, reference),
+                  VolumeBySubsets(points, reference), 1e-12);
+    }
+  }
+}
+
+TEST(SelectByHypervolume, TakesTheGreatestAdditionEveryTime) {
+  Rng rng(8);
+  for (const std::size_t objectives : {2, 3, 4}) {
+    LossVectors front;
+    for (int i = 0; i < 25; ++i) {
+      std::vector<double> point(objectives);
+      double length = 0.0;
+      for (double& value : point) {
+        value = 0.01 + rng.Uniform();
+        length += value * value;
+      }
+      for (double& value : point) value = 1.0 - value / std::sqrt(length);
+      front.push_back(point);
+    }
+    const std::vector<double> reference(objectives, 1.1);
+    LossVectors taken;
+    for (const std::size_t i : SelectByHypervolume(front, reference, 10)) {
+      const double added = AddedVolume(front[i], taken, reference);
+      for (const auto& other : front) {
+        EXPECT_GE(added + 1e-12, AddedVolume(other, taken, reference));
+      }
+      taken.push_back(front[i]);
+    }
+    EXPECT_EQ(taken.size(), 10u);
+  }
+}
+
+TEST(SelectByHypervolume, TwinsAreTakenWhenNothingElseIsLeft) {
+  const LossVectors points = {{1, 2}, {1, 2}, {2, 1}, {1, 2}};
+  EXPECT_THAT(SelectByHypervolume(points, {3, 3}, 3),
+              testing::ElementsAre(0, 1, 2));
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(SelectByHypervolume(points, {infinity, 3}, 1),
+              testing::ElementsAre(0));
 }
 
 TEST(BestByHypervolume, TakesWholeRanksThenWhatAddsMost) {

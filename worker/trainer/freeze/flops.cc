@@ -5,33 +5,45 @@
 // weights, cost S forward and 2 S backward. Each is needed or not:
 //   of the weights   when they train,
 //   of the input     when anything nearer to the text trains.
+// An adapter is two maps of its own, B behind A, beside the one it adapts.
 #include "worker/trainer/freeze/flops.h"
 
-#include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace frostline {
 namespace {
 
-// What has a gradient, by part.
+// What has a gradient, by part and by name.
 class Trained {
  public:
   Trained(const ModelConfig& config, const HeadSpec& head,
           const FreezePlan& plan) {
     const std::vector<ParameterSpec> specs = ParametersOf(config, head);
     for (std::size_t i = 0; i < specs.size(); ++i) {
-      bool& any = parts_[{specs[i].part, specs[i].layer}];
-      any = any || plan.parameters[i].needs_gradient;
+      if (!plan.parameters[i].needs_gradient) continue;
+      parts_.emplace(specs[i].part, specs[i].layer);
+      if (specs[i].layer >= 0) names_.insert(specs[i].name);
     }
   }
 
   bool operator()(Part part, std::int64_t layer = -1) const {
-    const auto found = parts_.find({part, layer});
-    return found != parts_.end() && found->second;
+    return parts_.contains({part, layer});
+  }
+  bool Weight(const std::string& linear) const {
+    return names_.contains(linear + ".weight");
+  }
+  bool Adapter(const std::string& linear) const {
+    return names_.contains(LoraANameOf(linear));
+  }
+  bool Map(const std::string& linear) const {
+    return Weight(linear) || Adapter(linear);
   }
 
  private:
-  std::map<std::pair<Part, std::int64_t>, bool> parts_;
+  std::set<std::pair<Part, std::int64_t>> parts_;
+  std::set<std::string> names_;  // of layers
 };
 
 double Linear(std::int64_t rows, std::int64_t inputs, std::int64_t outputs) {
@@ -39,27 +51,66 @@ double Linear(std::int64_t rows, std::int64_t inputs, std::int64_t outputs) {
          static_cast<double>(outputs);
 }
 
+// Adds up a layer. `rows` tokens pass through it.
+class LayerCount {
+ public:
+  LayerCount(const ModelConfig& config, const Trained& trained,
+             std::int64_t rows)
+      : lora_(config.lora), trained_(trained), rows_(rows) {}
+
+  // `below`: something nearer to the text than this map has a gradient.
+  void Map(LoraPart part, const std::string& name, std::int64_t inputs,
+           std::int64_t outputs, bool below) {
+    const double whole = Linear(rows_, inputs, outputs);
+    Product(whole, trained_.Weight(name), below);
+    if (!lora_.on(part)) return;
+    const bool adapts = trained_.Adapter(name);
+    Product(Linear(rows_, inputs, lora_.rank), adapts, below);             // A
+    Product(Linear(rows_, lora_.rank, outputs), adapts, adapts || below);  // B
+  }
+
+  // A product of two things, each of which has a gradient or not.
+  void Product(double forward, bool one, bool other) {
+    flops_.forward += forward;
+    flops_.backward += (one ? forward : 0.0) + (other ? forward : 0.0);
+    flops_.skipped = 2.0 * flops_.forward - flops_.backward;
+  }
+
+  const ModuleFlops& flops() const { return flops_; }
+
+ private:
+  const LoraSpec& lora_;
+  const Trained& trained_;
+  std::int64_t rows_;
+  ModuleFlops flops_;
+};
+
 // `below`: something nearer to the text has a gradient.
 ModuleFlops LayerFlops(const ModelConfig& config, const Trained& trained,
                        std::int64_t layer, bool below, std::int64_t texts,
                        std::int64_t tokens) {
+  using enum LoraPart;
+  const LayerNames names = LayerNamesOf(config, layer);
+  const std::int64_t hidden = config.hidden;
+  const std::int64_t wide = config.feed_forward;
   const std::int64_t rows = texts * tokens;
-  const double square = Linear(rows, config.hidden, config.hidden);
-  const double wide = Linear(rows, config.hidden, config.feed_forward);
-  const double sight = 2.0 * Linear(rows, tokens, config.hidden);
-  const bool attention = trained(Part::kAttention, layer);
-  const bool ffn = trained(Part::kFeedForward, layer);
-  ModuleFlops flops;
-  flops.forward = 4.0 * square + sight + 2.0 * wide;
-  const double full = 8.0 * square + 2.0 * sight + 4.0 * wide;
-  if (ffn) flops.backward += 2.0 * wide;                  // weights
-  if (ffn || attention || below) flops.backward += wide;  // input of down
-  if (attention || below) flops.backward += wide;         // input of up
-  if (attention) flops.backward += 4.0 * square;          // weights
-  if (attention || below) flops.backward += square + 2.0 * sight;
-  if (below) flops.backward += 3.0 * square;  // input of query, key, value
-  flops.skipped = full - flops.backward;
-  return flops;
+  const double sight = Linear(rows, tokens, hidden);
+  LayerCount count(config, trained, rows);
+  count.Map(kQuery, names.query, hidden, hidden, below);
+  count.Map(kKey, names.key, hidden, hidden, below);
+  count.Map(kValue, names.value, hidden, hidden, below);
+  const bool query = below || trained.Map(names.query);
+  const bool key = below || trained.Map(names.key);
+  const bool value = below || trained.Map(names.value);
+  count.Product(sight, query, key);           // scores
+  count.Product(sight, query || key, value);  // what is seen
+  count.Map(kAttentionOut, names.attention_out, hidden, hidden,
+            query || key || value);
+  const bool attention = below || trained(Part::kAttention, layer);
+  count.Map(kFeedForwardIn, names.up, hidden, wide, attention);
+  count.Map(kFeedForwardOut, names.down, wide, hidden,
+            attention || trained.Map(names.up));
+  return count.flops();
 }
 
 ModuleFlops TopFlops(double forward, bool trained, bool below) {

@@ -73,6 +73,50 @@ Outcome<Done> CheckNames(const ModelConfig& config, const HeadSpec& head,
   return Done{};
 }
 
+// Where the model has adapters, they are all that trains of the encoder: a rate
+// that moves none of them would be taken for one that did.
+Outcome<Done> CheckLoraRates(const ModelConfig& config,
+                             const ModuleRates& rates) {
+  const auto idle = [](const std::string& name, const std::string& fix) {
+    return Fault{FaultKind::kMisuse,
+                 "the rate of " + name +
+                     " would move nothing: training.lora puts no adapter there",
+                 fix};
+  };
+  const auto moves = [&](const std::string& name) {
+    const auto rate = rates.find(name);
+    return rate != rates.end() && rate->second > 0.0;
+  };
+  if (moves("embeddings")) {
+    return idle("embeddings", "freeze the embeddings, or train without lora");
+  }
+  for (const auto& [name, rate] : rates) {
+    if (name.find(".head.") == std::string::npos) continue;
+    return Fault{FaultKind::kUnsupported,
+                 "single attention heads (" + name +
+                     ") share the adapter of their layer",
+                 "give rates to whole layers, or train without lora"};
+  }
+  for (std::int64_t i = 0; i < config.layers; ++i) {
+    const std::string layer = LayerName(i);
+    if (moves(layer + ".attention") && !config.lora.on_attention()) {
+      return idle(layer + ".attention",
+                  "freeze it, or name query in training.lora.modules");
+    }
+    if (moves(layer + ".ffn") && !config.lora.on_feed_forward()) {
+      return idle(layer + ".ffn",
+                  "freeze it, or name ffn_in in training.lora.modules");
+    }
+  }
+  return Done{};
+}
+
+// What stays as it was pretrained because adapters train in its place.
+bool IsAdapted(const ModelConfig& config, const ParameterSpec& spec) {
+  const bool encoder = spec.part == Part::kEmbeddings || spec.layer >= 0;
+  return config.lora.any() && encoder && !spec.adapts();
+}
+
 // Rates of single heads, where they are not all the same.
 std::vector<double> HeadRates(const ModelConfig& config,
                               const ParameterSpec& spec,
@@ -105,6 +149,7 @@ Outcome<ParameterPlan> PlanFor(const ModelConfig& config,
     return BadRates("there is no rate for " + Deciders(spec).back() + " (" +
                     spec.name + ")");
   }
+  if (IsAdapted(config, spec)) return ParameterPlan{};
   plan.rate = rate.value_or(0.0);
   plan.needs_gradient = mode == FreezeMode::kLr0 || plan.trains();
   return plan;
@@ -162,6 +207,7 @@ Outcome<FreezePlan> MakeFreezePlan(const ModelConfig& config,
   FreezePlan plan;
   plan.semantics = semantics;
   Outcome<Done> named = CheckNames(config, head, rates, plan);
+  if (named.ok() && config.lora.any()) named = CheckLoraRates(config, rates);
   if (!named.ok()) return named.fault();
   plan.prefix_blocks = 1 + config.layers;
   for (const ParameterSpec& spec : ParametersOf(config, head)) {

@@ -7,6 +7,9 @@
 // What frozen means is said by FreezeSemantics (docs/explanation/freezing.md).
 // Pure functions.
 //
+// With adapters (model/lora.h) the rate of a layer is that of its adapters;
+// the weights of embeddings and layers stay, without a gradient under kLr0 too.
+//
 //   modules: embeddings, layer.0 .. layer.{L-1}, pooler, head; finer where
 //   asked: layer.3.attention, layer.3.ffn, layer.3.head.7. The finest that is
 //   named decides.
@@ -72,7 +75,8 @@ std::vector<std::string> ModuleNames(const ModelConfig& config,
 std::string ModuleOf(const ParameterSpec& spec);
 
 // kInconsistent for a module without a rate, a rate without a module, and a
-// rate that is negative or not finite.
+// rate that is negative or not finite. With adapters also kMisuse for a rate
+// that would move nothing, kUnsupported for one of a single attention head.
 Outcome<FreezePlan> MakeFreezePlan(const ModelConfig& config,
                                    const HeadSpec& head,
                                    const ModuleRates& rates,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/model/load.h"
 
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -99,13 +100,18 @@ Outcome<std::optional<Place>> PlaceOf(const ParameterSpec& spec,
   return std::optional<Place>(found->second);
 }
 
-// As transformers does: normal weights, biases of 0, LayerNorms of 1 and 0.
+// As transformers does: normal weights, biases of 0, LayerNorms of 1 and 0; and
+// as peft does: A as nn.Linear's weights, B of 0.
 at::Tensor Draw(const ParameterSpec& spec, const ModelConfig& config,
                 at::Generator& chance) {
   const at::Tensor value = at::zeros(spec.shape, at::kFloat);
   if (spec.role == Role::kNorm && !spec.norm_bias) value.fill_(1.0);
   if (spec.role == Role::kWeight || spec.role == Role::kEmbedding) {
     value.normal_(0.0, config.initializer_range, chance);
+  }
+  if (spec.role == Role::kLoraA) {
+    const double most = 1.0 / std::sqrt(static_cast<double>(spec.shape[1]));
+    value.uniform_(-most, most, chance);
   }
   return value;
 }
@@ -175,6 +181,11 @@ Model TrainableCopy(const LoadedModel& loaded, const ModelConfig& config,
     } else {
       values.push_back(trains[values.size()] ? value.clone() : value);
     }
+  }
+  // Behind all others: the head is drawn the same without them.
+  for (const ParameterSpec& spec : ParametersOf(config, loaded.model.head())) {
+    if (!spec.adapts()) continue;
+    values.push_back(Draw(spec, config, chance).to(loaded.model.device()));
   }
   return Model(config, loaded.model.head(), std::move(values));
 }

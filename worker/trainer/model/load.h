@@ -40,8 +40,9 @@ Outcome<LoadedModel> LoadModel(const std::string& folder, const HeadSpec& head,
 
 // A model to train once: weights that `trains` marks (by their place in
 // ParametersOf) are copies, the others are shared with `loaded` and must not be
-// changed. What was drawn for `loaded` is drawn anew from `seed`. `config` is
-// that of `loaded`, but for dropout. Throws what LibTorch throws.
+// changed. What was drawn for `loaded` is drawn anew from `seed`, and so are
+// adapters. `config` is that of `loaded`, but for dropout and lora. Throws what
+// LibTorch throws.
 Model TrainableCopy(const LoadedModel& loaded, const ModelConfig& config,
                     const std::vector<bool>& trains, std::uint64_t seed);
 

@@ -79,12 +79,34 @@ Model Model::To(at::Device device) const {
   return Model(config_, head_, std::move(values));
 }
 
+Model Model::Merged() const {
+  const at::NoGradGuard no_graph;
+  ModelConfig plain = config_;
+  plain.lora = {};
+  std::vector<at::Tensor> values;
+  for (const ParameterSpec& spec : ParametersOf(plain, head_)) {
+    values.push_back(Value(spec.name).detach());
+    if (spec.role != Role::kWeight) continue;
+    const Linear linear =
+        LinearOf(spec.name.substr(0, spec.name.rfind(".weight")));
+    if (!linear.lora_a.defined()) continue;
+    values.back() = values.back() + at::matmul(linear.lora_b, linear.lora_a) *
+                                        config_.lora.scale();
+  }
+  return Model(std::move(plain), head_, std::move(values));
+}
+
 const at::Tensor& Model::Value(const std::string& name) const {
   return parameters_[places_.at(name)].value;
 }
 
 Linear Model::LinearOf(const std::string& name) const {
-  return {Value(name + ".weight"), Value(name + ".bias")};
+  Linear linear = {Value(name + ".weight"), Value(name + ".bias"), {}, {}};
+  if (places_.contains(LoraANameOf(name))) {
+    linear.lora_a = Value(LoraANameOf(name));
+    linear.lora_b = Value(LoraBNameOf(name));
+  }
+  return linear;
 }
 
 Norm Model::NormOf(const std::string& name) const {
@@ -117,22 +139,34 @@ at::Tensor Model::Embed(const Batch& batch, const Pass& pass) const {
                  pass.chance);  // [B, N, H]
 }
 
+at::Tensor Model::Map(const Linear& linear, const at::Tensor& x, bool drops,
+                      const Pass& pass) const {
+  const at::Tensor plain = Apply(linear, x);  // [..., outputs]
+  if (!linear.lora_a.defined()) return plain;
+  const at::Tensor seen =
+      Dropout(x, drops ? config_.lora.dropout : 0.0, pass.chance);
+  const at::Tensor few = at::linear(seen, linear.lora_a);  // [..., rank]
+  return plain + at::linear(few, linear.lora_b) * config_.lora.scale();
+}
+
 at::Tensor Model::Attend(const Layer& layer, const at::Tensor& hidden,
                          const at::Tensor& mask, bool drops,
                          const Pass& pass) const {
   const std::int64_t heads = config_.heads;
   const double scale =
       1.0 / std::sqrt(static_cast<double>(config_.head_size()));
-  const at::Tensor query = SplitHeads(Apply(layer.query, hidden), heads);
-  const at::Tensor key = SplitHeads(Apply(layer.key, hidden), heads);
-  const at::Tensor value = SplitHeads(Apply(layer.value, hidden), heads);
+  const at::Tensor query =
+      SplitHeads(Map(layer.query, hidden, drops, pass), heads);
+  const at::Tensor key = SplitHeads(Map(layer.key, hidden, drops, pass), heads);
+  const at::Tensor value =
+      SplitHeads(Map(layer.value, hidden, drops, pass), heads);
   const at::Tensor scores =
       at::matmul(query, key.transpose(2, 3)) * scale + mask;  // [B, A, N, N]
   const at::Tensor shares =
       Dropout(at::softmax(scores, -1), drops ? config_.attention_dropout : 0.0,
-              pass.chance);                             // [B, A, N, N]
-  const at::Tensor seen = at::matmul(shares, value);    // [B, A, N, D]
-  return Apply(layer.attention_out, MergeHeads(seen));  // [B, N, H]
+              pass.chance);                           // [B, A, N, N]
+  const at::Tensor seen = at::matmul(shares, value);  // [B, A, N, D]
+  return Map(layer.attention_out, MergeHeads(seen), drops, pass);  // [B, N, H]
 }
 
 at::Tensor Model::RunLayer(std::int64_t index, const at::Tensor& hidden,
@@ -146,11 +180,11 @@ at::Tensor Model::RunLayer(std::int64_t index, const at::Tensor& hidden,
   }
   const at::Tensor middle =
       Normalize(hidden + attended, layer.attention_norm, config_);  // [B, N, H]
-  const at::Tensor wide =
-      Activate(Apply(layer.up, middle), config_.activation);  // [B, N, F]
-  const at::Tensor narrow =
-      Dropout(Apply(layer.down, wide), dropout, pass.chance);  // [B, N, H]
-  return Normalize(middle + narrow, layer.norm, config_);      // [B, N, H]
+  const at::Tensor wide = Activate(Map(layer.up, middle, drops, pass),
+                                   config_.activation);  // [B, N, F]
+  const at::Tensor narrow = Dropout(Map(layer.down, wide, drops, pass), dropout,
+                                    pass.chance);          // [B, N, H]
+  return Normalize(middle + narrow, layer.norm, config_);  // [B, N, H]
 }
 
 at::Tensor Model::Prefix(const Batch& batch, const Pass& pass,

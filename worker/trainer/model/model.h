@@ -55,6 +55,9 @@ struct Pass {
 struct Linear {
   at::Tensor weight;  // [outputs, inputs]
   at::Tensor bias;    // [outputs]
+  // An adapter (lora.h), or undefined.
+  at::Tensor lora_a;  // [rank, inputs]
+  at::Tensor lora_b;  // [outputs, rank]
 };
 
 struct Norm {
@@ -90,6 +93,11 @@ class Model {
   Model To(at::Device device) const;
   at::Device device() const { return parameters_.front().value.device(); }
 
+  // The same computation without adapters: those it has are added into the
+  // weights they adapt, in tensors of their own; all others are shared. Throws
+  // what LibTorch throws.
+  Model Merged() const;
+
   // What a pass would stumble over: ids beyond the vocabulary, texts beyond
   // the table of positions, shapes that do not fit.
   Outcome<Done> Check(const Batch& batch) const;
@@ -113,6 +121,9 @@ class Model {
                       const at::Tensor& mask, const Pass& pass) const;
   at::Tensor Attend(const Layer& layer, const at::Tensor& hidden,
                     const at::Tensor& mask, bool drops, const Pass& pass) const;
+  // A linear map of a layer, with its adapter; `drops`: so does the adapter.
+  at::Tensor Map(const Linear& linear, const at::Tensor& x, bool drops,
+                 const Pass& pass) const;
   at::Tensor Pooled(const at::Tensor& hidden, const Batch& batch) const;
   // Whether dropout acts in block `block`: 0 the embeddings, 1 + i layer i.
   bool Drops(std::int64_t block, const Pass& pass) const;

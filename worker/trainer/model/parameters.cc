@@ -39,6 +39,13 @@ class Lister {
     if (axis == HeadAxis::kRows) specs_.back().head_axis = axis;
   }
 
+  // What is added to the linear map `name`.
+  void Adapter(const std::string& name, std::int64_t outputs,
+               std::int64_t inputs, std::int64_t rank) {
+    Add(LoraANameOf(name), {rank, inputs}, Role::kLoraA);
+    Add(LoraBNameOf(name), {outputs, rank}, Role::kLoraB);
+  }
+
   const std::string& prefix() const { return prefix_; }
 
  private:
@@ -109,7 +116,34 @@ void ListHead(const ModelConfig& config, const HeadSpec& head, Lister& list) {
   list.Linear("classifier", head.outputs, hidden);
 }
 
+void ListAdapters(const ModelConfig& config, std::int64_t layer, Lister& list) {
+  const LayerNames names = LayerNamesOf(config, layer);
+  const std::int64_t hidden = config.hidden;
+  const std::int64_t wide = config.feed_forward;
+  const auto add = [&](LoraPart part, const std::string& name,
+                       std::int64_t outputs, std::int64_t inputs) {
+    if (!config.lora.on(part)) return;
+    list.Adapter(name, outputs, inputs, config.lora.rank);
+  };
+  list.At(Part::kAttention, layer);
+  add(LoraPart::kQuery, names.query, hidden, hidden);
+  add(LoraPart::kKey, names.key, hidden, hidden);
+  add(LoraPart::kValue, names.value, hidden, hidden);
+  add(LoraPart::kAttentionOut, names.attention_out, hidden, hidden);
+  list.At(Part::kFeedForward, layer);
+  add(LoraPart::kFeedForwardIn, names.up, wide, hidden);
+  add(LoraPart::kFeedForwardOut, names.down, hidden, wide);
+}
+
 }  // namespace
+
+std::string LoraANameOf(const std::string& linear) {
+  return linear + ".lora_A.weight";
+}
+
+std::string LoraBNameOf(const std::string& linear) {
+  return linear + ".lora_B.weight";
+}
 
 Outcome<Done> CheckHead(const HeadSpec& head) {
   const bool one =
@@ -171,6 +205,9 @@ std::vector<ParameterSpec> ParametersOf(const ModelConfig& config,
     ListLayer(config, layer, list);
   }
   ListHead(config, head, list);
+  for (std::int64_t layer = 0; layer < config.layers; ++layer) {
+    ListAdapters(config, layer, list);
+  }
   return specs;
 }
 

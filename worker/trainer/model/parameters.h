@@ -47,7 +47,14 @@ enum class Part : std::uint8_t {
   kHead,
 };
 
-enum class Role : std::uint8_t { kEmbedding, kWeight, kBias, kNorm };
+enum class Role : std::uint8_t {
+  kEmbedding,
+  kWeight,
+  kBias,
+  kNorm,
+  kLoraA,  // "….query.lora_A.weight", [rank, inputs]
+  kLoraB,  // "….query.lora_B.weight", [outputs, rank]
+};
 
 // Which slices of a tensor belong to single attention heads.
 enum class HeadAxis : std::uint8_t { kNone, kRows, kColumns };
@@ -62,12 +69,12 @@ struct ParameterSpec {
   HeadAxis head_axis = HeadAxis::kNone;
 
   // As in the Trainer of transformers: no bias and nothing of a LayerNorm.
-  bool decays() const {
-    return role == Role::kEmbedding || role == Role::kWeight;
-  }
+  bool decays() const { return role != Role::kBias && role != Role::kNorm; }
+  bool adapts() const { return role == Role::kLoraA || role == Role::kLoraB; }
 };
 
-// In depth order, the head last.
+// In depth order, the head last; behind it the adapters, if there are any, so
+// that what is before them has the same places without them.
 std::vector<ParameterSpec> ParametersOf(const ModelConfig& config,
                                         const HeadSpec& head);
 
@@ -77,6 +84,10 @@ struct LayerNames {
   std::string up, down, norm;
 };
 LayerNames LayerNamesOf(const ModelConfig& config, std::int64_t layer);
+
+// The names of what adapts a linear map.
+std::string LoraANameOf(const std::string& linear);
+std::string LoraBNameOf(const std::string& linear);
 
 // "bert.": what stands before the names of the encoder, and may be missing.
 std::string_view PrefixOf(const ModelConfig& config);

@@ -72,7 +72,8 @@ Outcome<Done> WriteWeights(const std::string& path, const Model& model) {
   return CatchTorch([&] {
     std::vector<at::Tensor> kept;  // alive until they are written
     std::vector<TensorBytes> bytes;
-    for (const Parameter& each : model.parameters()) {
+    const Model whole = model.Merged();
+    for (const Parameter& each : whole.parameters()) {
       kept.push_back(each.value.detach().to(at::kCPU).contiguous());
       bytes.push_back({each.spec.name, Dtype::kF32, each.spec.shape,
                        kept.back().const_data_ptr()});

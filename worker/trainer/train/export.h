@@ -3,7 +3,8 @@
 // File: export.h
 //
 // A trained model as a folder that transformers loads: config.json,
-// model.safetensors, and the tokenizer's files.
+// model.safetensors, and the tokenizer's files. Adapters are merged into the
+// weights they adapt: nobody needs peft to load it.
 #ifndef FROSTLINE_WORKER_TRAINER_TRAIN_EXPORT_H_
 #define FROSTLINE_WORKER_TRAINER_TRAIN_EXPORT_H_
 

@@ -32,7 +32,10 @@ bool IsMaximized(const TrialMessage& trial, const std::string& metric) {
          metric != "rmse";
 }
 
-ModelConfig WithDropout(ModelConfig config, std::optional<double> dropout) {
+// The model's configuration as this trial wants it.
+ModelConfig Adjusted(ModelConfig config, const TrainingSettings& settings) {
+  config.lora = settings.lora;
+  const std::optional<double>& dropout = settings.dropout;
   if (!dropout) return config;
   config.hidden_dropout = *dropout;
   config.attention_dropout = *dropout;
@@ -170,8 +173,10 @@ Outcome<Done> FineTuning::MakeStepper() {
   options.seed = Dice(trial_.seed, kDropoutDice);
   options.precision = precision_;
   FreezeVirtually(options.schedule.SumOfFactors());
-  const ModelConfig config =
-      WithDropout(loaded.model.config(), settings_.dropout);
+  const ModelConfig config = Adjusted(loaded.model.config(), settings_);
+  Outcome<Done> fits =
+      CheckLora(config.lora, config.hidden, config.feed_forward);
+  if (!fits.ok()) return fits;
   Outcome<FreezePlan> whole =
       MakeFreezePlan(config, setup_.head, rates_, settings_.freeze);
   if (!whole.ok()) return whole.fault();

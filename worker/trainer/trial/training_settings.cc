@@ -41,6 +41,15 @@ constexpr std::array<std::string_view, 19> kSearchable = {
     "beta1",
     "beta2",
     "epsilon"};
+// And these where the study trains adapters.
+constexpr std::array<std::string_view, 3> kLoraSearchable = {
+    "lora_rank", "lora_alpha", "lora_dropout"};
+constexpr std::int64_t kMostRank = 1 << 16;  // the model sets a lower limit
+constexpr double kMostAlpha = 1e6;
+
+bool IsThere(const JsonValue* value) {
+  return value != nullptr && !value->is(JsonKind::kNull);
+}
 
 // One of these words, or the first when there is none.
 template <typename Value, std::size_t N>
@@ -137,6 +146,38 @@ void ReadFreeze(RequestFields& fields, TrainingSettings& out) {
   out.virtual_tau = fields.Number("virtual_tau", 0.0, 1.0, 0.0);
 }
 
+// A searched rank, alpha or dropout goes before that of the study.
+void ReadLora(RequestFields& fields, RequestFields& searched,
+              TrainingSettings& out) {
+  LoraSpec& lora = out.lora;
+  lora.rank = fields.Whole("rank", 0, kMostRank, 0);
+  lora.rank = searched.Whole("lora_rank", 1, kMostRank, lora.rank);
+  if (lora.rank == 0 && !searched.fault()) {
+    fields.Fail("rank", "is 0 or missing", "give one, e.g. 8");
+  }
+  lora.alpha = fields.Number("alpha", 0.0, kMostAlpha, 0.0);
+  lora.alpha = searched.Number("lora_alpha", 0.0, kMostAlpha, lora.alpha);
+  // So that the scale is 1.
+  if (lora.alpha == 0.0) lora.alpha = static_cast<double>(lora.rank);
+  lora.dropout = fields.Number("dropout", 0.0, 0.999, 0.0);
+  lora.dropout = searched.Number("lora_dropout", 0.0, 0.999, lora.dropout);
+  const std::vector<std::string> names = fields.Texts("modules");
+  if (!names.empty()) lora.parts.clear();
+  for (const std::string& name : names) {
+    const std::optional<LoraPart> part = LoraPartOf(name);
+    if (part) lora.parts.insert(*part);
+    if (part) continue;
+    fields.Fail("modules", "names an unknown part: " + Shown(name),
+                "use some of " + LoraPartNames());
+  }
+  if (out.virtual_tau > 0.0) {
+    fields.Take({FaultKind::kUnsupported,
+                 "freeze.virtual_tau compares rates with weights, and "
+                 "training.lora trains adapters that begin at 0",
+                 "leave one of them out"});
+  }
+}
+
 // A word that nobody knows would be taken for one that did its work.
 std::optional<Fault> UnknownExtra(const JsonValue* extra) {
   constexpr std::array<std::string_view, 10> kKnown = {
@@ -170,11 +211,15 @@ bool IsRate(const JsonValue& value, const JsonValue* rates) {
 std::optional<Fault> IdleParameter(const JsonValue& trial) {
   const JsonValue* parameters = trial.Find("parameters");
   const JsonValue* rates = trial.Find("rates");
+  const JsonValue* training = trial.Find("training");
+  const bool lora = training != nullptr && IsThere(training->Find("lora"));
   if (parameters == nullptr) return std::nullopt;
   for (const JsonValue* v = parameters->first; v != nullptr; v = v->next) {
     const bool known =
         v->key == "prefix_depth" ||
         std::ranges::find(kSearchable, v->key) != kSearchable.end() ||
+        (lora &&
+         std::ranges::find(kLoraSearchable, v->key) != kLoraSearchable.end()) ||
         (rates != nullptr && rates->Find(v->key) != nullptr) ||
         IsRate(*v, rates);
     if (known) continue;
@@ -198,11 +243,6 @@ Outcome<TrainingSettings> ReadTrainingSettings(const JsonValue& trial) {
   const auto within = [&](std::string_view name) {
     return training == nullptr ? nullptr : training->Find(name);
   };
-  if (const JsonValue* lora = within("lora");
-      lora != nullptr && !lora->is(JsonKind::kNull)) {
-    return Fault{FaultKind::kUnsupported, "training.lora is not trained here",
-                 "leave it out, or bring a trainer of your own"};
-  }
   if (const auto unknown = UnknownExtra(within("extra"))) return *unknown;
   const JsonValue* parameters = trial.Find("parameters");
   TrainingSettings settings;
@@ -210,6 +250,8 @@ Outcome<TrainingSettings> ReadTrainingSettings(const JsonValue& trial) {
   RequestFields extra("training.extra", {parameters, within("extra")});
   RequestFields early("training.early_stopping", {within("early_stopping")});
   RequestFields freeze("freeze", {trial.Find("freeze")});
+  RequestFields lora("training.lora", {within("lora")});
+  RequestFields searched("parameters", {parameters});
   ReadLoop(fields, settings);
   ReadOptimizer(fields, settings);
   ReadExtra(extra, settings);
@@ -218,7 +260,9 @@ Outcome<TrainingSettings> ReadTrainingSettings(const JsonValue& trial) {
   }
   if (within("early_stopping") != nullptr) ReadEarlyStopping(early, settings);
   ReadFreeze(freeze, settings);
-  for (const RequestFields* each : {&fields, &extra, &early, &freeze}) {
+  if (IsThere(within("lora"))) ReadLora(lora, searched, settings);
+  for (const RequestFields* each :
+       {&fields, &extra, &early, &freeze, &lora, &searched}) {
     if (each->fault()) return *each->fault();
   }
   return settings;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "worker/trainer/freeze/freeze_plan.h"
+#include "worker/trainer/model/lora.h"
 #include "worker/trainer/text/json.h"
 #include "worker/trainer/text/outcome.h"
 #include "worker/trainer/train/optimizer.h"
@@ -61,6 +62,7 @@ struct TrainingSettings {
   std::uint64_t seed = 0;  // 0: the trial's
   std::vector<std::string> also_evaluate;
   PairSettings pair;
+  LoraSpec lora;
   double virtual_tau = 0.0;
   FreezeSemantics freeze;
 };

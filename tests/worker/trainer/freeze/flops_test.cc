@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 namespace frostline {
 namespace {
 
@@ -77,6 +80,55 @@ TEST(CountFlops, SpentAndSkippedAreFullTraining) {
 
 TEST(CountFlops, Lr0SkipsNothing) {
   EXPECT_EQ(Frozen(6, true, FreezeMode::kLr0).skipped(), 0.0);
+}
+
+// Query and value adapted in layers from `k` on.
+StepFlops Adapted(std::int64_t k, const std::set<LoraPart>& parts,
+                  FreezeMode mode = FreezeMode::kHard) {
+  ModelConfig config = Base();
+  config.lora = {.rank = 8, .alpha = 8.0, .dropout = 0.0, .parts = parts};
+  ModuleRates rates = {{"embeddings", 0.0}, {"pooler", 1.0}, {"head", 1.0}};
+  for (std::int64_t i = 0; i < 12; ++i) {
+    rates["layer." + std::to_string(i)] = i < k ? 0.0 : 1.0;
+  }
+  const FreezePlan plan =
+      MakeFreezePlan(config, kTwoClasses, rates, {mode, PrefixDropout::kHf})
+          .value();
+  return CountFlops(config, kTwoClasses, plan, kTexts, kTokens);
+}
+
+constexpr double kSquare = 2.0 * 8 * 128 * 768 * 768;  // H x H
+constexpr double kSight = 2.0 * 8 * 128 * 128 * 768;   // one of two products
+constexpr double kThin = 2.0 * 8 * 128 * 8 * 768;      // A, or B
+
+TEST(CountFlops, AdaptersCostTwoThinMapsEach) {
+  using enum LoraPart;
+  const ModuleFlops layer = Adapted(0, {kQuery, kValue}).modules[5];
+  EXPECT_DOUBLE_EQ(layer.forward, 12 * kSquare + 2 * kSight + 4 * kThin);
+  // No weight of the layer has a gradient, every input has.
+  EXPECT_DOUBLE_EQ(layer.backward, 12 * kSquare + 4 * kSight + 8 * kThin);
+  EXPECT_DOUBLE_EQ(layer.skipped, 12 * kSquare);
+}
+
+// Nobody asks for the gradient of the lowest layer's input, nor, where only the
+// values are adapted, for that of the scores.
+TEST(CountFlops, TheLowestAdaptedLayerGoesNoFurtherDownThanItMust) {
+  using enum LoraPart;
+  const ModuleFlops both = Adapted(3, {kQuery, kValue}).modules[4];
+  EXPECT_DOUBLE_EQ(both.backward, 9 * kSquare + 3 * kSight + 6 * kThin);
+  const ModuleFlops value = Adapted(3, {kValue}).modules[4];
+  EXPECT_DOUBLE_EQ(value.backward, 9 * kSquare + kSight + 3 * kThin);
+  const ModuleFlops down = Adapted(3, {kFeedForwardOut}).modules[4];
+  const double wide = 2.0 * 8 * 128 * 8 * 3072;
+  EXPECT_DOUBLE_EQ(down.backward, 2 * kThin + wide);
+}
+
+TEST(CountFlops, AFrozenAdapterCostsNoBackward) {
+  using enum LoraPart;
+  const StepFlops step = Adapted(3, {kQuery});
+  EXPECT_EQ(step.modules[3].backward, 0.0);
+  EXPECT_GT(step.modules[3].forward, 12 * kSquare);
+  EXPECT_GT(Adapted(3, {kQuery}, FreezeMode::kLr0).modules[3].backward, 0.0);
 }
 
 }  // namespace

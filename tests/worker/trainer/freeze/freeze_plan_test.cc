@@ -62,6 +62,33 @@ std::string CauseOf(const ModuleRates& rates) {
   return plan.ok() ? "" : plan.fault().cause;
 }
 
+const LoraSpec kQueryAndUp = {
+    .rank = 4,
+    .alpha = 4.0,
+    .dropout = 0.0,
+    .parts = {LoraPart::kQuery, LoraPart::kFeedForwardIn}};
+
+ModelConfig Adapted(const LoraSpec& lora = kQueryAndUp) {
+  ModelConfig config = Bert();
+  config.lora = lora;
+  return config;
+}
+
+Outcome<FreezePlan> LoraPlan(const ModuleRates& rates,
+                             const FreezeSemantics& semantics = {},
+                             const LoraSpec& lora = kQueryAndUp) {
+  return MakeFreezePlan(Adapted(lora), kTwoClasses, rates, semantics);
+}
+
+std::vector<std::string> WithGradient(const FreezePlan& plan) {
+  const std::vector<ParameterSpec> specs = ParametersOf(Adapted(), kTwoClasses);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (plan.parameters[i].needs_gradient) names.push_back(specs[i].name);
+  }
+  return names;
+}
+
 TEST(ModuleNames, HasAPoolerOnlyWhereThereIsOne) {
   EXPECT_THAT(ModuleNames(Bert(), kTwoClasses),
               ElementsAre("embeddings", "layer.0", "layer.1", "layer.2",
@@ -157,6 +184,70 @@ TEST(VirtuallyFrozen, TakesWhatCannotMoveFarEnough) {
       {"layer.0", 0.04}, {"layer.1", 0.04}, {"layer.2", 0.04}};
   EXPECT_THAT(VirtuallyFrozen(rates, rms, 100.0, 1e-4), ElementsAre("layer.0"));
   EXPECT_TRUE(VirtuallyFrozen(rates, rms, 100.0, 0.0).empty());
+}
+
+// Adapters train in the place of all weights of the encoder.
+TEST(LoraFreezePlan, AdaptersTakeTheRatesOfTheirLayersAndTheRestStays) {
+  ModuleRates rates = Rates(0, 0, 0.5, 0.25);
+  rates["layer.2.ffn"] = 0.0;
+  const FreezePlan plan = LoraPlan(rates).value();
+  const std::string layer = "bert.encoder.layer.";
+  EXPECT_THAT(WithGradient(plan),
+              ElementsAre("bert.pooler.dense.weight", "bert.pooler.dense.bias",
+                          "classifier.weight", "classifier.bias",
+                          layer + "1.attention.self.query.lora_A.weight",
+                          layer + "1.attention.self.query.lora_B.weight",
+                          layer + "1.intermediate.dense.lora_A.weight",
+                          layer + "1.intermediate.dense.lora_B.weight",
+                          layer + "2.attention.self.query.lora_A.weight",
+                          layer + "2.attention.self.query.lora_B.weight"));
+  EXPECT_EQ(plan.parameters.back().rate, 0.0);
+  EXPECT_EQ(plan.frozen_blocks, 2);
+  const std::int64_t query = 4 * (32 + 32);
+  const std::int64_t up = 4 * (32 + 64);
+  EXPECT_EQ(plan.trained_weights,
+            2 * query + up + (32 * 32 + 32) + (2 * 32 + 2));
+}
+
+// What counts in the norm that is clipped are adapters of rate 0, no weights.
+TEST(LoraFreezePlan, Lr0GivesFrozenAdaptersAGradientAndNothingElse) {
+  const FreezePlan plan = LoraPlan(Rates(0, 0, 0.5, 0), kLr0).value();
+  EXPECT_EQ(WithGradient(plan).size(), 4U + 3 * 4);
+  EXPECT_EQ(plan.frozen_blocks, 0);
+  EXPECT_EQ(plan.prefix_blocks, 2);
+}
+
+TEST(LoraFreezePlan, ARateThatWouldMoveNothingIsRefused) {
+  EXPECT_TRUE(LoraPlan(Rates(0, 1, 1, 1)).ok());
+  EXPECT_THAT(LoraPlan(Rates(1, 1, 1, 1)).fault().cause,
+              HasSubstr("rate of embeddings would move nothing"));
+  const LoraSpec key = {
+      .rank = 2, .alpha = 2.0, .dropout = 0.0, .parts = {LoraPart::kKey}};
+  ModuleRates rates = Rates(0, 1, 1, 1);
+  rates["layer.1.ffn"] = 0.0;
+  EXPECT_TRUE(LoraPlan(rates, {}, key).ok());
+  rates["layer.1.ffn"] = 0.5;
+  EXPECT_TRUE(LoraPlan(rates).ok());
+  EXPECT_EQ(LoraPlan(rates, {}, key).fault().kind, FaultKind::kMisuse);
+  const LoraSpec down = {.rank = 2,
+                         .alpha = 2.0,
+                         .dropout = 0.0,
+                         .parts = {LoraPart::kFeedForwardOut}};
+  rates["layer.2.attention"] = 0.5;
+  EXPECT_THAT(LoraPlan(rates, {}, down).fault().cause,
+              HasSubstr("layer.2.attention"));
+}
+
+TEST(LoraFreezePlan, SingleAttentionHeadsShareTheirLayersAdapter) {
+  ModuleRates rates = Rates(0, 1, 1, 1);
+  rates["layer.1.head.2"] = 0.0;
+  EXPECT_EQ(LoraPlan(rates).fault().kind, FaultKind::kUnsupported);
+}
+
+TEST(LoraFreezePlan, AModuleWithoutARateIsNamedAsWithoutAdapters) {
+  ModuleRates rates = Rates(0, 1, 1, 1);
+  rates.erase("layer.1");
+  EXPECT_THAT(LoraPlan(rates).fault().cause, HasSubstr("no rate for layer.1"));
 }
 
 }  // namespace

@@ -6,10 +6,12 @@
 #include <random>
 
 #include "absl/strings/escaping.h"
+#include "frostline/v1/study.pb.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/worker/trainer/process/small_world.h"
 #include "tests/worker/trainer/process/trainer_under_test.h"
+#include "worker/agent/proto_json.h"
 
 namespace frostline {
 namespace {
@@ -197,6 +199,22 @@ TEST_F(Tasks, TrainingHelps) {
   EXPECT_LT(heard.finish["metrics"]["train_loss"],
             0.8 * first["train_loss"].get<double>());
   EXPECT_GE(heard.finish["metrics"]["accuracy"], 0.8);
+}
+
+// Beside adapters (3 layers, one map, A and B) only the head trains.
+TEST_F(Tasks, AdaptersAsTheAgentHandsThemOver) {
+  v1::Training training;
+  training.mutable_lora()->set_rank(4);
+  training.mutable_lora()->set_alpha(8.0);
+  training.mutable_lora()->set_dropout(0.1);
+  training.mutable_lora()->add_modules("q_lin");
+  nlohmann::json trial = Trial("distilbert-seq2", "d");
+  trial["training"]["lora"] = ToJson(training)["lora"];
+  trial["rates"]["embeddings"] = 0.0;
+  const nlohmann::json finish = Finish(trial);
+  ExpectMetrics(finish, kOfClasses);
+  EXPECT_EQ(finish["usage"]["trained_parameters"],
+            3 * 2 * 4 * 32 + (32 * 32 + 32) + (2 * 32 + 2));
 }
 
 TEST_F(Tasks, PairsReadAsOne) {

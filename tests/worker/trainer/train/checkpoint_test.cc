@@ -23,17 +23,17 @@ using testing::UnorderedElementsAre;
 
 // A recorded model that drops a tenth, with all but a prefix in training.
 struct Trial {
-  explicit Trial(bool prefix_frozen = false, std::uint64_t seed = 5)
+  explicit Trial(bool prefix_frozen = false, std::uint64_t seed = 5,
+                 const LoraSpec& lora = {})
       : model(LoadFixture("models/distilbert-seq2").model) {
     ModelConfig config = model.config();
     config.hidden_dropout = config.attention_dropout = 0.1;
-    std::vector<at::Tensor> values;
-    for (const Parameter& each : model.parameters()) {
-      values.push_back(each.value);
-    }
-    model = Model(config, model.head(), values);
+    config.lora = lora;
+    const LoadedModel loaded = LoadFixture("models/distilbert-seq2");
+    const std::vector<bool> all(model.parameters().size(), true);
+    model = TrainableCopy(loaded, config, all, 1);
     const double bottom = prefix_frozen ? 0.0 : 1e-3;
-    const ModuleRates rates = {{"embeddings", bottom},
+    const ModuleRates rates = {{"embeddings", lora.any() ? 0.0 : bottom},
                                {"layer.0", bottom},
                                {"layer.1", bottom},
                                {"layer.2", 2e-3},
@@ -96,6 +96,51 @@ TEST_F(Checkpoint, TrainingOnFromItGivesTheSameBits) {
   EXPECT_EQ(second.stepper->steps(), 4);
   second.Train(8);
   EXPECT_EQ(Distance(straight, second), 0.0);
+}
+
+const LoraSpec kLora = {.rank = 4,
+                        .alpha = 8.0,
+                        .dropout = 0.3,
+                        .parts = {LoraPart::kQuery, LoraPart::kValue}};
+
+TEST_F(Checkpoint, AdaptersGoOnWithTheSameBits) {
+  Trial straight(false, 5, kLora);
+  straight.Train(8);
+  {
+    Trial first(false, 5, kLora);
+    first.Train(4);
+    ASSERT_TRUE(SaveCheckpoint(path_, *first.stepper, {}).ok());
+  }
+  Trial second(false, 5, kLora);
+  ASSERT_TRUE(LoadCheckpoint(path_, *second.stepper).ok());
+  second.Train(8);
+  EXPECT_EQ(Distance(straight, second), 0.0);
+  EXPECT_GT(Distance(straight, Trial(false, 5, kLora)), 0.0);
+}
+
+// Adapters and head, moments included, and nothing of the encoder.
+TEST_F(Checkpoint, WithAdaptersIsAsSmallAsTheyAre) {
+  Trial run(true, 5, kLora);
+  ASSERT_TRUE(SaveCheckpoint(path_, *run.stepper, {}).ok());
+  std::int64_t weights = 0;
+  const Outcome<Safetensors> file = Safetensors::Open(path_);
+  ASSERT_TRUE(file.ok());
+  for (const StoredTensor& each : file.value().tensors()) {
+    if (!each.name.starts_with("weight.")) continue;
+    weights += static_cast<std::int64_t>(each.bytes() / sizeof(float));
+    EXPECT_THAT(each.name, testing::AnyOf(HasSubstr("layer.2.attention"),
+                                          HasSubstr("classifier")));
+  }
+  EXPECT_EQ(weights, 2 * 2 * 4 * 32 + (32 * 32 + 32) + (2 * 32 + 2));
+}
+
+TEST_F(Checkpoint, OfAnotherRankIsRefused) {
+  Trial four(false, 5, kLora);
+  ASSERT_TRUE(SaveCheckpoint(path_, *four.stepper, {}).ok());
+  LoraSpec wider = kLora;
+  wider.rank = 5;
+  Trial five(false, 5, wider);
+  EXPECT_THAT(CauseOf(five), HasSubstr("missing or different"));
 }
 
 TEST_F(Checkpoint, GivesBackItsNotes) {

@@ -45,6 +45,33 @@ TEST(ExportModel, MakesAFolderThatLoadsAsTheSameModel) {
   }
 }
 
+TEST(ExportModel, WithAdaptersIsAPlainModelOfTheSameLogits) {
+  const TempFolder folder;
+  for (const std::string name : {"bert-seq5", "roberta-tok17"}) {
+    const LoadedModel loaded = LoadFixture("models/" + name);
+    ModelConfig config = loaded.model.config();
+    config.lora = {.rank = 3, .alpha = 6.0, .dropout = 0.5, .parts = {}};
+    config.lora.parts = {LoraPart::kKey, LoraPart::kAttentionOut,
+                         LoraPart::kFeedForwardIn};
+    const std::vector<bool> none(loaded.model.parameters().size(), false);
+    Model model = TrainableCopy(loaded, config, none, 5);
+    for (Parameter& each : model.parameters()) {
+      if (each.spec.role == Role::kLoraB) each.value.fill_(0.02);
+    }
+    const std::string out = folder.File(name);
+    ASSERT_TRUE(
+        ExportModel(out, model, FixturePath("models/" + name), {}).ok());
+    EXPECT_EQ(NamesIn(out), NamesIn(FixturePath("models/" + name)));
+    const Model again = LoadModel(out, model.head(), 1).value().model;
+    const at::NoGradGuard no_graph;
+    const Batch batch = BatchOf(
+        ReadTensors(FixturePath("models/" + name + "/io.safetensors")), "b0");
+    const at::Tensor logits = again.Forward(batch, {});
+    EXPECT_LE(Furthest(logits, model.Forward(batch, {})), 1e-5);
+    EXPECT_GT(Furthest(logits, loaded.model.Forward(batch, {})), 1e-3);
+  }
+}
+
 TEST(ExportModel, CopiesTheTokenizerAndNamesTheClasses) {
   const TempFolder source;
   const TempFolder out;

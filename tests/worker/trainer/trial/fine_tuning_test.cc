@@ -155,6 +155,83 @@ TEST(FineTuning, EvaluatesEachSoManyStepsAndAtTheEnd) {
   EXPECT_THAT(StepsOf(world.witness), ElementsAre(3, 6, 7));
 }
 
+constexpr char kLora[] = R"("lora": {"rank": 4, "alpha": 8, "dropout": 0.1},)";
+
+TEST(FineTuning, AdaptersLearnAndAreAllThatTrainsBesideTheHead) {
+  TrialWorld world;
+  const TrialEnd end =
+      world.Run(world.Trial(kLora + std::string(R"("epochs": 8,)")));
+  ASSERT_EQ(end.state, TrialState::kSucceeded) << end.cause;
+  EXPECT_LT(world.witness.reports.back().metrics.at("train_loss"),
+            0.9 * world.witness.reports.front().metrics.at("train_loss"));
+  const std::int64_t adapters = 3 * 2 * (4 * 32 + 32 * 4);
+  const std::int64_t head = (32 * 32 + 32) + (2 * 32 + 2);  // and pooler
+  EXPECT_EQ(end.usage->trained_parameters, adapters + head);
+  EXPECT_EQ(end.metrics.at("trained_parameters"), adapters + head);
+}
+
+TEST(FineTuning, AdaptersGiveTheSameNumbersAgain) {
+  TrialWorld world;
+  Witness again;
+  const TrialMessage trial = world.Trial(kLora);
+  EXPECT_EQ(Scored(world.Run(trial)), Scored(world.Run(trial, again)));
+}
+
+// With all adapters frozen only the head trains: as if there were none.
+TEST(FineTuning, AdaptersOfRateZeroAreAsIfTheyWereNotThere) {
+  TrialWorld world;
+  const std::string head = R"("embeddings": 0, "layer.0": 0, "layer.1": 0,
+                               "layer.2": 0, "pooler": 1e-3, "head": 1e-2)";
+  const std::string lora = R"("lora": {"rank": 4},)";
+  Witness with;
+  const TrialEnd plain = world.Run(world.Trial("", head));
+  const TrialEnd adapted = world.Run(world.Trial(lora, head), with);
+  EXPECT_EQ(Scored(plain), Scored(adapted));
+  EXPECT_EQ(plain.usage->trained_parameters, adapted.usage->trained_parameters);
+}
+
+TEST(FineTuning, AdaptersGoOnAfterAnyStopAndThawFromTheTop) {
+  TrialWorld world;
+  const TrialMessage whole =
+      world.Trial(kLora + std::string(R"("epochs": 2, "unfreeze_every_steps": 1,
+                             "extra": {"export": true},)"));
+  const Metrics expected = Scored(world.Run(whole));
+  const std::string model = world.folder() + "/model/model.safetensors";
+  const std::string weights = BytesOf(model);
+  int stops = 0;
+  for (int asked = 2; asked < 30; ++asked) {
+    Witness first;
+    first.StopAfter(asked, StopReason::kPreempt);
+    if (world.Run(whole, first).state != TrialState::kStopped) break;
+    if (first.checkpoint.empty()) continue;  // not a step was taken
+    ++stops;
+    TrialMessage rest = whole;
+    rest.resume_path = world.folder() + "/" + first.checkpoint;
+    rest.resume_step = first.checkpoint_step;
+    Witness second;
+    EXPECT_EQ(Scored(world.Run(rest, second)), expected) << asked;
+    EXPECT_THAT(second.log, HasSubstr("goes on from step"));
+    EXPECT_EQ(BytesOf(model), weights);
+  }
+  EXPECT_GT(stops, 4);
+}
+
+TEST(FineTuning, ARankThatIsTooLargeForTheModelEndsTheTrial) {
+  TrialWorld world;
+  const TrialEnd end = world.Run(world.Trial(R"("lora": {"rank": 33},)"));
+  EXPECT_EQ(end.state, TrialState::kFailed);
+  EXPECT_THAT(end.cause, HasSubstr("FL-5015: training.lora.rank is 33"));
+}
+
+TEST(FineTuning, ARateWithoutAnAdapterEndsTheTrial) {
+  TrialWorld world;
+  const TrialEnd end = world.Run(world.Trial(
+      kLora, R"("embeddings": 1e-3, "layer.0": 1e-3, "layer.1": 1e-3,
+                "layer.2": 1e-3, "pooler": 1e-3, "head": 1e-3)"));
+  EXPECT_EQ(end.state, TrialState::kFailed);
+  EXPECT_THAT(end.cause, HasSubstr("rate of embeddings would move nothing"));
+}
+
 TEST(FineTuning, AccumulatesWithinAnEpoch) {
   TrialWorld world;
   world.Run(world.Trial(R"("epochs": 2, "accumulation": 2,)"));

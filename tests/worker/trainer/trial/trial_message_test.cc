@@ -9,6 +9,7 @@
 namespace frostline {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
@@ -71,6 +72,33 @@ TEST(TrialMessage, ASearchedParameterGoesBeforeWhatTheStudyFixed) {
   EXPECT_EQ(settings.optimizer.kind, OptimizerKind::kAdam);
 }
 
+TEST(TrialMessage, AdaptersHaveTheDefaultsOfPeft) {
+  const LoraSpec lora = Settings(R"("training": {"lora": {"rank": 8}},)").lora;
+  EXPECT_EQ(lora.rank, 8);
+  EXPECT_EQ(lora.scale(), 1.0);
+  EXPECT_EQ(lora.dropout, 0.0);
+  EXPECT_THAT(lora.parts, ElementsAre(LoraPart::kQuery, LoraPart::kValue));
+  EXPECT_FALSE(Settings("").lora.any());
+  EXPECT_FALSE(Settings(R"("training": {"lora": null},)").lora.any());
+}
+
+TEST(TrialMessage, AdaptersArriveAsTheStudyOrTheTrialHasThem) {
+  const std::string lora = R"("training": {"lora": {"rank": 8, "alpha": 16,
+      "dropout": 0.1, "modules": ["k_lin", "ffn_out", "key"]}},)";
+  const LoraSpec fixed = Settings(lora).lora;
+  EXPECT_EQ(fixed.scale(), 2.0);
+  EXPECT_EQ(fixed.dropout, 0.1);
+  EXPECT_THAT(fixed.parts,
+              ElementsAre(LoraPart::kKey, LoraPart::kFeedForwardOut));
+  const LoraSpec searched = Settings(R"("parameters": {"lora_rank": 4.0,
+      "lora_alpha": 2, "lora_dropout": 0.25},)" +
+                                     lora)
+                                .lora;
+  EXPECT_EQ(searched.rank, 4);
+  EXPECT_EQ(searched.scale(), 0.5);
+  EXPECT_EQ(searched.dropout, 0.25);
+}
+
 // Its importance would be 0, and nobody would know why.
 TEST(TrialMessage, AParameterWithoutEffectIsRefused) {
   const auto trial = Read(R"("parameters": {"temperature": 0.7},)");
@@ -100,7 +128,27 @@ TEST(TrialMessage, AMistakeNamesItsField) {
       {R"("training": {"label_smoothing": 1},)", "training.label_smoothing"},
       {R"("training": {"warmup_share": 2},)", "training.warmup_share"},
       {R"("training": {"warmup_share": 0.1, "warmup_steps": 5},)", "both"},
-      {R"("training": {"lora": {"rank": 8}},)", "training.lora"},
+      {R"("training": {"lora": 8},)", "training.lora is no object"},
+      {R"("training": {"lora": {}},)", "training.lora.rank is 0 or missing"},
+      {R"("training": {"lora": {"rank": 0}},)", "training.lora.rank"},
+      {R"("training": {"lora": {"rank": -4}},)", "training.lora.rank"},
+      {R"("training": {"lora": {"rank": 1.5}},)", "training.lora.rank"},
+      {R"("training": {"lora": {"rank": 1e9}},)", "training.lora.rank"},
+      {R"("training": {"lora": {"rank": 4, "alpha": -1}},)",
+       "training.lora.alpha"},
+      {R"("training": {"lora": {"rank": 4, "dropout": 1}},)",
+       "training.lora.dropout"},
+      {R"("training": {"lora": {"rank": 4, "dropout": -0.1}},)",
+       "training.lora.dropout"},
+      {R"("training": {"lora": {"rank": 4, "modules": ["query", "dense"]}},)",
+       "training.lora.modules names an unknown part: 'dense'"},
+      {R"("training": {"lora": {"rank": 4, "modules": "query"}},)",
+       "training.lora.modules"},
+      {R"("training": {"lora": {"rank": 4}}, "freeze": {"virtual_tau": 1e-4},)",
+       "freeze.virtual_tau"},
+      {R"("parameters": {"lora_rank": 4},)", "'lora_rank'"},
+      {R"("parameters": {"lora_rank": 0}, "training": {"lora": {"rank": 4}},)",
+       "parameters.lora_rank"},
       {R"("training": {"extra": {"head": "cos"}},)", "training.extra.head"},
       {R"("training": {"extra": {"exprot": true}},)", "'exprot'"},
       {R"("freeze": {"mode": "soft"},)", "freeze.mode"},

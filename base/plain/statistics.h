@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: statistics.h
+//
+// The few figures of a sample that more than one room needs.
+#ifndef FROSTLINE_BASE_PLAIN_STATISTICS_H_
+#define FROSTLINE_BASE_PLAIN_STATISTICS_H_
+
+#include <vector>
+
+namespace frostline {
+
+// The q-quantile, linear between order statistics (Hyndman and Fan, 1996,
+// type 7). REQUIRES: values is not empty.
+double Quantile(std::vector<double> values, double q);
+
+// 0-based ranks by rising value; equal values share their mean rank.
+std::vector<double> MeanRanks(const std::vector<double>& values);
+
+// Spearman's rank correlation; 0 when one side is constant.
+double RankCorrelation(const std::vector<double>& a,
+                       const std::vector<double>& b);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_BASE_PLAIN_STATISTICS_H_

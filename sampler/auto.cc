@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/auto.h"
+
+#include <array>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "sampler/brute_force.h"
+#include "sampler/gp/levels_gp.h"
+#include "sampler/motpe.h"
+#include "sampler/options.h"
+#include "sampler/random.h"
+
+namespace frostline {
+namespace {
+
+struct Pick {
+  const char* name;
+  absl::StatusOr<std::unique_ptr<Sampler>> (*make)(const SamplerInput& input);
+};
+
+constexpr std::array kPicks = {
+    Pick{"brute", MakeBruteForceSampler},
+    Pick{"levels-gp", MakeLevelsGpSampler},
+    Pick{"motpe", MakeMotpeSampler},
+    Pick{"random", MakeRandomSampler},
+};
+
+}  // namespace
+
+SamplerChoice ChooseSampler(const Space& space,
+                            const std::vector<Objective>& objectives,
+                            std::int64_t budget_trials) {
+  const double points = space.CountPoints();
+  if (points <= 1.0) {
+    return {"random", "the space has one point, so there is nothing to learn"};
+  }
+  if (points <= static_cast<double>(budget_trials)) {
+    return {"brute",
+            absl::StrFormat("the space has %.0f points and the budget is %d "
+                            "trials: every point can be tried once",
+                            points, budget_trials)};
+  }
+  if (objectives.size() > 1) {
+    return {"motpe",
+            "there are several objectives, and it searches the Pareto set"};
+  }
+  // Figures of docs/measured/search.md, which `./dev bench convergence` prints.
+  return {"levels-gp", "EVIDENCE"};
+}
+
+absl::StatusOr<std::unique_ptr<Sampler>> MakeAutoSampler(
+    const SamplerInput& input) {
+  SamplerInput rest = input;
+  const auto told = rest.options.extract(kPickOption);
+  const std::string name =
+      told.empty() ? ChooseSampler(input.space, input.objectives, 0).name
+                   : told.mapped();
+  std::vector<std::string> names;
+  for (const Pick& pick : kPicks) {
+    if (name == pick.name) return pick.make(rest);
+    names.emplace_back(pick.name);
+  }
+  return UnknownName(ErrorId::kSamplerInvalid, "sampler to pick", name, names,
+                     "sampler.options.pick");
+}
+
+}  // namespace frostline

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: fresh_point.h
+//
+// Points for when there is no model yet, and for when it has nothing left.
+#ifndef FROSTLINE_SAMPLER_GP_FRESH_POINT_H_
+#define FROSTLINE_SAMPLER_GP_FRESH_POINT_H_
+
+#include <vector>
+
+#include "base/rng.h"
+#include "sampler/gp/level_axis.h"
+#include "sampler/gp/trial_ledger.h"
+#include "study/space.h"
+
+namespace frostline {
+
+// On every axis one of the cells that the fewest trials have had, so that a
+// handful of trials sees every level of every module: a Latin hypercube (McKay,
+// Beckman and Conover, 1979) that needs no plan and survives any history.
+Point BalancedDraw(const Space& space, const std::vector<LevelAxis>& axes,
+                   const std::vector<const LedgerTrial*>& trials, Rng& rng);
+
+// `point`, or where it was tried already another that was not, as long as the
+// space has one; else `point` all the same.
+Point FreshPoint(const Space& space, Point point, const PointSet& seen,
+                 Rng& rng);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_GP_FRESH_POINT_H_

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: improvement.h
+//
+// Expected improvement in logarithms (Jones, Schonlau and Welch, "Efficient
+// Global Optimization of Expensive Black-Box Functions", 1998, eq. 15; the
+// logarithm as in Ament et al., "Unexpected Improvements to Expected
+// Improvement", NeurIPS 2023, eq. 9): far from the best it is a tiny number
+// that would be 0, and then nothing would say which way is better.
+#ifndef FROSTLINE_SAMPLER_GP_IMPROVEMENT_H_
+#define FROSTLINE_SAMPLER_GP_IMPROVEMENT_H_
+
+namespace frostline {
+
+// ln E[max(0, best - X)] of a normal X. REQUIRES: deviation > 0.
+double LogExpectedImprovement(double mean, double deviation, double best);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_GP_IMPROVEMENT_H_

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/gp/targets.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace frostline {
+namespace {
+
+// In deviations from the median: beyond it a trial is just very good or bad.
+constexpr double kFurthestBelow = 6.0;
+constexpr double kFurthestAbove = 100.0;
+
+// So that the difference of two losses cannot overflow.
+constexpr double kScale = 0.25;
+
+double Quantile(const std::vector<double>& sorted, double share) {
+  const double place = share * static_cast<double>(sorted.size() - 1);
+  const auto i = static_cast<std::size_t>(place);
+  const std::size_t next = std::min(i + 1, sorted.size() - 1);
+  return sorted[i] + (place - static_cast<double>(i)) * (sorted[next] - sorted[i]);
+}
+
+void Standardise(std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double square = 0.0;
+  for (double& value : values) {
+    value -= mean;
+    square += value * value;
+  }
+  const double deviation = std::sqrt(square / n);
+  for (double& value : values) {
+    value = deviation > 1e-12 ? value / deviation : 0.0;
+  }
+}
+
+}  // namespace
+
+std::vector<double> TargetsOf(const std::vector<double>& losses) {
+  std::vector<double> sorted;
+  for (const double loss : losses) {
+    if (std::isfinite(loss)) sorted.push_back(loss * kScale);
+  }
+  if (sorted.empty()) return std::vector<double>(losses.size(), 0.0);
+  std::sort(sorted.begin(), sorted.end());
+  const double median = Quantile(sorted, 0.5);
+  const double upper = Quantile(sorted, 0.75);
+  // One deviation, were the losses normal, by the better half and, where that
+  // is all of a piece, by the upper quarter.
+  const double spread =
+      std::max({(median - Quantile(sorted, 0.1)) / 1.28,
+                0.25 * (upper - median) / 0.674, 1e-12 * std::abs(median),
+                1e-300});
+  std::vector<double> targets;
+  for (const double loss : losses) {
+    const double scaled = std::isfinite(loss) ? loss * kScale : upper;
+    const double distance =
+        std::clamp((scaled - median) / spread, -kFurthestBelow, kFurthestAbove);
+    targets.push_back(distance > 0.0 ? std::log1p(distance) : distance);
+  }
+  Standardise(targets);
+  return targets;
+}
+
+}  // namespace frostline

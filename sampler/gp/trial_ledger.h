@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: trial_ledger.h
+//
+// What the Gaussian process remembers of a history: every trial of use, by
+// number, as cells, with the part it plays. Follows the history's change log.
+#ifndef FROSTLINE_SAMPLER_GP_TRIAL_LEDGER_H_
+#define FROSTLINE_SAMPLER_GP_TRIAL_LEDGER_H_
+
+#include <cstdint>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "sampler/gp/level_axis.h"
+#include "study/history.h"
+#include "study/objective.h"
+#include "study/space.h"
+
+namespace frostline {
+
+enum class TrialPart {
+  kValued,  // ended with a loss, or pruned
+  kFailed,  // failed or infeasible: there is no loss
+  kRunning  // running, or waiting to
+};
+
+struct LedgerTrial {
+  std::int64_t number = 0;
+  TrialPart part = TrialPart::kRunning;
+  Cells cells;
+  Point point;
+  double loss = 0.0;      // infinite: pruned before it reported
+  bool pruned = false;    // the loss is of an early step
+  bool feasible = true;   // no constraint is broken
+};
+
+struct PointHash {
+  std::size_t operator()(const Point& point) const { return HashPoint(point); }
+};
+struct PointEqual {
+  bool operator()(const Point& a, const Point& b) const {
+    return SamePoint(a, b);
+  }
+};
+using PointSet = std::unordered_set<Point, PointHash, PointEqual>;
+
+// The trial's part, or nothing when it tells nothing: cancelled, of another
+// space. Exact values are brought onto their grid, so that equal means equal.
+std::optional<LedgerTrial> LedgerTrialOf(const Observation& trial,
+                                         const Space& space,
+                                         const std::vector<LevelAxis>& axes,
+                                         const Objective& objective);
+
+// Keeps references to all it is made from.
+class TrialLedger {
+ public:
+  TrialLedger(const Space& space, const std::vector<LevelAxis>& axes,
+              const Objective& objective)
+      : space_(space), axes_(axes), objective_(objective) {}
+
+  // After this the ledger says of `history` what a fresh one would.
+  void CatchUp(const History& history);
+
+  // All but `own`, by rising number. Valid until the next CatchUp.
+  std::vector<const LedgerTrial*> List(std::int64_t own) const;
+
+ private:
+  const Space& space_;
+  const std::vector<LevelAxis>& axes_;
+  const Objective& objective_;
+  std::int64_t revision_ = 0;
+  std::vector<std::optional<LedgerTrial>> trials_;  // as History::trials()
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_GP_TRIAL_LEDGER_H_

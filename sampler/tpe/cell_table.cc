@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/tpe/cell_table.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/rng.h"
+
+namespace frostline {
+namespace {
+
+bool IsBetter(const CellTable::Ended& a, const CellTable::Ended& b) {
+  return std::tie(a.group, a.first, a.second, a.number) <
+         std::tie(b.group, b.first, b.second, b.number);
+}
+
+// Which trials are in the sample depends on their numbers alone.
+std::uint64_t Lot(std::int64_t number) {
+  return Rng(static_cast<std::uint64_t>(number)).Next();
+}
+
+CellTable::Use UseOf(const Observation& trial,
+                     const std::optional<SplitKey>& key) {
+  switch (trial.state) {
+    case TrialState::kQueued:
+      return CellTable::Use::kQueued;
+    case TrialState::kRunning:
+      return CellTable::Use::kRunning;
+    case TrialState::kFailed:
+    case TrialState::kInfeasible:
+      return CellTable::Use::kFailed;
+    default:
+      return key.has_value() ? CellTable::Use::kResult : CellTable::Use::kNone;
+  }
+}
+
+}  // namespace
+
+void CellTable::CatchUp(const History& history) {
+  if (history.revision() < revision_) {
+    Clear();
+  }
+  uses_.resize(history.size(), Use::kNone);
+  hashes_.resize(history.size());
+  cells_.resize(history.size() * axes_.size(), kNoCell);
+  for (; revision_ < history.revision(); ++revision_) {
+    const auto i = history.changes()[static_cast<std::size_t>(revision_)];
+    Forget(i);
+    Learn(history.trials()[i], i);
+  }
+  if (stale_) Rebuild(history);
+}
+
+void CellTable::Clear() {
+  revision_ = 0;
+  results_ = failures_ = 0;
+  uses_.clear();
+  hashes_.clear();
+  cells_.clear();
+  best_.clear();
+  sample_.clear();
+  running_.clear();
+  tried_.clear();
+}
+
+void CellTable::Forget(std::uint32_t index) {
+  const Use use = uses_[index];
+  if (use == Use::kNone) return;
+  if (use == Use::kResult) --results_;
+  if (use == Use::kFailed) --failures_;
+  if (use == Use::kResult || use == Use::kFailed) stale_ = true;
+  if (use == Use::kRunning) {
+    std::erase_if(running_,
+                  [index](const auto& trial) { return trial.second == index; });
+  }
+  const auto tried = tried_.find(hashes_[index]);
+  if (--tried->second == 0) tried_.erase(tried);
+  uses_[index] = Use::kNone;
+}
+
+void CellTable::Learn(const Observation& trial, std::uint32_t index) {
+  // Trials from another space tell nothing about this one.
+  if (!space_.Check(trial.point).ok()) return;
+  const Use use = UseOf(trial, SplitKeyOf(trial, objectives_));
+  if (use == Use::kNone) return;
+  uses_[index] = use;
+  hashes_[index] = HashOf(trial.point);
+  ++tried_[hashes_[index]];
+  for (std::size_t a = 0; a < axes_.size(); ++a) {
+    const double value = trial.point[a];
+    cells_[index * axes_.size() + a] =
+        IsAbsent(value) ? kNoCell : axes_[a].CellOf(value);
+  }
+  if (use == Use::kRunning) running_.emplace(trial.number, index);
+  if (use == Use::kResult) ++results_;
+  if (use == Use::kFailed) ++failures_;
+  if (!stale_) Place(trial, index);
+}
+
+void CellTable::Place(const Observation& trial, std::uint32_t index) {
+  const Use use = uses_[index];
+  if (use != Use::kResult && use != Use::kFailed) return;
+  const std::pair lot{Lot(trial.number), index};
+  sample_.insert(std::upper_bound(sample_.begin(), sample_.end(), lot), lot);
+  if (sample_.size() > kSample + kBest) sample_.pop_back();
+  if (use == Use::kFailed) return;
+  const SplitKey key = *SplitKeyOf(trial, objectives_);
+  const Ended ended{key.group, key.first, key.second, trial.number, index};
+  best_.insert(std::upper_bound(best_.begin(), best_.end(), ended, IsBetter),
+               ended);
+  if (best_.size() > kBest) best_.pop_back();
+}
+
+void CellTable::Rebuild(const History& history) {
+  best_.clear();
+  sample_.clear();
+  for (std::uint32_t i = 0; i < history.size(); ++i) {
+    Place(history.trials()[i], i);
+  }
+  stale_ = false;
+}
+
+std::vector<std::uint32_t> CellTable::Sample() const {
+  std::vector<std::uint32_t> sample;
+  sample.reserve(sample_.size());
+  for (const auto& [lot, index] : sample_) sample.push_back(index);
+  return sample;
+}
+
+std::uint64_t CellTable::HashOf(Point point) const {
+  for (std::size_t a = 0; a < axes_.size(); ++a) {
+    if (axes_[a].exact() && !IsAbsent(point[a])) {
+      point[a] = static_cast<double>(axes_[a].CellOf(point[a]));
+    }
+  }
+  return HashPoint(point);
+}
+
+std::size_t CellTable::TimesTried(const Point& point) const {
+  const auto tried = tried_.find(HashOf(point));
+  return tried == tried_.end() ? 0 : tried->second;
+}
+
+}  // namespace frostline

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: cell_table.h
+//
+// What TPE remembers of a history: the cells of every trial, the best ones in
+// order, a sample of the others, what runs, and how often each point was tried.
+// Follows the change log, and a trial that ended costs the same however many
+// there are: nothing is sorted anew. At most ~150 bytes a trial with 26
+// parameters.
+#ifndef FROSTLINE_SAMPLER_TPE_CELL_TABLE_H_
+#define FROSTLINE_SAMPLER_TPE_CELL_TABLE_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sampler/tpe/cell_axis.h"
+#include "sampler/tpe/split.h"
+#include "study/history.h"
+#include "study/objective.h"
+#include "study/space.h"
+
+namespace frostline {
+
+// Keeps references to the space, objectives and axes.
+class CellTable {
+ public:
+  // So many of the best and of the others are kept at hand.
+  static constexpr std::size_t kBest = 64;
+  static constexpr std::size_t kSample = 640;
+
+  CellTable(const Space& space, const std::vector<Objective>& objectives,
+            const std::vector<CellAxis>& axes)
+      : space_(space), objectives_(objectives), axes_(axes) {}
+
+  // After this the table says of `history` what a fresh one would.
+  void CatchUp(const History& history);
+
+  enum class Use : std::uint8_t { kNone, kResult, kFailed, kRunning, kQueued };
+
+  struct Ended {
+    SplitGroup group = SplitGroup::kFinished;
+    double first = 0.0, second = 0.0;  // as in SplitKey
+    std::int64_t number = 0;
+    std::uint32_t index = 0;  // in History::trials()
+  };
+
+  // Trials with a result (finished, pruned, infeasible by constraints), and
+  // those without one (failed, could not be trained).
+  std::size_t results() const { return results_; }
+  std::size_t failures() const { return failures_; }
+  // The best results, at most kBest; of equal ones the older is better.
+  const std::vector<Ended>& best() const { return best_; }
+  // Of results and failures: all, or, when there are more than kSample, a
+  // sample that changes little from call to call. By index in trials().
+  std::vector<std::uint32_t> Sample() const;
+  // By rising number.
+  const std::set<std::pair<std::int64_t, std::uint32_t>>& running() const {
+    return running_;
+  }
+
+  Use use(std::uint32_t index) const { return uses_[index]; }
+  std::span<const Cell> cells(std::uint32_t index) const {
+    return {&cells_[index * axes_.size()], axes_.size()};
+  }
+  // How many trials have had this point, whatever became of them.
+  std::size_t TimesTried(const Point& point) const;
+  bool IsSamePoint(const Point& a, const Point& b) const {
+    return HashOf(a) == HashOf(b);
+  }
+
+ private:
+  // Of the cells where they are values: stepped ones carry rounding.
+  std::uint64_t HashOf(Point point) const;
+  void Clear();
+  void Forget(std::uint32_t index);
+  void Learn(const Observation& trial, std::uint32_t index);
+  void Rebuild(const History& history);
+  void Place(const Observation& trial, std::uint32_t index);
+
+  const Space& space_;
+  const std::vector<Objective>& objectives_;
+  const std::vector<CellAxis>& axes_;
+  std::int64_t revision_ = 0;
+  std::size_t results_ = 0, failures_ = 0;
+  bool stale_ = false;                   // best_ and sample_ lost a trial
+  std::vector<Use> uses_;                // as History::trials()
+  std::vector<std::uint64_t> hashes_;    // of their points
+  std::vector<Cell> cells_;              // by trial, then axis
+  std::vector<Ended> best_;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> sample_;  // by hash
+  std::set<std::pair<std::int64_t, std::uint32_t>> running_;
+  std::unordered_map<std::uint64_t, std::uint32_t> tried_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_TPE_CELL_TABLE_H_

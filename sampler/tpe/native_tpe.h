@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: native_tpe.h
+//
+// The sampler behind `sampler: tpe`: what it remembers, and how a proposal is
+// made of it (tpe.h has the method; each piece is in a file of its own).
+#ifndef FROSTLINE_SAMPLER_TPE_NATIVE_TPE_H_
+#define FROSTLINE_SAMPLER_TPE_NATIVE_TPE_H_
+
+#include <memory>
+#include <vector>
+
+#include "sampler/input.h"
+#include "sampler/sampler.h"
+#include "sampler/tpe/prior_evidence.h"
+#include "sampler/tpe/tpe_options.h"
+#include "sampler/tpe/tpe_search.h"
+#include "sampler/tpe/trial_table.h"
+
+namespace frostline {
+
+class NativeTpe final : public Sampler {
+ public:
+  NativeTpe(const TpeOptions& options, const SamplerInput& input);
+  NativeTpe(const NativeTpe&) = delete;
+  NativeTpe& operator=(const NativeTpe&) = delete;
+
+  absl::StatusOr<Point> Propose(const History& history, std::int64_t number,
+                                Rng& rng) override;
+
+  // How many kernels the densities of the last proposal had; for tests.
+  std::size_t kernels_used() const { return kernels_used_; }
+
+ private:
+  struct Sides {
+    std::vector<WeightedCells> good, rest;
+  };
+
+  Point Startup(const History& history, std::int64_t number, Rng& rng);
+  Sides SplitSides(const History& history, std::int64_t number,
+                   const CostModel* cost);
+  std::vector<std::uint32_t> GoodTrials(const History& history,
+                                        std::int64_t number);
+  void AddRest(const History& history, std::int64_t number,
+               const std::vector<std::uint32_t>& good, Sides& sides) const;
+  void AddPriors(const History& history, Sides& sides);
+  const Point* PointOf(const History& history, std::int64_t number) const;
+
+  TpeOptions options_;
+  Space space_;
+  std::vector<Objective> objectives_;
+  std::vector<CellAxis> axes_;
+  KernelCache kernels_;
+  CellTable table_;
+  TrialTable keys_;  // for several objectives
+  TpeSearch search_;
+  std::vector<PriorEvidence> priors_;
+  std::size_t kernels_used_ = 0;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_TPE_NATIVE_TPE_H_

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: prior_evidence.h
+//
+// What an earlier study says about this one's space (warm start). Its good and
+// its other trials join those of this study, as kernels that together count as
+// much as a few own trials, so that own evidence outgrows them:
+//
+//   l: w kGoodTrials trials, g: w kOtherTrials trials
+//
+// w is the weight given with the study or, without one, how well the earlier
+// study ranks this one's trials: with rho the rank correlation of ln(l/g) by it
+// alone with the values of the first kJudged own trials, w is twice what rho is
+// above the 2/sqrt(n) that chance can make of it, between 0 and 1. (Task similarity from how the good
+// regions overlap: Watanabe et al., "Speeding up multi-objective
+// hyperparameter optimization by task similarity-based meta-learning for the
+// TPE", IJCAI 2023; here the trials themselves are the judges.)
+#ifndef FROSTLINE_SAMPLER_TPE_PRIOR_EVIDENCE_H_
+#define FROSTLINE_SAMPLER_TPE_PRIOR_EVIDENCE_H_
+
+#include <memory>
+#include <vector>
+
+#include "sampler/input.h"
+#include "sampler/tpe/cell_table.h"
+#include "sampler/tpe/tpe_model.h"
+
+namespace frostline {
+
+class PriorEvidence {
+ public:
+  static constexpr double kGoodTrials = 10.0;
+  static constexpr double kOtherTrials = 40.0;
+  static constexpr std::size_t kJudged = 64;
+  // Before there is anything to judge by.
+  static constexpr double kUnknownWeight = 0.5;
+
+  // Keeps references to all but `study`.
+  PriorEvidence(const Space& space, const std::vector<Objective>& objectives,
+                const std::vector<CellAxis>& axes, KernelCache& kernels,
+                const TpeOptions& options, const PriorStudy& study);
+
+  bool empty() const { return good_.empty(); }
+  // 0 … 1. `table` has caught up with `history`.
+  double Weight(const History& history, const CellTable& table);
+  void AddTo(double weight, std::vector<WeightedCells>& good,
+             std::vector<WeightedCells>& rest) const;
+
+ private:
+  const std::vector<Objective>& objectives_;
+  double given_weight_;
+  std::vector<std::vector<Cell>> good_, rest_;
+  std::unique_ptr<TpeModel> model_;
+  std::int64_t judged_revision_ = -1;
+  double judged_ = kUnknownWeight;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_TPE_PRIOR_EVIDENCE_H_

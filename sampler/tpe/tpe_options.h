@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: tpe_options.h
+//
+// The switches of `sampler: tpe` (docs/explanation/tpe.md says what each one is
+// worth).
+#ifndef FROSTLINE_SAMPLER_TPE_TPE_OPTIONS_H_
+#define FROSTLINE_SAMPLER_TPE_TPE_OPTIONS_H_
+
+#include "absl/status/statusor.h"
+#include "sampler/input.h"
+
+namespace frostline {
+
+struct TpeOptions {
+  std::size_t startup_trials = 10;
+  bool spread_startup = true;  // away from each other, not just random
+  std::size_t candidates = 32;
+  int improve = 1;           // rounds of better neighbours
+  bool multivariate = true;  // parameters together, beside one by one
+  bool ordinal = true;       // neighbouring levels are alike
+  bool learn_frozen = true;  // how far frozen is from the lowest rate
+  bool rank_weights = true;  // better trials count more among the good ones
+  bool constant_liar = true;
+  bool avoid_failures = true;
+  bool cost_aware = false;
+  bool warm_start = true;
+  // How often a point may be tried; 0: any number of times.
+  std::size_t tries = 1;
+  double frozen_share = 0.2;
+  std::size_t kernels = 256;  // of trials that are not good, at most
+};
+
+// SAMPLER_INVALID for an option that does not exist or a wrong value.
+absl::StatusOr<TpeOptions> ReadTpeOptions(const SamplerInput& input);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_TPE_TPE_OPTIONS_H_

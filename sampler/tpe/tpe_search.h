@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: tpe_search.h
+//
+// From two densities to one point: candidates drawn from l, the one of largest
+// expected improvement, and its neighbours. With gamma the share of good
+// trials, expected improvement goes up with 1 / (gamma + (1 - gamma) g/l)
+// (Bergstra et al., 2011, eq. 4), so without costs l/g decides, and with them
+// that divided by the seconds a trial will take (Snoek et al., "Practical
+// Bayesian optimization", NeurIPS 2012, section 3.2).
+//
+// A point that was tried as often as `dedup` allows is not chosen: of the
+// candidates the best untried one is and, where all were tried, the best
+// untried neighbour of the best of them; then any; in the end each point of a
+// finite space is looked at.
+#ifndef FROSTLINE_SAMPLER_TPE_TPE_SEARCH_H_
+#define FROSTLINE_SAMPLER_TPE_TPE_SEARCH_H_
+
+#include <optional>
+#include <vector>
+
+#include "sampler/tpe/cost_model.h"
+#include "sampler/tpe/tpe_model.h"
+
+namespace frostline {
+
+// What the choice is made from; all is read only, but for what models keep.
+struct TpeQuestion {
+  TpeModel& model;
+  const CellTable& table;
+  const Point* own = nullptr;        // of the trial itself: no duplicate
+  const CostModel* cost = nullptr;   // nullptr: all cost the same
+  std::size_t candidates = 32;
+  int improve = 1;
+};
+
+// Immutable; keeps references.
+class TpeSearch {
+ public:
+  TpeSearch(const Space& space, const std::vector<CellAxis>& axes,
+            const TpeOptions& options);
+
+  Point Choose(const TpeQuestion& question, Rng& rng) const;
+  // A point that was not tried, drawn from the prior; any when there is none.
+  Point DrawUntried(const CellTable& table, const Point* own, Rng& rng) const;
+
+ private:
+  struct Candidate {
+    Point point;
+    Cells cells;
+    double score = 0.0;
+  };
+
+  bool IsTried(const CellTable& table, const Point* own,
+               const Point& point) const;
+  Candidate Draw(const CellDensity& good, Rng& rng) const;
+  // At the logs of the good, rest and failed densities.
+  double Score(const TpeQuestion& question, double good, double rest,
+               double failed, const Point& point) const;
+  double ScoreOf(const TpeQuestion& question, const Candidate& x) const;
+  // The best untried point that differs from `from` in one parameter, if it is
+  // better than `least`.
+  std::optional<Candidate> BestNeighbour(const TpeQuestion& question,
+                                         const Candidate& from, double least,
+                                         Rng& rng) const;
+  std::optional<Point> FindUntried(const CellTable& table, const Point* own,
+                                   Rng& rng) const;
+
+  const Space& space_;
+  const std::vector<CellAxis>& axes_;
+  const TpeOptions& options_;
+  std::vector<bool> movable_;  // exact, and nothing hangs on it
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_TPE_TPE_SEARCH_H_

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// 100,000 odd histories: whatever is in them, every sampler proposes a point of
+// the space, and proposes the same one when it is asked again.
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "tests/contract/sampler_contract.h"
+
+namespace frostline {
+namespace {
+
+// The cheaper a sampler and the more it looks at, the more it gets.
+std::uint64_t HistoriesFor(const std::string& sampler) {
+  static const std::map<std::string, std::uint64_t> kShare = {
+      {"tpe", 50'000}, {"levels-gp", 8'000}, {"auto", 2'000}};
+  const auto found = kShare.find(sampler);
+  return found == kShare.end() ? 10'000 : found->second;
+}
+
+class SamplerProperty : public testing::TestWithParam<std::string> {};
+
+TEST_P(SamplerProperty, ProposesAPointOfTheSpaceWhateverTheHistory) {
+  for (std::uint64_t seed = 0; seed < HistoriesFor(GetParam()); ++seed) {
+    SamplerCase one(GetParam(), 1'000'000 + seed);
+    one.Grow(static_cast<int>(one.rng.Below(28)));
+    const auto sampler = one.Make();
+    ASSERT_NE(sampler, nullptr) << "seed " << seed;
+    const auto number = static_cast<std::int64_t>(one.history.size());
+    const auto point = one.Propose(*sampler, number);
+    if (!point.ok()) continue;
+    ASSERT_OK(one.space.Check(*point)) << "seed " << seed;
+    ASSERT_TRUE(SameProposal(point, one.Propose(*sampler, number)))
+        << "seed " << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Factory, SamplerProperty,
+                         testing::ValuesIn(SamplerNames()),
+                         [](const auto& name) {
+                           std::string plain = name.param;
+                           std::replace(plain.begin(), plain.end(), '-', '_');
+                           return plain;
+                         });
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/parity/figures/lora_figures.h"
+
+#include <string>
+#include <vector>
+
+#include "tests/parity/figures/torch_recordings.h"
+#include "worker/trainer/model/loss.h"
+
+namespace frostline {
+namespace {
+
+LoraSpec SpecOf(const JsonValue& lora) {
+  LoraSpec spec;
+  spec.rank = static_cast<std::int64_t>(NumberAt(lora, "rank"));
+  spec.alpha = NumberAt(lora, "alpha");
+  spec.parts.clear();
+  for (const std::string& name : TextsAt(lora, "modules")) {
+    const std::optional<LoraPart> part = LoraPartOf(name);
+    if (!part) throw std::runtime_error("no part is called " + name);
+    spec.parts.insert(*part);
+  }
+  return spec;
+}
+
+}  // namespace
+
+Model ModelToTrain(const std::filesystem::path& root,
+                   const JsonValue& recorded) {
+  const LoadedModel loaded = RecordedModel(root / TextAt(recorded, "model"));
+  const JsonValue* lora = recorded.Find("lora");
+  if (lora == nullptr) return loaded.model;
+  ModelConfig config = loaded.model.config();
+  config.lora = SpecOf(*lora);
+  const std::vector<bool> all(loaded.model.parameters().size(), true);
+  Model model = TrainableCopy(loaded, config, all, 1);
+  Tensors start = RecordedTensors(root / TextAt(*lora, "start"));
+  for (Parameter& each : model.parameters()) {
+    if (each.spec.role != Role::kLoraA) continue;
+    each.value.copy_(start.at(each.spec.name));
+    start.erase(each.spec.name);
+  }
+  if (!start.empty()) {
+    throw std::runtime_error("no adapter is called " + start.begin()->first);
+  }
+  return model;
+}
+
+void AddLoraFigures(Stepper& stepper, Model& model, const JsonValue& recorded,
+                    const Batch& first, Figures& figures) {
+  if (!Has(recorded, "lora")) return;
+  const Batch batch = MoveTo(first, model.device());
+  at::Generator chance;  // nothing drops
+  const Pass pass = TrainingPass(stepper.plan(), &chance);
+  LossOf(model.head(), model.Forward(batch, pass), batch.labels,
+         stepper.options().label_smoothing)
+      .backward();
+  const JsonValue& gradients = At(recorded, "final_grads");
+  for (Parameter& each : model.parameters()) {
+    const std::string& name = each.spec.name;
+    const bool has = each.value.grad().defined();
+    figures.push_back({FigureKind::kExact, name + " has a gradient",
+                       Has(gradients, name) ? 1.0 : 0.0, has ? 1.0 : 0.0});
+    if (!has || !Has(gradients, name)) continue;
+    AddSummary(FigureKind::kGradient, name + " gradient", At(gradients, name),
+               each.value.grad(), figures);
+    each.value.mutable_grad().reset();
+  }
+  const Model merged = model.Merged();
+  std::size_t found = 0;
+  const JsonValue& weights = At(recorded, "merged_weights");
+  for (const Parameter& each : merged.parameters()) {
+    const std::string& name = each.spec.name;
+    if (!Has(weights, name)) continue;
+    ++found;
+    AddSummary(FigureKind::kWeight, name + " merged", At(weights, name),
+               each.value, figures);
+  }
+  figures.push_back({FigureKind::kExact, "merged weights",
+                     static_cast<double>(Elements(weights).size()),
+                     static_cast<double>(found)});
+  const at::NoGradGuard no_graph;
+  figures.push_back(
+      {FigureKind::kForward, "logits of the merged model", 0.0,
+       Furthest(merged.Forward(batch, {}), model.Forward(batch, {}))});
+}
+
+}  // namespace frostline

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: lora_figures.h
+//
+// What a recorded training has more when it trains adapters: where they began,
+// their gradients at the end, and the weights into which they are merged.
+#ifndef FROSTLINE_TESTS_PARITY_FIGURES_LORA_FIGURES_H_
+#define FROSTLINE_TESTS_PARITY_FIGURES_LORA_FIGURES_H_
+
+#include <filesystem>
+
+#include "tests/parity/figures/figures.h"
+#include "tests/parity/figures/recorded_json.h"
+#include "worker/trainer/model/model.h"
+#include "worker/trainer/train/stepper.h"
+
+namespace frostline {
+
+// The model of a folder with a recording's adapters, all tensors its own;
+// without adapters where it has none. `root` is above models/.
+Model ModelToTrain(const std::filesystem::path& root,
+                   const JsonValue& recorded);
+
+// Of the batch `first`, on the processor. Nothing for a recording without
+// adapters.
+void AddLoraFigures(Stepper& stepper, Model& model, const JsonValue& recorded,
+                    const Batch& first, Figures& figures);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_TESTS_PARITY_FIGURES_LORA_FIGURES_H_

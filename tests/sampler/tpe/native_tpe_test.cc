@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/tpe/native_tpe.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "tests/sampler/tpe/tpe_cases.h"
+
+namespace frostline {
+namespace {
+
+// Levels by their distance from level 4, all modules adding up.
+double Bowl(const Point& point) {
+  double loss = 0.0;
+  for (const double level : point) loss += (level - 4.0) * (level - 4.0);
+  return loss;
+}
+
+Observation RunBowl(std::int64_t number, const Point& point) {
+  return Succeeded(number, point, Bowl(point));
+}
+
+double BestOf(const History& history) {
+  double best = INFINITY;
+  for (const Observation& trial : history.trials()) {
+    for (const double value : trial.values) best = std::min(best, value);
+  }
+  return best;
+}
+
+std::size_t CountDistinct(const History& history) {
+  std::set<std::uint64_t> points;
+  for (const Observation& trial : history.trials()) {
+    points.insert(HashPoint(trial.point));
+  }
+  return points.size();
+}
+
+// Which distance good trials with these levels speak for.
+double LearntSteps(const std::vector<Cell>& levels, double width) {
+  const std::vector<CellAxis> axes = {
+      {Levels{{0, 2e-10, 2e-9, 2e-8, 2e-7, 2e-6, 2e-5}}, true, 0.2}};
+  KernelCache kernels(axes);
+  std::vector<WeightedCells> good;
+  for (const Cell& level : levels) good.push_back({{&level, 1}, 1.0, false});
+  return LearnFrozenSteps(axes, kernels, good, {width});
+}
+
+TEST(NativeTpe, LearnsHowFarFrozenIsFromTheLowestRate) {
+  EXPECT_LE(LearntSteps({0, 1, 2, 3}, 0.1), 0.5);  // one of a row
+  EXPECT_LE(LearntSteps({1, 1, 2, 1, 0, 1, 2, 1}, 0.1), 1.0);
+  EXPECT_GE(LearntSteps({0, 0, 4, 5, 4, 5}, 0.25), 4.0);  // apart
+  EXPECT_EQ(LearntSteps({4, 4, 5, 5}, 0.1), 2.0);  // nothing was near
+}
+
+// The best half of the first module fails. A search that forgets failures
+// comes back to it for ever, for all it sees of it is that it knows nothing.
+TEST(NativeTpe, AvoidsWhereTrialsFail) {
+  const auto count_failed = [](const char* failures) {
+    int failed = 0;
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      auto tpe = MakeTpe(SevenLevels(5), {{"failures", failures}});
+      const auto run = [&failed](std::int64_t number, const Point& point) {
+        if (point[0] < 3.0) return RunBowl(number, point);
+        failed += number >= 20;
+        return InState(TrialState::kFailed, number, point);
+      };
+      Search(*tpe, 100, seed, run);
+    }
+    return failed;
+  };
+  const int avoiding = count_failed("avoid");
+  EXPECT_LT(avoiding, 5 * 80 / 5);
+  EXPECT_LT(2 * avoiding, count_failed("ignore"));
+}
+
+// Nothing ever works: proposals still move on, away from what failed.
+TEST(NativeTpe, TriesOtherPointsWhenAllFail) {
+  auto tpe = MakeTpe(SevenLevels(2));
+  const History history =
+      Search(*tpe, 49, 3, [](std::int64_t number, const Point& point) {
+        return InState(TrialState::kInfeasible, number, point);
+      });
+  EXPECT_EQ(CountDistinct(history), 49u);
+}
+
+TEST(NativeTpe, CoversASmallSpaceWithoutRepeatingAPoint) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    auto tpe = MakeTpe(SevenLevels(2));
+    const History history = Search(*tpe, 60, seed, RunBowl);
+    EXPECT_EQ(history.size(), 60u);  // and goes on when all is known
+    EXPECT_EQ(CountDistinct(history), 49u);
+    std::set<std::uint64_t> first;
+    for (std::size_t i = 0; i < 49; ++i) {
+      first.insert(HashPoint(history.trials()[i].point));
+    }
+    EXPECT_EQ(first.size(), 49u);
+  }
+}
+
+TEST(NativeTpe, TriesAPointAsOftenAsItIsTold) {
+  for (const int times : {1, 2, 3}) {
+    auto tpe = MakeTpe(SevenLevels(1),
+                       {{"dedup", "replicate:" + std::to_string(times)}});
+    const History history = Search(*tpe, 7 * times, 1, RunBowl);
+    std::vector<int> count(7, 0);
+    for (const Observation& trial : history.trials()) {
+      ++count[static_cast<std::size_t>(trial.point[0])];
+    }
+    EXPECT_EQ(count, std::vector<int>(7, times));
+  }
+  auto off = MakeTpe(SevenLevels(2), {{"dedup", "off"}});
+  EXPECT_LT(CountDistinct(Search(*off, 49, 1, RunBowl)), 45u);
+}
+
+// Depth 3 is one point, depth 0 is 27: a small branch is neither repeated nor
+// shunned, and each of the 40 points is found.
+TEST(NativeTpe, CoversEveryBranchOfAConditionalSpace) {
+  auto tpe = MakeTpe(DepthAndLayers(3));
+  const History history =
+      Search(*tpe, 40, 2, [](std::int64_t number, const Point& point) {
+        return Succeeded(number, point, point[0]);
+      });
+  EXPECT_EQ(CountDistinct(history), 40u);
+}
+
+TEST(NativeTpe, FindsTheBestOfASmallBranch) {
+  int found = 0;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    auto tpe = MakeTpe(DepthAndLayers(6));
+    const auto run = [](std::int64_t number, const Point& point) {
+      double loss = 2.0 * std::abs(point[0] - 5.0);
+      for (std::size_t i = 1; i < point.size(); ++i) {
+        if (!IsAbsent(point[i])) loss += 2.0 - point[i];
+      }
+      return Succeeded(number, point, loss);
+    };
+    found += BestOf(Search(*tpe, 40, seed, run)) == 0.0;
+  }
+  EXPECT_GE(found, 9);  // 1 of 1093 points
+}
+
+TEST(NativeTpe, PrefersTheCheaperOfTwoThatAreAsGood) {
+  const auto seconds = [](const char* cost_aware) {
+    const Space space = SevenLevels(8);
+    auto tpe = MakeTpe(space, {{"cost_aware", cost_aware}});
+    const auto run = [&space](std::int64_t number, const Point& point) {
+      // Only the last module matters; the others cost time alone.
+      Observation trial = Succeeded(number, point, std::abs(point[7] - 4.0));
+      trial.cost_s = 5.0 + 100.0 * RelativeCost(space, point);
+      return trial;
+    };
+    double sum = 0.0;
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      const History history = Search(*tpe, 100, seed, run);
+      EXPECT_EQ(BestOf(history), 0.0);
+      for (const Observation& trial : history.trials()) sum += trial.cost_s;
+    }
+    return sum;
+  };
+  EXPECT_LT(seconds("true"), 0.93 * seconds("false"));
+}
+
+TEST(CostModel, LearnsSecondsFromTrialsThatEnded) {
+  const Space space = SevenLevels(2);
+  const Point all = {3, 3}, last = {0, 3}, none = {0, 0};
+  // 2 + 3 units, 1 + 2 and 1 + 1, of six each.
+  EXPECT_DOUBLE_EQ(RelativeCost(space, all), 5.0 / 6.0);
+  EXPECT_DOUBLE_EQ(RelativeCost(space, last), 3.0 / 6.0);
+  EXPECT_DOUBLE_EQ(RelativeCost(space, none), 2.0 / 6.0);
+  History history;
+  for (const Point& point : {all, last, none}) {
+    Observation trial =
+        Succeeded(static_cast<std::int64_t>(history.size()), point, 0.0);
+    trial.cost_s = 40.0 + 60.0 * RelativeCost(space, point);
+    history.Put(trial);
+  }
+  const CostModel cost(space, history, {0, 1, 2});
+  EXPECT_NEAR(std::exp(cost.LogCost(all)), 90.0, 1e-9);
+  EXPECT_NEAR(std::exp(cost.LogCost(none)), 60.0, 1e-9);
+}
+
+// 64 at once, in a space where chance alone would not repeat a point.
+TEST(NativeTpe, KeepsABatchApart) {
+  auto tpe = MakeTpe(SevenLevels(5));
+  History history = Search(*tpe, 40, 6, RunBowl);
+  for (std::int64_t number = 40; number < 104; ++number) {
+    Rng rng(6, static_cast<std::uint64_t>(number));
+    ASSERT_OK_AND_ASSIGN(const Point point,
+                         tpe->Propose(history, number, rng));
+    history.Put(InState(TrialState::kRunning, number, point));
+  }
+  EXPECT_EQ(CountDistinct(history), 104u);
+}
+
+// What was enqueued and waits is not proposed once more.
+TEST(NativeTpe, LeavesEnqueuedPointsToTheQueue) {
+  auto tpe = MakeTpe(SevenLevels(1), {{"startup_trials", "1"}});
+  History history;
+  history.Put(Succeeded(0, {4.0}, 0.0));
+  for (std::int64_t i = 1; i < 6; ++i) {
+    history.Put(InState(TrialState::kQueued, i, {static_cast<double>(i % 4)}));
+  }
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Rng rng(seed);
+    ASSERT_OK_AND_ASSIGN(const Point point, tpe->Propose(history, 9, rng));
+    EXPECT_GT(point[0], 4.0);
+  }
+}
+
+// The work of a proposal stops growing: as many kernels at 6,000 trials as
+// at 3,000, and the same proposal as a sampler that sees all of it first now.
+TEST(NativeTpe, DoesNotWorkMoreForALongHistory) {
+  auto tpe = MakeTpe(SevenLevels(6));
+  History history;
+  Rng rng(8);
+  std::vector<std::size_t> kernels;
+  for (std::int64_t number = 0; number < 6'000; ++number) {
+    Point point(6);
+    for (double& level : point) level = static_cast<double>(rng.Below(7));
+    history.Put(RunBowl(number, point));
+    if (number % 3'000 != 2'999) continue;
+    auto fresh = MakeTpe(SevenLevels(6));
+    Rng one(2), two(2);
+    EXPECT_TRUE(SamePoint(*tpe->Propose(history, number + 1, one),
+                          *fresh->Propose(history, number + 1, two)));
+    kernels.push_back(tpe->kernels_used());
+  }
+  EXPECT_LE(kernels[1], 256u + 25u);
+  EXPECT_LE(kernels[1], kernels[0] + 8);
+}
+
+TEST(NativeTpe, RefusesADedupThatIsNone) {
+  for (const char* dedup : {"", "replicate", "replicate:0", "replicate:2x"}) {
+    EXPECT_THAT(ReadTpeOptions({{{"dedup", dedup}}, SevenLevels(1), OneLoss(), {}}),
+                FailsAt(ErrorId::kSamplerInvalid, "sampler.options.dedup"));
+  }
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/sampler_choice.h"
+
+#include <memory>
+
+#include "storage/factory.h"
+#include "tests/server/driver.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class SamplerChoiceTest : public ::testing::Test {
+ protected:
+  SamplerChoiceTest()
+      : store_(*OpenStore({.data_folder = "", .ephemeral = true})),
+        driver_(*store_, clock_) {}
+
+  // Nine points.
+  absl::StatusOr<v1::CreateStudyReply> Create(const std::string& sampler,
+                                              std::int64_t budget,
+                                              bool dry_run = false) {
+    v1::CreateStudyRequest request = ExampleStudy("a", budget);
+    request.mutable_spec()->mutable_sampler()->set_name(sampler);
+    request.set_validate_only(dry_run);
+    return driver_.Call(&Coordinator::CreateStudy, request);
+  }
+
+  FakeClock clock_;
+  std::unique_ptr<TrialStore> store_;
+  Driver driver_;
+};
+
+TEST_F(SamplerChoiceTest, AutoSaysWhatItIsAndStaysThat) {
+  ASSERT_OK_AND_ASSIGN(const auto made, Create("auto", 9));
+  EXPECT_EQ(made.study().resolved_sampler(), "brute");
+  EXPECT_EQ(made.study().spec().sampler().options().at("pick"), "brute");
+  EXPECT_THAT(made.advice(), ElementsAre(HasSubstr("9 points")));
+  // Asked for again, by somebody who does not know of the pick.
+  ASSERT_OK_AND_ASSIGN(const auto again, Create("auto", 9));
+  EXPECT_EQ(again.study().resolved_sampler(), "brute");
+}
+
+TEST_F(SamplerChoiceTest, ADryRunAdvisesWhatWouldBeBetter) {
+  EXPECT_THAT(Create("random", 8, true)->advice(),
+              ElementsAre(HasSubstr("levels-gp here, better than random")));
+  EXPECT_THAT(Create("random", 9, true)->advice(),
+              ElementsAre(HasSubstr("every point can be tried once")));
+  EXPECT_THAT(driver_.GetStudy("a"), FailsWith(ErrorId::kStudyNotFound));
+}
+
+TEST_F(SamplerChoiceTest, WhoNamesTheBestGetsNoAdvice) {
+  EXPECT_THAT(Create("levels-gp", 8, true)->advice(), IsEmpty());
+  EXPECT_THAT(Create("grid", 9, true)->advice(), IsEmpty());
+  EXPECT_THAT(Create("grid", 8, true)->advice(), testing::SizeIs(1));
+}
+
+}  // namespace
+}  // namespace frostline

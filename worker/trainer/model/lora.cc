@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/model/lora.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace frostline {
+namespace {
+
+// Our words first, one for each map; then those of peft's users.
+using enum LoraPart;
+constexpr std::array<std::pair<std::string_view, LoraPart>, 13> kNames = {
+    {{"query", kQuery},
+     {"key", kKey},
+     {"value", kValue},
+     {"attention_out", kAttentionOut},
+     {"ffn_in", kFeedForwardIn},
+     {"ffn_out", kFeedForwardOut},
+     {"q_lin", kQuery},
+     {"k_lin", kKey},
+     {"v_lin", kValue},
+     {"out_lin", kAttentionOut},
+     {"attention_output", kAttentionOut},
+     {"lin1", kFeedForwardIn},
+     {"lin2", kFeedForwardOut}}};
+constexpr std::size_t kOurs = 6;
+
+}  // namespace
+
+bool LoraSpec::on_attention() const {
+  return on(kQuery) || on(kKey) || on(kValue) || on(kAttentionOut);
+}
+
+bool LoraSpec::on_feed_forward() const {
+  return on(kFeedForwardIn) || on(kFeedForwardOut);
+}
+
+std::optional<LoraPart> LoraPartOf(std::string_view name) {
+  for (const auto& [known, part] : kNames) {
+    if (known == name) return part;
+  }
+  return std::nullopt;
+}
+
+std::string LoraPartNames() {
+  std::string all;
+  for (std::size_t i = 0; i < kOurs; ++i) {
+    all += (i == 0 ? "" : ", ") + std::string(kNames[i].first);
+  }
+  return all;
+}
+
+Outcome<Done> CheckLora(const LoraSpec& lora, std::int64_t hidden,
+                        std::int64_t feed_forward) {
+  // Every map has one side as wide as the hidden states.
+  const std::int64_t most =
+      lora.on_feed_forward() ? std::min(hidden, feed_forward) : hidden;
+  if (lora.rank <= most) return Done{};
+  return Fault{
+      FaultKind::kMisuse,
+      "training.lora.rank is " + std::to_string(lora.rank) +
+          ", and the maps it adapts have no more than " + std::to_string(most),
+      "give a rank of 1 to " + std::to_string(most) + "; 4 to 64 are usual"};
+}
+
+}  // namespace frostline

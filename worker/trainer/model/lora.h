@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: lora.h
+//
+// Low-rank adapters (Hu et al., 2021) as peft has them: a linear map W x + b
+// becomes W x + b + (alpha / rank) B A drop(x), where W and b stay as they are,
+// A has `rank` rows and B as many columns. B begins at 0, so that training
+// begins where the pretrained model is. Knows no LibTorch.
+#ifndef FROSTLINE_WORKER_TRAINER_MODEL_LORA_H_
+#define FROSTLINE_WORKER_TRAINER_MODEL_LORA_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "worker/trainer/text/outcome.h"
+
+namespace frostline {
+
+// The linear maps of a layer.
+enum class LoraPart : std::uint8_t {
+  kQuery,
+  kKey,
+  kValue,
+  kAttentionOut,
+  kFeedForwardIn,
+  kFeedForwardOut,
+};
+
+struct LoraSpec {
+  std::int64_t rank = 0;  // 0: there are no adapters
+  double alpha = 0.0;
+  double dropout = 0.0;
+  // In every layer.
+  std::set<LoraPart> parts = {LoraPart::kQuery, LoraPart::kValue};
+
+  bool any() const { return rank > 0; }
+  bool on(LoraPart part) const { return any() && parts.contains(part); }
+  bool on_attention() const;
+  bool on_feed_forward() const;
+  double scale() const { return alpha / static_cast<double>(rank); }
+};
+
+// "query", or what transformers calls the map in one of its models ("q_lin");
+// nothing for a word that is none of these.
+std::optional<LoraPart> LoraPartOf(std::string_view name);
+
+// "query, key, …": for those who wrote another word.
+std::string LoraPartNames();
+
+// kMisuse for a rank at which an adapter would be as large as what it adapts:
+// of a model with these widths.
+Outcome<Done> CheckLora(const LoraSpec& lora, std::int64_t hidden,
+                        std::int64_t feed_forward);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_MODEL_LORA_H_
