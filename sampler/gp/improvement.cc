@@ -17,8 +17,7 @@ double LogGain(double u) {
   }
   // φ(u) / u² with the next term of the series, where the sum would cancel.
   if (u < -1e3) return log_density - 2.0 * std::log(-u) - 3.0 / (u * u);
-  return log_density +
-         std::log1p(u * std::exp(LogNormalCdf(u) - log_density));
+  return log_density + std::log1p(u * std::exp(LogNormalCdf(u) - log_density));
 }
 
 }  // namespace

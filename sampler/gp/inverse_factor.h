@@ -26,7 +26,8 @@ class InverseFactor {
   std::size_t size() const { return size_; }
 
   // `covariance` with the rows so far, and the variance of the new one, noise
-  // included. A variance that rounding made too small is lifted, never an error.
+  // included. A variance that rounding made too small is lifted, never an
+  // error.
   void Append(std::span<const double> covariance, double variance);
   // Keeps the first `size` rows.
   void Truncate(std::size_t size);

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "sampler/gp/inverse_factor.h"
-#include "sampler/gp/knob_tmp.h"
 
 namespace frostline {
 namespace {
@@ -143,15 +142,15 @@ KernelPrior UsualKernel(std::size_t axes) {
     prior.mean.push_back(mean);
     prior.deviation.push_back(deviation);
   };
-  add(std::log(GpKnob("PN",0.05)), GpKnob("DN",1.5));  // noise
-  add(std::log(GpKnob("PA",0.7)), 1.0);   // additive
-  add(std::log(GpKnob("PJ",0.3)), GpKnob("DJ",1.0));   // joint
-  add(std::log(GpKnob("PS",2.0)), GpKnob("DS",0.7));   // strength
-  add(std::log(GpKnob("PL",3.0)), GpKnob("DL",0.5));   // length
-  add(GpKnob("PF",0.5), GpKnob("DF",1.0));             // frozen tie
+  add(std::log(0.05), 1.5);  // noise
+  add(std::log(0.7), 1.0);   // additive
+  add(std::log(0.3), 1.0);   // joint
+  add(std::log(2.0), 0.7);   // strength
+  add(std::log(3.0), 0.5);   // length
+  add(0.5, 1.0);             // frozen tie
   add(0.0, 1.5);             // study tie
-  for (std::size_t d = 0; d < axes; ++d) add(0.0, GpKnob("DR",1.0));
-  for (std::size_t d = 0; d < axes; ++d) add(0.0, GpKnob("DLL",0.3));
+  for (std::size_t d = 0; d < axes; ++d) add(0.0, 1.0);
+  for (std::size_t d = 0; d < axes; ++d) add(0.0, 0.3);
   return prior;
 }
 
@@ -183,8 +182,7 @@ KernelParameters FitKernel(const std::vector<LevelAxis>& axes,
   std::vector<double> stride(at.size(), 0.3);
   double best_value = 0.0;
   for (int step = 0; step <= steps; ++step) {
-    const double value =
-        LogPosterior(axes, rows, targets, prior, at, gradient);
+    const double value = LogPosterior(axes, rows, targets, prior, at, gradient);
     if (step == 0 || value > best_value) {
       best_value = value;
       best = at;

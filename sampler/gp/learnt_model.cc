@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <utility>
-#include "sampler/gp/knob_tmp.h"
 
 namespace frostline {
 namespace {
 
 constexpr std::size_t kMostLearntFrom = 256;
-const int kFitSteps = static_cast<int>(GpKnob("STEPS", 25));
+constexpr int kFitSteps = 25;
 
 }  // namespace
 
@@ -17,7 +16,7 @@ std::size_t LastRefresh(std::size_t trials) {
   std::size_t at = std::min<std::size_t>(trials, 1);
   for (std::size_t next = at; next <= trials;) {
     at = next;
-    next = at + std::max<std::size_t>(static_cast<std::size_t>(GpKnob("REFRESH", 2)), at / 8);
+    next = at + std::max<std::size_t>(2, at / 8);
   }
   return at;
 }

@@ -33,13 +33,13 @@ using Cells = std::vector<std::uint8_t>;
 
 struct LevelAxis {
   bool ordered = true;
-  int line_cells = 0;     // on the line, or unordered choices
-  bool has_kind = false;  // one more cell: frozen or absent
-  bool exact = true;      // every cell is one value
-  bool frozen_value = false;       // the domain's own frozen, 0
-  std::vector<double> places;      // of all cells; of the kind its anchor
+  int line_cells = 0;          // on the line, or unordered choices
+  bool has_kind = false;       // one more cell: frozen or absent
+  bool exact = true;           // every cell is one value
+  bool frozen_value = false;   // the domain's own frozen, 0
+  std::vector<double> places;  // of all cells; of the kind its anchor
   std::optional<NumericRange> range;
-  std::vector<double> values;      // of the cells on the line, where exact
+  std::vector<double> values;  // of the cells on the line, where exact
 
   int cells() const { return line_cells + (has_kind ? 1 : 0); }
   // How many of the cells a proposal may choose from, the first ones.

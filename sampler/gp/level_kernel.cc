@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include "sampler/gp/knob_tmp.h"
-
 namespace frostline {
 namespace {
 
@@ -21,7 +19,6 @@ double DistanceOf(const LevelAxis& axis, std::size_t a, std::size_t b) {
 
 AxisTable MakeTable(const LevelAxis& axis, double length, double frozen_tie) {
   AxisTable table;
-  const bool rbf = GpKnob("RBF", 0) != 0;
   table.cells = static_cast<std::size_t>(axis.cells());
   for (std::size_t a = 0; a < table.cells; ++a) {
     for (std::size_t b = 0; b < table.cells; ++b) {
@@ -29,10 +26,10 @@ AxisTable MakeTable(const LevelAxis& axis, double length, double frozen_tie) {
                           (a + 1 == table.cells || b + 1 == table.cells);
       const double tie = across ? frozen_tie : 1.0;
       const double u = std::sqrt(5.0) * DistanceOf(axis, a, b) / length;
-      const double decay = rbf ? tie * std::exp(-u * u / 10.0) : tie * std::exp(-u);
-      const double base = rbf ? decay : decay * (1.0 + u + u * u / 3.0);
+      const double decay = tie * std::exp(-u);
+      const double base = decay * (1.0 + u + u * u / 3.0);
       table.base.push_back(base);
-      table.by_length.push_back(rbf ? decay * u * u / 5.0 : decay * u * u * (1.0 + u) / 3.0);
+      table.by_length.push_back(decay * u * u * (1.0 + u) / 3.0);
       table.by_frozen_tie.push_back(across ? base * (1.0 - frozen_tie) : 0.0);
     }
   }
@@ -69,9 +66,8 @@ LevelKernel::LevelKernel(const std::vector<LevelAxis>& axes,
     AxisTable table = MakeTable(axes[d], length, frozen_tie);
     table.additive = std::exp(parameters[kAdditive] + relevance) /
                      static_cast<double>(axes.size());
-    table.strength =
-        -std::expm1(-std::exp(parameters[kStrength] + relevance) /
-                    static_cast<double>(axes.size()));
+    table.strength = -std::expm1(-std::exp(parameters[kStrength] + relevance) /
+                                 static_cast<double>(axes.size()));
     for (const double base : table.base) {
       table.factor.push_back(1.0 - table.strength * (1.0 - base));
     }

@@ -61,12 +61,12 @@ using KernelParameters = std::vector<double>;
 // One axis: [cell * cells + cell].
 struct AxisTable {
   std::size_t cells = 0;
-  double additive = 0.0;             // a_d
-  double strength = 0.0;             // s_d
-  std::vector<double> base;          // T_d
-  std::vector<double> by_length;     // its derivative by the log length
+  double additive = 0.0;          // a_d
+  double strength = 0.0;          // s_d
+  std::vector<double> base;       // T_d
+  std::vector<double> by_length;  // its derivative by the log length
   std::vector<double> by_frozen_tie;
-  std::vector<double> factor;        // 1 - s_d + s_d T_d
+  std::vector<double> factor;  // 1 - s_d + s_d T_d
 };
 
 // The two parts of the covariances of one point with many rows.

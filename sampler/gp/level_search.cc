@@ -7,12 +7,18 @@
 #include <utility>
 
 #include "sampler/gp/improvement.h"
-#include "sampler/gp/knob_tmp.h"
 #include "sampler/random.h"
 #include "sampler/tpe/truncated_normal.h"
 
 namespace frostline {
 namespace {
+
+// How widely and how often it is climbed.
+constexpr double kLooks = 2e6;
+constexpr std::size_t kVaried = 5;
+constexpr std::size_t kClimbsFromTried = 2;
+constexpr std::size_t kClimbsFromDraws = 3;
+constexpr int kSweeps = 8;
 
 // A regression on 0 and 1 is no probability: the step from "will do" to "will
 // fail" is at a half, this wide. Chance failures, wherever they fall, stay well
@@ -202,14 +208,15 @@ bool LevelSearch::ImproveParent(std::size_t axis) {
 }
 
 void LevelSearch::Run(const std::vector<Cells>& tried) {
+  // A look at a point costs n²: with many trials fewer are looked at.
   const auto rows = static_cast<double>(goal_.loss->rows().size() + 1);
   const int draws =
-      static_cast<int>(std::clamp(GpKnob("DRAWS", 2e6) / (rows * rows), 16.0, 200.0));
+      static_cast<int>(std::clamp(kLooks / (rows * rows), 16.0, 200.0));
   const double share = std::min(1.0, 2.0 / static_cast<double>(axes_.size()));
   std::vector<std::pair<double, Cells>> starts;
   for (int draw = 0; draw < draws; ++draw) {
-    const std::size_t around = static_cast<std::size_t>(draw / 2) %
-                               std::min<std::size_t>(5, tried.size());
+    const std::size_t around =
+        static_cast<std::size_t>(draw / 2) % std::min(kVaried, tried.size());
     Cells start = draw % 2 == 0 ? Draw() : Vary(tried[around], share);
     const double score = ScoreOf(start);
     starts.emplace_back(score, std::move(start));
@@ -217,25 +224,22 @@ void LevelSearch::Run(const std::vector<Cells>& tried) {
   std::stable_sort(
       starts.begin(), starts.end(),
       [](const auto& a, const auto& b) { return a.first > b.first; });
-  starts.resize(std::min(starts.size(), static_cast<std::size_t>(GpKnob("DRAWN", 3))));
-  for (std::size_t i = 0; i < std::min(tried.size(), static_cast<std::size_t>(GpKnob("INC", 2))); ++i) {
+  starts.resize(std::min(starts.size(), kClimbsFromDraws));
+  for (std::size_t i = 0; i < std::min(tried.size(), kClimbsFromTried); ++i) {
     Climb(tried[i]);
   }
   for (const auto& [score, start] : starts) Climb(start);
 }
 
 void LevelSearch::Climb(Cells start) {
-  constexpr int sweeps = 8;
-  Complete(start);
-  Place(start);
-  Offer(choices_, 0, choices_[0], score_);
+  ScoreOf(std::move(start));
   std::vector<std::size_t> order(axes_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (std::size_t i = order.size(); i > 1; --i) {
     std::swap(order[i - 1], order[rng_.Below(i)]);
   }
   std::size_t unchanged = 0;
-  for (int sweep = 0; sweep < sweeps; ++sweep) {
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
     for (const std::size_t axis : order) {
       if (unchanged >= order.size()) return;
       ++unchanged;

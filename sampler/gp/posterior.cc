@@ -16,11 +16,11 @@ std::size_t CommonRows(const KernelRows& a, const KernelRows& b) {
         a.doubt[common] != b.doubt[common]) {
       break;
     }
-    const bool same = std::equal(
-        a.cells.begin(), a.cells.end(), b.cells.begin(),
-        [common](const auto& x, const auto& y) {
-          return x[common] == y[common];
-        });
+    const bool same =
+        std::equal(a.cells.begin(), a.cells.end(), b.cells.begin(),
+                   [common](const auto& x, const auto& y) {
+                     return x[common] == y[common];
+                   });
     if (!same) break;
   }
   return common;
@@ -46,8 +46,7 @@ void LevelPosterior::Update(const KernelParameters& parameters, KernelRows rows,
 }
 
 double LevelPosterior::MeanAt(const Cells& at) const {
-  return Dot(weights_,
-             kernel_->CovarianceWith(at, 0, rows_, weights_.size()));
+  return Dot(weights_, kernel_->CovarianceWith(at, 0, rows_, weights_.size()));
 }
 
 PosteriorWalk::PosteriorWalk(const LevelPosterior& posterior,

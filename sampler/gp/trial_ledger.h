@@ -30,9 +30,9 @@ struct LedgerTrial {
   TrialPart part = TrialPart::kRunning;
   Cells cells;
   Point point;
-  double loss = 0.0;      // infinite: pruned before it reported
-  bool pruned = false;    // the loss is of an early step
-  bool feasible = true;   // no constraint is broken
+  double loss = 0.0;     // infinite: pruned before it reported
+  bool pruned = false;   // the loss is of an early step
+  bool feasible = true;  // no constraint is broken
 };
 
 struct PointHash {

@@ -41,8 +41,9 @@ TEST(LevelsGp, FindsThatFreezingAModuleIsBest) {
 }
 
 TEST(LevelsGp, ProposesEveryPointOnceAndThenRepeats) {
-  const Space space = SpaceOf({Levels{{0, 1e-6, 1e-5}}, IntRange{1, 4, 1, false},
-                               Categorical{{"\"a\"", "\"b\""}}});
+  const Space space =
+      SpaceOf({Levels{{0, 1e-6, 1e-5}}, IntRange{1, 4, 1, false},
+               Categorical{{"\"a\"", "\"b\""}}});
   LittleStudy study(space, {{"startup_trials", "4"}});
   std::set<Point> seen;
   for (int trial = 0; trial < 24; ++trial) {
@@ -95,9 +96,9 @@ TEST(LevelsGp, BrokenConstraintsAreNoLossToBeat) {
 }
 
 TEST(LevelsGp, SearchesRatesOnALine) {
-  LittleStudy study(SpaceOf({LogUniform{1e-8, 1e-2, true},
-                             LogUniform{1e-8, 1e-2, false},
-                             FloatRange{0.0, 0.5, 0.0, false}}));
+  LittleStudy study(
+      SpaceOf({LogUniform{1e-8, 1e-2, true}, LogUniform{1e-8, 1e-2, false},
+               FloatRange{0.0, 0.5, 0.0, false}}));
   const double best = study.Run(60, [](const Point& point) {
     const double first =
         point[0] == 0.0 ? 3.0 : std::abs(std::log10(point[0]) + 4.0);
@@ -153,8 +154,7 @@ TEST(LevelsGp, HandsOverToTpe) {
   const auto tpe = *MakeSampler({.name = "tpe", .options = {}}, study.space,
                                 study.objectives);
   Rng rng(study.seed, 25);
-  EXPECT_TRUE(
-      SamePoint(study.Ask(), *tpe->Propose(study.history, 25, rng)));
+  EXPECT_TRUE(SamePoint(study.Ask(), *tpe->Propose(study.history, 25, rng)));
 }
 
 TEST(LevelsGp, ProposesTheSameAsOneThatSawNothingBefore) {
@@ -182,10 +182,10 @@ TEST(LevelsGp, ProposesTheSameAsOneThatSawNothingBefore) {
 }
 
 TEST(LevelsGp, RefusesWhatItDoesNotKnow) {
-  EXPECT_THAT(MakeSampler({.name = "levels-gp", .options = {{"stats", "1"}}},
-                          SevenLevelModules(1),
-                          {{"loss", Direction::kMinimize}}),
-              FailsWith(ErrorId::kSamplerInvalid));
+  EXPECT_THAT(
+      MakeSampler({.name = "levels-gp", .options = {{"stats", "1"}}},
+                  SevenLevelModules(1), {{"loss", Direction::kMinimize}}),
+      FailsWith(ErrorId::kSamplerInvalid));
 }
 
 }  // namespace

@@ -23,8 +23,7 @@ const std::vector<LevelAxis>& MixedAxes() {
 }
 
 // The textbook factorisation, L of K = L Lᵀ.
-std::vector<std::vector<double>> FactorOf(
-    std::vector<std::vector<double>> k) {
+std::vector<std::vector<double>> FactorOf(std::vector<std::vector<double>> k) {
   const std::size_t n = k.size();
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
@@ -62,7 +61,8 @@ TEST(InverseFactor, GrownByRowsEqualsTheTextbookFactor) {
     EXPECT_NEAR(factor.pivot(i), l[i][i], 1e-9);
     for (std::size_t j = 0; j <= i; ++j) {  // W L = I
       double product = 0.0;
-      for (std::size_t m = j; m <= i; ++m) product += factor.row(i)[m] * l[m][j];
+      for (std::size_t m = j; m <= i; ++m)
+        product += factor.row(i)[m] * l[m][j];
       EXPECT_NEAR(product, i == j ? 1.0 : 0.0, 1e-9);
     }
   }

@@ -70,7 +70,9 @@ struct LittleStudy {
         sampler(*MakeSampler({.name = "levels-gp", .options = options}, space,
                              objectives, std::move(earlier))) {}
 
-  std::int64_t next() const { return static_cast<std::int64_t>(history.size()); }
+  std::int64_t next() const {
+    return static_cast<std::int64_t>(history.size());
+  }
   Point Ask() {
     Rng rng(seed, static_cast<std::uint64_t>(next()));
     return *sampler->Propose(history, next(), rng);

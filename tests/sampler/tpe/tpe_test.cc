@@ -71,7 +71,12 @@ TEST(Tpe, FindsABowlThatRandomSearchDoesNot) {
 TEST(Tpe, IsRandomUntilEnoughTrialsHaveEnded) {
   const Space space = SevenLevels(5);
   ASSERT_OK_AND_ASSIGN(
-      auto tpe, MakeTpeSampler({{{"startup_trials", "3"}}, space, kLoss, {}}));
+      auto tpe, MakeTpeSampler({{{"startup_trials", "3"},
+                                 {"startup", "random"},
+                                 {"failures", "ignore"}},
+                                space,
+                                kLoss,
+                                {}}));
   ASSERT_OK_AND_ASSIGN(
       auto random,
       MakeSampler({.name = "random", .options = {}}, space, kLoss));
@@ -95,31 +100,38 @@ TEST(Tpe, IsRandomUntilEnoughTrialsHaveEnded) {
   EXPECT_LT(same, 3);
 }
 
-// Many trials are good at level 6; when they all still run, nothing is.
+// Where eight workers are at it, little is to be found for a ninth.
 TEST(Tpe, RunningTrialsKeepProposalsAway) {
-  const Space space = SevenLevels(1);
-  History history;
-  for (int i = 0; i < 40; ++i) {
-    history.Put(Ended(i, {static_cast<double>(i % 7)}, i % 7 == 6 ? 0.0 : 1.0));
-  }
-  const auto count_top = [&](const Options& options) {
-    auto tpe = *MakeTpeSampler({options, space, kLoss, {}});
-    int top = 0;
-    for (std::uint64_t seed = 0; seed < 60; ++seed) {
-      Rng rng(seed);
-      top += (*tpe->Propose(history, 99, rng))[0] == 6.0;
-    }
-    return top;
+  const FloatRange unit{0.0, 1.0, 0.0, false};
+  const Space space({{"x", unit, {}}, {"y", unit, {}}}, {}, std::nullopt);
+  const auto distance = [](const Point& point) {
+    return std::hypot(point[0] - 0.5, point[1] - 0.5);
   };
-  EXPECT_GT(count_top({}), 50);
-  for (int i = 40; i < 70; ++i) {
-    Observation running = Ended(i, {6.0}, 0.0);
+  History history;
+  Rng chance(2);
+  for (int i = 0; i < 40; ++i) {
+    const Point point = {chance.Uniform(), chance.Uniform()};
+    history.Put(Ended(i, point, distance(point)));
+  }
+  const auto mean_distance = [&](const char* liar) {
+    auto tpe =
+        *MakeTpeSampler({{{"constant_liar", liar}}, space, kLoss, {}});
+    double sum = 0.0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+      Rng rng(seed);
+      sum += distance(*tpe->Propose(history, 99, rng)) / 200.0;
+    }
+    return sum;
+  };
+  const double nothing_runs = mean_distance("true");
+  for (int i = 40; i < 48; ++i) {
+    Observation running = Ended(i, {0.5, 0.5}, 0.0);
     running.state = TrialState::kRunning;
     running.values.clear();
     history.Put(running);
   }
-  EXPECT_GT(count_top({{"constant_liar", "false"}}), 50);
-  EXPECT_LT(count_top({}), 40);
+  EXPECT_EQ(mean_distance("false"), nothing_runs);
+  EXPECT_GT(mean_distance("true"), 1.3 * nothing_runs);
 }
 
 // The depth that is good, and in its branch the rate that is good.
