@@ -246,6 +246,7 @@ absl::Status CheckTraining(const v1::StudySpec& spec) {
                      "flatten it", "training.extra");
   }
   RETURN_IF_ERROR(CheckNotNegative(spec.training(), "training."));
+  RETURN_IF_ERROR(CheckNotNegative(spec.training().lora(), "training.lora."));
   RETURN_IF_ERROR(CheckNotNegative(spec.model(), "model."));
   RETURN_IF_ERROR(CheckNotNegative(spec.freeze(), "freeze."));
   return CheckNotNegative(spec.data(), "data.");

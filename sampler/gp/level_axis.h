@@ -25,7 +25,7 @@
 
 namespace frostline {
 
-inline constexpr int kLineCells = 65;
+inline constexpr int kLineCells = 33;
 inline constexpr double kAxisLength = 6.0;
 
 // One cell per parameter of the space.

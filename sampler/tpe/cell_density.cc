@@ -20,7 +20,7 @@ double LogAdd(double a, double b) {
 
 // What one axis contributes to the kernels' products.
 struct Factor {
-  const double* row = nullptr;     // by center
+  const double* row = nullptr;    // by center
   const Cell* centers = nullptr;  // by kernel
 };
 constexpr std::size_t kFactors = 4;

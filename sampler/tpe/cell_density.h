@@ -31,7 +31,7 @@ using Cells = std::vector<Cell>;
 class CellDensity {
  public:
   struct Settings {
-    double prior_weight = 1.0;  // of the prior, in trials
+    double prior_weight = 1.0;    // of the prior, in trials
     double separate_share = 0.5;  // a
   };
 
@@ -78,7 +78,7 @@ class CellDensity {
   std::vector<std::vector<Cell>> columns_;  // by axis, then trial
   std::vector<double> weights_;
   double mass_ = 0.0;
-  std::vector<double> up_to_;  // cumulated, for drawing
+  std::vector<double> up_to_;                  // cumulated, for drawing
   std::vector<std::vector<double>> centers_;   // weight by axis and cell
   std::vector<std::vector<double>> separate_;  // ln q_d(x_d), NaN: unknown
   std::vector<bool> has_absent_;

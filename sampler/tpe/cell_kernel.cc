@@ -49,7 +49,8 @@ double CellKernel::Likeness(std::size_t center, std::size_t x) const {
   double distance = std::abs(axis_.place(center) - axis_.place(x));
   if (frozen) {
     const std::size_t rate = std::max(center, x);
-    distance = axis_.place(rate) - axis_.place(1) + frozen_steps_ * axis_.step();
+    distance =
+        axis_.place(rate) - axis_.place(1) + frozen_steps_ * axis_.step();
   }
   const double z = distance / width_;
   return std::exp(-0.5 * z * z);
@@ -102,11 +103,10 @@ CellKernel& KernelCache::Get(std::size_t axis, double width,
   const std::size_t shape = shape_[axis];
   const int octave = static_cast<int>(std::lround(4.0 * std::log2(width)));
   if (!axes_[shape].frozen()) frozen_steps = 1.0;
-  std::unique_ptr<CellKernel>& kernel =
-      kernels_[{shape, octave, frozen_steps}];
+  std::unique_ptr<CellKernel>& kernel = kernels_[{shape, octave, frozen_steps}];
   if (kernel == nullptr) {
-    kernel = std::make_unique<CellKernel>(axes_[shape],
-                                          std::exp2(octave / 4.0), frozen_steps);
+    kernel = std::make_unique<CellKernel>(axes_[shape], std::exp2(octave / 4.0),
+                                          frozen_steps);
   }
   return *kernel;
 }

@@ -87,10 +87,10 @@ class CellTable {
   const std::vector<CellAxis>& axes_;
   std::int64_t revision_ = 0;
   std::size_t results_ = 0, failures_ = 0;
-  bool stale_ = false;                   // best_ and sample_ lost a trial
-  std::vector<Use> uses_;                // as History::trials()
-  std::vector<std::uint64_t> hashes_;    // of their points
-  std::vector<Cell> cells_;              // by trial, then axis
+  bool stale_ = false;                 // best_ and sample_ lost a trial
+  std::vector<Use> uses_;              // as History::trials()
+  std::vector<std::uint64_t> hashes_;  // of their points
+  std::vector<Cell> cells_;            // by trial, then axis
   std::vector<Ended> best_;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> sample_;  // by hash
   std::set<std::pair<std::int64_t, std::uint32_t>> running_;

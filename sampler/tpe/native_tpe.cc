@@ -56,9 +56,9 @@ absl::StatusOr<Point> NativeTpe::Propose(const History& history,
   table_.CatchUp(history);
   std::size_t results = table_.results();
   const Observation* const own = history.Find(number);
-  if (own != nullptr && table_.use(static_cast<std::uint32_t>(
-                            own - history.trials().data())) ==
-                            CellTable::Use::kResult) {
+  if (own != nullptr &&
+      table_.use(static_cast<std::uint32_t>(own - history.trials().data())) ==
+          CellTable::Use::kResult) {
     --results;
   }
   if (results < std::max<std::size_t>(options_.startup_trials, 1)) {
@@ -72,18 +72,18 @@ absl::StatusOr<Point> NativeTpe::Propose(const History& history,
   }
   const Sides sides =
       SplitSides(history, number, cost.has_value() ? &*cost : nullptr);
-  TpeModel model =
-      FitModel(axes_, kernels_, sides.good, sides.rest, options_);
+  TpeModel model = FitModel(axes_, kernels_, sides.good, sides.rest, options_);
   kernels_used_ = model.good.size() + model.rest.size();
-  return search_.Choose({.model = model,
-                         .table = table_,
-                         .own = PointOf(history, number),
-                         .cost = cost.has_value() ? &*cost : nullptr,
-                         .candidates = options_.candidates,
-                         .improve = options_.cost_aware
-                                        ? std::max(options_.improve, kThriftyRounds)
-                                        : options_.improve},
-                        rng);
+  return search_.Choose(
+      {.model = model,
+       .table = table_,
+       .own = PointOf(history, number),
+       .cost = cost.has_value() ? &*cost : nullptr,
+       .candidates = options_.candidates,
+       .improve = options_.cost_aware
+                      ? std::max(options_.improve, kThriftyRounds)
+                      : options_.improve},
+      rng);
 }
 
 const Point* NativeTpe::PointOf(const History& history,
@@ -108,9 +108,8 @@ Point NativeTpe::Startup(const History& history, std::int64_t number,
     }
     informed = rng.Uniform() < trust;
   }
-  const bool spread =
-      options_.spread_startup ||
-      (options_.avoid_failures && table_.failures() > 0);
+  const bool spread = options_.spread_startup ||
+                      (options_.avoid_failures && table_.failures() > 0);
   if (!informed && !spread) return search_.DrawUntried(table_, own, rng);
   if (!informed) sides = Sides();
   AddRest(history, number, {}, sides);
@@ -149,9 +148,8 @@ NativeTpe::Sides NativeTpe::SplitSides(const History& history,
   Sides sides;
   const std::vector<std::uint32_t> good = GoodTrials(history, number);
   const bool ranked = options_.rank_weights && objectives_.size() == 1;
-  const std::vector<double> weights = ranked
-                                          ? RankWeights(good.size())
-                                          : std::vector<double>(good.size(), 1);
+  const std::vector<double> weights =
+      ranked ? RankWeights(good.size()) : std::vector<double>(good.size(), 1);
   for (std::size_t i = 0; i < good.size(); ++i) {
     // Good per second: half the seconds are worth a second good trial.
     const double seconds =
@@ -159,8 +157,7 @@ NativeTpe::Sides NativeTpe::SplitSides(const History& history,
             ? 1.0
             : std::exp(cost->LogCost(history.trials()[good[i]].point) -
                        cost->LogCost(history.trials()[good[0]].point));
-    sides.good.push_back(
-        {table_.cells(good[i]), weights[i] / seconds, false});
+    sides.good.push_back({table_.cells(good[i]), weights[i] / seconds, false});
   }
   AddRest(history, number, good, sides);
   AddPriors(history, sides);
@@ -186,11 +183,10 @@ void NativeTpe::AddRest(const History& history, std::int64_t number,
     rest.push_back(i);
   }
   // Each of a sample speaks for several.
-  const double share =
-      rest.empty() || all < good.size() + rest.size()
-          ? 1.0
-          : static_cast<double>(all - good.size()) /
-                static_cast<double>(rest.size());
+  const double share = rest.empty() || all < good.size() + rest.size()
+                           ? 1.0
+                           : static_cast<double>(all - good.size()) /
+                                 static_cast<double>(rest.size());
   for (const std::uint32_t i : rest) {
     const double weight = RecencyWeight(history.trials()[i].number, newest);
     sides.rest.push_back({table_.cells(i), share * weight,
@@ -198,9 +194,8 @@ void NativeTpe::AddRest(const History& history, std::int64_t number,
   }
   if (!options_.constant_liar) return;
   // However many run, together they are not more than a few bad trials.
-  const double each =
-      std::min(1.0, kRunningTrials /
-                        static_cast<double>(table_.running().size()));
+  const double each = std::min(
+      1.0, kRunningTrials / static_cast<double>(table_.running().size()));
   for (const auto& [its_number, i] : table_.running()) {
     if (its_number != number) sides.rest.push_back({table_.cells(i), each});
   }

@@ -57,8 +57,8 @@ PriorEvidence::PriorEvidence(const Space& space,
   std::vector<WeightedCells> good, rest;
   for (const std::vector<Cell>& cells : good_) good.push_back({cells, 1.0});
   for (const std::vector<Cell>& cells : rest_) rest.push_back({cells, 1.0});
-  model_ = std::make_unique<TpeModel>(
-      FitModel(axes, kernels, good, rest, options));
+  model_ =
+      std::make_unique<TpeModel>(FitModel(axes, kernels, good, rest, options));
 }
 
 double PriorEvidence::Weight(const History& history, const CellTable& table) {
@@ -67,7 +67,8 @@ double PriorEvidence::Weight(const History& history, const CellTable& table) {
   judged_revision_ = history.revision();
   std::vector<double> merits;
   std::vector<std::vector<double>> losses(objectives_.size());
-  for (std::uint32_t i = 0; i < history.size() && merits.size() < kJudged; ++i) {
+  for (std::uint32_t i = 0; i < history.size() && merits.size() < kJudged;
+       ++i) {
     const Observation& trial = history.trials()[i];
     if (table.use(i) != CellTable::Use::kResult ||
         trial.values.size() != objectives_.size()) {

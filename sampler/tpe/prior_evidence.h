@@ -11,10 +11,11 @@
 // w is the weight given with the study or, without one, how well the earlier
 // study ranks this one's trials: with rho the rank correlation of ln(l/g) by it
 // alone with the values of the first kJudged own trials, w is twice what rho is
-// above the 2/sqrt(n) that chance can make of it, between 0 and 1. (Task similarity from how the good
-// regions overlap: Watanabe et al., "Speeding up multi-objective
-// hyperparameter optimization by task similarity-based meta-learning for the
-// TPE", IJCAI 2023; here the trials themselves are the judges.)
+// above the 2/sqrt(n) that chance can make of it, between 0 and 1. (Task
+// similarity from how the good regions overlap: Watanabe et al., "Speeding up
+// multi-objective hyperparameter optimization by task similarity-based
+// meta-learning for the TPE", IJCAI 2023; here the trials themselves are the
+// judges.)
 #ifndef FROSTLINE_SAMPLER_TPE_PRIOR_EVIDENCE_H_
 #define FROSTLINE_SAMPLER_TPE_PRIOR_EVIDENCE_H_
 

@@ -71,8 +71,8 @@ std::size_t CountGood(std::size_t n) {
 double LogChanceOfSuccess(const TpeModel& model, double log_good,
                           double log_rest, double log_failed) {
   const double failed = model.failed.mass() * std::exp(log_failed - log_rest);
-  const double all = model.rest.mass() +
-                     model.good.mass() * std::exp(log_good - log_rest);
+  const double all =
+      model.rest.mass() + model.good.mass() * std::exp(log_good - log_rest);
   return std::log(std::max(kLeastChance, 1.0 - failed / all));
 }
 
@@ -142,8 +142,7 @@ TpeModel FitModel(const std::vector<CellAxis>& axes, KernelCache& kernels,
   std::vector<CellKernel*> near, wide;
   for (std::size_t a = 0; a < axes.size(); ++a) {
     near.push_back(&kernels.Get(a, widths[a], steps));
-    const double width =
-        std::max(kRestWidth, LeastWidth(axes[a]));
+    const double width = std::max(kRestWidth, LeastWidth(axes[a]));
     wide.push_back(&kernels.Get(a, width, steps));
   }
   CellDensity::Settings good_settings = kGoodSettings;

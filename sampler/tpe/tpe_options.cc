@@ -54,9 +54,8 @@ absl::StatusOr<TpeOptions> ReadTpeOptions(const SamplerInput& input) {
   tpe.improve = static_cast<int>(reader.Int("improve", 1, 0, 100));
   tpe.multivariate = reader.Bool("multivariate", input.objectives.size() == 1);
   tpe.ordinal = reader.Bool("ordinal", true);
-  tpe.learn_frozen =
-      reader.OneOf("frozen_distance", "learnt", {"learnt", "level"}) ==
-      "learnt";
+  tpe.learn_frozen = reader.OneOf("frozen_distance", "learnt",
+                                  {"learnt", "level"}) == "learnt";
   tpe.rank_weights = reader.Bool("rank_weights", true);
   tpe.constant_liar = reader.Bool("constant_liar", true);
   tpe.avoid_failures =

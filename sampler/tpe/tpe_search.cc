@@ -55,14 +55,14 @@ TpeSearch::Candidate TpeSearch::Draw(const CellDensity& good, Rng& rng) const {
     if (!space_.IsActive(static_cast<int>(a), drawn.point)) continue;
     std::size_t own = separately ? good.DrawKernel(rng) : kernel;
     // One that has no value here leaves it to the others.
-    for (int again = 0; again < 8 && own < good.size() &&
-                        good.At(a, own) == kNoCell;
+    for (int again = 0;
+         again < 8 && own < good.size() && good.At(a, own) == kNoCell;
          ++again) {
       own = good.DrawKernel(rng);
     }
     if (own >= good.size() || good.At(a, own) == kNoCell) {
-      drawn.point[a] = DrawValue(space_.parameters()[a].domain,
-                                 options_.frozen_share, rng);
+      drawn.point[a] =
+          DrawValue(space_.parameters()[a].domain, options_.frozen_share, rng);
     } else {
       const Cell cell = good.kernel(a).Draw(good.At(a, own), rng);
       drawn.point[a] = axes_[a].ValueIn(cell, rng);
@@ -114,16 +114,16 @@ std::optional<TpeSearch::Candidate> TpeSearch::BestNeighbour(
     for (std::size_t v = 0; v < l.size(); ++v) {
       const auto cell = static_cast<Cell>(v);
       if (cell == from.cells[a]) continue;
-      if (question.cost != nullptr) moved.point[a] = axes_[a].ValueIn(cell, rng);
-      const double score = 
-          Score(question, l[v], g[v], failed[v], moved.point);
+      if (question.cost != nullptr)
+        moved.point[a] = axes_[a].ValueIn(cell, rng);
+      const double score = Score(question, l[v], g[v], failed[v], moved.point);
       if (score > least) moves.push_back({score, {a, cell}});
     }
     moved.point[a] = from.point[a];
   }
-  std::stable_sort(moves.begin(), moves.end(), [](const auto& x, const auto& y) {
-    return x.first > y.first;
-  });
+  std::stable_sort(
+      moves.begin(), moves.end(),
+      [](const auto& x, const auto& y) { return x.first > y.first; });
   for (const auto& [score, move] : moves) {
     const auto [a, cell] = move;
     moved.point[a] = axes_[a].ValueIn(cell, rng);
@@ -155,8 +155,7 @@ Point TpeSearch::Choose(const TpeQuestion& question, Rng& rng) const {
     best = std::move(better);
   }
   if (best) return best->point;
-  return FindUntried(question.table, question.own, rng)
-      .value_or(anyway->point);
+  return FindUntried(question.table, question.own, rng).value_or(anyway->point);
 }
 
 Point TpeSearch::DrawUntried(const CellTable& table, const Point* own,

@@ -28,8 +28,8 @@ namespace frostline {
 struct TpeQuestion {
   TpeModel& model;
   const CellTable& table;
-  const Point* own = nullptr;        // of the trial itself: no duplicate
-  const CostModel* cost = nullptr;   // nullptr: all cost the same
+  const Point* own = nullptr;       // of the trial itself: no duplicate
+  const CostModel* cost = nullptr;  // nullptr: all cost the same
   std::size_t candidates = 32;
   int improve = 1;
 };

@@ -134,6 +134,10 @@ const Mistake kMistakes[] = {
        (*spec.mutable_training()->mutable_extra()->mutable_fields())["x"] =
            value;
      }},
+    {"negative_lora_alpha", ErrorId::kRequestInvalid,
+     [](auto& spec, auto&) {
+       spec.mutable_training()->mutable_lora()->set_alpha(-1);
+     }},
     {"negative_epochs", ErrorId::kRequestInvalid,
      [](auto& spec, auto&) { spec.mutable_training()->set_epochs(-7); }},
     {"share_that_is_no_number", ErrorId::kRequestInvalid,

@@ -97,8 +97,9 @@ class Density : public testing::Test {
  protected:
   // Three trials over two axes, the second one absent from the last.
   CellDensity Make(double separate_share) {
-    CellDensity density(axes_, {&kernels_.Get(0, 0.2, 2.0), &kernels_.Get(1, 0.1, 2.0)},
-                        {.prior_weight = 0.5, .separate_share = separate_share});
+    CellDensity density(
+        axes_, {&kernels_.Get(0, 0.2, 2.0), &kernels_.Get(1, 0.1, 2.0)},
+        {.prior_weight = 0.5, .separate_share = separate_share});
     for (const Cells& cells : {Cells{2, 6}, Cells{3, 1}, Cells{0, kNoCell}}) {
       density.Add(cells, 1.0 + cells[0]);
     }
@@ -147,7 +148,8 @@ TEST_F(Density, MovesAreWhatTheyAreFromScratch) {
 }
 
 TEST_F(Density, OfNothingIsThePrior) {
-  CellDensity density(axes_, {&kernels_.Get(0, 0.2, 2.0), &kernels_.Get(1, 0.1, 2.0)},
+  CellDensity density(axes_,
+                      {&kernels_.Get(0, 0.2, 2.0), &kernels_.Get(1, 0.1, 2.0)},
                       {.prior_weight = 0.5, .separate_share = 0.5});
   density.Finish();
   EXPECT_DOUBLE_EQ(density.LogRatio({1, 4}), 0.0);

@@ -51,7 +51,7 @@ TEST(NativeTpe, LearnsHowFarFrozenIsFromTheLowestRate) {
   EXPECT_LE(LearntSteps({0, 1, 2, 3}, 0.1), 0.5);  // one of a row
   EXPECT_LE(LearntSteps({1, 1, 2, 1, 0, 1, 2, 1}, 0.1), 1.0);
   EXPECT_GE(LearntSteps({0, 0, 4, 5, 4, 5}, 0.25), 4.0);  // apart
-  EXPECT_EQ(LearntSteps({4, 4, 5, 5}, 0.1), 2.0);  // nothing was near
+  EXPECT_EQ(LearntSteps({4, 4, 5, 5}, 0.1), 2.0);         // nothing was near
 }
 
 // The best half of the first module fails. A search that forgets failures
@@ -187,8 +187,7 @@ TEST(NativeTpe, KeepsABatchApart) {
   History history = Search(*tpe, 40, 6, RunBowl);
   for (std::int64_t number = 40; number < 104; ++number) {
     Rng rng(6, static_cast<std::uint64_t>(number));
-    ASSERT_OK_AND_ASSIGN(const Point point,
-                         tpe->Propose(history, number, rng));
+    ASSERT_OK_AND_ASSIGN(const Point point, tpe->Propose(history, number, rng));
     history.Put(InState(TrialState::kRunning, number, point));
   }
   EXPECT_EQ(CountDistinct(history), 104u);
@@ -233,8 +232,9 @@ TEST(NativeTpe, DoesNotWorkMoreForALongHistory) {
 
 TEST(NativeTpe, RefusesADedupThatIsNone) {
   for (const char* dedup : {"", "replicate", "replicate:0", "replicate:2x"}) {
-    EXPECT_THAT(ReadTpeOptions({{{"dedup", dedup}}, SevenLevels(1), OneLoss(), {}}),
-                FailsAt(ErrorId::kSamplerInvalid, "sampler.options.dedup"));
+    EXPECT_THAT(
+        ReadTpeOptions({{{"dedup", dedup}}, SevenLevels(1), OneLoss(), {}}),
+        FailsAt(ErrorId::kSamplerInvalid, "sampler.options.dedup"));
   }
 }
 

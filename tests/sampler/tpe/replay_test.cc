@@ -43,8 +43,8 @@ std::vector<Event> RunParallel(const Space& space, std::uint64_t seed,
       log.push_back({next, true, {}});
       running.push_back(next++);
     } else if (!running.empty()) {
-      const auto which =
-          running.begin() + static_cast<std::ptrdiff_t>(chance.Below(running.size()));
+      const auto which = running.begin() + static_cast<std::ptrdiff_t>(
+                                               chance.Below(running.size()));
       const Point& point = history.Find(*which)->point;
       log.push_back({*which, false, Outcome(*which, point, chance)});
       history.Put(log.back().outcome);

@@ -38,8 +38,7 @@ inline Space DepthAndLayers(int layers) {
   std::vector<Parameter> parameters = {
       {"depth", IntRange{0, layers, 1, false}, {}}};
   for (int i = 0; i < layers; ++i) {
-    parameters.push_back({"layer." + std::to_string(i),
-                          Levels{{0, 2e-6, 2e-5}},
+    parameters.push_back({"layer." + std::to_string(i), Levels{{0, 2e-6, 2e-5}},
                           Condition{0, {}, 0.0, static_cast<double>(i)}});
   }
   return Space(parameters, {}, std::nullopt);

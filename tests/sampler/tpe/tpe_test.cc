@@ -70,13 +70,12 @@ TEST(Tpe, FindsABowlThatRandomSearchDoesNot) {
 
 TEST(Tpe, IsRandomUntilEnoughTrialsHaveEnded) {
   const Space space = SevenLevels(5);
-  ASSERT_OK_AND_ASSIGN(
-      auto tpe, MakeTpeSampler({{{"startup_trials", "3"},
-                                 {"startup", "random"},
-                                 {"failures", "ignore"}},
-                                space,
-                                kLoss,
-                                {}}));
+  ASSERT_OK_AND_ASSIGN(auto tpe, MakeTpeSampler({{{"startup_trials", "3"},
+                                                  {"startup", "random"},
+                                                  {"failures", "ignore"}},
+                                                 space,
+                                                 kLoss,
+                                                 {}}));
   ASSERT_OK_AND_ASSIGN(
       auto random,
       MakeSampler({.name = "random", .options = {}}, space, kLoss));
@@ -114,8 +113,7 @@ TEST(Tpe, RunningTrialsKeepProposalsAway) {
     history.Put(Ended(i, point, distance(point)));
   }
   const auto mean_distance = [&](const char* liar) {
-    auto tpe =
-        *MakeTpeSampler({{{"constant_liar", liar}}, space, kLoss, {}});
+    auto tpe = *MakeTpeSampler({{{"constant_liar", liar}}, space, kLoss, {}});
     double sum = 0.0;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
       Rng rng(seed);
