@@ -20,6 +20,10 @@ constexpr std::size_t kClimbsFromTried = 2;
 constexpr std::size_t kClimbsFromDraws = 3;
 constexpr int kSweeps = 8;
 
+// How much of the noise counts as a chance to improve. With none of it search
+// goes after what it knows least, with all of it after what it believes best.
+constexpr double kNoiseShare = 0.5;
+
 // A regression on 0 and 1 is no probability: the step from "will do" to "will
 // fail" is at a half, this wide. Chance failures, wherever they fall, stay well
 // below it.
@@ -108,7 +112,9 @@ void LevelSearch::Place(const Cells& choices) {
 }
 
 double LevelSearch::Score(const Belief& loss, const Belief& failure) const {
-  const double deviation = std::sqrt(std::max(loss.variance, 1e-12));
+  // What will be seen is noisy, as what it has to beat was.
+  const double noise = kNoiseShare * goal_.loss->kernel().noise();
+  const double deviation = std::sqrt(std::max(loss.variance, 1e-12) + noise);
   double score = LogExpectedImprovement(loss.mean, deviation, goal_.best);
   if (failure_.has_value()) {
     const double chance =

@@ -2,6 +2,7 @@
 #include "sampler/gp/levels_gp.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -103,20 +104,25 @@ class LevelsGpSampler final : public Sampler {
     const LevelPosterior& posterior = loss_.posterior();
     const std::size_t own = targets.size() - parts.valued.size();
     std::vector<std::pair<double, std::size_t>> means;  // and row
+    best = std::numeric_limits<double>::infinity();
     for (std::size_t row = 0; row < posterior.rows().size(); ++row) {
       if (row < own || row >= targets.size()) {
         if (row < own && !parts.valued.empty()) continue;
         means.emplace_back(posterior.MeanAt(posterior.rows().At(row)), row);
+        best = std::min(best, means.back().first);
         continue;
       }
       const LedgerTrial& trial = *parts.valued[row - own];
       // A loss that may not be, or is of an early step, is none to beat.
       if (!trial.feasible || trial.pruned) continue;
       means.emplace_back(posterior.MeanOfRow(row, targets[row]), row);
+      best = std::min(best, targets[row]);
     }
-    if (means.empty()) means.emplace_back(0.0, 0);
+    if (means.empty()) {
+      means.emplace_back(0.0, 0);
+      best = 0.0;
+    }
     std::sort(means.begin(), means.end());
-    best = means[0].first;
     std::vector<Cells> tried;
     for (const auto& [mean, row] : means) {
       tried.push_back(posterior.rows().At(row));
@@ -153,9 +159,11 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeLevelsGpSampler(
     const SamplerInput& input) {
   OptionReader reader(ErrorId::kSamplerInvalid, "sampler levels-gp",
                       "sampler.options", input.options);
+  // Enough to see every module move, and every level about twice.
+  const std::int64_t usual_startup = std::clamp(input.space.size() + 1, 10, 16);
   GpOptions options;
-  options.startup_trials =
-      static_cast<std::size_t>(reader.Int("startup_trials", 10, 0, 10'000));
+  options.startup_trials = static_cast<std::size_t>(
+      reader.Int("startup_trials", usual_startup, 0, 10'000));
   options.max_trials =
       static_cast<std::size_t>(reader.Int("max_trials", 1200, 0, 5'000));
   RETURN_IF_ERROR(reader.Finish());

@@ -19,8 +19,9 @@
 // One objective only. With several, with a categorical of more choices than
 // kLineCells, and beyond max_trials trials, native TPE proposes.
 //
-// Options: startup_trials (10): random, every level equally often, until so
-// many trials have a loss; max_trials (1,200): beyond it TPE takes over.
+// Options: startup_trials (parameters + 1, between 10 and 16): random, every
+// level equally often, until so many trials have a loss; max_trials (1,200):
+// beyond it TPE takes over.
 #ifndef FROSTLINE_SAMPLER_GP_LEVELS_GP_H_
 #define FROSTLINE_SAMPLER_GP_LEVELS_GP_H_
 

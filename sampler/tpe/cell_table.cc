@@ -43,11 +43,18 @@ void CellTable::CatchUp(const History& history) {
   uses_.resize(history.size(), Use::kNone);
   hashes_.resize(history.size());
   cells_.resize(history.size() * axes_.size(), kNoCell);
-  for (; revision_ < history.revision(); ++revision_) {
-    const auto i = history.changes()[static_cast<std::size_t>(revision_)];
+  // Each trial once: one that was leased and ended since the last time is two
+  // changes, and only what it is now can be seen of either.
+  std::vector<std::uint32_t> changed(
+      history.changes().begin() + static_cast<std::ptrdiff_t>(revision_),
+      history.changes().end());
+  std::sort(changed.begin(), changed.end());
+  changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
+  for (const std::uint32_t i : changed) {
     Forget(i);
     Learn(history.trials()[i], i);
   }
+  revision_ = history.revision();
   if (stale_) Rebuild(history);
 }
 
@@ -112,6 +119,7 @@ void CellTable::Place(const Observation& trial, std::uint32_t index) {
 }
 
 void CellTable::Rebuild(const History& history) {
+  ++rebuilds_;
   best_.clear();
   sample_.clear();
   for (std::uint32_t i = 0; i < history.size(); ++i) {

@@ -67,6 +67,9 @@ class CellTable {
   std::span<const Cell> cells(std::uint32_t index) const {
     return {&cells_[index * axes_.size()], axes_.size()};
   }
+  // How often a result changed afterwards and all were read again; for tests.
+  std::size_t rebuilds() const { return rebuilds_; }
+
   // How many trials have had this point, whatever became of them.
   std::size_t TimesTried(const Point& point) const;
   bool IsSamePoint(const Point& a, const Point& b) const {
@@ -87,6 +90,7 @@ class CellTable {
   const std::vector<CellAxis>& axes_;
   std::int64_t revision_ = 0;
   std::size_t results_ = 0, failures_ = 0;
+  std::size_t rebuilds_ = 0;
   bool stale_ = false;                 // best_ and sample_ lost a trial
   std::vector<Use> uses_;              // as History::trials()
   std::vector<std::uint64_t> hashes_;  // of their points

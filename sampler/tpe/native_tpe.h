@@ -30,6 +30,7 @@ class NativeTpe final : public Sampler {
 
   // How many kernels the densities of the last proposal had; for tests.
   std::size_t kernels_used() const { return kernels_used_; }
+  const CellTable& table() const { return table_; }
 
  private:
   struct Sides {

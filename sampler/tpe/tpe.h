@@ -2,20 +2,15 @@
 //
 // File: tpe.h
 //
-// The tree-structured Parzen estimator (Bergstra et al., 2011, §4; 2013): the
-// trials are split into the good tenth and the rest (split.h), each side
-// becomes a density over the space, l and g (parzen.h), and of some candidates
-// drawn from l the one with the largest l/g is proposed, which is the one of
-// largest expected improvement (Bergstra et al., 2011, §4.1).
+// The tree-structured Parzen estimator (Bergstra et al., 2011, section 4): the
+// good trials and the rest each become a density over the space, l and g, and
+// of some candidates drawn from l the one with the largest l/g is proposed,
+// which is the one of largest expected improvement.
 //
-// Parameters with the same condition form a block. A block is drawn together
-// (multivariate) from the trials in which it was active, parents before
-// children.
-//
-// Options: startup_trials (10): random until so many trials have ended;
-// candidates (24); multivariate (true, with several objectives false);
-// constant_liar (true): running trials count as bad ones; frozen_share (0.2):
-// the prior probability that a log-uniform rate is frozen.
+// Ours (native_tpe.h) knows that levels are ordered and frozen is of its own
+// kind, keeps away from what failed, and repeats no point;
+// docs/explanation/tpe.md has the method and what each option is worth. With
+// the option `compat` it is Optuna's, number by number (compat.h).
 #ifndef FROSTLINE_SAMPLER_TPE_TPE_H_
 #define FROSTLINE_SAMPLER_TPE_TPE_H_
 

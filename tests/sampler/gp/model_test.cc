@@ -230,6 +230,20 @@ TEST(PosteriorWalk, BelievesTheSameWhicheverWayItCame) {
   }
 }
 
+TEST(LevelPosterior, FollowsRowsThatChangeInTheMiddle) {
+  Rng rng(6);
+  const KernelParameters parameters = OddParameters(5, rng);
+  const KernelRows before = DrawRows(MixedAxes(), 20, rng);
+  KernelRows after = before;
+  after.cells[0][7] = after.cells[0][7] == 0 ? 1 : 0;
+  const std::vector<double> targets(20, 1.0);
+  LevelPosterior grown(MixedAxes()), fresh(MixedAxes());
+  grown.Update(parameters, before, targets);
+  grown.Update(parameters, after, targets);
+  fresh.Update(parameters, after, targets);
+  EXPECT_EQ(grown.weights(), fresh.weights());
+}
+
 TEST(LearntModel, RefreshesOftenAtFirstAndSeldomLater) {
   std::size_t refreshes = 0, before = 0;
   for (std::size_t trials = 0; trials <= 1000; ++trials) {

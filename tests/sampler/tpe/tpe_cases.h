@@ -6,8 +6,12 @@
 #ifndef FROSTLINE_TESTS_SAMPLER_TPE_TPE_CASES_H_
 #define FROSTLINE_TESTS_SAMPLER_TPE_TPE_CASES_H_
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,6 +90,33 @@ inline History Search(
     history.Put(run(number, *point));
   }
   return history;
+}
+
+// Levels by their distance from level 4, all modules adding up.
+inline double BowlAtFour(const Point& point) {
+  double loss = 0.0;
+  for (const double level : point) loss += (level - 4.0) * (level - 4.0);
+  return loss;
+}
+
+inline Observation RunBowl(std::int64_t number, const Point& point) {
+  return Succeeded(number, point, BowlAtFour(point));
+}
+
+inline double BestOf(const History& history) {
+  double best = std::numeric_limits<double>::infinity();
+  for (const Observation& trial : history.trials()) {
+    for (const double value : trial.values) best = std::min(best, value);
+  }
+  return best;
+}
+
+inline std::size_t CountDistinct(const History& history) {
+  std::set<std::uint64_t> points;
+  for (const Observation& trial : history.trials()) {
+    points.insert(HashPoint(trial.point));
+  }
+  return points.size();
 }
 
 }  // namespace frostline
