@@ -53,12 +53,12 @@ Range RangeOf(const IntRange& domain) {
 PedGrid::PedGrid(const Domain& domain, bool compares_places)
     : compares_places_(compares_places) {
   Range range;
-  if (const auto* d = std::get_if<FloatRange>(&domain)) {
-    range = RangeOf(*d);
-  } else if (const auto* d = std::get_if<IntRange>(&domain)) {
-    range = RangeOf(*d);
-  } else if (const auto* d = std::get_if<LogUniform>(&domain)) {
-    range = {d->lo, d->hi, true, kMostPlaces};
+  if (const auto* number = std::get_if<FloatRange>(&domain)) {
+    range = RangeOf(*number);
+  } else if (const auto* integer = std::get_if<IntRange>(&domain)) {
+    range = RangeOf(*integer);
+  } else if (const auto* rate = std::get_if<LogUniform>(&domain)) {
+    range = {rate->lo, rate->hi, true, kMostPlaces};
   } else {
     size_ = static_cast<std::size_t>(CountValues(domain));
     return;
@@ -70,9 +70,9 @@ PedGrid::PedGrid(const Domain& domain, bool compares_places)
   low_ = log_ ? std::log(range.low) : range.low;
   const double high = log_ ? std::log(range.high) : range.high;
   // Halves, because the range of two finite numbers need not be finite.
-  step_ = (high / 2.0 - low_ / 2.0) / static_cast<double>(size_ - 1) * 2.0;
+  half_step_ = (high / 2.0 - low_ / 2.0) / static_cast<double>(size_ - 1);
   for (std::size_t g = 0; g < size_; ++g) {
-    places_.push_back(low_ + static_cast<double>(g) * step_);
+    places_.push_back(low_ + static_cast<double>(g) * (2.0 * half_step_));
   }
   places_.back() = high;
 }
@@ -87,7 +87,8 @@ std::uint16_t PedGrid::PlaceOf(double value) const {
         std::lower_bound(places_.begin(), places_.end() - 1, at - half);
     return static_cast<std::uint16_t>(found - places_.begin());
   }
-  const double place = std::ceil(at / step_ - low_ / step_ - 0.5);
+  const double place = 
+      std::ceil((at / 2.0 - low_ / 2.0) / half_step_ - 0.5);
   return static_cast<std::uint16_t>(
       std::clamp(place, 0.0, static_cast<double>(size_ - 1)));
 }

@@ -32,7 +32,7 @@ class PedGrid {
   bool log_ = false;
   bool compares_places_ = false;
   double low_ = 0.0;
-  double step_ = 1.0;
+  double half_step_ = 1.0;
   std::vector<double> places_;
 };
 

@@ -20,6 +20,7 @@ namespace frostline {
 // A space, a history to go with it, and how to make samplers for both.
 struct SamplerCase {
   std::string name;
+  Options options;
   Rng rng;
   Space space;
   std::vector<Objective> objectives;
@@ -41,7 +42,8 @@ struct SamplerCase {
     history = OddHistory(space, objectives.size(), trials, rng);
   }
   std::unique_ptr<Sampler> Make() const {
-    auto made = MakeSampler({.name = name, .options = {}}, space, objectives);
+    auto made =
+        MakeSampler({.name = name, .options = options}, space, objectives);
     EXPECT_OK(made);
     return made.ok() ? *std::move(made) : nullptr;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "tests/contract/sampler_contract.h"
 
@@ -19,11 +20,27 @@ std::uint64_t HistoriesFor(const std::string& sampler) {
   return found == kShare.end() ? 10'000 : found->second;
 }
 
-class SamplerProperty : public testing::TestWithParam<std::string> {};
+struct Searcher {
+  std::string name;
+  Options options;
+};
+
+std::vector<Searcher> AllSearchers() {
+  std::vector<Searcher> searchers = {{"tpe", {{"compat", "v4"}}},
+                                     {"tpe", {{"compat", "v5"}}}};
+  for (const std::string& name : SamplerNames())
+    searchers.push_back({name, {}});
+  return searchers;
+}
+
+class SamplerProperty : public testing::TestWithParam<Searcher> {};
 
 TEST_P(SamplerProperty, ProposesAPointOfTheSpaceWhateverTheHistory) {
-  for (std::uint64_t seed = 0; seed < HistoriesFor(GetParam()); ++seed) {
-    SamplerCase one(GetParam(), 1'000'000 + seed);
+  const auto& [name, options] = GetParam();
+  const std::uint64_t histories = options.empty() ? HistoriesFor(name) : 3'000;
+  for (std::uint64_t seed = 0; seed < histories; ++seed) {
+    SamplerCase one(name, 1'000'000 + seed);
+    one.options = options;
     one.Grow(static_cast<int>(one.rng.Below(28)));
     const auto sampler = one.Make();
     ASSERT_NE(sampler, nullptr) << "seed " << seed;
@@ -37,9 +54,13 @@ TEST_P(SamplerProperty, ProposesAPointOfTheSpaceWhateverTheHistory) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Factory, SamplerProperty,
-                         testing::ValuesIn(SamplerNames()),
-                         [](const auto& name) {
-                           std::string plain = name.param;
+                         testing::ValuesIn(AllSearchers()),
+                         [](const auto& searcher) {
+                           std::string plain = searcher.param.name;
+                           for (const auto& [_, value] :
+                                searcher.param.options) {
+                             plain += "_" + value;
+                           }
                            std::replace(plain.begin(), plain.end(), '-', '_');
                            return plain;
                          });
