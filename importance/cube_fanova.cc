@@ -110,9 +110,9 @@ CubeTree::CubeTree(const ColumnTree& tree, const std::vector<Column>& columns)
     place_[i] = std::clamp(
         (node.threshold - column.low) / (column.high - column.low), 0.0, 1.0);
     const auto [low, high] = ReachOf(tree, parents, place_, i);
-    left_share_[i] = high > low ? std::clamp((place_[i] - low) / (high - low),
-                                             0.0, 1.0)
-                                : 0.0;
+    left_share_[i] =
+        high > low ? std::clamp((place_[i] - low) / (high - low), 0.0, 1.0)
+                   : 0.0;
     parents[node.left] = parents[node.right] = i;
     mass[node.left] = mass[i] * left_share_[i];
     mass[node.right] = mass[i] * (1.0 - left_share_[i]);
@@ -141,8 +141,8 @@ std::vector<CubeTree::Box> CubeTree::BoxesOf(const ColumnGroup& group) const {
   std::vector<bool> is_touched(tree_.size(), false);
   for (std::size_t i = tree_.size(); i-- > 0;) {
     is_touched[i] = splits_group(i) ||
-                    (tree_[i].column >= 0 && (is_touched[tree_[i].left] ||
-                                              is_touched[tree_[i].right]));
+                    (tree_[i].column >= 0 &&
+                     (is_touched[tree_[i].left] || is_touched[tree_[i].right]));
   }
   struct Step {
     std::size_t node = 0;
@@ -180,9 +180,8 @@ std::vector<CubeTree::Box> CubeTree::BoxesOf(const ColumnGroup& group) const {
 
 double CubeTree::MarginalVariance(const ColumnGroup& group) const {
   std::vector<Box> boxes = BoxesOf(group);
-  std::sort(boxes.begin(), boxes.end(), [](const Box& a, const Box& b) {
-    return a.sides < b.sides;
-  });
+  std::sort(boxes.begin(), boxes.end(),
+            [](const Box& a, const Box& b) { return a.sides < b.sides; });
   // Branches that differ in other columns alone end in the same box.
   std::size_t last = 0;
   for (std::size_t i = 1; i < boxes.size(); ++i) {

@@ -37,12 +37,10 @@ Range RangeOf(const IntRange& domain) {
               domain.log, kMostPlaces};
   if (domain.log) {
     const double values = range.high - range.low + 1.0;
-    range.places =
-        AtMost(std::ceil(std::log(values) / std::log(2.0)) + 1.0);
+    range.places = AtMost(std::ceil(std::log(values) / std::log(2.0)) + 1.0);
   } else {
     const double values = CountValues(domain);
-    range.high =
-        range.low + (values - 1.0) * static_cast<double>(domain.step);
+    range.high = range.low + (values - 1.0) * static_cast<double>(domain.step);
     range.places = AtMost(values);
   }
   return range;
@@ -87,8 +85,7 @@ std::uint16_t PedGrid::PlaceOf(double value) const {
         std::lower_bound(places_.begin(), places_.end() - 1, at - half);
     return static_cast<std::uint16_t>(found - places_.begin());
   }
-  const double place = 
-      std::ceil((at / 2.0 - low_ / 2.0) / half_step_ - 0.5);
+  const double place = std::ceil((at / 2.0 - low_ / 2.0) / half_step_ - 0.5);
   return static_cast<std::uint16_t>(
       std::clamp(place, 0.0, static_cast<double>(size_ - 1)));
 }

@@ -46,7 +46,10 @@ SamplerChoice ChooseSampler(const Space& space,
             "there are several objectives, and it searches the Pareto set"};
   }
   // Figures of docs/measured/search.md, which `./dev bench convergence` prints.
-  return {"levels-gp", "EVIDENCE"};
+  return {"levels-gp",
+          "on 13 modules of seven levels its best of 50 trials was 0.63 above "
+          "the optimum, that of tpe 1.16, Optuna's TPE 1.35 and random 3.1 "
+          "(medians of 30 seeds); after 100 trials 0, 0.32, 0.75 and 2.6"};
 }
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeAutoSampler(
