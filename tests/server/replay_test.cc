@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A study is what its store says: from each trial's row, with the revision up
+// to which its proposal had seen trials end, every proposal comes out again.
+#include <memory>
+#include <vector>
+
+#include "sampler/factory.h"
+#include "server/load_history.h"
+#include "server/scan.h"
+#include "storage/factory.h"
+#include "tests/server/driver.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline {
+namespace {
+
+constexpr int kTrials = 40;
+
+class ReplayTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  ReplayTest() : store_(*OpenStore({.data_folder = "", .ephemeral = true})) {
+    Restart();
+  }
+
+  void Restart() {
+    driver_ = nullptr;
+    driver_ = std::make_unique<Driver>(*store_, clock_);
+    ASSERT_OK(driver_->started());
+    v1::RegisterRequest worker;
+    worker.set_worker_id("w");
+    worker.mutable_worker()->set_boot_id(boot_ = "boot-" + RandomHexId());
+    worker.mutable_worker()->set_slots(5);
+    ASSERT_OK(driver_->Call(&Coordinator::Register, worker));
+  }
+
+  v1::StudySpec Spec() const {
+    v1::StudySpec spec = ExampleSpec();
+    spec.mutable_model()->set_layers(5);
+    spec.mutable_sampler()->set_name(GetParam());
+    return spec;
+  }
+
+  // Up to five at once; which of them ends next, and how, is drawn.
+  void RunTrials(int from, int until, Rng& chance) {
+    std::vector<v1::Lease> running;
+    for (int started = from; started < until || !running.empty();) {
+      if (started < until && running.size() < 5 && chance.Uniform() < 0.7) {
+        running.push_back(driver_->AcquireOne("w", boot_));
+        ASSERT_NE(running.back().trial(), "");
+        ++started;
+      } else if (!running.empty()) {
+        const auto which =
+            static_cast<std::ptrdiff_t>(chance.Below(running.size()));
+        ASSERT_OK(driver_->Finish(running[static_cast<std::size_t>(which)],
+                                  chance.Uniform()));
+        running.erase(running.begin() + which);
+      }
+    }
+  }
+
+  FakeClock clock_;
+  std::unique_ptr<TrialStore> store_;
+  std::unique_ptr<Driver> driver_;
+  std::string boot_;
+};
+
+// What the proposal of trial `number` had seen.
+History SeenBy(const std::vector<TrialRow>& rows, std::size_t number,
+               const CheckedStudy& study, const TrialStore& store) {
+  History history;
+  for (std::size_t i = 0; i < number; ++i) {
+    TrialRow row = rows[i];
+    const bool ended = row.ended_revision > 0 &&
+                       row.ended_revision <= rows[number].seen_revision;
+    Observation seen = *ObservationOf(row, study, store);
+    if (!ended) {
+      seen.state = TrialState::kRunning;
+      seen.values.clear();
+      seen.cost_s = 0.0;
+    }
+    history.Put(std::move(seen));
+  }
+  return history;
+}
+
+TEST_P(ReplayTest, EveryProposalComesOutOfTheStoreAgain) {
+  v1::CreateStudyRequest request = ExampleStudy("a", kTrials);
+  *request.mutable_spec() = Spec();
+  ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, request));
+  Rng chance(11);
+  RunTrials(0, 23, chance);
+  Restart();  // what is remembered then is what was stored
+  RunTrials(23, kTrials, chance);
+  const auto rows = *store_->ListTrials({.study = 1, .limit = 2 * kTrials});
+  ASSERT_GE(rows.size(), static_cast<std::size_t>(kTrials));
+  const auto study = CheckStudy((*driver_->GetStudy("a")).spec(),
+                                request.settings(), ExampleLease());
+  ASSERT_OK(study);
+  int learnt = 0;
+  for (std::size_t n = 0; n < rows.size(); ++n) {
+    const auto sampler =
+        *MakeSampler(study->sampler, study->space, study->objectives);
+    Rng rng(study->spec.seed(), n);
+    const auto number = static_cast<std::int64_t>(n);
+    const auto again =
+        sampler->Propose(SeenBy(rows, n, *study, *store_), number, rng);
+    ASSERT_OK(again);
+    EXPECT_TRUE(SamePoint(*again, rows[n].point)) << "trial " << n;
+    learnt += rows[n].seen_revision > 0;
+  }
+  EXPECT_GT(learnt, kTrials / 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Samplers, ReplayTest,
+                         testing::Values("auto", "brute", "qmc", "tpe"));
+
+}  // namespace
+}  // namespace frostline
