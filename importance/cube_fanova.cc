@@ -107,8 +107,10 @@ CubeTree::CubeTree(const ColumnTree& tree, const std::vector<Column>& columns)
     const ColumnNode& node = tree[i];
     if (node.column < 0) continue;
     const Column& column = columns[static_cast<std::size_t>(node.column)];
-    place_[i] = std::clamp(
-        (node.threshold - column.low) / (column.high - column.low), 0.0, 1.0);
+    // Halves, because the range of two finite numbers need not be finite.
+    place_[i] = std::clamp((node.threshold / 2.0 - column.low / 2.0) /
+                               (column.high / 2.0 - column.low / 2.0),
+                           0.0, 1.0);
     const auto [low, high] = ReachOf(tree, parents, place_, i);
     left_share_[i] =
         high > low ? std::clamp((place_[i] - low) / (high - low), 0.0, 1.0)

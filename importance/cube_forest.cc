@@ -12,6 +12,8 @@
 namespace frostline {
 namespace {
 
+constexpr double kLargest = std::numeric_limits<float>::max();
+
 // Of a parameter that is a number; nothing for choices and levels.
 std::optional<Column> NumberColumn(const Domain& domain) {
   if (const auto* rate = std::get_if<LogUniform>(&domain)) {
@@ -30,7 +32,8 @@ std::optional<Column> NumberColumn(const Domain& domain) {
 void FillNumbers(const std::vector<const Point*>& points, std::size_t parameter,
                  CubeData::Axis& axis) {
   for (const Point* const point : points) {
-    axis.numbers.push_back(static_cast<float>((*point)[parameter]));
+    axis.numbers.push_back(static_cast<float>(
+        std::clamp((*point)[parameter], -kLargest, kLargest)));
   }
   const std::vector<float> by_row = axis.numbers;
   std::sort(axis.numbers.begin(), axis.numbers.end());

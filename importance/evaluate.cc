@@ -5,8 +5,10 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/status_macros.h"
+#include "importance/cube_evaluator.h"
 #include "importance/evaluator.h"
 #include "importance/fanova_evaluator.h"
+#include "importance/ped_evaluator.h"
 #include "importance/selection.h"
 
 namespace frostline {
@@ -20,11 +22,16 @@ struct EvaluatorKind {
   absl::StatusOr<Report> (*evaluate)(const Space& space,
                                      const Selection& selection,
                                      const EvaluateOptions& options);
+  // Is handed all trials, whatever the top_quantile.
+  bool takes_all_trials = false;
 };
 
 // Sorted by name. A new evaluator is one row here and one pair of files.
 constexpr std::array kEvaluators = {
     EvaluatorKind{"fanova", EvaluateFanova},
+    EvaluatorKind{"fanova-optuna", EvaluateFanovaOptuna},
+    EvaluatorKind{"mdi", EvaluateMdi},
+    EvaluatorKind{"ped-anova", EvaluatePedAnova, true},
 };
 
 absl::Status OutOfRange(const std::string& name, double value,
@@ -60,8 +67,10 @@ absl::StatusOr<Report> Evaluate(const Space& space,
   for (const EvaluatorKind& kind : kEvaluators) {
     if (options.evaluator != kind.name) continue;
     RETURN_IF_ERROR(CheckOptions(options));
+    EvaluateOptions which = options;
+    if (kind.takes_all_trials) which.top_quantile = 1.0;
     ASSIGN_OR_RETURN(const Selection selection,
-                     SelectTrials(space, objectives, history, options));
+                     SelectTrials(space, objectives, history, which));
     return kind.evaluate(space, selection, options);
   }
   return MakeError(

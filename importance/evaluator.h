@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "importance/ped_axis.h"
 #include "importance/report.h"
 #include "study/history.h"
 #include "study/objective.h"
@@ -35,6 +36,7 @@ struct EvaluateOptions {
   int trees = 64;
   int bootstraps = 64;  // for the intervals; 0: none
   bool pairs = true;
+  PedAnovaOptions ped_anova;  // for ped-anova alone
 };
 
 // TRIALS_TOO_FEW below kMinTrials finished trials, TARGET_CONSTANT,

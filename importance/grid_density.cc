@@ -28,24 +28,25 @@ double PlaceAt(const std::vector<double>& counts, double sum, bool passes) {
   return place;
 }
 
-// The mass of a standard normal between two points, without the loss that
-// the difference of two numbers near one would bring.
-double NormalMass(double from, double to) {
-  const double root = std::numbers::sqrt2;
-  if (from > 0.0) return NormalMass(-to, -from);
-  return 0.5 * (std::erfc(-to / root) - std::erfc(-from / root));
+// What lies further than `distance` to one side of a normal's center.
+double TailOf(double distance, double width) {
+  return 0.5 * std::erfc(distance / (width * std::numbers::sqrt2));
 }
 
-// Adds a normal around `center`, cut to the grid, with the given weight.
-void AddKernel(double center, double width, double weight,
-               std::vector<double>& density) {
+// The prior's kernel: around the middle, as wide as the grid, and cut to it.
+void AddPrior(double weight, std::vector<double>& density) {
   const auto size = static_cast<double>(density.size());
-  const double whole =
-      NormalMass((-0.5 - center) / width, (size - 0.5 - center) / width);
-  for (std::size_t g = 0; g < density.size(); ++g) {
-    const double from = static_cast<double>(g) - 0.5 - center;
-    density[g] +=
-        weight * NormalMass(from / width, (from + 1.0) / width) / whole;
+  const double whole = 1.0 - 2.0 * TailOf(size / 2.0, size);
+  double before = TailOf(size / 2.0, size);
+  // The two halves mirror each other.
+  for (std::size_t g = 0; g < (density.size() + 1) / 2; ++g) {
+    const double at = static_cast<double>(g) + 1.0 - size / 2.0;
+    const double up_to = TailOf(-at, size);
+    const double share = weight * (up_to - before) / whole;
+    density[g] += share;
+    const std::size_t mirror = density.size() - 1 - g;
+    if (mirror != g) density[mirror] += share;
+    before = up_to;
   }
 }
 
@@ -73,23 +74,25 @@ double ScottWidth(const std::vector<double>& counts) {
 std::vector<double> DensityOnGrid(const std::vector<double>& counts) {
   const double width = ScottWidth(counts);
   const double n = SumOf(counts) + kPriorWeight;
-  const auto size = static_cast<double>(counts.size());
   std::vector<double> density(counts.size(), 0.0);
-  AddKernel((size - 1.0) / 2.0, size, kPriorWeight / n, density);
-  // All kernels are one, moved: its mass at each distance is found once.
-  std::vector<double> mass(counts.size());
-  for (std::size_t away = 0; away < mass.size(); ++away) {
-    const double from = static_cast<double>(away) - 0.5;
-    mass[away] = NormalMass(from / width, (from + 1.0) / width);
+  AddPrior(kPriorWeight / n, density);
+  // All kernels are one, moved: what it has beyond each distance, and between
+  // two of them, is found once.
+  std::vector<double> tail, mass;
+  for (std::size_t away = 0; away <= density.size(); ++away) {
+    tail.push_back(TailOf(static_cast<double>(away) - 0.5, width));
+    if (away > 0) mass.push_back(tail[away - 1] - tail[away]);
   }
   for (std::size_t center = 0; center < counts.size(); ++center) {
     if (counts[center] == 0.0) continue;
-    const double at = static_cast<double>(center);
     const double weight =
         counts[center] / n /
-        NormalMass((-0.5 - at) / width, (size - 0.5 - at) / width);
-    for (std::size_t g = 0; g < counts.size(); ++g) {
-      density[g] += weight * mass[g > center ? g - center : center - g];
+        (1.0 - tail[center + 1] - tail[counts.size() - center]);
+    for (std::size_t g = 0; g < center; ++g) {
+      density[g] += weight * mass[center - g];
+    }
+    for (std::size_t g = center; g < counts.size(); ++g) {
+      density[g] += weight * mass[g - center];
     }
   }
   return density;

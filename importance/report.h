@@ -24,9 +24,11 @@ struct Interval {
 struct ParameterImportance {
   int parameter = 0;  // index in the space
   Interval main;      // share of the target's variance, main effect
-  Interval total;     // with all interactions it takes part in
+  Interval total;     // with all interactions it takes part in; NaN where the
+                      // evaluator knows none
   // Rank correlation along the marginal curve: above 0, higher values are
-  // better (whatever the objective's direction). NaN for categorical ones.
+  // better (whatever the objective's direction). NaN for categorical ones, and
+  // where the evaluator has no curve.
   double direction = 0.0;
   int rank = 0;                   // 1 is the most important
   double top3_probability = 0.0;  // over bootstraps
@@ -52,6 +54,7 @@ struct Report {
   std::vector<PairImportance> pairs;            // strongest first
   Interval unexplained;
   // Fit on the trials a tree has not seen; below about 0.3 believe little.
+  // NaN without trees.
   double out_of_bag_r2 = 0.0;
   // Variance of the target among repeated points; NaN: none was repeated.
   double noise_variance = 0.0;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -70,6 +70,19 @@ absl::Status CheckUsable(const Selection& selection) {
                    "options.target");
 }
 
+// Squared distances from the mean of some losses, and how many are free.
+void AddSpread(const std::vector<double>& losses,
+               const std::vector<std::size_t>& group, double& squares,
+               double& freedom) {
+  const auto n = static_cast<double>(group.size());
+  double mean = 0.0;
+  for (const std::size_t i : group) mean += losses[i] / n;
+  for (const std::size_t i : group) {
+    squares += (losses[i] - mean) * (losses[i] - mean);
+  }
+  freedom += n - 1.0;
+}
+
 }  // namespace
 
 absl::StatusOr<Selection> SelectTrials(const Space& space,
@@ -107,29 +120,33 @@ absl::StatusOr<Selection> SelectTrials(const Space& space,
 }
 
 double NoiseVariance(const Selection& selection) {
-  struct Hash {
-    std::size_t operator()(const Point* p) const { return HashPoint(*p); }
-  };
-  struct Equal {
-    bool operator()(const Point* a, const Point* b) const {
-      return SamePoint(*a, *b);
-    }
-  };
-  std::unordered_map<const Point*, std::vector<double>, Hash, Equal> groups;
+  // Equal points have equal hashes and so come one after the other.
+  std::vector<std::pair<std::uint64_t, std::size_t>> order;
+  order.reserve(selection.points.size());
   for (std::size_t i = 0; i < selection.points.size(); ++i) {
-    groups[selection.points[i]].push_back(selection.losses[i]);
+    order.emplace_back(HashPoint(*selection.points[i]), i);
   }
+  std::sort(order.begin(), order.end());
   double squares = 0.0, freedom = 0.0;
-  // In the trials' order, so that the sum does not depend on the hash.
-  for (const Point* const point : selection.points) {
-    std::vector<double>& losses = groups[point];
-    double mean = 0.0;
-    for (const double loss : losses) {
-      mean += loss / static_cast<double>(losses.size());
+  std::vector<std::size_t> open, group, others;
+  for (std::size_t i = 0; i < order.size();) {
+    const std::uint64_t hash = order[i].first;
+    open.clear();
+    for (; i < order.size() && order[i].first == hash; ++i) {
+      open.push_back(order[i].second);
     }
-    for (const double loss : losses) squares += (loss - mean) * (loss - mean);
-    if (!losses.empty()) freedom += static_cast<double>(losses.size()) - 1.0;
-    losses.clear();
+    // More than one round only when different points have one hash.
+    while (open.size() > 1) {
+      group.clear();
+      others.clear();
+      for (const std::size_t k : open) {
+        const bool same =
+            SamePoint(*selection.points[k], *selection.points[open.front()]);
+        (same ? group : others).push_back(k);
+      }
+      AddSpread(selection.losses, group, squares, freedom);
+      open.swap(others);
+    }
   }
   return freedom > 0.0 ? squares / freedom
                        : std::numeric_limits<double>::quiet_NaN();

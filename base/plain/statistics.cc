@@ -22,13 +22,15 @@ double Quantile(std::vector<double> values, double q) {
 std::vector<double> MeanRanks(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
+  // NaN after all numbers: without a place of its own it breaks the order.
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return values[a] < values[b];
+    return values[a] < values[b] ||
+           (std::isnan(values[b]) && !std::isnan(values[a]));
   });
   std::vector<double> ranks(values.size());
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    while (end < order.size() && values[order[end]] == values[order[begin]]) {
-      ++end;
+    for (end = begin + 1; end < order.size(); ++end) {
+      if (values[order[end]] != values[order[begin]]) break;
     }
     for (std::size_t i = begin; i < end; ++i) {
       ranks[order[i]] = static_cast<double>(begin + end - 1) / 2.0;

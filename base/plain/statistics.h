@@ -14,7 +14,8 @@ namespace frostline {
 // type 7). REQUIRES: values is not empty.
 double Quantile(std::vector<double> values, double q);
 
-// 0-based ranks by rising value; equal values share their mean rank.
+// 0-based ranks by rising value; equal values share their mean rank, NaN comes
+// last.
 std::vector<double> MeanRanks(const std::vector<double>& values);
 
 // Spearman's rank correlation; 0 when one side is constant.

@@ -40,7 +40,6 @@ class LearntModel {
   void Update(TargetedRows sample, const KernelPrior& prior, TargetedRows all);
 
   const LevelPosterior& posterior() const { return posterior_; }
-  const KernelParameters& parameters() const { return parameters_; }
 
  private:
   const std::vector<LevelAxis>& axes_;

@@ -24,50 +24,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
+#include "sampler/gp/axis_table.h"
+#include "sampler/gp/kernel_parameters.h"
+#include "sampler/gp/kernel_rows.h"
 #include "sampler/gp/level_axis.h"
 
 namespace frostline {
-
-// Trials as the kernel sees them, by columns.
-struct KernelRows {
-  std::vector<std::vector<std::uint8_t>> cells;  // [axis][row]
-  std::vector<std::uint8_t> study;               // 0: this one
-  std::vector<double> doubt;  // variance on top of the noise of all
-
-  std::size_t size() const { return study.size(); }
-  Cells At(std::size_t row) const;
-  void Append(const Cells& at, std::uint8_t of_study, double with_doubt);
-  bool operator==(const KernelRows& other) const = default;
-};
-
-// What is learnt, in logarithms (ties: log-odds) so that any number is valid:
-// the shared ones, then a relevance for each axis, then a length for each axis,
-// both relative to the shared ones.
-enum SharedParameter : std::size_t {
-  kNoise,
-  kAdditive,
-  kJoint,
-  kStrength,
-  kLength,
-  kFrozenTie,
-  kStudyTie,
-  kSharedParameters
-};
-using KernelParameters = std::vector<double>;
-
-// One axis: [cell * cells + cell].
-struct AxisTable {
-  std::size_t cells = 0;
-  double additive = 0.0;          // a_d
-  double strength = 0.0;          // s_d
-  std::vector<double> base;       // T_d
-  std::vector<double> by_length;  // its derivative by the log length
-  std::vector<double> by_frozen_tie;
-  std::vector<double> factor;  // 1 - s_d + s_d T_d
-};
 
 // The two parts of the covariances of one point with many rows.
 struct KernelParts {

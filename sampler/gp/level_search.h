@@ -9,26 +9,19 @@
 #ifndef FROSTLINE_SAMPLER_GP_LEVEL_SEARCH_H_
 #define FROSTLINE_SAMPLER_GP_LEVEL_SEARCH_H_
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
 #include "base/rng.h"
 #include "sampler/gp/level_axis.h"
+#include "sampler/gp/level_choices.h"
 #include "sampler/gp/posterior.h"
+#include "sampler/gp/search_goal.h"
 #include "sampler/gp/trial_ledger.h"
 #include "study/space.h"
 
 namespace frostline {
-
-// What is wanted: a loss below `best`, from a trial that does not fail.
-struct SearchGoal {
-  const LevelPosterior* loss = nullptr;
-  double best = 0.0;
-  // Of failures as targets; nullptr when there was none.
-  const LevelPosterior* failure = nullptr;
-  double failure_rate = 0.0;
-  double failure_deviation = 0.0;
-};
 
 // Keeps references to all it is made from; lives for one proposal.
 class LevelSearch {
@@ -44,35 +37,31 @@ class LevelSearch {
   const std::optional<Point>& best() const { return best_; }
 
  private:
-  std::uint8_t DrawChoice(const LevelAxis& axis);
-  Cells Draw();
-  // `from` with each axis changed with probability `share`.
-  Cells Vary(Cells from, double share);
-  double ScoreOf(Cells start);
+  struct Start {
+    double score = 0.0;
+    Cells choices;
+  };
+
+  // The most promising of points drawn at random and around `tried`.
+  std::vector<Start> DrawStarts(const std::vector<Cells>& tried);
   void Climb(Cells start);
-  // A choice where `choices` has none because the axis was switched off.
-  void Complete(Cells& choices);
-  Cells ActiveCells(const Cells& choices);
-  // The middles of the cells, or with `any` any of their values.
-  Point PointOf(const Cells& choices, Rng* any) const;
+  // Goes to a start, and remembers it as a candidate.
+  double Begin(Cells start);
   void Place(const Cells& choices);
-  double Score(const Belief& loss, const Belief& failure) const;
-  double ScoreHere() const;
+  // Goes to the best cell of the axis; false: it is there already.
   bool ImproveAxis(std::size_t axis);
   bool ImproveParent(std::size_t axis);
+  // Remembers `choices` with `cell` on the axis if no better is known.
   void Offer(Cells choices, std::size_t axis, int cell, double score);
-  std::vector<int> CellsToLook(std::size_t axis) const;
 
-  const Space& space_;
   const std::vector<LevelAxis>& axes_;
   SearchGoal goal_;
   const PointSet& seen_;
   Rng& rng_;
-  bool conditional_;
-  std::vector<bool> is_parent_;
+  LevelChoices levels_;
   PosteriorWalk loss_;
   std::optional<PosteriorWalk> failure_;
-  // Where the climb is: a choice on every axis, those switched off included.
+  // Where the climb is.
   Cells choices_;
   std::vector<bool> active_;
   double score_ = 0.0;

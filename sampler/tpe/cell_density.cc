@@ -4,60 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <utility>
 
+#include "sampler/tpe/kernel_products.h"
+
 namespace frostline {
-namespace {
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-constexpr double kNever = -std::numeric_limits<double>::infinity();
-
-double LogAdd(double a, double b) {
-  if (a < b) std::swap(a, b);
-  return b == kNever ? a : a + std::log1p(std::exp(b - a));
-}
-
-// What one axis contributes to the kernels' products.
-struct Factor {
-  const double* row = nullptr;    // by center
-  const Cell* centers = nullptr;  // by kernel
-};
-constexpr std::size_t kFactors = 4;
-
-// Four axes in one pass: the products are read and written once, not four
-// times, which is most of the work of a proposal.
-void MultiplyBy(const std::array<Factor, kFactors>& f,
-                std::vector<double>& products) {
-  const auto [a, b, c, d] = f;
-  for (std::size_t k = 0; k < products.size(); ++k) {
-    products[k] *= (a.row[a.centers[k]] * b.row[b.centers[k]]) *
-                   (c.row[c.centers[k]] * d.row[d.centers[k]]);
-  }
-}
-
-void MultiplyBy(const Factor& f, std::vector<double>& products) {
-  for (std::size_t k = 0; k < products.size(); ++k) {
-    products[k] *= f.row[f.centers[k]];
-  }
-}
-
-// Four sums side by side: additions need not wait for each other.
-double Dot(const double* a, const double* b, std::size_t size) {
-  double sums[4] = {};
-  std::size_t i = 0;
-  for (; i + 4 <= size; i += 4) {
-    for (std::size_t lane = 0; lane < 4; ++lane) {
-      sums[lane] += a[i + lane] * b[i + lane];
-    }
-  }
-  for (; i < size; ++i) sums[0] += a[i] * b[i];
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
-double LogOf(double x) { return x > 0.0 ? std::log(x) : kNever; }
-
-}  // namespace
 
 CellDensity::CellDensity(const std::vector<CellAxis>& axes,
                          std::vector<CellKernel*> kernels, Settings settings)
@@ -65,8 +16,6 @@ CellDensity::CellDensity(const std::vector<CellAxis>& axes,
       kernels_(std::move(kernels)),
       settings_(settings),
       columns_(axes.size()),
-      centers_(axes.size()),
-      separate_(axes.size()),
       has_absent_(axes.size(), false),
       scratch_(axes.size()) {}
 
@@ -89,18 +38,7 @@ void CellDensity::Reserve(std::size_t trials) {
 void CellDensity::Finish() {
   double sum = settings_.prior_weight;
   for (const double weight : weights_) sum += weight;
-  for (std::size_t a = 0; a < axes_.size(); ++a) {
-    const std::size_t cells = axes_[a].cells();
-    centers_[a].assign(cells + 1, 0.0);
-    for (std::size_t k = 0; k < weights_.size(); ++k) {
-      centers_[a][columns_[a][k]] += weights_[k];
-    }
-    separate_[a].assign(cells, kUnknown);
-    // Only trials in which the parameter had a value speak for it.
-    const double present = sum - centers_[a][cells];
-    for (double& weight : centers_[a]) weight /= present;
-    centers_[a][cells] = settings_.prior_weight / present;
-  }
+  separate_.Finish(axes_, columns_, weights_, settings_.prior_weight, sum);
   mass_ = sum;
   double up_to = 0.0;
   for (double& weight : weights_) {
@@ -110,13 +48,7 @@ void CellDensity::Finish() {
 }
 
 double CellDensity::LogSeparate(std::size_t axis, Cell x) {
-  double& log_q = separate_[axis][x];
-  if (!std::isnan(log_q)) return log_q;
-  const CellKernel::Row& row = kernels_[axis]->RowOf(x);
-  const std::vector<double>& centers = centers_[axis];
-  const double dot = Dot(centers.data(), row.ratio.data(), row.ratio.size());
-  log_q = std::log(centers.back() + dot * std::exp(row.log_scale));
-  return log_q;
+  return separate_.LogRatio(axis, x, *kernels_[axis]);
 }
 
 Cell CellDensity::At(std::size_t axis, std::size_t kernel) const {
@@ -145,7 +77,7 @@ double CellDensity::LogRatio(const Cells& x) {
   products_ = weights_;
   log_scale_ = 0.0;
   log_separate_ = 0.0;
-  std::array<Factor, kFactors> factors;
+  std::array<AxisFactor, kFactors> factors;
   std::size_t waiting = 0;
   for (std::size_t a = 0; a < axes_.size(); ++a) {
     if (x[a] == kNoCell) continue;

@@ -18,10 +18,12 @@
 #ifndef FROSTLINE_SAMPLER_TPE_CELL_DENSITY_H_
 #define FROSTLINE_SAMPLER_TPE_CELL_DENSITY_H_
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
 #include "sampler/tpe/cell_kernel.h"
+#include "sampler/tpe/separate_mixture.h"
 
 namespace frostline {
 
@@ -68,7 +70,6 @@ class CellDensity {
  private:
   // r(x | every center of axis) and, last, what an absent one counts.
   std::span<const double> Row(std::size_t axis, Cell x);
-  // ln q_d(x_d) of the second mixture.
   double LogSeparate(std::size_t axis, Cell x);
   double Mix(double log_together, double log_separate) const;
 
@@ -78,9 +79,8 @@ class CellDensity {
   std::vector<std::vector<Cell>> columns_;  // by axis, then trial
   std::vector<double> weights_;
   double mass_ = 0.0;
-  std::vector<double> up_to_;                  // cumulated, for drawing
-  std::vector<std::vector<double>> centers_;   // weight by axis and cell
-  std::vector<std::vector<double>> separate_;  // ln q_d(x_d), NaN: unknown
+  std::vector<double> up_to_;  // cumulated, for drawing
+  SeparateMixture separate_;
   std::vector<bool> has_absent_;
   std::vector<std::vector<double>> scratch_;
   // Of the x last asked for.

@@ -37,7 +37,6 @@ class CellKernel {
 
   CellKernel(const CellAxis& axis, double width, double frozen_steps);
 
-  double width() const { return width_; }
   const Row& RowOf(Cell x);
   // A cell drawn from the kernel of `center`.
   Cell Draw(Cell center, Rng& rng);

@@ -2,22 +2,10 @@
 #include "sampler/tpe/cell_table.h"
 
 #include <algorithm>
-#include <tuple>
-
-#include "base/rng.h"
+#include <optional>
 
 namespace frostline {
 namespace {
-
-bool IsBetter(const CellTable::Ended& a, const CellTable::Ended& b) {
-  return std::tie(a.group, a.first, a.second, a.number) <
-         std::tie(b.group, b.first, b.second, b.number);
-}
-
-// Which trials are in the sample depends on their numbers alone.
-std::uint64_t Lot(std::int64_t number) {
-  return Rng(static_cast<std::uint64_t>(number)).Next();
-}
 
 CellTable::Use UseOf(const Observation& trial,
                      const std::optional<SplitKey>& key) {
@@ -64,8 +52,7 @@ void CellTable::Clear() {
   uses_.clear();
   hashes_.clear();
   cells_.clear();
-  best_.clear();
-  sample_.clear();
+  shortlist_.Clear();
   running_.clear();
   tried_.clear();
 }
@@ -107,32 +94,19 @@ void CellTable::Learn(const Observation& trial, std::uint32_t index) {
 void CellTable::Place(const Observation& trial, std::uint32_t index) {
   const Use use = uses_[index];
   if (use != Use::kResult && use != Use::kFailed) return;
-  const std::pair lot{Lot(trial.number), index};
-  sample_.insert(std::upper_bound(sample_.begin(), sample_.end(), lot), lot);
-  if (sample_.size() > kSample + kBest) sample_.pop_back();
+  shortlist_.AddToSample(trial.number, index);
   if (use == Use::kFailed) return;
   const SplitKey key = *SplitKeyOf(trial, objectives_);
-  const Ended ended{key.group, key.first, key.second, trial.number, index};
-  best_.insert(std::upper_bound(best_.begin(), best_.end(), ended, IsBetter),
-               ended);
-  if (best_.size() > kBest) best_.pop_back();
+  shortlist_.Rank({key.group, key.first, key.second, trial.number, index});
 }
 
 void CellTable::Rebuild(const History& history) {
   ++rebuilds_;
-  best_.clear();
-  sample_.clear();
+  shortlist_.Clear();
   for (std::uint32_t i = 0; i < history.size(); ++i) {
     Place(history.trials()[i], i);
   }
   stale_ = false;
-}
-
-std::vector<std::uint32_t> CellTable::Sample() const {
-  std::vector<std::uint32_t> sample;
-  sample.reserve(sample_.size());
-  for (const auto& [lot, index] : sample_) sample.push_back(index);
-  return sample;
 }
 
 std::uint64_t CellTable::HashOf(Point point) const {

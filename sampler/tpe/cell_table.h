@@ -11,7 +11,6 @@
 #define FROSTLINE_SAMPLER_TPE_CELL_TABLE_H_
 
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <span>
 #include <unordered_map>
@@ -19,7 +18,7 @@
 #include <vector>
 
 #include "sampler/tpe/cell_axis.h"
-#include "sampler/tpe/split.h"
+#include "sampler/tpe/trial_shortlist.h"
 #include "study/history.h"
 #include "study/objective.h"
 #include "study/space.h"
@@ -29,10 +28,6 @@ namespace frostline {
 // Keeps references to the space, objectives and axes.
 class CellTable {
  public:
-  // So many of the best and of the others are kept at hand.
-  static constexpr std::size_t kBest = 64;
-  static constexpr std::size_t kSample = 640;
-
   CellTable(const Space& space, const std::vector<Objective>& objectives,
             const std::vector<CellAxis>& axes)
       : space_(space), objectives_(objectives), axes_(axes) {}
@@ -42,22 +37,13 @@ class CellTable {
 
   enum class Use : std::uint8_t { kNone, kResult, kFailed, kRunning, kQueued };
 
-  struct Ended {
-    SplitGroup group = SplitGroup::kFinished;
-    double first = 0.0, second = 0.0;  // as in SplitKey
-    std::int64_t number = 0;
-    std::uint32_t index = 0;  // in History::trials()
-  };
-
   // Trials with a result (finished, pruned, infeasible by constraints), and
   // those without one (failed, could not be trained).
   std::size_t results() const { return results_; }
   std::size_t failures() const { return failures_; }
-  // The best results, at most kBest; of equal ones the older is better.
-  const std::vector<Ended>& best() const { return best_; }
-  // Of results and failures: all, or, when there are more than kSample, a
-  // sample that changes little from call to call. By index in trials().
-  std::vector<std::uint32_t> Sample() const;
+  const std::vector<RankedTrial>& best() const { return shortlist_.best(); }
+  // Of results and failures.
+  std::vector<std::uint32_t> Sample() const { return shortlist_.Sample(); }
   // By rising number.
   const std::set<std::pair<std::int64_t, std::uint32_t>>& running() const {
     return running_;
@@ -91,12 +77,11 @@ class CellTable {
   std::int64_t revision_ = 0;
   std::size_t results_ = 0, failures_ = 0;
   std::size_t rebuilds_ = 0;
-  bool stale_ = false;                 // best_ and sample_ lost a trial
+  bool stale_ = false;                 // the shortlist lost a trial
   std::vector<Use> uses_;              // as History::trials()
   std::vector<std::uint64_t> hashes_;  // of their points
   std::vector<Cell> cells_;            // by trial, then axis
-  std::vector<Ended> best_;
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> sample_;  // by hash
+  TrialShortlist shortlist_;
   std::set<std::pair<std::int64_t, std::uint32_t>> running_;
   std::unordered_map<std::uint64_t, std::uint32_t> tried_;
 };

@@ -30,7 +30,7 @@ std::vector<std::uint32_t> NativeTpe::GoodTrials(const History& history,
   }
   const std::size_t wanted = CountGood(table_.results());
   const bool feasible = table_.best()[0].group != SplitGroup::kInfeasible;
-  for (const CellTable::Ended& trial : table_.best()) {
+  for (const RankedTrial& trial : table_.best()) {
     if (trial.number == number) continue;
     if (good.size() == wanted) break;
     if (feasible && trial.group == SplitGroup::kInfeasible) break;

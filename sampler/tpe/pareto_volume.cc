@@ -4,50 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <utility>
+
+#include "sampler/tpe/pareto_stair.h"
 
 namespace frostline {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// What two objectives leave undominated: a stair that falls as it goes right.
-class Stair {
- public:
-  explicit Stair(const std::vector<double>& reference)
-      : right_(reference[0]), top_(reference[1]) {}
-
-  double area() const { return area_; }
-
-  void Add(double x, double y) {
-    const auto after = steps_.upper_bound(x);
-    const double ceiling =
-        after == steps_.begin() ? top_ : std::prev(after)->second;
-    if (x >= right_ || y >= ceiling) return;
-    // Steps to the right that are higher are cut off, one after the other.
-    double left = x, height = ceiling;
-    auto step = steps_.lower_bound(x);
-    for (; step != steps_.end() && step->second >= y;
-         step = steps_.erase(step)) {
-      area_ += (step->first - left) * (height - y);
-      left = step->first;
-      height = step->second;
-    }
-    const double end = step == steps_.end() ? right_ : step->first;
-    area_ += (end - left) * (height - y);
-    steps_[x] = y;
-  }
-
- private:
-  double right_;
-  double top_;
-  double area_ = 0.0;
-  std::map<double, double> steps_;  // y by x; y falls
-};
-
 double Area(const LossVectors& points, const std::vector<double>& reference) {
-  Stair stair(reference);
+  ParetoStair stair(reference);
   for (const auto& point : points) stair.Add(point[0], point[1]);
   return stair.area();
 }
@@ -56,7 +23,7 @@ double Area(const LossVectors& points, const std::vector<double>& reference) {
 // rising last objective.
 double VolumeOfSlices(const LossVectors& points,
                       const std::vector<double>& reference) {
-  Stair stair(reference);
+  ParetoStair stair(reference);
   double volume = 0.0;
   for (std::size_t i = 0; i < points.size(); ++i) {
     stair.Add(points[i][0], points[i][1]);

@@ -2,11 +2,12 @@
 #include "sampler/tpe/tpe_options.h"
 
 #include <charconv>
+#include <optional>
 #include <string>
 
 #include "base/status_macros.h"
 #include "sampler/random.h"
-#include "sampler/tpe/cell_table.h"
+#include "sampler/tpe/trial_shortlist.h"
 
 namespace frostline {
 namespace {
@@ -64,7 +65,7 @@ absl::StatusOr<TpeOptions> ReadTpeOptions(const SamplerInput& input) {
   tpe.warm_start = reader.Bool("warm_start", true);
   tpe.frozen_share = reader.Number("frozen_share", kFrozenShare, 0.0, 1.0);
   tpe.kernels = static_cast<std::size_t>(
-      reader.Int("kernels", 256, 1, CellTable::kSample));
+      reader.Int("kernels", 256, 1, TrialShortlist::kSample));
   RETURN_IF_ERROR(reader.Finish());
   return tpe;
 }

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
-#include "sampler/grid_points.h"
 #include "sampler/random.h"
 
 namespace frostline {
@@ -17,15 +17,11 @@ constexpr std::size_t kMostMoves = 64;
 // With costs: the share of trials that counts as good. Beyond it better is not
 // worth more, and the cheaper one wins.
 constexpr double kGamma = 0.25;
-constexpr int kBlindDraws = 64;
-// Spaces of more points are never nearly covered.
-constexpr std::int64_t kSearchedPoints = 1'000'000;
-
 }  // namespace
 
 TpeSearch::TpeSearch(const Space& space, const std::vector<CellAxis>& axes,
                      const TpeOptions& options)
-    : space_(space), axes_(axes), options_(options) {
+    : space_(space), axes_(axes), options_(options), untried_(space, options) {
   for (const CellAxis& axis : axes_) {
     movable_.push_back(axis.exact() && axis.cells() <= kMostMoves);
   }
@@ -33,17 +29,6 @@ TpeSearch::TpeSearch(const Space& space, const std::vector<CellAxis>& axes,
     if (!parameter.condition.has_value()) continue;
     movable_[static_cast<std::size_t>(parameter.condition->parent)] = false;
   }
-}
-
-bool TpeSearch::IsTried(const CellTable& table, const Point* own,
-                        const Point& point) const {
-  if (options_.tries == 0) return false;
-  std::size_t times = table.TimesTried(point);
-  if (times >= options_.tries && own != nullptr &&
-      table.IsSamePoint(*own, point)) {
-    --times;
-  }
-  return times >= options_.tries;
 }
 
 TpeSearch::Candidate TpeSearch::Draw(const CellDensity& good, Rng& rng) const {
@@ -127,7 +112,7 @@ std::optional<TpeSearch::Candidate> TpeSearch::BestNeighbour(
   for (const auto& [score, move] : moves) {
     const auto [a, cell] = move;
     moved.point[a] = axes_[a].ValueIn(cell, rng);
-    if (!IsTried(question.table, question.own, moved.point)) {
+    if (!untried_.IsTried(question.table, question.own, moved.point)) {
       moved.cells[a] = cell;
       moved.score = score;
       return moved;
@@ -143,7 +128,8 @@ Point TpeSearch::Choose(const TpeQuestion& question, Rng& rng) const {
   for (std::size_t i = 0; i < question.candidates; ++i) {
     Candidate drawn = Draw(question.model.good, rng);
     drawn.score = ScoreOf(question, drawn);
-    const bool tried = IsTried(question.table, question.own, drawn.point);
+    const bool tried =
+        untried_.IsTried(question.table, question.own, drawn.point);
     if (!tried && (!best || drawn.score > best->score)) best = drawn;
     if (!anyway || drawn.score > anyway->score) anyway = std::move(drawn);
   }
@@ -155,33 +141,8 @@ Point TpeSearch::Choose(const TpeQuestion& question, Rng& rng) const {
     best = std::move(better);
   }
   if (best) return best->point;
-  return FindUntried(question.table, question.own, rng).value_or(anyway->point);
-}
-
-Point TpeSearch::DrawUntried(const CellTable& table, const Point* own,
-                             Rng& rng) const {
-  Point point = DrawPoint(space_, options_.frozen_share, rng);
-  if (!IsTried(table, own, point)) return point;
-  return FindUntried(table, own, rng).value_or(point);
-}
-
-std::optional<Point> TpeSearch::FindUntried(const CellTable& table,
-                                            const Point* own, Rng& rng) const {
-  for (int i = 0; i < kBlindDraws; ++i) {
-    Point point = DrawPoint(space_, options_.frozen_share, rng);
-    if (!IsTried(table, own, point)) return point;
-  }
-  if (!(space_.CountPoints() <= 1e9)) return std::nullopt;
-  const GridPoints points(space_);
-  if (points.Count(kSearchedPoints) > kSearchedPoints) return std::nullopt;
-  // One of them, each with the same chance.
-  std::optional<Point> found;
-  std::uint64_t untried = 0;
-  Point point = points.First();
-  do {
-    if (!IsTried(table, own, point) && rng.Below(++untried) == 0) found = point;
-  } while (points.Advance(point));
-  return found;
+  return untried_.Find(question.table, question.own, rng)
+      .value_or(anyway->point);
 }
 
 }  // namespace frostline

@@ -21,6 +21,7 @@
 
 #include "sampler/tpe/cost_model.h"
 #include "sampler/tpe/tpe_model.h"
+#include "sampler/tpe/untried_points.h"
 
 namespace frostline {
 
@@ -42,7 +43,9 @@ class TpeSearch {
 
   Point Choose(const TpeQuestion& question, Rng& rng) const;
   // A point that was not tried, drawn from the prior; any when there is none.
-  Point DrawUntried(const CellTable& table, const Point* own, Rng& rng) const;
+  Point DrawUntried(const CellTable& table, const Point* own, Rng& rng) const {
+    return untried_.Draw(table, own, rng);
+  }
 
  private:
   struct Candidate {
@@ -51,8 +54,6 @@ class TpeSearch {
     double score = 0.0;
   };
 
-  bool IsTried(const CellTable& table, const Point* own,
-               const Point& point) const;
   Candidate Draw(const CellDensity& good, Rng& rng) const;
   // At the logs of the good, rest and failed densities.
   double Score(const TpeQuestion& question, double good, double rest,
@@ -63,12 +64,11 @@ class TpeSearch {
   std::optional<Candidate> BestNeighbour(const TpeQuestion& question,
                                          const Candidate& from, double least,
                                          Rng& rng) const;
-  std::optional<Point> FindUntried(const CellTable& table, const Point* own,
-                                   Rng& rng) const;
 
   const Space& space_;
   const std::vector<CellAxis>& axes_;
   const TpeOptions& options_;
+  UntriedPoints untried_;
   std::vector<bool> movable_;  // exact, and nothing hangs on it
 };
 

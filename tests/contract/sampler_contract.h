@@ -25,6 +25,7 @@ struct SamplerCase {
   Space space;
   std::vector<Objective> objectives;
   History history;
+  std::vector<PriorStudy> priors;
 
   // Some samplers only take finite spaces or several objectives; they are only
   // given such.
@@ -42,8 +43,8 @@ struct SamplerCase {
     history = OddHistory(space, objectives.size(), trials, rng);
   }
   std::unique_ptr<Sampler> Make() const {
-    auto made =
-        MakeSampler({.name = name, .options = options}, space, objectives);
+    auto made = MakeSampler({.name = name, .options = options}, space,
+                            objectives, priors);
     EXPECT_OK(made);
     return made.ok() ? *std::move(made) : nullptr;
   }

@@ -20,6 +20,20 @@ std::uint64_t HistoriesFor(const std::string& sampler) {
   return found == kShare.end() ? 10'000 : found->second;
 }
 
+// An earlier study, as odd as this one; its weight is given or to be judged.
+std::vector<PriorStudy> OddPriors(SamplerCase& one) {
+  PriorStudy prior{.name = "old",
+                   .weight = one.rng.Uniform() < 0.5 ? 0.0 : one.rng.Uniform(),
+                   .trials = {}};
+  const auto trials = static_cast<int>(one.rng.Below(20));
+  const History seen =
+      OddHistory(one.space, one.objectives.size(), trials, one.rng);
+  for (const Observation& trial : seen.trials()) {
+    if (trial.state == TrialState::kSucceeded) prior.trials.push_back(trial);
+  }
+  return {prior};
+}
+
 struct Searcher {
   std::string name;
   Options options;
@@ -42,6 +56,7 @@ TEST_P(SamplerProperty, ProposesAPointOfTheSpaceWhateverTheHistory) {
     SamplerCase one(name, 1'000'000 + seed);
     one.options = options;
     one.Grow(static_cast<int>(one.rng.Below(28)));
+    if (seed % 4 == 0) one.priors = OddPriors(one);
     const auto sampler = one.Make();
     ASSERT_NE(sampler, nullptr) << "seed " << seed;
     const auto number = static_cast<std::int64_t>(one.history.size());

@@ -86,7 +86,7 @@ std::vector<double> LossesOf(const Recorded& study, bool first_value) {
 }
 
 // Several objectives: good are those that the sampler would learn from.
-TrialCounts ParetoBest(const Recorded& study, double quantile) {
+CountedTrials ParetoBest(const Recorded& study, double quantile) {
   std::vector<SplitKey> keys(study.values.size());
   std::vector<KeyedTrial> trials;
   for (std::uint32_t t = 0; t < keys.size(); ++t) {
@@ -97,9 +97,11 @@ TrialCounts ParetoBest(const Recorded& study, double quantile) {
     trials.push_back({t, t, &keys[t]});
   }
   const auto n = static_cast<double>(trials.size());
-  TrialCounts best(trials.size(), 0);
+  CountedTrials best;
   const auto below = static_cast<std::size_t>(std::ceil(quantile * n));
-  for (const std::uint32_t t : SplitTrials(trials, below).below) best[t] = 1;
+  for (const std::uint32_t t : SplitTrials(trials, below).below) {
+    best.emplace_back(t, 1);
+  }
   return best;
 }
 
@@ -119,15 +121,19 @@ void CheckPedRun(const Recorded& study, const std::string& name,
   const bool several = study.objectives.size() > 1;
   const bool pareto = several && name == "default";
   const std::vector<double> losses = LossesOf(study, several);
-  const TrialCounts all(losses.size(), 1);
-  const TrialCounts region = BestTrials(losses, region_quantile, options, all);
-  const TrialCounts good =
+  CountedTrials all;
+  std::vector<const Point*> points;
+  for (std::uint32_t t = 0; t < losses.size(); ++t) {
+    all.emplace_back(t, 1);
+    points.push_back(&study.points[t]);
+  }
+  const CountedTrials region =
+      BestTrials(losses, region_quantile, options, all);
+  const CountedTrials good =
       pareto ? ParetoBest(study, options.target_quantile)
              : BestTrials(losses, options.target_quantile, options, all);
-  std::vector<const Point*> points;
-  for (const Point& point : study.points) points.push_back(&point);
   const std::vector<double> importances =
-      PedAnova(study.space, points, options).Importances(region, good);
+      PedImportances(MakePedAxes(study.space, points, options), region, good);
   const double sum =
       std::accumulate(importances.begin(), importances.end(), 0.0);
   for (std::size_t i = 0; i < importances.size(); ++i) {

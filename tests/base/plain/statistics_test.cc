@@ -21,6 +21,12 @@ TEST(MeanRanks, EqualValuesShareTheirRank) {
   EXPECT_THAT(MeanRanks({5, 1, 5, 9}), testing::ElementsAre(1.5, 0, 1.5, 3));
 }
 
+TEST(MeanRanks, WhatIsNoNumberComesLast) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(MeanRanks({nan, 2, 1}), testing::ElementsAre(2, 1, 0));
+  EXPECT_EQ(MeanRanks({nan, 1, nan, 1, nan}).size(), 5u);
+}
+
 TEST(RankCorrelation, SeesOrderAndNotSize) {
   EXPECT_DOUBLE_EQ(RankCorrelation({1, 2, 3}, {0, 5, 1e9}), 1.0);
   EXPECT_DOUBLE_EQ(RankCorrelation({1, 2, 3}, {3, 2, 1}), -1.0);

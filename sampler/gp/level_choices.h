@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: level_choices.h
+//
+// Choices of cells for a proposal: one on every axis, those that a condition
+// switches off included, so that switching one on again finds a choice there.
+#ifndef FROSTLINE_SAMPLER_GP_LEVEL_CHOICES_H_
+#define FROSTLINE_SAMPLER_GP_LEVEL_CHOICES_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "base/rng.h"
+#include "sampler/gp/level_axis.h"
+#include "study/space.h"
+
+namespace frostline {
+
+// Keeps references to all it is made from.
+class LevelChoices {
+ public:
+  LevelChoices(const Space& space, const std::vector<LevelAxis>& axes,
+               Rng& rng);
+
+  Cells Draw();
+  // `from` with each axis changed with probability `share`.
+  Cells Vary(Cells from, double share);
+  // Draws a choice where there is none because the axis was switched off.
+  void Complete(Cells& choices);
+
+  // The middles of the cells.
+  Point PointOf(const Cells& choices) const;
+  // Any of their values.
+  Point DrawPointOf(const Cells& choices);
+
+  // The choices with those switched off in the cell that says so. In `active`,
+  // whether an axis is switched on; left alone when none can be off.
+  Cells ActiveCells(const Cells& choices, std::vector<bool>& active) const;
+
+  // Whether conditions hang on the axis.
+  bool IsParent(std::size_t axis) const { return is_parent_[axis]; }
+
+  // Cells of the axis worth looking at from `now`.
+  std::vector<int> CellsToLook(std::size_t axis, int now) const;
+
+ private:
+  std::uint8_t DrawChoice(const LevelAxis& axis);
+  Point MakePoint(const Cells& choices, Rng* any) const;
+
+  const Space& space_;
+  const std::vector<LevelAxis>& axes_;
+  Rng& rng_;
+  bool conditional_;
+  std::vector<bool> is_parent_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_GP_LEVEL_CHOICES_H_

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/gp/study_beliefs.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace frostline {
+namespace {
+
+// Those of the trials that a kernel is learnt from.
+LedgerList SampleOf(LedgerList trials) {
+  trials.resize(LastRefresh(trials.size()));
+  return Pick(trials, LearningSample(trials.size()));
+}
+
+}  // namespace
+
+TrialParts PartsOf(LedgerList trials) {
+  TrialParts parts;
+  for (const LedgerTrial* trial : trials) {
+    if (trial->part == TrialPart::kRunning) {
+      parts.running.push_back(trial);
+      continue;
+    }
+    parts.ended.push_back(trial);
+    if (trial->part == TrialPart::kValued) parts.valued.push_back(trial);
+    parts.any_failed = parts.any_failed || !trial->feasible;
+  }
+  parts.all = std::move(trials);
+  return parts;
+}
+
+Aim StudyBeliefs::Learn(const TrialParts& parts) {
+  Aim aim;
+  const std::vector<double> targets = LearnLosses(parts);
+  aim.goal.loss = &loss_.posterior();
+  OrderTried(parts, targets, aim);
+  if (parts.any_failed) LearnFailures(parts.ended, aim.goal);
+  return aim;
+}
+
+std::vector<double> StudyBeliefs::LearnLosses(const TrialParts& parts) {
+  TargetedRows all = LossRows(earlier_, parts.valued);
+  std::vector<double> targets = all.targets;
+  for (const LedgerTrial* trial : parts.running) {
+    all.rows.Append(trial->cells, 0, 0.0);
+  }
+  loss_.Update(LossRows(earlier_, SampleOf(parts.valued)),
+               earlier_.Prior(axes_.size()), std::move(all));
+  return targets;
+}
+
+void StudyBeliefs::OrderTried(const TrialParts& parts,
+                              const std::vector<double>& targets,
+                              Aim& aim) const {
+  const LevelPosterior& posterior = loss_.posterior();
+  const std::size_t own = targets.size() - parts.valued.size();
+  std::vector<std::pair<double, std::size_t>> means;  // and row
+  double& best = aim.goal.best;
+  best = std::numeric_limits<double>::infinity();
+  for (std::size_t row = 0; row < posterior.rows().size(); ++row) {
+    if (row < own || row >= targets.size()) {
+      if (row < own && !parts.valued.empty()) continue;
+      means.emplace_back(posterior.MeanAt(posterior.rows().At(row)), row);
+      best = std::min(best, means.back().first);
+      continue;
+    }
+    const LedgerTrial& trial = *parts.valued[row - own];
+    // A loss that may not be, or is of an early step, is none to beat.
+    if (!trial.feasible || trial.pruned) continue;
+    means.emplace_back(posterior.MeanOfRow(row, targets[row]), row);
+    best = std::min(best, targets[row]);
+  }
+  if (means.empty()) {
+    means.emplace_back(0.0, 0);
+    best = 0.0;
+  }
+  std::sort(means.begin(), means.end());
+  for (const auto& [mean, row] : means) {
+    aim.tried.push_back(posterior.rows().At(row));
+  }
+}
+
+void StudyBeliefs::LearnFailures(const LedgerList& ended, SearchGoal& goal) {
+  FailureRows all = FailureRowsOf(ended);
+  goal.failure_rate = all.rate;
+  goal.failure_deviation = all.deviation;
+  failure_.Update(FailureRowsOf(SampleOf(ended)).rows,
+                  UsualKernel(axes_.size()), std::move(all.rows));
+  goal.failure = &failure_.posterior();
+}
+
+}  // namespace frostline

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: kernel_products.h
+//
+// The arithmetic that a proposal spends its time on: products over axes, for
+// every kernel at once, and sums of what may be too small for a double.
+#ifndef FROSTLINE_SAMPLER_TPE_KERNEL_PRODUCTS_H_
+#define FROSTLINE_SAMPLER_TPE_KERNEL_PRODUCTS_H_
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "sampler/tpe/cell_axis.h"
+
+namespace frostline {
+
+// ln x, of 0 minus infinity.
+double LogOf(double x);
+// ln(exp(a) + exp(b)).
+double LogAdd(double a, double b);
+
+// What one axis contributes to the kernels' products.
+struct AxisFactor {
+  const double* row = nullptr;    // by center
+  const Cell* centers = nullptr;  // by kernel
+};
+inline constexpr std::size_t kFactors = 4;
+
+// products[k] times the factors of kernel k.
+void MultiplyBy(const AxisFactor& factor, std::vector<double>& products);
+void MultiplyBy(const std::array<AxisFactor, kFactors>& factors,
+                std::vector<double>& products);
+
+// Sum of a[i] b[i].
+double SumOfProducts(const double* a, const double* b, std::size_t size);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_TPE_KERNEL_PRODUCTS_H_

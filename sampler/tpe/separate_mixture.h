@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: separate_mixture.h
+//
+// The mixture that takes parameters one by one (cell_density.h): for each axis
+// what every cell weighs as a center, and ln q_d(x_d) once it was asked for.
+#ifndef FROSTLINE_SAMPLER_TPE_SEPARATE_MIXTURE_H_
+#define FROSTLINE_SAMPLER_TPE_SEPARATE_MIXTURE_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "sampler/tpe/cell_kernel.h"
+
+namespace frostline {
+
+class SeparateMixture {
+ public:
+  // `columns` has the centers by axis, then trial, in the cell behind the last
+  // one where the parameter is absent; `prior` and `weights` are what counts,
+  // and `sum` all of it.
+  void Finish(const std::vector<CellAxis>& axes,
+              const std::vector<std::vector<Cell>>& columns,
+              const std::vector<double>& weights, double prior, double sum);
+
+  // ln q_d(x) of the axis, by its kernel.
+  double LogRatio(std::size_t axis, Cell x, CellKernel& kernel);
+
+ private:
+  std::vector<std::vector<double>> centers_;     // weight by axis and cell
+  std::vector<std::vector<double>> log_ratios_;  // NaN: not asked for yet
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_TPE_SEPARATE_MIXTURE_H_

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: trial_shortlist.h
+//
+// Of trials that ended those that a proposal looks at: the best ones in order
+// and a sample of all. Adding one more costs the same however many there were.
+#ifndef FROSTLINE_SAMPLER_TPE_TRIAL_SHORTLIST_H_
+#define FROSTLINE_SAMPLER_TPE_TRIAL_SHORTLIST_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sampler/tpe/split.h"
+
+namespace frostline {
+
+struct RankedTrial {
+  SplitGroup group = SplitGroup::kFinished;
+  double first = 0.0, second = 0.0;  // as in SplitKey
+  std::int64_t number = 0;
+  std::uint32_t index = 0;  // in History::trials()
+};
+
+class TrialShortlist {
+ public:
+  // So many of the best and of all are kept at hand.
+  static constexpr std::size_t kBest = 64;
+  static constexpr std::size_t kSample = 640;
+
+  // A trial that ended, with or without a result.
+  void AddToSample(std::int64_t number, std::uint32_t index);
+  // One with a result.
+  void Rank(const RankedTrial& trial);
+  void Clear();
+
+  // At most kBest; of equal ones the older is better.
+  const std::vector<RankedTrial>& best() const { return best_; }
+  // All, or, when there are more than kSample + kBest, a sample that changes
+  // little from call to call. By index in History::trials().
+  std::vector<std::uint32_t> Sample() const;
+
+ private:
+  std::vector<RankedTrial> best_;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> sample_;  // by lot
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_TPE_TRIAL_SHORTLIST_H_

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: untried_points.h
+//
+// Points that were not tried as often as the option `dedup` allows.
+#ifndef FROSTLINE_SAMPLER_TPE_UNTRIED_POINTS_H_
+#define FROSTLINE_SAMPLER_TPE_UNTRIED_POINTS_H_
+
+#include <optional>
+#include <vector>
+
+#include "base/rng.h"
+#include "sampler/tpe/cell_table.h"
+#include "sampler/tpe/tpe_options.h"
+#include "study/space.h"
+
+namespace frostline {
+
+// Immutable; keeps references. `own` is the point of the trial that asks, if it
+// has one: it is no duplicate of itself.
+class UntriedPoints {
+ public:
+  UntriedPoints(const Space& space, const TpeOptions& options)
+      : space_(space), options_(options) {}
+
+  bool IsTried(const CellTable& table, const Point* own,
+               const Point& point) const;
+  // Drawn from the prior and, where that finds none, from all points of a
+  // space that is finite and not too large.
+  std::optional<Point> Find(const CellTable& table, const Point* own,
+                            Rng& rng) const;
+  // The same; any point when there is none.
+  Point Draw(const CellTable& table, const Point* own, Rng& rng) const;
+
+ private:
+  const Space& space_;
+  const TpeOptions& options_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_TPE_UNTRIED_POINTS_H_

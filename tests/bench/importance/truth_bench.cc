@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How near the shares of importance are to truths that are known, and how often
+// their intervals hold them: uniform trials of the cases of a file of truths,
+// normal noise of 0.3 deviations of the target, 10 seeds (with --quick 3).
+//
+//   mae.dD.nN.noise30.E          additive cases of D modules: mean |difference|
+//                                of main effects in parts of their sum
+//   rank_right.dD.nN.E           of those with distinct shares: all in order
+//   mae_inter.dD.nN.E            as mae, cases with interactions
+//   mae_pairs.dD.nN.E            these cases' pairs: mean |difference| of shares
+//   mae_log.CASE.nN.noise30.E    four equal log-uniform rates
+//   coverage95.nN                95 % intervals of the default that hold a main
+//                                effect of at least .01; d = 7, half additive;
+//                                also coverage80, and .additive, .inter alone
+//
+// E: default, fanova-optuna, mdi. --truths FILE takes another file.
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "importance/evaluator.h"
+#include "tests/bench/bench_main.h"
+#include "tests/importance/trials.h"
+#include "tests/search/truths.h"
+
+namespace frostline {
+namespace {
+
+constexpr const char* kTruths = "tests/parity/data/truths.json";
+constexpr double kNoise = 0.3;
+constexpr int kCoverageRuns = 108;  // of each half
+constexpr double kLeastCovered = 0.01;
+
+class Means {
+ public:
+  void Add(const std::string& key, double value) {
+    if (std::isnan(value)) return;
+    sums_[key] += value;
+    ++counts_[key];
+  }
+  double Of(const std::string& key) const {
+    return sums_.count(key) == 0
+               ? std::numeric_limits<double>::quiet_NaN()
+               : sums_.at(key) / counts_.at(key);
+  }
+  void Print(const Bench& bench) const {
+    for (const auto& [key, sum] : sums_) bench.Figure(key, Of(key));
+  }
+
+ private:
+  std::map<std::string, double> sums_;
+  std::map<std::string, int> counts_;
+};
+
+bool IsAdditive(const Truth& truth) {
+  return std::all_of(truth.terms.begin(), truth.terms.end(),
+                     [](const TruthTerm& t) { return t.axes.size() == 1; });
+}
+
+std::vector<double> MainShares(const Truth& truth) {
+  std::vector<double> shares(static_cast<std::size_t>(truth.modules), 0.0);
+  for (const TruthTerm& term : truth.terms) {
+    if (term.axes.size() == 1) shares[term.axes[0]] += term.share;
+  }
+  return shares;
+}
+
+std::vector<double> InPartsOfSum(std::vector<double> values) {
+  double sum = 0.0;
+  for (const double value : values) sum += value;
+  for (double& value : values) value /= sum;
+  return values;
+}
+
+double MeanDifference(const std::vector<double>& a,
+                      const std::vector<double>& b) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += std::abs(a[i] - b[i]);
+  return sum / static_cast<double>(a.size());
+}
+
+// NaN where two shares are the same: there is no right order.
+double IsRankedRight(const std::vector<double>& truth,
+                     const std::vector<double>& found) {
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (std::abs(truth[i] - truth[j]) < 1e-9) {
+        return std::numeric_limits<double>::quiet_NaN();
+      }
+    }
+  }
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if ((truth[i] > truth[j]) != (found[i] > found[j])) return 0.0;
+    }
+  }
+  return 1.0;
+}
+
+// Other points and other noise for each case.
+std::uint64_t SeedOf(const std::string& name, int run) {
+  std::uint64_t seed = static_cast<std::uint64_t>(run);
+  for (const char letter : name) {
+    seed = seed * 1'000'003 + static_cast<unsigned char>(letter);
+  }
+  return seed;
+}
+
+History NoisyTrials(const Space& space, int trials, std::uint64_t seed,
+                    const std::function<double(const Point&)>& target) {
+  return UniformTrials(
+      space, trials,
+      [&target](const Point& point, Rng& rng) {
+        return target(point) + kNoise * rng.Normal();
+      },
+      seed);
+}
+
+Report Evaluated(const Space& space, const History& history,
+                 const std::string& evaluator, bool intervals) {
+  EvaluateOptions options;
+  if (evaluator != "default") options.evaluator = evaluator;
+  if (!intervals) options.bootstraps = 0;
+  const auto report = Evaluate(
+      space, {{"score", Direction::kMaximize}}, history, options);
+  if (!report.ok()) {
+    throw std::runtime_error(std::string(report.status().message()));
+  }
+  return *report;
+}
+
+std::vector<double> MainOf(const Report& report) {
+  std::vector<double> main;
+  for (const ParameterImportance& one : report.parameters) {
+    main.push_back(one.main.value);
+  }
+  return main;
+}
+
+double PairDifference(const Truth& truth, const Report& report) {
+  double sum = 0.0;
+  for (const PairImportance& pair : report.pairs) {
+    double share = 0.0;
+    for (const TruthTerm& term : truth.terms) {
+      if (term.axes == std::vector<std::size_t>{
+                           static_cast<std::size_t>(pair.first),
+                           static_cast<std::size_t>(pair.second)}) {
+        share += term.share;
+      }
+    }
+    sum += std::abs(share - pair.share.value);
+  }
+  return report.pairs.empty() ? std::numeric_limits<double>::quiet_NaN()
+                              : sum / static_cast<double>(report.pairs.size());
+}
+
+void Measure(const Truth& truth, int trials, int seeds,
+             const std::vector<std::string>& evaluators, Means& means) {
+  const Space space = truth.MakeSpace();
+  const std::vector<double> shares = InPartsOfSum(MainShares(truth));
+  const std::string size = ".d" + std::to_string(truth.modules) + ".n" +
+                           std::to_string(trials) + ".";
+  for (int seed = 0; seed < seeds; ++seed) {
+    const History history = NoisyTrials(
+        space, trials, SeedOf(truth.name, seed),
+        [&truth](const Point& point) { return truth.Target(point); });
+    for (const std::string& evaluator : evaluators) {
+      const Report report = Evaluated(space, history, evaluator, false);
+      const std::vector<double> main = InPartsOfSum(MainOf(report));
+      const double difference = MeanDifference(shares, main);
+      if (!IsAdditive(truth)) {
+        means.Add("mae_inter" + size + evaluator, difference);
+        means.Add("mae_pairs" + size + evaluator,
+                  PairDifference(truth, report));
+        continue;
+      }
+      means.Add("mae" + size + "noise30." + evaluator, difference);
+      means.Add("rank_right" + size + evaluator, IsRankedRight(shares, main));
+    }
+  }
+}
+
+// Four equal rates, by the place u of the rate's logarithm in its range.
+void MeasureRates(int trials, int seeds,
+                  const std::vector<std::string>& evaluators, Means& means) {
+  std::vector<Parameter> parameters;
+  for (int i = 0; i < 4; ++i) {
+    parameters.push_back(
+        {"p" + std::to_string(i), LogUniform{1e-10, 1e-5, false}, {}});
+  }
+  const Space space(parameters, {}, std::nullopt);
+  // Deviations 1 / 2, so that four have 1; means do not matter.
+  const std::map<std::string, double (*)(double)> shapes = {
+      {"linear", [](double u) { return u * std::sqrt(3.0); }},
+      {"step", [](double u) { return u > 0.5 ? 0.5 : -0.5; }},
+      {"bump", [](double u) {
+         return std::exp(-std::pow((u - 0.7) / 0.15, 2.0)) / (2.0 * 0.3515);
+       }}};
+  for (const auto& [name, shape] : shapes) {
+    for (int seed = 0; seed < seeds; ++seed) {
+      const History history = NoisyTrials(
+          space, trials, SeedOf(name, seed),
+          [&shape = shape](const Point& point) {
+            double sum = 0.0;
+            for (const double rate : point) {
+              sum += shape(std::log10(rate / 1e-10) / 5.0);
+            }
+            return sum;
+          });
+      for (const std::string& evaluator : evaluators) {
+        const Report report = Evaluated(space, history, evaluator, false);
+        means.Add("mae_log." + name + ".n" + std::to_string(trials) +
+                      ".noise30." + evaluator,
+                  MeanDifference(std::vector<double>(4, 0.25),
+                                 InPartsOfSum(MainOf(report))));
+      }
+    }
+  }
+}
+
+void Cover(const Truth& truth, int trials, int runs, const std::string& half,
+           Means& means) {
+  const Space space = truth.MakeSpace();
+  const std::vector<double> shares = MainShares(truth);
+  for (int run = 0; run < runs; ++run) {
+    const History history = NoisyTrials(
+        space, trials, SeedOf(truth.name, 1000 + run),
+        [&truth](const Point& point) { return truth.Target(point); });
+    const Report report = Evaluated(space, history, "default", true);
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      if (shares[i] < kLeastCovered - 1e-9) continue;
+      const Interval& main = report.parameters[i].main;
+      const std::string end = ".n" + std::to_string(trials) + half;
+      means.Add("coverage95" + end,
+                shares[i] >= main.lo95 && shares[i] <= main.hi95);
+      means.Add("coverage80" + end,
+                shares[i] >= main.lo80 && shares[i] <= main.hi80);
+    }
+  }
+}
+
+void PrintCoverage(const Bench& bench, const std::vector<Truth>& truths,
+                   int trials) {
+  std::map<bool, std::vector<const Truth*>> halves;
+  for (const Truth& truth : truths) {
+    if (truth.modules == 7) halves[IsAdditive(truth)].push_back(&truth);
+  }
+  Means means;
+  for (const auto& [additive, cases] : halves) {
+    const int runs = kCoverageRuns / (bench.quick() ? 4 : 1) /
+                     static_cast<int>(cases.size());
+    for (const Truth* const truth : cases) {
+      Cover(*truth, trials, std::max(runs, 1),
+            additive ? ".additive" : ".inter", means);
+    }
+  }
+  means.Print(bench);
+  for (const std::string key : {"coverage95", "coverage80"}) {
+    const std::string start = key + ".n" + std::to_string(trials);
+    bench.Figure(start, (means.Of(start + ".additive") +
+                         means.Of(start + ".inter")) /
+                            2.0);
+  }
+}
+
+void Run(const Bench& bench) {
+  const std::vector<Truth> truths = ReadTruths(
+      bench.file().empty() ? std::string(FROSTLINE_SOURCE_DIR) + "/" + kTruths
+                           : bench.file());
+  const int seeds = bench.quick() ? 3 : 10;
+  std::vector<std::string> evaluators = {"default"};
+  if (!bench.quick()) evaluators.insert(evaluators.end(), {"fanova-optuna", "mdi"});
+  for (const int trials : {100, 300, 1000}) {
+    Means means;
+    for (const Truth& truth : truths) {
+      Measure(truth, trials, seeds, evaluators, means);
+    }
+    MeasureRates(trials, seeds, {"default"}, means);
+    means.Print(bench);
+  }
+  for (const int trials : {100, 300}) PrintCoverage(bench, truths, trials);
+}
+
+}  // namespace
+}  // namespace frostline
+
+int main(int argc, char** argv) {
+  const frostline::Bench bench(argc, argv, "--truths");
+  try {
+    frostline::Run(bench);
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << "\n";
+    return 1;
+  }
+}
