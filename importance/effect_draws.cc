@@ -114,9 +114,9 @@ void EffectDraws::WeighDeviations(double widest) {
   }
 }
 
-double EffectDraws::Draw(Rng& rng) const {
+double EffectDraws::Draw(double noisier, Rng& rng) const {
   if (prior_.size() > kMaxWidth) {
-    return std::max(0.0, mean_ + deviation_ * rng.Normal());
+    return std::max(0.0, mean_ + std::sqrt(noisier) * deviation_ * rng.Normal());
   }
   const auto at = std::upper_bound(cumulative_.begin(), cumulative_.end(),
                                    rng.Uniform() * cumulative_.back());
@@ -127,7 +127,8 @@ double EffectDraws::Draw(Rng& rng) const {
   double squares = 0.0;
   for (std::size_t k = 0; k < n; ++k) {
     const double left = variances_[i] / (1.0 + variances_[i] * precision_[k]);
-    const double value = left * pull_[k] + std::sqrt(left) * rng.Normal();
+    const double value =
+        left * pull_[k] + std::sqrt(left * noisier) * rng.Normal();
     squares += value * value;
     // Where all functions have one prior variance their sum of squares is the
     // same in every direction.

@@ -19,8 +19,8 @@ class EffectDraws {
  public:
   EffectDraws(const LevelEffects& model, std::size_t term);
 
-  // Variance of the effect.
-  double Draw(Rng& rng) const;
+  // Variance of the effect, where noise has `noisier` times its variance.
+  double Draw(double noisier, Rng& rng) const;
   // ln of the chance of coefficients as large where there is no effect.
   double log_chance() const { return log_chance_; }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <utility>
 
 #include "importance/effect_draws.h"
 #include "importance/statistics.h"
@@ -11,6 +13,7 @@ namespace frostline {
 namespace {
 
 constexpr int kSpreads = 200;  // steps of the integral over the prior's width
+constexpr int kTries = 64;
 
 // Amplitudes with equal uncertainty, drawn together as far as they look alike.
 void DrawTogether(std::vector<double>& variances, double uncertainty) {
@@ -67,10 +70,37 @@ EffectShares Assemble(const LevelEffects& model, std::vector<double> variances,
   return shares;
 }
 
+// Unexplained by the model, but not by chance either.
 struct Rest {
-  double variance = 0.0;
-  double deviation = 0.0;
+  double variance = 0.0;   // as the residuals have it, also below 0
+  double deviation = 0.0;  // of that
+  double most = 0.0;       // no more than what looks like noise
+  // Chance that there is none, if that was as likely as not before.
+  double none = 1.0;
 };
+
+double NormalBelow(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
+
+void WeighNone(Rest& rest) {
+  if (!(rest.deviation > 0.0) || !(rest.most > 0.0)) return;
+  const double at = rest.variance / rest.deviation;
+  const double spike = std::exp(-0.5 * at * at) /
+                       (rest.deviation * std::sqrt(2.0 * std::numbers::pi));
+  const double slab =
+      (NormalBelow(rest.most / rest.deviation - at) - NormalBelow(-at)) /
+      rest.most;
+  if (spike + slab > 0.0) rest.none = spike / (spike + slab);
+}
+
+double DrawRest(const Rest& rest, Rng& rng) {
+  if (rng.Uniform() < rest.none) return 0.0;
+  double drawn = rest.variance;
+  for (int i = 0; i < kTries; ++i) {
+    drawn = rest.variance + rest.deviation * rng.Normal();
+    if (drawn >= 0.0 && drawn <= rest.most) break;
+  }
+  return std::clamp(drawn, 0.0, rest.most);
+}
 
 // Residuals are smaller than noise is, by what went into the coefficients.
 Rest FindRest(const LevelEffects& model) {
@@ -88,7 +118,17 @@ Rest FindRest(const LevelEffects& model) {
       mean_square > 0.0 ? model.ridge().noise() / mean_square : 1.0;
   rest.variance *= scale;
   rest.deviation = std::sqrt(squares) * scale;
+  rest.most = model.ridge().noise();
+  WeighNone(rest);
   return rest;
+}
+
+// k over a chi-squared of k degrees of freedom, by the cube-root
+// transformation (Wilson and Hilferty, 1931).
+double DrawInverseChiSquared(double k, Rng& rng) {
+  const double spread = 2.0 / (9.0 * k);
+  const double root = 1.0 - spread + std::sqrt(spread) * rng.Normal();
+  return 1.0 / std::pow(std::max(root, 0.1), 3.0);
 }
 
 }  // namespace
@@ -105,12 +145,8 @@ EffectShares SharesOf(const LevelEffects& model) {
   if (largest > 0.0) DrawTogether(main, model.AmplitudeVariance());
   variances.insert(variances.begin(), main.begin(), main.end());
   const Rest rest = FindRest(model);
-  // Shrunken: as much of it as is more than its own uncertainty.
-  const double seen = std::clamp(rest.variance, 0.0, model.ridge().noise());
-  const double square = rest.variance * rest.variance;
-  const double sure =
-      square > 0.0 ? square / (square + rest.deviation * rest.deviation) : 0.0;
-  return Assemble(model, variances, seen * sure);
+  const double seen = std::clamp(rest.variance, 0.0, rest.most);
+  return Assemble(model, variances, seen * (1.0 - rest.none));
 }
 
 std::vector<EffectShares> DrawShares(const LevelEffects& model, int count,
@@ -120,18 +156,25 @@ std::vector<EffectShares> DrawShares(const LevelEffects& model, int count,
     draws.emplace_back(model, t);
   }
   const Rest rest = FindRest(model);
+  const double left =
+      std::max(static_cast<double>(model.ridge().residuals().size()) -
+                   model.ridge().degrees_of_freedom(),
+               4.0);
+  // What the choice of terms adds, and terms being drawn one by one: by this
+  // much intervals hold known truths as often as they say (truth_bench).
+  const double rows = static_cast<double>(model.ridge().residuals().size());
+  const double wider = std::sqrt(rows / left);
   Rng rng(seed);
   std::vector<EffectShares> drawn;
   for (int k = 0; k < count; ++k) {
+    // The noise, and with it all uncertainty, is itself only estimated.
+    const double noisier = wider * DrawInverseChiSquared(left, rng);
     std::vector<double> variances;
-    for (const EffectDraws& one : draws) variances.push_back(one.Draw(rng));
-    double unseen = -1.0;
-    for (int i = 0; i < 64 && !(unseen >= 0.0 && unseen <= model.ridge().noise());
-         ++i) {
-      unseen = rest.variance + rest.deviation * rng.Normal();
+    for (const EffectDraws& one : draws) {
+      variances.push_back(one.Draw(noisier, rng));
     }
-    unseen = std::clamp(unseen, 0.0, model.ridge().noise());
-    drawn.push_back(Assemble(model, std::move(variances), unseen));
+    drawn.push_back(
+        Assemble(model, std::move(variances), DrawRest(rest, rng)));
   }
   return drawn;
 }

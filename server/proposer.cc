@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/proposer.h"
 
+#include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "base/failpoint.h"
@@ -8,32 +10,52 @@
 #include "base/rng.h"
 
 namespace frostline {
+namespace {
+
+Observation Pending(std::int64_t number, Point point) {
+  Observation pending;
+  pending.number = number;
+  pending.state = TrialState::kRunning;
+  pending.point = std::move(point);
+  return pending;
+}
+
+}  // namespace
 
 Proposer::Proposer(std::function<void(Proposals)> ready)
     : ready_(std::move(ready)) {}
 
-Proposer::Search* Proposer::Find(StudyKey study) {
+void Proposer::Start() {
+  threads_.Start(static_cast<int>(
+      std::clamp(std::thread::hardware_concurrency(), 2u, 4u)));
+}
+
+void Proposer::Stop() {
+  stopping_ = true;
+  threads_.Stop();
+}
+
+std::shared_ptr<Proposer::Search> Proposer::Find(StudyKey study) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = searches_.find(study);
-  return found == searches_.end() ? nullptr : &found->second;
+  return found == searches_.end() ? nullptr : found->second;
 }
 
 void Proposer::Reset(std::int64_t epoch) {
-  thread_.Post([this, epoch] {
-    searches_.clear();
-    epoch_ = epoch;
-  });
+  const std::lock_guard<std::mutex> lock(mutex_);
+  searches_.clear();
+  epoch_ = epoch;
 }
 
 void Proposer::Open(StudyKey study, std::shared_ptr<const CheckedStudy> checked,
                     History history, std::vector<PriorStudy> prior_studies) {
-  thread_.Post([this, study, checked = std::move(checked),
+  const auto search = std::make_shared<Search>(threads_);
+  search->Post([search = search.get(), study, checked = std::move(checked),
                 history = std::move(history),
                 prior_studies = std::move(prior_studies)]() mutable {
-    Search search{checked, std::move(history), nullptr, nullptr};
     // Both were made once when the study was checked, so they can be made.
-    auto sampler =
-        MakeSampler(checked->sampler, checked->space, checked->objectives,
-                    std::move(prior_studies));
+    auto sampler = MakeSampler(checked->sampler, checked->space,
+                               checked->objectives, std::move(prior_studies));
     auto pruner = MakePruner(checked->pruner, checked->objectives);
     if (!sampler.ok() || !pruner.ok()) {
       Log(LogLevel::kError, "search_not_made",
@@ -43,114 +65,129 @@ void Proposer::Open(StudyKey study, std::shared_ptr<const CheckedStudy> checked,
                             .message())}});
       return;
     }
-    search.sampler = std::move(*sampler);
-    search.pruner = std::move(*pruner);
-    searches_[study] = std::move(search);
+    search->checked = std::move(checked);
+    search->history = std::move(history);
+    search->sampler = std::move(*sampler);
+    search->pruner = std::move(*pruner);
   });
+  const std::lock_guard<std::mutex> lock(mutex_);
+  searches_[study] = search;
 }
 
 void Proposer::Refresh(StudyKey study,
                        std::shared_ptr<const CheckedStudy> checked) {
-  thread_.Post([this, study, checked = std::move(checked)] {
-    Search* const search = Find(study);
+  const auto search = Find(study);
+  if (search == nullptr) return;
+  search->Post([search = search.get(), checked = std::move(checked)] {
     auto pruner = MakePruner(checked->pruner, checked->objectives);
-    if (search == nullptr || !pruner.ok()) return;
+    if (search->sampler == nullptr || !pruner.ok()) return;
     search->checked = checked;
     search->pruner = std::move(*pruner);
   });
 }
 
 void Proposer::Close(StudyKey study) {
-  thread_.Post([this, study] { searches_.erase(study); });
+  const std::lock_guard<std::mutex> lock(mutex_);
+  searches_.erase(study);
 }
 
 void Proposer::Began(StudyKey study, std::int64_t number, Point point) {
-  thread_.Post([this, study, number, point = std::move(point)]() mutable {
-    Search* const search = Find(study);
-    if (search == nullptr) return;
-    Observation pending;
-    pending.number = number;
-    pending.state = TrialState::kRunning;
-    pending.point = std::move(point);
-    search->history.Put(std::move(pending));
-  });
+  const auto search = Find(study);
+  if (search == nullptr) return;
+  search->Post(
+      [search = search.get(), number, point = std::move(point)]() mutable {
+        search->history.Put(Pending(number, std::move(point)));
+      });
+}
+
+void Proposer::Amend(StudyKey study, std::int64_t number,
+                     absl::AnyInvocable<void(Observation&)> change) {
+  const auto search = Find(study);
+  if (search == nullptr) return;
+  search->Post(
+      [search = search.get(), number, change = std::move(change)]() mutable {
+        const Observation* const old = search->history.Find(number);
+        if (old == nullptr) return;
+        Observation amended = *old;
+        change(amended);
+        search->history.Put(std::move(amended));
+      });
 }
 
 void Proposer::Measured(StudyKey study, std::int64_t number,
                         std::vector<IntermediateValue> values) {
-  thread_.Post([this, study, number, values = std::move(values)] {
-    Search* const search = Find(study);
-    const Observation* const old =
-        search == nullptr ? nullptr : search->history.Find(number);
-    if (old == nullptr) return;
-    Observation measured = *old;
+  Amend(study, number, [values = std::move(values)](Observation& trial) {
     for (const IntermediateValue& value : values) {
-      const bool newer = measured.intermediate.empty() ||
-                         measured.intermediate.back().step < value.step;
-      if (newer) measured.intermediate.push_back(value);
+      const bool newer = trial.intermediate.empty() ||
+                         trial.intermediate.back().step < value.step;
+      if (newer) trial.intermediate.push_back(value);
     }
-    search->history.Put(std::move(measured));
   });
 }
 
 void Proposer::Ended(StudyKey study, std::int64_t number, TrialState state,
                      std::vector<double> values, double cost_s) {
-  thread_.Post(
-      [this, study, number, state, values = std::move(values), cost_s] {
-        Search* const search = Find(study);
-        const Observation* const old =
-            search == nullptr ? nullptr : search->history.Find(number);
-        if (old == nullptr) return;
-        Observation ended = *old;
-        ended.state = state;
-        ended.values = values;
-        ended.cost_s = cost_s;
-        search->history.Put(std::move(ended));
-      });
+  Amend(study, number,
+        [state, values = std::move(values), cost_s](Observation& trial) {
+          trial.state = state;
+          trial.values = values;
+          trial.cost_s = cost_s;
+        });
 }
 
 void Proposer::Propose(StudyKey study, std::int64_t first_number,
                        std::int64_t count, std::int64_t seen_revision) {
-  thread_.Post([this, study, first_number, count, seen_revision] {
-    Proposals request;
-    request.study = study;
+  const auto search = Find(study);
+  if (search == nullptr) return;
+  Proposals request{.study = study,
+                    .epoch = 0,
+                    .first_number = first_number,
+                    .asked = count,
+                    .seen_revision = seen_revision,
+                    .made = {},
+                    .status = absl::OkStatus()};
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
     request.epoch = epoch_;
-    request.first_number = first_number;
-    request.asked = count;
-    request.seen_revision = seen_revision;
-    Search* const search = Find(study);
-    if (search != nullptr) ready_(Make(*search, std::move(request)));
-  });
+  }
+  search->Post(
+      [this, search = search.get(), request = std::move(request)]() mutable {
+        if (search->sampler != nullptr) Make(*search, std::move(request));
+      });
 }
 
-Proposals Proposer::Make(Search& search, Proposals request) {
-  for (std::int64_t i = 0; i < request.asked; ++i) {
-    const std::int64_t number = request.first_number + i;
+// One task for all of them: an end that is told meanwhile is not seen by some.
+void Proposer::Make(Search& search, Proposals request) {
+  for (; request.asked > 0 && !stopping_; --request.asked) {
+    const std::int64_t number = request.first_number++;
     Rng rng(search.checked->spec.seed(), static_cast<std::uint64_t>(number));
     auto point = search.sampler->Propose(search.history, number, rng);
     if (!point.ok()) {
+      request.first_number = number;
       request.status = point.status();
-      return request;
+      return ready_(std::move(request));
     }
     // The next one is to see this one as pending.
-    Observation pending;
-    pending.number = number;
-    pending.state = TrialState::kRunning;
-    pending.point = *point;
-    search.history.Put(std::move(pending));
+    search.history.Put(Pending(number, *point));
     FROSTLINE_FAILPOINT(kProposalMade);
-    request.made.push_back({number, *std::move(point)});
+    Proposals one = request;
+    one.first_number = number;
+    one.asked = 1;
+    one.made = {{number, *std::move(point)}};
+    ready_(std::move(one));
   }
-  return request;
 }
 
 void Proposer::Judge(StudyKey study, std::int64_t number,
                      absl::AnyInvocable<void(PruneDecision)> answer) {
-  thread_.Post([this, study, number, answer = std::move(answer)]() mutable {
-    Search* const search = Find(study);
-    answer(search == nullptr ? PruneDecision{}
-                             : search->pruner->Judge(search->history, number));
-  });
+  const auto search = Find(study);
+  if (search == nullptr) return answer(PruneDecision{});
+  search->Post(
+      [search = search.get(), number, answer = std::move(answer)]() mutable {
+        answer(search->pruner == nullptr
+                   ? PruneDecision{}
+                   : search->pruner->Judge(search->history, number));
+      });
 }
 
 }  // namespace frostline

@@ -2,23 +2,27 @@
 //
 // File: proposer.h
 //
-// Runs samplers and pruners on a thread of its own, off the request path. It
-// owns each study's History; the commit loop tells it, in order, what happened,
-// and asks. Because the order of telling and asking is the order of the study's
-// revisions, a proposal for number n has seen exactly: every trial numbered
-// below n, and every end up to the revision noted with it. That is the log from
-// which a study replays.
+// Runs samplers and pruners on threads of its own, off the request path; each
+// study on a strand, so that a study whose proposals are dear holds up no
+// other. It owns each study's History; the commit loop tells it, in order, what
+// happened, and asks. Because the order of telling and asking is the order of
+// the study's revisions, a proposal for number n has seen exactly: every trial
+// numbered below n, and every end up to the revision noted with it. That is the
+// log from which a study replays.
 #ifndef FROSTLINE_SERVER_PROPOSER_H_
 #define FROSTLINE_SERVER_PROPOSER_H_
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "sampler/sampler.h"
 #include "server/spec_check.h"
+#include "server/strand.h"
 #include "server/task_pool.h"
 #include "study/history.h"
 
@@ -29,7 +33,8 @@ struct Proposal {
   Point point;
 };
 
-// What came of one request; `status` tells why there are fewer than asked.
+// What came of a request, or of a part of it: proposals are handed over as they
+// are made. `status` tells why the last ones asked for will not come.
 struct Proposals {
   StudyKey study = 0;
   std::int64_t epoch = 0;
@@ -40,15 +45,18 @@ struct Proposals {
   absl::Status status;
 };
 
-// Any thread may call; everything is done in order on the proposer's thread.
+// Any thread may call; what is asked of one study is done in order.
 class Proposer {
  public:
-  // `ready` is called on the proposer's thread and must not block.
+  // `ready` is called on the proposer's threads and must not block.
   explicit Proposer(std::function<void(Proposals)> ready);
   ~Proposer() { Stop(); }
 
-  void Start() { thread_.Start(1); }
-  void Stop() { thread_.Stop(); }  // after what was asked before is done
+  void Start();
+  // What is being proposed is finished, and every judgement given; proposals
+  // that were asked for and not begun are not made.
+  void Stop();
+  bool stopping() const { return stopping_; }
   // Forgets every study; `epoch` marks what comes after.
   void Reset(std::int64_t epoch);
 
@@ -72,20 +80,27 @@ class Proposer {
              absl::AnyInvocable<void(PruneDecision)> answer);
 
  private:
-  struct Search {
+  // What a study's tasks work on; touched by its strand alone.
+  struct Search : Strand {
+    using Strand::Strand;
     std::shared_ptr<const CheckedStudy> checked;
     History history;
-    std::unique_ptr<Sampler> sampler;
+    std::unique_ptr<Sampler> sampler;  // both null when they cannot be made
     std::unique_ptr<Pruner> pruner;
   };
 
-  Search* Find(StudyKey study);
-  Proposals Make(Search& search, Proposals request);
+  std::shared_ptr<Search> Find(StudyKey study);
+  // Runs `change` on what the study knows of trial `number`, if it knows it.
+  void Amend(StudyKey study, std::int64_t number,
+             absl::AnyInvocable<void(Observation&)> change);
+  void Make(Search& search, Proposals request);
 
   const std::function<void(Proposals)> ready_;
-  std::map<StudyKey, Search> searches_;  // of thread_
-  std::int64_t epoch_ = 0;               // of thread_
-  TaskPool thread_;                      // ends first: its tasks use the rest
+  std::atomic<bool> stopping_ = false;
+  std::mutex mutex_;
+  std::map<StudyKey, std::shared_ptr<Search>> searches_;  // guarded by mutex_
+  std::int64_t epoch_ = 0;                                // guarded by mutex_
+  TaskPool threads_;  // ends first: its tasks use the rest
 };
 
 }  // namespace frostline

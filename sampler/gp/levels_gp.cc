@@ -86,7 +86,9 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeLevelsGpSampler(
   handed_over.options = {};
   ASSIGN_OR_RETURN(std::unique_ptr<Sampler> tpe, MakeTpeSampler(handed_over));
   std::optional<std::vector<LevelAxis>> axes = MakeLevelAxes(input.space);
-  if (!axes.has_value() || input.objectives.size() != 1) return tpe;
+  // A space without a parameter has nothing to move along.
+  const bool has_levels = axes.has_value() && !axes->empty();
+  if (!has_levels || input.objectives.size() != 1) return tpe;
   return std::make_unique<LevelsGpSampler>(options, input, *std::move(axes),
                                            std::move(tpe));
 }

@@ -112,6 +112,21 @@ TEST(CubeFanova, SweepsAndPairsOfBoxesAgree) {
   }
 }
 
+TEST(CubeFanova, ABoxCountsByItsShareOfTheColumnsThatAreNotAskedFor) {
+  // Only where column 0 is below a quarter does column 1 matter.
+  ASSERT_OK_AND_ASSIGN(const ColumnTree tree,
+                       ImportTree({.feature = {0, 1, -1, -1, -1},
+                                   .threshold = {0.25, 0.5, 0, 0, 0},
+                                   .left = {1, 2, -1, -1, -1},
+                                   .right = {4, 3, -1, -1, -1},
+                                   .value = {0, 0, 0, 4, 0},
+                                   .weight = {}},
+                                  2));
+  const CubeTree cube(tree, std::vector<Column>(2));
+  EXPECT_NEAR(cube.MarginalVariance({1}), 0.25, 1e-15);  // 0 or 1, a half each
+  EXPECT_NEAR(cube.MarginalVariance({0}), 0.75, 1e-15);  // 2 in a quarter
+}
+
 TEST(CubeFanova, ArraysThatAreNoTreeAreRefused) {
   const auto changed = [](auto change) {
     TreeArrays arrays = kWorked;

@@ -85,6 +85,27 @@ TEST(PedAnova, TheBestTrialsAreThoseUpToTheQuantilesLossTiesIncluded) {
   EXPECT_EQ(count(0.1), 3u);
 }
 
+TEST(PedAnova, ARegimeCountsByItsSharesOfGoodTrialsAndOfAll) {
+  std::vector<double> values;
+  CountedTrials all, good, having, good_having;
+  for (std::uint32_t t = 0; t < 40; ++t) {
+    const bool lacks = t % 4 == 0;
+    values.push_back(lacks ? kAbsent : t / 40.0);
+    all.emplace_back(t, 1);
+    if (t < 10) good.emplace_back(t, 1);
+    if (!lacks) having.emplace_back(t, 1);
+    if (!lacks && t < 10) good_having.emplace_back(t, 1);
+  }
+  const PedAxis axis(FloatRange{0, 1, 0, false}, values, {});
+  const double among = axis.Importances(having, {good_having})[0];
+  const auto squared = [](double x) { return x * x; };
+  // Good: 7 of 10 have it, of all: 30 of 40.
+  const double divergence = among / squared(7.0 / 30.0);
+  EXPECT_GT(divergence, 0.5);
+  EXPECT_NEAR(axis.Importances(all, {good})[0],
+              squared(0.7) / 0.75 * divergence * squared(10.0 / 40.0), 1e-14);
+}
+
 TEST(PedAnova, WhatMattersForTheBestComesFirstWithItsDirection) {
   const Space space({{"rate", LogUniform{1e-9, 1e-1, false}, {}},
                      {"layer", Levels{{0, 1e-5, 2e-5, 4e-5, 8e-5}}, {}},
