@@ -10,9 +10,13 @@
 #include "sampler/motpe.h"
 #include "sampler/options.h"
 #include "sampler/random.h"
+#include "sampler/tpe/tpe.h"
 
 namespace frostline {
 namespace {
+
+// It was measured on up to 26, and its cost grows with them.
+constexpr int kMostParametersOfGp = 64;
 
 struct Pick {
   const char* name;
@@ -24,6 +28,7 @@ constexpr std::array kPicks = {
     Pick{"levels-gp", MakeLevelsGpSampler},
     Pick{"motpe", MakeMotpeSampler},
     Pick{"random", MakeRandomSampler},
+    Pick{"tpe", MakeTpeSampler},
 };
 
 }  // namespace
@@ -44,6 +49,12 @@ SamplerChoice ChooseSampler(const Space& space,
   if (objectives.size() > 1) {
     return {"motpe",
             "there are several objectives, and it searches the Pareto set"};
+  }
+  if (space.size() > kMostParametersOfGp) {
+    return {"tpe",
+            absl::StrFormat("of %d parameters levels-gp was not shown to "
+                            "find more than tpe does, at more seconds",
+                            space.size())};
   }
   // Figures of docs/measured/search.md, which `./dev bench convergence` prints.
   return {"levels-gp",

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -99,9 +100,15 @@ absl::StatusOr<std::vector<PriorStudy>> LoadPriorStudies(
         absl::StrCat("name at most ", kMaxPriorStudies), "warm_start");
   }
   std::vector<PriorStudy> priors;
+  std::set<std::string> named;
   for (int i = 0; i < study.spec.warm_start_size(); ++i) {
     ASSIGN_OR_RETURN(PriorStudy prior,
                      LoadPriorStudy(study, i, created, store));
+    if (!named.insert(prior.name).second) {
+      return Refuse(absl::StrCat("studies/", prior.name, " is named twice"),
+                    "name it once, with the weight it is to have",
+                    absl::StrCat("warm_start[", i, "].study"));
+    }
     priors.push_back(std::move(prior));
   }
   return priors;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/sampler_choice.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "sampler/auto.h"
 
@@ -14,12 +16,36 @@ SamplerChoice ChoiceFor(const CheckedStudy& study) {
                        study.settings.budget().trials());
 }
 
-// Whoever wants every point tried gets that, where the budget allows it.
-bool Covers(const CheckedStudy& study) {
-  const std::string& name = study.sampler.name;
-  return (name == "grid" || name == "brute") &&
-         study.space.CountPoints() <=
-             static_cast<double>(study.settings.budget().trials());
+// Whoever wants every point tried gets that, where the budget allows it; an
+// even overview is not a search; with several objectives all that learn are
+// motpe.
+bool DoesItsJob(const CheckedStudy& study, const std::string& running) {
+  const double points = study.space.CountPoints();
+  if (points <= 1.0 || running == "qmc") return true;
+  if (running == "grid" || running == "brute") {
+    return points <= static_cast<double>(study.settings.budget().trials());
+  }
+  return study.objectives.size() > 1 &&
+         (running == "tpe" || running == "levels-gp");
+}
+
+bool LearnsFromEarlierStudies(const CheckedStudy& study,
+                              const std::string& running) {
+  return study.sampler.options.count("compat") == 0 &&
+         (running == "tpe" || running == "motpe" || running == "levels-gp");
+}
+
+// Of the sampler; empty when there is nothing to say.
+std::string SamplerAdvice(const CheckedStudy& study,
+                          const std::string& running) {
+  const SamplerChoice choice = ChoiceFor(study);
+  if (study.sampler.name == kAuto) {
+    return absl::StrCat("auto is ", running, " here",
+                        running == choice.name ? ": " + choice.why : "");
+  }
+  if (running == choice.name || DoesItsJob(study, running)) return "";
+  return absl::StrCat("sampler: auto would be ", choice.name,
+                      " here, better than ", running, ": ", choice.why);
 }
 
 }  // namespace
@@ -39,15 +65,17 @@ std::string ResolvedSampler(const CheckedStudy& study) {
 }
 
 std::vector<std::string> AdviceFor(const CheckedStudy& study) {
-  const SamplerChoice choice = ChoiceFor(study);
   const std::string running = ResolvedSampler(study);
-  if (study.sampler.name == kAuto) {
-    return {absl::StrCat("auto is ", running, " here",
-                         running == choice.name ? ": " + choice.why : "")};
+  std::vector<std::string> advice;
+  if (std::string about = SamplerAdvice(study, running); !about.empty()) {
+    advice.push_back(std::move(about));
   }
-  if (running == choice.name || Covers(study)) return {};
-  return {absl::StrCat("sampler: auto would be ", choice.name,
-                       " here, better than ", running, ": ", choice.why)};
+  if (study.spec.warm_start_size() > 0 &&
+      !LearnsFromEarlierStudies(study, running)) {
+    advice.push_back(absl::StrCat("warm_start changes nothing: ", running,
+                                  " does not learn from earlier studies"));
+  }
+  return advice;
 }
 
 }  // namespace frostline

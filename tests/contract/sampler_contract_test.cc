@@ -82,6 +82,22 @@ TEST_P(SamplerContract, ServesTrialsInParallel) {
   Run(ServesTrialsInParallel, kCases / 3);
 }
 
+// A study of fixed rates alone: the same trial again and again.
+TEST_P(SamplerContract, RepeatsTheOnePointOfASpaceWithoutParameters) {
+  SamplerCase one(GetParam(), 1);
+  one.space = Space();
+  const auto sampler =
+      MakeSampler({.name = one.name, .options = {}}, one.space, one.objectives);
+  if (!sampler.ok()) {  // one that covers a space has nothing to cover
+    EXPECT_THAT(sampler, FailsWith(ErrorId::kSamplerInvalid));
+    return;
+  }
+  one.Grow(40);
+  const auto point = one.Propose(**sampler, 40);
+  ASSERT_OK(point);
+  EXPECT_TRUE(point->empty());
+}
+
 // A new sampler is in the suite as soon as the factory knows its name.
 INSTANTIATE_TEST_SUITE_P(Factory, SamplerContract,
                          testing::ValuesIn(SamplerNames()),

@@ -15,7 +15,8 @@ const std::vector<Objective> kTwo = {{"accuracy", Direction::kMaximize},
 Space Modules(int modules) {
   std::vector<Parameter> parameters;
   for (int i = 0; i < modules; ++i) {
-    parameters.push_back({"p" + std::to_string(i), Levels{{0, 1e-5, 1e-4}}, {}});
+    parameters.push_back(
+        {"p" + std::to_string(i), Levels{{0, 1e-5, 1e-4}}, {}});
   }
   return Space(std::move(parameters), {}, std::nullopt);
 }
@@ -29,6 +30,7 @@ TEST(ChooseSampler, TriesEveryPointWhereTheBudgetAllowsIt) {
 TEST(ChooseSampler, LearnsWhereItMustAndOnlyThere) {
   EXPECT_EQ(ChooseSampler(Modules(13), kLoss, 200).name, "levels-gp");
   EXPECT_EQ(ChooseSampler(Modules(13), kTwo, 200).name, "motpe");
+  EXPECT_EQ(ChooseSampler(Modules(65), kLoss, 200).name, "tpe");
   EXPECT_EQ(ChooseSampler(Modules(0), kLoss, 200).name, "random");
 }
 

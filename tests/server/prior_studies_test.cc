@@ -53,7 +53,8 @@ class PriorStudies : public ::testing::Test {
 TEST_F(PriorStudies, BringTheirFinishedTrialsAsPointsOfTheNewSpace) {
   v1::StudySpec spec = Young("studies/old", 0.5).spec();
   // The same rates at other places in the list.
-  auto* const levels = spec.mutable_space()->mutable_modules(0)->mutable_levels();
+  auto* const levels =
+      spec.mutable_space()->mutable_modules(0)->mutable_levels();
   levels->clear_rates();
   for (const double rate : {0.0, 1e-6, 1e-5, 1e-4}) levels->add_rates(rate);
   ASSERT_OK_AND_ASSIGN(const auto priors, Load(spec, kEver));
@@ -85,6 +86,10 @@ TEST_F(PriorStudies, ThatAreUnknownOrUselessAreRefusedByField) {
               FailsAt(ErrorId::kNameInvalid, "warm_start[0].study"));
   EXPECT_THAT(create(Young("studies/old", 1.5)),
               FailsAt(ErrorId::kRequestInvalid, "warm_start[0].weight"));
+  auto twice = Young("studies/old", 0);
+  *twice.mutable_spec()->add_warm_start() = twice.spec().warm_start(0);
+  EXPECT_THAT(create(twice),
+              FailsAt(ErrorId::kRequestInvalid, "warm_start[1].study"));
   auto other = Young("studies/old", 0);
   other.mutable_spec()->mutable_objectives(0)->set_metric("f1");
   EXPECT_THAT(create(other),
@@ -102,8 +107,8 @@ TEST_F(PriorStudies, AreLearntFromAlsoAfterARestart) {
   driver_->AcquireOne("w", "boot-2");
   ASSERT_OK_AND_ASSIGN(auto priors, Load(request.spec(), row.created));
   const CheckedStudy checked = Checked(request.spec());
-  const auto sampler = *MakeSampler(checked.sampler, checked.space,
-                                    checked.objectives, priors);
+  const auto sampler =
+      *MakeSampler(checked.sampler, checked.space, checked.objectives, priors);
   Rng rng(request.spec().seed(), 0);
   EXPECT_TRUE(SamePoint(*sampler->Propose(History(), 0, rng),
                         store_->FindTrial(row.key, 0)->point));

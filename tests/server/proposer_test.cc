@@ -16,7 +16,8 @@ namespace {
 // What a proposer hands over, kept.
 class ProposerTest : public ::testing::Test {
  protected:
-  ProposerTest() : proposer_([this](Proposals made) { Keep(std::move(made)); }) {}
+  ProposerTest()
+      : proposer_([this](Proposals made) { Keep(std::move(made)); }) {}
 
   void Keep(Proposals made) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -26,11 +27,11 @@ class ProposerTest : public ::testing::Test {
   void Open(StudyKey study, const std::string& sampler) {
     v1::StudySpec spec = ExampleSpec();
     spec.mutable_sampler()->set_name(sampler);
-    proposer_.Open(study,
-                   std::make_shared<const CheckedStudy>(
-                       *CheckStudy(spec, ExampleStudy("a", 100).settings(),
-                                   ExampleLease())),
-                   History(), {});
+    proposer_.Open(
+        study,
+        std::make_shared<const CheckedStudy>(*CheckStudy(
+            spec, ExampleStudy("a", 100).settings(), ExampleLease())),
+        History(), {});
   }
 
   std::mutex mutex_;

@@ -54,6 +54,33 @@ TEST_F(SamplerChoiceTest, ADryRunAdvisesWhatWouldBeBetter) {
   EXPECT_THAT(driver_.GetStudy("a"), FailsWith(ErrorId::kStudyNotFound));
 }
 
+TEST_F(SamplerChoiceTest, WhatDoesItsJobGetsNoAdvice) {
+  v1::CreateStudyRequest two = ExampleStudy("a", 5);
+  *two.mutable_spec()->add_objectives() = two.spec().objectives(0);
+  two.mutable_spec()->mutable_objectives(1)->set_metric("f1");
+  two.mutable_spec()->mutable_sampler()->set_name("tpe");  // motpe by itself
+  two.set_validate_only(true);
+  EXPECT_THAT(driver_.Call(&Coordinator::CreateStudy, two)->advice(),
+              IsEmpty());
+  EXPECT_THAT(Create("qmc", 5, true)->advice(), IsEmpty());
+}
+
+TEST_F(SamplerChoiceTest, SaysThatAWarmStartChangesNothing) {
+  ASSERT_OK(Create("random", 1));
+  ASSERT_OK(driver_.Register("w", "boot"));
+  ASSERT_OK(driver_.Finish(driver_.AcquireOne("w", "boot"), 0.5));
+  v1::CreateStudyRequest young = ExampleStudy("b", 5);
+  young.mutable_spec()->add_warm_start()->set_study("studies/a");
+  const auto advice = [&](const std::string& sampler) {
+    young.mutable_spec()->mutable_sampler()->set_name(sampler);
+    young.set_request_id("create-study-request-" + sampler);
+    young.set_validate_only(true);
+    return driver_.Call(&Coordinator::CreateStudy, young)->advice();
+  };
+  EXPECT_THAT(advice("qmc"), ElementsAre(HasSubstr("warm_start")));
+  EXPECT_THAT(advice("levels-gp"), IsEmpty());
+}
+
 TEST_F(SamplerChoiceTest, WhoNamesTheBestGetsNoAdvice) {
   EXPECT_THAT(Create("levels-gp", 8, true)->advice(), IsEmpty());
   EXPECT_THAT(Create("grid", 9, true)->advice(), IsEmpty());
