@@ -99,7 +99,7 @@ double OddValueOfMetric(Rng& rng) {
 
 Point BrokenPoint(Point point, Rng& rng) {
   if (rng.Uniform() < 0.3) point.resize(point.size() + 1, 0.5);
-  if (rng.Uniform() < 0.3) point.pop_back();
+  if (rng.Uniform() < 0.3 && !point.empty()) point.pop_back();
   for (double& value : point) {
     if (rng.Uniform() < 0.5) {
       value = OneOf<double>({-1.0, 0.5, 1e300, kInfinity, kAbsent}, rng);
