@@ -116,12 +116,14 @@ void EffectDraws::WeighDeviations(double widest) {
 
 double EffectDraws::Draw(double noisier, Rng& rng) const {
   if (prior_.size() > kMaxWidth) {
-    return std::max(0.0, mean_ + std::sqrt(noisier) * deviation_ * rng.Normal());
+    return std::max(0.0,
+                    mean_ + std::sqrt(noisier) * deviation_ * rng.Normal());
   }
   const auto at = std::upper_bound(cumulative_.begin(), cumulative_.end(),
                                    rng.Uniform() * cumulative_.back());
-  const std::size_t i = std::min(
-      static_cast<std::size_t>(at - cumulative_.begin()), variances_.size() - 1);
+  const std::size_t i =
+      std::min(static_cast<std::size_t>(at - cumulative_.begin()),
+               variances_.size() - 1);
   const std::size_t n = prior_.size();
   std::vector<double> coefficients(n, 0.0);
   double squares = 0.0;

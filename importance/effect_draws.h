@@ -39,7 +39,7 @@ class EffectDraws {
   std::vector<double> cumulative_;  // their chances, summed
   double log_chance_ = 0.0;
   bool is_even_ = false;  // all of prior_ are the same
-  double mean_ = 0.0;       // of the variance of a wide term
+  double mean_ = 0.0;     // of the variance of a wide term
   double deviation_ = 0.0;
 };
 

@@ -8,6 +8,7 @@
 #include "importance/cube_evaluator.h"
 #include "importance/evaluator.h"
 #include "importance/fanova_evaluator.h"
+#include "importance/levels_evaluator.h"
 #include "importance/ped_evaluator.h"
 #include "importance/selection.h"
 
@@ -30,6 +31,7 @@ struct EvaluatorKind {
 constexpr std::array kEvaluators = {
     EvaluatorKind{"fanova", EvaluateFanova},
     EvaluatorKind{"fanova-optuna", EvaluateFanovaOptuna},
+    EvaluatorKind{"levels", EvaluateLevels},
     EvaluatorKind{"mdi", EvaluateMdi},
     EvaluatorKind{"ped-anova", EvaluatePedAnova, true},
 };

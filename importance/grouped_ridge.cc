@@ -28,8 +28,8 @@ GroupedRidge::GroupedRidge(std::vector<double> targets)
   mean /= static_cast<double>(rows_);
   for (double& target : targets_) target -= mean;
   residuals_ = targets_;
-  target_variance_ = Dot(targets_.data(), targets_.data(), rows_) /
-                     static_cast<double>(rows_);
+  target_variance_ =
+      Dot(targets_.data(), targets_.data(), rows_) / static_cast<double>(rows_);
   noise_ = 0.3 * target_variance_;
 }
 
@@ -49,7 +49,6 @@ void GroupedRidge::AddGroup(std::vector<double> columns) {
   variances_.push_back(0.1 * target_variance_);
 }
 
-// The posterior under the present variances.
 double GroupedRidge::Solve() {
   live_.clear();
   live_variance_.clear();
@@ -95,7 +94,6 @@ void GroupedRidge::FindResiduals() {
   }
 }
 
-// One step of the fixed point; returns how far the variances moved.
 double GroupedRidge::Improve(double squares) {
   const std::size_t n = live_.size();
   std::vector<double> unknown(n, 0.0);  // diagonal of the scaled covariance
@@ -207,8 +205,7 @@ double GroupedRidge::LeftOutR2() const {
       const double part = Dot(&factor_[a * n], at.data(), a + 1);
       leverage += part * part;
     }
-    const double error =
-        residuals_[row] / std::max(1.0 - leverage, 1e-9);
+    const double error = residuals_[row] / std::max(1.0 - leverage, 1e-9);
     const double distance = targets_[row] / others;
     missed += error * error;
     whole += distance * distance;

@@ -4,8 +4,9 @@
 //
 // Least squares with a normal prior on the coefficients of each group of
 // columns, the groups' variances and that of the noise taken from the data by
-// restricted maximum likelihood (MacKay's fixed point, "Bayesian Interpolation",
-// 1992). A group of which the data show nothing gets the variance 0.
+// restricted maximum likelihood (MacKay's fixed point, "Bayesian
+// Interpolation", 1992). A group of which the data show nothing gets the
+// variance 0.
 #ifndef FROSTLINE_IMPORTANCE_GROUPED_RIDGE_H_
 #define FROSTLINE_IMPORTANCE_GROUPED_RIDGE_H_
 
@@ -46,19 +47,21 @@ class GroupedRidge {
   double LeftOutR2() const;
 
  private:
+  // The posterior under the present variances; sum of squared residuals.
   double Solve();
-  double Improve(double change);
+  // One step of the fixed point; how far the variances moved.
+  double Improve(double squares);
   void FindResiduals();
   const double* Column(std::size_t i) const { return &values_[i * rows_]; }
 
   std::size_t rows_;
   std::vector<double> targets_;  // less their mean
   double target_variance_ = 0.0;
-  std::vector<double> values_;               // columns
-  std::vector<std::vector<double>> gram_;    // row i has the columns up to i
-  std::vector<double> products_;             // of columns and targets
-  std::vector<std::size_t> begins_ = {0};    // groups' first columns, and end
-  std::vector<double> variances_;            // of groups
+  std::vector<double> values_;             // columns
+  std::vector<std::vector<double>> gram_;  // row i has the columns up to i
+  std::vector<double> products_;           // of columns and targets
+  std::vector<std::size_t> begins_ = {0};  // groups' first columns, and end
+  std::vector<double> variances_;          // of groups
   double noise_ = 0.0;
   double freedom_ = 1.0;
   std::vector<double> residuals_;

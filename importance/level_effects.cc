@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "importance/statistics.h"
 
@@ -100,10 +101,9 @@ void LevelEffects::AddMainEffects() {
   }
   std::vector<std::size_t> order(axes_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) {
-                     return evidence[a] > evidence[b];
-                   });
+  std::stable_sort(
+      order.begin(), order.end(),
+      [&](std::size_t a, std::size_t b) { return evidence[a] > evidence[b]; });
   std::size_t columns = 0;
   std::vector<bool> enters(axes_.size(), false);
   for (const std::size_t i : order) {
@@ -125,24 +125,29 @@ void LevelEffects::Weigh() {
 bool LevelEffects::AddStrongest() {
   Weigh();
   double pairs = 0.0;
-  for (const LeftOutTerm& one : left_out_) pairs += one.term.size() == 2;
+  for (const LeftOutTerm& one : left_out_) {
+    pairs += one.term.size() == 2 ? 1.0 : 0.0;
+  }
   const double triples = static_cast<double>(left_out_.size()) - pairs;
   std::stable_sort(left_out_.begin(), left_out_.end(),
                    [](const LeftOutTerm& a, const LeftOutTerm& b) {
                      return a.evidence.log_p < b.evidence.log_p;
                    });
   std::size_t added = 0;
-  std::erase_if(left_out_, [&](const LeftOutTerm& one) {
-    const double chance = one.term.size() == 2 ? kFalsePairs / pairs
-                                               : kFalseTriples / triples;
-    const bool enters =
-        added < kTermsPerRound && one.evidence.deviation > 0.0 &&
+  std::vector<LeftOutTerm> still_out;
+  for (LeftOutTerm& one : left_out_) {
+    const double chance =
+        one.term.size() == 2 ? kFalsePairs / pairs : kFalseTriples / triples;
+    if (added < kTermsPerRound && one.evidence.deviation > 0.0 &&
         one.evidence.log_p < std::log(chance) &&
-        ridge_.columns() + WidthOf(axes_, one.term) <= kMaxColumns;
-    if (enters) AddTerm(one.term);
-    added += enters;
-    return enters;
-  });
+        ridge_.columns() + WidthOf(axes_, one.term) <= kMaxColumns) {
+      AddTerm(one.term);
+      ++added;
+    } else {
+      still_out.push_back(std::move(one));
+    }
+  }
+  left_out_ = std::move(still_out);
   return added > 0;
 }
 
@@ -178,8 +183,7 @@ std::vector<double> LevelEffects::Curve(std::size_t t) const {
 }
 
 double LevelEffects::AmplitudeVariance() const {
-  const double left =
-      static_cast<double>(rows_) - ridge_.degrees_of_freedom();
+  const double left = static_cast<double>(rows_) - ridge_.degrees_of_freedom();
   return ridge_.noise() / std::max(left, 1.0);
 }
 

@@ -24,9 +24,8 @@ void CutCounted(const MeasuredAxis& axis, const std::vector<double>& codes,
   const std::size_t before = cut.masses.size();
   cut.masses.resize(before + static_cast<std::size_t>(cells), 0.0);
   const auto cell_of = [&](double code) {
-    return before + static_cast<std::size_t>(
-                        std::clamp(std::floor(code * cells / values), 0.0,
-                                   cells - 1.0));
+    return before + static_cast<std::size_t>(std::clamp(
+                        std::floor(code * cells / values), 0.0, cells - 1.0));
   };
   for (double code = 0.0; code < values; ++code) {
     cut.masses[cell_of(code)] +=
@@ -48,8 +47,7 @@ void CutRange(const MeasuredAxis& axis, const std::vector<double>& codes,
   }
   for (std::size_t i = 0; i < codes.size(); ++i) {
     if (codes[i] < 0.0) continue;
-    const double stretch =
-        std::min(std::floor(codes[i] * count), count - 1.0);
+    const double stretch = std::min(std::floor(codes[i] * count), count - 1.0);
     cut.cell_of_row[i] =
         static_cast<std::uint16_t>(before + static_cast<std::size_t>(stretch));
   }
@@ -80,10 +78,9 @@ void CutChoices(const MeasuredAxis& axis, const std::vector<double>& codes,
   for (const double code : codes) ++tried[static_cast<std::size_t>(code)];
   std::vector<std::size_t> order(masses.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) {
-                     return tried[a] > tried[b];
-                   });
+  std::stable_sort(
+      order.begin(), order.end(),
+      [&](std::size_t a, std::size_t b) { return tried[a] > tried[b]; });
   const std::size_t cells = std::min(masses.size(), kMaxEffectCells);
   std::vector<std::size_t> cell_of(masses.size());
   for (std::size_t k = 0; k < order.size(); ++k) {
@@ -95,8 +92,8 @@ void CutChoices(const MeasuredAxis& axis, const std::vector<double>& codes,
     cut.masses[cell_of[k]] += masses[k];
   }
   for (std::size_t i = 0; i < codes.size(); ++i) {
-    cut.cell_of_row[i] = static_cast<std::uint16_t>(
-        cell_of[static_cast<std::size_t>(codes[i])]);
+    cut.cell_of_row[i] =
+        static_cast<std::uint16_t>(cell_of[static_cast<std::size_t>(codes[i])]);
   }
 }
 
@@ -154,8 +151,9 @@ void MakeBasis(EffectAxis& axis, bool smooth) {
     axis.prior.push_back(eigen.values[kept[f]] / whole);
     for (std::size_t a = 0; a < n; ++a) {
       if (axis.masses[a] <= kNothing) continue;
-      axis.basis[a * kept.size() + f] = eigen.vectors[kept[f] * n + a] *
-                                        std::sqrt(axis.prior[f] / axis.masses[a]);
+      axis.basis[a * kept.size() + f] =
+          eigen.vectors[kept[f] * n + a] *
+          std::sqrt(axis.prior[f] / axis.masses[a]);
     }
   }
   for (std::size_t a = 0; a < n; ++a) {

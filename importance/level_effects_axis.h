@@ -3,11 +3,11 @@
 // File: level_effects_axis.h
 //
 // One parameter as level effects see it: cells (a level, a choice, a stretch of
-// a range, frozen, absent), each with its share of the space, and functions over
-// the cells that are orthonormal under that measure and orthogonal to the
-// constant. So the variance of an effect is the sum of its squared coefficients,
-// and effects of different terms (one, two or three parameters) are orthogonal:
-// the ANOVA decomposition is read off, not computed.
+// a range, frozen, absent), each with its share of the space, and functions
+// over the cells that are orthonormal under that measure and orthogonal to the
+// constant. So the variance of an effect is the sum of its squared
+// coefficients, and effects of different terms (one, two or three parameters)
+// are orthogonal: the ANOVA decomposition is read off, not computed.
 #ifndef FROSTLINE_IMPORTANCE_LEVEL_EFFECTS_AXIS_H_
 #define FROSTLINE_IMPORTANCE_LEVEL_EFFECTS_AXIS_H_
 

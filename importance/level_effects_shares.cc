@@ -31,8 +31,8 @@ void DrawTogether(std::vector<double>& variances, double uncertainty) {
     return -0.5 * (n - 1.0) * std::log(whole) - 0.5 * squares / whole;
   };
   // Where the likelihood is largest: its level is taken out of the weights.
-  const double top = log_likelihood(
-      std::max(uncertainty, squares / std::max(n - 1.0, 1.0)));
+  const double top =
+      log_likelihood(std::max(uncertainty, squares / std::max(n - 1.0, 1.0)));
   double weights = 0.0;
   double shrinkage = 0.0;
   for (int k = 0; k < kSpreads; ++k) {
@@ -79,7 +79,9 @@ struct Rest {
   double none = 1.0;
 };
 
-double NormalBelow(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
+double NormalBelow(double z) {
+  return 0.5 * std::erfc(-z / std::numbers::sqrt2);
+}
 
 void WeighNone(Rest& rest) {
   if (!(rest.deviation > 0.0) || !(rest.most > 0.0)) return;
@@ -173,8 +175,7 @@ std::vector<EffectShares> DrawShares(const LevelEffects& model, int count,
     for (const EffectDraws& one : draws) {
       variances.push_back(one.Draw(noisier, rng));
     }
-    drawn.push_back(
-        Assemble(model, std::move(variances), DrawRest(rest, rng)));
+    drawn.push_back(Assemble(model, std::move(variances), DrawRest(rest, rng)));
   }
   return drawn;
 }

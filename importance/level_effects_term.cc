@@ -114,11 +114,11 @@ TermEvidence WeighTerm(const std::vector<EffectAxis>& axes,
     sums[cell] += residuals[row];
   }
   const double n = static_cast<double>(residuals.size());
-  const double noise = Dot(residuals.data(), residuals.data(),
-                           residuals.size()) / n;
+  const double noise =
+      Dot(residuals.data(), residuals.data(), residuals.size()) / n;
   const double trace = KernelTrace(axes, term, counts);
-  const double squares = Dot(
-      counts.data(), TimesKernels(axes, term, counts, true).data(), cells);
+  const double squares =
+      Dot(counts.data(), TimesKernels(axes, term, counts, true).data(), cells);
   const double quadratic =
       Dot(sums.data(), TimesKernels(axes, term, sums, false).data(), cells);
   const double freedom = squares - trace * trace / n;
@@ -130,8 +130,7 @@ TermEvidence WeighTerm(const std::vector<EffectAxis>& axes,
   evidence.deviation = noise * std::sqrt(2.0 / freedom);
   // A chi-squared with the quadratic form's own mean and variance.
   const double scale = freedom / trace;
-  evidence.log_p =
-      LogChiSquaredTail(quadratic / noise / scale, trace / scale);
+  evidence.log_p = LogChiSquaredTail(quadratic / noise / scale, trace / scale);
   return evidence;
 }
 

@@ -104,10 +104,10 @@ std::vector<PairImportance> RankPairs(const LevelEffects& model,
   for (std::size_t t = 0; t < model.terms().size(); ++t) {
     const EffectTerm& term = model.terms()[t];
     if (term.size() != 2) continue;
-    pairs.push_back(
-        {static_cast<int>(term[0]), static_cast<int>(term[1]),
-         IntervalOf(shares, drawn,
-                    [t](const EffectShares& s) { return s.terms[t]; })});
+    pairs.push_back({static_cast<int>(term[0]), static_cast<int>(term[1]),
+                     IntervalOf(shares, drawn, [t](const EffectShares& s) {
+                       return s.terms[t];
+                     })});
   }
   for (const LeftOutTerm& one : model.left_out()) {
     if (one.term.size() != 2) continue;
@@ -155,10 +155,9 @@ absl::StatusOr<Report> EvaluateLevels(const Space& space,
   report.trials_left_out = selection.left_out;
   report.parameters = DescribeParameters(model, shares, drawn);
   if (options.pairs) report.pairs = RankPairs(model, shares, drawn);
-  report.unexplained =
-      IntervalOf(shares, drawn, [&model](const EffectShares& s) {
-        return Unexplained(model, s);
-      });
+  report.unexplained = IntervalOf(
+      shares, drawn,
+      [&model](const EffectShares& s) { return Unexplained(model, s); });
   report.out_of_bag_r2 = model.ridge().LeftOutR2();
   report.noise_variance = NoiseVariance(selection);
   report.warnings = FindWarnings(space, data);

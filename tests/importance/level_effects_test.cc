@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
+#include <vector>
 
 #include "importance/dataset.h"
 #include "importance/level_effects_shares.h"
@@ -22,7 +24,8 @@ LevelEffects ModelOf(const Space& space, const std::vector<Point>& points,
   std::vector<EffectAxis> axes;
   for (std::size_t i = 0; i < measured.size(); ++i) {
     std::vector<double> codes;
-    for (const Point& point : points) codes.push_back(measured[i].CodeOf(point[i]));
+    for (const Point& point : points)
+      codes.push_back(measured[i].CodeOf(point[i]));
     axes.push_back(MakeEffectAxis(measured[i], codes));
   }
   return LevelEffects(std::move(axes), targets);
@@ -154,8 +157,7 @@ TEST(LevelEffects, OneTrialOrAConstantTargetExplainsNothing) {
 
 TEST(LevelEffects, NoiseAloneIsNotPredictedAndHasNoStrongEffect) {
   const Space space = LevelSpace(5, 7);
-  const Trials trials =
-      Draw(space, 300, 1.0, [](const Point&) { return 0.0; });
+  const Trials trials = Draw(space, 300, 1.0, [](const Point&) { return 0.0; });
   const LevelEffects model = ModelOf(space, trials.points, trials.targets);
   EXPECT_LT(model.ridge().LeftOutR2(), 0.05);
   EXPECT_LT(SharesOf(model).variance, 0.1);
@@ -200,7 +202,8 @@ TEST(LevelEffects, CellsHaveTheMeasureOfTheSpaceAndFunctionsAreOrthonormal) {
   const std::vector<double> first_masses = {kFrozenMass, 0.5, 0.5};
   for (std::size_t i = 0; i < 3; ++i) {
     std::vector<double> codes;
-    for (const Point& p : trials.points) codes.push_back(measured[i].CodeOf(p[i]));
+    for (const Point& p : trials.points)
+      codes.push_back(measured[i].CodeOf(p[i]));
     const EffectAxis axis = MakeEffectAxis(measured[i], codes);
     double whole = 0.0;
     for (const double mass : axis.masses) whole += mass;
@@ -213,7 +216,8 @@ TEST(LevelEffects, CellsHaveTheMeasureOfTheSpaceAndFunctionsAreOrthonormal) {
         for (std::size_t c = 0; c < axis.cells(); ++c) {
           const double value = axis.basis[c * axis.functions + f];
           mean += axis.masses[c] * value;
-          product += axis.masses[c] * value * axis.basis[c * axis.functions + g];
+          product +=
+              axis.masses[c] * value * axis.basis[c * axis.functions + g];
         }
         EXPECT_NEAR(mean, 0.0, 1e-9);
         EXPECT_NEAR(product, f == g ? axis.prior[f] : 0.0, 1e-9);
@@ -248,9 +252,8 @@ TEST(LevelEffects, FrozenIsToldFromAllRates) {
 
 TEST(LevelEffects, ManyParametersStayWithinTheColumnsThatAreAffordable) {
   const Space space = LevelSpace(120, 7);
-  const Trials trials = Draw(space, 150, 0.3, [](const Point& p) {
-    return 2.0 * Linear(p[100]);
-  });
+  const Trials trials = Draw(
+      space, 150, 0.3, [](const Point& p) { return 2.0 * Linear(p[100]); });
   const LevelEffects model = ModelOf(space, trials.points, trials.targets);
   EXPECT_LE(model.ridge().columns(), 512u);
   const EffectShares shares = SharesOf(model);
@@ -261,10 +264,9 @@ TEST(LevelEffects, ManyParametersStayWithinTheColumnsThatAreAffordable) {
 
 TEST(LevelEffects, TheReportHasIntervalsPairsAndDirections) {
   const Space space = LevelSpace(4, 7);
-  const History history =
-      UniformTrials(space, 300, [](const Point& p, Rng& rng) {
-        return Paired(p) + 0.3 * rng.Normal();
-      });
+  const History history = UniformTrials(
+      space, 300,
+      [](const Point& p, Rng& rng) { return Paired(p) + 0.3 * rng.Normal(); });
   std::vector<const Point*> points;
   std::vector<double> losses;
   for (const Observation& trial : history.trials()) {

@@ -8,13 +8,13 @@
 //                                of main effects in parts of their sum
 //   rank_right.dD.nN.E           of those with distinct shares: all in order
 //   mae_inter.dD.nN.E            as mae, cases with interactions
-//   mae_pairs.dD.nN.E            these cases' pairs: mean |difference| of shares
-//   mae_log.CASE.nN.noise30.E    four equal log-uniform rates
+//   mae_pairs.dD.nN.E            these cases' pairs: mean |difference| of
+//   shares mae_log.CASE.nN.noise30.E    four equal log-uniform rates
 //   coverage95.nN                95 % intervals of the default that hold a main
 //                                effect of at least .01; d = 7, half additive;
 //                                also coverage80, and .additive, .inter alone
 //
-// E: default, fanova-optuna, mdi. --truths FILE takes another file.
+// E: default, levels, fanova-optuna, mdi. --truths FILE takes another file.
 #include <algorithm>
 #include <cmath>
 #include <exception>
@@ -22,6 +22,7 @@
 #include <iostream>
 #include <limits>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -47,9 +48,8 @@ class Means {
     ++counts_[key];
   }
   double Of(const std::string& key) const {
-    return sums_.count(key) == 0
-               ? std::numeric_limits<double>::quiet_NaN()
-               : sums_.at(key) / counts_.at(key);
+    return sums_.count(key) == 0 ? std::numeric_limits<double>::quiet_NaN()
+                                 : sums_.at(key) / counts_.at(key);
   }
   void Print(const Bench& bench) const {
     for (const auto& [key, sum] : sums_) bench.Figure(key, Of(key));
@@ -129,8 +129,8 @@ Report Evaluated(const Space& space, const History& history,
   EvaluateOptions options;
   if (evaluator != "default") options.evaluator = evaluator;
   if (!intervals) options.bootstraps = 0;
-  const auto report = Evaluate(
-      space, {{"score", Direction::kMaximize}}, history, options);
+  const auto report =
+      Evaluate(space, {{"score", Direction::kMaximize}}, history, options);
   if (!report.ok()) {
     throw std::runtime_error(std::string(report.status().message()));
   }
@@ -150,9 +150,9 @@ double PairDifference(const Truth& truth, const Report& report) {
   for (const PairImportance& pair : report.pairs) {
     double share = 0.0;
     for (const TruthTerm& term : truth.terms) {
-      if (term.axes == std::vector<std::size_t>{
-                           static_cast<std::size_t>(pair.first),
-                           static_cast<std::size_t>(pair.second)}) {
+      if (term.axes ==
+          std::vector<std::size_t>{static_cast<std::size_t>(pair.first),
+                                   static_cast<std::size_t>(pair.second)}) {
         share += term.share;
       }
     }
@@ -206,15 +206,15 @@ void MeasureRates(int trials, int seeds,
        }}};
   for (const auto& [name, shape] : shapes) {
     for (int seed = 0; seed < seeds; ++seed) {
-      const History history = NoisyTrials(
-          space, trials, SeedOf(name, seed),
-          [&shape = shape](const Point& point) {
-            double sum = 0.0;
-            for (const double rate : point) {
-              sum += shape(std::log10(rate / 1e-10) / 5.0);
-            }
-            return sum;
-          });
+      const History history =
+          NoisyTrials(space, trials, SeedOf(name, seed),
+                      [&shape = shape](const Point& point) {
+                        double sum = 0.0;
+                        for (const double rate : point) {
+                          sum += shape(std::log10(rate / 1e-10) / 5.0);
+                        }
+                        return sum;
+                      });
       for (const std::string& evaluator : evaluators) {
         const Report report = Evaluated(space, history, evaluator, false);
         means.Add("mae_log." + name + ".n" + std::to_string(trials) +
@@ -265,9 +265,9 @@ void PrintCoverage(const Bench& bench, const std::vector<Truth>& truths,
   means.Print(bench);
   for (const std::string key : {"coverage95", "coverage80"}) {
     const std::string start = key + ".n" + std::to_string(trials);
-    bench.Figure(start, (means.Of(start + ".additive") +
-                         means.Of(start + ".inter")) /
-                            2.0);
+    bench.Figure(
+        start,
+        (means.Of(start + ".additive") + means.Of(start + ".inter")) / 2.0);
   }
 }
 
@@ -277,7 +277,8 @@ void Run(const Bench& bench) {
                            : bench.file());
   const int seeds = bench.quick() ? 3 : 10;
   std::vector<std::string> evaluators = {"default"};
-  if (!bench.quick()) evaluators.insert(evaluators.end(), {"fanova-optuna", "mdi"});
+  if (!bench.quick())
+    evaluators.insert(evaluators.end(), {"levels", "fanova-optuna", "mdi"});
   for (const int trials : {100, 300, 1000}) {
     Means means;
     for (const Truth& truth : truths) {

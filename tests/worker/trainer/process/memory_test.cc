@@ -35,7 +35,7 @@ std::uint64_t PeakAddressSpace(pid_t pid) {
 // Or shows what was said instead.
 MATCHER(Succeeds, "") { return arg["state"] == "succeeded"; }
 
-constexpr std::uint64_t kRoom = std::uint64_t{128} << 20;
+constexpr std::uint64_t kRoom = std::uint64_t{256} << 20;
 
 class Memory : public ::testing::Test {
  protected:
@@ -78,7 +78,7 @@ TEST_F(Memory, ADataSetThatDoesNotFitFailsItsTrialAlone) {
   if (kWatched) GTEST_SKIP();
   const std::string rows = Reviews(5'000, 5);
   std::string huge = rows;
-  for (int i = 0; i < 300; ++i) huge += rows.substr(rows.find('\n') + 1);
+  for (int i = 0; i < 600; ++i) huge += rows.substr(rows.find('\n') + 1);
   world_.AddData("huge", "format: tsv",
                  {{"train", huge}, {"validation", Reviews(9, 4)}});
   world_.Write();
