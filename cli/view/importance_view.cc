@@ -42,12 +42,15 @@ std::string Caption(const v1::ImportanceReport& report) {
 std::string Footer(const v1::ImportanceReport& report) {
   std::string text = absl::StrCat(
       "\nunexplained:    ", Percent(report.unexplained().value()), "\n");
-  absl::StrAppend(&text, "out-of-bag R2:  ",
-                  absl::StrFormat("%.2f", report.out_of_bag_r2()),
-                  report.out_of_bag_r2() < kBelieveLittle
-                      ? "  (below 0.3: believe little of this)"
-                      : "",
-                  "\n");
+  // An evaluator that predicts nothing has none.
+  if (!std::isnan(report.out_of_bag_r2())) {
+    absl::StrAppend(&text, "out-of-bag R2:  ",
+                    absl::StrFormat("%.2f", report.out_of_bag_r2()),
+                    report.out_of_bag_r2() < kBelieveLittle
+                        ? "  (below 0.3: believe little of this)"
+                        : "",
+                    "\n");
+  }
   if (!report.stability().sentence().empty()) {
     absl::StrAppend(&text, "stability:      ",
                     CleanText(report.stability().sentence(), kMaxSentence),

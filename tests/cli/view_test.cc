@@ -120,6 +120,8 @@ TEST(ImportanceView, SaysHowMuchToBelieve) {
   EXPECT_THAT(text, HasSubstr("few trials"));
   report.set_out_of_bag_r2(0.8);
   EXPECT_THAT(RenderImportance(report, 0), Not(HasSubstr("believe little")));
+  report.set_out_of_bag_r2(std::nan(""));
+  EXPECT_THAT(RenderImportance(report, 0), Not(HasSubstr("R2")));
 }
 
 }  // namespace
