@@ -3,7 +3,7 @@
 // File: task_pool.h
 //
 // Threads for work off the commit loop. One thread runs its tasks in the order
-// of posting (the proposer's); several start them in that order (readers of
+// of posting; several start them in that order (the proposer's, readers of
 // snapshots: lists, curves, importance).
 #ifndef FROSTLINE_SERVER_TASK_POOL_H_
 #define FROSTLINE_SERVER_TASK_POOL_H_
