@@ -44,6 +44,7 @@ NativeTpe::NativeTpe(const TpeOptions& options, const SamplerInput& input)
 
 absl::StatusOr<Point> NativeTpe::Propose(const History& history,
                                          std::int64_t number, Rng& rng) {
+  if (space_.size() == 0) return Point();  // there is nothing to choose
   table_.CatchUp(history);
   std::size_t results = table_.results();
   const Observation* const own = history.Find(number);

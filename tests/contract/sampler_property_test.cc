@@ -12,6 +12,12 @@
 namespace frostline {
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kSlower = 10;  // so many times fewer cases then
+#else
+constexpr std::uint64_t kSlower = 1;
+#endif
+
 // The cheaper a sampler and the more it looks at, the more it gets.
 std::uint64_t HistoriesFor(const std::string& sampler) {
   static const std::map<std::string, std::uint64_t> kShare = {
@@ -52,7 +58,7 @@ class SamplerProperty : public testing::TestWithParam<Searcher> {};
 TEST_P(SamplerProperty, ProposesAPointOfTheSpaceWhateverTheHistory) {
   const auto& [name, options] = GetParam();
   const std::uint64_t histories = options.empty() ? HistoriesFor(name) : 3'000;
-  for (std::uint64_t seed = 0; seed < histories; ++seed) {
+  for (std::uint64_t seed = 0; seed < histories / kSlower; ++seed) {
     SamplerCase one(name, 1'000'000 + seed);
     one.options = options;
     one.Grow(static_cast<int>(one.rng.Below(28)));
