@@ -71,8 +71,7 @@ absl::Status Coordinator::Impl::LoadStudy(const StudyRow& row,
         {{"study", row.id}, {"error", std::string(stored.status().message())}});
     return absl::OkStatus();
   }
-  const auto checked =
-      std::make_shared<const CheckedStudy>(*std::move(stored));
+  const auto checked = std::make_shared<const CheckedStudy>(*std::move(stored));
   StudyBook book(row, checked);
   History history;
   RETURN_IF_ERROR(ForEachTrial(

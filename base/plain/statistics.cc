@@ -15,8 +15,8 @@ double Quantile(std::vector<double> values, double q) {
   const std::size_t above = std::min(below + 1, values.size() - 1);
   // Of two infinities there is no difference to go along.
   if (values[below] == values[above]) return values[below];
-  return values[below] + (place - static_cast<double>(below)) *
-                             (values[above] - values[below]);
+  return values[below] +
+         (place - static_cast<double>(below)) * (values[above] - values[below]);
 }
 
 std::vector<double> MeanRanks(const std::vector<double>& values) {

@@ -90,7 +90,8 @@ double OddNumber(Rng& rng) {
   return rng.Uniform() < 0.3 ? OneOf(kNumbers, rng) : rng.Normal();
 }
 
-// No store keeps a value that is not finite; a sampler survives it all the same.
+// No store keeps a value that is not finite; a sampler survives it all the
+// same.
 double OddValueOfMetric(Rng& rng) {
   return rng.Uniform() < 0.05
              ? OneOf<double>({kAbsent, kInfinity, -kInfinity}, rng)

@@ -47,8 +47,8 @@ class SearchRun {
   std::unique_ptr<Sampler> Make() const {
     SamplerSpec spec = setup_.sampler;
     spec.seed = setup_.seed;
-    return Made(MakeSampler(spec, objective_.space,
-                            {{"loss", Direction::kMinimize}}));
+    return Made(
+        MakeSampler(spec, objective_.space, {{"loss", Direction::kMinimize}}));
   }
 
   bool Start(int number) {

@@ -25,9 +25,9 @@ TEST(TranslatePoint, ARateKeepsItsMeaningAmongOtherLevels) {
 }
 
 TEST(TranslatePoint, AnotherFixedRateIsAnotherTraining) {
-  EXPECT_EQ(TranslatePoint(Layers({0, 1e-5}, 1e-3), {0, 1},
-                           Layers({0, 1e-5}, 1e-4)),
-            std::nullopt);
+  EXPECT_EQ(
+      TranslatePoint(Layers({0, 1e-5}, 1e-3), {0, 1}, Layers({0, 1e-5}, 1e-4)),
+      std::nullopt);
 }
 
 TEST(TranslatePoint, AFixedRateIsAValueWhereItIsSearched) {

@@ -42,7 +42,7 @@ struct ModelConfig {
   double token_dropout = 0.1;     // before the head of tokens
   double initializer_range = 0.02;
   std::vector<std::string> labels;  // by class, empty when it names none
-  LoraSpec lora;  // of a trial; no config.json has one
+  LoraSpec lora;                    // of a trial; no config.json has one
 
   std::int64_t head_size() const { return hidden / heads; }
   // RoBERTa counts positions from behind its padding id.
