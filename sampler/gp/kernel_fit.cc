@@ -50,8 +50,9 @@ KernelParameters FitKernel(const std::vector<LevelAxis>& axes,
                            std::span<const double> targets,
                            const KernelPrior& prior, int steps) {
   KernelParameters at = prior.mean, best = at;
-  KernelParameters gradient, before(at.size(), 0.0);
-  std::vector<double> stride(at.size(), 0.3);
+  KernelParameters gradient, before = at, stride = at;
+  std::fill(before.begin(), before.end(), 0.0);
+  std::fill(stride.begin(), stride.end(), 0.3);
   double best_value = 0.0;
   for (int step = 0; step <= steps; ++step) {
     const double value = LogPosterior(axes, rows, targets, prior, at, gradient);
