@@ -50,11 +50,12 @@ std::string SamplerAdvice(const CheckedStudy& study,
 
 }  // namespace
 
-void WritePick(const CheckedStudy& study, v1::StudySpec& spec) {
-  if (spec.sampler().name() != kAuto) return;
-  // Nothing happens when a pick is there.
-  spec.mutable_sampler()->mutable_options()->insert(
-      {kPickOption, ChoiceFor(study).name});
+bool WritePick(const CheckedStudy& study, v1::StudySpec& spec) {
+  if (spec.sampler().name() != kAuto) return false;
+  return spec.mutable_sampler()
+      ->mutable_options()
+      ->insert({kPickOption, ChoiceFor(study).name})
+      .second;  // false when a pick is there
 }
 
 std::string ResolvedSampler(const CheckedStudy& study) {

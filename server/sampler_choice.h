@@ -15,8 +15,9 @@
 namespace frostline {
 
 // Writes into `spec` what "auto" picks for this study, unless that is written
-// there already. From then on it is a part of the study and never changes.
-void WritePick(const CheckedStudy& study, v1::StudySpec& spec);
+// there already; whether it did. From then on it is a part of the study and
+// never changes.
+bool WritePick(const CheckedStudy& study, v1::StudySpec& spec);
 
 // The name of the sampler that does the work.
 std::string ResolvedSampler(const CheckedStudy& study);

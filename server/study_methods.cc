@@ -115,9 +115,10 @@ absl::StatusOr<v1::CreateStudyReply> Coordinator::Impl::CreateStudy(
   while (spec.seed() == 0) spec.set_seed(seeds_.Next());
   ASSIGN_OR_RETURN(CheckedStudy checked,
                    CheckStudy(spec, request.settings(), DefaultLease()));
-  WritePick(checked, spec);
-  ASSIGN_OR_RETURN(checked,
-                   CheckStudy(spec, request.settings(), DefaultLease()));
+  if (WritePick(checked, spec)) {  // whose options may be others
+    ASSIGN_OR_RETURN(checked,
+                     CheckStudy(spec, request.settings(), DefaultLease()));
+  }
   checked.pruner.study = request.study_id();
   StudyRow row;
   row.id = request.study_id();

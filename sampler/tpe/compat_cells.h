@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "sampler/tpe/numeric_axis.h"
+#include "sampler/tpe/compat_kernels.h"
 
 namespace frostline {
 
@@ -23,7 +23,7 @@ class CompatCells {
   CompatCells(const NumericRange& range,
               const std::vector<NumericKernel>& kernels);
 
-  // As KernelAxis::AddLogDensity.
+  // Adds ln p_k(value) to sums[k] for every kernel k.
   void AddLogDensity(double value, std::span<double> sums);
 
  private:

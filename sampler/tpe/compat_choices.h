@@ -2,7 +2,9 @@
 //
 // File: compat_choices.h
 //
-// choice_axis.h with Optuna's rounding.
+// One parameter without order in a mixture: p(c) of a kernel is a floor that
+// falls with the number of kernels, and 1 more where c was observed
+// (categorical kernel of Aitchison and Aitken, 1976), with Optuna's rounding.
 #ifndef FROSTLINE_SAMPLER_TPE_COMPAT_CHOICES_H_
 #define FROSTLINE_SAMPLER_TPE_COMPAT_CHOICES_H_
 

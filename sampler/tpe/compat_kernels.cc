@@ -7,6 +7,44 @@
 #include "sampler/tpe/numpy_sort.h"
 
 namespace frostline {
+namespace {
+
+// A kernel reaches to the farther of its neighbours, the box's ends being
+// neighbours too, unless it is the outermost of several. Never narrower than
+// a share of the box that shrinks with the number of kernels ("magic clip").
+double WidthOf(const NumericRange& range, const std::vector<double>& sorted,
+               std::size_t i) {
+  const std::size_t n = sorted.size();
+  const double left =
+      i > 0 ? sorted[i] - sorted[i - 1] : sorted[i] - range.box_lo;
+  const double right =
+      i + 1 < n ? sorted[i + 1] - sorted[i] : range.box_hi - sorted[i];
+  double sigma = std::max(left, right);
+  if (n >= 2 && i == 0) sigma = right;
+  if (n >= 2 && i + 1 == n) sigma = left;
+  const double width = range.box_hi - range.box_lo;
+  return std::clamp(
+      sigma, width / std::min(100.0, 2.0 + static_cast<double>(n)), width);
+}
+
+// `order`: indices of the places from low to high.
+std::vector<NumericKernel> FitInOrder(const NumericRange& range,
+                                      const std::vector<double>& places,
+                                      const std::vector<std::size_t>& order) {
+  const std::size_t n = places.size();
+  std::vector<double> sorted;
+  sorted.reserve(n);
+  for (const std::size_t k : order) sorted.push_back(places[k]);
+  std::vector<NumericKernel> kernels(n + 1);
+  for (std::size_t i = 0; i < n; ++i) {
+    kernels[order[i]] = {sorted[i], WidthOf(range, sorted, i)};
+  }
+  kernels[n] = {0.5 * (range.box_lo + range.box_hi),
+                range.box_hi - range.box_lo};
+  return kernels;
+}
+
+}  // namespace
 
 std::vector<NumericKernel> FitCompatKernels(const NumericRange& range,
                                             const std::vector<double>& observed,
@@ -16,7 +54,7 @@ std::vector<NumericKernel> FitCompatKernels(const NumericRange& range,
   places.reserve(observed.size());
   for (const double value : observed) places.push_back(range.ToBox(value));
   std::vector<NumericKernel> kernels =
-      FitKernelsInOrder(range, places, NumpyArgSort(places));
+      FitInOrder(range, places, NumpyArgSort(places));
   if (width == KernelWidth::kNeighbours) return kernels;
   const auto n = static_cast<double>(observed.size());
   const double box = range.box_hi - range.box_lo;

@@ -9,9 +9,15 @@
 #include <cstddef>
 #include <vector>
 
-#include "sampler/tpe/numeric_axis.h"
+#include "sampler/numeric_range.h"
 
 namespace frostline {
+
+// A normal on the line of NumericRange, before it is cut to the box.
+struct NumericKernel {
+  double mu = 0.0;
+  double sigma = 0.0;
+};
 
 enum class KernelWidth {
   kNeighbours,  // the gap to the farther neighbour

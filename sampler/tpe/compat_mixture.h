@@ -2,10 +2,12 @@
 //
 // File: compat_mixture.h
 //
-// Optuna's Parzen estimator to the last bit that decides: the densities of
-// parzen.h, added and sorted in NumPy's order (numpy_sum.h, numpy_sort.h),
-// drawn from its stream in Optuna's order: the kernels, then the choices
-// parameter by parameter, then all numeric parameters.
+// Optuna's Parzen estimator to the last bit that decides: how the parameters of
+// one block are distributed among a set of trials, as a weighted mixture with
+// one kernel per trial and a prior. A kernel is the product of its axes. Added
+// and sorted in NumPy's order (numpy_sum.h, numpy_sort.h), drawn from its
+// stream in Optuna's order: the kernels, then the choices parameter by
+// parameter, then all numeric parameters.
 #ifndef FROSTLINE_SAMPLER_TPE_COMPAT_MIXTURE_H_
 #define FROSTLINE_SAMPLER_TPE_COMPAT_MIXTURE_H_
 
@@ -16,11 +18,13 @@
 #include "sampler/tpe/compat_cells.h"
 #include "sampler/tpe/compat_choices.h"
 #include "sampler/tpe/compat_kernels.h"
-#include "sampler/tpe/numeric_axis.h"
 #include "sampler/tpe/numpy_stream.h"
-#include "sampler/tpe/parzen.h"
+#include "study/domain.h"
 
 namespace frostline {
+
+// Values by parameter, then by trial or candidate: columns[d][i].
+using Columns = std::vector<std::vector<double>>;
 
 class CompatMixture {
  public:

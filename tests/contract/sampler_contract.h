@@ -8,6 +8,7 @@
 #ifndef FROSTLINE_TESTS_CONTRACT_SAMPLER_CONTRACT_H_
 #define FROSTLINE_TESTS_CONTRACT_SAMPLER_CONTRACT_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -16,6 +17,12 @@
 #include "tests/support/status_matchers.h"
 
 namespace frostline {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr std::uint64_t kSlower = 10;  // so many times fewer cases then
+#else
+inline constexpr std::uint64_t kSlower = 1;
+#endif
 
 // A space, a history to go with it, and how to make samplers for both.
 struct SamplerCase {

@@ -59,11 +59,6 @@ void ServesTrialsInParallel(SamplerCase& one) {
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kSlower = 10;  // so many times fewer cases then
-#else
-constexpr std::uint64_t kSlower = 1;
-#endif
 constexpr std::uint64_t kCases = 300 / kSlower;
 
 class SamplerContract : public testing::TestWithParam<std::string> {

@@ -12,12 +12,6 @@
 namespace frostline {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kSlower = 10;  // so many times fewer cases then
-#else
-constexpr std::uint64_t kSlower = 1;
-#endif
-
 // The cheaper a sampler and the more it looks at, the more it gets.
 std::uint64_t HistoriesFor(const std::string& sampler) {
   static const std::map<std::string, std::uint64_t> kShare = {
