@@ -5,11 +5,11 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/status_macros.h"
-#include "importance/cube_evaluator.h"
+#include "importance/cube/cube_evaluator.h"
+#include "importance/effects/levels_evaluator.h"
 #include "importance/evaluator.h"
 #include "importance/fanova_evaluator.h"
-#include "importance/levels_evaluator.h"
-#include "importance/ped_evaluator.h"
+#include "importance/ped/ped_evaluator.h"
 #include "importance/selection.h"
 
 namespace frostline {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "importance/ped_axis.h"
+#include "importance/ped/ped_axis.h"
 #include "importance/report.h"
 #include "study/history.h"
 #include "study/objective.h"
@@ -31,11 +31,14 @@ struct EvaluateOptions {
   std::string evaluator = "fanova";
   // Metric of one of the objectives; empty: the first.
   std::string target;
-  double top_quantile = 1.0;  // only the best so much of the trials
+  double top_quantile = 1.0;  // only the best so much of the trials …
+  // … by this objective; empty: by the target.
+  std::string best_by;
   std::uint64_t seed = 0;
   int trees = 64;
   int bootstraps = 64;  // for the intervals; 0: none
   bool pairs = true;
+  int threads = 0;            // 0: one for each core; changes no number
   PedAnovaOptions ped_anova;  // for ped-anova alone
 };
 

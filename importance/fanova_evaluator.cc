@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "base/plain/statistics.h"
-#include "importance/bootstrap.h"
-#include "importance/fanova.h"
-#include "importance/forest.h"
+#include "importance/forest/bootstrap.h"
+#include "importance/forest/fanova.h"
+#include "importance/forest/forest.h"
 #include "importance/statistics.h"
 #include "importance/warnings.h"
 

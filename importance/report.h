@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace frostline {
@@ -41,6 +42,13 @@ struct PairImportance {
   Interval share;  // beyond both main effects
 };
 
+// Parameters of neighbouring modules (depth.h): what they explain together,
+// pairs within the group among it.
+struct GroupImportance {
+  std::string group;  // "embeddings", "lower", "middle", "upper", "head"
+  Interval share;
+};
+
 struct ReportWarning {
   std::string code;  // "FEW_TRIALS", "ADAPTIVE_SAMPLING", "LEVEL_NEVER_TRIED"
   std::string sentence;
@@ -52,12 +60,23 @@ struct Report {
   std::int64_t trials_left_out = 0;
   std::vector<ParameterImportance> parameters;  // in the space's order
   std::vector<PairImportance> pairs;            // strongest first
+  std::vector<GroupImportance> groups;  // in depth order; of those there are
   Interval unexplained;
-  // Fit on the trials a tree has not seen; below about 0.3 believe little.
-  // NaN without trees.
+  // Main shares that are about equally likely, by parameter; the intervals are
+  // taken from them. Empty without intervals.
+  std::vector<std::vector<double>> main_draws;
+  // What carried the prediction: "main effects", "interactions", "forest";
+  // their shares of the variance that is predicted of trials not seen. Empty
+  // where the evaluator predicts nothing.
+  std::vector<std::pair<std::string, double>> carried_by;
+  // Fit on trials that were not seen; below about 0.3 believe little. NaN
+  // where the evaluator predicts nothing.
   double out_of_bag_r2 = 0.0;
   // Variance of the target among repeated points; NaN: none was repeated.
   double noise_variance = 0.0;
+  // Part of the trials' variance that is taken for noise, and kept out of all
+  // shares; NaN where the evaluator cannot tell.
+  double noise_share = 0.0;
   std::vector<ReportWarning> warnings;
 };
 

@@ -51,6 +51,8 @@ absl::StatusOr<Observation> ObservationOf(const TrialRow& row,
   v1::Usage usage;
   usage.ParseFromString(row.usage);
   observation.cost_s = usage.train_seconds();
+  observation.trained_parameters =
+      static_cast<double>(usage.trained_parameters());
   if (row.last_step >= 0 && study.pruner.name != "none") {
     ASSIGN_OR_RETURN(observation.intermediate,
                      ReadIntermediate(row, study, store));

@@ -36,7 +36,8 @@ struct Observation {
   std::vector<IntermediateValue> intermediate;  // by rising step
   // Violations; a value above 0 is broken. Empty: none asked for.
   std::vector<double> constraints;
-  double cost_s = 0.0;  // training seconds, 0 when unknown
+  double cost_s = 0.0;              // training seconds, 0 when unknown
+  double trained_parameters = 0.0;  // weights that were not frozen, or 0
 };
 
 class History {

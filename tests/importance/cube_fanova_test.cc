@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/cube_fanova.h"
+#include "importance/cube/cube_fanova.h"
 
 #include <cmath>
 
-#include "importance/cube_forest.h"
+#include "importance/cube/cube_forest.h"
 #include "importance/evaluator.h"
-#include "importance/fanova.h"
-#include "importance/marginal.h"
+#include "importance/forest/fanova.h"
+#include "importance/forest/marginal.h"
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/fanova.h"
+#include "importance/forest/fanova.h"
 
 #include "gmock/gmock.h"
 

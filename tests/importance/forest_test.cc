@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/forest.h"
+#include "importance/forest/forest.h"
 
 #include <numeric>
 

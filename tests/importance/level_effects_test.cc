@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/level_effects.h"
+#include "importance/effects/level_effects.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "importance/dataset.h"
-#include "importance/level_effects_shares.h"
-#include "importance/levels_evaluator.h"
+#include "importance/effects/level_effects_shares.h"
+#include "importance/effects/levels_evaluator.h"
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/marginal.h"
+#include "importance/forest/marginal.h"
 
 #include <cmath>
 

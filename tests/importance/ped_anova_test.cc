@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/ped_anova.h"
+#include "importance/ped/ped_anova.h"
 
 #include <cmath>
 #include <numeric>
 
 #include "importance/evaluator.h"
-#include "importance/grid_density.h"
-#include "importance/ped_grid.h"
+#include "importance/ped/grid_density.h"
+#include "importance/ped/ped_grid.h"
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "importance/evaluator.h"
-#include "importance/fanova.h"
-#include "importance/forest.h"
+#include "importance/forest/fanova.h"
+#include "importance/forest/forest.h"
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 

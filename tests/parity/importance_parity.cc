@@ -4,8 +4,8 @@
 // every point of their grid.
 #include <algorithm>
 
-#include "importance/fanova.h"
-#include "importance/marginal.h"
+#include "importance/forest/fanova.h"
+#include "importance/forest/marginal.h"
 #include "tests/parity/parity.h"
 
 namespace frostline {

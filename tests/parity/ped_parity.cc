@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "importance/ped_anova.h"
+#include "importance/ped/ped_anova.h"
 #include "sampler/tpe/split.h"
 #include "tests/parity/parity.h"
 

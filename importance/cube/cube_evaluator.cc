@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importance/cube/cube_evaluator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "importance/cube/cube_fanova.h"
+#include "importance/cube/cube_forest.h"
+#include "importance/dataset.h"
+#include "importance/plain_report.h"
+#include "importance/warnings.h"
+
+namespace frostline {
+namespace {
+
+constexpr int kTreesPerDraw = 8;
+constexpr int kShuffles = 16;
+
+// Streams of one seed, far apart; the forest itself has those from 0.
+constexpr std::uint64_t kDrawStream = std::uint64_t{1} << 32;
+constexpr std::uint64_t kShuffleStream = std::uint64_t{2} << 32;
+// Of one draw or shuffle: its own, then its trees.
+constexpr std::uint64_t kStreamsEach = 1 + kTreesPerDraw;
+
+using SharesOf = std::vector<double> (*)(const CubeData& data,
+                                         const CubeForest& forest);
+
+std::vector<double> CubeSharesOf(const CubeData& data,
+                                 const CubeForest& forest) {
+  return CubeShares(forest.trees, data.columns, data.groups);
+}
+
+std::vector<double> ImpuritySharesOf(const CubeData& data,
+                                     const CubeForest& forest) {
+  return ImpurityShares(forest.trees, data.groups);
+}
+
+// The largest share that each parameter had when the targets were dealt out
+// anew.
+std::vector<double> ChanceShares(const CubeData& data, SharesOf shares_of,
+                                 std::uint64_t seed) {
+  std::vector<double> most(data.groups.size(), 0.0);
+  for (int s = 0; s < kShuffles; ++s) {
+    const std::uint64_t stream =
+        kShuffleStream + static_cast<std::uint64_t>(s) * kStreamsEach;
+    Rng rng(seed, stream);
+    std::vector<double> targets = data.targets;
+    for (std::size_t i = targets.size(); i > 1; --i) {
+      std::swap(targets[i - 1],
+                targets[static_cast<std::size_t>(rng.Below(i))]);
+    }
+    const std::vector<double> shares = shares_of(
+        data, GrowCubeForest(data, targets, CubeWeights(data.rows(), 1),
+                             kTreesPerDraw, seed, stream + 1));
+    for (std::size_t i = 0; i < most.size(); ++i) {
+      most[i] = std::max(most[i], shares[i]);
+    }
+  }
+  return most;
+}
+
+Report EvaluateCube(const Space& space, const Selection& selection,
+                    const EvaluateOptions& options, SharesOf shares_of) {
+  const CubeData data = MakeCubeData(space, selection);
+  const CubeWeights all(data.rows(), 1);
+  const CubeForest forest =
+      GrowCubeForest(data, data.targets, all, options.trees, options.seed, 0);
+  PlainShares shares;
+  shares.shares = shares_of(data, forest);
+  for (int b = 0; b < options.bootstraps; ++b) {
+    const std::uint64_t stream =
+        kDrawStream + static_cast<std::uint64_t>(b) * kStreamsEach;
+    Rng rng(options.seed, stream);
+    shares.replicates.push_back(shares_of(
+        data, GrowCubeForest(data, data.targets, DrawCubeRows(all, rng),
+                             kTreesPerDraw, options.seed, stream + 1)));
+  }
+  shares.chance = ChanceShares(data, shares_of, options.seed);
+  Report report = MakePlainReport(shares);
+  report.trials_used = static_cast<std::int64_t>(data.rows());
+  report.trials_left_out = selection.left_out;
+  report.out_of_bag_r2 = OutOfBagR2(data, forest);
+  report.noise_variance = NoiseVariance(selection);
+  report.warnings = FindWarnings(
+      space,
+      MakeDataset(MeasureSpace(space), selection.points, selection.losses));
+  for (ReportWarning& warning : WarnOfLeftOut(data.partial)) {
+    report.warnings.push_back(std::move(warning));
+  }
+  return report;
+}
+
+}  // namespace
+
+absl::StatusOr<Report> EvaluateFanovaOptuna(const Space& space,
+                                            const Selection& selection,
+                                            const EvaluateOptions& options) {
+  return EvaluateCube(space, selection, options, CubeSharesOf);
+}
+
+absl::StatusOr<Report> EvaluateMdi(const Space& space,
+                                   const Selection& selection,
+                                   const EvaluateOptions& options) {
+  return EvaluateCube(space, selection, options, ImpuritySharesOf);
+}
+
+}  // namespace frostline

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: cube_evaluator.h
+//
+// The evaluators "fanova-optuna" and "mdi": what Optuna would say of the same
+// trials, so that it can be set beside what "fanova" says. Rates lie on a
+// linear axis, levels are choices, the measure is that of a cube.
+#ifndef FROSTLINE_IMPORTANCE_CUBE_CUBE_EVALUATOR_H_
+#define FROSTLINE_IMPORTANCE_CUBE_CUBE_EVALUATOR_H_
+
+#include "absl/status/statusor.h"
+#include "importance/evaluator.h"
+#include "importance/selection.h"
+
+namespace frostline {
+
+// Shares of the forest's variance over the cube; not normalised.
+absl::StatusOr<Report> EvaluateFanovaOptuna(const Space& space,
+                                            const Selection& selection,
+                                            const EvaluateOptions& options);
+
+// Shares of what the forest's splits took off the error; they sum to one.
+absl::StatusOr<Report> EvaluateMdi(const Space& space,
+                                   const Selection& selection,
+                                   const EvaluateOptions& options);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_CUBE_CUBE_EVALUATOR_H_

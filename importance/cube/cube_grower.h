@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: cube_grower.h
+//
+// Grows one tree of a forest of columns; see cube_forest.h.
+#ifndef FROSTLINE_IMPORTANCE_CUBE_CUBE_GROWER_H_
+#define FROSTLINE_IMPORTANCE_CUBE_CUBE_GROWER_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/rng.h"
+#include "importance/cube/column_tree.h"
+#include "importance/cube/cube_forest.h"
+
+namespace frostline {
+
+class CubeGrower {
+ public:
+  // Keeps references. Row r counts weights[r] times; some weight is above 0.
+  CubeGrower(const CubeData& data, const std::vector<double>& targets,
+             const CubeWeights& weights, Rng& rng);
+
+  ColumnTree Grow();
+
+ private:
+  struct Bin {
+    double weight = 0.0;
+    double sum = 0.0;  // of weight * target
+  };
+  struct Split {
+    std::size_t axis = 0;
+    std::uint32_t code = 0;  // of a number the last that goes left, of a
+                             // choice the one that goes right
+    int column = -1;         // -1: no split
+    double threshold = 0.5;
+    double score = 0.0;
+  };
+
+  void Collect(const CubeData::Axis& axis, std::span<const std::uint32_t> rows);
+  void TryNumber(std::size_t axis);
+  void TryChoices(std::size_t axis);
+  // Of splits that are equally good any may win.
+  void Offer(const Split& split);
+  double ScoreOf(double left_weight, double left_sum) const;
+  bool IsPure(std::span<const std::uint32_t> rows, ColumnNode& node);
+  // Where the rows of the right child begin; 0: the node stays a leaf.
+  std::size_t SplitNode(std::size_t node, std::span<std::uint32_t> rows);
+
+  const CubeData& data_;
+  const std::vector<double>& targets_;
+  const CubeWeights& weights_;
+  Rng& rng_;
+  std::vector<std::uint32_t> rows_;
+  std::vector<Bin> table_;            // by code; empty between axes
+  std::vector<std::uint32_t> codes_;  // those of the node, rising
+  Bin all_;                           // of the node
+  Split best_;
+  std::uint64_t equals_ = 0;
+  ColumnTree tree_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_CUBE_CUBE_GROWER_H_

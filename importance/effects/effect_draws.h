@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: effect_draws.h
+//
+// What the trials leave possible of one term's variance. The trials' own word
+// on its coefficients, without the prior the model gave them, is a normal
+// likelihood; the deviation of the prior is then drawn too, from a flat one.
+#ifndef FROSTLINE_IMPORTANCE_EFFECTS_EFFECT_DRAWS_H_
+#define FROSTLINE_IMPORTANCE_EFFECTS_EFFECT_DRAWS_H_
+
+#include <vector>
+
+#include "base/rng.h"
+#include "importance/effects/level_effects.h"
+
+namespace frostline {
+
+class EffectDraws {
+ public:
+  EffectDraws(const LevelEffects& model, std::size_t term);
+
+  // Variance of the effect, where noise has `noisier` times its variance.
+  double Draw(double noisier, Rng& rng) const;
+  // ln of the chance of coefficients as large where there is no effect.
+  double log_chance() const { return log_chance_; }
+
+ private:
+  void FindLikelihood(const LevelEffects& model, std::size_t term);
+  void FindMoments(const LevelEffects& model, std::size_t term);
+  void WeighDeviations(double widest);
+
+  std::vector<double> prior_;  // variances of the functions, sum 1
+  // In directions in which the likelihood is independent: precision, precision
+  // times mean, and the directions, row after row.
+  std::vector<double> precision_;
+  std::vector<double> pull_;
+  std::vector<double> directions_;
+  std::vector<double> variances_;   // of the prior, to draw from
+  std::vector<double> cumulative_;  // their chances, summed
+  double log_chance_ = 0.0;
+  bool is_even_ = false;  // all of prior_ are the same
+  double mean_ = 0.0;     // of the variance of a wide term
+  double deviation_ = 0.0;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_EFFECTS_EFFECT_DRAWS_H_

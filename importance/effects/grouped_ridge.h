@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: grouped_ridge.h
+//
+// Least squares with a normal prior on the coefficients of each group of
+// columns, the groups' variances and that of the noise taken from the data by
+// restricted maximum likelihood (MacKay's fixed point, "Bayesian
+// Interpolation", 1992). A group of which the data show nothing gets the
+// variance 0.
+#ifndef FROSTLINE_IMPORTANCE_EFFECTS_GROUPED_RIDGE_H_
+#define FROSTLINE_IMPORTANCE_EFFECTS_GROUPED_RIDGE_H_
+
+#include <cstddef>
+#include <vector>
+
+namespace frostline {
+
+class GroupedRidge {
+ public:
+  explicit GroupedRidge(std::vector<double> targets);
+
+  // `columns`: one after the other, each with mean 0 over the trials.
+  void AddGroup(std::vector<double> columns);
+  // Improves the variances until they settle, at most so often.
+  void Fit(int iterations);
+
+  std::size_t columns() const { return gram_.size(); }
+  std::size_t groups() const { return begins_.size() - 1; }
+  std::size_t WidthOfGroup(std::size_t g) const {
+    return begins_[g + 1] - begins_[g];
+  }
+
+  // What the last Fit found.
+  double variance(std::size_t group) const { return variances_[group]; }
+  double noise() const { return noise_; }
+  // How many coefficients the data decided, the mean among them.
+  double degrees_of_freedom() const { return freedom_; }
+  const std::vector<double>& residuals() const { return residuals_; }
+  // Of a group with variance: mean and covariance of its coefficients.
+  std::vector<double> Coefficients(std::size_t group) const;
+  std::vector<double> Covariance(std::size_t group) const;
+  // Products of a group's columns with each other, and with the residuals.
+  std::vector<double> GramOf(std::size_t group) const;
+  std::vector<double> ResidualProducts(std::size_t group) const;
+  // Share of the targets' variance that the model predicts of trials it has
+  // not seen: each one left out, the variances kept.
+  double LeftOutR2() const;
+
+ private:
+  // The posterior under the present variances; sum of squared residuals.
+  double Solve();
+  // One step of the fixed point; how far the variances moved.
+  double Improve(double squares);
+  void FindResiduals();
+  const double* Column(std::size_t i) const { return &values_[i * rows_]; }
+
+  std::size_t rows_;
+  std::vector<double> targets_;  // less their mean
+  double target_variance_ = 0.0;
+  std::vector<double> values_;             // columns
+  std::vector<std::vector<double>> gram_;  // row i has the columns up to i
+  std::vector<double> products_;           // of columns and targets
+  std::vector<std::size_t> begins_ = {0};  // groups' first columns, and end
+  std::vector<double> variances_;          // of groups
+  double noise_ = 0.0;
+  double freedom_ = 1.0;
+  std::vector<double> residuals_;
+  // Columns of groups with variance, the inverse Cholesky factor among them,
+  // and the coefficients divided by the roots of their groups' variances.
+  std::vector<std::size_t> live_;
+  std::vector<double> live_variance_;
+  std::vector<double> factor_;
+  std::vector<double> scaled_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_EFFECTS_GROUPED_RIDGE_H_

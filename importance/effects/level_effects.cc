@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importance/effects/level_effects.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "importance/statistics.h"
+
+namespace frostline {
+namespace {
+
+// Columns of the model: the work grows with the cube.
+constexpr std::size_t kMaxColumns = 512;
+constexpr std::size_t kMaxMainColumns = 384;
+// Pairs, and triples, are sought among so many axes of the largest effect.
+constexpr std::size_t kMaxPairAxes = 64;
+constexpr std::size_t kMaxTripleAxes = 14;
+constexpr std::size_t kMaxTripleCells = 1000;
+constexpr std::size_t kMinTrialsForPairs = 20;
+constexpr std::size_t kMinTrialsForTriples = 60;
+// How many terms may enter by chance where there is nothing.
+constexpr double kFalsePairs = 0.25;
+constexpr double kFalseTriples = 0.1;
+constexpr int kRounds = 8;
+constexpr std::size_t kTermsPerRound = 4;
+constexpr int kRoundIterations = 8;
+constexpr int kLastIterations = 60;
+
+// The first so many axes by falling `weight`, in their own order.
+std::vector<std::size_t> Heaviest(const std::vector<EffectAxis>& axes,
+                                  const std::vector<double>& weight,
+                                  std::size_t most) {
+  const std::vector<int> ranks = RankByFalling(weight);
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i].functions > 0 && ranks[i] <= static_cast<int>(most)) {
+      kept.push_back(i);
+    }
+  }
+  return kept;
+}
+
+std::vector<EffectTerm> Candidates(const std::vector<EffectAxis>& axes,
+                                   const std::vector<double>& weight,
+                                   std::size_t rows) {
+  std::vector<EffectTerm> terms;
+  if (rows < kMinTrialsForPairs) return terms;
+  const auto paired = Heaviest(axes, weight, kMaxPairAxes);
+  for (std::size_t a = 0; a < paired.size(); ++a) {
+    for (std::size_t b = a + 1; b < paired.size(); ++b) {
+      terms.push_back({paired[a], paired[b]});
+    }
+  }
+  if (rows < kMinTrialsForTriples) return terms;
+  const auto tripled = Heaviest(axes, weight, kMaxTripleAxes);
+  for (std::size_t a = 0; a < tripled.size(); ++a) {
+    for (std::size_t b = a + 1; b < tripled.size(); ++b) {
+      for (std::size_t c = b + 1; c < tripled.size(); ++c) {
+        const std::size_t cells = axes[tripled[a]].cells() *
+                                  axes[tripled[b]].cells() *
+                                  axes[tripled[c]].cells();
+        if (cells > kMaxTripleCells) continue;
+        terms.push_back({tripled[a], tripled[b], tripled[c]});
+      }
+    }
+  }
+  return terms;
+}
+
+}  // namespace
+
+LevelEffects::LevelEffects(std::vector<EffectAxis> axes,
+                           std::vector<double> targets)
+    : axes_(std::move(axes)),
+      ridge_(std::move(targets)),
+      rows_(ridge_.residuals().size()) {
+  AddMainEffects();
+  ridge_.Fit(kRoundIterations);
+  std::vector<double> weight(axes_.size(), 0.0);
+  for (std::size_t t = 0; t < terms_.size(); ++t) {
+    weight[terms_[t][0]] = Variance(t);
+  }
+  for (const EffectTerm& term : Candidates(axes_, weight, rows_)) {
+    left_out_.push_back({term, {}});
+  }
+  for (int round = 0; round < kRounds && AddStrongest(); ++round) {
+    ridge_.Fit(kRoundIterations);
+  }
+  ridge_.Fit(kLastIterations);
+  Weigh();
+}
+
+// All, or where they are too many those that alone tell most.
+void LevelEffects::AddMainEffects() {
+  std::vector<double> evidence;
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    evidence.push_back(-WeighTerm(axes_, {i}, ridge_.residuals()).log_p);
+  }
+  std::vector<std::size_t> order(axes_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(
+      order.begin(), order.end(),
+      [&](std::size_t a, std::size_t b) { return evidence[a] > evidence[b]; });
+  std::size_t columns = 0;
+  std::vector<bool> enters(axes_.size(), false);
+  for (const std::size_t i : order) {
+    columns += axes_[i].functions;
+    enters[i] = axes_[i].functions > 0 && columns <= kMaxMainColumns;
+  }
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    if (enters[i]) AddTerm({i});
+  }
+}
+
+void LevelEffects::Weigh() {
+  for (LeftOutTerm& one : left_out_) {
+    one.evidence = WeighTerm(axes_, one.term, ridge_.residuals());
+  }
+}
+
+// Whether any entered.
+bool LevelEffects::AddStrongest() {
+  Weigh();
+  double pairs = 0.0;
+  for (const LeftOutTerm& one : left_out_) {
+    pairs += one.term.size() == 2 ? 1.0 : 0.0;
+  }
+  const double triples = static_cast<double>(left_out_.size()) - pairs;
+  std::stable_sort(left_out_.begin(), left_out_.end(),
+                   [](const LeftOutTerm& a, const LeftOutTerm& b) {
+                     return a.evidence.log_p < b.evidence.log_p;
+                   });
+  std::size_t added = 0;
+  std::vector<LeftOutTerm> still_out;
+  for (LeftOutTerm& one : left_out_) {
+    const double chance =
+        one.term.size() == 2 ? kFalsePairs / pairs : kFalseTriples / triples;
+    if (added < kTermsPerRound && one.evidence.deviation > 0.0 &&
+        one.evidence.log_p < std::log(chance) &&
+        ridge_.columns() + WidthOf(axes_, one.term) <= kMaxColumns) {
+      AddTerm(one.term);
+      ++added;
+    } else {
+      still_out.push_back(std::move(one));
+    }
+  }
+  left_out_ = std::move(still_out);
+  return added > 0;
+}
+
+void LevelEffects::AddTerm(const EffectTerm& term) {
+  ridge_.AddGroup(CentredColumns(axes_, term));
+  terms_.push_back(term);
+}
+
+double LevelEffects::Variance(std::size_t t) const {
+  if (!(ridge_.variance(t) > 0.0)) return 0.0;
+  const std::vector<double> prior = PriorOf(axes_, terms_[t]);
+  const std::vector<double> mean = ridge_.Coefficients(t);
+  const std::vector<double> covariance = ridge_.Covariance(t);
+  double variance = 0.0;
+  for (std::size_t k = 0; k < prior.size(); ++k) {
+    variance +=
+        prior[k] * (mean[k] * mean[k] + covariance[k * (prior.size() + 1)]);
+  }
+  return variance;
+}
+
+std::vector<double> LevelEffects::Curve(std::size_t t) const {
+  const EffectAxis& axis = axes_[terms_[t][0]];
+  std::vector<double> curve(axis.cells(), 0.0);
+  if (!(ridge_.variance(t) > 0.0)) return curve;
+  const std::vector<double> mean = ridge_.Coefficients(t);
+  for (std::size_t cell = 0; cell < axis.cells(); ++cell) {
+    for (std::size_t f = 0; f < axis.functions; ++f) {
+      curve[cell] += axis.basis[cell * axis.functions + f] * mean[f];
+    }
+  }
+  return curve;
+}
+
+double LevelEffects::AmplitudeVariance() const {
+  const double left = static_cast<double>(rows_) - ridge_.degrees_of_freedom();
+  return ridge_.noise() / std::max(left, 1.0);
+}
+
+}  // namespace frostline

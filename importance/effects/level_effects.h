@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: level_effects.h
+//
+// Shrunken effects of levels: the target is a sum of one effect for each
+// parameter and of those pairs and triples of which the trials show something,
+// each effect normal with a variance of its own that is taken from the trials,
+// and noise. Noise is thus kept apart: a term's variance is what it would be
+// with endless trials, not what chance added.
+//
+//   LevelEffects model(axes, targets);
+//   model.Variance(0);   // of the main effect of axis 0
+#ifndef FROSTLINE_IMPORTANCE_EFFECTS_LEVEL_EFFECTS_H_
+#define FROSTLINE_IMPORTANCE_EFFECTS_LEVEL_EFFECTS_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "importance/effects/grouped_ridge.h"
+#include "importance/effects/level_effects_axis.h"
+#include "importance/effects/level_effects_term.h"
+
+namespace frostline {
+
+// A candidate that did not enter, and what the last residuals say of it.
+struct LeftOutTerm {
+  EffectTerm term;
+  TermEvidence evidence;  // deviation 0: nothing can be said
+};
+
+class LevelEffects {
+ public:
+  // One target for each trial, finite. Any number of trials from 1 on.
+  LevelEffects(std::vector<EffectAxis> axes, std::vector<double> targets);
+
+  const std::vector<EffectAxis>& axes() const { return axes_; }
+  // Terms in the model: the main effects, then others as they entered.
+  const std::vector<EffectTerm>& terms() const { return terms_; }
+  const std::vector<LeftOutTerm>& left_out() const { return left_out_; }
+  const GroupedRidge& ridge() const { return ridge_; }
+
+  // Expected variance of the effect of terms()[t] over the space.
+  double Variance(std::size_t t) const;
+  // The effect of a main term in each cell of its axis.
+  std::vector<double> Curve(std::size_t t) const;
+  // The noise of one trial spread over those not spent on effects: what the
+  // root of a term's variance is uncertain by.
+  double AmplitudeVariance() const;
+
+ private:
+  void AddMainEffects();
+  bool AddStrongest();
+  void Weigh();
+  void AddTerm(const EffectTerm& term);
+
+  std::vector<EffectAxis> axes_;
+  GroupedRidge ridge_;
+  std::size_t rows_;
+  std::vector<EffectTerm> terms_;
+  std::vector<LeftOutTerm> left_out_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_EFFECTS_LEVEL_EFFECTS_H_

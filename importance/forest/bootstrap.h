@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: bootstrap.h
+//
+// How sure an importance is. Replicates draw the trials anew and grow a small
+// forest on each draw (a bootstrap of little bags: Sexton and Laake, 2009), so
+// their spread holds that of trials and that of trees. What chance alone gives
+// an axis is measured beside the real ones, on a copy of it whose rows are
+// shuffled (the shadow features of Kursa and Rudnicki, 2010).
+#ifndef FROSTLINE_IMPORTANCE_FOREST_BOOTSTRAP_H_
+#define FROSTLINE_IMPORTANCE_FOREST_BOOTSTRAP_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "importance/dataset.h"
+#include "importance/forest/fanova.h"
+
+namespace frostline {
+
+// `count` replicates; the same for the same arguments.
+std::vector<Shares> Replicate(const Dataset& data, int count,
+                              std::uint64_t seed,
+                              const std::vector<std::size_t>& pair_axes);
+
+// For every axis the largest main share that a shuffled copy of it had.
+std::vector<double> ChanceMainShares(const Dataset& data, std::uint64_t seed);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_FOREST_BOOTSTRAP_H_

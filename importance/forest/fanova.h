@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: fanova.h
+//
+// Functional ANOVA of a forest (Hutter et al., 2014): the share of each effect
+// in the variance of a tree, averaged over the trees. Shares are of the tree's
+// whole variance, so they do not add up to 1: what is missing is interaction of
+// three and more parameters, and noise that the trees took for such.
+#ifndef FROSTLINE_IMPORTANCE_FOREST_FANOVA_H_
+#define FROSTLINE_IMPORTANCE_FOREST_FANOVA_H_
+
+#include <utility>
+#include <vector>
+
+#include "importance/forest/tree.h"
+#include "importance/measured_axis.h"
+
+namespace frostline {
+
+struct Shares {
+  std::vector<double> main;   // by axis
+  std::vector<double> total;  // by axis
+  std::vector<double> pairs;  // by pair, as asked for
+  double unexplained = 0.0;   // by neither main effects nor these pairs
+};
+
+// `pair_axes`: pairs i < j of these, as TreeMarginals::PairVariances orders
+// them. Trees without variance have no shares; when all are such, all shares
+// are 0 and everything is unexplained.
+Shares ForestShares(const std::vector<Tree>& trees,
+                    const std::vector<MeasuredAxis>& axes,
+                    const std::vector<std::size_t>& pair_axes);
+
+// Main shares alone: a tenth of the work.
+std::vector<double> ForestMainShares(const std::vector<Tree>& trees,
+                                     const std::vector<MeasuredAxis>& axes);
+
+// For every axis the mean main effect at each of its probes; empty for
+// unordered axes.
+std::vector<std::vector<double>> ForestCurves(
+    const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_FOREST_FANOVA_H_

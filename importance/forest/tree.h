@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: tree.h
+//
+// A regression tree over codes (Breiman et al., 1984).
+#ifndef FROSTLINE_IMPORTANCE_FOREST_TREE_H_
+#define FROSTLINE_IMPORTANCE_FOREST_TREE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/rng.h"
+#include "importance/dataset.h"
+
+namespace frostline {
+
+struct TreeNode {
+  int axis = -1;  // -1: a leaf
+  // Codes up to the threshold go left. Of an unordered axis those that
+  // goes_left names do.
+  double threshold = 0.0;
+  std::vector<bool> goes_left;
+  int left = -1;
+  int right = -1;
+  double value = 0.0;  // of a leaf
+};
+
+// Children come after their parent; the root is first. Never empty.
+struct Tree {
+  std::vector<TreeNode> nodes;
+
+  // The prediction for a row of the data set.
+  double Predict(const Dataset& data, std::size_t row) const;
+};
+
+// Splits until the rows of a leaf are alike, by least squares over all axes,
+// each row counting `weights[row]` times; of equal splits a random one wins.
+// Choices are split by their mean target, which is the best of all subsets
+// (Fisher, 1958). REQUIRES: some weight is above 0.
+Tree FitTree(const Dataset& data, const std::vector<double>& targets,
+             const std::vector<std::uint32_t>& weights, Rng& rng);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_FOREST_TREE_H_

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importance/ped/ped_anova.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace frostline {
+
+CountedTrials BestTrials(const std::vector<double>& losses, double quantile,
+                         const PedAnovaOptions& options,
+                         const CountedTrials& among) {
+  std::vector<double> sorted;
+  sorted.reserve(among.size());
+  for (const auto& [trial, times] : among) {
+    sorted.insert(sorted.end(), times, losses[trial]);
+  }
+  const auto n = static_cast<double>(sorted.size());
+  const double least = options.conditional ? 1.0 : 2.0;
+  const double kept = std::min(n, std::max(least, std::ceil(quantile * n)));
+  const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(kept) - 1;
+  std::nth_element(sorted.begin(), last, sorted.end());
+  CountedTrials best;
+  for (const auto& [trial, times] : among) {
+    if (losses[trial] <= *last) best.emplace_back(trial, times);
+  }
+  return best;
+}
+
+std::vector<PedAxis> MakePedAxes(const Space& space,
+                                 const std::vector<const Point*>& points,
+                                 const PedAnovaOptions& options) {
+  // A point lies in one piece: every point is visited once.
+  std::vector<std::vector<double>> columns(space.parameters().size(),
+                                           std::vector<double>(points.size()));
+  for (std::size_t t = 0; t < points.size(); ++t) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      columns[i][t] = (*points[t])[i];
+    }
+  }
+  std::vector<PedAxis> axes;
+  axes.reserve(columns.size());
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    axes.emplace_back(space.parameters()[i].domain, columns[i], options);
+  }
+  return axes;
+}
+
+std::vector<double> PedImportances(const std::vector<PedAxis>& axes,
+                                   const CountedTrials& region,
+                                   const CountedTrials& good) {
+  std::vector<double> importances;
+  importances.reserve(axes.size());
+  for (const PedAxis& axis : axes) {
+    importances.push_back(axis.Importances(region, {good}).front());
+  }
+  return importances;
+}
+
+}  // namespace frostline
