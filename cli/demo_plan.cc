@@ -1,73 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/demo_plan.h"
 
-#include <cmath>
+#include <algorithm>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "cli/table.h"
-#include "cli/view/format.h"
-#include "cli/view/importance_view.h"
 
 namespace frostline {
 namespace {
 
 constexpr char kSpace[] = "\nspace:";
 constexpr char kLevels[] = "&rates ";
-// Means of fewer trials say nothing.
-constexpr int kFewestTrials = 2;
-
-struct Sum {
-  int trials = 0;
-  double total = 0.0;
-
-  TrialMean Mean() const {
-    return {trials, trials > 0 ? total / trials : std::nan("")};
-  }
-};
-
-NextStep StepOf(const v1::ParameterImportance& importance,
-                const std::vector<v1::Trial>& trials) {
-  Sum frozen;
-  Sum trained;
-  for (const v1::Trial& trial : trials) {
-    if (trial.values().empty()) continue;
-    for (const v1::ParameterValue& value : trial.parameters()) {
-      if (value.name() != importance.parameter()) continue;
-      Sum& sum = value.value().number_value() == 0.0 ? frozen : trained;
-      ++sum.trials;
-      sum.total += trial.values(0);
-    }
-  }
-  return {importance.parameter(), frozen.Mean(), trained.Mean(), false, ""};
-}
-
-void Judge(const v1::ParameterImportance& importance, NextStep& step) {
-  if (importance.rank() == 1) {
-    step.reason = "matters most";
-    return;
-  }
-  const bool compared = step.frozen.trials >= kFewestTrials &&
-                        step.trained.trials >= kFewestTrials;
-  const bool harmless = compared && step.frozen.mean >= step.trained.mean;
-  if (importance.distinguishable()) {
-    step.freeze =
-        harmless && DirectionText(importance.direction()) == "lower is better";
-    step.reason = step.freeze ? "matters, and does better at low rates"
-                              : "matters more than chance would give";
-  } else {
-    step.freeze = harmless;
-    step.reason = step.freeze ? "no effect seen, frozen was no worse"
-                  : compared  ? "no clear effect, trained was better"
-                              : "too few trials to say";
-  }
-}
-
-std::string MeanText(const TrialMean& mean) {
-  if (mean.trials == 0) return "-";
-  return absl::StrFormat("%.3f (%d)", mean.mean, mean.trials);
-}
 
 // What stands behind "&rates " in the recipe: the levels of its modules.
 std::string LevelsOf(const std::string& recipe) {
@@ -77,33 +21,29 @@ std::string LevelsOf(const std::string& recipe) {
   return recipe.substr(start, recipe.find('\n', start) - start);
 }
 
+std::vector<v1::PlannedModule> Searched(const v1::FreezePlan& plan) {
+  std::vector<v1::PlannedModule> modules;
+  for (const v1::PlannedModule& module : plan.modules()) {
+    if (module.module() == "pooler" || module.module() == "head") continue;
+    modules.push_back(module);
+  }
+  const bool all_frozen =
+      std::all_of(modules.begin(), modules.end(),
+                  [](const v1::PlannedModule& m) { return m.freeze(); });
+  if (!all_frozen || modules.empty()) return modules;
+  std::max_element(modules.begin(), modules.end(),
+                   [](const v1::PlannedModule& a, const v1::PlannedModule& b) {
+                     return a.cost_of_freezing().value() <
+                            b.cost_of_freezing().value();
+                   })
+      ->set_freeze(false);
+  return modules;
+}
+
 }  // namespace
 
-std::vector<NextStep> PlanNext(const v1::ImportanceReport& report,
-                               const std::vector<v1::Trial>& trials) {
-  std::vector<NextStep> steps;
-  for (const v1::ParameterImportance& importance : report.parameters()) {
-    steps.push_back(StepOf(importance, trials));
-    Judge(importance, steps.back());
-  }
-  return steps;
-}
-
-std::string RenderNext(const std::vector<NextStep>& steps, int width) {
-  Table table({{"MODULE"},
-               {"FROZEN", Align::kRight},
-               {"TRAINED", Align::kRight},
-               {"NEXT"},
-               {"WHY"}});
-  for (const NextStep& step : steps) {
-    table.AddRow({step.module, MeanText(step.frozen), MeanText(step.trained),
-                  step.freeze ? "freeze" : "search", step.reason});
-  }
-  return table.Render(width);
-}
-
 std::string NextStudyFile(const std::string& recipe, const std::string& id,
-                          const std::vector<NextStep>& steps) {
+                          const v1::FreezePlan& plan) {
   const std::string levels = LevelsOf(recipe);
   std::string text = "# Made by `frostline demo` from what it has found.\n";
   const std::string kept = recipe.substr(0, recipe.find(kSpace));
@@ -113,9 +53,10 @@ std::string NextStudyFile(const std::string& recipe, const std::string& id,
     absl::StrAppend(&text, is_id ? "id: " + id : std::string(line), "\n");
   }
   absl::StrAppend(&text, "space:\n  modules:\n");
-  for (const NextStep& step : steps) {
-    absl::StrAppend(&text, "    ", step.module, ": ",
-                    step.freeze ? "frozen" : levels, "  # ", step.reason, "\n");
+  for (const v1::PlannedModule& module : Searched(plan)) {
+    absl::StrAppend(&text, "    ", module.module(), ": ",
+                    module.freeze() ? "frozen" : levels, "  # ",
+                    module.reason(), "\n");
   }
   return text + "    pooler: 1e-3\n    head: 1e-3\n";
 }

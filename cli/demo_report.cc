@@ -5,8 +5,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <optional>
-#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -18,30 +16,14 @@
 #include "cli/demo_plan.h"
 #include "cli/demo_recipe.h"
 #include "cli/view/importance_view.h"
+#include "cli/view/plan_view.h"
 #include "cli/view/trial_view.h"
 #include "proto/wire_error.h"
 
 namespace frostline {
 namespace {
 
-constexpr int kPageSize = 500;
 constexpr char kNextStudy[] = "demo-next";
-
-absl::StatusOr<std::vector<v1::Trial>> FetchSucceeded(
-    Client& client, const std::string& study) {
-  v1::ListTrialsRequest request;
-  request.set_parent(study);
-  request.set_filter("state = SUCCEEDED");
-  request.set_page_size(kPageSize);
-  std::vector<v1::Trial> all;
-  do {
-    ASSIGN_OR_RETURN(const v1::ListTrialsReply page,
-                     client.Call(&v1::StudyService::Stub::ListTrials, request));
-    all.insert(all.end(), page.trials().begin(), page.trials().end());
-    request.set_page_token(page.next_page_token());
-  } while (!request.page_token().empty());
-  return all;
-}
 
 // One word for a shell, whatever is in the path.
 std::string ShellWord(const std::string& path) {
@@ -63,30 +45,32 @@ std::string CommandName() {
 }
 
 // A plan, the study file that tries it, and how to run that.
-absl::Status ShowNext(const std::vector<NextStep>& steps, std::size_t trials,
+absl::Status ShowNext(Client& client, const v1::Study& study,
                       const std::string& folder, int width) {
+  v1::GetPlanRequest request;
+  request.set_study(study.name());
+  ASSIGN_OR_RETURN(v1::FreezePlan plan,
+                   client.Call(&v1::ImportanceService::Stub::GetPlan, request));
   const std::string file = absl::StrCat(folder, "/next.yaml");
   std::ofstream stream(file);
-  stream << NextStudyFile(kDemoRecipe, kNextStudy, steps);
+  stream << NextStudyFile(kDemoRecipe, kNextStudy, plan);
   stream.close();
   if (!stream) {
     return MakeError(ErrorId::kStoreUnwritable, file + " cannot be written",
                      "name a folder you may write to with --dir DIR");
   }
+  plan.clear_verify();  // the next study does that
   const std::string command = ShellWord(CommandName());
-  std::cout
-      << "\nWhat to freeze next: a guess from " << trials
-      << " trials, which the next study checks. The numbers are\n"
-         "the mean accuracy (and the count) of trials in which the module "
-         "was frozen or trained.\n\n"
-      << RenderNext(steps, width) << "\nNext, type\n\n"
-      << "  " << command << " serve --data " << ShellWord(folder) << " &\n"
-      << "  " << command << " worker --registry "
-      << ShellWord(folder + "/registry") << " --slots 2 &\n"
-      << "  " << command << " study create " << ShellWord(file) << "\n\n"
-      << "and follow it with `study watch " << kNextStudy
-      << "` and `importance " << kNextStudy << "`.\n"
-      << std::flush;
+  std::cout << "\nWhat to freeze next, which another study checks:\n\n"
+            << RenderFreezePlan(plan, width) << "\nNext, type\n\n"
+            << "  " << command << " serve --data " << ShellWord(folder)
+            << " &\n"
+            << "  " << command << " worker --registry "
+            << ShellWord(folder + "/registry") << " --slots 2 &\n"
+            << "  " << command << " study create " << ShellWord(file) << "\n\n"
+            << "and follow it with `study watch " << kNextStudy
+            << "` and `importance " << kNextStudy << "`.\n"
+            << std::flush;
   return absl::OkStatus();
 }
 
@@ -112,9 +96,9 @@ void ShowBest(const v1::Trial& best, const v1::Study& study) {
             << RenderRates(best) << "(* frozen)\n";
 }
 
-// Nothing when there are too few trials, which it then says.
-absl::StatusOr<std::optional<v1::ImportanceReport>> ShowImportance(
-    Client& client, const v1::Study& study, int width) {
+// False when there are too few trials, which it then says.
+absl::StatusOr<bool> ShowImportance(Client& client, const v1::Study& study,
+                                    int width) {
   v1::GetReportRequest request;
   request.set_study(study.name());
   const auto report =
@@ -122,11 +106,11 @@ absl::StatusOr<std::optional<v1::ImportanceReport>> ShowImportance(
   if (HasErrorId(report.status(), ErrorId::kTrialsTooFew) ||
       HasErrorId(report.status(), ErrorId::kTargetConstant)) {
     std::cout << "\nno importance: " << report.status().message() << std::endl;
-    return std::optional<v1::ImportanceReport>();
+    return false;
   }
   RETURN_IF_ERROR(report.status());
   std::cout << "\n" << RenderImportance(*report, width) << std::flush;
-  return *report;
+  return true;
 }
 
 }  // namespace
@@ -136,10 +120,10 @@ absl::Status ReportDemo(Client& client, const v1::Study& study,
   ASSIGN_OR_RETURN(const auto best, FetchBest(client, study));
   if (!best.has_value()) return ShowCause(client, study.name());
   ShowBest(*best, study);
-  ASSIGN_OR_RETURN(const auto report, ShowImportance(client, study, width));
-  if (!with_next || !report.has_value()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const auto trials, FetchSucceeded(client, study.name()));
-  return ShowNext(PlanNext(*report, trials), trials.size(), folder, width);
+  ASSIGN_OR_RETURN(const bool has_importance,
+                   ShowImportance(client, study, width));
+  if (!with_next || !has_importance) return absl::OkStatus();
+  return ShowNext(client, study, folder, width);
 }
 
 }  // namespace frostline

@@ -56,6 +56,8 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddStudyCommands(app, invocation);
   AddTrialCommands(app, invocation);
   AddImportanceCommand(app, invocation);
+  AddPlanCommand(app, invocation);
+  AddCompareCommand(app, invocation);
   AddWorkerCommands(app, invocation);
   AddBackupCommand(app, invocation);
   AddHelpCommands(app, invocation);

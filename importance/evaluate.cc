@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "importance/cube/cube_evaluator.h"
-#include "importance/effects/levels_evaluator.h"
 #include "importance/evaluator.h"
 #include "importance/fanova_evaluator.h"
+#include "importance/forest_evaluator.h"
 #include "importance/ped/ped_evaluator.h"
 #include "importance/selection.h"
 
@@ -31,6 +31,7 @@ struct EvaluatorKind {
 constexpr std::array kEvaluators = {
     EvaluatorKind{"fanova", EvaluateFanova},
     EvaluatorKind{"fanova-optuna", EvaluateFanovaOptuna},
+    EvaluatorKind{"forest", EvaluateForest},
     EvaluatorKind{"levels", EvaluateLevels},
     EvaluatorKind{"mdi", EvaluateMdi},
     EvaluatorKind{"ped-anova", EvaluatePedAnova, true},
@@ -60,6 +61,18 @@ absl::Status CheckOptions(const EvaluateOptions& options) {
   return absl::OkStatus();
 }
 
+// Of an evaluator whose own quantiles are of the target.
+absl::Status CheckBestBy(const EvaluateOptions& options) {
+  if (options.best_by.empty() || options.best_by == options.target) {
+    return absl::OkStatus();
+  }
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat(options.evaluator, " takes the best trials by ",
+                                "the target, not by ", options.best_by),
+                   "leave best_by out, or take another evaluator",
+                   "options.best_by");
+}
+
 }  // namespace
 
 absl::StatusOr<Report> Evaluate(const Space& space,
@@ -70,7 +83,10 @@ absl::StatusOr<Report> Evaluate(const Space& space,
     if (options.evaluator != kind.name) continue;
     RETURN_IF_ERROR(CheckOptions(options));
     EvaluateOptions which = options;
-    if (kind.takes_all_trials) which.top_quantile = 1.0;
+    if (kind.takes_all_trials) {
+      RETURN_IF_ERROR(CheckBestBy(options));
+      which.top_quantile = 1.0;
+    }
     ASSIGN_OR_RETURN(const Selection selection,
                      SelectTrials(space, objectives, history, which));
     return kind.evaluate(space, selection, options);

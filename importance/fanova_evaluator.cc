@@ -2,14 +2,13 @@
 #include "importance/fanova_evaluator.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
-#include <numeric>
+#include <string>
+#include <utility>
 
-#include "base/plain/statistics.h"
-#include "importance/forest/bootstrap.h"
-#include "importance/forest/fanova.h"
-#include "importance/forest/forest.h"
-#include "importance/statistics.h"
+#include "importance/depth.h"
+#include "importance/mixture/mixture_report.h"
 #include "importance/warnings.h"
 
 namespace frostline {
@@ -17,101 +16,77 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// One number of every replicate.
-template <typename Pick>
-std::vector<double> Collect(const std::vector<Shares>& replicates,
-                            const Pick& pick) {
-  std::vector<double> values;
-  for (const Shares& shares : replicates) values.push_back(pick(shares));
-  return values;
+double VarianceOf(const std::vector<double>& targets) {
+  const double n = static_cast<double>(targets.size());
+  double mean = 0.0;
+  for (const double target : targets) mean += target / n;
+  double variance = 0.0;
+  for (const double t : targets) variance += (t - mean) * (t - mean) / n;
+  return variance;
 }
 
-// Which parameters are paired, in the space's order.
-std::vector<std::size_t> ChoosePairAxes(const Dataset& data,
-                                        const Forest& forest) {
-  std::vector<std::size_t> axes(data.axes.size());
-  std::iota(axes.begin(), axes.end(), std::size_t{0});
-  if (axes.size() <= kMaxPairParameters) return axes;
-  const std::vector<int> ranks =
-      RankByFalling(ForestMainShares(forest.trees, data.axes));
-  std::erase_if(axes, [&ranks](std::size_t i) {
-    return ranks[i] > static_cast<int>(kMaxPairParameters);
-  });
-  return axes;
+double NoiseShare(const LevelEffects& model, const Mixture& mixture,
+                  const std::vector<double>& targets) {
+  const double variance = VarianceOf(targets);
+  if (!(variance > 0.0)) return kNaN;
+  double noise = model.ridge().noise() / variance;
+  if (!mixture.trees.empty()) noise = std::min(noise, 1.0 - mixture.r2);
+  return std::clamp(noise, 0.0, 1.0);
 }
 
-// `curve` has losses, so that falling is better; empty when there is no order.
-double DirectionOf(std::vector<double> curve) {
-  if (curve.empty()) return kNaN;
-  for (double& loss : curve) loss = -loss;
-  std::vector<double> order(curve.size());
-  std::iota(order.begin(), order.end(), 0.0);
-  return RankCorrelation(order, curve);
-}
-
-std::vector<double> Top3Probabilities(const Shares& shares,
-                                      const std::vector<Shares>& replicates) {
-  std::vector<double> probability(shares.main.size(), 0.0);
-  const auto count = [&probability](const std::vector<double>& main,
-                                    double weight) {
-    const std::vector<int> ranks = RankByFalling(main);
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      if (ranks[i] <= 3) probability[i] += weight;
-    }
-  };
-  if (replicates.empty()) count(shares.main, 1.0);
-  for (const Shares& replicate : replicates) {
-    count(replicate.main, 1.0 / static_cast<double>(replicates.size()));
+// Level effects' part by the variances of what they are of.
+std::vector<std::pair<std::string, double>> CarriedBy(const LevelEffects& model,
+                                                      const Mixture& mixture) {
+  if (!(mixture.r2 > 0.0)) return {};
+  double main = 0.0;
+  double all = 0.0;
+  for (std::size_t t = 0; t < model.terms().size(); ++t) {
+    const double variance = model.Variance(t);
+    all += variance;
+    if (model.terms()[t].size() == 1) main += variance;
   }
-  for (double& p : probability) p = std::min(p, 1.0);
-  return probability;
+  const double levels = 1.0 - mixture.forest_part;
+  const double part = all > 0.0 ? main / all : 1.0;
+  return {{"main effects", levels * part},
+          {"interactions", levels * (1.0 - part)},
+          {"forest", mixture.forest_part}};
 }
 
-std::vector<PairImportance> RankPairs(const Shares& shares,
-                                      const std::vector<Shares>& replicates,
-                                      const std::vector<std::size_t>& axes) {
-  std::vector<PairImportance> pairs;
-  for (std::size_t a = 0; a < axes.size(); ++a) {
-    for (std::size_t b = a + 1; b < axes.size(); ++b) {
-      const std::size_t p = pairs.size();
-      pairs.push_back({static_cast<int>(axes[a]), static_cast<int>(axes[b]),
-                       ShareInterval(shares.pairs[p],
-                                     Collect(replicates, [p](const Shares& s) {
-                                       return s.pairs[p];
-                                     }))});
-    }
-  }
-  std::stable_sort(pairs.begin(), pairs.end(),
-                   [](const PairImportance& a, const PairImportance& b) {
-                     return a.share.value > b.share.value;
-                   });
-  return pairs;
-}
-
-std::vector<ParameterImportance> DescribeParameters(
-    const Dataset& data, const Forest& forest, const Shares& shares,
-    const std::vector<Shares>& replicates, std::uint64_t seed) {
-  const std::vector<double> chance = ChanceMainShares(data, seed);
-  const auto curves = ForestCurves(forest.trees, data.axes);
-  const std::vector<int> ranks = RankByFalling(shares.main);
-  const std::vector<double> top3 = Top3Probabilities(shares, replicates);
-  std::vector<ParameterImportance> parameters;
+Report Evaluated(const Space& space, const Selection& selection,
+                 const EvaluateOptions& options, bool with_forest) {
+  const Dataset data =
+      MakeDataset(MeasureSpace(space), selection.points, selection.losses);
+  std::vector<EffectAxis> effect_axes;
+  std::vector<FineAxis> axes;
   for (std::size_t i = 0; i < data.axes.size(); ++i) {
-    ParameterImportance one;
-    one.parameter = static_cast<int>(i);
-    one.main = ShareInterval(
-        shares.main[i],
-        Collect(replicates, [i](const Shares& s) { return s.main[i]; }));
-    one.total = ShareInterval(
-        shares.total[i],
-        Collect(replicates, [i](const Shares& s) { return s.total[i]; }));
-    one.direction = DirectionOf(curves[i]);
-    one.rank = ranks[i];
-    one.top3_probability = top3[i];
-    one.distinguishable = one.main.lo95 > chance[i];
-    parameters.push_back(one);
+    EffectAndFineAxis both = MakeFineAxis(data.axes[i], data.codes[i]);
+    effect_axes.push_back(std::move(both.effect));
+    axes.push_back(std::move(both.fine));
   }
-  return parameters;
+  const LevelEffects model(std::move(effect_axes), data.targets);
+  Mixture mixture;
+  mixture.r2 = model.ridge().LeftOutR2();
+  if (with_forest) {
+    mixture =
+        FitMixture(data, model, {options.trees, options.seed, options.threads});
+  }
+  const std::vector<LayerGroup> groups = LayerGroups(space);
+  std::vector<std::vector<int>> members;
+  for (const LayerGroup& group : groups) members.push_back(group.parameters);
+  const MixtureModel shares(model, axes, mixture, members, options.seed);
+  Report report = MakeMixtureReport(
+      model, shares, {options.seed, options.bootstraps > 0, options.pairs});
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    report.groups[g].group = groups[g].name;
+  }
+  report.trials_used = static_cast<std::int64_t>(data.rows());
+  report.trials_left_out = selection.left_out;
+  report.carried_by = CarriedBy(model, mixture);
+  report.out_of_bag_r2 = mixture.r2;
+  report.noise_variance = NoiseVariance(selection);
+  report.noise_share = NoiseShare(model, mixture, data.targets);
+  report.warnings = FindWarnings(space, data);
+  return report;
 }
 
 }  // namespace
@@ -119,29 +94,13 @@ std::vector<ParameterImportance> DescribeParameters(
 absl::StatusOr<Report> EvaluateFanova(const Space& space,
                                       const Selection& selection,
                                       const EvaluateOptions& options) {
-  const Dataset data =
-      MakeDataset(MeasureSpace(space), selection.points, selection.losses);
-  const Forest forest =
-      FitForest(data, data.targets, RowWeights(data.rows(), 1), options.trees,
-                options.seed, 0);
-  std::vector<std::size_t> pair_axes;
-  if (options.pairs) pair_axes = ChoosePairAxes(data, forest);
-  const Shares shares = ForestShares(forest.trees, data.axes, pair_axes);
-  const std::vector<Shares> replicates =
-      Replicate(data, options.bootstraps, options.seed, pair_axes);
-  Report report;
-  report.trials_used = static_cast<std::int64_t>(data.rows());
-  report.trials_left_out = selection.left_out;
-  report.parameters =
-      DescribeParameters(data, forest, shares, replicates, options.seed);
-  report.pairs = RankPairs(shares, replicates, pair_axes);
-  report.unexplained = ShareInterval(
-      shares.unexplained,
-      Collect(replicates, [](const Shares& s) { return s.unexplained; }));
-  report.out_of_bag_r2 = OutOfBagR2(data, forest);
-  report.noise_variance = NoiseVariance(selection);
-  report.warnings = FindWarnings(space, data);
-  return report;
+  return Evaluated(space, selection, options, true);
+}
+
+absl::StatusOr<Report> EvaluateLevels(const Space& space,
+                                      const Selection& selection,
+                                      const EvaluateOptions& options) {
+  return Evaluated(space, selection, options, false);
 }
 
 }  // namespace frostline

@@ -2,8 +2,9 @@
 //
 // File: fanova_evaluator.h
 //
-// The evaluator "fanova": a random forest's functional ANOVA over the space
-// that was searched, with bootstrap intervals.
+// The evaluator "fanova": level effects and a forest, weighted by how well they
+// predict trials not seen (mixture/mixture.h), and their functional ANOVA over
+// the space that was searched. And "levels": level effects alone.
 #ifndef FROSTLINE_IMPORTANCE_FANOVA_EVALUATOR_H_
 #define FROSTLINE_IMPORTANCE_FANOVA_EVALUATOR_H_
 
@@ -13,11 +14,13 @@
 
 namespace frostline {
 
-// Pairs are taken among so many parameters at most, those of largest main
-// effect: the number of pairs grows with the square.
-inline constexpr std::size_t kMaxPairParameters = 64;
-
+// Of the options both read `seed`, `pairs`, and of `bootstraps` whether there
+// are to be intervals; fanova also `trees` and `threads`.
 absl::StatusOr<Report> EvaluateFanova(const Space& space,
+                                      const Selection& selection,
+                                      const EvaluateOptions& options);
+
+absl::StatusOr<Report> EvaluateLevels(const Space& space,
                                       const Selection& selection,
                                       const EvaluateOptions& options);
 

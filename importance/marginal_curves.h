@@ -26,8 +26,9 @@ struct CurvePoint {
 
 struct MarginalCurve {
   int parameter = 0;
-  std::vector<CurvePoint> points;  // in the order of the values
-  double best = 0.0;               // value with the best expectation
+  // In the order of the values; absent, where it can be, comes first.
+  std::vector<CurvePoint> points;
+  double best = 0.0;  // value with the best expectation; never absent
 };
 
 // One for each parameter, in the space's order.

@@ -35,9 +35,15 @@ double StepOf(const Domain& domain) {
 // Where a value lies between the ends of its range, 0 … 1.
 double ShareOfRange(double value, double lo, double hi, bool log) {
   if (value <= lo) return 0.0;
-  const double share = log ? std::log(value / lo) / std::log(hi / lo)
-                           : (value / 2.0 - lo / 2.0) / (hi / 2.0 - lo / 2.0);
-  return std::clamp(share, 0.0, 1.0);
+  if (value >= hi) return 1.0;
+  // The ratio of two finite numbers need not be finite, nor their difference.
+  if (!log) return (value / 2.0 - lo / 2.0) / (hi / 2.0 - lo / 2.0);
+  const double whole =
+      std::isfinite(hi / lo) ? std::log(hi / lo) : std::log(hi) - std::log(lo);
+  const double part = std::isfinite(value / lo)
+                          ? std::log(value / lo)
+                          : std::log(value) - std::log(lo);
+  return std::clamp(part / whole, 0.0, 1.0);
 }
 
 // Integers are cells one step wide, in the logarithm where the range is.

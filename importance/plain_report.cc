@@ -55,7 +55,9 @@ Report MakePlainReport(const PlainShares& shares) {
   std::vector<double> rests;
   for (const auto& draw : shares.replicates) rests.push_back(RestOf(draw));
   report.unexplained = ShareInterval(RestOf(shares.shares), rests);
+  report.main_draws = shares.replicates;
   report.out_of_bag_r2 = kNaN;
+  report.noise_share = kNaN;
   return report;
 }
 

@@ -3,45 +3,83 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/status_macros.h"
+#include "importance/noise_variance.h"
 
 namespace frostline {
 namespace {
 
-absl::StatusOr<std::size_t> FindTarget(const std::vector<Objective>& objectives,
-                                       const std::string& target) {
-  if (target.empty()) return std::size_t{0};
+// Where `metric` is among the objectives; `other` when it is not named.
+absl::StatusOr<std::size_t> FindObjective(
+    const std::vector<Objective>& objectives, const std::string& metric,
+    std::size_t other, const std::string& field) {
+  if (metric.empty() && other < objectives.size()) return other;
   std::vector<std::string> metrics;
   for (std::size_t i = 0; i < objectives.size(); ++i) {
-    if (objectives[i].metric == target) return i;
+    if (objectives[i].metric == metric) return i;
     metrics.push_back(objectives[i].metric);
   }
   return MakeError(ErrorId::kRequestInvalid,
-                   absl::StrCat("no objective measures \"", target, "\""),
+                   absl::StrCat("no objective measures \"", metric, "\""),
                    absl::StrCat("name one of: ", absl::StrJoin(metrics, ", ")),
-                   "options.target");
+                   field);
 }
 
-void KeepBest(double top_quantile, Selection& selection) {
-  const std::size_t n = selection.losses.size();
+struct Columns {
+  std::size_t target = 0;
+  std::size_t best_by = 0;
+};
+
+absl::StatusOr<Columns> FindMetrics(const std::vector<Objective>& objectives,
+                                    const EvaluateOptions& options) {
+  Columns columns;
+  ASSIGN_OR_RETURN(columns.target, FindObjective(objectives, options.target, 0,
+                                                 "options.target"));
+  ASSIGN_OR_RETURN(columns.best_by,
+                   FindObjective(objectives, options.best_by, columns.target,
+                                 "options.best_by"));
+  return columns;
+}
+
+// By number: the order in which trials were seen is no property of the study.
+std::vector<const Observation*> EndedTrials(const History& history) {
+  std::vector<const Observation*> trials;
+  for (const Observation& trial : history.trials()) {
+    if (IsTerminal(trial.state)) trials.push_back(&trial);
+  }
+  std::sort(trials.begin(), trials.end(),
+            [](const Observation* a, const Observation* b) {
+              return a->number < b->number;
+            });
+  return trials;
+}
+
+void KeepBest(double top_quantile, const Objective& objective,
+              std::size_t best_by, Selection& selection) {
+  const std::size_t n = selection.trials.size();
   const auto kept = static_cast<std::size_t>(
       std::ceil(top_quantile * static_cast<double>(n)));
   if (kept >= n || kept == 0) return;
-  std::vector<double> sorted = selection.losses;
+  std::vector<double> standing;
+  for (const Observation* const trial : selection.trials) {
+    standing.push_back(AsLoss(objective, trial->values[best_by]));
+  }
+  std::vector<double> sorted = standing;
   std::sort(sorted.begin(), sorted.end());
-  const double worst = sorted[kept - 1];
   std::size_t next = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    if (selection.losses[i] > worst) continue;
+    if (standing[i] > sorted[kept - 1]) continue;
+    selection.trials[next] = selection.trials[i];
     selection.points[next] = selection.points[i];
     selection.losses[next++] = selection.losses[i];
   }
+  selection.trials.resize(next);
   selection.points.resize(next);
   selection.losses.resize(next);
   selection.left_out += static_cast<std::int64_t>(n - next);
@@ -70,86 +108,55 @@ absl::Status CheckUsable(const Selection& selection) {
                    "options.target");
 }
 
-// Squared distances from the mean of some losses, and how many are free.
-void AddSpread(const std::vector<double>& losses,
-               const std::vector<std::size_t>& group, double& squares,
-               double& freedom) {
-  const auto n = static_cast<double>(group.size());
-  double mean = 0.0;
-  for (const std::size_t i : group) mean += losses[i] / n;
-  for (const std::size_t i : group) {
-    squares += (losses[i] - mean) * (losses[i] - mean);
+Selection FindUsable(const Space& space,
+                     const std::vector<Objective>& objectives,
+                     const History& history, const EvaluateOptions& options,
+                     const Columns& columns) {
+  Selection selection;
+  selection.target = &objectives[columns.target];
+  for (const Observation* const trial : EndedTrials(history)) {
+    const bool usable = trial->state == TrialState::kSucceeded &&
+                        trial->values.size() == objectives.size() &&
+                        std::isfinite(trial->values[columns.target]) &&
+                        (options.top_quantile >= 1.0 ||
+                         std::isfinite(trial->values[columns.best_by])) &&
+                        space.Check(trial->point).ok();
+    if (!usable) {
+      ++selection.left_out;
+      continue;
+    }
+    selection.trials.push_back(trial);
+    selection.points.push_back(&trial->point);
+    selection.losses.push_back(
+        AsLoss(*selection.target, trial->values[columns.target]));
   }
-  freedom += n - 1.0;
+  return selection;
 }
 
 }  // namespace
+
+absl::StatusOr<Selection> FindUsableTrials(
+    const Space& space, const std::vector<Objective>& objectives,
+    const History& history, const EvaluateOptions& options) {
+  ASSIGN_OR_RETURN(const Columns columns, FindMetrics(objectives, options));
+  return FindUsable(space, objectives, history, options, columns);
+}
 
 absl::StatusOr<Selection> SelectTrials(const Space& space,
                                        const std::vector<Objective>& objectives,
                                        const History& history,
                                        const EvaluateOptions& options) {
-  ASSIGN_OR_RETURN(const std::size_t target,
-                   FindTarget(objectives, options.target));
-  std::vector<const Observation*> trials;
-  for (const Observation& trial : history.trials()) {
-    if (IsTerminal(trial.state)) trials.push_back(&trial);
-  }
-  // The order in which trials were seen is no property of the study.
-  std::sort(trials.begin(), trials.end(),
-            [](const Observation* a, const Observation* b) {
-              return a->number < b->number;
-            });
-  Selection selection;
-  for (const Observation* const trial : trials) {
-    const bool usable = trial->state == TrialState::kSucceeded &&
-                        trial->values.size() == objectives.size() &&
-                        std::isfinite(trial->values[target]) &&
-                        space.Check(trial->point).ok();
-    if (usable) {
-      selection.points.push_back(&trial->point);
-      selection.losses.push_back(
-          AsLoss(objectives[target], trial->values[target]));
-    } else {
-      ++selection.left_out;
-    }
-  }
-  KeepBest(options.top_quantile, selection);
+  ASSIGN_OR_RETURN(const Columns columns, FindMetrics(objectives, options));
+  Selection selection =
+      FindUsable(space, objectives, history, options, columns);
+  KeepBest(options.top_quantile, objectives[columns.best_by], columns.best_by,
+           selection);
   RETURN_IF_ERROR(CheckUsable(selection));
   return selection;
 }
 
 double NoiseVariance(const Selection& selection) {
-  // Equal points have equal hashes and so come one after the other.
-  std::vector<std::pair<std::uint64_t, std::size_t>> order;
-  order.reserve(selection.points.size());
-  for (std::size_t i = 0; i < selection.points.size(); ++i) {
-    order.emplace_back(HashPoint(*selection.points[i]), i);
-  }
-  std::sort(order.begin(), order.end());
-  double squares = 0.0, freedom = 0.0;
-  std::vector<std::size_t> open, group, others;
-  for (std::size_t i = 0; i < order.size();) {
-    const std::uint64_t hash = order[i].first;
-    open.clear();
-    for (; i < order.size() && order[i].first == hash; ++i) {
-      open.push_back(order[i].second);
-    }
-    // More than one round only when different points have one hash.
-    while (open.size() > 1) {
-      group.clear();
-      others.clear();
-      for (const std::size_t k : open) {
-        const bool same =
-            SamePoint(*selection.points[k], *selection.points[open.front()]);
-        (same ? group : others).push_back(k);
-      }
-      AddSpread(selection.losses, group, squares, freedom);
-      open.swap(others);
-    }
-  }
-  return freedom > 0.0 ? squares / freedom
-                       : std::numeric_limits<double>::quiet_NaN();
+  return VarianceAtEqualPoints(selection.points, selection.losses);
 }
 
 }  // namespace frostline

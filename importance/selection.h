@@ -17,20 +17,28 @@
 
 namespace frostline {
 
-// Points into the history it was made from.
+// Points into the history it was made from, and into the objectives.
 struct Selection {
-  std::vector<const Point*> points;  // by trial number
-  std::vector<double> losses;        // of the target; lower is better
-  std::int64_t left_out = 0;         // other trials that have ended
+  std::vector<const Observation*> trials;  // by trial number
+  std::vector<const Point*> points;        // theirs, in the same order
+  std::vector<double> losses;              // of the target; lower is better
+  std::int64_t left_out = 0;               // other trials that have ended
+  const Objective* target = nullptr;       // what the losses are of
 };
 
 // Trials that succeeded, lie in the space and have a finite target; with
-// top_quantile below 1 the best of them, ties included. TRIALS_TOO_FEW,
-// TARGET_CONSTANT, REQUEST_INVALID as Evaluate says.
+// top_quantile below 1 the best of them by best_by (which then has to be finite
+// too), ties included. TRIALS_TOO_FEW, TARGET_CONSTANT, REQUEST_INVALID as
+// Evaluate says.
 absl::StatusOr<Selection> SelectTrials(const Space& space,
                                        const std::vector<Objective>& objectives,
                                        const History& history,
                                        const EvaluateOptions& options);
+
+// The same before the quantile, and however few there are.
+absl::StatusOr<Selection> FindUsableTrials(
+    const Space& space, const std::vector<Objective>& objectives,
+    const History& history, const EvaluateOptions& options);
 
 // Pooled variance among trials at the same point; NaN: no point was repeated.
 double NoiseVariance(const Selection& selection);

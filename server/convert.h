@@ -10,10 +10,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "frostline/v1/importance.pb.h"
 #include "frostline/v1/study_service.pb.h"
 #include "frostline/v1/worker.pb.h"
-#include "importance/evaluator.h"
 #include "server/spec_check.h"
 #include "storage/rows.h"
 
@@ -39,11 +37,6 @@ absl::StatusOr<Result> ResultFromProto(
     const v1::Outcome& outcome, const std::vector<Objective>& objectives);
 
 std::vector<v1::ResolvedModule> ResolvedModules(const Space& space);
-
-// REQUEST_INVALID for options that no evaluator serves yet.
-absl::StatusOr<EvaluateOptions> EvaluateOptionsOf(
-    const v1::ImportanceOptions& asked, const CheckedStudy& study);
-v1::ImportanceReport ReportToProto(const Report& report, const Space& space);
 
 }  // namespace frostline
 

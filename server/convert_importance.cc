@@ -1,11 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "server/convert_importance.h"
 
-#include "absl/strings/str_cat.h"
-#include "base/error.h"
-#include "server/convert.h"
+#include <map>
+
+#include "importance/depth.h"
 
 namespace frostline {
 namespace {
+
+const std::string& NameIn(const Space& space, int parameter) {
+  return space.parameters()[static_cast<std::size_t>(parameter)].name;
+}
+
+v1::ParameterImportance ParameterToProto(const ParameterImportance& importance,
+                                         const Space& space) {
+  v1::ParameterImportance proto;
+  proto.set_parameter(NameIn(space, importance.parameter));
+  for (const ModuleBinding& binding : space.modules()) {
+    if (binding.parameter == importance.parameter) {
+      proto.add_modules(binding.module);
+    }
+  }
+  *proto.mutable_main() = IntervalToProto(importance.main);
+  *proto.mutable_total() = IntervalToProto(importance.total);
+  proto.set_direction(importance.direction);
+  proto.set_rank(importance.rank);
+  proto.set_top3_probability(importance.top3_probability);
+  proto.set_distinguishable(importance.distinguishable);
+  return proto;
+}
+
+}  // namespace
 
 v1::Interval IntervalToProto(const Interval& interval) {
   v1::Interval proto;
@@ -17,70 +42,112 @@ v1::Interval IntervalToProto(const Interval& interval) {
   return proto;
 }
 
-}  // namespace
-
-absl::StatusOr<EvaluateOptions> EvaluateOptionsOf(
-    const v1::ImportanceOptions& asked, const CheckedStudy& study) {
-  const auto refuse = [](const std::string& field) {
-    return MakeError(ErrorId::kMethodNotBuilt,
-                     absl::StrCat(field, " is not served yet"), "leave it out",
-                     absl::StrCat("options.", field));
-  };
-  if (asked.at_step() != 0) return refuse("at_step");
-  if (!asked.filter().empty()) return refuse("filter");
-  if (asked.parameters_size() > 0) return refuse("parameters");
-  EvaluateOptions options;
-  if (!asked.evaluator().empty()) options.evaluator = asked.evaluator();
-  options.target =
-      asked.target().empty() ? study.objectives[0].metric : asked.target();
-  if (asked.top_quantile() != 0.0) options.top_quantile = asked.top_quantile();
-  options.seed = asked.seed() != 0 ? asked.seed() : study.spec.seed();
-  if (asked.trees() != 0) options.trees = asked.trees();
-  if (asked.bootstraps() != 0) options.bootstraps = asked.bootstraps();
-  if (asked.without_intervals()) options.bootstraps = 0;
-  options.pairs = !asked.without_pairs();
-  return options;
+v1::Warning WarningToProto(const ReportWarning& warning, const Space& space) {
+  v1::Warning proto;
+  proto.set_code(warning.code);
+  proto.set_sentence(warning.sentence);
+  for (const int parameter : warning.parameters) {
+    proto.add_parameters(NameIn(space, parameter));
+  }
+  return proto;
 }
 
 v1::ImportanceReport ReportToProto(const Report& report, const Space& space) {
-  const auto name = [&space](int i) {
-    return space.parameters()[static_cast<std::size_t>(i)].name;
-  };
   v1::ImportanceReport proto;
   proto.set_trials_used(report.trials_used);
   proto.set_trials_left_out(report.trials_left_out);
-  for (const ParameterImportance& importance : report.parameters) {
-    v1::ParameterImportance* const out = proto.add_parameters();
-    out->set_parameter(name(importance.parameter));
-    for (const ModuleBinding& binding : space.modules()) {
-      if (binding.parameter == importance.parameter) {
-        out->add_modules(binding.module);
-      }
-    }
-    *out->mutable_main() = IntervalToProto(importance.main);
-    *out->mutable_total() = IntervalToProto(importance.total);
-    out->set_direction(importance.direction);
-    out->set_rank(importance.rank);
-    out->set_top3_probability(importance.top3_probability);
-    out->set_distinguishable(importance.distinguishable);
+  for (const int i : DepthOrder(space)) {
+    *proto.add_parameters() =
+        ParameterToProto(report.parameters[static_cast<std::size_t>(i)], space);
   }
   for (const PairImportance& pair : report.pairs) {
     v1::PairImportance* const out = proto.add_pairs();
-    out->set_first(name(pair.first));
-    out->set_second(name(pair.second));
+    out->set_first(NameIn(space, pair.first));
+    out->set_second(NameIn(space, pair.second));
     *out->mutable_share() = IntervalToProto(pair.share);
+  }
+  proto.set_total_pairs(proto.pairs_size());
+  for (const GroupImportance& group : report.groups) {
+    v1::GroupImportance* const out = proto.add_groups();
+    out->set_group(group.group);
+    *out->mutable_share() = IntervalToProto(group.share);
   }
   *proto.mutable_unexplained() = IntervalToProto(report.unexplained);
   proto.set_out_of_bag_r2(report.out_of_bag_r2);
+  for (const auto& [name, weight] : report.carried_by) {
+    (*proto.mutable_estimator_weights())[name] = weight;
+  }
   proto.set_noise_variance(report.noise_variance);
+  proto.set_noise_share(report.noise_share);
   for (const ReportWarning& warning : report.warnings) {
-    v1::Warning* const out = proto.add_warnings();
-    out->set_code(warning.code);
-    out->set_sentence(warning.sentence);
-    for (const int parameter : warning.parameters) {
-      out->add_parameters(name(parameter));
+    *proto.add_warnings() = WarningToProto(warning, space);
+  }
+  return proto;
+}
+
+v1::StabilityVerdict VerdictToProto(const StabilityVerdict& verdict) {
+  v1::StabilityVerdict proto;
+  switch (verdict.state) {
+    case StabilityState::kSettled:
+      proto.set_state(v1::StabilityVerdict::SETTLED);
+      break;
+    case StabilityState::kNotSettled:
+      proto.set_state(v1::StabilityVerdict::NOT_SETTLED);
+      break;
+    case StabilityState::kTooFewTrials:
+      proto.set_state(v1::StabilityVerdict::TOO_FEW_TRIALS);
+      break;
+  }
+  proto.set_sentence(verdict.sentence);
+  proto.set_settled_after(verdict.settled_after);
+  proto.set_more_trials(verdict.more_trials);
+  *proto.mutable_half_tau() = IntervalToProto(verdict.half_tau);
+  return proto;
+}
+
+v1::GetStabilityReply StabilityToProto(const Stability& stability,
+                                       const Space& space) {
+  v1::GetStabilityReply proto;
+  *proto.mutable_verdict() = VerdictToProto(stability.verdict);
+  const std::vector<int> order = DepthOrder(space);
+  for (const StabilityPoint& point : stability.points) {
+    v1::StabilityPoint* const out = proto.add_points();
+    out->set_trials(point.trials);
+    out->set_tau_to_final(point.tau_to_final);
+    for (const int i : order) {
+      *out->add_parameters() = ParameterToProto(
+          point.parameters[static_cast<std::size_t>(i)], space);
     }
   }
+  return proto;
+}
+
+v1::StudyComparison ComparisonToProto(const Comparison& comparison,
+                                      const Space& first) {
+  v1::StudyComparison proto;
+  *proto.mutable_rank_agreement() = IntervalToProto(comparison.rank_agreement);
+  std::map<std::string, const ParameterShift*> shifts;
+  for (const ParameterShift& shift : comparison.shifts) {
+    shifts[shift.parameter] = &shift;
+  }
+  for (const int parameter : DepthOrder(first)) {
+    const auto found = shifts.find(NameIn(first, parameter));
+    if (found == shifts.end()) continue;
+    const ParameterShift& shift = *found->second;
+    proto.add_shared_parameters(shift.parameter);
+    auto* const out = proto.add_shifts();
+    out->set_parameter(shift.parameter);
+    *out->mutable_first_share() = IntervalToProto(shift.first);
+    *out->mutable_second_share() = IntervalToProto(shift.second);
+    out->set_distinguishable(shift.distinguishable);
+  }
+  for (const std::string& name : comparison.only_first) {
+    proto.add_only_first(name);
+  }
+  for (const std::string& name : comparison.only_second) {
+    proto.add_only_second(name);
+  }
+  proto.set_sentence(comparison.sentence);
   return proto;
 }
 

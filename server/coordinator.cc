@@ -262,15 +262,6 @@ void Coordinator::DrainWorker(v1::DrainWorkerRequest request,
                     });
 }
 
-void Coordinator::GetReport(v1::GetReportRequest request,
-                            Reply<v1::ImportanceReport> reply) {
-  const std::string study = request.study();
-  impl_->Read(study, std::move(reply),
-              [this, request](const StudyHandle& handle) {
-                return impl_->GetReport(handle, request);
-              });
-}
-
 void Coordinator::Backup(v1::BackupRequest request,
                          Reply<v1::BackupReply> reply) {
   impl_->StartBackup(std::move(request), std::move(reply));

@@ -62,6 +62,7 @@ struct CoordinatorOptions {
   Duration restart_grace = std::chrono::seconds(120);
   Duration longest_wait = std::chrono::seconds(30);
   int reader_threads = 2;
+  int importance_threads = 2;      // each computation uses all cores besides
   std::string backup_folder = {};  // created at the first backup
   std::function<void(const absl::Status&)> on_fatal = nullptr;
 };
@@ -125,7 +126,19 @@ class Coordinator {
   void DrainWorker(v1::DrainWorkerRequest, Reply<v1::Worker>);
 
   // ImportanceService
-  void GetReport(v1::GetReportRequest, Reply<v1::ImportanceReport>);
+  void GetReport(v1::GetReportRequest, CancelFlag cancelled,
+                 Reply<v1::ImportanceReport>);
+  void ListPairs(v1::ListPairsRequest, CancelFlag cancelled,
+                 Reply<v1::ListPairsReply>);
+  void GetMarginals(v1::GetMarginalsRequest, CancelFlag cancelled,
+                    Reply<v1::GetMarginalsReply>);
+  void GetPairMarginal(v1::GetPairMarginalRequest, CancelFlag cancelled,
+                       Reply<v1::PairMarginal>);
+  void GetStability(v1::GetStabilityRequest, CancelFlag cancelled,
+                    Reply<v1::GetStabilityReply>);
+  void CompareStudies(v1::CompareStudiesRequest, CancelFlag cancelled,
+                      Reply<v1::StudyComparison>);
+  void GetPlan(v1::GetPlanRequest, CancelFlag cancelled, Reply<v1::FreezePlan>);
 
   // AdminService
   void Backup(v1::BackupRequest, Reply<v1::BackupReply>);

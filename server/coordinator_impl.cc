@@ -74,12 +74,14 @@ Coordinator::Impl::Impl(CoordinatorOptions options, TrialStore& store,
             [this, proposals = std::move(proposals)](Batch& batch) {
               TakeProposals(batch, proposals);
             });
-      }) {}
+      }),
+      importance_(store, clock) {}
 
 absl::Status Coordinator::Impl::Start() {
   RETURN_IF_ERROR(Load(options_.restart_grace));
   proposer_.Start();
   readers_.Start(options_.reader_threads);
+  importance_.Start(options_.importance_threads);
   loop_.Start();
   return absl::OkStatus();
 }
@@ -98,6 +100,7 @@ void Coordinator::Impl::Drain() {
   FROSTLINE_FAILPOINT(kDrainAfter);
   proposer_.Stop();
   readers_.Stop();
+  importance_.Stop();
 }
 
 void Coordinator::Impl::Committed() {
@@ -133,8 +136,11 @@ StudyHandle Coordinator::Impl::HandleOf(const StudyBook& book) {
   return {.key = book.row().key,
           .id = book.row().id,
           .revision = book.revision(),
+          .state = book.row().state,
           .running = book.row().state == StudyState::kActive ||
                      book.row().state == StudyState::kPaused,
+          .budget_left =
+              book.checked().settings.budget().trials() - book.BudgetTaken(),
           .checked = book.shared_checked()};
 }
 

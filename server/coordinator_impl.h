@@ -22,25 +22,17 @@
 #include "base/status_macros.h"
 #include "server/commit_loop.h"
 #include "server/coordinator.h"
+#include "server/importance_desk.h"
 #include "server/lease_book.h"
 #include "server/parked_calls.h"
 #include "server/proposer.h"
-#include "server/report_cache.h"
 #include "server/study_book.h"
+#include "server/study_handle.h"
 #include "server/task_pool.h"
 #include "server/waiting_room.h"
 #include "server/worker_book.h"
 
 namespace frostline {
-
-// What a reader needs to know of a study once the loop has looked it up.
-struct StudyHandle {
-  StudyKey key = 0;
-  std::string id;
-  std::int64_t revision = 0;
-  bool running = false;
-  std::shared_ptr<const CheckedStudy> checked;
-};
 
 // Members without a comment belong to the loop's thread.
 class Coordinator::Impl {
@@ -76,6 +68,11 @@ class Coordinator::Impl {
   // thread.
   template <typename T, typename Body>
   void Read(const std::string& study_name, Reply<T> reply, Body body);
+  // The same of several studies for a body that replies itself, later:
+  // `body(handles, reply)`.
+  template <typename T, typename Body>
+  void ReadAll(std::vector<std::string> study_names, Reply<T> reply, Body body);
+  ImportanceDesk& importance() { return importance_; }
 
   // study_methods.cc
   absl::StatusOr<v1::CreateStudyReply> CreateStudy(
@@ -158,8 +155,6 @@ class Coordinator::Impl {
       const StudyHandle& study, const v1::ListBestTrialsRequest& request);
   absl::StatusOr<v1::ExampleOutcomes> GetExampleOutcomes(
       const StudyHandle& study, const v1::GetExampleOutcomesRequest& request);
-  absl::StatusOr<v1::ImportanceReport> GetReport(
-      const StudyHandle& study, const v1::GetReportRequest& request);
   absl::StatusOr<std::vector<v1::StudyEvent>> EventsAfter(
       const StudyHandle& study, v1::Study now, std::int64_t after_revision,
       v1::TrialView view);
@@ -336,11 +331,11 @@ class Coordinator::Impl {
   bool draining_ = false;
   Rng seeds_;  // of studies that bring none
 
-  ReportCache reports_;  // thread-safe
   // Ended by Drain() in this order.
   CommitLoop loop_;
   Proposer proposer_;
   TaskPool readers_;
+  ImportanceDesk importance_;  // thread-safe
 };
 
 absl::Status DrainingError();
@@ -393,18 +388,34 @@ void Coordinator::Impl::SubmitOnce(const char* method, Request request,
 template <typename T, typename Body>
 void Coordinator::Impl::Read(const std::string& study_name, Reply<T> reply,
                              Body body) {
-  auto shared = std::make_shared<Reply<T>>(std::move(reply));
-  Submit<StudyHandle>(
-      [this, shared,
-       body = std::move(body)](absl::StatusOr<StudyHandle> handle) mutable {
-        if (!handle.ok()) return (*shared)(handle.status());
-        readers_.Post(
-            [shared, handle = *std::move(handle),
-             body = std::move(body)]() mutable { (*shared)(body(handle)); });
+  ReadAll<T>({study_name}, std::move(reply),
+             [body = std::move(body)](const std::vector<StudyHandle>& handles,
+                                      Reply<T> answer) mutable {
+               answer(body(handles[0]));
+             });
+}
+
+template <typename T, typename Body>
+void Coordinator::Impl::ReadAll(std::vector<std::string> study_names,
+                                Reply<T> reply, Body body) {
+  using Handles = std::vector<StudyHandle>;
+  Submit<Handles>(
+      [this, reply = std::move(reply),
+       body = std::move(body)](absl::StatusOr<Handles> handles) mutable {
+        if (!handles.ok()) return reply(handles.status());
+        readers_.Post([reply = std::move(reply), handles = *std::move(handles),
+                       body = std::move(body)]() mutable {
+          body(handles, std::move(reply));
+        });
       },
-      [this, study_name](Batch&) -> absl::StatusOr<StudyHandle> {
-        ASSIGN_OR_RETURN(StudyBook * book, FindStudy(study_name));
-        return HandleOf(*book);
+      [this,
+       names = std::move(study_names)](Batch&) -> absl::StatusOr<Handles> {
+        Handles handles;
+        for (const std::string& name : names) {
+          ASSIGN_OR_RETURN(StudyBook * book, FindStudy(name));
+          handles.push_back(HandleOf(*book));
+        }
+        return handles;
       });
 }
 

@@ -23,6 +23,11 @@ inline constexpr int kMaxMeasurementsAtOnce = 1'000;
 inline constexpr int kMaxStepMetrics = 64;
 inline constexpr int kMaxFinalMetrics = 256;
 
+inline constexpr int kMaxReportPairs = 1'000;  // in one report
+// What importance keeps between calls: trials as it read them, and answers.
+inline constexpr std::size_t kMaxKnownTrialBytes = std::size_t{256} << 20;
+inline constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 20;
+
 inline constexpr std::size_t kMaxLabels = 64;
 inline constexpr std::size_t kMaxLabelBytes = 256;  // of a key, and of a value
 inline constexpr int kMaxPriority = 1'000;          // and its negative

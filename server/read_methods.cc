@@ -8,13 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
-#include "importance/evaluator.h"
-#include "proto/wire_time.h"
 #include "server/convert.h"
 #include "server/coordinator_impl.h"
 #include "server/filter.h"
 #include "server/limits.h"
-#include "server/load_history.h"
 #include "server/page_token.h"
 #include "server/scan.h"
 
@@ -197,37 +194,6 @@ absl::StatusOr<v1::ExampleOutcomes> Coordinator::Impl::GetExampleOutcomes(
   outcomes.set_count(row->count);
   outcomes.set_data(row->data);
   return outcomes;
-}
-
-absl::StatusOr<v1::ImportanceReport> Coordinator::Impl::GetReport(
-    const StudyHandle& study, const v1::GetReportRequest& request) {
-  const v1::ImportanceOptions& asked = request.options();
-  const std::string key =
-      absl::StrCat(study.key, "/", study.revision, "/", HashRequest(asked));
-  if (!request.refresh()) {
-    if (auto cached = reports_.Find(key)) return *std::move(cached);
-  }
-  ASSIGN_OR_RETURN(const EvaluateOptions options,
-                   EvaluateOptionsOf(asked, *study.checked));
-  const SteadyTime begin = clock_.Steady();
-  ASSIGN_OR_RETURN(const History history,
-                   LoadHistory(study.key, *study.checked, store_));
-  ASSIGN_OR_RETURN(const frostline::Report report,
-                   Evaluate(study.checked->space, study.checked->objectives,
-                            history, options));
-  v1::ImportanceReport proto = ReportToProto(report, study.checked->space);
-  proto.set_study(StudyNameOf(study.id));
-  proto.set_revision(study.revision);
-  proto.set_provisional(study.running);
-  *proto.mutable_options() = asked;
-  proto.mutable_options()->set_evaluator(options.evaluator);
-  proto.mutable_options()->set_target(options.target);
-  proto.mutable_options()->set_seed(options.seed);
-  *proto.mutable_compute_time() = TimestampToProto(clock_.Wall());
-  proto.set_compute_seconds(
-      std::chrono::duration<double>(clock_.Steady() - begin).count());
-  reports_.Put(key, proto);
-  return proto;
 }
 
 }  // namespace frostline

@@ -69,6 +69,8 @@ void AddWorkerCommands(CLI::App& app, Invocation& invocation);
 void AddBackupCommand(CLI::App& app, Invocation& invocation);
 void AddServeCommand(CLI::App& app, Invocation& invocation);
 void AddImportanceCommand(CLI::App& app, Invocation& invocation);
+void AddPlanCommand(CLI::App& app, Invocation& invocation);
+void AddCompareCommand(CLI::App& app, Invocation& invocation);
 void AddDemoCommand(CLI::App& app, Invocation& invocation);
 void AddHelpCommands(CLI::App& app, Invocation& invocation);
 

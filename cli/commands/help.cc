@@ -40,9 +40,10 @@ absl::StatusOr<ExitCode> Help(const CLI::App& app, const std::string& topic) {
   } else if (const CLI::App* const command = FindCommand(app, topic)) {
     std::cout << command->help();
   } else {
-    return MakeError(ErrorId::kRequestInvalid, "no help on " + topic,
-                     Suggest(topic, {"exit-codes", "environment", "study",
-                                     "trial", "importance", "worker", "demo"}));
+    return MakeError(
+        ErrorId::kRequestInvalid, "no help on " + topic,
+        Suggest(topic, {"exit-codes", "environment", "study", "trial",
+                        "importance", "plan", "compare", "worker", "demo"}));
   }
   return kExitOk;
 }

@@ -2,24 +2,36 @@
 //
 // File: importance_view.h
 //
-// An importance report as text: what mattered, in depth order, and how far it
-// is to be believed.
+// What importance answers as text: what mattered, in depth order, and how far
+// it is to be believed. Lines are cut at `width` columns; 0: never.
 #ifndef FROSTLINE_CLI_VIEW_IMPORTANCE_VIEW_H_
 #define FROSTLINE_CLI_VIEW_IMPORTANCE_VIEW_H_
 
+#include <set>
 #include <string>
 
-#include "frostline/v1/importance.pb.h"
+#include "cli/view/importance_text.h"
+#include "frostline/v1/importance_service.pb.h"
 
 namespace frostline {
 
 std::string RenderImportance(const v1::ImportanceReport& report, int width);
 
-// A bar of `share` (0 … 1) of `columns`, in eighths of a column; "" for NaN.
-std::string Bar(double share, int columns);
+// The strongest pairs, and how many there are in all.
+std::string RenderPairs(const v1::ImportanceReport& report, int width);
+std::string RenderGroups(const v1::ImportanceReport& report, int width);
 
-// "higher is better", "lower is better", or "" where neither can be said.
-std::string DirectionText(double direction);
+// Parameters that modules take their rate from: there 0 is "frozen".
+using RateNames = std::set<std::string>;
+RateNames RatesIn(const v1::ImportanceReport& report);
+
+// A table of values for each parameter.
+std::string RenderMarginals(const v1::GetMarginalsReply& reply,
+                            const RateNames& rates, int width);
+// Rows: the first parameter's values; columns: the second's.
+std::string RenderPairMarginal(const v1::PairMarginal& table,
+                               const RateNames& rates, int width);
+std::string RenderStability(const v1::GetStabilityReply& reply, int width);
 
 }  // namespace frostline
 

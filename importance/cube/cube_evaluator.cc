@@ -7,6 +7,7 @@
 #include "importance/cube/cube_fanova.h"
 #include "importance/cube/cube_forest.h"
 #include "importance/dataset.h"
+#include "importance/parallel.h"
 #include "importance/plain_report.h"
 #include "importance/warnings.h"
 
@@ -23,37 +24,41 @@ constexpr std::uint64_t kShuffleStream = std::uint64_t{2} << 32;
 constexpr std::uint64_t kStreamsEach = 1 + kTreesPerDraw;
 
 using SharesOf = std::vector<double> (*)(const CubeData& data,
-                                         const CubeForest& forest);
+                                         const CubeForest& forest, int threads);
 
-std::vector<double> CubeSharesOf(const CubeData& data,
-                                 const CubeForest& forest) {
-  return CubeShares(forest.trees, data.columns, data.groups);
+std::vector<double> CubeSharesOf(const CubeData& data, const CubeForest& forest,
+                                 int threads) {
+  return CubeShares(forest.trees, data.columns, data.groups, threads);
 }
 
 std::vector<double> ImpuritySharesOf(const CubeData& data,
-                                     const CubeForest& forest) {
+                                     const CubeForest& forest, int) {
   return ImpurityShares(forest.trees, data.groups);
 }
 
 // The largest share that each parameter had when the targets were dealt out
 // anew.
 std::vector<double> ChanceShares(const CubeData& data, SharesOf shares_of,
-                                 std::uint64_t seed) {
-  std::vector<double> most(data.groups.size(), 0.0);
-  for (int s = 0; s < kShuffles; ++s) {
-    const std::uint64_t stream =
-        kShuffleStream + static_cast<std::uint64_t>(s) * kStreamsEach;
+                                 std::uint64_t seed, int threads) {
+  std::vector<std::vector<double>> shares(kShuffles);
+  ParallelFor(threads, shares.size(), [&](std::size_t s) {
+    const std::uint64_t stream = kShuffleStream + s * kStreamsEach;
     Rng rng(seed, stream);
     std::vector<double> targets = data.targets;
     for (std::size_t i = targets.size(); i > 1; --i) {
       std::swap(targets[i - 1],
                 targets[static_cast<std::size_t>(rng.Below(i))]);
     }
-    const std::vector<double> shares = shares_of(
-        data, GrowCubeForest(data, targets, CubeWeights(data.rows(), 1),
-                             kTreesPerDraw, seed, stream + 1));
+    shares[s] =
+        shares_of(data,
+                  GrowCubeForest(data, targets, CubeWeights(data.rows(), 1),
+                                 kTreesPerDraw, seed, stream + 1),
+                  1);
+  });
+  std::vector<double> most(data.groups.size(), 0.0);
+  for (const std::vector<double>& shuffle : shares) {
     for (std::size_t i = 0; i < most.size(); ++i) {
-      most[i] = std::max(most[i], shares[i]);
+      most[i] = std::max(most[i], shuffle[i]);
     }
   }
   return most;
@@ -63,19 +68,21 @@ Report EvaluateCube(const Space& space, const Selection& selection,
                     const EvaluateOptions& options, SharesOf shares_of) {
   const CubeData data = MakeCubeData(space, selection);
   const CubeWeights all(data.rows(), 1);
-  const CubeForest forest =
-      GrowCubeForest(data, data.targets, all, options.trees, options.seed, 0);
+  const CubeForest forest = GrowCubeForest(
+      data, data.targets, all, options.trees, options.seed, 0, options.threads);
   PlainShares shares;
-  shares.shares = shares_of(data, forest);
-  for (int b = 0; b < options.bootstraps; ++b) {
-    const std::uint64_t stream =
-        kDrawStream + static_cast<std::uint64_t>(b) * kStreamsEach;
+  shares.shares = shares_of(data, forest, options.threads);
+  shares.replicates.resize(static_cast<std::size_t>(options.bootstraps));
+  ParallelFor(options.threads, shares.replicates.size(), [&](std::size_t b) {
+    const std::uint64_t stream = kDrawStream + b * kStreamsEach;
     Rng rng(options.seed, stream);
-    shares.replicates.push_back(shares_of(
-        data, GrowCubeForest(data, data.targets, DrawCubeRows(all, rng),
-                             kTreesPerDraw, options.seed, stream + 1)));
-  }
-  shares.chance = ChanceShares(data, shares_of, options.seed);
+    shares.replicates[b] =
+        shares_of(data,
+                  GrowCubeForest(data, data.targets, DrawCubeRows(all, rng),
+                                 kTreesPerDraw, options.seed, stream + 1),
+                  1);
+  });
+  shares.chance = ChanceShares(data, shares_of, options.seed, options.threads);
   Report report = MakePlainReport(shares);
   report.trials_used = static_cast<std::int64_t>(data.rows());
   report.trials_left_out = selection.left_out;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "importance/parallel.h"
+
 namespace frostline {
 namespace {
 
@@ -201,17 +203,24 @@ double CubeTree::MarginalVariance(const ColumnGroup& group) const {
 
 std::vector<double> CubeShares(const std::vector<ColumnTree>& trees,
                                const std::vector<Column>& columns,
-                               const std::vector<ColumnGroup>& groups) {
-  std::vector<double> shares(groups.size(), 0.0);
-  double used = 0.0;
-  for (const ColumnTree& tree : trees) {
-    const CubeTree cube(tree, columns);
-    if (!(cube.variance() > 0.0)) continue;
-    used += 1.0;
+                               const std::vector<ColumnGroup>& groups,
+                               int threads) {
+  std::vector<std::vector<double>> of_tree(trees.size());
+  ParallelFor(threads, trees.size(), [&](std::size_t t) {
+    const CubeTree cube(trees[t], columns);
+    if (!(cube.variance() > 0.0)) return;
+    of_tree[t].resize(groups.size(), 0.0);
     for (std::size_t g = 0; g < groups.size(); ++g) {
       if (groups[g].empty()) continue;
-      shares[g] += cube.MarginalVariance(groups[g]) / cube.variance();
+      of_tree[t][g] = cube.MarginalVariance(groups[g]) / cube.variance();
     }
+  });
+  std::vector<double> shares(groups.size(), 0.0);
+  double used = 0.0;
+  for (const std::vector<double>& tree : of_tree) {
+    if (tree.empty()) continue;
+    used += 1.0;
+    for (std::size_t g = 0; g < groups.size(); ++g) shares[g] += tree[g];
   }
   if (used > 0.0) {
     for (double& share : shares) share /= used;

@@ -61,10 +61,11 @@ class CubeTree {
 };
 
 // For each group its share of the variance, averaged over the trees that have
-// any. All 0 when none has.
+// any. All 0 when none has. The same for any number of threads (parallel.h).
 std::vector<double> CubeShares(const std::vector<ColumnTree>& trees,
                                const std::vector<Column>& columns,
-                               const std::vector<ColumnGroup>& groups);
+                               const std::vector<ColumnGroup>& groups,
+                               int threads = 1);
 
 }  // namespace frostline
 

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "importance/cube/cube_grower.h"
+#include "importance/parallel.h"
 
 namespace frostline {
 namespace {
@@ -129,14 +130,16 @@ CubeWeights DrawCubeRows(const CubeWeights& among, Rng& rng) {
 CubeForest GrowCubeForest(const CubeData& data,
                           const std::vector<double>& targets,
                           const CubeWeights& among, int trees,
-                          std::uint64_t seed, std::uint64_t stream) {
+                          std::uint64_t seed, std::uint64_t stream,
+                          int threads) {
   CubeForest forest;
-  for (int t = 0; t < trees; ++t) {
-    Rng rng(seed, stream + static_cast<std::uint64_t>(t));
-    forest.drawn.push_back(DrawCubeRows(among, rng));
-    forest.trees.push_back(
-        CubeGrower(data, targets, forest.drawn.back(), rng).Grow());
-  }
+  forest.trees.resize(static_cast<std::size_t>(trees));
+  forest.drawn.resize(forest.trees.size());
+  ParallelFor(threads, forest.trees.size(), [&](std::size_t t) {
+    Rng rng(seed, stream + t);
+    forest.drawn[t] = DrawCubeRows(among, rng);
+    forest.trees[t] = CubeGrower(data, targets, forest.drawn[t], rng).Grow();
+  });
   return forest;
 }
 

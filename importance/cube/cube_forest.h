@@ -53,11 +53,13 @@ struct CubeForest {
   std::vector<CubeWeights> drawn;
 };
 
-// Tree t draws from Rng(seed, stream + t) and from nothing else.
+// Tree t draws from Rng(seed, stream + t) and from nothing else: the same for
+// any number of threads (parallel.h).
 CubeForest GrowCubeForest(const CubeData& data,
                           const std::vector<double>& targets,
                           const CubeWeights& among, int trees,
-                          std::uint64_t seed, std::uint64_t stream);
+                          std::uint64_t seed, std::uint64_t stream,
+                          int threads = 1);
 
 // R² of the trees that have not seen a row; NaN when there is no such row.
 double OutOfBagR2(const CubeData& data, const CubeForest& forest);

@@ -28,6 +28,11 @@ std::vector<double> Times(const std::vector<double>& rows,
 
 EffectDraws::EffectDraws(const LevelEffects& model, std::size_t term)
     : prior_(PriorOf(model.axes(), model.terms()[term])) {
+  const GroupedRidge& ridge = model.ridge();
+  for (std::size_t k = 0; k < prior_.size(); ++k) {
+    roots_.push_back(std::sqrt(ridge.WeightAt(ridge.BeginOfGroup(term) + k)));
+    prior_[k] *= roots_[k] * roots_[k];
+  }
   is_even_ = std::all_of(prior_.begin(), prior_.end(), [this](double p) {
     return std::abs(p - prior_[0]) < 1e-9 * prior_[0];
   });
@@ -55,9 +60,11 @@ void EffectDraws::FindMoments(const LevelEffects& model, std::size_t term) {
   const std::vector<double> covariance = model.ridge().Covariance(term);
   double square = 0.0;
   for (std::size_t k = 0; k < prior_.size(); ++k) {
-    const double own = covariance[k * (prior_.size() + 1)];
+    const double own =
+        covariance[k * (prior_.size() + 1)] / (roots_[k] * roots_[k]);
     square += prior_[k] * prior_[k] *
-              (4.0 * means[k] * means[k] * own + 2.0 * own * own);
+              (4.0 * means[k] * means[k] / (roots_[k] * roots_[k]) * own +
+               2.0 * own * own);
   }
   deviation_ = std::sqrt(square);
 }
@@ -67,9 +74,18 @@ void EffectDraws::FindLikelihood(const LevelEffects& model, std::size_t term) {
   const std::size_t n = prior_.size();
   const double variance = ridge.variance(term);
   if (variance > 0.0) {
-    const Eigen eigen = SymmetricEigen(ridge.Covariance(term), n);
+    // Divided by the roots of their weights all have one prior variance.
+    std::vector<double> covariance = ridge.Covariance(term);
+    std::vector<double> means = ridge.Coefficients(term);
+    for (std::size_t i = 0; i < n; ++i) {
+      means[i] /= roots_[i];
+      for (std::size_t j = 0; j < n; ++j) {
+        covariance[i * n + j] /= roots_[i] * roots_[j];
+      }
+    }
+    const Eigen eigen = SymmetricEigen(std::move(covariance), n);
     directions_ = eigen.vectors;
-    pull_ = Times(directions_, ridge.Coefficients(term));
+    pull_ = Times(directions_, means);
     for (std::size_t k = 0; k < n; ++k) {
       const double left = std::max(eigen.values[k], 1e-12 * variance);
       precision_.push_back(std::max(1.0 / left - 1.0 / variance, 0.0));

@@ -29,7 +29,8 @@ class EffectDraws {
   void FindMoments(const LevelEffects& model, std::size_t term);
   void WeighDeviations(double widest);
 
-  std::vector<double> prior_;  // variances of the functions, sum 1
+  std::vector<double> prior_;  // variances of the functions
+  std::vector<double> roots_;  // of the weights that are in them
   // In directions in which the likelihood is independent: precision, precision
   // times mean, and the directions, row after row.
   std::vector<double> precision_;

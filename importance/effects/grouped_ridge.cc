@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "importance/effects/small_matrix.h"
@@ -16,8 +15,6 @@ namespace {
 constexpr double kNoVariance = 1e-8;
 constexpr double kLeastNoise = 1e-10;
 constexpr double kSettled = 1e-5;
-// Multiplications that leaving trials out may cost; more trials are thinned.
-constexpr double kLeftOutWork = 1e8;
 
 }  // namespace
 
@@ -45,8 +42,15 @@ void GroupedRidge::AddGroup(std::vector<double> columns) {
     gram_.push_back(std::move(row));
     products_.push_back(Dot(Column(i), targets_.data(), rows_));
   }
+  weights_.resize(end, 1.0);
   begins_.push_back(end);
   variances_.push_back(0.1 * target_variance_);
+}
+
+void GroupedRidge::SetWeights(std::size_t group,
+                              const std::vector<double>& weights) {
+  std::copy(weights.begin(), weights.end(),
+            weights_.begin() + static_cast<std::ptrdiff_t>(begins_[group]));
 }
 
 double GroupedRidge::Solve() {
@@ -56,7 +60,7 @@ double GroupedRidge::Solve() {
     if (variances_[g] <= 0.0) continue;
     for (std::size_t i = begins_[g]; i < begins_[g + 1]; ++i) {
       live_.push_back(i);
-      live_variance_.push_back(variances_[g]);
+      live_variance_.push_back(PriorVariance(i, g));
     }
   }
   const std::size_t n = live_.size();
@@ -134,11 +138,10 @@ void GroupedRidge::Fit(int iterations) {
 }
 
 std::vector<double> GroupedRidge::Coefficients(std::size_t group) const {
-  const double root = std::sqrt(variances_[group]);
   std::vector<double> mean;
   for (std::size_t a = 0; a < live_.size(); ++a) {
     if (live_[a] >= begins_[group] && live_[a] < begins_[group + 1]) {
-      mean.push_back(scaled_[a] * root);
+      mean.push_back(scaled_[a] * std::sqrt(live_variance_[a]));
     }
   }
   return mean;
@@ -159,7 +162,12 @@ std::vector<double> GroupedRidge::Covariance(std::size_t group) const {
       }
     }
   }
-  for (double& value : covariance) value *= variances_[group];
+  for (std::size_t i = 0; i < width; ++i) {
+    for (std::size_t j = 0; j < width; ++j) {
+      covariance[i * width + j] *=
+          std::sqrt(live_variance_[begin + i] * live_variance_[begin + j]);
+    }
+  }
   return covariance;
 }
 
@@ -182,35 +190,6 @@ std::vector<double> GroupedRidge::ResidualProducts(std::size_t group) const {
     products.push_back(Dot(Column(i), residuals_.data(), rows_));
   }
   return products;
-}
-
-double GroupedRidge::LeftOutR2() const {
-  const std::size_t n = live_.size();
-  if (!(target_variance_ > 0.0) || rows_ < 2) {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-  const double work = static_cast<double>(rows_) * static_cast<double>(n * n);
-  const auto stride =
-      static_cast<std::size_t>(std::ceil(std::max(work, 1.0) / kLeftOutWork));
-  const double others = 1.0 - 1.0 / static_cast<double>(rows_);
-  double missed = 0.0;
-  double whole = 0.0;
-  std::vector<double> at(n);
-  for (std::size_t row = 0; row < rows_; row += stride) {
-    for (std::size_t a = 0; a < n; ++a) {
-      at[a] = Column(live_[a])[row] * std::sqrt(live_variance_[a] / noise_);
-    }
-    double leverage = 1.0 / static_cast<double>(rows_);
-    for (std::size_t a = 0; a < n; ++a) {
-      const double part = Dot(&factor_[a * n], at.data(), a + 1);
-      leverage += part * part;
-    }
-    const double error = residuals_[row] / std::max(1.0 - leverage, 1e-9);
-    const double distance = targets_[row] / others;
-    missed += error * error;
-    whole += distance * distance;
-  }
-  return 1.0 - missed / whole;
 }
 
 }  // namespace frostline

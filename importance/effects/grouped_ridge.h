@@ -21,6 +21,9 @@ class GroupedRidge {
 
   // `columns`: one after the other, each with mean 0 over the trials.
   void AddGroup(std::vector<double> columns);
+  // How the prior variance of a group's coefficients is spread over them; they
+  // are all 1 until this is called.
+  void SetWeights(std::size_t group, const std::vector<double>& weights);
   // Improves the variances until they settle, at most so often.
   void Fit(int iterations);
 
@@ -30,8 +33,20 @@ class GroupedRidge {
     return begins_[g + 1] - begins_[g];
   }
 
+  std::size_t BeginOfGroup(std::size_t g) const { return begins_[g]; }
+  // Products over the trials: of two columns, and of one with the targets.
+  double GramAt(std::size_t i, std::size_t j) const {
+    return i < j ? gram_[j][i] : gram_[i][j];
+  }
+  double ProductAt(std::size_t i) const { return products_[i]; }
+
   // What the last Fit found.
   double variance(std::size_t group) const { return variances_[group]; }
+  // Of a column's coefficient: its group's variance times its weight.
+  double PriorVariance(std::size_t column, std::size_t group) const {
+    return variances_[group] * weights_[column];
+  }
+  double WeightAt(std::size_t column) const { return weights_[column]; }
   double noise() const { return noise_; }
   // How many coefficients the data decided, the mean among them.
   double degrees_of_freedom() const { return freedom_; }
@@ -45,6 +60,9 @@ class GroupedRidge {
   // Share of the targets' variance that the model predicts of trials it has
   // not seen: each one left out, the variances kept.
   double LeftOutR2() const;
+  // What each trial's target differs by from that prediction of it. Where that
+  // is too much work, most are got from their residuals by the average trial's.
+  std::vector<double> LeftOutResiduals() const;
 
  private:
   // The posterior under the present variances; sum of squared residuals.
@@ -62,6 +80,7 @@ class GroupedRidge {
   std::vector<double> products_;           // of columns and targets
   std::vector<std::size_t> begins_ = {0};  // groups' first columns, and end
   std::vector<double> variances_;          // of groups
+  std::vector<double> weights_;            // by column
   double noise_ = 0.0;
   double freedom_ = 1.0;
   std::vector<double> residuals_;

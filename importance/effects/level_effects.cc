@@ -79,6 +79,8 @@ LevelEffects::LevelEffects(std::vector<EffectAxis> axes,
       rows_(ridge_.residuals().size()) {
   AddMainEffects();
   ridge_.Fit(kRoundIterations);
+  ChooseGrading();
+  ridge_.Fit(kRoundIterations);
   std::vector<double> weight(axes_.size(), 0.0);
   for (std::size_t t = 0; t < terms_.size(); ++t) {
     weight[terms_[t][0]] = Variance(t);
@@ -89,6 +91,7 @@ LevelEffects::LevelEffects(std::vector<EffectAxis> axes,
   for (int round = 0; round < kRounds && AddStrongest(); ++round) {
     ridge_.Fit(kRoundIterations);
   }
+  ChooseGrading();
   ridge_.Fit(kLastIterations);
   Weigh();
 }
@@ -169,17 +172,32 @@ double LevelEffects::Variance(std::size_t t) const {
   return variance;
 }
 
-std::vector<double> LevelEffects::Curve(std::size_t t) const {
-  const EffectAxis& axis = axes_[terms_[t][0]];
-  std::vector<double> curve(axis.cells(), 0.0);
-  if (!(ridge_.variance(t) > 0.0)) return curve;
-  const std::vector<double> mean = ridge_.Coefficients(t);
-  for (std::size_t cell = 0; cell < axis.cells(); ++cell) {
-    for (std::size_t f = 0; f < axis.functions; ++f) {
-      curve[cell] += axis.basis[cell * axis.functions + f] * mean[f];
+std::vector<double> LevelEffects::Table(std::size_t t) const {
+  const bool live = ridge_.variance(t) > 0.0;
+  // Coefficients turned into values axis by axis, functions into cells.
+  std::vector<double> table =
+      live ? ridge_.Coefficients(t)
+           : std::vector<double>(WidthOf(axes_, terms_[t]), 0.0);
+  std::size_t outer = 1;
+  for (const std::size_t axis : terms_[t]) {
+    const EffectAxis& cut = axes_[axis];
+    const std::size_t inner = table.size() / outer / cut.functions;
+    std::vector<double> next(outer * cut.cells() * inner, 0.0);
+    for (std::size_t o = 0; o < outer; ++o) {
+      for (std::size_t c = 0; c < cut.cells(); ++c) {
+        for (std::size_t f = 0; f < cut.functions; ++f) {
+          const double factor = cut.basis[c * cut.functions + f];
+          for (std::size_t i = 0; i < inner; ++i) {
+            next[(o * cut.cells() + c) * inner + i] +=
+                factor * table[(o * cut.functions + f) * inner + i];
+          }
+        }
+      }
     }
+    table = std::move(next);
+    outer *= cut.cells();
   }
-  return curve;
+  return table;
 }
 
 double LevelEffects::AmplitudeVariance() const {

@@ -41,14 +41,17 @@ class LevelEffects {
 
   // Expected variance of the effect of terms()[t] over the space.
   double Variance(std::size_t t) const;
-  // The effect of a main term in each cell of its axis.
-  std::vector<double> Curve(std::size_t t) const;
+  // The effect in each cell of the term's axes, the last axis fastest; of a
+  // main term in each cell of its axis.
+  std::vector<double> Table(std::size_t t) const;
+  std::vector<double> Curve(std::size_t t) const { return Table(t); }
   // The noise of one trial spread over those not spent on effects: what the
   // root of a term's variance is uncertain by.
   double AmplitudeVariance() const;
 
  private:
   void AddMainEffects();
+  void ChooseGrading();
   bool AddStrongest();
   void Weigh();
   void AddTerm(const EffectTerm& term);

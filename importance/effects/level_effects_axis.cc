@@ -5,17 +5,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "importance/effects/small_matrix.h"
+#include "importance/effects/effect_basis.h"
 
 namespace frostline {
 namespace {
-
-constexpr std::size_t kStretches = 12;  // of a continuous range
-// Levels are taken for unrelated; neighbouring stretches of a range are mostly
-// alike, over about this part of it.
-constexpr double kSmoothShare = 0.8;
-constexpr double kSmoothLength = 0.25;
-constexpr double kNothing = 1e-9;
 
 // The cell and the mass of every code in [0, values) that was counted.
 void CutCounted(const MeasuredAxis& axis, const std::vector<double>& codes,
@@ -40,9 +33,9 @@ void CutCounted(const MeasuredAxis& axis, const std::vector<double>& codes,
 void CutRange(const MeasuredAxis& axis, const std::vector<double>& codes,
               EffectAxis& cut) {
   const std::size_t before = cut.masses.size();
-  const double count = static_cast<double>(kStretches);
+  const double count = static_cast<double>(kEffectStretches);
   const double below = axis.MassUpTo(-1.0);
-  for (std::size_t k = 0; k < kStretches; ++k) {
+  for (std::size_t k = 0; k < kEffectStretches; ++k) {
     cut.masses.push_back((1.0 - below) / count);
   }
   for (std::size_t i = 0; i < codes.size(); ++i) {
@@ -97,74 +90,6 @@ void CutChoices(const MeasuredAxis& axis, const std::vector<double>& codes,
   }
 }
 
-// What cells have in common before anything is known, made orthogonal to the
-// constant and weighted by the roots of the masses.
-std::vector<double> PriorOverCells(const EffectAxis& axis, bool smooth) {
-  const std::size_t n = axis.cells();
-  std::vector<double> prior(n * n, 0.0);
-  const std::size_t range = smooth ? n - kStretches : n;
-  for (std::size_t a = 0; a < n; ++a) {
-    prior[a * n + a] = 1.0;
-    for (std::size_t b = range; b < n && a >= range; ++b) {
-      const double gap = (static_cast<double>(a) - static_cast<double>(b)) /
-                         (kSmoothLength * static_cast<double>(kStretches));
-      prior[a * n + b] = kSmoothShare * std::exp(-0.5 * gap * gap) +
-                         (a == b ? 1.0 - kSmoothShare : 0.0);
-    }
-  }
-  for (int side = 0; side < 2; ++side) {
-    for (std::size_t a = 0; a < n; ++a) {
-      double mean = 0.0;
-      for (std::size_t b = 0; b < n; ++b) {
-        mean += axis.masses[b] * prior[side == 0 ? a * n + b : b * n + a];
-      }
-      for (std::size_t b = 0; b < n; ++b) {
-        prior[side == 0 ? a * n + b : b * n + a] -= mean;
-      }
-    }
-  }
-  for (std::size_t a = 0; a < n; ++a) {
-    for (std::size_t b = 0; b < n; ++b) {
-      prior[a * n + b] *= std::sqrt(axis.masses[a] * axis.masses[b]);
-    }
-  }
-  return prior;
-}
-
-void MakeBasis(EffectAxis& axis, bool smooth) {
-  const std::size_t n = axis.cells();
-  const Eigen eigen = SymmetricEigen(PriorOverCells(axis, smooth), n);
-  double sum = 0.0;
-  for (const double value : eigen.values) sum += std::max(value, 0.0);
-  std::vector<std::size_t> kept;
-  for (std::size_t k = 0; k < n; ++k) {
-    // A hundredth of what the first functions have is not worth a column.
-    const double least = smooth ? 0.005 : kNothing;
-    if (eigen.values[k] > least * sum && sum > kNothing) kept.push_back(k);
-  }
-  double whole = 0.0;
-  for (const std::size_t k : kept) whole += eigen.values[k];
-  axis.functions = kept.size();
-  axis.basis.assign(n * kept.size(), 0.0);
-  axis.kernel.assign(n * n, 0.0);
-  for (std::size_t f = 0; f < kept.size(); ++f) {
-    axis.prior.push_back(eigen.values[kept[f]] / whole);
-    for (std::size_t a = 0; a < n; ++a) {
-      if (axis.masses[a] <= kNothing) continue;
-      axis.basis[a * kept.size() + f] =
-          eigen.vectors[kept[f] * n + a] *
-          std::sqrt(axis.prior[f] / axis.masses[a]);
-    }
-  }
-  for (std::size_t a = 0; a < n; ++a) {
-    for (std::size_t b = 0; b < n; ++b) {
-      axis.kernel[a * n + b] =
-          Dot(axis.basis.data() + a * kept.size(),
-              axis.basis.data() + b * kept.size(), kept.size());
-    }
-  }
-}
-
 }  // namespace
 
 EffectAxis MakeEffectAxis(const MeasuredAxis& axis,
@@ -176,7 +101,7 @@ EffectAxis MakeEffectAxis(const MeasuredAxis& axis,
   } else {
     CutChoices(axis, codes, cut);
   }
-  MakeBasis(cut, !axis.is_finite());
+  MakeEffectBasis(cut, !axis.is_finite());
   return cut;
 }
 

@@ -30,7 +30,10 @@ struct EffectAxis {
   // Cells x functions: each function times the root of its prior variance; the
   // prior variances add up to 1, that of one effect's variance.
   std::vector<double> basis;
-  std::vector<double> prior;   // of each function
+  std::vector<double> prior;  // of each function
+  // Where levels follow each other: the functions' weights, on average 1, if
+  // neighbours are alike and the first level is free. Empty elsewhere.
+  std::vector<double> graded;
   std::vector<double> kernel;  // cells x cells: basis times its transpose
   // Cells from `first_ordered` on are in the order of their values.
   bool is_ordered = true;

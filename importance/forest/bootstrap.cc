@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "importance/forest/forest.h"
+#include "importance/parallel.h"
 
 namespace frostline {
 namespace {
@@ -50,33 +51,35 @@ Dataset WithShadows(const Dataset& data, Rng& rng) {
 
 std::vector<Shares> Replicate(const Dataset& data, int count,
                               std::uint64_t seed,
-                              const std::vector<std::size_t>& pair_axes) {
+                              const std::vector<std::size_t>& pair_axes,
+                              int threads) {
   const RowWeights all(data.rows(), 1);
-  std::vector<Shares> replicates;
-  for (int b = 0; b < count; ++b) {
-    const std::uint64_t stream =
-        kBagStream + static_cast<std::uint64_t>(b) * kStreamsEach;
+  std::vector<Shares> replicates(static_cast<std::size_t>(count));
+  ParallelFor(threads, replicates.size(), [&](std::size_t b) {
+    const std::uint64_t stream = kBagStream + b * kStreamsEach;
     Rng rng(seed, stream);
     const Forest forest = FitForest(data, data.targets, DrawRows(all, rng),
                                     kTreesPerBag, seed, stream + 1);
-    replicates.push_back(ForestShares(forest.trees, data.axes, pair_axes));
-  }
+    replicates[b] = ForestShares(forest.trees, data.axes, pair_axes);
+  });
   return replicates;
 }
 
-std::vector<double> ChanceMainShares(const Dataset& data, std::uint64_t seed) {
+std::vector<double> ChanceMainShares(const Dataset& data, std::uint64_t seed,
+                                     int threads) {
   const RowWeights all(data.rows(), 1);
   const std::size_t axes = data.axes.size();
-  std::vector<double> most(axes, 0.0);
-  for (int s = 0; s < kShuffles; ++s) {
-    const std::uint64_t stream =
-        kShuffleStream + static_cast<std::uint64_t>(s) * kStreamsEach;
+  std::vector<std::vector<double>> shares(kShuffles);
+  ParallelFor(threads, shares.size(), [&](std::size_t s) {
+    const std::uint64_t stream = kShuffleStream + s * kStreamsEach;
     Rng rng(seed, stream);
     const Dataset doubled = WithShadows(data, rng);
     const Forest forest = FitForest(doubled, doubled.targets, all, kTreesPerBag,
                                     seed, stream + 1);
-    const std::vector<double> main =
-        ForestMainShares(forest.trees, doubled.axes);
+    shares[s] = ForestMainShares(forest.trees, doubled.axes);
+  });
+  std::vector<double> most(axes, 0.0);
+  for (const std::vector<double>& main : shares) {
     for (std::size_t i = 0; i < axes; ++i) {
       most[i] = std::max(most[i], main[axes + i]);
     }

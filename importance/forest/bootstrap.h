@@ -18,13 +18,16 @@
 
 namespace frostline {
 
-// `count` replicates; the same for the same arguments.
+// `count` replicates; the same for the same arguments, whatever the number of
+// threads (parallel.h).
 std::vector<Shares> Replicate(const Dataset& data, int count,
                               std::uint64_t seed,
-                              const std::vector<std::size_t>& pair_axes);
+                              const std::vector<std::size_t>& pair_axes,
+                              int threads = 1);
 
 // For every axis the largest main share that a shuffled copy of it had.
-std::vector<double> ChanceMainShares(const Dataset& data, std::uint64_t seed);
+std::vector<double> ChanceMainShares(const Dataset& data, std::uint64_t seed,
+                                     int threads = 1);
 
 }  // namespace frostline
 

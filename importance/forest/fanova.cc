@@ -3,8 +3,14 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/status_macros.h"
 #include "importance/forest/marginal.h"
+#include "importance/forest/subset_effect.h"
+#include "importance/parallel.h"
 
 namespace frostline {
 namespace {
@@ -15,40 +21,81 @@ double Clip(double share) { return std::clamp(share, 0.0, 1.0); }
 // Below this a tree is flat but for rounding: targets are scaled to [-1, 1].
 constexpr double kFlat = 1e-28;
 
-void DivideAll(std::vector<double>& sums, double count) {
-  for (double& sum : sums) sum = count > 0.0 ? Clip(sum / count) : 0.0;
+void DivideAll(std::vector<double>& values, double by) {
+  for (double& value : values) value /= by;
+}
+
+std::vector<double> MainSharesOf(const TreeMarginals& marginals,
+                                 std::size_t axes) {
+  std::vector<double> main(axes);
+  for (std::size_t i = 0; i < axes; ++i) {
+    main[i] = marginals.MainVariance(i) / marginals.variance();
+  }
+  return main;
+}
+
+// Over the trees that have shares, always in the same order; 0 without any.
+std::vector<double> MeanOf(const std::vector<Shares>& trees,
+                           std::vector<double> Shares::* field,
+                           std::size_t size) {
+  std::vector<double> sums(size, 0.0);
+  double counted = 0.0;
+  for (const Shares& tree : trees) {
+    if (tree.main.empty()) continue;
+    counted += 1.0;
+    for (std::size_t i = 0; i < size; ++i) sums[i] += (tree.*field)[i];
+  }
+  for (double& sum : sums) sum = counted > 0.0 ? Clip(sum / counted) : 0.0;
+  return sums;
+}
+
+absl::Status CheckSubset(const std::vector<std::size_t>& subset,
+                         std::size_t axes) {
+  const auto refuse = [](const std::string& cause, const std::string& fix) {
+    return MakeError(ErrorId::kRequestInvalid, cause, fix, "subset");
+  };
+  if (subset.size() > kMaxSubset) {
+    return refuse(absl::StrCat("a set of ", subset.size(), " parameters"),
+                  absl::StrCat("name at most ", kMaxSubset));
+  }
+  std::vector<bool> is_named(axes, false);
+  for (const std::size_t axis : subset) {
+    if (axis >= axes) {
+      return refuse(absl::StrCat("there is no parameter ", axis),
+                    absl::StrCat("there are ", axes, ", from 0"));
+    }
+    if (is_named[axis]) {
+      return refuse(absl::StrCat("parameter ", axis, " is named twice"),
+                    "name each parameter once");
+    }
+    is_named[axis] = true;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
 
 Shares ForestShares(const std::vector<Tree>& trees,
                     const std::vector<MeasuredAxis>& axes,
-                    const std::vector<std::size_t>& pair_axes) {
+                    const std::vector<std::size_t>& pair_axes, int threads) {
+  std::vector<Shares> of_tree(trees.size());  // empty: has no variance
+  ParallelFor(threads, trees.size(), [&](std::size_t t) {
+    const TreeMarginals marginals(trees[t], axes);
+    if (!(marginals.variance() > kFlat)) return;
+    of_tree[t].main = MainSharesOf(marginals, axes.size());
+    of_tree[t].total = marginals.TotalVariances();
+    if (!pair_axes.empty()) {
+      of_tree[t].pairs = marginals.PairVariances(pair_axes);
+    }
+    DivideAll(of_tree[t].total, marginals.variance());
+    DivideAll(of_tree[t].pairs, marginals.variance());
+  });
   Shares shares;
-  shares.main.resize(axes.size(), 0.0);
-  shares.total.resize(axes.size(), 0.0);
-  if (!pair_axes.empty()) {
-    shares.pairs.resize(pair_axes.size() * (pair_axes.size() - 1) / 2, 0.0);
-  }
-  double counted = 0.0;
-  for (const Tree& tree : trees) {
-    const TreeMarginals marginals(tree, axes);
-    const double variance = marginals.variance();
-    if (!(variance > kFlat)) continue;
-    counted += 1.0;
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-      shares.main[i] += marginals.MainVariance(i) / variance;
-      shares.total[i] += marginals.TotalVariance(i) / variance;
-    }
-    if (pair_axes.empty()) continue;
-    const std::vector<double> pairs = marginals.PairVariances(pair_axes);
-    for (std::size_t p = 0; p < pairs.size(); ++p) {
-      shares.pairs[p] += pairs[p] / variance;
-    }
-  }
-  DivideAll(shares.main, counted);
-  DivideAll(shares.total, counted);
-  DivideAll(shares.pairs, counted);
+  const std::size_t paired = pair_axes.size();
+  shares.main = MeanOf(of_tree, &Shares::main, axes.size());
+  shares.total = MeanOf(of_tree, &Shares::total, axes.size());
+  shares.pairs = MeanOf(of_tree, &Shares::pairs,
+                        paired == 0 ? 0 : paired * (paired - 1) / 2);
   const double explained =
       std::accumulate(shares.main.begin(), shares.main.end(), 0.0) +
       std::accumulate(shares.pairs.begin(), shares.pairs.end(), 0.0);
@@ -57,35 +104,51 @@ Shares ForestShares(const std::vector<Tree>& trees,
 }
 
 std::vector<double> ForestMainShares(const std::vector<Tree>& trees,
-                                     const std::vector<MeasuredAxis>& axes) {
-  std::vector<double> main(axes.size(), 0.0);
-  double counted = 0.0;
-  for (const Tree& tree : trees) {
-    const TreeMarginals marginals(tree, axes);
-    if (!(marginals.variance() > kFlat)) continue;
-    counted += 1.0;
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-      main[i] += marginals.MainVariance(i) / marginals.variance();
-    }
-  }
-  DivideAll(main, counted);
-  return main;
+                                     const std::vector<MeasuredAxis>& axes,
+                                     int threads) {
+  std::vector<Shares> of_tree(trees.size());
+  ParallelFor(threads, trees.size(), [&](std::size_t t) {
+    const TreeMarginals marginals(trees[t], axes);
+    if (!(marginals.variance() > kFlat)) return;
+    of_tree[t].main = MainSharesOf(marginals, axes.size());
+  });
+  return MeanOf(of_tree, &Shares::main, axes.size());
+}
+
+absl::StatusOr<SubsetShare> ForestSubsetShare(
+    const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes,
+    const std::vector<std::size_t>& subset, int threads) {
+  RETURN_IF_ERROR(CheckSubset(subset, axes.size()));
+  std::vector<Shares> of_tree(trees.size());
+  ParallelFor(threads, trees.size(), [&](std::size_t t) {
+    const double variance = TreeMarginals(trees[t], axes).variance();
+    if (!(variance > kFlat)) return;
+    const SubsetVariance found = SubsetVarianceOf(trees[t], axes, subset);
+    of_tree[t].main = {found.together / variance, found.beyond / variance};
+  });
+  const std::vector<double> mean = MeanOf(of_tree, &Shares::main, 2);
+  return SubsetShare{mean[0], mean[1]};
 }
 
 std::vector<std::vector<double>> ForestCurves(
-    const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes) {
+    const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes,
+    int threads) {
   std::vector<std::vector<double>> probes, curves;
   for (const MeasuredAxis& axis : axes) {
     probes.push_back(axis.is_ordered() ? axis.Probes() : std::vector<double>());
     curves.emplace_back(probes.back().size(), 0.0);
   }
-  for (const Tree& tree : trees) {
-    const TreeMarginals marginals(tree, axes);
+  std::vector<std::vector<std::vector<double>>> of_tree(trees.size());
+  ParallelFor(threads, trees.size(), [&](std::size_t t) {
+    const TreeMarginals marginals(trees[t], axes);
     for (std::size_t a = 0; a < axes.size(); ++a) {
-      if (probes[a].empty()) continue;
-      const std::vector<double> curve = marginals.CurveAt(a, probes[a]);
-      for (std::size_t i = 0; i < curve.size(); ++i) {
-        curves[a][i] += curve[i] / static_cast<double>(trees.size());
+      of_tree[t].push_back(marginals.CurveAt(a, probes[a]));
+    }
+  });
+  for (const auto& tree : of_tree) {
+    for (std::size_t a = 0; a < axes.size(); ++a) {
+      for (std::size_t i = 0; i < curves[a].size(); ++i) {
+        curves[a][i] += tree[a][i] / static_cast<double>(trees.size());
       }
     }
   }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "importance/forest/tree.h"
 #include "importance/measured_axis.h"
 
@@ -24,21 +25,35 @@ struct Shares {
   double unexplained = 0.0;   // by neither main effects nor these pairs
 };
 
-// `pair_axes`: pairs i < j of these, as TreeMarginals::PairVariances orders
-// them. Trees without variance have no shares; when all are such, all shares
-// are 0 and everything is unexplained.
+// `pair_axes`: pairs i < j of these, which rise, as
+// TreeMarginals::PairVariances orders them. Trees without variance have no
+// shares; when all are such, all shares are 0 and everything is unexplained.
+// Here and below the same to the bit for any number of threads (parallel.h).
 Shares ForestShares(const std::vector<Tree>& trees,
                     const std::vector<MeasuredAxis>& axes,
-                    const std::vector<std::size_t>& pair_axes);
+                    const std::vector<std::size_t>& pair_axes, int threads = 1);
 
 // Main shares alone: a tenth of the work.
 std::vector<double> ForestMainShares(const std::vector<Tree>& trees,
-                                     const std::vector<MeasuredAxis>& axes);
+                                     const std::vector<MeasuredAxis>& axes,
+                                     int threads = 1);
+
+struct SubsetShare {
+  double together = 0.0;  // with all effects within the subset
+  double beyond = 0.0;    // of all of it, and in no smaller set
+};
+
+// Of any named set of axes (subset_effect.h). REQUEST_INVALID for an axis that
+// there is not, one that is named twice, or more than kMaxSubset of them.
+absl::StatusOr<SubsetShare> ForestSubsetShare(
+    const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes,
+    const std::vector<std::size_t>& subset, int threads = 1);
 
 // For every axis the mean main effect at each of its probes; empty for
 // unordered axes.
 std::vector<std::vector<double>> ForestCurves(
-    const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes);
+    const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes,
+    int threads = 1);
 
 }  // namespace frostline
 

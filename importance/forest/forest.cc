@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "importance/forest/forest.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "importance/parallel.h"
+
 namespace frostline {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kBlock = 256;  // rows that one thread takes at a time
+
+}  // namespace
 
 RowWeights DrawRows(const RowWeights& among, Rng& rng) {
   std::vector<std::uint32_t> rows;
@@ -19,37 +29,46 @@ RowWeights DrawRows(const RowWeights& among, Rng& rng) {
 
 Forest FitForest(const Dataset& data, const std::vector<double>& targets,
                  const RowWeights& among, int trees, std::uint64_t seed,
-                 std::uint64_t stream) {
+                 std::uint64_t stream, int threads) {
   Forest forest;
-  for (int t = 0; t < trees; ++t) {
-    Rng rng(seed, stream + static_cast<std::uint64_t>(t));
-    forest.drawn.push_back(DrawRows(among, rng));
-    forest.trees.push_back(FitTree(data, targets, forest.drawn.back(), rng));
-  }
+  forest.trees.resize(static_cast<std::size_t>(trees));
+  forest.drawn.resize(forest.trees.size());
+  ParallelFor(threads, forest.trees.size(), [&](std::size_t t) {
+    Rng rng(seed, stream + t);
+    forest.drawn[t] = DrawRows(among, rng);
+    forest.trees[t] = FitTree(data, targets, forest.drawn[t], rng);
+  });
   return forest;
 }
 
-double OutOfBagR2(const Dataset& data, const Forest& forest) {
+double OutOfBagR2(const Dataset& data, const Forest& forest, int threads) {
+  // NaN: every tree has seen the row.
+  std::vector<double> predictions(data.rows(), kNaN);
+  const std::size_t blocks = (data.rows() + kBlock - 1) / kBlock;
+  ParallelFor(threads, blocks, [&](std::size_t block) {
+    const std::size_t end = std::min(data.rows(), (block + 1) * kBlock);
+    for (std::size_t row = block * kBlock; row < end; ++row) {
+      double prediction = 0.0, trees = 0.0;
+      for (std::size_t t = 0; t < forest.trees.size(); ++t) {
+        if (forest.drawn[t][row] > 0) continue;
+        prediction += forest.trees[t].Predict(data, row);
+        trees += 1.0;
+      }
+      if (trees > 0.0) predictions[row] = prediction / trees;
+    }
+  });
   double rows = 0.0, sum = 0.0, squares = 0.0, errors = 0.0;
   for (std::size_t row = 0; row < data.rows(); ++row) {
-    double prediction = 0.0;
-    double trees = 0.0;
-    for (std::size_t t = 0; t < forest.trees.size(); ++t) {
-      if (forest.drawn[t][row] > 0) continue;
-      prediction += forest.trees[t].Predict(data, row);
-      trees += 1.0;
-    }
-    if (trees == 0.0) continue;
+    if (std::isnan(predictions[row])) continue;
     const double target = data.targets[row];
-    const double error = target - prediction / trees;
+    const double error = target - predictions[row];
     rows += 1.0;
     sum += target;
     squares += target * target;
     errors += error * error;
   }
   const double spread = rows > 0.0 ? squares - sum * sum / rows : 0.0;
-  return spread > 0.0 ? 1.0 - errors / spread
-                      : std::numeric_limits<double>::quiet_NaN();
+  return spread > 0.0 ? 1.0 - errors / spread : kNaN;
 }
 
 }  // namespace frostline

@@ -26,14 +26,15 @@ struct Forest {
 // As many draws with replacement as `among` counts rows, out of those.
 RowWeights DrawRows(const RowWeights& among, Rng& rng);
 
-// Tree t draws from Rng(seed, stream + t) and from nothing else.
+// Tree t draws from Rng(seed, stream + t) and from nothing else, so that the
+// forest is the same to the bit for any number of threads (parallel.h).
 Forest FitForest(const Dataset& data, const std::vector<double>& targets,
                  const RowWeights& among, int trees, std::uint64_t seed,
-                 std::uint64_t stream);
+                 std::uint64_t stream, int threads = 1);
 
 // R² of every row's mean prediction by the trees that have not seen it. NaN
 // when there is no such row.
-double OutOfBagR2(const Dataset& data, const Forest& forest);
+double OutOfBagR2(const Dataset& data, const Forest& forest, int threads = 1);
 
 }  // namespace frostline
 

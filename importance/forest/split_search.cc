@@ -2,72 +2,97 @@
 #include "importance/forest/split_search.h"
 
 #include <algorithm>
-#include <limits>
+#include <bit>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
 namespace frostline {
+namespace {
 
-SplitSearch::SplitSearch(const Dataset& data,
-                         const std::vector<double>& targets,
-                         const std::vector<std::uint32_t>& weights)
-    : data_(data),
-      targets_(targets),
-      weights_(weights),
-      order_(data.axes.size()) {
+// A score's whole numbers are below 2^kBits: two products of a sum and a
+// weight.
+constexpr int kBits = 61;
+constexpr std::size_t kWordBits = 64;
+
+}  // namespace
+
+double ScaleOfTargets(const std::vector<double>& targets,
+                      std::uint64_t all_weight) {
+  double largest = 0.0;
+  for (const double target : targets) {
+    largest = std::max(largest, std::abs(target));
+  }
+  if (!(largest > 0.0)) return 1.0;
+  const int room = kBits - 2 * static_cast<int>(std::bit_width(all_weight));
+  // The power itself has to be finite, whatever the targets.
+  return std::ldexp(1.0, std::clamp(room - 1 - std::ilogb(largest), -960, 960));
+}
+
+SplitSearch::SplitSearch(const Dataset& data, std::uint64_t all_weight)
+    : data_(data), order_(data.axes.size()) {
+  inverse_.reserve(all_weight + 1);
+  inverse_.push_back(0.0);
+  for (std::uint64_t weight = 1; weight <= all_weight; ++weight) {
+    inverse_.push_back(1.0 / static_cast<double>(weight));
+  }
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::size_t most = 0;
   for (const BinnedAxis& axis : data.bins) {
     most = std::max(most, axis.lowest.size());
   }
   table_.resize(most);
+  is_used_.resize(most / kWordBits + 1, 0);
+  indices_.resize(most);
 }
 
-void SplitSearch::Collect(std::size_t axis,
-                          std::span<const std::uint32_t> rows) {
-  const std::vector<std::uint16_t>& bin_of_row = data_.bins[axis].bin_of_row;
-  for (const std::uint32_t row : rows) {
-    Bin& bin = table_[bin_of_row[row]];
-    const double weight = weights_[row];
-    bin.weight += weight;
-    bin.sum += weight * targets_[row];
+void SplitSearch::Collect(std::size_t axis, std::span<const DrawnRow> rows) {
+  const std::uint16_t* const bin_of_row = data_.bins[axis].bin_of_row.data();
+  for (const DrawnRow& row : rows) {
+    const std::uint16_t index = bin_of_row[row.row];
+    table_[index].sum += row.sum;
+    table_[index].weight += row.weight;
+    is_used_[index / kWordBits] |= std::uint64_t{1} << index % kWordBits;
   }
-  bins_.clear();
-  const std::size_t count = data_.bins[axis].lowest.size();
-  // Few rows in many bins: asking the rows is less work than asking the bins.
-  const bool sparse = rows.size() * 8 < count;
-  for (std::size_t i = 0; i < (sparse ? rows.size() : count); ++i) {
-    const std::size_t index = sparse ? bin_of_row[rows[i]] : i;
-    if (table_[index].weight == 0.0) continue;
-    bins_.push_back({static_cast<std::uint16_t>(index), table_[index].weight,
-                     table_[index].sum});
-    table_[index] = Bin();
-  }
-  if (sparse) {
-    std::sort(bins_.begin(), bins_.end(),
-              [](const Bin& a, const Bin& b) { return a.index < b.index; });
-  }
-}
-
-int SplitSearch::Scan() {
-  double weight = 0.0, sum = 0.0;
-  for (const Bin& bin : bins_) {
-    weight += bin.weight;
-    sum += bin.sum;
-  }
-  int best = -1;
-  double left_weight = 0.0, left_sum = 0.0;
-  for (std::size_t i = 0; i + 1 < bins_.size(); ++i) {
-    left_weight += bins_[i].weight;
-    left_sum += bins_[i].sum;
-    const double right_sum = sum - left_sum;
-    // Squared error falls by this, but for what does not depend on the split.
-    const double score = left_sum * left_sum / left_weight +
-                         right_sum * right_sum / (weight - left_weight);
-    if (score > best_score_) {
-      best_score_ = score;
-      best = static_cast<int>(i);
+  std::size_t count = 0;
+  const std::size_t words =
+      (data_.bins[axis].lowest.size() + kWordBits - 1) / kWordBits;
+  for (std::size_t word = 0; word < words; ++word) {
+    for (std::uint64_t bits = is_used_[word]; bits != 0; bits &= bits - 1) {
+      indices_[count++] = static_cast<std::uint16_t>(
+          word * kWordBits + static_cast<std::size_t>(std::countr_zero(bits)));
     }
+    is_used_[word] = 0;
+  }
+  used_ = std::span(indices_).first(count);
+  if (data_.bins[axis].is_ordered) return;
+  std::sort(used_.begin(), used_.end(),
+            [this](std::uint16_t a, std::uint16_t b) {
+              const std::int64_t left = table_[a].sum * table_[b].weight;
+              const std::int64_t right = table_[b].sum * table_[a].weight;
+              return left != right ? left < right : a < b;
+            });
+}
+
+void SplitSearch::Empty() {
+  for (const std::uint16_t index : used_) table_[index] = Bin();
+}
+
+SplitSearch::Cut SplitSearch::BestCut() const {
+  Cut best;
+  Bin left;
+  for (std::size_t i = 0; i + 1 < used_.size(); ++i) {
+    left.sum += table_[used_[i]].sum;
+    left.weight += table_[used_[i]].weight;
+    // How far the left's mean is from the node's, times both weights: what the
+    // squared error falls by is its square by the weights of both sides.
+    const auto apart =
+        static_cast<double>(left.sum * all_.weight - all_.sum * left.weight);
+    const double score =
+        apart * apart *
+        (inverse_[static_cast<std::size_t>(left.weight)] *
+         inverse_[static_cast<std::size_t>(all_.weight - left.weight)]);
+    if (score > best.score) best = {score, i};
   }
   return best;
 }
@@ -77,8 +102,9 @@ TreeSplit SplitSearch::MakeSplit(std::size_t axis, std::size_t last) const {
   TreeSplit split;
   split.axis = static_cast<int>(axis);
   if (binned.is_ordered) {
-    const double below = binned.highest[bins_[last].index];
-    const double above = binned.lowest[bins_[last + 1].index];
+    split.last_bin = used_[last];
+    const double below = binned.highest[used_[last]];
+    const double above = binned.lowest[used_[last + 1]];
     split.threshold = below + (above - below) / 2.0;
     // Neighbouring doubles have no middle.
     if (split.threshold >= above) split.threshold = below;
@@ -86,32 +112,53 @@ TreeSplit SplitSearch::MakeSplit(std::size_t axis, std::size_t last) const {
   }
   split.goes_left.resize(data_.axes[axis].choice_masses().size(), false);
   for (std::size_t i = 0; i <= last; ++i) {
-    const double code = binned.lowest[bins_[i].index];
-    split.goes_left[static_cast<std::size_t>(code)] = true;
+    split.goes_left[static_cast<std::size_t>(binned.lowest[used_[i]])] = true;
   }
   return split;
 }
 
-TreeSplit SplitSearch::FindBest(std::span<const std::uint32_t> rows, Rng& rng) {
-  TreeSplit best;
-  best_score_ = -std::numeric_limits<double>::infinity();
+int SplitSearch::AxisOfTwo(std::span<const DrawnRow> rows, Rng& rng) {
   for (std::size_t i = 0; i < order_.size(); ++i) {
     const std::size_t other =
         i + static_cast<std::size_t>(rng.Below(order_.size() - i));
     std::swap(order_[i], order_[other]);
-    const std::size_t axis = order_[i];
-    if (data_.bins[axis].lowest.size() < 2) continue;
-    Collect(axis, rows);
-    if (!data_.bins[axis].is_ordered) {
-      std::stable_sort(bins_.begin(), bins_.end(),
-                       [](const Bin& a, const Bin& b) {
-                         return a.sum / a.weight < b.sum / b.weight;
-                       });
+    const std::vector<std::uint16_t>& bins = data_.bins[order_[i]].bin_of_row;
+    if (bins[rows[0].row] != bins[rows[1].row]) {
+      return static_cast<int>(order_[i]);
     }
-    const int last = Scan();
-    if (last >= 0) best = MakeSplit(axis, static_cast<std::size_t>(last));
   }
-  return best;
+  return -1;
+}
+
+TreeSplit SplitSearch::FindBest(std::span<const DrawnRow> rows, Rng& rng) {
+  all_ = Bin();
+  for (const DrawnRow& row : rows) {
+    all_.sum += row.sum;
+    all_.weight += row.weight;
+  }
+  int axis = -1;
+  if (rows.size() == 2) {
+    axis = AxisOfTwo(rows, rng);
+  } else {
+    double score = -1.0;
+    std::uint64_t equals = 0;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      if (data_.bins[i].lowest.size() < 2) continue;
+      Collect(i, rows);
+      const Cut cut = BestCut();
+      Empty();
+      if (cut.score < 0.0 || cut.score < score) continue;
+      equals = cut.score > score ? 1 : equals + 1;
+      score = cut.score;
+      if (equals == 1 || rng.Below(equals) == 0) axis = static_cast<int>(i);
+    }
+  }
+  if (axis < 0) return TreeSplit();
+  Collect(static_cast<std::size_t>(axis), rows);
+  const TreeSplit split =
+      MakeSplit(static_cast<std::size_t>(axis), BestCut().last);
+  Empty();
+  return split;
 }
 
 }  // namespace frostline

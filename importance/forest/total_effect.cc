@@ -1,135 +1,157 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "importance/forest/total_effect.h"
 
+#include <cstdint>
 #include <utility>
 
 namespace frostline {
 namespace {
 
+// A set of axes, a bit for each; of more axes than bits several share one.
+using Axes = std::uint64_t;
+constexpr int kBits = 64;
+
+Axes BitOf(int axis) { return Axes{1} << axis % kBits; }
+
 class PairWalk {
  public:
-  PairWalk(const Tree& tree, const TreeCells& cells,
-           const std::vector<double>& mass_of_node, double mean,
-           std::size_t axis)
+  PairWalk(const Tree& tree, const TreeCells& cells, double mean)
       : tree_(tree),
         mean_(mean),
-        axis_(axis),
-        shared_(tree, cells),
-        own_mass_(tree.nodes.size(), 0.0),
-        squares_(tree.nodes.size(), 0.0),
-        splits_axis_(tree.nodes.size(), false) {
-    TreeBox box(tree, cells);
-    FillOwnMass(0, box);
-    // Children come after their parents, so backwards is upwards.
-    for (std::size_t i = tree.nodes.size(); i-- > 0;) {
-      const TreeNode& node = tree.nodes[i];
-      if (node.axis < 0) {
-        const double value = node.value - mean;
-        squares_[i] = mass_of_node[i] * value * value;
-        continue;
-      }
-      const auto left = static_cast<std::size_t>(node.left);
-      const auto right = static_cast<std::size_t>(node.right);
-      squares_[i] = squares_[left] + squares_[right];
-      splits_axis_[i] =
-          IsOnAxis(node) || splits_axis_[left] || splits_axis_[right];
-    }
+        box_(tree, cells),
+        has_own_bits_(cells.axes.size() <= kBits),
+        below_(tree.nodes.size()),
+        totals_(cells.axes.size(), 0.0) {
+    Fill(0);
   }
 
-  double Run() { return Together(0, 1.0); }
+  std::vector<double> Run() {
+    Together(0, 1.0);
+    return std::move(totals_);
+  }
 
  private:
-  bool IsOnAxis(const TreeNode& node) const {
-    return node.axis == static_cast<int>(axis_);
+  // Of what is below a node, within its box.
+  struct Below {
+    double share = 0.0;  // of the parent's box that is the node's
+    double mean = 0.0;
+    double square = 0.0;   // mean of squares
+    std::size_t size = 1;  // in nodes
+    Axes axes = 0;         // that are split
+  };
+  // Where one of two points is.
+  struct Point {
+    std::size_t node = 0;
+    Axes split = 0;  // on its way since they parted; not that they differ in
+  };
+
+  // Calls visit(child, share) for the children of `node` that the box reaches,
+  // with the share of it that is the child's.
+  template <typename Visit>
+  void EnterChildren(std::size_t node, const Visit& visit) {
+    const TreeNode& here = tree_.nodes[node];
+    const auto axis = static_cast<std::size_t>(here.axis);
+    const double whole = box_.mass(axis);
+    for (const bool left : {true, false}) {
+      box_.Enter(node, left);
+      const double part = box_.mass(axis);
+      if (part > 0.0) {
+        visit(static_cast<std::size_t>(left ? here.left : here.right),
+              part / whole);
+      }
+      box_.Leave();
+    }
   }
 
-  // The mass along the axis of every node's box.
-  void FillOwnMass(std::size_t node, TreeBox& box) {
-    own_mass_[node] = box.mass(axis_);
+  void Fill(std::size_t node) {
+    const TreeNode& here = tree_.nodes[node];
+    Below& below = below_[node];
+    if (here.axis < 0) {
+      below.mean = here.value - mean_;
+      below.square = below.mean * below.mean;
+      return;
+    }
+    below.axes = BitOf(here.axis);
+    // A child that is not reached has no mass in any box.
+    EnterChildren(node, [&](std::size_t child, double share) {
+      Fill(child);
+      below_[child].share = share;
+      below.size += below_[child].size;
+      below.axes |= below_[child].axes;
+      below.mean += share * below_[child].mean;
+      below.square += share * below_[child].square;
+    });
+  }
+
+  // Both points are in this node, whose box has this mass.
+  void Together(std::size_t node, double mass) {
     const TreeNode& here = tree_.nodes[node];
     if (here.axis < 0) return;
-    for (const bool left : {true, false}) {
-      const auto child =
-          static_cast<std::size_t>(left ? here.left : here.right);
-      if (!IsOnAxis(here)) {
-        FillOwnMass(child, box);
-        continue;
-      }
-      TreeBox::Side side = box.Enter(node, left);
-      FillOwnMass(child, box);
-      box.Restore(node, std::move(side));
-    }
+    const auto axis = static_cast<std::size_t>(here.axis);
+    const auto left = static_cast<std::size_t>(here.left);
+    const auto right = static_cast<std::size_t>(here.right);
+    axis_ = here.axis;
+    others_ = has_own_bits_ ? ~BitOf(axis_) : ~Axes{0};
+    // The axis in which they differ counts for each of them.
+    const double both =
+        below_[left].share * below_[right].share * box_.mass(axis) * mass;
+    if (both > 0.0) totals_[axis] += Apart({left, 0}, {right, 0}, both);
+    EnterChildren(node, [this, mass](std::size_t child, double share) {
+      Together(child, mass * share);
+    });
   }
 
-  // Calls visit(child, mass) for the children of `node` that the shared box
-  // reaches; `mass` is the box's along all axes but ours.
-  template <typename Visit>
-  double EnterChildren(std::size_t node, double mass, const Visit& visit) {
-    const TreeNode& here = tree_.nodes[node];
-    const double whole = shared_.mass(static_cast<std::size_t>(here.axis));
-    double sum = 0.0;
-    for (const bool left : {true, false}) {
-      TreeBox::Side side = shared_.Enter(node, left);
-      const double part = shared_.mass(static_cast<std::size_t>(here.axis));
-      if (part > 0.0) {
-        sum += visit(static_cast<std::size_t>(left ? here.left : here.right),
-                     mass * (part / whole));
-      }
-      shared_.Restore(node, std::move(side));
+  // They have parted, each in a node of its own; the shared box has this mass.
+  double Apart(Point a, Point b, double mass) {
+    const Below& first = below_[a.node];
+    const Below& second = below_[b.node];
+    const Axes in_common =
+        (first.axes & (second.axes | b.split)) | (second.axes & a.split);
+    // Where neither says anything of the other, moments are enough.
+    if ((in_common & others_) == 0) {
+      return mass *
+             (first.square + second.square - 2.0 * first.mean * second.mean);
     }
+    if (first.size < second.size) std::swap(a, b);
+    const std::size_t node = a.node;
+    if (tree_.nodes[node].axis != axis_)
+      a.split |= BitOf(tree_.nodes[node].axis);
+    double sum = 0.0;
+    VisitChildren(node, [&](std::size_t child, double share) {
+      sum += Apart({child, a.split}, b, mass * share);
+    });
     return sum;
   }
 
-  // Both points are in the same node, whose box is the shared one.
-  double Together(std::size_t node, double mass) {
-    // Its leaves' masses count the axis once; two points count it twice.
-    if (!splits_axis_[node]) return own_mass_[node] * squares_[node];
+  // A split in the axis in which they differ says nothing of the other point.
+  template <typename Visit>
+  void VisitChildren(std::size_t node, const Visit& visit) {
     const TreeNode& here = tree_.nodes[node];
-    if (!IsOnAxis(here)) {
-      return EnterChildren(node, mass, [this](std::size_t child, double part) {
-        return Together(child, part);
-      });
+    if (here.axis != axis_) {
+      EnterChildren(node, visit);
+      return;
     }
-    const auto left = static_cast<std::size_t>(here.left);
-    const auto right = static_cast<std::size_t>(here.right);
-    return Together(left, mass) + Together(right, mass) +
-           2.0 * Apart(left, right, mass);
-  }
-
-  // They have parted: one is in `a`, the other in `b`.
-  double Apart(std::size_t a, std::size_t b, double mass) {
-    const TreeNode& node = tree_.nodes[a];
-    if (node.axis < 0 && tree_.nodes[b].axis < 0) {
-      return mass * own_mass_[a] * (node.value - mean_) * own_mass_[b] *
-             (tree_.nodes[b].value - mean_);
+    for (const int child : {here.left, here.right}) {
+      const auto place = static_cast<std::size_t>(child);
+      if (below_[place].share > 0.0) visit(place, below_[place].share);
     }
-    // What is asked first does not matter: the sides are symmetric.
-    if (node.axis < 0) return Apart(b, a, mass);
-    if (IsOnAxis(node)) {
-      return Apart(static_cast<std::size_t>(node.left), b, mass) +
-             Apart(static_cast<std::size_t>(node.right), b, mass);
-    }
-    return EnterChildren(a, mass, [this, b](std::size_t child, double part) {
-      return Apart(child, b, part);
-    });
   }
 
   const Tree& tree_;
   double mean_;
-  std::size_t axis_;
-  TreeBox shared_;  // along all axes but ours
-  std::vector<double> own_mass_;
-  std::vector<double> squares_;  // of a subtree: masses times squared values
-  std::vector<bool> splits_axis_;
+  TreeBox box_;  // that both points share
+  bool has_own_bits_;
+  std::vector<Below> below_;  // by node
+  int axis_ = -1;             // in which the points differ
+  Axes others_ = 0;           // all but that
+  std::vector<double> totals_;
 };
 
 }  // namespace
 
-double MomentWithoutAxis(const Tree& tree, const TreeCells& cells,
-                         const std::vector<double>& mass_of_node, double mean,
-                         std::size_t axis) {
-  PairWalk walk(tree, cells, mass_of_node, mean, axis);
-  return walk.Run();
+std::vector<double> TotalVariancesOf(const Tree& tree, const TreeCells& cells,
+                                     double mean) {
+  return PairWalk(tree, cells, mean).Run();
 }
 
 }  // namespace frostline

@@ -2,10 +2,11 @@
 //
 // File: total_effect.h
 //
-// What of a tree's variance would be left if one axis could not be seen,
-// exactly: E[f(x) f(x')] where x' differs from x in that axis alone. The
-// tree is walked by both at once; they part only at splits on the axis, so few
-// pairs of leaves are met.
+// What each axis explains together with all others (Sobol, 1993), exactly:
+// E Var[f | all but x_i] is half of E (f(x) - f(x'))², where x' differs from x
+// in axis i alone (Jansen, 1999). Two such points are in two leaves only when
+// the node at which the leaves' paths part splits on i, so that every pair of
+// leaves counts for one axis at most, and one walk finds the totals of all.
 #ifndef FROSTLINE_IMPORTANCE_FOREST_TOTAL_EFFECT_H_
 #define FROSTLINE_IMPORTANCE_FOREST_TOTAL_EFFECT_H_
 
@@ -17,11 +18,9 @@
 
 namespace frostline {
 
-// Var E[f | all but the axis]. `mass_of_node` has the masses of leaves, `mean`
-// is that of the tree over the space.
-double MomentWithoutAxis(const Tree& tree, const TreeCells& cells,
-                         const std::vector<double>& mass_of_node, double mean,
-                         std::size_t axis);
+// By axis. `mean` is that of the tree over the space.
+std::vector<double> TotalVariancesOf(const Tree& tree, const TreeCells& cells,
+                                     double mean);
 
 }  // namespace frostline
 

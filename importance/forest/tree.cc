@@ -2,6 +2,8 @@
 #include "importance/forest/tree.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -25,18 +27,29 @@ bool GoesLeft(const TreeNode& node, double code) {
   return node.goes_left[static_cast<std::size_t>(code)];
 }
 
+std::uint64_t SumOf(const std::vector<std::uint32_t>& weights) {
+  return std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
+}
+
 class Grower {
  public:
   Grower(const Dataset& data, const std::vector<double>& targets,
          const std::vector<std::uint32_t>& weights, Rng& rng)
       : data_(data),
         targets_(targets),
-        weights_(weights),
         rng_(rng),
-        search_(data, targets, weights) {
+        search_(data, SumOf(weights)) {
+    const double scale = ScaleOfTargets(targets, SumOf(weights));
+    rows_.reserve(weights.size());
     for (std::uint32_t row = 0; row < weights.size(); ++row) {
-      if (weights[row] > 0) rows_.push_back(row);
+      if (weights[row] == 0) continue;
+      const auto whole =
+          static_cast<std::int64_t>(std::nearbyint(targets[row] * scale));
+      rows_.push_back({row, weights[row], weights[row] * whole});
     }
+    right_.reserve(rows_.size());
+    // Every leaf has a row, and every split two children.
+    tree_.nodes.reserve(2 * rows_.size());
   }
 
   Tree Grow() {
@@ -55,42 +68,76 @@ class Grower {
   }
 
  private:
+  bool AreAlike(std::span<const DrawnRow> rows) const {
+    const double first = targets_[rows.front().row];
+    return std::all_of(rows.begin(), rows.end(), [&](const DrawnRow& drawn) {
+      return targets_[drawn.row] == first;
+    });
+  }
+
+  double MeanOf(std::span<const DrawnRow> rows) const {
+    double weight = 0.0, sum = 0.0;
+    for (const DrawnRow& drawn : rows) {
+      weight += drawn.weight;
+      sum += drawn.weight * targets_[drawn.row];
+    }
+    return sum / weight;
+  }
+
+  // Moves the rows that go left before the others, all in their order, and
+  // returns how many go left.
+  std::size_t Part(const TreeSplit& split, std::span<DrawnRow> rows) {
+    const BinnedAxis& bins = data_.bins[static_cast<std::size_t>(split.axis)];
+    right_.clear();
+    std::size_t left = 0;
+    for (const DrawnRow& drawn : rows) {
+      const std::uint16_t bin = bins.bin_of_row[drawn.row];
+      const bool goes_left =
+          bins.is_ordered
+              ? bin <= split.last_bin
+              : split.goes_left[static_cast<std::size_t>(bins.lowest[bin])];
+      if (goes_left) {
+        rows[left++] = drawn;
+      } else {
+        right_.push_back(drawn);
+      }
+    }
+    std::copy(right_.begin(), right_.end(),
+              rows.begin() + static_cast<std::ptrdiff_t>(left));
+    return left;
+  }
+
   // Where the right child's rows begin; the end when the node stays a leaf.
   std::size_t SplitNode(const Pending& work) {
-    const auto begin = rows_.begin() + static_cast<std::ptrdiff_t>(work.begin);
-    const auto end = rows_.begin() + static_cast<std::ptrdiff_t>(work.end);
+    const auto rows =
+        std::span(rows_).subspan(work.begin, work.end - work.begin);
     TreeNode& node = tree_.nodes[static_cast<std::size_t>(work.node)];
-    double weight = 0.0, sum = 0.0;
-    bool alike = true;
-    for (auto row = begin; row != end; ++row) {
-      weight += weights_[*row];
-      sum += weights_[*row] * targets_[*row];
-      alike = alike && targets_[*row] == targets_[*begin];
+    if (AreAlike(rows)) {
+      node.value = targets_[rows.front().row];
+      return work.end;
     }
-    node.value = alike ? targets_[*begin] : sum / weight;
-    if (alike || work.depth >= kMaxDepth) return work.end;
-    const TreeSplit split = search_.FindBest(std::span(begin, end), rng_);
-    if (split.axis < 0) return work.end;
+    TreeSplit split;
+    if (work.depth < kMaxDepth) split = search_.FindBest(rows, rng_);
+    if (split.axis < 0) {
+      node.value = MeanOf(rows);
+      return work.end;
+    }
+    const std::size_t left = Part(split, rows);
     node.axis = split.axis;
     node.threshold = split.threshold;
-    node.goes_left = split.goes_left;
-    const std::vector<double>& codes =
-        data_.codes[static_cast<std::size_t>(split.axis)];
-    const auto middle = std::stable_partition(
-        begin, end,
-        [&](std::uint32_t row) { return GoesLeft(node, codes[row]); });
+    node.goes_left = std::move(split.goes_left);
     node.left = static_cast<int>(tree_.nodes.size());
     node.right = node.left + 1;
     tree_.nodes.resize(tree_.nodes.size() + 2);  // `node` is gone after this
-    return static_cast<std::size_t>(middle - rows_.begin());
+    return work.begin + left;
   }
 
   const Dataset& data_;
   const std::vector<double>& targets_;
-  const std::vector<std::uint32_t>& weights_;
   Rng& rng_;
   SplitSearch search_;
-  std::vector<std::uint32_t> rows_;
+  std::vector<DrawnRow> rows_;
+  std::vector<DrawnRow> right_;
   Tree tree_;
 };
 

@@ -20,6 +20,7 @@ AxisCells MakeChoiceCells(const MeasuredAxis& axis) {
 
 TreeCells MakeCells(const Tree& tree, const std::vector<MeasuredAxis>& axes) {
   TreeCells cells;
+  cells.axes.reserve(axes.size());
   for (const MeasuredAxis& axis : axes) {
     cells.axes.push_back(axis.is_ordered() ? AxisCells()
                                            : MakeChoiceCells(axis));
@@ -54,57 +55,82 @@ TreeCells MakeCells(const Tree& tree, const std::vector<MeasuredAxis>& axes) {
 
 TreeBox::TreeBox(const Tree& tree, const TreeCells& cells)
     : tree_(tree), cells_(cells) {
+  sides_.reserve(cells.axes.size());
   for (const AxisCells& axis : cells.axes) {
-    Side side;
-    side.run = {0, static_cast<std::uint32_t>(axis.size())};
-    if (!axis.is_ordered) side.members.resize(axis.size(), true);
-    side.mass = axis.before.back();
+    const auto count = static_cast<std::uint32_t>(axis.size());
+    Side side{{0, count}, axis.before.back()};
+    if (!axis.is_ordered) {
+      side.run.first = static_cast<std::uint32_t>(members_.size());
+      side.run.second = side.run.first + count;
+      members_.resize(side.run.second, true);
+    }
     sides_.push_back(side);
   }
 }
 
-TreeBox::Side TreeBox::Enter(std::size_t node, bool left) {
+void TreeBox::CutChoices(const TreeNode& split, bool left, std::size_t axis) {
+  const AxisCells& cells = cells_.axes[axis];
+  Side& side = sides_[axis];
+  side.mass = 0.0;
+  for (std::uint32_t c = 0; c < cells.size(); ++c) {
+    const std::uint32_t place = side.run.first + c;
+    const bool was = members_[place];
+    members_before_.push_back(was);
+    if (!was) continue;
+    members_[place] = split.goes_left[c] == left;
+    if (members_[place]) side.mass += cells.MassOf(c, c + 1);
+  }
+}
+
+void TreeBox::Enter(std::size_t node, bool left) {
   const TreeNode& split = tree_.nodes[node];
   const auto axis = static_cast<std::size_t>(split.axis);
   const AxisCells& cells = cells_.axes[axis];
   Side& side = sides_[axis];
-  Side before = side;
-  if (cells.is_ordered) {
-    const std::uint32_t cut = cells_.cut_of_node[node];
-    if (left) {
-      side.run.second = std::min(side.run.second, cut);
-    } else {
-      side.run.first = std::max(side.run.first, cut);
-    }
-    side.run.second = std::max(side.run.first, side.run.second);
-    side.mass = cells.MassOf(side.run.first, side.run.second);
-    return before;
+  entered_.push_back({axis, side});
+  if (!cells.is_ordered) {
+    CutChoices(split, left, axis);
+    return;
   }
-  side.mass = 0.0;
-  for (std::size_t c = 0; c < side.members.size(); ++c) {
-    side.members[c] = side.members[c] && split.goes_left[c] == left;
-    if (side.members[c]) side.mass += cells.MassOf(c, c + 1);
+  const std::uint32_t cut = cells_.cut_of_node[node];
+  if (left) {
+    side.run.second = std::min(side.run.second, cut);
+  } else {
+    side.run.first = std::max(side.run.first, cut);
   }
-  return before;
+  side.run.second = std::max(side.run.first, side.run.second);
+  side.mass = cells.MassOf(side.run.first, side.run.second);
 }
 
-void TreeBox::Restore(std::size_t node, Side side) {
-  sides_[static_cast<std::size_t>(tree_.nodes[node].axis)] = std::move(side);
+void TreeBox::Leave() {
+  const auto [axis, before] = entered_.back();
+  entered_.pop_back();
+  sides_[axis] = before;
+  const AxisCells& cells = cells_.axes[axis];
+  if (cells.is_ordered) return;
+  const std::size_t begin = members_before_.size() - cells.size();
+  std::copy(members_before_.begin() + static_cast<std::ptrdiff_t>(begin),
+            members_before_.end(),
+            members_.begin() + static_cast<std::ptrdiff_t>(before.run.first));
+  members_before_.resize(begin);
 }
 
-std::vector<CellRun> TreeBox::RunsOf(std::size_t axis) const {
+void TreeBox::AppendRuns(std::size_t axis, std::vector<CellRun>& runs) const {
   const Side& side = sides_[axis];
-  if (side.members.empty()) return {side.run};
-  std::vector<CellRun> runs;
-  for (std::uint32_t c = 0; c < side.members.size(); ++c) {
-    if (!side.members[c]) continue;
-    if (!runs.empty() && runs.back().second == c) {
+  if (cells_.axes[axis].is_ordered) {
+    runs.push_back(side.run);
+    return;
+  }
+  bool is_open = false;
+  for (std::uint32_t place = side.run.first; place < side.run.second; ++place) {
+    const std::uint32_t c = place - side.run.first;
+    if (members_[place] && is_open) {
       ++runs.back().second;
-    } else {
+    } else if (members_[place]) {
       runs.push_back({c, c + 1});
     }
+    is_open = members_[place];
   }
-  return runs;
 }
 
 }  // namespace frostline

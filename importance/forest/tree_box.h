@@ -8,6 +8,7 @@
 #ifndef FROSTLINE_IMPORTANCE_FOREST_TREE_BOX_H_
 #define FROSTLINE_IMPORTANCE_FOREST_TREE_BOX_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -45,25 +46,35 @@ class TreeBox {
   // Keeps references to both.
   TreeBox(const Tree& tree, const TreeCells& cells);
 
-  struct Side {
-    CellRun run;
-    std::vector<bool> members;  // unordered axes only
-    double mass = 1.0;
-  };
-
-  // Cuts the box down to one child of a node that splits, and returns what
-  // its side along the node's axis was before, for Restore.
-  Side Enter(std::size_t node, bool left);
-  void Restore(std::size_t node, Side side);
+  // Cuts the box down to one child of a node that splits. Where nothing of the
+  // box is on that side, the mass along the node's axis is 0 afterwards.
+  void Enter(std::size_t node, bool left);
+  // Undoes the last Enter that was not undone.
+  void Leave();
 
   double mass(std::size_t axis) const { return sides_[axis].mass; }
-  // The cells of the box along an axis, as maximal runs.
-  std::vector<CellRun> RunsOf(std::size_t axis) const;
+  // Appends the cells of the box along an axis, as maximal runs.
+  void AppendRuns(std::size_t axis, std::vector<CellRun>& runs) const;
 
  private:
+  struct Side {
+    CellRun run;
+    double mass = 1.0;
+  };
+  struct Entered {
+    std::size_t axis = 0;
+    Side before;
+  };
+
+  void CutChoices(const TreeNode& split, bool left, std::size_t axis);
+
   const Tree& tree_;
   const TreeCells& cells_;
   std::vector<Side> sides_;
+  std::vector<Entered> entered_;
+  // Of unordered axes, whose run is the place of their members in here.
+  std::vector<bool> members_;
+  std::vector<bool> members_before_;  // in the order of entered_
 };
 
 }  // namespace frostline

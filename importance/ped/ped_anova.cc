@@ -48,10 +48,15 @@ std::vector<PedAxis> MakePedAxes(const Space& space,
 std::vector<double> PedImportances(const std::vector<PedAxis>& axes,
                                    const CountedTrials& region,
                                    const CountedTrials& good) {
-  std::vector<double> importances;
-  importances.reserve(axes.size());
-  for (const PedAxis& axis : axes) {
-    importances.push_back(axis.Importances(region, {good}).front());
+  std::vector<double> importances(axes.size(), 0.0);
+  // Of trials that are all at one point nothing can be said; the densities
+  // would differ all the same, by how many trials they are of.
+  const bool varies = std::any_of(
+      axes.begin(), axes.end(),
+      [&region](const PedAxis& axis) { return axis.Varies(region); });
+  if (!varies) return importances;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    importances[i] = axes[i].Importances(region, {good}).front();
   }
   return importances;
 }

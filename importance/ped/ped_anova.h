@@ -30,7 +30,8 @@ std::vector<PedAxis> MakePedAxes(const Space& space,
                                  const std::vector<const Point*>& points,
                                  const PedAnovaOptions& options);
 
-// By parameter, not normalised: 0 for fixed ones.
+// By parameter, not normalised: 0 for fixed ones, and for all where the trials
+// of the region are at one point.
 std::vector<double> PedImportances(const std::vector<PedAxis>& axes,
                                    const CountedTrials& region,
                                    const CountedTrials& good);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "importance/ped/ped_axis.h"
 
+#include <algorithm>
 #include <variant>
 
 #include "importance/measured_axis.h"
@@ -52,6 +53,13 @@ PedAxis::PedAxis(const Domain& domain, const std::vector<double>& values,
     }
     place_of_trial_.push_back(static_cast<std::uint16_t>(place));
   }
+}
+
+bool PedAxis::Varies(const CountedTrials& trials) const {
+  return std::any_of(trials.begin(), trials.end(), [&](const auto& trial) {
+    return place_of_trial_[trial.first] !=
+           place_of_trial_[trials.front().first];
+  });
 }
 
 PedAxis::Counts PedAxis::Count(const CountedTrials& trials) const {

@@ -40,6 +40,9 @@ class PedAxis {
   // Whether some trial lacks the parameter.
   bool is_partial() const { return is_partial_; }
 
+  // Whether two of these trials are at different places, or one lacks it.
+  bool Varies(const CountedTrials& trials) const;
+
   // For each of several sets of good trials; not normalised. A set counts no
   // trial more often than `region` does.
   std::vector<double> Importances(const CountedTrials& region,

@@ -76,6 +76,14 @@ MethodTable ServedMethods(Coordinator& coordinator, Duration watch_alive) {
       {"frostline.v1.WorkerService.DrainWorker", serve(&C::DrainWorker)},
 
       {"frostline.v1.ImportanceService.GetReport", serve(&C::GetReport)},
+      {"frostline.v1.ImportanceService.ListPairs", serve(&C::ListPairs)},
+      {"frostline.v1.ImportanceService.GetMarginals", serve(&C::GetMarginals)},
+      {"frostline.v1.ImportanceService.GetPairMarginal",
+       serve(&C::GetPairMarginal)},
+      {"frostline.v1.ImportanceService.GetStability", serve(&C::GetStability)},
+      {"frostline.v1.ImportanceService.CompareStudies",
+       serve(&C::CompareStudies)},
+      {"frostline.v1.ImportanceService.GetPlan", serve(&C::GetPlan)},
 
       {"frostline.v1.AdminService.Backup", serve(&C::Backup)},
       {"frostline.v1.AdminService.GetInfo", serve(&C::GetInfo)},

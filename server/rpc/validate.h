@@ -52,8 +52,16 @@ absl::Status Validate(const v1::ReleaseRequest& request);
 absl::Status Validate(const v1::ListWorkersRequest& request);
 absl::Status Validate(const v1::DrainWorkerRequest& request);
 
-// ImportanceService and AdminService: validate_study.cc
+// ImportanceService: validate_importance.cc
 absl::Status Validate(const v1::GetReportRequest& request);
+absl::Status Validate(const v1::ListPairsRequest& request);
+absl::Status Validate(const v1::GetMarginalsRequest& request);
+absl::Status Validate(const v1::GetPairMarginalRequest& request);
+absl::Status Validate(const v1::GetStabilityRequest& request);
+absl::Status Validate(const v1::CompareStudiesRequest& request);
+absl::Status Validate(const v1::GetPlanRequest& request);
+
+// AdminService: validate_study.cc
 absl::Status Validate(const v1::BackupRequest& request);
 absl::Status Validate(const v1::GetInfoRequest& request);
 

@@ -89,10 +89,6 @@ absl::Status Validate(const v1::ListMeasurementsRequest& request) {
                     "downsample_to");
 }
 
-absl::Status Validate(const v1::GetReportRequest& request) {
-  return CheckStudyName(request.study(), "study");
-}
-
 absl::Status Validate(const v1::BackupRequest& request) {
   RETURN_IF_ERROR(CheckRequestId(request.request_id()));
   return CheckBytes(request.label(), kMaxLabelBytes, "label");

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
+#include <set>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -51,11 +53,30 @@ TEST(CommandLine, SuggestsTheCommandThatWasMeant) {
 }
 
 TEST(CommandLine, RefusesWrongUseWithCode2) {
-  for (const char* const arguments :
-       {"", "study", "study show", "study show x y", "study list --bogus",
-        "demo --trials 0", "demo --trials x", "trial list x --state NO",
-        "trial list x --limit 0", "study show BIG", "help nothing",
-        "--connect nowhere study list", "study create /no/such.yaml"}) {
+  for (const char* const arguments : {"",
+                                      "study",
+                                      "study show",
+                                      "study show x y",
+                                      "study list --bogus",
+                                      "demo --trials 0",
+                                      "demo --trials x",
+                                      "trial list x --state NO",
+                                      "trial list x --limit 0",
+                                      "study show BIG",
+                                      "help nothing",
+                                      "--connect nowhere study list",
+                                      "study create /no/such.yaml",
+                                      "importance",
+                                      "importance x --top 0",
+                                      "importance x --top 200%",
+                                      "importance x --at-step 0",
+                                      "importance x --format pdf",
+                                      "importance x --json --format csv",
+                                      "plan",
+                                      "plan x --tolerance -1",
+                                      "plan x --format svg",
+                                      "compare x",
+                                      "compare x BIG"}) {
     EXPECT_EQ(Frostline(arguments).code, 2) << arguments;
   }
 }
@@ -82,7 +103,8 @@ TEST(CommandLine, HelpsOnEveryCommand) {
   for (const char* const command :
        {"", "demo", "study", "study create", "study list", "study show",
         "study watch", "study pause", "study resume", "study stop", "trial",
-        "trial list", "trial show", "importance", "worker list", "version"}) {
+        "trial list", "trial show", "importance", "plan", "compare",
+        "worker list", "version"}) {
     const Ran ran = Frostline(std::string(command) + " --help");
     EXPECT_EQ(ran.code, 0) << command;
     EXPECT_THAT(ran.output, HasSubstr(std::string("Usage: frostline") +
@@ -91,6 +113,31 @@ TEST(CommandLine, HelpsOnEveryCommand) {
   EXPECT_THAT(Frostline("help exit-codes").output, HasSubstr("130  "));
   EXPECT_THAT(Frostline("help environment").output,
               HasSubstr("FROSTLINE_CONNECT"));
+}
+
+// The flags of a help text: "--top", "--at-step".
+std::set<std::string> FlagsOf(const std::string& help) {
+  std::set<std::string> flags;
+  for (std::size_t at = help.find("--"); at != std::string::npos;
+       at = help.find("--", at + 2)) {
+    const std::size_t end =
+        help.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", at);
+    if (end > at + 2) flags.insert(help.substr(at, end - at));
+  }
+  return flags;
+}
+
+TEST(CommandLine, HasEveryFlagOfImportanceInTheReference) {
+  std::ifstream file(std::string(std::getenv("FROSTLINE_SOURCE_DIR")) +
+                     "/docs/reference/importance.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  for (const char* const command : {"importance", "plan", "compare"}) {
+    EXPECT_THAT(page, HasSubstr(std::string("frostline ") + command));
+    for (const std::string& flag :
+         FlagsOf(Frostline(std::string(command) + " --help").output)) {
+      EXPECT_THAT(page, HasSubstr(flag)) << command;
+    }
+  }
 }
 
 TEST(CommandLine, WritesNoEscapeSequencesOffATerminal) {

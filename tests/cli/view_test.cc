@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
 #include <limits>
 
 #include "cli/view/format.h"
-#include "cli/view/importance_view.h"
 #include "cli/view/study_view.h"
 #include "cli/view/trial_view.h"
 #include "gmock/gmock.h"
@@ -13,7 +11,6 @@ namespace frostline {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 v1::StudySpec AccuracySpec() {
   v1::StudySpec spec;
@@ -91,37 +88,6 @@ TEST(StudyView, ShowsProgressAndTheResolvedSpace) {
             "embeddings  (fixed)    frozen\n"
             "space:  infinitely many points (continuous)\n"
             "budget: 40 trials\n");
-}
-
-TEST(ImportanceView, DrawsBarsInEighths) {
-  EXPECT_EQ(Bar(1.0, 2), "██");
-  EXPECT_EQ(Bar(0.25, 2), "▌");
-  EXPECT_EQ(Bar(0.0, 2), "");
-  EXPECT_EQ(Bar(7.0, 2), "██");
-  EXPECT_EQ(Bar(std::nan(""), 2), "");
-}
-
-TEST(ImportanceView, SaysHowMuchToBelieve) {
-  v1::ImportanceReport report;
-  auto* const row = report.add_parameters();
-  row->set_parameter("layer.3");
-  row->set_rank(1);
-  row->mutable_main()->set_value(0.41);
-  row->mutable_main()->set_lo80(0.3);
-  row->mutable_main()->set_hi80(0.5);
-  row->set_direction(-0.9);
-  report.set_out_of_bag_r2(0.12);
-  report.add_warnings()->set_sentence("few trials");
-  const std::string text = RenderImportance(report, 0);
-  EXPECT_THAT(text, HasSubstr("41.0 %"));
-  EXPECT_THAT(text, HasSubstr("30.0 – 50.0 %"));
-  EXPECT_THAT(text, HasSubstr("lower is better"));
-  EXPECT_THAT(text, HasSubstr("believe little"));
-  EXPECT_THAT(text, HasSubstr("few trials"));
-  report.set_out_of_bag_r2(0.8);
-  EXPECT_THAT(RenderImportance(report, 0), Not(HasSubstr("believe little")));
-  report.set_out_of_bag_r2(std::nan(""));
-  EXPECT_THAT(RenderImportance(report, 0), Not(HasSubstr("R2")));
 }
 
 }  // namespace

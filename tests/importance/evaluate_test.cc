@@ -36,7 +36,12 @@ std::vector<double> NumbersOf(const Report& report) {
                                    static_cast<double>(one.rank)});
   }
   for (const PairImportance& pair : report.pairs) add(pair.share);
+  for (const GroupImportance& group : report.groups) add(group.share);
   add(report.unexplained);
+  for (const auto& draw : report.main_draws) {
+    numbers.insert(numbers.end(), draw.begin(), draw.end());
+  }
+  for (const auto& [what, part] : report.carried_by) numbers.push_back(part);
   return numbers;
 }
 
@@ -59,6 +64,46 @@ TEST(Evaluate, IsTheSameToTheBitEveryTime) {
   ASSERT_OK_AND_ASSIGN(const Report three,
                        Evaluate(space, kLoss, history, other));
   EXPECT_FALSE(SameBits(one, three));
+}
+
+// All four at level 3 or above together: no sum of pairs says so.
+double Corner(const Point& p, Rng& rng) {
+  const bool falls = p[0] >= 3 && p[1] >= 3 && p[2] >= 3 && p[3] >= 3;
+  return (falls ? 1.0 : 0.0) + 0.05 * rng.Normal();
+}
+
+TEST(Evaluate, IsTheSameToTheBitForAnyNumberOfThreads) {
+  const Space space = LevelSpace(4, 7);
+  const History history = UniformTrials(space, 300, Corner);
+  EvaluateOptions options = Quick();
+  options.threads = 1;
+  ASSERT_OK_AND_ASSIGN(const Report one,
+                       Evaluate(space, kLoss, history, options));
+  options.threads = 3;
+  ASSERT_OK_AND_ASSIGN(const Report three,
+                       Evaluate(space, kLoss, history, options));
+  EXPECT_TRUE(SameBits(one, three));
+  EXPECT_GT(one.carried_by.at(2).second, 0.5);  // there was a forest
+}
+
+TEST(Evaluate, TheReportSaysWhatCarriedItAndHowMuchIsNoise) {
+  const Space space = LevelSpace(4, 7);
+  const History history = UniformTrials(
+      space, 300, [](const Point& p, Rng& r) { return p[0] + r.Normal(); });
+  ASSERT_OK_AND_ASSIGN(const Report report,
+                       Evaluate(space, kLoss, history, Quick()));
+  ASSERT_EQ(report.carried_by.size(), 3u);
+  EXPECT_EQ(report.carried_by[0].first, "main effects");
+  EXPECT_GT(report.carried_by[0].second, 0.9);
+  EXPECT_EQ(report.carried_by[2].second, 0.0);  // no forest was needed
+  EXPECT_NEAR(report.noise_share, 0.2, 0.05);   // 1 in 4 + 1
+  EXPECT_EQ(report.main_draws.size(), 1000u);
+  for (const auto& draw : report.main_draws) {
+    ASSERT_EQ(draw.size(), 4u);
+    for (const double share : draw) {
+      EXPECT_TRUE(share >= 0.0 && share <= 1.0);
+    }
+  }
 }
 
 TEST(Evaluate, TheOrderInWhichTrialsWereSeenDoesNotMatter) {
@@ -251,6 +296,33 @@ TEST(Evaluate, ConditionalAndFixedParametersAreDecomposedToo) {
   EXPECT_EQ(report.parameters[2].total.value, 0.0);
 }
 
+TEST(Evaluate, AGroupHasWhatItsParametersExplainAmongThemselves) {
+  const Space space = LevelSpace(6, 5);  // thirds of two layers each
+  const History history = UniformTrials(space, 400, [](const Point& p, Rng&) {
+    return 2.0 * (p[0] - 2.0) + (p[0] - 2.0) * (p[1] - 2.0) / std::sqrt(2.0) +
+           (p[1] - 2.0) * (p[4] - 2.0) / std::sqrt(2.0);
+  });
+  ASSERT_OK_AND_ASSIGN(const Report report,
+                       Evaluate(space, kLoss, history, Quick()));
+  ASSERT_EQ(report.groups.size(), 3u);
+  EXPECT_EQ(report.groups[0].group, "lower");
+  // Variances 8, 2 and 2; the last is of two groups.
+  EXPECT_NEAR(report.groups[0].share.value, 10.0 / 12.0, 0.03);
+  EXPECT_NEAR(report.groups[2].share.value, 0.0, 0.02);
+  EXPECT_LT(report.groups[0].share.lo95, 10.0 / 12.0);
+}
+
+TEST(Evaluate, PointsThatAreAllTheSameOneExplainNothing) {
+  const Space space = LevelSpace(2, 3);
+  History history;
+  for (int i = 0; i < 20; ++i) history.Put(Succeeded(i, {1, 1}, i % 3));
+  ASSERT_OK_AND_ASSIGN(const Report report,
+                       Evaluate(space, kLoss, history, Quick()));
+  EXPECT_EQ(report.parameters[0].main.value, 0.0);
+  EXPECT_EQ(report.unexplained.value, 1.0);
+  EXPECT_FALSE(std::isnan(report.parameters[0].main.hi95));
+}
+
 TEST(Evaluate, PairsComeStrongestFirstAndCanBeLeftOut) {
   const Space space = LevelSpace(3, 5);
   const History history = UniformTrials(space, 150, [](const Point& p, Rng&) {
@@ -265,6 +337,25 @@ TEST(Evaluate, PairsComeStrongestFirstAndCanBeLeftOut) {
   options.pairs = false;
   ASSERT_OK_AND_ASSIGN(report, Evaluate(space, kLoss, history, options));
   EXPECT_TRUE(report.pairs.empty());
+}
+
+TEST(Evaluate, RefusesAQuantileByAnotherObjectiveWhereItHasNone) {
+  const std::vector<Objective> both = {{"loss", Direction::kMinimize},
+                                       {"seconds", Direction::kMinimize}};
+  History history;
+  Rng rng(1);
+  const Space space = LevelSpace(2, 3);
+  for (int i = 0; i < 40; ++i) {
+    Observation trial = Succeeded(i, DrawPoint(space, 0.2, rng), i % 7);
+    trial.values.push_back(i % 3);
+    history.Put(std::move(trial));
+  }
+  EvaluateOptions options = Quick();
+  options.evaluator = "ped-anova";
+  EXPECT_OK(Evaluate(space, both, history, options).status());
+  options.best_by = "seconds";
+  EXPECT_THAT(Evaluate(space, both, history, options).status(),
+              HasErrorId(ErrorId::kRequestInvalid));
 }
 
 }  // namespace

@@ -28,6 +28,13 @@ TEST(MeasuredAxis, RatesAreUniformInTheLogarithmAndFrozenIsAnAtom) {
   EXPECT_DOUBLE_EQ(rate.MassUpTo(-0.5), kFrozenMass);
 }
 
+// The ratio of the two ends is no finite number.
+TEST(MeasuredAxis, ARateOverSixHundredDecadesIsStillUniformInTheLogarithm) {
+  const MeasuredAxis rate(LogUniform{1e-300, 1e300, false}, 1.0);
+  EXPECT_NEAR(rate.MassUpTo(rate.CodeOf(1.0)), 0.5, 1e-12);
+  EXPECT_NEAR(rate.MassUpTo(rate.CodeOf(1e150)), 0.75, 1e-12);
+}
+
 TEST(MeasuredAxis, AbsentIsAValueOfItsOwnBelowAllOthers) {
   const MeasuredAxis range(FloatRange{0, 10, 0, false}, 0.25);
   EXPECT_LT(range.CodeOf(kAbsent), range.CodeOf(0.0));

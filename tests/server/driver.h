@@ -44,6 +44,27 @@ class Driver {
     return future.get();
   }
 
+  // Of methods that are told when their caller hangs up.
+  template <typename Request, typename Answer>
+  absl::StatusOr<Answer> Call(void (Coordinator::*method)(Request, CancelFlag,
+                                                          Reply<Answer>),
+                              Request request) {
+    return Start(method, std::move(request), nullptr).get();
+  }
+
+  // The same, under way.
+  template <typename Request, typename Answer>
+  std::future<absl::StatusOr<Answer>> Start(
+      void (Coordinator::*method)(Request, CancelFlag, Reply<Answer>),
+      Request request, CancelFlag cancelled) {
+    auto promise = std::make_shared<std::promise<absl::StatusOr<Answer>>>();
+    (coordinator_.get()->*method)(std::move(request), std::move(cancelled),
+                                  [promise](absl::StatusOr<Answer> answer) {
+                                    promise->set_value(std::move(answer));
+                                  });
+    return promise->get_future();
+  }
+
   absl::StatusOr<v1::RegisterReply> Register(const std::string& worker,
                                              const std::string& boot_id) {
     v1::RegisterRequest request;

@@ -10,82 +10,31 @@
 //   mae_inter.dD.nN.E            as mae, cases with interactions
 //   mae_pairs.dD.nN.E            these cases' pairs: mean |difference| of
 //   shares mae_log.CASE.nN.noise30.E    four equal log-uniform rates
+//   mae_cliff.d7.nN.E            cliffs, as mae; and mae_cliff_total: totals
+//   mae_tpe.d7.nN.E              as mae, of trials that TPE made to maximise
+//   the
+//                                target; mae_tpe_inter: with interactions
 //   coverage95.nN                95 % intervals of the default that hold a main
 //                                effect of at least .01; d = 7, half additive;
 //                                also coverage80, and .additive, .inter alone
 //
-// E: default, levels, fanova-optuna, mdi. --truths FILE takes another file.
-#include <algorithm>
+// E: default, levels, forest, fanova-optuna, mdi. --truths FILE takes another
+// file.
 #include <cmath>
 #include <exception>
-#include <functional>
 #include <iostream>
 #include <limits>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "base/rng.h"
-#include "importance/evaluator.h"
-#include "tests/bench/bench_main.h"
-#include "tests/importance/trials.h"
-#include "tests/search/truths.h"
+#include "tests/bench/importance/truth_trials.h"
 
 namespace frostline {
 namespace {
 
-constexpr const char* kTruths = "tests/parity/data/truths.json";
-constexpr double kNoise = 0.3;
 constexpr int kCoverageRuns = 108;  // of each half
 constexpr double kLeastCovered = 0.01;
-
-class Means {
- public:
-  void Add(const std::string& key, double value) {
-    if (std::isnan(value)) return;
-    sums_[key] += value;
-    ++counts_[key];
-  }
-  double Of(const std::string& key) const {
-    return sums_.count(key) == 0 ? std::numeric_limits<double>::quiet_NaN()
-                                 : sums_.at(key) / counts_.at(key);
-  }
-  void Print(const Bench& bench) const {
-    for (const auto& [key, sum] : sums_) bench.Figure(key, Of(key));
-  }
-
- private:
-  std::map<std::string, double> sums_;
-  std::map<std::string, int> counts_;
-};
-
-bool IsAdditive(const Truth& truth) {
-  return std::all_of(truth.terms.begin(), truth.terms.end(),
-                     [](const TruthTerm& t) { return t.axes.size() == 1; });
-}
-
-std::vector<double> MainShares(const Truth& truth) {
-  std::vector<double> shares(static_cast<std::size_t>(truth.modules), 0.0);
-  for (const TruthTerm& term : truth.terms) {
-    if (term.axes.size() == 1) shares[term.axes[0]] += term.share;
-  }
-  return shares;
-}
-
-std::vector<double> InPartsOfSum(std::vector<double> values) {
-  double sum = 0.0;
-  for (const double value : values) sum += value;
-  for (double& value : values) value /= sum;
-  return values;
-}
-
-double MeanDifference(const std::vector<double>& a,
-                      const std::vector<double>& b) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += std::abs(a[i] - b[i]);
-  return sum / static_cast<double>(a.size());
-}
 
 // NaN where two shares are the same: there is no right order.
 double IsRankedRight(const std::vector<double>& truth,
@@ -103,46 +52,6 @@ double IsRankedRight(const std::vector<double>& truth,
     }
   }
   return 1.0;
-}
-
-// Other points and other noise for each case.
-std::uint64_t SeedOf(const std::string& name, int run) {
-  std::uint64_t seed = static_cast<std::uint64_t>(run);
-  for (const char letter : name) {
-    seed = seed * 1'000'003 + static_cast<unsigned char>(letter);
-  }
-  return seed;
-}
-
-History NoisyTrials(const Space& space, int trials, std::uint64_t seed,
-                    const std::function<double(const Point&)>& target) {
-  return UniformTrials(
-      space, trials,
-      [&target](const Point& point, Rng& rng) {
-        return target(point) + kNoise * rng.Normal();
-      },
-      seed);
-}
-
-Report Evaluated(const Space& space, const History& history,
-                 const std::string& evaluator, bool intervals) {
-  EvaluateOptions options;
-  if (evaluator != "default") options.evaluator = evaluator;
-  if (!intervals) options.bootstraps = 0;
-  const auto report =
-      Evaluate(space, {{"score", Direction::kMaximize}}, history, options);
-  if (!report.ok()) {
-    throw std::runtime_error(std::string(report.status().message()));
-  }
-  return *report;
-}
-
-std::vector<double> MainOf(const Report& report) {
-  std::vector<double> main;
-  for (const ParameterImportance& one : report.parameters) {
-    main.push_back(one.main.value);
-  }
-  return main;
 }
 
 double PairDifference(const Truth& truth, const Report& report) {
@@ -226,6 +135,52 @@ void MeasureRates(int trials, int seeds,
   }
 }
 
+// By their own deviation's noise, as the truths are by theirs.
+void MeasureCliffs(int trials, int seeds,
+                   const std::vector<std::string>& evaluators, Means& means) {
+  const Space space = Truth{"", kCliffModules, 7, {}}.MakeSpace();
+  const std::string n = ".n" + std::to_string(trials) + ".";
+  for (const Cliff& cliff : Cliffs()) {
+    for (int seed = 0; seed < seeds; ++seed) {
+      const History history =
+          NoisyTrials(space, trials, SeedOf(cliff.name, seed), cliff.target,
+                      kTruthNoise * cliff.deviation);
+      for (const std::string& evaluator : evaluators) {
+        const Report report = Evaluated(space, history, evaluator, false);
+        means.Add("mae_cliff.d7" + n + evaluator,
+                  MeanDifference(InPartsOfSum(cliff.main),
+                                 InPartsOfSum(MainOf(report))));
+        // NaN, and so left out, where an evaluator knows no totals.
+        means.Add("mae_cliff_total.d7" + n + evaluator,
+                  MeanDifference(cliff.total, TotalOf(report)));
+      }
+    }
+  }
+}
+
+// Trials that a search made, of the cases with 7 modules.
+void MeasureSearched(const std::vector<Truth>& truths, int trials, int seeds,
+                     Means& means) {
+  const std::string n = ".d7.n" + std::to_string(trials) + ".";
+  for (const Truth& truth : truths) {
+    if (truth.modules != 7) continue;
+    const Space space = truth.MakeSpace();
+    const std::vector<double> shares = InPartsOfSum(MainShares(truth));
+    for (int seed = 0; seed < seeds; ++seed) {
+      const History history = SearchedTrials(
+          space, trials, SeedOf(truth.name, 5000 + seed),
+          [&truth](const Point& point) { return truth.Target(point); }, "tpe");
+      for (const std::string evaluator :
+           {"default", "forest", "fanova-optuna", "mdi"}) {
+        const Report report = Evaluated(space, history, evaluator, false);
+        means.Add(
+            (IsAdditive(truth) ? "mae_tpe" : "mae_tpe_inter") + n + evaluator,
+            MeanDifference(shares, InPartsOfSum(MainOf(report))));
+      }
+    }
+  }
+}
+
 void Cover(const Truth& truth, int trials, int runs, const std::string& half,
            Means& means) {
   const Space space = truth.MakeSpace();
@@ -272,9 +227,7 @@ void PrintCoverage(const Bench& bench, const std::vector<Truth>& truths,
 }
 
 void Run(const Bench& bench) {
-  const std::vector<Truth> truths = ReadTruths(
-      bench.file().empty() ? std::string(FROSTLINE_SOURCE_DIR) + "/" + kTruths
-                           : bench.file());
+  const std::vector<Truth> truths = BenchTruths(bench);
   const int seeds = bench.quick() ? 3 : 10;
   std::vector<std::string> evaluators = {"default"};
   if (!bench.quick())
@@ -285,6 +238,8 @@ void Run(const Bench& bench) {
       Measure(truth, trials, seeds, evaluators, means);
     }
     MeasureRates(trials, seeds, {"default"}, means);
+    MeasureCliffs(trials, seeds, {"default", "levels", "forest"}, means);
+    if (trials <= 300) MeasureSearched(truths, trials, seeds / 3, means);
     means.Print(bench);
   }
   for (const int trials : {100, 300}) PrintCoverage(bench, truths, trials);

@@ -31,23 +31,26 @@ constexpr const char* kFiles[] = {"frostline/v1/study_service.proto",
 // What this version promises to serve; the rest must say that it is not built.
 const std::set<std::string>& Promised() {
   static const auto* promised = new std::set<std::string>{
-      "StudyService.CreateStudy",    "StudyService.GetStudy",
-      "StudyService.ListStudies",    "StudyService.PauseStudy",
-      "StudyService.ResumeStudy",    "StudyService.StopStudy",
-      "StudyService.WatchStudy",     "StudyService.GetTrial",
-      "StudyService.ListTrials",     "StudyService.ListMeasurements",
-      "WorkerService.Register",      "WorkerService.Acquire",
-      "WorkerService.Heartbeat",     "WorkerService.Report",
-      "WorkerService.Finish",        "WorkerService.Release",
-      "WorkerService.ListWorkers",   "ImportanceService.GetReport",
-      "StudyService.UpdateStudy",    "StudyService.DeleteStudy",
-      "StudyService.ExplainStudy",   "StudyService.EnqueueTrials",
-      "StudyService.ImportTrials",   "StudyService.UpdateTrial",
-      "StudyService.CancelTrial",    "StudyService.RetryTrial",
-      "StudyService.ListBestTrials", "StudyService.GetExampleOutcomes",
-      "StudyService.GetTrialLog",    "StudyService.ExportTrials",
-      "WorkerService.DrainWorker",   "AdminService.Backup",
-      "AdminService.GetInfo"};
+      "StudyService.CreateStudy",       "StudyService.GetStudy",
+      "StudyService.ListStudies",       "StudyService.PauseStudy",
+      "StudyService.ResumeStudy",       "StudyService.StopStudy",
+      "StudyService.WatchStudy",        "StudyService.GetTrial",
+      "StudyService.ListTrials",        "StudyService.ListMeasurements",
+      "WorkerService.Register",         "WorkerService.Acquire",
+      "WorkerService.Heartbeat",        "WorkerService.Report",
+      "WorkerService.Finish",           "WorkerService.Release",
+      "WorkerService.ListWorkers",      "ImportanceService.GetReport",
+      "StudyService.UpdateStudy",       "StudyService.DeleteStudy",
+      "StudyService.ExplainStudy",      "StudyService.EnqueueTrials",
+      "StudyService.ImportTrials",      "StudyService.UpdateTrial",
+      "StudyService.CancelTrial",       "StudyService.RetryTrial",
+      "StudyService.ListBestTrials",    "StudyService.GetExampleOutcomes",
+      "StudyService.GetTrialLog",       "StudyService.ExportTrials",
+      "WorkerService.DrainWorker",      "AdminService.Backup",
+      "AdminService.GetInfo",           "ImportanceService.ListPairs",
+      "ImportanceService.GetMarginals", "ImportanceService.GetPairMarginal",
+      "ImportanceService.GetStability", "ImportanceService.CompareStudies",
+      "ImportanceService.GetPlan"};
   return *promised;
 }
 

@@ -17,6 +17,14 @@ namespace {
 
 using google::protobuf::Message;
 
+// Of every verb of importance; each field is there once, to be spoilt.
+std::string Options() {
+  return "options { evaluator: 'fanova' target: 'accuracy' top_quantile: 0.9 "
+         "at_step: 3 filter: 'number >= 0' seed: 3 trees: 4 bootstraps: 4 "
+         "parameters: 'layer.0' best_by: 'accuracy' ped_anova { "
+         "target_quantile: 0.2 } target_direction: DIRECTION_MAXIMIZE }";
+}
+
 // $LEASE is the running trial's. `request_id` is filled in where there is one.
 const std::map<std::string, std::string>& GoodRequests() {
   static const auto* const requests = new std::map<std::string, std::string>{
@@ -81,7 +89,18 @@ const std::map<std::string, std::string>& GoodRequests() {
        "measurements { step: 9 metrics { key: 'accuracy' value: 1 } }"},
       {"WorkerService.ListWorkers", "page_size: 3 filter: 'state = ACTIVE'"},
       {"WorkerService.DrainWorker", "worker: 'workers/w' reason: 'r'"},
-      {"ImportanceService.GetReport", "study: 'studies/a'"},
+      {"ImportanceService.GetReport", "study: 'studies/a' " + Options()},
+      {"ImportanceService.ListPairs",
+       "study: 'studies/a' page_size: 5 " + Options()},
+      {"ImportanceService.GetMarginals", "study: 'studies/a' " + Options()},
+      {"ImportanceService.GetPairMarginal",
+       "study: 'studies/a' first: 'layer.0' second: 'layer.1' " + Options()},
+      {"ImportanceService.GetStability",
+       "study: 'studies/a' points: 3 " + Options()},
+      {"ImportanceService.CompareStudies",
+       "first: 'studies/a' second: 'studies/a' " + Options()},
+      {"ImportanceService.GetPlan",
+       "study: 'studies/a' tolerance: 0.01 options { trees: 4 bootstraps: 4 }"},
       {"AdminService.Backup", "label: 'one.sqlite'"},
       {"AdminService.GetInfo", ""}};
   return *requests;

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/importance_flags.h"
+
+#include <fstream>
+#include <iostream>
+#include <limits>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "base/error.h"
+#include "base/exit_code.h"
+#include "base/status_macros.h"
+
+namespace frostline {
+
+void QuestionFlags::AddTo(CLI::App& verb) {
+  verb.add_option("--evaluator", evaluator,
+                  "How to judge: fanova, levels, forest, ped-anova, "
+                  "fanova-optuna, mdi [fanova]");
+  verb.add_option("--target", target,
+                  "What to explain: a metric, train_seconds or "
+                  "trained_parameters [the first objective]");
+  verb.add_flag("--maximize", maximize,
+                "Higher is better of a target that is no objective");
+  verb.add_option("--top", top, "Only the best so much of the trials: 10%");
+  verb.add_option("--best-by", best_by,
+                  "What --top goes by [the target itself]");
+  verb.add_option("--at-step", at_step,
+                  "Values measured at this step, instead of final ones")
+      ->check(CLI::Range(std::int64_t{1},
+                         std::numeric_limits<std::int64_t>::max()));
+  verb.add_option("--filter", filter,
+                  "Only trials that match: 'labels.kind = \"baseline\"'");
+  verb.add_option("--seed", seed, "Of the bootstraps [the study's]");
+}
+
+absl::StatusOr<v1::ImportanceOptions> QuestionFlags::Options() const {
+  v1::ImportanceOptions options;
+  options.set_evaluator(evaluator);
+  options.set_target(target);
+  if (maximize) options.set_target_direction(v1::DIRECTION_MAXIMIZE);
+  if (!top.empty()) {
+    ASSIGN_OR_RETURN(const double share, ParseShare(top));
+    options.set_top_quantile(share);
+  }
+  options.set_best_by(best_by);
+  options.set_at_step(at_step);
+  options.set_filter(filter);
+  options.set_seed(seed);
+  return options;
+}
+
+void OutputFlags::AddTo(CLI::App& verb,
+                        const std::vector<std::string>& formats) {
+  CLI::Option* const which =
+      verb.add_option("--format", format, "How to write it")
+          ->check(CLI::IsMember(formats))
+          ->capture_default_str();
+  verb.add_flag("--json", json, "The same as --format json")->excludes(which);
+  verb.add_option("-o,--output", file, "Write to this file");
+}
+
+absl::Status OutputFlags::Write(const std::string& text) const {
+  if (file.empty() || file == "-") {
+    std::cout << text;
+    return absl::OkStatus();
+  }
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  out << text << std::flush;
+  if (out) return absl::OkStatus();
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat(file, " cannot be written"),
+                   "name a file in a folder that is there and may be written");
+}
+
+absl::StatusOr<double> ParseShare(const std::string& text) {
+  absl::string_view digits = text;
+  const double unit = absl::ConsumeSuffix(&digits, "%") ? 0.01 : 1.0;
+  double number = 0.0;
+  if (absl::SimpleAtod(digits, &number) && number > 0.0 &&
+      number * unit <= 1.0) {
+    return number * unit;
+  }
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat("'", text, "' is no share of the trials"),
+                   "give one above 0 and at most 1, as 10% or 0.1");
+}
+
+absl::Status AsUsage(const absl::Status& status) {
+  const auto detail = DetailOf(status);
+  if (!detail.has_value() || ExitCodeOf(status) != kExitInvalidFile) {
+    return status;
+  }
+  return MakeError(ErrorId::kRequestInvalid, std::string(status.message()),
+                   detail->fix);
+}
+
+}  // namespace frostline

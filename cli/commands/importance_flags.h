@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: importance_flags.h
+//
+// The flags that `importance`, `plan` and `compare` share: what is asked, and
+// in which form and where the answer goes.
+#ifndef FROSTLINE_CLI_COMMANDS_IMPORTANCE_FLAGS_H_
+#define FROSTLINE_CLI_COMMANDS_IMPORTANCE_FLAGS_H_
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "frostline/v1/importance.pb.h"
+
+namespace frostline {
+
+// Which trials, and what of them.
+struct QuestionFlags {
+  std::string evaluator;
+  std::string target;
+  bool maximize = false;
+  std::string top;
+  std::string best_by;
+  std::int64_t at_step = 0;
+  std::string filter;
+  std::uint64_t seed = 0;
+
+  void AddTo(CLI::App& verb);
+  // REQUEST_INVALID for a --top that is no share.
+  absl::StatusOr<v1::ImportanceOptions> Options() const;
+};
+
+// --format, --json and -o.
+struct OutputFlags {
+  std::string format = "table";
+  bool json = false;
+  std::string file;
+
+  void AddTo(CLI::App& verb, const std::vector<std::string>& formats);
+  std::string Format() const { return json ? "json" : format; }
+  // To the file, or to standard output. REQUEST_INVALID when it cannot be
+  // written.
+  absl::Status Write(const std::string& text) const;
+};
+
+// A share as "10%" or "0.1", above 0 and at most 1.
+absl::StatusOr<double> ParseShare(const std::string& text);
+
+// A mistake in a flag that only the coordinator could see is a mistake of use,
+// not of a file: exit code 2.
+absl::Status AsUsage(const absl::Status& status);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_COMMANDS_IMPORTANCE_FLAGS_H_

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: importance_csv.h
+//
+// What importance answers as comma-separated values, each with a header. A
+// number that there is not is an empty cell.
+#ifndef FROSTLINE_CLI_VIEW_IMPORTANCE_CSV_H_
+#define FROSTLINE_CLI_VIEW_IMPORTANCE_CSV_H_
+
+#include <string>
+
+#include "frostline/v1/importance_service.pb.h"
+
+namespace frostline {
+
+std::string ImportanceCsv(const v1::ImportanceReport& report);
+std::string PairsCsv(const v1::ListPairsReply& pairs);
+std::string GroupsCsv(const v1::ImportanceReport& report);
+std::string MarginalsCsv(const v1::GetMarginalsReply& reply);
+// A line for each combination of values.
+std::string PairMarginalCsv(const v1::PairMarginal& table);
+std::string StabilityCsv(const v1::GetStabilityReply& reply);
+std::string PlanCsv(const v1::FreezePlan& plan);
+std::string ComparisonCsv(const v1::StudyComparison& comparison);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_VIEW_IMPORTANCE_CSV_H_

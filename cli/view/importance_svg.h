@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: importance_svg.h
+//
+// What importance answers as pictures (svg.h).
+#ifndef FROSTLINE_CLI_VIEW_IMPORTANCE_SVG_H_
+#define FROSTLINE_CLI_VIEW_IMPORTANCE_SVG_H_
+
+#include <string>
+
+#include "frostline/v1/importance_service.pb.h"
+
+namespace frostline {
+
+// A bar for each module in depth order, with its 80 and 95 % intervals; hollow
+// where it cannot be told from chance.
+std::string ImportanceSvg(const v1::ImportanceReport& report);
+
+// A small plot for each parameter: the expected target with its intervals.
+std::string MarginalsSvg(const v1::GetMarginalsReply& reply);
+
+// A heat map: the darker the higher.
+std::string PairMarginalSvg(const v1::PairMarginal& table);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_VIEW_IMPORTANCE_SVG_H_

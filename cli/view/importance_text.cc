@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/view/importance_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "cli/utf8.h"
+#include "cli/view/format.h"
+#include "proto/wire_error.h"
+
+namespace frostline {
+namespace {
+
+constexpr double kClearDirection = 0.3;
+constexpr std::size_t kMaxSentence = 1000;
+constexpr std::size_t kKeyColumns = 16;
+
+int ClippedSteps(double share, int steps) {
+  return static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * steps));
+}
+
+// As many places as show two digits of the interval's half width.
+int PlacesOf(const v1::Interval& interval) {
+  const double half = (interval.hi80() - interval.lo80()) / 2.0;
+  if (!(half > 0.0)) return 4;
+  return std::clamp(1 - static_cast<int>(std::floor(std::log10(half))), 0, 12);
+}
+
+// `text` in lines of at most `width` columns; a longer word stays whole.
+std::vector<std::string> Lines(const std::string& text, int width) {
+  std::vector<std::string> lines(1);
+  for (const absl::string_view word :
+       absl::StrSplit(text, ' ', absl::SkipEmpty())) {
+    std::string& line = lines.back();
+    const std::string longer =
+        line.empty() ? std::string(word) : absl::StrCat(line, " ", word);
+    if (line.empty() || DisplayWidth(longer) <= width) {
+      line = longer;
+    } else {
+      lines.emplace_back(word);
+    }
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string Percent(double share) {
+  if (std::isnan(share)) return "-";
+  return absl::StrFormat("%.1f %%", share * 100.0);
+}
+
+std::string PercentInterval(const v1::Interval& interval) {
+  if (std::isnan(interval.lo80()) || std::isnan(interval.hi80())) return "-";
+  return absl::StrFormat("%.1f – %.1f %%", interval.lo80() * 100.0,
+                         interval.hi80() * 100.0);
+}
+
+std::string NumberInterval(const v1::Interval& interval) {
+  if (std::isnan(interval.lo80()) || std::isnan(interval.hi80())) return "-";
+  const int places = PlacesOf(interval);
+  return absl::StrFormat("%.*f – %.*f", places, interval.lo80(), places,
+                         interval.hi80());
+}
+
+std::string NumberWithin(const v1::Interval& interval) {
+  if (std::isnan(interval.value())) return "-";
+  if (!(interval.hi80() > interval.lo80())) {
+    return FormatNumber(interval.value());
+  }
+  return absl::StrFormat("%.*f", PlacesOf(interval), interval.value());
+}
+
+std::string TauText(const v1::Interval& tau) {
+  return absl::StrFormat("tau %.2f (80 %%: %.2f – %.2f)", tau.value(),
+                         tau.lo80(), tau.hi80());
+}
+
+std::string Bar(double share, int columns) {
+  static constexpr const char* kEighths[] = {"",  "▏", "▎", "▍",
+                                             "▌", "▋", "▊", "▉"};
+  if (std::isnan(share)) return "";
+  const int eighths = ClippedSteps(share, columns * 8);
+  std::string bar;
+  for (int i = 0; i < eighths / 8; ++i) bar += "█";
+  return bar + kEighths[eighths % 8];
+}
+
+std::string LightBar(double share, int columns) {
+  if (std::isnan(share)) return "";
+  std::string bar;
+  const int steps = std::max(1, ClippedSteps(share, columns));
+  for (int i = 0; i < steps; ++i) bar += "░";
+  return bar;
+}
+
+std::string DirectionText(double direction) {
+  if (direction >= kClearDirection) return "higher is better";
+  if (direction <= -kClearDirection) return "lower is better";
+  return "";
+}
+
+std::string Sentence(const std::string& key, const std::string& text) {
+  if (text.empty()) return "";
+  std::string start = CleanText(key, kMaxSentence) + ":";
+  std::string sentence;
+  if (start.size() >= kKeyColumns) sentence = std::exchange(start, "") + "\n";
+  start.resize(kKeyColumns, ' ');
+  for (const std::string& line :
+       Lines(CleanText(text, kMaxSentence),
+             kTextColumns - static_cast<int>(kKeyColumns))) {
+    absl::StrAppend(&sentence, start, line, "\n");
+    start.assign(kKeyColumns, ' ');
+  }
+  return sentence;
+}
+
+std::string Caption(const std::string& text, bool provisional) {
+  std::string caption;
+  for (const std::string& line :
+       Lines(CleanText(
+                 absl::StrCat(text, provisional ? ", study still running" : ""),
+                 kMaxSentence),
+             kTextColumns)) {
+    absl::StrAppend(&caption, line, "\n");
+  }
+  return caption + "\n";
+}
+
+}  // namespace frostline

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: plan_view.h
+//
+// A freeze plan, and a comparison of two studies, as text.
+#ifndef FROSTLINE_CLI_VIEW_PLAN_VIEW_H_
+#define FROSTLINE_CLI_VIEW_PLAN_VIEW_H_
+
+#include <string>
+
+#include "frostline/v1/importance.pb.h"
+
+namespace frostline {
+
+std::string RenderFreezePlan(const v1::FreezePlan& plan, int width);
+std::string RenderComparison(const v1::StudyComparison& comparison, int width);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_VIEW_PLAN_VIEW_H_

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: svg.h
+//
+// A picture as text: one self-contained SVG with no script and nothing from
+// elsewhere, on a card of its own so that it can be read on any page, light or
+// dark. All text is escaped.
+//
+//   Svg svg(640, 200, "importance of imdb");
+//   svg.Text(16, 24, "layer.3", "name");
+//   svg.Rect(100, 10, 80, 12, "bar");
+//   file << svg.Finish();
+#ifndef FROSTLINE_CLI_VIEW_SVG_H_
+#define FROSTLINE_CLI_VIEW_SVG_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace frostline {
+
+// `text` where markup or an attribute expects text: control characters, which
+// no XML file may hold, become blanks.
+std::string XmlText(const std::string& text);
+
+// Classes: "title", "name", "small", "end" (text that ends at its place),
+// "middle", "light", "dark", "bar", "faint", "line", "thick", "grid", "band",
+// "curve", "dot", "best". Where a number is NaN nothing is drawn.
+class Svg {
+ public:
+  // `title` is what screen readers say.
+  Svg(double width, double height, const std::string& title);
+
+  void Text(double x, double y, const std::string& text,
+            const std::string& classes);
+  // With `hint`, that text is shown to who points at it.
+  void Rect(double x, double y, double width, double height,
+            const std::string& classes, const std::string& hint = "");
+  // A cell of a heat map: `heat` is 0 … 1.
+  void Cell(double x, double y, double width, double height, double heat,
+            const std::string& hint);
+  void Line(double x1, double y1, double x2, double y2,
+            const std::string& classes);
+  using Points = std::vector<std::pair<double, double>>;
+  void Path(const Points& points, const std::string& classes, bool closed);
+  void Dot(double x, double y, const std::string& classes);
+
+  std::string Finish() const;
+
+ private:
+  double width_;
+  double height_;
+  std::string title_;
+  std::string body_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_VIEW_SVG_H_

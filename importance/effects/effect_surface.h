@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: effect_surface.h
+//
+// What a fitted model of level effects expects at points of the space, and how
+// sure it is. All coefficients are taken together, so that the difference of
+// two points is as sure as the trials make it, however unsure both of them are.
+//
+// A term whose variance was estimated as nothing may still be something: here
+// every term has at least the variance by which its estimate is uncertain, and
+// a parameter for which the model had no room keeps what its own trials leave
+// possible. So a cell that nobody tried is never sure.
+//
+//   EffectSurface surface(model);
+//   surface.Mean(cells);                  // in the unit of the model's targets
+//   surface.Difference(frozen, trained);  // of two points, with correlations
+#ifndef FROSTLINE_IMPORTANCE_EFFECTS_EFFECT_SURFACE_H_
+#define FROSTLINE_IMPORTANCE_EFFECTS_EFFECT_SURFACE_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "importance/effects/level_effects.h"
+#include "importance/effects/ridge_posterior.h"
+#include "importance/effects/term_table.h"
+
+namespace frostline {
+
+struct Belief {
+  double mean = 0.0;
+  double deviation = 0.0;
+};
+
+class EffectSurface {
+ public:
+  // Keeps a reference: the model must live as long.
+  EffectSurface(const LevelEffects& model, double mean_target);
+
+  double Mean(const EffectCells& cells) const;
+  Belief At(const EffectCells& cells) const;
+  // What `to` has more than `from`.
+  Belief Difference(const EffectCells& from, const EffectCells& to) const;
+  // With these axes in these cells and all others averaged out over the space.
+  Belief Marginal(const std::vector<std::size_t>& axes,
+                  const EffectCells& cells) const;
+
+  // Whether any effect of the model depends on the axis.
+  bool Depends(std::size_t axis) const { return depends_[axis]; }
+
+ private:
+  void AddColumns(const EffectCells& cells, double factor,
+                  std::vector<double>& weights) const;
+  // Of an axis for which the model had no room, in this cell.
+  double RoomVariance(std::size_t axis, std::size_t cell) const;
+
+  const LevelEffects& model_;
+  double mean_target_;
+  double mean_variance_;
+  RidgePosterior posterior_;
+  std::vector<TermTable> tables_;
+  std::vector<bool> depends_;          // by axis
+  std::vector<double> room_variance_;  // by axis
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_EFFECTS_EFFECT_SURFACE_H_

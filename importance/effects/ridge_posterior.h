@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: ridge_posterior.h
+//
+// What a fitted ridge knows of all its coefficients together: sums of them, and
+// how uncertain these are. Every group has at least a given variance, so that
+// one that was estimated as 0 is not sure to be nothing.
+#ifndef FROSTLINE_IMPORTANCE_EFFECTS_RIDGE_POSTERIOR_H_
+#define FROSTLINE_IMPORTANCE_EFFECTS_RIDGE_POSTERIOR_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "importance/effects/grouped_ridge.h"
+
+namespace frostline {
+
+class RidgePosterior {
+ public:
+  RidgePosterior(const GroupedRidge& ridge, double least_variance);
+
+  const std::vector<double>& coefficients() const { return coefficients_; }
+  // Of the sum of all coefficients with these weights.
+  double Mean(const std::vector<double>& weights) const;
+  double Variance(const std::vector<double>& weights) const;
+
+ private:
+  std::vector<double> roots_;   // of the columns' prior variances
+  std::vector<double> factor_;  // inverse Cholesky factor of the precision
+  std::vector<double> coefficients_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_EFFECTS_RIDGE_POSTERIOR_H_

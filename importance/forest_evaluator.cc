@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importance/forest_evaluator.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "base/plain/statistics.h"
+#include "importance/forest/bootstrap.h"
+#include "importance/forest/fanova.h"
+#include "importance/forest/forest.h"
+#include "importance/statistics.h"
+#include "importance/warnings.h"
+
+namespace frostline {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// One number of every replicate.
+template <typename Pick>
+std::vector<double> Collect(const std::vector<Shares>& replicates,
+                            const Pick& pick) {
+  std::vector<double> values;
+  for (const Shares& shares : replicates) values.push_back(pick(shares));
+  return values;
+}
+
+// Which parameters are paired, in the space's order.
+std::vector<std::size_t> ChoosePairAxes(const Dataset& data,
+                                        const Forest& forest) {
+  std::vector<std::size_t> axes(data.axes.size());
+  std::iota(axes.begin(), axes.end(), std::size_t{0});
+  if (axes.size() <= kMaxPairParameters) return axes;
+  const std::vector<int> ranks =
+      RankByFalling(ForestMainShares(forest.trees, data.axes));
+  std::erase_if(axes, [&ranks](std::size_t i) {
+    return ranks[i] > static_cast<int>(kMaxPairParameters);
+  });
+  return axes;
+}
+
+// `curve` has losses, so that falling is better; empty when there is no order.
+double DirectionOf(std::vector<double> curve) {
+  if (curve.empty()) return kNaN;
+  for (double& loss : curve) loss = -loss;
+  std::vector<double> order(curve.size());
+  std::iota(order.begin(), order.end(), 0.0);
+  return RankCorrelation(order, curve);
+}
+
+std::vector<double> Top3Probabilities(const Shares& shares,
+                                      const std::vector<Shares>& replicates) {
+  std::vector<double> probability(shares.main.size(), 0.0);
+  const auto count = [&probability](const std::vector<double>& main,
+                                    double weight) {
+    const std::vector<int> ranks = RankByFalling(main);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      if (ranks[i] <= 3) probability[i] += weight;
+    }
+  };
+  if (replicates.empty()) count(shares.main, 1.0);
+  for (const Shares& replicate : replicates) {
+    count(replicate.main, 1.0 / static_cast<double>(replicates.size()));
+  }
+  for (double& p : probability) p = std::min(p, 1.0);
+  return probability;
+}
+
+std::vector<PairImportance> RankPairs(const Shares& shares,
+                                      const std::vector<Shares>& replicates,
+                                      const std::vector<std::size_t>& axes) {
+  std::vector<PairImportance> pairs;
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    for (std::size_t b = a + 1; b < axes.size(); ++b) {
+      const std::size_t p = pairs.size();
+      pairs.push_back({static_cast<int>(axes[a]), static_cast<int>(axes[b]),
+                       ShareInterval(shares.pairs[p],
+                                     Collect(replicates, [p](const Shares& s) {
+                                       return s.pairs[p];
+                                     }))});
+    }
+  }
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const PairImportance& a, const PairImportance& b) {
+                     return a.share.value > b.share.value;
+                   });
+  return pairs;
+}
+
+std::vector<ParameterImportance> DescribeParameters(
+    const Dataset& data, const Forest& forest, const Shares& shares,
+    const std::vector<Shares>& replicates, const EvaluateOptions& options) {
+  const std::vector<double> chance =
+      ChanceMainShares(data, options.seed, options.threads);
+  const auto curves = ForestCurves(forest.trees, data.axes, options.threads);
+  const std::vector<int> ranks = RankByFalling(shares.main);
+  const std::vector<double> top3 = Top3Probabilities(shares, replicates);
+  std::vector<ParameterImportance> parameters;
+  for (std::size_t i = 0; i < data.axes.size(); ++i) {
+    ParameterImportance one;
+    one.parameter = static_cast<int>(i);
+    one.main = ShareInterval(
+        shares.main[i],
+        Collect(replicates, [i](const Shares& s) { return s.main[i]; }));
+    one.total = ShareInterval(
+        shares.total[i],
+        Collect(replicates, [i](const Shares& s) { return s.total[i]; }));
+    one.direction = DirectionOf(curves[i]);
+    one.rank = ranks[i];
+    one.top3_probability = top3[i];
+    one.distinguishable = one.main.lo95 > chance[i];
+    parameters.push_back(one);
+  }
+  return parameters;
+}
+
+}  // namespace
+
+absl::StatusOr<Report> EvaluateForest(const Space& space,
+                                      const Selection& selection,
+                                      const EvaluateOptions& options) {
+  const Dataset data =
+      MakeDataset(MeasureSpace(space), selection.points, selection.losses);
+  const Forest forest =
+      FitForest(data, data.targets, RowWeights(data.rows(), 1), options.trees,
+                options.seed, 0, options.threads);
+  std::vector<std::size_t> pair_axes;
+  if (options.pairs) pair_axes = ChoosePairAxes(data, forest);
+  const Shares shares =
+      ForestShares(forest.trees, data.axes, pair_axes, options.threads);
+  const std::vector<Shares> replicates = Replicate(
+      data, options.bootstraps, options.seed, pair_axes, options.threads);
+  Report report;
+  report.trials_used = static_cast<std::int64_t>(data.rows());
+  report.trials_left_out = selection.left_out;
+  report.parameters =
+      DescribeParameters(data, forest, shares, replicates, options);
+  report.pairs = RankPairs(shares, replicates, pair_axes);
+  report.unexplained = ShareInterval(
+      shares.unexplained,
+      Collect(replicates, [](const Shares& s) { return s.unexplained; }));
+  for (const Shares& one : replicates) report.main_draws.push_back(one.main);
+  report.out_of_bag_r2 = OutOfBagR2(data, forest, options.threads);
+  report.carried_by = {{"forest", 1.0}};
+  report.noise_share = kNaN;
+  report.noise_variance = NoiseVariance(selection);
+  report.warnings = FindWarnings(space, data);
+  return report;
+}
+
+}  // namespace frostline

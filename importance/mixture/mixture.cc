@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importance/mixture/mixture.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "importance/effects/small_matrix.h"
+#include "importance/forest/forest.h"
+
+namespace frostline {
+namespace {
+
+// So many trees are asked first whether more of them are worth growing, and
+// what is the least that they must promise, in deviations.
+constexpr int kPilotTrees = 16;
+constexpr double kPromising = 2.0;
+// A forest clearly helps from these on. On additive truths the weight is up
+// to .2 and up to 2.5 deviations by chance, on cliffs .7 to 1 and 9 or more.
+constexpr double kClear = 3.5;
+constexpr double kLeastWeight = 0.25;
+
+struct Weight {
+  double value = 0.0;  // 0 … 1
+  double deviation = 0.0;
+  double gain = 0.0;  // squared error that it takes away
+
+  bool IsAbove(double deviations) const {
+    return value > 0.0 && value >= deviations * deviation;
+  }
+};
+
+// Adds the mean prediction of each row by the trees that have not seen it.
+struct OutOfBag {
+  std::vector<double> sums;
+  std::vector<double> counts;
+
+  void Add(const Dataset& data, const Forest& forest) {
+    sums.resize(data.rows(), 0.0);
+    counts.resize(data.rows(), 0.0);
+    for (std::size_t t = 0; t < forest.trees.size(); ++t) {
+      for (std::size_t row = 0; row < data.rows(); ++row) {
+        if (forest.drawn[t][row] > 0) continue;
+        sums[row] += forest.trees[t].Predict(data, row);
+        counts[row] += 1.0;
+      }
+    }
+  }
+};
+
+// Least squares of what level effects miss on what the forest would change.
+Weight Weigh(const OutOfBag& forest, const std::vector<double>& targets,
+             const std::vector<double>& missed) {
+  double size = 0.0;
+  double product = 0.0;
+  double left = 0.0;
+  for (std::size_t row = 0; row < missed.size(); ++row) {
+    left += missed[row] * missed[row];
+    if (forest.counts[row] == 0.0) continue;
+    const double adds =
+        forest.sums[row] / forest.counts[row] - (targets[row] - missed[row]);
+    size += adds * adds;
+    product += adds * missed[row];
+  }
+  Weight weight;
+  if (!(size > 0.0)) return weight;
+  weight.value = std::clamp(product / size, 0.0, 1.0);
+  weight.gain = weight.value * (2.0 * product - weight.value * size);
+  const double variance =
+      std::max(left - weight.gain, 0.0) / static_cast<double>(missed.size());
+  weight.deviation = std::sqrt(variance / size);
+  return weight;
+}
+
+// Of squares about the mean.
+double SquaresOf(const std::vector<double>& targets) {
+  const double n = static_cast<double>(targets.size());
+  double mean = 0.0;
+  for (const double target : targets) mean += target / n;
+  double squares = 0.0;
+  for (const double t : targets) squares += (t - mean) * (t - mean);
+  return squares;
+}
+
+// What the forest has of the products of predictions with targets.
+double ForestPart(const OutOfBag& forest, const std::vector<double>& targets,
+                  const std::vector<double>& missed, double weight) {
+  double of_forest = 0.0;
+  double of_levels = 0.0;
+  for (std::size_t row = 0; row < targets.size(); ++row) {
+    if (forest.counts[row] == 0.0) continue;
+    of_forest += forest.sums[row] / forest.counts[row] * targets[row];
+    of_levels += (targets[row] - missed[row]) * targets[row];
+  }
+  of_forest = weight * std::max(of_forest, 0.0);
+  of_levels = (1.0 - weight) * std::max(of_levels, 0.0);
+  const double both = of_forest + of_levels;
+  return both > 0.0 ? of_forest / both : 0.0;
+}
+
+void Append(std::vector<Tree>& trees, Forest forest) {
+  for (Tree& tree : forest.trees) trees.push_back(std::move(tree));
+}
+
+}  // namespace
+
+Mixture FitMixture(const Dataset& data, const LevelEffects& model,
+                   const MixtureOptions& options) {
+  Mixture mixture;
+  mixture.levels_r2 = model.ridge().LeftOutR2();
+  mixture.r2 = mixture.levels_r2;
+  const std::vector<double> missed = model.ridge().LeftOutResiduals();
+  const double whole = SquaresOf(data.targets);
+  if (!(whole > 0.0)) return mixture;
+  const RowWeights all(data.rows(), 1);
+  const int pilots = std::min(options.trees, kPilotTrees);
+  OutOfBag seen;
+  const auto grow = [&](int trees, int first) {
+    Forest forest =
+        FitForest(data, data.targets, all, trees, options.seed,
+                  static_cast<std::uint64_t>(first), options.threads);
+    seen.Add(data, forest);
+    Append(mixture.trees, std::move(forest));
+  };
+  grow(pilots, 0);
+  Weight weight = Weigh(seen, data.targets, missed);
+  if (weight.IsAbove(kPromising)) {
+    grow(options.trees - pilots, pilots);
+    weight = Weigh(seen, data.targets, missed);
+  }
+  const double rows = static_cast<double>(data.rows());
+  mixture.missed_variance = (1.0 - mixture.r2) * whole / rows;
+  if (!weight.IsAbove(kClear) || weight.value < kLeastWeight) {
+    mixture.trees.clear();
+    return mixture;
+  }
+  mixture.forest_weight = weight.value;
+  mixture.weight_deviation = weight.deviation;
+  mixture.r2 += weight.gain / whole;
+  mixture.missed_variance -= weight.gain / rows;
+  mixture.forest_part = ForestPart(seen, data.targets, missed, weight.value);
+  return mixture;
+}
+
+}  // namespace frostline

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: mixture.h
+//
+// Level effects and a forest, weighted by how well they predict trials that
+// they have not seen: level effects with each trial left out in turn, the
+// forest by the trees that were not shown the trial. The forest is grown on the
+// targets, not on what level effects leave of them: a cliff that only many
+// parameters describe together is simple for trees, its remains are not.
+#ifndef FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_H_
+#define FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "importance/dataset.h"
+#include "importance/effects/level_effects.h"
+#include "importance/forest/tree.h"
+
+namespace frostline {
+
+struct MixtureOptions {
+  int trees = 64;
+  std::uint64_t seed = 0;
+  int threads = 0;  // 0: one for each core
+};
+
+// Predicts (1 - forest_weight) times the level effects plus forest_weight
+// times the mean of the trees; with weight 0 it has no trees.
+struct Mixture {
+  double forest_weight = 0.0;
+  double weight_deviation = 0.0;
+  std::vector<Tree> trees;
+  // Shares of the targets' variance that is predicted of trials not seen; NaN
+  // where the targets have none.
+  double levels_r2 = 0.0;
+  double r2 = 0.0;
+  double missed_variance = 0.0;  // of what is not predicted
+  double forest_part = 0.0;      // of what is predicted; 0 … 1
+};
+
+// The weight is 0 unless the forest clearly helps: then a target that level
+// effects describe costs a few trees, and no accuracy. `data` has the trials
+// that `model` was made from.
+Mixture FitMixture(const Dataset& data, const LevelEffects& model,
+                   const MixtureOptions& options);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_H_

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: mixture_report.h
+//
+// Shares of a mixture and their draws, put into a report: intervals, ranks,
+// directions.
+#ifndef FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_REPORT_H_
+#define FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_REPORT_H_
+
+#include <cstdint>
+
+#include "importance/mixture/mixture_shares.h"
+#include "importance/report.h"
+
+namespace frostline {
+
+struct MixtureReportOptions {
+  std::uint64_t seed = 0;
+  bool intervals = true;
+  bool pairs = true;
+};
+
+// Parameters, pairs, groups (without their names), unexplained and main_draws;
+// the caller fills in the rest.
+Report MakeMixtureReport(const LevelEffects& model, const MixtureModel& shares,
+                         const MixtureReportOptions& options);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_REPORT_H_

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importance/mixture/mixture_shares.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+namespace frostline {
+namespace {
+
+// What a few trees differ by, for what the forest would with other trials: by
+// this much its intervals hold known cliffs as often as they say.
+constexpr double kBagSpread = 2.0;
+// A stream of the seed of its own.
+constexpr std::uint64_t kDrawStream = std::uint64_t{4} << 32;
+
+bool IsWithin(const EffectTerm& term, const std::vector<int>& group) {
+  return std::all_of(term.begin(), term.end(), [&](std::size_t axis) {
+    return std::find(group.begin(), group.end(), static_cast<int>(axis)) !=
+           group.end();
+  });
+}
+
+}  // namespace
+
+MixtureModel::MixtureModel(const LevelEffects& model,
+                           const std::vector<FineAxis>& axes,
+                           const Mixture& mixture,
+                           std::vector<std::vector<int>> groups,
+                           std::uint64_t seed)
+    : model_(model),
+      axes_(axes),
+      mixture_(mixture),
+      groups_(std::move(groups)),
+      kept_(1.0 - mixture.forest_weight) {
+  for (std::size_t t = 0; t < model_.terms().size(); ++t) {
+    tables_.push_back(model_.Table(t));
+  }
+  if (!mixture_.trees.empty()) {
+    forest_ = FindTreeEffects(axes_, mixture_.trees, true);
+  }
+  FindPairs();
+  FindChange(seed);
+}
+
+void MixtureModel::FindPairs() {
+  std::set<AxisPair> known;
+  const auto none = model_.terms().size();
+  std::map<AxisPair, std::size_t> entered;
+  term_of_axis_.assign(axes_.size(), none);
+  for (std::size_t t = 0; t < none; ++t) {
+    const EffectTerm& term = model_.terms()[t];
+    if (term.size() == 1) term_of_axis_[term[0]] = t;
+    if (term.size() == 2) entered[{term[0], term[1]}] = t;
+  }
+  for (const auto& [pair, t] : entered) known.insert(pair);
+  for (const LeftOutTerm& one : model_.left_out()) {
+    if (one.term.size() == 2) known.insert({one.term[0], one.term[1]});
+  }
+  for (const auto& [pair, table] : forest_.pairs) known.insert(pair);
+  pairs_.assign(known.begin(), known.end());
+  for (const AxisPair& pair : pairs_) {
+    const auto found = entered.find(pair);
+    term_of_pair_.push_back(found == entered.end() ? none : found->second);
+  }
+}
+
+MixtureShares MixtureModel::Combine(const EffectShares& levels,
+                                    const Change& change) const {
+  const bool alone = mixture_.trees.empty();
+  const double scale = kept_ * kept_ * levels.variance;
+  MixtureShares shares;
+  shares.main.assign(axes_.size(), 0.0);
+  shares.total.assign(axes_.size(), 0.0);
+  shares.pairs.assign(pairs_.size(), 0.0);
+  shares.groups.assign(groups_.size(), 0.0);
+  // What no forest explains may all the same be there (FindRest of shares).
+  double rest = (alone ? scale * levels.rest : 0.0) + change.rest;
+  const auto add = [&](const EffectTerm& term, double variance) {
+    for (const std::size_t axis : term) shares.total[axis] += variance;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      if (IsWithin(term, groups_[g])) shares.groups[g] += variance;
+    }
+    shares.variance += variance;
+  };
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    shares.main[i] = std::max(scale * levels.main[i] + change.main[i], 0.0);
+    add({i}, shares.main[i]);
+  }
+  for (std::size_t p = 0; p < pairs_.size(); ++p) {
+    const std::size_t t = term_of_pair_[p];
+    const double own = t < levels.terms.size() ? scale * levels.terms[t] : 0.0;
+    shares.pairs[p] = std::max(own + change.pairs[p], 0.0);
+    if (shares.pairs[p] > 0.0) {
+      add({pairs_[p].first, pairs_[p].second}, shares.pairs[p]);
+    }
+  }
+  for (std::size_t t = 0; t < levels.terms.size(); ++t) {
+    if (model_.terms()[t].size() < 3) continue;
+    add(model_.terms()[t], scale * levels.terms[t]);
+    shares.unexplained += scale * levels.terms[t];
+  }
+  rest = std::max(rest, -shares.unexplained);
+  shares.variance += rest;
+  shares.unexplained += rest;
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    // Level effects and the forest may take from each other.
+    shares.total[i] =
+        std::max(shares.total[i] + change.rest_total[i], shares.main[i]);
+  }
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    shares.groups[g] += std::max(change.rest_groups[g], 0.0);
+  }
+  if (!(shares.variance > 0.0)) {
+    shares.unexplained = 1.0;
+    return shares;
+  }
+  for (auto* const list :
+       {&shares.main, &shares.total, &shares.pairs, &shares.groups}) {
+    for (double& share : *list) {
+      share = std::min(share / shares.variance, 1.0);
+    }
+  }
+  shares.unexplained /= shares.variance;
+  return shares;
+}
+
+MixtureShares MixtureModel::Shares() const {
+  return Combine(SharesOf(model_), change_);
+}
+
+// One possible change: the weight is uncertain, main effects differ as they do
+// between trees, and of what nothing predicts a part may be of many parameters
+// together that so few trials do not show.
+MixtureModel::Change MixtureModel::DrawChange(Rng& rng) const {
+  Change change = change_;
+  const double weight = std::clamp(
+      mixture_.forest_weight + mixture_.weight_deviation * rng.Normal(), 0.0,
+      1.0);
+  const double size = weight / mixture_.forest_weight;
+  const auto& bag = bags_[static_cast<std::size_t>(
+      rng.Below(static_cast<std::uint64_t>(bags_.size())))];
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    change.main[i] = size * change.main[i] + kBagSpread * bag[i];
+  }
+  for (double& pair : change.pairs) pair *= size;
+  change.rest *= size;
+  for (double& rest : change.rest_total) rest *= size;
+  for (double& rest : change.rest_groups) rest *= size;
+  return change;
+}
+
+// Of what nothing predicts a part may be of many parameters together, which so
+// few trials do not show; the more is missed, the more of that.
+void MixtureModel::AddMissed(Change& change, Rng& rng) const {
+  if (!(mixture_.missed_variance > 0.0)) return;
+  const double place = rng.Uniform();
+  const double part =
+      bags_.empty() ? std::clamp(2.0 * (1.0 - mixture_.r2), 0.0, 1.0) : 1.0;
+  const double more = place * place * part * mixture_.missed_variance;
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    // As far as a forest knows whose they are.
+    change.rest_total[i] +=
+        more * (change_.rest > 0.0 ? change_.rest_total[i] / change_.rest
+                                   : rng.Uniform());
+  }
+  change.rest += more;
+}
+
+std::vector<MixtureShares> MixtureModel::Draw(int count,
+                                              std::uint64_t seed) const {
+  std::vector<MixtureShares> drawn;
+  Rng rng(seed, kDrawStream);
+  for (const EffectShares& one : DrawShares(model_, count, seed)) {
+    Change change = bags_.empty() ? change_ : DrawChange(rng);
+    AddMissed(change, rng);
+    drawn.push_back(Combine(one, change));
+  }
+  return drawn;
+}
+
+std::vector<double> MixtureModel::Curve(std::size_t axis) const {
+  const FineAxis& fine = axes_[axis];
+  const std::size_t t = term_of_axis_[axis];
+  std::vector<double> curve(fine.size(), 0.0);
+  for (std::size_t k = 0; k < fine.size(); ++k) {
+    if (t < tables_.size()) curve[k] += kept_ * tables_[t][fine.effect_cell[k]];
+    if (!forest_.main.empty()) {
+      curve[k] += mixture_.forest_weight * forest_.main[axis][k];
+    }
+  }
+  return curve;
+}
+
+}  // namespace frostline

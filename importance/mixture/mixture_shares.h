@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: mixture_shares.h
+//
+// The functional ANOVA of level effects and a forest added up: main effects and
+// pairs are those of the sum, read off tables; what is of three and more
+// parameters is the sum's rest, met at points drawn from the space.
+#ifndef FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_SHARES_H_
+#define FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_SHARES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/rng.h"
+#include "importance/effects/level_effects_shares.h"
+#include "importance/mixture/mixture.h"
+#include "importance/mixture/tree_effects.h"
+
+namespace frostline {
+
+// Main effects, pairs and unexplained are in parts of one sum: 1.
+struct MixtureShares {
+  std::vector<double> main;    // by axis
+  std::vector<double> total;   // by axis
+  std::vector<double> pairs;   // as MixtureModel::pairs()
+  std::vector<double> groups;  // as given
+  double unexplained = 0.0;    // of three and more parameters
+  double variance = 0.0;       // 0: nothing is explained, shares are 0
+};
+
+class MixtureModel {
+ public:
+  // Keeps references. `groups` are sets of axes whose effects among themselves
+  // are to be added up.
+  MixtureModel(const LevelEffects& model, const std::vector<FineAxis>& axes,
+               const Mixture& mixture, std::vector<std::vector<int>> groups,
+               std::uint64_t seed);
+
+  const std::vector<FineAxis>& axes() const { return axes_; }
+  // Of those that level effects looked at and those that trees split on.
+  const std::vector<AxisPair>& pairs() const { return pairs_; }
+  MixtureShares Shares() const;
+  // Draws of level effects (DrawShares) with draws of what the forest adds.
+  std::vector<MixtureShares> Draw(int count, std::uint64_t seed) const;
+  // The main effect at each code of a fine axis; lower is better.
+  std::vector<double> Curve(std::size_t axis) const;
+
+ private:
+  // What the forest changes: variances of the sum less those of level effects.
+  struct Change {
+    std::vector<double> main;
+    std::vector<double> pairs;
+    double rest = 0.0;
+    std::vector<double> rest_total;   // by axis
+    std::vector<double> rest_groups;  // by group
+  };
+
+  struct Rest {
+    double levels = 0.0;
+    double both = 0.0;
+  };
+
+  void FindPairs();
+  void FindChange(std::uint64_t seed);
+  void FindRest(std::uint64_t seed);
+  Change DrawChange(Rng& rng) const;
+  void AddMissed(Change& change, Rng& rng) const;
+  double MainChange(std::size_t axis, const std::vector<double>& forest) const;
+  double PairChange(std::size_t pair) const;
+  Rest RestAt(const FinePoint& point) const;
+  MixtureShares Combine(const EffectShares& levels, const Change& change) const;
+
+  const LevelEffects& model_;
+  const std::vector<FineAxis>& axes_;
+  const Mixture& mixture_;
+  std::vector<std::vector<int>> groups_;
+  double kept_ = 1.0;  // of level effects
+  std::vector<AxisPair> pairs_;
+  std::vector<std::size_t> term_of_pair_;    // of the model; its size: none
+  std::vector<std::size_t> term_of_axis_;    // likewise
+  std::vector<std::vector<double>> tables_;  // of the model's terms
+  TreeEffects forest_;
+  Change change_;
+  // Changes of main by a few trees each, less their mean.
+  std::vector<std::vector<double>> bags_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_SHARES_H_

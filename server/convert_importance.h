@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: convert_importance.h
+//
+// What importance answers, on its way to the wire. Parameters come in depth
+// order (importance/depth.h). No decision is taken here.
+#ifndef FROSTLINE_SERVER_CONVERT_IMPORTANCE_H_
+#define FROSTLINE_SERVER_CONVERT_IMPORTANCE_H_
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "frostline/v1/importance_service.pb.h"
+#include "importance/compare.h"
+#include "importance/freeze_plan.h"
+#include "importance/marginal_curves.h"
+#include "importance/report.h"
+#include "importance/stability.h"
+#include "server/study_handle.h"
+#include "study/space.h"
+
+namespace frostline {
+
+v1::Interval IntervalToProto(const Interval& interval);
+v1::Warning WarningToProto(const ReportWarning& warning, const Space& space);
+
+// Everything but study, revision, options and times.
+v1::ImportanceReport ReportToProto(const Report& report, const Space& space);
+v1::StabilityVerdict VerdictToProto(const StabilityVerdict& verdict);
+v1::GetStabilityReply StabilityToProto(const Stability& stability,
+                                       const Space& space);
+v1::GetMarginalsReply CurvesToProto(const std::vector<MarginalCurve>& curves,
+                                    const Space& space);
+v1::PairMarginal TableToProto(const MarginalTable& table, const Space& space);
+// In the first study's depth order.
+v1::StudyComparison ComparisonToProto(const Comparison& comparison,
+                                      const Space& first);
+
+// With the plan as a trial, and with commands that this study allows.
+v1::FreezePlan PlanToProto(const FreezePlan& plan, const StudyHandle& study,
+                           const v1::GetPlanRequest& request);
+
+// The shortest text that reads back as the same number: "0.01".
+std::string ExactText(double value);
+
+// Leaves the parameters that are not named; for no names all. Of pairs those
+// in which one of them is.
+using ParameterNames = std::set<std::string>;
+void KeepNamed(const ParameterNames& names, v1::ImportanceReport& report);
+void KeepNamed(const ParameterNames& names, v1::GetStabilityReply& reply);
+void KeepNamed(const ParameterNames& names, v1::GetMarginalsReply& reply);
+void KeepNamed(const ParameterNames& names, v1::StudyComparison& comparison);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_CONVERT_IMPORTANCE_H_

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "importance/stability.h"
+#include "server/limits.h"
+#include "server/rpc/field_checks.h"
+#include "server/rpc/validate.h"
+#include "study/space.h"
+
+namespace frostline {
+namespace {
+
+constexpr std::size_t kMaxNameBytes = 256;  // of a metric, or of a parameter
+
+absl::Status CheckOptions(const v1::ImportanceOptions& options) {
+  RETURN_IF_ERROR(
+      CheckBytes(options.evaluator(), kMaxNameBytes, "options.evaluator"));
+  RETURN_IF_ERROR(
+      CheckBytes(options.target(), kMaxNameBytes, "options.target"));
+  RETURN_IF_ERROR(
+      CheckBytes(options.best_by(), kMaxNameBytes, "options.best_by"));
+  RETURN_IF_ERROR(CheckRange(options.at_step(), 0,
+                             std::numeric_limits<std::int64_t>::max(),
+                             "options.at_step"));
+  RETURN_IF_ERROR(CheckPage(0, "", options.filter()));
+  return CheckCount(options.parameters_size(), kMaxParameters,
+                    "options.parameters");
+}
+
+}  // namespace
+
+absl::Status Validate(const v1::GetReportRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::ListPairsRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  RETURN_IF_ERROR(CheckPage(request.page_size(), request.page_token(), ""));
+  return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::GetMarginalsRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::GetPairMarginalRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  RETURN_IF_ERROR(CheckBytes(request.first(), kMaxNameBytes, "first"));
+  RETURN_IF_ERROR(CheckBytes(request.second(), kMaxNameBytes, "second"));
+  return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::GetStabilityRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  RETURN_IF_ERROR(
+      CheckRange(request.points(), 0, kMaxStabilityPoints, "points"));
+  return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::CompareStudiesRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.first(), "first"));
+  RETURN_IF_ERROR(CheckStudyName(request.second(), "second"));
+  return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::GetPlanRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  return CheckOptions(request.options());
+}
+
+}  // namespace frostline

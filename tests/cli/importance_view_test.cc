@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Importance, plans and comparisons as text, CSV and pictures.
+#include "cli/view/importance_view.h"
+
+#include <google/protobuf/text_format.h>
+
+#include <cmath>
+
+#include "absl/strings/str_split.h"
+#include "cli/csv.h"
+#include "cli/utf8.h"
+#include "cli/view/importance_csv.h"
+#include "cli/view/importance_svg.h"
+#include "cli/view/plan_view.h"
+#include "cli/view/svg.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr char kEvil[] = "<script>&\x1b[31m\"',\n";
+
+template <typename Message>
+Message Parse(const std::string& text) {
+  Message message;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &message));
+  return message;
+}
+
+v1::ImportanceReport ExampleReport() {
+  return Parse<v1::ImportanceReport>(R"(
+    study: 'studies/imdb' trials_used: 200 provisional: true
+    options { evaluator: 'fanova' target: 'accuracy' seed: 7 }
+    parameters { parameter: 'embeddings' rank: 3 direction: nan
+      main { value: 0.01 lo80: 0.0 hi80: 0.03 lo95: 0.0 hi95: 0.05 }
+      total { value: nan lo80: nan hi80: nan lo95: nan hi95: nan } }
+    parameters { parameter: 'layer.11.attention' modules: 'layer.11' rank: 1
+      main { value: 0.41 lo80: 0.3 hi80: 0.5 lo95: 0.25 hi95: 0.6 }
+      direction: -0.9 distinguishable: true }
+    parameters { parameter: 'head' rank: 2 direction: 0.8 distinguishable: true
+      main { value: 0.2 lo80: 0.1 hi80: 0.3 lo95: 0.05 hi95: 0.35 } }
+    pairs { first: 'layer.11.attention' second: 'head'
+      share { value: 0.05 lo80: 0.01 hi80: 0.1 } }
+    pairs { first: 'embeddings' second: 'head'
+      share { value: 0.01 lo80: 0.0 hi80: 0.02 } }
+    total_pairs: 3
+    groups { group: 'lower' share { value: 0.25 lo80: 0.2 hi80: 0.3 } }
+    unexplained { value: 0.1 } out_of_bag_r2: 0.8 noise_share: 0.12
+    estimator_weights { key: 'forest' value: 0.1 }
+    estimator_weights { key: 'main effects' value: 0.9 }
+    stability { sentence: 'ranking settled after 140 trials' })");
+}
+
+int WidestLine(const std::string& text) {
+  int widest = 0;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    widest = std::max(widest, DisplayWidth(std::string(line)));
+  }
+  return widest;
+}
+
+TEST(ImportanceView, DrawsBarsInEighths) {
+  EXPECT_EQ(Bar(1.0, 2), "██");
+  EXPECT_EQ(Bar(0.25, 2), "▌");
+  EXPECT_EQ(Bar(0.0, 2), "");
+  EXPECT_EQ(Bar(7.0, 2), "██");
+  EXPECT_EQ(Bar(std::nan(""), 2), "");
+}
+
+TEST(ImportanceView, SaysHowMuchToBelieve) {
+  v1::ImportanceReport report;
+  auto* const row = report.add_parameters();
+  row->set_parameter("layer.3");
+  row->set_rank(1);
+  row->mutable_main()->set_value(0.41);
+  row->mutable_main()->set_lo80(0.3);
+  row->mutable_main()->set_hi80(0.5);
+  row->set_direction(-0.9);
+  report.set_out_of_bag_r2(0.12);
+  report.add_warnings()->set_sentence("few trials");
+  const std::string text = RenderImportance(report, 0);
+  EXPECT_THAT(text, HasSubstr("41.0 %"));
+  EXPECT_THAT(text, HasSubstr("30.0 – 50.0 %"));
+  EXPECT_THAT(text, HasSubstr("lower is better"));
+  EXPECT_THAT(text, HasSubstr("believe little"));
+  EXPECT_THAT(text, HasSubstr("few trials"));
+  report.set_out_of_bag_r2(0.8);
+  EXPECT_THAT(RenderImportance(report, 0), Not(HasSubstr("believe little")));
+  report.set_out_of_bag_r2(std::nan(""));
+  EXPECT_THAT(RenderImportance(report, 0), Not(HasSubstr("R2")));
+}
+
+TEST(ImportanceView, FitsATerminalAndKeepsTheReportsOrder) {
+  const std::string text = RenderImportance(ExampleReport(), 80);
+  EXPECT_LE(WidestLine(text), 80);
+  EXPECT_LT(text.find("embeddings"), text.find("layer.11.attention"));
+  EXPECT_LT(text.find("layer.11.attention"), text.find("head "));
+  EXPECT_THAT(text, Not(HasSubstr("…")));
+  EXPECT_THAT(text, HasSubstr("study still running"));
+  EXPECT_THAT(text, HasSubstr("main effects 90.0 %, forest 10.0 %"));
+  EXPECT_THAT(text, HasSubstr("ranking settled after 140 trials"));
+  EXPECT_THAT(text, HasSubstr("░ cannot be told from what chance gives"));
+}
+
+TEST(ImportanceView, SaysHowManyPairsThereAre) {
+  const std::string text = RenderPairs(ExampleReport(), 80);
+  EXPECT_THAT(text, HasSubstr("2 of 3"));
+  EXPECT_THAT(text, HasSubstr("layer.11.attention x head"));
+  EXPECT_THAT(RenderPairs({}, 80), HasSubstr("no pairs"));
+  EXPECT_THAT(RenderGroups(ExampleReport(), 80), HasSubstr("lower"));
+  EXPECT_THAT(RenderGroups({}, 80), HasSubstr("no groups"));
+}
+
+TEST(ImportanceView, BreaksLongSentences) {
+  v1::ImportanceReport report = ExampleReport();
+  std::string sentence;
+  for (int i = 0; i < 40; ++i) sentence += "trial after trial ";
+  report.add_warnings()->set_sentence(sentence);
+  EXPECT_LE(WidestLine(RenderImportance(report, 0)), 80);
+}
+
+TEST(ImportanceView, LetsNoControlCharacterThrough) {
+  v1::ImportanceReport report = ExampleReport();
+  report.set_study(kEvil);
+  report.mutable_options()->set_target(kEvil);
+  report.mutable_options()->set_filter(kEvil);
+  report.mutable_parameters(0)->set_parameter(kEvil);
+  report.mutable_pairs(0)->set_first(kEvil);
+  report.add_warnings()->set_sentence(kEvil);
+  const std::string text = RenderImportance(report, 0) + RenderPairs(report, 0);
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
+v1::GetMarginalsReply ExampleCurves() {
+  return Parse<v1::GetMarginalsReply>(R"(
+    options { target: 'accuracy' }
+    marginals { parameter: 'layer.0' best { number_value: 1e-05 }
+      points { value { number_value: 0 } trials: 4
+        expected { value: 0.8 lo80: 0.7 hi80: 0.9 } }
+      points { value { number_value: 1e-05 } trials: 5
+        expected { value: 0.9 lo80: 0.85 hi80: 0.95 } } })");
+}
+
+TEST(ImportanceView, ShowsACurveAsATable) {
+  EXPECT_EQ(
+      RenderMarginals(ExampleCurves(), {"layer.0"}, 80),
+      "expected accuracy, all else averaged out\n"
+      "\n"
+      "layer.0\n"
+      "\n"
+      " VALUE  EXPECTED  80 % INTERVAL  TRIALS\n"
+      "frozen      0.80    0.70 – 0.90       4\n"
+      " 1e-05     0.900  0.850 – 0.950       5  ████████████████  best\n");
+}
+
+TEST(ImportanceView, MarksCellsThatNobodyHasTried) {
+  const auto table = Parse<v1::PairMarginal>(R"(
+    first: 'a' second: 'b' options { target: 'f1' }
+    first_values { string_value: 'x' } second_values { number_value: 1 }
+    second_values { number_value: 2 }
+    expected: 0.5 expected: 0.25 trials: 3 trials: 0)");
+  EXPECT_THAT(RenderPairMarginal(table, {}, 80),
+              HasSubstr("x      0.5  (0.25)"));
+  EXPECT_EQ(PairMarginalCsv(table),
+            "a,b,expected,trials\r\nx,1,0.5,3\r\nx,2,0.25,0\r\n");
+}
+
+TEST(ImportanceView, ShowsTheRankingOverTime) {
+  const auto reply = Parse<v1::GetStabilityReply>(R"(
+    verdict { sentence: 'not settled: about 40 more trials'
+      half_tau { value: 0.6 lo80: 0.4 hi80: 0.8 } }
+    points { trials: 50 tau_to_final: 0.3
+      parameters { parameter: 'layer.0' rank: 2 }
+      parameters { parameter: 'head' rank: 1 } })");
+  const std::string text = RenderStability(reply, 80);
+  EXPECT_THAT(text, HasSubstr("50       0.30  head, layer.0"));
+  EXPECT_THAT(text, HasSubstr("not settled: about 40 more trials"));
+  EXPECT_THAT(text, HasSubstr("tau 0.60 (80 %: 0.40 – 0.80)"));
+}
+
+v1::FreezePlan ExamplePlan() {
+  return Parse<v1::FreezePlan>(R"(
+    study: 'studies/imdb' options { target: 'accuracy' }
+    modules { module: 'embeddings' freeze: true reason: 'costs, "nothing"'
+      cost_of_freezing { value: 0.001 lo80: -0.001 hi80: 0.002 } }
+    modules { module: 'head' rate: 0.001 reason: 'never frozen'
+      cost_of_freezing { value: nan lo80: nan hi80: nan lo95: nan hi95: nan } }
+    predicted_score { value: 0.91 lo80: 0.9 hi80: 0.92 }
+    best_seen_score { value: 0.9 lo80: 0.89 hi80: 0.91 }
+    best_seen_trial: 'studies/imdb/trials/17'
+    trained_parameters_known: true trained_parameters_saved: 23837184
+    seconds_saved_share: 0.4 supporting_trials: 'studies/imdb/trials/4'
+    verify: 'frostline plan imdb --enqueue')");
+}
+
+TEST(PlanView, SaysWhatToFreezeAndHowToVerifyIt) {
+  const std::string text = RenderFreezePlan(ExamplePlan(), 80);
+  EXPECT_THAT(text, HasSubstr("embeddings  frozen"));
+  EXPECT_THAT(text, HasSubstr("0.910 (80 %: 0.900 – 0.920)"));
+  EXPECT_THAT(text, HasSubstr("23,837,184 trained parameters, 40.0 % of the"));
+  EXPECT_THAT(text, HasSubstr("trial 17"));
+  EXPECT_THAT(text, HasSubstr("  frostline plan imdb --enqueue\n"));
+  EXPECT_LE(WidestLine(text), 80);
+}
+
+TEST(PlanView, SavesNothingThatIsNotKnown) {
+  v1::FreezePlan plan = ExamplePlan();
+  plan.set_trained_parameters_known(false);
+  plan.set_seconds_saved_share(std::nan(""));
+  EXPECT_THAT(RenderFreezePlan(plan, 80), Not(HasSubstr("saves")));
+}
+
+TEST(PlanView, SetsTwoStudiesSideBySide) {
+  const auto comparison = Parse<v1::StudyComparison>(R"(
+    first: 'studies/imdb' second: 'studies/sst2' options { target: 'accuracy' }
+    rank_agreement { value: 0.5 lo80: 0.2 hi80: 0.7 } sentence: 'they agree'
+    shifts { parameter: 'layer.0' distinguishable: true
+      first_share { value: 0.2 lo80: 0.1 hi80: 0.3 }
+      second_share { value: 0.6 lo80: 0.5 hi80: 0.7 } }
+    only_first: 'pooler')");
+  const std::string text = RenderComparison(comparison, 80);
+  EXPECT_THAT(text, HasSubstr("tau 0.50 (80 %: 0.20 – 0.70)"));
+  EXPECT_THAT(text, HasSubstr("differs"));
+  EXPECT_THAT(text, HasSubstr("only first:     pooler"));
+  EXPECT_LE(WidestLine(text), 80);
+  EXPECT_THAT(ComparisonCsv(comparison), HasSubstr("\r\nlayer.0,0.2,0.1,0.3"));
+}
+
+TEST(Csv, QuotesWhatNeedsQuotes) {
+  EXPECT_EQ(CsvLine({"a", "b,c", "d\"e", "f\ng"}),
+            "a,\"b,c\",\"d\"\"e\",\"f\ng\"\r\n");
+  EXPECT_EQ(CsvNumber(0.1), "0.1");
+  EXPECT_EQ(CsvNumber(1e-05), "1e-05");
+  EXPECT_EQ(CsvNumber(std::nan("")), "");
+}
+
+TEST(Csv, HasAHeaderAndEmptyCellsForWhatThereIsNot) {
+  const std::string text = ImportanceCsv(ExampleReport());
+  EXPECT_THAT(text, StartsWith("parameter,modules,rank,main,main_lo80,"));
+  EXPECT_THAT(text, HasSubstr("\r\nembeddings,,3,0.01,0,0.03,0,0.05,,,,,,,0,"
+                              "false\r\n"));
+  EXPECT_THAT(PlanCsv(ExamplePlan()), HasSubstr(R"("costs, ""nothing""")"));
+  EXPECT_THAT(MarginalsCsv(ExampleCurves()),
+              HasSubstr("\r\nlayer.0,1e-05,0.9,0.85,0.95,0,0,5\r\n"));
+}
+
+TEST(SvgView, EscapesEveryText) {
+  v1::ImportanceReport report = ExampleReport();
+  report.set_study(kEvil);
+  report.mutable_options()->set_target(kEvil);
+  report.mutable_parameters(0)->set_parameter(kEvil);
+  report.add_warnings()->set_sentence(kEvil);
+  v1::GetMarginalsReply curves = ExampleCurves();
+  curves.mutable_options()->set_target(kEvil);
+  curves.mutable_marginals(0)->set_parameter(kEvil);
+  for (const std::string& svg : {ImportanceSvg(report), MarginalsSvg(curves)}) {
+    EXPECT_THAT(svg, StartsWith("<svg xmlns="));
+    EXPECT_THAT(svg, HasSubstr("&lt;script&gt;&amp;"));
+    EXPECT_THAT(svg, Not(HasSubstr("<script")));
+    EXPECT_THAT(svg, Not(HasSubstr("\x1b")));
+    EXPECT_THAT(svg, Not(HasSubstr("nan")));
+    EXPECT_THAT(svg, Not(HasSubstr("href")));
+  }
+}
+
+TEST(SvgView, DrawsHollowWhatChanceCouldGive) {
+  const std::string svg = ImportanceSvg(ExampleReport());
+  EXPECT_THAT(svg, HasSubstr("<rect class=\"faint\""));
+  EXPECT_THAT(svg, HasSubstr("<rect class=\"bar\""));
+  EXPECT_LT(svg.find("embeddings"), svg.find("layer.11.attention"));
+}
+
+}  // namespace
+}  // namespace frostline

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importance/mixture/mixture.h"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "importance/dataset.h"
+#include "importance/forest/forest.h"
+#include "importance/mixture/fine_axis.h"
+#include "importance/mixture/mixture_shares.h"
+#include "importance/mixture/tree_effects.h"
+#include "tests/importance/trials.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline {
+namespace {
+
+// A data set with what level effects and trees make of its axes.
+struct Case {
+  Dataset data;
+  std::vector<EffectAxis> effect_axes;
+  std::vector<FineAxis> axes;
+};
+
+Case CaseOf(const Space& space, const History& history) {
+  std::vector<const Point*> points;
+  std::vector<double> losses;
+  for (const Observation& trial : history.trials()) {
+    points.push_back(&trial.point);
+    losses.push_back(trial.values[0]);
+  }
+  Case made{MakeDataset(MeasureSpace(space), points, losses), {}, {}};
+  for (std::size_t i = 0; i < made.data.axes.size(); ++i) {
+    auto both = MakeFineAxis(made.data.axes[i], made.data.codes[i]);
+    made.effect_axes.push_back(std::move(both.effect));
+    made.axes.push_back(std::move(both.fine));
+  }
+  return made;
+}
+
+Space MixedSpace() {
+  return Space({{"rate", Levels{{0, 1e-5, 1e-4, 1e-3}}, {}},
+                {"kind", Categorical{{"\"a\"", "\"b\"", "\"c\""}}, {}},
+                {"depth", IntRange{1, 4, 1, false},
+                 Condition{.parent = 1, .values = {1.0}}}},
+               {}, std::nullopt);
+}
+
+double Mixed(const Point& p, Rng& rng) {
+  const double depth = IsAbsent(p[2]) ? 0.0 : p[2];
+  return (p[0] > 1 ? depth : 1.0) + (p[1] == 2 ? p[0] : 0.0) +
+         0.1 * rng.Normal();
+}
+
+// Walks every point of the fine axes.
+template <typename Visit>
+void ForEachPoint(const std::vector<FineAxis>& axes, const Visit& visit) {
+  FinePoint point(axes.size(), 0);
+  for (std::size_t i = 0; i < axes.size();) {
+    double mass = 1.0;
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      mass *= axes[k].masses[point[k]];
+    }
+    visit(point, mass);
+    for (i = 0; i < axes.size(); ++i) {
+      if (++point[i] < axes[i].size()) break;
+      point[i] = 0;
+    }
+  }
+}
+
+TEST(TreeEffects, AreThoseOfTheMeanOfTheTreesByEnumeration) {
+  const Space space = MixedSpace();
+  const Case made = CaseOf(space, UniformTrials(space, 80, Mixed));
+  const auto& axes = made.axes;
+  const Forest forest = FitForest(made.data, made.data.targets,
+                                  RowWeights(made.data.rows(), 1), 5, 1, 0);
+  const TreeEffects effects = FindTreeEffects(axes, forest.trees, true);
+  double mean = 0.0;
+  std::vector<double> first(axes[0].size(), 0.0);
+  std::vector<double> both(axes[0].size() * axes[2].size(), 0.0);
+  std::vector<double> third(axes[2].size(), 0.0);
+  ForEachPoint(axes, [&](const FinePoint& p, double mass) {
+    const double value = mass * PredictAt(axes, forest.trees, p);
+    mean += value;
+    first[p[0]] += value / axes[0].masses[p[0]];
+    third[p[2]] += value / axes[2].masses[p[2]];
+    both[p[0] * axes[2].size() + p[2]] +=
+        value / axes[0].masses[p[0]] / axes[2].masses[p[2]];
+  });
+  EXPECT_NEAR(effects.mean, mean, 1e-12);
+  ASSERT_EQ(effects.pairs.count({0, 2}), 1u);
+  for (std::size_t a = 0; a < first.size(); ++a) {
+    EXPECT_NEAR(effects.main[0][a], first[a] - mean, 1e-12);
+    for (std::size_t c = 0; c < third.size(); ++c) {
+      const std::size_t at = a * third.size() + c;
+      EXPECT_NEAR(effects.pairs.at({0, 2})[at],
+                  both[at] - first[a] - third[c] + mean, 1e-12);
+    }
+  }
+}
+
+TEST(FineAxis, PartsHaveTheMeasureOfTheSpace) {
+  const Space space({{"rate", LogUniform{1e-9, 1e-3, true}, {}},
+                     {"k", IntRange{1, 300, 1, true}, {}},
+                     {"c", Categorical{{"1", "2", "3"}}, {}}},
+                    {}, std::nullopt);
+  const Case made = CaseOf(
+      space,
+      UniformTrials(space, 40, [](const Point& p, Rng&) { return p[2]; }));
+  for (std::size_t i = 0; i < 3; ++i) {
+    const FineAxis& fine = made.axes[i];
+    double whole = 0.0;
+    std::vector<double> cells(made.effect_axes[i].cells(), 0.0);
+    for (std::size_t k = 0; k < fine.size(); ++k) {
+      whole += fine.masses[k];
+      cells[fine.effect_cell[k]] += fine.masses[k];
+    }
+    EXPECT_NEAR(whole, 1.0, 1e-12);
+    EXPECT_EQ(made.effect_axes[i].cell_of_row.size(), 40u);
+    if (i == 1) continue;  // 96 parts of 300 values in 24 cells
+    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+      EXPECT_NEAR(cells[cell], made.effect_axes[i].masses[cell], 1e-12);
+    }
+  }
+}
+
+double Additive(const Point& p, Rng& rng) {
+  return p[0] + 0.5 * p[1] + (p[2] > 5 ? 2.0 : 0.0) + 0.7 * rng.Normal();
+}
+
+TEST(Mixture, AdditiveTargetsGetNoForest) {
+  const Space space = LevelSpace(7, 7);
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Case made = CaseOf(space, UniformTrials(space, 200, Additive, seed));
+    const LevelEffects model(made.effect_axes, made.data.targets);
+    const Mixture mixture = FitMixture(made.data, model, {64, seed, 1});
+    EXPECT_EQ(mixture.forest_weight, 0.0) << seed;
+    EXPECT_TRUE(mixture.trees.empty());
+    EXPECT_EQ(mixture.r2, mixture.levels_r2);
+  }
+}
+
+TEST(Mixture, MainEffectsPairsAndWhatIsLeftAreTheWhole) {
+  const Space space = LevelSpace(4, 5);
+  const Case made =
+      CaseOf(space, UniformTrials(space, 300, [](const Point& p, Rng& rng) {
+               const bool falls = p[0] > 1 && p[1] > 1 && p[2] > 1 && p[3] > 1;
+               return (falls ? 2.0 : 0.0) + 0.1 * p[0] + 0.1 * rng.Normal();
+             }));
+  const LevelEffects model(made.effect_axes, made.data.targets);
+  const Mixture mixture = FitMixture(made.data, model, {64, 1, 1});
+  ASSERT_GT(mixture.forest_weight, 0.5);
+  EXPECT_GT(mixture.r2, mixture.levels_r2);
+  const MixtureModel shares(model, made.axes, mixture, {{0, 1}, {0, 1, 2, 3}},
+                            1);
+  std::vector<MixtureShares> all = shares.Draw(50, 1);
+  all.push_back(shares.Shares());
+  for (const MixtureShares& one : all) {
+    double sum = one.unexplained;
+    for (const double main : one.main) sum += main;
+    for (const double pair : one.pairs) sum += pair;
+    EXPECT_NEAR(sum, 1.0, 1e-9);
+    EXPECT_GE(one.unexplained, 0.0);
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_GE(one.total[i], one.main[i]);
+    }
+  }
+  // All four parameters are everything; two are their effects and their pair.
+  const MixtureShares found = all.back();
+  EXPECT_NEAR(found.groups[1], 1.0, 0.05);
+  EXPECT_NEAR(found.groups[0], found.main[0] + found.main[1] + found.pairs[0],
+              0.03);
+}
+
+}  // namespace
+}  // namespace frostline

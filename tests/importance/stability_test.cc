@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importance/stability.h"
+
+#include <cmath>
+
+#include "importance/beginnings.h"
+#include "importance/rank_agreement.h"
+#include "importance/stability_verdict.h"
+#include "tests/importance/trials.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline {
+namespace {
+
+const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
+
+EvaluateOptions Quick() {
+  EvaluateOptions options;
+  options.evaluator = "levels";
+  return options;
+}
+
+// Slopes of three parameters of five levels: shares .55, .31 and .14.
+double Graded(const Point& point, Rng& rng) {
+  return 4.0 * point[0] + 3.0 * point[1] + 2.0 * point[2] + 1.5 * rng.Normal();
+}
+
+Stability StabilityOf(const Space& space, const History& history,
+                      const EvaluateOptions& options, int points) {
+  return *EvaluateStability(space, kLoss, history, options, points);
+}
+
+TEST(Stability, BeginningsAreEvenlySpreadAndTheLastHasAllTrials) {
+  const Space space = LevelSpace(3, 5);
+  const History history = UniformTrials(space, 108, Graded);
+  const Stability stability = StabilityOf(space, history, Quick(), 5);
+  ASSERT_EQ(stability.points.size(), 5u);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(stability.points[i].trials,
+              static_cast<std::int64_t>(8 + 25 * i));
+    EXPECT_EQ(stability.points[i].parameters.size(), 3u);
+  }
+  EXPECT_EQ(stability.points.back().tau_to_final, 1.0);
+  EXPECT_EQ(StabilityOf(space, history, Quick(), 0).points.size(), 20u);
+}
+
+TEST(Stability, ABeginningIsWhatTheReportSaidThen) {
+  const Space space = LevelSpace(3, 5);
+  History early;
+  const History history = UniformTrials(space, 60, Graded);
+  for (int i = 34; i-- > 0;) {
+    early.Put(history.trials()[static_cast<std::size_t>(i)]);
+  }
+  const Stability stability = StabilityOf(space, history, Quick(), 3);
+  ASSERT_OK_AND_ASSIGN(const Report then,
+                       Evaluate(space, kLoss, early, Quick()));
+  EXPECT_EQ(stability.points[1].trials, 34);
+  EXPECT_EQ(MainShares(stability.points[1].parameters),
+            MainShares(then.parameters));
+}
+
+TEST(Stability, ClearEffectsSettleAndTheVerdictSaysWhen) {
+  const Space space = LevelSpace(3, 5);
+  const Stability stability =
+      StabilityOf(space, UniformTrials(space, 300, Graded), Quick(), 10);
+  const StabilityVerdict& verdict = stability.verdict;
+  EXPECT_EQ(verdict.state, StabilityState::kSettled);
+  EXPECT_GT(verdict.settled_after, 0);
+  EXPECT_LE(verdict.settled_after, 240);
+  EXPECT_EQ(verdict.more_trials, 0);
+  EXPECT_EQ(verdict.sentence, "ranking settled after " +
+                                  std::to_string(verdict.settled_after) +
+                                  " trials");
+  EXPECT_GT(verdict.half_tau.value, 0.9);
+}
+
+TEST(Stability, EqualParametersDoNotKeepAStudyUnsettled) {
+  const Space space = LevelSpace(3, 5);
+  const History history =
+      UniformTrials(space, 600, [](const Point& p, Rng& rng) {
+        return p[0] + p[1] + p[2] + 0.3 * rng.Normal();
+      });
+  EXPECT_EQ(StabilityOf(space, history, Quick(), 10).verdict.state,
+            StabilityState::kSettled);
+}
+
+TEST(Stability, NoiseIsNeverSettled) {
+  const Space space = LevelSpace(4, 5);
+  const History history = UniformTrials(
+      space, 100, [](const Point&, Rng& rng) { return rng.Normal(); });
+  const StabilityVerdict verdict =
+      StabilityOf(space, history, Quick(), 5).verdict;
+  EXPECT_EQ(verdict.state, StabilityState::kNotSettled);
+  EXPECT_EQ(verdict.settled_after, 0);
+  EXPECT_LT(verdict.half_tau.lo80, 0.5);
+}
+
+TEST(Stability, TooFewTrialsAreAVerdict) {
+  const Space space = LevelSpace(2, 3);
+  for (const int trials : {0, 1, 2, 7, 15}) {
+    const History history = UniformTrials(
+        space, trials,
+        [](const Point& p, Rng& rng) { return p[0] + 0.1 * rng.Normal(); });
+    const Stability stability = StabilityOf(space, history, Quick(), 0);
+    EXPECT_EQ(stability.verdict.state, StabilityState::kTooFewTrials);
+    EXPECT_EQ(stability.verdict.more_trials, 16 - trials);
+    EXPECT_EQ(stability.verdict.sentence,
+              "too few trials: " + std::to_string(trials) +
+                  " can be used, at least 16 are needed");
+    EXPECT_TRUE(std::isnan(stability.verdict.half_tau.value));
+    EXPECT_EQ(stability.points.empty(), trials < kMinTrials);
+  }
+}
+
+TEST(Stability, WhatCannotBeAskedIsAnError) {
+  const Space space = LevelSpace(2, 3);
+  const History flat =
+      UniformTrials(space, 40, [](const Point&, Rng&) { return 1.0; });
+  const auto with = [&](const EvaluateOptions& options, int points) {
+    return EvaluateStability(space, kLoss, flat, options, points);
+  };
+  EXPECT_THAT(with(Quick(), -1), FailsAt(ErrorId::kRequestInvalid, "points"));
+  EXPECT_THAT(with(Quick(), kMaxStabilityPoints + 1),
+              FailsAt(ErrorId::kRequestInvalid, "points"));
+  EXPECT_THAT(with(Quick(), 0), FailsWith(ErrorId::kTargetConstant));
+  EvaluateOptions options;
+  options.evaluator = "shap";
+  EXPECT_THAT(with(options, 0), FailsWith(ErrorId::kEvaluatorUnknown));
+}
+
+// The first 20 trials all have the same value.
+TEST(Stability, ABeginningThatSaysNothingHasNoPoint) {
+  const Space space = LevelSpace(2, 3);
+  const History slow = UniformTrials(space, 40, [](const Point& p, Rng& rng) {
+    return p[0] + 0.1 * rng.Normal();
+  });
+  History history;
+  for (Observation trial : slow.trials()) {
+    if (trial.number < 20) trial.values[0] = 0.5;
+    history.Put(trial);
+  }
+  ASSERT_OK_AND_ASSIGN(const Stability stability,
+                       EvaluateStability(space, kLoss, history, Quick(), 5));
+  ASSERT_EQ(stability.points.size(), 3u);
+  EXPECT_EQ(stability.points.front().trials, 24);
+}
+
+TEST(Stability, IsTheSameForAnyNumberOfThreads) {
+  const Space space = LevelSpace(3, 5);
+  const History history = UniformTrials(space, 60, Graded);
+  EvaluateOptions one = Quick(), many = Quick();
+  one.threads = 1;
+  many.threads = 5;
+  const Stability a = StabilityOf(space, history, one, 8);
+  const Stability b = StabilityOf(space, history, many, 8);
+  EXPECT_EQ(a.verdict.sentence, b.verdict.sentence);
+  EXPECT_EQ(a.verdict.half_tau.lo95, b.verdict.half_tau.lo95);
+  for (std::size_t i = 0; i < a.points.size(); ++i) {
+    EXPECT_EQ(MainShares(a.points[i].parameters),
+              MainShares(b.points[i].parameters));
+  }
+}
+
+RankingEvidence Known() {
+  RankingEvidence evidence;
+  evidence.trials = 100;
+  evidence.values = {0.6, 0.4};
+  evidence.unchanged_since = 40;
+  evidence.any_distinguishable = true;
+  return evidence;
+}
+
+TEST(StabilityVerdict, ForetellsByTheRootOfTheTrials) {
+  RankingEvidence evidence = Known();
+  // Passed by a fifth when .6 - x < .8 (.4 + x), x being over .1556; half as
+  // far is .15, so that a little less than four times the trials will do.
+  evidence.draws.assign(10, {0.3, 0.7});
+  const StabilityVerdict verdict = JudgeRanking(evidence);
+  EXPECT_EQ(verdict.state, StabilityState::kNotSettled);
+  EXPECT_EQ(verdict.more_trials, 280);  // 100 (.3 / .1556)² - 100 = 271.9
+  EXPECT_EQ(verdict.sentence, "not settled: about 280 more trials");
+}
+
+TEST(StabilityVerdict, TrialsThatEffectsUseUpDoNotCount) {
+  RankingEvidence evidence = Known();
+  evidence.draws.assign(10, {0.3, 0.7});
+  evidence.effects = 30;
+  // 40 trials are left in two halves: 40 times 2.719.
+  EXPECT_EQ(JudgeRanking(evidence).more_trials, 110);
+  evidence.effects = 80;
+  EXPECT_EQ(JudgeRanking(evidence).more_trials, 30);  // 10 times 2.719
+}
+
+TEST(StabilityVerdict, DrawsThatAreSureDoNotOutvoteHalves) {
+  RankingEvidence evidence = Known();
+  evidence.draws.assign(100, {0.6, 0.4});
+  EXPECT_EQ(JudgeRanking(evidence).state, StabilityState::kSettled);
+  evidence.half_draws.assign(20, {0.6, 0.4});
+  evidence.half_draws[0] = evidence.half_draws[1] = {0.1, 0.9};
+  EXPECT_EQ(JudgeRanking(evidence).state, StabilityState::kSettled);
+  evidence.half_draws[2] = {0.1, 0.9};
+  EXPECT_EQ(JudgeRanking(evidence).state, StabilityState::kNotSettled);
+}
+
+TEST(StabilityVerdict, AChangeALittleWhileAgoIsWaitedOut) {
+  RankingEvidence evidence = Known();
+  evidence.unchanged_since = 80;
+  EXPECT_EQ(JudgeRanking(evidence).state, StabilityState::kSettled);
+  evidence.unchanged_since = 96;
+  EXPECT_EQ(JudgeRanking(evidence).state, StabilityState::kNotSettled);
+  EXPECT_EQ(JudgeRanking(evidence).more_trials, 20);  // 96 / .8 = 120
+}
+
+TEST(StabilityVerdict, NobodyForetellsWhatIsTooFar) {
+  RankingEvidence evidence = Known();
+  evidence.draws.assign(10, {-9.0, 9.0});
+  EXPECT_EQ(JudgeRanking(evidence).more_trials, 0);
+  EXPECT_EQ(JudgeRanking(evidence).sentence,
+            "not settled: far more than 100 trials are needed");
+  evidence.any_distinguishable = false;
+  EXPECT_EQ(JudgeRanking(evidence).sentence,
+            "not settled: after 100 trials no parameter can be told from "
+            "chance");
+}
+
+// What the halves say of the spread is what the spread is: of a mean of n.
+TEST(HalfSampleDraws, SpreadAsTheWholeDoes) {
+  Rng rng(3);
+  double squares = 0.0;
+  std::vector<Halving> halvings;
+  for (int i = 0; i < 4000; ++i) {
+    halvings.push_back(
+        {{rng.Normal() * std::sqrt(2.0)}, {rng.Normal() * std::sqrt(2.0)}});
+  }
+  const auto draws = HalfSampleDraws({7.0}, halvings);
+  ASSERT_EQ(draws.size(), 8000u);
+  for (const auto& draw : draws) squares += (draw[0] - 7.0) * (draw[0] - 7.0);
+  EXPECT_NEAR(squares / 8000.0, 1.0, 0.1);
+}
+
+// In 30 studies of a truth with two near neighbours, whatever the verdict calls
+// settled has no parameter above one that clearly has more to say.
+TEST(Stability, WhatIsSettledIsRight) {
+  const Space space = LevelSpace(4, 4);
+  const std::vector<double> truth = {9 / 19.5, 6.25 / 19.5, 4 / 19.5,
+                                     0.25 / 19.5};
+  int settled = 0, right = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    for (const int trials : {40, 80, 160}) {
+      const History history = UniformTrials(
+          space, trials,
+          [](const Point& p, Rng& rng) {
+            return 3 * p[0] + 2.5 * p[1] + 2 * p[2] + 0.5 * p[3] +
+                   2.0 * rng.Normal();
+          },
+          seed);
+      const Stability stability = StabilityOf(space, history, Quick(), 6);
+      if (stability.verdict.state != StabilityState::kSettled) continue;
+      ++settled;
+      right += !IsOrderChanged(MainShares(stability.points.back().parameters),
+                               truth);
+    }
+  }
+  EXPECT_GE(settled, 8);
+  EXPECT_GE(right * 10, settled * 9);
+}
+
+}  // namespace
+}  // namespace frostline

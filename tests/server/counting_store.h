@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: counting_store.h
+//
+// A store that counts what is read of trials, and can hold its readers back.
+// Everything else is the store's below it.
+#ifndef FROSTLINE_TESTS_SERVER_COUNTING_STORE_H_
+#define FROSTLINE_TESTS_SERVER_COUNTING_STORE_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "storage/trial_store.h"
+
+namespace frostline {
+
+class CountingStore final : public TrialStore {
+ public:
+  explicit CountingStore(std::unique_ptr<TrialStore> store)
+      : store_(std::move(store)) {}
+
+  // Since the last call.
+  std::int64_t TakeReads() { return reads_.exchange(0); }
+  std::int64_t TakeRows() { return rows_.exchange(0); }
+  std::int64_t TakeSteps() { return steps_.exchange(0); }
+
+  // Until LetGo() nobody who reads trials goes on.
+  void Hold() { SetHeld(true); }
+  void LetGo() { SetHeld(false); }
+
+  absl::StatusOr<std::vector<TrialRow>> ListTrials(
+      const TrialQuery& query) const override {
+    ++reads_;
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      changed_.wait(lock, [this] { return !held_; });
+    }
+    auto rows = store_->ListTrials(query);
+    if (rows.ok()) rows_ += static_cast<std::int64_t>(rows->size());
+    return rows;
+  }
+  absl::StatusOr<std::vector<Measurement>> ListMeasurements(
+      const MeasurementQuery& query) const override {
+    ++steps_;
+    return store_->ListMeasurements(query);
+  }
+
+  absl::StatusOr<std::unique_ptr<Transaction>> Begin() override {
+    return store_->Begin();
+  }
+  absl::StatusOr<StudyRow> FindStudy(const std::string& id) const override {
+    return store_->FindStudy(id);
+  }
+  absl::StatusOr<std::vector<StudyRow>> ListStudies(
+      const StudyQuery& query) const override {
+    return store_->ListStudies(query);
+  }
+  absl::StatusOr<TrialRow> FindTrial(StudyKey study,
+                                     std::int64_t number) const override {
+    return store_->FindTrial(study, number);
+  }
+  absl::StatusOr<std::vector<AttemptRow>> ListAttempts(
+      StudyKey study, std::int64_t number) const override {
+    return store_->ListAttempts(study, number);
+  }
+  absl::StatusOr<std::optional<OutcomeRow>> FindOutcome(
+      StudyKey study, std::int64_t number) const override {
+    return store_->FindOutcome(study, number);
+  }
+  absl::StatusOr<std::optional<LogRow>> FindLog(
+      StudyKey study, std::int64_t number,
+      std::int64_t attempt) const override {
+    return store_->FindLog(study, number, attempt);
+  }
+  absl::StatusOr<std::vector<WorkerRow>> ListWorkers(const std::string& after,
+                                                     int limit) const override {
+    return store_->ListWorkers(after, limit);
+  }
+  absl::StatusOr<std::optional<ReplyRow>> FindReply(
+      const std::string& request_id) const override {
+    return store_->FindReply(request_id);
+  }
+  DiskRoom RoomLeft() const override { return store_->RoomLeft(); }
+  absl::StatusOr<BackupReport> Backup(const std::string& path) const override {
+    return store_->Backup(path);
+  }
+  std::string Describe() const override { return store_->Describe(); }
+
+ private:
+  void SetHeld(bool held) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    held_ = held;
+    changed_.notify_all();
+  }
+
+  const std::unique_ptr<TrialStore> store_;
+  mutable std::atomic<std::int64_t> reads_ = 0;  // calls of ListTrials
+  mutable std::atomic<std::int64_t> rows_ = 0;
+  mutable std::atomic<std::int64_t> steps_ = 0;  // calls of ListMeasurements
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  bool held_ = false;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_TESTS_SERVER_COUNTING_STORE_H_

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What importance does not do twice. Counted at the store, not timed.
+#include "server/answer_cache.h"
+#include "tests/server/importance_fixture.h"
+
+namespace frostline {
+namespace {
+
+using std::chrono::seconds;
+
+class ImportanceCacheTest : public ImportanceFixture {};
+
+TEST_F(ImportanceCacheTest, AnswersTheSameQuestionWithoutTheStore) {
+  ASSERT_OK_AND_ASSIGN(const auto first, Ask(ReportRequest()));
+  EXPECT_EQ(store_->TakeReads(), 1);
+  clock_.Advance(seconds(5));
+  ASSERT_OK_AND_ASSIGN(const auto again, Ask(ReportRequest()));
+  EXPECT_EQ(store_->TakeReads(), 0);
+  EXPECT_EQ(again.DebugString(), first.DebugString());
+  v1::GetReportRequest anew = ReportRequest();
+  anew.set_refresh(true);
+  ASSERT_OK_AND_ASSIGN(const auto refreshed, Ask(anew));
+  EXPECT_EQ(store_->TakeReads(), 1);
+  EXPECT_GT(refreshed.compute_time().seconds(), first.compute_time().seconds());
+}
+
+TEST_F(ImportanceCacheTest, KeepsAnswersToOtherQuestionsApart) {
+  ASSERT_OK_AND_ASSIGN(const auto first, Ask(ReportRequest()));
+  v1::GetReportRequest other = ReportRequest();
+  other.mutable_options()->set_target("loss");
+  ASSERT_OK_AND_ASSIGN(const auto second, Ask(other));
+  EXPECT_NE(First(first), First(second));
+  // Spelt out or left to the default, it is one question.
+  v1::GetReportRequest spelt = ReportRequest();
+  spelt.mutable_options()->set_target("accuracy");
+  spelt.mutable_options()->set_evaluator("fanova");
+  store_->TakeReads();
+  ASSERT_OK(Ask(spelt).status());
+  EXPECT_EQ(store_->TakeReads(), 0);
+}
+
+TEST_F(ImportanceCacheTest, ReadsOnlyTheTrialsThatChanged) {
+  ASSERT_OK(Ask(ReportRequest()).status());
+  EXPECT_EQ(store_->TakeRows(), 45);
+  Import("a", 45, 46);
+  ASSERT_OK_AND_ASSIGN(const auto more, Ask(ReportRequest()));
+  EXPECT_EQ(store_->TakeRows(), 1);
+  EXPECT_EQ(more.trials_used(), 37);
+  // Labels are asked for by filters: a trial that got others is read again.
+  v1::UpdateTrialRequest update;
+  update.set_request_id(RandomHexId());
+  update.set_name("studies/a/trials/0");
+  (*update.mutable_labels())["half"] = "none";
+  update.mutable_update_mask()->add_paths("labels");
+  ASSERT_OK(driver_->Call(&Coordinator::UpdateTrial, update).status());
+  v1::GetReportRequest even = ReportRequest();
+  even.mutable_options()->set_filter("labels.half = \"even\"");
+  ASSERT_OK_AND_ASSIGN(const auto filtered, Ask(even));
+  EXPECT_EQ(store_->TakeRows(), 1);
+  EXPECT_EQ(filtered.trials_used() + filtered.trials_left_out(), 22);
+}
+
+TEST_F(ImportanceCacheTest, ReadsAStepsMeasurementsOnce) {
+  v1::GetReportRequest request = ReportRequest();
+  request.mutable_options()->set_at_step(2);
+  store_->TakeSteps();
+  ASSERT_OK(Ask(request).status());
+  EXPECT_EQ(store_->TakeSteps(), 45);
+  Import("a", 45, 47);
+  ASSERT_OK_AND_ASSIGN(const auto more, Ask(request));
+  EXPECT_EQ(store_->TakeSteps(), 2);
+  EXPECT_EQ(more.trials_used(), 47);
+}
+
+TEST_F(ImportanceCacheTest, ComputesOnceWhatManyAskForAtTheSameTime) {
+  store_->Hold();
+  std::vector<std::future<absl::StatusOr<v1::ImportanceReport>>> waiting;
+  for (int i = 0; i < 8; ++i) {
+    waiting.push_back(
+        driver_->Start(&Coordinator::GetReport, ReportRequest(), nullptr));
+  }
+  // Lists have threads of their own; the study can still be read.
+  ASSERT_OK(driver_->GetStudy("a").status());
+  store_->LetGo();
+  for (auto& report : waiting) EXPECT_OK(report.get().status());
+  EXPECT_EQ(store_->TakeReads(), 1);
+}
+
+TEST_F(ImportanceCacheTest, BeginsNothingForCallersThatHungUp) {
+  store_->Hold();
+  std::vector<std::future<absl::StatusOr<v1::ImportanceReport>>> busy;
+  for (const char* const target : {"accuracy", "loss"}) {
+    v1::GetReportRequest request = ReportRequest();
+    request.mutable_options()->set_target(target);
+    busy.push_back(driver_->Start(&Coordinator::GetReport, request, nullptr));
+  }
+  v1::GetReportRequest third = ReportRequest();
+  third.mutable_options()->set_target("train_seconds");
+  const auto cancelled = std::make_shared<std::atomic<bool>>(false);
+  auto gone = driver_->Start(&Coordinator::GetReport, third, cancelled);
+  cancelled->store(true);
+  store_->LetGo();
+  EXPECT_TRUE(absl::IsCancelled(gone.get().status()));
+  for (auto& report : busy) EXPECT_OK(report.get().status());
+  EXPECT_EQ(store_->TakeReads(), 2);
+}
+
+TEST(AnswerCache, ForgetsWhatWasNotAskedForLately) {
+  AnswerCache cache(2000);
+  const auto answer = [] {
+    auto kept = std::make_shared<KeptAnswer>();
+    auto plan = std::make_unique<v1::FreezePlan>();
+    plan->set_study(std::string(500, 'x'));
+    kept->message = std::move(plan);
+    return kept;
+  };
+  cache.Keep("a", answer());
+  cache.Keep("b", answer());
+  EXPECT_NE(cache.Find("a"), nullptr);
+  cache.Keep("c", answer());
+  EXPECT_EQ(cache.Find("b"), nullptr);
+  EXPECT_NE(cache.Find("a"), nullptr);
+  EXPECT_NE(cache.Find("c"), nullptr);
+}
+
+}  // namespace
+}  // namespace frostline

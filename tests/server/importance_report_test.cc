@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reports and pairs: every option does what it says.
+#include "tests/server/importance_fixture.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class ImportanceReportTest : public ImportanceFixture {
+ protected:
+  std::vector<std::string> Names(const v1::ImportanceReport& report) {
+    std::vector<std::string> names;
+    for (const auto& row : report.parameters())
+      names.push_back(row.parameter());
+    return names;
+  }
+};
+
+TEST_F(ImportanceReportTest, SaysWhatMatteredInDepthOrder) {
+  ASSERT_OK_AND_ASSIGN(const auto report, Ask(ReportRequest()));
+  EXPECT_THAT(Names(report), ElementsAre("layer.0", "layer.1", "head"));
+  EXPECT_EQ(First(report), "layer.1");
+  EXPECT_EQ(report.trials_used(), 36);
+  EXPECT_EQ(report.trials_left_out(), 9);
+  EXPECT_TRUE(report.provisional());
+  EXPECT_TRUE(report.has_stability());
+  EXPECT_EQ(report.options().evaluator(), "fanova");
+  EXPECT_EQ(report.options().target(), "accuracy");
+  EXPECT_EQ(report.options().target_direction(), v1::DIRECTION_MAXIMIZE);
+  EXPECT_EQ(report.options().seed(), 7);
+}
+
+TEST_F(ImportanceReportTest, CountsPrunedTrialsAtAStepTheyReached) {
+  v1::GetReportRequest request = ReportRequest();
+  request.mutable_options()->set_at_step(2);
+  ASSERT_OK_AND_ASSIGN(const auto half_way, Ask(request));
+  EXPECT_EQ(half_way.trials_used(), 45);
+  EXPECT_EQ(First(half_way), "layer.0");
+  request.mutable_options()->set_at_step(3);
+  ASSERT_OK_AND_ASSIGN(const auto at_the_end, Ask(request));
+  EXPECT_EQ(at_the_end.trials_used(), 36);
+  EXPECT_EQ(First(at_the_end), "layer.1");
+}
+
+TEST_F(ImportanceReportTest, ExplainsAnyMetricAndWhatTrialsTook) {
+  v1::GetReportRequest request = ReportRequest();
+  for (const auto& [target, first] :
+       {std::pair<std::string, std::string>{"loss", "layer.0"},
+        {"train_seconds", "layer.0"},
+        {"trained_parameters", "head"}}) {
+    request.mutable_options()->set_target(target);
+    ASSERT_OK_AND_ASSIGN(const auto report, Ask(request));
+    EXPECT_EQ(First(report), first) << target;
+    EXPECT_EQ(report.options().target_direction(), v1::DIRECTION_MINIMIZE);
+  }
+}
+
+TEST_F(ImportanceReportTest, TurnsTheDirectionRound) {
+  v1::GetReportRequest request = ReportRequest();
+  request.mutable_options()->set_target("loss");
+  ASSERT_OK_AND_ASSIGN(const auto lower, Ask(request));
+  EXPECT_GT(lower.parameters(0).direction(), 0.0);
+  request.mutable_options()->set_target_direction(v1::DIRECTION_MAXIMIZE);
+  ASSERT_OK_AND_ASSIGN(const auto higher, Ask(request));
+  EXPECT_LT(higher.parameters(0).direction(), 0.0);
+}
+
+TEST_F(ImportanceReportTest, NamesTheTargetsThereAreForOneThereIsNot) {
+  v1::GetReportRequest request = ReportRequest();
+  request.mutable_options()->set_target("f1");
+  const auto unknown = Ask(request);
+  EXPECT_THAT(unknown, FailsAt(ErrorId::kRequestInvalid, "options.target"));
+  EXPECT_EQ(DetailOf(unknown.status())->fix,
+            "there are: accuracy, loss, train_seconds, trained_parameters");
+  request.mutable_options()->set_at_step(2);
+  EXPECT_EQ(DetailOf(Ask(request).status())->fix, "there are: accuracy");
+  request.mutable_options()->clear_target();
+  request.mutable_options()->set_best_by("f1");
+  EXPECT_THAT(Ask(request),
+              FailsAt(ErrorId::kRequestInvalid, "options.best_by"));
+}
+
+TEST_F(ImportanceReportTest, UsesOnlyTrialsThatMatchTheFilter) {
+  v1::GetReportRequest request = ReportRequest();
+  request.mutable_options()->set_filter("labels.half = \"even\"");
+  ASSERT_OK_AND_ASSIGN(const auto report, Ask(request));
+  EXPECT_EQ(report.trials_used() + report.trials_left_out(), 23);
+  request.mutable_options()->set_filter("nonsense = 3");
+  EXPECT_THAT(Ask(request), FailsWith(ErrorId::kFilterInvalid));
+}
+
+TEST_F(ImportanceReportTest, ShowsTheNamedParametersOfTheSameNumbers) {
+  ASSERT_OK_AND_ASSIGN(const auto all, Ask(ReportRequest()));
+  v1::GetReportRequest request = ReportRequest();
+  request.mutable_options()->add_parameters("layer.1");
+  ASSERT_OK_AND_ASSIGN(const auto some, Ask(request));
+  ASSERT_EQ(some.parameters_size(), 1);
+  EXPECT_EQ(some.parameters(0).DebugString(), all.parameters(1).DebugString());
+  EXPECT_EQ(some.pairs_size(), 2);
+  EXPECT_EQ(some.total_pairs(), 2);
+  EXPECT_THAT(some.options().parameters(), ElementsAre("layer.1"));
+  request.mutable_options()->add_parameters("layer.9");
+  const auto unknown = Ask(request);
+  EXPECT_THAT(unknown,
+              FailsAt(ErrorId::kRequestInvalid, "options.parameters[1]"));
+  EXPECT_THAT(DetailOf(unknown.status())->fix, HasSubstr("head"));
+}
+
+TEST_F(ImportanceReportTest, LeavesOutWhatIsNotAskedFor) {
+  v1::GetReportRequest request = ReportRequest();
+  request.mutable_options()->set_without_intervals(true);
+  request.mutable_options()->set_without_pairs(true);
+  ASSERT_OK_AND_ASSIGN(const auto report, Ask(request));
+  EXPECT_EQ(report.pairs_size(), 0);
+  EXPECT_FALSE(report.has_stability());
+  EXPECT_EQ(report.parameters(0).main().lo95(),
+            report.parameters(0).main().value());
+}
+
+TEST_F(ImportanceReportTest, PassesTheOptionsOfPedAnovaOn) {
+  v1::GetReportRequest request = ReportRequest();
+  request.mutable_options()->set_evaluator("ped-anova");
+  ASSERT_OK_AND_ASSIGN(const auto tenth, Ask(request));
+  request.mutable_options()->mutable_ped_anova()->set_target_quantile(0.5);
+  ASSERT_OK_AND_ASSIGN(const auto half, Ask(request));
+  EXPECT_NE(tenth.parameters(1).main().value(),
+            half.parameters(1).main().value());
+  request.mutable_options()->mutable_ped_anova()->set_target_quantile(7.0);
+  EXPECT_THAT(Ask(request), FailsWith(ErrorId::kRequestInvalid));
+}
+
+TEST_F(ImportanceReportTest, NeverMakesUpANumber) {
+  Create("few");
+  Import("few", 0, 3);
+  const auto few = Ask(ReportRequest("few"));
+  EXPECT_THAT(few, FailsWith(ErrorId::kTrialsTooFew));
+  EXPECT_EQ(few.status().code(), absl::StatusCode::kFailedPrecondition);
+  v1::GetReportRequest constant = ReportRequest();
+  constant.mutable_options()->set_filter("values[0] < 0.5001");
+  EXPECT_FALSE(Ask(constant).ok());
+}
+
+TEST_F(ImportanceReportTest, NamesTheFieldOfEveryBadOption) {
+  const std::pair<const char*, std::function<void(v1::ImportanceOptions&)>>
+      mistakes[] = {
+          {"options.top_quantile",
+           [](v1::ImportanceOptions& o) { o.set_top_quantile(1.5); }},
+          {"options.top_quantile",
+           [](v1::ImportanceOptions& o) { o.set_top_quantile(std::nan("")); }},
+          {"options.trees", [](v1::ImportanceOptions& o) { o.set_trees(-1); }},
+          {"options.bootstraps",
+           [](v1::ImportanceOptions& o) { o.set_bootstraps(-1); }},
+          {"options.at_step",
+           [](v1::ImportanceOptions& o) { o.set_at_step(-1); }},
+          {"options.target_direction",
+           [](v1::ImportanceOptions& o) {
+             o.set_target_direction(static_cast<v1::Direction>(9));
+           }},
+      };
+  for (const auto& [field, spoil] : mistakes) {
+    v1::GetReportRequest request = ReportRequest();
+    spoil(*request.mutable_options());
+    EXPECT_THAT(Ask(request), FailsAt(ErrorId::kRequestInvalid, field));
+  }
+  v1::GetReportRequest request = ReportRequest();
+  request.mutable_options()->set_evaluator("oracle");
+  EXPECT_THAT(Ask(request), FailsWith(ErrorId::kEvaluatorUnknown));
+}
+
+class ListPairsTest : public ImportanceFixture {
+ protected:
+  v1::ListPairsRequest PageRequest(int page_size) const {
+    v1::ListPairsRequest request;
+    request.set_study("studies/a");
+    *request.mutable_options() = ReportRequest().options();
+    request.set_page_size(page_size);
+    return request;
+  }
+  absl::StatusOr<v1::ListPairsReply> List(const v1::ListPairsRequest& request) {
+    return driver_->Call(&Coordinator::ListPairs, request);
+  }
+};
+
+TEST_F(ListPairsTest, PagesThroughThePairsOfTheReport) {
+  ASSERT_OK_AND_ASSIGN(const auto report, Ask(ReportRequest()));
+  v1::ListPairsRequest request = PageRequest(2);
+  ASSERT_OK_AND_ASSIGN(const auto first, List(request));
+  EXPECT_EQ(first.total_size(), 3);
+  ASSERT_EQ(first.pairs_size(), 2);
+  request.set_page_token(first.next_page_token());
+  ASSERT_OK_AND_ASSIGN(const auto last, List(request));
+  ASSERT_EQ(last.pairs_size(), 1);
+  EXPECT_EQ(last.next_page_token(), "");
+  EXPECT_EQ(last.pairs(0).DebugString(), report.pairs(2).DebugString());
+}
+
+TEST_F(ListPairsTest, ServesTheFirstPagesRevisionThoughTheStudyMovesOn) {
+  v1::ListPairsRequest request = PageRequest(2);
+  ASSERT_OK_AND_ASSIGN(const auto first, List(request));
+  Import("a", 45, 60);
+  request.set_page_token(first.next_page_token());
+  ASSERT_OK_AND_ASSIGN(const auto last, List(request));
+  EXPECT_EQ(last.revision(), first.revision());
+  // Another coordinator, or this one later, does not have that report.
+  driver_->coordinator().Drain();
+  driver_ = std::make_unique<Driver>(*store_, clock_);
+  EXPECT_THAT(List(request), FailsWith(ErrorId::kPageTokenInvalid));
+}
+
+TEST_F(ListPairsTest, TakesNoTokenOfAnotherQuestion) {
+  ASSERT_OK_AND_ASSIGN(const auto first, List(PageRequest(2)));
+  v1::ListPairsRequest other = PageRequest(2);
+  other.set_page_token(first.next_page_token());
+  other.mutable_options()->set_seed(99);
+  EXPECT_THAT(List(other), FailsWith(ErrorId::kPageTokenInvalid));
+  other = PageRequest(2);
+  other.set_page_token("nonsense");
+  EXPECT_THAT(List(other), FailsWith(ErrorId::kPageTokenInvalid));
+}
+
+}  // namespace
+}  // namespace frostline
