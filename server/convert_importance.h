@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "frostline/v1/importance_service.pb.h"
-#include "importance/compare.h"
-#include "importance/freeze_plan.h"
 #include "importance/marginal_curves.h"
+#include "importance/plan/study_plan.h"
+#include "importance/ranking/compare.h"
+#include "importance/ranking/stability.h"
 #include "importance/report.h"
-#include "importance/stability.h"
 #include "server/study_handle.h"
 #include "study/space.h"
 
@@ -38,7 +38,7 @@ v1::StudyComparison ComparisonToProto(const Comparison& comparison,
                                       const Space& first);
 
 // With the plan as a trial, and with commands that this study allows.
-v1::FreezePlan PlanToProto(const FreezePlan& plan, const StudyHandle& study,
+v1::FreezePlan PlanToProto(const StudyPlan& plan, const StudyHandle& study,
                            const v1::GetPlanRequest& request);
 
 // The shortest text that reads back as the same number: "0.01".

@@ -60,7 +60,7 @@ std::string PlanCommand(const StudyHandle& study,
 // Trains the plan's point where the study still takes trials; else repeats the
 // trial that is nearest to it, which tells how much of its score was luck. A
 // study's id needs no quotes in any shell.
-std::vector<std::string> CommandsFor(const FreezePlan& plan,
+std::vector<std::string> CommandsFor(const StudyPlan& plan,
                                      const StudyHandle& study,
                                      const v1::GetPlanRequest& request) {
   std::vector<std::string> commands;
@@ -87,7 +87,7 @@ std::string ExactText(double value) {
   return {text.data(), end};
 }
 
-v1::FreezePlan PlanToProto(const FreezePlan& plan, const StudyHandle& study,
+v1::FreezePlan PlanToProto(const StudyPlan& plan, const StudyHandle& study,
                            const v1::GetPlanRequest& request) {
   const Space& space = study.checked->space;
   v1::FreezePlan proto;

@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/status_macros.h"
-#include "importance/freeze_plan.h"
 #include "importance/marginal_curves.h"
-#include "importance/stability.h"
+#include "importance/plan/study_plan.h"
+#include "importance/ranking/stability.h"
 #include "server/importance_serve.h"
 
 namespace frostline {
@@ -121,7 +121,7 @@ void ImportanceDesk::GetPlan(const StudyHandle& study,
        request]() -> absl::StatusOr<AnswerPtr> {
         ASSIGN_OR_RETURN(const Loaded loaded, Load(study, question));
         ASSIGN_OR_RETURN(
-            const FreezePlan plan,
+            const StudyPlan plan,
             MakePlan(study.checked->space, question.objectives, loaded.history,
                      {question.options, request.tolerance()}));
         v1::FreezePlan proto = PlanToProto(plan, study, request);

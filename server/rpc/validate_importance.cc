@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "importance/stability.h"
+#include "importance/ranking/stability.h"
 #include "server/limits.h"
 #include "server/rpc/field_checks.h"
 #include "server/rpc/validate.h"

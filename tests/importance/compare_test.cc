@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/compare.h"
+#include "importance/ranking/compare.h"
 
 #include "base/rng.h"
 #include "tests/support/status_matchers.h"

@@ -355,7 +355,7 @@ TEST(Evaluate, RefusesAQuantileByAnotherObjectiveWhereItHasNone) {
   EXPECT_OK(Evaluate(space, both, history, options).status());
   options.best_by = "seconds";
   EXPECT_THAT(Evaluate(space, both, history, options).status(),
-              HasErrorId(ErrorId::kRequestInvalid));
+              FailsAt(ErrorId::kRequestInvalid, "options.best_by"));
 }
 
 }  // namespace

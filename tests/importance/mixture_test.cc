@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "importance/dataset.h"
+#include "importance/evaluator.h"
 #include "importance/forest/forest.h"
 #include "importance/mixture/fine_axis.h"
 #include "importance/mixture/mixture_shares.h"
@@ -172,6 +173,90 @@ TEST(Mixture, MainEffectsPairsAndWhatIsLeftAreTheWhole) {
   EXPECT_NEAR(found.groups[1], 1.0, 0.05);
   EXPECT_NEAR(found.groups[0], found.main[0] + found.main[1] + found.pairs[0],
               0.03);
+}
+
+double Corner(const Point& p, Rng& rng) {
+  const bool falls = p[0] > 1 && p[1] > 1 && p[2] > 1 && p[3] > 1;
+  return (falls ? 2.0 : 0.0) + 0.1 * p[0] + 0.01 * rng.Normal();
+}
+
+// What the weighted sum of level effects and trees predicts, taken apart by
+// visiting every point.
+TEST(Mixture, SharesAreThoseOfWhatItPredicts) {
+  const Space space = LevelSpace(4, 5);
+  const Case made = CaseOf(space, UniformTrials(space, 600, Corner));
+  const LevelEffects model(made.effect_axes, made.data.targets);
+  Mixture mixture = FitMixture(made.data, model, {64, 1, 1});
+  ASSERT_FALSE(mixture.trees.empty());
+  mixture.forest_weight = 0.6;  // so that both have a part
+  const auto predict = [&](const FinePoint& p) {
+    double levels = 0.0;
+    for (std::size_t t = 0; t < model.terms().size(); ++t) {
+      std::size_t cell = 0;
+      for (const std::size_t axis : model.terms()[t]) cell = cell * 5 + p[axis];
+      levels += model.Table(t)[cell];
+    }
+    return (1.0 - mixture.forest_weight) * levels +
+           mixture.forest_weight * PredictAt(made.axes, mixture.trees, p);
+  };
+  double mean = 0.0, square = 0.0;
+  std::vector<double> first(5, 0.0), third(5, 0.0), both(25, 0.0);
+  ForEachPoint(made.axes, [&](const FinePoint& p, double mass) {
+    const double value = mass * predict(p);
+    mean += value;
+    square += value * value / mass;
+    first[p[0]] += value * 5.0;
+    third[p[2]] += value * 5.0;
+    both[p[0] * 5 + p[2]] += value * 25.0;
+  });
+  double main = 0.0, pair = 0.0;
+  for (std::size_t a = 0; a < 5; ++a) {
+    main += (first[a] - mean) * (first[a] - mean) / 5.0;
+    for (std::size_t c = 0; c < 5; ++c) {
+      const double beyond = both[a * 5 + c] - first[a] - third[c] + mean;
+      pair += beyond * beyond / 25.0;
+    }
+  }
+  const MixtureModel found(model, made.axes, mixture, {}, 1);
+  const MixtureShares shares = found.Shares();
+  EXPECT_NEAR(main / (square - mean * mean), shares.main[0], 0.01);
+  EXPECT_NEAR(pair / (square - mean * mean), shares.pairs[1], 0.002);
+  EXPECT_NEAR(shares.variance, square - mean * mean, 0.05 * shares.variance);
+}
+
+TEST(Mixture, WhatTheForestExplainsIsNoNoise) {
+  const Space space = LevelSpace(4, 5);
+  EvaluateOptions options;
+  options.bootstraps = 0;
+  const std::vector<Objective> loss = {{"loss", Direction::kMinimize}};
+  ASSERT_OK_AND_ASSIGN(
+      const Report report,
+      Evaluate(space, loss, UniformTrials(space, 300, Corner), options));
+  EXPECT_NEAR(report.noise_share, 1.0 - report.out_of_bag_r2, 0.02);
+  EXPECT_LT(report.noise_share, 0.02);
+}
+
+TEST(Mixture, IntervalsHoldTheTruthAsOftenAsTheySay) {
+  const Space space = LevelSpace(3, 5);
+  const std::vector<double> truth = {16.0 / 21, 4.0 / 21, 1.0 / 21};
+  const std::vector<Objective> loss = {{"loss", Direction::kMinimize}};
+  double held = 0.0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const History history = UniformTrials(
+        space, 100,
+        [](const Point& p, Rng& rng) {
+          return 4 * p[0] + 2 * p[1] + p[2] + 3 * rng.Normal();
+        },
+        seed);
+    ASSERT_OK_AND_ASSIGN(const Report report,
+                         Evaluate(space, loss, history, {}));
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Interval& main = report.parameters[i].main;
+      held += truth[i] >= main.lo80 && truth[i] <= main.hi80 ? 1.0 : 0.0;
+    }
+  }
+  EXPECT_GT(held / 180.0, 0.68);
+  EXPECT_LT(held / 180.0, 0.95);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/plan_savings.h"
+#include "importance/plan/plan_savings.h"
 
 #include <cmath>
 

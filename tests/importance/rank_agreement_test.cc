@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/rank_agreement.h"
+#include "importance/ranking/rank_agreement.h"
 
 #include <cmath>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/stability.h"
+#include "importance/ranking/stability.h"
 
 #include <cmath>
 
-#include "importance/beginnings.h"
-#include "importance/rank_agreement.h"
-#include "importance/stability_verdict.h"
+#include "importance/ranking/beginnings.h"
+#include "importance/ranking/rank_agreement.h"
+#include "importance/ranking/stability_verdict.h"
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 

@@ -8,8 +8,8 @@
 //   plan_regret_ok.H        runs with a regret of at most 1 %
 //   plan_regret_mean.H
 //   plan_regret_ok.H.best_trial, .H.main_effects   two baselines
-//   plan_oracle_ok.H      who knows the truth's terms, their variances and the
-//                         noise: no plan can do better on the average of truths
+//   plan_oracle_ok.H      of who is told the terms, their sizes and the noise
+//                         and takes the tables for random (plan_oracle.h)
 //   plan_wrongly_frozen.H   modules frozen that cost more than 1 % of the range
 //   plan_free_frozen.H      frozen ones among modules that cost nothing
 //   plan_covered95.H        runs whose predicted interval holds the true score
@@ -28,8 +28,8 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "importance/freeze_plan.h"
 #include "importance/marginal_curves.h"
+#include "importance/plan/study_plan.h"
 #include "sampler/factory.h"
 #include "tests/bench/bench_main.h"
 #include "tests/bench/importance/plan_oracle.h"
@@ -130,7 +130,7 @@ double CostOfFreezing(const Truth& truth, Point point, std::size_t module) {
 void AddRun(const Truth& truth, const Extremes& range, const Space& space,
             const History& history, const Setup& setup, Means& means) {
   const std::string& name = setup.name;
-  const FreezePlan plan = Made(MakePlan(space, kScore, history, {}));
+  const StudyPlan plan = Made(MakePlan(space, kScore, history, {}));
   const double width = range.highest - range.lowest;
   const auto regret = [&](const Point& point) {
     return (range.highest - truth.Target(point)) / width;

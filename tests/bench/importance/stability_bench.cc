@@ -30,9 +30,9 @@
 #include <vector>
 
 #include "base/plain/statistics.h"
-#include "importance/compare.h"
-#include "importance/rank_agreement.h"
-#include "importance/stability.h"
+#include "importance/ranking/compare.h"
+#include "importance/ranking/rank_agreement.h"
+#include "importance/ranking/stability.h"
 #include "tests/bench/bench_main.h"
 #include "tests/importance/trials.h"
 #include "tests/search/truths.h"

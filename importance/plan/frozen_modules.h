@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: frozen_modules.h
+//
+// Which modules a point leaves frozen, without asking for all rates.
+#ifndef FROSTLINE_IMPORTANCE_PLAN_FROZEN_MODULES_H_
+#define FROSTLINE_IMPORTANCE_PLAN_FROZEN_MODULES_H_
+
+#include <cstddef>
+
+#include "study/point.h"
+#include "study/space.h"
+
+namespace frostline {
+
+// Whether Space::Rates gives 0 for modules()[module].
+bool IsModuleFrozen(const Space& space, std::size_t module, const Point& point);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_PLAN_FROZEN_MODULES_H_

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importance/ranking/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/plain/statistics.h"
+#include "importance/ranking/compare_sentence.h"
+#include "importance/ranking/rank_agreement.h"
+
+namespace frostline {
+namespace {
+
+constexpr double kChanceOfAny = 0.05;  // of a shift that is none
+
+struct SharedParameters {
+  std::vector<std::string> names;
+  std::vector<std::size_t> first;  // indices in either space
+  std::vector<std::size_t> second;
+};
+
+// Of one study: shares of the shared parameters, in parts of their sum.
+struct StudyShares {
+  std::vector<double> values;
+  std::vector<std::vector<double>> draws;
+};
+
+SharedParameters FindShared(const Space& first, const Space& second,
+                            Comparison& comparison) {
+  SharedParameters shared;
+  for (std::size_t i = 0; i < first.parameters().size(); ++i) {
+    const std::string& name = first.parameters()[i].name;
+    const std::optional<int> other = second.IndexOf(name);
+    if (!other.has_value()) {
+      comparison.only_first.push_back(name);
+      continue;
+    }
+    shared.names.push_back(name);
+    shared.first.push_back(i);
+    shared.second.push_back(static_cast<std::size_t>(*other));
+  }
+  for (const Parameter& parameter : second.parameters()) {
+    if (!first.IndexOf(parameter.name).has_value()) {
+      comparison.only_second.push_back(parameter.name);
+    }
+  }
+  return shared;
+}
+
+// All 0 stays so: then nothing is known of the parts.
+std::vector<double> InParts(const std::vector<double>& shares,
+                            const std::vector<std::size_t>& which) {
+  std::vector<double> parts;
+  double sum = 0.0;
+  for (const std::size_t i : which) {
+    parts.push_back(shares[i]);
+    sum += shares[i];
+  }
+  for (double& part : parts) part /= sum > 0.0 ? sum : 1.0;
+  return parts;
+}
+
+StudyShares SharesOf(const Report& report,
+                     const std::vector<std::size_t>& which) {
+  std::vector<double> main;
+  for (const ParameterImportance& one : report.parameters) {
+    main.push_back(one.main.value);
+  }
+  StudyShares shares;
+  shares.values = InParts(main, which);
+  for (const std::vector<double>& draw : report.main_draws) {
+    shares.draws.push_back(InParts(draw, which));
+  }
+  return shares;
+}
+
+// Ends as they are drawn, but never short of the value.
+Interval IntervalOf(double value, std::vector<double> draws) {
+  if (draws.empty()) return {value, value, value, value, value};
+  std::sort(draws.begin(), draws.end());
+  return {value, std::min(Quantile(draws, 0.1), value),
+          std::max(Quantile(draws, 0.9), value),
+          std::min(Quantile(draws, 0.025), value),
+          std::max(Quantile(draws, 0.975), value)};
+}
+
+std::vector<double> DrawsOf(const StudyShares& shares, std::size_t parameter) {
+  std::vector<double> draws;
+  for (const std::vector<double>& draw : shares.draws) {
+    draws.push_back(draw[parameter]);
+  }
+  return draws;
+}
+
+double VarianceOf(const std::vector<double>& values) {
+  double mean = 0.0, squares = 0.0;
+  const auto n = static_cast<double>(values.size());
+  for (const double value : values) mean += value / n;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return squares / n;
+}
+
+// Normal and two-sided, divided among the parameters (Bonferroni).
+bool IsClearOfChance(double difference, double variance, std::size_t tests) {
+  if (!(variance > 0.0)) return false;
+  const double z = std::abs(difference) / std::sqrt(variance);
+  return std::erfc(z / std::numbers::sqrt2) <
+         kChanceOfAny / static_cast<double>(tests);
+}
+
+ParameterShift ShiftOf(const StudyShares& first, const StudyShares& second,
+                       std::size_t parameter, const std::string& name) {
+  const std::vector<double> in_first = DrawsOf(first, parameter);
+  const std::vector<double> in_second = DrawsOf(second, parameter);
+  ParameterShift shift;
+  shift.parameter = name;
+  shift.first = IntervalOf(first.values[parameter], in_first);
+  shift.second = IntervalOf(second.values[parameter], in_second);
+  shift.distinguishable =
+      !in_first.empty() && !in_second.empty() &&
+      IsClearOfChance(shift.first.value - shift.second.value,
+                      VarianceOf(in_first) + VarianceOf(in_second),
+                      first.values.size());
+  return shift;
+}
+
+// Every draw meets one that is not its like: reports of one seed would
+// otherwise err together.
+Interval AgreementOf(const StudyShares& first, const StudyShares& second) {
+  std::vector<double> draws;
+  const std::size_t count = std::min(first.draws.size(), second.draws.size());
+  for (std::size_t k = 0; k < count; ++k) {
+    draws.push_back(
+        KendallTau(first.draws[k], second.draws[(k + count / 2) % count]));
+  }
+  // Agreement is the best there can be where draws differ at all: the ends
+  // reach at least to it.
+  Interval agreement =
+      IntervalOf(KendallTau(first.values, second.values), std::move(draws));
+  agreement.lo80 = std::min(agreement.lo80, agreement.value);
+  agreement.hi80 = std::max(agreement.hi80, agreement.value);
+  agreement.lo95 = std::min(agreement.lo95, agreement.value);
+  agreement.hi95 = std::max(agreement.hi95, agreement.value);
+  return agreement;
+}
+
+}  // namespace
+
+absl::StatusOr<Comparison> CompareReports(const ComparedReport& first,
+                                          const ComparedReport& second) {
+  Comparison comparison;
+  const SharedParameters shared =
+      FindShared(first.space, second.space, comparison);
+  if (shared.names.size() < 2) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        absl::StrCat("the studies share ", shared.names.size(),
+                     " parameters by name, a ranking needs at least 2"),
+        "compare studies that search the same modules");
+  }
+  const StudyShares in_first = SharesOf(first.report, shared.first);
+  const StudyShares in_second = SharesOf(second.report, shared.second);
+  for (std::size_t i = 0; i < shared.names.size(); ++i) {
+    comparison.shifts.push_back(
+        ShiftOf(in_first, in_second, i, shared.names[i]));
+  }
+  comparison.rank_agreement = AgreementOf(in_first, in_second);
+  comparison.sentence = DescribeComparison(
+      comparison, !in_first.draws.empty() && !in_second.draws.empty());
+  return comparison;
+}
+
+}  // namespace frostline

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: compare.h
+//
+// Whether two studies say the same of the parameters they share by name.
+#ifndef FROSTLINE_IMPORTANCE_RANKING_COMPARE_H_
+#define FROSTLINE_IMPORTANCE_RANKING_COMPARE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "importance/report.h"
+#include "study/space.h"
+
+namespace frostline {
+
+// A report and the space it is of.
+struct ComparedReport {
+  const Space& space;
+  const Report& report;
+};
+
+struct ParameterShift {
+  std::string parameter;
+  Interval first;  // main shares among the shared parameters, sum 1
+  Interval second;
+  bool distinguishable = false;  // the difference is clear of chance
+};
+
+struct Comparison {
+  // Kendall's tau of the two rankings of shared parameters, -1 … 1.
+  Interval rank_agreement;
+  std::vector<ParameterShift> shifts;  // in the first space's order
+  std::vector<std::string> only_first;
+  std::vector<std::string> only_second;
+  std::string sentence;
+};
+
+// REQUEST_INVALID when they share fewer than two parameters. Intervals need
+// reports that have main_draws.
+absl::StatusOr<Comparison> CompareReports(const ComparedReport& first,
+                                          const ComparedReport& second);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_RANKING_COMPARE_H_

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: stability_verdict.h
+//
+// From what is known of a ranking to a sentence on it.
+#ifndef FROSTLINE_IMPORTANCE_RANKING_STABILITY_VERDICT_H_
+#define FROSTLINE_IMPORTANCE_RANKING_STABILITY_VERDICT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "importance/ranking/stability.h"
+
+namespace frostline {
+
+struct RankingEvidence {
+  std::int64_t trials = 0;
+  std::vector<double> values;                   // the shares that are ranked
+  std::vector<std::vector<double>> draws;       // as likely as they; or none
+  std::vector<std::vector<double>> half_draws;  // the same, from halves
+  std::int64_t unchanged_since = 0;             // trials; 0: not known
+  // Main effects take so many free values out of every half of the trials:
+  // uncertainty falls as if there were twice as many trials less.
+  std::int64_t effects = 0;
+  bool any_distinguishable = false;
+};
+
+// SETTLED or NOT_SETTLED, as stability.h has it; half_tau is left at 0.
+StabilityVerdict JudgeRanking(const RankingEvidence& evidence);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_RANKING_STABILITY_VERDICT_H_
