@@ -15,14 +15,9 @@
 #include "sampler/factory.h"
 #include "tests/sampler/odd_spaces.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/watched.h"
 
 namespace frostline {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr std::uint64_t kSlower = 10;  // so many times fewer cases then
-#else
-inline constexpr std::uint64_t kSlower = 1;
-#endif
 
 // A space, a history to go with it, and how to make samplers for both.
 struct SamplerCase {

