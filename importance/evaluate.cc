@@ -45,11 +45,7 @@ absl::Status OutOfRange(const std::string& name, double value,
 }
 
 absl::Status CheckOptions(const EvaluateOptions& options) {
-  // Not "x <= 0 || x > 1", which NaN would pass.
-  if (!(options.top_quantile > 0.0 && options.top_quantile <= 1.0)) {
-    return OutOfRange("top_quantile", options.top_quantile,
-                      "a share of the trials, above 0 and at most 1");
-  }
+  RETURN_IF_ERROR(CheckTopQuantile(options.top_quantile));
   if (options.trees < 1 || options.trees > kMaxTrees) {
     return OutOfRange("trees", options.trees,
                       absl::StrCat("a number from 1 to ", kMaxTrees));

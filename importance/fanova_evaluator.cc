@@ -65,10 +65,11 @@ Report Evaluated(const Space& space, const Selection& selection,
   }
   const LevelEffects model(std::move(effect_axes), data.targets);
   Mixture mixture;
-  mixture.r2 = model.ridge().LeftOutR2();
   if (with_forest) {
     mixture =
         FitMixture(data, model, {options.trees, options.seed, options.threads});
+  } else {
+    mixture.r2 = model.ridge().LeftOutR2();
   }
   const std::vector<LayerGroup> groups = LayerGroups(space);
   std::vector<std::vector<int>> members;

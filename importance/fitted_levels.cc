@@ -6,8 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "base/error.h"
 #include "base/status_macros.h"
 #include "importance/dataset.h"
 #include "importance/effects/level_effects_shares.h"
@@ -78,12 +76,7 @@ absl::StatusOr<FittedLevels> FitLevels(const Space& space,
                                        const std::vector<Objective>& objectives,
                                        const History& history,
                                        const EvaluateOptions& options) {
-  if (!(options.top_quantile > 0.0 && options.top_quantile <= 1.0)) {
-    return MakeError(ErrorId::kRequestInvalid,
-                     absl::StrCat("top_quantile is ", options.top_quantile),
-                     "give a share of the trials, above 0 and at most 1",
-                     "options.top_quantile");
-  }
+  RETURN_IF_ERROR(CheckTopQuantile(options.top_quantile));
   ASSIGN_OR_RETURN(Selection selection,
                    SelectTrials(space, objectives, history, options));
   return FittedLevels(space, std::move(selection));

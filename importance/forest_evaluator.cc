@@ -5,7 +5,6 @@
 #include <limits>
 #include <numeric>
 
-#include "base/plain/statistics.h"
 #include "importance/forest/bootstrap.h"
 #include "importance/forest/fanova.h"
 #include "importance/forest/forest.h"
@@ -40,33 +39,6 @@ std::vector<std::size_t> ChoosePairAxes(const Dataset& data,
   return axes;
 }
 
-// `curve` has losses, so that falling is better; empty when there is no order.
-double DirectionOf(std::vector<double> curve) {
-  if (curve.empty()) return kNaN;
-  for (double& loss : curve) loss = -loss;
-  std::vector<double> order(curve.size());
-  std::iota(order.begin(), order.end(), 0.0);
-  return RankCorrelation(order, curve);
-}
-
-std::vector<double> Top3Probabilities(const Shares& shares,
-                                      const std::vector<Shares>& replicates) {
-  std::vector<double> probability(shares.main.size(), 0.0);
-  const auto count = [&probability](const std::vector<double>& main,
-                                    double weight) {
-    const std::vector<int> ranks = RankByFalling(main);
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      if (ranks[i] <= 3) probability[i] += weight;
-    }
-  };
-  if (replicates.empty()) count(shares.main, 1.0);
-  for (const Shares& replicate : replicates) {
-    count(replicate.main, 1.0 / static_cast<double>(replicates.size()));
-  }
-  for (double& p : probability) p = std::min(p, 1.0);
-  return probability;
-}
-
 std::vector<PairImportance> RankPairs(const Shares& shares,
                                       const std::vector<Shares>& replicates,
                                       const std::vector<std::size_t>& axes) {
@@ -95,7 +67,9 @@ std::vector<ParameterImportance> DescribeParameters(
       ChanceMainShares(data, options.seed, options.threads);
   const auto curves = ForestCurves(forest.trees, data.axes, options.threads);
   const std::vector<int> ranks = RankByFalling(shares.main);
-  const std::vector<double> top3 = Top3Probabilities(shares, replicates);
+  std::vector<std::vector<double>> draws;
+  for (const Shares& one : replicates) draws.push_back(one.main);
+  const std::vector<double> top3 = Top3Probabilities(shares.main, draws);
   std::vector<ParameterImportance> parameters;
   for (std::size_t i = 0; i < data.axes.size(); ++i) {
     ParameterImportance one;

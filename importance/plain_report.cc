@@ -12,21 +12,6 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// How often each parameter was among the first three.
-std::vector<double> Top3Of(const PlainShares& shares) {
-  std::vector<std::vector<double>> draws = shares.replicates;
-  if (draws.empty()) draws.push_back(shares.shares);
-  std::vector<double> top3(shares.shares.size(), 0.0);
-  for (const std::vector<double>& draw : draws) {
-    const std::vector<int> ranks = RankByFalling(draw);
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      if (ranks[i] <= 3) top3[i] += 1.0;
-    }
-  }
-  for (double& count : top3) count /= static_cast<double>(draws.size());
-  return top3;
-}
-
 double RestOf(const std::vector<double>& shares) {
   const double rest = 1.0 - std::accumulate(shares.begin(), shares.end(), 0.0);
   // Shares of their own sum leave nothing but rounding.
@@ -38,7 +23,8 @@ double RestOf(const std::vector<double>& shares) {
 Report MakePlainReport(const PlainShares& shares) {
   Report report;
   const std::vector<int> ranks = RankByFalling(shares.shares);
-  const std::vector<double> top3 = Top3Of(shares);
+  const std::vector<double> top3 =
+      Top3Probabilities(shares.shares, shares.replicates);
   for (std::size_t i = 0; i < shares.shares.size(); ++i) {
     std::vector<double> draws;
     for (const auto& draw : shares.replicates) draws.push_back(draw[i]);

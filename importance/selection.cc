@@ -135,6 +135,15 @@ Selection FindUsable(const Space& space,
 
 }  // namespace
 
+absl::Status CheckTopQuantile(double top_quantile) {
+  // Not "x <= 0 || x > 1", which NaN would pass.
+  if (top_quantile > 0.0 && top_quantile <= 1.0) return absl::OkStatus();
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat("top_quantile is ", top_quantile),
+                   "give a share of the trials, above 0 and at most 1",
+                   "options.top_quantile");
+}
+
 absl::StatusOr<Selection> FindUsableTrials(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const EvaluateOptions& options) {

@@ -26,6 +26,9 @@ struct Selection {
   const Objective* target = nullptr;       // what the losses are of
 };
 
+// REQUEST_INVALID unless it is a share of the trials.
+absl::Status CheckTopQuantile(double top_quantile);
+
 // Trials that succeeded, lie in the space and have a finite target; with
 // top_quantile below 1 the best of them by best_by (which then has to be finite
 // too), ties included. TRIALS_TOO_FEW, TARGET_CONSTANT, REQUEST_INVALID as

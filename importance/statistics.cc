@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <numeric>
 
@@ -31,6 +32,31 @@ std::vector<int> RankByFalling(const std::vector<double>& values) {
     ranks[order[i]] = static_cast<int>(i) + 1;
   }
   return ranks;
+}
+
+std::vector<double> Top3Probabilities(
+    const std::vector<double>& values,
+    const std::vector<std::vector<double>>& draws) {
+  std::vector<double> probabilities(values.size(), 0.0);
+  const auto count = [&probabilities](const std::vector<double>& draw) {
+    const std::vector<int> ranks = RankByFalling(draw);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      if (ranks[i] <= 3) probabilities[i] += 1.0;
+    }
+  };
+  if (draws.empty()) count(values);
+  for (const std::vector<double>& draw : draws) count(draw);
+  const double of = draws.empty() ? 1.0 : static_cast<double>(draws.size());
+  for (double& probability : probabilities) probability /= of;
+  return probabilities;
+}
+
+double DirectionOf(std::vector<double> losses) {
+  if (losses.empty()) return std::numeric_limits<double>::quiet_NaN();
+  for (double& loss : losses) loss = -loss;
+  std::vector<double> order(losses.size());
+  std::iota(order.begin(), order.end(), 0.0);
+  return RankCorrelation(order, losses);
 }
 
 double LogChiSquaredTail(double x, double k) {

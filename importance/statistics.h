@@ -6,8 +6,10 @@
 #ifndef FROSTLINE_IMPORTANCE_STATISTICS_H_
 #define FROSTLINE_IMPORTANCE_STATISTICS_H_
 
+#include <utility>
 #include <vector>
 
+#include "base/rng.h"
 #include "importance/report.h"
 
 namespace frostline {
@@ -20,6 +22,23 @@ Interval ShareInterval(double value, const std::vector<double>& replicates);
 
 // 1-based ranks by falling value; of equals the first one ranks higher.
 std::vector<int> RankByFalling(const std::vector<double>& values);
+
+// For each value how often it is among the three largest of a draw; without
+// draws 1 or 0, as it is among `values`.
+std::vector<double> Top3Probabilities(
+    const std::vector<double>& values,
+    const std::vector<std::vector<double>>& draws);
+
+// Rank correlation of the order of a curve's points with how good they are;
+// `losses` are better where lower. NaN without points.
+double DirectionOf(std::vector<double> losses);
+
+template <typename T>
+void Shuffle(std::vector<T>& values, Rng& rng) {
+  for (std::size_t i = values.size(); i > 1; --i) {
+    std::swap(values[i - 1], values[static_cast<std::size_t>(rng.Below(i))]);
+  }
+}
 
 // ln P(X >= x) to a few per cent for a chi-squared X of k degrees of freedom,
 // by the cube-root transformation (Wilson and Hilferty, 1931).

@@ -7,7 +7,7 @@
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "server/coordinator_impl.h"
-#include "server/load_history.h"
+#include "server/observation.h"
 #include "server/prior_studies.h"
 #include "server/scan.h"
 #include "server/stored_study.h"

@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/failpoint.h"
 #include "server/coordinator_impl.h"
-#include "server/load_history.h"
 #include "server/measurement_rows.h"
+#include "server/observation.h"
 
 namespace frostline {
 

@@ -9,6 +9,7 @@
 #include "importance/dataset.h"
 #include "importance/parallel.h"
 #include "importance/plain_report.h"
+#include "importance/statistics.h"
 #include "importance/warnings.h"
 
 namespace frostline {
@@ -45,10 +46,7 @@ std::vector<double> ChanceShares(const CubeData& data, SharesOf shares_of,
     const std::uint64_t stream = kShuffleStream + s * kStreamsEach;
     Rng rng(seed, stream);
     std::vector<double> targets = data.targets;
-    for (std::size_t i = targets.size(); i > 1; --i) {
-      std::swap(targets[i - 1],
-                targets[static_cast<std::size_t>(rng.Below(i))]);
-    }
+    Shuffle(targets, rng);
     shares[s] =
         shares_of(data,
                   GrowCubeForest(data, targets, CubeWeights(data.rows(), 1),

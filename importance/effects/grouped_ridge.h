@@ -59,7 +59,9 @@ class GroupedRidge {
   std::vector<double> ResidualProducts(std::size_t group) const;
   // Share of the targets' variance that the model predicts of trials it has
   // not seen: each one left out, the variances kept.
-  double LeftOutR2() const;
+  double LeftOutR2() const { return R2Of(LeftOutResiduals()); }
+  // The same from what LeftOutResiduals has answered.
+  double R2Of(const std::vector<double>& left_out) const;
   // What each trial's target differs by from that prediction of it. Where that
   // is too much work, most are got from their residuals by the average trial's.
   std::vector<double> LeftOutResiduals() const;

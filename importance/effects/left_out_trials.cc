@@ -39,13 +39,13 @@ std::vector<double> GroupedRidge::LeftOutResiduals() const {
   return left;
 }
 
-double GroupedRidge::LeftOutR2() const {
+double GroupedRidge::R2Of(const std::vector<double>& left_out) const {
   if (!(target_variance_ > 0.0) || rows_ < 2) {
     return std::numeric_limits<double>::quiet_NaN();
   }
   const double others = 1.0 - 1.0 / static_cast<double>(rows_);
   double missed = 0.0;
-  for (const double error : LeftOutResiduals()) missed += error * error;
+  for (const double error : left_out) missed += error * error;
   const double whole = Dot(targets_.data(), targets_.data(), rows_);
   return 1.0 - missed * others * others / whole;
 }

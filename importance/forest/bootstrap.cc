@@ -7,6 +7,7 @@
 
 #include "importance/forest/forest.h"
 #include "importance/parallel.h"
+#include "importance/statistics.h"
 
 namespace frostline {
 namespace {
@@ -34,9 +35,7 @@ std::vector<T> Reordered(const std::vector<T>& values,
 Dataset WithShadows(const Dataset& data, Rng& rng) {
   std::vector<std::size_t> order(data.rows());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  for (std::size_t i = order.size(); i > 1; --i) {
-    std::swap(order[i - 1], order[static_cast<std::size_t>(rng.Below(i))]);
-  }
+  Shuffle(order, rng);
   Dataset doubled = data;
   for (std::size_t i = 0; i < data.axes.size(); ++i) {
     doubled.axes.push_back(data.axes[i]);

@@ -31,22 +31,6 @@ class SharedWalk {
     return is_known_[static_cast<std::size_t>(node.axis)];
   }
 
-  template <typename Visit>
-  void EnterChildren(std::size_t node, const Visit& visit) {
-    const TreeNode& here = tree_.nodes[node];
-    const auto axis = static_cast<std::size_t>(here.axis);
-    const double whole = box_.mass(axis);
-    for (const bool left : {true, false}) {
-      box_.Enter(node, left);
-      const double part = box_.mass(axis);
-      if (part > 0.0) {
-        visit(static_cast<std::size_t>(left ? here.left : here.right),
-              part / whole);
-      }
-      box_.Leave();
-    }
-  }
-
   // `known` and `other` are the masses of the node's box along the known axes
   // and along all others.
   void Fill(std::size_t node, double known, double other) {
@@ -59,7 +43,7 @@ class SharedWalk {
     }
     const bool on_known = IsKnown(here);
     (on_known ? splits_known_ : splits_other_)[node] = true;
-    EnterChildren(node, [&](std::size_t child, double share) {
+    box_.EnterChildren(node, [&](std::size_t child, double share) {
       Fill(child, on_known ? known * share : known,
            on_known ? other : other * share);
       sums_[node] += sums_[child];
@@ -82,7 +66,7 @@ class SharedWalk {
              2.0 * Apart(left, right, mass);
     }
     double sum = 0.0;
-    EnterChildren(node, [&](std::size_t child, double share) {
+    box_.EnterChildren(node, [&](std::size_t child, double share) {
       sum += Together(child, mass * share);
     });
     return sum;
@@ -100,7 +84,7 @@ class SharedWalk {
              Apart(static_cast<std::size_t>(here.right), b, mass);
     }
     double sum = 0.0;
-    EnterChildren(a, [&](std::size_t child, double share) {
+    box_.EnterChildren(a, [&](std::size_t child, double share) {
       sum += Apart(child, b, mass * share);
     });
     return sum;

@@ -45,24 +45,6 @@ class PairWalk {
     Axes split = 0;  // on its way since they parted; not that they differ in
   };
 
-  // Calls visit(child, share) for the children of `node` that the box reaches,
-  // with the share of it that is the child's.
-  template <typename Visit>
-  void EnterChildren(std::size_t node, const Visit& visit) {
-    const TreeNode& here = tree_.nodes[node];
-    const auto axis = static_cast<std::size_t>(here.axis);
-    const double whole = box_.mass(axis);
-    for (const bool left : {true, false}) {
-      box_.Enter(node, left);
-      const double part = box_.mass(axis);
-      if (part > 0.0) {
-        visit(static_cast<std::size_t>(left ? here.left : here.right),
-              part / whole);
-      }
-      box_.Leave();
-    }
-  }
-
   void Fill(std::size_t node) {
     const TreeNode& here = tree_.nodes[node];
     Below& below = below_[node];
@@ -73,7 +55,7 @@ class PairWalk {
     }
     below.axes = BitOf(here.axis);
     // A child that is not reached has no mass in any box.
-    EnterChildren(node, [&](std::size_t child, double share) {
+    box_.EnterChildren(node, [&](std::size_t child, double share) {
       Fill(child);
       below_[child].share = share;
       below.size += below_[child].size;
@@ -96,7 +78,7 @@ class PairWalk {
     const double both =
         below_[left].share * below_[right].share * box_.mass(axis) * mass;
     if (both > 0.0) totals_[axis] += Apart({left, 0}, {right, 0}, both);
-    EnterChildren(node, [this, mass](std::size_t child, double share) {
+    box_.EnterChildren(node, [this, mass](std::size_t child, double share) {
       Together(child, mass * share);
     });
   }
@@ -128,7 +110,7 @@ class PairWalk {
   void VisitChildren(std::size_t node, const Visit& visit) {
     const TreeNode& here = tree_.nodes[node];
     if (here.axis != axis_) {
-      EnterChildren(node, visit);
+      box_.EnterChildren(node, visit);
       return;
     }
     for (const int child : {here.left, here.right}) {

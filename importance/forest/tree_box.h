@@ -52,6 +52,24 @@ class TreeBox {
   // Undoes the last Enter that was not undone.
   void Leave();
 
+  // Calls visit(child, share) for the children of `node` that the box reaches,
+  // the box cut down to each, with the share of it that is the child's.
+  template <typename Visit>
+  void EnterChildren(std::size_t node, const Visit& visit) {
+    const TreeNode& here = tree_.nodes[node];
+    const auto axis = static_cast<std::size_t>(here.axis);
+    const double whole = mass(axis);
+    for (const bool left : {true, false}) {
+      Enter(node, left);
+      const double part = mass(axis);
+      if (part > 0.0) {
+        visit(static_cast<std::size_t>(left ? here.left : here.right),
+              part / whole);
+      }
+      Leave();
+    }
+  }
+
   double mass(std::size_t axis) const { return sides_[axis].mass; }
   // Appends the cells of the box along an axis, as maximal runs.
   void AppendRuns(std::size_t axis, std::vector<CellRun>& runs) const;

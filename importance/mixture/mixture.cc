@@ -107,9 +107,9 @@ void Append(std::vector<Tree>& trees, Forest forest) {
 Mixture FitMixture(const Dataset& data, const LevelEffects& model,
                    const MixtureOptions& options) {
   Mixture mixture;
-  mixture.levels_r2 = model.ridge().LeftOutR2();
-  mixture.r2 = mixture.levels_r2;
   const std::vector<double> missed = model.ridge().LeftOutResiduals();
+  mixture.levels_r2 = model.ridge().R2Of(missed);
+  mixture.r2 = mixture.levels_r2;
   const double whole = SquaresOf(data.targets);
   if (!(whole > 0.0)) return mixture;
   const RowWeights all(data.rows(), 1);

@@ -3,18 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
-#include <numeric>
 
-#include "base/plain/statistics.h"
 #include "importance/statistics.h"
 
 namespace frostline {
 namespace {
 
 constexpr int kDraws = 1000;
-constexpr double kAbsent = -2.0;       // code of an ordered axis
+constexpr double kAbsentCode = -2.0;   // code of an ordered axis
 constexpr double kLeastKnown = 0.25;   // of what a term's evidence tells
 constexpr double kChanceOfAny = 0.05;  // for a parameter to look real
 
@@ -38,18 +35,14 @@ Interval IntervalOf(const MixtureShares& shares, const Drawn& drawn,
           std::min(end(0.025), value), std::max(end(0.975), value)};
 }
 
-// Losses: falling is better.
-double DirectionOf(const FineAxis& axis, const std::vector<double>& curve) {
-  std::vector<double> gains;
-  for (std::size_t k = 0; k < curve.size(); ++k) {
-    if (axis.codes[k] != kAbsent) gains.push_back(-curve[k]);
+// Of an ordered axis the curve where the parameter is there.
+std::vector<double> OrderedPart(const FineAxis& axis,
+                                const std::vector<double>& curve) {
+  std::vector<double> losses;
+  for (std::size_t k = 0; k < curve.size() && axis.is_ordered; ++k) {
+    if (axis.codes[k] != kAbsentCode) losses.push_back(curve[k]);
   }
-  if (!axis.is_ordered || gains.empty()) {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-  std::vector<double> order(gains.size());
-  std::iota(order.begin(), order.end(), 0.0);
-  return RankCorrelation(order, gains);
+  return losses;
 }
 
 std::vector<ParameterImportance> DescribeParameters(const LevelEffects& model,
@@ -58,6 +51,9 @@ std::vector<ParameterImportance> DescribeParameters(const LevelEffects& model,
                                                     const Drawn& drawn) {
   const std::size_t count = model.axes().size();
   const std::vector<int> ranks = RankByFalling(shares.main);
+  std::vector<std::vector<double>> draws;
+  for (const MixtureShares& draw : drawn) draws.push_back(draw.main);
+  const std::vector<double> top3 = Top3Probabilities(shares.main, draws);
   std::vector<ParameterImportance> parameters(count);
   for (std::size_t i = 0; i < count; ++i) {
     ParameterImportance& one = parameters[i];
@@ -67,19 +63,9 @@ std::vector<ParameterImportance> DescribeParameters(const LevelEffects& model,
                           [i](const MixtureShares& s) { return s.main[i]; });
     one.total = IntervalOf(shares, drawn,
                            [i](const MixtureShares& s) { return s.total[i]; });
-    one.direction = DirectionOf(mixture.axes()[i], mixture.Curve(i));
-    if (drawn.empty()) one.top3_probability = ranks[i] <= 3 ? 1.0 : 0.0;
-  }
-  for (const MixtureShares& draw : drawn) {
-    const std::vector<int> order = RankByFalling(draw.main);
-    for (std::size_t i = 0; i < count; ++i) {
-      if (order[i] <= 3) parameters[i].top3_probability += 1.0;
-    }
-  }
-  for (ParameterImportance& one : parameters) {
-    if (!drawn.empty()) {
-      one.top3_probability /= static_cast<double>(drawn.size());
-    }
+    one.direction =
+        DirectionOf(OrderedPart(mixture.axes()[i], mixture.Curve(i)));
+    one.top3_probability = top3[i];
   }
   const double chance = std::log(kChanceOfAny / static_cast<double>(count));
   for (std::size_t t = 0; t < model.terms().size(); ++t) {

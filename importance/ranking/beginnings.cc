@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "base/status_macros.h"
 #include "importance/parallel.h"
+#include "importance/statistics.h"
 
 namespace frostline {
 namespace {
@@ -49,12 +50,6 @@ std::vector<std::size_t> BeginningSizes(std::size_t trials, int points) {
     if (sizes.empty() || size > sizes.back()) sizes.push_back(size);
   }
   return sizes;
-}
-
-void Shuffle(Trials& trials, Rng& rng) {
-  for (std::size_t i = trials.size(); i > 1; --i) {
-    std::swap(trials[i - 1], trials[rng.Below(i)]);
-  }
 }
 
 }  // namespace

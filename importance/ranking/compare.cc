@@ -139,15 +139,7 @@ Interval AgreementOf(const StudyShares& first, const StudyShares& second) {
     draws.push_back(
         KendallTau(first.draws[k], second.draws[(k + count / 2) % count]));
   }
-  // Agreement is the best there can be where draws differ at all: the ends
-  // reach at least to it.
-  Interval agreement =
-      IntervalOf(KendallTau(first.values, second.values), std::move(draws));
-  agreement.lo80 = std::min(agreement.lo80, agreement.value);
-  agreement.hi80 = std::max(agreement.hi80, agreement.value);
-  agreement.lo95 = std::min(agreement.lo95, agreement.value);
-  agreement.hi95 = std::max(agreement.hi95, agreement.value);
-  return agreement;
+  return IntervalOf(KendallTau(first.values, second.values), std::move(draws));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <iostream>
 #include <limits>
@@ -80,6 +81,20 @@ class Bench {
   bool quick_ = false;
   std::string file_;
 };
+
+// A benchmark that reads files, or asks for what may fail: says why it ended.
+template <typename Run>
+int RunBench(int argc, char** argv, const std::string& file_flag,
+             const Run& run) {
+  const Bench bench(argc, argv, file_flag);
+  try {
+    run(bench);
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << "\n";
+    return 1;
+  }
+  return 0;
+}
 
 // Makes the compiler believe that `value` is used.
 template <typename T>

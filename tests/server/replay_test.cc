@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sampler/factory.h"
-#include "server/load_history.h"
+#include "server/observation.h"
 #include "server/scan.h"
 #include "storage/factory.h"
 #include "tests/server/driver.h"

@@ -248,17 +248,14 @@ void MeasureMemory(const Bench& bench) {
 }  // namespace
 }  // namespace frostline
 
-int main(int argc, char** argv) try {
-  const frostline::Bench bench(argc, argv);
-  const frostline::Clock clock(bench);
-  frostline::MeasureDefault(bench, clock);
-  frostline::MeasureOthers(bench, clock);
-  frostline::MeasureThreads(bench, clock);
-  frostline::MeasureRefresh(bench, clock);
-  frostline::MeasureMany(bench);
-  frostline::MeasureMemory(bench);
-  return 0;
-} catch (const std::exception& failure) {
-  std::cerr << failure.what() << "\n";
-  return 1;
+int main(int argc, char** argv) {
+  return frostline::RunBench(argc, argv, "", [](const frostline::Bench& bench) {
+    const frostline::Clock clock(bench);
+    frostline::MeasureDefault(bench, clock);
+    frostline::MeasureOthers(bench, clock);
+    frostline::MeasureThreads(bench, clock);
+    frostline::MeasureRefresh(bench, clock);
+    frostline::MeasureMany(bench);
+    frostline::MeasureMemory(bench);
+  });
 }

@@ -257,11 +257,5 @@ void Run(const Bench& bench) {
 }  // namespace frostline
 
 int main(int argc, char** argv) {
-  const frostline::Bench bench(argc, argv, "--truths");
-  try {
-    frostline::Run(bench);
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << "\n";
-    return 1;
-  }
+  return frostline::RunBench(argc, argv, "--truths", frostline::Run);
 }

@@ -123,12 +123,9 @@ void RunTruths(const Bench& bench) {
 }  // namespace frostline
 
 int main(int argc, char** argv) {
-  const frostline::Bench bench(argc, argv, "--truths");
-  try {
-    bench.file().empty() ? frostline::RunLayerwise(bench)
-                         : frostline::RunTruths(bench);
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << "\n";
-    return 1;
-  }
+  return frostline::RunBench(
+      argc, argv, "--truths", [](const frostline::Bench& bench) {
+        bench.file().empty() ? frostline::RunLayerwise(bench)
+                             : frostline::RunTruths(bench);
+      });
 }

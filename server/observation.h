@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: load_history.h
+// File: observation.h
 //
-// What samplers, pruners and importance see of stored trials.
-#ifndef FROSTLINE_SERVER_LOAD_HISTORY_H_
-#define FROSTLINE_SERVER_LOAD_HISTORY_H_
+// What samplers and pruners see of a stored trial.
+#ifndef FROSTLINE_SERVER_OBSERVATION_H_
+#define FROSTLINE_SERVER_OBSERVATION_H_
 
 #include "absl/status/statusor.h"
 #include "server/spec_check.h"
@@ -19,14 +19,10 @@ absl::StatusOr<Observation> ObservationOf(const TrialRow& row,
                                           const CheckedStudy& study,
                                           const TrialStore& store);
 
-// All trials of a study, from a snapshot. Any thread.
-absl::StatusOr<History> LoadHistory(StudyKey key, const CheckedStudy& study,
-                                    const TrialStore& store);
-
 // The first objective's values among these measurements.
 std::vector<IntermediateValue> IntermediateOf(
     const std::vector<Measurement>& measurements, const CheckedStudy& study);
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_SERVER_LOAD_HISTORY_H_
+#endif  // FROSTLINE_SERVER_OBSERVATION_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/load_history.h"
+#include "server/observation.h"
 
 #include <utility>
 
@@ -51,25 +51,11 @@ absl::StatusOr<Observation> ObservationOf(const TrialRow& row,
   v1::Usage usage;
   usage.ParseFromString(row.usage);
   observation.cost_s = usage.train_seconds();
-  observation.trained_parameters =
-      static_cast<double>(usage.trained_parameters());
   if (row.last_step >= 0 && study.pruner.name != "none") {
     ASSIGN_OR_RETURN(observation.intermediate,
                      ReadIntermediate(row, study, store));
   }
   return observation;
-}
-
-absl::StatusOr<History> LoadHistory(StudyKey key, const CheckedStudy& study,
-                                    const TrialStore& store) {
-  History history;
-  RETURN_IF_ERROR(ForEachTrial(
-      store, {.study = key}, [&](const TrialRow& row) -> absl::Status {
-        ASSIGN_OR_RETURN(Observation seen, ObservationOf(row, study, store));
-        history.Put(std::move(seen));
-        return absl::OkStatus();
-      }));
-  return history;
 }
 
 }  // namespace frostline
