@@ -25,14 +25,18 @@ struct EvaluatorKind {
                                      const EvaluateOptions& options);
   // Is handed all trials, whatever the top_quantile.
   bool takes_all_trials = false;
+  bool knows_subsets = false;
 };
 
 // Sorted by name. A new evaluator is one row here and one pair of files.
 constexpr std::array kEvaluators = {
-    EvaluatorKind{"fanova", EvaluateFanova},
+    EvaluatorKind{
+        .name = "fanova", .evaluate = EvaluateFanova, .knows_subsets = true},
     EvaluatorKind{"fanova-optuna", EvaluateFanovaOptuna},
-    EvaluatorKind{"forest", EvaluateForest},
-    EvaluatorKind{"levels", EvaluateLevels},
+    EvaluatorKind{
+        .name = "forest", .evaluate = EvaluateForest, .knows_subsets = true},
+    EvaluatorKind{
+        .name = "levels", .evaluate = EvaluateLevels, .knows_subsets = true},
     EvaluatorKind{"mdi", EvaluateMdi},
     EvaluatorKind{"ped-anova", EvaluatePedAnova, true},
 };
@@ -57,6 +61,20 @@ absl::Status CheckOptions(const EvaluateOptions& options) {
   return absl::OkStatus();
 }
 
+absl::Status CheckKnowsSubsets(const EvaluatorKind& kind,
+                               const EvaluateOptions& options) {
+  if (options.subsets.empty() || kind.knows_subsets) return absl::OkStatus();
+  std::vector<std::string> others;
+  for (const EvaluatorKind& other : kEvaluators) {
+    if (other.knows_subsets) others.push_back(other.name);
+  }
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat(kind.name, " knows no sets of parameters"),
+                   absl::StrCat("take one of these evaluators: ",
+                                absl::StrJoin(others, ", ")),
+                   "options.subsets");
+}
+
 // Of an evaluator whose own quantiles are of the target.
 absl::Status CheckBestBy(const EvaluateOptions& options) {
   if (options.best_by.empty() || options.best_by == options.target) {
@@ -78,6 +96,8 @@ absl::StatusOr<Report> Evaluate(const Space& space,
   for (const EvaluatorKind& kind : kEvaluators) {
     if (options.evaluator != kind.name) continue;
     RETURN_IF_ERROR(CheckOptions(options));
+    RETURN_IF_ERROR(CheckKnowsSubsets(kind, options));
+    RETURN_IF_ERROR(CheckSubsets(options.subsets, space.parameters().size()));
     EvaluateOptions which = options;
     if (kind.takes_all_trials) {
       RETURN_IF_ERROR(CheckBestBy(options));
@@ -96,6 +116,7 @@ absl::StatusOr<Report> Evaluate(const Space& space,
 
 std::vector<std::string> EvaluatorNames() {
   std::vector<std::string> names;
+  names.reserve(kEvaluators.size());
   for (const EvaluatorKind& kind : kEvaluators) names.push_back(kind.name);
   return names;
 }

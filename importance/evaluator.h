@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "importance/named_subsets.h"
 #include "importance/ped/ped_axis.h"
 #include "importance/report.h"
 #include "study/history.h"
@@ -38,13 +39,14 @@ struct EvaluateOptions {
   int trees = 64;
   int bootstraps = 64;  // for the intervals; 0: none
   bool pairs = true;
+  NamedSubsets subsets;       // for fanova, forest and levels
   int threads = 0;            // 0: one for each core; changes no number
   PedAnovaOptions ped_anova;  // for ped-anova alone
 };
 
 // TRIALS_TOO_FEW below kMinTrials finished trials, TARGET_CONSTANT,
-// EVALUATOR_UNKNOWN, REQUEST_INVALID for options out of range or a target that
-// is no objective.
+// EVALUATOR_UNKNOWN, REQUEST_INVALID for options out of range, a target that is
+// no objective, and sets that cannot be answered (named_subsets.h).
 absl::StatusOr<Report> Evaluate(const Space& space,
                                 const std::vector<Objective>& objectives,
                                 const History& history,

@@ -7,8 +7,10 @@
 #include <string>
 #include <utility>
 
+#include "base/status_macros.h"
 #include "importance/depth.h"
 #include "importance/mixture/mixture_report.h"
+#include "importance/mixture/subset_rest.h"
 #include "importance/warnings.h"
 
 namespace frostline {
@@ -52,8 +54,15 @@ std::vector<std::pair<std::string, double>> CarriedBy(const LevelEffects& model,
           {"forest", mixture.forest_part}};
 }
 
-Report Evaluated(const Space& space, const Selection& selection,
-                 const EvaluateOptions& options, bool with_forest) {
+// Leaves are at most the trials, each is looked at from many points.
+double WorkOfOne(const Dataset& data, const Mixture& mixture) {
+  return static_cast<double>(data.rows() * mixture.trees.size() *
+                             kMostCombinations);
+}
+
+absl::StatusOr<Report> Evaluated(const Space& space, const Selection& selection,
+                                 const EvaluateOptions& options,
+                                 bool with_forest) {
   const Dataset data =
       MakeDataset(MeasureSpace(space), selection.points, selection.losses);
   std::vector<EffectAxis> effect_axes;
@@ -64,17 +73,17 @@ Report Evaluated(const Space& space, const Selection& selection,
     axes.push_back(std::move(both.fine));
   }
   const LevelEffects model(std::move(effect_axes), data.targets);
-  Mixture mixture;
-  if (with_forest) {
-    mixture =
-        FitMixture(data, model, {options.trees, options.seed, options.threads});
-  } else {
-    mixture.r2 = model.ridge().LeftOutR2();
-  }
+  const Mixture mixture =
+      with_forest ? FitMixture(data, model,
+                               {options.trees, options.seed, options.threads})
+                  : LevelsAlone(model);
   const std::vector<LayerGroup> groups = LayerGroups(space);
   std::vector<std::vector<int>> members;
+  members.reserve(groups.size());
   for (const LayerGroup& group : groups) members.push_back(group.parameters);
-  const MixtureModel shares(model, axes, mixture, members, options.seed);
+  RETURN_IF_ERROR(CheckSubsetWork(options.subsets, WorkOfOne(data, mixture)));
+  const MixtureModel shares(model, axes, mixture, members, options.seed,
+                            options.subsets, options.threads);
   Report report = MakeMixtureReport(
       model, shares, {options.seed, options.bootstraps > 0, options.pairs});
   for (std::size_t g = 0; g < groups.size(); ++g) {

@@ -14,8 +14,8 @@
 
 namespace frostline {
 
-// Of the options both read `seed`, `pairs`, and of `bootstraps` whether there
-// are to be intervals; fanova also `trees` and `threads`.
+// Of the options both read `seed`, `pairs`, `subsets`, and of `bootstraps`
+// whether there are to be intervals; fanova also `trees` and `threads`.
 absl::StatusOr<Report> EvaluateFanova(const Space& space,
                                       const Selection& selection,
                                       const EvaluateOptions& options);

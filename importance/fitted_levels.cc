@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "importance/dataset.h"
 #include "importance/effects/level_effects_shares.h"
+#include "importance/statistics.h"
 #include "importance/warnings.h"
 
 namespace frostline {
@@ -16,12 +17,6 @@ namespace {
 
 constexpr double kNormal80 = 1.281552;
 constexpr double kNormal95 = 1.959964;
-
-// Student's quantile where the normal one is z (the first term of its
-// expansion in 1 / freedom; Abramowitz and Stegun, 26.7.5).
-double StudentQuantile(double z, double freedom) {
-  return z + (z * z * z + z) / (4.0 * freedom);
-}
 
 }  // namespace
 

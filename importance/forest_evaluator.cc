@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
+#include "base/status_macros.h"
 #include "importance/forest/bootstrap.h"
 #include "importance/forest/fanova.h"
 #include "importance/forest/forest.h"
@@ -21,8 +23,17 @@ template <typename Pick>
 std::vector<double> Collect(const std::vector<Shares>& replicates,
                             const Pick& pick) {
   std::vector<double> values;
+  values.reserve(replicates.size());
   for (const Shares& shares : replicates) values.push_back(pick(shares));
   return values;
+}
+
+// A tree's leaves are at most its trials, and every two of them are looked at.
+double WorkOfOne(const Dataset& data, const EvaluateOptions& options) {
+  const auto rows = static_cast<double>(data.rows());
+  return rows * rows *
+         (options.trees +
+          static_cast<double>(options.bootstraps) * kTreesPerBag);
 }
 
 // Which parameters are paired, in the space's order.
@@ -60,6 +71,37 @@ std::vector<PairImportance> RankPairs(const Shares& shares,
   return pairs;
 }
 
+// Sets of one and two are what the report says of them elsewhere.
+std::vector<SubsetImportance> DescribeSubsets(
+    const NamedSubsets& subsets, const Shares& shares,
+    const std::vector<Shares>& replicates, const Report& report) {
+  std::vector<SubsetImportance> described;
+  described.reserve(subsets.size());
+  for (std::size_t s = 0; s < subsets.size(); ++s) {
+    const SubsetShare& share = shares.subsets[s];
+    SubsetImportance one;
+    one.parameters = subsets[s];
+    one.together = ShareInterval(
+        share.together, Collect(replicates, [s](const Shares& replicate) {
+          return replicate.subsets[s].together;
+        }));
+    one.beyond = ShareInterval(
+        share.beyond, Collect(replicates, [s](const Shares& replicate) {
+          return replicate.subsets[s].beyond;
+        }));
+    if (subsets[s].size() == 1) {
+      one.together =
+          report.parameters[static_cast<std::size_t>(subsets[s][0])].main;
+      one.beyond = one.together;
+    }
+    if (const PairImportance* const pair = FindPair(report.pairs, subsets[s])) {
+      one.beyond = pair->share;
+    }
+    described.push_back(std::move(one));
+  }
+  return described;
+}
+
 std::vector<ParameterImportance> DescribeParameters(
     const Dataset& data, const Forest& forest, const Shares& shares,
     const std::vector<Shares>& replicates, const EvaluateOptions& options) {
@@ -68,6 +110,7 @@ std::vector<ParameterImportance> DescribeParameters(
   const auto curves = ForestCurves(forest.trees, data.axes, options.threads);
   const std::vector<int> ranks = RankByFalling(shares.main);
   std::vector<std::vector<double>> draws;
+  draws.reserve(replicates.size());
   for (const Shares& one : replicates) draws.push_back(one.main);
   const std::vector<double> top3 = Top3Probabilities(shares.main, draws);
   std::vector<ParameterImportance> parameters;
@@ -96,21 +139,26 @@ absl::StatusOr<Report> EvaluateForest(const Space& space,
                                       const EvaluateOptions& options) {
   const Dataset data =
       MakeDataset(MeasureSpace(space), selection.points, selection.losses);
+  RETURN_IF_ERROR(CheckSubsetWork(options.subsets, WorkOfOne(data, options)));
   const Forest forest =
       FitForest(data, data.targets, RowWeights(data.rows(), 1), options.trees,
                 options.seed, 0, options.threads);
   std::vector<std::size_t> pair_axes;
   if (options.pairs) pair_axes = ChoosePairAxes(data, forest);
-  const Shares shares =
+  Shares shares =
       ForestShares(forest.trees, data.axes, pair_axes, options.threads);
-  const std::vector<Shares> replicates = Replicate(
-      data, options.bootstraps, options.seed, pair_axes, options.threads);
+  shares.subsets = ForestSubsetShares(forest.trees, data.axes, options.subsets,
+                                      options.threads);
+  const std::vector<Shares> replicates =
+      Replicate(data, options.bootstraps, options.seed, pair_axes,
+                options.threads, options.subsets);
   Report report;
   report.trials_used = static_cast<std::int64_t>(data.rows());
   report.trials_left_out = selection.left_out;
   report.parameters =
       DescribeParameters(data, forest, shares, replicates, options);
   report.pairs = RankPairs(shares, replicates, pair_axes);
+  report.subsets = DescribeSubsets(options.subsets, shares, replicates, report);
   report.unexplained = ShareInterval(
       shares.unexplained,
       Collect(replicates, [](const Shares& s) { return s.unexplained; }));

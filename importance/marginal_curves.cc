@@ -16,6 +16,7 @@ namespace {
 MarginalCurve CurveOf(const FittedLevels& fitted, std::size_t axis) {
   MarginalCurve curve;
   curve.parameter = static_cast<int>(axis);
+  curve.points.reserve(fitted.values(axis).size());
   curve.best = kAbsent;
   double lowest = 0.0;
   for (const AxisValue& value : fitted.values(axis)) {
@@ -46,6 +47,7 @@ absl::StatusOr<std::vector<MarginalCurve>> MarginalCurves(
   ASSIGN_OR_RETURN(const FittedLevels fitted,
                    FitLevels(space, objectives, history, options));
   std::vector<MarginalCurve> curves;
+  curves.reserve(space.parameters().size());
   for (std::size_t i = 0; i < space.parameters().size(); ++i) {
     curves.push_back(CurveOf(fitted, i));
   }
@@ -77,6 +79,7 @@ absl::StatusOr<MarginalTable> PairTable(
           fitted.surface().Marginal({a, b}, {row.cell, column.cell}).mean));
     }
   }
+  table.second_values.reserve(fitted.values(b).size());
   for (const AxisValue& column : fitted.values(b)) {
     table.second_values.push_back(column.value);
   }

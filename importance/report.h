@@ -49,6 +49,13 @@ struct GroupImportance {
   Interval share;
 };
 
+// A set of parameters that was asked for.
+struct SubsetImportance {
+  std::vector<int> parameters;  // as asked for
+  Interval together;            // with all effects among them
+  Interval beyond;  // what they have all together and no smaller set has
+};
+
 struct ReportWarning {
   std::string code;  // "FEW_TRIALS", "ADAPTIVE_SAMPLING", "LEVEL_NEVER_TRIED"
   std::string sentence;
@@ -60,7 +67,8 @@ struct Report {
   std::int64_t trials_left_out = 0;
   std::vector<ParameterImportance> parameters;  // in the space's order
   std::vector<PairImportance> pairs;            // strongest first
-  std::vector<GroupImportance> groups;  // in depth order; of those there are
+  std::vector<GroupImportance> groups;    // in depth order; of those there are
+  std::vector<SubsetImportance> subsets;  // as asked for
   Interval unexplained;
   // Main shares that are about equally likely, by parameter; the intervals are
   // taken from them. Empty without intervals.

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "importance/noise_variance.h"
+#include "importance/usable_trials.h"
 
 namespace frostline {
 namespace {
@@ -31,33 +32,15 @@ absl::StatusOr<std::size_t> FindObjective(
                    field);
 }
 
-struct Columns {
-  std::size_t target = 0;
-  std::size_t best_by = 0;
-};
-
-absl::StatusOr<Columns> FindMetrics(const std::vector<Objective>& objectives,
-                                    const EvaluateOptions& options) {
-  Columns columns;
+absl::StatusOr<MetricColumns> FindMetrics(
+    const std::vector<Objective>& objectives, const EvaluateOptions& options) {
+  MetricColumns columns;
   ASSIGN_OR_RETURN(columns.target, FindObjective(objectives, options.target, 0,
                                                  "options.target"));
   ASSIGN_OR_RETURN(columns.best_by,
                    FindObjective(objectives, options.best_by, columns.target,
                                  "options.best_by"));
   return columns;
-}
-
-// By number: the order in which trials were seen is no property of the study.
-std::vector<const Observation*> EndedTrials(const History& history) {
-  std::vector<const Observation*> trials;
-  for (const Observation& trial : history.trials()) {
-    if (IsTerminal(trial.state)) trials.push_back(&trial);
-  }
-  std::sort(trials.begin(), trials.end(),
-            [](const Observation* a, const Observation* b) {
-              return a->number < b->number;
-            });
-  return trials;
 }
 
 void KeepBest(double top_quantile, const Objective& objective,
@@ -67,6 +50,7 @@ void KeepBest(double top_quantile, const Objective& objective,
       std::ceil(top_quantile * static_cast<double>(n)));
   if (kept >= n || kept == 0) return;
   std::vector<double> standing;
+  standing.reserve(n);
   for (const Observation* const trial : selection.trials) {
     standing.push_back(AsLoss(objective, trial->values[best_by]));
   }
@@ -111,24 +95,24 @@ absl::Status CheckUsable(const Selection& selection) {
 Selection FindUsable(const Space& space,
                      const std::vector<Objective>& objectives,
                      const History& history, const EvaluateOptions& options,
-                     const Columns& columns) {
+                     const MetricColumns& columns) {
   Selection selection;
   selection.target = &objectives[columns.target];
-  for (const Observation* const trial : EndedTrials(history)) {
-    const bool usable = trial->state == TrialState::kSucceeded &&
-                        trial->values.size() == objectives.size() &&
-                        std::isfinite(trial->values[columns.target]) &&
-                        (options.top_quantile >= 1.0 ||
-                         std::isfinite(trial->values[columns.best_by])) &&
-                        space.Check(trial->point).ok();
-    if (!usable) {
+  const std::vector<const Observation*> trials = EndedTrials(history);
+  const std::vector<std::uint8_t> usable =
+      AreUsable(space, objectives, trials, options, columns);
+  selection.trials.reserve(trials.size());
+  selection.points.reserve(trials.size());
+  selection.losses.reserve(trials.size());
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (usable[i] == 0) {
       ++selection.left_out;
       continue;
     }
-    selection.trials.push_back(trial);
-    selection.points.push_back(&trial->point);
+    selection.trials.push_back(trials[i]);
+    selection.points.push_back(&trials[i]->point);
     selection.losses.push_back(
-        AsLoss(*selection.target, trial->values[columns.target]));
+        AsLoss(*selection.target, trials[i]->values[columns.target]));
   }
   return selection;
 }
@@ -147,7 +131,8 @@ absl::Status CheckTopQuantile(double top_quantile) {
 absl::StatusOr<Selection> FindUsableTrials(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const EvaluateOptions& options) {
-  ASSIGN_OR_RETURN(const Columns columns, FindMetrics(objectives, options));
+  ASSIGN_OR_RETURN(const MetricColumns columns,
+                   FindMetrics(objectives, options));
   return FindUsable(space, objectives, history, options, columns);
 }
 
@@ -155,7 +140,8 @@ absl::StatusOr<Selection> SelectTrials(const Space& space,
                                        const std::vector<Objective>& objectives,
                                        const History& history,
                                        const EvaluateOptions& options) {
-  ASSIGN_OR_RETURN(const Columns columns, FindMetrics(objectives, options));
+  ASSIGN_OR_RETURN(const MetricColumns columns,
+                   FindMetrics(objectives, options));
   Selection selection =
       FindUsable(space, objectives, history, options, columns);
   KeepBest(options.top_quantile, objectives[columns.best_by], columns.best_by,

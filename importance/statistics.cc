@@ -21,6 +21,15 @@ Interval ShareInterval(double value, const std::vector<double>& replicates) {
           end(0.025, 0.0, value), end(0.975, value, 1.0)};
 }
 
+Interval IntervalOfDraws(double value, std::vector<double> draws) {
+  if (draws.empty()) return {value, value, value, value, value};
+  std::sort(draws.begin(), draws.end());
+  return {value, std::min(Quantile(draws, 0.1), value),
+          std::max(Quantile(draws, 0.9), value),
+          std::min(Quantile(draws, 0.025), value),
+          std::max(Quantile(draws, 0.975), value)};
+}
+
 std::vector<int> RankByFalling(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -57,6 +66,14 @@ double DirectionOf(std::vector<double> losses) {
   std::vector<double> order(losses.size());
   std::iota(order.begin(), order.end(), 0.0);
   return RankCorrelation(order, losses);
+}
+
+double StudentQuantile(double z, double freedom) {
+  const double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+  return z + (z3 + z) / (4.0 * freedom) +
+         (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * freedom * freedom) +
+         (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) /
+             (384.0 * freedom * freedom * freedom);
 }
 
 double LogChiSquaredTail(double x, double k) {

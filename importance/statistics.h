@@ -20,6 +20,10 @@ namespace frostline {
 // than the value.
 Interval ShareInterval(double value, const std::vector<double>& replicates);
 
+// Intervals as the draws have them, interpolated between two of them, but
+// never short of `value`. Without draws no wider than the value.
+Interval IntervalOfDraws(double value, std::vector<double> draws);
+
 // 1-based ranks by falling value; of equals the first one ranks higher.
 std::vector<int> RankByFalling(const std::vector<double>& values);
 
@@ -39,6 +43,11 @@ void Shuffle(std::vector<T>& values, Rng& rng) {
     std::swap(values[i - 1], values[static_cast<std::size_t>(rng.Below(i))]);
   }
 }
+
+// Student's quantile where the normal one is z (three terms of its expansion in
+// 1 / freedom; Abramowitz and Stegun, 26.7.5): to a thousandth from 5 degrees
+// of freedom on, at 95 %. REQUIRES: freedom > 0.
+double StudentQuantile(double z, double freedom);
 
 // ln P(X >= x) to a few per cent for a chi-squared X of k degrees of freedom,
 // by the cube-root transformation (Wilson and Hilferty, 1931).

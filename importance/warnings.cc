@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "importance/statistics.h"
+#include "importance/evenness.h"
 
 namespace frostline {
 namespace {
@@ -41,78 +41,33 @@ std::optional<ReportWarning> FewTrials(const Dataset& data) {
       {}};
 }
 
-// An axis cut into parts, to count trials in: absent, frozen, and of the rest
-// every value, or eight parts of it where there are more.
-struct Parts {
-  std::vector<double> mass;
-  std::vector<double> seen;
-};
-
-constexpr std::size_t kLiveParts = 8;
-
-std::size_t PartOf(const MeasuredAxis& axis, double code) {
-  if (!axis.is_ordered()) return static_cast<std::size_t>(code);
-  if (code < 0.0) return code < -1.0 ? 0 : 1;
-  const double fixed = axis.MassUpTo(-1.0);
-  const double place = (axis.MassUpTo(code) - fixed) / (1.0 - fixed);
-  // A value ends at its place: the end of a part still belongs to it.
-  const double part = std::ceil(place * kLiveParts - 1e-9) - 1.0;
-  return 2 + static_cast<std::size_t>(
-                 std::clamp(part, 0.0, static_cast<double>(kLiveParts - 1)));
-}
-
-Parts CountParts(const MeasuredAxis& axis, const std::vector<double>& codes) {
-  Parts parts;
-  if (!axis.is_ordered()) {
-    parts.mass = axis.choice_masses();
-  } else {
-    const double absent = axis.MassUpTo(-2.0);
-    const double fixed = axis.MassUpTo(-1.0);
-    parts.mass = {absent, fixed - absent};
-    const double share = (1.0 - fixed) / static_cast<double>(kLiveParts);
-    parts.mass.resize(2 + kLiveParts, axis.is_finite() ? 0.0 : share);
-    for (const double code : axis.CountableCodes()) {
-      if (code < 0.0 || !axis.is_finite()) continue;
-      parts.mass[PartOf(axis, code)] +=
-          axis.MassUpTo(code) - axis.MassUpTo(code - 0.5);
-    }
-  }
-  parts.seen.resize(parts.mass.size(), 0.0);
-  for (const double code : codes) parts.seen[PartOf(axis, code)] += 1.0;
-  return parts;
-}
-
-// Whether uniform trials would hardly ever lie like this (Pearson's test).
-bool IsUneven(const Parts& parts, double trials, double log_unlikely) {
-  double statistic = 0.0, freedom = -1.0;
-  for (std::size_t i = 0; i < parts.mass.size(); ++i) {
-    const double expected = parts.mass[i] * trials;
-    if (expected < 1e-9 * trials) continue;
-    statistic +=
-        (parts.seen[i] - expected) * (parts.seen[i] - expected) / expected;
-    freedom += 1.0;
-  }
-  return freedom > 0.0 && LogChiSquaredTail(statistic, freedom) < log_unlikely;
-}
-
 std::optional<ReportWarning> AdaptiveSampling(const Space& space,
                                               const Dataset& data) {
-  const auto axes = static_cast<double>(data.axes.size());
+  const double least =
+      kLogUnlikely - std::log(static_cast<double>(data.axes.size()));
   std::vector<int> uneven;
+  std::size_t worst = 0;
+  double effective = static_cast<double>(data.rows());
   for (std::size_t i = 0; i < data.axes.size(); ++i) {
-    const Parts parts = CountParts(data.axes[i], data.codes[i]);
-    if (IsUneven(parts, static_cast<double>(data.rows()),
-                 kLogUnlikely - std::log(axes))) {
-      uneven.push_back(static_cast<int>(i));
-    }
+    const Evenness evenness = FindEvenness(data.axes[i], data.codes[i]);
+    if (!(evenness.log_chance < least)) continue;
+    uneven.push_back(static_cast<int>(i));
+    if (evenness.effective_trials > effective) continue;
+    effective = evenness.effective_trials;
+    worst = i;
   }
   if (uneven.empty()) return std::nullopt;
   return ReportWarning{
       "ADAPTIVE_SAMPLING",
-      absl::StrCat("the trials are not spread evenly over ",
-                   NamesOf(space, uneven),
-                   ": what lies where few trials are is known badly, and "
-                   "their shares may be too small"),
+      absl::StrCat(
+          "the trials are not spread evenly over ", NamesOf(space, uneven),
+          ": of all values of ", space.parameters()[worst].name, " these ",
+          data.rows(), " tell as much as about ", std::lround(effective),
+          " even ones. Where parameters act together, main shares of weak ones "
+          "come out too large and about a third of the 95 % intervals miss the "
+          "truth; sums of single effects are hardly harmed. A third of the "
+          "trials drawn by the sampler random or qmc takes away more than half "
+          "of the error that this adds"),
       uneven};
 }
 

@@ -72,6 +72,12 @@ v1::ImportanceReport ReportToProto(const Report& report, const Space& space) {
     out->set_group(group.group);
     *out->mutable_share() = IntervalToProto(group.share);
   }
+  for (const SubsetImportance& subset : report.subsets) {
+    v1::SubsetImportance* const out = proto.add_subsets();
+    for (const int i : subset.parameters) out->add_parameters(NameIn(space, i));
+    *out->mutable_together() = IntervalToProto(subset.together);
+    *out->mutable_beyond() = IntervalToProto(subset.beyond);
+  }
   *proto.mutable_unexplained() = IntervalToProto(report.unexplained);
   proto.set_out_of_bag_r2(report.out_of_bag_r2);
   for (const auto& [name, weight] : report.carried_by) {

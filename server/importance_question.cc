@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/importance_question.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
@@ -46,6 +47,27 @@ absl::Status CheckAsked(const v1::ImportanceOptions& asked,
   return TrialFilter::Parse(asked.filter()).status();
 }
 
+absl::StatusOr<NamedSubsets> FindSubsets(const v1::ImportanceOptions& asked,
+                                         const Space& space) {
+  NamedSubsets subsets;
+  subsets.reserve(static_cast<std::size_t>(asked.subsets_size()));
+  for (int s = 0; s < asked.subsets_size(); ++s) {
+    const std::string field = absl::StrCat("options.subsets[", s, "]");
+    std::vector<int>& subset = subsets.emplace_back();
+    for (const std::string& name : asked.subsets(s).parameters()) {
+      ASSIGN_OR_RETURN(const int parameter, FindParameter(space, name, field));
+      if (std::count(subset.begin(), subset.end(), parameter) > 0) {
+        return MakeError(ErrorId::kRequestInvalid,
+                         absl::StrCat("\"", name, "\" is named twice in a set"),
+                         "name each parameter once", field);
+      }
+      subset.push_back(parameter);
+    }
+  }
+  RETURN_IF_ERROR(CheckSubsets(subsets, space.parameters().size()));
+  return subsets;
+}
+
 }  // namespace
 
 absl::StatusOr<ImportanceQuestion> MakeQuestion(
@@ -80,6 +102,7 @@ absl::StatusOr<ImportanceQuestion> MakeQuestion(
   options.trees = used.trees();
   options.bootstraps = used.bootstraps();
   options.pairs = !used.without_pairs();
+  ASSIGN_OR_RETURN(options.subsets, FindSubsets(asked, study.space));
   const v1::PedAnovaOptions& ped = used.ped_anova();
   if (ped.target_quantile() != 0.0) {
     options.ped_anova.target_quantile = ped.target_quantile();

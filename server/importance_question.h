@@ -31,8 +31,9 @@ struct ImportanceQuestion {
   std::vector<Objective> objectives;  // the target, and what best_by names
 };
 
-// REQUEST_INVALID for parameters that there are not and for a step before the
-// first; what evaluators judge is theirs.
+// REQUEST_INVALID for parameters that there are not, sets of them that are none
+// (named_subsets.h) and a step before the first; what evaluators judge is
+// theirs.
 absl::StatusOr<ImportanceQuestion> MakeQuestion(
     const v1::ImportanceOptions& asked, const CheckedStudy& study);
 

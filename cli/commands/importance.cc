@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/importance_fetch.h"
 #include "cli/commands/importance_flags.h"
 #include "cli/view/format.h"
 #include "cli/view/importance_csv.h"
@@ -14,64 +15,21 @@ namespace {
 
 using Stub = v1::ImportanceService::Stub;
 
-constexpr int kPairsPage = 1'000;
-
 struct ImportanceArgs {
   std::string study;
   QuestionFlags question;
   std::vector<std::string> parameters;
+  std::vector<std::string> subsets;
   bool pairs = false;
   bool groups = false;
   bool marginals = false;
   bool stability = false;
   OutputFlags output;
 
-  int parts() const { return pairs + groups + marginals + stability; }
+  int parts() const {
+    return pairs + groups + marginals + stability + !subsets.empty();
+  }
 };
-
-// What a call asks, of which study.
-struct Asked {
-  Client* client = nullptr;
-  std::string study;
-  v1::ImportanceOptions options;
-  int width = 0;
-};
-
-template <typename Request, typename Reply>
-absl::StatusOr<Reply> Fetch(const Asked& asked,
-                            grpc::Status (Stub::*method)(grpc::ClientContext*,
-                                                         const Request&,
-                                                         Reply*)) {
-  Request request;
-  request.set_study(asked.study);
-  *request.mutable_options() = asked.options;
-  return asked.client->Call(method, request);
-}
-
-absl::StatusOr<v1::PairMarginal> FetchTable(const Asked& asked) {
-  v1::GetPairMarginalRequest request;
-  request.set_study(asked.study);
-  request.set_first(asked.options.parameters(0));
-  request.set_second(asked.options.parameters(1));
-  *request.mutable_options() = asked.options;
-  return asked.client->Call(&Stub::GetPairMarginal, request);
-}
-
-absl::StatusOr<v1::ListPairsReply> FetchPairs(const Asked& asked) {
-  v1::ListPairsRequest request;
-  request.set_study(asked.study);
-  *request.mutable_options() = asked.options;
-  request.set_page_size(kPairsPage);
-  v1::ListPairsReply all;
-  do {
-    ASSIGN_OR_RETURN(const v1::ListPairsReply page,
-                     asked.client->Call(&Stub::ListPairs, request));
-    all.MergeFrom(page);
-    all.clear_next_page_token();
-    request.set_page_token(page.next_page_token());
-  } while (!request.page_token().empty());
-  return all;
-}
 
 // With --pairs and two names: the table of those two.
 bool WantsTable(const ImportanceArgs& args) {
@@ -91,6 +49,7 @@ absl::StatusOr<std::string> TextOf(const ImportanceArgs& args,
   } else if (args.pairs) {
     text += RenderPairs(report, asked.width);
   }
+  if (!args.subsets.empty()) text += RenderSubsets(report, asked.width);
   if (args.marginals) {
     ASSIGN_OR_RETURN(const v1::GetMarginalsReply curves,
                      Fetch(asked, &Stub::GetMarginals));
@@ -138,8 +97,10 @@ absl::StatusOr<std::string> PartOf(const ImportanceArgs& args,
     return Formatted<v1::GetStabilityReply>(Fetch(asked, &Stub::GetStability),
                                             format, StabilityCsv, nullptr);
   }
-  return Formatted(Fetch(asked, &Stub::GetReport), format,
-                   args.groups ? GroupsCsv : ImportanceCsv, ImportanceSvg);
+  const auto csv = args.groups            ? GroupsCsv
+                   : args.subsets.empty() ? ImportanceCsv
+                                          : SubsetsCsv;
+  return Formatted(Fetch(asked, &Stub::GetReport), format, csv, ImportanceSvg);
 }
 
 absl::StatusOr<std::string> Rendered(const ImportanceArgs& args,
@@ -149,7 +110,8 @@ absl::StatusOr<std::string> Rendered(const ImportanceArgs& args,
   if (args.parts() <= 1) return PartOf(args, asked, format);
   return MakeError(ErrorId::kRequestInvalid,
                    absl::StrCat(format, " holds one thing at a time"),
-                   "give one of --pairs, --groups, --marginals, --stability");
+                   "give one of --pairs, --groups, --subset, --marginals, "
+                   "--stability");
 }
 
 absl::StatusOr<ExitCode> Importance(Session& session,
@@ -159,6 +121,9 @@ absl::StatusOr<ExitCode> Importance(Session& session,
   ASSIGN_OR_RETURN(asked.options, args.question.Options());
   for (const std::string& name : args.parameters) {
     asked.options.add_parameters(name);
+  }
+  for (const std::string& names : args.subsets) {
+    ASSIGN_OR_RETURN(*asked.options.add_subsets(), ParseSubset(names));
   }
   ASSIGN_OR_RETURN(asked.client, Connect(session));
   asked.width = args.output.file.empty() ? session.terminal.width : 0;
@@ -182,6 +147,11 @@ void AddImportanceCommand(CLI::App& app, Invocation& invocation) {
                    "Show this one, and pairs with it; may be given again")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb->add_option("--subset", args->subsets,
+                   "What these explain together: layer.0,layer.1,head; may be "
+                   "given again")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_flag("--pairs", args->pairs,
                  "Pairs too; of two --parameter their table");
   verb->add_flag("--groups", args->groups, "Embeddings, thirds, head too");
@@ -194,6 +164,7 @@ void AddImportanceCommand(CLI::App& app, Invocation& invocation) {
       "Examples:\n"
       "  frostline importance imdb\n"
       "  frostline importance imdb --target train_seconds --pairs\n"
+      "  frostline importance imdb --subset layer.0,layer.1,head\n"
       "  frostline importance imdb --marginals --format svg -o curves.svg");
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/error.h"
 #include "base/exit_code.h"
@@ -85,6 +86,19 @@ absl::StatusOr<double> ParseShare(const std::string& text) {
   return MakeError(ErrorId::kRequestInvalid,
                    absl::StrCat("'", text, "' is no share of the trials"),
                    "give one above 0 and at most 1, as 10% or 0.1");
+}
+
+absl::StatusOr<v1::ParameterSubset> ParseSubset(const std::string& names) {
+  v1::ParameterSubset subset;
+  for (const absl::string_view name : absl::StrSplit(names, ',')) {
+    if (name.empty()) {
+      return MakeError(ErrorId::kRequestInvalid,
+                       absl::StrCat("'", names, "' is no set of parameters"),
+                       "name them with commas between them: layer.0,head");
+    }
+    subset.add_parameters(std::string(name));
+  }
+  return subset;
 }
 
 absl::Status AsUsage(const absl::Status& status) {

@@ -48,6 +48,9 @@ struct OutputFlags {
 // A share as "10%" or "0.1", above 0 and at most 1.
 absl::StatusOr<double> ParseShare(const std::string& text);
 
+// Names with commas between them. REQUEST_INVALID where one is missing.
+absl::StatusOr<v1::ParameterSubset> ParseSubset(const std::string& names);
+
 // A mistake in a flag that only the coordinator could see is a mistake of use,
 // not of a file: exit code 2.
 absl::Status AsUsage(const absl::Status& status);

@@ -84,6 +84,20 @@ std::string GroupsCsv(const v1::ImportanceReport& report) {
   return text;
 }
 
+std::string SubsetsCsv(const v1::ImportanceReport& report) {
+  Cells titles = {"subset"};
+  AddIntervalNames("together", titles);
+  AddIntervalNames("beyond", titles);
+  std::string text = CsvLine(titles);
+  for (const v1::SubsetImportance& subset : report.subsets()) {
+    Cells cells = {absl::StrJoin(subset.parameters(), ",")};
+    AddInterval(subset.together(), cells);
+    AddInterval(subset.beyond(), cells);
+    text += CsvLine(cells);
+  }
+  return text;
+}
+
 std::string MarginalsCsv(const v1::GetMarginalsReply& reply) {
   Cells titles = {"parameter", "value"};
   AddIntervalNames("expected", titles);

@@ -16,6 +16,8 @@ namespace frostline {
 std::string ImportanceCsv(const v1::ImportanceReport& report);
 std::string PairsCsv(const v1::ListPairsReply& pairs);
 std::string GroupsCsv(const v1::ImportanceReport& report);
+// The names of a set with commas between them.
+std::string SubsetsCsv(const v1::ImportanceReport& report);
 std::string MarginalsCsv(const v1::GetMarginalsReply& reply);
 // A line for each combination of values.
 std::string PairMarginalCsv(const v1::PairMarginal& table);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "cli/table.h"
 #include "cli/utf8.h"
 #include "cli/view/format.h"
@@ -152,6 +153,24 @@ std::string RenderGroups(const v1::ImportanceReport& report, int width) {
   }
   return absl::StrCat("\ngroups, with the pairs inside them\n\n",
                       table.Render(width));
+}
+
+std::string RenderSubsets(const v1::ImportanceReport& report, int width) {
+  Table table({{"TOGETHER", Align::kRight},
+               {"80 % INTERVAL", Align::kRight},
+               {"BEYOND", Align::kRight},
+               {"80 % INTERVAL", Align::kRight},
+               {"SET"}});
+  for (const v1::SubsetImportance& subset : report.subsets()) {
+    table.AddRow(
+        {Percent(subset.together().value()), PercentInterval(subset.together()),
+         Percent(subset.beyond().value()), PercentInterval(subset.beyond()),
+         absl::StrJoin(subset.parameters(), ", ")});
+  }
+  return absl::StrCat(
+      "\nsets: all effects among them together; beyond: what only all of them "
+      "have\n\n",
+      table.Render(width));
 }
 
 }  // namespace frostline

@@ -20,6 +20,8 @@ std::string RenderImportance(const v1::ImportanceReport& report, int width);
 // The strongest pairs, and how many there are in all.
 std::string RenderPairs(const v1::ImportanceReport& report, int width);
 std::string RenderGroups(const v1::ImportanceReport& report, int width);
+// The sets of parameters that were asked for.
+std::string RenderSubsets(const v1::ImportanceReport& report, int width);
 
 // Parameters that modules take their rate from: there 0 is "frozen".
 using RateNames = std::set<std::string>;

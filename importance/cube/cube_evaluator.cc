@@ -2,14 +2,17 @@
 #include "importance/cube/cube_evaluator.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
+#include "base/status_macros.h"
 #include "importance/cube/cube_fanova.h"
 #include "importance/cube/cube_forest.h"
 #include "importance/dataset.h"
 #include "importance/parallel.h"
 #include "importance/plain_report.h"
 #include "importance/statistics.h"
+#include "importance/tree_work.h"
 #include "importance/warnings.h"
 
 namespace frostline {
@@ -62,25 +65,48 @@ std::vector<double> ChanceShares(const CubeData& data, SharesOf shares_of,
   return most;
 }
 
-Report EvaluateCube(const Space& space, const Selection& selection,
-                    const EvaluateOptions& options, SharesOf shares_of) {
-  const CubeData data = MakeCubeData(space, selection);
+// What each parameter has on trials drawn anew.
+std::vector<std::vector<double>> DrawShares(const CubeData& data,
+                                            SharesOf shares_of,
+                                            const EvaluateOptions& options) {
   const CubeWeights all(data.rows(), 1);
-  const CubeForest forest = GrowCubeForest(
-      data, data.targets, all, options.trees, options.seed, 0, options.threads);
-  PlainShares shares;
-  shares.shares = shares_of(data, forest, options.threads);
-  shares.replicates.resize(static_cast<std::size_t>(options.bootstraps));
-  ParallelFor(options.threads, shares.replicates.size(), [&](std::size_t b) {
+  std::vector<std::vector<double>> draws(
+      static_cast<std::size_t>(options.bootstraps));
+  ParallelFor(options.threads, draws.size(), [&](std::size_t b) {
     const std::uint64_t stream = kDrawStream + b * kStreamsEach;
     Rng rng(options.seed, stream);
-    shares.replicates[b] =
+    draws[b] =
         shares_of(data,
                   GrowCubeForest(data, data.targets, DrawCubeRows(all, rng),
                                  kTreesPerDraw, options.seed, stream + 1),
                   1);
   });
-  shares.chance = ChanceShares(data, shares_of, options.seed, options.threads);
+  return draws;
+}
+
+absl::StatusOr<Report> EvaluateCube(const Space& space,
+                                    const Selection& selection,
+                                    const EvaluateOptions& options,
+                                    SharesOf shares_of) {
+  const std::size_t rows = selection.points.size();
+  const std::size_t axes = space.parameters().size();
+  RETURN_IF_ERROR(CheckTreeWork(rows, axes, options.trees));
+  const bool draws = CanGrowForIntervals(
+      rows, axes, (options.bootstraps + kShuffles) * kTreesPerDraw);
+  const CubeData data = MakeCubeData(space, selection);
+  const CubeForest forest =
+      GrowCubeForest(data, data.targets, CubeWeights(data.rows(), 1),
+                     options.trees, options.seed, 0, options.threads);
+  PlainShares shares;
+  shares.shares = shares_of(data, forest, options.threads);
+  if (draws) {
+    shares.replicates = DrawShares(data, shares_of, options);
+    shares.chance =
+        ChanceShares(data, shares_of, options.seed, options.threads);
+  } else {
+    shares.chance.assign(shares.shares.size(),
+                         std::numeric_limits<double>::infinity());
+  }
   Report report = MakePlainReport(shares);
   report.trials_used = static_cast<std::int64_t>(data.rows());
   report.trials_left_out = selection.left_out;
@@ -92,6 +118,7 @@ Report EvaluateCube(const Space& space, const Selection& selection,
   for (ReportWarning& warning : WarnOfLeftOut(data.partial)) {
     report.warnings.push_back(std::move(warning));
   }
+  if (!draws) report.warnings.push_back(WarnOfNoIntervals(rows, axes));
   return report;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "importance/effects/small_matrix.h"
+#include "importance/effects/symmetric_eigen.h"
 
 namespace frostline {
 namespace {

@@ -3,20 +3,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "importance/effects/small_matrix.h"
+#include "importance/effects/symmetric_eigen.h"
 #include "importance/statistics.h"
 
 namespace frostline {
 namespace {
 
 constexpr int kDeviations = 32;
+// The largest of them, in the targets' own.
+constexpr double kWidest = 1.2;
 // Of wider terms (triples) the variance itself is drawn, from a normal.
 constexpr std::size_t kMaxWidth = 64;
+constexpr double kMostDeviations = 30.0;  // the chance of more is 0
 
 std::vector<double> Times(const std::vector<double>& rows,
                           const std::vector<double>& vector) {
   std::vector<double> product;
+  product.reserve(vector.size());
   for (std::size_t i = 0; i < vector.size(); ++i) {
     product.push_back(
         Dot(&rows[i * vector.size()], vector.data(), vector.size()));
@@ -50,23 +56,27 @@ EffectDraws::EffectDraws(const LevelEffects& model, std::size_t term)
   }
   log_chance_ =
       LogChiSquaredTail(squares, static_cast<double>(precision_.size()));
-  WeighDeviations(3.0 * std::sqrt(model.Variance(term) + unsure));
+  // Where cells were not tried nothing bounds an effect but the targets.
+  WeighDeviations(std::min(3.0 * std::sqrt(model.Variance(term) + unsure),
+                           kWidest * std::sqrt(ridge.target_variance())));
 }
 
 void EffectDraws::FindMoments(const LevelEffects& model, std::size_t term) {
   mean_ = model.Variance(term);
   if (!(mean_ > 0.0)) return;
   const std::vector<double> means = model.ridge().Coefficients(term);
-  const std::vector<double> covariance = model.ridge().Covariance(term);
+  const std::vector<double> unsure = model.ridge().Uncertainty(term);
   double square = 0.0;
   for (std::size_t k = 0; k < prior_.size(); ++k) {
-    const double own =
-        covariance[k * (prior_.size() + 1)] / (roots_[k] * roots_[k]);
+    const double own = unsure[k] / (roots_[k] * roots_[k]);
     square += prior_[k] * prior_[k] *
               (4.0 * means[k] * means[k] / (roots_[k] * roots_[k]) * own +
                2.0 * own * own);
   }
   deviation_ = std::sqrt(square);
+  if (!(deviation_ > 0.0)) return;
+  const double away = std::min(mean_ / deviation_, kMostDeviations);
+  log_chance_ = std::log(0.5 * std::erfc(away / std::numbers::sqrt2));
 }
 
 void EffectDraws::FindLikelihood(const LevelEffects& model, std::size_t term) {

@@ -15,6 +15,13 @@ namespace {
 constexpr double kNoVariance = 1e-8;
 constexpr double kLeastNoise = 1e-10;
 constexpr double kSettled = 1e-5;
+constexpr double kSlowest = 0.9;  // steps are taken to shrink so much at least
+// Coefficients that use up the trials would explain all of them and see no
+// noise. So where they take more than this part of them, up to so many trials
+// are thought to be there of which so much of the variance is noise.
+constexpr double kUsedUp = 0.5;
+constexpr double kPriorTrials = 4.0;
+constexpr double kPriorNoise = 0.1;
 
 }  // namespace
 
@@ -34,12 +41,13 @@ void GroupedRidge::AddGroup(std::vector<double> columns) {
   const std::size_t first = gram_.size();
   values_.insert(values_.end(), columns.begin(), columns.end());
   const std::size_t end = values_.size() / rows_;
+  std::vector<double> products((end - first) * end);
+  RowProducts(Column(first), end - first, Column(0), end, rows_,
+              products.data());
   for (std::size_t i = first; i < end; ++i) {
-    std::vector<double> row(i + 1);
-    for (std::size_t j = 0; j <= i; ++j) {
-      row[j] = Dot(Column(i), Column(j), rows_);
-    }
-    gram_.push_back(std::move(row));
+    const auto row =
+        products.begin() + static_cast<std::ptrdiff_t>((i - first) * end);
+    gram_.emplace_back(row, row + static_cast<std::ptrdiff_t>(i + 1));
     products_.push_back(Dot(Column(i), targets_.data(), rows_));
   }
   weights_.resize(end, 1.0);
@@ -75,7 +83,7 @@ double GroupedRidge::Solve() {
     precision[a * n + a] += 1.0;
     right[a] = products_[live_[a]] / noise_ * std::sqrt(live_variance_[a]);
   }
-  factor_ = InverseFactor(std::move(precision), n);
+  factor_ = InverseFactor(precision, n);
   scaled_.assign(n, 0.0);
   for (std::size_t a = 0; a < n; ++a) {
     const double half = Dot(&factor_[a * n], right.data(), a + 1);
@@ -123,73 +131,43 @@ double GroupedRidge::Improve(double squares) {
     variances_[g] = better;
   }
   const double left = std::max(1.0, static_cast<double>(rows_) - freedom_);
-  const double noise = std::max(squares / left, kLeastNoise * target_variance_);
+  const double used = freedom_ / static_cast<double>(rows_);
+  const double prior =
+      kPriorTrials * std::clamp((used - kUsedUp) / (1.0 - kUsedUp), 0.0, 1.0);
+  const double noise = std::max(
+      (squares + prior * kPriorNoise * target_variance_) / (left + prior),
+      kLeastNoise * target_variance_);
   moved = std::max(moved, std::abs(noise - noise_));
   noise_ = noise;
   return moved;
 }
 
+// Where two steps of a variance's logarithm lead if they go on to shrink as
+// they did (Aitken, 1926). Zero is never the end of it: no step leads back.
+void GroupedRidge::Extrapolate(const std::vector<double>& before,
+                               const std::vector<double>& between) {
+  for (std::size_t g = 0; g < groups(); ++g) {
+    if (!(variances_[g] > 0.0) || between[g] == before[g]) continue;
+    const double first = std::log(between[g] / before[g]);
+    const double second = std::log(variances_[g] / between[g]);
+    const double shrinks = std::clamp(second / first, 0.0, kSlowest);
+    variances_[g] =
+        std::max(variances_[g] * std::exp(second * shrinks / (1.0 - shrinks)),
+                 kNoVariance * target_variance_);
+  }
+}
+
 void GroupedRidge::Fit(int iterations) {
   if (!(target_variance_ > 0.0)) return;
+  std::vector<double> before;
+  std::vector<double> between;
   for (int i = 0; i < iterations; ++i) {
+    before = std::move(between);
+    between = variances_;
     if (Improve(Solve()) < kSettled * target_variance_) break;
+    if (i % 2 == 1) Extrapolate(before, between);
   }
   Solve();
-}
-
-std::vector<double> GroupedRidge::Coefficients(std::size_t group) const {
-  std::vector<double> mean;
-  for (std::size_t a = 0; a < live_.size(); ++a) {
-    if (live_[a] >= begins_[group] && live_[a] < begins_[group + 1]) {
-      mean.push_back(scaled_[a] * std::sqrt(live_variance_[a]));
-    }
-  }
-  return mean;
-}
-
-std::vector<double> GroupedRidge::Covariance(std::size_t group) const {
-  const std::size_t n = live_.size();
-  const std::size_t width = WidthOfGroup(group);
-  const auto begin = static_cast<std::size_t>(
-      std::lower_bound(live_.begin(), live_.end(), begins_[group]) -
-      live_.begin());
-  std::vector<double> covariance(width * width, 0.0);
-  for (std::size_t row = begin; row < n; ++row) {
-    const double* const factors = &factor_[row * n + begin];
-    for (std::size_t i = 0; i < width; ++i) {
-      for (std::size_t j = 0; j < width; ++j) {
-        covariance[i * width + j] += factors[i] * factors[j];
-      }
-    }
-  }
-  for (std::size_t i = 0; i < width; ++i) {
-    for (std::size_t j = 0; j < width; ++j) {
-      covariance[i * width + j] *=
-          std::sqrt(live_variance_[begin + i] * live_variance_[begin + j]);
-    }
-  }
-  return covariance;
-}
-
-std::vector<double> GroupedRidge::GramOf(std::size_t group) const {
-  const std::size_t width = WidthOfGroup(group);
-  const std::size_t begin = begins_[group];
-  std::vector<double> gram(width * width);
-  for (std::size_t i = 0; i < width; ++i) {
-    for (std::size_t j = 0; j <= i; ++j) {
-      gram[i * width + j] = gram_[begin + i][begin + j];
-      gram[j * width + i] = gram[i * width + j];
-    }
-  }
-  return gram;
-}
-
-std::vector<double> GroupedRidge::ResidualProducts(std::size_t group) const {
-  std::vector<double> products;
-  for (std::size_t i = begins_[group]; i < begins_[group + 1]; ++i) {
-    products.push_back(Dot(Column(i), residuals_.data(), rows_));
-  }
-  return products;
 }
 
 }  // namespace frostline

@@ -48,12 +48,14 @@ class GroupedRidge {
   }
   double WeightAt(std::size_t column) const { return weights_[column]; }
   double noise() const { return noise_; }
+  double target_variance() const { return target_variance_; }
   // How many coefficients the data decided, the mean among them.
   double degrees_of_freedom() const { return freedom_; }
   const std::vector<double>& residuals() const { return residuals_; }
   // Of a group with variance: mean and covariance of its coefficients.
   std::vector<double> Coefficients(std::size_t group) const;
   std::vector<double> Covariance(std::size_t group) const;
+  std::vector<double> Uncertainty(std::size_t group) const;  // its diagonal
   // Products of a group's columns with each other, and with the residuals.
   std::vector<double> GramOf(std::size_t group) const;
   std::vector<double> ResidualProducts(std::size_t group) const;
@@ -71,7 +73,10 @@ class GroupedRidge {
   double Solve();
   // One step of the fixed point; how far the variances moved.
   double Improve(double squares);
+  void Extrapolate(const std::vector<double>& before,
+                   const std::vector<double>& between);
   void FindResiduals();
+  std::size_t LiveBegin(std::size_t group) const;
   const double* Column(std::size_t i) const { return &values_[i * rows_]; }
 
   std::size_t rows_;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "importance/statistics.h"
+#include "importance/effects/candidate_terms.h"
 
 namespace frostline {
 namespace {
@@ -15,12 +15,6 @@ namespace {
 // Columns of the model: the work grows with the cube.
 constexpr std::size_t kMaxColumns = 512;
 constexpr std::size_t kMaxMainColumns = 384;
-// Pairs, and triples, are sought among so many axes of the largest effect.
-constexpr std::size_t kMaxPairAxes = 64;
-constexpr std::size_t kMaxTripleAxes = 14;
-constexpr std::size_t kMaxTripleCells = 1000;
-constexpr std::size_t kMinTrialsForPairs = 20;
-constexpr std::size_t kMinTrialsForTriples = 60;
 // How many terms may enter by chance where there is nothing.
 constexpr double kFalsePairs = 0.25;
 constexpr double kFalseTriples = 0.1;
@@ -28,47 +22,6 @@ constexpr int kRounds = 8;
 constexpr std::size_t kTermsPerRound = 4;
 constexpr int kRoundIterations = 8;
 constexpr int kLastIterations = 60;
-
-// The first so many axes by falling `weight`, in their own order.
-std::vector<std::size_t> Heaviest(const std::vector<EffectAxis>& axes,
-                                  const std::vector<double>& weight,
-                                  std::size_t most) {
-  const std::vector<int> ranks = RankByFalling(weight);
-  std::vector<std::size_t> kept;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (axes[i].functions > 0 && ranks[i] <= static_cast<int>(most)) {
-      kept.push_back(i);
-    }
-  }
-  return kept;
-}
-
-std::vector<EffectTerm> Candidates(const std::vector<EffectAxis>& axes,
-                                   const std::vector<double>& weight,
-                                   std::size_t rows) {
-  std::vector<EffectTerm> terms;
-  if (rows < kMinTrialsForPairs) return terms;
-  const auto paired = Heaviest(axes, weight, kMaxPairAxes);
-  for (std::size_t a = 0; a < paired.size(); ++a) {
-    for (std::size_t b = a + 1; b < paired.size(); ++b) {
-      terms.push_back({paired[a], paired[b]});
-    }
-  }
-  if (rows < kMinTrialsForTriples) return terms;
-  const auto tripled = Heaviest(axes, weight, kMaxTripleAxes);
-  for (std::size_t a = 0; a < tripled.size(); ++a) {
-    for (std::size_t b = a + 1; b < tripled.size(); ++b) {
-      for (std::size_t c = b + 1; c < tripled.size(); ++c) {
-        const std::size_t cells = axes[tripled[a]].cells() *
-                                  axes[tripled[b]].cells() *
-                                  axes[tripled[c]].cells();
-        if (cells > kMaxTripleCells) continue;
-        terms.push_back({tripled[a], tripled[b], tripled[c]});
-      }
-    }
-  }
-  return terms;
-}
 
 }  // namespace
 
@@ -85,7 +38,7 @@ LevelEffects::LevelEffects(std::vector<EffectAxis> axes,
   for (std::size_t t = 0; t < terms_.size(); ++t) {
     weight[terms_[t][0]] = Variance(t);
   }
-  for (const EffectTerm& term : Candidates(axes_, weight, rows_)) {
+  for (const EffectTerm& term : CandidateTerms(axes_, weight, rows_)) {
     left_out_.push_back({term, {}});
   }
   for (int round = 0; round < kRounds && AddStrongest(); ++round) {
@@ -163,11 +116,10 @@ double LevelEffects::Variance(std::size_t t) const {
   if (!(ridge_.variance(t) > 0.0)) return 0.0;
   const std::vector<double> prior = PriorOf(axes_, terms_[t]);
   const std::vector<double> mean = ridge_.Coefficients(t);
-  const std::vector<double> covariance = ridge_.Covariance(t);
+  const std::vector<double> unsure = ridge_.Uncertainty(t);
   double variance = 0.0;
   for (std::size_t k = 0; k < prior.size(); ++k) {
-    variance +=
-        prior[k] * (mean[k] * mean[k] + covariance[k * (prior.size() + 1)]);
+    variance += prior[k] * (mean[k] * mean[k] + unsure[k]);
   }
   return variance;
 }

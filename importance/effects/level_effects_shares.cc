@@ -3,17 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <utility>
 
 #include "importance/effects/effect_draws.h"
+#include "importance/effects/unseen_effects.h"
 #include "importance/statistics.h"
 
 namespace frostline {
 namespace {
 
 constexpr int kSpreads = 200;  // steps of the integral over the prior's width
-constexpr int kTries = 64;
+// Before anything is seen a pair or triple is so much likelier to be nothing.
+constexpr double kOddsOfNone = 4.0;
 
 // Amplitudes with equal uncertainty, drawn together as far as they look alike.
 void DrawTogether(std::vector<double>& variances, double uncertainty) {
@@ -70,67 +71,33 @@ EffectShares Assemble(const LevelEffects& model, std::vector<double> variances,
   return shares;
 }
 
-// Unexplained by the model, but not by chance either.
-struct Rest {
-  double variance = 0.0;   // as the residuals have it, also below 0
-  double deviation = 0.0;  // of that
-  double most = 0.0;       // no more than what looks like noise
-  // Chance that there is none, if that was as likely as not before.
-  double none = 1.0;
-};
-
-double NormalBelow(double z) {
-  return 0.5 * std::erfc(-z / std::numbers::sqrt2);
-}
-
-void WeighNone(Rest& rest) {
-  if (!(rest.deviation > 0.0) || !(rest.most > 0.0)) return;
-  const double at = rest.variance / rest.deviation;
-  const double spike = std::exp(-0.5 * at * at) /
-                       (rest.deviation * std::sqrt(2.0 * std::numbers::pi));
-  const double slab =
-      (NormalBelow(rest.most / rest.deviation - at) - NormalBelow(-at)) /
-      rest.most;
-  if (spike + slab > 0.0) rest.none = spike / (spike + slab);
-}
-
-double DrawRest(const Rest& rest, Rng& rng) {
-  if (rng.Uniform() < rest.none) return 0.0;
-  double drawn = rest.variance;
-  for (int i = 0; i < kTries; ++i) {
-    drawn = rest.variance + rest.deviation * rng.Normal();
-    if (drawn >= 0.0 && drawn <= rest.most) break;
-  }
-  return std::clamp(drawn, 0.0, rest.most);
-}
-
-// Residuals are smaller than noise is, by what went into the coefficients.
-Rest FindRest(const LevelEffects& model) {
-  Rest rest;
-  double squares = 0.0;
-  for (const LeftOutTerm& one : model.left_out()) {
-    rest.variance += one.evidence.variance;
-    squares += one.evidence.deviation * one.evidence.deviation;
-  }
-  const std::vector<double>& residuals = model.ridge().residuals();
-  double mean_square = 0.0;
-  for (const double r : residuals) mean_square += r * r;
-  mean_square /= static_cast<double>(residuals.size());
-  const double scale =
-      mean_square > 0.0 ? model.ridge().noise() / mean_square : 1.0;
-  rest.variance *= scale;
-  rest.deviation = std::sqrt(squares) * scale;
-  rest.most = model.ridge().noise();
-  WeighNone(rest);
-  return rest;
-}
-
 // k over a chi-squared of k degrees of freedom, by the cube-root
 // transformation (Wilson and Hilferty, 1931).
 double DrawInverseChiSquared(double k, Rng& rng) {
   const double spread = 2.0 / (9.0 * k);
   const double root = 1.0 - spread + std::sqrt(spread) * rng.Normal();
   return 1.0 / std::pow(std::max(root, 0.1), 3.0);
+}
+
+// What the model explains of its own trials and does not predict of others, in
+// parts of what it explains.
+double DoubtOf(const GroupedRidge& ridge, double left_out_r2) {
+  const double explained = 1.0 - ridge.noise() / ridge.target_variance();
+  if (!(explained > 0.0)) return 0.0;
+  return std::clamp(1.0 - left_out_r2 / explained, 0.0, 1.0);
+}
+
+// Of a term that was chosen as the strongest of many. It may be nothing: the
+// odds of that are at least -e p ln p (Sellke, Bayarri and Berger, 2001, eq.
+// 3); and the more doubt there is, the more of it may belong to others.
+double DrawChosen(const EffectDraws& draws, double doubt, double noisier,
+                  Rng& rng) {
+  const double log_p = draws.log_chance();
+  const double odds =
+      kOddsOfNone * (log_p < -1.0 ? -std::exp(log_p + 1.0) * log_p : 1.0);
+  if (rng.Uniform() < odds / (1.0 + odds)) return 0.0;
+  const double own = 1.0 - doubt * rng.Uniform();
+  return own * draws.Draw(noisier, rng);
 }
 
 }  // namespace
@@ -146,36 +113,39 @@ EffectShares SharesOf(const LevelEffects& model) {
   for (const double v : main) largest = std::max(largest, v);
   if (largest > 0.0) DrawTogether(main, model.AmplitudeVariance());
   variances.insert(variances.begin(), main.begin(), main.end());
-  const Rest rest = FindRest(model);
-  const double seen = std::clamp(rest.variance, 0.0, rest.most);
-  return Assemble(model, variances, seen * (1.0 - rest.none));
+  return Assemble(model, variances, UnseenEffects(model).Expected());
 }
 
-std::vector<EffectShares> DrawShares(const LevelEffects& model, int count,
+std::vector<EffectShares> DrawShares(const LevelEffects& model,
+                                     double left_out_r2, int count,
                                      std::uint64_t seed) {
   std::vector<EffectDraws> draws;
+  draws.reserve(model.terms().size());
   for (std::size_t t = 0; t < model.terms().size(); ++t) {
     draws.emplace_back(model, t);
   }
-  const Rest rest = FindRest(model);
-  const double left =
-      std::max(static_cast<double>(model.ridge().residuals().size()) -
-                   model.ridge().degrees_of_freedom(),
-               4.0);
+  const UnseenEffects unseen(model);
+  const GroupedRidge& ridge = model.ridge();
+  const auto rows = static_cast<double>(ridge.residuals().size());
+  const double left = std::max(rows - ridge.degrees_of_freedom(), 4.0);
   // What the choice of terms adds, and terms being drawn one by one: by this
-  // much intervals hold known truths as often as they say (truth_bench).
-  const double rows = static_cast<double>(model.ridge().residuals().size());
+  // much intervals hold known truths as often as they say (coverage_bench).
   const double wider = std::sqrt(rows / left);
+  const double doubt = DoubtOf(ridge, left_out_r2);
   Rng rng(seed);
   std::vector<EffectShares> drawn;
+  drawn.reserve(static_cast<std::size_t>(count));
   for (int k = 0; k < count; ++k) {
     // The noise, and with it all uncertainty, is itself only estimated.
     const double noisier = wider * DrawInverseChiSquared(left, rng);
     std::vector<double> variances;
-    for (const EffectDraws& one : draws) {
-      variances.push_back(one.Draw(noisier, rng));
+    variances.reserve(draws.size());
+    for (std::size_t t = 0; t < draws.size(); ++t) {
+      variances.push_back(model.terms()[t].size() > 1
+                              ? DrawChosen(draws[t], doubt, noisier, rng)
+                              : draws[t].Draw(noisier, rng));
     }
-    drawn.push_back(Assemble(model, std::move(variances), DrawRest(rest, rng)));
+    drawn.push_back(Assemble(model, std::move(variances), unseen.Draw(rng)));
   }
   return drawn;
 }

@@ -30,8 +30,10 @@ struct EffectShares {
 EffectShares SharesOf(const LevelEffects& model);
 
 // `count` draws. The variance of an effect is drawn with the effect, so that
-// one that was estimated as 0 need not be 0 in every draw.
-std::vector<EffectShares> DrawShares(const LevelEffects& model, int count,
+// one that was estimated as 0 need not be 0 in every draw. `left_out_r2`: as
+// the model's ridge has it.
+std::vector<EffectShares> DrawShares(const LevelEffects& model,
+                                     double left_out_r2, int count,
                                      std::uint64_t seed);
 
 // ln of the chance that a main effect as large comes from nothing.

@@ -30,7 +30,7 @@ RidgePosterior::RidgePosterior(const GroupedRidge& ridge,
     precision[a * n + a] += 1.0;
     right[a] = ridge.ProductAt(a) / noise * roots_[a];
   }
-  factor_ = InverseFactor(std::move(precision), n);
+  factor_ = InverseFactor(precision, n);
   coefficients_.assign(n, 0.0);
   for (std::size_t a = 0; a < n; ++a) {
     const double half = Dot(&factor_[a * n], right.data(), a + 1);

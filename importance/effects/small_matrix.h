@@ -12,20 +12,17 @@
 
 namespace frostline {
 
-// Four running sums, so that the processor need not wait for one.
+// Several running sums, so that the processor need not wait for one.
 double Dot(const double* a, const double* b, std::size_t n);
+
+// products[i * b_rows + j] becomes the product of row i of `a` with row j of
+// `b`, both of `length`.
+void RowProducts(const double* a, std::size_t a_rows, const double* b,
+                 std::size_t b_rows, std::size_t length, double* products);
 
 // The inverse of the lower Cholesky factor of the symmetric matrix `a`, in its
 // lower half, the upper one 0. REQUIRES: a is positive definite.
-std::vector<double> InverseFactor(std::vector<double> a, std::size_t n);
-
-struct Eigen {
-  std::vector<double> values;
-  std::vector<double> vectors;  // row k belongs to values[k]
-};
-
-// Of a symmetric matrix, by Jacobi's rotations; in no order.
-Eigen SymmetricEigen(std::vector<double> a, std::size_t n);
+std::vector<double> InverseFactor(const std::vector<double>& a, std::size_t n);
 
 }  // namespace frostline
 

@@ -12,7 +12,6 @@
 namespace frostline {
 namespace {
 
-constexpr int kTreesPerBag = 8;
 constexpr int kShuffles = 16;
 
 // Streams of one seed, far apart; the forest itself has those from 0.
@@ -51,7 +50,7 @@ Dataset WithShadows(const Dataset& data, Rng& rng) {
 std::vector<Shares> Replicate(const Dataset& data, int count,
                               std::uint64_t seed,
                               const std::vector<std::size_t>& pair_axes,
-                              int threads) {
+                              int threads, const NamedSubsets& subsets) {
   const RowWeights all(data.rows(), 1);
   std::vector<Shares> replicates(static_cast<std::size_t>(count));
   ParallelFor(threads, replicates.size(), [&](std::size_t b) {
@@ -60,6 +59,8 @@ std::vector<Shares> Replicate(const Dataset& data, int count,
     const Forest forest = FitForest(data, data.targets, DrawRows(all, rng),
                                     kTreesPerBag, seed, stream + 1);
     replicates[b] = ForestShares(forest.trees, data.axes, pair_axes);
+    replicates[b].subsets =
+        ForestSubsetShares(forest.trees, data.axes, subsets);
   });
   return replicates;
 }

@@ -18,12 +18,15 @@
 
 namespace frostline {
 
-// `count` replicates; the same for the same arguments, whatever the number of
-// threads (parallel.h).
+inline constexpr int kTreesPerBag = 8;  // of a replicate
+
+// `count` replicates, with `subsets` among their shares; the same for the same
+// arguments, whatever the number of threads (parallel.h).
 std::vector<Shares> Replicate(const Dataset& data, int count,
                               std::uint64_t seed,
                               const std::vector<std::size_t>& pair_axes,
-                              int threads = 1);
+                              int threads = 1,
+                              const NamedSubsets& subsets = {});
 
 // For every axis the largest main share that a shuffled copy of it had.
 std::vector<double> ChanceMainShares(const Dataset& data, std::uint64_t seed,

@@ -3,11 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string>
 
-#include "absl/strings/str_cat.h"
-#include "base/error.h"
-#include "base/status_macros.h"
 #include "importance/forest/marginal.h"
 #include "importance/forest/subset_effect.h"
 #include "importance/parallel.h"
@@ -47,30 +43,6 @@ std::vector<double> MeanOf(const std::vector<Shares>& trees,
   }
   for (double& sum : sums) sum = counted > 0.0 ? Clip(sum / counted) : 0.0;
   return sums;
-}
-
-absl::Status CheckSubset(const std::vector<std::size_t>& subset,
-                         std::size_t axes) {
-  const auto refuse = [](const std::string& cause, const std::string& fix) {
-    return MakeError(ErrorId::kRequestInvalid, cause, fix, "subset");
-  };
-  if (subset.size() > kMaxSubset) {
-    return refuse(absl::StrCat("a set of ", subset.size(), " parameters"),
-                  absl::StrCat("name at most ", kMaxSubset));
-  }
-  std::vector<bool> is_named(axes, false);
-  for (const std::size_t axis : subset) {
-    if (axis >= axes) {
-      return refuse(absl::StrCat("there is no parameter ", axis),
-                    absl::StrCat("there are ", axes, ", from 0"));
-    }
-    if (is_named[axis]) {
-      return refuse(absl::StrCat("parameter ", axis, " is named twice"),
-                    "name each parameter once");
-    }
-    is_named[axis] = true;
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -115,19 +87,34 @@ std::vector<double> ForestMainShares(const std::vector<Tree>& trees,
   return MeanOf(of_tree, &Shares::main, axes.size());
 }
 
-absl::StatusOr<SubsetShare> ForestSubsetShare(
+std::vector<SubsetShare> ForestSubsetShares(
     const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes,
-    const std::vector<std::size_t>& subset, int threads) {
-  RETURN_IF_ERROR(CheckSubset(subset, axes.size()));
+    const NamedSubsets& subsets, int threads) {
+  if (subsets.empty()) return {};
+  std::vector<std::vector<std::size_t>> sorted;  // in any order the same bits
+  sorted.reserve(subsets.size());
+  for (const std::vector<int>& subset : subsets) {
+    sorted.emplace_back(subset.begin(), subset.end());
+    std::sort(sorted.back().begin(), sorted.back().end());
+  }
   std::vector<Shares> of_tree(trees.size());
   ParallelFor(threads, trees.size(), [&](std::size_t t) {
     const double variance = TreeMarginals(trees[t], axes).variance();
     if (!(variance > kFlat)) return;
-    const SubsetVariance found = SubsetVarianceOf(trees[t], axes, subset);
-    of_tree[t].main = {found.together / variance, found.beyond / variance};
+    for (const std::vector<std::size_t>& subset : sorted) {
+      const SubsetShare found = SubsetVarianceOf(trees[t], axes, subset);
+      of_tree[t].main.push_back(found.together / variance);
+      of_tree[t].main.push_back(found.beyond / variance);
+    }
   });
-  const std::vector<double> mean = MeanOf(of_tree, &Shares::main, 2);
-  return SubsetShare{mean[0], mean[1]};
+  const std::vector<double> mean =
+      MeanOf(of_tree, &Shares::main, 2 * subsets.size());
+  std::vector<SubsetShare> shares;
+  shares.reserve(subsets.size());
+  for (std::size_t s = 0; s < subsets.size(); ++s) {
+    shares.push_back({mean[2 * s], mean[2 * s + 1]});
+  }
+  return shares;
 }
 
 std::vector<std::vector<double>> ForestCurves(

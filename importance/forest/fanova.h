@@ -12,17 +12,18 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "importance/forest/tree.h"
 #include "importance/measured_axis.h"
+#include "importance/named_subsets.h"
 
 namespace frostline {
 
 struct Shares {
-  std::vector<double> main;   // by axis
-  std::vector<double> total;  // by axis
-  std::vector<double> pairs;  // by pair, as asked for
-  double unexplained = 0.0;   // by neither main effects nor these pairs
+  std::vector<double> main;          // by axis
+  std::vector<double> total;         // by axis
+  std::vector<double> pairs;         // by pair, as asked for
+  double unexplained = 0.0;          // by neither main effects nor these pairs
+  std::vector<SubsetShare> subsets;  // where they were asked for
 };
 
 // `pair_axes`: pairs i < j of these, which rise, as
@@ -38,16 +39,11 @@ std::vector<double> ForestMainShares(const std::vector<Tree>& trees,
                                      const std::vector<MeasuredAxis>& axes,
                                      int threads = 1);
 
-struct SubsetShare {
-  double together = 0.0;  // with all effects within the subset
-  double beyond = 0.0;    // of all of it, and in no smaller set
-};
-
-// Of any named set of axes (subset_effect.h). REQUEST_INVALID for an axis that
-// there is not, one that is named twice, or more than kMaxSubset of them.
-absl::StatusOr<SubsetShare> ForestSubsetShare(
+// Of any named sets of axes (subset_effect.h), in their order.
+// REQUIRES: CheckSubsets finds nothing wrong with them.
+std::vector<SubsetShare> ForestSubsetShares(
     const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes,
-    const std::vector<std::size_t>& subset, int threads = 1);
+    const NamedSubsets& subsets, int threads = 1);
 
 // For every axis the mean main effect at each of its probes; empty for
 // unordered axes.

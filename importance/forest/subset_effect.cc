@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "importance/forest/subset_effect.h"
 
-#include <bit>
-
+#include "importance/forest/joint_effect.h"
 #include "importance/forest/tree_box.h"
 
 namespace frostline {
@@ -122,26 +121,19 @@ double MeanOf(const Tree& tree, const TreeCells& cells, std::size_t node,
 
 }  // namespace
 
-SubsetVariance SubsetVarianceOf(const Tree& tree,
-                                const std::vector<MeasuredAxis>& axes,
-                                const std::vector<std::size_t>& subset) {
-  SubsetVariance variance;
+SubsetShare SubsetVarianceOf(const Tree& tree,
+                             const std::vector<MeasuredAxis>& axes,
+                             const std::vector<std::size_t>& subset) {
+  SubsetShare variance;
   if (subset.empty()) return variance;
   const TreeCells cells = MakeCells(tree, axes);
   TreeBox box(tree, cells);
   const double mean = MeanOf(tree, cells, 0, box);
-  // An effect is an alternating sum over all sets within its own.
-  for (unsigned part = 1; part < 1u << subset.size(); ++part) {
-    std::vector<bool> is_known(axes.size(), false);
-    for (std::size_t k = 0; k < subset.size(); ++k) {
-      is_known[subset[k]] = (part >> k & 1u) != 0;
-    }
-    variance.together = SharedWalk(tree, cells, mean, is_known).Variance();
-    const auto left_out =
-        subset.size() - static_cast<std::size_t>(std::popcount(part));
-    variance.beyond +=
-        left_out % 2 == 0 ? variance.together : -variance.together;
-  }
+  std::vector<bool> is_known(axes.size(), false);
+  for (const std::size_t axis : subset) is_known[axis] = true;
+  variance.together = SharedWalk(tree, cells, mean, is_known).Variance();
+  variance.beyond = subset.size() == 1 ? variance.together
+                                       : JointVarianceOf(tree, cells, subset);
   return variance;
 }
 

@@ -72,14 +72,15 @@ Weight Weigh(const OutOfBag& forest, const std::vector<double>& targets,
   return weight;
 }
 
-// Of squares about the mean.
-double SquaresOf(const std::vector<double>& targets) {
-  const double n = static_cast<double>(targets.size());
-  double mean = 0.0;
-  for (const double target : targets) mean += target / n;
-  double squares = 0.0;
-  for (const double t : targets) squares += (t - mean) * (t - mean);
-  return squares;
+Mixture WithoutForest(const GroupedRidge& ridge,
+                      const std::vector<double>& missed) {
+  Mixture mixture;
+  mixture.levels_r2 = ridge.R2Of(missed);
+  mixture.r2 = mixture.levels_r2;
+  if (ridge.target_variance() > 0.0) {
+    mixture.missed_variance = (1.0 - mixture.r2) * ridge.target_variance();
+  }
+  return mixture;
 }
 
 // What the forest has of the products of predictions with targets.
@@ -104,14 +105,16 @@ void Append(std::vector<Tree>& trees, Forest forest) {
 
 }  // namespace
 
+Mixture LevelsAlone(const LevelEffects& model) {
+  return WithoutForest(model.ridge(), model.ridge().LeftOutResiduals());
+}
+
 Mixture FitMixture(const Dataset& data, const LevelEffects& model,
                    const MixtureOptions& options) {
-  Mixture mixture;
   const std::vector<double> missed = model.ridge().LeftOutResiduals();
-  mixture.levels_r2 = model.ridge().R2Of(missed);
-  mixture.r2 = mixture.levels_r2;
-  const double whole = SquaresOf(data.targets);
-  if (!(whole > 0.0)) return mixture;
+  Mixture mixture = WithoutForest(model.ridge(), missed);
+  const double variance = model.ridge().target_variance();
+  if (!(variance > 0.0)) return mixture;
   const RowWeights all(data.rows(), 1);
   const int pilots = std::min(options.trees, kPilotTrees);
   OutOfBag seen;
@@ -128,16 +131,15 @@ Mixture FitMixture(const Dataset& data, const LevelEffects& model,
     grow(options.trees - pilots, pilots);
     weight = Weigh(seen, data.targets, missed);
   }
-  const double rows = static_cast<double>(data.rows());
-  mixture.missed_variance = (1.0 - mixture.r2) * whole / rows;
   if (!weight.IsAbove(kClear) || weight.value < kLeastWeight) {
     mixture.trees.clear();
     return mixture;
   }
   mixture.forest_weight = weight.value;
   mixture.weight_deviation = weight.deviation;
-  mixture.r2 += weight.gain / whole;
-  mixture.missed_variance -= weight.gain / rows;
+  const double gain = weight.gain / static_cast<double>(data.rows());
+  mixture.r2 += gain / variance;
+  mixture.missed_variance -= gain;
   mixture.forest_part = ForestPart(seen, data.targets, missed, weight.value);
   return mixture;
 }

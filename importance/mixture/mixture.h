@@ -39,6 +39,9 @@ struct Mixture {
   double forest_part = 0.0;      // of what is predicted; 0 … 1
 };
 
+// Level effects and no forest.
+Mixture LevelsAlone(const LevelEffects& model);
+
 // The weight is 0 unless the forest clearly helps: then a target that level
 // effects describe costs a few trees, and no accuracy. `data` has the trials
 // that `model` was made from.

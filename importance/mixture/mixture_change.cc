@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "importance/mixture/mixture_shares.h"
+#include "importance/mixture/subset_rest.h"
 
 namespace frostline {
 namespace {
@@ -13,15 +14,6 @@ constexpr int kPoints = 512;
 constexpr std::size_t kTreesPerBag = 4;
 // A stream of the seed; the forest has those from 0.
 constexpr std::uint64_t kPointStream = std::uint64_t{3} << 32;
-
-std::uint16_t DrawCode(const FineAxis& axis, Rng& rng) {
-  double place = rng.Uniform();
-  for (std::size_t k = 0; k < axis.size(); ++k) {
-    place -= axis.masses[k];
-    if (place < 0.0) return static_cast<std::uint16_t>(k);
-  }
-  return static_cast<std::uint16_t>(axis.size() - 1);
-}
 
 }  // namespace
 

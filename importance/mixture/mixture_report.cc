@@ -93,14 +93,18 @@ void Widen(Interval& share, const TermEvidence& evidence, double functions,
   share.hi95 = end(share.hi95, 1.96);
 }
 
-// Residuals are smaller than noise is, by what went into the coefficients; in
-// parts of the variance that the shares are of.
-double UnitOfEvidence(const GroupedRidge& ridge, double variance) {
+// Residuals are smaller than noise is, by what went into the coefficients, and
+// than what is missed of trials not seen, by effects that went to other terms;
+// in parts of the variance that the shares are of.
+double UnitOfEvidence(const LevelEffects& model, const MixtureModel& mixture,
+                      double variance) {
+  const GroupedRidge& ridge = model.ridge();
   double squares = 0.0;
   for (const double r : ridge.residuals()) squares += r * r;
   const double n = static_cast<double>(ridge.residuals().size());
   if (!(squares > 0.0) || !(variance > 0.0)) return 0.0;
-  return ridge.noise() * n / squares / variance;
+  const double missed = std::max(ridge.noise(), mixture.MissedByLevels());
+  return missed * n / squares / variance;
 }
 
 std::vector<PairImportance> RankPairs(const LevelEffects& model,
@@ -113,7 +117,7 @@ std::vector<PairImportance> RankPairs(const LevelEffects& model,
       left_out[{one.term[0], one.term[1]}] = one.evidence;
     }
   }
-  const double unit = UnitOfEvidence(model.ridge(), shares.variance);
+  const double unit = UnitOfEvidence(model, mixture, shares.variance);
   std::vector<PairImportance> pairs;
   for (std::size_t p = 0; p < mixture.pairs().size(); ++p) {
     const AxisPair& pair = mixture.pairs()[p];
@@ -139,6 +143,39 @@ std::vector<PairImportance> RankPairs(const LevelEffects& model,
   return pairs;
 }
 
+// Sets of one and two are what the report says of main effects and pairs.
+std::vector<SubsetImportance> DescribeSubsets(const LevelEffects& model,
+                                              const MixtureModel& mixture,
+                                              const MixtureShares& shares,
+                                              const Drawn& drawn,
+                                              const Report& report) {
+  const double unit = UnitOfEvidence(model, mixture, shares.variance);
+  std::vector<SubsetImportance> described(mixture.subsets().size());
+  for (std::size_t s = 0; s < described.size(); ++s) {
+    const std::vector<int>& subset = mixture.subsets()[s];
+    const auto interval = [&](double SubsetShare::* field, bool own) {
+      Interval share =
+          IntervalOf(shares, drawn, [s, field](const MixtureShares& draw) {
+            return draw.subsets[s].*field;
+          });
+      const LeftOutEvidence left_out = LeftOutWithin(model, subset, own);
+      if (left_out.functions > 0.0 && !drawn.empty()) {
+        Widen(share, left_out.evidence, left_out.functions, unit);
+      }
+      return share;
+    };
+    SubsetImportance& one = described[s];
+    one.parameters = subset;
+    one.together = interval(&SubsetShare::together, false);
+    if (subset.size() != 2) {
+      one.beyond = interval(&SubsetShare::beyond, true);
+    } else if (const auto* const pair = FindPair(report.pairs, subset)) {
+      one.beyond = pair->share;
+    }
+  }
+  return described;
+}
+
 }  // namespace
 
 Report MakeMixtureReport(const LevelEffects& model, const MixtureModel& mixture,
@@ -148,7 +185,11 @@ Report MakeMixtureReport(const LevelEffects& model, const MixtureModel& mixture,
   if (options.intervals) drawn = mixture.Draw(kDraws, options.seed);
   Report report;
   report.parameters = DescribeParameters(model, mixture, shares, drawn);
-  if (options.pairs) report.pairs = RankPairs(model, mixture, shares, drawn);
+  if (options.pairs || !mixture.subsets().empty()) {
+    report.pairs = RankPairs(model, mixture, shares, drawn);
+  }
+  report.subsets = DescribeSubsets(model, mixture, shares, drawn, report);
+  if (!options.pairs) report.pairs.clear();
   for (std::size_t g = 0; g < shares.groups.size(); ++g) {
     report.groups.push_back(
         {"", IntervalOf(shares, drawn,

@@ -2,18 +2,11 @@
 #include "importance/mixture/mixture_shares.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 
 namespace frostline {
 namespace {
-
-// What a few trees differ by, for what the forest would with other trials: by
-// this much its intervals hold known cliffs as often as they say.
-constexpr double kBagSpread = 2.0;
-// A stream of the seed of its own.
-constexpr std::uint64_t kDrawStream = std::uint64_t{4} << 32;
 
 bool IsWithin(const EffectTerm& term, const std::vector<int>& group) {
   return std::all_of(term.begin(), term.end(), [&](std::size_t axis) {
@@ -28,11 +21,13 @@ MixtureModel::MixtureModel(const LevelEffects& model,
                            const std::vector<FineAxis>& axes,
                            const Mixture& mixture,
                            std::vector<std::vector<int>> groups,
-                           std::uint64_t seed)
+                           std::uint64_t seed, NamedSubsets subsets,
+                           int threads)
     : model_(model),
       axes_(axes),
       mixture_(mixture),
       groups_(std::move(groups)),
+      subsets_(std::move(subsets)),
       kept_(1.0 - mixture.forest_weight) {
   for (std::size_t t = 0; t < model_.terms().size(); ++t) {
     tables_.push_back(model_.Table(t));
@@ -41,7 +36,9 @@ MixtureModel::MixtureModel(const LevelEffects& model,
     forest_ = FindTreeEffects(axes_, mixture_.trees, true);
   }
   FindPairs();
+  asked_ = FindAsked(model_, pairs_, subsets_);
   FindChange(seed);
+  FindSubsetChanges(seed, threads);
 }
 
 void MixtureModel::FindPairs() {
@@ -112,9 +109,17 @@ MixtureShares MixtureModel::Combine(const EffectShares& levels,
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     shares.groups[g] += std::max(change.rest_groups[g], 0.0);
   }
+  for (std::size_t s = 0; s < asked_.size(); ++s) {
+    shares.subsets.push_back(
+        CombineSubset(asked_[s], levels, change.subsets[s], shares));
+  }
   if (!(shares.variance > 0.0)) {
     shares.unexplained = 1.0;
     return shares;
+  }
+  for (SubsetShare& subset : shares.subsets) {
+    subset.together = std::min(subset.together / shares.variance, 1.0);
+    subset.beyond = std::min(subset.beyond / shares.variance, 1.0);
   }
   for (auto* const list :
        {&shares.main, &shares.total, &shares.pairs, &shares.groups}) {
@@ -128,56 +133,6 @@ MixtureShares MixtureModel::Combine(const EffectShares& levels,
 
 MixtureShares MixtureModel::Shares() const {
   return Combine(SharesOf(model_), change_);
-}
-
-// One possible change: the weight is uncertain, main effects differ as they do
-// between trees, and of what nothing predicts a part may be of many parameters
-// together that so few trials do not show.
-MixtureModel::Change MixtureModel::DrawChange(Rng& rng) const {
-  Change change = change_;
-  const double weight = std::clamp(
-      mixture_.forest_weight + mixture_.weight_deviation * rng.Normal(), 0.0,
-      1.0);
-  const double size = weight / mixture_.forest_weight;
-  const auto& bag = bags_[static_cast<std::size_t>(
-      rng.Below(static_cast<std::uint64_t>(bags_.size())))];
-  for (std::size_t i = 0; i < axes_.size(); ++i) {
-    change.main[i] = size * change.main[i] + kBagSpread * bag[i];
-  }
-  for (double& pair : change.pairs) pair *= size;
-  change.rest *= size;
-  for (double& rest : change.rest_total) rest *= size;
-  for (double& rest : change.rest_groups) rest *= size;
-  return change;
-}
-
-// Of what nothing predicts a part may be of many parameters together, which so
-// few trials do not show; the more is missed, the more of that.
-void MixtureModel::AddMissed(Change& change, Rng& rng) const {
-  if (!(mixture_.missed_variance > 0.0)) return;
-  const double place = rng.Uniform();
-  const double part =
-      bags_.empty() ? std::clamp(2.0 * (1.0 - mixture_.r2), 0.0, 1.0) : 1.0;
-  const double more = place * place * part * mixture_.missed_variance;
-  for (std::size_t i = 0; i < axes_.size(); ++i) {
-    // As far as a forest knows whose they are.
-    change.rest_total[i] +=
-        more * (change_.rest > 0.0 ? change_.rest_total[i] / change_.rest
-                                   : rng.Uniform());
-  }
-  change.rest += more;
-}
-
-std::vector<MixtureShares> MixtureModel::Draw(int count,
-                                              std::uint64_t seed) const {
-  std::vector<MixtureShares> drawn;
-  Rng rng(seed, kDrawStream);
-  for (const EffectShares& one : DrawShares(model_, count, seed)) {
-    Change change = bags_.empty() ? change_ : DrawChange(rng);
-    AddMissed(change, rng);
-    drawn.push_back(Combine(one, change));
-  }
-  return drawn;
 }
 
 std::vector<double> MixtureModel::Curve(std::size_t axis) const {

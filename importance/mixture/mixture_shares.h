@@ -13,35 +13,43 @@
 
 #include "base/rng.h"
 #include "importance/effects/level_effects_shares.h"
+#include "importance/mixture/asked_subsets.h"
 #include "importance/mixture/mixture.h"
 #include "importance/mixture/tree_effects.h"
+#include "importance/named_subsets.h"
 
 namespace frostline {
 
 // Main effects, pairs and unexplained are in parts of one sum: 1.
 struct MixtureShares {
-  std::vector<double> main;    // by axis
-  std::vector<double> total;   // by axis
-  std::vector<double> pairs;   // as MixtureModel::pairs()
-  std::vector<double> groups;  // as given
-  double unexplained = 0.0;    // of three and more parameters
-  double variance = 0.0;       // 0: nothing is explained, shares are 0
+  std::vector<double> main;          // by axis
+  std::vector<double> total;         // by axis
+  std::vector<double> pairs;         // as MixtureModel::pairs()
+  std::vector<double> groups;        // as given
+  std::vector<SubsetShare> subsets;  // as asked for
+  double unexplained = 0.0;          // of three and more parameters
+  double variance = 0.0;             // 0: nothing is explained, shares are 0
 };
 
 class MixtureModel {
  public:
   // Keeps references. `groups` are sets of axes whose effects among themselves
-  // are to be added up.
+  // are to be added up; `subsets` are asked for by name.
   MixtureModel(const LevelEffects& model, const std::vector<FineAxis>& axes,
                const Mixture& mixture, std::vector<std::vector<int>> groups,
-               std::uint64_t seed);
+               std::uint64_t seed, NamedSubsets subsets = {}, int threads = 1);
 
   const std::vector<FineAxis>& axes() const { return axes_; }
   // Of those that level effects looked at and those that trees split on.
   const std::vector<AxisPair>& pairs() const { return pairs_; }
   MixtureShares Shares() const;
+  const NamedSubsets& subsets() const { return subsets_; }
   // Draws of level effects (DrawShares) with draws of what the forest adds.
   std::vector<MixtureShares> Draw(int count, std::uint64_t seed) const;
+  // Of the targets, of trials that level effects have not seen.
+  double MissedByLevels() const {
+    return (1.0 - mixture_.levels_r2) * model_.ridge().target_variance();
+  }
   // The main effect at each code of a fine axis; lower is better.
   std::vector<double> Curve(std::size_t axis) const;
 
@@ -51,8 +59,9 @@ class MixtureModel {
     std::vector<double> main;
     std::vector<double> pairs;
     double rest = 0.0;
-    std::vector<double> rest_total;   // by axis
-    std::vector<double> rest_groups;  // by group
+    std::vector<double> rest_total;    // by axis
+    std::vector<double> rest_groups;   // by group
+    std::vector<SubsetShare> subsets;  // of three and more axes
   };
 
   struct Rest {
@@ -64,17 +73,26 @@ class MixtureModel {
   void FindChange(std::uint64_t seed);
   void FindRest(std::uint64_t seed);
   Change DrawChange(Rng& rng) const;
-  void AddMissed(Change& change, Rng& rng) const;
+  void AddMissed(Change& change, Rng& rng, Rng& subset_rng) const;
   double MainChange(std::size_t axis, const std::vector<double>& forest) const;
   double PairChange(std::size_t pair) const;
   Rest RestAt(const FinePoint& point) const;
+  void FindSubsetChanges(std::uint64_t seed, int threads);
+  SubsetShare SubsetChange(const AskedSubset& asked, std::uint64_t seed) const;
+  SubsetShare CombineSubset(const AskedSubset& asked,
+                            const EffectShares& levels,
+                            const SubsetShare& change,
+                            const MixtureShares& shares) const;
+  void AddMissedToSets(double more, Change& change, Rng& rng) const;
   MixtureShares Combine(const EffectShares& levels, const Change& change) const;
 
   const LevelEffects& model_;
   const std::vector<FineAxis>& axes_;
   const Mixture& mixture_;
   std::vector<std::vector<int>> groups_;
-  double kept_ = 1.0;  // of level effects
+  NamedSubsets subsets_;
+  std::vector<AskedSubset> asked_;  // by subset
+  double kept_ = 1.0;               // of level effects
   std::vector<AxisPair> pairs_;
   std::vector<std::size_t> term_of_pair_;    // of the model; its size: none
   std::vector<std::size_t> term_of_axis_;    // likewise

@@ -79,6 +79,8 @@ std::vector<double> DensityOnGrid(const std::vector<double>& counts) {
   // All kernels are one, moved: what it has beyond each distance, and between
   // two of them, is found once.
   std::vector<double> tail, mass;
+  tail.reserve(density.size() + 1);
+  mass.reserve(density.size());
   for (std::size_t away = 0; away <= density.size(); ++away) {
     tail.push_back(TailOf(static_cast<double>(away) - 0.5, width));
     if (away > 0) mass.push_back(tail[away - 1] - tail[away]);

@@ -3,8 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
+
+#include "importance/parallel.h"
 
 namespace frostline {
+namespace {
+
+// Values of a point that lie in one line of a processor's memory: they are
+// taken from it together.
+constexpr std::size_t kNeighbours = 8;
+
+}  // namespace
 
 CountedTrials BestTrials(const std::vector<double>& losses, double quantile,
                          const PedAnovaOptions& options,
@@ -28,20 +39,28 @@ CountedTrials BestTrials(const std::vector<double>& losses, double quantile,
 
 std::vector<PedAxis> MakePedAxes(const Space& space,
                                  const std::vector<const Point*>& points,
-                                 const PedAnovaOptions& options) {
-  // A point lies in one piece: every point is visited once.
-  std::vector<std::vector<double>> columns(space.parameters().size(),
-                                           std::vector<double>(points.size()));
-  for (std::size_t t = 0; t < points.size(); ++t) {
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      columns[i][t] = (*points[t])[i];
+                                 const PedAnovaOptions& options, int threads) {
+  const std::size_t count = space.parameters().size();
+  std::vector<std::optional<PedAxis>> made(count);
+  const std::size_t blocks = (count + kNeighbours - 1) / kNeighbours;
+  ParallelFor(threads, blocks, [&](std::size_t block) {
+    const std::size_t begin = block * kNeighbours;
+    const std::size_t end = std::min(begin + kNeighbours, count);
+    std::vector<std::vector<double>> columns(
+        end - begin, std::vector<double>(points.size()));
+    for (std::size_t t = 0; t < points.size(); ++t) {
+      for (std::size_t i = begin; i < end; ++i) {
+        columns[i - begin][t] = (*points[t])[i];
+      }
     }
-  }
+    for (std::size_t i = begin; i < end; ++i) {
+      made[i].emplace(space.parameters()[i].domain, columns[i - begin],
+                      options);
+    }
+  });
   std::vector<PedAxis> axes;
-  axes.reserve(columns.size());
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    axes.emplace_back(space.parameters()[i].domain, columns[i], options);
-  }
+  axes.reserve(count);
+  for (std::optional<PedAxis>& axis : made) axes.push_back(*std::move(axis));
   return axes;
 }
 

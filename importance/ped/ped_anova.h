@@ -24,11 +24,12 @@ CountedTrials BestTrials(const std::vector<double>& losses, double quantile,
                          const PedAnovaOptions& options,
                          const CountedTrials& among);
 
-// One axis for each parameter: made once for any number of regions. The points
-// are in the space.
+// One axis for each parameter: made once for any number of regions, and the
+// same for any number of threads. The points are in the space.
 std::vector<PedAxis> MakePedAxes(const Space& space,
                                  const std::vector<const Point*>& points,
-                                 const PedAnovaOptions& options);
+                                 const PedAnovaOptions& options,
+                                 int threads = 1);
 
 // By parameter, not normalised: 0 for fixed ones, and for all where the trials
 // of the region are at one point.

@@ -11,6 +11,7 @@
 #include "base/plain/statistics.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
+#include "importance/parallel.h"
 #include "importance/ped/ped_anova.h"
 #include "importance/plain_report.h"
 
@@ -77,11 +78,12 @@ CountedTrials DrawTrials(std::size_t count, Rng& rng) {
 // region, as many, are called good.
 std::vector<double> ChanceImportances(const std::vector<PedAxis>& axes,
                                       CountedTrials region, std::size_t good,
-                                      std::uint64_t seed) {
+                                      const EvaluateOptions& options) {
   const CountedTrials all = region;
   std::vector<CountedTrials> draws;
+  draws.reserve(kShuffles);
   for (std::uint64_t s = 0; s < kShuffles; ++s) {
-    Rng rng(seed, kShuffleStream + s);
+    Rng rng(options.seed, kShuffleStream + s);
     for (std::size_t i = 0; i < good; ++i) {
       const auto other =
           i + static_cast<std::size_t>(rng.Below(region.size() - i));
@@ -90,11 +92,11 @@ std::vector<double> ChanceImportances(const std::vector<PedAxis>& axes,
     draws.emplace_back(region.begin(),
                        region.begin() + static_cast<std::ptrdiff_t>(good));
   }
-  std::vector<double> most;
-  for (const PedAxis& axis : axes) {
-    const std::vector<double> chance = axis.Importances(all, draws);
-    most.push_back(*std::max_element(chance.begin(), chance.end()));
-  }
+  std::vector<double> most(axes.size(), 0.0);
+  ParallelFor(options.threads, axes.size(), [&](std::size_t i) {
+    const std::vector<double> chance = axes[i].Importances(all, draws);
+    most[i] = *std::max_element(chance.begin(), chance.end());
+  });
   return most;
 }
 
@@ -121,16 +123,17 @@ PlainShares FindShares(const Comparison& all, const std::vector<double>& losses,
       PedImportances(all.axes, all.region, all.good);
   PlainShares shares;
   shares.shares = Normalized(found);
-  for (int b = 0; b < options.bootstraps; ++b) {
-    Rng rng(options.seed, kDrawStream + static_cast<std::uint64_t>(b));
+  shares.replicates.resize(static_cast<std::size_t>(options.bootstraps));
+  ParallelFor(options.threads, shares.replicates.size(), [&](std::size_t b) {
+    Rng rng(options.seed, kDrawStream + b);
     const CountedTrials drawn = DrawTrials(losses.size(), rng);
-    shares.replicates.push_back(Normalized(PedImportances(
+    shares.replicates[b] = Normalized(PedImportances(
         all.axes, BestTrials(losses, options.top_quantile, how, drawn),
-        BestTrials(losses, how.target_quantile, how, drawn))));
-  }
+        BestTrials(losses, how.target_quantile, how, drawn)));
+  });
   const double sum = std::accumulate(found.begin(), found.end(), 0.0);
   shares.chance =
-      ChanceImportances(all.axes, all.region, all.good.size(), options.seed);
+      ChanceImportances(all.axes, all.region, all.good.size(), options);
   for (double& chance : shares.chance) chance /= sum > 0.0 ? sum : 1.0;
   return shares;
 }
@@ -163,12 +166,13 @@ absl::StatusOr<Report> EvaluatePedAnova(const Space& space,
   const PedAnovaOptions& how = options.ped_anova;
   const std::vector<double>& losses = selection.losses;
   CountedTrials trials;
+  trials.reserve(losses.size());
   for (std::uint32_t t = 0; t < losses.size(); ++t) trials.emplace_back(t, 1);
   Comparison all;
   all.region = BestTrials(losses, options.top_quantile, how, trials);
   all.good = BestTrials(losses, how.target_quantile, how, trials);
   RETURN_IF_ERROR(CheckSets(all.region, all.good));
-  all.axes = MakePedAxes(space, selection.points, how);
+  all.axes = MakePedAxes(space, selection.points, how, options.threads);
   Report report = MakePlainReport(FindShares(all, losses, options));
   AddDirections(all, report);
   report.trials_used = static_cast<std::int64_t>(all.region.size());

@@ -85,9 +85,10 @@ std::uint16_t PedGrid::PlaceOf(double value) const {
         std::lower_bound(places_.begin(), places_.end() - 1, at - half);
     return static_cast<std::uint16_t>(found - places_.begin());
   }
-  const double place = std::ceil((at / 2.0 - low_ / 2.0) / half_step_ - 0.5);
-  return static_cast<std::uint16_t>(
-      std::clamp(place, 0.0, static_cast<double>(size_ - 1)));
+  const double place = std::clamp((at / 2.0 - low_ / 2.0) / half_step_ - 0.5,
+                                  0.0, static_cast<double>(size_ - 1));
+  const auto below = static_cast<std::uint16_t>(place);
+  return static_cast<std::uint16_t>(below < place ? below + 1 : below);
 }
 
 }  // namespace frostline

@@ -92,6 +92,7 @@ std::vector<Interval> CostsOfFreezing(const Space& space,
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   const std::size_t count = space.modules().size();
   std::vector<Interval> costs;
+  costs.reserve(count);
   for (std::size_t m = 0; m < count; ++m) {
     const bool is_frozen = search.choices().IsFrozen(m, choice);
     Demands demands(count, Demand::kAny);

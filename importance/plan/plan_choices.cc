@@ -9,7 +9,9 @@ namespace frostline {
 
 PlanChoices::PlanChoices(const Space& space, const FittedLevels& fitted)
     : space_(space), fitted_(fitted), has_conditions_(space.HasConditions()) {
+  favourites_.reserve(space.parameters().size());
   for (std::size_t i = 0; i < space.parameters().size(); ++i) {
+    if (fitted.surface().Depends(i)) deciding_.push_back(i);
     double lowest = 0.0;
     std::optional<std::size_t> best;
     const std::vector<AxisValue>& values = fitted.values(i);
@@ -27,6 +29,7 @@ PlanChoices::PlanChoices(const Space& space, const FittedLevels& fitted)
 
 Point PlanChoices::PointOf(const PlanChoice& choice) const {
   Point point;
+  point.reserve(choice.size());
   for (std::size_t i = 0; i < choice.size(); ++i) {
     point.push_back(fitted_.values(i)[choice[i]].value);
   }
@@ -35,6 +38,7 @@ Point PlanChoices::PointOf(const PlanChoice& choice) const {
 
 EffectCells PlanChoices::CellsOf(const PlanChoice& choice) const {
   EffectCells cells;
+  cells.reserve(choice.size());
   for (std::size_t i = 0; i < choice.size(); ++i) {
     cells.push_back(fitted_.values(i)[choice[i]].cell);
   }
@@ -46,11 +50,17 @@ bool PlanChoices::IsFrozen(std::size_t module, const PlanChoice& choice) const {
 }
 
 double PlanChoices::Loss(const PlanChoice& choice) const {
-  return fitted_.surface().Mean(CellsOf(choice));
+  // A search asks this most, and of hundreds of parameters few have an effect.
+  EffectCells cells(choice.size(), 0);
+  for (const std::size_t i : deciding_) {
+    cells[i] = fitted_.values(i)[choice[i]].cell;
+  }
+  return fitted_.surface().Mean(cells);
 }
 
 PlanChoice PlanChoices::OfTrial(std::size_t row) const {
   PlanChoice choice;
+  choice.reserve(favourites_.size());
   for (std::size_t i = 0; i < favourites_.size(); ++i) {
     choice.push_back(fitted_.value_of_row(i)[row]);
   }

@@ -47,6 +47,7 @@ class PlanChoices {
   const Space& space_;
   const FittedLevels& fitted_;
   bool has_conditions_;
+  std::vector<std::size_t> deciding_;  // parameters with an effect
   PlanChoice favourites_;
 };
 

@@ -84,6 +84,7 @@ std::vector<std::int64_t> NearestTrials(const FittedLevels& fitted,
   const EffectShares shares = SharesOf(fitted.model());
   // Distance, loss, number: near ones first, of those the best first.
   std::vector<std::tuple<double, double, std::int64_t>> order;
+  order.reserve(fitted.trials().size());
   for (std::size_t row = 0; row < fitted.trials().size(); ++row) {
     double distance = 0.0;
     for (std::size_t i = 0; i < choice.size(); ++i) {
@@ -103,6 +104,7 @@ std::vector<std::int64_t> NearestTrials(const FittedLevels& fitted,
            std::tie(std::get<1>(b), std::get<2>(b));
   });
   std::vector<std::int64_t> numbers;
+  numbers.reserve(order.size());
   for (const auto& [distance, loss, number] : order) numbers.push_back(number);
   return numbers;
 }

@@ -75,6 +75,7 @@ std::vector<PlanChoice> PlanSearch::Starts() const {
   std::vector<PlanChoice> starts = {
       choices_.With(choices_.favourites(), {}, {})};
   std::vector<std::pair<double, std::size_t>> order;
+  order.reserve(fitted_.trials().size());
   for (std::size_t row = 0; row < fitted_.trials().size(); ++row) {
     order.emplace_back(choices_.Loss(choices_.OfTrial(row)), row);
   }

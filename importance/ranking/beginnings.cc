@@ -57,6 +57,7 @@ std::vector<std::size_t> BeginningSizes(std::size_t trials, int points) {
 std::vector<double> MainShares(
     const std::vector<ParameterImportance>& parameters) {
   std::vector<double> shares;
+  shares.reserve(parameters.size());
   for (const ParameterImportance& one : parameters) {
     shares.push_back(one.main.value);
   }

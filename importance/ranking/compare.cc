@@ -10,9 +10,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/plain/statistics.h"
 #include "importance/ranking/compare_sentence.h"
 #include "importance/ranking/rank_agreement.h"
+#include "importance/statistics.h"
 
 namespace frostline {
 namespace {
@@ -57,6 +57,7 @@ SharedParameters FindShared(const Space& first, const Space& second,
 std::vector<double> InParts(const std::vector<double>& shares,
                             const std::vector<std::size_t>& which) {
   std::vector<double> parts;
+  parts.reserve(which.size());
   double sum = 0.0;
   for (const std::size_t i : which) {
     parts.push_back(shares[i]);
@@ -69,29 +70,22 @@ std::vector<double> InParts(const std::vector<double>& shares,
 StudyShares SharesOf(const Report& report,
                      const std::vector<std::size_t>& which) {
   std::vector<double> main;
+  main.reserve(report.parameters.size());
   for (const ParameterImportance& one : report.parameters) {
     main.push_back(one.main.value);
   }
   StudyShares shares;
   shares.values = InParts(main, which);
+  shares.draws.reserve(report.main_draws.size());
   for (const std::vector<double>& draw : report.main_draws) {
     shares.draws.push_back(InParts(draw, which));
   }
   return shares;
 }
 
-// Ends as they are drawn, but never short of the value.
-Interval IntervalOf(double value, std::vector<double> draws) {
-  if (draws.empty()) return {value, value, value, value, value};
-  std::sort(draws.begin(), draws.end());
-  return {value, std::min(Quantile(draws, 0.1), value),
-          std::max(Quantile(draws, 0.9), value),
-          std::min(Quantile(draws, 0.025), value),
-          std::max(Quantile(draws, 0.975), value)};
-}
-
 std::vector<double> DrawsOf(const StudyShares& shares, std::size_t parameter) {
   std::vector<double> draws;
+  draws.reserve(shares.draws.size());
   for (const std::vector<double>& draw : shares.draws) {
     draws.push_back(draw[parameter]);
   }
@@ -120,8 +114,8 @@ ParameterShift ShiftOf(const StudyShares& first, const StudyShares& second,
   const std::vector<double> in_second = DrawsOf(second, parameter);
   ParameterShift shift;
   shift.parameter = name;
-  shift.first = IntervalOf(first.values[parameter], in_first);
-  shift.second = IntervalOf(second.values[parameter], in_second);
+  shift.first = IntervalOfDraws(first.values[parameter], in_first);
+  shift.second = IntervalOfDraws(second.values[parameter], in_second);
   shift.distinguishable =
       !in_first.empty() && !in_second.empty() &&
       IsClearOfChance(shift.first.value - shift.second.value,
@@ -135,11 +129,13 @@ ParameterShift ShiftOf(const StudyShares& first, const StudyShares& second,
 Interval AgreementOf(const StudyShares& first, const StudyShares& second) {
   std::vector<double> draws;
   const std::size_t count = std::min(first.draws.size(), second.draws.size());
+  draws.reserve(count);
   for (std::size_t k = 0; k < count; ++k) {
     draws.push_back(
         KendallTau(first.draws[k], second.draws[(k + count / 2) % count]));
   }
-  return IntervalOf(KendallTau(first.values, second.values), std::move(draws));
+  return IntervalOfDraws(KendallTau(first.values, second.values),
+                         std::move(draws));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "importance/ranking/rank_agreement.h"
 #include "importance/ranking/stability_verdict.h"
 #include "importance/selection.h"
+#include "importance/statistics.h"
 #include "study/domain.h"
 
 namespace frostline {
@@ -20,13 +21,6 @@ namespace {
 
 constexpr int kUsualPoints = 20;
 constexpr std::size_t kLeastHalvings = 4;
-
-// Student's quantile from the normal's (Abramowitz and Stegun, 26.7.5).
-double StudentQuantile(double z, double freedom) {
-  const double z3 = z * z * z, z5 = z3 * z * z;
-  return z + (z3 + z) / (4.0 * freedom) +
-         (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * freedom * freedom);
-}
 
 // Where one more halving would lie.
 Interval HalfTau(const std::vector<Halving>& halvings) {
@@ -103,6 +97,7 @@ absl::StatusOr<Stability> EvaluateStability(
                    FindUsableTrials(space, objectives, history, options));
   EvaluateOptions without_pairs = options;
   without_pairs.pairs = false;
+  without_pairs.subsets.clear();
   absl::StatusOr<Report> report =
       Evaluate(space, objectives, history, without_pairs);
   if (HasErrorId(report.status(), ErrorId::kTrialsTooFew)) {

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "importance/named_subsets.h"
 #include "importance/ranking/stability.h"
 #include "server/limits.h"
 #include "server/rpc/field_checks.h"
@@ -25,6 +26,12 @@ absl::Status CheckOptions(const v1::ImportanceOptions& options) {
                              std::numeric_limits<std::int64_t>::max(),
                              "options.at_step"));
   RETURN_IF_ERROR(CheckPage(0, "", options.filter()));
+  RETURN_IF_ERROR(
+      CheckCount(options.subsets_size(), kMaxSubsets, "options.subsets"));
+  for (const v1::ParameterSubset& subset : options.subsets()) {
+    RETURN_IF_ERROR(
+        CheckCount(subset.parameters_size(), kMaxSubset, "options.subsets"));
+  }
   return CheckCount(options.parameters_size(), kMaxParameters,
                     "options.parameters");
 }

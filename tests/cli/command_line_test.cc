@@ -72,6 +72,8 @@ TEST(CommandLine, RefusesWrongUseWithCode2) {
                                       "importance x --at-step 0",
                                       "importance x --format pdf",
                                       "importance x --json --format csv",
+                                      "importance x --subset a,,b",
+                                      "importance x --subset ,",
                                       "plan",
                                       "plan x --tolerance -1",
                                       "plan x --format svg",

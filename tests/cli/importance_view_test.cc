@@ -50,6 +50,9 @@ v1::ImportanceReport ExampleReport() {
     pairs { first: 'embeddings' second: 'head'
       share { value: 0.01 lo80: 0.0 hi80: 0.02 } }
     total_pairs: 3
+    subsets { parameters: 'head' parameters: 'layer.11.attention'
+      together { value: 0.66 lo80: 0.5 hi80: 0.7 lo95: 0.4 hi95: 0.8 }
+      beyond { value: 0.05 lo80: 0.01 hi80: 0.1 } }
     groups { group: 'lower' share { value: 0.25 lo80: 0.2 hi80: 0.3 } }
     unexplained { value: 0.1 } out_of_bag_r2: 0.8 noise_share: 0.12
     estimator_weights { key: 'forest' value: 0.1 }
@@ -117,6 +120,19 @@ TEST(ImportanceView, SaysHowManyPairsThereAre) {
   EXPECT_THAT(RenderGroups({}, 80), HasSubstr("no groups"));
 }
 
+TEST(ImportanceView, ShowsNamedSets) {
+  const std::string text = RenderSubsets(ExampleReport(), 80);
+  EXPECT_THAT(text, HasSubstr("  66.0 %  50.0 – 70.0 %   5.0 %   1.0 – 10.0 %  "
+                              "head, layer.11.attention"));
+  EXPECT_LE(WidestLine(text), 80);
+  EXPECT_EQ(SubsetsCsv(ExampleReport()),
+            "subset,together,together_lo80,together_hi80,together_lo95,"
+            "together_hi95,beyond,beyond_lo80,beyond_hi80,beyond_lo95,"
+            "beyond_hi95\r\n"
+            "\"head,layer.11.attention\",0.66,0.5,0.7,0.4,0.8,0.05,0.01,0.1,"
+            "0,0\r\n");
+}
+
 TEST(ImportanceView, BreaksLongSentences) {
   v1::ImportanceReport report = ExampleReport();
   std::string sentence;
@@ -132,8 +148,10 @@ TEST(ImportanceView, LetsNoControlCharacterThrough) {
   report.mutable_options()->set_filter(kEvil);
   report.mutable_parameters(0)->set_parameter(kEvil);
   report.mutable_pairs(0)->set_first(kEvil);
+  report.mutable_subsets(0)->set_parameters(0, kEvil);
   report.add_warnings()->set_sentence(kEvil);
-  const std::string text = RenderImportance(report, 0) + RenderPairs(report, 0);
+  const std::string text = RenderImportance(report, 0) +
+                           RenderPairs(report, 0) + RenderSubsets(report, 0);
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 

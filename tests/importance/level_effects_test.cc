@@ -180,7 +180,8 @@ TEST(LevelEffects, ALevelNeverTriedIsGuessedAndMakesTheSharesUnsure) {
   const auto spread = [&space](const Trials& trials) {
     const LevelEffects model = ModelOf(space, trials.points, trials.targets);
     std::vector<double> drawn;
-    for (const EffectShares& one : DrawShares(model, 200, 1)) {
+    for (const EffectShares& one :
+         DrawShares(model, model.ridge().LeftOutR2(), 200, 1)) {
       drawn.push_back(one.main[0]);
     }
     std::sort(drawn.begin(), drawn.end());
@@ -201,7 +202,7 @@ TEST(LevelEffects, OneTrialOrAConstantTargetExplainsNothing) {
   const LevelEffects model = ModelOf(space, flat.points, flat.targets);
   EXPECT_EQ(SharesOf(model).main, std::vector<double>(3, 0.0));
   EXPECT_TRUE(std::isnan(model.ridge().LeftOutR2()));
-  for (const EffectShares& draw : DrawShares(model, 5, 1)) {
+  for (const EffectShares& draw : DrawShares(model, 0.0, 5, 1)) {
     EXPECT_EQ(draw.variance, 0.0);
   }
 }
@@ -223,7 +224,8 @@ TEST(LevelEffects, DrawsAreTheSameForTheSameSeedAndHoldTheTruth) {
   const LevelEffects model = ModelOf(space, trials.points, trials.targets);
   const auto mains = [&model](std::uint64_t seed) {
     std::vector<double> drawn;
-    for (const EffectShares& one : DrawShares(model, 200, seed)) {
+    for (const EffectShares& one :
+         DrawShares(model, model.ridge().LeftOutR2(), 200, seed)) {
       drawn.push_back(one.main[0]);
     }
     return drawn;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "importance/mixture/mixture.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -235,6 +236,31 @@ TEST(Mixture, WhatTheForestExplainsIsNoNoise) {
       Evaluate(space, loss, UniformTrials(space, 300, Corner), options));
   EXPECT_NEAR(report.noise_share, 1.0 - report.out_of_bag_r2, 0.02);
   EXPECT_LT(report.noise_share, 0.02);
+}
+
+// Something happens only where all six are above their lowest: level effects of
+// pairs and triples miss most of it, and would call that noise.
+TEST(Mixture, NoiseIsWhatIsLeftWhereTheForestCarries) {
+  const Space space = LevelSpace(6, 4);
+  EvaluateOptions options;
+  options.bootstraps = 0;
+  const std::vector<Objective> loss = {{"loss", Direction::kMinimize}};
+  const double share = std::pow(0.75, 6);
+  const double noise = 0.01 / (share * (1.0 - share) + 0.01);
+  for (const auto& [trials, seed] : {std::pair(300, 1), std::pair(600, 2)}) {
+    const History history = UniformTrials(
+        space, trials,
+        [](const Point& p, Rng& rng) {
+          const double lowest = *std::min_element(p.begin(), p.end());
+          return (lowest > 0.0 ? 1.0 : 0.0) + 0.1 * rng.Normal();
+        },
+        static_cast<std::uint64_t>(seed));
+    ASSERT_OK_AND_ASSIGN(const Report report,
+                         Evaluate(space, loss, history, options));
+    EXPECT_EQ(report.carried_by.back().first, "forest");
+    EXPECT_GT(report.carried_by.back().second, 0.8);
+    EXPECT_NEAR(report.noise_share, noise, 0.05);
+  }
 }
 
 TEST(Mixture, IntervalsHoldTheTruthAsOftenAsTheySay) {

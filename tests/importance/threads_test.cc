@@ -134,12 +134,16 @@ TEST(Threads, EveryNumberOfAForestIsTheSameToTheBit) {
       add(curve);
     }
     add(ChanceMainShares(data, 5, threads));
-    for (const Shares& one : Replicate(data, 10, 5, {0, 2}, threads)) {
+    for (const Shares& one :
+         Replicate(data, 10, 5, {0, 2}, threads, {{0, 1}})) {
       add(NumbersOf(one));
+      add({one.subsets[0].together, one.subsets[0].beyond});
     }
-    const SubsetShare subset =
-        *ForestSubsetShare(forest.trees, data.axes, {0, 2, 3}, threads);
-    add({subset.together, subset.beyond, OutOfBagR2(data, forest, threads)});
+    for (const SubsetShare& subset : ForestSubsetShares(
+             forest.trees, data.axes, {{0, 2, 3}, {1, 0}}, threads)) {
+      add({subset.together, subset.beyond});
+    }
+    add({OutOfBagR2(data, forest, threads)});
     return all;
   };
   const std::vector<double> alone = numbers(1);

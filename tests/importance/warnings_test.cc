@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "importance/evaluator.h"
+#include "sampler/factory.h"
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 
@@ -51,12 +52,12 @@ TEST(Warnings, FewTrialsAreSaidToBeFew) {
 
 TEST(Warnings, TrialsThatCrowdAreSaidToBeAdaptive) {
   const Space space = LevelSpace(3, 7);
-  History history = UniformTrials(space, 100, Noise);
-  for (int i = 100; i < 200; ++i) {
-    Observation trial = history.trials()[static_cast<std::size_t>(i - 100)];
-    trial.number = i;
-    trial.point[1] = 5.0;
-    history.Put(trial);
+  History history;
+  for (int i = 0; i < 200; ++i) {  // 10 of each level, 130 more of level 5
+    const double level = i < 70 ? i % 7 : 5.0;
+    history.Put(Succeeded(
+        i, {static_cast<double>(i % 7), level, static_cast<double>(i / 7 % 7)},
+        i % 7));
   }
   EvaluateOptions options;
   options.bootstraps = 0;
@@ -65,7 +66,40 @@ TEST(Warnings, TrialsThatCrowdAreSaidToBeAdaptive) {
   ASSERT_EQ(report.warnings.size(), 1u);
   EXPECT_EQ(report.warnings[0].code, "ADAPTIVE_SAMPLING");
   EXPECT_THAT(report.warnings[0].parameters, testing::ElementsAre(1));
-  EXPECT_THAT(report.warnings[0].sentence, testing::HasSubstr("layer.1"));
+  // 49 / (6 / 10 + 1 / 140), by Kish's formula.
+  EXPECT_THAT(report.warnings[0].sentence,
+              testing::HasSubstr("of all values of layer.1 these 200 tell as "
+                                 "much as about 81 even ones"));
+}
+
+// As the sampler proposes them to make the sum of all rates small.
+History TrialsOf(const std::string& name, const Space& space, int trials) {
+  const auto sampler = MakeSampler({.name = name, .options = {}}, space, kLoss);
+  EXPECT_OK(sampler);
+  History history;
+  for (int i = 0; i < trials; ++i) {
+    Rng rng(7, static_cast<std::uint64_t>(i));
+    auto point = (*sampler)->Propose(history, i, rng);
+    EXPECT_OK(point);
+    double loss = rng.Normal();
+    for (const double level : *point) loss += level;
+    history.Put(Succeeded(i, *std::move(point), loss));
+  }
+  return history;
+}
+
+TEST(Warnings, TrialsOfASearchAreSaidToBeAdaptive) {
+  const Space space = LevelSpace(7, 7);
+  for (const std::string sampler : {"tpe", "levels-gp"}) {
+    EXPECT_THAT(CodesOf(space, TrialsOf(sampler, space, 100)),
+                testing::Contains("ADAPTIVE_SAMPLING"))
+        << sampler;
+  }
+}
+
+TEST(Warnings, TrialsSpreadByASequenceAreNot) {
+  const Space space = LevelSpace(7, 7);
+  EXPECT_THAT(CodesOf(space, TrialsOf("qmc", space, 100)), testing::IsEmpty());
 }
 
 TEST(Warnings, ALevelNoTrialHasIsNamed) {

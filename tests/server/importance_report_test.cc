@@ -109,6 +109,56 @@ TEST_F(ImportanceReportTest, ShowsTheNamedParametersOfTheSameNumbers) {
   EXPECT_THAT(DetailOf(unknown.status())->fix, HasSubstr("head"));
 }
 
+void AddSubset(v1::GetReportRequest& request,
+               const std::vector<std::string>& names) {
+  v1::ParameterSubset* const subset = request.mutable_options()->add_subsets();
+  for (const std::string& name : names) subset->add_parameters(name);
+}
+
+TEST_F(ImportanceReportTest, AnswersForNamedSetsOfParameters) {
+  v1::GetReportRequest request = ReportRequest();
+  AddSubset(request, {"head", "layer.1"});
+  AddSubset(request, {"layer.0", "head", "layer.1"});
+  AddSubset(request, {"layer.1"});
+  ASSERT_OK_AND_ASSIGN(const auto report, Ask(request));
+  ASSERT_EQ(report.subsets_size(), 3);
+  EXPECT_THAT(report.subsets(0).parameters(), ElementsAre("head", "layer.1"));
+  EXPECT_GT(report.subsets(0).together().value(), 0.9);
+  EXPECT_NEAR(report.subsets(1).together().value(), 1.0, 1e-9);
+  EXPECT_EQ(report.subsets(2).together().DebugString(),
+            report.parameters(1).main().DebugString());
+  EXPECT_EQ(report.options().subsets_size(), 3);
+  // Other sets are another question, also where others are shown.
+  v1::GetReportRequest other = ReportRequest();
+  AddSubset(other, {"layer.0"});
+  other.mutable_options()->add_parameters("head");
+  ASSERT_OK_AND_ASSIGN(const auto little, Ask(other));
+  ASSERT_EQ(little.subsets_size(), 1);
+  EXPECT_LT(little.subsets(0).together().value(), 0.1);
+  ASSERT_OK_AND_ASSIGN(const auto none, Ask(ReportRequest()));
+  EXPECT_EQ(none.subsets_size(), 0);
+}
+
+TEST_F(ImportanceReportTest, RefusesSetsThatAreNone) {
+  using Sets = std::vector<std::vector<std::string>>;
+  const std::pair<const char*, Sets> mistakes[] = {
+      {"options.subsets[1]", {{"head"}, {"head", "layer.9"}}},
+      {"options.subsets[0]", {{"head", "layer.0", "head"}}},
+      {"options.subsets[0]", {{}}},
+      {"options.subsets", Sets(65, {"head"})},
+  };
+  for (const auto& [field, sets] : mistakes) {
+    v1::GetReportRequest request = ReportRequest();
+    for (const auto& names : sets) AddSubset(request, names);
+    EXPECT_THAT(Ask(request), FailsAt(ErrorId::kRequestInvalid, field));
+  }
+  v1::GetReportRequest request = ReportRequest();
+  AddSubset(request, {"head", "layer.0"});
+  request.mutable_options()->set_evaluator("mdi");
+  EXPECT_THAT(Ask(request),
+              FailsAt(ErrorId::kRequestInvalid, "options.subsets"));
+}
+
 TEST_F(ImportanceReportTest, LeavesOutWhatIsNotAskedFor) {
   v1::GetReportRequest request = ReportRequest();
   request.mutable_options()->set_without_intervals(true);

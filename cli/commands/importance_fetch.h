@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: importance_fetch.h
+//
+// The calls of `importance`, each one message for one set of options.
+#ifndef FROSTLINE_CLI_COMMANDS_IMPORTANCE_FETCH_H_
+#define FROSTLINE_CLI_COMMANDS_IMPORTANCE_FETCH_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "cli/client.h"
+#include "frostline/v1/importance_service.grpc.pb.h"
+
+namespace frostline {
+
+// What a call asks, of which study.
+struct Asked {
+  Client* client = nullptr;
+  std::string study;
+  v1::ImportanceOptions options;
+  int width = 0;
+};
+
+template <typename Request, typename Reply>
+absl::StatusOr<Reply> Fetch(const Asked& asked,
+                            grpc::Status (v1::ImportanceService::Stub::*method)(
+                                grpc::ClientContext*, const Request&, Reply*)) {
+  Request request;
+  request.set_study(asked.study);
+  *request.mutable_options() = asked.options;
+  return asked.client->Call(method, request);
+}
+
+// Of the first two parameters of the options.
+absl::StatusOr<v1::PairMarginal> FetchTable(const Asked& asked);
+
+// All pages.
+absl::StatusOr<v1::ListPairsReply> FetchPairs(const Asked& asked);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_COMMANDS_IMPORTANCE_FETCH_H_

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: candidate_terms.h
+//
+// The pairs and triples that level effects look for.
+#ifndef FROSTLINE_IMPORTANCE_EFFECTS_CANDIDATE_TERMS_H_
+#define FROSTLINE_IMPORTANCE_EFFECTS_CANDIDATE_TERMS_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "importance/effects/level_effects_term.h"
+
+namespace frostline {
+
+// `weight`: of the main effect, by axis. None with few trials; triples with
+// more, of which no table is large.
+std::vector<EffectTerm> CandidateTerms(const std::vector<EffectAxis>& axes,
+                                       const std::vector<double>& weight,
+                                       std::size_t rows);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_EFFECTS_CANDIDATE_TERMS_H_

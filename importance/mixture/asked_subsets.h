@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: asked_subsets.h
+//
+// Which parts of a mixture are within the sets of parameters that were asked
+// for.
+#ifndef FROSTLINE_IMPORTANCE_MIXTURE_ASKED_SUBSETS_H_
+#define FROSTLINE_IMPORTANCE_MIXTURE_ASKED_SUBSETS_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "importance/effects/level_effects.h"
+#include "importance/mixture/tree_effects.h"
+#include "importance/named_subsets.h"
+
+namespace frostline {
+
+struct AskedSubset {
+  std::vector<std::size_t> axes;   // rising
+  std::vector<std::size_t> pairs;  // of the list of pairs
+  std::vector<std::size_t> terms;  // of the model, of three and more axes
+  bool is_sought = false;  // level effects looked for a term of all of it
+};
+
+// By subset.
+std::vector<AskedSubset> FindAsked(const LevelEffects& model,
+                                   const std::vector<AxisPair>& pairs,
+                                   const NamedSubsets& subsets);
+
+// What residuals say of terms that did not enter the level effects, together.
+struct LeftOutEvidence {
+  TermEvidence evidence;
+  double functions = 0.0;  // that span them; 0: there are none
+};
+
+// Of the term of all of the set (`own`), or of all terms within it.
+LeftOutEvidence LeftOutWithin(const LevelEffects& model,
+                              const std::vector<int>& subset, bool own);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_MIXTURE_ASKED_SUBSETS_H_

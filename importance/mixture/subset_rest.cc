@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importance/mixture/subset_rest.h"
+
+#include <algorithm>
+
+namespace frostline {
+namespace {
+
+class LeafWalk {
+ public:
+  LeafWalk(const std::vector<FineAxis>& axes,
+           const std::vector<std::size_t>& subset, const SubsetPoints& points)
+      : axes_(axes), subset_(subset), points_(points), masses_(axes.size(), 1) {
+    for (const FineAxis& axis : axes_) inside_.emplace_back(axis.size(), true);
+    rest_.together.assign(points_.masses.size(), 0.0);
+    rest_.beyond.assign(points_.masses.size(), 0.0);
+  }
+
+  void Add(const Tree& tree, double weight) {
+    tree_ = &tree;
+    // Children come after their parent.
+    splits_subset_.assign(tree.nodes.size(), false);
+    for (std::size_t n = tree.nodes.size(); n-- > 0;) {
+      const TreeNode& node = tree.nodes[n];
+      if (node.axis < 0) continue;
+      splits_subset_[n] =
+          splits_subset_[static_cast<std::size_t>(node.left)] ||
+          splits_subset_[static_cast<std::size_t>(node.right)] ||
+          std::find(subset_.begin(), subset_.end(),
+                    static_cast<std::size_t>(node.axis)) != subset_.end();
+    }
+    Visit(0, weight);
+  }
+
+  const SubsetRest& rest() const { return rest_; }
+
+ private:
+  // Calls visit(child, share) with the box cut down to each child that it
+  // reaches.
+  template <typename Visitor>
+  void EnterChildren(const TreeNode& node, const Visitor& visit) {
+    const auto axis = static_cast<std::size_t>(node.axis);
+    const std::vector<bool> before = inside_[axis];
+    const double whole = masses_[axis];
+    for (const bool left : {true, false}) {
+      double part = 0.0;
+      for (std::size_t k = 0; k < before.size(); ++k) {
+        inside_[axis][k] = before[k] && axes_[axis].GoesLeft(node, k) == left;
+        if (inside_[axis][k]) part += axes_[axis].masses[k];
+      }
+      if (!(part > 0.0)) continue;
+      masses_[axis] = part;
+      visit(static_cast<std::size_t>(left ? node.left : node.right),
+            part / whole);
+    }
+    inside_[axis] = before;
+    masses_[axis] = whole;
+  }
+
+  // The integral over the node's box; `mass` times the tree's weight.
+  double Integral(std::size_t at, double mass) {
+    const TreeNode& node = tree_->nodes[at];
+    if (node.axis < 0) return mass * node.value;
+    double sum = 0.0;
+    EnterChildren(node, [&](std::size_t child, double share) {
+      sum += Integral(child, mass * share);
+    });
+    return sum;
+  }
+
+  // What the set does not split any further is one leaf.
+  void Visit(std::size_t at, double mass) {
+    if (!splits_subset_[at]) return AddLeaf(at, mass);
+    EnterChildren(tree_->nodes[at], [&](std::size_t child, double share) {
+      Visit(child, mass * share);
+    });
+  }
+
+  void AddLeaf(std::size_t at, double mass) {
+    std::vector<const std::uint16_t*> codes;
+    std::vector<std::vector<double>> ratios;  // r, by split axis, by code
+    for (std::size_t s = 0; s < subset_.size(); ++s) {
+      const std::vector<bool>& inside = inside_[subset_[s]];
+      if (std::find(inside.begin(), inside.end(), false) == inside.end()) {
+        continue;
+      }
+      codes.push_back(points_.codes[s].data());
+      std::vector<double>& ratio = ratios.emplace_back(inside.size(), -1.0);
+      for (std::size_t k = 0; k < inside.size(); ++k) {
+        if (inside[k]) ratio[k] += 1.0 / masses_[subset_[s]];
+      }
+    }
+    if (ratios.size() < 3) return;
+    const double integral = Integral(at, mass);
+    const bool has_all = ratios.size() == subset_.size();
+    for (std::size_t n = 0; n < points_.masses.size(); ++n) {
+      double sum = 0.0, squares = 0.0, grown = 1.0, product = 1.0;
+      for (std::size_t s = 0; s < ratios.size(); ++s) {
+        const double ratio = ratios[s][codes[s][n]];
+        sum += ratio;
+        squares += ratio * ratio;
+        grown *= 1.0 + ratio;
+        product *= ratio;
+      }
+      // Less the constant, main effects and pairs.
+      rest_.together[n] +=
+          integral * (grown - 1.0 - sum - 0.5 * (sum * sum - squares));
+      if (has_all) rest_.beyond[n] += integral * product;
+    }
+  }
+
+  const std::vector<FineAxis>& axes_;
+  const std::vector<std::size_t>& subset_;
+  const SubsetPoints& points_;
+  const Tree* tree_ = nullptr;
+  std::vector<bool> splits_subset_;        // by node of the tree
+  std::vector<std::vector<bool>> inside_;  // the box, by axis and code
+  std::vector<double> masses_;             // of the box, by axis
+  SubsetRest rest_;
+};
+
+}  // namespace
+
+std::uint16_t DrawCode(const FineAxis& axis, Rng& rng) {
+  double place = rng.Uniform();
+  for (std::size_t k = 0; k < axis.size(); ++k) {
+    place -= axis.masses[k];
+    if (place < 0.0) return static_cast<std::uint16_t>(k);
+  }
+  return static_cast<std::uint16_t>(axis.size() - 1);
+}
+
+SubsetPoints MakeSubsetPoints(const std::vector<FineAxis>& axes,
+                              const std::vector<std::size_t>& subset,
+                              Rng& rng) {
+  std::size_t combinations = 1;
+  for (const std::size_t axis : subset) {
+    // An axis has fewer codes than this: no overflow.
+    combinations =
+        std::min(combinations * axes[axis].size(), kMostCombinations + 1);
+  }
+  const bool all = combinations <= kMostCombinations;
+  const std::size_t count = all ? combinations : kDrawnPoints;
+  SubsetPoints points;
+  points.codes.resize(subset.size());
+  points.masses.assign(count, all ? 1.0 : 1.0 / static_cast<double>(count));
+  for (std::size_t n = 0; n < count; ++n) {
+    std::size_t place = n;
+    for (std::size_t s = 0; s < subset.size(); ++s) {
+      const FineAxis& axis = axes[subset[s]];
+      if (!all) {
+        points.codes[s].push_back(DrawCode(axis, rng));
+        continue;
+      }
+      const std::size_t code = place % axis.size();
+      place /= axis.size();
+      points.codes[s].push_back(static_cast<std::uint16_t>(code));
+      points.masses[n] *= axis.masses[code];
+    }
+  }
+  return points;
+}
+
+SubsetRest FindSubsetRest(const std::vector<FineAxis>& axes,
+                          std::span<const Tree> trees,
+                          const std::vector<std::size_t>& subset,
+                          const SubsetPoints& points) {
+  LeafWalk walk(axes, subset, points);
+  for (const Tree& tree : trees) {
+    walk.Add(tree, 1.0 / static_cast<double>(trees.size()));
+  }
+  return walk.rest();
+}
+
+}  // namespace frostline

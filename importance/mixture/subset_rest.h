@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: subset_rest.h
+//
+// What the mean of some trees has within a set of axes beyond main effects and
+// pairs. At a point of the set, with the other axes averaged out, a leaf of
+// value v and mass m is worth v · m · product of (1 + r_s), where r_s is
+// 1[x_s in its side] / (mass of the side) - 1: multiplied out, a term for the
+// effect of every subset.
+#ifndef FROSTLINE_IMPORTANCE_MIXTURE_SUBSET_REST_H_
+#define FROSTLINE_IMPORTANCE_MIXTURE_SUBSET_REST_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/rng.h"
+#include "importance/forest/tree.h"
+#include "importance/mixture/fine_axis.h"
+
+namespace frostline {
+
+// Up to so many combinations of codes are all looked at; of more, so many
+// points are drawn.
+inline constexpr std::size_t kMostCombinations = 4096;
+inline constexpr std::size_t kDrawnPoints = 1024;
+
+std::uint16_t DrawCode(const FineAxis& axis, Rng& rng);
+
+// Points of a set of axes, with masses that add up to 1.
+struct SubsetPoints {
+  std::vector<std::vector<std::uint16_t>> codes;  // by axis of the set
+  std::vector<double> masses;                     // by point
+};
+
+SubsetPoints MakeSubsetPoints(const std::vector<FineAxis>& axes,
+                              const std::vector<std::size_t>& subset, Rng& rng);
+
+// By point: all effects of three axes and more within the set, and the one of
+// all of the set.
+struct SubsetRest {
+  std::vector<double> together;
+  std::vector<double> beyond;
+};
+
+SubsetRest FindSubsetRest(const std::vector<FineAxis>& axes,
+                          std::span<const Tree> trees,
+                          const std::vector<std::size_t>& subset,
+                          const SubsetPoints& points);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_MIXTURE_SUBSET_REST_H_

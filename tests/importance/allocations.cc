@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/importance/allocations.h"
+
+#include <malloc.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "tests/support/watched.h"
+
+namespace {
+
+std::atomic<std::int64_t> calls{0};
+std::atomic<std::int64_t> bytes{0};
+std::atomic<std::int64_t> live{0};
+std::atomic<std::int64_t> most_live{0};
+std::atomic<std::int64_t> largest{0};
+
+void Raise(std::atomic<std::int64_t>& to, std::int64_t value) {
+  std::int64_t seen = to.load();
+  while (value > seen && !to.compare_exchange_weak(seen, value)) {
+  }
+}
+
+}  // namespace
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+void* operator new(std::size_t size) {
+  void* const memory = std::malloc(size);
+  if (memory == nullptr) throw std::bad_alloc();
+  const auto usable = static_cast<std::int64_t>(malloc_usable_size(memory));
+  ++calls;
+  bytes += usable;
+  Raise(most_live, live += usable);
+  Raise(largest, usable);
+  return memory;
+}
+void operator delete(void* memory) noexcept {
+  live -= static_cast<std::int64_t>(malloc_usable_size(memory));
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  operator delete(memory);
+}
+#endif
+
+namespace frostline {
+
+Allocations AllocationsOf(const std::function<void()>& work) {
+  const std::int64_t calls_before = calls, bytes_before = bytes;
+  const std::int64_t live_before = live;
+  most_live = live_before;
+  largest = 0;
+  work();
+  return {calls - calls_before, bytes - bytes_before, most_live - live_before,
+          largest};
+}
+
+}  // namespace frostline

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: allocations.h
+//
+// What a piece of work asks of memory, counted: how often, and how much at
+// once. The same on a slow machine as on a fast one, so that a test can say
+// that work stays within bounds. Of all threads together; nothing is counted
+// where a sanitizer watches, which has its own operators.
+#ifndef FROSTLINE_TESTS_IMPORTANCE_ALLOCATIONS_H_
+#define FROSTLINE_TESTS_IMPORTANCE_ALLOCATIONS_H_
+
+#include <cstdint>
+#include <functional>
+
+namespace frostline {
+
+struct Allocations {
+  std::int64_t calls = 0;
+  std::int64_t bytes = 0;       // in all
+  std::int64_t most_bytes = 0;  // held at one time, beyond those held before
+  std::int64_t largest = 0;     // of one call
+};
+
+Allocations AllocationsOf(const std::function<void()>& work);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_TESTS_IMPORTANCE_ALLOCATIONS_H_

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ten thousand trials of five hundred parameters: what is asked of them is
+// answered, or refused with the reason, and takes memory by the trials and the
+// parameters. Seconds are for the benchmark.
+#include <cmath>
+#include <string>
+
+#include "importance/marginal_curves.h"
+#include "importance/plan/study_plan.h"
+#include "importance/ranking/stability.h"
+#include "importance/tree_work.h"
+#include "tests/importance/allocations.h"
+#include "tests/importance/trials.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/watched.h"
+
+namespace frostline {
+namespace {
+
+constexpr int kTrials = 10000;
+constexpr int kParameters = 500;
+// Several copies of all values, and far fewer allocations than there are.
+constexpr std::int64_t kMostBytes = 8LL * 8 * kTrials * kParameters;
+constexpr std::int64_t kMostCalls = 1LL * kTrials * kParameters / 2;
+
+const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
+
+// Every third parameter is the rate of a layer by levels, every third one that
+// may be frozen, the others are numbers.
+Space LargeSpace() {
+  std::vector<Parameter> parameters;
+  std::vector<ModuleBinding> modules;
+  for (int i = 0; i < kParameters; ++i) {
+    const std::string name = "layer." + std::to_string(i);
+    Domain domain = FloatRange{0.0, 1.0, 0.0, false};
+    if (i % 3 == 0) domain = Levels{{0.0, 1e-5, 2e-5, 5e-5, 1e-4}};
+    if (i % 3 == 1) domain = LogUniform{1e-6, 1e-3, true};
+    parameters.push_back({name, domain, {}});
+    if (i % 3 != 2) modules.push_back({name, i, 0.0, {}});
+  }
+  return Space(parameters, modules, std::nullopt);
+}
+
+class LargeStudy : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (kWatched) return;
+    space = new Space(LargeSpace());
+    history = new History(
+        UniformTrials(*space, kTrials, [](const Point& point, Rng& rng) {
+          return (point[0] + point[3] / 2.0) * 1e4 + 0.3 * rng.Normal();
+        }));
+  }
+  static void TearDownTestSuite() {
+    delete history;
+    delete space;
+  }
+  void SetUp() override {
+    if (kWatched) GTEST_SKIP() << kMeasuresOnly;
+  }
+
+  template <typename Ask>
+  static void ExpectWithinBounds(const Ask& ask) {
+    const Allocations taken = AllocationsOf(ask);
+    EXPECT_LE(taken.most_bytes, kMostBytes);
+    EXPECT_LE(taken.calls, kMostCalls);
+  }
+
+  static EvaluateOptions With(const std::string& evaluator) {
+    EvaluateOptions options;
+    options.evaluator = evaluator;
+    options.trees = 1;
+    options.threads = 2;
+    return options;
+  }
+
+  static const Space* space;
+  static const History* history;
+};
+
+const Space* LargeStudy::space = nullptr;
+const History* LargeStudy::history = nullptr;
+
+TEST_F(LargeStudy, IsExplainedWithinBounds) {
+  for (const std::string name : {"fanova", "levels", "ped-anova"}) {
+    ExpectWithinBounds([&] {
+      ASSERT_OK_AND_ASSIGN(const Report report,
+                           Evaluate(*space, kLoss, *history, With(name)));
+      EXPECT_EQ(report.trials_used, kTrials);
+      EXPECT_EQ(report.parameters[0].rank, 1) << name;
+      EXPECT_GT(report.parameters[0].main.hi95, report.parameters[0].main.lo95);
+      EXPECT_TRUE(report.parameters[0].distinguishable) << name;
+    });
+  }
+}
+
+TEST_F(LargeStudy, HasNoIntervalsOfForestsThatWouldTakeTooLong) {
+  for (const std::string name : {"fanova-optuna", "mdi"}) {
+    ExpectWithinBounds([&] {
+      ASSERT_OK_AND_ASSIGN(const Report report,
+                           Evaluate(*space, kLoss, *history, With(name)));
+      EXPECT_EQ(report.warnings.back().code, "INTERVALS_LEFT_OUT");
+      const ParameterImportance& one = report.parameters[0];
+      EXPECT_GT(one.main.value, 0.0) << name;
+      EXPECT_EQ(one.main.lo95, one.main.hi95) << "none was measured";
+      EXPECT_FALSE(one.distinguishable) << "nobody looked";
+    });
+  }
+}
+
+TEST_F(LargeStudy, RefusesAForestThatWouldTakeTooLong) {
+  EvaluateOptions many = With("fanova-optuna");
+  many.trees = 1024;
+  EXPECT_THAT(Evaluate(*space, kLoss, *history, many),
+              FailsWith(ErrorId::kRequestInvalid));
+}
+
+TEST_F(LargeStudy, HasCurvesWithinBounds) {
+  ExpectWithinBounds([&] {
+    ASSERT_OK_AND_ASSIGN(
+        const auto curves,
+        MarginalCurves(*space, kLoss, *history, With("fanova")));
+    ASSERT_EQ(curves.size(), kParameters);
+    EXPECT_EQ(curves[0].best, 0.0);
+    EXPECT_EQ(curves[3].best, 0.0);
+  });
+}
+
+TEST_F(LargeStudy, IsPlannedForWithinBounds) {
+  ExpectWithinBounds([&] {
+    ASSERT_OK_AND_ASSIGN(const StudyPlan plan,
+                         MakePlan(*space, kLoss, *history, {}));
+    EXPECT_EQ(plan.modules[0].module, "layer.0");
+    EXPECT_TRUE(plan.modules[0].freeze);
+    EXPECT_TRUE(std::isfinite(plan.predicted_score.value));
+  });
+}
+
+TEST_F(LargeStudy, HasAVerdictOnItsRankingWithinBounds) {
+  EvaluateOptions options = With("ped-anova");
+  options.bootstraps = 0;
+  const Allocations taken = AllocationsOf([&] {
+    ASSERT_OK_AND_ASSIGN(const Stability stability,
+                         EvaluateStability(*space, kLoss, *history, options,
+                                           /*points=*/2));
+    EXPECT_EQ(stability.points.size(), 2u);
+    EXPECT_TRUE(std::isfinite(stability.verdict.half_tau.value));
+    EXPECT_FALSE(stability.verdict.sentence.empty());
+  });
+  EXPECT_LE(taken.most_bytes, kMostBytes) << "two parts at the same time";
+}
+
+TEST(TreeWork, IsRefusedByTrialsTimesParameters) {
+  EXPECT_OK(CheckTreeWork(10000, 500, 64));
+  EXPECT_OK(CheckTreeWork(1000, 32, 1024));
+  EXPECT_THAT(CheckTreeWork(100000, 500, 64),
+              FailsWith(ErrorId::kRequestInvalid));
+  EXPECT_THAT(CheckTreeWork(1000000, 10000, 1),
+              FailsWith(ErrorId::kRequestInvalid));
+  EXPECT_TRUE(CanGrowForIntervals(10000, 32, 640));
+  EXPECT_FALSE(CanGrowForIntervals(10000, 500, 640));
+}
+
+}  // namespace
+}  // namespace frostline
