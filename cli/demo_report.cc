@@ -105,7 +105,8 @@ absl::StatusOr<bool> ShowImportance(Client& client, const v1::Study& study,
       client.Call(&v1::ImportanceService::Stub::GetReport, request);
   if (HasErrorId(report.status(), ErrorId::kTrialsTooFew) ||
       HasErrorId(report.status(), ErrorId::kTargetConstant)) {
-    std::cout << "\nno importance: " << report.status().message() << std::endl;
+    std::cout << "\nno importance: " << report.status().message() << '\n'
+              << std::flush;
     return false;
   }
   RETURN_IF_ERROR(report.status());

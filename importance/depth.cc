@@ -79,6 +79,7 @@ std::vector<int> DepthOrder(const Space& space) {
                        : *std::min_element(own.begin(), own.end());
   };
   std::vector<int> order;
+  order.reserve(static_cast<std::size_t>(space.size()));
   for (int i = 0; i < space.size(); ++i) order.push_back(i);
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return lowest(a) < lowest(b); });

@@ -72,6 +72,7 @@ void ParallelFor(int threads, std::size_t count,
       while (others.size() + 1 < wanted) {
         others.emplace_back([&work] { work.TakeUntilDone(); });
       }
+      // NOLINTNEXTLINE(bugprone-empty-catch): what it answers is below.
     } catch (const std::system_error&) {
       // The system has no thread to give: those that run do the work.
     }

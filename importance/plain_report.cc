@@ -27,6 +27,7 @@ Report MakePlainReport(const PlainShares& shares) {
       Top3Probabilities(shares.shares, shares.replicates);
   for (std::size_t i = 0; i < shares.shares.size(); ++i) {
     std::vector<double> draws;
+    draws.reserve(shares.replicates.size());
     for (const auto& draw : shares.replicates) draws.push_back(draw[i]);
     ParameterImportance one;
     one.parameter = static_cast<int>(i);
@@ -39,6 +40,7 @@ Report MakePlainReport(const PlainShares& shares) {
     report.parameters.push_back(one);
   }
   std::vector<double> rests;
+  rests.reserve(shares.replicates.size());
   for (const auto& draw : shares.replicates) rests.push_back(RestOf(draw));
   report.unexplained = ShareInterval(RestOf(shares.shares), rests);
   report.main_draws = shares.replicates;

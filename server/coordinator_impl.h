@@ -126,7 +126,7 @@ class Coordinator::Impl {
   absl::StatusOr<TrialKey> Report(Batch& batch,
                                   const v1::ReportRequest& request);
   void AnswerReport(TrialKey trial, const v1::Directive& directive,
-                    std::shared_ptr<Reply<v1::ReportReply>> reply);
+                    const std::shared_ptr<Reply<v1::ReportReply>>& reply);
   absl::StatusOr<v1::FinishReply> Finish(Batch& batch,
                                          const v1::FinishRequest& request);
   absl::StatusOr<v1::ReleaseReply> Release(Batch& batch,

@@ -99,7 +99,7 @@ absl::StatusOr<TrialKey> Coordinator::Impl::Report(
 // just this report.
 void Coordinator::Impl::AnswerReport(
     TrialKey trial, const v1::Directive& directive,
-    std::shared_ptr<Reply<v1::ReportReply>> reply) {
+    const std::shared_ptr<Reply<v1::ReportReply>>& reply) {
   const auto answer = [reply](const v1::Directive& what) {
     v1::ReportReply message;
     *message.mutable_directive() = what;

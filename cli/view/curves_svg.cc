@@ -111,8 +111,9 @@ std::string MarginalsSvg(const v1::GetMarginalsReply& reply) {
            "small");
   const Range range = RangeOf(reply);
   for (int i = 0; i < reply.marginals_size(); ++i) {
+    const int row = i / kPlotsInARow;
     DrawPlot(svg, reply.marginals(i), range, i % kPlotsInARow * kPlotWidth,
-             kHead + i / kPlotsInARow * kPlotHeight);
+             kHead + row * kPlotHeight);
   }
   return svg.Finish();
 }

@@ -52,6 +52,7 @@ LevelEffects::LevelEffects(std::vector<EffectAxis> axes,
 // All, or where they are too many those that alone tell most.
 void LevelEffects::AddMainEffects() {
   std::vector<double> evidence;
+  evidence.reserve(axes_.size());
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     evidence.push_back(-WeighTerm(axes_, {i}, ridge_.residuals()).log_p);
   }

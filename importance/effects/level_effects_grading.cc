@@ -49,11 +49,12 @@ void LevelEffects::ChooseGrading() {
     double highest = -1e300;
     for (const double part : kGradedParts) {
       std::vector<double> weights;
+      weights.reserve(graded.size());
       for (const double g : graded) weights.push_back(1.0 - part + part * g);
       for (int step = 0; step < kGradedSteps; ++step) {
         const double log = LogLikelihood(
             precision, pull, weights,
-            variance * std::pow(2.0, 0.5 * (step - kGradedSteps / 2)));
+            variance * std::pow(2.0, 0.5 * step - 0.25 * kGradedSteps));
         if (log <= highest) continue;
         highest = log;
         best = weights;

@@ -57,7 +57,8 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
 
   // May be called from any thread, later or at once.
   Reply<Message> TakeReply() {
-    return [answer = OneAnswer(this)](absl::StatusOr<Message> result) mutable {
+    return [answer = OneAnswer(this)](
+               const absl::StatusOr<Message>& result) mutable {
       if (answer != nullptr) answer.release()->Answer(result);
     };
   }

@@ -2,7 +2,6 @@
 #include "importance/plan/study_plan.h"
 
 #include <cmath>
-#include <cstring>
 
 #include "importance/marginal_curves.h"
 #include "sampler/factory.h"
@@ -96,8 +95,9 @@ TEST(StudyPlan, IsTheSameToTheBitInWhateverOrderTrialsWereSeen) {
   const StudyPlan a = PlanOf(space, kScore, history);
   const StudyPlan b = PlanOf(space, kScore, backwards);
   EXPECT_TRUE(SamePoint(a.point, b.point));
-  EXPECT_EQ(
-      std::memcmp(&a.predicted_score, &b.predicted_score, sizeof(Interval)), 0);
+  EXPECT_EQ(a.predicted_score.value, b.predicted_score.value);
+  EXPECT_EQ(a.predicted_score.lo95, b.predicted_score.lo95);
+  EXPECT_EQ(a.predicted_score.hi95, b.predicted_score.hi95);
   EXPECT_EQ(a.supporting_trials, b.supporting_trials);
 }
 

@@ -71,7 +71,7 @@ History SeenBy(const std::vector<TrialRow>& rows, std::size_t number,
                const CheckedStudy& study, const TrialStore& store) {
   History history;
   for (std::size_t i = 0; i < number; ++i) {
-    TrialRow row = rows[i];
+    const TrialRow& row = rows[i];
     const bool ended = row.ended_revision > 0 &&
                        row.ended_revision <= rows[number].seen_revision;
     Observation seen = *ObservationOf(row, study, store);

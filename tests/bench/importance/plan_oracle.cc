@@ -75,7 +75,8 @@ Extremes ExtremesOf(const Truth& truth) {
       extremes.best = point;
     }
     for (at = 0; at < point.size(); ++at) {
-      if ((point[at] += 1.0) < truth.levels) break;
+      point[at] += 1.0;
+      if (point[at] < truth.levels) break;
       point[at] = 0.0;
     }
   }
@@ -108,8 +109,10 @@ Truth ExpectedTruth(const Truth& truth, const History& history, double noise) {
       }
       // The last axis fastest.
       for (std::size_t k = term.axes.size(); k-- > 0;) {
-        if ((point[term.axes[k]] += 1.0) < truth.levels) break;
-        point[term.axes[k]] = 0.0;
+        double& level = point[term.axes[k]];
+        level += 1.0;
+        if (level < truth.levels) break;
+        level = 0.0;
       }
     }
   }

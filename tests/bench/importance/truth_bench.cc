@@ -117,10 +117,10 @@ void MeasureRates(int trials, int seeds,
     for (int seed = 0; seed < seeds; ++seed) {
       const History history =
           NoisyTrials(space, trials, SeedOf(name, seed),
-                      [&shape = shape](const Point& point) {
+                      [&form = shape](const Point& point) {
                         double sum = 0.0;
                         for (const double rate : point) {
-                          sum += shape(std::log10(rate / 1e-10) / 5.0);
+                          sum += form(std::log10(rate / 1e-10) / 5.0);
                         }
                         return sum;
                       });

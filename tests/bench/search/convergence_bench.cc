@@ -51,7 +51,9 @@ void PrintBeside(const Bench& bench, const SearchObjective& objective,
                  const std::string& sampler, const nlohmann::json& recorded) {
   const Sweep sweep = RunSweep(
       objective, {.sampler = {.name = sampler, .options = {}}}, kSeeds);
-  for (const auto& [trials, best] : sweep) {
+  for (const auto& result : sweep) {
+    const int trials = result.first;
+    const std::vector<double>& best = result.second;
     const auto theirs = recorded.at("tpe_int")
                             .at(objective.name)
                             .at(std::to_string(trials))
