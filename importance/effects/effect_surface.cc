@@ -34,7 +34,8 @@ EffectSurface::EffectSurface(const LevelEffects& model, double mean_target)
   for (std::size_t i = 0; i < depends_.size(); ++i) {
     if (depends_[i] || model.axes()[i].functions == 0) continue;
     const TermEvidence evidence =
-        WeighTerm(model.axes(), {i}, model.ridge().residuals());
+        WeighTerm(model.axes(), {i}, DesignOf(model.axes(), {i}),
+                  model.ridge().residuals());
     room_variance_[i] = std::max(evidence.variance, 0.0) + evidence.deviation;
   }
 }

@@ -74,14 +74,15 @@ double GroupedRidge::Solve() {
   const std::size_t n = live_.size();
   std::vector<double> precision(n * n, 0.0);
   std::vector<double> right(n);
+  std::vector<double> roots(n);
   for (std::size_t a = 0; a < n; ++a) {
     const std::vector<double>& row = gram_[live_[a]];
+    roots[a] = std::sqrt(live_variance_[a]);
     for (std::size_t b = 0; b <= a; ++b) {
-      precision[a * n + b] = row[live_[b]] / noise_ *
-                             std::sqrt(live_variance_[a] * live_variance_[b]);
+      precision[a * n + b] = row[live_[b]] / noise_ * (roots[a] * roots[b]);
     }
     precision[a * n + a] += 1.0;
-    right[a] = products_[live_[a]] / noise_ * std::sqrt(live_variance_[a]);
+    right[a] = products_[live_[a]] / noise_ * roots[a];
   }
   factor_ = InverseFactor(precision, n);
   scaled_.assign(n, 0.0);
@@ -91,8 +92,11 @@ double GroupedRidge::Solve() {
       scaled_[b] += factor_[a * n + b] * half;
     }
   }
-  FindResiduals();
-  return Dot(residuals_.data(), residuals_.data(), rows_);
+  // Of the normal equations, without a look at the trials.
+  const double explained = Dot(scaled_.data(), right.data(), n) +
+                           Dot(scaled_.data(), scaled_.data(), n);
+  const double whole = target_variance_ * static_cast<double>(rows_);
+  return std::max(whole - noise_ * explained, 0.0);
 }
 
 void GroupedRidge::FindResiduals() {
@@ -168,6 +172,7 @@ void GroupedRidge::Fit(int iterations) {
     if (i % 2 == 1) Extrapolate(before, between);
   }
   Solve();
+  FindResiduals();
 }
 
 }  // namespace frostline

@@ -20,7 +20,7 @@ constexpr double kFalsePairs = 0.25;
 constexpr double kFalseTriples = 0.1;
 constexpr int kRounds = 8;
 constexpr std::size_t kTermsPerRound = 4;
-constexpr int kRoundIterations = 8;
+constexpr int kRoundIterations = 6;
 constexpr int kLastIterations = 60;
 
 }  // namespace
@@ -39,7 +39,7 @@ LevelEffects::LevelEffects(std::vector<EffectAxis> axes,
     weight[terms_[t][0]] = Variance(t);
   }
   for (const EffectTerm& term : CandidateTerms(axes_, weight, rows_)) {
-    left_out_.push_back({term, {}});
+    left_out_.push_back({term, {}, DesignOf(axes_, term)});
   }
   for (int round = 0; round < kRounds && AddStrongest(); ++round) {
     ridge_.Fit(kRoundIterations);
@@ -54,7 +54,8 @@ void LevelEffects::AddMainEffects() {
   std::vector<double> evidence;
   evidence.reserve(axes_.size());
   for (std::size_t i = 0; i < axes_.size(); ++i) {
-    evidence.push_back(-WeighTerm(axes_, {i}, ridge_.residuals()).log_p);
+    evidence.push_back(
+        -WeighTerm(axes_, {i}, DesignOf(axes_, {i}), ridge_.residuals()).log_p);
   }
   std::vector<std::size_t> order(axes_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -74,7 +75,7 @@ void LevelEffects::AddMainEffects() {
 
 void LevelEffects::Weigh() {
   for (LeftOutTerm& one : left_out_) {
-    one.evidence = WeighTerm(axes_, one.term, ridge_.residuals());
+    one.evidence = WeighTerm(axes_, one.term, one.design, ridge_.residuals());
   }
 }
 

@@ -26,6 +26,7 @@ namespace frostline {
 struct LeftOutTerm {
   EffectTerm term;
   TermEvidence evidence;  // deviation 0: nothing can be said
+  TermDesign design;
 };
 
 class LevelEffects {

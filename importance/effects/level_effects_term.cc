@@ -52,6 +52,22 @@ double KernelTrace(const std::vector<EffectAxis>& axes, const EffectTerm& term,
   return trace;
 }
 
+std::size_t CellsOf(const std::vector<EffectAxis>& axes,
+                    const EffectTerm& term) {
+  std::size_t cells = 1;
+  for (const std::size_t axis : term) cells *= axes[axis].cells();
+  return cells;
+}
+
+std::size_t CellOfRow(const std::vector<EffectAxis>& axes,
+                      const EffectTerm& term, std::size_t row) {
+  std::size_t cell = 0;
+  for (const std::size_t axis : term) {
+    cell = cell * axes[axis].cells() + axes[axis].cell_of_row[row];
+  }
+  return cell;
+}
+
 }  // namespace
 
 std::size_t WidthOf(const std::vector<EffectAxis>& axes,
@@ -98,39 +114,44 @@ std::vector<double> PriorOf(const std::vector<EffectAxis>& axes,
   return prior;
 }
 
-TermEvidence WeighTerm(const std::vector<EffectAxis>& axes,
-                       const EffectTerm& term,
-                       const std::vector<double>& residuals) {
-  std::size_t cells = 1;
-  for (const std::size_t axis : term) cells *= axes[axis].cells();
-  std::vector<double> counts(cells, 0.0);
-  std::vector<double> sums(cells, 0.0);
-  for (std::size_t row = 0; row < residuals.size(); ++row) {
-    std::size_t cell = 0;
-    for (const std::size_t axis : term) {
-      cell = cell * axes[axis].cells() + axes[axis].cell_of_row[row];
-    }
-    counts[cell] += 1.0;
-    sums[cell] += residuals[row];
+TermDesign DesignOf(const std::vector<EffectAxis>& axes,
+                    const EffectTerm& term) {
+  const std::size_t rows = axes[term[0]].cell_of_row.size();
+  std::vector<double> counts(CellsOf(axes, term), 0.0);
+  for (std::size_t row = 0; row < rows; ++row) {
+    counts[CellOfRow(axes, term, row)] += 1.0;
   }
-  const double n = static_cast<double>(residuals.size());
-  const double noise =
-      Dot(residuals.data(), residuals.data(), residuals.size()) / n;
-  const double trace = KernelTrace(axes, term, counts);
+  TermDesign design;
+  design.trace = KernelTrace(axes, term, counts);
   const double squares =
-      Dot(counts.data(), TimesKernels(axes, term, counts, true).data(), cells);
-  const double quadratic =
-      Dot(sums.data(), TimesKernels(axes, term, sums, false).data(), cells);
-  const double freedom = squares - trace * trace / n;
+      Dot(counts.data(), TimesKernels(axes, term, counts, true).data(),
+          counts.size());
+  const double freedom =
+      squares - design.trace * design.trace / static_cast<double>(rows);
+  if (freedom > 1e-9 * squares && design.trace > 0.0) design.freedom = freedom;
+  return design;
+}
+
+TermEvidence WeighTerm(const std::vector<EffectAxis>& axes,
+                       const EffectTerm& term, const TermDesign& design,
+                       const std::vector<double>& residuals) {
   TermEvidence evidence;
-  if (!(freedom > 1e-9 * squares) || !(noise > 0.0) || !(trace > 0.0)) {
-    return evidence;
+  const double noise =
+      Dot(residuals.data(), residuals.data(), residuals.size()) /
+      static_cast<double>(residuals.size());
+  if (!(design.freedom > 0.0) || !(noise > 0.0)) return evidence;
+  std::vector<double> sums(CellsOf(axes, term), 0.0);
+  for (std::size_t row = 0; row < residuals.size(); ++row) {
+    sums[CellOfRow(axes, term, row)] += residuals[row];
   }
-  evidence.variance = (quadratic - noise * trace) / freedom;
-  evidence.deviation = noise * std::sqrt(2.0 / freedom);
+  const double quadratic = Dot(
+      sums.data(), TimesKernels(axes, term, sums, false).data(), sums.size());
+  evidence.variance = (quadratic - noise * design.trace) / design.freedom;
+  evidence.deviation = noise * std::sqrt(2.0 / design.freedom);
   // A chi-squared with the quadratic form's own mean and variance.
-  const double scale = freedom / trace;
-  evidence.log_p = LogChiSquaredTail(quadratic / noise / scale, trace / scale);
+  const double scale = design.freedom / design.trace;
+  evidence.log_p =
+      LogChiSquaredTail(quadratic / noise / scale, design.trace / scale);
   return evidence;
 }
 

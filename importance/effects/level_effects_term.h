@@ -36,9 +36,17 @@ struct TermEvidence {
   double log_p = 0.0;  // chance of so much where there is nothing
 };
 
+// How the trials lie in the cells of a term, whatever came of them.
+struct TermDesign {
+  double trace = 0.0;    // of the term's prior variance, over the trials
+  double freedom = 0.0;  // what evidence is told apart by; 0: nothing can be
+};
+TermDesign DesignOf(const std::vector<EffectAxis>& axes,
+                    const EffectTerm& term);
+
 // `residuals` have mean 0. Costs O(trials + cells · cells of an axis).
 TermEvidence WeighTerm(const std::vector<EffectAxis>& axes,
-                       const EffectTerm& term,
+                       const EffectTerm& term, const TermDesign& design,
                        const std::vector<double>& residuals);
 
 }  // namespace frostline
