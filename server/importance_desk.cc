@@ -86,7 +86,8 @@ absl::StatusOr<v1::StabilityVerdict> ImportanceDesk::VerdictOf(
 }
 
 absl::StatusOr<AnswerPtr> ImportanceDesk::MakeReport(
-    const StudyHandle& study, const ImportanceQuestion& question) {
+    const StudyHandle& study, const ImportanceQuestion& question,
+    bool with_verdict) {
   const SteadyTime begin = clock_.Steady();
   ASSIGN_OR_RETURN(const Loaded loaded, Load(study, question));
   auto answer = std::make_shared<KeptAnswer>();
@@ -99,7 +100,7 @@ absl::StatusOr<AnswerPtr> ImportanceDesk::MakeReport(
   proto->set_revision(loaded.revision);
   proto->set_provisional(study.running);
   *proto->mutable_options() = question.used;
-  if (question.options.bootstraps > 0) {
+  if (with_verdict && question.options.bootstraps > 0) {
     ASSIGN_OR_RETURN(*proto->mutable_stability(),
                      VerdictOf(study, question, loaded.history));
   }
@@ -110,20 +111,17 @@ absl::StatusOr<AnswerPtr> ImportanceDesk::MakeReport(
   return answer;
 }
 
-absl::StatusOr<AnswerPtr> ImportanceDesk::ReportOf(
+absl::StatusOr<AnswerPtr> ImportanceDesk::ReportToCompare(
     const StudyHandle& study, const ImportanceQuestion& question) {
-  const std::string key = ReportKey(study, question);
-  if (AnswerPtr kept = answers_.Find(key)) return kept;
-  ASSIGN_OR_RETURN(AnswerPtr made, MakeReport(study, question));
-  answers_.Keep(key, made);
-  return made;
+  if (AnswerPtr kept = answers_.Find(ReportKey(study, question))) return kept;
+  return MakeReport(study, question, false);
 }
 
 absl::StatusOr<AnswerPtr> ImportanceDesk::Compare(
     const StudyHandle& first, const ImportanceQuestion& of_first,
     const StudyHandle& second, const ImportanceQuestion& of_second) {
-  ASSIGN_OR_RETURN(const AnswerPtr one, ReportOf(first, of_first));
-  ASSIGN_OR_RETURN(const AnswerPtr other, ReportOf(second, of_second));
+  ASSIGN_OR_RETURN(const AnswerPtr one, ReportToCompare(first, of_first));
+  ASSIGN_OR_RETURN(const AnswerPtr other, ReportToCompare(second, of_second));
   ASSIGN_OR_RETURN(const Comparison comparison,
                    CompareReports({first.checked->space, *one->report},
                                   {second.checked->space, *other->report}));

@@ -70,13 +70,14 @@ class ImportanceDesk {
   absl::StatusOr<Loaded> Load(const StudyHandle& study,
                               const ImportanceQuestion& question);
   absl::StatusOr<AnswerPtr> MakeReport(const StudyHandle& study,
-                                       const ImportanceQuestion& question);
+                                       const ImportanceQuestion& question,
+                                       bool with_verdict);
   absl::StatusOr<v1::StabilityVerdict> VerdictOf(
       const StudyHandle& study, const ImportanceQuestion& question,
       const History& history);
-  // From what is kept, else computed and kept.
-  absl::StatusOr<AnswerPtr> ReportOf(const StudyHandle& study,
-                                     const ImportanceQuestion& question);
+  // The one that is kept, else one without the verdict, most of the work.
+  absl::StatusOr<AnswerPtr> ReportToCompare(const StudyHandle& study,
+                                            const ImportanceQuestion& question);
   absl::StatusOr<AnswerPtr> Compare(const StudyHandle& first,
                                     const ImportanceQuestion& of_first,
                                     const StudyHandle& second,

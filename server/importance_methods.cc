@@ -57,7 +57,7 @@ void ImportanceDesk::GetReport(const StudyHandle& study,
         return report;
       },
       [this, study, question = *question] {
-        return MakeReport(study, question);
+        return MakeReport(study, question, true);
       });
 }
 
@@ -92,7 +92,7 @@ void ImportanceDesk::ListPairs(const StudyHandle& study,
   }
   Serve(key, false, std::move(cancelled), std::move(reply), render,
         [this, study, question = *question] {
-          return MakeReport(study, question);
+          return MakeReport(study, question, true);
         });
 }
 

@@ -143,5 +143,20 @@ TEST_F(ImportanceVerbsTest, ComparesTwoStudiesByWhatTheyShare) {
               FailsWith(ErrorId::kStudyNotFound));
 }
 
+// A comparison makes reports without it, which must not be answered as whole.
+TEST_F(ImportanceVerbsTest, AReportHasItsVerdictAfterAComparisonToo) {
+  Create("b");
+  Import("b", 20, 60);
+  v1::CompareStudiesRequest request;
+  request.set_first("studies/a");
+  request.set_second("studies/b");
+  *request.mutable_options() = ReportRequest().options();
+  ASSERT_OK(driver_->Call(&Coordinator::CompareStudies, request).status());
+  ASSERT_OK_AND_ASSIGN(const auto report,
+                       driver_->Call(&Coordinator::GetReport,
+                                     RequestOf<v1::GetReportRequest>()));
+  EXPECT_TRUE(report.has_stability());
+}
+
 }  // namespace
 }  // namespace frostline
