@@ -63,11 +63,9 @@ std::optional<ReportWarning> AdaptiveSampling(const Space& space,
           "the trials are not spread evenly over ", NamesOf(space, uneven),
           ": of all values of ", space.parameters()[worst].name, " these ",
           data.rows(), " tell as much as about ", std::lround(effective),
-          " even ones. Where parameters act together, main shares of weak ones "
-          "come out too large and about a third of the 95 % intervals miss the "
-          "truth; sums of single effects are hardly harmed. A third of the "
-          "trials drawn by the sampler random or qmc takes away more than half "
-          "of the error that this adds"),
+          " even ones. Where parameters act together, weak ones look too "
+          "important and one interval in three or four misses the truth; let "
+          "the sampler random or qmc draw a third of the trials"),
       uneven};
 }
 
