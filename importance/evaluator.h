@@ -42,6 +42,9 @@ struct EvaluateOptions {
   NamedSubsets subsets;       // for fanova, forest and levels
   int threads = 0;            // 0: one for each core; changes no number
   PedAnovaOptions ped_anova;  // for ped-anova alone
+  // false: for main shares alone; chance may not be looked at, and then nothing
+  // is distinguishable.
+  bool chance = true;
 };
 
 // TRIALS_TOO_FEW below kMinTrials finished trials, TARGET_CONSTANT,

@@ -11,12 +11,14 @@
 #include "importance/forest/fanova.h"
 #include "importance/forest/forest.h"
 #include "importance/statistics.h"
+#include "importance/tree_work.h"
 #include "importance/warnings.h"
 
 namespace frostline {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // One number of every replicate.
 template <typename Pick>
@@ -29,11 +31,9 @@ std::vector<double> Collect(const std::vector<Shares>& replicates,
 }
 
 // A tree's leaves are at most its trials, and every two of them are looked at.
-double WorkOfOne(const Dataset& data, const EvaluateOptions& options) {
+double WorkOfOne(const Dataset& data, int trees, int bootstraps) {
   const auto rows = static_cast<double>(data.rows());
-  return rows * rows *
-         (options.trees +
-          static_cast<double>(options.bootstraps) * kTreesPerBag);
+  return rows * rows * (trees + static_cast<double>(bootstraps) * kTreesPerBag);
 }
 
 // Which parameters are paired, in the space's order.
@@ -104,10 +104,9 @@ std::vector<SubsetImportance> DescribeSubsets(
 
 std::vector<ParameterImportance> DescribeParameters(
     const Dataset& data, const Forest& forest, const Shares& shares,
-    const std::vector<Shares>& replicates, const EvaluateOptions& options) {
-  const std::vector<double> chance =
-      ChanceMainShares(data, options.seed, options.threads);
-  const auto curves = ForestCurves(forest.trees, data.axes, options.threads);
+    const std::vector<Shares>& replicates, const std::vector<double>& chance,
+    int threads) {
+  const auto curves = ForestCurves(forest.trees, data.axes, threads);
   const std::vector<int> ranks = RankByFalling(shares.main);
   std::vector<std::vector<double>> draws;
   draws.reserve(replicates.size());
@@ -139,7 +138,12 @@ absl::StatusOr<Report> EvaluateForest(const Space& space,
                                       const EvaluateOptions& options) {
   const Dataset data =
       MakeDataset(MeasureSpace(space), selection.points, selection.losses);
-  RETURN_IF_ERROR(CheckSubsetWork(options.subsets, WorkOfOne(data, options)));
+  RETURN_IF_ERROR(CheckTreeWork(data.rows(), data.axes.size(), options.trees));
+  const bool draws = CanGrowForIntervals(data.rows(), data.axes.size(),
+                                         TreesForIntervals(options.bootstraps));
+  const int bootstraps = draws ? options.bootstraps : 0;
+  RETURN_IF_ERROR(CheckSubsetWork(options.subsets,
+                                  WorkOfOne(data, options.trees, bootstraps)));
   const Forest forest =
       FitForest(data, data.targets, RowWeights(data.rows(), 1), options.trees,
                 options.seed, 0, options.threads);
@@ -150,24 +154,32 @@ absl::StatusOr<Report> EvaluateForest(const Space& space,
   shares.subsets = ForestSubsetShares(forest.trees, data.axes, options.subsets,
                                       options.threads);
   const std::vector<Shares> replicates =
-      Replicate(data, options.bootstraps, options.seed, pair_axes,
-                options.threads, options.subsets);
+      Replicate(data, bootstraps, options.seed, pair_axes, options.threads,
+                options.subsets);
+  std::vector<double> chance(data.axes.size(), kInfinity);  // nobody looked
+  if (draws && options.chance) {
+    chance = ChanceMainShares(data, options.seed, options.threads);
+  }
   Report report;
   report.trials_used = static_cast<std::int64_t>(data.rows());
   report.trials_left_out = selection.left_out;
-  report.parameters =
-      DescribeParameters(data, forest, shares, replicates, options);
+  report.parameters = DescribeParameters(data, forest, shares, replicates,
+                                         chance, options.threads);
   report.pairs = RankPairs(shares, replicates, pair_axes);
   report.subsets = DescribeSubsets(options.subsets, shares, replicates, report);
   report.unexplained = ShareInterval(
       shares.unexplained,
       Collect(replicates, [](const Shares& s) { return s.unexplained; }));
+  report.main_draws.reserve(replicates.size());
   for (const Shares& one : replicates) report.main_draws.push_back(one.main);
   report.out_of_bag_r2 = OutOfBagR2(data, forest, options.threads);
   report.carried_by = {{"forest", 1.0}};
   report.noise_share = kNaN;
   report.noise_variance = NoiseVariance(selection);
   report.warnings = FindWarnings(space, data);
+  if (!draws) {
+    report.warnings.push_back(WarnOfNoIntervals(data.rows(), data.axes.size()));
+  }
   return report;
 }
 

@@ -99,8 +99,8 @@ absl::StatusOr<Report> EvaluateCube(const Space& space,
                      options.trees, options.seed, 0, options.threads);
   PlainShares shares;
   shares.shares = shares_of(data, forest, options.threads);
-  if (draws) {
-    shares.replicates = DrawShares(data, shares_of, options);
+  if (draws) shares.replicates = DrawShares(data, shares_of, options);
+  if (draws && options.chance) {
     shares.chance =
         ChanceShares(data, shares_of, options.seed, options.threads);
   } else {

@@ -12,8 +12,6 @@
 namespace frostline {
 namespace {
 
-constexpr int kShuffles = 16;
-
 // Streams of one seed, far apart; the forest itself has those from 0.
 constexpr std::uint64_t kBagStream = std::uint64_t{1} << 32;
 constexpr std::uint64_t kShuffleStream = std::uint64_t{2} << 32;

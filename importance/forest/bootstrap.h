@@ -19,6 +19,12 @@
 namespace frostline {
 
 inline constexpr int kTreesPerBag = 8;  // of a replicate
+inline constexpr int kShuffles = 16;  // with as many trees, of every axis twice
+
+// What so many replicates and the shuffles cost, in trees of every axis once.
+constexpr int TreesForIntervals(int replicates) {
+  return (replicates + 2 * kShuffles) * kTreesPerBag;
+}
 
 // `count` replicates, with `subsets` among their shares; the same for the same
 // arguments, whatever the number of threads (parallel.h).

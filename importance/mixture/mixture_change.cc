@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+//
+// What a forest changes in main effects and pairs of level effects.
 #include <span>
 #include <utility>
 
 #include "importance/mixture/mixture_shares.h"
-#include "importance/mixture/subset_rest.h"
 
 namespace frostline {
 namespace {
 
-// Points at which what is neither main effect nor pair is looked up.
-constexpr int kPoints = 512;
 constexpr std::size_t kTreesPerBag = 4;
-// A stream of the seed; the forest has those from 0.
-constexpr std::uint64_t kPointStream = std::uint64_t{3} << 32;
 
 }  // namespace
 
@@ -72,8 +68,9 @@ void MixtureModel::FindChange(std::uint64_t seed) {
   const std::span<const Tree> trees(mixture_.trees);
   for (std::size_t t = 0; t + kTreesPerBag <= trees.size(); t += kTreesPerBag) {
     const TreeEffects bag =
-        FindTreeEffects(axes_, trees.subspan(t, kTreesPerBag), false);
+        FindTreeEffects(axes_, trees.subspan(t, kTreesPerBag), {});
     std::vector<double> main;
+    main.reserve(axes_.size());
     for (std::size_t i = 0; i < axes_.size(); ++i) {
       main.push_back(MainChange(i, bag.main[i]));
     }
@@ -85,66 +82,6 @@ void MixtureModel::FindChange(std::uint64_t seed) {
       mean += bag[i] / static_cast<double>(bags_.size());
     }
     for (auto& bag : bags_) bag[i] -= mean;
-  }
-}
-
-// Both are without mean, main effects and pairs: of level effects alone, and
-// with the forest.
-MixtureModel::Rest MixtureModel::RestAt(const FinePoint& point) const {
-  Rest rest;
-  for (std::size_t t = 0; t < tables_.size(); ++t) {
-    if (model_.terms()[t].size() < 3) continue;
-    std::size_t cell = 0;
-    for (const std::size_t axis : model_.terms()[t]) {
-      cell = cell * model_.axes()[axis].cells() +
-             axes_[axis].effect_cell[point[axis]];
-    }
-    rest.levels += kept_ * tables_[t][cell];
-  }
-  double forest = PredictAt(axes_, mixture_.trees, point) - forest_.mean;
-  for (std::size_t i = 0; i < axes_.size(); ++i) {
-    forest -= forest_.main[i][point[i]];
-  }
-  for (const auto& [pair, table] : forest_.pairs) {
-    forest -= table[point[pair.first] * axes_[pair.second].size() +
-                    point[pair.second]];
-  }
-  rest.both = rest.levels + mixture_.forest_weight * forest;
-  return rest;
-}
-
-// Totals by Jansen's formula ("Analysis of variance designs for model output",
-// 1999), groups by the product of two points that have the group in common.
-void MixtureModel::FindRest(std::uint64_t seed) {
-  Rng rng(seed, kPointStream);
-  for (int n = 0; n < kPoints; ++n) {
-    FinePoint point, other;
-    for (const FineAxis& axis : axes_) {
-      point.push_back(DrawCode(axis, rng));
-      other.push_back(DrawCode(axis, rng));
-    }
-    const Rest here = RestAt(point);
-    const auto product = [&here](const Rest& there) {
-      return (here.both * there.both - here.levels * there.levels) / kPoints;
-    };
-    change_.rest += product(here);
-    for (std::size_t i = 0; i < axes_.size(); ++i) {
-      FinePoint moved = point;
-      moved[i] = other[i];
-      if (moved[i] == point[i]) continue;
-      const Rest there = RestAt(moved);
-      const double both = here.both - there.both;
-      const double levels = here.levels - there.levels;
-      change_.rest_total[i] += 0.5 * (both * both - levels * levels) / kPoints;
-    }
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      FinePoint shared = other;
-      for (const int i : groups_[g]) {
-        shared[static_cast<std::size_t>(i)] =
-            point[static_cast<std::size_t>(i)];
-      }
-      change_.rest_groups[g] += product(RestAt(shared));
-    }
   }
 }
 

@@ -2,21 +2,12 @@
 #include "importance/mixture/mixture_shares.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace frostline {
-namespace {
-
-bool IsWithin(const EffectTerm& term, const std::vector<int>& group) {
-  return std::all_of(term.begin(), term.end(), [&](std::size_t axis) {
-    return std::find(group.begin(), group.end(), static_cast<int>(axis)) !=
-           group.end();
-  });
-}
-
-}  // namespace
-
 MixtureModel::MixtureModel(const LevelEffects& model,
                            const std::vector<FineAxis>& axes,
                            const Mixture& mixture,
@@ -29,16 +20,40 @@ MixtureModel::MixtureModel(const LevelEffects& model,
       groups_(std::move(groups)),
       subsets_(std::move(subsets)),
       kept_(1.0 - mixture.forest_weight) {
+  tables_.reserve(model_.terms().size());
   for (std::size_t t = 0; t < model_.terms().size(); ++t) {
     tables_.push_back(model_.Table(t));
+    if (model_.terms()[t].size() > 2) higher_terms_.push_back(t);
+  }
+  for (const std::vector<int>& group : groups_) {
+    std::vector<bool>& members = in_group_.emplace_back(axes_.size(), false);
+    for (const int axis : group) members[static_cast<std::size_t>(axis)] = true;
   }
   if (!mixture_.trees.empty()) {
-    forest_ = FindTreeEffects(axes_, mixture_.trees, true);
+    forest_ = FindTreeEffects(axes_, mixture_.trees, PairsOfForest());
   }
   FindPairs();
   asked_ = FindAsked(model_, pairs_, subsets_);
   FindChange(seed);
   FindSubsetChanges(seed, threads);
+}
+
+// Those that level effects have, as the sum of both is squared, and those that
+// sets are asked for with, as these are told exactly.
+std::vector<AxisPair> MixtureModel::PairsOfForest() const {
+  std::vector<AxisPair> always;
+  for (const EffectTerm& term : model_.terms()) {
+    if (term.size() == 2) always.emplace_back(term[0], term[1]);
+  }
+  for (std::vector<int> subset : subsets_) {
+    std::sort(subset.begin(), subset.end());
+    for (std::size_t a = 0; a < subset.size(); ++a) {
+      for (std::size_t b = a + 1; b < subset.size(); ++b) {
+        always.emplace_back(subset[a], subset[b]);
+      }
+    }
+  }
+  return ChoosePairs(FindSplitGains(axes_, mixture_.trees), always);
 }
 
 void MixtureModel::FindPairs() {
@@ -74,23 +89,26 @@ MixtureShares MixtureModel::Combine(const EffectShares& levels,
   shares.groups.assign(groups_.size(), 0.0);
   // What no forest explains may all the same be there (FindRest of shares).
   double rest = (alone ? scale * levels.rest : 0.0) + change.rest;
-  const auto add = [&](const EffectTerm& term, double variance) {
+  const auto add = [&](std::span<const std::size_t> term, double variance) {
     for (const std::size_t axis : term) shares.total[axis] += variance;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      if (IsWithin(term, groups_[g])) shares.groups[g] += variance;
+      const bool within =
+          std::all_of(term.begin(), term.end(),
+                      [&](std::size_t axis) { return in_group_[g][axis]; });
+      if (within) shares.groups[g] += variance;
     }
     shares.variance += variance;
   };
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     shares.main[i] = std::max(scale * levels.main[i] + change.main[i], 0.0);
-    add({i}, shares.main[i]);
+    add(std::array{i}, shares.main[i]);
   }
   for (std::size_t p = 0; p < pairs_.size(); ++p) {
     const std::size_t t = term_of_pair_[p];
     const double own = t < levels.terms.size() ? scale * levels.terms[t] : 0.0;
     shares.pairs[p] = std::max(own + change.pairs[p], 0.0);
     if (shares.pairs[p] > 0.0) {
-      add({pairs_[p].first, pairs_[p].second}, shares.pairs[p]);
+      add(std::array{pairs_[p].first, pairs_[p].second}, shares.pairs[p]);
     }
   }
   for (std::size_t t = 0; t < levels.terms.size(); ++t) {

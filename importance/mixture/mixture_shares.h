@@ -16,6 +16,7 @@
 #include "importance/mixture/asked_subsets.h"
 #include "importance/mixture/mixture.h"
 #include "importance/mixture/tree_effects.h"
+#include "importance/mixture/tree_prediction.h"
 #include "importance/named_subsets.h"
 
 namespace frostline {
@@ -40,7 +41,9 @@ class MixtureModel {
                std::uint64_t seed, NamedSubsets subsets = {}, int threads = 1);
 
   const std::vector<FineAxis>& axes() const { return axes_; }
-  // Of those that level effects looked at and those that trees split on.
+  // Of those that level effects looked at and those that trees split on, among
+  // the axes that these have most from (split_pairs.h); what is of other pairs
+  // is unexplained, and in totals and groups as what is of more parameters.
   const std::vector<AxisPair>& pairs() const { return pairs_; }
   MixtureShares Shares() const;
   const NamedSubsets& subsets() const { return subsets_; }
@@ -69,6 +72,13 @@ class MixtureModel {
     double both = 0.0;
   };
 
+  // At a point, and with each axis moved.
+  struct MovedRests {
+    Rest unmoved;
+    std::vector<Rest> moved;
+  };
+
+  std::vector<AxisPair> PairsOfForest() const;
   void FindPairs();
   void FindChange(std::uint64_t seed);
   void FindRest(std::uint64_t seed);
@@ -77,6 +87,8 @@ class MixtureModel {
   double MainChange(std::size_t axis, const std::vector<double>& forest) const;
   double PairChange(std::size_t pair) const;
   Rest RestAt(const FinePoint& point) const;
+  MovedRests RestsAround(const FinePoint& point, const FinePoint& other) const;
+  double LevelsRest(const FinePoint& point) const;
   void FindSubsetChanges(std::uint64_t seed, int threads);
   SubsetShare SubsetChange(const AskedSubset& asked, std::uint64_t seed) const;
   SubsetShare CombineSubset(const AskedSubset& asked,
@@ -90,6 +102,7 @@ class MixtureModel {
   const std::vector<FineAxis>& axes_;
   const Mixture& mixture_;
   std::vector<std::vector<int>> groups_;
+  std::vector<std::vector<bool>> in_group_;  // by group and axis
   NamedSubsets subsets_;
   std::vector<AskedSubset> asked_;  // by subset
   double kept_ = 1.0;               // of level effects
@@ -97,6 +110,7 @@ class MixtureModel {
   std::vector<std::size_t> term_of_pair_;    // of the model; its size: none
   std::vector<std::size_t> term_of_axis_;    // likewise
   std::vector<std::vector<double>> tables_;  // of the model's terms
+  std::vector<std::size_t> higher_terms_;    // of three and more axes
   TreeEffects forest_;
   Change change_;
   // Changes of main by a few trees each, less their mean.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "importance/mixture/fine_box.h"
+
 namespace frostline {
 namespace {
 
@@ -10,8 +12,7 @@ class LeafWalk {
  public:
   LeafWalk(const std::vector<FineAxis>& axes,
            const std::vector<std::size_t>& subset, const SubsetPoints& points)
-      : axes_(axes), subset_(subset), points_(points), masses_(axes.size(), 1) {
-    for (const FineAxis& axis : axes_) inside_.emplace_back(axis.size(), true);
+      : box_(axes), subset_(subset), points_(points) {
     rest_.together.assign(points_.masses.size(), 0.0);
     rest_.beyond.assign(points_.masses.size(), 0.0);
   }
@@ -35,34 +36,12 @@ class LeafWalk {
   const SubsetRest& rest() const { return rest_; }
 
  private:
-  // Calls visit(child, share) with the box cut down to each child that it
-  // reaches.
-  template <typename Visitor>
-  void EnterChildren(const TreeNode& node, const Visitor& visit) {
-    const auto axis = static_cast<std::size_t>(node.axis);
-    const std::vector<bool> before = inside_[axis];
-    const double whole = masses_[axis];
-    for (const bool left : {true, false}) {
-      double part = 0.0;
-      for (std::size_t k = 0; k < before.size(); ++k) {
-        inside_[axis][k] = before[k] && axes_[axis].GoesLeft(node, k) == left;
-        if (inside_[axis][k]) part += axes_[axis].masses[k];
-      }
-      if (!(part > 0.0)) continue;
-      masses_[axis] = part;
-      visit(static_cast<std::size_t>(left ? node.left : node.right),
-            part / whole);
-    }
-    inside_[axis] = before;
-    masses_[axis] = whole;
-  }
-
   // The integral over the node's box; `mass` times the tree's weight.
   double Integral(std::size_t at, double mass) {
     const TreeNode& node = tree_->nodes[at];
     if (node.axis < 0) return mass * node.value;
     double sum = 0.0;
-    EnterChildren(node, [&](std::size_t child, double share) {
+    box_.EnterChildren(node, [&](std::size_t child, double share) {
       sum += Integral(child, mass * share);
     });
     return sum;
@@ -71,7 +50,7 @@ class LeafWalk {
   // What the set does not split any further is one leaf.
   void Visit(std::size_t at, double mass) {
     if (!splits_subset_[at]) return AddLeaf(at, mass);
-    EnterChildren(tree_->nodes[at], [&](std::size_t child, double share) {
+    box_.EnterChildren(tree_->nodes[at], [&](std::size_t child, double share) {
       Visit(child, mass * share);
     });
   }
@@ -80,14 +59,14 @@ class LeafWalk {
     std::vector<const std::uint16_t*> codes;
     std::vector<std::vector<double>> ratios;  // r, by split axis, by code
     for (std::size_t s = 0; s < subset_.size(); ++s) {
-      const std::vector<bool>& inside = inside_[subset_[s]];
+      const std::vector<bool>& inside = box_.inside(subset_[s]);
       if (std::find(inside.begin(), inside.end(), false) == inside.end()) {
         continue;
       }
       codes.push_back(points_.codes[s].data());
       std::vector<double>& ratio = ratios.emplace_back(inside.size(), -1.0);
       for (std::size_t k = 0; k < inside.size(); ++k) {
-        if (inside[k]) ratio[k] += 1.0 / masses_[subset_[s]];
+        if (inside[k]) ratio[k] += 1.0 / box_.mass(subset_[s]);
       }
     }
     if (ratios.size() < 3) return;
@@ -109,13 +88,11 @@ class LeafWalk {
     }
   }
 
-  const std::vector<FineAxis>& axes_;
+  FineBox box_;
   const std::vector<std::size_t>& subset_;
   const SubsetPoints& points_;
   const Tree* tree_ = nullptr;
-  std::vector<bool> splits_subset_;        // by node of the tree
-  std::vector<std::vector<bool>> inside_;  // the box, by axis and code
-  std::vector<double> masses_;             // of the box, by axis
+  std::vector<bool> splits_subset_;  // by node of the tree
   SubsetRest rest_;
 };
 

@@ -2,6 +2,9 @@
 #include "importance/mixture/tree_effects.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "importance/mixture/fine_box.h"
 
 namespace frostline {
 namespace {
@@ -15,119 +18,7 @@ struct Side {
   std::vector<Run> runs;
 };
 
-// Walks the leaves of trees and adds each to sums that are turned into effects
-// at the end. A leaf adds the same to all cells of a rectangle, so only the
-// corners are written, and summed up once (a difference array).
-class LeafSums {
- public:
-  LeafSums(const std::vector<FineAxis>& axes, bool pairs)
-      : axes_(axes), pairs_(pairs), tables_(axes.size() * axes.size()) {
-    for (const FineAxis& axis : axes_) {
-      inside_.emplace_back(axis.size(), true);
-      effects_.main.emplace_back(axis.size() + 1, 0.0);
-    }
-  }
-
-  void Add(const Tree& tree, double weight) {
-    weight_ = weight;
-    Visit(tree, 0);
-  }
-
-  TreeEffects Finish();
-
- private:
-  void Visit(const Tree& tree, std::size_t at);
-  void AddLeaf(double value);
-  void AddPair(const Side& a, const Side& b, double value);
-  Side SideOf(std::size_t axis) const;
-  std::vector<double> PairEffect(const std::vector<double>& sums,
-                                 const FineAxis& first,
-                                 const FineAxis& second) const;
-  void Centre(std::vector<double>& main, const FineAxis& axis) const;
-
-  const std::vector<FineAxis>& axes_;
-  bool pairs_;
-  double weight_ = 1.0;
-  std::vector<std::vector<bool>> inside_;    // the box, by axis and code
-  std::vector<std::size_t> split_;           // axes, each once
-  std::vector<std::vector<double>> tables_;  // by first axis, then second
-  TreeEffects effects_;
-};
-
-void LeafSums::Visit(const Tree& tree, std::size_t at) {
-  const TreeNode& node = tree.nodes[at];
-  if (node.axis < 0) return AddLeaf(weight_ * node.value);
-  const auto axis = static_cast<std::size_t>(node.axis);
-  const std::vector<bool> before = inside_[axis];
-  const bool is_new =
-      std::find(split_.begin(), split_.end(), axis) == split_.end();
-  if (is_new) split_.push_back(axis);
-  for (const bool left : {true, false}) {
-    bool any = false;
-    for (std::size_t k = 0; k < before.size(); ++k) {
-      inside_[axis][k] = before[k] && axes_[axis].GoesLeft(node, k) == left;
-      any = any || inside_[axis][k];
-    }
-    if (any) {
-      Visit(tree, static_cast<std::size_t>(left ? node.left : node.right));
-    }
-  }
-  inside_[axis] = before;
-  if (is_new) split_.pop_back();
-}
-
-Side LeafSums::SideOf(std::size_t axis) const {
-  Side side{axis, 0.0, {}};
-  const std::vector<bool>& inside = inside_[axis];
-  for (std::size_t k = 0; k < inside.size(); ++k) {
-    if (!inside[k]) continue;
-    side.mass += axes_[axis].masses[k];
-    if (k == 0 || !inside[k - 1]) side.runs.emplace_back(k, k);
-    side.runs.back().second = k + 1;
-  }
-  return side;
-}
-
-void LeafSums::AddLeaf(double value) {
-  std::vector<Side> sides;
-  double mass = 1.0;
-  for (const std::size_t axis : split_) {
-    sides.push_back(SideOf(axis));
-    mass *= sides.back().mass;
-  }
-  effects_.mean += value * mass;
-  for (std::size_t a = 0; a < sides.size(); ++a) {
-    for (const Run& run : sides[a].runs) {
-      const double part = value * mass / sides[a].mass;
-      effects_.main[sides[a].axis][run.first] += part;
-      effects_.main[sides[a].axis][run.second] -= part;
-    }
-    for (std::size_t b = 0; pairs_ && b < a; ++b) {
-      const double part = value * mass / sides[a].mass / sides[b].mass;
-      if (sides[a].axis < sides[b].axis) {
-        AddPair(sides[a], sides[b], part);
-      } else {
-        AddPair(sides[b], sides[a], part);
-      }
-    }
-  }
-}
-
-void LeafSums::AddPair(const Side& a, const Side& b, double value) {
-  const std::size_t width = axes_[b.axis].size() + 1;
-  std::vector<double>& table = tables_[a.axis * axes_.size() + b.axis];
-  if (table.empty()) table.assign((axes_[a.axis].size() + 1) * width, 0.0);
-  for (const Run& x : a.runs) {
-    for (const Run& y : b.runs) {
-      table[x.first * width + y.first] += value;
-      table[x.first * width + y.second] -= value;
-      table[x.second * width + y.first] -= value;
-      table[x.second * width + y.second] += value;
-    }
-  }
-}
-
-void LeafSums::Centre(std::vector<double>& main, const FineAxis& axis) const {
+void Centre(std::vector<double>& main, const FineAxis& axis) {
   double mean = 0.0;
   for (std::size_t k = 0; k < axis.size(); ++k) {
     mean += axis.masses[k] * main[k];
@@ -135,9 +26,8 @@ void LeafSums::Centre(std::vector<double>& main, const FineAxis& axis) const {
   for (double& value : main) value -= mean;
 }
 
-std::vector<double> LeafSums::PairEffect(const std::vector<double>& sums,
-                                         const FineAxis& first,
-                                         const FineAxis& second) const {
+std::vector<double> PairEffect(const std::vector<double>& sums,
+                               const FineAxis& first, const FineAxis& second) {
   const std::size_t width = second.size();
   std::vector<double> table;
   std::vector<double> running(width, 0.0);
@@ -158,6 +48,126 @@ std::vector<double> LeafSums::PairEffect(const std::vector<double>& sums,
   return table;
 }
 
+// Walks the leaves of trees and adds each to sums that are turned into effects
+// at the end. A leaf adds the same to all cells of a rectangle, so only the
+// corners are written, and summed up once (a difference array).
+class LeafSums {
+ public:
+  LeafSums(const std::vector<FineAxis>& axes,
+           const std::vector<AxisPair>& pairs)
+      : axes_(axes), box_(axes), pairs_(pairs), place_(axes.size(), kNone) {
+    effects_.main.reserve(axes.size());
+    for (const FineAxis& axis : axes) {
+      effects_.main.emplace_back(axis.size() + 1, 0.0);
+    }
+    for (const auto& [first, second] : pairs) {
+      for (const std::size_t axis : {first, second}) {
+        if (place_[axis] == kNone) place_[axis] = paired_++;
+      }
+    }
+    table_of_.assign(paired_ * paired_, kNone);
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+      table_of_[CellOf(pairs[p].first, pairs[p].second)] = p;
+    }
+    tables_.resize(pairs.size());
+  }
+
+  void Add(const Tree& tree, double weight) {
+    weight_ = weight;
+    Visit(tree, 0);
+  }
+
+  TreeEffects Finish();
+
+ private:
+  void Visit(const Tree& tree, std::size_t at);
+  void AddLeaf(double value);
+  void AddPair(const Side& a, const Side& b, double value);
+  Side SideOf(std::size_t axis) const;
+
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  std::size_t CellOf(std::size_t first, std::size_t second) const {
+    return place_[first] * paired_ + place_[second];
+  }
+
+  const std::vector<FineAxis>& axes_;
+  FineBox box_;
+  const std::vector<AxisPair>& pairs_;
+  double weight_ = 1.0;
+  std::vector<std::size_t> split_;           // axes, each once
+  std::vector<std::size_t> place_;           // by axis: among those of pairs
+  std::size_t paired_ = 0;                   // how many those are
+  std::vector<std::size_t> table_of_;        // by place of first, of second
+  std::vector<std::vector<double>> tables_;  // by pair; empty: no leaf has both
+  TreeEffects effects_;
+};
+
+void LeafSums::Visit(const Tree& tree, std::size_t at) {
+  const TreeNode& node = tree.nodes[at];
+  if (node.axis < 0) return AddLeaf(weight_ * node.value);
+  const auto axis = static_cast<std::size_t>(node.axis);
+  const bool is_new =
+      std::find(split_.begin(), split_.end(), axis) == split_.end();
+  if (is_new) split_.push_back(axis);
+  box_.EnterChildren(node,
+                     [&](std::size_t child, double) { Visit(tree, child); });
+  if (is_new) split_.pop_back();
+}
+
+Side LeafSums::SideOf(std::size_t axis) const {
+  Side side{axis, box_.mass(axis), {}};
+  const std::vector<bool>& inside = box_.inside(axis);
+  for (std::size_t k = 0; k < inside.size(); ++k) {
+    if (!inside[k]) continue;
+    if (k == 0 || !inside[k - 1]) side.runs.emplace_back(k, k);
+    side.runs.back().second = k + 1;
+  }
+  return side;
+}
+
+void LeafSums::AddLeaf(double value) {
+  std::vector<Side> sides;
+  double mass = 1.0;
+  for (const std::size_t axis : split_) {
+    sides.push_back(SideOf(axis));
+    mass *= sides.back().mass;
+  }
+  effects_.mean += value * mass;
+  for (std::size_t a = 0; a < sides.size(); ++a) {
+    for (const Run& run : sides[a].runs) {
+      const double part = value * mass / sides[a].mass;
+      effects_.main[sides[a].axis][run.first] += part;
+      effects_.main[sides[a].axis][run.second] -= part;
+    }
+    for (std::size_t b = 0; paired_ > 0 && b < a; ++b) {
+      const double part = value * mass / sides[a].mass / sides[b].mass;
+      if (sides[a].axis < sides[b].axis) {
+        AddPair(sides[a], sides[b], part);
+      } else {
+        AddPair(sides[b], sides[a], part);
+      }
+    }
+  }
+}
+
+void LeafSums::AddPair(const Side& a, const Side& b, double value) {
+  if (place_[a.axis] == kNone || place_[b.axis] == kNone) return;
+  const std::size_t found = table_of_[CellOf(a.axis, b.axis)];
+  if (found == kNone) return;
+  const std::size_t width = axes_[b.axis].size() + 1;
+  std::vector<double>& table = tables_[found];
+  if (table.empty()) table.assign((axes_[a.axis].size() + 1) * width, 0.0);
+  for (const Run& x : a.runs) {
+    for (const Run& y : b.runs) {
+      table[x.first * width + y.first] += value;
+      table[x.first * width + y.second] -= value;
+      table[x.second * width + y.first] -= value;
+      table[x.second * width + y.second] += value;
+    }
+  }
+}
+
 TreeEffects LeafSums::Finish() {
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     std::vector<double>& main = effects_.main[i];
@@ -165,11 +175,12 @@ TreeEffects LeafSums::Finish() {
     main.pop_back();
     Centre(main, axes_[i]);
   }
-  for (std::size_t i = 0; i < tables_.size(); ++i) {
-    if (tables_[i].empty()) continue;
-    const AxisPair pair(i / axes_.size(), i % axes_.size());
-    effects_.pairs[pair] =
-        PairEffect(tables_[i], axes_[pair.first], axes_[pair.second]);
+  for (std::size_t p = 0; p < tables_.size(); ++p) {
+    // Given back at once: all of them twice would be much.
+    const std::vector<double> sums = std::exchange(tables_[p], {});
+    if (sums.empty()) continue;
+    effects_.pairs[pairs_[p]] =
+        PairEffect(sums, axes_[pairs_[p].first], axes_[pairs_[p].second]);
   }
   return std::move(effects_);
 }
@@ -177,28 +188,13 @@ TreeEffects LeafSums::Finish() {
 }  // namespace
 
 TreeEffects FindTreeEffects(const std::vector<FineAxis>& axes,
-                            std::span<const Tree> trees, bool pairs) {
+                            std::span<const Tree> trees,
+                            const std::vector<AxisPair>& pairs) {
   LeafSums sums(axes, pairs);
   for (const Tree& tree : trees) {
     sums.Add(tree, 1.0 / static_cast<double>(trees.size()));
   }
   return sums.Finish();
-}
-
-double PredictAt(const std::vector<FineAxis>& axes, std::span<const Tree> trees,
-                 const FinePoint& point) {
-  double sum = 0.0;
-  for (const Tree& tree : trees) {
-    std::size_t at = 0;
-    while (tree.nodes[at].axis >= 0) {
-      const TreeNode& node = tree.nodes[at];
-      const auto axis = static_cast<std::size_t>(node.axis);
-      at = static_cast<std::size_t>(
-          axes[axis].GoesLeft(node, point[axis]) ? node.left : node.right);
-    }
-    sum += tree.nodes[at].value;
-  }
-  return sum / static_cast<double>(trees.size());
 }
 
 }  // namespace frostline

@@ -37,6 +37,7 @@ Design MakeDesign(const Space& space, const std::vector<const Point*>& points,
     const ModuleBinding& binding = space.modules()[m];
     if (!binding.parameter.has_value() && binding.fixed_rate == 0.0) continue;
     std::vector<bool> pattern;
+    pattern.reserve(points.size());
     for (const Point* const point : points) {
       pattern.push_back(IsModuleFrozen(space, m, *point));
     }

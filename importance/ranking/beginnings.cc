@@ -21,12 +21,14 @@ using Trials = std::vector<const Observation*>;
 using Part = absl::StatusOr<std::optional<Report>>;
 
 Part EvaluatePart(const StudyParts& parts,
-                  std::span<const Observation* const> trials) {
+                  std::span<const Observation* const> trials, bool chance) {
   History history;
   for (const Observation* const trial : trials) history.Put(*trial);
   EvaluateOptions options = parts.options;
   options.bootstraps = 0;
   options.pairs = false;
+  options.chance = chance;
+  options.trees = parts.counts.trees;
   options.threads = 1;  // parts are what is done at the same time
   absl::StatusOr<Report> report =
       Evaluate(parts.space, parts.objectives, history, options);
@@ -65,13 +67,13 @@ std::vector<double> MainShares(
 }
 
 absl::StatusOr<std::vector<StabilityPoint>> EvaluateBeginnings(
-    const StudyParts& parts, int points) {
+    const StudyParts& parts) {
   const std::vector<std::size_t> sizes =
-      BeginningSizes(parts.trials.size(), points);
+      BeginningSizes(parts.trials.size(), parts.counts.points);
   std::vector<Part> found(sizes.size(), std::optional<Report>());
   const std::span<const Observation* const> trials(parts.trials);
   ParallelFor(parts.options.threads, sizes.size(), [&](std::size_t i) {
-    found[i] = EvaluatePart(parts, trials.first(sizes[i]));
+    found[i] = EvaluatePart(parts, trials.first(sizes[i]), /*chance=*/true);
   });
   std::vector<StabilityPoint> beginnings;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -87,14 +89,16 @@ absl::StatusOr<std::vector<Halving>> EvaluateHalvings(const StudyParts& parts) {
   const std::size_t half = parts.trials.size() / 2;
   std::vector<Halving> halvings;
   if (half < kMinTrials) return halvings;
-  std::vector<Part> found(2 * kHalvings, std::optional<Report>());
+  std::vector<Part> found(2 * static_cast<std::size_t>(parts.counts.halvings),
+                          std::optional<Report>());
   ParallelFor(parts.options.threads, found.size(), [&](std::size_t i) {
     Trials trials = parts.trials;
     Rng rng(parts.options.seed, i / 2);
     Shuffle(trials, rng);
     const std::span<const Observation* const> shuffled(trials);
     found[i] = EvaluatePart(
-        parts, i % 2 == 0 ? shuffled.first(half) : shuffled.subspan(half));
+        parts, i % 2 == 0 ? shuffled.first(half) : shuffled.subspan(half),
+        /*chance=*/false);
   });
   for (std::size_t i = 0; i < found.size(); i += 2) {
     RETURN_IF_ERROR(found[i].status());

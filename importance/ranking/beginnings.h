@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "importance/evaluator.h"
+#include "importance/ranking/part_counts.h"
 #include "importance/ranking/stability.h"
 
 namespace frostline {
@@ -21,16 +22,17 @@ struct StudyParts {
   const std::vector<Objective>& objectives;
   const std::vector<const Observation*>& trials;  // by number
   const EvaluateOptions& options;
+  PartCounts counts;
 };
 
 // Main shares by parameter.
 std::vector<double> MainShares(
     const std::vector<ParameterImportance>& parameters);
 
-// At most `points` - 1 beginnings from kMinTrials on, without that of all
+// At most counts.points - 1 beginnings from kMinTrials on, without that of all
 // trials; without those that cannot be evaluated. tau_to_final is left at 0.
 absl::StatusOr<std::vector<StabilityPoint>> EvaluateBeginnings(
-    const StudyParts& parts, int points);
+    const StudyParts& parts);
 
 // Main shares that the two halves of one random halving have.
 struct Halving {
@@ -38,10 +40,8 @@ struct Halving {
   std::vector<double> second;
 };
 
-// At most kHalvings, without those that cannot be evaluated.
+// At most counts.halvings, without those that cannot be evaluated.
 absl::StatusOr<std::vector<Halving>> EvaluateHalvings(const StudyParts& parts);
-
-inline constexpr std::size_t kHalvings = 10;
 
 // Shares as likely as `values`: half the difference of two halves has the
 // variance of the whole, for what is linear in the trials (McCarthy,

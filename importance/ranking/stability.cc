@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "importance/ranking/beginnings.h"
+#include "importance/ranking/part_counts.h"
 #include "importance/ranking/rank_agreement.h"
 #include "importance/ranking/stability_verdict.h"
 #include "importance/selection.h"
@@ -19,7 +20,6 @@
 namespace frostline {
 namespace {
 
-constexpr int kUsualPoints = 20;
 constexpr std::size_t kLeastHalvings = 4;
 
 // Where one more halving would lie.
@@ -90,7 +90,7 @@ absl::StatusOr<Stability> EvaluateStability(
     return MakeError(
         ErrorId::kRequestInvalid, absl::StrCat("points is ", points),
         absl::StrCat("give a number from 1 to ", kMaxStabilityPoints,
-                     ", or 0 for ", kUsualPoints),
+                     ", or 0 for ", kUsualParts.points),
         "points");
   }
   ASSIGN_OR_RETURN(const Selection usable,
@@ -104,11 +104,14 @@ absl::StatusOr<Stability> EvaluateStability(
     return TooFew(usable.trials.size(), {});
   }
   RETURN_IF_ERROR(report.status());
-  const StudyParts parts{space, objectives, usable.trials, without_pairs};
+  PartCounts wanted = kUsualParts;
+  if (points > 0) wanted.points = points;
+  wanted.trees = options.trees;
+  const StudyParts parts{
+      space, objectives, usable.trials, without_pairs,
+      BoundParts(usable.trials.size(), space.parameters().size(), wanted)};
   Stability stability;
-  ASSIGN_OR_RETURN(
-      stability.points,
-      EvaluateBeginnings(parts, points == 0 ? kUsualPoints : points));
+  ASSIGN_OR_RETURN(stability.points, EvaluateBeginnings(parts));
   RankingEvidence evidence;
   evidence.trials = static_cast<std::int64_t>(usable.trials.size());
   evidence.values = MainShares(report->parameters);

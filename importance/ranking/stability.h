@@ -58,7 +58,9 @@ inline constexpr int kMaxStabilityPoints = 100;
 // evaluated as if the study had ended there; those that cannot be (all values
 // the same, say) have no point. Errors as Evaluate's, but too few trials are a
 // verdict, not an error; REQUEST_INVALID for a number of points out of range.
-// Costs as much as evaluating all trials about 20 times without intervals.
+// Costs as much as evaluating all trials about 20 times without intervals; of
+// very many trials and parameters it is fewer parts, with fewer trees
+// (part_counts.h), and points may be fewer than asked for.
 absl::StatusOr<Stability> EvaluateStability(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const EvaluateOptions& options, int points);

@@ -95,11 +95,37 @@ TEST_F(LargeStudy, IsExplainedWithinBounds) {
   }
 }
 
+// Four parameters together, which only trees describe; for the noise they split
+// on all the others.
+TEST_F(LargeStudy, IsExplainedWithinBoundsWhereTheForestCarries) {
+  const History cliff =
+      UniformTrials(*space, kTrials, [](const Point& point, Rng& rng) {
+        const bool falls = point[0] > 0.0 && point[2] > 0.3 && point[5] > 0.3 &&
+                           point[8] > 0.3;
+        return (falls ? 2.0 : 0.0) + 0.3 * rng.Normal();
+      });
+  ExpectWithinBounds([&] {
+    EvaluateOptions options = With("fanova");
+    options.subsets = {{498, 499}};
+    ASSERT_OK_AND_ASSIGN(const Report report,
+                         Evaluate(*space, kLoss, cliff, options));
+    EXPECT_EQ(report.carried_by.back().first, "forest");
+    EXPECT_GT(report.carried_by.back().second, 0.5);
+    EXPECT_LE(report.parameters[0].rank, 4);
+    const auto& strongest = report.pairs.front();
+    EXPECT_EQ(strongest.first, 2);
+    EXPECT_EQ(strongest.second, 5);
+    EXPECT_LE(report.pairs.size(), 2u * 64 * 63 / 2 + 1);
+    EXPECT_NE(FindPair(report.pairs, {498, 499}), nullptr) << "asked for";
+  });
+}
+
 TEST_F(LargeStudy, HasNoIntervalsOfForestsThatWouldTakeTooLong) {
-  for (const std::string name : {"fanova-optuna", "mdi"}) {
+  for (const std::string name : {"fanova-optuna", "forest", "mdi"}) {
     ExpectWithinBounds([&] {
       ASSERT_OK_AND_ASSIGN(const Report report,
                            Evaluate(*space, kLoss, *history, With(name)));
+      ASSERT_FALSE(report.warnings.empty()) << name;
       EXPECT_EQ(report.warnings.back().code, "INTERVALS_LEFT_OUT");
       const ParameterImportance& one = report.parameters[0];
       EXPECT_GT(one.main.value, 0.0) << name;
@@ -110,10 +136,12 @@ TEST_F(LargeStudy, HasNoIntervalsOfForestsThatWouldTakeTooLong) {
 }
 
 TEST_F(LargeStudy, RefusesAForestThatWouldTakeTooLong) {
-  EvaluateOptions many = With("fanova-optuna");
-  many.trees = 1024;
-  EXPECT_THAT(Evaluate(*space, kLoss, *history, many),
-              FailsWith(ErrorId::kRequestInvalid));
+  for (const std::string name : {"fanova-optuna", "forest", "mdi"}) {
+    EvaluateOptions many = With(name);
+    many.trees = 1024;
+    EXPECT_THAT(Evaluate(*space, kLoss, *history, many),
+                FailsAt(ErrorId::kRequestInvalid, "options.trees"));
+  }
 }
 
 TEST_F(LargeStudy, HasCurvesWithinBounds) {

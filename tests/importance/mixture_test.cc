@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -11,7 +12,9 @@
 #include "importance/forest/forest.h"
 #include "importance/mixture/fine_axis.h"
 #include "importance/mixture/mixture_shares.h"
+#include "importance/mixture/split_pairs.h"
 #include "importance/mixture/tree_effects.h"
+#include "importance/mixture/tree_prediction.h"
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
@@ -79,7 +82,8 @@ TEST(TreeEffects, AreThoseOfTheMeanOfTheTreesByEnumeration) {
   const auto& axes = made.axes;
   const Forest forest = FitForest(made.data, made.data.targets,
                                   RowWeights(made.data.rows(), 1), 5, 1, 0);
-  const TreeEffects effects = FindTreeEffects(axes, forest.trees, true);
+  const TreeEffects effects =
+      FindTreeEffects(axes, forest.trees, {{0, 1}, {0, 2}});
   double mean = 0.0;
   std::vector<double> first(axes[0].size(), 0.0);
   std::vector<double> both(axes[0].size() * axes[2].size(), 0.0);
@@ -102,6 +106,52 @@ TEST(TreeEffects, AreThoseOfTheMeanOfTheTreesByEnumeration) {
                   both[at] - first[a] - third[c] + mean, 1e-12);
     }
   }
+}
+
+TreeNode Leaf(double value) {
+  TreeNode node;
+  node.value = value;
+  return node;
+}
+
+TreeNode Split(int axis, double threshold, int left) {
+  TreeNode node;
+  node.axis = axis;
+  node.threshold = threshold;
+  node.left = left;
+  node.right = left + 1;
+  return node;
+}
+
+// A split of the first axis, and below its larger side one of the third.
+TEST(SplitPairs, GainsAreTheVarianceThatSplitsTakeAway) {
+  const Space space = LevelSpace(3, 4);
+  const Case made =
+      CaseOf(space, UniformTrials(space, 60, [](const Point& p, Rng&) {
+               return p[0] < 1 ? 0.0 : (p[2] < 2 ? 1.0 : 3.0);
+             }));
+  Tree tree;
+  tree.nodes = {Split(0, 0.0, 1), Leaf(0.0), Split(2, 1.0, 3), Leaf(1.0),
+                Leaf(3.0)};
+  const std::vector<double> gains =
+      FindSplitGains(made.axes, std::vector<Tree>{tree, tree});
+  // A quarter is 0, the rest 2 on the mean; of it one half is 1, the other 3.
+  EXPECT_NEAR(gains[0], 2 * 0.25 * 0.75 * 4.0, 1e-12);
+  EXPECT_EQ(gains[1], 0.0);
+  EXPECT_NEAR(gains[2], 2 * 0.75 * 1.0, 1e-12);
+}
+
+TEST(SplitPairs, AreAmongTheAxesOfLargestGainAndThoseAskedFor) {
+  std::vector<double> gains(kMaxForestPairAxes + 10);
+  for (std::size_t i = 0; i < gains.size(); ++i) {
+    gains[i] = static_cast<double>(i);
+  }
+  const std::vector<AxisPair> pairs = ChoosePairs(gains, {{3, 20}, {11, 30}});
+  EXPECT_EQ(pairs.size(), kMaxForestPairAxes * (kMaxForestPairAxes - 1) / 2 + 1)
+      << "one of the two is among them anyway";
+  EXPECT_EQ(pairs[0], AxisPair(3, 20));
+  EXPECT_EQ(pairs[1], AxisPair(10, 11));
+  EXPECT_TRUE(std::is_sorted(pairs.begin(), pairs.end()));
 }
 
 TEST(FineAxis, PartsHaveTheMeasureOfTheSpace) {
@@ -224,6 +274,35 @@ TEST(Mixture, SharesAreThoseOfWhatItPredicts) {
   EXPECT_NEAR(main / (square - mean * mean), shares.main[0], 0.01);
   EXPECT_NEAR(pair / (square - mean * mean), shares.pairs[1], 0.002);
   EXPECT_NEAR(shares.variance, square - mean * mean, 0.05 * shares.variance);
+}
+
+// Var f less Var E[f | all but x_i], by visiting every point.
+TEST(Mixture, TotalsAreThoseOfWhatItPredicts) {
+  const Space space = LevelSpace(4, 5);
+  const Case made = CaseOf(space, UniformTrials(space, 600, Corner));
+  const LevelEffects model(made.effect_axes, made.data.targets);
+  Mixture mixture = FitMixture(made.data, model, {64, 1, 1});
+  ASSERT_FALSE(mixture.trees.empty());
+  mixture.forest_weight = 1.0;
+  double mean = 0.0, square = 0.0;
+  std::vector<std::map<FinePoint, double>> without(4);
+  ForEachPoint(made.axes, [&](const FinePoint& p, double mass) {
+    const double value = mass * PredictAt(made.axes, mixture.trees, p);
+    mean += value;
+    square += value * value / mass;
+    for (std::size_t i = 0; i < 4; ++i) {
+      FinePoint others = p;
+      others[i] = 0;
+      without[i][others] += value;
+    }
+  });
+  const MixtureModel found(model, made.axes, mixture, {}, 1);
+  const MixtureShares shares = found.Shares();
+  for (std::size_t i = 0; i < 4; ++i) {
+    double total = square;
+    for (const auto& [others, sum] : without[i]) total -= sum * sum * 125.0;
+    EXPECT_NEAR(shares.total[i], total / (square - mean * mean), 0.02) << i;
+  }
 }
 
 TEST(Mixture, WhatTheForestExplainsIsNoNoise) {

@@ -4,10 +4,13 @@
 #include <cmath>
 
 #include "importance/ranking/beginnings.h"
+#include "importance/ranking/part_counts.h"
 #include "importance/ranking/rank_agreement.h"
 #include "importance/ranking/stability_verdict.h"
+#include "tests/importance/allocations.h"
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/watched.h"
 
 namespace frostline {
 namespace {
@@ -159,6 +162,64 @@ TEST(Stability, IsTheSameForAnyNumberOfThreads) {
     EXPECT_EQ(MainShares(a.points[i].parameters),
               MainShares(b.points[i].parameters));
   }
+}
+
+TEST(Stability, HalvesDoNotLookAtWhatChanceGives) {
+  if (kWatched) GTEST_SKIP() << kMeasuresOnly;
+  const Space space = LevelSpace(3, 5);
+  const History history = UniformTrials(space, 60, Graded);
+  std::vector<const Observation*> trials;
+  for (const Observation& trial : history.trials()) trials.push_back(&trial);
+  for (const std::string name : {"fanova-optuna", "forest", "mdi"}) {
+    EvaluateOptions options;
+    options.evaluator = name;
+    options.bootstraps = 0;
+    options.trees = 1;
+    const auto halvings = AllocationsOf([&] {
+      ASSERT_OK(EvaluateHalvings(
+          {space, kLoss, trials, options, {.halvings = 2, .trees = 1}}));
+    });
+    const auto report = AllocationsOf(
+        [&] { ASSERT_OK(Evaluate(space, kLoss, history, options)); });
+    EXPECT_LT(2 * halvings.calls, report.calls) << name;
+  }
+}
+
+TEST(Stability, ChanceIsNoPartOfTheShares) {
+  const Space space = LevelSpace(3, 5);
+  const History history = UniformTrials(space, 100, Graded);
+  for (const std::string name : {"fanova-optuna", "forest", "mdi"}) {
+    EvaluateOptions options;
+    options.evaluator = name;
+    options.trees = 4;
+    options.bootstraps = 0;
+    ASSERT_OK_AND_ASSIGN(const Report with,
+                         Evaluate(space, kLoss, history, options));
+    options.chance = false;
+    ASSERT_OK_AND_ASSIGN(const Report without,
+                         Evaluate(space, kLoss, history, options));
+    EXPECT_EQ(MainShares(with.parameters), MainShares(without.parameters));
+    EXPECT_TRUE(with.parameters[0].distinguishable) << name;
+    EXPECT_FALSE(without.parameters[0].distinguishable) << "nobody looked";
+  }
+}
+
+TEST(PartCounts, AreFewerWhereAFitCostsMuch) {
+  const auto counts = [](std::size_t trials, std::size_t parameters) {
+    const PartCounts found =
+        BoundParts(trials, parameters, {.points = 20, .trees = 64});
+    return std::vector<int>{found.points, found.halvings, found.trees};
+  };
+  EXPECT_EQ(counts(1000, 32), (std::vector<int>{20, 10, 64}));
+  EXPECT_EQ(counts(10000, 100), (std::vector<int>{20, 10, 64}));
+  EXPECT_EQ(counts(10000, 200), (std::vector<int>{17, 7, 40}));
+  EXPECT_EQ(counts(10000, 500), (std::vector<int>{8, 5, 16}));
+  EXPECT_EQ(counts(1000000, 10000), (std::vector<int>{5, 5, 16}));
+  const PartCounts few =
+      BoundParts(1000000, 10000, {.points = 2, .halvings = 3, .trees = 1});
+  EXPECT_EQ(few.points, 2) << "never more than is wanted";
+  EXPECT_EQ(few.halvings, 3);
+  EXPECT_EQ(few.trees, 1);
 }
 
 RankingEvidence Known() {
