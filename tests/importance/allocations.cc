@@ -17,15 +17,16 @@ std::atomic<std::int64_t> live{0};
 std::atomic<std::int64_t> most_live{0};
 std::atomic<std::int64_t> largest{0};
 
-void Raise(std::atomic<std::int64_t>& to, std::int64_t value) {
+}  // namespace
+
+// A sanitizer has operators of its own: nothing is counted then.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+static void Raise(std::atomic<std::int64_t>& to, std::int64_t value) {
   std::int64_t seen = to.load();
   while (value > seen && !to.compare_exchange_weak(seen, value)) {
   }
 }
 
-}  // namespace
-
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 void* operator new(std::size_t size) {
   void* const memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();
