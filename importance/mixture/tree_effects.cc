@@ -44,7 +44,9 @@ std::vector<double> PairEffect(const std::vector<double>& sums,
     for (std::size_t y = 0; y < width; ++y) mean[y] += first.masses[x] * row[y];
     table.insert(table.end(), row.begin(), row.end());
   }
-  for (std::size_t k = 0; k < table.size(); ++k) table[k] -= mean[k % width];
+  for (std::size_t at = 0; at < table.size(); at += width) {
+    for (std::size_t y = 0; y < width; ++y) table[at + y] -= mean[y];
+  }
   return table;
 }
 
