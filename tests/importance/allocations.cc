@@ -20,7 +20,7 @@ std::atomic<std::int64_t> largest{0};
 }  // namespace
 
 // A sanitizer has operators of its own: nothing is counted then.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef FROSTLINE_WATCHED
 static void Raise(std::atomic<std::int64_t>& to, std::int64_t value) {
   std::int64_t seen = to.load();
   while (value > seen && !to.compare_exchange_weak(seen, value)) {

@@ -10,7 +10,7 @@
 
 namespace frostline {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef FROSTLINE_WATCHED
 inline constexpr bool kWatched = true;
 inline constexpr std::uint64_t kSlower = 10;  // so many times fewer cases then
 #else
