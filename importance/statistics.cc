@@ -24,10 +24,10 @@ Interval ShareInterval(double value, const std::vector<double>& replicates) {
 Interval IntervalOfDraws(double value, std::vector<double> draws) {
   if (draws.empty()) return {value, value, value, value, value};
   std::sort(draws.begin(), draws.end());
-  return {value, std::min(Quantile(draws, 0.1), value),
-          std::max(Quantile(draws, 0.9), value),
-          std::min(Quantile(draws, 0.025), value),
-          std::max(Quantile(draws, 0.975), value)};
+  return {value, std::min(QuantileOfSorted(draws, 0.1), value),
+          std::max(QuantileOfSorted(draws, 0.9), value),
+          std::min(QuantileOfSorted(draws, 0.025), value),
+          std::max(QuantileOfSorted(draws, 0.975), value)};
 }
 
 std::vector<int> RankByFalling(const std::vector<double>& values) {

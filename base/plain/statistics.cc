@@ -10,6 +10,10 @@ namespace frostline {
 
 double Quantile(std::vector<double> values, double q) {
   std::sort(values.begin(), values.end());
+  return QuantileOfSorted(values, q);
+}
+
+double QuantileOfSorted(const std::vector<double>& values, double q) {
   const double place = q * static_cast<double>(values.size() - 1);
   const auto below = static_cast<std::size_t>(place);
   const std::size_t above = std::min(below + 1, values.size() - 1);

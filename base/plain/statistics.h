@@ -13,6 +13,8 @@ namespace frostline {
 // The q-quantile, linear between order statistics (Hyndman and Fan, 1996,
 // type 7). REQUIRES: values is not empty.
 double Quantile(std::vector<double> values, double q);
+// The same of values that rise.
+double QuantileOfSorted(const std::vector<double>& values, double q);
 
 // 0-based ranks by rising value; equal values share their mean rank, NaN comes
 // last.

@@ -35,7 +35,7 @@ EffectSurface::EffectSurface(const LevelEffects& model, double mean_target)
     if (depends_[i] || model.axes()[i].functions == 0) continue;
     const TermEvidence evidence =
         WeighTerm(model.axes(), {i}, DesignOf(model.axes(), {i}),
-                  model.ridge().residuals());
+                  model.ridge().residuals(), model.ridge().ResidualVariance());
     room_variance_[i] = std::max(evidence.variance, 0.0) + evidence.deviation;
   }
 }

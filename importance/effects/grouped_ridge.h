@@ -52,10 +52,16 @@ class GroupedRidge {
   // How many coefficients the data decided, the mean among them.
   double degrees_of_freedom() const { return freedom_; }
   const std::vector<double>& residuals() const { return residuals_; }
+  // Smaller than noise is, by what went into the coefficients.
+  double ResidualVariance() const;
   // Of a group with variance: mean and covariance of its coefficients.
   std::vector<double> Coefficients(std::size_t group) const;
   std::vector<double> Covariance(std::size_t group) const;
   std::vector<double> Uncertainty(std::size_t group) const;  // its diagonal
+  // Expected sum of the squares of a group's coefficients, so weighted; 0
+  // without variance.
+  double ExpectedSquares(std::size_t group,
+                         const std::vector<double>& weights) const;
   // Products of a group's columns with each other, and with the residuals.
   std::vector<double> GramOf(std::size_t group) const;
   std::vector<double> ResidualProducts(std::size_t group) const;

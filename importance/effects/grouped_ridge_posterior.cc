@@ -41,6 +41,23 @@ std::vector<double> GroupedRidge::Uncertainty(std::size_t group) const {
   return variances;
 }
 
+double GroupedRidge::ExpectedSquares(std::size_t group,
+                                     const std::vector<double>& weights) const {
+  if (!(variances_[group] > 0.0)) return 0.0;
+  const std::vector<double> mean = Coefficients(group);
+  const std::vector<double> unsure = Uncertainty(group);
+  double squares = 0.0;
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    squares += weights[k] * (mean[k] * mean[k] + unsure[k]);
+  }
+  return squares;
+}
+
+double GroupedRidge::ResidualVariance() const {
+  return Dot(residuals_.data(), residuals_.data(), rows_) /
+         static_cast<double>(rows_);
+}
+
 std::vector<double> GroupedRidge::Covariance(std::size_t group) const {
   const std::size_t n = live_.size();
   const std::size_t width = WidthOfGroup(group);

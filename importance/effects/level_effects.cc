@@ -51,11 +51,13 @@ LevelEffects::LevelEffects(std::vector<EffectAxis> axes,
 
 // All, or where they are too many those that alone tell most.
 void LevelEffects::AddMainEffects() {
+  const double variance = ridge_.ResidualVariance();
   std::vector<double> evidence;
   evidence.reserve(axes_.size());
   for (std::size_t i = 0; i < axes_.size(); ++i) {
-    evidence.push_back(
-        -WeighTerm(axes_, {i}, DesignOf(axes_, {i}), ridge_.residuals()).log_p);
+    evidence.push_back(-WeighTerm(axes_, {i}, DesignOf(axes_, {i}),
+                                  ridge_.residuals(), variance)
+                            .log_p);
   }
   std::vector<std::size_t> order(axes_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -74,8 +76,10 @@ void LevelEffects::AddMainEffects() {
 }
 
 void LevelEffects::Weigh() {
+  const double variance = ridge_.ResidualVariance();
   for (LeftOutTerm& one : left_out_) {
-    one.evidence = WeighTerm(axes_, one.term, one.design, ridge_.residuals());
+    one.evidence =
+        WeighTerm(axes_, one.term, one.design, ridge_.residuals(), variance);
   }
 }
 
@@ -115,15 +119,7 @@ void LevelEffects::AddTerm(const EffectTerm& term) {
 }
 
 double LevelEffects::Variance(std::size_t t) const {
-  if (!(ridge_.variance(t) > 0.0)) return 0.0;
-  const std::vector<double> prior = PriorOf(axes_, terms_[t]);
-  const std::vector<double> mean = ridge_.Coefficients(t);
-  const std::vector<double> unsure = ridge_.Uncertainty(t);
-  double variance = 0.0;
-  for (std::size_t k = 0; k < prior.size(); ++k) {
-    variance += prior[k] * (mean[k] * mean[k] + unsure[k]);
-  }
-  return variance;
+  return ridge_.ExpectedSquares(t, PriorOf(axes_, terms_[t]));
 }
 
 std::vector<double> LevelEffects::Table(std::size_t t) const {

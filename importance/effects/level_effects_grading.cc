@@ -37,11 +37,11 @@ void LevelEffects::ChooseGrading() {
     const double variance = ridge_.variance(t);
     if (terms_[t].size() > 1 || graded.empty() || !(variance > 0.0)) continue;
     const std::vector<double> mean = ridge_.Coefficients(t);
-    const std::vector<double> covariance = ridge_.Covariance(t);
+    const std::vector<double> unsure = ridge_.Uncertainty(t);
     const std::size_t n = graded.size();
     std::vector<double> precision(n), pull(n), best(n, 1.0);
     for (std::size_t k = 0; k < n; ++k) {
-      const double left = covariance[k * (n + 1)];
+      const double left = unsure[k];
       const double prior = ridge_.PriorVariance(ridge_.BeginOfGroup(t) + k, t);
       precision[k] = std::max(1.0 / left - 1.0 / prior, 0.0);
       pull[k] = mean[k] / left;

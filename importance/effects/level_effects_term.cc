@@ -134,24 +134,21 @@ TermDesign DesignOf(const std::vector<EffectAxis>& axes,
 
 TermEvidence WeighTerm(const std::vector<EffectAxis>& axes,
                        const EffectTerm& term, const TermDesign& design,
-                       const std::vector<double>& residuals) {
+                       const std::vector<double>& residuals, double variance) {
   TermEvidence evidence;
-  const double noise =
-      Dot(residuals.data(), residuals.data(), residuals.size()) /
-      static_cast<double>(residuals.size());
-  if (!(design.freedom > 0.0) || !(noise > 0.0)) return evidence;
+  if (!(design.freedom > 0.0) || !(variance > 0.0)) return evidence;
   std::vector<double> sums(CellsOf(axes, term), 0.0);
   for (std::size_t row = 0; row < residuals.size(); ++row) {
     sums[CellOfRow(axes, term, row)] += residuals[row];
   }
   const double quadratic = Dot(
       sums.data(), TimesKernels(axes, term, sums, false).data(), sums.size());
-  evidence.variance = (quadratic - noise * design.trace) / design.freedom;
-  evidence.deviation = noise * std::sqrt(2.0 / design.freedom);
+  evidence.variance = (quadratic - variance * design.trace) / design.freedom;
+  evidence.deviation = variance * std::sqrt(2.0 / design.freedom);
   // A chi-squared with the quadratic form's own mean and variance.
   const double scale = design.freedom / design.trace;
   evidence.log_p =
-      LogChiSquaredTail(quadratic / noise / scale, design.trace / scale);
+      LogChiSquaredTail(quadratic / variance / scale, design.trace / scale);
   return evidence;
 }
 

@@ -44,10 +44,11 @@ struct TermDesign {
 TermDesign DesignOf(const std::vector<EffectAxis>& axes,
                     const EffectTerm& term);
 
-// `residuals` have mean 0. Costs O(trials + cells · cells of an axis).
+// `residuals` have mean 0 and this variance. Costs O(trials + cells · cells of
+// an axis).
 TermEvidence WeighTerm(const std::vector<EffectAxis>& axes,
                        const EffectTerm& term, const TermDesign& design,
-                       const std::vector<double>& residuals);
+                       const std::vector<double>& residuals, double variance);
 
 }  // namespace frostline
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <vector>
 
 namespace frostline {
 namespace {
@@ -24,12 +23,8 @@ UnseenEffects::UnseenEffects(const LevelEffects& model) {
     variance_ += one.evidence.variance;
     squares += one.evidence.deviation * one.evidence.deviation;
   }
-  const std::vector<double>& residuals = model.ridge().residuals();
-  double mean_square = 0.0;
-  for (const double r : residuals) mean_square += r * r;
-  mean_square /= static_cast<double>(residuals.size());
-  const double scale =
-      mean_square > 0.0 ? model.ridge().noise() / mean_square : 1.0;
+  const double seen = model.ridge().ResidualVariance();
+  const double scale = seen > 0.0 ? model.ridge().noise() / seen : 1.0;
   variance_ *= scale;
   deviation_ = std::sqrt(squares) * scale;
   most_ = model.ridge().noise();

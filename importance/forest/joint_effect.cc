@@ -14,8 +14,7 @@ class JointWalk {
         cells_(cells),
         subset_(subset),
         box_(tree, cells),
-        splits_subset_(tree.nodes.size(), false) {
-    MarkSplits();
+        splits_subset_(SplitsOn(tree, subset)) {
     Collect(0, 1.0);
   }
 
@@ -36,19 +35,6 @@ class JointWalk {
     std::size_t begin = 0;  // of its runs
     std::size_t end = 0;
   };
-
-  // Children come after their parent.
-  void MarkSplits() {
-    for (std::size_t n = tree_.nodes.size(); n-- > 0;) {
-      const TreeNode& node = tree_.nodes[n];
-      if (node.axis < 0) continue;
-      splits_subset_[n] =
-          splits_subset_[static_cast<std::size_t>(node.left)] ||
-          splits_subset_[static_cast<std::size_t>(node.right)] ||
-          std::find(subset_.begin(), subset_.end(),
-                    static_cast<std::size_t>(node.axis)) != subset_.end();
-    }
-  }
 
   // The integral of the tree over a node's box, whose mass this is.
   double Integral(std::size_t node, double mass) {

@@ -143,6 +143,21 @@ class Grower {
 
 }  // namespace
 
+std::vector<bool> SplitsOn(const Tree& tree,
+                           const std::vector<std::size_t>& axes) {
+  std::vector<bool> splits(tree.nodes.size(), false);
+  // Children come after their parent.
+  for (std::size_t n = tree.nodes.size(); n-- > 0;) {
+    const TreeNode& node = tree.nodes[n];
+    if (node.axis < 0) continue;
+    splits[n] = splits[static_cast<std::size_t>(node.left)] ||
+                splits[static_cast<std::size_t>(node.right)] ||
+                std::find(axes.begin(), axes.end(),
+                          static_cast<std::size_t>(node.axis)) != axes.end();
+  }
+  return splits;
+}
+
 double Tree::Predict(const Dataset& data, std::size_t row) const {
   std::size_t i = 0;
   while (nodes[i].axis >= 0) {

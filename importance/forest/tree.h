@@ -33,6 +33,10 @@ struct Tree {
   double Predict(const Dataset& data, std::size_t row) const;
 };
 
+// By node: whether it, or one below it, is split on one of the axes.
+std::vector<bool> SplitsOn(const Tree& tree,
+                           const std::vector<std::size_t>& axes);
+
 // Splits until the rows of a leaf are alike, by least squares over all axes,
 // each row counting `weights[row]` times; of equal splits a random one wins.
 // Choices are split by their mean target, which is the best of all subsets

@@ -33,12 +33,9 @@ void Widen(Interval& share, const TermEvidence& evidence, double functions,
 double UnitOfEvidence(const LevelEffects& model, const MixtureModel& mixture,
                       double variance) {
   const GroupedRidge& ridge = model.ridge();
-  double squares = 0.0;
-  for (const double r : ridge.residuals()) squares += r * r;
-  const double n = static_cast<double>(ridge.residuals().size());
-  if (!(squares > 0.0) || !(variance > 0.0)) return 0.0;
-  const double missed = std::max(ridge.noise(), mixture.MissedByLevels());
-  return missed * n / squares / variance;
+  const double seen = ridge.ResidualVariance();
+  if (!(seen > 0.0) || !(variance > 0.0)) return 0.0;
+  return std::max(ridge.noise(), mixture.MissedByLevels()) / seen / variance;
 }
 
 }  // namespace

@@ -19,17 +19,7 @@ class LeafWalk {
 
   void Add(const Tree& tree, double weight) {
     tree_ = &tree;
-    // Children come after their parent.
-    splits_subset_.assign(tree.nodes.size(), false);
-    for (std::size_t n = tree.nodes.size(); n-- > 0;) {
-      const TreeNode& node = tree.nodes[n];
-      if (node.axis < 0) continue;
-      splits_subset_[n] =
-          splits_subset_[static_cast<std::size_t>(node.left)] ||
-          splits_subset_[static_cast<std::size_t>(node.right)] ||
-          std::find(subset_.begin(), subset_.end(),
-                    static_cast<std::size_t>(node.axis)) != subset_.end();
-    }
+    splits_subset_ = SplitsOn(tree, subset_);
     Visit(0, weight);
   }
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/plain/statistics.h"
+
 namespace frostline {
 namespace {
 
@@ -14,14 +16,6 @@ constexpr double kFurthestAbove = 100.0;
 
 // So that the difference of two losses cannot overflow.
 constexpr double kScale = 0.25;
-
-double Quantile(const std::vector<double>& sorted, double share) {
-  const double place = share * static_cast<double>(sorted.size() - 1);
-  const auto i = static_cast<std::size_t>(place);
-  const std::size_t next = std::min(i + 1, sorted.size() - 1);
-  return sorted[i] +
-         (place - static_cast<double>(i)) * (sorted[next] - sorted[i]);
-}
 
 void Standardise(std::vector<double>& values) {
   const auto n = static_cast<double>(values.size());
@@ -46,13 +40,13 @@ std::vector<double> TargetsOf(const std::vector<double>& losses) {
   }
   if (sorted.empty()) return std::vector<double>(losses.size(), 0.0);
   std::sort(sorted.begin(), sorted.end());
-  const double median = Quantile(sorted, 0.5);
-  const double upper = Quantile(sorted, 0.75);
+  const double median = QuantileOfSorted(sorted, 0.5);
+  const double upper = QuantileOfSorted(sorted, 0.75);
   // One deviation, were the losses normal, by the better half and, where that
   // is all of a piece, by the upper quarter.
-  const double spread = std::max({(median - Quantile(sorted, 0.1)) / 1.28,
-                                  0.25 * (upper - median) / 0.674,
-                                  1e-12 * std::abs(median), 1e-300});
+  const double spread = std::max(
+      {(median - QuantileOfSorted(sorted, 0.1)) / 1.28,
+       0.25 * (upper - median) / 0.674, 1e-12 * std::abs(median), 1e-300});
   std::vector<double> targets;
   for (const double loss : losses) {
     const double scaled = std::isfinite(loss) ? loss * kScale : upper;

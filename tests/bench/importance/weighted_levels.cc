@@ -78,20 +78,6 @@ GroupedRidge Refit(const LevelEffects& model, std::vector<double> targets,
   return ridge;
 }
 
-// As LevelEffects::Variance.
-double VarianceOf(const GroupedRidge& ridge, std::size_t group,
-                  const std::vector<double>& prior) {
-  if (!(ridge.variance(group) > 0.0)) return 0.0;
-  const std::vector<double> mean = ridge.Coefficients(group);
-  const std::vector<double> covariance = ridge.Covariance(group);
-  double variance = 0.0;
-  for (std::size_t k = 0; k < prior.size(); ++k) {
-    variance +=
-        prior[k] * (mean[k] * mean[k] + covariance[k * (prior.size() + 1)]);
-  }
-  return variance;
-}
-
 }  // namespace
 
 EffectsMain FitEffects(const Dataset& data,
@@ -110,7 +96,7 @@ EffectsMain FitEffects(const Dataset& data,
     const EffectTerm& term = model.terms()[t];
     if (term.size() > 1) continue;
     main.plain[term[0]] = model.Variance(t);
-    main.weighted[term[0]] = VarianceOf(ridge, t, PriorOf(axes, term));
+    main.weighted[term[0]] = ridge.ExpectedSquares(t, PriorOf(axes, term));
   }
   return main;
 }
