@@ -16,7 +16,7 @@ CACHE=${FROSTLINE_CACHE:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/frostline}
 CORE_PACKAGES=(
   g++ cmake ninja-build ccache mold pkg-config python3
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
-  libabsl-dev libsqlite3-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev)
+  libabsl-dev libeigen3-dev libsqlite3-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev)
 TEST_PACKAGES=(faketime libgtest-dev libgmock-dev)
 CHECK_PACKAGES=(git clang-format-19 clang-tidy-19)
 

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Draws of every ANOVA term, by Matheron's rule (Wilson et al., "Pathwise
+// Conditioning of Gaussian Processes", 2021, eq. 13): a draw of all terms and
+// of the values they would have given is corrected by what the real values say.
+// Because the kernels of terms have mean 0, a term's draw is its effect.
+#include <cmath>
+#include <utility>
+
+#include "surrogate/surrogate_parts.h"
+
+namespace frostline::surrogate {
+namespace {
+
+constexpr Index kHigherPoints = 64;
+
+// Roots of the axes' kernels: columns for all cells.
+std::vector<MatrixXd> RootsOf(const AxisKernels& kernels, std::size_t axes) {
+  std::vector<MatrixXd> roots;
+  for (std::size_t a = 0; a < axes; ++a) {
+    roots.push_back(RootOf(kernels.table(a)));
+  }
+  return roots;
+}
+
+MatrixXd NormalTable(Index rows, Index columns, Rng& rng) {
+  MatrixXd table(rows, columns);
+  for (double& one : table.reshaped()) one = rng.Normal();
+  return table;
+}
+
+std::vector<Cells> PointsOf(const std::vector<Axis>& axes, Rng& rng) {
+  std::vector<Cells> points;
+  for (Index p = 0; p < kHigherPoints; ++p) {
+    Cells& cells = points.emplace_back();
+    for (const Axis& axis : axes) {
+      double left = rng.Uniform();
+      std::size_t cell = 0;
+      while (cell + 1 < axis.cells() && left >= axis.masses[cell]) {
+        left -= axis.masses[cell++];
+      }
+      cells.push_back(static_cast<std::uint8_t>(cell));
+    }
+  }
+  return points;
+}
+
+// All effects under one draw of scales.
+class TermDraws {
+ public:
+  TermDraws(const Evidence& evidence, const StandardRows& rows, Rng& rng)
+      : evidence_(evidence),
+        rows_(rows),
+        axes_(rows.axes.size()),
+        roots_(RootsOf(evidence.kernels(), axes_)) {
+    for (std::size_t a = 0; a < axes_; ++a) {
+      masses_.emplace_back(
+          Eigen::Map<const VectorXd>(rows.axes[a].masses.data(),
+                                     static_cast<Index>(rows.axes[a].cells())));
+    }
+    // What is drawn at the rows alone: triples, mean and noise.
+    const double triples = std::exp(evidence.scales()[kTriples]);
+    MatrixXd rest = triples * evidence.parts().e3;
+    rest.array() += kMeanVariance;
+    rest.diagonal() += evidence.NoiseOfRows();
+    rest_root_ = RootOf(std::move(rest));
+    BelieveHigher(triples, rng);
+  }
+
+  // `unit` is the square of the scale of values.
+  void Draw(double scale, bool with_tables, EffectDraws& draws, Rng& rng) {
+    DrawPrior(rng);
+    Correct();
+    std::vector<double>& main = draws.main.emplace_back();
+    auto& curves = draws.curves.emplace_back();
+    const double unit = scale * scale;
+    for (std::size_t a = 0; a < axes_; ++a) {
+      main.push_back(unit * main_[a].cwiseAbs2().dot(masses_[a]));
+      const VectorXd curve = scale * main_[a];
+      curves.emplace_back(curve.begin(), curve.end());
+    }
+    std::vector<double>& joint = draws.joint.emplace_back();
+    if (with_tables) draws.tables.emplace_back();
+    for (std::size_t p = 0; p < draws.pairs.size(); ++p) {
+      const auto [a, b] = draws.pairs[p];
+      joint.push_back(unit *
+                      masses_[a].dot(joint_[p].cwiseAbs2() * masses_[b]));
+      if (!with_tables) continue;
+      const MatrixXd rows = scale * joint_[p].transpose();
+      draws.tables.back().emplace_back(rows.data(), rows.data() + rows.size());
+    }
+    const VectorXd higher =
+        higher_mean_ + higher_root_ * NormalVector(kHigherPoints, rng);
+    draws.higher.push_back(unit * higher.squaredNorm() /
+                           static_cast<double>(kHigherPoints));
+  }
+
+ private:
+  double MainVariance(std::size_t a) const {
+    return std::exp(evidence_.scales()[MainScale(a)]);
+  }
+  double JointVariance(std::size_t a) const {
+    return std::exp(evidence_.scales()[JointScale(a, axes_)]);
+  }
+
+  void BelieveHigher(double triples, Rng& rng) {
+    const std::vector<Cells> points = PointsOf(rows_.axes, rng);
+    MatrixXd with = triples * PartsOf(evidence_.kernels(), evidence_.scales(),
+                                      rows_.cells, points, axes_)
+                                  .e3;
+    MatrixXd covariance =
+        triples *
+        PartsOf(evidence_.kernels(), evidence_.scales(), points, points, axes_)
+            .e3;
+    higher_mean_ = with.transpose() * evidence_.weights();
+    evidence_.factor().matrixL().solveInPlace(with);
+    covariance.noalias() -= with.transpose() * with;
+    higher_root_ = RootOf(std::move(covariance));
+  }
+
+  void DrawPrior(Rng& rng) {
+    drawn_ = rest_root_ * NormalVector(rows_.values.size(), rng);
+    main_.clear();
+    joint_.clear();
+    for (std::size_t a = 0; a < axes_; ++a) {
+      main_.emplace_back(std::sqrt(MainVariance(a)) * roots_[a] *
+                         NormalVector(roots_[a].cols(), rng));
+      for (Index i = 0; i < drawn_.size(); ++i) {
+        drawn_[i] += main_[a][rows_.cells[static_cast<std::size_t>(i)][a]];
+      }
+    }
+    for (std::size_t a = 0; a < axes_; ++a) {
+      for (std::size_t b = a + 1; b < axes_; ++b) {
+        joint_.emplace_back(
+            std::sqrt(JointVariance(a) * JointVariance(b)) * roots_[a] *
+            NormalTable(roots_[a].cols(), roots_[b].cols(), rng) *
+            roots_[b].transpose());
+        const MatrixXd& table = joint_.back();
+        for (Index i = 0; i < drawn_.size(); ++i) {
+          const Cells& cells = rows_.cells[static_cast<std::size_t>(i)];
+          drawn_[i] += table(cells[a], cells[b]);
+        }
+      }
+    }
+  }
+
+  // Adds to every term its covariance with the rows times A⁻¹ (y - drawn).
+  void Correct() {
+    const VectorXd off = evidence_.factor().solve(rows_.values - drawn_);
+    std::size_t p = 0;
+    for (std::size_t a = 0; a < axes_; ++a) {
+      const MatrixXd& k = evidence_.kernels().table(a);
+      VectorXd sums = VectorXd::Zero(k.rows());
+      for (Index i = 0; i < off.size(); ++i) {
+        sums[rows_.cells[static_cast<std::size_t>(i)][a]] += off[i];
+      }
+      main_[a] += MainVariance(a) * (k * sums);
+      for (std::size_t b = a + 1; b < axes_; ++b, ++p) {
+        const MatrixXd& other = evidence_.kernels().table(b);
+        MatrixXd pair_sums = MatrixXd::Zero(k.rows(), other.rows());
+        for (Index i = 0; i < off.size(); ++i) {
+          const Cells& cells = rows_.cells[static_cast<std::size_t>(i)];
+          pair_sums(cells[a], cells[b]) += off[i];
+        }
+        joint_[p] +=
+            JointVariance(a) * JointVariance(b) * (k * pair_sums * other);
+      }
+    }
+  }
+
+  const Evidence& evidence_;
+  const StandardRows& rows_;
+  std::size_t axes_;
+  std::vector<MatrixXd> roots_;
+  std::vector<VectorXd> masses_;
+  MatrixXd rest_root_;
+  VectorXd higher_mean_;
+  MatrixXd higher_root_;
+  // Of the draw at hand.
+  VectorXd drawn_;
+  std::vector<VectorXd> main_;
+  std::vector<MatrixXd> joint_;
+};
+
+// Of e3 under the usual measure: the part that has axis a in it.
+std::vector<double> HigherParts(const std::vector<ScaleDraw>& draws,
+                                std::size_t axes) {
+  std::vector<double> parts(axes, 0.0);
+  for (const ScaleDraw& draw : draws) {
+    double e1 = 0.0, e2 = 0.0, e3 = 0.0;
+    std::vector<double> v(axes);
+    for (std::size_t a = 0; a < axes; ++a) {
+      v[a] = std::exp(draw.evidence->scales()[JointScale(a, axes)]);
+      e3 += v[a] * e2;
+      e2 += v[a] * e1;
+      e1 += v[a];
+    }
+    for (std::size_t a = 0; a < axes && e3 > 0.0; ++a) {
+      const double two = e2 - v[a] * (e1 - v[a]);
+      parts[a] += draw.weight * v[a] * two / e3;
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+EffectDraws Surrogate::DrawEffects(int draws, std::uint64_t seed,
+                                   bool with_tables) const {
+  EffectDraws drawn;
+  const std::size_t axes = parts_->rows.axes.size();
+  for (std::size_t a = 0; a < axes; ++a) {
+    for (std::size_t b = a + 1; b < axes; ++b) drawn.pairs.emplace_back(a, b);
+  }
+  drawn.higher_part = HigherParts(parts_->draws, axes);
+  const std::vector<int> shares = Share(parts_->draws, draws);
+  Rng rng(seed, 2);
+  for (std::size_t s = 0; s < shares.size(); ++s) {
+    if (shares[s] == 0) continue;
+    TermDraws terms(*parts_->draws[s].evidence, parts_->standard.rows, rng);
+    for (int k = 0; k < shares[s]; ++k) {
+      terms.Draw(parts_->standard.scale, with_tables, drawn, rng);
+    }
+  }
+  return drawn;
+}
+
+}  // namespace frostline::surrogate

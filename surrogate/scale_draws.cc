@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "surrogate/scale_draws.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace frostline::surrogate {
+namespace {
+
+constexpr Index kProbes = 10;
+constexpr std::uint64_t kProbeSeed = 20061;
+constexpr double kLongestStep = 2.0;  // of a logarithm
+constexpr double kEnough = 0.02;      // of the log posterior
+constexpr int kHalvings = 5;
+// Draws are spread a little wider than the curvature says.
+constexpr double kWider = 1.15;
+
+double LogPrior(const ScalePrior& prior, const VectorXd& at) {
+  return -0.5 *
+         ((at - prior.mean).array() / prior.deviation.array()).square().sum();
+}
+
+double LogPosterior(const ScalePrior& prior, const Evidence& evidence) {
+  return evidence.value() + LogPrior(prior, evidence.scales());
+}
+
+VectorXd NormalVector(Index size, Rng& rng) {
+  VectorXd v(size);
+  for (Index i = 0; i < size; ++i) v[i] = rng.Normal();
+  return v;
+}
+
+// Probes are the same for every set of scales, so that steps agree.
+MatrixXd MakeProbes(Index rows) {
+  Rng rng(kProbeSeed);
+  MatrixXd probes(rows, kProbes);
+  for (Index j = 0; j < kProbes; ++j) probes.col(j) = NormalVector(rows, rng);
+  return probes;
+}
+
+struct Slope {
+  VectorXd gradient;
+  Eigen::LLT<MatrixXd> curvature;
+};
+
+Slope SlopeAt(const ScalePrior& prior, const Evidence& evidence,
+              const MatrixXd& probes) {
+  Evidence::Slopes slopes = evidence.SlopesWith(probes);
+  const VectorXd precision = prior.deviation.array().square().inverse();
+  slopes.gradient -= precision.cwiseProduct(evidence.scales() - prior.mean);
+  slopes.curvature.diagonal() += precision;
+  return {std::move(slopes.gradient), Eigen::LLT<MatrixXd>(slopes.curvature)};
+}
+
+// One step up; nullptr when none was found.
+std::unique_ptr<Evidence> Climb(const StandardRows& rows,
+                                const ScalePrior& prior, const Evidence& from,
+                                const MatrixXd& probes) {
+  const Slope slope = SlopeAt(prior, from, probes);
+  VectorXd step = slope.curvature.solve(slope.gradient);
+  if (slope.gradient.dot(step) < kEnough) return nullptr;
+  step *= std::min(1.0, kLongestStep / step.cwiseAbs().maxCoeff());
+  const double before = LogPosterior(prior, from);
+  for (int half = 0; half < kHalvings; ++half, step *= 0.4) {
+    auto next = std::make_unique<Evidence>(rows, from.scales() + step);
+    if (next->ok() && LogPosterior(prior, *next) > before) return next;
+  }
+  return nullptr;
+}
+
+void CutWeights(std::vector<ScaleDraw>& draws,
+                const std::vector<double>& log_weights) {
+  const double most = *std::max_element(log_weights.begin(), log_weights.end());
+  double sum = 0.0;
+  for (std::size_t i = 0; i < draws.size(); ++i) {
+    draws[i].weight = std::exp(log_weights[i] - most);
+    sum += draws[i].weight;
+  }
+  const double n = static_cast<double>(draws.size());
+  const double cap = sum / n * std::sqrt(n);
+  double kept = 0.0;
+  for (ScaleDraw& one : draws) {
+    one.weight = std::min(one.weight, cap);
+    kept += one.weight;
+  }
+  for (ScaleDraw& one : draws) one.weight /= kept;
+}
+
+}  // namespace
+
+std::unique_ptr<Evidence> FindMode(const StandardRows& rows,
+                                   const ScalePrior& prior,
+                                   const VectorXd& start, int steps) {
+  auto at = std::make_unique<Evidence>(rows, start);
+  const MatrixXd probes = MakeProbes(rows.values.size());
+  for (int step = 0; step < steps; ++step) {
+    auto next = Climb(rows, prior, *at, probes);
+    if (next == nullptr) break;
+    at = std::move(next);
+  }
+  return at;
+}
+
+std::vector<ScaleDraw> DrawScales(const StandardRows& rows,
+                                  const ScalePrior& prior,
+                                  std::unique_ptr<Evidence> mode, int count,
+                                  Rng& rng) {
+  const Slope slope = SlopeAt(prior, *mode, MakeProbes(rows.values.size()));
+  const VectorXd middle = mode->scales();
+  std::vector<ScaleDraw> draws;
+  std::vector<double> log_weights;
+  log_weights.push_back(LogPosterior(prior, *mode));
+  draws.push_back({std::move(mode), 0.0});
+  for (int i = 1; i < count; ++i) {
+    const VectorXd z = NormalVector(middle.size(), rng);
+    const VectorXd way = kWider * slope.curvature.matrixU().solve(z);
+    auto evidence = std::make_unique<Evidence>(rows, middle + way);
+    if (!evidence->ok()) continue;
+    log_weights.push_back(LogPosterior(prior, *evidence) +
+                          0.5 * z.squaredNorm());
+    draws.push_back({std::move(evidence), 0.0});
+  }
+  CutWeights(draws, log_weights);
+  return draws;
+}
+
+}  // namespace frostline::surrogate

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "surrogate/scales.h"
+
+#include <cmath>
+
+namespace frostline::surrogate {
+
+ScalePrior UsualScales(std::size_t axes) {
+  ScalePrior prior;
+  prior.mean.resize(ScaleCount(axes));
+  prior.deviation.resize(ScaleCount(axes));
+  const auto set = [&prior](Index at, double mean, double deviation) {
+    prior.mean[at] = mean;
+    prior.deviation[at] = deviation;
+  };
+  const double n = static_cast<double>(axes);
+  set(kNoise, std::log(0.1), 1.3);
+  set(kLength, std::log(3.0), 0.8);
+  set(kGap, 0.0, 0.8);
+  set(kTriples, std::log(0.3), 1.0);
+  for (std::size_t a = 0; a < axes; ++a) {
+    set(MainScale(a), std::log(0.5 / n), 1.8);
+    // So that all pairs together have a third of the variance.
+    set(JointScale(a, axes), std::log(std::sqrt(0.6) / n), 1.2);
+  }
+  return prior;
+}
+
+}  // namespace frostline::surrogate

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: scales.h
+//
+// What a kernel has to be told: the variances of its terms, as logarithms in
+// one vector, and what is usual of them before any trial is seen (for values of
+// mean 0 and variance 1).
+//
+//   kernel = Σ_a main_a K_a + e2(joint_a K_a) + triples · e3(joint_a K_a)
+//
+// e2 and e3 are the sums over all pairs and triples of axes of their products
+// (Duvenaud, Nickisch and Rasmussen, 2011, eq. 10). Interactions have scales of
+// their own, so they can be large where main effects are small.
+#ifndef FROSTLINE_SURROGATE_SCALES_H_
+#define FROSTLINE_SURROGATE_SCALES_H_
+
+#include <Eigen/Core>
+#include <cstddef>
+
+namespace frostline::surrogate {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+// Places in the vector; main effects come after them, then joint.
+enum SharedScale : Index { kNoise, kLength, kGap, kTriples, kSharedScales };
+
+inline Index ScaleCount(std::size_t axes) {
+  return kSharedScales + 2 * static_cast<Index>(axes);
+}
+inline Index MainScale(std::size_t axis) {
+  return kSharedScales + static_cast<Index>(axis);
+}
+inline Index JointScale(std::size_t axis, std::size_t axes) {
+  return kSharedScales + static_cast<Index>(axes + axis);
+}
+
+// Normal and independent.
+struct ScalePrior {
+  VectorXd mean;
+  VectorXd deviation;
+};
+
+ScalePrior UsualScales(std::size_t axes);
+
+}  // namespace frostline::surrogate
+
+#endif  // FROSTLINE_SURROGATE_SCALES_H_

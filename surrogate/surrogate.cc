@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "surrogate/surrogate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "surrogate/surrogate_parts.h"
+
+namespace frostline::surrogate {
+namespace {
+
+constexpr int kModeSteps = 12;
+constexpr int kSpreadRounds = 3;
+constexpr int kSpreadSteps = 3;
+// Draws of scales: as many as cost about as much as finding their mode.
+constexpr double kDrawWork = 3.0e8;
+constexpr int kFewestDraws = 24;
+constexpr int kMostDraws = 160;
+
+int DrawsFor(std::size_t rows, std::size_t axes) {
+  const double n = static_cast<double>(rows);
+  const double work = n * n * (n / 3.0 + 8.0 * static_cast<double>(axes));
+  return static_cast<int>(std::clamp(kDrawWork / work,
+                                     static_cast<double>(kFewestDraws),
+                                     static_cast<double>(kMostDraws)));
+}
+
+}  // namespace
+
+VectorXd NormalVector(Index size, Rng& rng) {
+  VectorXd v(size);
+  for (Index i = 0; i < size; ++i) v[i] = rng.Normal();
+  return v;
+}
+
+MatrixXd RootOf(MatrixXd covariance) {
+  const double mean = covariance.diagonal().cwiseAbs().mean();
+  for (double jitter = 1e-9; jitter < 1.0; jitter *= 30.0) {
+    MatrixXd lifted = covariance;
+    lifted.diagonal().array() += jitter * mean + 1e-300;
+    const Eigen::LLT<MatrixXd> factor(lifted);
+    if (factor.info() == Eigen::Success) return factor.matrixL();
+  }
+  return covariance.diagonal().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+}
+
+std::vector<int> Share(const std::vector<ScaleDraw>& draws, int count) {
+  std::vector<int> shares(draws.size(), 0);
+  double sum = 0.0;
+  double next = 0.5;
+  for (std::size_t i = 0; i < draws.size(); ++i) {
+    sum += draws[i].weight * count;
+    while (next < sum && next < count) {
+      ++shares[i];
+      next += 1.0;
+    }
+  }
+  // Rounding may leave the last one out.
+  for (; next < count; next += 1.0) ++shares.back();
+  return shares;
+}
+
+JointBelief BelieveAt(const Evidence& evidence, const StandardRows& rows,
+                      const std::vector<Cells>& points) {
+  const std::size_t axes = rows.axes.size();
+  const double triples = std::exp(evidence.scales()[kTriples]);
+  MatrixXd with =
+      PartsOf(evidence.kernels(), evidence.scales(), rows.cells, points, axes)
+          .Sum(triples);
+  with.array() += kMeanVariance;
+  JointBelief belief;
+  belief.covariance =
+      PartsOf(evidence.kernels(), evidence.scales(), points, points, axes)
+          .Sum(triples);
+  belief.covariance.array() += kMeanVariance;
+  belief.mean = with.transpose() * evidence.weights();
+  evidence.factor().matrixL().solveInPlace(with);
+  belief.covariance.noalias() -= with.transpose() * with;
+  return belief;
+}
+
+Surrogate::Surrogate(Rows rows, const SurrogateOptions& options) {
+  auto parts = std::make_unique<Parts>();
+  parts->rows = std::move(rows);
+  parts->standard = Standardise(parts->rows, options.most_rows);
+  StandardRows& standard = parts->standard.rows;
+  const ScalePrior prior = UsualScales(standard.axes.size());
+  auto mode = FindMode(standard, prior, prior.mean, kModeSteps);
+  for (int round = 0; round < kSpreadRounds; ++round) {
+    SpreadByResiduals(*mode, standard);
+    mode = FindMode(standard, prior, mode->scales(), kSpreadSteps);
+  }
+  const int draws =
+      options.scale_draws > 0
+          ? options.scale_draws
+          : DrawsFor(parts->standard.used.size(), standard.axes.size());
+  Rng rng(options.seed, 0);
+  parts->draws = DrawScales(standard, prior, std::move(mode), draws, rng);
+  const double square = parts->standard.scale * parts->standard.scale;
+  const double spread = standard.spread.mean();
+  for (const ScaleDraw& one : parts->draws) {
+    parts->noise +=
+        one.weight * spread * square * std::exp(one.evidence->scales()[kNoise]);
+  }
+  parts->spread.assign(parts->rows.size(), 1.0);
+  for (std::size_t i = 0; i < parts->standard.used.size(); ++i) {
+    parts->spread[parts->standard.used[i]] =
+        standard.spread[static_cast<Index>(i)];
+  }
+  parts_ = std::move(parts);
+}
+
+Surrogate::~Surrogate() = default;
+Surrogate::Surrogate(Surrogate&&) noexcept = default;
+Surrogate& Surrogate::operator=(Surrogate&&) noexcept = default;
+
+const Rows& Surrogate::rows() const { return parts_->rows; }
+std::size_t Surrogate::rows_used() const {
+  return parts_->standard.used.size();
+}
+double Surrogate::noise_variance() const { return parts_->noise; }
+const std::vector<double>& Surrogate::spread_of_rows() const {
+  return parts_->spread;
+}
+
+Belief Surrogate::At(const Cells& cells) const {
+  return At(std::vector<Cells>{cells})[0];
+}
+
+std::vector<Belief> Surrogate::At(const std::vector<Cells>& points) const {
+  const StandardRows& rows = parts_->standard.rows;
+  const std::size_t axes = rows.axes.size();
+  std::vector<Belief> beliefs(points.size());
+  for (const ScaleDraw& draw : parts_->draws) {
+    const Evidence& evidence = *draw.evidence;
+    const double triples = std::exp(evidence.scales()[kTriples]);
+    MatrixXd with =
+        PartsOf(evidence.kernels(), evidence.scales(), rows.cells, points, axes)
+            .Sum(triples);
+    with.array() += kMeanVariance;
+    const VectorXd mean = with.transpose() * evidence.weights();
+    evidence.factor().matrixL().solveInPlace(with);
+    for (std::size_t p = 0; p < points.size(); ++p) {
+      const auto column = static_cast<Index>(p);
+      const std::vector<Cells> own = {points[p]};
+      const double prior =
+          kMeanVariance +
+          PartsOf(evidence.kernels(), evidence.scales(), own, own, axes)
+              .Sum(triples)(0, 0);
+      const double left = std::max(prior - with.col(column).squaredNorm(), 0.0);
+      beliefs[p].mean += draw.weight * mean[column];
+      beliefs[p].variance += draw.weight * (left + mean[column] * mean[column]);
+    }
+  }
+  const double scale = parts_->standard.scale;
+  for (Belief& one : beliefs) {
+    one.variance =
+        scale * scale * std::max(one.variance - one.mean * one.mean, 0.0);
+    one.mean = parts_->standard.middle + scale * one.mean;
+  }
+  return beliefs;
+}
+
+std::vector<std::vector<double>> Surrogate::Draw(
+    const std::vector<Cells>& points, int draws, std::uint64_t seed) const {
+  std::vector<std::vector<double>> drawn;
+  const std::vector<int> shares = Share(parts_->draws, draws);
+  Rng rng(seed, 1);
+  for (std::size_t s = 0; s < shares.size(); ++s) {
+    if (shares[s] == 0) continue;
+    const JointBelief belief =
+        BelieveAt(*parts_->draws[s].evidence, parts_->standard.rows, points);
+    const MatrixXd root = RootOf(belief.covariance);
+    for (int k = 0; k < shares[s]; ++k) {
+      const VectorXd f =
+          belief.mean + root * NormalVector(belief.mean.size(), rng);
+      std::vector<double>& one = drawn.emplace_back();
+      for (const double value : f) {
+        one.push_back(parts_->standard.middle + parts_->standard.scale * value);
+      }
+    }
+  }
+  return drawn;
+}
+
+std::vector<Belief> Surrogate::LeftOut() const {
+  const Standardised& standard = parts_->standard;
+  const StandardRows& rows = standard.rows;
+  const Index n = rows.values.size();
+  VectorXd mean = VectorXd::Zero(n);
+  VectorXd second = VectorXd::Zero(n);
+  for (const ScaleDraw& draw : parts_->draws) {
+    const Evidence& evidence = *draw.evidence;
+    MatrixXd inverse = MatrixXd::Identity(n, n);
+    evidence.factor().matrixL().solveInPlace(inverse);
+    const VectorXd precision = inverse.colwise().squaredNorm();
+    const VectorXd noise = evidence.NoiseOfRows();
+    const double usual = std::exp(evidence.scales()[kNoise]);
+    for (Index i = 0; i < n; ++i) {
+      const double m = rows.values[i] - evidence.weights()[i] / precision[i];
+      const double v = std::max(1.0 / precision[i] - noise[i], 0.0) + usual;
+      mean[i] += draw.weight * m;
+      second[i] += draw.weight * (v + m * m);
+    }
+  }
+  std::vector<Belief> left(parts_->rows.size());
+  std::vector<bool> is_used(left.size(), false);
+  for (Index i = 0; i < n; ++i) {
+    const std::size_t row = standard.used[static_cast<std::size_t>(i)];
+    is_used[row] = true;
+    left[row] = {standard.middle + standard.scale * mean[i],
+                 standard.scale * standard.scale *
+                     std::max(second[i] - mean[i] * mean[i], 0.0)};
+  }
+  for (std::size_t row = 0; row < left.size(); ++row) {
+    if (is_used[row]) continue;
+    left[row] = At(parts_->rows.cells[row]);
+    left[row].variance += parts_->noise;
+  }
+  return left;
+}
+
+}  // namespace frostline::surrogate

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: surrogate.h
+//
+// What is believed of a study: a Gaussian process over the cells of its
+// parameters whose kernel is an ANOVA decomposition (scales.h), with all scales
+// integrated (scale_draws.h) and noise of heavy tails. What the trials never
+// visited stays uncertain by itself; every effect has its posterior in closed
+// form. Sampler, importance and plan believe the same.
+//
+//   const Surrogate surrogate(std::move(rows), {.seed = 7});
+//   Belief b = surrogate.At(cells);           // mean, variance; noise apart
+//   EffectDraws effects = surrogate.DrawEffects(200, 1);
+//
+// Immutable; any thread may ask. A pure function of rows and options. Costs
+// O(draws · rows³); above most_rows rows a subset is learnt from, those that
+// tell most first (spread_rows.h), and `rows_used` says so.
+#ifndef FROSTLINE_SURROGATE_SURROGATE_H_
+#define FROSTLINE_SURROGATE_SURROGATE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "surrogate/rows.h"
+
+namespace frostline::surrogate {
+
+struct SurrogateOptions {
+  std::uint64_t seed = 0;
+  int scale_draws = 0;  // 0: as many as the rows allow in a bounded time
+  std::size_t most_rows = 240;
+};
+
+struct Belief {
+  double mean = 0.0;
+  double variance = 0.0;
+};
+
+// Draws of all effects from their posterior, in squares of the values' unit.
+struct EffectDraws {
+  using Pair = std::pair<std::size_t, std::size_t>;
+  std::vector<Pair> pairs;                 // of axes
+  std::vector<std::vector<double>> main;   // variances, by draw and axis
+  std::vector<std::vector<double>> joint;  // by draw, as pairs
+  std::vector<double> higher;              // of three and more axes, by draw
+  std::vector<double> higher_part;         // by axis: its part of higher
+  // Main effects at the cells: by draw, axis, cell.
+  std::vector<std::vector<std::vector<double>>> curves;
+  // Tables of pairs, cells of the first by cells of the second; empty unless
+  // asked for.
+  std::vector<std::vector<std::vector<double>>> tables;
+};
+
+class Surrogate {
+ public:
+  // REQUIRES: two rows or more with values that differ, at most kMaxCells
+  // cells.
+  Surrogate(Rows rows, const SurrogateOptions& options);
+  ~Surrogate();
+  Surrogate(Surrogate&&) noexcept;
+  Surrogate& operator=(Surrogate&&) noexcept;
+
+  const Rows& rows() const;
+  std::size_t rows_used() const;
+  // Of one run about its mean over seeds.
+  double noise_variance() const;
+  // Of row i, by how far it is off: 1 is usual, more is a run that diverged.
+  const std::vector<double>& spread_of_rows() const;
+
+  Belief At(const Cells& cells) const;
+  std::vector<Belief> At(const std::vector<Cells>& points) const;
+  // The function at points, drawn together: draws x points. `noise` draws one
+  // run at each instead.
+  std::vector<std::vector<double>> Draw(const std::vector<Cells>& points,
+                                        int draws, std::uint64_t seed) const;
+  EffectDraws DrawEffects(int draws, std::uint64_t seed,
+                          bool with_tables = false) const;
+
+  // What would have been predicted of each row, had it not been seen: its
+  // value, noise and all.
+  std::vector<Belief> LeftOut() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<const Parts> parts_;
+};
+
+}  // namespace frostline::surrogate
+
+#endif  // FROSTLINE_SURROGATE_SURROGATE_H_
