@@ -38,6 +38,10 @@ struct Observation {
   std::vector<double> constraints;
   double cost_s = 0.0;              // training seconds, 0 when unknown
   double trained_parameters = 0.0;  // weights that were not frozen, or 0
+  std::uint64_t seed = 0;           // what it trains with; 0: not known
+  // Its point was run so often before; counted where the study pairs seeds or
+  // repeats its leaders.
+  std::int32_t repeat = 0;
 };
 
 class History {

@@ -1,12 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "study/objective.h"
 
+#include <cmath>
 #include <set>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/status_macros.h"
 
 namespace frostline {
+namespace {
+
+// `field` is where the range would be found in the study.
+absl::Status CheckRange(const Objective& objective, const std::string& field) {
+  if (!objective.range.has_value()) return absl::OkStatus();
+  const MetricRange& range = *objective.range;
+  const auto bad = [&](const std::string& cause, const std::string& fix) {
+    return MakeError(ErrorId::kRangeInvalid, cause, fix, field);
+  };
+  if (std::isnan(range.lo) || std::isnan(range.hi)) {
+    return bad(absl::StrCat("an end of the range of ", objective.metric,
+                            " is no number"),
+               "give finite ends, or leave one out where it is open");
+  }
+  if (range.lo < range.hi) return absl::OkStatus();
+  return bad(absl::StrCat("the range of ", objective.metric, " goes from ",
+                          range.lo, " to ", range.hi),
+             "give the lower end first: {range: [0, 1]}");
+}
+
+}  // namespace
 
 bool Dominates(const std::vector<double>& a, const std::vector<double>& b) {
   bool better = false;
@@ -37,8 +60,41 @@ absl::Status CheckObjectives(const std::vector<Objective>& objectives) {
       return bad(absl::StrCat(objectives[i].metric, " is listed twice"),
                  "list each metric once", field);
     }
+    RETURN_IF_ERROR(
+        CheckRange(objectives[i], absl::StrCat("objectives[", i, "].range")));
   }
   return absl::OkStatus();
+}
+
+RangeInForce EffectiveRange(const Objective& objective,
+                            const std::vector<double>& seen) {
+  RangeInForce in_force;
+  if (objective.range.has_value()) {
+    in_force.source = RangeSource::kStated;
+    in_force.claimed = *objective.range;
+  } else {
+    in_force.claimed = PresumedRange(objective.metric);
+    if (in_force.claimed.IsBounded()) in_force.source = RangeSource::kPresumed;
+  }
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    if (!std::isfinite(seen[i]) || in_force.claimed.Holds(seen[i])) continue;
+    in_force.broken_by = i;
+    in_force.broken_value = seen[i];
+    return in_force;
+  }
+  in_force.range = in_force.claimed;
+  return in_force;
+}
+
+std::string OutOfRangeSentence(const Objective& objective,
+                               const RangeInForce& range, std::int64_t number) {
+  const bool stated = range.source == RangeSource::kStated;
+  return absl::StrCat(
+      "trial ", number, " has ", objective.metric, " ", range.broken_value,
+      ", outside of the ", stated ? "stated " : "presumed ",
+      DescribeRange(range.claimed), ": predictions are bound to no range. ",
+      stated ? "The next study should state another"
+             : "A study can state it: {range: [lo, hi]}");
 }
 
 }  // namespace frostline
