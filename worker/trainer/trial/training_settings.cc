@@ -21,7 +21,7 @@ constexpr std::size_t kMostSets = 16;  // so that their metrics fit a finish
 constexpr double kAnyNorm = std::numeric_limits<double>::max();
 
 // The parameters that a study may search, beside those of the space's modules.
-constexpr std::array<std::string_view, 19> kSearchable = {
+constexpr std::array<std::string_view, 20> kSearchable = {
     "epochs",
     "max_steps",
     "batch_size",
@@ -40,7 +40,8 @@ constexpr std::array<std::string_view, 19> kSearchable = {
     "evaluate_every_steps",
     "beta1",
     "beta2",
-    "epsilon"};
+    "epsilon",
+    "seed"};
 // And these where the study trains adapters.
 constexpr std::array<std::string_view, 3> kLoraSearchable = {
     "lora_rank", "lora_alpha", "lora_dropout"};
@@ -110,10 +111,18 @@ void ReadOptimizer(RequestFields& fields, TrainingSettings& out) {
   }
 }
 
-void ReadExtra(RequestFields& extra, TrainingSettings& out) {
+// What may be searched: a parameter goes before the study's own word.
+void ReadSearchedExtra(RequestFields& extra, TrainingSettings& out) {
   out.optimizer.beta1 = extra.Number("beta1", 0.0, 0.999999, 0.9);
   out.optimizer.beta2 = extra.Number("beta2", 0.0, 0.999999, 0.999);
   out.optimizer.epsilon = extra.Number("epsilon", 1e-30, 1.0, 1e-8);
+  if (extra.Find("dropout") != nullptr) {
+    out.dropout = extra.Number("dropout", 0.0, 0.999, 0.0);
+  }
+}
+
+// What the study alone says: a searched `head` is the rate of that module.
+void ReadExtra(RequestFields& extra, TrainingSettings& out) {
   if (extra.Find("no_decay") != nullptr) {
     out.no_decay = extra.Texts("no_decay");
   }
@@ -247,7 +256,8 @@ Outcome<TrainingSettings> ReadTrainingSettings(const JsonValue& trial) {
   const JsonValue* parameters = trial.Find("parameters");
   TrainingSettings settings;
   RequestFields fields("training", {parameters, training});
-  RequestFields extra("training.extra", {parameters, within("extra")});
+  RequestFields extra("training.extra", {within("extra")});
+  RequestFields tuned("training.extra", {parameters, within("extra")});
   RequestFields early("training.early_stopping", {within("early_stopping")});
   RequestFields freeze("freeze", {trial.Find("freeze")});
   RequestFields lora("training.lora", {within("lora")});
@@ -255,14 +265,12 @@ Outcome<TrainingSettings> ReadTrainingSettings(const JsonValue& trial) {
   ReadLoop(fields, settings);
   ReadOptimizer(fields, settings);
   ReadExtra(extra, settings);
-  if (extra.Find("dropout") != nullptr) {
-    settings.dropout = extra.Number("dropout", 0.0, 0.999, 0.0);
-  }
+  ReadSearchedExtra(tuned, settings);
   if (within("early_stopping") != nullptr) ReadEarlyStopping(early, settings);
   ReadFreeze(freeze, settings);
   if (IsThere(within("lora"))) ReadLora(lora, searched, settings);
   for (const RequestFields* each :
-       {&fields, &extra, &early, &freeze, &lora, &searched}) {
+       {&fields, &extra, &tuned, &early, &freeze, &lora, &searched}) {
     if (each->fault()) return *each->fault();
   }
   return settings;

@@ -72,6 +72,13 @@ TEST(TrialMessage, ASearchedParameterGoesBeforeWhatTheStudyFixed) {
   EXPECT_EQ(settings.optimizer.kind, OptimizerKind::kAdam);
 }
 
+// `head` is a module's name, and a word of `extra` too.
+TEST(TrialMessage, ASearchedRateOfTheHeadIsNoWordAboutTheHead) {
+  EXPECT_FALSE(Settings(R"("parameters": {"head": 0.25},)").pair.cosine);
+  EXPECT_TRUE(Settings(R"("parameters": {"head": 0.25},
+      "training": {"extra": {"head": "cosine"}},)").pair.cosine);
+}
+
 TEST(TrialMessage, AdaptersHaveTheDefaultsOfPeft) {
   const LoraSpec lora = Settings(R"("training": {"lora": {"rank": 8}},)").lora;
   EXPECT_EQ(lora.rank, 8);
@@ -116,6 +123,8 @@ TEST(TrialMessage, SeedsKeepAllTheirBits) {
   EXPECT_EQ(Read(R"("seed": 18446744073709551615,)").value().seed,
             ~std::uint64_t{0});
   EXPECT_EQ(Read(R"("seed": 5, "training": {"seed": 42},)").value().seed, 42U);
+  EXPECT_EQ(Read(R"("seed": 5, "training": {"seed": 42},
+                    "parameters": {"seed": 3},)").value().seed, 3U);
 }
 
 TEST(TrialMessage, AMistakeNamesItsField) {
