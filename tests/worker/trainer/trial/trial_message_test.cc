@@ -76,7 +76,8 @@ TEST(TrialMessage, ASearchedParameterGoesBeforeWhatTheStudyFixed) {
 TEST(TrialMessage, ASearchedRateOfTheHeadIsNoWordAboutTheHead) {
   EXPECT_FALSE(Settings(R"("parameters": {"head": 0.25},)").pair.cosine);
   EXPECT_TRUE(Settings(R"("parameters": {"head": 0.25},
-      "training": {"extra": {"head": "cosine"}},)").pair.cosine);
+      "training": {"extra": {"head": "cosine"}},)")
+                  .pair.cosine);
 }
 
 TEST(TrialMessage, AdaptersHaveTheDefaultsOfPeft) {
@@ -124,7 +125,10 @@ TEST(TrialMessage, SeedsKeepAllTheirBits) {
             ~std::uint64_t{0});
   EXPECT_EQ(Read(R"("seed": 5, "training": {"seed": 42},)").value().seed, 42U);
   EXPECT_EQ(Read(R"("seed": 5, "training": {"seed": 42},
-                    "parameters": {"seed": 3},)").value().seed, 3U);
+                    "parameters": {"seed": 3},)")
+                .value()
+                .seed,
+            3U);
 }
 
 TEST(TrialMessage, AMistakeNamesItsField) {

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/bench/tables/table_history.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "sampler/auto.h"
+#include "sampler/factory.h"
+
+namespace frostline {
+namespace {
+
+template <typename T>
+T Made(absl::StatusOr<T> made) {
+  if (made.ok()) return *std::move(made);
+  throw std::runtime_error(std::string(made.status().message()));
+}
+
+// Steps between levels, each axis as long as every other.
+double Distance(const Space& space, const Point& a, const Point& b) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double steps = CountValues(space.parameters()[i].domain) - 1.0;
+    if (steps > 0.0) sum += std::abs(a[i] - b[i]) / steps;
+  }
+  return sum;
+}
+
+class TableRun {
+ public:
+  TableRun(const RecordedTable& table, const HistorySetup& setup)
+      : table_(table),
+        setup_(setup),
+        has_gaps_(!table.IsComplete()),
+        luck_(setup.seed, 0x7ab1e),
+        sampler_(MakeOwn()) {}
+
+  std::vector<Observation> Run() {
+    int started = 0;
+    while (static_cast<int>(ended_.size()) < setup_.trials) {
+      while (!covered_ && started < setup_.trials &&
+             static_cast<int>(running_.size()) < setup_.workers) {
+        if (Start(started)) ++started;
+      }
+      if (running_.empty()) break;
+      EndOne();
+    }
+    return std::move(ended_);
+  }
+
+ private:
+  std::unique_ptr<Sampler> MakeOwn() const {
+    SamplerSpec spec{setup_.sampler, {}, setup_.seed};
+    if (spec.name == "auto") {  // as the coordinator does for a study
+      spec.options[kPickOption] =
+          ChooseSampler(table_.space, {table_.objective}, setup_.trials).name;
+    }
+    return Made(MakeSampler(spec, table_.space, {table_.objective}));
+  }
+
+  const RecordedCell* Nearest(const Point& point) {
+    const RecordedCell* nearest = nullptr;
+    double least = std::numeric_limits<double>::infinity();
+    std::uint64_t equal = 0;  // of several, one by lot
+    for (const RecordedCell& cell : table_.cells) {
+      if (taken_.contains(&cell)) continue;
+      const double distance = Distance(table_.space, point, cell.point);
+      if (distance > least + 1e-9) continue;
+      equal = distance < least - 1e-9 ? 1 : equal + 1;
+      if (equal == 1 || luck_.Below(equal) == 0) nearest = &cell;
+      least = std::min(least, distance);
+    }
+    return nearest;
+  }
+
+  const RecordedCell* DrawCell() {
+    std::vector<const RecordedCell*> left;
+    for (const RecordedCell& cell : table_.cells) {
+      if (!taken_.contains(&cell)) left.push_back(&cell);
+    }
+    return left.empty() ? nullptr : left[luck_.Below(left.size())];
+  }
+
+  const RecordedCell* CellFor(int number) {
+    if (has_gaps_ && setup_.sampler == "random") return DrawCell();
+    Rng rng(setup_.seed, static_cast<std::uint64_t>(number));
+    const auto point = sampler_->Propose(history_, number, rng);
+    if (HasErrorId(point.status(), ErrorId::kSpaceExhausted)) return nullptr;
+    const RecordedCell* const cell = table_.Find(Made(point));
+    return cell != nullptr ? cell : Nearest(*point);
+  }
+
+  bool Start(int number) {
+    const RecordedCell* const cell = CellFor(number);
+    covered_ = cell == nullptr;
+    if (covered_) return false;
+    taken_.insert(cell);
+    Observation trial;
+    trial.number = number;
+    trial.state = TrialState::kRunning;
+    trial.point = cell->point;
+    history_.Put(trial);
+    running_.push_back(std::move(trial));
+    return true;
+  }
+
+  void EndOne() {
+    const std::size_t i = luck_.Below(running_.size());
+    Observation trial = std::move(running_[i]);
+    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
+    const auto& runs = table_.Find(trial.point)->runs;
+    const RecordedRun& run = runs[luck_.Below(runs.size())];
+    trial.state =
+        run.succeeded ? TrialState::kSucceeded : TrialState::kInfeasible;
+    if (run.succeeded) trial.values = {run.value};
+    const auto metric = [&run](const char* name) {
+      const auto found = run.metrics.find(name);
+      return found == run.metrics.end() ? 0.0 : found->second;
+    };
+    trial.cost_s = metric("train_seconds");
+    trial.trained_parameters = metric("trained_parameters");
+    history_.Put(trial);
+    ended_.push_back(std::move(trial));
+  }
+
+  const RecordedTable& table_;
+  const HistorySetup& setup_;
+  const bool has_gaps_;
+  Rng luck_;
+  History history_;
+  std::vector<Observation> running_;
+  std::vector<Observation> ended_;
+  std::set<const RecordedCell*> taken_;
+  bool covered_ = false;
+  std::unique_ptr<Sampler> sampler_;
+};
+
+}  // namespace
+
+std::vector<Observation> RecordedTrials(const RecordedTable& table,
+                                        const HistorySetup& setup) {
+  return TableRun(table, setup).Run();
+}
+
+History Beginning(const std::vector<Observation>& trials, int count) {
+  History history;
+  for (int i = 0; i < count && i < static_cast<int>(trials.size()); ++i) {
+    history.Put(trials[static_cast<std::size_t>(i)]);
+  }
+  return history;
+}
+
+}  // namespace frostline

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: table_truth.h
+//
+// What a recorded table says is true: the mean over seeds of each cell, its
+// shares of variance under the counting measure, its best cell, its noise.
+//
+// A complete table gives the shares exactly, but for what noise is left in the
+// means: what noise is expected to add to a share is taken off. Of a table with
+// gaps the main effects are those of a least-squares fit to the recorded cells,
+// with an error of their own; pairs and the rest are not known.
+#ifndef FROSTLINE_TESTS_BENCH_TABLES_TABLE_TRUTH_H_
+#define FROSTLINE_TESTS_BENCH_TABLES_TABLE_TRUTH_H_
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "tests/bench/tables/recorded_table.h"
+
+namespace frostline {
+
+struct TableNoise {
+  double deviation = 0.0;         // of one run about its cell's mean
+  double median_deviation = 0.0;  // of the median cell
+  // Variance of a cell's mean over seeds; what a seed does to all cells alike
+  // is no part of it.
+  double variance_of_mean = 0.0;
+};
+
+struct TablePair {
+  std::size_t first = 0;
+  std::size_t second = 0;
+  double share = 0.0;
+};
+
+struct TableTruth {
+  bool complete = false;
+  double variance = 0.0;  // of the mean surface
+  TableNoise noise;
+  std::vector<double> main;         // by parameter
+  std::vector<double> main_errors;  // standard errors; 0 where complete
+  std::vector<TablePair> pairs;     // strongest first; empty with gaps
+  double rest = std::numeric_limits<double>::quiet_NaN();  // beyond pairs
+  const RecordedCell* best = nullptr;
+};
+
+TableNoise NoiseOf(const RecordedTable& table);
+// Keeps pointers into the table.
+TableTruth TruthOf(const RecordedTable& table);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_TESTS_BENCH_TABLES_TABLE_TRUTH_H_
