@@ -65,7 +65,7 @@ TEST(TableJudge, ATableWithGapsIsJudged) {
   const RecordedTable table = Table(4);
   const auto trials = RecordedTrials(table, {"tpe", 1, 40, 2});
   const JudgedStudy judged =
-      Judge(table, TruthOf(table), Beginning(trials, 40), {});
+      Judge({table, TruthOf(table), Beginning(trials, 40), JudgeSetup{}});
   std::set<std::string> keys;
   for (const JudgedFigure& figure : judged.figures) keys.insert(figure.key);
   EXPECT_TRUE(keys.contains("mae"));

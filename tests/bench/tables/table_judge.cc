@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "importance/evaluator.h"
-
 namespace frostline {
 namespace {
 
@@ -37,17 +35,6 @@ double ShareError(const TableTruth& truth, const Report& report) {
   return sum;
 }
 
-EvaluateOptions OptionsFor(const std::string& evaluator, std::uint64_t seed) {
-  EvaluateOptions options;
-  options.pairs = false;
-  options.threads = 1;  // studies are judged side by side
-  options.seed = seed;
-  if (evaluator == "default") return options;
-  options.evaluator = evaluator;
-  options.bootstraps = 0;
-  return options;
-}
-
 // The mean over seeds of the trial that looks best; NaN: there is none.
 double TrueValueOfBest(const RecordedTable& table, const History& history) {
   double told = -std::numeric_limits<double>::infinity();
@@ -60,109 +47,56 @@ double TrueValueOfBest(const RecordedTable& table, const History& history) {
   return value;
 }
 
-// A class of its own, so that what is judged need not be handed around.
-class StudyJudge {
- public:
-  StudyJudge(const RecordedTable& table, const TableTruth& truth,
-             const History& history, const JudgeSetup& setup)
-      : table_(table), truth_(truth), history_(history), setup_(setup) {
-    out_.best = TrueValueOfBest(table, history);
-  }
-
-  void Shares(const std::string& evaluator) {
-    const auto report = Evaluate(table_.space, {table_.objective}, history_,
-                                 OptionsFor(evaluator, setup_.seed));
-    Add("refused", report.ok() ? 0.0 : 1.0, evaluator);
-    if (!report.ok()) return;
-    Add("mae", ShareError(truth_, *report), evaluator);
-    if (evaluator != "default") return;
-    for (std::size_t i = 0; i < truth_.main.size(); ++i) {
-      if (truth_.main[i] < kLeastCovered) continue;
-      const Interval& main = report->parameters[i].main;
-      Add("cover95",
-          truth_.main[i] >= main.lo95 && truth_.main[i] <= main.hi95);
-      Add("width95", main.hi95 - main.lo95);
-    }
-  }
-
-  void Plan() {
-    PlanOptions options;
-    options.evaluate = OptionsFor("default", setup_.seed);
-    const auto plan =
-        MakePlan(table_.space, {table_.objective}, history_, options);
-    Add("refused", plan.ok() ? 0.0 : 1.0, "plan");
-    if (!plan.ok()) return;
-    out_.planned = true;
-    Say(*plan);
-    Add("plan_impossible", IsImpossible(plan->predicted_score));
-    const RecordedCell* const cell = table_.Find(plan->point);
-    if (cell == nullptr || cell->Succeeded() == 0) return;
-    const double score = table_.Score(cell->Mean());
-    const double best = table_.Score(truth_.best->Mean());
-    Add("plan_regret", best - score);
-    Add("plan_not_worse", score >= table_.Score(out_.best));
-    Add("plan_cover80", cell->Mean() >= plan->predicted_score.lo80 &&
-                            cell->Mean() <= plan->predicted_score.hi80);
-    Add("plan_promise", table_.Score(plan->predicted_score.value) - score);
-    Add("plan_width80",
-        plan->predicted_score.hi80 - plan->predicted_score.lo80);
-  }
-
-  void Best() {
-    if (std::isnan(out_.best)) return;
-    Add("best_trial_regret",
-        table_.Score(truth_.best->Mean()) - table_.Score(out_.best));
-  }
-
-  JudgedStudy Take() { return std::move(out_); }
-
- private:
-  void Add(const std::string& key, double value, const std::string& end = "") {
-    out_.figures.push_back({key, end, value});
-  }
-
-  void Say(const StudyPlan& plan) {
-    for (std::size_t m = 0; m < plan.modules.size(); ++m) {
-      const PlannedModule& module = plan.modules[m];
-      const Interval& cost = module.cost_of_freezing;
-      const std::uint64_t bit = std::uint64_t{1} << m;
-      if (module.freeze && cost.hi95 <= 0.0) out_.says.freeze |= bit;
-      if (!module.freeze && cost.lo95 > 0.0) out_.says.train |= bit;
-    }
-  }
-
-  // Accuracy, which the tables are recorded for, is 0 to 1.
-  static bool IsImpossible(const Interval& score) {
-    for (const double end :
-         {score.value, score.lo80, score.hi80, score.lo95, score.hi95}) {
-      if (!(end >= 0.0 && end <= 1.0)) return true;
-    }
-    return false;
-  }
-
-  const RecordedTable& table_;
-  const TableTruth& truth_;
-  const History& history_;
-  const JudgeSetup& setup_;
-  JudgedStudy out_;
-};
-
 }  // namespace
 
 bool Contradict(const PlanSays& a, const PlanSays& b) {
   return ((a.freeze & b.train) | (a.train & b.freeze)) != 0;
 }
 
-JudgedStudy Judge(const RecordedTable& table, const TableTruth& truth,
-                  const History& history, const JudgeSetup& setup) {
-  StudyJudge judge(table, truth, history, setup);
-  if (setup.shares) {
-    judge.Shares("default");
-    for (const std::string& rival : setup.rivals) judge.Shares(rival);
+EvaluateOptions OptionsFor(const std::string& evaluator, std::uint64_t seed) {
+  EvaluateOptions options;
+  options.pairs = false;
+  options.threads = 1;
+  options.seed = seed;
+  if (evaluator == "default") return options;
+  options.evaluator = evaluator;
+  options.bootstraps = 0;
+  return options;
+}
+
+void JudgeShares(const TableStudy& study, const std::string& evaluator,
+                 JudgedStudy& out) {
+  const auto report =
+      Evaluate(study.table.space, {study.table.objective}, study.history,
+               OptionsFor(evaluator, study.setup.seed));
+  out.Add("refused", report.ok() ? 0.0 : 1.0, evaluator);
+  if (!report.ok()) return;
+  out.Add("mae", ShareError(study.truth, *report), evaluator);
+  if (evaluator != "default") return;
+  for (std::size_t i = 0; i < study.truth.main.size(); ++i) {
+    const double share = study.truth.main[i];
+    if (share < kLeastCovered) continue;
+    const Interval& main = report->parameters[i].main;
+    out.Add("cover95", share >= main.lo95 && share <= main.hi95);
+    out.Add("width95", main.hi95 - main.lo95);
   }
-  if (setup.plan) judge.Plan();
-  judge.Best();
-  return judge.Take();
+}
+
+JudgedStudy Judge(const TableStudy& study) {
+  JudgedStudy out;
+  out.best = TrueValueOfBest(study.table, study.history);
+  if (study.setup.shares) {
+    JudgeShares(study, "default", out);
+    for (const std::string& rival : study.setup.rivals) {
+      JudgeShares(study, rival, out);
+    }
+  }
+  if (study.setup.plan) JudgePlan(study, out);
+  if (!std::isnan(out.best)) {
+    out.Add("best_trial_regret", study.table.Score(study.truth.best->Mean()) -
+                                     study.table.Score(out.best));
+  }
+  return out;
 }
 
 }  // namespace frostline

@@ -9,10 +9,9 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "importance/plan/study_plan.h"
+#include "importance/evaluator.h"
 #include "study/history.h"
 #include "tests/bench/tables/recorded_table.h"
 #include "tests/bench/tables/table_truth.h"
@@ -21,15 +20,15 @@ namespace frostline {
 
 // Modules by their place in the space, one bit each.
 struct PlanSays {
-  std::uint64_t freeze = 0;  // frozen is better, or costs nothing that counts
-  std::uint64_t train = 0;   // training is worth it
+  std::uint64_t freeze = 0;
+  std::uint64_t train = 0;
 };
 
 // Some module that one of them freezes and the other trains.
 bool Contradict(const PlanSays& a, const PlanSays& b);
 
-// Figures of one study; a key is "mae" or, with what comes after the place and
-// the size, "mae" and "default".
+// A figure of one study: "mae" or, with what comes after the place and the
+// size, "mae" and "default".
 struct JudgedFigure {
   std::string key;
   std::string end;
@@ -41,6 +40,10 @@ struct JudgedStudy {
   double best = 0.0;  // true value of the trial that looks best; NaN: none
   bool planned = false;
   PlanSays says;
+
+  void Add(const std::string& key, double value, const std::string& end = "") {
+    figures.push_back({key, end, value});
+  }
 };
 
 struct JudgeSetup {
@@ -50,9 +53,25 @@ struct JudgeSetup {
   std::uint64_t seed = 0;
 };
 
+// What is judged; keeps references.
+struct TableStudy {
+  const RecordedTable& table;
+  const TableTruth& truth;
+  const History& history;
+  const JudgeSetup& setup;
+};
+
 // A study that importance or plan refuses counts under "refused".
-JudgedStudy Judge(const RecordedTable& table, const TableTruth& truth,
-                  const History& history, const JudgeSetup& setup);
+JudgedStudy Judge(const TableStudy& study);
+
+// The parts of Judge. They add to `out`, whose `best` must be known.
+void JudgeShares(const TableStudy& study, const std::string& evaluator,
+                 JudgedStudy& out);
+void JudgePlan(const TableStudy& study, JudgedStudy& out);
+
+// "default", or the name of another. One thread, since studies are judged side
+// by side.
+EvaluateOptions OptionsFor(const std::string& evaluator, std::uint64_t seed);
 
 }  // namespace frostline
 

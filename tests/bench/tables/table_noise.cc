@@ -8,6 +8,8 @@
 namespace frostline {
 namespace {
 
+constexpr double kMedianCounts = 4.0;  // as so many runs of the cell
+
 double VarianceOf(const std::vector<double>& values) {
   double mean = 0.0;
   for (const double v : values) mean += v / static_cast<double>(values.size());
@@ -59,6 +61,19 @@ TableNoise NoiseOf(const RecordedTable& table) {
   noise.median_deviation = Quantile(deviations, 0.5);
   noise.variance_of_mean = of_means / count;
   return noise;
+}
+
+double ErrorOfMean(const RecordedCell& cell, const TableNoise& noise) {
+  double sum = kMedianCounts * noise.median_deviation * noise.median_deviation;
+  double weight = kMedianCounts;
+  const double mean = cell.Mean();
+  for (const RecordedRun& run : cell.runs) {
+    if (!run.succeeded) continue;
+    sum += (run.value - mean) * (run.value - mean);
+    weight += 1.0;
+  }
+  const double runs = weight - kMedianCounts;
+  return std::sqrt(sum / (weight - 1.0) / runs);
 }
 
 }  // namespace frostline

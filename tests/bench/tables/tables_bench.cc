@@ -10,6 +10,7 @@
 //                            |difference|; E: default, fanova-optuna, mdi
 //   cover95.T.H.nN, width95  95 % intervals of main effects of .01 and more
 //   plan_cover80.T.H.nN      the predicted 80 % interval holds the true score
+//   plan_cover80_seeds       the same, allowing for the few seeds of the truth
 //   plan_regret, best_trial_regret   what is lacking of the best cell
 //   plan_not_worse           truly at least as good as the best trial seen
 //   plan_promise             predicted less true: above 0 it promises too much

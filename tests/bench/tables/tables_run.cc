@@ -48,7 +48,7 @@ std::map<int, JudgedStudy> JudgeOne(const RecordedTable& table,
   for (const int size : options.sizes) {
     if (static_cast<int>(trials.size()) < size) break;
     const History history = Beginning(trials, size);
-    judged[size] = Judge(table, truth, history, setup);
+    judged[size] = Judge({table, truth, history, setup});
   }
   return judged;
 }
