@@ -11,6 +11,7 @@
 #include "importance/forest_evaluator.h"
 #include "importance/ped/ped_evaluator.h"
 #include "importance/selection.h"
+#include "importance/warnings.h"
 
 namespace frostline {
 namespace {
@@ -105,7 +106,11 @@ absl::StatusOr<Report> Evaluate(const Space& space,
     }
     ASSIGN_OR_RETURN(const Selection selection,
                      SelectTrials(space, objectives, history, which));
-    return kind.evaluate(space, selection, options);
+    ASSIGN_OR_RETURN(Report report, kind.evaluate(space, selection, options));
+    if (auto warning = FindOutOfRange(selection)) {
+      report.warnings.insert(report.warnings.begin(), *std::move(warning));
+    }
+    return report;
   }
   return MakeError(
       ErrorId::kEvaluatorUnknown,

@@ -4,10 +4,22 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <utility>
 
 namespace frostline {
 namespace {
+
+// Leaves one of the runs that have a seed and a loss in common.
+void DropReruns(const std::vector<double>& losses,
+                const std::vector<std::uint64_t>& seeds,
+                std::vector<std::size_t>& group) {
+  if (seeds.empty()) return;
+  std::set<std::pair<std::uint64_t, double>> seen;
+  std::erase_if(group, [&](std::size_t i) {
+    return seeds[i] != 0 && !seen.emplace(seeds[i], losses[i]).second;
+  });
+}
 
 // Squared distances from the mean of some losses, and how many are free.
 void AddSpread(const std::vector<double>& losses,
@@ -24,8 +36,9 @@ void AddSpread(const std::vector<double>& losses,
 
 }  // namespace
 
-double VarianceAtEqualPoints(const std::vector<const Point*>& points,
-                             const std::vector<double>& losses) {
+RepeatNoise NoiseAtEqualPoints(const std::vector<const Point*>& points,
+                               const std::vector<double>& losses,
+                               const std::vector<std::uint64_t>& seeds) {
   // Equal points have equal hashes and so come one after the other.
   std::vector<std::pair<std::uint64_t, std::size_t>> order;
   order.reserve(points.size());
@@ -49,12 +62,14 @@ double VarianceAtEqualPoints(const std::vector<const Point*>& points,
         const bool same = SamePoint(*points[k], *points[open.front()]);
         (same ? group : others).push_back(k);
       }
+      DropReruns(losses, seeds, group);
       AddSpread(losses, group, squares, freedom);
       open.swap(others);
     }
   }
-  return freedom > 0.0 ? squares / freedom
-                       : std::numeric_limits<double>::quiet_NaN();
+  return {.variance = freedom > 0.0 ? squares / freedom
+                                    : std::numeric_limits<double>::quiet_NaN(),
+          .freedom = freedom};
 }
 
 }  // namespace frostline

@@ -57,7 +57,7 @@ struct SubsetImportance {
 };
 
 struct ReportWarning {
-  std::string code;  // "FEW_TRIALS", "ADAPTIVE_SAMPLING", "LEVEL_NEVER_TRIED"
+  std::string code;  // "FEW_TRIALS", "METRIC_OUT_OF_RANGE", … (warnings.h)
   std::string sentence;
   std::vector<int> parameters;
 };

@@ -150,8 +150,16 @@ absl::StatusOr<Selection> SelectTrials(const Space& space,
   return selection;
 }
 
+RepeatNoise NoiseOfRepeats(const Selection& selection) {
+  std::vector<std::uint64_t> seeds;
+  for (const Observation* const trial : selection.trials) {
+    seeds.push_back(trial->seed);
+  }
+  return NoiseAtEqualPoints(selection.points, selection.losses, seeds);
+}
+
 double NoiseVariance(const Selection& selection) {
-  return VarianceAtEqualPoints(selection.points, selection.losses);
+  return NoiseOfRepeats(selection).variance;
 }
 
 }  // namespace frostline

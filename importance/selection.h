@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "importance/evaluator.h"
+#include "importance/noise_variance.h"
 #include "study/history.h"
 #include "study/objective.h"
 #include "study/space.h"
@@ -43,7 +44,9 @@ absl::StatusOr<Selection> FindUsableTrials(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const EvaluateOptions& options);
 
-// Pooled variance among trials at the same point; NaN: no point was repeated.
+// What trials at the same point tell of the seeds' noise (noise_variance.h).
+RepeatNoise NoiseOfRepeats(const Selection& selection);
+// Its variance; NaN: no point was repeated.
 double NoiseVariance(const Selection& selection);
 
 }  // namespace frostline

@@ -103,4 +103,17 @@ std::vector<ReportWarning> FindWarnings(const Space& space,
   return warnings;
 }
 
+std::optional<ReportWarning> FindOutOfRange(const Selection& selection) {
+  const Objective& target = *selection.target;
+  std::vector<double> seen = selection.losses;
+  if (target.direction == Direction::kMaximize) {
+    for (double& value : seen) value = -value;
+  }
+  const RangeInForce range = EffectiveRange(target, seen);
+  if (!range.broken_by.has_value()) return std::nullopt;
+  const std::int64_t trial = selection.trials[*range.broken_by]->number;
+  return ReportWarning{
+      "METRIC_OUT_OF_RANGE", OutOfRangeSentence(target, range, trial), {}};
+}
+
 }  // namespace frostline

@@ -6,10 +6,12 @@
 #ifndef FROSTLINE_IMPORTANCE_WARNINGS_H_
 #define FROSTLINE_IMPORTANCE_WARNINGS_H_
 
+#include <optional>
 #include <vector>
 
 #include "importance/dataset.h"
 #include "importance/report.h"
+#include "importance/selection.h"
 #include "study/space.h"
 
 namespace frostline {
@@ -18,6 +20,10 @@ namespace frostline {
 // they apply.
 std::vector<ReportWarning> FindWarnings(const Space& space,
                                         const Dataset& data);
+
+// METRIC_OUT_OF_RANGE, when a trial's target is outside of the range that the
+// study states or the metric's name lets presume; names the first such trial.
+std::optional<ReportWarning> FindOutOfRange(const Selection& selection);
 
 }  // namespace frostline
 

@@ -7,7 +7,7 @@
 namespace frostline {
 namespace {
 
-const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
+const std::vector<Objective> kCost = {{"cost", Direction::kMinimize}};
 
 double Noise(const Point& point, Rng& rng) { return point[0] + rng.Normal(); }
 
@@ -16,7 +16,7 @@ std::vector<std::string> CodesOf(const Space& space, const History& history) {
   options.bootstraps = 0;
   options.trees = 2;
   std::vector<std::string> codes;
-  const auto report = Evaluate(space, kLoss, history, options);
+  const auto report = Evaluate(space, kCost, history, options);
   EXPECT_OK(report);
   for (const ReportWarning& warning : report->warnings) {
     codes.push_back(warning.code);
@@ -62,7 +62,7 @@ TEST(Warnings, TrialsThatCrowdAreSaidToBeAdaptive) {
   EvaluateOptions options;
   options.bootstraps = 0;
   ASSERT_OK_AND_ASSIGN(const Report report,
-                       Evaluate(space, kLoss, history, options));
+                       Evaluate(space, kCost, history, options));
   ASSERT_EQ(report.warnings.size(), 1u);
   EXPECT_EQ(report.warnings[0].code, "ADAPTIVE_SAMPLING");
   EXPECT_THAT(report.warnings[0].parameters, testing::ElementsAre(1));
@@ -72,9 +72,49 @@ TEST(Warnings, TrialsThatCrowdAreSaidToBeAdaptive) {
                                  "much as about 81 even ones"));
 }
 
+// Accuracy 0.5, 0.51, …, and one trial that says otherwise.
+absl::StatusOr<Report> OfAccuracies(const std::vector<Objective>& objectives,
+                                    std::int64_t odd, double odd_value) {
+  const Space space = LevelSpace(3, 7);
+  History history;
+  for (int i = 0; i < 49; ++i) {
+    history.Put(Succeeded(
+        i, {static_cast<double>(i % 7), static_cast<double>(i / 7), 0.0},
+        i == odd ? odd_value : .5 + .01 * i));
+  }
+  EvaluateOptions options;
+  options.bootstraps = 0;
+  return Evaluate(space, objectives, history, options);
+}
+
+std::vector<std::string> OutOfRangeIn(const absl::StatusOr<Report>& report) {
+  EXPECT_OK(report);
+  std::vector<std::string> sentences;
+  for (const ReportWarning& warning : report->warnings) {
+    if (warning.code != "METRIC_OUT_OF_RANGE") continue;
+    sentences.push_back(warning.sentence);
+  }
+  return sentences;
+}
+
+TEST(Warnings, AMetricThatLeavesItsRangeIsNamedWithValueAndTrial) {
+  const std::vector<Objective> presumed = {{"accuracy", Direction::kMaximize}};
+  std::vector<Objective> stated = presumed;
+  stated[0].range = MetricRange{0.0, 100.0};
+  EXPECT_THAT(OutOfRangeIn(OfAccuracies(presumed, 7, .3)), testing::IsEmpty());
+  EXPECT_THAT(
+      OutOfRangeIn(OfAccuracies(presumed, 7, 93.4)),
+      testing::ElementsAre(testing::HasSubstr("trial 7 has accuracy 93.4")));
+  EXPECT_THAT(OutOfRangeIn(OfAccuracies(stated, 7, 93.4)), testing::IsEmpty());
+  EXPECT_THAT(OutOfRangeIn(OfAccuracies(stated, 8, -.1)),
+              testing::ElementsAre(
+                  testing::HasSubstr("trial 8 has accuracy -0.1, outside of "
+                                     "the stated 0 … 100")));
+}
+
 // As the sampler proposes them to make the sum of all rates small.
 History TrialsOf(const std::string& name, const Space& space, int trials) {
-  const auto sampler = MakeSampler({.name = name, .options = {}}, space, kLoss);
+  const auto sampler = MakeSampler({.name = name, .options = {}}, space, kCost);
   EXPECT_OK(sampler);
   History history;
   for (int i = 0; i < trials; ++i) {
