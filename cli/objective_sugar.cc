@@ -28,14 +28,41 @@ std::string KnownDirection(const std::string& metric) {
   return kLower->count(metric) > 0 ? "minimize" : "";
 }
 
-absl::StatusOr<YamlPtr> LongObjective(const YamlPtr& metric,
+// "accuracy", or {reward: [0, 1]}: the name, and the range where there is one.
+struct NamedMetric {
+  YamlPtr name;
+  YamlPtr range;
+};
+
+NamedMetric SplitRange(const YamlPtr& node) {
+  const bool has_range =
+      node->kind == YamlNode::Kind::kMap && node->entries.size() == 1;
+  if (!has_range) return {.name = node, .range = nullptr};
+  const YamlEntry& only = node->entries[0];
+  return {.name = ScalarNode(only.key, only.key_mark), .range = only.value};
+}
+
+// {f1: [0, 1], reward: {lo: 0}} is two metrics.
+std::vector<YamlPtr> MetricsOf(const YamlPtr& node) {
+  if (node->kind == YamlNode::Kind::kList) return node->items;
+  std::vector<YamlPtr> metrics;
+  for (const YamlEntry& entry : node->entries) {
+    metrics.push_back(MapNode({entry}, entry.key_mark));
+  }
+  return metrics.empty() ? std::vector<YamlPtr>{node} : metrics;
+}
+
+absl::StatusOr<YamlPtr> LongObjective(const YamlPtr& node,
                                       const YamlEntry& entry,
                                       const std::string& file) {
+  const auto [metric, range] = SplitRange(node);
   if (metric->kind != YamlNode::Kind::kScalar || metric->text.empty()) {
     return ErrorAt(ErrorId::kObjectiveInvalid, file, metric->mark,
                    absl::StrCat(entry.key, " is ", Describe(*metric),
                                 ", not the name of a metric"),
-                   absl::StrCat("write ", entry.key, ": accuracy"), entry.key);
+                   absl::StrCat("write ", entry.key, ": accuracy, or with its ",
+                                "range ", entry.key, ": {reward: [0, 1]}"),
+                   entry.key);
   }
   const std::string direction =
       entry.key == "objective" ? KnownDirection(metric->text) : entry.key;
@@ -47,11 +74,16 @@ absl::StatusOr<YamlPtr> LongObjective(const YamlPtr& metric,
                                 " or minimize: ", metric->text),
                    entry.key);
   }
-  return MapNode({{.key = "metric", .key_mark = metric->mark, .value = metric},
-                  {.key = "direction",
-                   .key_mark = entry.key_mark,
-                   .value = ScalarNode(direction, entry.key_mark)}},
-                 metric->mark);
+  std::vector<YamlEntry> entries = {
+      {.key = "metric", .key_mark = metric->mark, .value = metric},
+      {.key = "direction",
+       .key_mark = entry.key_mark,
+       .value = ScalarNode(direction, entry.key_mark)}};
+  if (range != nullptr) {
+    entries.push_back(
+        {.key = "range", .key_mark = range->mark, .value = range});
+  }
+  return MapNode(std::move(entries), metric->mark);
 }
 
 }  // namespace
@@ -78,10 +110,7 @@ absl::StatusOr<std::vector<YamlEntry>> LongObjectives(
       continue;
     }
     place = entry.key_mark;
-    const bool is_list = entry.value->kind == YamlNode::Kind::kList;
-    const std::vector<YamlPtr> metrics =
-        is_list ? entry.value->items : std::vector<YamlPtr>{entry.value};
-    for (const YamlPtr& metric : metrics) {
+    for (const YamlPtr& metric : MetricsOf(entry.value)) {
       ASSIGN_OR_RETURN(YamlPtr objective, LongObjective(metric, entry, file));
       objectives.push_back(std::move(objective));
     }

@@ -25,7 +25,8 @@ const std::map<std::string, std::string>& FieldOfScalar() {
       {"FreezeSemantics", "mode"},
       {"ModuleSpace", "fixed"},
       {"Objective", "direction"},
-      {"MetricConstraint", "upper_bound"}};
+      {"MetricConstraint", "upper_bound"},
+      {"RepeatLeaders", "times"}};
   return *kFields;
 }
 
@@ -41,7 +42,7 @@ const std::map<std::string, std::string>& FieldOfList() {
 // … or its lower and upper end.
 bool IsRange(const std::string& message) {
   static const auto* const kRanges = new std::set<std::string>{
-      "LogUniform", "FloatRange", "IntRange", "PrefixDepth"};
+      "LogUniform", "FloatRange", "IntRange", "PrefixDepth", "MetricRange"};
   return kRanges->count(message) > 0;
 }
 
