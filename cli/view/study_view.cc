@@ -10,6 +10,7 @@
 #include "cli/view/format.h"
 #include "cli/view/trial_view.h"
 #include "proto/wire_error.h"
+#include "study/metric_range.h"
 
 namespace frostline {
 namespace {
@@ -24,6 +25,41 @@ std::string ObjectivesText(const v1::StudySpec& spec) {
             o.direction() == v1::DIRECTION_MAXIMIZE ? "maximize " : "minimize ",
             o.metric());
       });
+}
+
+// "accuracy in 0 … 1 (presumed from its name)"; empty where nothing is known.
+std::string RangesText(const v1::StudySpec& spec) {
+  std::vector<std::string> parts;
+  for (const v1::Objective& o : spec.objectives()) {
+    MetricRange range = PresumedRange(o.metric());
+    if (o.has_range()) {
+      range = MetricRange();
+      if (o.range().has_lo()) range.lo = o.range().lo();
+      if (o.range().has_hi()) range.hi = o.range().hi();
+    }
+    if (!o.has_range() && !range.IsBounded()) continue;
+    parts.push_back(
+        absl::StrCat(o.metric(), " ", DescribeRange(range),
+                     o.has_range() ? "" : " (presumed from its name)"));
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+// "one for each trial; the 3 leading points run 3 times each, from trial 30
+// on".
+std::string SeedsText(const v1::StudySpec& spec) {
+  std::string text = "one for each trial";
+  if (spec.seeds() == v1::SEED_MODE_PAIRED) {
+    text = "paired: the same for the first run of every point";
+  } else if (spec.training().seed() != 0) {
+    text = absl::StrCat(spec.training().seed(), " for all trials");
+  } else if (spec.seeds() == v1::SEED_MODE_FIXED) {
+    text = "one for all trials";
+  }
+  if (!spec.has_repeat()) return text;
+  return absl::StrCat(text, "; the ", spec.repeat().leaders(),
+                      " leading points run ", spec.repeat().times(),
+                      " times each, from trial ", spec.repeat().after(), " on");
 }
 
 std::string SamplerText(const v1::Study& study) {
@@ -101,11 +137,13 @@ std::string RenderStudy(const v1::Study& study,
                                               study.state_reason(), ")"));
   text += KeyLine("progress", ProgressText(study));
   text += KeyLine("objective", ObjectivesText(study.spec()));
+  text += KeyLine("range", RangesText(study.spec()));
   text += KeyLine("model", study.spec().model().id());
   text += KeyLine("data", study.spec().data().id());
   text += KeyLine("sampler", SamplerText(study));
   text += KeyLine("pruner", study.settings().pruner().name());
   text += KeyLine("seed", absl::StrCat(study.spec().seed()));
+  text += KeyLine("trial seeds", SeedsText(study.spec()));
   text += KeyLine("recipe", study.spec().recipe());
   text += KeyLine("labels", LabelsText(study.settings().labels()));
   text += KeyLine("created", FormatTime(study.create_time()));
@@ -128,6 +166,9 @@ std::string RenderPlan(const v1::CreateStudyReply& reply) {
   absl::StrAppend(&text, "space:  ", SizeText(reply.space_size()), "\nbudget: ",
                   FormatCount(reply.study().settings().budget().trials()),
                   " trials\n");
+  const std::string ranges = RangesText(reply.study().spec());
+  if (!ranges.empty()) absl::StrAppend(&text, "range:  ", ranges, "\n");
+  absl::StrAppend(&text, "seeds:  ", SeedsText(reply.study().spec()), "\n");
   for (const std::string& advice : reply.advice()) {
     absl::StrAppend(&text, "advice: ", CleanText(advice, kMaxTextBytes), "\n");
   }

@@ -33,6 +33,11 @@ std::string ShortName(const std::string& parameter) {
   return parameter;
 }
 
+// Empty where it is not known.
+std::string SeedText(const v1::Trial& trial) {
+  return trial.seed() == 0 ? "" : absl::StrCat(trial.seed());
+}
+
 std::string AttemptsText(const v1::Trial& trial) {
   if (trial.attempts().empty()) return "";
   Table table({{"ATTEMPT", Align::kRight}, {"STATE"}, {"WORKER"}, {"CAUSE"}});
@@ -74,6 +79,10 @@ std::string RenderTrialTable(const std::vector<v1::Trial>& trials,
   }
   columns.push_back({"TIME", Align::kRight});
   columns.push_back({"WORKER"});
+  const bool has_seeds =
+      std::any_of(trials.begin(), trials.end(),
+                  [](const v1::Trial& trial) { return trial.seed() != 0; });
+  if (has_seeds) columns.push_back({"SEED", Align::kRight});
   const std::vector<std::string> names = ParameterNames(trials);
   for (const std::string& name : names) {
     columns.push_back({CleanText(ShortName(name), 40), Align::kRight});
@@ -88,6 +97,7 @@ std::string RenderTrialTable(const std::vector<v1::Trial>& trials,
     }
     cells.push_back(FormatSeconds(SecondsOf(trial)));
     cells.push_back(LastPart(trial.worker()));
+    if (has_seeds) cells.push_back(SeedText(trial));
     std::map<std::string, std::string> by_name;
     for (const v1::ParameterValue& value : trial.parameters()) {
       by_name[value.name()] = FormatValue(value.value());
@@ -113,6 +123,13 @@ std::string RenderTrial(const v1::Trial& trial, const v1::StudySpec& spec) {
   text += KeyLine("cause", trial.cause());
   text += KeyLine("objective", ObjectiveText(trial, spec));
   text += KeyLine("worker", LastPart(trial.worker()));
+  text += KeyLine("seed", SeedText(trial));
+  text += KeyLine(
+      "repeat",
+      trial.repeat() > 0
+          ? absl::StrCat("its point ran ", trial.repeat(),
+                         trial.repeat() > 1 ? " times before" : " time before")
+          : "");
   text += KeyLine("started", FormatTime(trial.start_time()));
   text += KeyLine("ended", FormatTime(trial.end_time()));
   text += KeyLine("time", FormatSeconds(SecondsOf(trial)));

@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
@@ -122,6 +123,46 @@ TEST(StudyFile, ReadsEveryFormOfObjectives) {
             "f1+mcc+train_seconds-");
   EXPECT_EQ(directions("objectives: {f1: maximize, loss: minimize}"),
             "f1+loss-");
+}
+
+std::string RangesOf(const std::string& objective) {
+  const StudyFile study =
+      Parsed("budget: 1\nspace: {modules: {head: 1}}\n" + objective);
+  std::string text;
+  for (const v1::Objective& one : study.spec.objectives()) {
+    const v1::MetricRange& range = one.range();
+    absl::StrAppend(&text, one.metric(), one.has_range() ? "[" : "");
+    if (range.has_lo()) absl::StrAppend(&text, range.lo());
+    if (range.has_hi()) absl::StrAppend(&text, ":", range.hi());
+    absl::StrAppend(&text, one.has_range() ? "]" : "");
+  }
+  return text;
+}
+
+TEST(StudyFile, ReadsRangesOfMetrics) {
+  EXPECT_EQ(RangesOf("maximize: {reward: [-5, 10]}"), "reward[-5:10]");
+  EXPECT_EQ(RangesOf("maximize: [f1, {reward: {lo: 0}}]"), "f1reward[0]");
+  EXPECT_EQ(RangesOf("minimize: {cost: {hi: 7}, regret: {}}"),
+            "cost[:7]regret[]");
+  EXPECT_EQ(RangesOf("objectives: [{metric: reward, direction: maximize, "
+                     "range: [-5, 10]}]"),
+            "reward[-5:10]");
+  EXPECT_EQ(RangesOf("objectives: {reward: {direction: maximize, "
+                     "range: {lo: -5, hi: 10}}}"),
+            "reward[-5:10]");
+}
+
+TEST(StudyFile, ReadsSeedsAndRepeats) {
+  const StudyFile study = WithSmall(
+      "seeds: paired\nrepeat: 3\nenqueue: [{values: {head: 0}, seed: 9}]\n");
+  EXPECT_EQ(study.spec.seeds(), v1::SEED_MODE_PAIRED);
+  EXPECT_EQ(study.spec.repeat().times(), 3);
+  EXPECT_EQ(study.spec.enqueue(0).seed(), 9u);
+  const StudyFile full =
+      WithSmall("seeds: per_trial\nrepeat: {times: 2, leaders: 5, after: 9}\n");
+  EXPECT_EQ(full.spec.seeds(), v1::SEED_MODE_PER_TRIAL);
+  EXPECT_EQ(full.spec.repeat().leaders(), 5);
+  EXPECT_EQ(full.spec.repeat().after(), 9);
 }
 
 TEST(StudyFile, ReadsScalarsInPlaceOfMessages) {

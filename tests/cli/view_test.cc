@@ -62,6 +62,21 @@ TEST(TrialView, PutsTheParametersInColumns) {
             "   17  SUCCEEDED    0.9313  12 s  a       2e-05\n");
 }
 
+TEST(TrialView, ShowsSeedsWhereTheyAreKnown) {
+  v1::Trial seeded = ExampleTrial();
+  seeded.set_seed(1234567);
+  seeded.set_repeat(2);
+  const std::string table =
+      RenderTrialTable({ExampleTrial(), seeded}, AccuracySpec(), 0);
+  EXPECT_THAT(table, HasSubstr("WORKER     SEED     L3\n"));
+  EXPECT_THAT(table, HasSubstr("a       1234567  2e-05\n"));
+  const std::string shown = RenderTrial(seeded, AccuracySpec());
+  EXPECT_THAT(shown, HasSubstr("1234567\n"));
+  EXPECT_THAT(shown, HasSubstr("its point ran 2 times before\n"));
+  EXPECT_THAT(RenderTrial(ExampleTrial(), AccuracySpec()),
+              testing::Not(HasSubstr("seed:")));
+}
+
 TEST(TrialView, SaysATrialInALine) {
   EXPECT_EQ(TrialLine(ExampleTrial(), AccuracySpec()),
             "trial 17  SUCCEEDED  accuracy 0.9313  12 s  worker a");
@@ -87,7 +102,38 @@ TEST(StudyView, ShowsProgressAndTheResolvedSpace) {
             "head        head       levels 0, 0.001\n"
             "embeddings  (fixed)    frozen\n"
             "space:  infinitely many points (continuous)\n"
-            "budget: 40 trials\n");
+            "budget: 40 trials\n"
+            "seeds:  one for each trial\n");
+}
+
+TEST(StudyView, SaysWhichSeedsTheTrialsGet) {
+  v1::CreateStudyReply reply;
+  v1::StudySpec& spec = *reply.mutable_study()->mutable_spec();
+  spec.mutable_training()->set_seed(5);
+  EXPECT_THAT(RenderPlan(reply), HasSubstr("seeds:  5 for all trials\n"));
+  spec.clear_training();
+  spec.set_seeds(v1::SEED_MODE_PAIRED);
+  spec.mutable_repeat()->set_times(3);
+  spec.mutable_repeat()->set_leaders(2);
+  spec.mutable_repeat()->set_after(30);
+  EXPECT_THAT(RenderPlan(reply),
+              HasSubstr("seeds:  paired: the same for the first run of every "
+                        "point; the 2 leading points run 3 times each, from "
+                        "trial 30 on\n"));
+}
+
+TEST(StudyView, SaysWhatRangeTheMetricsHave) {
+  v1::CreateStudyReply reply;
+  v1::StudySpec& spec = *reply.mutable_study()->mutable_spec();
+  spec.add_objectives()->set_metric("accuracy");
+  v1::Objective& reward = *spec.add_objectives();
+  reward.set_metric("reward");
+  EXPECT_THAT(RenderPlan(reply),
+              HasSubstr("range:  accuracy 0 … 1 (presumed from its name)\n"));
+  reward.mutable_range()->set_lo(-5);
+  EXPECT_THAT(RenderStudy(reply.study(), std::nullopt),
+              HasSubstr("accuracy 0 … 1 (presumed from its name), "
+                        "reward -5 or more\n"));
 }
 
 }  // namespace
