@@ -8,6 +8,7 @@
 #include "base/ids.h"
 #include "proto/wire_time.h"
 #include "server/point_from_proto.h"
+#include "server/training_seed.h"
 
 namespace frostline {
 namespace {
@@ -93,7 +94,7 @@ v1::Trial TrialToProto(const TrialRow& row, const std::string& study_id,
                        const Space& space, v1::TrialView view,
                        const std::vector<AttemptRow>& attempts) {
   v1::Trial proto;
-  proto.ParseFromString(row.labels);  // labels and note
+  proto.ParseFromString(row.labels);  // labels, note and seed
   proto.set_name(TrialNameOf(study_id, row.number));
   proto.set_number(row.number);
   proto.set_state(static_cast<v1::TrialState>(row.state));
@@ -164,12 +165,10 @@ v1::Lease LeaseToProto(const TrialRow& row, const AttemptRow& attempt,
   *spec.mutable_training() = study.spec.training();
   *spec.mutable_freeze() = study.spec.freeze();
   *spec.mutable_objectives() = study.spec.objectives();
-  // Each trial a seed of its own, unless the study asks for one seed for all.
-  spec.set_seed(study.spec.training().seed() != 0
-                    ? study.spec.training().seed()
-                    : Rng(study.spec.seed(),
-                          static_cast<std::uint64_t>(row.number) | (1ull << 62))
-                          .Next());
+  spec.set_seed(SeedToTrainWith(row, study.spec));
+  if (spec.training().seed() != 0) {  // an enqueued trial may have another
+    spec.mutable_training()->set_seed(spec.seed());
+  }
   spec.set_prefix_depth(PrefixDepthOf(study.space.Rates(row.point)));
   v1::Trial labelled;
   labelled.ParseFromString(row.labels);

@@ -13,6 +13,7 @@
 #include "server/coordinator_impl.h"
 #include "server/filter.h"
 #include "server/scan.h"
+#include "server/training_seed.h"
 
 namespace frostline {
 namespace {
@@ -56,7 +57,7 @@ std::string CsvHeader(const CheckedStudy& study) {
   for (const Parameter& parameter : study.space.parameters()) {
     absl::StrAppend(&line, ",", Cell(parameter.name));
   }
-  return line + ",cause\n";
+  return line + ",cause,seed\n";
 }
 
 void AddCsvLine(const TrialRow& row, const CheckedStudy& study,
@@ -77,7 +78,9 @@ void AddCsvLine(const TrialRow& row, const CheckedStudy& study,
     absl::StrAppend(&out, ",",
                     has ? Cell(FormatValue(domain, row.point[i])) : "");
   }
-  absl::StrAppend(&out, ",", Cell(row.cause), "\n");
+  const std::uint64_t seed = NotedSeedOf(row).seed;
+  absl::StrAppend(&out, ",", Cell(row.cause), ",",
+                  seed == 0 ? "" : absl::StrCat(seed), "\n");
 }
 
 // {"trial": …, "step": …, "metrics": {…}} for every measurement.

@@ -19,12 +19,13 @@ constexpr std::size_t kMostNamesShown = 40;
 
 Objective ObjectiveOf(const std::string& metric, v1::Direction asked,
                       const CheckedStudy& study) {
-  if (asked == v1::DIRECTION_MAXIMIZE) return {metric, Direction::kMaximize};
-  if (asked == v1::DIRECTION_MINIMIZE) return {metric, Direction::kMinimize};
+  Objective found{metric, Direction::kMinimize};
   for (const Objective& objective : study.objectives) {
-    if (objective.metric == metric) return objective;
+    if (objective.metric == metric) found = objective;  // and its range
   }
-  return {metric, Direction::kMinimize};
+  if (asked == v1::DIRECTION_MAXIMIZE) found.direction = Direction::kMaximize;
+  if (asked == v1::DIRECTION_MINIMIZE) found.direction = Direction::kMinimize;
+  return found;
 }
 
 absl::Status CheckAsked(const v1::ImportanceOptions& asked,

@@ -82,6 +82,8 @@ Observation ObservationOf(const KnownTrial& known,
   Observation seen;
   seen.number = known.shown.number();
   seen.point = known.point;
+  seen.seed = known.shown.seed();
+  seen.repeat = known.shown.repeat();
   seen.cost_s = known.shown.usage().train_seconds();
   seen.trained_parameters =
       static_cast<double>(known.shown.usage().trained_parameters());

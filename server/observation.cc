@@ -6,6 +6,7 @@
 #include "base/status_macros.h"
 #include "frostline/v1/trial.pb.h"
 #include "server/scan.h"
+#include "server/training_seed.h"
 
 namespace frostline {
 namespace {
@@ -51,6 +52,9 @@ absl::StatusOr<Observation> ObservationOf(const TrialRow& row,
   v1::Usage usage;
   usage.ParseFromString(row.usage);
   observation.cost_s = usage.train_seconds();
+  const NotedSeed noted = NotedSeedOf(row);
+  observation.seed = noted.seed;
+  observation.repeat = noted.repeat;
   if (row.last_step >= 0 && study.pruner.name != "none") {
     ASSIGN_OR_RETURN(observation.intermediate,
                      ReadIntermediate(row, study, store));

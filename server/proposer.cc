@@ -2,25 +2,59 @@
 #include "server/proposer.h"
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 #include <utility>
 
+#include "base/error.h"
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "base/rng.h"
+#include "base/status_macros.h"
 
 namespace frostline {
 namespace {
 
-Observation Pending(std::int64_t number, Point point) {
+Observation Pending(std::int64_t number, Point point, NotedSeed seed) {
   Observation pending;
   pending.number = number;
   pending.state = TrialState::kRunning;
   pending.point = std::move(point);
+  pending.seed = seed.seed;
+  pending.repeat = seed.repeat;
   return pending;
 }
 
+absl::StatusOr<Point> NextPoint(const CheckedStudy& study, Sampler& sampler,
+                                const History& history, std::int64_t number) {
+  const auto leader = [&] {
+    return LeaderToRepeat(study.repeat, study.objectives, history, number);
+  };
+  if (number >= study.repeat.after) {
+    if (std::optional<Point> again = leader()) return *std::move(again);
+  }
+  Rng rng(study.spec.seed(), static_cast<std::uint64_t>(number));
+  absl::StatusOr<Point> point = sampler.Propose(history, number, rng);
+  // With no new point left there is no reason to wait for the repeats.
+  if (!HasErrorId(point.status(), ErrorId::kSpaceExhausted)) return point;
+  std::optional<Point> again = leader();
+  if (again.has_value()) return *std::move(again);
+  return point;
+}
+
 }  // namespace
+
+absl::StatusOr<Proposal> MakeProposal(const CheckedStudy& study,
+                                      Sampler& sampler, const History& history,
+                                      std::int64_t number) {
+  Proposal made{.number = number, .point = {}, .seed = {}};
+  ASSIGN_OR_RETURN(made.point, NextPoint(study, sampler, history, number));
+  if (CountsRuns(study.spec)) {
+    made.seed.repeat = RunsBefore(history, made.point, number);
+  }
+  made.seed.seed = TrainingSeed(study.spec, number, made.seed.repeat);
+  return made;
+}
 
 Proposer::Proposer(std::function<void(Proposals)> ready)
     : ready_(std::move(ready)) {}
@@ -91,13 +125,14 @@ void Proposer::Close(StudyKey study) {
   searches_.erase(study);
 }
 
-void Proposer::Began(StudyKey study, std::int64_t number, Point point) {
+void Proposer::Began(StudyKey study, std::int64_t number, Point point,
+                     NotedSeed seed) {
   const auto search = Find(study);
   if (search == nullptr) return;
-  search->Post(
-      [search = search.get(), number, point = std::move(point)]() mutable {
-        search->history.Put(Pending(number, std::move(point)));
-      });
+  search->Post([search = search.get(), number, seed,
+                point = std::move(point)]() mutable {
+    search->history.Put(Pending(number, std::move(point), seed));
+  });
 }
 
 void Proposer::Amend(StudyKey study, std::int64_t number,
@@ -160,20 +195,20 @@ void Proposer::Propose(StudyKey study, std::int64_t first_number,
 void Proposer::Make(Search& search, Proposals request) {
   for (; request.asked > 0 && !stopping_; --request.asked) {
     const std::int64_t number = request.first_number++;
-    Rng rng(search.checked->spec.seed(), static_cast<std::uint64_t>(number));
-    auto point = search.sampler->Propose(search.history, number, rng);
-    if (!point.ok()) {
+    auto proposal =
+        MakeProposal(*search.checked, *search.sampler, search.history, number);
+    if (!proposal.ok()) {
       request.first_number = number;
-      request.status = point.status();
+      request.status = proposal.status();
       return ready_(std::move(request));
     }
     // The next one is to see this one as pending.
-    search.history.Put(Pending(number, *point));
+    search.history.Put(Pending(number, proposal->point, proposal->seed));
     FROSTLINE_FAILPOINT(kProposalMade);
     Proposals one = request;
     one.first_number = number;
     one.asked = 1;
-    one.made = {{number, *std::move(point)}};
+    one.made = {*std::move(proposal)};
     ready_(std::move(one));
   }
 }
@@ -184,7 +219,9 @@ void Proposer::Judge(StudyKey study, std::int64_t number,
   if (search == nullptr) return answer(PruneDecision{});
   search->Post(
       [search = search.get(), number, answer = std::move(answer)]() mutable {
-        answer(search->pruner == nullptr
+        const Observation* const trial = search->history.Find(number);
+        const bool runs_again = trial != nullptr && trial->repeat > 0;
+        answer(search->pruner == nullptr || runs_again
                    ? PruneDecision{}
                    : search->pruner->Judge(search->history, number));
       });

@@ -24,6 +24,7 @@
 #include "server/spec_check.h"
 #include "server/strand.h"
 #include "server/task_pool.h"
+#include "server/training_seed.h"
 #include "study/history.h"
 
 namespace frostline {
@@ -31,6 +32,7 @@ namespace frostline {
 struct Proposal {
   std::int64_t number = 0;
   Point point;
+  NotedSeed seed;
 };
 
 // What came of a request, or of a part of it: proposals are handed over as they
@@ -44,6 +46,13 @@ struct Proposals {
   std::vector<Proposal> made;
   absl::Status status;
 };
+
+// The proposal for trial `number` after `history`: a leader that is to run
+// again, else the sampler's; by the rule of the study, its seed and these two
+// alone. The sampler's errors, SPACE_EXHAUSTED once no leader is left either.
+absl::StatusOr<Proposal> MakeProposal(const CheckedStudy& study,
+                                      Sampler& sampler, const History& history,
+                                      std::int64_t number);
 
 // Any thread may call; what is asked of one study is done in order.
 class Proposer {
@@ -67,7 +76,7 @@ class Proposer {
   void Close(StudyKey study);
 
   // A new trial, or a new attempt of one: pending, nothing measured.
-  void Began(StudyKey study, std::int64_t number, Point point);
+  void Began(StudyKey study, std::int64_t number, Point point, NotedSeed seed);
   void Measured(StudyKey study, std::int64_t number,
                 std::vector<IntermediateValue> values);
   void Ended(StudyKey study, std::int64_t number, TrialState state,
@@ -75,7 +84,8 @@ class Proposer {
 
   void Propose(StudyKey study, std::int64_t first_number, std::int64_t count,
                std::int64_t seen_revision);
-  // Whether the trial should stop early. `answer` is always called.
+  // Whether the trial should stop early; not one that runs a point again, as
+  // what is asked of it is how far results differ. `answer` is always called.
   void Judge(StudyKey study, std::int64_t number,
              absl::AnyInvocable<void(PruneDecision)> answer);
 

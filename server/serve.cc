@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "server/convert.h"
 #include "server/coordinator_impl.h"
+#include "server/training_seed.h"
 
 namespace frostline {
 namespace {
@@ -178,7 +179,8 @@ bool Coordinator::Impl::GrantNext(Batch& batch, StudyBook& book,
   leases_.Set({book.row().key, *number},
               clock_.Steady() + book.checked().lease.ttl);
   if (!first_attempt) {
-    proposer_.Began(book.row().key, *number, leased.row.point);
+    proposer_.Began(book.row().key, *number, leased.row.point,
+                    NotedSeedOf(leased.row));
   }
   *reply.add_leases() =
       LeaseToProto(leased.row, leased.attempt, book.row().id, book.checked());
@@ -196,6 +198,7 @@ void Coordinator::Impl::TakeProposals(Batch& batch,
     row.number = proposal.number;
     row.origin = TrialOrigin::kSampled;
     row.point = proposal.point;
+    NoteSeed(proposal.seed, row);
     row.seen_revision = proposals.seen_revision;
     const bool over = book.row().state == StudyState::kStopped ||
                       book.row().state == StudyState::kDeleted;

@@ -16,6 +16,7 @@
 #include "server/limits.h"
 #include "server/point_from_proto.h"
 #include "server/space_from_proto.h"
+#include "server/training_seed.h"
 
 namespace frostline {
 namespace {
@@ -27,6 +28,21 @@ absl::Status TooLarge(const std::string& field, std::size_t limit) {
   return MakeError(ErrorId::kFieldTooLarge,
                    absl::StrCat(field, " is over its limit of ", limit),
                    "make it smaller", field);
+}
+
+// Ends that are given are finite; whether they rise, CheckObjectives says.
+absl::StatusOr<MetricRange> RangeFromProto(const v1::MetricRange& proto,
+                                           const std::string& field) {
+  const bool finite = std::isfinite(proto.lo()) && std::isfinite(proto.hi());
+  if (!finite) {  // an end that is not given is 0 here
+    return MakeError(ErrorId::kRangeInvalid,
+                     "an end of a metric's range is not finite",
+                     "leave out the end that is open, e.g. {lo: 0}", field);
+  }
+  MetricRange range;
+  if (proto.has_lo()) range.lo = proto.lo();
+  if (proto.has_hi()) range.hi = proto.hi();
+  return range;
 }
 
 absl::StatusOr<std::vector<Objective>> CheckObjectiveList(
@@ -46,6 +62,10 @@ absl::StatusOr<std::vector<Objective>> CheckObjectiveList(
         {objective.metric(), objective.direction() == v1::DIRECTION_MINIMIZE
                                  ? Direction::kMinimize
                                  : Direction::kMaximize});
+    if (!objective.has_range()) continue;
+    ASSIGN_OR_RETURN(objectives.back().range,
+                     RangeFromProto(objective.range(),
+                                    absl::StrCat("objectives[", i, "].range")));
   }
   RETURN_IF_ERROR(CheckObjectives(objectives));
   return objectives;
@@ -282,6 +302,8 @@ absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
   ASSIGN_OR_RETURN(study.objectives, CheckObjectiveList(spec));
   ASSIGN_OR_RETURN(study.space, SpaceFromProto(spec.space(), study.shape));
   RETURN_IF_ERROR(CheckSettings(settings));
+  RETURN_IF_ERROR(CheckSeeds(spec, settings));
+  study.repeat = RepeatRuleOf(spec);
   ASSIGN_OR_RETURN(study.lease, CheckLease(spec.lease(), defaults));
   if (!spec.sampler().name().empty())
     study.sampler.name = spec.sampler().name();

@@ -16,6 +16,7 @@
 #include "frostline/v1/study.pb.h"
 #include "sampler/factory.h"
 #include "sampler/pruner/pruner.h"
+#include "server/leader_repeats.h"
 #include "server/trial_machine.h"
 #include "study/model_shape.h"
 #include "study/objective.h"
@@ -42,6 +43,7 @@ struct CheckedStudy {
   SamplerSpec sampler;
   PrunerSpec pruner;
   LeaseRules lease;
+  RepeatRule repeat;
 };
 
 // `defaults` are the coordinator's own lease rules.

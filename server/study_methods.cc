@@ -17,6 +17,7 @@
 #include "server/prior_studies.h"
 #include "server/sampler_choice.h"
 #include "server/scan.h"
+#include "server/training_seed.h"
 
 namespace frostline {
 namespace {
@@ -57,6 +58,12 @@ std::vector<std::string> Differences(const v1::StudySpec& stored,
 // What was left open then is what was chosen then.
 void FillAsStored(const v1::StudySpec& stored, v1::StudySpec& asked) {
   if (asked.seed() == 0) asked.set_seed(stored.seed());
+  if (asked.has_repeat() && stored.has_repeat()) {
+    v1::RepeatLeaders& repeat = *asked.mutable_repeat();
+    const v1::RepeatLeaders& then = stored.repeat();
+    if (repeat.leaders() == 0) repeat.set_leaders(then.leaders());
+    if (repeat.after() == 0) repeat.set_after(then.after());
+  }
   const auto& options = stored.sampler().options();
   const auto pick = options.find(kPickOption);
   if (asked.sampler().name() == stored.sampler().name() &&
@@ -113,6 +120,7 @@ absl::StatusOr<v1::CreateStudyReply> Coordinator::Impl::CreateStudy(
         "study_id");
   }
   while (spec.seed() == 0) spec.set_seed(seeds_.Next());
+  FillRepeat(request.settings(), spec);
   ASSIGN_OR_RETURN(CheckedStudy checked,
                    CheckStudy(spec, request.settings(), DefaultLease()));
   if (WritePick(checked, spec)) {  // whose options may be others

@@ -12,6 +12,7 @@
 #include "server/limits.h"
 #include "server/measurement_rows.h"
 #include "server/point_from_proto.h"
+#include "server/training_seed.h"
 
 namespace frostline {
 namespace {
@@ -68,6 +69,7 @@ absl::StatusOr<TrialRow> ImportedRow(const v1::ImportedTrial& trial,
   row.values = result.values;
   row.usage = result.usage;
   row.labels = LabelsOf(trial.labels());
+  NoteSeed({.seed = trial.seed(), .repeat = 0}, row);
   if (!IsTimestamp(trial.start_time()) || !IsTimestamp(trial.end_time())) {
     return MakeError(ErrorId::kRequestInvalid, "a time is out of range",
                      "give times from 1970 to 9999, or none", field);
@@ -121,7 +123,12 @@ absl::StatusOr<std::int64_t> Coordinator::Impl::Enqueue(
                    PointFromEnqueued(book.checked(), trial, field, row.number));
   row.seen_revision = book.revision();
   row.labels = LabelsOf(trial.labels());
-  proposer_.Began(book.row().key, row.number, row.point);
+  NotedSeed seed{.seed = trial.seed(), .repeat = 0};
+  if (seed.seed == 0) {
+    seed.seed = TrainingSeed(book.checked().spec, row.number, seed.repeat);
+  }
+  NoteSeed(seed, row);
+  proposer_.Began(book.row().key, row.number, row.point, seed);
   const std::int64_t number = row.number;
   RETURN_IF_ERROR(InsertTrial(batch, book, std::move(row)));
   FROSTLINE_FAILPOINT(kTrialsEnqueued);
@@ -188,7 +195,7 @@ absl::StatusOr<v1::ImportTrialsReply> Coordinator::Impl::ImportTrials(
       step.number = row.number;
       row.last_step = step.measurement.step;
     }
-    proposer_.Began(book->row().key, row.number, row.point);
+    proposer_.Began(book->row().key, row.number, row.point, NotedSeedOf(row));
     proposer_.Ended(
         book->row().key, row.number, row.state, row.values,
         request.trials(static_cast<int>(i)).usage().train_seconds());
@@ -295,6 +302,11 @@ absl::StatusOr<v1::Trial> Coordinator::Impl::RetryTrial(
   row.origin = TrialOrigin::kRetry;
   row.point = named.trial.row.point;
   row.labels = named.trial.row.labels;
+  // The same run again, so the same seed, also where none was noted yet.
+  const NotedSeed seed{
+      .seed = SeedToTrainWith(named.trial.row, book.checked().spec),
+      .repeat = NotedSeedOf(row).repeat};
+  NoteSeed(seed, row);
   row.seen_revision = book.revision();
   const std::int64_t number = row.number;
   std::optional<AttemptRow> before;
@@ -303,7 +315,7 @@ absl::StatusOr<v1::Trial> Coordinator::Impl::RetryTrial(
     before->study = book.row().key;
     before->number = number;
   }
-  proposer_.Began(book.row().key, number, row.point);
+  proposer_.Began(book.row().key, number, row.point, seed);
   RETURN_IF_ERROR(InsertTrial(batch, book, row));
   if (before.has_value()) {
     RETURN_IF_ERROR(batch.Write([&before](Transaction& transaction) {

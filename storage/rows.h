@@ -75,9 +75,9 @@ struct TrialRow {
   Metrics metrics;             // final
   std::vector<double> values;  // one per objective, where there is a result
   FailureClass failure = FailureClass::kNone;
-  std::string cause;  // why it failed, was pruned or cancelled; for people
-  std::string usage;  // seconds, parameters, semantics: a serialised message
-  std::string labels;
+  std::string cause;   // why it failed, was pruned or cancelled; for people
+  std::string usage;   // seconds, parameters, semantics: a serialised message
+  std::string labels;  // and note and training seed: a serialised message
   // The replay log. The sampler that proposed this trial had seen every trial
   // numbered below it, and every end up to this revision …
   std::int64_t seen_revision = 0;

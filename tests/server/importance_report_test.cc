@@ -33,6 +33,31 @@ TEST_F(ImportanceReportTest, SaysWhatMatteredInDepthOrder) {
   EXPECT_EQ(report.options().seed(), 7);
 }
 
+// Kept like any other, and said, also of the range that the study states.
+TEST_F(ImportanceReportTest, SaysWhichResultIsOutsideOfItsMetricsRange) {
+  v1::CreateStudyRequest request = ExampleStudy("percent", 20);
+  request.mutable_spec()->mutable_objectives(0)->mutable_range()->set_hi(90);
+  ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, request).status());
+  ASSERT_OK(driver_->Register("w", "boot"));
+  for (int i = 0; i < 12; ++i) {
+    v1::AcquireRequest acquire = Driver::AcquireOf("w", "boot");
+    acquire.set_study("studies/percent");
+    const auto leased = driver_->StartAcquire(acquire).get();
+    ASSERT_OK(leased.status());
+    const auto kept = driver_->Finish(leased->leases(0), 82.0 + i);
+    ASSERT_OK(kept.status());
+    EXPECT_EQ(kept->trial().values(0), 82.0 + i);
+  }
+  v1::GetReportRequest asked = ReportRequest("percent");
+  asked.mutable_options()->set_target_direction(v1::DIRECTION_MINIMIZE);
+  ASSERT_OK_AND_ASSIGN(const auto report, Ask(asked));
+  EXPECT_EQ(report.trials_used(), 12);
+  EXPECT_EQ(report.warnings(0).code(), "METRIC_OUT_OF_RANGE");
+  EXPECT_THAT(report.warnings(0).sentence(),
+              HasSubstr("trial 9 has accuracy 91, outside of the stated "
+                        "at most 90"));
+}
+
 TEST_F(ImportanceReportTest, CountsPrunedTrialsAtAStepTheyReached) {
   v1::GetReportRequest request = ReportRequest();
   request.mutable_options()->set_at_step(2);

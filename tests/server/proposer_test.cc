@@ -93,6 +93,50 @@ TEST_F(ProposerTest, AStopWaitsForOneProposalAndForEveryJudgement) {
   EXPECT_TRUE(judged);
 }
 
+TEST_F(ProposerTest, APointThatRunsAgainIsNotPruned) {
+  v1::StudySpec spec = ExampleSpec();
+  v1::CreateStudyRequest request = ExampleStudy("a", 100);
+  v1::PrunerSpec& pruner = *request.mutable_settings()->mutable_pruner();
+  pruner.set_name("threshold");
+  (*pruner.mutable_options())["lower"] = "0.5";
+  proposer_.Open(1,
+                 std::make_shared<const CheckedStudy>(
+                     *CheckStudy(spec, request.settings(), ExampleLease())),
+                 History(), {});
+  std::vector<std::promise<PruneDecision>> judged(2);
+  for (const std::int32_t repeat : {0, 1}) {
+    proposer_.Began(1, repeat, {0, 0}, {.seed = 5, .repeat = repeat});
+    proposer_.Measured(1, repeat, {{.step = 1, .value = 0.1}});
+    proposer_.Judge(1, repeat, [&, repeat](PruneDecision d) {
+      judged[static_cast<std::size_t>(repeat)].set_value(d);
+    });
+  }
+  proposer_.Start();
+  EXPECT_TRUE(judged[0].get_future().get().prune);
+  EXPECT_FALSE(judged[1].get_future().get().prune);
+  proposer_.Stop();
+}
+
+TEST_F(ProposerTest, WhereTheSpaceIsUsedUpLeadersRunAgainAtOnce) {
+  CheckedStudy study = *CheckStudy(
+      ExampleSpec(), ExampleStudy("a", 100).settings(), ExampleLease());
+  study.repeat = {.times = 2, .leaders = 1, .after = 1000};
+  const auto sampler = *MakeSampler({.name = "brute", .options = {}},
+                                    study.space, study.objectives);
+  History history;
+  for (int n = 0; n < 9; ++n) {
+    Observation trial;
+    trial.number = n;
+    trial.state = TrialState::kSucceeded;
+    trial.point = MakeProposal(study, *sampler, history, n)->point;
+    trial.values = {n == 4 ? 0.9 : 0.1};
+    history.Put(trial);
+  }
+  const auto again = MakeProposal(study, *sampler, history, 9);
+  ASSERT_OK(again);
+  EXPECT_TRUE(SamePoint(again->point, history.trials()[4].point));
+}
+
 TEST_F(ProposerTest, OfAStudyItDoesNotKnowItSaysNothingAndPrunesNothing) {
   proposer_.Start();
   proposer_.Propose(5, 0, 3, 0);

@@ -7,6 +7,7 @@
 
 #include "sampler/factory.h"
 #include "server/observation.h"
+#include "server/proposer.h"
 #include "server/scan.h"
 #include "storage/factory.h"
 #include "tests/server/driver.h"
@@ -18,7 +19,12 @@ namespace {
 
 constexpr int kTrials = 40;
 
-class ReplayTest : public ::testing::TestWithParam<std::string> {
+struct How {
+  std::string sampler;
+  bool repeats = false;  // the leaders, with paired seeds
+};
+
+class ReplayTest : public ::testing::TestWithParam<How> {
  protected:
   ReplayTest() : store_(*OpenStore({.data_folder = "", .ephemeral = true})) {
     Restart();
@@ -38,7 +44,12 @@ class ReplayTest : public ::testing::TestWithParam<std::string> {
   v1::StudySpec Spec() const {
     v1::StudySpec spec = ExampleSpec();
     spec.mutable_model()->set_layers(5);
-    spec.mutable_sampler()->set_name(GetParam());
+    spec.mutable_sampler()->set_name(GetParam().sampler);
+    if (GetParam().repeats) {
+      spec.set_seeds(v1::SEED_MODE_PAIRED);
+      spec.mutable_repeat()->set_times(3);
+      spec.mutable_repeat()->set_after(15);
+    }
     return spec;
   }
 
@@ -98,23 +109,28 @@ TEST_P(ReplayTest, EveryProposalComesOutOfTheStoreAgain) {
   const auto study = CheckStudy((*driver_->GetStudy("a")).spec(),
                                 request.settings(), ExampleLease());
   ASSERT_OK(study);
-  int learnt = 0;
+  int learnt = 0, repeats = 0;
   for (std::size_t n = 0; n < rows.size(); ++n) {
     const auto sampler =
         *MakeSampler(study->sampler, study->space, study->objectives);
-    Rng rng(study->spec.seed(), n);
-    const auto number = static_cast<std::int64_t>(n);
     const auto again =
-        sampler->Propose(SeenBy(rows, n, *study, *store_), number, rng);
+        MakeProposal(*study, *sampler, SeenBy(rows, n, *study, *store_),
+                     static_cast<std::int64_t>(n));
     ASSERT_OK(again);
-    EXPECT_TRUE(SamePoint(*again, rows[n].point)) << "trial " << n;
+    EXPECT_TRUE(SamePoint(again->point, rows[n].point)) << "trial " << n;
+    EXPECT_EQ(again->seed.seed, NotedSeedOf(rows[n]).seed) << "trial " << n;
+    EXPECT_EQ(again->seed.repeat, NotedSeedOf(rows[n]).repeat);
     learnt += rows[n].seen_revision > 0;
+    repeats += again->seed.repeat > 0;
   }
   EXPECT_GT(learnt, kTrials / 2);
+  EXPECT_GE(repeats, GetParam().repeats ? 6 : 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Samplers, ReplayTest,
-                         testing::Values("auto", "brute", "qmc", "tpe"));
+                         testing::Values(How{"auto"}, How{"brute"}, How{"qmc"},
+                                         How{"tpe"}, How{"tpe", true},
+                                         How{"random", true}));
 
 }  // namespace
 }  // namespace frostline

@@ -28,6 +28,19 @@ TEST(SpecCheck, AGoodStudyPassesWithItsDefaultsFilledIn) {
   EXPECT_EQ(study->lease.retry.max_trial_faults, 3);
 }
 
+TEST(SpecCheck, AMetricsRangeIsAsStatedAndOpenWhereNothingIsSaid) {
+  const auto study = Check([](auto& spec, auto&) {
+    spec.mutable_objectives(0)->mutable_range()->set_lo(-2);
+    *spec.add_objectives() = spec.objectives(0);
+    spec.mutable_objectives(1)->set_metric("reward");
+    spec.mutable_objectives(1)->clear_range();
+  });
+  ASSERT_OK(study);
+  ASSERT_TRUE(study->objectives[0].range.has_value());
+  EXPECT_EQ(*study->objectives[0].range, (MetricRange{.lo = -2}));
+  EXPECT_FALSE(study->objectives[1].range.has_value());
+}
+
 struct Mistake {
   const char* name;
   ErrorId id;
@@ -49,6 +62,24 @@ const Mistake kMistakes[] = {
      [](auto& spec, auto&) { spec.clear_objectives(); }},
     {"no_direction", ErrorId::kObjectiveInvalid,
      [](auto& spec, auto&) { spec.mutable_objectives(0)->clear_direction(); }},
+    {"metric_range_reversed", ErrorId::kRangeInvalid,
+     [](auto& spec, auto&) {
+       spec.mutable_objectives(0)->mutable_range()->set_lo(1);
+       spec.mutable_objectives(0)->mutable_range()->set_hi(0);
+     }},
+    {"metric_range_of_one_value", ErrorId::kRangeInvalid,
+     [](auto& spec, auto&) {
+       spec.mutable_objectives(0)->mutable_range()->set_lo(1);
+       spec.mutable_objectives(0)->mutable_range()->set_hi(1);
+     }},
+    {"metric_range_not_finite", ErrorId::kRangeInvalid,
+     [](auto& spec, auto&) {
+       spec.mutable_objectives(0)->mutable_range()->set_hi(INFINITY);
+     }},
+    {"metric_range_no_number", ErrorId::kRangeInvalid,
+     [](auto& spec, auto&) {
+       spec.mutable_objectives(0)->mutable_range()->set_lo(NAN);
+     }},
     {"empty_levels", ErrorId::kLevelsInvalid,
      [](auto& spec, auto&) {
        spec.mutable_space()

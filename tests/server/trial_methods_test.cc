@@ -208,10 +208,10 @@ TEST_F(TrialMethodsTest, AStudyIsExportedAsCsvAndAsJsonLines) {
   };
   const auto csv = export_as(v1::ExportTrialsRequest::CSV);
   ASSERT_OK(csv);
-  EXPECT_THAT(csv->data,
-              ::testing::StartsWith("number,state,origin,attempt,worker,"
-                                    "train_seconds,accuracy,layer.0,layer.1,"
-                                    "cause\n0,SUCCEEDED,SAMPLED,1,w,0,0.25,"));
+  EXPECT_THAT(csv->data, ::testing::StartsWith(
+                             "number,state,origin,attempt,worker,"
+                             "train_seconds,accuracy,layer.0,layer.1,"
+                             "cause,seed\n0,SUCCEEDED,SAMPLED,1,w,0,0.25,"));
   EXPECT_EQ(std::count(csv->data.begin(), csv->data.end(), '\n'), 3);
   EXPECT_FALSE(csv->next.has_value());
   const auto json = export_as(v1::ExportTrialsRequest::JSON_LINES);
