@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/bench/tables/plan_truth.h"
+
+#include <cmath>
+
+#include "study/metric_range.h"
+
+namespace frostline {
+namespace {
+
+constexpr double kEighty = 1.2815515655446004;  // deviations, two-sided
+
+}  // namespace
+
+std::optional<TrueScore> TruthAt(const TableStudy& study, const Point& point) {
+  const RecordedCell* const cell = study.table.Find(point);
+  if (cell == nullptr || cell->Succeeded() == 0) return std::nullopt;
+  return TrueScore{cell->Mean(), ErrorOfMean(*cell, study.truth.noise)};
+}
+
+PlanOptions PlanOptionsFor(const TableStudy& study) {
+  PlanOptions options;
+  options.evaluate = OptionsFor("default", study.setup.seed);
+  return options;
+}
+
+bool IsImpossible(const RecordedTable& table, const Interval& score) {
+  const MetricRange range = PresumedRange(table.objective.metric);
+  for (const double end :
+       {score.value, score.lo80, score.hi80, score.lo95, score.hi95}) {
+    if (std::isnan(end) || end < range.lo || end > range.hi) return true;
+  }
+  return false;
+}
+
+bool Holds80(const Interval& score, double truth, double error) {
+  const double below = score.value - score.lo80;
+  const double above = score.hi80 - score.value;
+  return truth >= score.value - std::hypot(below, kEighty * error) &&
+         truth <= score.value + std::hypot(above, kEighty * error);
+}
+
+}  // namespace frostline
