@@ -120,7 +120,7 @@ TEST(LeaderRepeats, SeesOnlyTrialsNumberedBelow) {
 // The order in which trials became known is no property of the study.
 TEST(LeaderRepeats, TheOrderOfEndsDoesNotMatter) {
   Trials forward;
-  for (int i = 0; i < 30; ++i) forward.Succeeded(i % 7, .5 + .01 * (i % 11));
+  for (int i = 0; i < 30; ++i) forward.Succeeded(i % 7, i % 7 < 4 ? .9 : .5);
   History backward;
   for (int i = 29; i >= 0; --i)
     backward.Put(forward.history.trials()[static_cast<std::size_t>(i)]);

@@ -130,7 +130,11 @@ TEST_P(ReplayTest, EveryProposalComesOutOfTheStoreAgain) {
 INSTANTIATE_TEST_SUITE_P(Samplers, ReplayTest,
                          testing::Values(How{"auto"}, How{"brute"}, How{"qmc"},
                                          How{"tpe"}, How{"tpe", true},
-                                         How{"random", true}));
+                                         How{"random", true}),
+                         [](const auto& how) {
+                           return how.param.sampler +
+                                  (how.param.repeats ? "_repeats" : "");
+                         });
 
 }  // namespace
 }  // namespace frostline
