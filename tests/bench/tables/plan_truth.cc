@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/bench/tables/plan_truth.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "study/metric_range.h"
@@ -15,7 +16,10 @@ constexpr double kEighty = 1.2815515655446004;  // deviations, two-sided
 std::optional<TrueScore> TruthAt(const TableStudy& study, const Point& point) {
   const RecordedCell* const cell = study.table.Find(point);
   if (cell == nullptr || cell->Succeeded() == 0) return std::nullopt;
-  return TrueScore{cell->Mean(), ErrorOfMean(*cell, study.truth.noise)};
+  const double lacking =
+      std::max(0.0, 1.0 / cell->Succeeded() - 1.0 / kSeedsOfTruth);
+  return TrueScore{cell->Mean(), DeviationOfRun(*cell, study.truth.noise) *
+                                     std::sqrt(lacking)};
 }
 
 PlanOptions PlanOptionsFor(const TableStudy& study) {

@@ -13,9 +13,12 @@
 
 namespace frostline {
 
+// A plan's score is meant as the mean of so many runs.
+inline constexpr double kSeedsOfTruth = 5.0;
+
 struct TrueScore {
   double value = 0.0;  // mean over the table's seeds
-  double error = 0.0;  // of that mean
+  double error = 0.0;  // of that mean, beyond that of a mean of kSeedsOfTruth
 };
 
 // Nothing where the table has no run that succeeded.

@@ -63,17 +63,16 @@ TableNoise NoiseOf(const RecordedTable& table) {
   return noise;
 }
 
-double ErrorOfMean(const RecordedCell& cell, const TableNoise& noise) {
+double DeviationOfRun(const RecordedCell& cell, const TableNoise& noise) {
   double sum = kMedianCounts * noise.median_deviation * noise.median_deviation;
-  double weight = kMedianCounts;
+  double weight = kMedianCounts - 1.0;
   const double mean = cell.Mean();
   for (const RecordedRun& run : cell.runs) {
     if (!run.succeeded) continue;
     sum += (run.value - mean) * (run.value - mean);
     weight += 1.0;
   }
-  const double runs = weight - kMedianCounts;
-  return std::sqrt(sum / (weight - 1.0) / runs);
+  return std::sqrt(sum / weight);
 }
 
 }  // namespace frostline

@@ -46,9 +46,9 @@ struct TableTruth {
 };
 
 TableNoise NoiseOf(const RecordedTable& table);
-// Standard error of a cell's mean: what its own seeds say, and where they are
+// Deviation of one run of a cell: what its own seeds say, and where they are
 // few also what the median cell says.
-double ErrorOfMean(const RecordedCell& cell, const TableNoise& noise);
+double DeviationOfRun(const RecordedCell& cell, const TableNoise& noise);
 // Keeps pointers into the table.
 TableTruth TruthOf(const RecordedTable& table);
 
