@@ -38,7 +38,8 @@ double NoiseShare(const LevelEffects& model, const Mixture& mixture,
 
 // Level effects' part by the variances of what they are of.
 std::vector<std::pair<std::string, double>> CarriedBy(const LevelEffects& model,
-                                                      const Mixture& mixture) {
+                                                      const Mixture& mixture,
+                                                      double process) {
   if (!(mixture.r2 > 0.0)) return {};
   double main = 0.0;
   double all = 0.0;
@@ -47,11 +48,12 @@ std::vector<std::pair<std::string, double>> CarriedBy(const LevelEffects& model,
     all += variance;
     if (model.terms()[t].size() == 1) main += variance;
   }
-  const double levels = 1.0 - mixture.forest_part;
+  const double levels = (1.0 - process) * (1.0 - mixture.forest_part);
   const double part = all > 0.0 ? main / all : 1.0;
   return {{"main effects", levels * part},
           {"interactions", levels * (1.0 - part)},
-          {"forest", mixture.forest_part}};
+          {"forest", (1.0 - process) * mixture.forest_part},
+          {"gaussian process", process}};
 }
 
 // Leaves are at most the trials, each is looked at from many points.
@@ -62,7 +64,7 @@ double WorkOfOne(const Dataset& data, const Mixture& mixture) {
 
 absl::StatusOr<Report> Evaluated(const Space& space, const Selection& selection,
                                  const EvaluateOptions& options,
-                                 bool with_forest) {
+                                 bool with_others) {
   const Dataset data =
       MakeDataset(MeasureSpace(space), selection.points, selection.losses);
   std::vector<EffectAxis> effect_axes;
@@ -74,7 +76,7 @@ absl::StatusOr<Report> Evaluated(const Space& space, const Selection& selection,
   }
   const LevelEffects model(std::move(effect_axes), data.targets);
   const Mixture mixture =
-      with_forest ? FitMixture(data, model,
+      with_others ? FitMixture(data, model,
                                {options.trees, options.seed, options.threads})
                   : LevelsAlone(model);
   const std::vector<LayerGroup> groups = LayerGroups(space);
@@ -84,17 +86,23 @@ absl::StatusOr<Report> Evaluated(const Space& space, const Selection& selection,
   RETURN_IF_ERROR(CheckSubsetWork(options.subsets, WorkOfOne(data, mixture)));
   const MixtureModel shares(model, axes, mixture, members, options.seed,
                             options.subsets, options.threads);
-  Report report = MakeMixtureReport(
-      model, shares, {options.seed, options.bootstraps > 0, options.pairs});
+  const bool intervals = options.bootstraps > 0;
+  const SurrogatePart part =
+      with_others ? MakeSurrogatePart(space, model, mixture, shares, members,
+                                      data.targets, {options.seed, intervals})
+                  : SurrogatePart{};
+  Report report = MakeMixtureReport(model, shares, part,
+                                    {options.seed, intervals, options.pairs});
   for (std::size_t g = 0; g < groups.size(); ++g) {
     report.groups[g].group = groups[g].name;
   }
   report.trials_used = static_cast<std::int64_t>(data.rows());
   report.trials_left_out = selection.left_out;
-  report.carried_by = CarriedBy(model, mixture);
-  report.out_of_bag_r2 = mixture.r2;
+  report.carried_by = CarriedBy(model, mixture, part.weight);
+  report.out_of_bag_r2 = with_others ? part.r2 : mixture.r2;
   report.noise_variance = NoiseVariance(selection);
-  report.noise_share = NoiseShare(model, mixture, data.targets);
+  const double noise = NoiseShare(model, mixture, data.targets);
+  report.noise_share = noise + part.weight * (part.noise_share - noise);
   report.warnings = FindWarnings(space, data);
   return report;
 }

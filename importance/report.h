@@ -7,6 +7,7 @@
 #define FROSTLINE_IMPORTANCE_REPORT_H_
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,8 @@ struct ParameterImportance {
   // better (whatever the objective's direction). NaN for categorical ones, and
   // where the evaluator has no curve.
   double direction = 0.0;
+  // That the direction is what its sign says; NaN: not known.
+  double direction_probability = std::numeric_limits<double>::quiet_NaN();
   int rank = 0;                   // 1 is the most important
   double top3_probability = 0.0;  // over bootstraps
   bool distinguishable = false;   // its interval is clear of what chance gives
@@ -40,6 +43,9 @@ struct PairImportance {
   int first = 0;
   int second = 0;
   Interval share;  // beyond both main effects
+  // That they are substitutes (training either suffices) rather than
+  // complements (it takes both); NaN: not known.
+  double substitutes_probability = std::numeric_limits<double>::quiet_NaN();
 };
 
 // Parameters of neighbouring modules (depth.h): what they explain together,

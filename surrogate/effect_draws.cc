@@ -45,6 +45,27 @@ std::vector<Cells> PointsOf(const std::vector<Axis>& axes, Rng& rng) {
   return points;
 }
 
+// Weights of cells that say how much trained is above frozen.
+VectorXd TrainedAgainstFrozen(const Axis& axis) {
+  VectorXd weights = VectorXd::Zero(static_cast<Index>(axis.cells()));
+  double frozen = 0.0;
+  double trained = 0.0;
+  for (std::size_t c = 0; c < axis.cells(); ++c) {
+    if (axis.kinds[c] == CellKind::kFrozen) frozen += axis.masses[c];
+    if (axis.kinds[c] == CellKind::kOrdered) trained += axis.masses[c];
+  }
+  if (!(frozen > 0.0) || !(trained > 0.0)) return weights;
+  for (std::size_t c = 0; c < axis.cells(); ++c) {
+    const auto at = static_cast<Index>(c);
+    if (axis.kinds[c] == CellKind::kFrozen) {
+      weights[at] = -axis.masses[c] / frozen;
+    } else if (axis.kinds[c] == CellKind::kOrdered) {
+      weights[at] = axis.masses[c] / trained;
+    }
+  }
+  return weights;
+}
+
 // All effects under one draw of scales.
 class TermDraws {
  public:
@@ -54,6 +75,7 @@ class TermDraws {
         axes_(rows.axes.size()),
         roots_(RootsOf(evidence.kernels(), axes_)) {
     for (std::size_t a = 0; a < axes_; ++a) {
+      contrasts_.push_back(TrainedAgainstFrozen(rows.axes[a]));
       masses_.emplace_back(
           Eigen::Map<const VectorXd>(rows.axes[a].masses.data(),
                                      static_cast<Index>(rows.axes[a].cells())));
@@ -67,8 +89,7 @@ class TermDraws {
     BelieveHigher(triples, rng);
   }
 
-  // `unit` is the square of the scale of values.
-  void Draw(double scale, bool with_tables, EffectDraws& draws, Rng& rng) {
+  void Draw(double scale, EffectDraws& draws, Rng& rng) {
     DrawPrior(rng);
     Correct();
     std::vector<double>& main = draws.main.emplace_back();
@@ -80,14 +101,12 @@ class TermDraws {
       curves.emplace_back(curve.begin(), curve.end());
     }
     std::vector<double>& joint = draws.joint.emplace_back();
-    if (with_tables) draws.tables.emplace_back();
+    std::vector<double>& both = draws.both.emplace_back();
     for (std::size_t p = 0; p < draws.pairs.size(); ++p) {
       const auto [a, b] = draws.pairs[p];
       joint.push_back(unit *
                       masses_[a].dot(joint_[p].cwiseAbs2() * masses_[b]));
-      if (!with_tables) continue;
-      const MatrixXd rows = scale * joint_[p].transpose();
-      draws.tables.back().emplace_back(rows.data(), rows.data() + rows.size());
+      both.push_back(scale * contrasts_[a].dot(joint_[p] * contrasts_[b]));
     }
     const VectorXd higher =
         higher_mean_ + higher_root_ * NormalVector(kHigherPoints, rng);
@@ -173,6 +192,7 @@ class TermDraws {
   std::size_t axes_;
   std::vector<MatrixXd> roots_;
   std::vector<VectorXd> masses_;
+  std::vector<VectorXd> contrasts_;
   MatrixXd rest_root_;
   VectorXd higher_mean_;
   MatrixXd higher_root_;
@@ -182,44 +202,51 @@ class TermDraws {
   std::vector<MatrixXd> joint_;
 };
 
-// Of e3 under the usual measure: the part that has axis a in it.
-std::vector<double> HigherParts(const std::vector<ScaleDraw>& draws,
+// How large interactions with each axis are, on average over the scales.
+std::vector<double> JointScales(const std::vector<ScaleDraw>& draws,
                                 std::size_t axes) {
-  std::vector<double> parts(axes, 0.0);
+  std::vector<double> scales(axes, 0.0);
   for (const ScaleDraw& draw : draws) {
-    double e1 = 0.0, e2 = 0.0, e3 = 0.0;
-    std::vector<double> v(axes);
     for (std::size_t a = 0; a < axes; ++a) {
-      v[a] = std::exp(draw.evidence->scales()[JointScale(a, axes)]);
-      e3 += v[a] * e2;
-      e2 += v[a] * e1;
-      e1 += v[a];
+      scales[a] +=
+          draw.weight * std::exp(draw.evidence->scales()[JointScale(a, axes)]);
     }
-    for (std::size_t a = 0; a < axes && e3 > 0.0; ++a) {
-      const double two = e2 - v[a] * (e1 - v[a]);
-      parts[a] += draw.weight * v[a] * two / e3;
-    }
+  }
+  return scales;
+}
+
+// Of e3: the part that has axis a in it.
+std::vector<double> HigherParts(const std::vector<double>& scales) {
+  double e1 = 0.0, e2 = 0.0, e3 = 0.0;
+  for (const double v : scales) {
+    e3 += v * e2;
+    e2 += v * e1;
+    e1 += v;
+  }
+  std::vector<double> parts;
+  for (const double v : scales) {
+    parts.push_back(e3 > 0.0 ? v * (e2 - v * (e1 - v)) / e3 : 0.0);
   }
   return parts;
 }
 
 }  // namespace
 
-EffectDraws Surrogate::DrawEffects(int draws, std::uint64_t seed,
-                                   bool with_tables) const {
+EffectDraws Surrogate::DrawEffects(int draws, std::uint64_t seed) const {
   EffectDraws drawn;
   const std::size_t axes = parts_->rows.axes.size();
   for (std::size_t a = 0; a < axes; ++a) {
     for (std::size_t b = a + 1; b < axes; ++b) drawn.pairs.emplace_back(a, b);
   }
-  drawn.higher_part = HigherParts(parts_->draws, axes);
+  drawn.joint_scale = JointScales(parts_->draws, axes);
+  drawn.higher_part = HigherParts(drawn.joint_scale);
   const std::vector<int> shares = Share(parts_->draws, draws);
   Rng rng(seed, 2);
   for (std::size_t s = 0; s < shares.size(); ++s) {
     if (shares[s] == 0) continue;
     TermDraws terms(*parts_->draws[s].evidence, parts_->standard.rows, rng);
     for (int k = 0; k < shares[s]; ++k) {
-      terms.Draw(parts_->standard.scale, with_tables, drawn, rng);
+      terms.Draw(parts_->standard.scale, drawn, rng);
     }
   }
   return drawn;

@@ -47,11 +47,13 @@ struct EffectDraws {
   std::vector<std::vector<double>> joint;  // by draw, as pairs
   std::vector<double> higher;              // of three and more axes, by draw
   std::vector<double> higher_part;         // by axis: its part of higher
+  std::vector<double> joint_scale;         // by axis: of its interactions
   // Main effects at the cells: by draw, axis, cell.
   std::vector<std::vector<std::vector<double>>> curves;
-  // Tables of pairs, cells of the first by cells of the second; empty unless
-  // asked for.
-  std::vector<std::vector<std::vector<double>>> tables;
+  // What both trained add to what each adds alone, the others at random: by
+  // draw, as pairs. Above 0 they need each other, below either suffices, where
+  // more is better. 0 for axes without a frozen cell.
+  std::vector<std::vector<double>> both;
 };
 
 class Surrogate {
@@ -76,8 +78,7 @@ class Surrogate {
   // run at each instead.
   std::vector<std::vector<double>> Draw(const std::vector<Cells>& points,
                                         int draws, std::uint64_t seed) const;
-  EffectDraws DrawEffects(int draws, std::uint64_t seed,
-                          bool with_tables = false) const;
+  EffectDraws DrawEffects(int draws, std::uint64_t seed) const;
 
   // What would have been predicted of each row, had it not been seen: its
   // value, noise and all.

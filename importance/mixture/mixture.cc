@@ -77,6 +77,7 @@ Mixture WithoutForest(const GroupedRidge& ridge,
   Mixture mixture;
   mixture.levels_r2 = ridge.R2Of(missed);
   mixture.r2 = mixture.levels_r2;
+  mixture.missed = missed;
   if (ridge.target_variance() > 0.0) {
     mixture.missed_variance = (1.0 - mixture.r2) * ridge.target_variance();
   }
@@ -141,6 +142,11 @@ Mixture FitMixture(const Dataset& data, const LevelEffects& model,
   mixture.r2 += gain / variance;
   mixture.missed_variance -= gain;
   mixture.forest_part = ForestPart(seen, data.targets, missed, weight.value);
+  for (std::size_t row = 0; row < missed.size(); ++row) {
+    if (seen.counts[row] == 0.0) continue;
+    const double forest = data.targets[row] - seen.sums[row] / seen.counts[row];
+    mixture.missed[row] += weight.value * (forest - missed[row]);
+  }
   return mixture;
 }
 

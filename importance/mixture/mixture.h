@@ -36,6 +36,7 @@ struct Mixture {
   double levels_r2 = 0.0;
   double r2 = 0.0;
   double missed_variance = 0.0;  // of what is not predicted
+  std::vector<double> missed;    // by trial, each as if it had not been seen
   double forest_part = 0.0;      // of what is predicted; 0 … 1
 };
 

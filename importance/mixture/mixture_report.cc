@@ -26,8 +26,21 @@ std::vector<double> OrderedPart(const FineAxis& axis,
   return losses;
 }
 
+// The curve at the codes of the fine axis, of both.
+std::vector<double> CurveOf(const MixtureModel& mixture,
+                            const SurrogatePart& part, std::size_t axis) {
+  std::vector<double> curve = mixture.Curve(axis);
+  if (part.weight == 0.0) return curve;
+  const std::vector<std::uint16_t>& cells = mixture.axes()[axis].effect_cell;
+  for (std::size_t k = 0; k < curve.size(); ++k) {
+    curve[k] += part.weight * (part.curves[axis][cells[k]] - curve[k]);
+  }
+  return curve;
+}
+
 std::vector<ParameterImportance> DescribeParameters(const LevelEffects& model,
                                                     const MixtureModel& mixture,
+                                                    const SurrogatePart& part,
                                                     const DrawnShares& drawn) {
   const std::size_t count = model.axes().size();
   const std::vector<int> ranks = RankByFalling(drawn.shares.main);
@@ -45,7 +58,11 @@ std::vector<ParameterImportance> DescribeParameters(const LevelEffects& model,
     one.total =
         drawn.IntervalOf([i](const MixtureShares& s) { return s.total[i]; });
     one.direction =
-        DirectionOf(OrderedPart(mixture.axes()[i], mixture.Curve(i)));
+        DirectionOf(OrderedPart(mixture.axes()[i], CurveOf(mixture, part, i)));
+    if (!part.rising_probability.empty()) {
+      const double rising = part.rising_probability[i];
+      one.direction_probability = one.direction >= 0.0 ? rising : 1.0 - rising;
+    }
     one.top3_probability = top3[i];
   }
   const double chance = std::log(kChanceOfAny / static_cast<double>(count));
@@ -60,15 +77,17 @@ std::vector<ParameterImportance> DescribeParameters(const LevelEffects& model,
 }  // namespace
 
 Report MakeMixtureReport(const LevelEffects& model, const MixtureModel& mixture,
+                         const SurrogatePart& part,
                          const MixtureReportOptions& options) {
   DrawnShares drawn{mixture.Shares(), {}};
   if (options.intervals) drawn.draws = mixture.Draw(kDraws, options.seed);
+  drawn = Blend(std::move(drawn), part.drawn, part.weight);
   Report report;
-  report.parameters = DescribeParameters(model, mixture, drawn);
+  report.parameters = DescribeParameters(model, mixture, part, drawn);
   if (options.pairs || !mixture.subsets().empty()) {
-    report.pairs = RankPairs(model, mixture, drawn);
+    report.pairs = RankPairs(model, mixture, part, drawn);
   }
-  report.subsets = DescribeSubsets(model, mixture, drawn, report.pairs);
+  report.subsets = DescribeSubsets(model, mixture, part, drawn, report.pairs);
   if (!options.pairs) report.pairs.clear();
   for (std::size_t g = 0; g < drawn.shares.groups.size(); ++g) {
     report.groups.push_back({"", drawn.IntervalOf([g](const MixtureShares& s) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "importance/mixture/mixture_shares.h"
+#include "importance/mixture/surrogate_part.h"
 #include "importance/report.h"
 
 namespace frostline {
@@ -22,7 +23,9 @@ struct MixtureReportOptions {
 
 // Parameters, pairs, groups (without their names), unexplained and main_draws;
 // the caller fills in the rest.
+// `part` has a weight of 0 where there is none.
 Report MakeMixtureReport(const LevelEffects& model, const MixtureModel& shares,
+                         const SurrogatePart& part,
                          const MixtureReportOptions& options);
 
 }  // namespace frostline

@@ -42,6 +42,7 @@ double UnitOfEvidence(const LevelEffects& model, const MixtureModel& mixture,
 
 std::vector<PairImportance> RankPairs(const LevelEffects& model,
                                       const MixtureModel& mixture,
+                                      const SurrogatePart& part,
                                       const DrawnShares& drawn) {
   std::map<AxisPair, TermEvidence> left_out;
   for (const LeftOutTerm& one : model.left_out()) {
@@ -49,7 +50,9 @@ std::vector<PairImportance> RankPairs(const LevelEffects& model,
       left_out[{one.term[0], one.term[1]}] = one.evidence;
     }
   }
-  const double unit = UnitOfEvidence(model, mixture, drawn.shares.variance);
+  // The process knows of every pair what is left open.
+  const double unit = (1.0 - part.weight) *
+                      UnitOfEvidence(model, mixture, drawn.shares.variance);
   std::vector<PairImportance> pairs;
   pairs.reserve(mixture.pairs().size());
   for (std::size_t p = 0; p < mixture.pairs().size(); ++p) {
@@ -66,8 +69,13 @@ std::vector<PairImportance> RankPairs(const LevelEffects& model,
       const auto width = static_cast<double>(WidthOf(model.axes(), term));
       Widen(share, evidence->second, width, unit);
     }
-    pairs.push_back(
-        {static_cast<int>(pair.first), static_cast<int>(pair.second), share});
+    PairImportance& one = pairs.emplace_back();
+    one.first = static_cast<int>(pair.first);
+    one.second = static_cast<int>(pair.second);
+    one.share = share;
+    if (!part.substitutes_probability.empty()) {
+      one.substitutes_probability = part.substitutes_probability[p];
+    }
   }
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const PairImportance& a, const PairImportance& b) {
@@ -79,8 +87,10 @@ std::vector<PairImportance> RankPairs(const LevelEffects& model,
 // Sets of one and two are what the report says of main effects and pairs.
 std::vector<SubsetImportance> DescribeSubsets(
     const LevelEffects& model, const MixtureModel& mixture,
-    const DrawnShares& drawn, const std::vector<PairImportance>& pairs) {
-  const double unit = UnitOfEvidence(model, mixture, drawn.shares.variance);
+    const SurrogatePart& part, const DrawnShares& drawn,
+    const std::vector<PairImportance>& pairs) {
+  const double unit = (1.0 - part.weight) *
+                      UnitOfEvidence(model, mixture, drawn.shares.variance);
   std::vector<SubsetImportance> described(mixture.subsets().size());
   for (std::size_t s = 0; s < described.size(); ++s) {
     const std::vector<int>& subset = mixture.subsets()[s];

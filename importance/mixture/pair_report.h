@@ -11,6 +11,7 @@
 
 #include "importance/mixture/drawn_shares.h"
 #include "importance/mixture/mixture_shares.h"
+#include "importance/mixture/surrogate_part.h"
 #include "importance/report.h"
 
 namespace frostline {
@@ -18,12 +19,14 @@ namespace frostline {
 // MixtureModel::pairs(), strongest first.
 std::vector<PairImportance> RankPairs(const LevelEffects& model,
                                       const MixtureModel& mixture,
+                                      const SurrogatePart& part,
                                       const DrawnShares& drawn);
 
 // MixtureModel::subsets(), as asked for; `pairs` are those of RankPairs.
 std::vector<SubsetImportance> DescribeSubsets(
     const LevelEffects& model, const MixtureModel& mixture,
-    const DrawnShares& drawn, const std::vector<PairImportance>& pairs);
+    const SurrogatePart& part, const DrawnShares& drawn,
+    const std::vector<PairImportance>& pairs);
 
 }  // namespace frostline
 

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: surrogate_part.h
+//
+// The Gaussian process's part in the default evaluator. It answers the same
+// question as level effects and a forest do (shares, and draws of them), and is
+// believed as far as it predicts trials not seen better than they do:
+//
+//   weight = argmin_w Σ_i (w g_i + (1 - w) m_i)²  + k D (w - w0)²
+//
+// with g_i, m_i what each misses of trial i when it is left out (stacking;
+// Wolpert, 1992; Breiman, 1996), D their mean squared difference, so that few
+// trials leave the weight near w0. A share is the weighted mean of both, its
+// draws are those of one or the other by their weights (Yao et al., 2018).
+#ifndef FROSTLINE_IMPORTANCE_MIXTURE_SURROGATE_PART_H_
+#define FROSTLINE_IMPORTANCE_MIXTURE_SURROGATE_PART_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "importance/mixture/drawn_shares.h"
+#include "importance/mixture/mixture.h"
+#include "importance/mixture/mixture_shares.h"
+#include "study/space.h"
+
+namespace frostline {
+
+struct SurrogatePart {
+  double weight = 0.0;  // 0: it has no part, and nothing else is known
+  double r2 = 0.0;      // of both together, on trials not seen
+  double noise_share = 0.0;
+  DrawnShares drawn;
+  // Expected main effects at the cells of effect axes; lower is better.
+  std::vector<std::vector<double>> curves;
+  // By axis: that its values rise to the better; NaN without an order.
+  std::vector<double> rising_probability;
+  // As MixtureModel::pairs(): that both trained are worth less than each alone
+  // lets one hope; NaN where one has no frozen cell.
+  std::vector<double> substitutes_probability;
+};
+
+struct SurrogatePartOptions {
+  std::uint64_t seed = 0;
+  bool intervals = true;
+};
+
+// Has no part in spaces of more than kMostSurrogateAxes parameters.
+SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
+                                const Mixture& mixture,
+                                const MixtureModel& shares,
+                                const std::vector<std::vector<int>>& groups,
+                                const std::vector<double>& targets,
+                                const SurrogatePartOptions& options);
+
+inline constexpr std::size_t kMostSurrogateAxes = 40;
+
+// Shares of both, the second having the weight; as many draws as the first has.
+DrawnShares Blend(DrawnShares first, const DrawnShares& second, double weight);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_MIXTURE_SURROGATE_PART_H_
