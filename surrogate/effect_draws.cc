@@ -118,19 +118,24 @@ class TermDraws {
   double MainVariance(std::size_t a) const {
     return std::exp(evidence_.scales()[MainScale(a)]);
   }
-  double JointVariance(std::size_t a) const {
-    return std::exp(evidence_.scales()[JointScale(a, axes_)]);
+  double PairVariance(std::size_t a, std::size_t b) const {
+    double log_variance = evidence_.scales()[JointScale(a, axes_)] +
+                          evidence_.scales()[JointScale(b, axes_)];
+    for (std::size_t p = 0; p < rows_.terms.pairs.size(); ++p) {
+      if (rows_.terms.pairs[p] != AxisPair{a, b}) continue;
+      log_variance += evidence_.scales()[PairScale(p, axes_)];
+    }
+    return std::exp(log_variance);
   }
 
   void BelieveHigher(double triples, Rng& rng) {
     const std::vector<Cells> points = PointsOf(rows_.axes, rng);
-    MatrixXd with = triples * PartsOf(evidence_.kernels(), evidence_.scales(),
-                                      rows_.cells, points, axes_)
+    MatrixXd with = triples * PartsOf(evidence_.kernels(), rows_.terms,
+                                      evidence_.scales(), rows_.cells, points)
                                   .e3;
-    MatrixXd covariance =
-        triples *
-        PartsOf(evidence_.kernels(), evidence_.scales(), points, points, axes_)
-            .e3;
+    MatrixXd covariance = triples * PartsOf(evidence_.kernels(), rows_.terms,
+                                            evidence_.scales(), points, points)
+                                        .e3;
     higher_mean_ = with.transpose() * evidence_.weights();
     evidence_.factor().matrixL().solveInPlace(with);
     covariance.noalias() -= with.transpose() * with;
@@ -151,7 +156,7 @@ class TermDraws {
     for (std::size_t a = 0; a < axes_; ++a) {
       for (std::size_t b = a + 1; b < axes_; ++b) {
         joint_.emplace_back(
-            std::sqrt(JointVariance(a) * JointVariance(b)) * roots_[a] *
+            std::sqrt(PairVariance(a, b)) * roots_[a] *
             NormalTable(roots_[a].cols(), roots_[b].cols(), rng) *
             roots_[b].transpose());
         const MatrixXd& table = joint_.back();
@@ -181,8 +186,7 @@ class TermDraws {
           const Cells& cells = rows_.cells[static_cast<std::size_t>(i)];
           pair_sums(cells[a], cells[b]) += off[i];
         }
-        joint_[p] +=
-            JointVariance(a) * JointVariance(b) * (k * pair_sums * other);
+        joint_[p] += PairVariance(a, b) * (k * pair_sums * other);
       }
     }
   }

@@ -22,6 +22,7 @@ namespace frostline::surrogate {
 // Rows with values of mean 0 and variance 1.
 struct StandardRows {
   std::vector<Axis> axes;
+  Terms terms;
   std::vector<Cells> cells;
   VectorXd values;
   // The noise of row i is (noise + doubt_i) * spread_i.
@@ -52,9 +53,14 @@ class Evidence {
   };
   // `probes`: rows x probes of independent signs or normals.
   Slopes SlopesWith(const MatrixXd& probes) const;
+  // By the logarithm of a factor in front of each pair of axes, in the order
+  // (0, 1), (0, 2), … (1, 2), …
+  std::vector<double> PairGradients() const;
 
  private:
+  MatrixXd ValueSlopes() const;
   MatrixXd SlopeOf(Index scale) const;
+  MatrixXd PairPart(const AxisPair& pair) const;
 
   const StandardRows& rows_;
   VectorXd scales_;

@@ -30,21 +30,29 @@ MatrixXd AxisKernels::Between(std::size_t axis, const std::vector<Cells>& a,
   return between;
 }
 
-GramParts PartsOf(const AxisKernels& kernels, const VectorXd& scales,
-                  const std::vector<Cells>& a, const std::vector<Cells>& b,
-                  std::size_t axes) {
+GramParts PartsOf(const AxisKernels& kernels, const Terms& terms,
+                  const VectorXd& scales, const std::vector<Cells>& a,
+                  const std::vector<Cells>& b) {
   const auto n = static_cast<Index>(a.size());
   const auto m = static_cast<Index>(b.size());
-  GramParts parts{MatrixXd::Zero(n, m), MatrixXd::Zero(n, m),
-                  MatrixXd::Zero(n, m), MatrixXd::Zero(n, m)};
-  for (std::size_t axis = 0; axis < axes; ++axis) {
+  const MatrixXd none = MatrixXd::Zero(n, m);
+  GramParts parts{none, none, none, none, none};
+  for (std::size_t axis = 0; axis < terms.axes; ++axis) {
     const MatrixXd k = kernels.Between(axis, a, b);
     const double main = std::exp(scales[MainScale(axis)]);
-    const double joint = std::exp(scales[JointScale(axis, axes)]);
+    const double joint = std::exp(scales[JointScale(axis, terms.axes)]);
     parts.e3.array() += joint * k.array() * parts.e2.array();
     parts.e2.array() += joint * k.array() * parts.e1.array();
     parts.e1 += joint * k;
     parts.main += main * k;
+  }
+  for (std::size_t p = 0; p < terms.pairs.size(); ++p) {
+    const auto [first, second] = terms.pairs[p];
+    const double factor = std::expm1(scales[PairScale(p, terms.axes)]) *
+                          std::exp(scales[JointScale(first, terms.axes)] +
+                                   scales[JointScale(second, terms.axes)]);
+    parts.more += factor * kernels.Between(first, a, b)
+                               .cwiseProduct(kernels.Between(second, a, b));
   }
   return parts;
 }

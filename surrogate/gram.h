@@ -32,21 +32,28 @@ class AxisKernels {
   std::vector<MatrixXd> tables_;
 };
 
+// The terms that there are.
+struct Terms {
+  std::size_t axes = 0;
+  std::vector<AxisPair> pairs;  // with a factor of their own
+};
+
 // By order of the term: main effects added up, and e1, e2, e3 of the joint
-// ones.
+// ones; what the factors of single pairs add to e2.
 struct GramParts {
   MatrixXd main;
   MatrixXd e1;
   MatrixXd e2;
   MatrixXd e3;
+  MatrixXd more;
 
   // The function without its mean and noise.
-  MatrixXd Sum(double triples) const { return main + e2 + triples * e3; }
+  MatrixXd Sum(double triples) const { return main + e2 + more + triples * e3; }
 };
 
-GramParts PartsOf(const AxisKernels& kernels, const VectorXd& scales,
-                  const std::vector<Cells>& a, const std::vector<Cells>& b,
-                  std::size_t axes);
+GramParts PartsOf(const AxisKernels& kernels, const Terms& terms,
+                  const VectorXd& scales, const std::vector<Cells>& a,
+                  const std::vector<Cells>& b);
 
 }  // namespace frostline::surrogate
 

@@ -5,10 +5,10 @@
 
 namespace frostline::surrogate {
 
-ScalePrior UsualScales(std::size_t axes) {
+ScalePrior UsualScales(std::size_t axes, std::size_t pairs) {
   ScalePrior prior;
-  prior.mean.resize(ScaleCount(axes));
-  prior.deviation.resize(ScaleCount(axes));
+  prior.mean.resize(ScaleCount(axes, pairs));
+  prior.deviation.resize(ScaleCount(axes, pairs));
   const auto set = [&prior](Index at, double mean, double deviation) {
     prior.mean[at] = mean;
     prior.deviation[at] = deviation;
@@ -23,6 +23,7 @@ ScalePrior UsualScales(std::size_t axes) {
     // So that all pairs together have a third of the variance.
     set(JointScale(a, axes), std::log(std::sqrt(0.6) / n), 1.2);
   }
+  for (std::size_t p = 0; p < pairs; ++p) set(PairScale(p, axes), 0.0, 1.5);
   return prior;
 }
 

@@ -10,7 +10,8 @@
 //
 // e2 and e3 are the sums over all pairs and triples of axes of their products
 // (Duvenaud, Nickisch and Rasmussen, 2011, eq. 10). Interactions have scales of
-// their own, so they can be large where main effects are small.
+// their own, so they can be large where main effects are small; the pairs of
+// which the rows tell most have a factor of their own beside it.
 #ifndef FROSTLINE_SURROGATE_SCALES_H_
 #define FROSTLINE_SURROGATE_SCALES_H_
 
@@ -23,17 +24,23 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Places in the vector; main effects come after them, then joint.
+using AxisPair = std::pair<std::size_t, std::size_t>;  // rising
+
+// Places in the vector; main effects come after them, then joint, then the
+// factors of single pairs.
 enum SharedScale : Index { kNoise, kLength, kGap, kTriples, kSharedScales };
 
-inline Index ScaleCount(std::size_t axes) {
-  return kSharedScales + 2 * static_cast<Index>(axes);
-}
 inline Index MainScale(std::size_t axis) {
   return kSharedScales + static_cast<Index>(axis);
 }
 inline Index JointScale(std::size_t axis, std::size_t axes) {
   return kSharedScales + static_cast<Index>(axes + axis);
+}
+inline Index PairScale(std::size_t pair, std::size_t axes) {
+  return kSharedScales + static_cast<Index>(2 * axes + pair);
+}
+inline Index ScaleCount(std::size_t axes, std::size_t pairs) {
+  return PairScale(pairs, axes);
 }
 
 // Normal and independent.
@@ -42,7 +49,7 @@ struct ScalePrior {
   VectorXd deviation;
 };
 
-ScalePrior UsualScales(std::size_t axes);
+ScalePrior UsualScales(std::size_t axes, std::size_t pairs);
 
 }  // namespace frostline::surrogate
 

@@ -21,21 +21,21 @@ std::vector<std::size_t> All(std::size_t count) {
 
 std::vector<std::size_t> SpreadRows(const Rows& rows, std::size_t count) {
   if (rows.size() <= count) return All(rows.size());
-  const VectorXd scales = UsualScales(rows.axes.size()).mean;
+  const VectorXd scales = UsualScales(rows.axes.size(), 0).mean;
   const AxisKernels kernels(rows.axes, std::exp(scales[kLength]),
                             std::exp(scales[kGap]));
   const auto n = static_cast<Index>(rows.size());
   const auto m = static_cast<Index>(count);
   const double noise = std::exp(scales[kNoise]);
+  const Terms terms{rows.axes.size(), {}};
   const auto with = [&](std::size_t row) -> VectorXd {
-    return PartsOf(kernels, scales, rows.cells, {rows.cells[row]},
-                   rows.axes.size())
+    return PartsOf(kernels, terms, scales, rows.cells, {rows.cells[row]})
         .Sum(std::exp(scales[kTriples]));
   };
   VectorXd left(n);
   for (Index i = 0; i < n; ++i) {
     const std::vector<Cells> own = {rows.cells[static_cast<std::size_t>(i)]};
-    left[i] = PartsOf(kernels, scales, own, own, rows.axes.size())
+    left[i] = PartsOf(kernels, terms, scales, own, own)
                   .Sum(std::exp(scales[kTriples]))(0, 0);
   }
   MatrixXd factor = MatrixXd::Zero(n, m);
@@ -63,6 +63,7 @@ Standardised Standardise(const Rows& rows, std::size_t most_rows) {
   VectorXd values(n);
   VectorXd doubt = VectorXd::Zero(n);
   made.rows.axes = rows.axes;
+  made.rows.terms.axes = rows.axes.size();
   for (Index i = 0; i < n; ++i) {
     const std::size_t row = made.used[static_cast<std::size_t>(i)];
     values[i] = rows.values[row];

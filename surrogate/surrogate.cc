@@ -11,10 +11,13 @@ namespace frostline::surrogate {
 namespace {
 
 constexpr int kModeSteps = 12;
+constexpr int kPairSteps = 6;
 constexpr int kSpreadRounds = 3;
 constexpr int kSpreadSteps = 3;
 // Draws of scales: as many as cost about as much as finding their mode.
 constexpr double kDrawWork = 3.0e8;
+constexpr std::size_t kMostPairs = 8;
+constexpr double kLeastTold = 0.3;  // of a log likelihood, by e times the pair
 constexpr int kFewestDraws = 24;
 constexpr int kMostDraws = 160;
 
@@ -24,6 +27,22 @@ int DrawsFor(std::size_t rows, std::size_t axes) {
   return static_cast<int>(std::clamp(kDrawWork / work,
                                      static_cast<double>(kFewestDraws),
                                      static_cast<double>(kMostDraws)));
+}
+
+// The pairs of which the rows tell most, more or less than their axes say.
+void AddTellingPairs(const Evidence& evidence, Terms& terms) {
+  const std::vector<double> gradients = evidence.PairGradients();
+  std::vector<std::pair<double, AxisPair>> order;
+  std::size_t p = 0;
+  for (std::size_t a = 0; a < terms.axes; ++a) {
+    for (std::size_t b = a + 1; b < terms.axes; ++b, ++p) {
+      if (std::abs(gradients[p]) < kLeastTold) continue;
+      order.push_back({-std::abs(gradients[p]), {a, b}});
+    }
+  }
+  std::sort(order.begin(), order.end());
+  if (order.size() > kMostPairs) order.resize(kMostPairs);
+  for (const auto& [told, pair] : order) terms.pairs.push_back(pair);
 }
 
 }  // namespace
@@ -63,15 +82,14 @@ std::vector<int> Share(const std::vector<ScaleDraw>& draws, int count) {
 
 JointBelief BelieveAt(const Evidence& evidence, const StandardRows& rows,
                       const std::vector<Cells>& points) {
-  const std::size_t axes = rows.axes.size();
   const double triples = std::exp(evidence.scales()[kTriples]);
-  MatrixXd with =
-      PartsOf(evidence.kernels(), evidence.scales(), rows.cells, points, axes)
-          .Sum(triples);
+  MatrixXd with = PartsOf(evidence.kernels(), rows.terms, evidence.scales(),
+                          rows.cells, points)
+                      .Sum(triples);
   with.array() += kMeanVariance;
   JointBelief belief;
   belief.covariance =
-      PartsOf(evidence.kernels(), evidence.scales(), points, points, axes)
+      PartsOf(evidence.kernels(), rows.terms, evidence.scales(), points, points)
           .Sum(triples);
   belief.covariance.array() += kMeanVariance;
   belief.mean = with.transpose() * evidence.weights();
@@ -85,8 +103,14 @@ Surrogate::Surrogate(Rows rows, const SurrogateOptions& options) {
   parts->rows = std::move(rows);
   parts->standard = Standardise(parts->rows, options.most_rows);
   StandardRows& standard = parts->standard.rows;
-  const ScalePrior prior = UsualScales(standard.axes.size());
+  ScalePrior prior = UsualScales(standard.axes.size(), 0);
   auto mode = FindMode(standard, prior, prior.mean, kModeSteps);
+  VectorXd start = mode->scales();
+  AddTellingPairs(*mode, standard.terms);
+  prior = UsualScales(standard.axes.size(), standard.terms.pairs.size());
+  start.conservativeResize(prior.mean.size());
+  start.tail(static_cast<Index>(standard.terms.pairs.size())).setZero();
+  mode = FindMode(standard, prior, start, kPairSteps);
   for (int round = 0; round < kSpreadRounds; ++round) {
     SpreadByResiduals(*mode, standard);
     mode = FindMode(standard, prior, mode->scales(), kSpreadSteps);
@@ -130,14 +154,13 @@ Belief Surrogate::At(const Cells& cells) const {
 
 std::vector<Belief> Surrogate::At(const std::vector<Cells>& points) const {
   const StandardRows& rows = parts_->standard.rows;
-  const std::size_t axes = rows.axes.size();
   std::vector<Belief> beliefs(points.size());
   for (const ScaleDraw& draw : parts_->draws) {
     const Evidence& evidence = *draw.evidence;
     const double triples = std::exp(evidence.scales()[kTriples]);
-    MatrixXd with =
-        PartsOf(evidence.kernels(), evidence.scales(), rows.cells, points, axes)
-            .Sum(triples);
+    MatrixXd with = PartsOf(evidence.kernels(), rows.terms, evidence.scales(),
+                            rows.cells, points)
+                        .Sum(triples);
     with.array() += kMeanVariance;
     const VectorXd mean = with.transpose() * evidence.weights();
     evidence.factor().matrixL().solveInPlace(with);
@@ -146,7 +169,7 @@ std::vector<Belief> Surrogate::At(const std::vector<Cells>& points) const {
       const std::vector<Cells> own = {points[p]};
       const double prior =
           kMeanVariance +
-          PartsOf(evidence.kernels(), evidence.scales(), own, own, axes)
+          PartsOf(evidence.kernels(), rows.terms, evidence.scales(), own, own)
               .Sum(triples)(0, 0);
       const double left = std::max(prior - with.col(column).squaredNorm(), 0.0);
       beliefs[p].mean += draw.weight * mean[column];
