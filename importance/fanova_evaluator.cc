@@ -52,8 +52,8 @@ std::vector<std::pair<std::string, double>> CarriedBy(const LevelEffects& model,
   const double part = all > 0.0 ? main / all : 1.0;
   return {{"main effects", levels * part},
           {"interactions", levels * (1.0 - part)},
-          {"forest", (1.0 - process) * mixture.forest_part},
-          {"gaussian process", process}};
+          {"gaussian process", process},
+          {"forest", (1.0 - process) * mixture.forest_part}};
 }
 
 // Leaves are at most the trials, each is looked at from many points.

@@ -79,7 +79,8 @@ struct Report {
   // Main shares that are about equally likely, by parameter; the intervals are
   // taken from them. Empty without intervals.
   std::vector<std::vector<double>> main_draws;
-  // What carried the prediction: "main effects", "interactions", "forest";
+  // What carried the prediction: "main effects", "interactions", "gaussian
+  // process", "forest";
   // their shares of the variance that is predicted of trials not seen. Empty
   // where the evaluator predicts nothing.
   std::vector<std::pair<std::string, double>> carried_by;

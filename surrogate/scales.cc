@@ -14,7 +14,7 @@ ScalePrior UsualScales(std::size_t axes, std::size_t pairs) {
     prior.deviation[at] = deviation;
   };
   const double n = static_cast<double>(axes);
-  set(kNoise, std::log(0.1), 1.3);
+  set(kNoise, std::log(0.2), 1.5);
   set(kLength, std::log(3.0), 0.8);
   set(kGap, 0.0, 0.8);
   set(kTriples, std::log(0.3), 1.0);

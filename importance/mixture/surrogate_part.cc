@@ -95,21 +95,22 @@ class ShareMaker {
     for (const double one : main) made.variance += one;
     for (const double one : joint) made.variance += one;
     const double unit = made.variance > 0.0 ? 1.0 / made.variance : 0.0;
-    made.unexplained = made.variance > 0.0 ? 1.0 : 0.0;
+    double rest = higher;
     for (std::size_t a = 0; a < main.size(); ++a) {
       made.main.push_back(main[a] * unit);
       made.total.push_back(made.main[a] +
                            higher * draws_.higher_part[a] * unit);
-      made.unexplained -= made.main[a];
     }
     for (std::size_t p = 0; p < joint.size(); ++p) {
+      rest += joint[p];
       made.total[draws_.pairs[p].first] += joint[p] * unit;
       made.total[draws_.pairs[p].second] += joint[p] * unit;
     }
     for (const std::size_t p : place_of_pair_) {
       made.pairs.push_back(joint[p] * unit);
-      made.unexplained -= made.pairs.back();
+      rest -= joint[p];
     }
+    made.unexplained = std::clamp(rest * unit, 0.0, 1.0);
     for (const std::vector<int>& group : groups_) {
       made.groups.push_back(Within(group, draw) * unit);
     }
@@ -121,7 +122,8 @@ class ShareMaker {
   }
 
  private:
-  double Within(const std::vector<int>& set, std::size_t draw) const {
+  double Within(std::vector<int> set, std::size_t draw) const {
+    std::sort(set.begin(), set.end());
     std::vector<bool> inside(draws_.main[draw].size(), false);
     double sum = draws_.higher[draw] * HigherPart(set, false);
     for (const int a : set) {
@@ -155,7 +157,8 @@ class ShareMaker {
 
   // Of what three axes have together, the part that is within the set, or just
   // of the set.
-  double HigherPart(const std::vector<int>& set, bool own) const {
+  double HigherPart(std::vector<int> set, bool own) const {
+    std::sort(set.begin(), set.end());
     if (set.size() < 3 || (own && set.size() > 3)) return 0.0;
     double e1 = 0.0, e2 = 0.0, e3 = 0.0;
     for (const int a : set) {
@@ -203,6 +206,14 @@ MixtureShares MeanOf(const std::vector<MixtureShares>& draws) {
   MixtureShares mean;
   for (const MixtureShares& one : draws) {
     AddShares(mean, one, 1.0 / static_cast<double>(draws.size()));
+  }
+  // A sum of many parts may come out above 1 by rounding.
+  mean.unexplained = std::min(mean.unexplained, 1.0);
+  for (double& one : mean.main) one = std::min(one, 1.0);
+  for (double& one : mean.total) one = std::min(one, 1.0);
+  for (double& one : mean.groups) one = std::min(one, 1.0);
+  for (SubsetShare& one : mean.subsets) {
+    one.together = std::min(one.together, 1.0);
   }
   return mean;
 }
@@ -264,8 +275,13 @@ SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
   if (axes > kMostSurrogateAxes || !(model.ridge().target_variance() > 0.0)) {
     return part;
   }
-  const surrogate::Surrogate process(RowsOf(space, model, targets),
-                                     {.seed = options.seed});
+  surrogate::Rows rows = RowsOf(space, model, targets);
+  // Of one point alone nothing can be learnt but its noise.
+  if (std::equal(rows.cells.begin() + 1, rows.cells.end(),
+                 rows.cells.begin())) {
+    return part;
+  }
+  const surrogate::Surrogate process(std::move(rows), {.seed = options.seed});
   const std::vector<surrogate::Belief> left_out = process.LeftOut();
   std::vector<double> missed;
   for (std::size_t row = 0; row < targets.size(); ++row) {

@@ -137,9 +137,11 @@ TEST_P(BadInput, OneLevelAloneWasTried) {
   }
   ASSERT_OK_AND_ASSIGN(const Report report, Explain(space, history));
   ExpectSound(report, 2);
-  // Optuna's ped-anova compares four trials with forty, and sees that much.
+  // Optuna's ped-anova compares four trials with forty, and sees that much; the
+  // default leaves open what the other levels would have done.
   const double most = GetParam() == "ped-anova" ? 0.01 : 0.0;
-  EXPECT_LE(report.parameters[0].main.value, most);
+  const double open = GetParam() == "fanova" ? 0.05 : most;
+  EXPECT_LE(report.parameters[0].main.value, open);
   EXPECT_FALSE(report.parameters[0].distinguishable);
 }
 

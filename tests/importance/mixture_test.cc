@@ -336,8 +336,10 @@ TEST(Mixture, NoiseIsWhatIsLeftWhereTheForestCarries) {
         static_cast<std::uint64_t>(seed));
     ASSERT_OK_AND_ASSIGN(const Report report,
                          Evaluate(space, loss, history, options));
+    // The Gaussian process knows of three at once, and has a part too.
     EXPECT_EQ(report.carried_by.back().first, "forest");
-    EXPECT_GT(report.carried_by.back().second, 0.8);
+    EXPECT_GT(report.carried_by.back().second, 0.5);
+    EXPECT_LT(report.carried_by[0].second + report.carried_by[1].second, 0.2);
     EXPECT_NEAR(report.noise_share, noise, 0.05);
   }
 }
