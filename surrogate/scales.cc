@@ -14,12 +14,12 @@ ScalePrior UsualScales(std::size_t axes, std::size_t pairs) {
     prior.deviation[at] = deviation;
   };
   const double n = static_cast<double>(axes);
-  set(kNoise, std::log(0.2), 1.5);
+  set(kNoise, std::log(0.25), 1.5);
   set(kLength, std::log(3.0), 0.8);
   set(kGap, 0.0, 0.8);
   set(kTriples, std::log(0.3), 1.0);
   for (std::size_t a = 0; a < axes; ++a) {
-    set(MainScale(a), std::log(0.5 / n), 1.8);
+    set(MainScale(a), std::log(0.4 / n), 2.0);
     // So that all pairs together have a third of the variance.
     set(JointScale(a, axes), std::log(std::sqrt(0.6) / n), 1.2);
   }

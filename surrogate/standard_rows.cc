@@ -80,18 +80,23 @@ Standardised Standardise(const Rows& rows, std::size_t most_rows) {
   return made;
 }
 
-void SpreadByResiduals(const Evidence& evidence, StandardRows& rows) {
-  const Index n = rows.values.size();
+VectorXd SquaresOff(const Evidence& evidence) {
   const VectorXd noise = evidence.NoiseOfRows();
-  MatrixXd inverse = MatrixXd::Identity(n, n);
-  evidence.factor().solveInPlace(inverse);
+  MatrixXd inverse = MatrixXd::Identity(noise.size(), noise.size());
+  evidence.factor().matrixL().solveInPlace(inverse);
+  const VectorXd precision = inverse.colwise().squaredNorm();
+  const VectorXd residual = noise.cwiseProduct(evidence.weights());
+  const VectorXd unsure =
+      noise - noise.cwiseAbs2().cwiseProduct(precision);
+  return residual.cwiseAbs2() + unsure.cwiseMax(0.0);
+}
+
+void SpreadByResiduals(const Evidence& evidence, StandardRows& rows) {
+  const VectorXd squares = SquaresOff(evidence);
   const double usual = std::exp(evidence.scales()[kNoise]);
-  for (Index i = 0; i < n; ++i) {
-    const double residual = noise[i] * evidence.weights()[i];
-    const double unsure = noise[i] - noise[i] * noise[i] * inverse(i, i);
-    const double square = residual * residual + std::max(unsure, 0.0);
+  for (Index i = 0; i < squares.size(); ++i) {
     rows.spread[i] =
-        std::min((kStudentFreedom + square / (usual + rows.doubt[i])) /
+        std::min((kStudentFreedom + squares[i] / (usual + rows.doubt[i])) /
                      (kStudentFreedom + 1.0),
                  kMostSpread);
   }

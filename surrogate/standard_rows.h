@@ -35,6 +35,10 @@ std::vector<std::size_t> SpreadRows(const Rows& rows, std::size_t count);
 // neighbours.
 void SpreadByResiduals(const Evidence& evidence, StandardRows& rows);
 
+// Expected squares of what each row is off the function, itself having been
+// seen: their mean is the variance of noise, tails and all.
+VectorXd SquaresOff(const Evidence& evidence);
+
 }  // namespace frostline::surrogate
 
 #endif  // FROSTLINE_SURROGATE_STANDARD_ROWS_H_

@@ -121,12 +121,8 @@ Surrogate::Surrogate(Rows rows, const SurrogateOptions& options) {
           : DrawsFor(parts->standard.used.size(), standard.axes.size());
   Rng rng(options.seed, 0);
   parts->draws = DrawScales(standard, prior, std::move(mode), draws, rng);
-  const double square = parts->standard.scale * parts->standard.scale;
-  const double spread = standard.spread.mean();
-  for (const ScaleDraw& one : parts->draws) {
-    parts->noise +=
-        one.weight * spread * square * std::exp(one.evidence->scales()[kNoise]);
-  }
+  parts->noise = parts->standard.scale * parts->standard.scale *
+                 SquaresOff(*parts->draws.front().evidence).mean();
   parts->spread.assign(parts->rows.size(), 1.0);
   for (std::size_t i = 0; i < parts->standard.used.size(); ++i) {
     parts->spread[parts->standard.used[i]] =

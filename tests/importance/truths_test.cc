@@ -227,7 +227,8 @@ TEST(Truths, NoiseAloneIsNotExplainedByAForestEither) {
     ASSERT_OK_AND_ASSIGN(const Report report,
                          Evaluate(space, kLoss, history, options));
     EXPECT_LT(report.out_of_bag_r2, 0.1);
-    EXPECT_GT(report.noise_share, 0.8);
+    // The process leaves it open that a little is of many parameters at once.
+    EXPECT_GT(report.noise_share, 0.75);
     for (const auto& [what, part] : report.carried_by) {
       EXPECT_TRUE(what != "forest" || part == 0.0);
     }
