@@ -68,6 +68,17 @@ double DirectionOf(std::vector<double> losses) {
   return RankCorrelation(order, losses);
 }
 
+double ClearDirectionOf(std::vector<double> losses) {
+  if (losses.empty()) return DirectionOf(std::move(losses));
+  const auto [low, high] = std::minmax_element(losses.begin(), losses.end());
+  const double step = (*high - *low) / 50.0;
+  const double from = *low;
+  for (double& loss : losses) {
+    loss = step > 0.0 ? std::round((loss - from) / step) : 0.0;
+  }
+  return DirectionOf(std::move(losses));
+}
+
 double StudentQuantile(double z, double freedom) {
   const double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
   return z + (z3 + z) / (4.0 * freedom) +

@@ -36,6 +36,9 @@ std::vector<double> Top3Probabilities(
 // Rank correlation of the order of a curve's points with how good they are;
 // `losses` are better where lower. NaN without points.
 double DirectionOf(std::vector<double> losses);
+// The same, values being equal that differ by less than a fiftieth of the
+// curve's range.
+double ClearDirectionOf(std::vector<double> losses);
 
 template <typename T>
 void Shuffle(std::vector<T>& values, Rng& rng) {

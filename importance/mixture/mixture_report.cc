@@ -57,8 +57,8 @@ std::vector<ParameterImportance> DescribeParameters(const LevelEffects& model,
         drawn.IntervalOf([i](const MixtureShares& s) { return s.main[i]; });
     one.total =
         drawn.IntervalOf([i](const MixtureShares& s) { return s.total[i]; });
-    one.direction =
-        DirectionOf(OrderedPart(mixture.axes()[i], CurveOf(mixture, part, i)));
+    one.direction = ClearDirectionOf(
+        OrderedPart(mixture.axes()[i], CurveOf(mixture, part, i)));
     if (!part.rising_probability.empty()) {
       const double rising = part.rising_probability[i];
       one.direction_probability = one.direction >= 0.0 ? rising : 1.0 - rising;

@@ -18,8 +18,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr int kEffectDraws = 200;
 constexpr int kEffectDrawsWithoutIntervals = 60;
 // Before any trial is seen the process is believed so far, by so many trials.
-constexpr double kUsualWeight = 0.7;
-constexpr double kUsualTrials = 6.0;
+constexpr double kUsualWeight = 1.0;
+constexpr double kUsualTrials = 12.0;
 // What is missed by more than so many deviations counts as so much.
 constexpr double kFarOff = 3.0;
 
@@ -227,7 +227,7 @@ double RisingProbability(const EffectAxis& axis,
     const auto begin =
         curves[a].begin() + static_cast<std::ptrdiff_t>(axis.first_ordered);
     const double direction =
-        DirectionOf(std::vector<double>(begin, curves[a].end()));
+        ClearDirectionOf(std::vector<double>(begin, curves[a].end()));
     rising += direction > 0.0 ? 1.0 : direction < 0.0 ? 0.0 : 0.5;
   }
   return rising / static_cast<double>(draws.curves.size());
