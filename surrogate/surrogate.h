@@ -84,8 +84,11 @@ class Surrogate {
   // value, noise and all.
   std::vector<Belief> LeftOut() const;
 
- private:
+  // For this room's own sources (surrogate_parts.h).
   struct Parts;
+  const Parts& parts() const { return *parts_; }
+
+ private:
   std::unique_ptr<const Parts> parts_;
 };
 

@@ -37,6 +37,10 @@ JointBelief BelieveAt(const Evidence& evidence, const StandardRows& rows,
 // their weights (Kitagawa, 1996). They add up to `count`.
 std::vector<int> Share(const std::vector<ScaleDraw>& draws, int count);
 
+// Places of the `count` likeliest draws (axis_walk.cc).
+std::vector<std::size_t> LikeliestFirst(const std::vector<ScaleDraw>& draws,
+                                        std::size_t count);
+
 // A root of a covariance that may be singular: R Rᵀ is it, rounding apart.
 MatrixXd RootOf(MatrixXd covariance);
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "surrogate/axis_walk.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "surrogate/surrogate_parts.h"
+
+namespace frostline::surrogate {
+std::vector<std::size_t> LikeliestFirst(const std::vector<ScaleDraw>& draws,
+                                        std::size_t count) {
+  std::vector<std::size_t> order(draws.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&draws](std::size_t a, std::size_t b) {
+                     return draws[a].weight > draws[b].weight;
+                   });
+  order.resize(std::min(count, order.size()));
+  return order;
+}
+
+AxisWalk::AxisWalk(const Surrogate& surrogate, std::size_t draws) {
+  const Surrogate::Parts& parts = surrogate.parts();
+  const StandardRows& rows = parts.standard.rows;
+  rows_ = rows.cells;
+  for (const Axis& axis : rows.axes) cells_of_axis_.push_back(axis.cells());
+  const std::vector<std::size_t> order = LikeliestFirst(parts.draws, draws);
+  double whole = 0.0;
+  for (const std::size_t s : order) whole += parts.draws[s].weight;
+  for (const std::size_t s : order) {
+    const Evidence& evidence = *parts.draws[s].evidence;
+    const double share = parts.draws[s].weight / whole;
+    Draw& draw = draws_.emplace_back();
+    draw.triples = std::exp(evidence.scales()[kTriples]);
+    for (std::size_t a = 0; a < rows.axes.size(); ++a) {
+      draw.main.push_back(std::exp(evidence.scales()[MainScale(a)]));
+      draw.joint.push_back(
+          std::exp(evidence.scales()[JointScale(a, rows.axes.size())]));
+      const MatrixXd& table = evidence.kernels().table(a);
+      draw.kernels.emplace_back(table.data(), table.data() + table.size());
+    }
+    const double unit = share * parts.standard.scale;
+    draw.base = share * parts.standard.middle +
+                unit * kMeanVariance * evidence.weights().sum();
+    for (const double weight : evidence.weights()) {
+      draw.weights.push_back(unit * weight);
+    }
+  }
+}
+
+std::vector<double> AxisWalk::Along(std::size_t axis,
+                                    const Cells& cells) const {
+  const std::size_t axes = cells_of_axis_.size();
+  const std::size_t count = cells_of_axis_[axis];
+  std::vector<double> means(count, 0.0);
+  std::vector<const double*> kernel(axes);
+  for (const Draw& draw : draws_) {
+    for (std::size_t a = 0; a < axes; ++a) {
+      kernel[a] = draw.kernels[a].data() + cells[a] * cells_of_axis_[a];
+    }
+    double still = draw.base;                // of the other axes alone
+    std::vector<double> moving(count, 0.0);  // times the axis' own kernel
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      double main = 0.0, e1 = 0.0, e2 = 0.0, e3 = 0.0;
+      for (std::size_t a = 0; a < axes; ++a) {
+        if (a == axis) continue;
+        const double k = kernel[a][rows_[r][a]];
+        const double z = draw.joint[a] * k;
+        main += draw.main[a] * k;
+        e3 += z * e2;
+        e2 += z * e1;
+        e1 += z;
+      }
+      const double weight = draw.weights[r];
+      still += weight * (main + e2 + draw.triples * e3);
+      moving[rows_[r][axis]] +=
+          weight *
+          (draw.main[axis] + draw.joint[axis] * (e1 + draw.triples * e2));
+    }
+    for (std::size_t c = 0; c < count; ++c) {
+      const double* const own = draw.kernels[axis].data() + c * count;
+      means[c] += std::inner_product(moving.begin(), moving.end(), own, still);
+    }
+  }
+  return means;
+}
+
+double AxisWalk::At(const Cells& cells) const {
+  return Along(0, cells)[cells[0]];
+}
+
+}  // namespace frostline::surrogate
