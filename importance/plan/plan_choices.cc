@@ -2,93 +2,108 @@
 #include "importance/plan/plan_choices.h"
 
 #include <optional>
+#include <utility>
 
 #include "importance/plan/frozen_modules.h"
 
 namespace frostline {
 
-PlanChoices::PlanChoices(const Space& space, const FittedLevels& fitted)
-    : space_(space), fitted_(fitted), has_conditions_(space.HasConditions()) {
-  favourites_.reserve(space.parameters().size());
-  for (std::size_t i = 0; i < space.parameters().size(); ++i) {
-    if (fitted.surface().Depends(i)) deciding_.push_back(i);
-    double lowest = 0.0;
+PlanChoices::PlanChoices(const StudyBelief& belief)
+    : belief_(belief), has_conditions_(belief.space().HasConditions()) {
+  double most = 0.0;
+  for (std::size_t row = 0; row < belief.trials(); ++row) {
+    PlanChoice choice = belief.ChoiceOf(row);
+    const double worth = Worth(choice);
+    if (!best_tried_.empty() && worth <= most) continue;
+    best_tried_ = std::move(choice);
+    most = worth;
+  }
+  favourites_ = best_tried_;
+  const surrogate::Cells cells = belief.rows().CellsOf(best_tried_);
+  const std::vector<std::size_t>& parameters = belief.rows().parameters;
+  for (std::size_t axis = 0; axis < parameters.size(); ++axis) {
+    const std::vector<double> worths = belief.walk().Along(axis, cells);
+    const std::size_t i = parameters[axis];
     std::optional<std::size_t> best;
-    const std::vector<AxisValue>& values = fitted.values(i);
-    for (std::size_t v = 0; v < values.size(); ++v) {
-      if (IsAbsent(values[v].value)) continue;
-      const double loss = fitted.surface().Marginal({i}, {values[v].cell}).mean;
-      if (!best.has_value() || loss < lowest) {
+    for (std::size_t v = 0; v < values(i).size(); ++v) {
+      if (IsAbsent(values(i)[v].value)) continue;
+      if (!best.has_value() ||
+          worths[values(i)[v].cell] > worths[values(i)[*best].cell]) {
         best = v;
-        lowest = loss;
       }
     }
-    favourites_.push_back(best.value_or(0));
+    favourites_[i] = best.value_or(0);
+  }
+  for (const std::size_t i : belief.rows().left_out) {
+    if (!IsAbsent(values(i)[favourites_[i]].value)) continue;
+    favourites_[i] = values(i).size() - 1;
   }
 }
 
-Point PlanChoices::PointOf(const PlanChoice& choice) const {
+Point PlanChoices::ValuesOf(const PlanChoice& choice) const {
   Point point;
   point.reserve(choice.size());
   for (std::size_t i = 0; i < choice.size(); ++i) {
-    point.push_back(fitted_.values(i)[choice[i]].value);
+    point.push_back(values(i)[choice[i]].value);
   }
   return point;
 }
 
-EffectCells PlanChoices::CellsOf(const PlanChoice& choice) const {
-  EffectCells cells;
-  cells.reserve(choice.size());
-  for (std::size_t i = 0; i < choice.size(); ++i) {
-    cells.push_back(fitted_.values(i)[choice[i]].cell);
+Point PlanChoices::PointOf(const PlanChoice& choice) const {
+  const std::vector<ParameterValues>& choices = belief_.rows().choices;
+  std::optional<std::size_t> best;
+  for (std::size_t row = 0; row < belief_.trials(); ++row) {
+    std::size_t same = 0;
+    while (same < choice.size() &&
+           choices[same].value_of_row[row] == choice[same]) {
+      ++same;
+    }
+    if (same < choice.size()) continue;
+    const std::vector<double>& losses = belief_.selection().losses;
+    if (!best.has_value() || losses[row] < losses[*best]) best = row;
   }
-  return cells;
+  return best.has_value() ? *belief_.selection().points[*best]
+                          : ValuesOf(choice);
 }
 
 bool PlanChoices::IsFrozen(std::size_t module, const PlanChoice& choice) const {
-  return IsModuleFrozen(space_, module, PointOf(choice));
+  return IsModuleFrozen(space(), module, ValuesOf(choice));
 }
 
-double PlanChoices::Loss(const PlanChoice& choice) const {
-  // A search asks this most, and of hundreds of parameters few have an effect.
-  EffectCells cells(choice.size(), 0);
-  for (const std::size_t i : deciding_) {
-    cells[i] = fitted_.values(i)[choice[i]].cell;
+std::vector<bool> PlanChoices::FrozenOf(const PlanChoice& choice) const {
+  const Point point = ValuesOf(choice);
+  std::vector<bool> frozen;
+  for (std::size_t m = 0; m < space().modules().size(); ++m) {
+    frozen.push_back(IsModuleFrozen(space(), m, point));
   }
-  return fitted_.surface().Mean(cells);
+  return frozen;
 }
 
-PlanChoice PlanChoices::OfTrial(std::size_t row) const {
-  PlanChoice choice;
-  choice.reserve(favourites_.size());
-  for (std::size_t i = 0; i < favourites_.size(); ++i) {
-    choice.push_back(fitted_.value_of_row(i)[row]);
-  }
-  return choice;
+double PlanChoices::Worth(const PlanChoice& choice) const {
+  return belief_.walk().At(belief_.rows().CellsOf(choice));
 }
 
-PlanChoice PlanChoices::With(PlanChoice choice,
-                             const std::vector<std::size_t>& axes,
-                             const std::vector<std::size_t>& values) const {
-  for (std::size_t k = 0; k < axes.size(); ++k) choice[axes[k]] = values[k];
+PlanChoice PlanChoices::With(PlanChoice choice, std::size_t parameter,
+                             std::size_t value) const {
+  choice[parameter] = value;
   if (!has_conditions_) return choice;
   // Parents come before their children.
-  Point point = PointOf(choice);
+  Point point = ValuesOf(choice);
   for (std::size_t i = 0; i < choice.size(); ++i) {
-    const bool active = space_.IsActive(static_cast<int>(i), point);
+    const bool active = space().IsActive(static_cast<int>(i), point);
     if (active == !IsAbsent(point[i])) continue;
     choice[i] = active ? favourites_[i] : 0;  // absent is the first value
-    point[i] = fitted_.values(i)[choice[i]].value;
+    point[i] = values(i)[choice[i]].value;
   }
   return choice;
 }
 
 bool PlanChoices::Meets(const PlanChoice& choice,
                         const Demands& demands) const {
-  const Point point = PointOf(choice);
+  const Point point = ValuesOf(choice);
   for (std::size_t m = 0; m < demands.size(); ++m) {
     if (demands[m] == Demand::kAny) continue;
-    if (IsModuleFrozen(space_, m, point) != (demands[m] == Demand::kFrozen)) {
+    if (IsModuleFrozen(space(), m, point) != (demands[m] == Demand::kFrozen)) {
       return false;
     }
   }
@@ -96,7 +111,7 @@ bool PlanChoices::Meets(const PlanChoice& choice,
 }
 
 bool PlanChoices::IsInSpace(const PlanChoice& choice) const {
-  return space_.Check(PointOf(choice)).ok();
+  return space().Check(ValuesOf(choice)).ok();
 }
 
 }  // namespace frostline

@@ -10,13 +10,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "importance/fitted_levels.h"
+#include "importance/plan/study_belief.h"
 #include "study/space.h"
 
 namespace frostline {
-
-// For every parameter an index into FittedLevels::values.
-using PlanChoice = std::vector<std::size_t>;
 
 // What is asked of each of Space::modules().
 enum class Demand { kAny, kFrozen, kTrained };
@@ -24,30 +21,41 @@ using Demands = std::vector<Demand>;
 
 class PlanChoices {
  public:
-  // Keeps references to both.
-  PlanChoices(const Space& space, const FittedLevels& fitted);
+  // Keeps a reference.
+  explicit PlanChoices(const StudyBelief& belief);
 
-  // The best value of each parameter's curve.
+  const StudyBelief& belief() const { return belief_; }
+  const Space& space() const { return belief_.space(); }
+  const std::vector<AxisValue>& values(std::size_t parameter) const {
+    return belief_.rows().choices[parameter].values;
+  }
+  bool has_conditions() const { return has_conditions_; }
+
+  // The tried point of which most is expected.
+  const PlanChoice& best_tried() const { return best_tried_; }
+  // Of each parameter the best value, the others as in best_tried.
   const PlanChoice& favourites() const { return favourites_; }
-  PlanChoice OfTrial(std::size_t row) const;
-  // `choice` with new values of some parameters; others are made absent, or are
+  // `choice` with another value of a parameter; others are made absent, or are
   // given their favourites, as conditions ask.
-  PlanChoice With(PlanChoice choice, const std::vector<std::size_t>& axes,
-                  const std::vector<std::size_t>& values) const;
+  PlanChoice With(PlanChoice choice, std::size_t parameter,
+                  std::size_t value) const;
 
+  // A trial's own point where one was there, else its values.
   Point PointOf(const PlanChoice& choice) const;
-  EffectCells CellsOf(const PlanChoice& choice) const;
-  // What the model expects, as a loss in its own unit.
-  double Loss(const PlanChoice& choice) const;
+  // What is expected there, by the few likeliest sets of scales.
+  double Worth(const PlanChoice& choice) const;
   bool IsFrozen(std::size_t module, const PlanChoice& choice) const;
   bool Meets(const PlanChoice& choice, const Demands& demands) const;
   bool IsInSpace(const PlanChoice& choice) const;
+  // By module.
+  std::vector<bool> FrozenOf(const PlanChoice& choice) const;
 
  private:
-  const Space& space_;
-  const FittedLevels& fitted_;
+  Point ValuesOf(const PlanChoice& choice) const;
+
+  const StudyBelief& belief_;
   bool has_conditions_;
-  std::vector<std::size_t> deciding_;  // parameters with an effect
+  PlanChoice best_tried_;
   PlanChoice favourites_;
 };
 

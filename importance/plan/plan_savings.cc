@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "importance/plan/plan_savings.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -24,6 +25,7 @@ constexpr double kLeastFreedom = 3.0;
 struct Design {
   std::vector<std::vector<double>> rows;
   std::vector<double> saved;  // weights of what the plan saves
+  std::vector<double> taken;  // and of what it takes
   bool is_decided = true;
 };
 
@@ -32,6 +34,7 @@ Design MakeDesign(const Space& space, const std::vector<const Point*>& points,
   Design design;
   design.rows.assign(points.size(), {1.0});
   design.saved = {0.0};
+  design.taken = {1.0};
   std::map<std::vector<bool>, bool> in_plan;  // pattern: frozen in the plan
   for (std::size_t m = 0; m < space.modules().size(); ++m) {
     const ModuleBinding& binding = space.modules()[m];
@@ -49,6 +52,7 @@ Design MakeDesign(const Space& space, const std::vector<const Point*>& points,
       continue;
     }
     design.saved.push_back(frozen ? -1.0 : 0.0);
+    design.taken.push_back(frozen ? 1.0 : 0.0);
     for (std::size_t row = 0; row < points.size(); ++row) {
       design.rows[row].push_back(pattern[row] ? 1.0 : 0.0);
     }
@@ -61,6 +65,23 @@ double SavedAmount(const SingularSquares& fit, const Design& design) {
   const bool known = saved.has_value() &&
                      saved->error <= kMaxWeightError * std::abs(saved->value);
   return known ? saved->value : kUnknown;
+}
+
+double TakenAmount(const SingularSquares& fit, const Design& design,
+                   double most_error) {
+  const auto taken = fit.Estimate(design.taken);
+  const bool known =
+      taken.has_value() && taken->error <= most_error * std::abs(taken->value);
+  return known ? std::max(taken->value, 0.0) : kUnknown;
+}
+
+double TakenParameters(const SingularSquares& fit, const Design& design) {
+  return TakenAmount(fit, design, kMaxWeightError);
+}
+
+double TakenSeconds(const SingularSquares& fit, const Design& design) {
+  if (fit.freedom() < kLeastFreedom) return kUnknown;
+  return TakenAmount(fit, design, kMaxShareError);
 }
 
 double SavedShare(const SingularSquares& fit, const Design& design) {
@@ -104,6 +125,14 @@ PlanSavings EstimateSavings(const Space& space,
   return {Estimate(space, trials, plan, &Observation::trained_parameters,
                    SavedAmount),
           Estimate(space, trials, plan, &Observation::cost_s, SavedShare)};
+}
+
+PlanCosts EstimateCosts(const Space& space,
+                        const std::vector<const Observation*>& trials,
+                        const Point& point) {
+  return {Estimate(space, trials, point, &Observation::trained_parameters,
+                   TakenParameters),
+          Estimate(space, trials, point, &Observation::cost_s, TakenSeconds)};
 }
 
 }  // namespace frostline

@@ -2,9 +2,9 @@
 //
 // File: plan_savings.h
 //
-// What a plan saves, by what its trials took: least squares on which modules
-// each of them left frozen. Trained parameters are a sum over modules and so
-// come out exactly; seconds are as sure as the trials make them.
+// What a plan costs and saves, by what its trials took: least squares on which
+// modules each of them left frozen. Trained parameters are a sum over modules
+// and so come out exactly; seconds are as sure as the trials make them.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_PLAN_SAVINGS_H_
 #define FROSTLINE_IMPORTANCE_PLAN_PLAN_SAVINGS_H_
 
@@ -27,6 +27,16 @@ struct PlanSavings {
 PlanSavings EstimateSavings(const Space& space,
                             const std::vector<const Observation*>& trials,
                             const Point& plan);
+
+// Of one trial at a point. NaN where the trials cannot tell.
+struct PlanCosts {
+  double trained_parameters = 0.0;
+  double seconds = 0.0;
+};
+
+PlanCosts EstimateCosts(const Space& space,
+                        const std::vector<const Observation*>& trials,
+                        const Point& point);
 
 }  // namespace frostline
 

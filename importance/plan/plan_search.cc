@@ -3,113 +3,138 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
+
+#include "importance/plan/frozen_modules.h"
 
 namespace frostline {
 namespace {
 
-constexpr std::size_t kStartTrials = 8;
-constexpr int kSweeps = 20;
-// Combinations that are worth trying at once.
-constexpr std::size_t kMaxCombinations = 1000;
-constexpr double kBetter = 1e-12;
+constexpr std::size_t kStartTrials = 4;
+constexpr double kBetter = 1e-9;
 
 }  // namespace
 
-PlanSearch::PlanSearch(const Space& space, const FittedLevels& fitted)
-    : space_(space), fitted_(fitted), choices_(space, fitted) {
-  for (std::size_t i = 0; i < space.parameters().size(); ++i) {
-    const bool decides = fitted.surface().Depends(i) || space.HasConditions();
-    if (decides) moves_.push_back({i});
-  }
-  for (const EffectTerm& term : fitted.model().terms()) {
-    std::size_t combinations = 1;
-    for (const std::size_t axis : term) {
-      combinations *= fitted.values(axis).size();
+PlanSearch::PlanSearch(const StudyBelief& belief) : choices_(belief) {}
+
+std::vector<bool> PlanSearch::Allowed(std::size_t parameter,
+                                      const PlanChoice& choice,
+                                      const Demands& demands) const {
+  const Space& space = choices_.space();
+  const std::vector<AxisValue>& values = choices_.values(parameter);
+  std::vector<bool> allowed(values.size(), true);
+  Point point(choice.size(), 0.0);
+  for (std::size_t m = 0; m < demands.size(); ++m) {
+    if (demands[m] == Demand::kAny ||
+        space.modules()[m].parameter != static_cast<int>(parameter)) {
+      continue;
     }
-    if (term.size() > 1 && combinations <= kMaxCombinations) {
-      moves_.push_back(term);
+    for (std::size_t v = 0; v < values.size(); ++v) {
+      point[parameter] = values[v].value;
+      const bool frozen = IsModuleFrozen(space, m, point);
+      if (frozen != (demands[m] == Demand::kFrozen)) allowed[v] = false;
     }
   }
+  return allowed;
 }
 
-bool PlanSearch::Improve(const std::vector<std::size_t>& axes,
-                         const Demands& demands, PlanChoice& choice) const {
-  PlanChoice best = choice;
-  double lowest = choices_.Loss(choice) - kBetter;
-  std::vector<std::size_t> values(axes.size(), 0);
-  bool improved = false;
-  while (true) {
-    const PlanChoice other = choices_.With(choice, axes, values);
-    const double loss = choices_.Loss(other);
-    if (loss < lowest && choices_.Meets(other, demands) &&
-        choices_.IsInSpace(other)) {
-      best = other;
-      lowest = loss;
-      improved = true;
+bool PlanSearch::Improve(std::size_t axis, const Demands& demands,
+                         PlanChoice& choice) const {
+  const StudyBelief& belief = choices_.belief();
+  const std::size_t parameter = belief.rows().parameters[axis];
+  const std::vector<AxisValue>& values = choices_.values(parameter);
+  const std::size_t current = choice[parameter];
+  if (!choices_.has_conditions()) {
+    const std::vector<double> worths =
+        belief.walk().Along(axis, belief.rows().CellsOf(choice));
+    const std::vector<bool> allowed = Allowed(parameter, choice, demands);
+    double most = worths[values[current].cell] + kBetter;
+    for (std::size_t v = 0; v < values.size(); ++v) {
+      if (!allowed[v] || worths[values[v].cell] <= most) continue;
+      choice[parameter] = v;
+      most = worths[values[v].cell];
     }
-    std::size_t k = axes.size();
-    while (k > 0 && ++values[k - 1] == fitted_.values(axes[k - 1]).size()) {
-      values[--k] = 0;
-    }
-    if (k == 0) break;
+    return choice[parameter] != current;
   }
+  PlanChoice best = choice;
+  double most = choices_.Worth(choice) + kBetter;
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    PlanChoice other = choices_.With(choice, parameter, v);
+    const double worth = choices_.Worth(other);
+    if (worth <= most || !choices_.Meets(other, demands) ||
+        !choices_.IsInSpace(other)) {
+      continue;
+    }
+    best = std::move(other);
+    most = worth;
+  }
+  const bool improved = best != choice;
   choice = std::move(best);
   return improved;
 }
 
-PlanChoice PlanSearch::Descend(PlanChoice choice,
-                               const Demands& demands) const {
-  for (int sweep = 0; sweep < kSweeps; ++sweep) {
-    bool improved = false;
-    for (const std::vector<std::size_t>& axes : moves_) {
-      improved = Improve(axes, demands, choice) || improved;
+PlanChoice PlanSearch::Descend(PlanChoice choice, const Demands& demands,
+                               int sweeps) const {
+  const std::size_t axes = choices_.belief().rows().parameters.size();
+  std::size_t unchanged = 0;
+  for (int sweep = 0; sweep < sweeps; ++sweep) {
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      unchanged = Improve(axis, demands, choice) ? 0 : unchanged + 1;
+      if (unchanged == axes) return choice;
     }
-    if (!improved) break;
   }
   return choice;
 }
 
 std::vector<PlanChoice> PlanSearch::Starts() const {
-  std::vector<PlanChoice> starts = {
-      choices_.With(choices_.favourites(), {}, {})};
+  std::vector<PlanChoice> starts;
+  if (choices_.IsInSpace(choices_.favourites())) {
+    starts.push_back(choices_.favourites());
+  }
+  const StudyBelief& belief = choices_.belief();
   std::vector<std::pair<double, std::size_t>> order;
-  order.reserve(fitted_.trials().size());
-  for (std::size_t row = 0; row < fitted_.trials().size(); ++row) {
-    order.emplace_back(choices_.Loss(choices_.OfTrial(row)), row);
+  order.reserve(belief.trials());
+  for (std::size_t row = 0; row < belief.trials(); ++row) {
+    order.emplace_back(-choices_.Worth(belief.ChoiceOf(row)), row);
   }
   std::sort(order.begin(), order.end());
-  for (std::size_t k = 0; k < std::min(kStartTrials, order.size()); ++k) {
-    starts.push_back(choices_.OfTrial(order[k].second));
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    PlanChoice start = belief.ChoiceOf(order[k].second);
+    if (std::find(starts.begin(), starts.end(), start) == starts.end()) {
+      starts.push_back(std::move(start));
+    }
+    if (starts.size() > kStartTrials) break;
   }
   return starts;
 }
 
-PlanChoice PlanSearch::Best() const {
-  const Demands none(space_.modules().size(), Demand::kAny);
-  PlanChoice best;
-  double lowest = 0.0;
+std::vector<PlanChoice> PlanSearch::Best() const {
+  const Demands none(choices_.space().modules().size(), Demand::kAny);
+  std::vector<std::pair<double, PlanChoice>> ends;
   for (const PlanChoice& start : Starts()) {
-    PlanChoice end = Descend(start, none);
-    const double loss = choices_.Loss(end);
-    if (!best.empty() && loss >= lowest - kBetter) continue;
-    best = std::move(end);
-    lowest = loss;
+    PlanChoice end = Descend(start, none, kSweeps);
+    const double worth = choices_.Worth(end);
+    ends.emplace_back(-worth, std::move(end));
   }
+  std::sort(ends.begin(), ends.end());
+  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+  std::vector<PlanChoice> best;
+  best.reserve(ends.size());
+  for (auto& [worth, choice] : ends) best.push_back(std::move(choice));
   return best;
 }
 
 std::vector<std::size_t> PlanSearch::LeversOf(std::size_t module) const {
-  const ModuleBinding& binding = space_.modules()[module];
+  const Space& space = choices_.space();
+  const ModuleBinding& binding = space.modules()[module];
   std::vector<std::size_t> levers;
   if (binding.frozen_above_depth.has_value() &&
-      space_.prefix_depth().has_value()) {
-    levers.push_back(static_cast<std::size_t>(*space_.prefix_depth()));
+      space.prefix_depth().has_value()) {
+    levers.push_back(static_cast<std::size_t>(*space.prefix_depth()));
   }
   if (!binding.parameter.has_value()) return levers;
   const auto own = static_cast<std::size_t>(*binding.parameter);
-  const auto& condition = space_.parameters()[own].condition;
+  const auto& condition = space.parameters()[own].condition;
   if (condition.has_value() &&
       (levers.empty() ||
        levers[0] != static_cast<std::size_t>(condition->parent))) {
@@ -122,23 +147,27 @@ std::vector<std::size_t> PlanSearch::LeversOf(std::size_t module) const {
 std::optional<PlanChoice> PlanSearch::Satisfy(const PlanChoice& start,
                                               std::size_t module,
                                               Demand demand) const {
-  Demands only(space_.modules().size(), Demand::kAny);
+  Demands only(choices_.space().modules().size(), Demand::kAny);
   only[module] = demand;
   if (choices_.Meets(start, only)) return start;
   std::optional<PlanChoice> best;
+  double most = 0.0;
   const auto weigh = [&](const PlanChoice& choice) {
     if (!choices_.Meets(choice, only) || !choices_.IsInSpace(choice)) return;
-    if (!best.has_value() || choices_.Loss(choice) < choices_.Loss(*best))
-      best = choice;
+    const double worth = choices_.Worth(choice);
+    if (best.has_value() && worth <= most) return;
+    best = choice;
+    most = worth;
   };
   const std::vector<std::size_t> levers = LeversOf(module);
   for (const std::size_t lever : levers) {
-    for (std::size_t v = 0; v < fitted_.values(lever).size(); ++v) {
-      const PlanChoice moved = choices_.With(start, {lever}, {v});
+    for (std::size_t v = 0; v < choices_.values(lever).size(); ++v) {
+      const PlanChoice moved = choices_.With(start, lever, v);
       weigh(moved);
       if (lever == levers.back()) continue;
-      for (std::size_t w = 0; w < fitted_.values(levers.back()).size(); ++w) {
-        weigh(choices_.With(moved, {levers.back()}, {w}));
+      const std::size_t own = levers.back();
+      for (std::size_t w = 0; w < choices_.values(own).size(); ++w) {
+        weigh(choices_.With(moved, own, w));
       }
     }
   }
@@ -146,16 +175,17 @@ std::optional<PlanChoice> PlanSearch::Satisfy(const PlanChoice& start,
 }
 
 std::optional<PlanChoice> PlanSearch::BestFrom(const PlanChoice& start,
-                                               const Demands& demands) const {
+                                               const Demands& demands,
+                                               int sweeps) const {
   PlanChoice choice = start;
   for (std::size_t m = 0; m < demands.size(); ++m) {
     if (demands[m] == Demand::kAny) continue;
-    const std::optional<PlanChoice> met = Satisfy(choice, m, demands[m]);
+    std::optional<PlanChoice> met = Satisfy(choice, m, demands[m]);
     if (!met.has_value()) return std::nullopt;
-    choice = *met;
+    choice = *std::move(met);
   }
   if (!choices_.Meets(choice, demands)) return std::nullopt;
-  return Descend(std::move(choice), demands);
+  return Descend(std::move(choice), demands, sweeps);
 }
 
 }  // namespace frostline

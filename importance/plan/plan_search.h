@@ -2,10 +2,9 @@
 //
 // File: plan_search.h
 //
-// The point of the space that a model of level effects expects most of, among
-// those that leave given modules frozen or trained. Parameters are chosen
-// together: one at a time, and those of every interaction of the model at once,
-// until nothing improves, from several starts.
+// The points of the space of which most is expected, among those that leave
+// given modules frozen or trained: one parameter at a time, until nothing
+// improves, from several starts.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_PLAN_SEARCH_H_
 #define FROSTLINE_IMPORTANCE_PLAN_PLAN_SEARCH_H_
 
@@ -13,39 +12,42 @@
 #include <optional>
 #include <vector>
 
-#include "importance/fitted_levels.h"
 #include "importance/plan/plan_choices.h"
-#include "study/space.h"
 
 namespace frostline {
 
 class PlanSearch {
  public:
-  // Keeps references to both.
-  PlanSearch(const Space& space, const FittedLevels& fitted);
+  // Keeps a reference.
+  explicit PlanSearch(const StudyBelief& belief);
 
-  // The best choice from all starts, nothing demanded.
-  PlanChoice Best() const;
-  // The best from one start; nullopt when no few changes of it meet `demands`.
+  // The ends from all starts, nothing demanded, the best first.
+  std::vector<PlanChoice> Best() const;
+  // The best from one start, after at most `sweeps`; nullopt when no few
+  // changes of it meet `demands`.
   std::optional<PlanChoice> BestFrom(const PlanChoice& start,
-                                     const Demands& demands) const;
+                                     const Demands& demands,
+                                     int sweeps = kSweeps) const;
   const PlanChoices& choices() const { return choices_; }
 
  private:
+  static constexpr int kSweeps = 12;
+
   std::optional<PlanChoice> Satisfy(const PlanChoice& start, std::size_t module,
                                     Demand demand) const;
   // The parameters whose values can freeze a module.
   std::vector<std::size_t> LeversOf(std::size_t module) const;
-  // Replaces `choice` by the best that has other values of these axes.
-  bool Improve(const std::vector<std::size_t>& axes, const Demands& demands,
+  // Which values of a parameter alone meet the demands.
+  std::vector<bool> Allowed(std::size_t parameter, const PlanChoice& choice,
+                            const Demands& demands) const;
+  // Gives one parameter its best value; whether that was another.
+  bool Improve(std::size_t axis, const Demands& demands,
                PlanChoice& choice) const;
-  PlanChoice Descend(PlanChoice choice, const Demands& demands) const;
+  PlanChoice Descend(PlanChoice choice, const Demands& demands,
+                     int sweeps) const;
   std::vector<PlanChoice> Starts() const;
 
-  const Space& space_;
-  const FittedLevels& fitted_;
   PlanChoices choices_;
-  std::vector<std::vector<std::size_t>> moves_;  // axes changed at once
 };
 
 }  // namespace frostline

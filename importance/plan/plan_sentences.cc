@@ -3,21 +3,66 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "study/objective.h"
+#include "absl/strings/str_join.h"
 
 namespace frostline {
 namespace {
 
-// Two digits of the error, and as many places of the number.
-struct Rounded {
-  std::string value;
-  std::string error;
-};
+constexpr double kNothingR2 = 0.05;
+constexpr std::size_t kNamed = 3;  // modules that a sentence names
 
-Rounded RoundTogether(double value, double error) {
+std::string FixedReason(const ModuleBinding& binding) {
+  return binding.fixed_rate == 0.0
+             ? "the study keeps it frozen"
+             : absl::StrFormat("the study trains it at %g", binding.fixed_rate);
+}
+
+std::string SayChance(double probability) {
+  return absl::StrFormat("%.2f", std::min(probability, 0.99));
+}
+
+// Of the variance of trials, how much the others predict.
+double LeftOutR2(const StudyBelief& belief) {
+  const std::vector<surrogate::Belief> left = belief.surrogate().LeftOut();
+  const std::vector<double>& seen = belief.rows().rows.values;
+  const auto count = static_cast<std::ptrdiff_t>(belief.trials());
+  const double mean = std::accumulate(seen.begin(), seen.begin() + count, 0.0) /
+                      static_cast<double>(count);
+  double off = 0.0;
+  double whole = 0.0;
+  for (std::size_t row = 0; row < belief.trials(); ++row) {
+    off += (seen[row] - left[row].mean) * (seen[row] - left[row].mean);
+    whole += (seen[row] - mean) * (seen[row] - mean);
+  }
+  return 1.0 - off / whole;
+}
+
+std::string SayUnknown(const PlannedModule& planned,
+                       const std::string& metric) {
+  const Interval& cost = planned.cost_of_freezing;
+  const double half = (cost.hi80 - cost.lo80) / 2.0;
+  const std::string now = planned.freeze
+                              ? std::string("frozen")
+                              : absl::StrFormat("trained at %g", planned.rate);
+  if (cost.hi80 <= 0.0) {
+    return absl::StrCat(
+        "not known: freezing it would do, but not beside what "
+        "is frozen already; ",
+        now);
+  }
+  return absl::StrCat("not known: freezing it costs between ",
+                      RoundTogether(cost.lo80, half).value, " and ",
+                      RoundTogether(cost.hi80, half).value, " of ", metric,
+                      "; ", now, " as the plan stands");
+}
+
+}  // namespace
+
+RoundedPair RoundTogether(double value, double error) {
   const double size = std::max(std::abs(error), 1e-300);
   const int places =
       std::clamp(1 - static_cast<int>(std::floor(std::log10(size))), 0, 12);
@@ -27,16 +72,23 @@ Rounded RoundTogether(double value, double error) {
           absl::StrFormat("%.*f", places, error)};
 }
 
-std::string FixedReason(const ModuleBinding& binding) {
-  return binding.fixed_rate == 0.0
-             ? "the study keeps it frozen"
-             : absl::StrFormat("the study trains it at %g", binding.fixed_rate);
+std::string SayInterval(const Interval& interval) {
+  const double half = (interval.hi80 - interval.lo80) / 2.0;
+  return absl::StrCat(RoundTogether(interval.value, half).value, " (",
+                      RoundTogether(interval.lo80, half).value, " to ",
+                      RoundTogether(interval.hi80, half).value, ")");
 }
 
-}  // namespace
+std::string SayModules(const std::vector<std::string>& modules) {
+  if (modules.size() <= kNamed + 1) return absl::StrJoin(modules, ", ");
+  return absl::StrCat(
+      absl::StrJoin(modules.begin(), modules.begin() + kNamed, ", "), " and ",
+      modules.size() - kNamed, " more");
+}
 
 std::string ReasonFor(const ModuleBinding& binding,
-                      const PlannedModule& planned, const std::string& metric) {
+                      const PlannedModule& planned, const std::string& metric,
+                      double tolerance) {
   const Interval& cost = planned.cost_of_freezing;
   if (std::isnan(cost.value)) {
     if (!binding.parameter.has_value()) return FixedReason(binding);
@@ -44,68 +96,81 @@ std::string ReasonFor(const ModuleBinding& binding,
                           : "the space has no level that freezes it: trained "
                             "at its best rate";
   }
-  const double half = (cost.hi95 - cost.lo95) / 2.0;
-  const Rounded round = RoundTogether(cost.value, half);
-  if (planned.freeze) {
-    if (cost.hi95 <= 0.0) {
-      return absl::StrCat("frozen is better: training it costs ",
-                          RoundTogether(-cost.value, half).value, " of ",
-                          metric);
-    }
-    if (cost.lo95 <= 0.0) {
-      return absl::StrCat("no trial can tell it from frozen: freezing costs ",
-                          round.value, " \u00b1 ", round.error, " of ", metric);
-    }
-    return absl::StrCat("freezing costs ", round.value, " \u00b1 ", round.error,
-                        " of ", metric, ", which is tolerated");
+  const double half = (cost.hi80 - cost.lo80) / 2.0;
+  const std::string sure = SayChance(planned.freeze_probability);
+  if (planned.advice == Advice::kFreeze && cost.value <= 0.0) {
+    return absl::StrCat("frozen is better, with probability ", sure,
+                        ": training it costs ",
+                        RoundTogether(-cost.value, half).value, " of ", metric);
   }
-  const std::string rate = absl::StrFormat("%g", planned.rate);
-  if (cost.lo95 > 0.0) {
-    return absl::StrCat("training it at ", rate, " is worth ", round.value,
+  if (planned.advice == Advice::kFreeze) {
+    return absl::StrCat("freezing it costs ",
+                        RoundTogether(cost.value, half).value, " of ", metric,
+                        ", with probability ", sure, " at most the tolerated ",
+                        absl::StrFormat("%g", tolerance));
+  }
+  if (planned.advice == Advice::kTrain) {
+    return absl::StrCat("training it at ", absl::StrFormat("%g", planned.rate),
+                        " is worth ", RoundTogether(cost.value, half).value,
                         " of ", metric, " (",
-                        RoundTogether(cost.lo95, half).value, " to ",
-                        RoundTogether(cost.hi95, half).value, ")");
+                        RoundTogether(cost.lo80, half).value, " to ",
+                        RoundTogether(cost.hi80, half).value, ")");
   }
-  return absl::StrCat("trained at ", rate, ": freezing may cost ",
-                      RoundTogether(cost.hi95, half).value, " of ", metric,
-                      ", and the trials cannot rule it out");
+  return SayUnknown(planned, metric);
 }
 
-std::string ReasonToCopy(std::int64_t trial) {
-  return absl::StrCat("as in trial ", trial,
-                      ", the best: the trials do not tell what it does");
+std::string PlanVerdict(const StudyBelief& belief, const StudyPlan& plan,
+                        bool copies) {
+  std::vector<std::string> freeze, train;
+  std::size_t open = 0;
+  for (const PlannedModule& one : plan.modules) {
+    if (one.advice == Advice::kFreeze) freeze.push_back(one.module);
+    if (one.advice == Advice::kTrain) train.push_back(one.module);
+    open += one.advice == Advice::kNotKnown ? 1 : 0;
+  }
+  std::vector<std::string> parts;
+  if (!freeze.empty()) parts.push_back("freeze " + SayModules(freeze));
+  if (!train.empty()) parts.push_back("train " + SayModules(train));
+  if (open > 0) {
+    parts.push_back(
+        absl::StrCat("what ", open, open == 1 ? " module" : " modules",
+                     parts.empty() ? " do" : " others do", " is not known"));
+  }
+  const std::string& metric = belief.objective().metric;
+  return absl::StrCat(
+      belief.trials(), " trials: ", absl::StrJoin(parts, ", "), "; ",
+      copies ? absl::StrCat("no point is surely as good as trial ",
+                            plan.best_seen_trial, ", which is the plan and")
+             : absl::StrCat("the plan, with probability ",
+                            SayChance(plan.at_least_best_probability),
+                            " as good as trial ", plan.best_seen_trial, ","),
+      " should reach ", metric, " ", SayInterval(plan.predicted_score));
 }
 
-std::vector<ReportWarning> PlanWarnings(const FittedLevels& fitted,
-                                        const StudyPlan& plan, double r2,
-                                        bool copies) {
-  std::vector<ReportWarning> warnings = fitted.warnings();
-  if (copies) {
+std::vector<ReportWarning> PlanWarnings(const StudyBelief& belief,
+                                        const StudyPlan& plan, bool copies) {
+  std::vector<ReportWarning> warnings = belief.warnings();
+  const double r2 = LeftOutR2(belief);
+  if (!(r2 >= kNothingR2)) {
     warnings.push_back({"NOTHING_EXPLAINED",
-                        absl::StrCat("no effect of any level can be told from "
-                                     "noise: the plan is trial ",
-                                     plan.best_seen_trial,
-                                     " again, and promises no more than the "
-                                     "average trial"),
+                        "trials do not predict each other: no effect of any "
+                        "level can be told from noise",
                         {}});
-    return warnings;
-  }
-  if (!(r2 >= kSolidR2)) {
+  } else if (r2 < kSolidR2) {
     warnings.push_back({"LITTLE_EXPLAINED",
-                        absl::StrFormat("level effects explain only R2 = %.2f "
-                                        "of trials not seen: verify the plan "
-                                        "before relying on it",
+                        absl::StrFormat("trials predict only R2 = %.2f of "
+                                        "each other: verify the plan before "
+                                        "relying on it",
                                         r2),
                         {}});
   }
-  const double gain = AsLoss(fitted.objective(), plan.best_seen_score.value) -
-                      AsLoss(fitted.objective(), plan.predicted_score.value);
-  if (!(gain > 0.0)) {
+  if (copies) {
     warnings.push_back(
         {"PLAN_NOT_BETTER",
-         absl::StrCat("the plan is not expected to be better "
-                      "than trial ",
-                      plan.best_seen_trial, ", the best trial seen"),
+         absl::StrCat("no point is expected to be better than trial ",
+                      plan.best_seen_trial,
+                      " with probability 0.8: the plan "
+                      "is that trial again"),
          {}});
   }
   return warnings;

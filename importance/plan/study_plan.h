@@ -24,12 +24,33 @@ struct PlanOptions {
   // How much of the score may be given up for freezing, in the objective's
   // unit; 0: nothing that can be told from noise.
   double tolerance = 0.0;
+  // Rows of the evaluation set, so that one_run holds its noise too; 0: not
+  // known.
+  std::int64_t evaluation_rows = 0;
+};
+
+// Advice is given from this probability on; below it a module is not known.
+inline constexpr double kSureEnough = 0.9;
+
+// A score is predicted as the mean of so many runs, each with a seed of its
+// own: as many as one would run to see it.
+inline constexpr int kSeedsOfMean = 5;
+
+enum class Advice {
+  kFreeze,    // freezing costs no more than the tolerance, with kSureEnough
+  kTrain,     // training is worth more than the tolerance, with kSureEnough
+  kNotKnown,  // neither can be said
+  kFixed,     // the study does not search it
 };
 
 struct PlannedModule {
   std::string module;
   double rate = 0.0;
-  bool freeze = false;
+  bool freeze = false;  // in the plan's point, whatever the advice
+  Advice advice = Advice::kNotKnown;
+  // That freezing it, the rest as planned, costs no more than the tolerance;
+  // NaN where nothing can be said.
+  double freeze_probability = 0.0;
   // Expected loss of score when frozen instead of trained at its best rate;
   // NaN where nothing can be said, since it is fixed or was never frozen.
   Interval cost_of_freezing;
@@ -39,9 +60,20 @@ struct PlannedModule {
 struct StudyPlan {
   std::vector<PlannedModule> modules;  // in depth order
   Point point;                         // the plan in the searched space
-  Interval predicted_score;            // of one more trial, noise apart
-  Interval best_seen_score;  // of the best trial, shrunken for its luck
+  // Of the whole plan as one point: its mean over kSeedsOfMean seeds, and what
+  // one run of it will show, seeds' noise and the evaluation set's own among
+  // it. Never outside of the metric's range.
+  Interval predicted_score;
+  Interval one_run;
+  double best_seen_value = 0.0;  // as it was seen
+  Interval best_seen_score;      // of the best trial, its luck taken off
   std::int64_t best_seen_trial = 0;
+  // That the plan's mean over seeds is at least that of the best trial.
+  double at_least_best_probability = 0.0;
+  // Modules in which the plan differs from the trial nearest to it.
+  std::int64_t nearest_trial = 0;
+  int differs_in = 0;
+  std::string verdict;  // one sentence: what can be said
   // Against training every module, by what trials took; NaN: not known.
   double trained_parameters_saved = 0.0;
   double seconds_saved_share = 0.0;

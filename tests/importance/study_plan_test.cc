@@ -3,10 +3,11 @@
 
 #include <cmath>
 
-#include "importance/marginal_curves.h"
+#include "importance/plan/prediction.h"
+#include "importance/plan/study_belief.h"
 #include "sampler/factory.h"
 #include "study/space_builder.h"
-#include "tests/importance/trials.h"
+#include "tests/importance/plan_trials.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
 
@@ -14,15 +15,8 @@ namespace frostline {
 namespace {
 
 const std::vector<Objective> kScore = {{"accuracy", Direction::kMaximize}};
+const std::vector<Objective> kNumber = {{"score", Direction::kMaximize}};
 const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
-
-Space Modules(int count, int levels) {
-  std::vector<ModuleBinding> modules;
-  for (int m = count; m-- > 0;) {
-    modules.push_back({"layer." + std::to_string(m), m, 0.0, std::nullopt});
-  }
-  return Space(LevelSpace(count, levels).parameters(), modules, std::nullopt);
-}
 
 StudyPlan PlanOf(const Space& space, const std::vector<Objective>& goal,
                  const History& history, double tolerance = 0.0) {
@@ -47,41 +41,52 @@ std::vector<std::string> CodesOf(const StudyPlan& plan) {
   return codes;
 }
 
-// Layers 1 and 3 matter, each best at its last level but one.
-double TwoMatter(const Point& p) {
-  return 0.9 - 0.01 * std::abs(p[1] - 4.0) - 0.02 * std::abs(p[3] - 4.0);
-}
-double TwoMatterNoisily(const Point& p, Rng& rng) {
-  return TwoMatter(p) + 0.01 * rng.Normal();
+bool Holds80(const Interval& interval, double value) {
+  return interval.lo80 <= value && value <= interval.hi80;
 }
 
-TEST(StudyPlan, FreezesWhatDoesNothingAndTrainsTheRestAtItsBest) {
+TEST(StudyPlan, FreezesWhatTheToleranceCoversAndTrainsTheRestAtItsBest) {
   const Space space = Modules(5, 6);
   const StudyPlan plan =
-      PlanOf(space, kScore, UniformTrials(space, 300, TwoMatterNoisily));
+      PlanOf(space, kScore, UniformTrials(space, 200, TwoMatterNoisily), 0.02);
   EXPECT_TRUE(SamePoint(plan.point, {0, 4, 0, 4, 0}));
   ASSERT_EQ(plan.modules.size(), 5u);
   EXPECT_EQ(plan.modules[0].module, "layer.0");  // in depth order
+  EXPECT_EQ(plan.modules[2].advice, Advice::kFreeze);
+  EXPECT_EQ(plan.modules[3].advice, Advice::kTrain);
   EXPECT_EQ(plan.modules[3].rate, 4e-5);
-  EXPECT_NEAR(plan.modules[3].cost_of_freezing.value, 0.08, 0.01);
+  EXPECT_NEAR(plan.modules[3].cost_of_freezing.value, 0.08, 0.015);
   EXPECT_THAT(plan.modules[3].reason,
               testing::ContainsRegex("training it at 4e-05 is worth 0.0[78]"));
-  EXPECT_TRUE(plan.modules[2].freeze);
   EXPECT_THAT(plan.modules[2].reason,
-              testing::HasSubstr("no trial can tell it from frozen"));
-  EXPECT_NEAR(plan.predicted_score.value, 0.9, 0.005);
-  EXPECT_THAT(CodesOf(plan), testing::IsEmpty());
+              testing::HasSubstr("at most the tolerated 0.02"));
+  EXPECT_THAT(plan.verdict, testing::HasSubstr("train layer.1, layer.3"));
+  EXPECT_NEAR(plan.predicted_score.value, 0.9, 0.01);
 }
 
-TEST(StudyPlan, LossesAreMinimisedAndCostsStayAboveZero) {
+TEST(StudyPlan, WithoutToleranceNothingIsFrozenThatMayCostSomething) {
+  const Space space = Modules(5, 6);
+  const StudyPlan plan =
+      PlanOf(space, kScore, UniformTrials(space, 100, TwoMatterNoisily));
+  EXPECT_EQ(ModuleOf(plan, "layer.3").advice, Advice::kTrain);
+  const PlannedModule& free = ModuleOf(plan, "layer.2");
+  EXPECT_EQ(free.advice, Advice::kNotKnown);
+  EXPECT_GT(free.freeze_probability, 0.0);
+  EXPECT_LT(free.freeze_probability, 0.9);
+  EXPECT_THAT(free.reason, testing::HasSubstr("not known: freezing it costs"));
+}
+
+TEST(StudyPlan, LossesAreMinimised) {
   const Space space = Modules(5, 6);
   const StudyPlan plan = PlanOf(
-      space, kLoss, UniformTrials(space, 300, [](const Point& p, Rng& rng) {
+      space, kLoss, UniformTrials(space, 200, [](const Point& p, Rng& rng) {
         return 1.0 - TwoMatterNoisily(p, rng);
       }));
-  EXPECT_TRUE(SamePoint(plan.point, {0, 4, 0, 4, 0}));
-  EXPECT_NEAR(plan.modules[3].cost_of_freezing.value, 0.08, 0.01);
-  EXPECT_NEAR(plan.predicted_score.value, 0.1, 0.005);
+  EXPECT_EQ(plan.point[1], 4.0);
+  EXPECT_EQ(plan.point[3], 4.0);
+  EXPECT_NEAR(plan.modules[3].cost_of_freezing.value, 0.08, 0.015);
+  EXPECT_NEAR(plan.predicted_score.value, 0.1, 0.01);
+  EXPECT_GT(plan.predicted_score.lo95, 0.0);
 }
 
 TEST(StudyPlan, IsTheSameToTheBitInWhateverOrderTrialsWereSeen) {
@@ -92,20 +97,20 @@ TEST(StudyPlan, IsTheSameToTheBitInWhateverOrderTrialsWereSeen) {
   for (std::size_t i = history.size(); i-- > 0;) {
     backwards.Put(history.trials()[i]);
   }
-  const StudyPlan a = PlanOf(space, kScore, history);
-  const StudyPlan b = PlanOf(space, kScore, backwards);
+  const StudyPlan a = PlanOf(space, kNumber, history);
+  const StudyPlan b = PlanOf(space, kNumber, backwards);
   EXPECT_TRUE(SamePoint(a.point, b.point));
   EXPECT_EQ(a.predicted_score.value, b.predicted_score.value);
-  EXPECT_EQ(a.predicted_score.lo95, b.predicted_score.lo95);
-  EXPECT_EQ(a.predicted_score.hi95, b.predicted_score.hi95);
+  EXPECT_EQ(a.one_run.lo95, b.one_run.lo95);
   EXPECT_EQ(a.supporting_trials, b.supporting_trials);
+  EXPECT_EQ(a.verdict, b.verdict);
 }
 
 // Alone, each of the two layers is best frozen; together they are not.
 TEST(StudyPlan, ModulesThatOnlyHelpTogetherAreChosenTogether) {
   const Space space = Modules(4, 4);
   const StudyPlan plan = PlanOf(
-      space, kScore, UniformTrials(space, 300, [](const Point& p, Rng& rng) {
+      space, kNumber, UniformTrials(space, 200, [](const Point& p, Rng& rng) {
         const double both = p[0] == 3.0 && p[1] == 3.0 ? 6.0 : 0.0;
         return both - 0.5 * p[0] - 0.5 * p[1] + p[2] + 0.2 * rng.Normal();
       }));
@@ -116,152 +121,207 @@ TEST(StudyPlan, ModulesThatOnlyHelpTogetherAreChosenTogether) {
 
 TEST(StudyPlan, ToleranceBuysMoreFrozenModulesAndNoMoreThanItSays) {
   const Space space = Modules(5, 6);
-  const History history = UniformTrials(space, 300, TwoMatterNoisily);
-  const StudyPlan plan = PlanOf(space, kScore, history, 0.05);
+  const History history = UniformTrials(space, 200, TwoMatterNoisily);
+  const StudyPlan plan = PlanOf(space, kScore, history, 0.06);
   EXPECT_TRUE(ModuleOf(plan, "layer.1").freeze);   // costs 0.04
   EXPECT_FALSE(ModuleOf(plan, "layer.3").freeze);  // costs 0.08
-  EXPECT_THAT(ModuleOf(plan, "layer.1").reason,
-              testing::HasSubstr("is tolerated"));
+  EXPECT_EQ(ModuleOf(plan, "layer.1").advice, Advice::kFreeze);
 }
 
 TEST(StudyPlan, TheBestTrialIsShrunkenForItsLuck) {
   const Space space = Modules(3, 5);
+  constexpr int kRuns = 15;
   double excess = 0.0, shrunken = 0.0, held = 0.0;
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
     const History history = UniformTrials(
-        space, 80,
+        space, 60,
         [](const Point& p, Rng& g) { return p[0] + 2.0 * g.Normal(); }, seed);
-    const StudyPlan plan = PlanOf(space, kScore, history);
+    const StudyPlan plan = PlanOf(space, kNumber, history);
     const Observation& best = *history.Find(plan.best_seen_trial);
-    excess += (best.values[0] - best.point[0]) / 40.0;
-    shrunken += (plan.best_seen_score.value - best.point[0]) / 40.0;
-    held += plan.best_seen_score.lo95 <= best.point[0] &&
-                    best.point[0] <= plan.best_seen_score.hi95
-                ? 1.0 / 40.0
-                : 0.0;
+    EXPECT_EQ(plan.best_seen_value, best.values[0]);
+    excess += (best.values[0] - best.point[0]) / kRuns;
+    shrunken += (plan.best_seen_score.value - best.point[0]) / kRuns;
+    held += Holds80(plan.best_seen_score, best.point[0]) ? 1.0 / kRuns : 0.0;
   }
   EXPECT_GT(excess, 2.0);
-  EXPECT_LT(std::abs(shrunken), excess / 4.0);
-  EXPECT_GE(held, 0.85);
-}
-
-TEST(StudyPlan, PredictionsHoldTheTrueScoreAsOftenAsTheySay) {
-  if (kWatched) GTEST_SKIP() << kMeasuresOnly;
-  const Space space = Modules(5, 6);
-  double held = 0.0;
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    const StudyPlan plan = PlanOf(
-        space, kScore, UniformTrials(space, 120, TwoMatterNoisily, seed));
-    const double truth = TwoMatter(plan.point);
-    held +=
-        plan.predicted_score.lo95 <= truth && truth <= plan.predicted_score.hi95
-            ? 1.0 / 60.0
-            : 0.0;
-  }
-  EXPECT_GE(held, 0.88);
-}
-
-// Every layer matters by itself, best at its last level but one.
-double AllMatter(const Point& p) {
-  double score = 0.9;
-  for (std::size_t m = 0; m < p.size(); ++m) {
-    score -= 0.01 * static_cast<double>(m + 1) * std::abs(p[m] - 4.0);
-  }
-  return score;
+  EXPECT_LT(std::abs(shrunken), excess / 3.0);
+  EXPECT_GE(held, 0.6);
 }
 
 // Trials of a sampler that seeks the best, as studies have them.
-History TpeTrials(const Space& space, double noise, std::uint64_t seed) {
+History TpeTrials(const Space& space, int trials, std::uint64_t seed) {
   SamplerSpec spec;
   spec.name = "tpe";
   spec.seed = seed;
   const auto sampler = MakeSampler(spec, space, kScore);
   History history;
-  for (int number = 0; number < 150; ++number) {
+  for (int number = 0; number < trials; ++number) {
     Rng rng(seed, static_cast<std::uint64_t>(number));
     const Point point = *(*sampler)->Propose(history, number, rng);
-    const double score = AllMatter(point) + noise * rng.Normal();
-    history.Put(Succeeded(number, point, score));
+    const double score = Substitutes(point) + 0.01 * rng.Normal();
+    history.Put(Succeeded(number, point, std::min(score, 1.0)));
   }
   return history;
 }
 
-TEST(StudyPlan, OnTrialsOfASamplerPredictionsHoldAsOftenAsTheySay) {
+TEST(StudyPlan, WhoFollowsItIsNoWorseOffAndSeesWhatItPromised) {
   if (kWatched) GTEST_SKIP() << kMeasuresOnly;
-  const Space space = Modules(5, 6);
-  double held = 0.0;
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    const StudyPlan plan = PlanOf(space, kScore, TpeTrials(space, 0.05, seed));
-    const double truth = AllMatter(plan.point);
-    held +=
-        plan.predicted_score.lo95 <= truth && truth <= plan.predicted_score.hi95
-            ? 1.0 / 40.0
-            : 0.0;
+  const Space space = Modules(4, 4);
+  constexpr int kRuns = 24;
+  double held = 0.0, no_worse = 0.0;
+  for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+    const History history = TpeTrials(space, 40, seed);
+    const StudyPlan plan = PlanOf(space, kScore, history);
+    const double truth = Substitutes(plan.point);
+    const double best = Substitutes(history.Find(plan.best_seen_trial)->point);
+    held += Holds80(plan.predicted_score, truth) ? 1.0 / kRuns : 0.0;
+    no_worse += truth >= best - 1e-12 ? 1.0 / kRuns : 0.0;
+    EXPECT_GE(plan.at_least_best_probability, 0.75);
+    EXPECT_LE(plan.one_run.hi95, 1.0);
   }
-  EXPECT_GE(held, 0.9);
+  EXPECT_GE(held, 0.65);
+  EXPECT_GE(no_worse, 0.75);
 }
 
-// There is nothing to freeze and no interaction but by chance.
-TEST(StudyPlan, InteractionsByChanceHardlyChangeThePlan) {
-  if (kWatched) GTEST_SKIP() << kMeasuresOnly;
-  const Levels levels{{1e-6, 2e-6, 4e-6, 8e-6, 1.6e-5, 3.2e-5}};
-  std::vector<Parameter> parameters;
-  std::vector<ModuleBinding> modules;
-  for (int m = 0; m < 5; ++m) {
-    parameters.push_back({"p" + std::to_string(m), levels, {}});
-    modules.push_back({"layer." + std::to_string(m), m, 0.0, {}});
+TEST(StudyPlan, OfTheDemoPromisesNothingImpossible) {
+  const StudyPlan plan = PlanOf(DemoSpace(), kScore, DemoHistory());
+  EXPECT_LE(plan.predicted_score.hi95, 1.0);
+  EXPECT_LT(plan.predicted_score.value, 0.94);
+  EXPECT_EQ(plan.best_seen_value, 0.93);
+  EXPECT_EQ(plan.best_seen_trial, 4);
+  EXPECT_LE(plan.differs_in, 2);
+  for (const PlannedModule& module : plan.modules) {
+    const bool is_head = module.module == "head";
+    EXPECT_EQ(module.advice == Advice::kFixed, is_head) << module.module;
   }
-  const Space space(parameters, modules, std::nullopt);
-  int changed = 0;
-  for (std::uint64_t seed = 0; seed < 80; ++seed) {
-    const History history = TpeTrials(space, 0.05, seed);
-    const auto curves = MarginalCurves(space, kScore, history, {});
-    ASSERT_OK(curves);
-    Point apart;
-    for (const MarginalCurve& curve : *curves) apart.push_back(curve.best);
-    const StudyPlan plan = PlanOf(space, kScore, history);
-    changed += SamePoint(plan.point, apart) ? 0 : 1;
+}
+
+// A plan of old took these for 1.087 (1.044 to 1.130); they were run.
+TEST(StudyPlan, OfTheDemoHoldsWhatWasRun) {
+  const Space space = DemoSpace();
+  const History history = DemoHistory();
+  ASSERT_OK_AND_ASSIGN(const StudyBelief belief,
+                       Believe(space, kScore, history, {}));
+  const std::vector<PlanChoice> ran = {{0, 3, 3, 0, 3, 0, 0},
+                                       {2, 3, 3, 0, 3, 0, 0},
+                                       {0, 3, 3, 3, 3, 0, 0},
+                                       {2, 3, 3, 3, 3, 0, 0}};
+  const WorthDraws draws = belief.Draw(ran, 400);
+  const Optimism optimism = FindOptimism(belief);
+  for (std::size_t p = 0; p < ran.size(); ++p) {
+    const Interval run =
+        PredictRun(belief, Sobered(draws, p, optimism), optimism, 200);
+    EXPECT_TRUE(Holds80(run, 0.86)) << run.lo80 << " to " << run.hi80;
   }
-  EXPECT_LE(changed, 2);
+}
+
+TEST(StudyPlan, RowsToEvaluateOnMakeOneRunLessSure) {
+  const Space space = DemoSpace();
+  PlanOptions options;
+  ASSERT_OK_AND_ASSIGN(const StudyPlan without,
+                       MakePlan(space, kScore, DemoHistory(), options));
+  options.evaluation_rows = 50;
+  ASSERT_OK_AND_ASSIGN(const StudyPlan with,
+                       MakePlan(space, kScore, DemoHistory(), options));
+  EXPECT_GT(with.one_run.hi80 - with.one_run.lo80,
+            without.one_run.hi80 - without.one_run.lo80);
+  EXPECT_EQ(with.predicted_score.lo80, without.predicted_score.lo80);
+  options.evaluation_rows = -1;
+  const auto refused = MakePlan(space, kScore, DemoHistory(), options);
+  ASSERT_TRUE(HasErrorId(refused.status(), ErrorId::kRequestInvalid));
+  EXPECT_EQ(DetailOf(refused.status())->field, "options.evaluation_rows");
+}
+
+TEST(StudyPlan, AMetricThatLeavesItsRangeIsSaidAndBoundToNone) {
+  const Space space = Modules(3, 4);
+  const StudyPlan plan = PlanOf(
+      space, kScore, UniformTrials(space, 40, [](const Point& p, Rng& rng) {
+        return 80.0 + 5.0 * p[0] + rng.Normal();  // in per cent
+      }));
+  EXPECT_THAT(CodesOf(plan), testing::Contains("METRIC_OUT_OF_RANGE"));
+  EXPECT_NEAR(plan.predicted_score.value, 95.0, 1.5);
+}
+
+TEST(StudyPlan, TrialsThatDivergedInformIt) {
+  const Space space = Modules(2, 4);
+  History history = UniformTrials(space, 40, [](const Point& p, Rng& rng) {
+    return 0.5 + 0.1 * std::min(p[0], 2.0) + 0.01 * rng.Normal();
+  });
+  History bare;
+  for (Observation trial : history.trials()) {
+    if (trial.point[1] == 3.0) {
+      trial.state = TrialState::kInfeasible;
+      trial.values.clear();
+      bare.Put(trial);
+      continue;
+    }
+    bare.Put(trial);
+  }
+  ASSERT_OK_AND_ASSIGN(const StudyBelief belief,
+                       Believe(space, kScore, bare, {}));
+  EXPECT_GT(belief.rows().rows.size(), belief.trials());
+  EXPECT_LT(belief.surrogate().At(belief.rows().CellsOf({3, 3})).mean,
+            belief.surrogate().At(belief.rows().CellsOf({3, 2})).mean);
+  EXPECT_LT(PlanOf(space, kScore, bare).point[1], 3.0);
 }
 
 TEST(StudyPlan, WhereNothingIsExplainedItPromisesNothing) {
   const Space space = Modules(4, 5);
   const History history = UniformTrials(
-      space, 100, [](const Point&, Rng& rng) { return rng.Normal(); });
-  const StudyPlan plan = PlanOf(space, kScore, history);
+      space, 60, [](const Point&, Rng& rng) { return rng.Normal(); }, 3);
+  const StudyPlan plan = PlanOf(space, kNumber, history);
   EXPECT_THAT(CodesOf(plan), testing::Contains("NOTHING_EXPLAINED"));
   const Observation& best = *history.Find(plan.best_seen_trial);
-  EXPECT_TRUE(SamePoint(plan.point, best.point));
-  EXPECT_GT(best.values[0], 2.0);
-  EXPECT_LT(plan.predicted_score.value, 0.5);
+  EXPECT_GT(best.values[0], 1.5);
+  EXPECT_LT(plan.predicted_score.value, 1.0);
+  for (const PlannedModule& module : plan.modules) {
+    EXPECT_EQ(module.advice, Advice::kNotKnown);
+  }
 }
 
-TEST(StudyPlan, TooFewTrialsToKnowFreezeHardlyAnything) {
+TEST(StudyPlan, TooFewTrialsGiveNoAdviceToFreeze) {
   const Space space = Modules(5, 6);
-  int frozen = 0;
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  int wrong = 0;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
     const StudyPlan plan = PlanOf(
-        space, kScore,
+        space, kNumber,
         UniformTrials(
             space, 16,
             [](const Point& p, Rng& rng) { return p[1] + p[3] + rng.Normal(); },
             seed));
     EXPECT_THAT(CodesOf(plan), testing::Contains("FEW_TRIALS"));
-    frozen += ModuleOf(plan, "layer.1").freeze ? 1 : 0;
-    frozen += ModuleOf(plan, "layer.3").freeze ? 1 : 0;
+    for (const char* const name : {"layer.1", "layer.3"}) {
+      wrong += ModuleOf(plan, name).advice == Advice::kFreeze ? 1 : 0;
+    }
   }
-  EXPECT_LE(frozen, 8);  // of 40; each is worth half of the range
+  EXPECT_LE(wrong, 1);  // of 20; each is worth half of the range
 }
 
-TEST(StudyPlan, ASmallLossThatIsCertainIsNotForFree) {
+TEST(StudyPlan, OnePointOverAndOverIsThePlanAndTeachesNothingElse) {
   const Space space = Modules(3, 4);
-  const StudyPlan plan = PlanOf(
-      space, kScore, UniformTrials(space, 200, [](const Point& p, Rng& rng) {
-        return p[0] + (p[1] > 0.0 ? 0.015 : 0.0) + 0.001 * rng.Normal();
-      }));
-  EXPECT_FALSE(ModuleOf(plan, "layer.1").freeze);  // 0.5 % of the range
-  EXPECT_TRUE(ModuleOf(plan, "layer.2").freeze);
+  History history;
+  Rng rng(1);
+  for (int number = 0; number < 500; ++number) {
+    history.Put(Succeeded(number, {1, 2, 3}, 0.8 + 0.01 * rng.Normal()));
+  }
+  const StudyPlan plan = PlanOf(space, kScore, history);
+  EXPECT_TRUE(SamePoint(plan.point, {1, 2, 3}));
+  EXPECT_NEAR(plan.predicted_score.value, 0.8, 0.01);
+  for (const PlannedModule& module : plan.modules) {
+    EXPECT_EQ(module.advice, Advice::kNotKnown);
+  }
+}
+
+TEST(StudyPlan, TooLittleToPlanWithIsRefused) {
+  const Space wide = Modules(26, 4);
+  const auto three =
+      UniformTrials(wide, 3, [](const Point& p, Rng&) { return p[0]; });
+  EXPECT_TRUE(HasErrorId(MakePlan(wide, kScore, three, {}).status(),
+                         ErrorId::kTrialsTooFew));
+  const auto constant =
+      UniformTrials(wide, 30, [](const Point&, Rng&) { return 0.9; });
+  EXPECT_TRUE(HasErrorId(MakePlan(wide, kScore, constant, {}).status(),
+                         ErrorId::kTargetConstant));
 }
 
 TEST(StudyPlan, AModuleWhoseRateIsAbsentIsFrozen) {
@@ -272,14 +332,14 @@ TEST(StudyPlan, AModuleWhoseRateIsAbsentIsFrozen) {
                      {"rate", Levels{{1e-6, 1e-5}}, when}},
                     {{"layer.0", 1, 0.0, {}}}, std::nullopt);
   const auto plan_if = [&space](double worth) {
-    return PlanOf(space, kScore,
-                  UniformTrials(space, 80, [worth](const Point& p, Rng& rng) {
+    return PlanOf(space, kNumber,
+                  UniformTrials(space, 60, [worth](const Point& p, Rng& rng) {
                     return worth * p[0] + 0.1 * rng.Normal();
                   }));
   };
-  EXPECT_TRUE(ModuleOf(plan_if(-1.0), "layer.0").freeze);
+  EXPECT_EQ(ModuleOf(plan_if(-1.0), "layer.0").advice, Advice::kFreeze);
   const StudyPlan trained = plan_if(1.0);
-  EXPECT_FALSE(ModuleOf(trained, "layer.0").freeze);
+  EXPECT_EQ(ModuleOf(trained, "layer.0").advice, Advice::kTrain);
   EXPECT_NEAR(ModuleOf(trained, "layer.0").cost_of_freezing.value, 1.0, 0.1);
 }
 
@@ -301,7 +361,7 @@ TEST(StudyPlan, APrefixDepthFreezesWhatLiesBelowIt) {
     return sum + 0.3 * rng.Normal();
   };
   const StudyPlan plan =
-      PlanOf(space, kScore, UniformTrials(space, 400, score, 2));
+      PlanOf(space, kNumber, UniformTrials(space, 200, score, 2), 0.5);
   EXPECT_OK(space.Check(plan.point));
   EXPECT_TRUE(ModuleOf(plan, "embeddings").freeze);
   EXPECT_TRUE(ModuleOf(plan, "layer.0").freeze);
@@ -324,7 +384,7 @@ TEST(StudyPlan, WithoutALevelThatFreezesAModuleIsTrained) {
                      {"pooler", std::nullopt, 0.0, {}}},
                     std::nullopt);
   const StudyPlan plan = PlanOf(
-      space, kScore, UniformTrials(space, 200, [](const Point& p, Rng& rng) {
+      space, kNumber, UniformTrials(space, 150, [](const Point& p, Rng& rng) {
         const double rate = p[1] == 0.0 ? -7.0 : std::log10(p[1]);
         return 0.2 * p[0] + p[2] - std::abs(rate + 4.0) + 0.1 * rng.Normal();
       }));
@@ -342,7 +402,7 @@ TEST(StudyPlan, WithoutALevelThatFreezesAModuleIsTrained) {
 
 TEST(StudyPlan, SaysWhichTrialsSupportItAndWhatItSaves) {
   const Space space = Modules(5, 6);
-  const History free = UniformTrials(space, 300, TwoMatterNoisily);
+  const History free = UniformTrials(space, 150, TwoMatterNoisily);
   History history;
   for (Observation trial : free.trials()) {
     for (const double level : trial.point) {
@@ -351,14 +411,19 @@ TEST(StudyPlan, SaysWhichTrialsSupportItAndWhatItSaves) {
     trial.cost_s = 5.0 + trial.trained_parameters / 1000.0;
     history.Put(trial);
   }
-  const StudyPlan plan = PlanOf(space, kScore, history);
+  const StudyPlan plan = PlanOf(space, kScore, history, 0.02);
   EXPECT_NEAR(plan.trained_parameters_saved, 3000.0, 1e-6);
   EXPECT_NEAR(plan.seconds_saved_share, 0.3, 1e-6);
   ASSERT_EQ(plan.supporting_trials.size(), 5u);
   for (const std::int64_t number : plan.supporting_trials) {
-    EXPECT_EQ(history.Find(number)->point[1], 4.0);
-    EXPECT_EQ(history.Find(number)->point[3], 4.0);
+    EXPECT_LE(std::abs(history.Find(number)->point[3] - 4.0), 1.0);
   }
+  const Point& nearest = history.Find(plan.nearest_trial)->point;
+  int differs = 0;
+  for (std::size_t i = 0; i < nearest.size(); ++i) {
+    differs += nearest[i] == plan.point[i] ? 0 : 1;
+  }
+  EXPECT_EQ(plan.differs_in, differs);
 }
 
 TEST(StudyPlan, BadRequestsAreRefusedByName) {

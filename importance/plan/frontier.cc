@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importance/plan/frontier.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/status_macros.h"
+#include "importance/plan/chosen_point.h"
+#include "importance/plan/frontier_sets.h"
+#include "importance/plan/plan_request.h"
+#include "importance/plan/plan_savings.h"
+#include "importance/plan/plan_sentences.h"
+#include "importance/plan/prediction.h"
+#include "importance/plan/worth_draws.h"
+
+namespace frostline {
+namespace {
+
+constexpr int kDraws = 600;
+
+// All points that may be the best there is, and draws at them.
+struct Contest {
+  const StudyBelief& belief;
+  const PlanSearch& search;
+  const FrontierSets& sets;
+  std::vector<PlanChoice> points;  // of sets(), then prefixes, then others
+  WorthDraws draws;                // sobered
+  Optimism optimism;
+  std::vector<double> best_scores;  // of the best point, by draw
+};
+
+double NoiseOfOneRun(const StudyBelief& belief, double worth) {
+  const double deviation = std::sqrt(belief.surrogate().noise_variance());
+  return std::abs(belief.ScoreOf(worth) - belief.ScoreOf(worth - deviation));
+}
+
+void HoldContest(Contest& contest) {
+  const StudyBelief& belief = contest.belief;
+  contest.draws = belief.Draw(contest.points, kDraws);
+  contest.optimism = FindOptimism(belief);
+  for (std::size_t p = 0; p < contest.points.size(); ++p) {
+    const std::vector<double> worths =
+        Sobered(contest.draws, p, contest.optimism);
+    for (std::size_t k = 0; k < worths.size(); ++k) {
+      contest.draws[k][p] = worths[k];
+    }
+  }
+  for (const std::vector<double>& draw : contest.draws) {
+    const double most = *std::max_element(draw.begin(), draw.end());
+    contest.best_scores.push_back(belief.ScoreOf(most));
+  }
+}
+
+double ChanceWithin(const Contest& contest, std::size_t point,
+                    double tolerance) {
+  const Objective& objective = contest.belief.objective();
+  std::size_t within = 0;
+  for (std::size_t k = 0; k < contest.draws.size(); ++k) {
+    const double score = contest.belief.ScoreOf(contest.draws[k][point]);
+    const double lost =
+        AsLoss(objective, score) - AsLoss(objective, contest.best_scores[k]);
+    within += lost <= tolerance ? 1 : 0;
+  }
+  return static_cast<double>(within) /
+         static_cast<double>(contest.draws.size());
+}
+
+std::int64_t TrialsOf(const Contest& contest, const ModuleSet& set) {
+  const Selection& selection = contest.belief.selection();
+  std::int64_t count = 0;
+  for (std::size_t row = 0; row < contest.belief.trials(); ++row) {
+    const std::vector<ModuleRate> rates =
+        contest.belief.space().Rates(*selection.points[row]);
+    bool is_same = true;
+    for (std::size_t m = 0; m < rates.size(); ++m) {
+      is_same = is_same && (rates[m].rate == 0.0) == set.frozen[m];
+    }
+    count += is_same ? 1 : 0;
+  }
+  return count;
+}
+
+FrontierSet Describe(const Contest& contest, const ModuleSet& set,
+                     std::size_t point, double tolerance) {
+  const StudyBelief& belief = contest.belief;
+  FrontierSet one;
+  for (const std::size_t m : ModulesInDepthOrder(belief.space())) {
+    if (!contest.sets.can_switch()[m] || set.frozen[m]) continue;
+    one.trained.push_back(belief.space().modules()[m].module);
+  }
+  one.point = contest.search.choices().PointOf(set.choice);
+  const PlanCosts costs =
+      EstimateCosts(belief.space(), belief.selection().trials, one.point);
+  one.trained_parameters = costs.trained_parameters;
+  one.seconds = costs.seconds;
+  std::vector<double> worths;
+  for (const std::vector<double>& draw : contest.draws) {
+    worths.push_back(draw[point]);
+  }
+  one.predicted = PredictMean(belief, worths, contest.optimism);
+  one.within_tolerance_probability = ChanceWithin(contest, point, tolerance);
+  one.trials = TrialsOf(contest, set);
+  return one;
+}
+
+std::string VerdictOf(const Contest& contest, const Frontier& frontier) {
+  const std::string& metric = contest.belief.objective().metric;
+  const std::size_t all = static_cast<std::size_t>(
+      std::count(contest.sets.can_switch().begin(),
+                 contest.sets.can_switch().end(), true));
+  const bool is_chosen = frontier.chosen >= 0;
+  const auto likeliest = std::max_element(
+      frontier.by_modules.begin(), frontier.by_modules.end(),
+      [](const FrontierSet& a, const FrontierSet& b) {
+        return a.within_tolerance_probability < b.within_tolerance_probability;
+      });
+  const FrontierSet& set =
+      is_chosen ? frontier.by_modules[static_cast<std::size_t>(frontier.chosen)]
+                : *likeliest;
+  const std::string what =
+      set.trained.empty()
+          ? absl::StrCat("none of the ", all, " modules")
+          : absl::StrCat(set.trained.size(), " of ", all, " modules (",
+                         SayModules(set.trained), ")");
+  const std::string chance =
+      absl::StrFormat("%.2f", std::min(set.within_tolerance_probability, 0.99));
+  const std::string within = absl::StrFormat(
+      "within %.2g of the best with probability ", frontier.tolerance);
+  if (is_chosen) {
+    return absl::StrCat("training ", what, " is enough: ", metric, " ",
+                        SayInterval(set.predicted), ", ", within, chance);
+  }
+  return absl::StrCat("what is enough to train is not known: the likeliest, ",
+                      what, ", is ", within, "only ", chance);
+}
+
+}  // namespace
+
+absl::StatusOr<Frontier> MakeFrontier(const Space& space,
+                                      const std::vector<Objective>& objectives,
+                                      const History& history,
+                                      const PlanOptions& options) {
+  RETURN_IF_ERROR(CheckPlanRequest(space, options));
+  ASSIGN_OR_RETURN(const StudyBelief belief,
+                   Believe(space, objectives, history, options.evaluate));
+  const PlanSearch search(belief);
+  const std::vector<PlanChoice> ends = search.Best();
+  const FrontierSets sets(search, ends[0]);
+  const std::vector<FrontierSets::Prefix> prefixes = sets.Prefixes();
+  Contest contest{belief, search, sets, {}, {}, {}, {}};
+  for (const ModuleSet& set : sets.sets()) contest.points.push_back(set.choice);
+  for (const auto& one : prefixes) contest.points.push_back(one.set.choice);
+  contest.points.insert(contest.points.end(), ends.begin(), ends.end());
+  contest.points.push_back(search.choices().best_tried());
+  contest.points.push_back(belief.ChoiceOf(belief.BestTrial()));
+  HoldContest(contest);
+  Frontier frontier;
+  frontier.best = QuantilesOf(contest.best_scores);
+  frontier.tolerance =
+      options.tolerance > 0.0
+          ? options.tolerance
+          : NoiseOfOneRun(belief, belief.WorthOf(frontier.best.value));
+  std::map<std::size_t, std::size_t> best_of_count;  // place among sets()
+  for (std::size_t s = 0; s < sets.sets().size(); ++s) {
+    const auto [at, is_new] = best_of_count.emplace(sets.sets()[s].trained, s);
+    if (!is_new &&
+        MeanOf(contest.draws, s) > MeanOf(contest.draws, at->second)) {
+      at->second = s;
+    }
+  }
+  for (const auto& [count, s] : best_of_count) {
+    frontier.by_modules.push_back(
+        Describe(contest, sets.sets()[s], s, frontier.tolerance));
+    if (frontier.chosen < 0 &&
+        frontier.by_modules.back().within_tolerance_probability >=
+            kSureEnough) {
+      frontier.chosen = static_cast<int>(frontier.by_modules.size()) - 1;
+    }
+  }
+  for (std::size_t k = 0; k < prefixes.size(); ++k) {
+    frontier.by_prefix.push_back(Describe(
+        contest, prefixes[k].set, sets.sets().size() + k, frontier.tolerance));
+    frontier.by_prefix.back().prefix_frozen = prefixes[k].level;
+  }
+  frontier.verdict = VerdictOf(contest, frontier);
+  frontier.warnings = belief.warnings();
+  return frontier;
+}
+
+}  // namespace frostline

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: frontier_sets.h
+//
+// Sets of modules to train, each at the rates of which most is expected: all
+// sets where few modules can be switched, else those that a greedy search up
+// from none and down from all comes by.
+#ifndef FROSTLINE_IMPORTANCE_PLAN_FRONTIER_SETS_H_
+#define FROSTLINE_IMPORTANCE_PLAN_FRONTIER_SETS_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "importance/plan/plan_search.h"
+
+namespace frostline {
+
+struct ModuleSet {
+  std::vector<bool> frozen;  // by Space::modules()
+  std::size_t trained = 0;   // how many of those that can be switched
+  PlanChoice choice;
+  double worth = 0.0;  // as PlanChoices::Worth
+};
+
+class FrontierSets {
+ public:
+  // Keeps a reference. `start` lies in the space.
+  FrontierSets(const PlanSearch& search, const PlanChoice& start);
+
+  // Modules that the space can freeze and train; by Space::modules().
+  const std::vector<bool>& can_switch() const { return can_switch_; }
+  // The best first; at most a few of each number of modules trained.
+  const std::vector<ModuleSet>& sets() const { return sets_; }
+  // Embeddings and layers below a level frozen (0: none, 1: embeddings, 2:
+  // layer.0 too), the next one trained, by falling level; what the space does
+  // not allow is left out.
+  struct Prefix {
+    int level = 0;
+    ModuleSet set;
+  };
+  std::vector<Prefix> Prefixes() const;
+
+ private:
+  ModuleSet SetOf(PlanChoice choice) const;
+  void FindUnits();
+  Demands DemandsOf(const std::vector<bool>& trained_units) const;
+  void LookAtAll();
+  void LookGreedily(bool up);
+  void KeepBest();
+
+  const PlanSearch& search_;
+  PlanChoice start_;
+  std::vector<bool> can_switch_;
+  // Modules that one parameter switches together.
+  std::vector<std::vector<std::size_t>> units_;
+  std::vector<ModuleSet> sets_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_PLAN_FRONTIER_SETS_H_

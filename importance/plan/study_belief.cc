@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importance/plan/study_belief.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "importance/dataset.h"
+#include "importance/warnings.h"
+
+namespace frostline {
+namespace {
+
+// Sets of scales that a search looks through.
+constexpr std::size_t kSearchDraws = 6;
+// Of the values' variance: a trial that could not be trained is as bad as the
+// worst, or better, or worse.
+constexpr double kHopelessDoubt = 0.25;
+constexpr std::uint64_t kDrawSeed = 14;
+
+double VarianceOf(const std::vector<double>& values) {
+  const double n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double sum = 0.0;
+  for (const double value : values) sum += (value - mean) * (value - mean);
+  return sum / n;
+}
+
+std::vector<ReportWarning> WarningsOf(const StudyBelief& belief) {
+  const Selection& selection = belief.selection();
+  std::vector<ReportWarning> warnings = FindWarnings(
+      belief.space(), MakeDataset(MeasureSpace(belief.space()),
+                                  selection.points, selection.losses));
+  warnings.insert(warnings.end(), belief.warnings().begin(),
+                  belief.warnings().end());
+  const std::size_t left_out = belief.rows().left_out.size();
+  if (left_out > 0) {
+    warnings.push_back(
+        {"PARAMETERS_LEFT_OUT",
+         absl::StrCat(left_out, " of ", belief.space().size(),
+                      " parameters are left out: the trials' values differ "
+                      "least along them"),
+         {}});
+  }
+  return warnings;
+}
+
+}  // namespace
+
+double StudyBelief::WorthOf(double score) const {
+  const double number = link_.Forward(score);
+  return objective_.direction == Direction::kMaximize ? number : -number;
+}
+
+double StudyBelief::ScoreOf(double worth) const {
+  return link_.Back(objective_.direction == Direction::kMaximize ? worth
+                                                                 : -worth);
+}
+
+double StudyBelief::SeenScore(std::size_t trial) const {
+  // AsLoss is its own inverse.
+  return AsLoss(objective_, selection_.losses[trial]);
+}
+
+bool StudyBelief::IsShare() const {
+  return range_.lo == 0.0 && range_.hi == 1.0;
+}
+
+std::size_t StudyBelief::BestTrial() const {
+  const std::vector<double>& losses = selection_.losses;
+  return static_cast<std::size_t>(
+      std::min_element(losses.begin(), losses.end()) - losses.begin());
+}
+
+PlanChoice StudyBelief::ChoiceOf(std::size_t trial) const {
+  PlanChoice choice;
+  choice.reserve(rows_.choices.size());
+  for (const ParameterValues& parameter : rows_.choices) {
+    choice.push_back(parameter.value_of_row[trial]);
+  }
+  return choice;
+}
+
+WorthDraws StudyBelief::Draw(const std::vector<PlanChoice>& points,
+                             int draws) const {
+  std::vector<surrogate::Cells> cells;
+  cells.reserve(points.size());
+  for (const PlanChoice& point : points) cells.push_back(rows_.CellsOf(point));
+  return surrogate_->Draw(cells, draws, kDrawSeed);
+}
+
+void StudyBelief::FindRange() {
+  std::vector<double> scores;
+  scores.reserve(trials());
+  for (std::size_t row = 0; row < trials(); ++row) {
+    scores.push_back(SeenScore(row));
+  }
+  const RangeInForce in_force = EffectiveRange(objective_, scores);
+  range_ = in_force.range;
+  if (in_force.broken_by.has_value()) {
+    const std::int64_t number = selection_.trials[*in_force.broken_by]->number;
+    warnings_.push_back({"METRIC_OUT_OF_RANGE",
+                         OutOfRangeSentence(objective_, in_force, number),
+                         {}});
+  }
+  link_ = surrogate::Link(range_.lo, range_.hi, scores);
+}
+
+void StudyBelief::AddHopeless(const History& history,
+                              std::vector<const Point*>& points,
+                              std::vector<double>& worths,
+                              std::vector<double>& doubt) const {
+  const double worst = *std::min_element(worths.begin(), worths.end());
+  const double variance = VarianceOf(worths);
+  for (const Observation& trial : history.trials()) {
+    if (trial.state != TrialState::kInfeasible ||
+        !space_->Check(trial.point).ok()) {
+      continue;
+    }
+    doubt.resize(points.size(), 0.0);
+    points.push_back(&trial.point);
+    worths.push_back(worst);
+    doubt.push_back(kHopelessDoubt * variance);
+  }
+}
+
+absl::StatusOr<StudyBelief> Believe(const Space& space,
+                                    const std::vector<Objective>& objectives,
+                                    const History& history,
+                                    const EvaluateOptions& options) {
+  RETURN_IF_ERROR(CheckTopQuantile(options.top_quantile));
+  StudyBelief belief;
+  belief.space_ = &space;
+  ASSIGN_OR_RETURN(belief.selection_,
+                   SelectTrials(space, objectives, history, options));
+  belief.objective_ = *belief.selection_.target;
+  belief.FindRange();
+  std::vector<double> worths;
+  for (std::size_t row = 0; row < belief.trials(); ++row) {
+    worths.push_back(belief.WorthOf(belief.SeenScore(row)));
+  }
+  std::vector<const Point*> points = belief.selection_.points;
+  std::vector<double> doubt;
+  if (options.top_quantile >= 1.0) {
+    belief.AddHopeless(history, points, worths, doubt);
+  }
+  belief.rows_ =
+      MakeStudyRows(space, points, std::move(worths), std::move(doubt));
+  belief.surrogate_ = std::make_unique<surrogate::Surrogate>(
+      belief.rows_.rows, surrogate::SurrogateOptions{.seed = options.seed});
+  belief.walk_ =
+      std::make_unique<surrogate::AxisWalk>(*belief.surrogate_, kSearchDraws);
+  belief.warnings_ = WarningsOf(belief);
+  return belief;
+}
+
+}  // namespace frostline

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: study_belief.h
+//
+// What is believed of a study's target: its trials as rows of a surrogate, seen
+// through the link of the metric's range. Beliefs are worths: higher is better,
+// whatever the objective's direction, in the link's unit. The link rises, so
+// medians and quantiles of scores are those of worths.
+#ifndef FROSTLINE_IMPORTANCE_PLAN_STUDY_BELIEF_H_
+#define FROSTLINE_IMPORTANCE_PLAN_STUDY_BELIEF_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "importance/evaluator.h"
+#include "importance/selection.h"
+#include "importance/surrogate_rows.h"
+#include "surrogate/axis_walk.h"
+#include "surrogate/link.h"
+#include "surrogate/surrogate.h"
+
+namespace frostline {
+
+// For every parameter an index into its values (StudyRows::choices).
+using PlanChoice = std::vector<std::size_t>;
+// Joint draws of worths: draws x points.
+using WorthDraws = std::vector<std::vector<double>>;
+
+// Points into the history it was made from, and keeps a reference to the space.
+class StudyBelief {
+ public:
+  const Space& space() const { return *space_; }
+  const Objective& objective() const { return objective_; }
+  // Trials with a value, by number; rows of the same places are theirs. Trials
+  // that could not be trained are the rows after them, as bad as the worst.
+  const Selection& selection() const { return selection_; }
+  std::size_t trials() const { return selection_.trials.size(); }
+  const StudyRows& rows() const { return rows_; }
+  const surrogate::Surrogate& surrogate() const { return *surrogate_; }
+  const surrogate::AxisWalk& walk() const { return *walk_; }
+  const std::vector<ReportWarning>& warnings() const { return warnings_; }
+
+  double WorthOf(double score) const;
+  double ScoreOf(double worth) const;
+  double SeenScore(std::size_t trial) const;
+  // Whether the score is a share, 0 … 1, like an accuracy.
+  bool IsShare() const;
+  // The trial of the best value; of equal ones the first.
+  std::size_t BestTrial() const;
+  PlanChoice ChoiceOf(std::size_t trial) const;
+
+  // A pure function of the points.
+  WorthDraws Draw(const std::vector<PlanChoice>& points, int draws) const;
+
+ private:
+  friend absl::StatusOr<StudyBelief> Believe(
+      const Space& space, const std::vector<Objective>& objectives,
+      const History& history, const EvaluateOptions& options);
+
+  void FindRange();
+  void AddHopeless(const History& history, std::vector<const Point*>& points,
+                   std::vector<double>& worths,
+                   std::vector<double>& doubt) const;
+
+  const Space* space_ = nullptr;
+  Objective objective_;
+  Selection selection_;
+  MetricRange range_;
+  StudyRows rows_;
+  surrogate::Link link_;
+  std::unique_ptr<surrogate::Surrogate> surrogate_;
+  std::unique_ptr<surrogate::AxisWalk> walk_;
+  std::vector<ReportWarning> warnings_;
+};
+
+// Errors as Evaluate's.
+absl::StatusOr<StudyBelief> Believe(const Space& space,
+                                    const std::vector<Objective>& objectives,
+                                    const History& history,
+                                    const EvaluateOptions& options);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_PLAN_STUDY_BELIEF_H_
