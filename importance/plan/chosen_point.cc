@@ -14,6 +14,8 @@ namespace {
 constexpr int kDraws = 400;
 constexpr std::size_t kMostEnds = 3;
 constexpr std::size_t kMostTried = 8;
+constexpr int kFewSweeps = 2;
+constexpr std::size_t kMostPoints = 120;
 
 void AddNew(std::vector<PlanChoice>& points, PlanChoice one) {
   if (std::find(points.begin(), points.end(), one) == points.end()) {
@@ -37,25 +39,9 @@ void AddWay(const PlanChoices& choices, PlanChoice from, const PlanChoice& to,
       best = std::move(next);
       most = worth;
     }
-    if (!best.has_value() || points.size() > 200) return;
+    if (!best.has_value() || points.size() > kMostPoints) return;
     from = *std::move(best);
     if (choices.IsInSpace(from)) AddNew(points, from);
-  }
-}
-
-// The trials' points of which most is expected.
-void AddTried(const PlanChoices& choices, std::vector<PlanChoice>& points) {
-  const StudyBelief& belief = choices.belief();
-  std::vector<std::pair<double, std::size_t>> order;
-  for (std::size_t row = 0; row < belief.trials(); ++row) {
-    order.emplace_back(-choices.Worth(belief.ChoiceOf(row)), row);
-  }
-  const std::size_t count = std::min(kMostTried, order.size());
-  std::partial_sort(order.begin(),
-                    order.begin() + static_cast<std::ptrdiff_t>(count),
-                    order.end());
-  for (std::size_t k = 0; k < count; ++k) {
-    AddNew(points, belief.ChoiceOf(order[k].second));
   }
 }
 
@@ -65,12 +51,15 @@ PlanChoice ChoosePoint(const PlanSearch& search) {
   const PlanChoices& choices = search.choices();
   const StudyBelief& belief = choices.belief();
   std::vector<PlanChoice> points = {belief.ChoiceOf(belief.BestTrial())};
-  AddTried(choices, points);
+  for (const PlanChoice& one : choices.tried()) {
+    if (points.size() > kMostTried) break;
+    AddNew(points, one);
+  }
   std::vector<PlanChoice> ends = search.Best();
   if (ends.size() > kMostEnds) ends.resize(kMostEnds);
   for (const PlanChoice& end : ends) {
     AddWay(choices, points[0], end, points);
-    AddWay(choices, choices.best_tried(), end, points);
+    AddWay(choices, choices.tried()[0], end, points);
   }
   const WorthDraws draws = belief.Draw(points, kDraws);
   std::size_t best = 0;
@@ -83,41 +72,68 @@ PlanChoice ChoosePoint(const PlanSearch& search) {
   return points[best];
 }
 
-PlanChoice FreezeMore(const PlanSearch& search, const PlanChoice& choice,
-                      double tolerance) {
+namespace {
+
+// Of the modules that are left the one that costs least to freeze, the others
+// as they are.
+std::optional<PlanChoice> FreezeOne(const PlanSearch& search,
+                                    const PlanChoice& choice,
+                                    const Demands& demands) {
   const PlanChoices& choices = search.choices();
-  const StudyBelief& belief = choices.belief();
-  std::vector<PlanChoice> points = {choice};
+  std::optional<PlanChoice> best;
+  double most = 0.0;
+  for (std::size_t m = 0; m < demands.size(); ++m) {
+    if (demands[m] == Demand::kFrozen || !choices.IsKnown(m)) continue;
+    Demands more = demands;
+    more[m] = Demand::kFrozen;
+    auto frozen = search.BestFrom(choice, more, 0);
+    if (!frozen.has_value()) continue;
+    const double worth = choices.Worth(*frozen);
+    if (best.has_value() && worth <= most) continue;
+    best = std::move(frozen);
+    most = worth;
+  }
+  return best;
+}
+
+Demands KeepFrozen(const PlanChoices& choices, const PlanChoice& choice) {
   Demands demands;
   for (const bool frozen : choices.FrozenOf(choice)) {
     demands.push_back(frozen ? Demand::kFrozen : Demand::kAny);
   }
+  return demands;
+}
+
+}  // namespace
+
+PlanChoice FreezeMore(const PlanSearch& search, const PlanChoice& choice,
+                      double tolerance) {
+  // Whatever is surely better frozen is frozen in the choice.
+  if (tolerance == 0.0) return choice;
+  const StudyBelief& belief = search.choices().belief();
+  std::vector<PlanChoice> points = {choice};
+  std::vector<PlanChoice> anew;  // with the others' rates chosen again
+  PlanChoice at = choice;
   while (true) {
-    std::optional<PlanChoice> best;
-    double most = 0.0;
-    for (std::size_t m = 0; m < demands.size(); ++m) {
-      if (demands[m] == Demand::kFrozen) continue;
-      Demands more = demands;
-      more[m] = Demand::kFrozen;
-      auto frozen = search.BestFrom(points.back(), more, 1);
-      if (!frozen.has_value()) continue;
-      const double worth = choices.Worth(*frozen);
-      if (best.has_value() && worth <= most) continue;
-      best = std::move(frozen);
-      most = worth;
-    }
-    if (!best.has_value()) break;
-    const std::vector<bool> frozen = choices.FrozenOf(*best);
-    for (std::size_t m = 0; m < demands.size(); ++m) {
-      if (frozen[m]) demands[m] = Demand::kFrozen;
-    }
-    points.push_back(*search.BestFrom(*best, demands));
+    const Demands demands = KeepFrozen(search.choices(), at);
+    auto next = FreezeOne(search, at, demands);
+    if (!next.has_value()) break;
+    at = *std::move(next);
+    points.push_back(at);
+    const auto best =
+        search.BestFrom(at, KeepFrozen(search.choices(), at), kFewSweeps);
+    if (best.has_value()) anew.push_back(*best);
   }
+  const std::size_t steps = points.size();
+  points.insert(points.end(), anew.begin(), anew.end());
   const WorthDraws draws = belief.Draw(points, kDraws);
-  for (std::size_t p = points.size(); p-- > 1;) {
-    if (ChanceOfLoss(belief, draws, 0, p, tolerance) >= kSureEnough) {
-      return points[p];
-    }
+  const auto is_free = [&](std::size_t p) {
+    return ChanceOfLoss(belief, draws, 0, p, tolerance) >= kSureEnough;
+  };
+  for (std::size_t p = steps; p-- > 1;) {
+    const std::size_t other = steps + p - 1;
+    if (other < points.size() && is_free(other)) return points[other];
+    if (is_free(p)) return points[p];
   }
   return choice;
 }

@@ -155,7 +155,7 @@ absl::StatusOr<Frontier> MakeFrontier(const Space& space,
   for (const ModuleSet& set : sets.sets()) contest.points.push_back(set.choice);
   for (const auto& one : prefixes) contest.points.push_back(one.set.choice);
   contest.points.insert(contest.points.end(), ends.begin(), ends.end());
-  contest.points.push_back(search.choices().best_tried());
+  contest.points.push_back(search.choices().tried()[0]);
   contest.points.push_back(belief.ChoiceOf(belief.BestTrial()));
   HoldContest(contest);
   Frontier frontier;

@@ -41,6 +41,10 @@ std::vector<std::optional<TrainedAndFrozen>> CompareFreezing(
     const PlanSearch& search, const PlanChoice& plan) {
   std::vector<std::optional<TrainedAndFrozen>> compared;
   for (std::size_t m = 0; m < search.choices().space().modules().size(); ++m) {
+    if (!search.choices().IsKnown(m)) {
+      compared.emplace_back(std::nullopt);
+      continue;
+    }
     std::optional<PlanChoice> trained = WithModule(search, plan, m, false);
     std::optional<PlanChoice> frozen = WithModule(search, plan, m, true);
     if (!trained.has_value() || !frozen.has_value()) {

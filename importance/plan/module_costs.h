@@ -21,7 +21,8 @@ struct TrainedAndFrozen {
   std::vector<PlanChoice> other_rates;  // trained, too
 };
 
-// For each of Space::modules(); nullopt where the space cannot do both.
+// For each of Space::modules(); nullopt where the space cannot do both, or the
+// surrogate does not know it.
 std::vector<std::optional<TrainedAndFrozen>> CompareFreezing(
     const PlanSearch& search, const PlanChoice& plan);
 

@@ -1,28 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "importance/plan/plan_choices.h"
 
+#include <algorithm>
+#include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "importance/plan/frozen_modules.h"
 
 namespace frostline {
+namespace {
+
+constexpr std::size_t kMostTried = 256;
+
+}  // namespace
 
 PlanChoices::PlanChoices(const StudyBelief& belief)
     : belief_(belief), has_conditions_(belief.space().HasConditions()) {
-  double most = 0.0;
-  for (std::size_t row = 0; row < belief.trials(); ++row) {
-    PlanChoice choice = belief.ChoiceOf(row);
+  FindTried();
+  FindFavourites();
+}
+
+void PlanChoices::FindTried() {
+  const std::vector<double>& losses = belief_.selection().losses;
+  std::vector<std::size_t> order(losses.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&losses](std::size_t a, std::size_t b) {
+                     return losses[a] < losses[b];
+                   });
+  order.resize(std::min(order.size(), kMostTried));
+  std::set<PlanChoice> known;
+  std::vector<std::pair<double, PlanChoice>> worths;
+  for (const std::size_t row : order) {
+    PlanChoice choice = belief_.ChoiceOf(row);
+    if (!known.insert(choice).second) continue;
     const double worth = Worth(choice);
-    if (!best_tried_.empty() && worth <= most) continue;
-    best_tried_ = std::move(choice);
-    most = worth;
+    worths.emplace_back(-worth, std::move(choice));
   }
-  favourites_ = best_tried_;
-  const surrogate::Cells cells = belief.rows().CellsOf(best_tried_);
-  const std::vector<std::size_t>& parameters = belief.rows().parameters;
+  std::sort(worths.begin(), worths.end());
+  for (auto& [worth, choice] : worths) tried_.push_back(std::move(choice));
+}
+
+void PlanChoices::FindFavourites() {
+  favourites_ = tried_[0];
+  const surrogate::Cells cells = belief_.rows().CellsOf(tried_[0]);
+  const std::vector<std::size_t>& parameters = belief_.rows().parameters;
   for (std::size_t axis = 0; axis < parameters.size(); ++axis) {
-    const std::vector<double> worths = belief.walk().Along(axis, cells);
+    const std::vector<double> worths = belief_.walk().Along(axis, cells);
     const std::size_t i = parameters[axis];
     std::optional<std::size_t> best;
     for (std::size_t v = 0; v < values(i).size(); ++v) {
@@ -34,10 +60,22 @@ PlanChoices::PlanChoices(const StudyBelief& belief)
     }
     favourites_[i] = best.value_or(0);
   }
-  for (const std::size_t i : belief.rows().left_out) {
+  for (const std::size_t i : belief_.rows().left_out) {
     if (!IsAbsent(values(i)[favourites_[i]].value)) continue;
     favourites_[i] = values(i).size() - 1;
   }
+}
+
+bool PlanChoices::IsKnown(std::size_t module) const {
+  const ModuleBinding& binding = space().modules()[module];
+  const std::vector<std::size_t>& known = belief_.rows().parameters;
+  const auto has = [&known](int parameter) {
+    return std::binary_search(known.begin(), known.end(),
+                              static_cast<std::size_t>(parameter));
+  };
+  if (binding.parameter.has_value() && has(*binding.parameter)) return true;
+  return binding.frozen_above_depth.has_value() &&
+         space().prefix_depth().has_value() && has(*space().prefix_depth());
 }
 
 Point PlanChoices::ValuesOf(const PlanChoice& choice) const {

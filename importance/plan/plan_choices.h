@@ -31,9 +31,10 @@ class PlanChoices {
   }
   bool has_conditions() const { return has_conditions_; }
 
-  // The tried point of which most is expected.
-  const PlanChoice& best_tried() const { return best_tried_; }
-  // Of each parameter the best value, the others as in best_tried.
+  // Tried points, that of which most is expected first; of very many trials
+  // those of the best values.
+  const std::vector<PlanChoice>& tried() const { return tried_; }
+  // Of each parameter the best value, the others as in tried()[0].
   const PlanChoice& favourites() const { return favourites_; }
   // `choice` with another value of a parameter; others are made absent, or are
   // given their favourites, as conditions ask.
@@ -44,6 +45,8 @@ class PlanChoices {
   Point PointOf(const PlanChoice& choice) const;
   // What is expected there, by the few likeliest sets of scales.
   double Worth(const PlanChoice& choice) const;
+  // Whether the surrogate has a parameter that switches the module.
+  bool IsKnown(std::size_t module) const;
   bool IsFrozen(std::size_t module, const PlanChoice& choice) const;
   bool Meets(const PlanChoice& choice, const Demands& demands) const;
   bool IsInSpace(const PlanChoice& choice) const;
@@ -52,10 +55,12 @@ class PlanChoices {
 
  private:
   Point ValuesOf(const PlanChoice& choice) const;
+  void FindTried();
+  void FindFavourites();
 
   const StudyBelief& belief_;
   bool has_conditions_;
-  PlanChoice best_tried_;
+  std::vector<PlanChoice> tried_;
   PlanChoice favourites_;
 };
 

@@ -87,23 +87,10 @@ PlanChoice PlanSearch::Descend(PlanChoice choice, const Demands& demands,
 }
 
 std::vector<PlanChoice> PlanSearch::Starts() const {
-  std::vector<PlanChoice> starts;
+  std::vector<PlanChoice> starts = choices_.tried();
+  if (starts.size() > kStartTrials) starts.resize(kStartTrials);
   if (choices_.IsInSpace(choices_.favourites())) {
     starts.push_back(choices_.favourites());
-  }
-  const StudyBelief& belief = choices_.belief();
-  std::vector<std::pair<double, std::size_t>> order;
-  order.reserve(belief.trials());
-  for (std::size_t row = 0; row < belief.trials(); ++row) {
-    order.emplace_back(-choices_.Worth(belief.ChoiceOf(row)), row);
-  }
-  std::sort(order.begin(), order.end());
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    PlanChoice start = belief.ChoiceOf(order[k].second);
-    if (std::find(starts.begin(), starts.end(), start) == starts.end()) {
-      starts.push_back(std::move(start));
-    }
-    if (starts.size() > kStartTrials) break;
   }
   return starts;
 }
@@ -144,12 +131,42 @@ std::vector<std::size_t> PlanSearch::LeversOf(std::size_t module) const {
   return levers;
 }
 
+std::optional<PlanChoice> PlanSearch::SatisfyAlone(const PlanChoice& start,
+                                                   std::size_t module,
+                                                   const Demands& only) const {
+  const auto& own = choices_.space().modules()[module].parameter;
+  if (!own.has_value()) return std::nullopt;
+  const auto parameter = static_cast<std::size_t>(*own);
+  const std::vector<std::size_t>& known = choices_.belief().rows().parameters;
+  const auto at = std::lower_bound(known.begin(), known.end(), parameter);
+  const bool is_known = at != known.end() && *at == parameter;
+  std::vector<double> worths(choices_.values(parameter).size(), 0.0);
+  if (is_known) {
+    worths = choices_.belief().walk().Along(
+        static_cast<std::size_t>(at - known.begin()),
+        choices_.belief().rows().CellsOf(start));
+  }
+  const std::vector<bool> allowed = Allowed(parameter, start, only);
+  std::optional<PlanChoice> best;
+  double most = 0.0;
+  for (std::size_t v = 0; v < allowed.size(); ++v) {
+    const double worth =
+        is_known ? worths[choices_.values(parameter)[v].cell] : 0.0;
+    if (!allowed[v] || (best.has_value() && worth <= most)) continue;
+    best = start;
+    (*best)[parameter] = v;
+    most = worth;
+  }
+  return best;
+}
+
 std::optional<PlanChoice> PlanSearch::Satisfy(const PlanChoice& start,
                                               std::size_t module,
                                               Demand demand) const {
   Demands only(choices_.space().modules().size(), Demand::kAny);
   only[module] = demand;
   if (choices_.Meets(start, only)) return start;
+  if (!choices_.has_conditions()) return SatisfyAlone(start, module, only);
   std::optional<PlanChoice> best;
   double most = 0.0;
   const auto weigh = [&](const PlanChoice& choice) {

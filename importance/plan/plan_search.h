@@ -35,6 +35,10 @@ class PlanSearch {
 
   std::optional<PlanChoice> Satisfy(const PlanChoice& start, std::size_t module,
                                     Demand demand) const;
+  // The same where no parameter depends on another.
+  std::optional<PlanChoice> SatisfyAlone(const PlanChoice& start,
+                                         std::size_t module,
+                                         const Demands& only) const;
   // The parameters whose values can freeze a module.
   std::vector<std::size_t> LeversOf(std::size_t module) const;
   // Which values of a parameter alone meet the demands.

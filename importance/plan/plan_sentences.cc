@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -29,12 +28,14 @@ std::string SayChance(double probability) {
 double LeftOutR2(const StudyBelief& belief) {
   const std::vector<surrogate::Belief> left = belief.surrogate().LeftOut();
   const std::vector<double>& seen = belief.rows().rows.values;
-  const auto count = static_cast<std::ptrdiff_t>(belief.trials());
-  const double mean = std::accumulate(seen.begin(), seen.begin() + count, 0.0) /
-                      static_cast<double>(count);
+  const std::size_t count = belief.learnt();
+  double mean = 0.0;
+  for (std::size_t row = 0; row < count; ++row) {
+    mean += seen[row] / static_cast<double>(count);
+  }
   double off = 0.0;
   double whole = 0.0;
-  for (std::size_t row = 0; row < belief.trials(); ++row) {
+  for (std::size_t row = 0; row < count; ++row) {
     off += (seen[row] - left[row].mean) * (seen[row] - left[row].mean);
     whole += (seen[row] - mean) * (seen[row] - mean);
   }
@@ -92,6 +93,9 @@ std::string ReasonFor(const ModuleBinding& binding,
   const Interval& cost = planned.cost_of_freezing;
   if (std::isnan(cost.value)) {
     if (!binding.parameter.has_value()) return FixedReason(binding);
+    if (planned.advice == Advice::kNotKnown) {
+      return "not known: of very many parameters its own is left out";
+    }
     return planned.freeze ? "the space has no rate for it but frozen"
                           : "the space has no level that freezes it: trained "
                             "at its best rate";

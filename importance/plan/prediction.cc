@@ -42,7 +42,7 @@ double HeavyTailed(Rng& rng) {
 Optimism FindOptimism(const StudyBelief& belief) {
   const std::vector<surrogate::Belief> left = belief.surrogate().LeftOut();
   const std::vector<double>& seen = belief.rows().rows.values;
-  const std::size_t count = belief.trials();
+  const std::size_t count = belief.learnt();
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),

@@ -20,6 +20,8 @@ constexpr std::size_t kSearchDraws = 6;
 // worst, or better, or worse.
 constexpr double kHopelessDoubt = 0.25;
 constexpr std::uint64_t kDrawSeed = 14;
+// More rows teach a surrogate nothing: it learns from a few hundred.
+constexpr std::size_t kMostRows = 1000;
 
 double VarianceOf(const std::vector<double>& values) {
   const double n = static_cast<double>(values.size());
@@ -67,6 +69,24 @@ double StudyBelief::SeenScore(std::size_t trial) const {
 
 bool StudyBelief::IsShare() const {
   return range_.lo == 0.0 && range_.hi == 1.0;
+}
+
+void StudyBelief::Thin() {
+  const std::size_t step = (trials() + kMostRows - 1) / kMostRows;
+  learnt_ = (trials() + step - 1) / step;
+  if (step < 2) return;
+  surrogate::Rows& rows = rows_.rows;
+  std::size_t next = 0;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (row < trials() && row % step != 0) continue;
+    std::swap(rows.cells[next], rows.cells[row]);
+    rows.values[next] = rows.values[row];
+    if (!rows.doubt.empty()) rows.doubt[next] = rows.doubt[row];
+    ++next;
+  }
+  rows.cells.resize(next);
+  rows.values.resize(next);
+  if (!rows.doubt.empty()) rows.doubt.resize(next);
 }
 
 std::size_t StudyBelief::BestTrial() const {
@@ -149,6 +169,7 @@ absl::StatusOr<StudyBelief> Believe(const Space& space,
   }
   belief.rows_ =
       MakeStudyRows(space, points, std::move(worths), std::move(doubt));
+  belief.Thin();
   belief.surrogate_ = std::make_unique<surrogate::Surrogate>(
       belief.rows_.rows, surrogate::SurrogateOptions{.seed = options.seed});
   belief.walk_ =

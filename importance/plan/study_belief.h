@@ -34,11 +34,14 @@ class StudyBelief {
  public:
   const Space& space() const { return *space_; }
   const Objective& objective() const { return objective_; }
-  // Trials with a value, by number; rows of the same places are theirs. Trials
-  // that could not be trained are the rows after them, as bad as the worst.
+  // Trials with a value, by number.
   const Selection& selection() const { return selection_; }
   std::size_t trials() const { return selection_.trials.size(); }
+  // The first learnt() rows are trials, of very many every so manieth; after
+  // them come trials that could not be trained, as bad as the worst. Choices
+  // are of all trials.
   const StudyRows& rows() const { return rows_; }
+  std::size_t learnt() const { return learnt_; }
   const surrogate::Surrogate& surrogate() const { return *surrogate_; }
   const surrogate::AxisWalk& walk() const { return *walk_; }
   const std::vector<ReportWarning>& warnings() const { return warnings_; }
@@ -61,6 +64,7 @@ class StudyBelief {
       const History& history, const EvaluateOptions& options);
 
   void FindRange();
+  void Thin();
   void AddHopeless(const History& history, std::vector<const Point*>& points,
                    std::vector<double>& worths,
                    std::vector<double>& doubt) const;
@@ -71,6 +75,7 @@ class StudyBelief {
   MetricRange range_;
   StudyRows rows_;
   surrogate::Link link_;
+  std::size_t learnt_ = 0;
   std::unique_ptr<surrogate::Surrogate> surrogate_;
   std::unique_ptr<surrogate::AxisWalk> walk_;
   std::vector<ReportWarning> warnings_;
