@@ -12,7 +12,7 @@
 namespace frostline {
 namespace {
 
-constexpr std::size_t kMostTried = 256;
+constexpr std::size_t kMostTried = 100;
 
 }  // namespace
 
