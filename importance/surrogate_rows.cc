@@ -4,48 +4,12 @@
 #include <algorithm>
 #include <numeric>
 #include <utility>
-#include <variant>
 
 #include "importance/measured_axis.h"
+#include "importance/surrogate_axis.h"
 
 namespace frostline {
 namespace {
-
-using surrogate::CellKind;
-
-bool CanFreeze(const Domain& domain) {
-  if (const auto* d = std::get_if<Levels>(&domain)) return d->rates[0] == 0.0;
-  const auto* const d = std::get_if<LogUniform>(&domain);
-  return d != nullptr && d->freeze;
-}
-
-// Levels stand as far apart as there are levels between them, whatever share a
-// cell; of other domains more values than kRangeSteps are a range.
-double StepOf(const Domain& domain, std::size_t ordered) {
-  if (ordered < 2) return 1.0;
-  const double gaps = static_cast<double>(ordered - 1);
-  if (std::holds_alternative<Levels>(domain)) {
-    const double rates = CountValues(domain) - (CanFreeze(domain) ? 1.0 : 0.0);
-    return (rates - 1.0) / gaps;
-  }
-  return std::min(kRangeSteps / gaps, 1.0);
-}
-
-surrogate::Axis AxisOf(const Domain& domain, const EffectAxis& effect) {
-  surrogate::Axis axis;
-  axis.masses = effect.masses;
-  axis.kinds.assign(effect.cells(), CellKind::kAlone);
-  axis.places.assign(effect.cells(), 0.0);
-  if (!effect.is_ordered) return axis;
-  std::size_t first = effect.first_ordered;
-  if (CanFreeze(domain)) axis.kinds[first++] = CellKind::kFrozen;
-  const double step = StepOf(domain, effect.cells() - first);
-  for (std::size_t c = first; c < effect.cells(); ++c) {
-    axis.kinds[c] = CellKind::kOrdered;
-    axis.places[c] = step * static_cast<double>(c - first);
-  }
-  return axis;
-}
 
 // The part of the values' variance between cells, its chance share taken off.
 double VarianceBetween(const EffectAxis& axis,
@@ -126,7 +90,8 @@ StudyRows MakeStudyRows(const Space& space,
       continue;
     }
     ++axis;
-    study.rows.axes.push_back(AxisOf(space.parameters()[i].domain, effects[i]));
+    study.rows.axes.push_back(
+        MakeSurrogateAxis(space.parameters()[i].domain, effects[i]));
     for (std::size_t row = 0; row < points.size(); ++row) {
       study.rows.cells[row].push_back(
           static_cast<std::uint8_t>(effects[i].cell_of_row[row]));

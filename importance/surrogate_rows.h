@@ -2,11 +2,9 @@
 //
 // File: surrogate_rows.h
 //
-// A study's trials as rows of a surrogate: every parameter an axis whose cells
-// are those of level effects, with the same shares of the space. Frozen is a
-// rate of 0; absent, and every choice, stand alone; levels are one step apart,
-// a range is kRangeSteps long. Of very many parameters those are left out of
-// whose values a one-way analysis of variance sees least.
+// A study's trials as rows of a surrogate: every parameter an axis
+// (surrogate_axis.h). Of very many parameters those are left out of whose
+// values a one-way analysis of variance sees least.
 #ifndef FROSTLINE_IMPORTANCE_SURROGATE_ROWS_H_
 #define FROSTLINE_IMPORTANCE_SURROGATE_ROWS_H_
 
@@ -20,7 +18,6 @@
 namespace frostline {
 
 inline constexpr std::size_t kMaxSurrogateAxes = 48;
-inline constexpr double kRangeSteps = 6.0;
 
 struct ParameterValues {
   std::vector<AxisValue> values;          // absent is the first

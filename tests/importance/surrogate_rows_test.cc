@@ -48,9 +48,9 @@ TEST(SurrogateRows, ARangeIsSixStepsLongAndChoicesStandAlone) {
   const surrogate::Axis& rate = study.rows.axes[0];
   EXPECT_EQ(rate.kinds[0], CellKind::kFrozen);
   EXPECT_NEAR(rate.masses[0], 0.2, 1e-12);
-  EXPECT_NEAR(rate.places.back() - rate.places[1], kRangeSteps, 1e-9);
+  EXPECT_NEAR(rate.places.back() - rate.places[1], 6.0, 1e-9);
   EXPECT_THAT(study.rows.axes[1].kinds, testing::Each(CellKind::kAlone));
-  EXPECT_NEAR(study.rows.axes[2].places.back(), kRangeSteps, 1e-9);
+  EXPECT_NEAR(study.rows.axes[2].places.back(), 6.0, 1e-9);
   for (const surrogate::Axis& axis : study.rows.axes) {
     EXPECT_NEAR(std::accumulate(axis.masses.begin(), axis.masses.end(), 0.0),
                 1.0, 1e-9);
