@@ -25,6 +25,7 @@ std::optional<TrueScore> TruthAt(const TableStudy& study, const Point& point) {
 PlanOptions PlanOptionsFor(const TableStudy& study) {
   PlanOptions options;
   options.evaluate = OptionsFor("default", study.setup.seed);
+  options.evaluation_rows = study.table.outcomes;
   return options;
 }
 

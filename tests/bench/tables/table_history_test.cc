@@ -70,6 +70,8 @@ TEST(TableJudge, ATableWithGapsIsJudged) {
   for (const JudgedFigure& figure : judged.figures) keys.insert(figure.key);
   EXPECT_TRUE(keys.contains("mae"));
   EXPECT_TRUE(keys.contains("cover95"));
+  EXPECT_TRUE(keys.contains("advice"));
+  EXPECT_TRUE(keys.contains("frontier_named"));
   EXPECT_TRUE(judged.planned);
 }
 

@@ -91,7 +91,10 @@ JudgedStudy Judge(const TableStudy& study) {
       JudgeShares(study, rival, out);
     }
   }
-  if (study.setup.plan) JudgePlan(study, out);
+  if (study.setup.plan) {
+    JudgePlan(study, out);
+    JudgeFrontier(study, out);
+  }
   if (!std::isnan(out.best)) {
     out.Add("best_trial_regret", study.table.Score(study.truth.best->Mean()) -
                                      study.table.Score(out.best));

@@ -18,7 +18,7 @@
 
 namespace frostline {
 
-// Modules by their place in the space, one bit each.
+// What a plan advises, by the modules' place in the space, one bit each.
 struct PlanSays {
   std::uint64_t freeze = 0;
   std::uint64_t train = 0;
@@ -68,6 +68,7 @@ JudgedStudy Judge(const TableStudy& study);
 void JudgeShares(const TableStudy& study, const std::string& evaluator,
                  JudgedStudy& out);
 void JudgePlan(const TableStudy& study, JudgedStudy& out);
+void JudgeFrontier(const TableStudy& study, JudgedStudy& out);
 
 // "default", or the name of another. One thread, since studies are judged side
 // by side.

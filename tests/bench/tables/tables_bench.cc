@@ -15,6 +15,12 @@
 //   plan_not_worse           truly at least as good as the best trial seen
 //   plan_promise             predicted less true: above 0 it promises too much
 //   plan_impossible          an end of an interval that no accuracy can have
+//   advice, advice_right     parameters that a plan has advice on; of those,
+//   the
+//                            ones that the table bears out
+//   frontier_cover80, _seeds, _width80, _impossible   as plan_, of all its sets
+//   frontier_named, _right   it names a smallest set within the tolerance; of
+//                            those, the ones in which that is true
 //   contradict.T.nN          pairs of studies of T, one of which says to freeze
 //                            a module that the other says to train
 //   best.T.N.median.H        true value of the trial that looks best
