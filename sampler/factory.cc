@@ -4,11 +4,13 @@
 #include <array>
 #include <utility>
 
+#include "base/status_macros.h"
 #include "sampler/auto.h"
 #include "sampler/brute_force.h"
 #include "sampler/gp/levels_gp.h"
 #include "sampler/grid.h"
 #include "sampler/motpe.h"
+#include "sampler/purpose/purpose_sampler.h"
 #include "sampler/qmc.h"
 #include "sampler/random.h"
 #include "sampler/tpe/tpe.h"
@@ -39,17 +41,30 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeSampler(
     const SamplerSpec& spec, const Space& space,
     const std::vector<Objective>& objectives,
     std::vector<PriorStudy> prior_studies) {
+  const SamplerInput input{.options = spec.options,
+                           .space = space,
+                           .objectives = objectives,
+                           .prior_studies = std::move(prior_studies),
+                           .study_seed = spec.seed};
   for (const SamplerKind& kind : kSamplers) {
-    if (spec.name == kind.name) {
-      return kind.make({.options = spec.options,
-                        .space = space,
-                        .objectives = objectives,
-                        .prior_studies = std::move(prior_studies),
-                        .study_seed = spec.seed});
+    if (spec.name != kind.name) continue;
+    ASSIGN_OR_RETURN(std::unique_ptr<Sampler> sampler, kind.make(input));
+    if (spec.purpose == Purpose::kBest || !CanServePurpose(spec.name, input)) {
+      return sampler;
     }
+    return MakePurposeSampler(spec.purpose, input, std::move(sampler));
   }
   return UnknownName(ErrorId::kSamplerInvalid, "sampler", spec.name,
                      SamplerNames(), "sampler.name");
+}
+
+bool ServesPurpose(const SamplerSpec& spec, const Space& space,
+                   const std::vector<Objective>& objectives) {
+  return CanServePurpose(spec.name, {.options = spec.options,
+                                     .space = space,
+                                     .objectives = objectives,
+                                     .prior_studies = {},
+                                     .study_seed = spec.seed});
 }
 
 std::vector<std::string> SamplerNames() {

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "sampler/input.h"
 #include "sampler/sampler.h"
+#include "study/purpose.h"
 
 namespace frostline {
 
@@ -24,6 +25,8 @@ struct SamplerSpec {
   std::map<std::string, std::string> options;
   // The study's seed: SamplerInput::study_seed.
   std::uint64_t seed = 0;
+  // Changes nothing where ServesPurpose says no (purpose/purpose_sampler.h).
+  Purpose purpose = Purpose::kBest;
 };
 
 // The sampler keeps its own copy of `space` and `objectives`. SAMPLER_INVALID
@@ -33,6 +36,11 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeSampler(
     const SamplerSpec& spec, const Space& space,
     const std::vector<Objective>& objectives,
     std::vector<PriorStudy> prior_studies = {});
+
+// Whether a purpose other than `best` changes what this sampler proposes; where
+// it does not, it is ignored.
+bool ServesPurpose(const SamplerSpec& spec, const Space& space,
+                   const std::vector<Objective>& objectives);
 
 // What MakeSampler knows, sorted; for messages and help.
 std::vector<std::string> SamplerNames();

@@ -22,6 +22,7 @@ namespace frostline {
 // A space, a history to go with it, and how to make samplers for both.
 struct SamplerCase {
   std::string name;
+  Purpose purpose;
   Options options;
   Rng rng;
   Space space;
@@ -31,22 +32,27 @@ struct SamplerCase {
 
   // Some samplers only take finite spaces or several objectives; they are only
   // given such.
-  SamplerCase(const std::string& sampler, std::uint64_t seed)
+  SamplerCase(const std::string& sampler, std::uint64_t seed,
+              Purpose what_for = Purpose::kBest)
       : name(sampler),
+        purpose(what_for),
         rng(seed),
         space(OddSpace(rng, sampler == "grid" || sampler == "brute")),
         objectives(OddObjectives(rng)) {
     if (sampler == "motpe" && objectives.size() == 1) {
       objectives.push_back({"seconds", Direction::kMinimize});
     }
+    // With several objectives a purpose changes nothing.
+    if (purpose != Purpose::kBest) objectives.resize(1);
   }
 
   void Grow(int trials) {
     history = OddHistory(space, objectives.size(), trials, rng);
   }
   std::unique_ptr<Sampler> Make() const {
-    auto made = MakeSampler({.name = name, .options = options}, space,
-                            objectives, priors);
+    auto made =
+        MakeSampler({.name = name, .options = options, .purpose = purpose},
+                    space, objectives, priors);
     EXPECT_OK(made);
     return made.ok() ? *std::move(made) : nullptr;
   }

@@ -61,12 +61,26 @@ namespace {
 
 constexpr std::uint64_t kCases = 300 / kSlower;
 
-class SamplerContract : public testing::TestWithParam<std::string> {
+struct Searcher {
+  std::string name;
+  Purpose purpose = Purpose::kBest;
+};
+
+// Those that learn have purposes, too.
+std::vector<Searcher> AllSearchers() {
+  std::vector<Searcher> searchers = {{"levels-gp", Purpose::kBoth},
+                                     {"tpe", Purpose::kBoth},
+                                     {"tpe", Purpose::kUnderstand}};
+  for (const std::string& name : SamplerNames()) searchers.push_back({name});
+  return searchers;
+}
+
+class SamplerContract : public testing::TestWithParam<Searcher> {
  protected:
   void Run(void (*promise)(SamplerCase&), std::uint64_t cases) {
     for (std::uint64_t seed = 0; seed < cases && !HasFailure(); ++seed) {
       SCOPED_TRACE("seed " + std::to_string(seed));
-      SamplerCase one(GetParam(), seed);
+      SamplerCase one(GetParam().name, seed, GetParam().purpose);
       promise(one);
     }
   }
@@ -84,10 +98,11 @@ TEST_P(SamplerContract, ServesTrialsInParallel) {
 
 // A study of fixed rates alone: the same trial again and again.
 TEST_P(SamplerContract, RepeatsTheOnePointOfASpaceWithoutParameters) {
-  SamplerCase one(GetParam(), 1);
+  SamplerCase one(GetParam().name, 1, GetParam().purpose);
   one.space = Space();
   const auto sampler =
-      MakeSampler({.name = one.name, .options = {}}, one.space, one.objectives);
+      MakeSampler({.name = one.name, .options = {}, .purpose = one.purpose},
+                  one.space, one.objectives);
   if (!sampler.ok()) {  // one that covers a space has nothing to cover
     EXPECT_THAT(sampler, FailsWith(ErrorId::kSamplerInvalid));
     return;
@@ -100,9 +115,13 @@ TEST_P(SamplerContract, RepeatsTheOnePointOfASpaceWithoutParameters) {
 
 // A new sampler is in the suite as soon as the factory knows its name.
 INSTANTIATE_TEST_SUITE_P(Factory, SamplerContract,
-                         testing::ValuesIn(SamplerNames()),
-                         [](const auto& name) {
-                           std::string text = name.param;
+                         testing::ValuesIn(AllSearchers()),
+                         [](const auto& searcher) {
+                           std::string text = searcher.param.name;
+                           if (searcher.param.purpose != Purpose::kBest) {
+                             text += "_for_";
+                             text += NameOf(searcher.param.purpose);
+                           }
                            std::replace(text.begin(), text.end(), '-', '_');
                            return text;
                          });

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: spread_points.h
+//
+// Points that are chosen for what they tell. Neither needs a value: running
+// trials count as those that have ended, and so do failed ones, lest a corner
+// that always fails is asked again and again.
+//
+//   design   each level of every parameter as often as the others, and each
+//            pair of levels as often as can be: of some balanced draws
+//            (fresh_point.h) the one that shares least with any trial before
+//   telling  of some random points the one that takes most off the variance of
+//            main effects (surrogate/telling.h)
+#ifndef FROSTLINE_SAMPLER_PURPOSE_SPREAD_POINTS_H_
+#define FROSTLINE_SAMPLER_PURPOSE_SPREAD_POINTS_H_
+
+#include <vector>
+
+#include "base/rng.h"
+#include "sampler/gp/level_axis.h"
+#include "sampler/gp/trial_ledger.h"
+#include "study/space.h"
+#include "surrogate/axis.h"
+
+namespace frostline {
+
+using TrialList = std::vector<const LedgerTrial*>;
+
+// Keeps references to the space and the axes.
+class SpreadPoints {
+ public:
+  SpreadPoints(const Space& space, const std::vector<LevelAxis>& axes);
+
+  // Both are points that no trial has, while the space has one.
+  Point Design(const TrialList& trials, Rng& rng) const;
+  Point Telling(const TrialList& trials, Rng& rng) const;
+
+ private:
+  Cells CellsOf(const Point& point) const;
+
+  const Space& space_;
+  const std::vector<LevelAxis>& axes_;
+  std::vector<surrogate::Axis> measured_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_PURPOSE_SPREAD_POINTS_H_
