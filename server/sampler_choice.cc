@@ -58,6 +58,16 @@ bool WritePick(const CheckedStudy& study, v1::StudySpec& spec) {
       .second;  // false when a pick is there
 }
 
+bool WritePurpose(const CheckedStudy& study, v1::StudySpec& spec) {
+  if (spec.purpose() != v1::PURPOSE_UNSPECIFIED) return false;
+  SamplerSpec asked = study.sampler;
+  asked.purpose = Purpose::kBoth;
+  spec.set_purpose(ServesPurpose(asked, study.space, study.objectives)
+                       ? v1::PURPOSE_BOTH
+                       : v1::PURPOSE_BEST);
+  return true;
+}
+
 std::string ResolvedSampler(const CheckedStudy& study) {
   const auto pick = study.sampler.options.find(kPickOption);
   return study.sampler.name == kAuto && pick != study.sampler.options.end()
@@ -75,6 +85,14 @@ std::vector<std::string> AdviceFor(const CheckedStudy& study) {
       !LearnsFromEarlierStudies(study, running)) {
     advice.push_back(absl::StrCat("warm_start changes nothing: ", running,
                                   " does not learn from earlier studies"));
+  }
+  const SamplerSpec& sampler = study.sampler;
+  if (sampler.purpose != Purpose::kBest &&
+      !ServesPurpose(sampler, study.space, study.objectives)) {
+    advice.push_back(absl::StrCat(
+        "purpose: ", NameOf(sampler.purpose),
+        " changes nothing here; it is for one objective and samplers that "
+        "learn (levels-gp, tpe without compat)"));
   }
   return advice;
 }

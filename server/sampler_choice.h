@@ -19,6 +19,10 @@ namespace frostline {
 // never changes.
 bool WritePick(const CheckedStudy& study, v1::StudySpec& spec);
 
+// The same of a purpose that was left open: both where the sampler can, else
+// best. Of a study whose sampler is picked.
+bool WritePurpose(const CheckedStudy& study, v1::StudySpec& spec);
+
 // The name of the sampler that does the work.
 std::string ResolvedSampler(const CheckedStudy& study);
 

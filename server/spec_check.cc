@@ -226,6 +226,25 @@ int DepthOf(const google::protobuf::Struct& fields) {
   return deepest + 1;
 }
 
+// A study that was stored before purposes were is for the best value.
+absl::StatusOr<Purpose> CheckPurpose(const v1::StudySpec& spec) {
+  switch (spec.purpose()) {
+    case v1::PURPOSE_UNSPECIFIED:
+    case v1::PURPOSE_BEST:
+      return Purpose::kBest;
+    case v1::PURPOSE_UNDERSTAND:
+      return Purpose::kUnderstand;
+    case v1::PURPOSE_BOTH:
+      return Purpose::kBoth;
+    default:
+      return MakeError(
+          ErrorId::kRequestInvalid,
+          absl::StrCat("purpose is ", static_cast<int>(spec.purpose()),
+                       ", which this coordinator does not know"),
+          "say best, understand or both", "purpose");
+  }
+}
+
 // No field of these messages has a meaning below zero.
 absl::Status CheckNotNegative(const google::protobuf::Message& message,
                               const std::string& where) {
@@ -310,6 +329,7 @@ absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
   study.sampler.options = {spec.sampler().options().begin(),
                            spec.sampler().options().end()};
   study.sampler.seed = spec.seed();
+  ASSIGN_OR_RETURN(study.sampler.purpose, CheckPurpose(spec));
   // Made to be thrown away: only the sampler itself knows what fits it.
   RETURN_IF_ERROR(
       MakeSampler(study.sampler, study.space, study.objectives).status());

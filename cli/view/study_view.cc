@@ -11,6 +11,7 @@
 #include "cli/view/trial_view.h"
 #include "proto/wire_error.h"
 #include "study/metric_range.h"
+#include "study/purpose.h"
 
 namespace frostline {
 namespace {
@@ -69,6 +70,16 @@ std::string SamplerText(const v1::Study& study) {
   const std::string& resolved = study.resolved_sampler();
   if (resolved.empty() || resolved == name) return name;
   return absl::StrCat(name, " (", resolved, ")");
+}
+
+// Empty of a study from before purposes were.
+std::string PurposeText(const v1::StudySpec& spec, bool with_meaning) {
+  Purpose purpose = Purpose::kBest;
+  if (spec.purpose() == v1::PURPOSE_UNSPECIFIED) return "";
+  if (spec.purpose() == v1::PURPOSE_UNDERSTAND) purpose = Purpose::kUnderstand;
+  if (spec.purpose() == v1::PURPOSE_BOTH) purpose = Purpose::kBoth;
+  return with_meaning ? absl::StrCat(NameOf(purpose), ": ", MeaningOf(purpose))
+                      : NameOf(purpose);
 }
 
 std::string LabelsText(
@@ -141,6 +152,7 @@ std::string RenderStudy(const v1::Study& study,
   text += KeyLine("model", study.spec().model().id());
   text += KeyLine("data", study.spec().data().id());
   text += KeyLine("sampler", SamplerText(study));
+  text += KeyLine("purpose", PurposeText(study.spec(), false));
   text += KeyLine("pruner", study.settings().pruner().name());
   text += KeyLine("seed", absl::StrCat(study.spec().seed()));
   text += KeyLine("trial seeds", SeedsText(study.spec()));
@@ -169,6 +181,8 @@ std::string RenderPlan(const v1::CreateStudyReply& reply) {
   const std::string ranges = RangesText(reply.study().spec());
   if (!ranges.empty()) absl::StrAppend(&text, "range:  ", ranges, "\n");
   absl::StrAppend(&text, "seeds:  ", SeedsText(reply.study().spec()), "\n");
+  const std::string purpose = PurposeText(reply.study().spec(), true);
+  if (!purpose.empty()) absl::StrAppend(&text, "purpose: ", purpose, "\n");
   for (const std::string& advice : reply.advice()) {
     absl::StrAppend(&text, "advice: ", CleanText(advice, kMaxTextBytes), "\n");
   }

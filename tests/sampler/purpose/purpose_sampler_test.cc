@@ -65,9 +65,9 @@ class RunningStudy {
 };
 
 TEST(PurposeSampler, BeginsWithEveryLevelEquallyOften) {
-  RunningStudy study(SpaceOf(std::vector<Domain>(
-                         7, Levels{{0, 1e-7, 1e-6, 1e-5, 1e-4}})),
-                     Purpose::kBoth);
+  RunningStudy study(
+      SpaceOf(std::vector<Domain>(7, Levels{{0, 1e-7, 1e-6, 1e-5, 1e-4}})),
+      Purpose::kBoth);
   std::vector<std::vector<int>> uses(7, std::vector<int>(5, 0));
   for (int trial = 0; trial < kDesignTrials; ++trial) {
     const Point point = study.Start();  // none of them has ended
