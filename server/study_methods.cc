@@ -58,18 +58,16 @@ std::vector<std::string> Differences(const v1::StudySpec& stored,
 // What was left open then is what was chosen then.
 void FillAsStored(const v1::StudySpec& stored, v1::StudySpec& asked) {
   if (asked.seed() == 0) asked.set_seed(stored.seed());
-<<<<<<< HEAD
   if (asked.has_repeat() && stored.has_repeat()) {
     v1::RepeatLeaders& repeat = *asked.mutable_repeat();
     const v1::RepeatLeaders& then = stored.repeat();
     if (repeat.leaders() == 0) repeat.set_leaders(then.leaders());
     if (repeat.after() == 0) repeat.set_after(then.after());
-=======
+  }
   const bool both_best = asked.purpose() == v1::PURPOSE_BEST &&
                          stored.purpose() == v1::PURPOSE_UNSPECIFIED;
   if (asked.purpose() == v1::PURPOSE_UNSPECIFIED || both_best) {
     asked.set_purpose(stored.purpose());
->>>>>>> d3bdfa2 (server, cli: let a study say what its trials are for)
   }
   const auto& options = stored.sampler().options();
   const auto pick = options.find(kPickOption);

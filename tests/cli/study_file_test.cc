@@ -165,6 +165,12 @@ TEST(StudyFile, ReadsSeedsAndRepeats) {
   EXPECT_EQ(full.spec.repeat().after(), 9);
 }
 
+TEST(StudyFile, ReadsWhatTrialsAreFor) {
+  EXPECT_EQ(WithSmall("purpose: understand\n").spec.purpose(),
+            v1::PURPOSE_UNDERSTAND);
+  EXPECT_EQ(WithSmall("").spec.purpose(), v1::PURPOSE_UNSPECIFIED);
+}
+
 TEST(StudyFile, ReadsScalarsInPlaceOfMessages) {
   const StudyFile study = WithSmall(
       "model: minilm\ndata: sst2\nsampler: grid\npruner: median\nfreeze: lr0\n"

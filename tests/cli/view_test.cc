@@ -11,6 +11,7 @@ namespace frostline {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 v1::StudySpec AccuracySpec() {
   v1::StudySpec spec;
@@ -134,6 +135,19 @@ TEST(StudyView, SaysWhatRangeTheMetricsHave) {
   EXPECT_THAT(RenderStudy(reply.study(), std::nullopt),
               HasSubstr("accuracy 0 … 1 (presumed from its name), "
                         "reward -5 or more\n"));
+}
+
+TEST(StudyView, SaysInALineWhatTrialsAreFor) {
+  v1::CreateStudyReply reply;
+  reply.mutable_study()->mutable_spec()->set_purpose(v1::PURPOSE_UNDERSTAND);
+  EXPECT_THAT(
+      RenderPlan(reply),
+      HasSubstr(
+          "purpose: understand: every trial is chosen for what it tells\n"));
+  EXPECT_THAT(RenderStudy(reply.study(), std::nullopt),
+              HasSubstr("purpose:     understand\n"));
+  reply.mutable_study()->clear_spec();  // from before purposes were
+  EXPECT_THAT(RenderPlan(reply), Not(HasSubstr("purpose")));
 }
 
 }  // namespace

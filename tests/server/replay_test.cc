@@ -22,6 +22,7 @@ constexpr int kTrials = 40;
 struct How {
   std::string sampler;
   bool repeats = false;  // the leaders, with paired seeds
+  v1::Purpose purpose = v1::PURPOSE_UNSPECIFIED;  // the coordinator decides
 };
 
 class ReplayTest : public ::testing::TestWithParam<How> {
@@ -45,6 +46,7 @@ class ReplayTest : public ::testing::TestWithParam<How> {
     v1::StudySpec spec = ExampleSpec();
     spec.mutable_model()->set_layers(5);
     spec.mutable_sampler()->set_name(GetParam().sampler);
+    spec.set_purpose(GetParam().purpose);
     if (GetParam().repeats) {
       spec.set_seeds(v1::SEED_MODE_PAIRED);
       spec.mutable_repeat()->set_times(3);
@@ -127,14 +129,18 @@ TEST_P(ReplayTest, EveryProposalComesOutOfTheStoreAgain) {
   EXPECT_GE(repeats, GetParam().repeats ? 6 : 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Samplers, ReplayTest,
-                         testing::Values(How{"auto"}, How{"brute"}, How{"qmc"},
-                                         How{"tpe"}, How{"tpe", true},
-                                         How{"random", true}),
-                         [](const auto& how) {
-                           return how.param.sampler +
-                                  (how.param.repeats ? "_repeats" : "");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Samplers, ReplayTest,
+    testing::Values(How{"auto"}, How{"brute"}, How{"qmc"}, How{"tpe"},
+                    How{"tpe", true}, How{"random", true},
+                    How{"tpe", false, v1::PURPOSE_BEST},
+                    How{"tpe", false, v1::PURPOSE_UNDERSTAND}),
+    [](const auto& how) {
+      return how.param.sampler + (how.param.repeats ? "_repeats" : "") +
+             (how.param.purpose == v1::PURPOSE_UNSPECIFIED
+                  ? ""
+                  : v1::Purpose_Name(how.param.purpose));
+    });
 
 }  // namespace
 }  // namespace frostline

@@ -81,6 +81,43 @@ TEST_F(SamplerChoiceTest, SaysThatAWarmStartChangesNothing) {
   EXPECT_THAT(advice("levels-gp"), IsEmpty());
 }
 
+TEST_F(SamplerChoiceTest, APurposeLeftOpenIsBothWhereTheSamplerCan) {
+  const auto purpose = [&](const std::string& sampler) {
+    return Create(sampler, 8, true)->study().spec().purpose();
+  };
+  EXPECT_EQ(purpose("tpe"), v1::PURPOSE_BOTH);
+  EXPECT_EQ(purpose("auto"), v1::PURPOSE_BOTH);  // levels-gp
+  EXPECT_EQ(purpose("random"), v1::PURPOSE_BEST);
+  EXPECT_EQ(purpose("grid"), v1::PURPOSE_BEST);
+}
+
+TEST_F(SamplerChoiceTest, WhatWasLeftOpenMayBeLeftOpenAgain) {
+  ASSERT_OK(Create("tpe", 8));
+  ASSERT_OK_AND_ASSIGN(const auto again, Create("tpe", 8));
+  EXPECT_EQ(again.study().spec().purpose(), v1::PURPOSE_BOTH);
+  v1::CreateStudyRequest other = ExampleStudy("a", 8);
+  other.mutable_spec()->mutable_sampler()->set_name("tpe");
+  other.mutable_spec()->set_purpose(v1::PURPOSE_UNDERSTAND);
+  EXPECT_THAT(driver_.Call(&Coordinator::CreateStudy, other),
+              FailsWith(ErrorId::kStudyAlreadyExists));
+}
+
+TEST_F(SamplerChoiceTest, SaysThatAPurposeChangesNothing) {
+  v1::CreateStudyRequest grid = ExampleStudy("a", 9);
+  grid.mutable_spec()->mutable_sampler()->set_name("grid");
+  grid.mutable_spec()->set_purpose(v1::PURPOSE_UNDERSTAND);
+  grid.set_validate_only(true);
+  EXPECT_THAT(driver_.Call(&Coordinator::CreateStudy, grid)->advice(),
+              ElementsAre(HasSubstr("purpose: understand changes nothing")));
+}
+
+TEST_F(SamplerChoiceTest, APurposeThatNobodyKnowsIsRefused) {
+  v1::CreateStudyRequest odd = ExampleStudy("a", 9);
+  odd.mutable_spec()->set_purpose(static_cast<v1::Purpose>(9));
+  EXPECT_THAT(driver_.Call(&Coordinator::CreateStudy, odd),
+              FailsWith(ErrorId::kRequestInvalid));
+}
+
 TEST_F(SamplerChoiceTest, WhoNamesTheBestGetsNoAdvice) {
   EXPECT_THAT(Create("levels-gp", 8, true)->advice(), IsEmpty());
   EXPECT_THAT(Create("grid", 9, true)->advice(), IsEmpty());

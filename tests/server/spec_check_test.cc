@@ -41,6 +41,17 @@ TEST(SpecCheck, AMetricsRangeIsAsStatedAndOpenWhereNothingIsSaid) {
   EXPECT_FALSE(study->objectives[1].range.has_value());
 }
 
+// Its replay must not change.
+TEST(SpecCheck, AStudyFromBeforePurposesIsForTheBestValue) {
+  const auto old = Check([](auto&, auto&) {});
+  ASSERT_OK(old);
+  EXPECT_EQ(old->sampler.purpose, Purpose::kBest);
+  const auto both =
+      Check([](auto& spec, auto&) { spec.set_purpose(v1::PURPOSE_BOTH); });
+  ASSERT_OK(both);
+  EXPECT_EQ(both->sampler.purpose, Purpose::kBoth);
+}
+
 struct Mistake {
   const char* name;
   ErrorId id;

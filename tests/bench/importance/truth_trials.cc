@@ -134,9 +134,11 @@ History NoisyTrials(const Space& space, int trials, std::uint64_t seed,
 }
 
 History SearchedTrials(const Space& space, int trials, std::uint64_t seed,
-                       const PointTarget& target, const std::string& sampler) {
-  const auto made = MakeSampler({.name = sampler, .options = {}}, space,
-                                {{"score", Direction::kMaximize}});
+                       const PointTarget& target, const std::string& sampler,
+                       Purpose purpose) {
+  const auto made = MakeSampler(
+      {.name = sampler, .options = {}, .seed = seed, .purpose = purpose}, space,
+      {{"score", Direction::kMaximize}});
   if (!made.ok()) {
     throw std::runtime_error(std::string(made.status().message()));
   }

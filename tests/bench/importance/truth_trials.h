@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "importance/evaluator.h"
+#include "study/purpose.h"
 #include "tests/bench/bench_main.h"
 #include "tests/search/truths.h"
 
@@ -51,7 +52,8 @@ History NoisyTrials(const Space& space, int trials, std::uint64_t seed,
                     const PointTarget& target, double noise = kTruthNoise);
 // As the sampler proposes them one after the other, to maximise the target.
 History SearchedTrials(const Space& space, int trials, std::uint64_t seed,
-                       const PointTarget& target, const std::string& sampler);
+                       const PointTarget& target, const std::string& sampler,
+                       Purpose purpose = Purpose::kBest);
 
 // "default" stands for the default evaluator. Throws std::runtime_error.
 Report Evaluated(const Space& space, const History& history,

@@ -57,7 +57,7 @@ class TableRun {
 
  private:
   std::unique_ptr<Sampler> MakeOwn() const {
-    SamplerSpec spec{setup_.sampler, {}, setup_.seed};
+    SamplerSpec spec{setup_.sampler, {}, setup_.seed, setup_.purpose};
     if (spec.name == "auto") {  // as the coordinator does for a study
       spec.options[kPickOption] =
           ChooseSampler(table_.space, {table_.objective}, setup_.trials).name;

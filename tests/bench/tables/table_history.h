@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "study/history.h"
+#include "study/purpose.h"
 #include "tests/bench/tables/recorded_table.h"
 
 namespace frostline {
@@ -27,6 +28,7 @@ struct HistorySetup {
   int workers = 1;  // trials that run at a time; which ends next is drawn
   int trials = 200;
   std::uint64_t seed = 0;
+  Purpose purpose = Purpose::kBest;
 };
 
 // Trials in the order in which they ended; fewer than asked for where the
