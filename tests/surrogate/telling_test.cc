@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "surrogate/telling.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/surrogate/level_rows.h"
+
+namespace frostline::surrogate {
+namespace {
+
+std::vector<Axis> TwoAxes() { return {LevelAxisOf(4), LevelAxisOf(4)}; }
+
+TEST(Telling, ALevelThatNobodyTriedTellsMost) {
+  const std::vector<Cells> taken(8, Cells{1, 2});
+  const std::vector<double> told =
+      Telling(TwoAxes(), taken, {{1, 2}, {1, 3}, {3, 3}, {3, 0}});
+  EXPECT_EQ(std::max_element(told.begin(), told.end()) - told.begin(), 3);
+  EXPECT_LT(told[0], 0.2 * told[3]);
+  EXPECT_LT(told[1], told[3]);
+}
+
+TEST(Telling, EachRunTellsLessThanTheOneBefore) {
+  std::vector<Cells> taken = {{0, 0}};
+  double before = 1.0;
+  for (int run = 0; run < 6; ++run) {
+    const double told = Telling(TwoAxes(), taken, {{2, 3}})[0];
+    EXPECT_GT(told, 0.0);
+    EXPECT_LT(told, before);
+    before = told;
+    taken.push_back({2, 3});
+  }
+}
+
+// All runs together cannot tell more than there is to know.
+TEST(Telling, TellsNoMoreThanTheMainEffectsVary) {
+  std::vector<Cells> taken = {{0, 0}};
+  double told = 0.0;
+  for (int run = 0; run < 40; ++run) {
+    const Cells next = {static_cast<std::uint8_t>(run % 4),
+                        static_cast<std::uint8_t>(run / 4 % 4)};
+    told += Telling(TwoAxes(), taken, {next})[0];
+    taken.push_back(next);
+  }
+  EXPECT_GT(told, 0.1);
+  EXPECT_LT(told, 0.5);  // their usual variance, both together
+}
+
+TEST(Telling, ACellOfMuchOfTheSpaceTellsMoreThanARareOne) {
+  const std::vector<Axis> axes = {{.masses = {0.5, 0.45, 0.05},
+                                   .kinds = std::vector(3, CellKind::kAlone),
+                                   .places = std::vector<double>(3, 0.0)},
+                                  LevelAxisOf(4)};
+  const std::vector<Cells> taken(8, Cells{0, 1});
+  const std::vector<double> told = Telling(axes, taken, {{1, 1}, {2, 1}});
+  EXPECT_GT(told[0], told[1]);
+}
+
+}  // namespace
+}  // namespace frostline::surrogate
