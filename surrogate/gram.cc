@@ -57,4 +57,23 @@ GramParts PartsOf(const AxisKernels& kernels, const Terms& terms,
   return parts;
 }
 
+double VarianceAt(const AxisKernels& kernels, const Terms& terms,
+                  const VectorXd& scales, const Cells& at) {
+  std::vector<double> joint(terms.axes);
+  double main = 0.0, e1 = 0.0, e2 = 0.0, e3 = 0.0;
+  for (std::size_t axis = 0; axis < terms.axes; ++axis) {
+    const double k = kernels.table(axis)(at[axis], at[axis]);
+    joint[axis] = k * std::exp(scales[JointScale(axis, terms.axes)]);
+    e3 += joint[axis] * e2;
+    e2 += joint[axis] * e1;
+    e1 += joint[axis];
+    main += k * std::exp(scales[MainScale(axis)]);
+  }
+  for (std::size_t p = 0; p < terms.pairs.size(); ++p) {
+    e2 += std::expm1(scales[PairScale(p, terms.axes)]) *
+          joint[terms.pairs[p].first] * joint[terms.pairs[p].second];
+  }
+  return main + e2 + std::exp(scales[kTriples]) * e3;
+}
+
 }  // namespace frostline::surrogate

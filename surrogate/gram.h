@@ -55,6 +55,10 @@ GramParts PartsOf(const AxisKernels& kernels, const Terms& terms,
                   const VectorXd& scales, const std::vector<Cells>& a,
                   const std::vector<Cells>& b);
 
+// Of the function at one point, its mean and noise apart.
+double VarianceAt(const AxisKernels& kernels, const Terms& terms,
+                  const VectorXd& scales, const Cells& at);
+
 }  // namespace frostline::surrogate
 
 #endif  // FROSTLINE_SURROGATE_GRAM_H_

@@ -14,7 +14,10 @@ constexpr double kLongestStep = 2.0;  // of a logarithm
 constexpr double kEnough = 0.02;      // of the log posterior
 constexpr int kHalvings = 5;
 // Draws are spread a little wider than the curvature says.
-constexpr double kWider = 1.15;
+constexpr double kWider = 1.3;
+// Weights are tempered: of dozens of scales few draws would carry everything,
+// and intervals would be those of a handful.
+constexpr double kTempered = 0.3;
 
 double LogPrior(const ScalePrior& prior, const VectorXd& at) {
   return -0.5 *
@@ -74,7 +77,7 @@ void CutWeights(std::vector<ScaleDraw>& draws,
   const double most = *std::max_element(log_weights.begin(), log_weights.end());
   double sum = 0.0;
   for (std::size_t i = 0; i < draws.size(); ++i) {
-    draws[i].weight = std::exp(log_weights[i] - most);
+    draws[i].weight = std::exp(kTempered * (log_weights[i] - most));
     sum += draws[i].weight;
   }
   const double n = static_cast<double>(draws.size());

@@ -8,7 +8,7 @@
 namespace frostline::surrogate {
 namespace {
 
-constexpr double kStudentFreedom = 4.0;
+constexpr double kStudentFreedom = 10.0;
 constexpr double kMostSpread = 400.0;
 
 std::vector<std::size_t> All(std::size_t count) {
@@ -86,8 +86,7 @@ VectorXd SquaresOff(const Evidence& evidence) {
   evidence.factor().matrixL().solveInPlace(inverse);
   const VectorXd precision = inverse.colwise().squaredNorm();
   const VectorXd residual = noise.cwiseProduct(evidence.weights());
-  const VectorXd unsure =
-      noise - noise.cwiseAbs2().cwiseProduct(precision);
+  const VectorXd unsure = noise - noise.cwiseAbs2().cwiseProduct(precision);
   return residual.cwiseAbs2() + unsure.cwiseMax(0.0);
 }
 

@@ -10,15 +10,19 @@
 namespace frostline::surrogate {
 namespace {
 
-constexpr int kModeSteps = 12;
-constexpr int kPairSteps = 6;
-constexpr int kSpreadRounds = 3;
-constexpr int kSpreadSteps = 3;
+constexpr int kModeSteps = 10;
+constexpr std::size_t kPilotRows = 80;
+constexpr int kLastSteps = 2;
+constexpr int kPairSteps = 3;
+constexpr int kSpreadRounds = 2;
+constexpr int kSpreadSteps = 1;
 // Draws of scales: as many as cost about as much as finding their mode.
-constexpr double kDrawWork = 3.0e8;
+constexpr double kDrawWork = 1.5e8;
 constexpr std::size_t kMostPairs = 8;
 constexpr double kLeastTold = 0.3;  // of a log likelihood, by e times the pair
-constexpr int kFewestDraws = 24;
+constexpr int kFewestDraws = 20;
+// Of rows that were not learnt from, which are many.
+constexpr std::size_t kDrawsOfOthers = 4;
 constexpr int kMostDraws = 160;
 
 int DrawsFor(std::size_t rows, std::size_t axes) {
@@ -27,6 +31,13 @@ int DrawsFor(std::size_t rows, std::size_t axes) {
   return static_cast<int>(std::clamp(kDrawWork / work,
                                      static_cast<double>(kFewestDraws),
                                      static_cast<double>(kMostDraws)));
+}
+
+// Where to look for the mode: of many rows, at that of a few of them.
+VectorXd StartOf(const Rows& rows, const ScalePrior& prior) {
+  if (rows.size() <= kPilotRows) return prior.mean;
+  const Standardised pilot = Standardise(rows, kPilotRows);
+  return FindMode(pilot.rows, prior, prior.mean, kModeSteps)->scales();
 }
 
 // The pairs of which the rows tell most, more or less than their axes say.
@@ -104,7 +115,9 @@ Surrogate::Surrogate(Rows rows, const SurrogateOptions& options) {
   parts->standard = Standardise(parts->rows, options.most_rows);
   StandardRows& standard = parts->standard.rows;
   ScalePrior prior = UsualScales(standard.axes.size(), 0);
-  auto mode = FindMode(standard, prior, prior.mean, kModeSteps);
+  auto mode = FindMode(
+      standard, prior, StartOf(parts->rows, prior),
+      parts->standard.used.size() > kPilotRows ? kLastSteps : kModeSteps);
   VectorXd start = mode->scales();
   AddTellingPairs(*mode, standard.terms);
   prior = UsualScales(standard.axes.size(), standard.terms.pairs.size());
@@ -149,10 +162,20 @@ Belief Surrogate::At(const Cells& cells) const {
 }
 
 std::vector<Belief> Surrogate::At(const std::vector<Cells>& points) const {
+  return Believe(points, parts_->draws.size());
+}
+
+// By the mode and the draws next to it, `most` in all.
+std::vector<Belief> Surrogate::Believe(const std::vector<Cells>& points,
+                                       std::size_t most) const {
   const StandardRows& rows = parts_->standard.rows;
   std::vector<Belief> beliefs(points.size());
-  for (const ScaleDraw& draw : parts_->draws) {
-    const Evidence& evidence = *draw.evidence;
+  const std::size_t count = std::min(most, parts_->draws.size());
+  double weights = 0.0;
+  for (std::size_t d = 0; d < count; ++d) weights += parts_->draws[d].weight;
+  for (std::size_t d = 0; d < count; ++d) {
+    const Evidence& evidence = *parts_->draws[d].evidence;
+    const double weight = parts_->draws[d].weight / weights;
     const double triples = std::exp(evidence.scales()[kTriples]);
     MatrixXd with = PartsOf(evidence.kernels(), rows.terms, evidence.scales(),
                             rows.cells, points)
@@ -162,14 +185,12 @@ std::vector<Belief> Surrogate::At(const std::vector<Cells>& points) const {
     evidence.factor().matrixL().solveInPlace(with);
     for (std::size_t p = 0; p < points.size(); ++p) {
       const auto column = static_cast<Index>(p);
-      const std::vector<Cells> own = {points[p]};
       const double prior =
-          kMeanVariance +
-          PartsOf(evidence.kernels(), rows.terms, evidence.scales(), own, own)
-              .Sum(triples)(0, 0);
+          kMeanVariance + VarianceAt(evidence.kernels(), rows.terms,
+                                     evidence.scales(), points[p]);
       const double left = std::max(prior - with.col(column).squaredNorm(), 0.0);
-      beliefs[p].mean += draw.weight * mean[column];
-      beliefs[p].variance += draw.weight * (left + mean[column] * mean[column]);
+      beliefs[p].mean += weight * mean[column];
+      beliefs[p].variance += weight * (left + mean[column] * mean[column]);
     }
   }
   const double scale = parts_->standard.scale;
@@ -232,10 +253,16 @@ std::vector<Belief> Surrogate::LeftOut() const {
                  standard.scale * standard.scale *
                      std::max(second[i] - mean[i] * mean[i], 0.0)};
   }
+  std::vector<Cells> others;
+  std::vector<std::size_t> places;
   for (std::size_t row = 0; row < left.size(); ++row) {
     if (is_used[row]) continue;
-    left[row] = At(parts_->rows.cells[row]);
-    left[row].variance += parts_->noise;
+    others.push_back(parts_->rows.cells[row]);
+    places.push_back(row);
+  }
+  const std::vector<Belief> seen = Believe(others, kDrawsOfOthers);
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    left[places[k]] = {seen[k].mean, seen[k].variance + parts_->noise};
   }
   return left;
 }

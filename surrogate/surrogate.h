@@ -31,7 +31,7 @@ namespace frostline::surrogate {
 struct SurrogateOptions {
   std::uint64_t seed = 0;
   int scale_draws = 0;  // 0: as many as the rows allow in a bounded time
-  std::size_t most_rows = 240;
+  std::size_t most_rows = 200;
 };
 
 struct Belief {
@@ -89,6 +89,9 @@ class Surrogate {
   const Parts& parts() const { return *parts_; }
 
  private:
+  std::vector<Belief> Believe(const std::vector<Cells>& points,
+                              std::size_t most) const;
+
   std::unique_ptr<const Parts> parts_;
 };
 
