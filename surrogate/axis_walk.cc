@@ -40,6 +40,12 @@ AxisWalk::AxisWalk(const Surrogate& surrogate, std::size_t draws) {
       const MatrixXd& table = evidence.kernels().table(a);
       draw.kernels.emplace_back(table.data(), table.data() + table.size());
     }
+    for (std::size_t p = 0; p < rows.terms.pairs.size(); ++p) {
+      const auto [first, second] = rows.terms.pairs[p];
+      const double factor =
+          std::expm1(evidence.scales()[PairScale(p, rows.axes.size())]);
+      draw.pairs.push_back({first, second, factor});
+    }
     const double unit = share * parts.standard.scale;
     draw.base = share * parts.standard.middle +
                 unit * kMeanVariance * evidence.weights().sum();
@@ -55,6 +61,7 @@ std::vector<double> AxisWalk::Along(std::size_t axis,
   const std::size_t count = cells_of_axis_[axis];
   std::vector<double> means(count, 0.0);
   std::vector<const double*> kernel(axes);
+  std::vector<double> joint(axes);  // of the row at hand
   for (const Draw& draw : draws_) {
     for (std::size_t a = 0; a < axes; ++a) {
       kernel[a] = draw.kernels[a].data() + cells[a] * cells_of_axis_[a];
@@ -67,16 +74,27 @@ std::vector<double> AxisWalk::Along(std::size_t axis,
         if (a == axis) continue;
         const double k = kernel[a][rows_[r][a]];
         const double z = draw.joint[a] * k;
+        joint[a] = z;
         main += draw.main[a] * k;
         e3 += z * e2;
         e2 += z * e1;
         e1 += z;
       }
+      joint[axis] = 0.0;
+      double more = 0.0;    // of pairs of the others
+      double beside = 0.0;  // of pairs with the axis
+      for (const PairTerm& pair : draw.pairs) {
+        more += pair.more * joint[pair.first] * joint[pair.second];
+      }
+      for (const PairTerm& pair : draw.pairs) {
+        if (pair.first == axis) beside += pair.more * joint[pair.second];
+        if (pair.second == axis) beside += pair.more * joint[pair.first];
+      }
       const double weight = draw.weights[r];
-      still += weight * (main + e2 + draw.triples * e3);
+      still += weight * (main + e2 + more + draw.triples * e3);
       moving[rows_[r][axis]] +=
-          weight *
-          (draw.main[axis] + draw.joint[axis] * (e1 + draw.triples * e2));
+          weight * (draw.main[axis] +
+                    draw.joint[axis] * (e1 + beside + draw.triples * e2));
     }
     for (std::size_t c = 0; c < count; ++c) {
       const double* const own = draw.kernels[axis].data() + c * count;
