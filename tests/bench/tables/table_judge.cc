@@ -8,6 +8,7 @@ namespace frostline {
 namespace {
 
 constexpr double kLeastCovered = 0.01;
+constexpr double kNinetyFive = 1.959963984540054;  // deviations, two-sided
 
 // Who finds nothing says that all are alike.
 std::vector<double> InParts(const std::vector<double>& shares) {
@@ -77,7 +78,12 @@ void JudgeShares(const TableStudy& study, const std::string& evaluator,
     const double share = study.truth.main[i];
     if (share < kLeastCovered) continue;
     const Interval& main = report->parameters[i].main;
+    const double error = kNinetyFive * study.truth.main_errors[i];
     out.Add("cover95", share >= main.lo95 && share <= main.hi95);
+    out.Add(
+        "cover95_seeds",
+        share >= main.value - std::hypot(main.value - main.lo95, error) &&
+            share <= main.value + std::hypot(main.hi95 - main.value, error));
     out.Add("width95", main.hi95 - main.lo95);
   }
 }

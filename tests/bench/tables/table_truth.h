@@ -39,7 +39,7 @@ struct TableTruth {
   double variance = 0.0;  // of the mean surface
   TableNoise noise;
   std::vector<double> main;         // by parameter
-  std::vector<double> main_errors;  // standard errors; 0 where complete
+  std::vector<double> main_errors;  // by noise and gaps: standard errors
   std::vector<TablePair> pairs;     // strongest first; empty with gaps
   double rest = std::numeric_limits<double>::quiet_NaN();  // beyond pairs
   const RecordedCell* best = nullptr;

@@ -43,6 +43,8 @@ TEST(TableTruth, NoiseOfTheMeansIsTakenOff) {
   EXPECT_NEAR(truth.noise.variance_of_mean, 0.01 / 3.0, 0.001);
   EXPECT_LT(truth.main[2] + truth.main[3], 0.03);
   EXPECT_LT(truth.rest, 0.15);  // where noise is a fifth of the variance
+  EXPECT_GT(truth.main_errors[0], 0.01);
+  EXPECT_LT(truth.main_errors[0], 0.10);
 }
 
 TEST(TableTruth, WhatASeedDoesToAllCellsIsNoNoiseOfTheMeans) {

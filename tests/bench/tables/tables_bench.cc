@@ -9,6 +9,7 @@
 //   mae.T.H.nN.E             main effects in parts of their sum: mean
 //                            |difference|; E: default, fanova-optuna, mdi
 //   cover95.T.H.nN, width95  95 % intervals of main effects of .01 and more
+//   cover95_seeds            the same, allowing for the error of the truth
 //   plan_cover80.T.H.nN      the predicted 80 % interval holds the true score
 //   plan_cover80_seeds       the same, allowing for the few seeds of the truth
 //   plan_regret, best_trial_regret   what is lacking of the best cell
@@ -50,7 +51,6 @@ void PrintTruth(const Bench& bench, const RecordedTable& table,
   };
   for (std::size_t i = 0; i < truth.main.size(); ++i) {
     bench.Figure(start + "main." + name(i), truth.main[i]);
-    if (truth.complete) continue;
     bench.Figure(start + "main_error." + name(i), truth.main_errors[i]);
   }
   double pairs = 0.0;
