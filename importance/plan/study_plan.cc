@@ -34,11 +34,25 @@ double FreezeProbability(const StudyBelief& belief, const WorthDraws& draws,
   return ChanceOfLoss(belief, best_and_frozen, 0, 1, tolerance);
 }
 
+// The plan was picked as it is: what is taken off points that are picked is
+// taken off the side of its choice, so that luck alone is no advice.
+void SoberChoice(const Optimism& optimism, bool is_frozen, WorthDraws& draws) {
+  WorthDraws gains;
+  for (const auto& draw : draws) gains.push_back({draw[1] - draw[0]});
+  const double off = optimism.lift * DeviationOf(gains, 0);
+  for (std::vector<double>& draw : draws) {
+    for (std::size_t p = 0; p < draw.size(); ++p) {
+      if ((p == 0) == is_frozen) draw[p] -= off;
+    }
+  }
+}
+
 void Advise(const StudyBelief& belief, const TrainedAndFrozen& pair,
-            double tolerance, PlannedModule& one) {
+            const Optimism& optimism, double tolerance, PlannedModule& one) {
   std::vector<PlanChoice> points = {pair.frozen, pair.trained};
   points.insert(points.end(), pair.other_rates.begin(), pair.other_rates.end());
-  const WorthDraws draws = belief.Draw(points, kDraws);
+  WorthDraws draws = belief.Draw(points, kDraws);
+  SoberChoice(optimism, one.freeze, draws);
   one.cost_of_freezing = QuantilesOf(LossesOf(belief, draws, 1, 0));
   one.freeze_probability = FreezeProbability(belief, draws, tolerance);
   const double worthless = ChanceOfLoss(belief, draws, 1, 0, tolerance);
@@ -69,6 +83,7 @@ PlannedModule Bare(const PlanChoices& choices, const ModuleRate& rate,
 std::vector<PlannedModule> DescribeModules(const PlanSearch& search,
                                            const PlanChoice& plan,
                                            const Point& point,
+                                           const Optimism& optimism,
                                            double tolerance) {
   const StudyBelief& belief = search.choices().belief();
   const Space& space = belief.space();
@@ -77,7 +92,9 @@ std::vector<PlannedModule> DescribeModules(const PlanSearch& search,
   std::vector<PlannedModule> modules;
   for (const std::size_t m : ModulesInDepthOrder(space)) {
     PlannedModule one = Bare(search.choices(), rates[m], m);
-    if (pairs[m].has_value()) Advise(belief, *pairs[m], tolerance, one);
+    if (pairs[m].has_value()) {
+      Advise(belief, *pairs[m], optimism, tolerance, one);
+    }
     one.reason = ReasonFor(space.modules()[m], one, belief.objective().metric,
                            tolerance);
     modules.push_back(std::move(one));
@@ -86,10 +103,10 @@ std::vector<PlannedModule> DescribeModules(const PlanSearch& search,
 }
 
 void Predict(const StudyBelief& belief, const PlanChoice& choice,
-             const PlanOptions& options, StudyPlan& plan) {
+             const Optimism& optimism, const PlanOptions& options,
+             StudyPlan& plan) {
   const std::size_t best = belief.BestTrial();
   const WorthDraws draws = belief.Draw({choice, belief.ChoiceOf(best)}, kDraws);
-  const Optimism optimism = FindOptimism(belief);
   const std::vector<double> worths = Sobered(draws, 0, optimism);
   plan.predicted_score = PredictMean(belief, worths, optimism);
   plan.one_run = PredictRun(belief, worths, optimism, options.evaluation_rows);
@@ -113,8 +130,10 @@ absl::StatusOr<StudyPlan> MakePlan(const Space& space,
   const PlanChoice choice = PlanPoint(search, options.tolerance);
   StudyPlan plan;
   plan.point = search.choices().PointOf(choice);
-  plan.modules = DescribeModules(search, choice, plan.point, options.tolerance);
-  Predict(belief, choice, options, plan);
+  const Optimism optimism = FindOptimism(belief);
+  plan.modules =
+      DescribeModules(search, choice, plan.point, optimism, options.tolerance);
+  Predict(belief, choice, optimism, options, plan);
   const NearTrials near = FindNearTrials(search.choices(), choice);
   plan.nearest_trial = near.nearest;
   plan.differs_in = near.differs_in;
