@@ -13,7 +13,7 @@
 
 namespace frostline {
 
-inline constexpr double kWorthMoving = 0.8;
+inline constexpr double kWorthMoving = 0.9;
 
 PlanChoice ChoosePoint(const PlanSearch& search);
 

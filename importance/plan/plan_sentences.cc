@@ -173,7 +173,7 @@ std::vector<ReportWarning> PlanWarnings(const StudyBelief& belief,
         {"PLAN_NOT_BETTER",
          absl::StrCat("no point is expected to be better than trial ",
                       plan.best_seen_trial,
-                      " with probability 0.8: the plan "
+                      " with probability 0.9: the plan "
                       "is that trial again"),
          {}});
   }
