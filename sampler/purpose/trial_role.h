@@ -41,7 +41,7 @@ inline constexpr std::int64_t kMostTelling = 1000;
 inline constexpr double kRestingPart = 0.25;
 inline constexpr std::size_t kRestingTrials = 25;
 // Of the trials while it does.
-inline constexpr double kTellingShare = 0.6;
+inline constexpr double kTellingShare = 0.4;
 
 // `trials` by rising number.
 bool IsResting(const std::vector<const LedgerTrial*>& trials);

@@ -190,11 +190,12 @@ void Run(const Bench& bench) {
   TimeTelling(bench, 1000);
   for (const std::string sampler : {"tpe", "levels-gp"}) {
     if (bench.quick() && sampler != "tpe") break;
-    Means means;
-    RunTables(bench, sampler, means);
-    RunTruths(bench, sampler, means);
-    means.Print(bench);
+    Means of_truths, of_tables;
+    RunTruths(bench, sampler, of_truths);
+    of_truths.Print(bench);
     RunObjectives(bench, sampler);
+    RunTables(bench, sampler, of_tables);
+    of_tables.Print(bench);
   }
 }
 
