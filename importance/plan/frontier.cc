@@ -112,6 +112,7 @@ std::string VerdictOf(const Contest& contest, const Frontier& frontier) {
   const std::size_t all = static_cast<std::size_t>(
       std::count(contest.sets.can_switch().begin(),
                  contest.sets.can_switch().end(), true));
+  if (all == 0) return "no module can be both frozen and trained here";
   const bool is_chosen = frontier.chosen >= 0;
   const auto likeliest = std::max_element(
       frontier.by_modules.begin(), frontier.by_modules.end(),
@@ -186,6 +187,8 @@ absl::StatusOr<Frontier> MakeFrontier(const Space& space,
         contest, prefixes[k].set, sets.sets().size() + k, frontier.tolerance));
     frontier.by_prefix.back().prefix_frozen = prefixes[k].level;
   }
+  // Without a module to switch there is nothing to choose.
+  if (frontier.by_modules.size() < 2) frontier.chosen = -1;
   frontier.verdict = VerdictOf(contest, frontier);
   frontier.warnings = belief.warnings();
   return frontier;

@@ -130,6 +130,20 @@ TEST(Frontier, WhatTheTrialsDoNotTellIsNotNamed) {
   EXPECT_THAT(frontier.verdict, testing::HasSubstr("is not known"));
 }
 
+TEST(Frontier, WithoutAModuleToSwitchNamesNothing) {
+  const Space space({{"layer.0", Levels{{1e-6, 1e-5}}, {}}},
+                    {{"layer.0", 0, 0.0, {}}}, std::nullopt);
+  const Frontier frontier =
+      FrontierOf(space,
+                 UniformTrials(space, 20,
+                               [](const Point& p, Rng& rng) {
+                                 return 0.5 + 0.1 * p[0] + 0.01 * rng.Normal();
+                               }),
+                 0.05);
+  EXPECT_EQ(frontier.chosen, -1);
+  EXPECT_THAT(frontier.verdict, testing::HasSubstr("no module can be both"));
+}
+
 TEST(Frontier, ItsIntervalsHoldAndItsChoiceIsRight) {
   if (kWatched) GTEST_SKIP() << kMeasuresOnly;
   const Space space = Modules(4, 3);
