@@ -2,6 +2,7 @@
 #include "tests/contract/sampler_contract.h"
 
 #include <algorithm>
+#include <ostream>
 
 namespace frostline {
 
@@ -65,6 +66,10 @@ struct Searcher {
   std::string name;
   Purpose purpose = Purpose::kBest;
 };
+
+void PrintTo(const Searcher& searcher, std::ostream* out) {
+  *out << searcher.name << " for " << NameOf(searcher.purpose);
+}
 
 // Those that learn have purposes, too.
 std::vector<Searcher> AllSearchers() {
