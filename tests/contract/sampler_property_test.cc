@@ -37,11 +37,13 @@ std::vector<PriorStudy> OddPriors(SamplerCase& one) {
 struct Searcher {
   std::string name;
   Options options;
+  Purpose purpose = Purpose::kBest;
 };
 
 std::vector<Searcher> AllSearchers() {
   std::vector<Searcher> searchers = {{"tpe", {{"compat", "v4"}}},
-                                     {"tpe", {{"compat", "v5"}}}};
+                                     {"tpe", {{"compat", "v5"}}},
+                                     {"tpe", {}, Purpose::kUnderstand}};
   for (const std::string& name : SamplerNames())
     searchers.push_back({name, {}});
   return searchers;
@@ -50,10 +52,11 @@ std::vector<Searcher> AllSearchers() {
 class SamplerProperty : public testing::TestWithParam<Searcher> {};
 
 TEST_P(SamplerProperty, ProposesAPointOfTheSpaceWhateverTheHistory) {
-  const auto& [name, options] = GetParam();
-  const std::uint64_t histories = options.empty() ? HistoriesFor(name) : 3'000;
+  const auto& [name, options, purpose] = GetParam();
+  const bool plain = options.empty() && purpose == Purpose::kBest;
+  const std::uint64_t histories = plain ? HistoriesFor(name) : 3'000;
   for (std::uint64_t seed = 0; seed < histories / kSlower; ++seed) {
-    SamplerCase one(name, 1'000'000 + seed);
+    SamplerCase one(name, 1'000'000 + seed, purpose);
     one.options = options;
     one.Grow(static_cast<int>(one.rng.Below(28)));
     if (seed % 4 == 0) one.priors = OddPriors(one);
@@ -75,6 +78,10 @@ INSTANTIATE_TEST_SUITE_P(Factory, SamplerProperty,
                            for (const auto& [_, value] :
                                 searcher.param.options) {
                              plain += "_" + value;
+                           }
+                           if (searcher.param.purpose != Purpose::kBest) {
+                             plain += "_for_";
+                             plain += NameOf(searcher.param.purpose);
                            }
                            std::replace(plain.begin(), plain.end(), '-', '_');
                            return plain;
