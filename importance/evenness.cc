@@ -51,28 +51,19 @@ Parts CountParts(const MeasuredAxis& axis, const std::vector<double>& codes) {
 
 }  // namespace
 
-Evenness FindEvenness(const MeasuredAxis& axis,
-                      const std::vector<double>& codes) {
-  constexpr double kLeastSeen = 0.5;
+double LogChanceOfUneven(const MeasuredAxis& axis,
+                         const std::vector<double>& codes) {
   const Parts parts = CountParts(axis, codes);
   const auto trials = static_cast<double>(codes.size());
-  double statistic = 0.0, freedom = -1.0, squares = 0.0;
+  double statistic = 0.0, freedom = -1.0;
   for (std::size_t i = 0; i < parts.mass.size(); ++i) {
     if (parts.mass[i] < 1e-9) continue;
     const double expected = parts.mass[i] * trials;
     const double apart = parts.seen[i] - expected;
     statistic += apart * apart / expected;
     freedom += 1.0;
-    // Each of a part's trials has the weight mass / seen: they add up to 1.
-    squares +=
-        parts.mass[i] * parts.mass[i] / std::max(parts.seen[i], kLeastSeen);
   }
-  Evenness evenness;
-  evenness.effective_trials = std::min(1.0 / squares, trials);
-  if (freedom > 0.0) {
-    evenness.log_chance = LogChiSquaredTail(statistic, freedom);
-  }
-  return evenness;
+  return freedom > 0.0 ? LogChiSquaredTail(statistic, freedom) : 0.0;
 }
 
 }  // namespace frostline

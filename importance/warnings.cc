@@ -36,9 +36,18 @@ std::optional<ReportWarning> FewTrials(const Dataset& data) {
   return ReportWarning{
       "FEW_TRIALS",
       absl::StrCat(data.rows(), " trials for ", data.axes.size(),
-                   " parameters: the ranking may still change, about ", wanted,
-                   " trials are needed"),
+                   " parameters: the ranking may still change"),
       {}};
+}
+
+// What evens the trials out: a plan's own questions, where there are modules.
+std::string HowToEven(const Space& space) {
+  const auto& modules = space.modules();
+  const bool has_modules = std::any_of(
+      modules.begin(), modules.end(),
+      [](const ModuleBinding& one) { return one.parameter.has_value(); });
+  return has_modules ? "`plan --ask 8 --enqueue` runs trials that tell more"
+                     : "let the sampler random or qmc draw a third of them";
 }
 
 std::optional<ReportWarning> AdaptiveSampling(const Space& space,
@@ -46,26 +55,17 @@ std::optional<ReportWarning> AdaptiveSampling(const Space& space,
   const double least =
       kLogUnlikely - std::log(static_cast<double>(data.axes.size()));
   std::vector<int> uneven;
-  std::size_t worst = 0;
-  double effective = static_cast<double>(data.rows());
   for (std::size_t i = 0; i < data.axes.size(); ++i) {
-    const Evenness evenness = FindEvenness(data.axes[i], data.codes[i]);
-    if (!(evenness.log_chance < least)) continue;
-    uneven.push_back(static_cast<int>(i));
-    if (evenness.effective_trials > effective) continue;
-    effective = evenness.effective_trials;
-    worst = i;
+    if (LogChanceOfUneven(data.axes[i], data.codes[i]) < least) {
+      uneven.push_back(static_cast<int>(i));
+    }
   }
   if (uneven.empty()) return std::nullopt;
   return ReportWarning{
       "ADAPTIVE_SAMPLING",
       absl::StrCat(
           "the trials are not spread evenly over ", NamesOf(space, uneven),
-          ": of all values of ", space.parameters()[worst].name, " these ",
-          data.rows(), " tell as much as about ", std::lround(effective),
-          " even ones. Where parameters act together, weak ones look too "
-          "important and one interval in three or four misses the truth; let "
-          "the sampler random or qmc draw a third of the trials"),
+          ", so weak parameters may look too important: ", HowToEven(space)),
       uneven};
 }
 

@@ -136,9 +136,9 @@ std::string PlanVerdict(const StudyBelief& belief, const StudyPlan& plan,
   if (!freeze.empty()) parts.push_back("freeze " + SayModules(freeze));
   if (!train.empty()) parts.push_back("train " + SayModules(train));
   if (open > 0) {
-    parts.push_back(
-        absl::StrCat("what ", open, open == 1 ? " module" : " modules",
-                     parts.empty() ? " do" : " others do", " is not known"));
+    parts.push_back(absl::StrCat("what ", open, parts.empty() ? "" : " other",
+                                 open == 1 ? " module does" : " modules do",
+                                 " is not known"));
   }
   const std::string& metric = belief.objective().metric;
   return absl::StrCat(

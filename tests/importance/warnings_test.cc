@@ -66,10 +66,19 @@ TEST(Warnings, TrialsThatCrowdAreSaidToBeAdaptive) {
   ASSERT_EQ(report.warnings.size(), 1u);
   EXPECT_EQ(report.warnings[0].code, "ADAPTIVE_SAMPLING");
   EXPECT_THAT(report.warnings[0].parameters, testing::ElementsAre(1));
-  // 49 / (6 / 10 + 1 / 140), by Kish's formula.
   EXPECT_THAT(report.warnings[0].sentence,
-              testing::HasSubstr("of all values of layer.1 these 200 tell as "
-                                 "much as about 81 even ones"));
+              testing::HasSubstr("not spread evenly over layer.1"));
+  EXPECT_THAT(report.warnings[0].sentence,
+              testing::HasSubstr("random or qmc draw a third"));
+  // Where modules take their rates from it, a plan can ask.
+  std::vector<ModuleBinding> bindings(1);
+  bindings[0].module = "layer.0";
+  bindings[0].parameter = 0;
+  const Space modules(space.parameters(), bindings, std::nullopt);
+  ASSERT_OK_AND_ASSIGN(const Report of_modules,
+                       Evaluate(modules, kCost, history, options));
+  EXPECT_THAT(of_modules.warnings[0].sentence,
+              testing::HasSubstr("plan --ask 8 --enqueue"));
 }
 
 // Accuracy 0.5, 0.51, …, and one trial that says otherwise.
