@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/auto.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_format.h"
 #include "sampler/brute_force.h"
@@ -31,6 +33,15 @@ constexpr std::array kPicks = {
     Pick{"tpe", MakeTpeSampler},
 };
 
+// As in every space that was measured.
+bool IsAllLevels(const Space& space) {
+  const auto& parameters = space.parameters();
+  return std::all_of(parameters.begin(), parameters.end(),
+                     [](const Parameter& one) {
+                       return std::holds_alternative<Levels>(one.domain);
+                     });
+}
+
 }  // namespace
 
 SamplerChoice ChooseSampler(const Space& space,
@@ -55,6 +66,12 @@ SamplerChoice ChooseSampler(const Space& space,
             absl::StrFormat("of %d parameters levels-gp was not shown to "
                             "find more than tpe does, at more seconds",
                             space.size())};
+  }
+  if (!IsAllLevels(space)) {
+    return {"levels-gp",
+            "it learns from every trial; on a space like this it has not been "
+            "measured against the others",
+            false};
   }
   // Figures of docs/measured/search.md, which `./dev bench convergence` prints.
   return {"levels-gp",

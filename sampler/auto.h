@@ -24,6 +24,8 @@ inline constexpr const char* kPickOption = "pick";
 struct SamplerChoice {
   std::string name;  // as the factory knows it
   std::string why;   // one sentence, with figures where there are some
+  // Whether the figures are of spaces like this one.
+  bool is_measured = true;
 };
 
 // `budget_trials`: how many trials there will be; 0: unknown. Pure.

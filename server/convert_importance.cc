@@ -24,6 +24,7 @@ v1::ParameterImportance ParameterToProto(const ParameterImportance& importance,
   *proto.mutable_main() = IntervalToProto(importance.main);
   *proto.mutable_total() = IntervalToProto(importance.total);
   proto.set_direction(importance.direction);
+  proto.set_direction_probability(importance.direction_probability);
   proto.set_rank(importance.rank);
   proto.set_top3_probability(importance.top3_probability);
   proto.set_distinguishable(importance.distinguishable);
@@ -65,6 +66,7 @@ v1::ImportanceReport ReportToProto(const Report& report, const Space& space) {
     out->set_first(NameIn(space, pair.first));
     out->set_second(NameIn(space, pair.second));
     *out->mutable_share() = IntervalToProto(pair.share);
+    out->set_substitutes_probability(pair.substitutes_probability);
   }
   proto.set_total_pairs(proto.pairs_size());
   for (const GroupImportance& group : report.groups) {

@@ -13,6 +13,8 @@
 
 #include "frostline/v1/importance_service.pb.h"
 #include "importance/marginal_curves.h"
+#include "importance/plan/frontier.h"
+#include "importance/plan/plan_questions.h"
 #include "importance/plan/study_plan.h"
 #include "importance/ranking/compare.h"
 #include "importance/ranking/stability.h"
@@ -37,9 +39,21 @@ v1::PairMarginal TableToProto(const MarginalTable& table, const Space& space);
 v1::StudyComparison ComparisonToProto(const Comparison& comparison,
                                       const Space& first);
 
-// With the plan as a trial, and with commands that this study allows.
+// With the plan as a trial, and with the command that verifies it unless the
+// study was stopped.
 v1::FreezePlan PlanToProto(const StudyPlan& plan, const StudyHandle& study,
                            const v1::GetPlanRequest& request);
+// `kind` becomes a label.
+v1::EnqueuedTrial EnqueuedOf(const Point& point, const Space& space,
+                             const std::string& kind);
+v1::Frontier FrontierToProto(const Frontier& frontier, const Space& space);
+v1::AskedTrial AskedToProto(const AskedTrial& asked, const Space& space);
+// Every rival with as many seeds, all of a seed together, each trial with what
+// is predicted of it (verify_labels.h).
+v1::GetPlanRivalsReply RivalsToProto(const std::vector<Rival>& rivals,
+                                     const StudyHandle& study,
+                                     const Objective& objective,
+                                     std::int64_t revision, int seeds);
 
 // The shortest text that reads back as the same number: "0.01".
 std::string ExactText(double value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A freeze plan for the wire, and what to run to verify it.
+// A freeze plan for the wire, and the command that verifies it.
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -9,22 +9,9 @@
 #include "absl/strings/str_replace.h"
 #include "base/ids.h"
 #include "server/convert_importance.h"
-#include "server/point_from_proto.h"
 
 namespace frostline {
 namespace {
-
-v1::EnqueuedTrial TrialOf(const Point& point, const Space& space) {
-  v1::EnqueuedTrial trial;
-  for (std::size_t i = 0; i < point.size(); ++i) {
-    if (IsAbsent(point[i])) continue;
-    const Parameter& parameter = space.parameters()[i];
-    (*trial.mutable_values())[parameter.name] =
-        ValueToProto(parameter.domain, point[i]);
-  }
-  (*trial.mutable_labels())["kind"] = "plan";
-  return trial;
-}
 
 // `text` as one word of a POSIX shell.
 std::string Quoted(const std::string& text) {
@@ -57,25 +44,31 @@ std::string PlanCommand(const StudyHandle& study,
   return command;
 }
 
-// Trains the plan's point where the study still takes trials; else repeats the
-// trial that is nearest to it, which tells how much of its score was luck. A
-// study's id needs no quotes in any shell.
-std::vector<std::string> CommandsFor(const StudyPlan& plan,
-                                     const StudyHandle& study,
-                                     const v1::GetPlanRequest& request) {
-  std::vector<std::string> commands;
-  if (study.running && study.budget_left > 0) {
-    commands.push_back(PlanCommand(study, request) + " --enqueue");
-  } else if (study.state != StudyState::kStopped &&
-             !plan.supporting_trials.empty()) {
-    commands.push_back(absl::StrCat("frostline trial retry ", study.id, " ",
-                                    plan.supporting_trials[0]));
+v1::PlanAdvice AdviceToProto(Advice advice) {
+  switch (advice) {
+    case Advice::kFreeze:
+      return v1::PLAN_ADVICE_FREEZE;
+    case Advice::kTrain:
+      return v1::PLAN_ADVICE_TRAIN;
+    case Advice::kNotKnown:
+      return v1::PLAN_ADVICE_NOT_KNOWN;
+    case Advice::kFixed:
+      return v1::PLAN_ADVICE_FIXED;
   }
-  commands.push_back(absl::StrCat("frostline trial show ", study.id, " ",
-                                  plan.best_seen_trial));
-  commands.push_back(
-      absl::StrCat("frostline trial list ", study.id, " --state SUCCEEDED"));
-  return commands;
+  return v1::PLAN_ADVICE_UNSPECIFIED;
+}
+
+void AddModules(const StudyPlan& plan, v1::FreezePlan& proto) {
+  for (const PlannedModule& module : plan.modules) {
+    v1::PlannedModule* const out = proto.add_modules();
+    out->set_module(module.module);
+    out->set_rate(module.rate);
+    out->set_freeze(module.freeze);
+    out->set_advice(AdviceToProto(module.advice));
+    out->set_freeze_probability(module.freeze_probability);
+    *out->mutable_cost_of_freezing() = IntervalToProto(module.cost_of_freezing);
+    out->set_reason(module.reason);
+  }
 }
 
 }  // namespace
@@ -91,14 +84,13 @@ v1::FreezePlan PlanToProto(const StudyPlan& plan, const StudyHandle& study,
                            const v1::GetPlanRequest& request) {
   const Space& space = study.checked->space;
   v1::FreezePlan proto;
-  for (const PlannedModule& module : plan.modules) {
-    v1::PlannedModule* const out = proto.add_modules();
-    out->set_module(module.module);
-    out->set_rate(module.rate);
-    out->set_freeze(module.freeze);
-    *out->mutable_cost_of_freezing() = IntervalToProto(module.cost_of_freezing);
-    out->set_reason(module.reason);
-  }
+  AddModules(plan, proto);
+  proto.set_verdict(plan.verdict);
+  *proto.mutable_one_run() = IntervalToProto(plan.one_run);
+  proto.set_best_seen_value(plan.best_seen_value);
+  proto.set_at_least_best_probability(plan.at_least_best_probability);
+  proto.set_nearest_trial(TrialNameOf(study.id, plan.nearest_trial));
+  proto.set_differs_in(plan.differs_in);
   *proto.mutable_predicted_score() = IntervalToProto(plan.predicted_score);
   *proto.mutable_best_seen_score() = IntervalToProto(plan.best_seen_score);
   proto.set_best_seen_trial(TrialNameOf(study.id, plan.best_seen_trial));
@@ -111,13 +103,14 @@ v1::FreezePlan PlanToProto(const StudyPlan& plan, const StudyHandle& study,
   for (const std::int64_t number : plan.supporting_trials) {
     proto.add_supporting_trials(TrialNameOf(study.id, number));
   }
-  for (const std::string& command : CommandsFor(plan, study, request)) {
-    proto.add_verify(command);
+  // A stopped study takes no more trials; a complete one goes on for these.
+  if (study.state != StudyState::kStopped) {
+    proto.add_verify(PlanCommand(study, request) + " --verify");
   }
   for (const ReportWarning& warning : plan.warnings) {
     *proto.add_warnings() = WarningToProto(warning, space);
   }
-  *proto.mutable_as_trial() = TrialOf(plan.point, space);
+  *proto.mutable_as_trial() = EnqueuedOf(plan.point, space, "plan");
   proto.set_tolerance(request.tolerance());
   return proto;
 }

@@ -139,6 +139,14 @@ class Coordinator {
   void CompareStudies(v1::CompareStudiesRequest, CancelFlag cancelled,
                       Reply<v1::StudyComparison>);
   void GetPlan(v1::GetPlanRequest, CancelFlag cancelled, Reply<v1::FreezePlan>);
+  void GetFrontier(v1::GetFrontierRequest, CancelFlag cancelled,
+                   Reply<v1::Frontier>);
+  void AskPlan(v1::AskPlanRequest, CancelFlag cancelled,
+               Reply<v1::AskPlanReply>);
+  void GetPlanRivals(v1::GetPlanRivalsRequest, CancelFlag cancelled,
+                     Reply<v1::GetPlanRivalsReply>);
+  void GetPlanVerification(v1::GetPlanVerificationRequest, CancelFlag cancelled,
+                           Reply<v1::PlanVerification>);
 
   // AdminService
   void Backup(v1::BackupRequest, Reply<v1::BackupReply>);

@@ -95,6 +95,12 @@ class Coordinator::Impl {
   v1::Study Describe(const StudyBook& book) const;
 
   // trial_methods.cc
+  // Checks and takes them; a completed study that has budget left goes on.
+  absl::Status ChangeSettings(Batch& batch, StudyBook& book,
+                              const v1::StudySettings& settings);
+  // Room in the budget for `count` more trials, made if need be.
+  absl::Status RaiseBudget(Batch& batch, StudyBook& book, std::int64_t count,
+                           v1::EnqueueTrialsReply& reply);
   absl::StatusOr<v1::EnqueueTrialsReply> EnqueueTrials(
       Batch& batch, const v1::EnqueueTrialsRequest& request);
   absl::StatusOr<v1::ImportTrialsReply> ImportTrials(

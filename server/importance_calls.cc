@@ -68,6 +68,32 @@ void Coordinator::GetPlan(v1::GetPlanRequest request, CancelFlag cancelled,
           std::move(cancelled), std::move(reply));
 }
 
+void Coordinator::GetFrontier(v1::GetFrontierRequest request,
+                              CancelFlag cancelled, Reply<v1::Frontier> reply) {
+  AskDesk(*impl_, &ImportanceDesk::GetFrontier, std::move(request),
+          std::move(cancelled), std::move(reply));
+}
+
+void Coordinator::AskPlan(v1::AskPlanRequest request, CancelFlag cancelled,
+                          Reply<v1::AskPlanReply> reply) {
+  AskDesk(*impl_, &ImportanceDesk::AskPlan, std::move(request),
+          std::move(cancelled), std::move(reply));
+}
+
+void Coordinator::GetPlanRivals(v1::GetPlanRivalsRequest request,
+                                CancelFlag cancelled,
+                                Reply<v1::GetPlanRivalsReply> reply) {
+  AskDesk(*impl_, &ImportanceDesk::GetPlanRivals, std::move(request),
+          std::move(cancelled), std::move(reply));
+}
+
+void Coordinator::GetPlanVerification(v1::GetPlanVerificationRequest request,
+                                      CancelFlag cancelled,
+                                      Reply<v1::PlanVerification> reply) {
+  AskDesk(*impl_, &ImportanceDesk::GetPlanVerification, std::move(request),
+          std::move(cancelled), std::move(reply));
+}
+
 void Coordinator::CompareStudies(v1::CompareStudiesRequest request,
                                  CancelFlag cancelled,
                                  Reply<v1::StudyComparison> reply) {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The verbs of importance beside reports: curves, tables, stability, plans.
+// The verbs of importance beside reports: curves, tables, stability.
 #include <utility>
 
 #include "base/error.h"
-#include "base/ids.h"
 #include "base/status_macros.h"
 #include "importance/marginal_curves.h"
-#include "importance/plan/study_plan.h"
 #include "importance/ranking/stability.h"
 #include "server/importance_serve.h"
 
@@ -95,37 +93,14 @@ void ImportanceDesk::GetStability(const StudyHandle& study,
         ASSIGN_OR_RETURN(
             const Stability stability,
             EvaluateStability(study.checked->space, question.objectives,
-                              loaded.history, question.options, points));
+                              loaded.history, question.options,
+                              points == 0 ? kVerdictPoints : points));
         v1::GetStabilityReply proto =
             StabilityToProto(stability, study.checked->space);
-        Sign(study, question, loaded.revision, proto);
-        return Kept(std::move(proto));
-      });
-}
-
-void ImportanceDesk::GetPlan(const StudyHandle& study,
-                             const v1::GetPlanRequest& request,
-                             CancelFlag cancelled,
-                             Reply<v1::FreezePlan> reply) {
-  const auto question = MakeQuestion(request.options(), *study.checked);
-  if (!question.ok()) return reply(question.status());
-  if (request.options().parameters_size() > 0) {
-    return reply(MakeError(ErrorId::kRequestInvalid, "a plan is of all modules",
-                           "leave the parameters out", "options.parameters"));
-  }
-  Serve(
-      AnswerKey("plan", study, *question, ExactText(request.tolerance())),
-      false, std::move(cancelled), std::move(reply),
-      [](const KeptAnswer& answer) { return As<v1::FreezePlan>(answer); },
-      [this, study, question = *question,
-       request]() -> absl::StatusOr<AnswerPtr> {
-        ASSIGN_OR_RETURN(const Loaded loaded, Load(study, question));
-        ASSIGN_OR_RETURN(
-            const StudyPlan plan,
-            MakePlan(study.checked->space, question.objectives, loaded.history,
-                     {question.options, request.tolerance()}));
-        v1::FreezePlan proto = PlanToProto(plan, study, request);
-        proto.set_study(StudyNameOf(study.id));
+        // What the report says of the same trials.
+        ASSIGN_OR_RETURN(const StabilityVerdict verdict,
+                         VerdictOf(study, question, loaded.history));
+        *proto.mutable_verdict() = VerdictToProto(verdict);
         Sign(study, question, loaded.revision, proto);
         return Kept(std::move(proto));
       });

@@ -5,6 +5,7 @@
 #include "server/importance_desk.h"
 
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,18 +14,12 @@
 #include "base/status_macros.h"
 #include "importance/ranking/compare.h"
 #include "importance/ranking/stability.h"
+#include "importance/report_verdict.h"
 #include "proto/wire_time.h"
 #include "server/importance_serve.h"
 #include "server/limits.h"
 
 namespace frostline {
-namespace {
-
-// A verdict in a report is one sentence: so many beginnings of the study are
-// enough for it, and intervals would multiply its cost.
-constexpr int kVerdictPoints = 10;
-
-}  // namespace
 
 ImportanceDesk::ImportanceDesk(const TrialStore& store, const Clock& clock)
     : store_(store),
@@ -65,7 +60,8 @@ absl::StatusOr<ImportanceDesk::Loaded> ImportanceDesk::Load(
   return loaded;
 }
 
-absl::StatusOr<v1::StabilityVerdict> ImportanceDesk::VerdictOf(
+// Without intervals, which would multiply its cost.
+absl::StatusOr<StabilityVerdict> ImportanceDesk::VerdictOf(
     const StudyHandle& study, const ImportanceQuestion& question,
     const History& history) {
   EvaluateOptions options = question.options;
@@ -74,14 +70,13 @@ absl::StatusOr<v1::StabilityVerdict> ImportanceDesk::VerdictOf(
   const absl::StatusOr<Stability> stability =
       EvaluateStability(study.checked->space, question.objectives, history,
                         options, kVerdictPoints);
-  if (stability.ok()) return VerdictToProto(stability->verdict);
+  if (stability.ok()) return stability->verdict;
   // What a report can do with, its beginnings may lack: values that differ.
   if (!absl::IsFailedPrecondition(stability.status())) {
     return stability.status();
   }
-  v1::StabilityVerdict none;
-  none.set_state(v1::StabilityVerdict::TOO_FEW_TRIALS);
-  none.set_sentence(std::string(stability.status().message()));
+  StabilityVerdict none;
+  none.sentence = std::string(stability.status().message());
   return none;
 }
 
@@ -100,10 +95,13 @@ absl::StatusOr<AnswerPtr> ImportanceDesk::MakeReport(
   proto->set_revision(loaded.revision);
   proto->set_provisional(study.running);
   *proto->mutable_options() = question.used;
+  std::optional<StabilityVerdict> verdict;
   if (with_verdict && question.options.bootstraps > 0) {
-    ASSIGN_OR_RETURN(*proto->mutable_stability(),
-                     VerdictOf(study, question, loaded.history));
+    ASSIGN_OR_RETURN(verdict, VerdictOf(study, question, loaded.history));
+    *proto->mutable_stability() = VerdictToProto(*verdict);
   }
+  proto->set_verdict(ReportVerdict(study.checked->space, *answer->report,
+                                   verdict.has_value() ? &*verdict : nullptr));
   *proto->mutable_compute_time() = TimestampToProto(clock_.Wall());
   proto->set_compute_seconds(
       std::chrono::duration<double>(clock_.Steady() - begin).count());

@@ -19,6 +19,8 @@
 
 #include "base/clock.h"
 #include "frostline/v1/importance_service.pb.h"
+#include "importance/plan/study_plan.h"
+#include "importance/ranking/stability.h"
 #include "server/answer_cache.h"
 #include "server/importance_question.h"
 #include "server/known_trials.h"
@@ -53,6 +55,18 @@ class ImportanceDesk {
                       CancelFlag cancelled, Reply<v1::StudyComparison> reply);
   void GetPlan(const StudyHandle& study, const v1::GetPlanRequest& request,
                CancelFlag cancelled, Reply<v1::FreezePlan> reply);
+  void GetFrontier(const StudyHandle& study,
+                   const v1::GetFrontierRequest& request, CancelFlag cancelled,
+                   Reply<v1::Frontier> reply);
+  void AskPlan(const StudyHandle& study, const v1::AskPlanRequest& request,
+               CancelFlag cancelled, Reply<v1::AskPlanReply> reply);
+  void GetPlanRivals(const StudyHandle& study,
+                     const v1::GetPlanRivalsRequest& request,
+                     CancelFlag cancelled, Reply<v1::GetPlanRivalsReply> reply);
+  void GetPlanVerification(const StudyHandle& study,
+                           const v1::GetPlanVerificationRequest& request,
+                           CancelFlag cancelled,
+                           Reply<v1::PlanVerification> reply);
 
  private:
   using Computation = std::function<absl::StatusOr<AnswerPtr>()>;
@@ -66,18 +80,34 @@ class ImportanceDesk {
   void Serve(const std::string& key, bool anew, CancelFlag cancelled,
              Reply<Message> reply, Render render, Computation computation);
   void Compute(const std::string& key, Computation computation);
+  // The same for what plans are made of; `make` is given the question and what
+  // LoadToPlan has found.
+  template <typename Message, typename Request, typename Make>
+  void ServePlan(const std::string& kind, const StudyHandle& study,
+                 const Request& request, CancelFlag cancelled,
+                 Reply<Message> reply, Make make);
 
   absl::StatusOr<Loaded> Load(const StudyHandle& study,
                               const ImportanceQuestion& question);
+  struct ToPlan {
+    History history;
+    std::int64_t revision = 0;
+    PlanOptions options;
+  };
+  absl::StatusOr<ToPlan> LoadToPlan(const StudyHandle& study,
+                                    const ImportanceQuestion& question,
+                                    double tolerance);
   absl::StatusOr<AnswerPtr> MakeReport(const StudyHandle& study,
                                        const ImportanceQuestion& question,
                                        bool with_verdict);
-  absl::StatusOr<v1::StabilityVerdict> VerdictOf(
-      const StudyHandle& study, const ImportanceQuestion& question,
-      const History& history);
+  absl::StatusOr<StabilityVerdict> VerdictOf(const StudyHandle& study,
+                                             const ImportanceQuestion& question,
+                                             const History& history);
   // The one that is kept, else one without the verdict, most of the work.
   absl::StatusOr<AnswerPtr> ReportToCompare(const StudyHandle& study,
                                             const ImportanceQuestion& question);
+  absl::StatusOr<AnswerPtr> Verify(const StudyHandle& study,
+                                   const std::string& batch);
   absl::StatusOr<AnswerPtr> Compare(const StudyHandle& first,
                                     const ImportanceQuestion& of_first,
                                     const StudyHandle& second,

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -47,6 +48,10 @@ absl::StatusOr<int> FindParameter(const Space& space, const std::string& name,
 // What answers to the question are a function of, besides the study's
 // revision. Which parameters are shown is not part of it.
 std::string KeyOf(const ImportanceQuestion& question);
+
+// What a trial came to at its end in a metric, or of its usage.
+std::optional<double> FinalValueOf(const KnownTrial& known,
+                                   const std::string& metric);
 
 // The trials that match the filter, with the objectives' values where they
 // have them; one that lacks one has none, and is left out by evaluators.

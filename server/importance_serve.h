@@ -16,6 +16,10 @@
 
 namespace frostline {
 
+// A verdict on stability rests on so many beginnings of the study: it is one
+// sentence, the same wherever it is shown.
+inline constexpr int kVerdictPoints = 10;
+
 // Under what an answer is kept: all that it is a function of, as text.
 inline std::string AnswerKey(const char* kind, const StudyHandle& study,
                              const ImportanceQuestion& question,

@@ -102,6 +102,11 @@ Observation ObservationOf(const KnownTrial& known,
 
 }  // namespace
 
+std::optional<double> FinalValueOf(const KnownTrial& known,
+                                   const std::string& metric) {
+  return ValueOf(known, metric, 0);
+}
+
 absl::StatusOr<History> SelectHistory(
     const ImportanceQuestion& question, const CheckedStudy& study,
     const std::map<std::int64_t, KnownTrial>& trials) {

@@ -24,6 +24,8 @@ inline constexpr int kMaxStepMetrics = 64;
 inline constexpr int kMaxFinalMetrics = 256;
 
 inline constexpr int kMaxReportPairs = 1'000;  // in one report
+inline constexpr int kMaxAskedTrials = 64;     // that would tell most
+inline constexpr int kMaxVerifySeeds = 32;     // a rival of a plan is run with
 // What importance keeps between calls: trials as it read them, and answers.
 inline constexpr std::size_t kMaxKnownTrialBytes = std::size_t{256} << 20;
 inline constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 20;

@@ -43,7 +43,10 @@ std::string SamplerAdvice(const CheckedStudy& study,
     return absl::StrCat("auto is ", running, " here",
                         running == choice.name ? ": " + choice.why : "");
   }
-  if (running == choice.name || DoesItsJob(study, running)) return "";
+  if (running == choice.name || !choice.is_measured ||
+      DoesItsJob(study, running)) {
+    return "";
+  }
   return absl::StrCat("sampler: auto would be ", choice.name,
                       " here, better than ", running, ": ", choice.why);
 }

@@ -260,9 +260,6 @@ absl::StatusOr<v1::Study> Coordinator::Impl::UpdateStudy(
   replace.set_replace_repeated_fields(true);
   FieldMaskUtil::MergeMessageTo(request.settings(), request.update_mask(),
                                 replace, &settings);
-  ASSIGN_OR_RETURN(CheckedStudy checked,
-                   CheckStudy(book->checked().spec, settings, DefaultLease()));
-  checked.pruner.study = book->row().id;
   if (settings.budget().trials() < book->BudgetTaken()) {
     return MakeError(ErrorId::kBudgetInvalid,
                      absl::StrCat(book->BudgetTaken(),
@@ -271,19 +268,27 @@ absl::StatusOr<v1::Study> Coordinator::Impl::UpdateStudy(
                                   ", or stop the study"),
                      "settings.budget.trials");
   }
-  StudyRow row = book->row();
-  row.settings = settings.SerializeAsString();
-  const bool goes_on = row.state == StudyState::kCompleted &&
-                       settings.budget().trials() > book->BudgetTaken();
-  RETURN_IF_ERROR(PersistRow(batch, *book, std::move(row)));
-  book->AbsorbSettings(
-      std::make_shared<const CheckedStudy>(std::move(checked)));
-  proposer_.Refresh(book->row().key, book->shared_checked());
-  if (goes_on) {
-    RETURN_IF_ERROR(PersistStudy(batch, *book, StudyState::kActive, ""));
-  }
+  RETURN_IF_ERROR(ChangeSettings(batch, *book, settings));
   CompleteIfDone(batch, *book);
   return Describe(*book);
+}
+
+absl::Status Coordinator::Impl::ChangeSettings(
+    Batch& batch, StudyBook& book, const v1::StudySettings& settings) {
+  ASSIGN_OR_RETURN(CheckedStudy checked,
+                   CheckStudy(book.checked().spec, settings, DefaultLease()));
+  checked.pruner.study = book.row().id;
+  StudyRow row = book.row();
+  row.settings = settings.SerializeAsString();
+  if (row.state == StudyState::kCompleted &&
+      settings.budget().trials() > book.BudgetTaken()) {
+    row.state = StudyState::kActive;
+    row.state_reason.clear();
+  }
+  RETURN_IF_ERROR(PersistRow(batch, book, std::move(row)));
+  book.AbsorbSettings(std::make_shared<const CheckedStudy>(std::move(checked)));
+  proposer_.Refresh(book.row().key, book.shared_checked());
+  return absl::OkStatus();
 }
 
 absl::StatusOr<v1::Study> Coordinator::Impl::DeleteStudy(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The verbs of people that add or change trials. On the loop.
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -135,14 +136,30 @@ absl::StatusOr<std::int64_t> Coordinator::Impl::Enqueue(
   return number;
 }
 
+absl::Status Coordinator::Impl::RaiseBudget(Batch& batch, StudyBook& book,
+                                            std::int64_t count,
+                                            v1::EnqueueTrialsReply& reply) {
+  v1::StudySettings settings = book.checked().settings;
+  const std::int64_t budget = settings.budget().trials();
+  const std::int64_t wanted = std::max(budget, book.BudgetTaken() + count);
+  if (wanted > budget || book.row().state == StudyState::kCompleted) {
+    settings.mutable_budget()->set_trials(wanted);
+    RETURN_IF_ERROR(ChangeSettings(batch, book, settings));
+  }
+  reply.set_budget_raised_by(wanted - budget);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<v1::EnqueueTrialsReply> Coordinator::Impl::EnqueueTrials(
     Batch& batch, const v1::EnqueueTrialsRequest& request) {
   ASSIGN_OR_RETURN(StudyBook * book, FindStudy(request.name()));
-  RETURN_IF_ERROR(RequireOpen(*book));
+  if (book->row().state != StudyState::kCompleted || !request.raise_budget()) {
+    RETURN_IF_ERROR(RequireOpen(*book));
+  }
   RETURN_IF_ERROR(CheckCount(request.trials_size()));
   const std::int64_t left =
       book->checked().settings.budget().trials() - book->BudgetTaken();
-  if (request.trials_size() > left) {
+  if (request.trials_size() > left && !request.raise_budget()) {
     return MakeError(ErrorId::kBudgetInvalid,
                      absl::StrCat("the budget has room for ", left,
                                   " more trials; enqueued ones count"),
@@ -156,6 +173,10 @@ absl::StatusOr<v1::EnqueueTrialsReply> Coordinator::Impl::EnqueueTrials(
                         .status());
   }
   v1::EnqueueTrialsReply reply;
+  if (request.raise_budget()) {
+    RETURN_IF_ERROR(RaiseBudget(batch, *book, request.trials_size(), reply));
+  }
+  reply.set_budget(book->checked().settings.budget().trials());
   for (int i = 0; i < request.trials_size(); ++i) {
     ASSIGN_OR_RETURN(
         const std::int64_t number,

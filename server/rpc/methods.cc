@@ -84,6 +84,12 @@ MethodTable ServedMethods(Coordinator& coordinator, Duration watch_alive) {
       {"frostline.v1.ImportanceService.CompareStudies",
        serve(&C::CompareStudies)},
       {"frostline.v1.ImportanceService.GetPlan", serve(&C::GetPlan)},
+      {"frostline.v1.ImportanceService.GetFrontier", serve(&C::GetFrontier)},
+      {"frostline.v1.ImportanceService.AskPlan", serve(&C::AskPlan)},
+      {"frostline.v1.ImportanceService.GetPlanRivals",
+       serve(&C::GetPlanRivals)},
+      {"frostline.v1.ImportanceService.GetPlanVerification",
+       serve(&C::GetPlanVerification)},
 
       {"frostline.v1.AdminService.Backup", serve(&C::Backup)},
       {"frostline.v1.AdminService.GetInfo", serve(&C::GetInfo)},

@@ -60,6 +60,10 @@ absl::Status Validate(const v1::GetPairMarginalRequest& request);
 absl::Status Validate(const v1::GetStabilityRequest& request);
 absl::Status Validate(const v1::CompareStudiesRequest& request);
 absl::Status Validate(const v1::GetPlanRequest& request);
+absl::Status Validate(const v1::GetFrontierRequest& request);
+absl::Status Validate(const v1::AskPlanRequest& request);
+absl::Status Validate(const v1::GetPlanRivalsRequest& request);
+absl::Status Validate(const v1::GetPlanVerificationRequest& request);
 
 // AdminService: validate_study.cc
 absl::Status Validate(const v1::BackupRequest& request);

@@ -79,4 +79,26 @@ absl::Status Validate(const v1::GetPlanRequest& request) {
   return CheckOptions(request.options());
 }
 
+absl::Status Validate(const v1::GetFrontierRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::AskPlanRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  RETURN_IF_ERROR(CheckRange(request.trials(), 1, kMaxAskedTrials, "trials"));
+  return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::GetPlanRivalsRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  RETURN_IF_ERROR(CheckRange(request.seeds(), 1, kMaxVerifySeeds, "seeds"));
+  return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::GetPlanVerificationRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  return CheckBytes(request.batch(), kMaxNameBytes, "batch");
+}
+
 }  // namespace frostline

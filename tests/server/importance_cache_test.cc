@@ -107,7 +107,7 @@ TEST_F(ImportanceCacheTest, BeginsNothingForCallersThatHungUp) {
 }
 
 TEST(AnswerCache, ForgetsWhatWasNotAskedForLately) {
-  AnswerCache cache(2000);
+  AnswerCache cache(2600);
   const auto answer = [] {
     auto kept = std::make_shared<KeptAnswer>();
     auto plan = std::make_unique<v1::FreezePlan>();

@@ -54,6 +54,25 @@ TEST_F(SamplerChoiceTest, ADryRunAdvisesWhatWouldBeBetter) {
   EXPECT_THAT(driver_.GetStudy("a"), FailsWith(ErrorId::kStudyNotFound));
 }
 
+TEST_F(SamplerChoiceTest, FiguresOfOtherSpacesAreNoAdvice) {
+  v1::CreateStudyRequest request = ExampleStudy("a", 50);
+  v1::SearchSpace& space = *request.mutable_spec()->mutable_space();
+  space.Clear();
+  for (const char* const name : {"x", "y"}) {
+    v1::ParameterSpace* const range = space.add_parameters();
+    range->set_name(name);
+    range->mutable_float_()->set_hi(1.0);
+  }
+  request.mutable_spec()->mutable_sampler()->set_name("tpe");
+  request.set_validate_only(true);
+  EXPECT_THAT(driver_.Call(&Coordinator::CreateStudy, request)->advice(),
+              IsEmpty());
+  request.mutable_spec()->mutable_sampler()->set_name("auto");
+  request.set_request_id("create-study-request-auto-of-ranges");
+  EXPECT_THAT(driver_.Call(&Coordinator::CreateStudy, request)->advice(),
+              ElementsAre(testing::Not(HasSubstr("13 modules"))));
+}
+
 TEST_F(SamplerChoiceTest, WhatDoesItsJobGetsNoAdvice) {
   v1::CreateStudyRequest two = ExampleStudy("a", 5);
   *two.mutable_spec()->add_objectives() = two.spec().objectives(0);

@@ -63,6 +63,55 @@ TEST_F(TrialMethodsTest, MoreThanTheBudgetCannotBeEnqueuedAndNothingIs) {
   EXPECT_EQ(Study().counts().queued(), 0);
 }
 
+TEST_F(TrialMethodsTest, ACompleteStudyGoesOnForTrialsThatRaiseItsBudget) {
+  for (int i = 0; i < 4; ++i) ASSERT_OK(driver_->Finish(Acquire(), 0.5));
+  ASSERT_EQ(Study().state(), v1::STUDY_STATE_COMPLETED);
+  auto request = On<v1::EnqueueTrialsRequest>("studies/a");
+  for (int i = 0; i < 2; ++i) request.add_trials();
+  EXPECT_THAT(driver_->Call(&Coordinator::EnqueueTrials, request),
+              FailsWith(ErrorId::kStudyNotActive));
+  request.set_request_id(RandomHexId());
+  request.set_raise_budget(true);
+  ASSERT_OK_AND_ASSIGN(const auto reply,
+                       driver_->Call(&Coordinator::EnqueueTrials, request));
+  EXPECT_EQ(reply.budget_raised_by(), 2);
+  EXPECT_EQ(reply.budget(), 6);
+  EXPECT_EQ(Study().state(), v1::STUDY_STATE_ACTIVE);
+  EXPECT_EQ(Study().settings().budget().trials(), 6);
+  // Those two and no more: the sampler gets nothing of it.
+  EXPECT_EQ(Acquire().trial(), reply.trials(0).name());
+  ASSERT_OK_AND_ASSIGN(const auto again,  // raised once
+                       driver_->Call(&Coordinator::EnqueueTrials, request));
+  EXPECT_EQ(again.budget(), 6);
+  EXPECT_EQ(Study().counts().queued() + Study().counts().running(), 2);
+}
+
+TEST_F(TrialMethodsTest, ARaisedBudgetIsOnlyRaisedByWhatItLacks) {
+  auto request = On<v1::EnqueueTrialsRequest>("studies/a");
+  for (int i = 0; i < 6; ++i) request.add_trials();
+  request.set_raise_budget(true);
+  auto bad = request;
+  bad.set_request_id(RandomHexId());
+  (*bad.mutable_trials(4)->mutable_values())["layer.0"].set_number_value(7);
+  EXPECT_THAT(driver_->Call(&Coordinator::EnqueueTrials, bad),
+              FailsWith(ErrorId::kValueOutOfSpace));
+  EXPECT_EQ(Study().settings().budget().trials(), 4);
+  ASSERT_OK_AND_ASSIGN(const auto reply,
+                       driver_->Call(&Coordinator::EnqueueTrials, request));
+  EXPECT_EQ(reply.budget_raised_by(), 2);  // nobody has asked for any yet
+  EXPECT_EQ(reply.budget(), 6);
+}
+
+TEST_F(TrialMethodsTest, AStoppedStudyStaysStopped) {
+  ASSERT_OK(driver_->Call(&Coordinator::StopStudy,
+                          On<v1::StopStudyRequest>("studies/a")));
+  auto request = On<v1::EnqueueTrialsRequest>("studies/a");
+  request.add_trials();
+  request.set_raise_budget(true);
+  EXPECT_THAT(driver_->Call(&Coordinator::EnqueueTrials, request),
+              FailsWith(ErrorId::kStudyNotActive));
+}
+
 TEST_F(TrialMethodsTest, ImportedTrialsTeachButDoNotCount) {
   auto request = On<v1::ImportTrialsRequest>("studies/a");
   v1::ImportedTrial* const trial = request.add_trials();
