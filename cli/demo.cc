@@ -18,6 +18,7 @@
 #include "cli/demo_recipe.h"
 #include "cli/demo_registry.h"
 #include "cli/demo_report.h"
+#include "cli/demo_verify.h"
 #include "cli/stop_signals.h"
 #include "cli/study_file.h"
 #include "cli/view/format.h"
@@ -43,7 +44,7 @@ absl::StatusOr<v1::Study> CreateDemoStudy(Client& client,
   }
   const auto reply = client.Call(&v1::StudyService::Stub::CreateStudy, request);
   if (!reply.ok()) return PlaceError(reply.status(), file);
-  std::cout << RenderPlan(*reply) << std::endl;
+  std::cout << RenderPlanInShort(*reply) << std::flush;
   return reply->study();
 }
 
@@ -56,7 +57,7 @@ absl::StatusOr<ExitCode> Run(const DemoOptions& options,
   RETURN_IF_ERROR(fleet.StartCoordinator(signals));
   RETURN_IF_ERROR(fleet.StartWorkers(options.workers, trainer));
   std::cout << "coordinator on " << fleet.address() << ", " << options.workers
-            << (options.workers == 1 ? " worker\n\n" : " workers\n\n");
+            << (options.workers == 1 ? " worker\n" : " workers\n");
   ASSIGN_OR_RETURN(const auto client, Client::Open(fleet.address()));
   ASSIGN_OR_RETURN(v1::Study study, CreateDemoStudy(*client, options));
   if (IsEnded(study.state())) {
@@ -64,8 +65,16 @@ absl::StatusOr<ExitCode> Run(const DemoOptions& options,
   }
   ASSIGN_OR_RETURN(study, FollowDemo(*client, std::move(study), fleet, signals,
                                      terminal, times));
-  RETURN_IF_ERROR(
-      ReportDemo(*client, study, folder, !options.synthetic, terminal.width));
+  ASSIGN_OR_RETURN(const auto plan, ReportDemo(*client, study, terminal.width));
+  if (plan.has_value()) {
+    RETURN_IF_ERROR(
+        VerifyDemo(*client, study.name(), fleet, signals, terminal));
+    ASSIGN_OR_RETURN(study, FetchStudy(*client, study.name()));
+    times.end = SystemClock().Steady();
+  }
+  if (plan.has_value() && !options.synthetic) {
+    RETURN_IF_ERROR(ShowNext(*plan, folder));
+  }
   ShowDemoTimes(study, times);
   return study.counts().succeeded() > 0 ? kExitOk : kExitNoResult;
 }

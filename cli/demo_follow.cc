@@ -19,7 +19,7 @@ namespace {
 
 constexpr Duration kPollInterval = std::chrono::milliseconds(250);
 constexpr Duration kStallBound = std::chrono::minutes(5);
-constexpr int kProgressLines = 8;  // off a terminal
+constexpr int kProgressLines = 3;  // off a terminal
 
 double SecondsBetween(SteadyTime from, SteadyTime to) {
   return std::chrono::duration<double>(to - from).count();
@@ -94,7 +94,7 @@ absl::StatusOr<v1::Study> FollowDemo(Client& client, v1::Study study,
 }
 
 void ShowDemoTimes(const v1::Study& study, const DemoTimes& times) {
-  std::cout << "\n" << ProgressText(study);
+  std::cout << ProgressText(study);
   if (times.first_lease.has_value()) {
     std::cout << " in "
               << FormatSeconds(SecondsBetween(*times.first_lease, times.end))

@@ -27,6 +27,14 @@ std::vector<v1::PlannedModule> Searched(const v1::FreezePlan& plan) {
     if (module.module() == "pooler" || module.module() == "head") continue;
     modules.push_back(module);
   }
+  const auto is_advised = [](const v1::PlannedModule& module) {
+    return module.advice() == v1::PLAN_ADVICE_FREEZE;
+  };
+  if (std::any_of(modules.begin(), modules.end(), is_advised)) {
+    for (v1::PlannedModule& module : modules) {
+      module.set_freeze(is_advised(module));
+    }
+  }
   const bool all_frozen =
       std::all_of(modules.begin(), modules.end(),
                   [](const v1::PlannedModule& m) { return m.freeze(); });

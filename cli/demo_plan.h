@@ -3,7 +3,7 @@
 // File: demo_plan.h
 //
 // What to try next after the demo: a study file that freezes what the plan
-// freezes, and searches the other modules anew.
+// surely freezes, and searches the other modules anew.
 #ifndef FROSTLINE_CLI_DEMO_PLAN_H_
 #define FROSTLINE_CLI_DEMO_PLAN_H_
 
@@ -13,7 +13,8 @@
 
 namespace frostline {
 
-// The study file `recipe` under the id `id`. Where the plan freezes every
+// The study file `recipe` under the id `id`. Where nothing is sure, what the
+// plan's point freezes is frozen to see whether it may be. Where that is every
 // module that was searched, the one whose freezing costs most is searched all
 // the same. REQUIRES: the recipe has one line for each of `id:`, "embeddings"
 // and "layer.*", and fixes pooler and head, as recipes/demo/demo.yaml does.

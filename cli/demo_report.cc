@@ -13,11 +13,14 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/importance_fetch.h"
 #include "cli/demo_plan.h"
 #include "cli/demo_recipe.h"
+#include "cli/view/frontier_view.h"
 #include "cli/view/importance_view.h"
 #include "cli/view/plan_view.h"
 #include "cli/view/trial_view.h"
+#include "cli/view/verification_view.h"
 #include "proto/wire_error.h"
 
 namespace frostline {
@@ -44,36 +47,6 @@ std::string CommandName() {
   return error || absl::StartsWith(near, "..") ? path.string() : near;
 }
 
-// A plan, the study file that tries it, and how to run that.
-absl::Status ShowNext(Client& client, const v1::Study& study,
-                      const std::string& folder, int width) {
-  v1::GetPlanRequest request;
-  request.set_study(study.name());
-  ASSIGN_OR_RETURN(v1::FreezePlan plan,
-                   client.Call(&v1::ImportanceService::Stub::GetPlan, request));
-  const std::string file = absl::StrCat(folder, "/next.yaml");
-  std::ofstream stream(file);
-  stream << NextStudyFile(kDemoRecipe, kNextStudy, plan);
-  stream.close();
-  if (!stream) {
-    return MakeError(ErrorId::kStoreUnwritable, file + " cannot be written",
-                     "name a folder you may write to with --dir DIR");
-  }
-  plan.clear_verify();  // the next study does that
-  const std::string command = ShellWord(CommandName());
-  std::cout << "\nWhat to freeze next, which another study checks:\n\n"
-            << RenderFreezePlan(plan, width) << "\nNext, type\n\n"
-            << "  " << command << " serve --data " << ShellWord(folder)
-            << " &\n"
-            << "  " << command << " worker --registry "
-            << ShellWord(folder + "/registry") << " --slots 2 &\n"
-            << "  " << command << " study create " << ShellWord(file) << "\n\n"
-            << "and follow it with `study watch " << kNextStudy
-            << "` and `importance " << kNextStudy << "`.\n"
-            << std::flush;
-  return absl::OkStatus();
-}
-
 // Of a study without a result: what went wrong, as one trial tells it.
 absl::Status ShowCause(Client& client, const std::string& study) {
   v1::ListTrialsRequest request;
@@ -93,38 +66,80 @@ absl::Status ShowCause(Client& client, const std::string& study) {
 void ShowBest(const v1::Trial& best, const v1::Study& study) {
   std::cout << "\nbest trial " << best.number() << ": "
             << ObjectiveText(best, study.spec()) << "\n"
-            << RenderRates(best) << "(* frozen)\n";
+            << Sentence("  its rates", RatesInShort(best.rates()));
+}
+
+// Whether it is an answer that few or equal trials cannot give.
+bool IsTooFew(const absl::Status& status) {
+  return HasErrorId(status, ErrorId::kTrialsTooFew) ||
+         HasErrorId(status, ErrorId::kTargetConstant);
 }
 
 // False when there are too few trials, which it then says.
 absl::StatusOr<bool> ShowImportance(Client& client, const v1::Study& study,
                                     int width) {
-  v1::GetReportRequest request;
-  request.set_study(study.name());
-  const auto report =
-      client.Call(&v1::ImportanceService::Stub::GetReport, request);
-  if (HasErrorId(report.status(), ErrorId::kTrialsTooFew) ||
-      HasErrorId(report.status(), ErrorId::kTargetConstant)) {
+  Asked asked;
+  asked.client = &client;
+  asked.study = study.name();
+  const auto report = Fetch(asked, &v1::ImportanceService::Stub::GetReport);
+  if (IsTooFew(report.status())) {
     std::cout << "\nno importance: " << report.status().message() << '\n'
               << std::flush;
     return false;
   }
   RETURN_IF_ERROR(report.status());
-  std::cout << "\n" << RenderImportance(*report, width) << std::flush;
+  ASSIGN_OR_RETURN(const auto frontier, FetchFrontier(asked, *report));
+  const std::string head = frontier.has_value()
+                               ? RenderFrontierInShort(*frontier, width) + "\n"
+                               : "";
+  std::cout << "\n" << RenderImportance(*report, head, width) << std::flush;
   return true;
 }
 
 }  // namespace
 
-absl::Status ReportDemo(Client& client, const v1::Study& study,
-                        const std::string& folder, bool with_next, int width) {
+absl::StatusOr<std::optional<v1::FreezePlan>> ReportDemo(Client& client,
+                                                         const v1::Study& study,
+                                                         int width) {
+  std::optional<v1::FreezePlan> none;
   ASSIGN_OR_RETURN(const auto best, FetchBest(client, study));
-  if (!best.has_value()) return ShowCause(client, study.name());
+  if (!best.has_value()) {
+    RETURN_IF_ERROR(ShowCause(client, study.name()));
+    return none;
+  }
   ShowBest(*best, study);
   ASSIGN_OR_RETURN(const bool has_importance,
                    ShowImportance(client, study, width));
-  if (!with_next || !has_importance) return absl::OkStatus();
-  return ShowNext(client, study, folder, width);
+  if (!has_importance) return none;
+  v1::GetPlanRequest request;
+  request.set_study(study.name());
+  absl::StatusOr<v1::FreezePlan> plan =
+      client.Call(&v1::ImportanceService::Stub::GetPlan, request);
+  if (IsTooFew(plan.status())) return none;
+  RETURN_IF_ERROR(plan.status());
+  std::cout << "\n" << RenderFreezePlanInShort(*plan) << std::flush;
+  return std::optional<v1::FreezePlan>(*std::move(plan));
+}
+
+absl::Status ShowNext(const v1::FreezePlan& plan, const std::string& folder) {
+  const std::string file = absl::StrCat(folder, "/next.yaml");
+  std::ofstream stream(file);
+  stream << NextStudyFile(kDemoRecipe, kNextStudy, plan);
+  stream.close();
+  if (!stream) {
+    return MakeError(ErrorId::kStoreUnwritable, file + " cannot be written",
+                     "name a folder you may write to with --dir DIR");
+  }
+  const std::string command = ShellWord(CommandName());
+  std::cout << "Next, type\n"
+            << "  " << command << " serve --data " << ShellWord(folder)
+            << " &\n"
+            << "  " << command << " worker --registry "
+            << ShellWord(folder + "/registry") << " --slots 2 &\n"
+            << "  " << command << " study create " << ShellWord(file)
+            << "  # then: study watch " << kNextStudy << "\n"
+            << std::flush;
+  return absl::OkStatus();
 }
 
 }  // namespace frostline

@@ -2,24 +2,31 @@
 //
 // File: demo_report.h
 //
-// What the demo prints at its end: the best trial, what mattered, and what to
-// try next.
+// What the demo prints at its end: the best trial, what mattered, the plan, and
+// how to go on.
 #ifndef FROSTLINE_CLI_DEMO_REPORT_H_
 #define FROSTLINE_CLI_DEMO_REPORT_H_
 
+#include <optional>
 #include <string>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "cli/client.h"
+#include "frostline/v1/importance.pb.h"
 #include "frostline/v1/study.pb.h"
 
 namespace frostline {
 
-// To standard output. `with_next` also writes the study file next.yaml into
+// To standard output; the plan, nullopt where there are too few trials for one.
+// Lines are cut at `width` columns; 0: never.
+absl::StatusOr<std::optional<v1::FreezePlan>> ReportDemo(Client& client,
+                                                         const v1::Study& study,
+                                                         int width);
+
+// Writes the study file next.yaml, which searches what the plan leaves, into
 // `folder`, where the demo's database and registry are, and shows the commands
-// that run it. Lines are cut at `width` columns; 0: never.
-absl::Status ReportDemo(Client& client, const v1::Study& study,
-                        const std::string& folder, bool with_next, int width);
+// that run it.
+absl::Status ShowNext(const v1::FreezePlan& plan, const std::string& folder);
 
 }  // namespace frostline
 

@@ -6,6 +6,7 @@
 #include "cli/commands/importance_fetch.h"
 #include "cli/commands/importance_flags.h"
 #include "cli/view/format.h"
+#include "cli/view/frontier_view.h"
 #include "cli/view/importance_csv.h"
 #include "cli/view/importance_svg.h"
 #include "cli/view/importance_view.h"
@@ -40,7 +41,13 @@ absl::StatusOr<std::string> TextOf(const ImportanceArgs& args,
                                    const Asked& asked) {
   ASSIGN_OR_RETURN(const v1::ImportanceReport report,
                    Fetch(asked, &Stub::GetReport));
-  std::string text = RenderImportance(report, asked.width);
+  ASSIGN_OR_RETURN(const auto frontier, FetchFrontier(asked, report));
+  std::string text = RenderImportance(
+      report,
+      frontier.has_value()
+          ? absl::StrCat(RenderFrontierInShort(*frontier, asked.width), "\n")
+          : "",
+      asked.width);
   const RateNames rates = RatesIn(report);
   if (args.groups) text += RenderGroups(report, asked.width);
   if (WantsTable(args)) {

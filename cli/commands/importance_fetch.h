@@ -6,6 +6,7 @@
 #ifndef FROSTLINE_CLI_COMMANDS_IMPORTANCE_FETCH_H_
 #define FROSTLINE_CLI_COMMANDS_IMPORTANCE_FETCH_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -34,6 +35,12 @@ absl::StatusOr<Reply> Fetch(const Asked& asked,
 
 // Of the first two parameters of the options.
 absl::StatusOr<v1::PairMarginal> FetchTable(const Asked& asked);
+
+// The least to train, for the head of a report; nullopt where that is no
+// question: of costs, of some parameters, and of spaces without modules that
+// can be frozen.
+absl::StatusOr<std::optional<v1::Frontier>> FetchFrontier(
+    const Asked& asked, const v1::ImportanceReport& report);
 
 // All pages.
 absl::StatusOr<v1::ListPairsReply> FetchPairs(const Asked& asked);

@@ -1,81 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <iostream>
+#include <cmath>
+#include <optional>
 
-#include "base/request_id.h"
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "base/status_macros.h"
-#include "cli/commands/command.h"
-#include "cli/commands/importance_flags.h"
-#include "cli/view/format.h"
-#include "cli/view/importance_csv.h"
-#include "cli/view/plan_view.h"
+#include "cli/commands/plan_show.h"
 
 namespace frostline {
 namespace {
 
-struct PlanArgs {
-  std::string study;
-  QuestionFlags question;
-  double tolerance = 0.0;
-  bool enqueue = false;
-  OutputFlags output;
-};
+constexpr int kMostAsked = 64;  // as the contract says
+constexpr int kMostSeeds = 32;
 
-struct CompareArgs {
-  std::string first;
-  std::string second;
-  QuestionFlags question;
-  OutputFlags output;
-};
-
-// The plan's point becomes a trial, which runs before the sampler's.
-absl::Status Enqueue(Client& client, const v1::FreezePlan& plan) {
-  v1::EnqueueTrialsRequest request;
-  request.set_request_id(NewRequestId(SystemClock()));
-  request.set_name(plan.study());
-  *request.add_trials() = plan.as_trial();
-  ASSIGN_OR_RETURN(
-      const v1::EnqueueTrialsReply reply,
-      client.Call(&v1::StudyService::Stub::EnqueueTrials, request));
-  std::cerr << "enqueued as " << reply.trials(0).name() << "\n";
+// What can be judged without the coordinator and not by CLI11.
+absl::Status CheckArgs(const PlanArgs& args) {
+  if (!std::isfinite(args.tolerance)) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     absl::StrCat("tolerance is ", args.tolerance),
+                     "give a part of the score, 0 or more");
+  }
+  if (args.Format() == "svg" && !args.frontier) {
+    return MakeError(ErrorId::kRequestInvalid, "there is no picture of that",
+                     "use --frontier, or another format");
+  }
   return absl::OkStatus();
 }
 
 absl::StatusOr<ExitCode> Plan(Session& session, const PlanArgs& args) {
-  ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.study));
-  v1::GetPlanRequest request;
-  request.set_study(name);
-  ASSIGN_OR_RETURN(*request.mutable_options(), args.question.Options());
-  request.set_tolerance(args.tolerance);
+  RETURN_IF_ERROR(CheckArgs(args));
+  PlanAsked plan;
+  ASSIGN_OR_RETURN(plan.study, StudyNameFrom(args.study));
+  ASSIGN_OR_RETURN(plan.options, args.question.Options());
+  plan.tolerance = args.tolerance;
+  std::optional<StopSignals> signals;  // before the client has threads
+  if (args.wait) signals.emplace();
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  const auto plan =
-      client->Call(&v1::ImportanceService::Stub::GetPlan, request);
-  if (!plan.ok()) return AsUsage(plan.status());
-  const std::string format = args.output.Format();
   const int width = args.output.file.empty() ? session.terminal.width : 0;
-  RETURN_IF_ERROR(args.output.Write(format == "json" ? ToJson(*plan)
-                                    : format == "csv"
-                                        ? PlanCsv(*plan)
-                                        : RenderFreezePlan(*plan, width)));
-  if (args.enqueue) RETURN_IF_ERROR(Enqueue(*client, *plan));
+  const absl::Status shown =
+      args.frontier  ? ShowFrontier(*client, args, plan, width)
+      : args.ask > 0 ? ShowAsked(*client, args, plan)
+      : args.verify  ? ShowVerification(session, *client, args, plan, width,
+                                       signals ? &*signals : nullptr)
+                     : ShowPlan(*client, args, plan, width);
+  RETURN_IF_ERROR(AsUsage(shown));
   return kExitOk;
 }
 
-absl::StatusOr<ExitCode> Compare(Session& session, const CompareArgs& args) {
-  v1::CompareStudiesRequest request;
-  ASSIGN_OR_RETURN(*request.mutable_first(), StudyNameFrom(args.first));
-  ASSIGN_OR_RETURN(*request.mutable_second(), StudyNameFrom(args.second));
-  ASSIGN_OR_RETURN(*request.mutable_options(), args.question.Options());
-  ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  const auto comparison =
-      client->Call(&v1::ImportanceService::Stub::CompareStudies, request);
-  if (!comparison.ok()) return AsUsage(comparison.status());
-  const std::string format = args.output.Format();
-  const int width = args.output.file.empty() ? session.terminal.width : 0;
-  RETURN_IF_ERROR(args.output.Write(
-      format == "json"  ? ToJson(*comparison)
-      : format == "csv" ? ComparisonCsv(*comparison)
-                        : RenderComparison(*comparison, width)));
-  return kExitOk;
+void AddPlanFlags(CLI::App& verb, PlanArgs& args) {
+  CLI::Option* const frontier = verb.add_flag(
+      "--frontier", args.frontier, "The least to train, by how much it is");
+  CLI::Option* const ask =
+      verb.add_option("--ask", args.ask,
+                      "The so many trials that would tell most")
+          ->check(CLI::Range(1, kMostAsked))
+          ->excludes(frontier);
+  CLI::Option* const verify =
+      verb.add_flag("--verify", args.verify,
+                    "Run the plan and its rivals; then predicted and seen")
+          ->excludes(frontier)
+          ->excludes(ask);
+  verb.add_option("--seeds", args.seeds, "Each rival's runs")
+      ->check(CLI::Range(1, kMostSeeds))
+      ->needs(verify)
+      ->capture_default_str();
+  verb.add_flag("--wait", args.wait, "Until all of them have ended")
+      ->needs(verify);
+  verb.add_flag("--anew", args.anew, "Even where a plan was verified before")
+      ->needs(verify);
+  verb.add_flag("--enqueue", args.enqueue,
+                "Have the study run the plan, or with --ask those trials")
+      ->excludes(frontier)
+      ->excludes(verify);
 }
 
 }  // namespace
@@ -87,29 +83,18 @@ void AddPlanCommand(CLI::App& app, Invocation& invocation) {
       invocation, [args](Session& session) { return Plan(session, *args); });
   verb->add_option("STUDY", args->study, "The study")->required();
   verb->add_option("--tolerance", args->tolerance,
-                   "How much of the score freezing may cost [nothing that can "
-                   "be told from noise]")
+                   "How much of the score freezing may cost [the noise of one "
+                   "run]")
       ->check(CLI::NonNegativeNumber);
-  verb->add_flag("--enqueue", args->enqueue,
-                 "Have the study run the plan next, to verify it");
+  AddPlanFlags(*verb, *args);
   args->question.AddTo(*verb);
-  args->output.AddTo(*verb, {"table", "json", "csv"});
+  args->output.AddTo(*verb, {"table", "json", "csv", "svg"});
   verb->footer(
       "Examples:\n"
-      "  frostline plan imdb\n"
-      "  frostline plan imdb --tolerance 0.002 --enqueue");
-}
-
-void AddCompareCommand(CLI::App& app, Invocation& invocation) {
-  const auto args = std::make_shared<CompareArgs>();
-  CLI::App* const verb = AddVerb(
-      app, "compare", "Whether the same modules mattered in two studies",
-      invocation, [args](Session& session) { return Compare(session, *args); });
-  verb->add_option("FIRST", args->first, "A study")->required();
-  verb->add_option("SECOND", args->second, "Another one")->required();
-  args->question.AddTo(*verb);
-  args->output.AddTo(*verb, {"table", "json", "csv"});
-  verb->footer("Examples:\n  frostline compare imdb sst2");
+      "  frostline plan imdb --tolerance 0.002\n"
+      "  frostline plan imdb --frontier -o frontier.svg\n"
+      "  frostline plan imdb --ask 8 --enqueue\n"
+      "  frostline plan imdb --verify --seeds 5 --wait");
 }
 
 }  // namespace frostline

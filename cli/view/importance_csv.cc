@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/csv.h"
 #include "cli/view/format.h"
+#include "cli/view/importance_text.h"
 
 namespace frostline {
 namespace {
@@ -44,17 +45,18 @@ std::string ImportanceCsv(const v1::ImportanceReport& report) {
   Cells titles = {"parameter", "modules", "rank"};
   AddIntervalNames("main", titles);
   AddIntervalNames("total", titles);
-  titles.insert(titles.end(),
-                {"direction", "top3_probability", "distinguishable"});
+  titles.insert(titles.end(), {"direction", "top3_probability",
+                               "distinguishable", "direction_probability"});
   std::string text = CsvLine(titles);
   for (const v1::ParameterImportance& row : report.parameters()) {
     Cells cells = {row.parameter(), absl::StrJoin(row.modules(), " "),
                    absl::StrCat(row.rank())};
     AddInterval(row.main(), cells);
     AddInterval(row.total(), cells);
-    cells.insert(cells.end(),
-                 {CsvNumber(row.direction()), CsvNumber(row.top3_probability()),
-                  YesNo(row.distinguishable())});
+    cells.insert(
+        cells.end(),
+        {CsvNumber(row.direction()), CsvNumber(row.top3_probability()),
+         YesNo(row.distinguishable()), CsvNumber(row.direction_probability())});
     text += CsvLine(cells);
   }
   return text;
@@ -63,10 +65,12 @@ std::string ImportanceCsv(const v1::ImportanceReport& report) {
 std::string PairsCsv(const v1::ListPairsReply& pairs) {
   Cells titles = {"first", "second"};
   AddIntervalNames("share", titles);
+  titles.push_back("substitutes_probability");
   std::string text = CsvLine(titles);
   for (const v1::PairImportance& pair : pairs.pairs()) {
     Cells cells = {pair.first(), pair.second()};
     AddInterval(pair.share(), cells);
+    cells.push_back(CsvNumber(pair.substitutes_probability()));
     text += CsvLine(cells);
   }
   return text;
@@ -146,13 +150,14 @@ std::string StabilityCsv(const v1::GetStabilityReply& reply) {
 std::string PlanCsv(const v1::FreezePlan& plan) {
   Cells titles = {"module", "freeze", "rate"};
   AddIntervalNames("cost_of_freezing", titles);
-  titles.push_back("reason");
+  titles.insert(titles.end(), {"reason", "advice", "freeze_probability"});
   std::string text = CsvLine(titles);
   for (const v1::PlannedModule& module : plan.modules()) {
     Cells cells = {module.module(), YesNo(module.freeze()),
                    CsvNumber(module.rate())};
     AddInterval(module.cost_of_freezing(), cells);
-    cells.push_back(module.reason());
+    cells.insert(cells.end(), {module.reason(), AdviceText(module.advice()),
+                               CsvNumber(module.freeze_probability())});
     text += CsvLine(cells);
   }
   return text;

@@ -17,7 +17,7 @@ namespace {
 constexpr double kWidth = 720.0;
 constexpr double kLeft = 170.0;  // of the bars; names end before it
 constexpr double kRight = 80.0;  // for their numbers
-constexpr double kTop = 84.0;
+constexpr double kTop = 100.0;
 constexpr double kRow = 24.0;
 constexpr double kFoot = 58.0;
 constexpr int kNameColumns = 22;
@@ -53,10 +53,15 @@ void DrawRow(Svg& svg, const v1::ParameterImportance& row, double end,
   const double middle = y + kRow / 2;
   svg.Text(kLeft - 10, middle + 4, FitToWidth(row.parameter(), kNameColumns),
            "name end");
-  svg.Rect(kLeft, y + 4, at(main.value()) - kLeft, kRow - 8,
-           row.distinguishable() ? "bar" : "faint",
-           absl::StrCat(row.parameter(), ": ", Percent(main.value()), " (",
-                        PercentInterval(main), ")"));
+  // Solid only as far as it is sure.
+  const double sure = row.distinguishable() && main.lo80() > 0.0
+                          ? std::fmin(main.lo80(), main.value())
+                          : 0.0;
+  const std::string hint =
+      absl::StrCat(row.parameter(), ": ", Percent(main.value()), " (",
+                   PercentInterval(main), ")");
+  svg.Rect(kLeft, y + 4, at(main.value()) - kLeft, kRow - 8, "faint", hint);
+  svg.Rect(kLeft, y + 4, at(sure) - kLeft, kRow - 8, "bar", hint);
   if (main.hi95() > main.lo95()) {
     svg.Line(at(main.lo95()), middle, at(main.hi95()), middle, "line");
     svg.Line(at(main.lo80()), middle, at(main.hi80()), middle, "thick");
@@ -85,7 +90,8 @@ std::string ImportanceSvg(const v1::ImportanceReport& report) {
                    LastPart(report.study()));
   Svg svg(kWidth, bottom + kFoot, title);
   svg.Text(16, 28, FitToWidth(title, 80), "title");
-  svg.Text(16, 46, FitToWidth(HowSure(report), kFootColumns), "small");
+  svg.Text(16, 46, FitToWidth(report.verdict(), kFootColumns), "small");
+  svg.Text(16, 62, FitToWidth(HowSure(report), kFootColumns), "small");
   const double end = AxisEnd(report);
   DrawAxis(svg, end, bottom);
   double y = kTop;
@@ -95,7 +101,7 @@ std::string ImportanceSvg(const v1::ImportanceReport& report) {
   }
   svg.Text(16, bottom + 24,
            "Share of the variance over the searched space; 80 % interval "
-           "thick, 95 % thin; hollow: no clearer than chance.",
+           "thick, 95 % thin; hollow: not sure.",
            "small");
   std::string doubt = report.stability().sentence();
   if (!report.warnings().empty()) {

@@ -13,7 +13,7 @@
 namespace frostline {
 
 // A bar for each module in depth order, with its 80 and 95 % intervals; hollow
-// where it cannot be told from chance.
+// beyond the lower end of the former, and where it cannot be told from chance.
 std::string ImportanceSvg(const v1::ImportanceReport& report);
 
 // A small plot for each parameter: the expected target with its intervals.

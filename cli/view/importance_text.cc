@@ -16,7 +16,7 @@
 namespace frostline {
 namespace {
 
-constexpr double kClearDirection = 0.3;
+constexpr double kSureOfDirection = 0.9;
 constexpr std::size_t kMaxSentence = 1000;
 constexpr std::size_t kKeyColumns = 16;
 
@@ -76,6 +76,20 @@ std::string NumberWithin(const v1::Interval& interval) {
   return absl::StrFormat("%.*f", PlacesOf(interval), interval.value());
 }
 
+std::string WithInterval(const v1::Interval& interval) {
+  if (std::isnan(interval.value())) return "-";
+  const std::string ends = NumberInterval(interval);
+  return ends == "-" ? NumberWithin(interval)
+                     : absl::StrCat(NumberWithin(interval), " (", ends, ")");
+}
+
+std::string Probability(double probability) {
+  if (std::isnan(probability)) return "-";
+  if (probability > 0.99) return "> 99 %";
+  if (probability < 0.01) return "< 1 %";
+  return absl::StrFormat("%.0f %%", probability * 100.0);
+}
+
 std::string TauText(const v1::Interval& tau) {
   return absl::StrFormat("tau %.2f (80 %%: %.2f – %.2f)", tau.value(),
                          tau.lo80(), tau.hi80());
@@ -91,18 +105,46 @@ std::string Bar(double share, int columns) {
   return bar + kEighths[eighths % 8];
 }
 
-std::string LightBar(double share, int columns) {
+std::string BarWithin(double sure, double share, int columns) {
   if (std::isnan(share)) return "";
+  const int end = std::max(1, ClippedSteps(share, columns));
+  const int solid =
+      std::isnan(sure) ? 0 : std::min(end, ClippedSteps(sure, columns));
   std::string bar;
-  const int steps = std::max(1, ClippedSteps(share, columns));
-  for (int i = 0; i < steps; ++i) bar += "░";
+  for (int i = 0; i < end; ++i) bar += i < solid ? "█" : "░";
   return bar;
 }
 
-std::string DirectionText(double direction) {
-  if (direction >= kClearDirection) return "higher is better";
-  if (direction <= -kClearDirection) return "lower is better";
-  return "";
+std::string DirectionText(const v1::ParameterImportance& importance) {
+  if (!(importance.direction_probability() >= kSureOfDirection)) return "";
+  return importance.direction() > 0.0 ? "higher is better" : "lower is better";
+}
+
+std::string AdviceText(v1::PlanAdvice advice) {
+  switch (advice) {
+    case v1::PLAN_ADVICE_FREEZE:
+      return "freeze";
+    case v1::PLAN_ADVICE_TRAIN:
+      return "train";
+    case v1::PLAN_ADVICE_FIXED:
+      return "fixed";
+    default:
+      return "not known";
+  }
+}
+
+std::string VerdictLines(const std::string& sentence) {
+  std::string text;
+  if (sentence.empty()) return text;
+  for (const std::string& line :
+       Lines(CleanText(sentence, kMaxSentence), kTextColumns)) {
+    absl::StrAppend(&text, line, "\n");
+  }
+  return text;
+}
+
+std::string Verdict(const std::string& sentence) {
+  return sentence.empty() ? "" : VerdictLines(sentence) + "\n";
 }
 
 std::string Sentence(const std::string& key, const std::string& text) {
@@ -121,15 +163,9 @@ std::string Sentence(const std::string& key, const std::string& text) {
 }
 
 std::string Caption(const std::string& text, bool provisional) {
-  std::string caption;
-  for (const std::string& line :
-       Lines(CleanText(
-                 absl::StrCat(text, provisional ? ", study still running" : ""),
-                 kMaxSentence),
-             kTextColumns)) {
-    absl::StrAppend(&caption, line, "\n");
-  }
-  return caption + "\n";
+  return VerdictLines(
+             absl::StrCat(text, provisional ? ", study still running" : "")) +
+         "\n";
 }
 
 }  // namespace frostline

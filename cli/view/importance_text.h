@@ -22,21 +22,33 @@ std::string PercentInterval(const v1::Interval& interval);
 std::string NumberInterval(const v1::Interval& interval);
 // A number with two digits of what its interval leaves open: "0.912".
 std::string NumberWithin(const v1::Interval& interval);
+// "0.912 (0.903 – 0.921)": with its 80 % interval; "-" where nothing is known.
+std::string WithInterval(const v1::Interval& interval);
+// "92 %", "> 99 %", "< 1 %"; "-" for NaN.
+std::string Probability(double probability);
 // "tau 0.96 (80 %: 0.72 – 0.98)".
 std::string TauText(const v1::Interval& tau);
 
 // A bar of `share` (0 … 1) of `columns`, in eighths of a column; "" for NaN.
 std::string Bar(double share, int columns);
-// The same in whole columns of a light shade, at least one, for what is not
-// clear of chance.
-std::string LightBar(double share, int columns);
+// Solid up to `sure`, light from there to `share`, in whole columns: only what
+// is there looks like knowledge.
+std::string BarWithin(double sure, double share, int columns);
 
-// "higher is better", "lower is better", or "" where neither can be said.
-std::string DirectionText(double direction);
+// "higher is better", "lower is better", or "" where neither can be said with a
+// probability of 0.9.
+std::string DirectionText(const v1::ParameterImportance& importance);
 
 // "stability:      ranking settled …", safe and broken into lines of
 // kTextColumns; "" for no text.
 std::string Sentence(const std::string& key, const std::string& text);
+
+// "freeze", "train", "not known", "fixed".
+std::string AdviceText(v1::PlanAdvice advice);
+
+// A sentence of its own; "" for no text. The first with a blank line after it.
+std::string Verdict(const std::string& sentence);
+std::string VerdictLines(const std::string& sentence);
 
 // A line that says what follows, with a blank line after it.
 std::string Caption(const std::string& text, bool provisional);

@@ -15,7 +15,9 @@
 
 namespace frostline {
 
-std::string RenderImportance(const v1::ImportanceReport& report, int width);
+// `head` stands between the verdict and the table: a frontier, or nothing.
+std::string RenderImportance(const v1::ImportanceReport& report,
+                             const std::string& head, int width);
 
 // The strongest pairs, and how many there are in all.
 std::string RenderPairs(const v1::ImportanceReport& report, int width);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/view/plan_view.h"
 
-#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -10,18 +10,42 @@
 #include "cli/table.h"
 #include "cli/utf8.h"
 #include "cli/view/format.h"
+#include "cli/view/frontier_view.h"
 #include "cli/view/importance_text.h"
+#include "cli/view/verification_view.h"
 #include "proto/wire_error.h"
 
 namespace frostline {
 namespace {
 
-constexpr std::size_t kMaxCommand = 2000;
-constexpr int kMostTrialsShown = 8;
+std::string PredictedText(const v1::FreezePlan& plan) {
+  std::string text =
+      absl::StrCat(WithInterval(plan.predicted_score()), " over seeds");
+  if (!std::isnan(plan.one_run().lo80())) {
+    absl::StrAppend(&text, "; one run ", NumberInterval(plan.one_run()));
+  }
+  return text;
+}
 
-std::string ScoreText(const v1::Interval& score) {
-  return absl::StrCat(NumberWithin(score), " (80 %: ", NumberInterval(score),
-                      ")");
+std::string BestText(const v1::FreezePlan& plan) {
+  std::string text =
+      absl::StrCat(FormatNumber(plan.best_seen_value()), ", trial ",
+                   LastPart(plan.best_seen_trial()), "; its luck taken off ",
+                   WithInterval(plan.best_seen_score()));
+  if (!std::isnan(plan.at_least_best_probability())) {
+    absl::StrAppend(&text, "; the plan is as good with ",
+                    Probability(plan.at_least_best_probability()));
+  }
+  return text;
+}
+
+std::string NearestText(const v1::FreezePlan& plan) {
+  if (plan.nearest_trial().empty()) return "";
+  const std::string trial = "trial " + LastPart(plan.nearest_trial());
+  if (plan.differs_in() == 0) return trial + " is the plan";
+  return absl::StrCat("the plan differs from ", trial, " in ",
+                      plan.differs_in(),
+                      plan.differs_in() == 1 ? " module" : " modules");
 }
 
 std::string SavingText(const v1::FreezePlan& plan) {
@@ -37,31 +61,24 @@ std::string SavingText(const v1::FreezePlan& plan) {
   return absl::StrJoin(parts, ", ");
 }
 
-std::string TrialsText(const v1::FreezePlan& plan) {
-  std::string text;
-  for (int i = 0; i < plan.supporting_trials_size(); ++i) {
-    if (i == kMostTrialsShown) return text + ", …";
-    absl::StrAppend(&text, i > 0 ? ", " : "",
-                    LastPart(plan.supporting_trials(i)));
+std::string ModulesTable(const v1::FreezePlan& plan, int width) {
+  Table table({{"MODULE"},
+               {"ADVICE"},
+               {"RATE", Align::kRight},
+               {"FREEZING SAFE", Align::kRight},
+               {"COST OF FREEZING, 80 %"}});
+  for (const v1::PlannedModule& module : plan.modules()) {
+    table.AddRow({module.module(), AdviceText(module.advice()),
+                  FormatRate(module.freeze() ? 0.0 : module.rate()),
+                  Probability(module.freeze_probability()),
+                  WithInterval(module.cost_of_freezing())});
   }
-  return text;
+  return table.Render(width);
 }
 
 }  // namespace
 
 std::string RenderFreezePlan(const v1::FreezePlan& plan, int width) {
-  Table table({{"MODULE"},
-               {"RATE", Align::kRight},
-               {"COST OF FREEZING", Align::kRight},
-               {"80 % INTERVAL", Align::kRight}});
-  std::string reasons;  // too long for a column
-  for (const v1::PlannedModule& module : plan.modules()) {
-    table.AddRow({module.module(),
-                  FormatRate(module.freeze() ? 0.0 : module.rate()),
-                  NumberWithin(module.cost_of_freezing()),
-                  NumberInterval(module.cost_of_freezing())});
-    absl::StrAppend(&reasons, Sentence(module.module(), module.reason()));
-  }
   std::string text = absl::StrCat(
       Caption(absl::StrCat("freeze plan for ", LastPart(plan.study()), ": ",
                            plan.options().target(),
@@ -70,25 +87,44 @@ std::string RenderFreezePlan(const v1::FreezePlan& plan, int width) {
                                               FormatNumber(plan.tolerance()))
                                : ""),
               plan.provisional()),
-      table.Render(width), "\n", reasons, "\n");
-  absl::StrAppend(&text,
-                  Sentence("predicted", ScoreText(plan.predicted_score())));
-  absl::StrAppend(
-      &text,
-      Sentence("best seen",
-               absl::StrCat(ScoreText(plan.best_seen_score()), ", trial ",
-                            LastPart(plan.best_seen_trial()))));
-  absl::StrAppend(&text, Sentence("saves", SavingText(plan)));
-  absl::StrAppend(&text, Sentence("nearest trials", TrialsText(plan)));
+      Verdict(plan.verdict()), ModulesTable(plan, width), "\n");
+  absl::StrAppend(&text, Sentence("predicted", PredictedText(plan)),
+                  Sentence("best seen", BestText(plan)),
+                  Sentence("nearest", NearestText(plan)),
+                  Sentence("saves", SavingText(plan)));
+  std::set<std::string> said;  // no warning twice
   for (const v1::Warning& warning : plan.warnings()) {
+    if (!said.insert(warning.sentence()).second) continue;
     absl::StrAppend(&text, Sentence("warning", warning.sentence()));
   }
-  if (plan.verify().empty()) return text;
-  absl::StrAppend(&text, "\nto verify it:\n");
   for (const std::string& command : plan.verify()) {
-    absl::StrAppend(&text, "  ", CleanText(command, kMaxCommand), "\n");
+    absl::StrAppend(&text, Sentence("to verify it", command));
   }
   return text;
+}
+
+std::string RenderFreezePlanInShort(const v1::FreezePlan& plan) {
+  google::protobuf::RepeatedPtrField<v1::ModuleRate> rates;
+  for (const v1::PlannedModule& module : plan.modules()) {
+    v1::ModuleRate* const rate = rates.Add();
+    rate->set_module(module.module());
+    rate->set_rate(module.freeze() ? 0.0 : module.rate());
+  }
+  const bool is_trial = plan.differs_in() == 0 && !plan.nearest_trial().empty();
+  std::string score =
+      absl::StrCat(FormatNumber(plan.best_seen_value()), ", trial ",
+                   LastPart(plan.best_seen_trial()));
+  if (!std::isnan(plan.one_run().lo80())) {
+    absl::StrAppend(&score,
+                    "; one run of the plan: ", NumberInterval(plan.one_run()),
+                    " (80 %)");
+  }
+  return absl::StrCat(
+      VerdictLines(plan.verdict()),
+      Sentence("its rates",
+               is_trial ? "those of trial " + LastPart(plan.nearest_trial())
+                        : RatesInShort(rates)),
+      Sentence("best seen", score));
 }
 
 std::string RenderComparison(const v1::StudyComparison& comparison, int width) {

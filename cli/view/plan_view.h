@@ -13,6 +13,8 @@
 namespace frostline {
 
 std::string RenderFreezePlan(const v1::FreezePlan& plan, int width);
+// Its verdict, its rates, and what it would score.
+std::string RenderFreezePlanInShort(const v1::FreezePlan& plan);
 std::string RenderComparison(const v1::StudyComparison& comparison, int width);
 
 }  // namespace frostline

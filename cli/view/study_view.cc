@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/table.h"
 #include "cli/view/format.h"
+#include "cli/view/frontier_view.h"
 #include "cli/view/trial_view.h"
 #include "proto/wire_error.h"
 #include "study/metric_range.h"
@@ -186,6 +187,28 @@ std::string RenderPlan(const v1::CreateStudyReply& reply) {
   for (const std::string& advice : reply.advice()) {
     absl::StrAppend(&text, "advice: ", CleanText(advice, kMaxTextBytes), "\n");
   }
+  return text;
+}
+
+std::string RenderPlanInShort(const v1::CreateStudyReply& reply) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
+  for (const v1::ResolvedModule& module : reply.modules()) {
+    const std::string kind =
+        module.parameter().empty()
+            ? absl::StrCat("always ", FormatRate(module.fixed_rate()))
+            : module.domain();
+    if (kinds.empty() || kinds.back().first != kind)
+      kinds.push_back({kind, {}});
+    kinds.back().second.push_back(module.module());
+  }
+  std::string text;
+  for (const auto& [kind, modules] : kinds) {
+    absl::StrAppend(&text, CleanText(ModuleList(modules), kMaxTextBytes), ": ",
+                    CleanText(kind, kMaxTextBytes), "\n");
+  }
+  absl::StrAppend(&text, "space: ", SizeText(reply.space_size()), "; budget: ",
+                  FormatCount(reply.study().settings().budget().trials()),
+                  " trials\n");
   return text;
 }
 

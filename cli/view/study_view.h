@@ -24,6 +24,8 @@ std::string RenderStudy(const v1::Study& study,
 // What a study that is created, or would be, comes to: the rate of every
 // module, the size of the space, advice.
 std::string RenderPlan(const v1::CreateStudyReply& reply);
+// The same in a line for each kind of rate, and without advice.
+std::string RenderPlanInShort(const v1::CreateStudyReply& reply);
 
 // "17/40 done, 2 running, 1 failed".
 std::string ProgressText(const v1::Study& study);

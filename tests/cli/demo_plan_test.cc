@@ -42,6 +42,15 @@ TEST(DemoPlan, WritesAStudyFileThatFreezesWhatThePlanFreezes) {
   EXPECT_EQ(space.modules(1).levels().rates_size(), 5);
 }
 
+TEST(DemoPlan, FreezesOnlyWhatIsSureWhereSomethingIs) {
+  v1::FreezePlan plan;
+  AddModule(plan, "embeddings", true, 0.0).set_advice(v1::PLAN_ADVICE_FREEZE);
+  AddModule(plan, "layer.0", true, 0.0).set_advice(v1::PLAN_ADVICE_NOT_KNOWN);
+  const v1::SearchSpace space = SpaceAfter(plan);
+  EXPECT_TRUE(space.modules(0).has_fixed());
+  EXPECT_TRUE(space.modules(1).has_levels());
+}
+
 TEST(DemoPlan, LeavesSomethingToSearch) {
   v1::FreezePlan plan;
   AddModule(plan, "embeddings", true, 0.01);

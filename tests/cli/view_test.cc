@@ -105,6 +105,11 @@ TEST(StudyView, ShowsProgressAndTheResolvedSpace) {
             "space:  infinitely many points (continuous)\n"
             "budget: 40 trials\n"
             "seeds:  one for each trial\n");
+  reply.add_advice("use another sampler");
+  EXPECT_EQ(RenderPlanInShort(reply),
+            "head: levels 0, 0.001\n"
+            "embeddings: always frozen\n"
+            "space: infinitely many points (continuous); budget: 40 trials\n");
 }
 
 TEST(StudyView, SaysWhichSeedsTheTrialsGet) {

@@ -3,6 +3,7 @@
 // `frostline demo` from its first line to its last, with the real programs.
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -52,6 +53,17 @@ TEST_F(DemoFlowTest, TheSyntheticOneEndsWithTheImportanceOfEachModule) {
   EXPECT_THAT(output_, HasSubstr("best trial"));
   EXPECT_THAT(output_, HasSubstr("MAIN EFFECT"));
   EXPECT_THAT(output_, HasSubstr("from the first lease"));
+  EXPECT_THAT(output_, Not(HasSubstr("advice")));
+}
+
+TEST_F(DemoFlowTest, ItEndsWithThePlanThatWasRun) {
+  ASSERT_EQ(RunDemo("--synthetic"), 0) << output_;
+  const std::size_t seen = output_.find("LESS PLAN");
+  ASSERT_NE(seen, std::string::npos) << output_;
+  EXPECT_LT(output_.find("MAIN EFFECT"), seen);
+  EXPECT_THAT(output_, HasSubstr("trials have ended"));
+  EXPECT_THAT(output_, HasSubstr("the plan scored"));
+  EXPECT_LE(std::count(output_.begin(), output_.end(), '\n'), 60) << output_;
 }
 
 TEST_F(DemoFlowTest, AFolderWithAnotherDemoInItIsRefused) {

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/status_macros.h"
+#include "cli/commands/command.h"
+#include "cli/commands/importance_flags.h"
+#include "cli/view/format.h"
+#include "cli/view/importance_csv.h"
+#include "cli/view/plan_view.h"
+
+namespace frostline {
+namespace {
+
+struct CompareArgs {
+  std::string first;
+  std::string second;
+  QuestionFlags question;
+  OutputFlags output;
+};
+
+absl::StatusOr<ExitCode> Compare(Session& session, const CompareArgs& args) {
+  v1::CompareStudiesRequest request;
+  ASSIGN_OR_RETURN(*request.mutable_first(), StudyNameFrom(args.first));
+  ASSIGN_OR_RETURN(*request.mutable_second(), StudyNameFrom(args.second));
+  ASSIGN_OR_RETURN(*request.mutable_options(), args.question.Options());
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  const auto comparison =
+      client->Call(&v1::ImportanceService::Stub::CompareStudies, request);
+  if (!comparison.ok()) return AsUsage(comparison.status());
+  const std::string format = args.output.Format();
+  const int width = args.output.file.empty() ? session.terminal.width : 0;
+  RETURN_IF_ERROR(args.output.Write(
+      format == "json"  ? ToJson(*comparison)
+      : format == "csv" ? ComparisonCsv(*comparison)
+                        : RenderComparison(*comparison, width)));
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddCompareCommand(CLI::App& app, Invocation& invocation) {
+  const auto args = std::make_shared<CompareArgs>();
+  CLI::App* const verb = AddVerb(
+      app, "compare", "Whether the same modules mattered in two studies",
+      invocation, [args](Session& session) { return Compare(session, *args); });
+  verb->add_option("FIRST", args->first, "A study")->required();
+  verb->add_option("SECOND", args->second, "Another one")->required();
+  args->question.AddTo(*verb);
+  args->output.AddTo(*verb, {"table", "json", "csv"});
+  verb->footer("Examples:\n  frostline compare imdb sst2");
+}
+
+}  // namespace frostline

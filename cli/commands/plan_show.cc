@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/plan_show.h"
+
+#include <iostream>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/status_macros.h"
+#include "cli/view/format.h"
+#include "cli/view/frontier_view.h"
+#include "cli/view/importance_csv.h"
+#include "cli/view/plan_view.h"
+#include "cli/view/verification_view.h"
+
+namespace frostline {
+namespace {
+
+using Stub = v1::ImportanceService::Stub;
+
+// A call about the plan that is asked for.
+template <typename Request>
+Request About(const PlanAsked& plan) {
+  Request request;
+  request.set_study(plan.study);
+  *request.mutable_options() = plan.options;
+  request.set_tolerance(plan.tolerance);
+  return request;
+}
+
+absl::Status Show(const PlanArgs& args,
+                  const google::protobuf::Message& message,
+                  const std::string& text, const std::string& csv) {
+  const std::string format = args.Format();
+  return args.output.Write(format == "json"  ? ToJson(message)
+                           : format == "csv" ? csv
+                                             : text);
+}
+
+absl::Status Enqueue(Client& client, const PlanAsked& plan,
+                     const std::vector<v1::EnqueuedTrial>& trials) {
+  ASSIGN_OR_RETURN(const v1::EnqueueTrialsReply reply,
+                   EnqueuePlanned(client, plan.study, trials));
+  std::cerr << EnqueuedText(reply) << "\n";
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ShowPlan(Client& client, const PlanArgs& args,
+                      const PlanAsked& plan, int width) {
+  ASSIGN_OR_RETURN(
+      const v1::FreezePlan answer,
+      client.Call(&Stub::GetPlan, About<v1::GetPlanRequest>(plan)));
+  RETURN_IF_ERROR(
+      Show(args, answer, RenderFreezePlan(answer, width), PlanCsv(answer)));
+  if (!args.enqueue) return absl::OkStatus();
+  return Enqueue(client, plan, {answer.as_trial()});
+}
+
+absl::Status ShowFrontier(Client& client, const PlanArgs& args,
+                          const PlanAsked& plan, int width) {
+  ASSIGN_OR_RETURN(
+      const v1::Frontier answer,
+      client.Call(&Stub::GetFrontier, About<v1::GetFrontierRequest>(plan)));
+  if (args.Format() == "svg") return args.output.Write(FrontierSvg(answer));
+  return Show(args, answer, RenderFrontier(answer, width), FrontierCsv(answer));
+}
+
+absl::Status ShowAsked(Client& client, const PlanArgs& args,
+                       const PlanAsked& plan) {
+  auto request = About<v1::AskPlanRequest>(plan);
+  request.set_trials(args.ask);
+  ASSIGN_OR_RETURN(const v1::AskPlanReply answer,
+                   client.Call(&Stub::AskPlan, request));
+  RETURN_IF_ERROR(Show(args, answer, RenderAsked(answer), AskedCsv(answer)));
+  if (!args.enqueue) return absl::OkStatus();
+  std::vector<v1::EnqueuedTrial> trials;
+  for (const v1::AskedTrial& asked : answer.trials()) {
+    trials.push_back(asked.as_trial());
+  }
+  return Enqueue(client, plan, trials);
+}
+
+absl::Status ShowVerification(Session& session, Client& client,
+                              const PlanArgs& args, const PlanAsked& plan,
+                              int width, StopSignals* signals) {
+  ASSIGN_OR_RETURN(auto found, FetchVerification(client, plan.study));
+  if (args.anew || !found.has_value()) {
+    ASSIGN_OR_RETURN(const v1::EnqueueTrialsReply reply,
+                     EnqueueRivals(client, plan, args.seeds));
+    std::cerr << EnqueuedText(reply) << "\n";
+    ASSIGN_OR_RETURN(found, FetchVerification(client, plan.study));
+    if (!found.has_value()) {
+      return MakeError(ErrorId::kTrialNotFound,
+                       "the trials that were enqueued are gone",
+                       "see whether somebody has deleted the study");
+    }
+  } else {
+    std::cerr << "of the plan as it was; --anew verifies it as it is now\n";
+  }
+  if (signals != nullptr) {
+    StatusLine line(session.terminal);
+    ASSIGN_OR_RETURN(
+        found, AwaitVerification(client, plan.study, *signals,
+                                 [&line](const v1::PlanVerification& so_far) {
+                                   line.Show(absl::StrCat(
+                                       so_far.ended(), "/", so_far.total(),
+                                       " trials have ended"));
+                                   return absl::OkStatus();
+                                 }));
+  }
+  return Show(args, *found, RenderVerification(*found, width),
+              VerificationCsv(*found));
+}
+
+}  // namespace frostline

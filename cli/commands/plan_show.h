@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: plan_show.h
+//
+// What `frostline plan` answers: the plan, its frontier, the trials that it
+// asks for, and what became of it.
+#ifndef FROSTLINE_CLI_COMMANDS_PLAN_SHOW_H_
+#define FROSTLINE_CLI_COMMANDS_PLAN_SHOW_H_
+
+#include <string>
+
+#include "absl/strings/match.h"
+#include "cli/commands/command.h"
+#include "cli/commands/importance_flags.h"
+#include "cli/commands/plan_trials.h"
+
+namespace frostline {
+
+struct PlanArgs {
+  std::string study;
+  QuestionFlags question;
+  double tolerance = 0.0;
+  bool frontier = false;
+  int ask = 0;
+  bool verify = false;
+  int seeds = 3;
+  bool wait = false;
+  bool anew = false;
+  bool enqueue = false;
+  OutputFlags output;
+
+  // A name that ends in .svg asks for a picture.
+  std::string Format() const {
+    const bool picture =
+        output.Format() == "table" && absl::EndsWith(output.file, ".svg");
+    return picture ? "svg" : output.Format();
+  }
+};
+
+// Each in the form and to the place that `args` name. `width`: of a table.
+absl::Status ShowPlan(Client& client, const PlanArgs& args,
+                      const PlanAsked& plan, int width);
+absl::Status ShowFrontier(Client& client, const PlanArgs& args,
+                          const PlanAsked& plan, int width);
+absl::Status ShowAsked(Client& client, const PlanArgs& args,
+                       const PlanAsked& plan);
+// The last verification; enqueues one where there is none, or anew. Waits for
+// its end where `signals` is given.
+absl::Status ShowVerification(Session& session, Client& client,
+                              const PlanArgs& args, const PlanAsked& plan,
+                              int width, StopSignals* signals);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_COMMANDS_PLAN_SHOW_H_

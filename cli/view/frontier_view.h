@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: frontier_view.h
+//
+// What is the least to train, as text, CSV and a picture.
+#ifndef FROSTLINE_CLI_VIEW_FRONTIER_VIEW_H_
+#define FROSTLINE_CLI_VIEW_FRONTIER_VIEW_H_
+
+#include <string>
+#include <vector>
+
+#include "frostline/v1/plan.pb.h"
+
+namespace frostline {
+
+// Both tables, by modules and by prefix.
+std::string RenderFrontier(const v1::Frontier& frontier, int width);
+
+// For the head of a report: at most a few rows of the first table.
+std::string RenderFrontierInShort(const v1::Frontier& frontier, int width);
+
+// "embeddings, layer.0-2, head"; "nothing" for none.
+std::string ModuleList(const std::vector<std::string>& modules);
+
+std::string FrontierCsv(const v1::Frontier& frontier);
+
+// A row for each set with its 80 and 95 % intervals; what is within the
+// tolerance of the best is shaded, the chosen set marked.
+std::string FrontierSvg(const v1::Frontier& frontier);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_VIEW_FRONTIER_VIEW_H_
