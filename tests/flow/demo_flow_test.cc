@@ -61,7 +61,7 @@ TEST_F(DemoFlowTest, ItEndsWithThePlanThatWasRun) {
   const std::size_t seen = output_.find("LESS PLAN");
   ASSERT_NE(seen, std::string::npos) << output_;
   EXPECT_LT(output_.find("MAIN EFFECT"), seen);
-  EXPECT_THAT(output_, HasSubstr("trials have ended"));
+  EXPECT_THAT(output_, HasSubstr("running it beside what it has to beat"));
   EXPECT_THAT(output_, HasSubstr("the plan scored"));
   EXPECT_LE(std::count(output_.begin(), output_.end(), '\n'), 60) << output_;
 }
