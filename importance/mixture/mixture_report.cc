@@ -87,7 +87,7 @@ Report MakeMixtureReport(const LevelEffects& model, const MixtureModel& mixture,
   if (options.pairs || !mixture.subsets().empty()) {
     report.pairs = RankPairs(model, mixture, part, drawn);
   }
-  report.subsets = DescribeSubsets(model, mixture, part, drawn, report.pairs);
+  report.subsets = DescribeSubsets(model, mixture, drawn, report.pairs);
   if (!options.pairs) report.pairs.clear();
   for (std::size_t g = 0; g < drawn.shares.groups.size(); ++g) {
     report.groups.push_back({"", drawn.IntervalOf([g](const MixtureShares& s) {

@@ -50,9 +50,7 @@ std::vector<PairImportance> RankPairs(const LevelEffects& model,
       left_out[{one.term[0], one.term[1]}] = one.evidence;
     }
   }
-  // The process knows of every pair what is left open.
-  const double unit = (1.0 - part.weight) *
-                      UnitOfEvidence(model, mixture, drawn.shares.variance);
+  const double unit = UnitOfEvidence(model, mixture, drawn.shares.variance);
   std::vector<PairImportance> pairs;
   pairs.reserve(mixture.pairs().size());
   for (std::size_t p = 0; p < mixture.pairs().size(); ++p) {
@@ -87,10 +85,8 @@ std::vector<PairImportance> RankPairs(const LevelEffects& model,
 // Sets of one and two are what the report says of main effects and pairs.
 std::vector<SubsetImportance> DescribeSubsets(
     const LevelEffects& model, const MixtureModel& mixture,
-    const SurrogatePart& part, const DrawnShares& drawn,
-    const std::vector<PairImportance>& pairs) {
-  const double unit = (1.0 - part.weight) *
-                      UnitOfEvidence(model, mixture, drawn.shares.variance);
+    const DrawnShares& drawn, const std::vector<PairImportance>& pairs) {
+  const double unit = UnitOfEvidence(model, mixture, drawn.shares.variance);
   std::vector<SubsetImportance> described(mixture.subsets().size());
   for (std::size_t s = 0; s < described.size(); ++s) {
     const std::vector<int>& subset = mixture.subsets()[s];

@@ -25,8 +25,7 @@ std::vector<PairImportance> RankPairs(const LevelEffects& model,
 // MixtureModel::subsets(), as asked for; `pairs` are those of RankPairs.
 std::vector<SubsetImportance> DescribeSubsets(
     const LevelEffects& model, const MixtureModel& mixture,
-    const SurrogatePart& part, const DrawnShares& drawn,
-    const std::vector<PairImportance>& pairs);
+    const DrawnShares& drawn, const std::vector<PairImportance>& pairs);
 
 }  // namespace frostline
 
