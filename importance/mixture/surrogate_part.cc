@@ -284,6 +284,7 @@ SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
   const surrogate::Surrogate process(std::move(rows), {.seed = options.seed});
   const std::vector<surrogate::Belief> left_out = process.LeftOut();
   std::vector<double> missed;
+  missed.reserve(targets.size());
   for (std::size_t row = 0; row < targets.size(); ++row) {
     missed.push_back(targets[row] - left_out[row].mean);
   }

@@ -63,6 +63,7 @@ std::vector<std::int64_t> Supporting(const PlanChoices& choices,
     return std::tie(a.loss, a.number) < std::tie(b.loss, b.number);
   });
   std::vector<std::int64_t> numbers;
+  numbers.reserve(order.size());
   for (const Nearness& one : order) numbers.push_back(one.number);
   return numbers;
 }

@@ -111,6 +111,7 @@ bool PlanChoices::IsFrozen(std::size_t module, const PlanChoice& choice) const {
 std::vector<bool> PlanChoices::FrozenOf(const PlanChoice& choice) const {
   const Point point = ValuesOf(choice);
   std::vector<bool> frozen;
+  frozen.reserve(space().modules().size());
   for (std::size_t m = 0; m < space().modules().size(); ++m) {
     frozen.push_back(IsModuleFrozen(space(), m, point));
   }

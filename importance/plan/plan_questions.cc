@@ -26,6 +26,7 @@ class OpenAnswers {
         size_(asked.points.size()),
         noise_(belief.surrogate().noise_variance()) {
     std::vector<surrogate::Cells> cells;
+    cells.reserve(asked.points.size());
     for (const PlanChoice& point : asked.points) {
       cells.push_back(belief.rows().CellsOf(point));
     }

@@ -67,6 +67,7 @@ absl::StatusOr<std::vector<Rival>> PlanRivals(
   const std::vector<NamedPoint> points =
       FindRivals(search, PlanPoint(search, options.tolerance));
   std::vector<PlanChoice> choices;
+  choices.reserve(points.size());
   for (const NamedPoint& one : points) choices.push_back(one.choice);
   const WorthDraws draws = belief.Draw(choices, kDraws);
   const Optimism optimism = FindOptimism(belief);

@@ -159,6 +159,7 @@ absl::StatusOr<StudyBelief> Believe(const Space& space,
   belief.objective_ = *belief.selection_.target;
   belief.FindRange();
   std::vector<double> worths;
+  worths.reserve(belief.trials());
   for (std::size_t row = 0; row < belief.trials(); ++row) {
     worths.push_back(belief.WorthOf(belief.SeenScore(row)));
   }
