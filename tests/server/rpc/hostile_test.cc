@@ -155,6 +155,12 @@ const Mistake kMistakes[] = {
      ErrorId::kStudyNotFound},
     {"ImportanceService.GetPlan", "options { filter: '(' }",
      ErrorId::kFilterInvalid},
+    {"ImportanceService.GetFrontier", "options { filter: '(' }",
+     ErrorId::kFilterInvalid},
+    {"ImportanceService.AskPlan", "trials: 65", ErrorId::kRequestInvalid},
+    {"ImportanceService.GetPlanRivals", "seeds: -1", ErrorId::kRequestInvalid},
+    {"ImportanceService.GetPlanVerification", "study: 'studies/x'",
+     ErrorId::kStudyNotFound},
     {"AdminService.Backup", "label: '../x'", ErrorId::kNameInvalid},
 };
 

@@ -101,6 +101,13 @@ const std::map<std::string, std::string>& GoodRequests() {
        "first: 'studies/a' second: 'studies/a' " + Options()},
       {"ImportanceService.GetPlan",
        "study: 'studies/a' tolerance: 0.01 options { trees: 4 bootstraps: 4 }"},
+      {"ImportanceService.GetFrontier",
+       "study: 'studies/a' options { trees: 4 bootstraps: 4 }"},
+      {"ImportanceService.AskPlan",
+       "study: 'studies/a' trials: 2 options { trees: 4 bootstraps: 4 }"},
+      {"ImportanceService.GetPlanRivals",
+       "study: 'studies/a' seeds: 2 options { trees: 4 bootstraps: 4 }"},
+      {"ImportanceService.GetPlanVerification", "study: 'studies/a'"},
       {"AdminService.Backup", "label: 'one.sqlite'"},
       {"AdminService.GetInfo", ""}};
   return *requests;
