@@ -28,12 +28,6 @@ double LogPosterior(const ScalePrior& prior, const Evidence& evidence) {
   return evidence.value() + LogPrior(prior, evidence.scales());
 }
 
-VectorXd NormalVector(Index size, Rng& rng) {
-  VectorXd v(size);
-  for (Index i = 0; i < size; ++i) v[i] = rng.Normal();
-  return v;
-}
-
 // Probes are the same for every set of scales, so that steps agree.
 MatrixXd MakeProbes(Index rows) {
   Rng rng(kProbeSeed);
@@ -91,6 +85,12 @@ void CutWeights(std::vector<ScaleDraw>& draws,
 }
 
 }  // namespace
+
+VectorXd NormalVector(Index size, Rng& rng) {
+  VectorXd v(size);
+  for (Index i = 0; i < size; ++i) v[i] = rng.Normal();
+  return v;
+}
 
 std::unique_ptr<Evidence> FindMode(const StandardRows& rows,
                                    const ScalePrior& prior,

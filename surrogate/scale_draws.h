@@ -19,6 +19,9 @@
 
 namespace frostline::surrogate {
 
+// Independent, of mean 0 and variance 1.
+VectorXd NormalVector(Index size, Rng& rng);
+
 struct ScaleDraw {
   std::unique_ptr<Evidence> evidence;
   double weight = 0.0;  // all of them add up to 1

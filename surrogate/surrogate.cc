@@ -58,12 +58,6 @@ void AddTellingPairs(const Evidence& evidence, Terms& terms) {
 
 }  // namespace
 
-VectorXd NormalVector(Index size, Rng& rng) {
-  VectorXd v(size);
-  for (Index i = 0; i < size; ++i) v[i] = rng.Normal();
-  return v;
-}
-
 MatrixXd RootOf(MatrixXd covariance) {
   const double mean = covariance.diagonal().cwiseAbs().mean();
   for (double jitter = 1e-9; jitter < 1.0; jitter *= 30.0) {

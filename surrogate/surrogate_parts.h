@@ -44,8 +44,6 @@ std::vector<std::size_t> LikeliestFirst(const std::vector<ScaleDraw>& draws,
 // A root of a covariance that may be singular: R Rᵀ is it, rounding apart.
 MatrixXd RootOf(MatrixXd covariance);
 
-VectorXd NormalVector(Index size, Rng& rng);
-
 }  // namespace frostline::surrogate
 
 #endif  // FROSTLINE_SURROGATE_SURROGATE_PARTS_H_
