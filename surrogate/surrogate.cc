@@ -164,6 +164,7 @@ std::vector<Belief> Surrogate::Believe(const std::vector<Cells>& points,
                                        std::size_t most) const {
   const StandardRows& rows = parts_->standard.rows;
   std::vector<Belief> beliefs(points.size());
+  if (points.empty()) return beliefs;
   const std::size_t count = std::min(most, parts_->draws.size());
   double weights = 0.0;
   for (std::size_t d = 0; d < count; ++d) weights += parts_->draws[d].weight;
