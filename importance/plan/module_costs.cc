@@ -17,24 +17,6 @@ std::optional<PlanChoice> WithModule(const PlanSearch& search,
   return search.BestFrom(plan, demands, 0);
 }
 
-// The module trained at its other rates.
-std::vector<PlanChoice> OtherRates(const PlanChoices& choices,
-                                   const PlanChoice& trained,
-                                   std::size_t module) {
-  std::vector<PlanChoice> others;
-  const auto& parameter = choices.space().modules()[module].parameter;
-  if (!parameter.has_value()) return others;
-  const auto own = static_cast<std::size_t>(*parameter);
-  for (std::size_t v = 0; v < choices.values(own).size(); ++v) {
-    if (v == trained[own]) continue;
-    PlanChoice other = choices.With(trained, own, v);
-    if (!choices.IsFrozen(module, other) && choices.IsInSpace(other)) {
-      others.push_back(std::move(other));
-    }
-  }
-  return others;
-}
-
 }  // namespace
 
 std::vector<std::optional<TrainedAndFrozen>> CompareFreezing(
@@ -51,9 +33,8 @@ std::vector<std::optional<TrainedAndFrozen>> CompareFreezing(
       compared.emplace_back(std::nullopt);
       continue;
     }
-    std::vector<PlanChoice> others = OtherRates(search.choices(), *trained, m);
-    compared.push_back(TrainedAndFrozen{*std::move(trained), *std::move(frozen),
-                                        std::move(others)});
+    compared.push_back(
+        TrainedAndFrozen{*std::move(trained), *std::move(frozen)});
   }
   return compared;
 }

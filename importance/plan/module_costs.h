@@ -18,7 +18,6 @@ namespace frostline {
 struct TrainedAndFrozen {
   PlanChoice trained;
   PlanChoice frozen;
-  std::vector<PlanChoice> other_rates;  // trained, too
 };
 
 // For each of Space::modules(); nullopt where the space cannot do both, or the

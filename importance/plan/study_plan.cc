@@ -19,20 +19,10 @@
 namespace frostline {
 namespace {
 
-constexpr int kDraws = 600;
+// One more than a round number: quantiles are draws then, and the 80 % interval
+// ends at the tolerance where the probability is kSureEnough.
+constexpr int kDraws = 601;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
-// That freezing costs at most the tolerance, against whichever rate is best.
-// `draws` are of frozen, then of all rates.
-double FreezeProbability(const StudyBelief& belief, const WorthDraws& draws,
-                         double tolerance) {
-  WorthDraws best_and_frozen;
-  for (const std::vector<double>& draw : draws) {
-    best_and_frozen.push_back(
-        {*std::max_element(draw.begin() + 1, draw.end()), draw[0]});
-  }
-  return ChanceOfLoss(belief, best_and_frozen, 0, 1, tolerance);
-}
 
 // The plan was picked as it is: what is taken off points that are picked is
 // taken off the side of its choice, so that luck alone is no advice.
@@ -40,26 +30,22 @@ void SoberChoice(const Optimism& optimism, bool is_frozen, WorthDraws& draws) {
   WorthDraws gains;
   for (const auto& draw : draws) gains.push_back({draw[1] - draw[0]});
   const double off = optimism.lift * DeviationOf(gains, 0);
-  for (std::vector<double>& draw : draws) {
-    for (std::size_t p = 0; p < draw.size(); ++p) {
-      if ((p == 0) == is_frozen) draw[p] -= off;
-    }
-  }
+  for (std::vector<double>& draw : draws) draw[is_frozen ? 0 : 1] -= off;
 }
 
+// Probability, cost and interval are of the same draws of the same two points,
+// so that none of them can say what another denies.
 void Advise(const StudyBelief& belief, const TrainedAndFrozen& pair,
             const Optimism& optimism, double tolerance, PlannedModule& one) {
-  std::vector<PlanChoice> points = {pair.frozen, pair.trained};
-  points.insert(points.end(), pair.other_rates.begin(), pair.other_rates.end());
-  WorthDraws draws = belief.Draw(points, kDraws);
+  WorthDraws draws = belief.Draw({pair.frozen, pair.trained}, kDraws);
   SoberChoice(optimism, one.freeze, draws);
-  one.cost_of_freezing = QuantilesOf(LossesOf(belief, draws, 1, 0));
-  one.freeze_probability = FreezeProbability(belief, draws, tolerance);
-  const double worthless = ChanceOfLoss(belief, draws, 1, 0, tolerance);
+  const std::vector<double> costs = LossesOf(belief, draws, 1, 0);
+  one.cost_of_freezing = QuantilesOf(costs);
+  one.freeze_probability = ShareWithin(costs, tolerance);
   one.advice = Advice::kNotKnown;
   if (one.freeze && one.freeze_probability >= kSureEnough) {
     one.advice = Advice::kFreeze;
-  } else if (!one.freeze && worthless <= 1.0 - kSureEnough) {
+  } else if (!one.freeze && one.freeze_probability <= 1.0 - kSureEnough) {
     one.advice = Advice::kTrain;
   }
 }

@@ -51,8 +51,10 @@ struct PlannedModule {
   // That freezing it, the rest as planned, costs no more than the tolerance;
   // NaN where nothing can be said.
   double freeze_probability = 0.0;
-  // Expected loss of score when frozen instead of trained at its best rate;
-  // NaN where nothing can be said, since it is fixed or was never frozen.
+  // Loss of score when frozen instead of trained at the rate that a plan would
+  // choose, of the same draws: it ends (80 %) within the tolerance just where
+  // freeze_probability is at least kSureEnough. NaN where nothing can be said,
+  // since it is fixed or was never frozen.
   Interval cost_of_freezing;
   std::string reason;  // a sentence
 };

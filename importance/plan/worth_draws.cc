@@ -13,8 +13,8 @@ namespace {
 // Of a worth: equal points are equally good, whatever rounding did.
 constexpr double kRounding = 1e-6;
 
-double ShareOf(std::size_t count, const WorthDraws& draws) {
-  return static_cast<double>(count) / static_cast<double>(draws.size());
+bool IsSame(double a, double b) {
+  return std::abs(a - b) <= kRounding * (std::abs(a) + std::abs(b));
 }
 
 }  // namespace
@@ -37,11 +37,11 @@ double DeviationOf(const WorthDraws& draws, std::size_t point) {
 double ChanceOf(const WorthDraws& draws, std::size_t point, std::size_t other) {
   std::size_t count = 0;
   for (const std::vector<double>& draw : draws) {
-    const double slack =
-        kRounding * (std::abs(draw[point]) + std::abs(draw[other]));
-    count += draw[point] >= draw[other] - slack ? 1 : 0;
+    const bool is_as_good =
+        draw[point] >= draw[other] || IsSame(draw[point], draw[other]);
+    count += is_as_good ? 1 : 0;
   }
-  return ShareOf(count, draws);
+  return static_cast<double>(count) / static_cast<double>(draws.size());
 }
 
 std::vector<double> LossesOf(const StudyBelief& belief, const WorthDraws& draws,
@@ -49,20 +49,26 @@ std::vector<double> LossesOf(const StudyBelief& belief, const WorthDraws& draws,
   std::vector<double> losses;
   losses.reserve(draws.size());
   for (const std::vector<double>& draw : draws) {
+    if (IsSame(draw[from], draw[to])) {
+      losses.push_back(0.0);
+      continue;
+    }
     losses.push_back(AsLoss(belief.objective(), belief.ScoreOf(draw[to])) -
                      AsLoss(belief.objective(), belief.ScoreOf(draw[from])));
   }
   return losses;
 }
 
-double ChanceOfLoss(const StudyBelief& belief, const WorthDraws& draws,
-                    std::size_t from, std::size_t to, double tolerance) {
-  if (tolerance == 0.0) return ChanceOf(draws, to, from);
-  const std::vector<double> losses = LossesOf(belief, draws, from, to);
+double ShareWithin(const std::vector<double>& losses, double tolerance) {
   const auto count =
       std::count_if(losses.begin(), losses.end(),
                     [tolerance](double loss) { return loss <= tolerance; });
-  return ShareOf(static_cast<std::size_t>(count), draws);
+  return static_cast<double>(count) / static_cast<double>(losses.size());
+}
+
+double ChanceOfLoss(const StudyBelief& belief, const WorthDraws& draws,
+                    std::size_t from, std::size_t to, double tolerance) {
+  return ShareWithin(LossesOf(belief, draws, from, to), tolerance);
 }
 
 Interval QuantilesOf(std::vector<double> draws) {

@@ -22,9 +22,11 @@ double DeviationOf(const WorthDraws& draws, std::size_t point);
 double ChanceOf(const WorthDraws& draws, std::size_t point, std::size_t other);
 
 // Of the score, in the objective's unit and direction, from `from` to `to`:
-// above 0 is a loss. By draw.
+// above 0 is a loss, and equal worths are none. By draw.
 std::vector<double> LossesOf(const StudyBelief& belief, const WorthDraws& draws,
                              std::size_t from, std::size_t to);
+// How many of the losses are at most `tolerance`, as a share.
+double ShareWithin(const std::vector<double>& losses, double tolerance);
 // That from `from` to `to` at most `tolerance` of the score is lost.
 double ChanceOfLoss(const StudyBelief& belief, const WorthDraws& draws,
                     std::size_t from, std::size_t to, double tolerance);

@@ -76,6 +76,37 @@ TEST(StudyPlan, WithoutToleranceNothingIsFrozenThatMayCostSomething) {
   EXPECT_THAT(free.reason, testing::HasSubstr("not known: freezing it costs"));
 }
 
+// Probability and interval are of one comparison: neither denies the other.
+void ExpectToAgree(const PlannedModule& module, double tolerance) {
+  if (std::isnan(module.freeze_probability)) return;
+  const Interval& cost = module.cost_of_freezing;
+  const double safe = module.freeze_probability;
+  EXPECT_EQ(safe >= 0.9, cost.hi80 <= tolerance) << module.module;
+  EXPECT_EQ(safe > 0.1, cost.lo80 <= tolerance) << module.module;
+  EXPECT_EQ(safe > 0.5, cost.value <= tolerance) << module.module;
+  EXPECT_EQ(safe > 0.025, cost.lo95 <= tolerance) << module.module;
+  EXPECT_EQ(module.advice == Advice::kFreeze, module.freeze && safe >= 0.9);
+  EXPECT_EQ(module.advice == Advice::kTrain,
+            !module.freeze && cost.lo80 > tolerance);
+}
+
+TEST(StudyPlan, WhatFreezingCostsAndHowSureThatIsNeverContradict) {
+  const Space space = Modules(5, 6);
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const History history = UniformTrials(space, 40, TwoMatterNoisily, seed);
+    for (const double tolerance : {0.0, 0.01, 0.05}) {
+      for (const PlannedModule& module :
+           PlanOf(space, kScore, history, tolerance).modules) {
+        ExpectToAgree(module, tolerance);
+      }
+    }
+  }
+  for (const PlannedModule& module :
+       PlanOf(DemoSpace(), kScore, DemoHistory()).modules) {
+    ExpectToAgree(module, 0.0);
+  }
+}
+
 TEST(StudyPlan, LossesAreMinimised) {
   const Space space = Modules(5, 6);
   const StudyPlan plan = PlanOf(
