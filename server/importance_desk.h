@@ -19,11 +19,11 @@
 
 #include "base/clock.h"
 #include "frostline/v1/importance_service.pb.h"
-#include "importance/plan/study_plan.h"
 #include "importance/ranking/stability.h"
 #include "server/answer_cache.h"
 #include "server/importance_question.h"
 #include "server/known_trials.h"
+#include "server/plan_ground.h"
 #include "server/task_pool.h"
 
 namespace frostline {
@@ -80,8 +80,8 @@ class ImportanceDesk {
   void Serve(const std::string& key, bool anew, CancelFlag cancelled,
              Reply<Message> reply, Render render, Computation computation);
   void Compute(const std::string& key, Computation computation);
-  // The same for what plans are made of; `make` is given the question and what
-  // LoadToPlan has found.
+  // The same for what plans are made of; `make` is given what they stand on and
+  // the options.
   template <typename Message, typename Request, typename Make>
   void ServePlan(const std::string& kind, const StudyHandle& study,
                  const Request& request, CancelFlag cancelled,
@@ -89,14 +89,8 @@ class ImportanceDesk {
 
   absl::StatusOr<Loaded> Load(const StudyHandle& study,
                               const ImportanceQuestion& question);
-  struct ToPlan {
-    History history;
-    std::int64_t revision = 0;
-    PlanOptions options;
-  };
-  absl::StatusOr<ToPlan> LoadToPlan(const StudyHandle& study,
-                                    const ImportanceQuestion& question,
-                                    double tolerance);
+  absl::StatusOr<PlanGroundPtr> LoadGround(const StudyHandle& study,
+                                           const ImportanceQuestion& question);
   absl::StatusOr<AnswerPtr> MakeReport(const StudyHandle& study,
                                        const ImportanceQuestion& question,
                                        bool with_verdict);
@@ -117,6 +111,7 @@ class ImportanceDesk {
   const Clock& clock_;
   KnownStudies studies_;
   AnswerCache answers_;
+  LastPlanGround ground_;
   std::atomic<bool> stopping_ = false;
   TaskPool threads_;
 };

@@ -9,11 +9,13 @@
 #include "base/ids.h"
 #include "base/status_macros.h"
 #include "importance/plan/frontier.h"
+#include "importance/plan/plan_basis.h"
 #include "importance/plan/plan_questions.h"
 #include "importance/plan/study_plan.h"
 #include "server/importance_serve.h"
 #include "server/limits.h"
 #include "server/outcome_rows.h"
+#include "server/scan.h"
 
 namespace frostline {
 namespace {
@@ -40,36 +42,44 @@ absl::Status CheckCount(std::int64_t count, int most,
                    absl::StrCat("give 1 to ", most), field);
 }
 
-// What the plan says of itself and of the best trial is what they are judged
-// by, to the bit: both are predicted by draws.
-void SayTheSame(const StudyPlan& plan, std::vector<Rival>& rivals) {
-  for (Rival& rival : rivals) {
-    if (rival.name == "plan") {
-      rival.predicted = plan.predicted_score;
-      rival.one_run = plan.one_run;
-    } else if (rival.name == "best trial") {
-      rival.predicted = plan.best_seen_score;
-    }
-  }
+// Those of the trials that have not ended, whatever the question is.
+absl::StatusOr<History> OpenTrials(const TrialStore& store, StudyKey study) {
+  History open;
+  const TrialQuery query{.study = study,
+                         .states = {TrialState::kQueued, TrialState::kRunning}};
+  RETURN_IF_ERROR(ForEachTrial(store, query, [&open](const TrialRow& row) {
+    Observation trial;
+    trial.number = row.number;
+    trial.state = row.state;
+    trial.point = row.point;
+    open.Put(std::move(trial));
+    return absl::OkStatus();
+  }));
+  return open;
 }
 
 }  // namespace
 
-absl::StatusOr<ImportanceDesk::ToPlan> ImportanceDesk::LoadToPlan(
-    const StudyHandle& study, const ImportanceQuestion& question,
-    double tolerance) {
-  ASSIGN_OR_RETURN(Loaded loaded, Load(study, question));
-  ToPlan to_plan;
-  to_plan.options.evaluate = question.options;
-  to_plan.options.tolerance = tolerance;
-  // What is stored of rows is of the trials' ends.
-  if (question.used.at_step() == 0) {
-    ASSIGN_OR_RETURN(to_plan.options.evaluation_rows,
-                     CountEvaluationRows(store_, study.key, loaded.history));
-  }
-  to_plan.history = std::move(loaded.history);
-  to_plan.revision = loaded.revision;
-  return to_plan;
+absl::StatusOr<PlanGroundPtr> ImportanceDesk::LoadGround(
+    const StudyHandle& study, const ImportanceQuestion& question) {
+  const auto make = [&]() -> absl::StatusOr<PlanGroundPtr> {
+    ASSIGN_OR_RETURN(Loaded loaded, Load(study, question));
+    auto ground = std::make_shared<PlanGround>();
+    ground->study = study;
+    ground->question = question;
+    ground->history = std::move(loaded.history);
+    ground->revision = loaded.revision;
+    // What is stored of rows is of the trials' ends.
+    if (question.used.at_step() == 0) {
+      ASSIGN_OR_RETURN(ground->evaluation_rows,
+                       CountEvaluationRows(store_, study.key, ground->history));
+    }
+    ASSIGN_OR_RETURN(ground->basis,
+                     MakePlanBasis(ground->space(), ground->question.objectives,
+                                   ground->history, ground->OptionsFor(0.0)));
+    return ground;
+  };
+  return ground_.Of(AnswerKey("ground", study, question), make);
 }
 
 template <typename Message, typename Request, typename Make>
@@ -86,10 +96,11 @@ void ImportanceDesk::ServePlan(const std::string& kind,
       [](const KeptAnswer& answer) { return As<Message>(answer); },
       [this, study, question = *question, tolerance,
        make = std::move(make)]() -> absl::StatusOr<AnswerPtr> {
-        ASSIGN_OR_RETURN(const ToPlan loaded,
-                         LoadToPlan(study, question, tolerance));
-        ASSIGN_OR_RETURN(Message message, make(question, loaded));
-        Sign(study, question, loaded.revision, message);
+        ASSIGN_OR_RETURN(const PlanGroundPtr ground,
+                         LoadGround(study, question));
+        ASSIGN_OR_RETURN(Message message,
+                         make(*ground, ground->OptionsFor(tolerance)));
+        Sign(study, question, ground->revision, message);
         return Kept(std::move(message));
       });
 }
@@ -98,17 +109,16 @@ void ImportanceDesk::GetPlan(const StudyHandle& study,
                              const v1::GetPlanRequest& request,
                              CancelFlag cancelled,
                              Reply<v1::FreezePlan> reply) {
-  ServePlan(
-      "plan", study, request, std::move(cancelled), std::move(reply),
-      [study, request](const ImportanceQuestion& question,
-                       const ToPlan& loaded) -> absl::StatusOr<v1::FreezePlan> {
-        ASSIGN_OR_RETURN(const StudyPlan plan,
-                         MakePlan(study.checked->space, question.objectives,
-                                  loaded.history, loaded.options));
-        v1::FreezePlan proto = PlanToProto(plan, study, request);
-        proto.set_study(StudyNameOf(study.id));
-        return proto;
-      });
+  ServePlan("plan", study, request, std::move(cancelled), std::move(reply),
+            [study, request](
+                const PlanGround& ground,
+                const PlanOptions& options) -> absl::StatusOr<v1::FreezePlan> {
+              ASSIGN_OR_RETURN(const StudyPlan plan,
+                               MakePlan(*ground.basis, options));
+              v1::FreezePlan proto = PlanToProto(plan, study, request);
+              proto.set_study(StudyNameOf(study.id));
+              return proto;
+            });
 }
 
 void ImportanceDesk::GetFrontier(const StudyHandle& study,
@@ -117,12 +127,11 @@ void ImportanceDesk::GetFrontier(const StudyHandle& study,
                                  Reply<v1::Frontier> reply) {
   ServePlan(
       "frontier", study, request, std::move(cancelled), std::move(reply),
-      [study](const ImportanceQuestion& question,
-              const ToPlan& loaded) -> absl::StatusOr<v1::Frontier> {
+      [study](const PlanGround& ground,
+              const PlanOptions& options) -> absl::StatusOr<v1::Frontier> {
         ASSIGN_OR_RETURN(const Frontier frontier,
-                         MakeFrontier(study.checked->space, question.objectives,
-                                      loaded.history, loaded.options));
-        v1::Frontier proto = FrontierToProto(frontier, study.checked->space);
+                         MakeFrontier(*ground.basis, options));
+        v1::Frontier proto = FrontierToProto(frontier, ground.space());
         proto.set_study(StudyNameOf(study.id));
         return proto;
       });
@@ -138,15 +147,17 @@ void ImportanceDesk::AskPlan(const StudyHandle& study,
   ServePlan(
       absl::StrCat("ask ", count), study, request, std::move(cancelled),
       std::move(reply),
-      [study, count](const ImportanceQuestion& question,
-                     const ToPlan& loaded) -> absl::StatusOr<v1::AskPlanReply> {
-        const Space& space = study.checked->space;
-        ASSIGN_OR_RETURN(const std::vector<AskedTrial> asked,
-                         AskTrials(space, question.objectives, loaded.history,
-                                   loaded.options, count));
+      [this, key = study.key, count](
+          const PlanGround& ground,
+          const PlanOptions& options) -> absl::StatusOr<v1::AskPlanReply> {
+        ASSIGN_OR_RETURN(const History open, OpenTrials(store_, key));
+        ASSIGN_OR_RETURN(
+            const std::vector<AskedTrial> asked,
+            AskTrials(*ground.basis, OpenPoints(ground.space(), open), options,
+                      count));
         v1::AskPlanReply proto;
         for (const AskedTrial& one : asked) {
-          *proto.add_trials() = AskedToProto(one, space);
+          *proto.add_trials() = AskedToProto(one, ground.space());
         }
         return proto;
       });
@@ -164,22 +175,15 @@ void ImportanceDesk::GetPlanRivals(const StudyHandle& study,
                            "a plan is verified by final values",
                            "leave the step out", "options.at_step"));
   }
-  ServePlan(
-      absl::StrCat("rivals ", seeds), study, request, std::move(cancelled),
-      std::move(reply),
-      [study, seeds](const ImportanceQuestion& question, const ToPlan& loaded)
-          -> absl::StatusOr<v1::GetPlanRivalsReply> {
-        const Space& space = study.checked->space;
-        ASSIGN_OR_RETURN(std::vector<Rival> rivals,
-                         PlanRivals(space, question.objectives, loaded.history,
-                                    loaded.options));
-        ASSIGN_OR_RETURN(const StudyPlan plan,
-                         MakePlan(space, question.objectives, loaded.history,
-                                  loaded.options));
-        SayTheSame(plan, rivals);
-        return RivalsToProto(rivals, study, question.objectives[0],
-                             loaded.revision, seeds);
-      });
+  ServePlan(absl::StrCat("rivals ", seeds), study, request,
+            std::move(cancelled), std::move(reply),
+            [study, seeds](const PlanGround& ground, const PlanOptions& options)
+                -> absl::StatusOr<v1::GetPlanRivalsReply> {
+              ASSIGN_OR_RETURN(const std::vector<Rival> rivals,
+                               PlanRivals(*ground.basis, options));
+              return RivalsToProto(rivals, study, ground.question.objectives[0],
+                                   ground.revision, seeds);
+            });
 }
 
 }  // namespace frostline

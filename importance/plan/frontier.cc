@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "importance/plan/chosen_point.h"
 #include "importance/plan/frontier_sets.h"
+#include "importance/plan/plan_basis.h"
 #include "importance/plan/plan_request.h"
 #include "importance/plan/plan_savings.h"
 #include "importance/plan/plan_sentences.h"
@@ -27,9 +28,9 @@ struct Contest {
   const StudyBelief& belief;
   const PlanSearch& search;
   const FrontierSets& sets;
-  std::vector<PlanChoice> points;  // of sets(), then prefixes, then others
-  WorthDraws draws;                // sobered
-  Optimism optimism;
+  const Optimism& optimism;
+  std::vector<PlanChoice> points;   // of sets(), then prefixes, then others
+  WorthDraws draws;                 // sobered
   std::vector<double> best_scores;  // of the best point, by draw
 };
 
@@ -41,7 +42,6 @@ double NoiseOfOneRun(const StudyBelief& belief, double worth) {
 void HoldContest(Contest& contest) {
   const StudyBelief& belief = contest.belief;
   contest.draws = belief.Draw(contest.points, kDraws);
-  contest.optimism = FindOptimism(belief);
   for (std::size_t p = 0; p < contest.points.size(); ++p) {
     const std::vector<double> worths =
         Sobered(contest.draws, p, contest.optimism);
@@ -141,18 +141,15 @@ std::string VerdictOf(const Contest& contest, const Frontier& frontier) {
 
 }  // namespace
 
-absl::StatusOr<Frontier> MakeFrontier(const Space& space,
-                                      const std::vector<Objective>& objectives,
-                                      const History& history,
+absl::StatusOr<Frontier> MakeFrontier(const PlanBasis& basis,
                                       const PlanOptions& options) {
-  RETURN_IF_ERROR(CheckPlanRequest(space, options));
-  ASSIGN_OR_RETURN(const StudyBelief belief,
-                   Believe(space, objectives, history, options.evaluate));
-  const PlanSearch search(belief);
+  const StudyBelief& belief = basis.belief();
+  const PlanSearch& search = basis.search();
+  RETURN_IF_ERROR(CheckPlanRequest(belief.space(), options));
   const std::vector<PlanChoice> ends = search.Best();
   const FrontierSets sets(search, ends[0]);
   const std::vector<FrontierSets::Prefix> prefixes = sets.Prefixes();
-  Contest contest{belief, search, sets, {}, {}, {}, {}};
+  Contest contest{belief, search, sets, basis.optimism(), {}, {}, {}};
   for (const ModuleSet& set : sets.sets()) contest.points.push_back(set.choice);
   for (const auto& one : prefixes) contest.points.push_back(one.set.choice);
   contest.points.insert(contest.points.end(), ends.begin(), ends.end());
@@ -192,6 +189,15 @@ absl::StatusOr<Frontier> MakeFrontier(const Space& space,
   frontier.verdict = VerdictOf(contest, frontier);
   frontier.warnings = belief.warnings();
   return frontier;
+}
+
+absl::StatusOr<Frontier> MakeFrontier(const Space& space,
+                                      const std::vector<Objective>& objectives,
+                                      const History& history,
+                                      const PlanOptions& options) {
+  ASSIGN_OR_RETURN(const auto basis,
+                   MakePlanBasis(space, objectives, history, options));
+  return MakeFrontier(*basis, options);
 }
 
 }  // namespace frostline

@@ -49,6 +49,9 @@ absl::StatusOr<Frontier> MakeFrontier(const Space& space,
                                       const std::vector<Objective>& objectives,
                                       const History& history,
                                       const PlanOptions& options);
+// The same on a basis that is there already (plan_basis.h).
+absl::StatusOr<Frontier> MakeFrontier(const PlanBasis& basis,
+                                      const PlanOptions& options);
 
 }  // namespace frostline
 

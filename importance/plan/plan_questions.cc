@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "importance/plan/chosen_point.h"
+#include "importance/plan/plan_basis.h"
 #include "importance/plan/plan_request.h"
 #include "importance/plan/question_points.h"
 #include "surrogate/covariance.h"
@@ -87,42 +90,81 @@ absl::Status CheckCount(int count) {
                    absl::StrCat("ask for 1 to ", kMostAsked), "count");
 }
 
+// That which tells most of those that may be asked; nothing where there is
+// none.
+std::optional<std::size_t> MostTelling(const OpenAnswers& answers,
+                                       const std::vector<bool>& is_open) {
+  std::optional<std::size_t> best;
+  for (std::size_t p = 0; p < is_open.size(); ++p) {
+    if (is_open[p]) continue;
+    if (!best.has_value() || answers.Reduction(p) > answers.Reduction(*best)) {
+      best = p;
+    }
+  }
+  return best;
+}
+
+std::string ReasonToRun(const OpenAnswers& answers, const QuestionPoints& asked,
+                        std::size_t point) {
+  const auto told = std::max_element(
+      asked.questions.begin(), asked.questions.end(),
+      [&](const OpenQuestion& a, const OpenQuestion& b) {
+        return answers.Reduction(a, point) < answers.Reduction(b, point);
+      });
+  return told == asked.questions.end() ? "tells how good the plan is"
+                                       : told->reason;
+}
+
 }  // namespace
 
+std::vector<const Point*> OpenPoints(const Space& space,
+                                     const History& history) {
+  std::vector<const Point*> open;
+  for (const Observation& trial : history.trials()) {
+    if (IsTerminal(trial.state) || !space.Check(trial.point).ok()) continue;
+    open.push_back(&trial.point);
+  }
+  return open;
+}
+
 absl::StatusOr<std::vector<AskedTrial>> AskTrials(
-    const Space& space, const std::vector<Objective>& objectives,
-    const History& history, const PlanOptions& options, int count) {
+    const PlanBasis& basis, const std::vector<const Point*>& open,
+    const PlanOptions& options, int count) {
+  const StudyBelief& belief = basis.belief();
   RETURN_IF_ERROR(CheckCount(count));
-  RETURN_IF_ERROR(CheckPlanRequest(space, options));
-  ASSIGN_OR_RETURN(const StudyBelief belief,
-                   Believe(space, objectives, history, options.evaluate));
-  const PlanSearch search(belief);
-  const QuestionPoints asked =
-      FindQuestions(search, PlanPoint(search, options.tolerance));
+  RETURN_IF_ERROR(CheckPlanRequest(belief.space(), options));
+  const QuestionPoints asked = FindQuestions(
+      basis.search(), PlanPoint(basis.search(), options.tolerance), open);
   OpenAnswers answers(belief, asked);
+  std::vector<bool> is_open(asked.points.size(), false);
+  for (const std::size_t point : asked.told) {
+    answers.Run(point);
+    is_open[point] = true;
+  }
   const double whole = answers.Uncertainty();
   std::vector<AskedTrial> trials;
   while (static_cast<int>(trials.size()) < count) {
-    std::size_t best = 0;
-    for (std::size_t p = 1; p < asked.points.size(); ++p) {
-      if (answers.Reduction(p) > answers.Reduction(best)) best = p;
-    }
-    const auto told = std::max_element(
-        asked.questions.begin(), asked.questions.end(),
-        [&](const OpenQuestion& a, const OpenQuestion& b) {
-          return answers.Reduction(a, best) < answers.Reduction(b, best);
-        });
+    const std::optional<std::size_t> best = MostTelling(answers, is_open);
+    if (!best.has_value()) break;
     AskedTrial trial;
-    trial.point = search.choices().PointOf(asked.points[best]);
-    trial.reason = told == asked.questions.end() ? "tells how good the plan is"
-                                                 : told->reason;
-    answers.Run(best);
+    trial.point = basis.choices().PointOf(asked.points[*best]);
+    trial.reason = ReasonToRun(answers, asked, *best);
+    answers.Run(*best);
     trial.expected_reduction =
         whole > 0.0 ? std::clamp(1.0 - answers.Uncertainty() / whole, 0.0, 1.0)
                     : 0.0;
     trials.push_back(std::move(trial));
   }
   return trials;
+}
+
+absl::StatusOr<std::vector<AskedTrial>> AskTrials(
+    const Space& space, const std::vector<Objective>& objectives,
+    const History& history, const PlanOptions& options, int count) {
+  RETURN_IF_ERROR(CheckCount(count));
+  ASSIGN_OR_RETURN(const auto basis,
+                   MakePlanBasis(space, objectives, history, options));
+  return AskTrials(*basis, OpenPoints(space, history), options, count);
 }
 
 }  // namespace frostline

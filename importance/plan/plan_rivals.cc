@@ -6,14 +6,13 @@
 #include "base/status_macros.h"
 #include "importance/plan/chosen_point.h"
 #include "importance/plan/module_costs.h"
+#include "importance/plan/plan_basis.h"
 #include "importance/plan/plan_questions.h"
 #include "importance/plan/plan_request.h"
 #include "importance/plan/prediction.h"
 
 namespace frostline {
 namespace {
-
-constexpr int kDraws = 600;
 
 // All modules that can be switched trained, or all but the head frozen.
 std::optional<PlanChoice> AllOf(const PlanSearch& search,
@@ -57,29 +56,35 @@ std::vector<NamedPoint> FindRivals(const PlanSearch& search,
 
 }  // namespace
 
-absl::StatusOr<std::vector<Rival>> PlanRivals(
-    const Space& space, const std::vector<Objective>& objectives,
-    const History& history, const PlanOptions& options) {
-  RETURN_IF_ERROR(CheckPlanRequest(space, options));
-  ASSIGN_OR_RETURN(const StudyBelief belief,
-                   Believe(space, objectives, history, options.evaluate));
-  const PlanSearch search(belief);
-  const std::vector<NamedPoint> points =
-      FindRivals(search, PlanPoint(search, options.tolerance));
-  std::vector<PlanChoice> choices;
-  choices.reserve(points.size());
-  for (const NamedPoint& one : points) choices.push_back(one.choice);
-  const WorthDraws draws = belief.Draw(choices, kDraws);
-  const Optimism optimism = FindOptimism(belief);
+absl::StatusOr<std::vector<Rival>> PlanRivals(const PlanBasis& basis,
+                                              const PlanOptions& options) {
+  const StudyBelief& belief = basis.belief();
+  const Optimism& optimism = basis.optimism();
+  RETURN_IF_ERROR(CheckPlanRequest(belief.space(), options));
+  const PlanChoice plan = PlanPoint(basis.search(), options.tolerance);
+  const PlanChoice best = belief.ChoiceOf(belief.BestTrial());
   std::vector<Rival> rivals;
-  for (std::size_t p = 0; p < points.size(); ++p) {
-    const std::vector<double> worths = Sobered(draws, p, optimism);
+  for (const NamedPoint& one : FindRivals(basis.search(), plan)) {
+    // As MakePlan draws them, so that plan and rivals are told alike.
+    const bool is_best = one.choice == best;
+    const WorthDraws draws =
+        DrawBesideBest(belief, is_best ? plan : one.choice);
+    const std::vector<double> worths =
+        Sobered(draws, is_best && plan != best ? 1 : 0, optimism);
     rivals.push_back(
-        {points[p].name, search.choices().PointOf(points[p].choice),
+        {one.name, basis.choices().PointOf(one.choice),
          PredictMean(belief, worths, optimism),
          PredictRun(belief, worths, optimism, options.evaluation_rows)});
   }
   return rivals;
+}
+
+absl::StatusOr<std::vector<Rival>> PlanRivals(
+    const Space& space, const std::vector<Objective>& objectives,
+    const History& history, const PlanOptions& options) {
+  ASSIGN_OR_RETURN(const auto basis,
+                   MakePlanBasis(space, objectives, history, options));
+  return PlanRivals(*basis, options);
 }
 
 }  // namespace frostline

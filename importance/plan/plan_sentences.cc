@@ -25,8 +25,9 @@ std::string SayChance(double probability) {
 }
 
 // Of the variance of trials, how much the others predict.
-double LeftOutR2(const StudyBelief& belief) {
-  const std::vector<surrogate::Belief> left = belief.surrogate().LeftOut();
+double LeftOutR2(const PlanBasis& basis) {
+  const std::vector<surrogate::Belief>& left = basis.left_out();
+  const StudyBelief& belief = basis.belief();
   const std::vector<double>& seen = belief.rows().rows.values;
   const std::size_t count = belief.learnt();
   double mean = 0.0;
@@ -151,10 +152,10 @@ std::string PlanVerdict(const StudyBelief& belief, const StudyPlan& plan,
       " should reach ", metric, " ", SayInterval(plan.predicted_score));
 }
 
-std::vector<ReportWarning> PlanWarnings(const StudyBelief& belief,
+std::vector<ReportWarning> PlanWarnings(const PlanBasis& basis,
                                         const StudyPlan& plan, bool copies) {
-  std::vector<ReportWarning> warnings = belief.warnings();
-  const double r2 = LeftOutR2(belief);
+  std::vector<ReportWarning> warnings = basis.belief().warnings();
+  const double r2 = LeftOutR2(basis);
   if (!(r2 >= kNothingR2)) {
     warnings.push_back({"NOTHING_EXPLAINED",
                         "trials do not predict each other: no effect of any "

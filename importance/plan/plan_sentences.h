@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "importance/plan/plan_basis.h"
 #include "importance/plan/study_belief.h"
 #include "importance/plan/study_plan.h"
 #include "study/space.h"
@@ -42,7 +43,7 @@ std::string PlanVerdict(const StudyBelief& belief, const StudyPlan& plan,
 
 // Those of the trials, and NOTHING_EXPLAINED, LITTLE_EXPLAINED, and
 // PLAN_NOT_BETTER than the best trial, where they apply.
-std::vector<ReportWarning> PlanWarnings(const StudyBelief& belief,
+std::vector<ReportWarning> PlanWarnings(const PlanBasis& basis,
                                         const StudyPlan& plan, bool copies);
 
 }  // namespace frostline

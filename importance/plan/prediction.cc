@@ -12,6 +12,7 @@
 namespace frostline {
 namespace {
 
+constexpr int kDraws = 600;
 constexpr double kBestShare = 0.25;  // of the trials, by what was predicted
 constexpr std::size_t kFewestBest = 6;
 // Trials that believe in no optimism, beside those that were seen.
@@ -39,8 +40,8 @@ double HeavyTailed(Rng& rng) {
 
 }  // namespace
 
-Optimism FindOptimism(const StudyBelief& belief) {
-  const std::vector<surrogate::Belief> left = belief.surrogate().LeftOut();
+Optimism FindOptimism(const StudyBelief& belief,
+                      const std::vector<surrogate::Belief>& left) {
   const std::vector<double>& seen = belief.rows().rows.values;
   const std::size_t count = belief.learnt();
   std::vector<std::size_t> order(count);
@@ -84,6 +85,10 @@ std::vector<double> Sobered(const WorthDraws& draws, std::size_t point,
                      optimism.widen * (draw[point] - mean));
   }
   return worths;
+}
+
+WorthDraws DrawBesideBest(const StudyBelief& belief, const PlanChoice& choice) {
+  return belief.Draw({choice, belief.ChoiceOf(belief.BestTrial())}, kDraws);
 }
 
 Interval PredictMean(const StudyBelief& belief,

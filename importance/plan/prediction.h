@@ -24,11 +24,16 @@ struct Optimism {
   double widen = 1.0;  // factor of all deviations
 };
 
-Optimism FindOptimism(const StudyBelief& belief);
+// `left_out` is what the belief's surrogate says of trials left out.
+Optimism FindOptimism(const StudyBelief& belief,
+                      const std::vector<surrogate::Belief>& left_out);
 
 // Draws of one point's worth, the optimism off them.
 std::vector<double> Sobered(const WorthDraws& draws, std::size_t point,
                             const Optimism& optimism);
+
+// Of a point and of the best trial: whoever predicts them says the same.
+WorthDraws DrawBesideBest(const StudyBelief& belief, const PlanChoice& choice);
 
 // The mean of kSeedsOfMean runs.
 Interval PredictMean(const StudyBelief& belief,

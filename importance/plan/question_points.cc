@@ -2,11 +2,13 @@
 #include "importance/plan/question_points.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/rng.h"
+#include "importance/measured_axis.h"
 #include "importance/plan/module_costs.h"
 
 namespace frostline {
@@ -14,6 +16,7 @@ namespace {
 
 constexpr int kRandomPoints = 64;
 constexpr std::size_t kMostNeighbours = 96;
+constexpr std::size_t kMostOpen = 256;
 constexpr std::uint64_t kSeed = 53;
 
 std::size_t PlaceOf(std::vector<PlanChoice>& points, PlanChoice point) {
@@ -46,6 +49,31 @@ std::vector<PlanChoice> Neighbours(const PlanChoices& choices,
   return near;
 }
 
+// Levels and choices as they are, of a range the nearest value.
+std::vector<PlanChoice> NearestTo(const PlanChoices& choices,
+                                  const std::vector<const Point*>& points) {
+  const std::vector<MeasuredAxis> axes = MeasureSpace(choices.space());
+  std::vector<PlanChoice> nearest;
+  for (const Point* const point : points) {
+    if (nearest.size() == kMostOpen) break;
+    PlanChoice& choice = nearest.emplace_back(point->size(), 0);
+    for (std::size_t i = 0; i < choice.size(); ++i) {
+      const double code = axes[i].CodeOf((*point)[i]);
+      const auto distance = [&](const AxisValue& one) {
+        return std::abs(axes[i].CodeOf(one.value) - code);
+      };
+      const std::vector<AxisValue>& values = choices.values(i);
+      const auto at =
+          std::min_element(values.begin(), values.end(),
+                           [&](const AxisValue& a, const AxisValue& b) {
+                             return distance(a) < distance(b);
+                           });
+      choice[i] = static_cast<std::size_t>(at - values.begin());
+    }
+  }
+  return nearest;
+}
+
 void AddModules(const PlanSearch& search, const PlanChoice& plan,
                 QuestionPoints& asked) {
   const auto& modules = search.choices().space().modules();
@@ -66,7 +94,8 @@ void AddModules(const PlanSearch& search, const PlanChoice& plan,
 
 }  // namespace
 
-QuestionPoints FindQuestions(const PlanSearch& search, const PlanChoice& plan) {
+QuestionPoints FindQuestions(const PlanSearch& search, const PlanChoice& plan,
+                             const std::vector<const Point*>& open) {
   const PlanChoices& choices = search.choices();
   const StudyBelief& belief = choices.belief();
   QuestionPoints asked;
@@ -98,6 +127,9 @@ QuestionPoints FindQuestions(const PlanSearch& search, const PlanChoice& plan) {
   }
   for (PlanChoice& one : near) {
     if (choices.IsInSpace(one)) PlaceOf(asked.points, std::move(one));
+  }
+  for (PlanChoice& one : NearestTo(choices, open)) {
+    asked.told.push_back(PlaceOf(asked.points, std::move(one)));
   }
   return asked;
 }

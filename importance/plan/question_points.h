@@ -25,12 +25,17 @@ struct OpenQuestion {
 struct QuestionPoints {
   std::vector<PlanChoice> points;  // each once
   std::vector<OpenQuestion> questions;
+  // Places of trials that are queued or running, as often as each is: they are
+  // going to be told, and need not be asked.
+  std::vector<std::size_t> told;
 };
 
 // What freezing each module costs, and what the plan gains over its strongest
 // rival; answered by those very points, by neighbours of the plan and of the
-// best trial, and by points of the whole space.
-QuestionPoints FindQuestions(const PlanSearch& search, const PlanChoice& plan);
+// best trial, and by points of the whole space. `open` are the points of trials
+// that have not ended; of very many the first ones.
+QuestionPoints FindQuestions(const PlanSearch& search, const PlanChoice& plan,
+                             const std::vector<const Point*>& open);
 
 }  // namespace frostline
 

@@ -10,6 +10,7 @@
 #include "importance/plan/chosen_point.h"
 #include "importance/plan/module_costs.h"
 #include "importance/plan/near_trials.h"
+#include "importance/plan/plan_basis.h"
 #include "importance/plan/plan_request.h"
 #include "importance/plan/plan_savings.h"
 #include "importance/plan/plan_sentences.h"
@@ -66,20 +67,19 @@ PlannedModule Bare(const PlanChoices& choices, const ModuleRate& rate,
   return one;
 }
 
-std::vector<PlannedModule> DescribeModules(const PlanSearch& search,
+std::vector<PlannedModule> DescribeModules(const PlanBasis& basis,
                                            const PlanChoice& plan,
                                            const Point& point,
-                                           const Optimism& optimism,
                                            double tolerance) {
-  const StudyBelief& belief = search.choices().belief();
+  const StudyBelief& belief = basis.belief();
   const Space& space = belief.space();
   const std::vector<ModuleRate> rates = space.Rates(point);
-  const auto pairs = CompareFreezing(search, plan);
+  const auto pairs = CompareFreezing(basis.search(), plan);
   std::vector<PlannedModule> modules;
   for (const std::size_t m : ModulesInDepthOrder(space)) {
-    PlannedModule one = Bare(search.choices(), rates[m], m);
+    PlannedModule one = Bare(basis.choices(), rates[m], m);
     if (pairs[m].has_value()) {
-      Advise(belief, *pairs[m], optimism, tolerance, one);
+      Advise(belief, *pairs[m], basis.optimism(), tolerance, one);
     }
     one.reason = ReasonFor(space.modules()[m], one, belief.objective().metric,
                            tolerance);
@@ -88,11 +88,12 @@ std::vector<PlannedModule> DescribeModules(const PlanSearch& search,
   return modules;
 }
 
-void Predict(const StudyBelief& belief, const PlanChoice& choice,
-             const Optimism& optimism, const PlanOptions& options,
-             StudyPlan& plan) {
+void Predict(const PlanBasis& basis, const PlanChoice& choice,
+             const PlanOptions& options, StudyPlan& plan) {
+  const StudyBelief& belief = basis.belief();
+  const Optimism& optimism = basis.optimism();
   const std::size_t best = belief.BestTrial();
-  const WorthDraws draws = belief.Draw({choice, belief.ChoiceOf(best)}, kDraws);
+  const WorthDraws draws = DrawBesideBest(belief, choice);
   const std::vector<double> worths = Sobered(draws, 0, optimism);
   plan.predicted_score = PredictMean(belief, worths, optimism);
   plan.one_run = PredictRun(belief, worths, optimism, options.evaluation_rows);
@@ -105,33 +106,36 @@ void Predict(const StudyBelief& belief, const PlanChoice& choice,
 
 }  // namespace
 
-absl::StatusOr<StudyPlan> MakePlan(const Space& space,
-                                   const std::vector<Objective>& objectives,
-                                   const History& history,
+absl::StatusOr<StudyPlan> MakePlan(const PlanBasis& basis,
                                    const PlanOptions& options) {
-  RETURN_IF_ERROR(CheckPlanRequest(space, options));
-  ASSIGN_OR_RETURN(const StudyBelief belief,
-                   Believe(space, objectives, history, options.evaluate));
-  const PlanSearch search(belief);
-  const PlanChoice choice = PlanPoint(search, options.tolerance);
+  const StudyBelief& belief = basis.belief();
+  RETURN_IF_ERROR(CheckPlanRequest(belief.space(), options));
+  const PlanChoice choice = PlanPoint(basis.search(), options.tolerance);
   StudyPlan plan;
-  plan.point = search.choices().PointOf(choice);
-  const Optimism optimism = FindOptimism(belief);
-  plan.modules =
-      DescribeModules(search, choice, plan.point, optimism, options.tolerance);
-  Predict(belief, choice, optimism, options, plan);
-  const NearTrials near = FindNearTrials(search.choices(), choice);
+  plan.point = basis.choices().PointOf(choice);
+  plan.modules = DescribeModules(basis, choice, plan.point, options.tolerance);
+  Predict(basis, choice, options, plan);
+  const NearTrials near = FindNearTrials(basis.choices(), choice);
   plan.nearest_trial = near.nearest;
   plan.differs_in = near.differs_in;
   plan.supporting_trials = near.supporting;
   const PlanSavings savings =
-      EstimateSavings(space, belief.selection().trials, plan.point);
+      EstimateSavings(belief.space(), belief.selection().trials, plan.point);
   plan.trained_parameters_saved = savings.trained_parameters;
   plan.seconds_saved_share = savings.seconds_share;
   const bool copies = choice == belief.ChoiceOf(belief.BestTrial());
   plan.verdict = PlanVerdict(belief, plan, copies);
-  plan.warnings = PlanWarnings(belief, plan, copies);
+  plan.warnings = PlanWarnings(basis, plan, copies);
   return plan;
+}
+
+absl::StatusOr<StudyPlan> MakePlan(const Space& space,
+                                   const std::vector<Objective>& objectives,
+                                   const History& history,
+                                   const PlanOptions& options) {
+  ASSIGN_OR_RETURN(const auto basis,
+                   MakePlanBasis(space, objectives, history, options));
+  return MakePlan(*basis, options);
 }
 
 }  // namespace frostline

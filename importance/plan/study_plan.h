@@ -19,6 +19,8 @@
 
 namespace frostline {
 
+class PlanBasis;
+
 struct PlanOptions {
   EvaluateOptions evaluate;
   // How much of the score may be given up for freezing, in the objective's
@@ -89,6 +91,9 @@ struct StudyPlan {
 absl::StatusOr<StudyPlan> MakePlan(const Space& space,
                                    const std::vector<Objective>& objectives,
                                    const History& history,
+                                   const PlanOptions& options);
+// The same on a basis that is there already (plan_basis.h).
+absl::StatusOr<StudyPlan> MakePlan(const PlanBasis& basis,
                                    const PlanOptions& options);
 
 }  // namespace frostline

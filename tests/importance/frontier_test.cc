@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "importance/plan/plan_basis.h"
 #include "importance/plan/plan_questions.h"
 #include "study/space_builder.h"
 #include "tests/importance/plan_trials.h"
@@ -204,12 +205,75 @@ TEST(AskTrials, AreInTheSpaceAndTheSameEveryTime) {
   }
 }
 
+// What was asked is queued or running now: it is going to be told.
+TEST(AskTrials, AskNothingThatIsQueuedOrRunning) {
+  const Space space = DemoSpace();
+  History history = DemoHistory();
+  const std::vector<AskedTrial> first = Ask(space, history, 4);
+  for (std::size_t k = 0; k < first.size(); ++k) {
+    Observation open;
+    open.number = static_cast<std::int64_t>(history.size());
+    open.state = k % 2 == 0 ? TrialState::kQueued : TrialState::kRunning;
+    open.point = first[k].point;
+    history.Put(open);
+  }
+  const std::vector<AskedTrial> second = Ask(space, history, 4);
+  ASSERT_EQ(second.size(), 4u);
+  for (const AskedTrial& one : second) {
+    for (const AskedTrial& open : first) {
+      EXPECT_FALSE(SamePoint(one.point, open.point));
+    }
+  }
+}
+
+// An answer that is on its way is no longer the most telling one to ask for.
+TEST(AskTrials, CountOnWhatOpenTrialsWillTell) {
+  const Space space = Modules(2, 3);
+  Rng rng(4);
+  History history;
+  for (int number = 0; number < 40; ++number) {
+    const Point point = {static_cast<double>(number % 3), 0.0};
+    history.Put(
+        Succeeded(number, point, 0.7 + 0.05 * point[0] + 0.01 * rng.Normal()));
+  }
+  EXPECT_EQ(Ask(space, history, 1)[0].reason,
+            "tells whether layer.1 is worth training");
+  for (int k = 0; k < 60; ++k) {
+    Observation open;
+    open.number = 40 + k;
+    open.state = TrialState::kQueued;
+    open.point = {static_cast<double>(k % 3), 1.0 + k / 3 % 2};
+    history.Put(open);
+  }
+  EXPECT_EQ(Ask(space, history, 1)[0].point[1], 0.0);
+}
+
 TEST(AskTrials, RefuseCountsThatMakeNoSense) {
   for (const int count : {0, -1, 101}) {
     const auto asked = AskTrials(DemoSpace(), kScore, DemoHistory(), {}, count);
     ASSERT_TRUE(HasErrorId(asked.status(), ErrorId::kRequestInvalid));
     EXPECT_EQ(DetailOf(asked.status())->field, "count");
   }
+}
+
+TEST(PlanBasis, ServesPlanFrontierAndRivalsAsEachWouldServeItself) {
+  const Space space = Modules(4, 4);
+  const History history = UniformTrials(space, 60, Noisily);
+  const PlanOptions options{.evaluate = {}, .tolerance = 0.06};
+  ASSERT_OK_AND_ASSIGN(const auto basis,
+                       MakePlanBasis(space, kScore, history, options));
+  ASSERT_OK_AND_ASSIGN(const StudyPlan plan, MakePlan(*basis, options));
+  ASSERT_OK_AND_ASSIGN(const Frontier frontier, MakeFrontier(*basis, options));
+  ASSERT_OK_AND_ASSIGN(const auto rivals, PlanRivals(*basis, options));
+  ASSERT_OK_AND_ASSIGN(const StudyPlan alone,
+                       MakePlan(space, kScore, history, options));
+  EXPECT_EQ(plan.verdict, alone.verdict);
+  EXPECT_EQ(plan.predicted_score.lo95, alone.predicted_score.lo95);
+  EXPECT_EQ(frontier.verdict, FrontierOf(space, history, 0.06).verdict);
+  EXPECT_EQ(rivals[0].predicted.value, plan.predicted_score.value);
+  EXPECT_EQ(rivals[0].one_run.lo95, plan.one_run.lo95);
+  ASSERT_EQ(rivals[1].name, "best trial");
+  EXPECT_EQ(rivals[1].predicted.hi80, plan.best_seen_score.hi80);
 }
 
 TEST(PlanRivals, ArePlanBestTrialAllTrainedAndHeadOnly) {

@@ -238,7 +238,7 @@ TEST(StudyPlan, OfTheDemoHoldsWhatWasRun) {
                                        {0, 3, 3, 3, 3, 0, 0},
                                        {2, 3, 3, 3, 3, 0, 0}};
   const WorthDraws draws = belief.Draw(ran, 400);
-  const Optimism optimism = FindOptimism(belief);
+  const Optimism optimism = FindOptimism(belief, belief.surrogate().LeftOut());
   for (std::size_t p = 0; p < ran.size(); ++p) {
     const Interval run =
         PredictRun(belief, Sobered(draws, p, optimism), optimism, 200);

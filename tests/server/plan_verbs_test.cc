@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "absl/strings/str_cat.h"
 #include "server/verify_labels.h"
 #include "tests/server/importance_fixture.h"
 
@@ -16,6 +17,14 @@ namespace frostline {
 namespace {
 
 using ::testing::HasSubstr;
+
+std::string RatesOf(const v1::AskedTrial& asked) {
+  std::string rates;
+  for (const auto& rate : asked.rates()) {
+    absl::StrAppend(&rates, rate.module(), " ", rate.rate(), ", ");
+  }
+  return rates;
+}
 
 class PlanVerbsTest : public ImportanceFixture {
  protected:
@@ -99,6 +108,40 @@ TEST_F(PlanVerbsTest, AnswersAreKeptByRevision) {
                        driver_->Call(&Coordinator::AskPlan, request));
   EXPECT_EQ(store_->TakeReads(), 0);
   EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(first, again));
+}
+
+TEST_F(PlanVerbsTest, PlanFrontierAndRivalsStandOnOneReadingOfTheStudy) {
+  ASSERT_OK(driver_->Call(&Coordinator::GetPlan, About<v1::GetPlanRequest>())
+                .status());
+  store_->TakeReads();
+  auto frontier = About<v1::GetFrontierRequest>();
+  ASSERT_OK(driver_->Call(&Coordinator::GetFrontier, frontier).status());
+  frontier.set_tolerance(0.03);
+  ASSERT_OK(driver_->Call(&Coordinator::GetFrontier, frontier).status());
+  ASSERT_OK(Rivals(2).status());
+  EXPECT_EQ(store_->TakeReads(), 0);
+}
+
+TEST_F(PlanVerbsTest, WhatIsQueuedOrRunningIsNotAskedAgain) {
+  auto request = About<v1::AskPlanRequest>();
+  request.set_trials(3);
+  ASSERT_OK_AND_ASSIGN(const v1::AskPlanReply first,
+                       driver_->Call(&Coordinator::AskPlan, request));
+  v1::EnqueueTrialsRequest trials;
+  std::set<std::string> open;
+  for (const v1::AskedTrial& asked : first.trials()) {
+    *trials.add_trials() = asked.as_trial();
+    open.insert(RatesOf(asked));
+  }
+  ASSERT_OK(Enqueue("a", trials.trials()));
+  ASSERT_OK(driver_->Register("w", "boot"));
+  driver_->AcquireOne("w", "boot");
+  ASSERT_OK_AND_ASSIGN(const v1::AskPlanReply second,
+                       driver_->Call(&Coordinator::AskPlan, request));
+  EXPECT_EQ(second.trials_size(), 3);
+  for (const v1::AskedTrial& asked : second.trials()) {
+    EXPECT_FALSE(open.contains(RatesOf(asked))) << RatesOf(asked);
+  }
 }
 
 TEST_F(PlanVerbsTest, AskedTrialsAreOnesThatTheStudyTakes) {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: plan_basis.h
+//
+// What all that is asked of plans stands on: one belief in a study, the search
+// through it, what its trials left out say. Fitting it is most of the work, so
+// plan, frontier, rivals and questions of one state of a study share it.
+//
+//   ASSIGN_OR_RETURN(const auto basis,
+//                    MakePlanBasis(space, objectives, history, options));
+//   ASSIGN_OR_RETURN(StudyPlan plan, MakePlan(*basis, options));
+//   ASSIGN_OR_RETURN(Frontier frontier, MakeFrontier(*basis, options));
+//
+// Immutable; any thread may ask. Keeps references to the space and the
+// objectives, and points into the history.
+#ifndef FROSTLINE_IMPORTANCE_PLAN_PLAN_BASIS_H_
+#define FROSTLINE_IMPORTANCE_PLAN_PLAN_BASIS_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "importance/plan/plan_search.h"
+#include "importance/plan/prediction.h"
+#include "importance/plan/study_belief.h"
+#include "importance/plan/study_plan.h"
+
+namespace frostline {
+
+class PlanBasis {
+ public:
+  explicit PlanBasis(StudyBelief belief);
+  PlanBasis(const PlanBasis&) = delete;
+  PlanBasis& operator=(const PlanBasis&) = delete;
+
+  const StudyBelief& belief() const { return belief_; }
+  const PlanSearch& search() const { return search_; }
+  const PlanChoices& choices() const { return search_.choices(); }
+  // Of belief().surrogate().
+  const std::vector<surrogate::Belief>& left_out() const { return left_out_; }
+  const Optimism& optimism() const { return optimism_; }
+
+ private:
+  const StudyBelief belief_;
+  const PlanSearch search_;
+  const std::vector<surrogate::Belief> left_out_;
+  const Optimism optimism_;
+};
+
+// Of `options` only `evaluate` is part of it; errors as MakePlan's.
+absl::StatusOr<std::unique_ptr<const PlanBasis>> MakePlanBasis(
+    const Space& space, const std::vector<Objective>& objectives,
+    const History& history, const PlanOptions& options);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_PLAN_PLAN_BASIS_H_
