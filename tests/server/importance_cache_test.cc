@@ -12,13 +12,13 @@ using std::chrono::seconds;
 class ImportanceCacheTest : public ImportanceFixture {};
 
 TEST_F(ImportanceCacheTest, AnswersTheSameQuestionWithoutTheStore) {
-  ASSERT_OK_AND_ASSIGN(const auto first, Ask(ReportRequest()));
+  ASSERT_OK_AND_ASSIGN(const auto first, Ask(PlainRequest()));
   EXPECT_EQ(store_->TakeReads(), 1);
   clock_.Advance(seconds(5));
-  ASSERT_OK_AND_ASSIGN(const auto again, Ask(ReportRequest()));
+  ASSERT_OK_AND_ASSIGN(const auto again, Ask(PlainRequest()));
   EXPECT_EQ(store_->TakeReads(), 0);
   EXPECT_EQ(again.DebugString(), first.DebugString());
-  v1::GetReportRequest anew = ReportRequest();
+  v1::GetReportRequest anew = PlainRequest();
   anew.set_refresh(true);
   ASSERT_OK_AND_ASSIGN(const auto refreshed, Ask(anew));
   EXPECT_EQ(store_->TakeReads(), 1);
@@ -26,13 +26,13 @@ TEST_F(ImportanceCacheTest, AnswersTheSameQuestionWithoutTheStore) {
 }
 
 TEST_F(ImportanceCacheTest, KeepsAnswersToOtherQuestionsApart) {
-  ASSERT_OK_AND_ASSIGN(const auto first, Ask(ReportRequest()));
-  v1::GetReportRequest other = ReportRequest();
+  ASSERT_OK_AND_ASSIGN(const auto first, Ask(PlainRequest()));
+  v1::GetReportRequest other = PlainRequest();
   other.mutable_options()->set_target("loss");
   ASSERT_OK_AND_ASSIGN(const auto second, Ask(other));
   EXPECT_NE(First(first), First(second));
   // Spelt out or left to the default, it is one question.
-  v1::GetReportRequest spelt = ReportRequest();
+  v1::GetReportRequest spelt = PlainRequest();
   spelt.mutable_options()->set_target("accuracy");
   spelt.mutable_options()->set_evaluator("fanova");
   store_->TakeReads();
@@ -41,10 +41,10 @@ TEST_F(ImportanceCacheTest, KeepsAnswersToOtherQuestionsApart) {
 }
 
 TEST_F(ImportanceCacheTest, ReadsOnlyTheTrialsThatChanged) {
-  ASSERT_OK(Ask(ReportRequest()).status());
+  ASSERT_OK(Ask(PlainRequest()).status());
   EXPECT_EQ(store_->TakeRows(), 45);
   Import("a", 45, 46);
-  ASSERT_OK_AND_ASSIGN(const auto more, Ask(ReportRequest()));
+  ASSERT_OK_AND_ASSIGN(const auto more, Ask(PlainRequest()));
   EXPECT_EQ(store_->TakeRows(), 1);
   EXPECT_EQ(more.trials_used(), 37);
   // Labels are asked for by filters: a trial that got others is read again.
@@ -54,7 +54,7 @@ TEST_F(ImportanceCacheTest, ReadsOnlyTheTrialsThatChanged) {
   (*update.mutable_labels())["half"] = "none";
   update.mutable_update_mask()->add_paths("labels");
   ASSERT_OK(driver_->Call(&Coordinator::UpdateTrial, update).status());
-  v1::GetReportRequest even = ReportRequest();
+  v1::GetReportRequest even = PlainRequest();
   even.mutable_options()->set_filter("labels.half = \"even\"");
   ASSERT_OK_AND_ASSIGN(const auto filtered, Ask(even));
   EXPECT_EQ(store_->TakeRows(), 1);
@@ -62,7 +62,7 @@ TEST_F(ImportanceCacheTest, ReadsOnlyTheTrialsThatChanged) {
 }
 
 TEST_F(ImportanceCacheTest, ReadsAStepsMeasurementsOnce) {
-  v1::GetReportRequest request = ReportRequest();
+  v1::GetReportRequest request = PlainRequest();
   request.mutable_options()->set_at_step(2);
   store_->TakeSteps();
   ASSERT_OK(Ask(request).status());
@@ -78,7 +78,7 @@ TEST_F(ImportanceCacheTest, ComputesOnceWhatManyAskForAtTheSameTime) {
   std::vector<std::future<absl::StatusOr<v1::ImportanceReport>>> waiting;
   for (int i = 0; i < 8; ++i) {
     waiting.push_back(
-        driver_->Start(&Coordinator::GetReport, ReportRequest(), nullptr));
+        driver_->Start(&Coordinator::GetReport, PlainRequest(), nullptr));
   }
   // Lists have threads of their own; the study can still be read.
   ASSERT_OK(driver_->GetStudy("a").status());
@@ -91,11 +91,11 @@ TEST_F(ImportanceCacheTest, BeginsNothingForCallersThatHungUp) {
   store_->Hold();
   std::vector<std::future<absl::StatusOr<v1::ImportanceReport>>> busy;
   for (const char* const target : {"accuracy", "loss"}) {
-    v1::GetReportRequest request = ReportRequest();
+    v1::GetReportRequest request = PlainRequest();
     request.mutable_options()->set_target(target);
     busy.push_back(driver_->Start(&Coordinator::GetReport, request, nullptr));
   }
-  v1::GetReportRequest third = ReportRequest();
+  v1::GetReportRequest third = PlainRequest();
   third.mutable_options()->set_target("train_seconds");
   const auto cancelled = std::make_shared<std::atomic<bool>>(false);
   auto gone = driver_->Start(&Coordinator::GetReport, third, cancelled);

@@ -91,6 +91,13 @@ class ImportanceFixture : public ::testing::Test {
     request.mutable_options()->set_trees(8);
     return request;
   }
+  // The same numbers without their intervals and the stability verdict, which
+  // are nearly all of the work: for tests that look at something else.
+  v1::GetReportRequest PlainRequest(const std::string& id = "a") const {
+    v1::GetReportRequest request = ReportRequest(id);
+    request.mutable_options()->set_without_intervals(true);
+    return request;
+  }
   absl::StatusOr<v1::ImportanceReport> Ask(
       const v1::GetReportRequest& request) {
     return driver_->Call(&Coordinator::GetReport, request);

@@ -48,7 +48,7 @@ TEST_F(ImportanceReportTest, SaysWhichResultIsOutsideOfItsMetricsRange) {
     ASSERT_OK(kept.status());
     EXPECT_EQ(kept->trial().values(0), 82.0 + i);
   }
-  v1::GetReportRequest asked = ReportRequest("percent");
+  v1::GetReportRequest asked = PlainRequest("percent");
   asked.mutable_options()->set_target_direction(v1::DIRECTION_MINIMIZE);
   ASSERT_OK_AND_ASSIGN(const auto report, Ask(asked));
   EXPECT_EQ(report.trials_used(), 12);
@@ -59,7 +59,7 @@ TEST_F(ImportanceReportTest, SaysWhichResultIsOutsideOfItsMetricsRange) {
 }
 
 TEST_F(ImportanceReportTest, CountsPrunedTrialsAtAStepTheyReached) {
-  v1::GetReportRequest request = ReportRequest();
+  v1::GetReportRequest request = PlainRequest();
   request.mutable_options()->set_at_step(2);
   ASSERT_OK_AND_ASSIGN(const auto half_way, Ask(request));
   EXPECT_EQ(half_way.trials_used(), 45);
@@ -71,7 +71,7 @@ TEST_F(ImportanceReportTest, CountsPrunedTrialsAtAStepTheyReached) {
 }
 
 TEST_F(ImportanceReportTest, ExplainsAnyMetricAndWhatTrialsTook) {
-  v1::GetReportRequest request = ReportRequest();
+  v1::GetReportRequest request = PlainRequest();
   for (const auto& [target, first] :
        {std::pair<std::string, std::string>{"loss", "layer.0"},
         {"train_seconds", "layer.0"},
@@ -84,7 +84,7 @@ TEST_F(ImportanceReportTest, ExplainsAnyMetricAndWhatTrialsTook) {
 }
 
 TEST_F(ImportanceReportTest, TurnsTheDirectionRound) {
-  v1::GetReportRequest request = ReportRequest();
+  v1::GetReportRequest request = PlainRequest();
   request.mutable_options()->set_target("loss");
   ASSERT_OK_AND_ASSIGN(const auto lower, Ask(request));
   EXPECT_GT(lower.parameters(0).direction(), 0.0);
@@ -94,7 +94,7 @@ TEST_F(ImportanceReportTest, TurnsTheDirectionRound) {
 }
 
 TEST_F(ImportanceReportTest, NamesTheTargetsThereAreForOneThereIsNot) {
-  v1::GetReportRequest request = ReportRequest();
+  v1::GetReportRequest request = PlainRequest();
   request.mutable_options()->set_target("f1");
   const auto unknown = Ask(request);
   EXPECT_THAT(unknown, FailsAt(ErrorId::kRequestInvalid, "options.target"));
@@ -109,7 +109,7 @@ TEST_F(ImportanceReportTest, NamesTheTargetsThereAreForOneThereIsNot) {
 }
 
 TEST_F(ImportanceReportTest, UsesOnlyTrialsThatMatchTheFilter) {
-  v1::GetReportRequest request = ReportRequest();
+  v1::GetReportRequest request = PlainRequest();
   request.mutable_options()->set_filter("labels.half = \"even\"");
   ASSERT_OK_AND_ASSIGN(const auto report, Ask(request));
   EXPECT_EQ(report.trials_used() + report.trials_left_out(), 23);
@@ -118,8 +118,8 @@ TEST_F(ImportanceReportTest, UsesOnlyTrialsThatMatchTheFilter) {
 }
 
 TEST_F(ImportanceReportTest, ShowsTheNamedParametersOfTheSameNumbers) {
-  ASSERT_OK_AND_ASSIGN(const auto all, Ask(ReportRequest()));
-  v1::GetReportRequest request = ReportRequest();
+  ASSERT_OK_AND_ASSIGN(const auto all, Ask(PlainRequest()));
+  v1::GetReportRequest request = PlainRequest();
   request.mutable_options()->add_parameters("layer.1");
   ASSERT_OK_AND_ASSIGN(const auto some, Ask(request));
   ASSERT_EQ(some.parameters_size(), 1);
@@ -141,7 +141,7 @@ void AddSubset(v1::GetReportRequest& request,
 }
 
 TEST_F(ImportanceReportTest, AnswersForNamedSetsOfParameters) {
-  v1::GetReportRequest request = ReportRequest();
+  v1::GetReportRequest request = PlainRequest();
   AddSubset(request, {"head", "layer.1"});
   AddSubset(request, {"layer.0", "head", "layer.1"});
   AddSubset(request, {"layer.1"});
@@ -154,13 +154,13 @@ TEST_F(ImportanceReportTest, AnswersForNamedSetsOfParameters) {
             report.parameters(1).main().DebugString());
   EXPECT_EQ(report.options().subsets_size(), 3);
   // Other sets are another question, also where others are shown.
-  v1::GetReportRequest other = ReportRequest();
+  v1::GetReportRequest other = PlainRequest();
   AddSubset(other, {"layer.0"});
   other.mutable_options()->add_parameters("head");
   ASSERT_OK_AND_ASSIGN(const auto little, Ask(other));
   ASSERT_EQ(little.subsets_size(), 1);
   EXPECT_LT(little.subsets(0).together().value(), 0.1);
-  ASSERT_OK_AND_ASSIGN(const auto none, Ask(ReportRequest()));
+  ASSERT_OK_AND_ASSIGN(const auto none, Ask(PlainRequest()));
   EXPECT_EQ(none.subsets_size(), 0);
 }
 
@@ -173,11 +173,11 @@ TEST_F(ImportanceReportTest, RefusesSetsThatAreNone) {
       {"options.subsets", Sets(65, {"head"})},
   };
   for (const auto& [field, sets] : mistakes) {
-    v1::GetReportRequest request = ReportRequest();
+    v1::GetReportRequest request = PlainRequest();
     for (const auto& names : sets) AddSubset(request, names);
     EXPECT_THAT(Ask(request), FailsAt(ErrorId::kRequestInvalid, field));
   }
-  v1::GetReportRequest request = ReportRequest();
+  v1::GetReportRequest request = PlainRequest();
   AddSubset(request, {"head", "layer.0"});
   request.mutable_options()->set_evaluator("mdi");
   EXPECT_THAT(Ask(request),
@@ -196,7 +196,7 @@ TEST_F(ImportanceReportTest, LeavesOutWhatIsNotAskedFor) {
 }
 
 TEST_F(ImportanceReportTest, PassesTheOptionsOfPedAnovaOn) {
-  v1::GetReportRequest request = ReportRequest();
+  v1::GetReportRequest request = PlainRequest();
   request.mutable_options()->set_evaluator("ped-anova");
   ASSERT_OK_AND_ASSIGN(const auto tenth, Ask(request));
   request.mutable_options()->mutable_ped_anova()->set_target_quantile(0.5);
@@ -210,10 +210,10 @@ TEST_F(ImportanceReportTest, PassesTheOptionsOfPedAnovaOn) {
 TEST_F(ImportanceReportTest, NeverMakesUpANumber) {
   Create("few");
   Import("few", 0, 3);
-  const auto few = Ask(ReportRequest("few"));
+  const auto few = Ask(PlainRequest("few"));
   EXPECT_THAT(few, FailsWith(ErrorId::kTrialsTooFew));
   EXPECT_EQ(few.status().code(), absl::StatusCode::kFailedPrecondition);
-  v1::GetReportRequest constant = ReportRequest();
+  v1::GetReportRequest constant = PlainRequest();
   constant.mutable_options()->set_filter("values[0] < 0.5001");
   EXPECT_FALSE(Ask(constant).ok());
 }
@@ -236,11 +236,11 @@ TEST_F(ImportanceReportTest, NamesTheFieldOfEveryBadOption) {
            }},
       };
   for (const auto& [field, spoil] : mistakes) {
-    v1::GetReportRequest request = ReportRequest();
+    v1::GetReportRequest request = PlainRequest();
     spoil(*request.mutable_options());
     EXPECT_THAT(Ask(request), FailsAt(ErrorId::kRequestInvalid, field));
   }
-  v1::GetReportRequest request = ReportRequest();
+  v1::GetReportRequest request = PlainRequest();
   request.mutable_options()->set_evaluator("oracle");
   EXPECT_THAT(Ask(request), FailsWith(ErrorId::kEvaluatorUnknown));
 }
@@ -250,7 +250,7 @@ class ListPairsTest : public ImportanceFixture {
   v1::ListPairsRequest PageRequest(int page_size) const {
     v1::ListPairsRequest request;
     request.set_study("studies/a");
-    *request.mutable_options() = ReportRequest().options();
+    *request.mutable_options() = PlainRequest().options();
     request.set_page_size(page_size);
     return request;
   }
@@ -260,7 +260,7 @@ class ListPairsTest : public ImportanceFixture {
 };
 
 TEST_F(ListPairsTest, PagesThroughThePairsOfTheReport) {
-  ASSERT_OK_AND_ASSIGN(const auto report, Ask(ReportRequest()));
+  ASSERT_OK_AND_ASSIGN(const auto report, Ask(PlainRequest()));
   v1::ListPairsRequest request = PageRequest(2);
   ASSERT_OK_AND_ASSIGN(const auto first, List(request));
   EXPECT_EQ(first.total_size(), 3);
