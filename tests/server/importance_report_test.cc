@@ -94,7 +94,7 @@ TEST_F(ImportanceReportTest, TurnsTheDirectionRound) {
 }
 
 TEST_F(ImportanceReportTest, NamesTheTargetsThereAreForOneThereIsNot) {
-  v1::GetReportRequest request = PlainRequest();
+  v1::GetReportRequest request = ReportRequest();
   request.mutable_options()->set_target("f1");
   const auto unknown = Ask(request);
   EXPECT_THAT(unknown, FailsAt(ErrorId::kRequestInvalid, "options.target"));
@@ -173,11 +173,11 @@ TEST_F(ImportanceReportTest, RefusesSetsThatAreNone) {
       {"options.subsets", Sets(65, {"head"})},
   };
   for (const auto& [field, sets] : mistakes) {
-    v1::GetReportRequest request = PlainRequest();
+    v1::GetReportRequest request = ReportRequest();
     for (const auto& names : sets) AddSubset(request, names);
     EXPECT_THAT(Ask(request), FailsAt(ErrorId::kRequestInvalid, field));
   }
-  v1::GetReportRequest request = PlainRequest();
+  v1::GetReportRequest request = ReportRequest();
   AddSubset(request, {"head", "layer.0"});
   request.mutable_options()->set_evaluator("mdi");
   EXPECT_THAT(Ask(request),
@@ -210,10 +210,10 @@ TEST_F(ImportanceReportTest, PassesTheOptionsOfPedAnovaOn) {
 TEST_F(ImportanceReportTest, NeverMakesUpANumber) {
   Create("few");
   Import("few", 0, 3);
-  const auto few = Ask(PlainRequest("few"));
+  const auto few = Ask(ReportRequest("few"));
   EXPECT_THAT(few, FailsWith(ErrorId::kTrialsTooFew));
   EXPECT_EQ(few.status().code(), absl::StatusCode::kFailedPrecondition);
-  v1::GetReportRequest constant = PlainRequest();
+  v1::GetReportRequest constant = ReportRequest();
   constant.mutable_options()->set_filter("values[0] < 0.5001");
   EXPECT_FALSE(Ask(constant).ok());
 }
@@ -236,11 +236,11 @@ TEST_F(ImportanceReportTest, NamesTheFieldOfEveryBadOption) {
            }},
       };
   for (const auto& [field, spoil] : mistakes) {
-    v1::GetReportRequest request = PlainRequest();
+    v1::GetReportRequest request = ReportRequest();
     spoil(*request.mutable_options());
     EXPECT_THAT(Ask(request), FailsAt(ErrorId::kRequestInvalid, field));
   }
-  v1::GetReportRequest request = PlainRequest();
+  v1::GetReportRequest request = ReportRequest();
   request.mutable_options()->set_evaluator("oracle");
   EXPECT_THAT(Ask(request), FailsWith(ErrorId::kEvaluatorUnknown));
 }
