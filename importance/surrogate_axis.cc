@@ -42,4 +42,12 @@ surrogate::Axis MakeSurrogateAxis(const Domain& domain,
   return made;
 }
 
+void AddSurrogateAxis(const Domain& domain, const EffectAxis& axis,
+                      surrogate::Rows& rows) {
+  rows.axes.push_back(MakeSurrogateAxis(domain, axis));
+  for (std::size_t row = 0; row < rows.cells.size(); ++row) {
+    rows.cells[row].push_back(static_cast<std::uint8_t>(axis.cell_of_row[row]));
+  }
+}
+
 }  // namespace frostline

@@ -14,10 +14,15 @@
 #include "importance/effects/level_effects_axis.h"
 #include "study/domain.h"
 #include "surrogate/axis.h"
+#include "surrogate/rows.h"
 
 namespace frostline {
 
 surrogate::Axis MakeSurrogateAxis(const Domain& domain, const EffectAxis& axis);
+
+// The axis, and its cell of every row. REQUIRES: rows.cells has all rows.
+void AddSurrogateAxis(const Domain& domain, const EffectAxis& axis,
+                      surrogate::Rows& rows);
 
 }  // namespace frostline
 

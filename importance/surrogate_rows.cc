@@ -90,12 +90,7 @@ StudyRows MakeStudyRows(const Space& space,
       continue;
     }
     ++axis;
-    study.rows.axes.push_back(
-        MakeSurrogateAxis(space.parameters()[i].domain, effects[i]));
-    for (std::size_t row = 0; row < points.size(); ++row) {
-      study.rows.cells[row].push_back(
-          static_cast<std::uint8_t>(effects[i].cell_of_row[row]));
-    }
+    AddSurrogateAxis(space.parameters()[i].domain, effects[i], study.rows);
   }
   study.rows.values = std::move(values);
   study.rows.doubt = std::move(doubt);

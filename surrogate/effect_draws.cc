@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "surrogate/saturated_effects.h"
 #include "surrogate/surrogate_parts.h"
 
 namespace frostline::surrogate {
@@ -17,6 +18,7 @@ constexpr Index kHigherPoints = 64;
 // Roots of the axes' kernels: columns for all cells.
 std::vector<MatrixXd> RootsOf(const AxisKernels& kernels, std::size_t axes) {
   std::vector<MatrixXd> roots;
+  roots.reserve(axes);
   for (std::size_t a = 0; a < axes; ++a) {
     roots.push_back(RootOf(kernels.table(a)));
   }
@@ -80,37 +82,38 @@ class TermDraws {
           Eigen::Map<const VectorXd>(rows.axes[a].masses.data(),
                                      static_cast<Index>(rows.axes[a].cells())));
     }
-    // What is drawn at the rows alone: triples, mean and noise.
+    // What is drawn at the rows alone: triples and noise.
     const double triples = std::exp(evidence.scales()[kTriples]);
     MatrixXd rest = triples * evidence.parts().e3;
-    rest.array() += kMeanVariance;
     rest.diagonal() += evidence.NoiseOfRows();
     rest_root_ = RootOf(std::move(rest));
     BelieveHigher(triples, rng);
   }
 
-  void Draw(double scale, EffectDraws& draws, Rng& rng) {
+  void Draw(const Standardised& standard, bool saturates, EffectDraws& draws,
+            Rng& rng) {
     DrawPrior(rng);
     Correct();
+    drawn_terms_.higher =
+        higher_mean_ + higher_root_ * NormalVector(kHigherPoints, rng);
+    ToValues(standard);
+    if (saturates) ToOwnScale(masses_, points_, drawn_terms_);
     std::vector<double>& main = draws.main.emplace_back();
     auto& curves = draws.curves.emplace_back();
-    const double unit = scale * scale;
     for (std::size_t a = 0; a < axes_; ++a) {
-      main.push_back(unit * main_[a].cwiseAbs2().dot(masses_[a]));
-      const VectorXd curve = scale * main_[a];
+      const VectorXd& curve = drawn_terms_.main[a];
+      main.push_back(curve.cwiseAbs2().dot(masses_[a]));
       curves.emplace_back(curve.begin(), curve.end());
     }
     std::vector<double>& joint = draws.joint.emplace_back();
     std::vector<double>& both = draws.both.emplace_back();
     for (std::size_t p = 0; p < draws.pairs.size(); ++p) {
       const auto [a, b] = draws.pairs[p];
-      joint.push_back(unit *
-                      masses_[a].dot(joint_[p].cwiseAbs2() * masses_[b]));
-      both.push_back(scale * contrasts_[a].dot(joint_[p] * contrasts_[b]));
+      const MatrixXd& table = drawn_terms_.joint[p];
+      joint.push_back(masses_[a].dot(table.cwiseAbs2() * masses_[b]));
+      both.push_back(contrasts_[a].dot(table * contrasts_[b]));
     }
-    const VectorXd higher =
-        higher_mean_ + higher_root_ * NormalVector(kHigherPoints, rng);
-    draws.higher.push_back(unit * higher.squaredNorm() /
+    draws.higher.push_back(drawn_terms_.higher.squaredNorm() /
                            static_cast<double>(kHigherPoints));
   }
 
@@ -129,13 +132,14 @@ class TermDraws {
   }
 
   void BelieveHigher(double triples, Rng& rng) {
-    const std::vector<Cells> points = PointsOf(rows_.axes, rng);
+    points_ = PointsOf(rows_.axes, rng);
     MatrixXd with = triples * PartsOf(evidence_.kernels(), rows_.terms,
-                                      evidence_.scales(), rows_.cells, points)
+                                      evidence_.scales(), rows_.cells, points_)
                                   .e3;
-    MatrixXd covariance = triples * PartsOf(evidence_.kernels(), rows_.terms,
-                                            evidence_.scales(), points, points)
-                                        .e3;
+    MatrixXd covariance =
+        triples * PartsOf(evidence_.kernels(), rows_.terms, evidence_.scales(),
+                          points_, points_)
+                      .e3;
     higher_mean_ = with.transpose() * evidence_.weights();
     evidence_.factor().matrixL().solveInPlace(with);
     covariance.noalias() -= with.transpose() * with;
@@ -143,23 +147,26 @@ class TermDraws {
   }
 
   void DrawPrior(Rng& rng) {
+    drawn_terms_.mean = std::sqrt(kMeanVariance) * rng.Normal();
     drawn_ = rest_root_ * NormalVector(rows_.values.size(), rng);
-    main_.clear();
-    joint_.clear();
+    drawn_.array() += drawn_terms_.mean;
+    drawn_terms_.main.clear();
+    drawn_terms_.joint.clear();
     for (std::size_t a = 0; a < axes_; ++a) {
-      main_.emplace_back(std::sqrt(MainVariance(a)) * roots_[a] *
-                         NormalVector(roots_[a].cols(), rng));
+      drawn_terms_.main.emplace_back(std::sqrt(MainVariance(a)) * roots_[a] *
+                                     NormalVector(roots_[a].cols(), rng));
       for (Index i = 0; i < drawn_.size(); ++i) {
-        drawn_[i] += main_[a][rows_.cells[static_cast<std::size_t>(i)][a]];
+        drawn_[i] +=
+            drawn_terms_.main[a][rows_.cells[static_cast<std::size_t>(i)][a]];
       }
     }
     for (std::size_t a = 0; a < axes_; ++a) {
       for (std::size_t b = a + 1; b < axes_; ++b) {
-        joint_.emplace_back(
+        drawn_terms_.joint.emplace_back(
             std::sqrt(PairVariance(a, b)) * roots_[a] *
             NormalTable(roots_[a].cols(), roots_[b].cols(), rng) *
             roots_[b].transpose());
-        const MatrixXd& table = joint_.back();
+        const MatrixXd& table = drawn_terms_.joint.back();
         for (Index i = 0; i < drawn_.size(); ++i) {
           const Cells& cells = rows_.cells[static_cast<std::size_t>(i)];
           drawn_[i] += table(cells[a], cells[b]);
@@ -171,6 +178,7 @@ class TermDraws {
   // Adds to every term its covariance with the rows times A⁻¹ (y - drawn).
   void Correct() {
     const VectorXd off = evidence_.factor().solve(rows_.values - drawn_);
+    drawn_terms_.mean += kMeanVariance * off.sum();
     std::size_t p = 0;
     for (std::size_t a = 0; a < axes_; ++a) {
       const MatrixXd& k = evidence_.kernels().table(a);
@@ -178,7 +186,7 @@ class TermDraws {
       for (Index i = 0; i < off.size(); ++i) {
         sums[rows_.cells[static_cast<std::size_t>(i)][a]] += off[i];
       }
-      main_[a] += MainVariance(a) * (k * sums);
+      drawn_terms_.main[a] += MainVariance(a) * (k * sums);
       for (std::size_t b = a + 1; b < axes_; ++b, ++p) {
         const MatrixXd& other = evidence_.kernels().table(b);
         MatrixXd pair_sums = MatrixXd::Zero(k.rows(), other.rows());
@@ -186,9 +194,17 @@ class TermDraws {
           const Cells& cells = rows_.cells[static_cast<std::size_t>(i)];
           pair_sums(cells[a], cells[b]) += off[i];
         }
-        joint_[p] += PairVariance(a, b) * (k * pair_sums * other);
+        drawn_terms_.joint[p] += PairVariance(a, b) * (k * pair_sums * other);
       }
     }
+  }
+
+  // From standard values to those that the process was told.
+  void ToValues(const Standardised& standard) {
+    drawn_terms_.mean = standard.middle + standard.scale * drawn_terms_.mean;
+    for (VectorXd& one : drawn_terms_.main) one *= standard.scale;
+    for (MatrixXd& one : drawn_terms_.joint) one *= standard.scale;
+    drawn_terms_.higher *= standard.scale;
   }
 
   const Evidence& evidence_;
@@ -198,12 +214,12 @@ class TermDraws {
   std::vector<VectorXd> masses_;
   std::vector<VectorXd> contrasts_;
   MatrixXd rest_root_;
+  std::vector<Cells> points_;
   VectorXd higher_mean_;
   MatrixXd higher_root_;
   // Of the draw at hand.
   VectorXd drawn_;
-  std::vector<VectorXd> main_;
-  std::vector<MatrixXd> joint_;
+  DrawnTerms drawn_terms_;
 };
 
 // How large interactions with each axis are, on average over the scales.
@@ -228,6 +244,7 @@ std::vector<double> HigherParts(const std::vector<double>& scales) {
     e1 += v;
   }
   std::vector<double> parts;
+  parts.reserve(scales.size());
   for (const double v : scales) {
     parts.push_back(e3 > 0.0 ? v * (e2 - v * (e1 - v)) / e3 : 0.0);
   }
@@ -236,7 +253,8 @@ std::vector<double> HigherParts(const std::vector<double>& scales) {
 
 }  // namespace
 
-EffectDraws Surrogate::DrawEffects(int draws, std::uint64_t seed) const {
+EffectDraws Surrogate::DrawEffects(int draws, std::uint64_t seed,
+                                   bool saturates) const {
   EffectDraws drawn;
   const std::size_t axes = parts_->rows.axes.size();
   for (std::size_t a = 0; a < axes; ++a) {
@@ -250,7 +268,7 @@ EffectDraws Surrogate::DrawEffects(int draws, std::uint64_t seed) const {
     if (shares[s] == 0) continue;
     TermDraws terms(*parts_->draws[s].evidence, parts_->standard.rows, rng);
     for (int k = 0; k < shares[s]; ++k) {
-      terms.Draw(parts_->standard.scale, drawn, rng);
+      terms.Draw(parts_->standard, saturates, drawn, rng);
     }
   }
   return drawn;

@@ -78,7 +78,10 @@ class Surrogate {
   // run at each instead.
   std::vector<std::vector<double>> Draw(const std::vector<Cells>& points,
                                         int draws, std::uint64_t seed) const;
-  EffectDraws DrawEffects(int draws, std::uint64_t seed) const;
+  // `saturates`: the values are numbers of a Saturation (saturation.h), and
+  // effects are wanted on the scale from which they came.
+  EffectDraws DrawEffects(int draws, std::uint64_t seed,
+                          bool saturates = false) const;
 
   // What would have been predicted of each row, had it not been seen: its
   // value, noise and all.

@@ -32,6 +32,12 @@ struct DrawnShares {
   }
 };
 
+// The mean of each number. REQUIRES: at least one.
+MixtureShares MeanOf(const std::vector<MixtureShares>& draws);
+
+// Shares of both, the second having the weight; as many draws as the first has.
+DrawnShares Blend(DrawnShares first, const DrawnShares& second, double weight);
+
 }  // namespace frostline
 
 #endif  // FROSTLINE_IMPORTANCE_MIXTURE_DRAWN_SHARES_H_

@@ -44,18 +44,13 @@ struct SurrogatePartOptions {
   bool intervals = true;
 };
 
-// Has no part in spaces of more than kMostSurrogateAxes parameters.
+// Has no part in spaces of more than kMaxSurrogateAxes parameters.
 SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
                                 const Mixture& mixture,
                                 const MixtureModel& shares,
                                 const std::vector<std::vector<int>>& groups,
                                 const std::vector<double>& targets,
                                 const SurrogatePartOptions& options);
-
-inline constexpr std::size_t kMostSurrogateAxes = 40;
-
-// Shares of both, the second having the weight; as many draws as the first has.
-DrawnShares Blend(DrawnShares first, const DrawnShares& second, double weight);
 
 }  // namespace frostline
 

@@ -42,6 +42,20 @@ TEST(Surrogate, FindsTheVarianceOfEachEffect) {
   EXPECT_NEAR(pair, 0.1875 * 0.1875, 0.02);
 }
 
+// A product of two halves, of which the process is told the logarithm: all of
+// what the two have together there is none of here.
+TEST(Surrogate, FindsTheEffectsBehindTheSaturation) {
+  Rows rows = UniformRows(2, 2, 60, 0.01, 8, [](const Cells& cells) {
+    return (cells[0] > 0 ? 1.0 : 0.0) + (cells[1] > 0 ? 1.0 : 0.0);
+  });
+  const Surrogate surrogate(std::move(rows), {});
+  const EffectDraws draws = surrogate.DrawEffects(50, 1, /*saturates=*/true);
+  const double middle = (1.0 + std::exp(1.0)) / 2.0;
+  const double half = (std::exp(1.0) - 1.0) / 2.0;
+  EXPECT_NEAR(MainOf(draws, 0), middle * middle * half * half, 0.15);
+  EXPECT_NEAR(draws.joint[0][0], std::pow(half, 4), 0.15);
+}
+
 TEST(Surrogate, IsUnsureOfWhatWasNeverVisited) {
   Rows rows = UniformRows(3, 4, 60, 0.1, 2, StepAndPair);
   for (Cells& cells : rows.cells)

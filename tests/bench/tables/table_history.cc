@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -111,12 +112,24 @@ class TableRun {
     return true;
   }
 
+  // By lot, and none again while the cell has another: a study that comes back
+  // to a point sees another run, too.
+  const RecordedRun& NextRun(const RecordedCell& cell) {
+    std::vector<const RecordedRun*>& left = runs_left_[&cell];
+    if (left.empty()) {
+      for (const RecordedRun& run : cell.runs) left.push_back(&run);
+    }
+    const std::size_t at = luck_.Below(left.size());
+    const RecordedRun& run = *left[at];
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(at));
+    return run;
+  }
+
   void EndOne() {
     const std::size_t i = luck_.Below(running_.size());
     Observation trial = std::move(running_[i]);
     running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
-    const auto& runs = table_.Find(trial.point)->runs;
-    const RecordedRun& run = runs[luck_.Below(runs.size())];
+    const RecordedRun& run = NextRun(*table_.Find(trial.point));
     trial.state =
         run.succeeded ? TrialState::kSucceeded : TrialState::kInfeasible;
     if (run.succeeded) trial.values = {run.value};
@@ -138,6 +151,7 @@ class TableRun {
   std::vector<Observation> running_;
   std::vector<Observation> ended_;
   std::set<const RecordedCell*> taken_;
+  std::map<const RecordedCell*, std::vector<const RecordedRun*>> runs_left_;
   bool covered_ = false;
   std::unique_ptr<Sampler> sampler_;
 };

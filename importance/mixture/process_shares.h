@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: process_shares.h
+//
+// The effects that a Gaussian process draws, as shares of a mixture: which
+// parts of a draw each number is the sum of.
+//
+//   const ProcessShares shares(draws, model, groups);
+//   MixtureShares one = shares.Of(7);    // of the eighth draw
+#ifndef FROSTLINE_IMPORTANCE_MIXTURE_PROCESS_SHARES_H_
+#define FROSTLINE_IMPORTANCE_MIXTURE_PROCESS_SHARES_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "importance/mixture/mixture_shares.h"
+#include "surrogate/surrogate.h"
+
+namespace frostline {
+
+class ProcessShares {
+ public:
+  // Keeps references to all three. The pairs and subsets are the model's.
+  ProcessShares(const surrogate::EffectDraws& draws, const MixtureModel& shares,
+                const std::vector<std::vector<int>>& groups);
+
+  // By pair of the model: its place among those of the draws.
+  const std::vector<std::size_t>& place_of_pair() const {
+    return place_of_pair_;
+  }
+  MixtureShares Of(std::size_t draw) const;
+
+ private:
+  // What lies within the set of axes, and what just of it.
+  double Within(std::vector<int> set, std::size_t draw) const;
+  double Beyond(const std::vector<int>& set, std::size_t draw) const;
+  // Of what three axes have together, the part that is within the set, or just
+  // of the set.
+  double HigherPart(std::vector<int> set, bool own) const;
+
+  const surrogate::EffectDraws& draws_;
+  const MixtureModel& shares_;
+  const std::vector<std::vector<int>>& groups_;
+  std::vector<std::size_t> place_of_pair_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_MIXTURE_PROCESS_SHARES_H_

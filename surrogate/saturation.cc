@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "surrogate/saturation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "surrogate/scale_draws.h"
+#include "surrogate/standard_rows.h"
+
+namespace frostline::surrogate {
+namespace {
+
+constexpr std::size_t kPilotRows = 60;
+constexpr int kPilotSteps = 5;
+// How far the end may lie below the best value, in deviations of the values;
+// so far as the first, the scale is as good as straight.
+constexpr double kDistances[] = {10.0, 3.0, 1.0, 0.3};
+
+double LogDensity(Rows rows, const Saturation& saturation, VectorXd& start) {
+  double density = 0.0;
+  for (double& value : rows.values) {
+    density += saturation.LogSlope(value);
+    value = saturation.Forward(value);
+  }
+  const Standardised pilot = Standardise(rows, rows.size());
+  const ScalePrior prior = UsualScales(rows.axes.size(), 0);
+  const auto mode = FindMode(pilot.rows, prior, start, kPilotSteps);
+  start = mode->scales();
+  const VectorXd off = (start - prior.mean).cwiseQuotient(prior.deviation);
+  return density + mode->value() - 0.5 * off.squaredNorm() -
+         static_cast<double>(rows.size()) * std::log(pilot.scale);
+}
+
+Rows PilotOf(const Rows& rows) {
+  Rows pilot;
+  pilot.axes = rows.axes;
+  for (const std::size_t row : SpreadRows(rows, kPilotRows)) {
+    pilot.cells.push_back(rows.cells[row]);
+    pilot.values.push_back(rows.values[row]);
+    if (!rows.doubt.empty()) pilot.doubt.push_back(rows.doubt[row]);
+  }
+  return pilot;
+}
+
+}  // namespace
+
+double Saturation::Forward(double value) const {
+  return std::log(value - end_);
+}
+
+double Saturation::Back(double number) const { return end_ + std::exp(number); }
+
+double Saturation::MeanBack(double mean, double variance) const {
+  return end_ + std::exp(mean + variance / 2.0);
+}
+
+double Saturation::SquareSlope(const std::vector<double>& values) const {
+  double sum = 0.0;
+  for (const double value : values) sum += (value - end_) * (value - end_);
+  return sum / static_cast<double>(values.size());
+}
+
+double Saturation::LogSlope(double value) const {
+  return -std::log(value - end_);
+}
+
+// The mean of the distances' logarithms, each as likely as the values are under
+// it: a choice of one would jump from history to history.
+Saturation FindSaturation(const Rows& rows) {
+  const Rows pilot = PilotOf(rows);
+  const double best = *std::min_element(rows.values.begin(), rows.values.end());
+  const double scale = Standardise(pilot, pilot.size()).scale;
+  VectorXd start = UsualScales(rows.axes.size(), 0).mean;
+  std::vector<double> densities;
+  for (const double distance : kDistances) {
+    const Saturation one(best - distance * scale);
+    densities.push_back(LogDensity(pilot, one, start));
+  }
+  const double most = *std::max_element(densities.begin(), densities.end());
+  double weights = 0.0;
+  double logs = 0.0;
+  for (std::size_t k = 0; k < densities.size(); ++k) {
+    const double weight = std::exp(densities[k] - most);
+    weights += weight;
+    logs += weight * std::log(kDistances[k]);
+  }
+  return Saturation(best - std::exp(logs / weights) * scale);
+}
+
+}  // namespace frostline::surrogate
