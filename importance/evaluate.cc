@@ -110,6 +110,9 @@ absl::StatusOr<Report> Evaluate(const Space& space,
     if (auto warning = FindOutOfRange(selection)) {
       report.warnings.insert(report.warnings.begin(), *std::move(warning));
     }
+    if (auto warning = FindDiverged(selection)) {
+      report.warnings.push_back(*std::move(warning));
+    }
     return report;
   }
   return MakeError(

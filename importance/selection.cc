@@ -107,6 +107,10 @@ Selection FindUsable(const Space& space,
   for (std::size_t i = 0; i < trials.size(); ++i) {
     if (usable[i] == 0) {
       ++selection.left_out;
+      if (trials[i]->state == TrialState::kInfeasible &&
+          space.Check(trials[i]->point).ok()) {
+        selection.diverged.push_back(trials[i]);
+      }
       continue;
     }
     selection.trials.push_back(trials[i]);
@@ -144,6 +148,7 @@ absl::StatusOr<Selection> SelectTrials(const Space& space,
                    FindMetrics(objectives, options));
   Selection selection =
       FindUsable(space, objectives, history, options, columns);
+  if (options.top_quantile < 1.0) selection.diverged.clear();
   KeepBest(options.top_quantile, objectives[columns.best_by], columns.best_by,
            selection);
   RETURN_IF_ERROR(CheckUsable(selection));

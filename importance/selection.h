@@ -24,7 +24,10 @@ struct Selection {
   std::vector<const Point*> points;        // theirs, in the same order
   std::vector<double> losses;              // of the target; lower is better
   std::int64_t left_out = 0;               // other trials that have ended
-  const Objective* target = nullptr;       // what the losses are of
+  // Of those left out: that could not be trained at a point of the space. They
+  // say where not to go, but have no place in a quantile.
+  std::vector<const Observation*> diverged;
+  const Objective* target = nullptr;  // what the losses are of
 };
 
 // REQUEST_INVALID unless it is a share of the trials.

@@ -103,6 +103,19 @@ std::vector<ReportWarning> FindWarnings(const Space& space,
   return warnings;
 }
 
+std::optional<ReportWarning> FindDiverged(const Selection& selection) {
+  const std::size_t count = selection.diverged.size();
+  if (count == 0) return std::nullopt;
+  return ReportWarning{
+      "TRIALS_DIVERGED",
+      absl::StrCat(count, count == 1 ? " trial" : " trials",
+                   " could not be trained and so ", count == 1 ? "has" : "have",
+                   " no ", selection.target->metric,
+                   ": shares are of the other ", selection.trials.size(),
+                   ", a plan takes each for as bad as the worst"),
+      {}};
+}
+
 std::optional<ReportWarning> FindOutOfRange(const Selection& selection) {
   const Objective& target = *selection.target;
   std::vector<double> seen = selection.losses;

@@ -38,6 +38,9 @@ std::vector<ReportWarning> WarningsOf(const StudyBelief& belief) {
                                   selection.points, selection.losses));
   warnings.insert(warnings.end(), belief.warnings().begin(),
                   belief.warnings().end());
+  if (auto diverged = FindDiverged(selection)) {
+    warnings.push_back(*std::move(diverged));
+  }
   const std::size_t left_out = belief.rows().left_out.size();
   if (left_out > 0) {
     warnings.push_back(
@@ -129,19 +132,14 @@ void StudyBelief::FindRange() {
   link_ = surrogate::Link(range_.lo, range_.hi, scores);
 }
 
-void StudyBelief::AddHopeless(const History& history,
-                              std::vector<const Point*>& points,
+void StudyBelief::AddHopeless(std::vector<const Point*>& points,
                               std::vector<double>& worths,
                               std::vector<double>& doubt) const {
   const double worst = *std::min_element(worths.begin(), worths.end());
   const double variance = VarianceOf(worths);
-  for (const Observation& trial : history.trials()) {
-    if (trial.state != TrialState::kInfeasible ||
-        !space_->Check(trial.point).ok()) {
-      continue;
-    }
+  for (const Observation* const trial : selection_.diverged) {
     doubt.resize(points.size(), 0.0);
-    points.push_back(&trial.point);
+    points.push_back(&trial->point);
     worths.push_back(worst);
     doubt.push_back(kHopelessDoubt * variance);
   }
@@ -165,9 +163,7 @@ absl::StatusOr<StudyBelief> Believe(const Space& space,
   }
   std::vector<const Point*> points = belief.selection_.points;
   std::vector<double> doubt;
-  if (options.top_quantile >= 1.0) {
-    belief.AddHopeless(history, points, worths, doubt);
-  }
+  belief.AddHopeless(points, worths, doubt);
   belief.rows_ =
       MakeStudyRows(space, points, std::move(worths), std::move(doubt));
   belief.Thin();

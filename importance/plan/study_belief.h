@@ -65,7 +65,7 @@ class StudyBelief {
 
   void FindRange();
   void Thin();
-  void AddHopeless(const History& history, std::vector<const Point*>& points,
+  void AddHopeless(std::vector<const Point*>& points,
                    std::vector<double>& worths,
                    std::vector<double>& doubt) const;
 

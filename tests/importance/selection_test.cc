@@ -88,6 +88,30 @@ TEST(Selection, AnObjectiveThatThereIsNotIsRefusedByTheOptionsName) {
       FailsAt(ErrorId::kRequestInvalid, "options.target"));
 }
 
+TEST(Selection, KnowsWhichPointsCouldNotBeTrained) {
+  History history = Opposed(20);
+  const auto put = [&history](TrialState state, Point point) {
+    Observation trial;
+    trial.number = static_cast<std::int64_t>(history.size());
+    trial.state = state;
+    trial.point = std::move(point);
+    history.Put(trial);
+  };
+  put(TrialState::kInfeasible, {2, 2});
+  put(TrialState::kInfeasible, {7, 2});  // of another space
+  put(TrialState::kFailed, {1, 2});      // no fault of the point
+  EvaluateOptions options;
+  ASSERT_OK_AND_ASSIGN(Selection selection,
+                       SelectTrials(LevelSpace(2, 3), kBoth, history, options));
+  ASSERT_EQ(selection.diverged.size(), 1u);
+  EXPECT_EQ(selection.diverged[0]->number, 20);
+  EXPECT_EQ(selection.left_out, 3);
+  options.top_quantile = 0.5;
+  ASSERT_OK_AND_ASSIGN(selection,
+                       SelectTrials(LevelSpace(2, 3), kBoth, history, options));
+  EXPECT_TRUE(selection.diverged.empty());
+}
+
 TEST(Selection, ATrialThatCannotBeRankedIsLeftOutOfTheBestOnly) {
   History history = Opposed(20);
   Observation odd = Succeeded(20, {1, 0}, -1.0);

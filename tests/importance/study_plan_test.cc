@@ -293,7 +293,9 @@ TEST(StudyPlan, TrialsThatDivergedInformIt) {
   EXPECT_GT(belief.rows().rows.size(), belief.trials());
   EXPECT_LT(belief.surrogate().At(belief.rows().CellsOf({3, 3})).mean,
             belief.surrogate().At(belief.rows().CellsOf({3, 2})).mean);
-  EXPECT_LT(PlanOf(space, kScore, bare).point[1], 3.0);
+  const StudyPlan plan = PlanOf(space, kScore, bare);
+  EXPECT_LT(plan.point[1], 3.0);
+  EXPECT_THAT(CodesOf(plan), testing::Contains("TRIALS_DIVERGED"));
 }
 
 TEST(StudyPlan, WhereNothingIsExplainedItPromisesNothing) {

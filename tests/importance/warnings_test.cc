@@ -151,6 +151,26 @@ TEST(Warnings, TrialsSpreadByASequenceAreNot) {
   EXPECT_THAT(CodesOf(space, TrialsOf("qmc", space, 100)), testing::IsEmpty());
 }
 
+TEST(Warnings, TrialsThatCouldNotBeTrainedAreCounted) {
+  const Space space = LevelSpace(2, 4);
+  History history = UniformTrials(space, 60, Noise);
+  EXPECT_THAT(CodesOf(space, history), testing::IsEmpty());
+  for (int n = 60; n < 63; ++n) {
+    Observation diverged;
+    diverged.number = n;
+    diverged.state = TrialState::kInfeasible;
+    diverged.point = {3, 3};
+    history.Put(diverged);
+  }
+  const auto report = Evaluate(space, kCost, history, EvaluateOptions());
+  ASSERT_OK(report);
+  ASSERT_EQ(report->warnings.size(), 1u);
+  EXPECT_EQ(report->warnings[0].code, "TRIALS_DIVERGED");
+  EXPECT_THAT(report->warnings[0].sentence,
+              testing::HasSubstr("3 trials could not be trained and so have no "
+                                 "cost: shares are of the other 60"));
+}
+
 TEST(Warnings, ALevelNoTrialHasIsNamed) {
   const Space space = LevelSpace(2, 7);
   History all = UniformTrials(space, 100, Noise), some;
