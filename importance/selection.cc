@@ -157,6 +157,7 @@ absl::StatusOr<Selection> SelectTrials(const Space& space,
 
 RepeatNoise NoiseOfRepeats(const Selection& selection) {
   std::vector<std::uint64_t> seeds;
+  seeds.reserve(selection.trials.size());
   for (const Observation* const trial : selection.trials) {
     seeds.push_back(trial->seed);
   }
