@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The three functions written every day. Each call is one row of the table:
+# The functions written every day. Each call is one row of the table:
 #   frostline_library(sampler HDRS tpe.h SRCS tpe.cc DEPS frostline::study)
 #   frostline_binary(frostline-coordinator SRCS main.cc DEPS frostline::server)
 #   frostline_test(sampler_tpe SRCS sampler/tpe_test.cc DEPS frostline::sampler)
@@ -16,6 +16,14 @@ function(frostline_library NAME)
     target_include_directories(frostline_${NAME} INTERFACE ${CMAKE_SOURCE_DIR})
   endif()
   add_library(frostline::${NAME} ALIAS frostline_${NAME})
+endfunction()
+
+# Rooms that calculate are optimised also where the rest is built for a
+# sanitizer: their tests would take minutes.
+function(frostline_calculates NAME)
+  if(FROSTLINE_SANITIZE)
+    target_compile_options(frostline_${NAME} PRIVATE -O1)
+  endif()
 endfunction()
 
 function(frostline_binary NAME)
