@@ -15,6 +15,8 @@ constexpr std::size_t kPilotRows = 60;
 constexpr int kPilotSteps = 5;
 // How far the end may lie below the best value, in deviations of the values;
 // so far as the first, the scale is as good as straight.
+// Of the values' deviation.
+constexpr double kMargin = 0.05;
 constexpr double kDistances[] = {10.0, 3.0, 1.0, 0.3};
 
 double LogDensity(Rows rows, const Saturation& saturation, VectorXd& start) {
@@ -67,25 +69,32 @@ double Saturation::LogSlope(double value) const {
 
 // The mean of the distances' logarithms, each as likely as the values are under
 // it: a choice of one would jump from history to history.
-Saturation FindSaturation(const Rows& rows) {
+Saturation FindSaturation(const Rows& rows, const SaturationOptions& options) {
   const Rows pilot = PilotOf(rows);
   const double best = *std::min_element(rows.values.begin(), rows.values.end());
   const double scale = Standardise(pilot, pilot.size()).scale;
+  // Nobody comes nearer to the bound than a small part of the usual way there.
+  const double most = best - options.bound + kMargin * scale;
   VectorXd start = UsualScales(rows.axes.size(), 0).mean;
+  std::vector<double> distances;
   std::vector<double> densities;
-  for (const double distance : kDistances) {
-    const Saturation one(best - distance * scale);
-    densities.push_back(LogDensity(pilot, one, start));
+  for (const double part : kDistances) {
+    const double distance =
+        std::min(std::max(part, options.nearest) * scale, most);
+    if (!distances.empty() && distance == distances.back()) continue;
+    distances.push_back(distance);
+    densities.push_back(LogDensity(pilot, Saturation(best - distance), start));
   }
-  const double most = *std::max_element(densities.begin(), densities.end());
+  const double likeliest =
+      *std::max_element(densities.begin(), densities.end());
   double weights = 0.0;
   double logs = 0.0;
   for (std::size_t k = 0; k < densities.size(); ++k) {
-    const double weight = std::exp(densities[k] - most);
+    const double weight = std::exp(densities[k] - likeliest);
     weights += weight;
-    logs += weight * std::log(kDistances[k]);
+    logs += weight * std::log(distances[k]);
   }
-  return Saturation(best - std::exp(logs / weights) * scale);
+  return Saturation(best - std::exp(logs / weights));
 }
 
 }  // namespace frostline::surrogate

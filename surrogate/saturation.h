@@ -20,6 +20,7 @@
 #ifndef FROSTLINE_SURROGATE_SATURATION_H_
 #define FROSTLINE_SURROGATE_SATURATION_H_
 
+#include <limits>
 #include <vector>
 
 #include "surrogate/rows.h"
@@ -28,6 +29,8 @@ namespace frostline::surrogate {
 
 class Saturation {
  public:
+  // As made: of values above 0.
+  Saturation() = default;
   explicit Saturation(double end) : end_(end) {}
 
   double end() const { return end_; }
@@ -43,12 +46,20 @@ class Saturation {
   double SquareSlope(const std::vector<double>& values) const;
 
  private:
-  double end_;
+  double end_ = 0.0;
 };
 
-// Of rows whose values are better the lower they are. REQUIRES: two values or
-// more that differ.
-Saturation FindSaturation(const Rows& rows);
+struct SaturationOptions {
+  // No value can be lower. Values at the bound stay finite.
+  double bound = -std::numeric_limits<double>::infinity();
+  // How near below the best value the end may lie, in deviations of the values:
+  // near the end the scale is steep, and points there look far apart.
+  double nearest = 0.3;
+};
+
+// Of rows whose values are better the lower they are. REQUIRES: a row.
+Saturation FindSaturation(const Rows& rows,
+                          const SaturationOptions& options = {});
 
 }  // namespace frostline::surrogate
 

@@ -2,10 +2,11 @@
 //
 // File: study_belief.h
 //
-// What is believed of a study's target: its trials as rows of a surrogate, seen
-// through the link of the metric's range. Beliefs are worths: higher is better,
-// whatever the objective's direction, in the link's unit. The link rises, so
-// medians and quantiles of scores are those of worths.
+// What is believed of a study's target: its trials as rows of a surrogate, on
+// the scale on which the metric's surface saturates (surrogate/saturation.h).
+// Beliefs are worths: higher is better, whatever the objective's direction. The
+// scale rises, so medians and quantiles of scores are those of worths; a score
+// never leaves the metric's range.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_STUDY_BELIEF_H_
 #define FROSTLINE_IMPORTANCE_PLAN_STUDY_BELIEF_H_
 
@@ -19,7 +20,7 @@
 #include "importance/selection.h"
 #include "importance/surrogate_rows.h"
 #include "surrogate/axis_walk.h"
-#include "surrogate/link.h"
+#include "surrogate/saturation.h"
 #include "surrogate/surrogate.h"
 
 namespace frostline {
@@ -64,6 +65,7 @@ class StudyBelief {
       const History& history, const EvaluateOptions& options);
 
   void FindRange();
+  void FindSaturation();
   void Thin();
   void AddHopeless(std::vector<const Point*>& points,
                    std::vector<double>& worths,
@@ -74,7 +76,7 @@ class StudyBelief {
   Selection selection_;
   MetricRange range_;
   StudyRows rows_;
-  surrogate::Link link_;
+  surrogate::Saturation saturation_;
   std::size_t learnt_ = 0;
   std::unique_ptr<surrogate::Surrogate> surrogate_;
   std::unique_ptr<surrogate::AxisWalk> walk_;

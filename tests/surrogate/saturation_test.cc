@@ -52,5 +52,29 @@ TEST(Saturation, LiesBelowEveryValueSeen) {
   EXPECT_LT(FindSaturation(rows).end(), best);
 }
 
+TEST(Saturation, StaysFiniteAtItsBound) {
+  Rows rows = UniformRows(3, 4, 50, 0.0, 4, [](const Cells& cells) {
+    return std::max(SumOfSteps(cells) - 1.0, 0.0);
+  });
+  const Saturation saturation = FindSaturation(rows, {.bound = 0.0});
+  EXPECT_TRUE(std::isfinite(saturation.Forward(0.0)));
+  EXPECT_LT(saturation.end(), 0.0);
+  EXPECT_GT(saturation.end(), -0.1);
+}
+
+TEST(Saturation, ComesNoNearerThanItMay) {
+  const Rows rows = UniformRows(3, 4, 100, 0.0, 2, [](const Cells& cells) {
+    return std::exp(2.0 * SumOfSteps(cells));
+  });
+  const double far = FindSaturation(rows, {.nearest = 3.0}).end();
+  EXPECT_LT(far, FindSaturation(rows).end());
+}
+
+TEST(Saturation, OfValuesThatAreAllEqualIsFiniteToo) {
+  Rows rows = UniformRows(3, 4, 20, 0.0, 5, SumOfSteps);
+  for (double& value : rows.values) value = 0.7;
+  EXPECT_TRUE(std::isfinite(FindSaturation(rows).Forward(0.7)));
+}
+
 }  // namespace
 }  // namespace frostline::surrogate
