@@ -17,7 +17,9 @@ double Likeness(const Axis& axis, std::size_t a, std::size_t b, double length,
     return 0.0;
   }
   const double way = PlaceOf(axis, a, gap) - PlaceOf(axis, b, gap);
-  return std::exp(-std::abs(way) / length);
+  if (!axis.smooth) return std::exp(-std::abs(way) / length);
+  const double u = std::sqrt(5.0) * std::abs(way) / length;
+  return std::exp(-u) * (1.0 + u + u * u / 3.0);
 }
 
 // Takes the mean over each argument off, under the masses.

@@ -6,14 +6,16 @@
 // stretch of a range, frozen, absent), each with its share of the space, and
 // how alike two cells are.
 //
-//   T(c, c') = exp(-|place_c - place_c'| / length)   along an order
+//   T(c, c') = M(|place_c - place_c'| / length)   along an order
 //   K = H T Hᵀ / trace,  H = I - 1 pᵀ                p: shares of the space
 //
-// Frozen stands a learnt gap before the first rate; choices, and absent, are
-// alike to nothing but themselves. K averages to 0 under the shares, so effects
-// of different sets of parameters are orthogonal (Durrande, Ginsbourger,
-// Roustant and Carraro, 2013, §3), and its mean diagonal is 1, so a scale in
-// front of it is the variance of the effect.
+// M(u) is exp(-u), which allows cliffs, or where the axis is smooth the Matérn
+// kernel of 5/2 (Rasmussen and Williams, 2006, eq. 4.17). Frozen stands a
+// learnt gap before the first rate; choices, and absent, are alike to nothing
+// but themselves. K averages to 0 under the shares, so effects of different
+// sets of parameters are orthogonal (Durrande, Ginsbourger, Roustant and
+// Carraro, 2013, §3), and its mean diagonal is 1, so a scale in front of it is
+// the variance of the effect.
 //
 //   levels 0, 1e-5, 1e-4: cells 0 (frozen), 1, 2 at places 0, 0, 1
 //   three choices: cells 0, 1, 2 without places
@@ -38,6 +40,7 @@ struct Axis {
   std::vector<double> masses;  // shares of the space; they add up to 1
   std::vector<CellKind> kinds;
   std::vector<double> places;  // of ordered cells, in steps between levels
+  bool smooth = false;
 
   std::size_t cells() const { return masses.size(); }
 };

@@ -24,7 +24,6 @@ AxisWalk::AxisWalk(const Surrogate& surrogate, std::size_t draws) {
   const Surrogate::Parts& parts = surrogate.parts();
   const StandardRows& rows = parts.standard.rows;
   rows_ = rows.cells;
-  for (const Axis& axis : rows.axes) cells_of_axis_.push_back(axis.cells());
   const std::vector<std::size_t> order = LikeliestFirst(parts.draws, draws);
   double whole = 0.0;
   for (const std::size_t s : order) whole += parts.draws[s].weight;
@@ -32,20 +31,7 @@ AxisWalk::AxisWalk(const Surrogate& surrogate, std::size_t draws) {
     const Evidence& evidence = *parts.draws[s].evidence;
     const double share = parts.draws[s].weight / whole;
     Draw& draw = draws_.emplace_back();
-    draw.triples = std::exp(evidence.scales()[kTriples]);
-    for (std::size_t a = 0; a < rows.axes.size(); ++a) {
-      draw.main.push_back(std::exp(evidence.scales()[MainScale(a)]));
-      draw.joint.push_back(
-          std::exp(evidence.scales()[JointScale(a, rows.axes.size())]));
-      const MatrixXd& table = evidence.kernels().table(a);
-      draw.kernels.emplace_back(table.data(), table.data() + table.size());
-    }
-    for (std::size_t p = 0; p < rows.terms.pairs.size(); ++p) {
-      const auto [first, second] = rows.terms.pairs[p];
-      const double factor =
-          std::expm1(evidence.scales()[PairScale(p, rows.axes.size())]);
-      draw.pairs.push_back({first, second, factor});
-    }
+    draw.kernel = PointKernelOf(evidence, rows.terms);
     const double unit = share * parts.standard.scale;
     draw.base = share * parts.standard.middle +
                 unit * kMeanVariance * evidence.weights().sum();
@@ -57,15 +43,14 @@ AxisWalk::AxisWalk(const Surrogate& surrogate, std::size_t draws) {
 
 std::vector<double> AxisWalk::Along(std::size_t axis,
                                     const Cells& cells) const {
-  const std::size_t axes = cells_of_axis_.size();
-  const std::size_t count = cells_of_axis_[axis];
+  const std::size_t axes = draws_.front().kernel.axes();
+  const std::size_t count = draws_.front().kernel.cells[axis];
   std::vector<double> means(count, 0.0);
   std::vector<const double*> kernel(axes);
   std::vector<double> joint(axes);  // of the row at hand
   for (const Draw& draw : draws_) {
-    for (std::size_t a = 0; a < axes; ++a) {
-      kernel[a] = draw.kernels[a].data() + cells[a] * cells_of_axis_[a];
-    }
+    const PointKernel& of = draw.kernel;
+    for (std::size_t a = 0; a < axes; ++a) kernel[a] = of.Row(a, cells);
     double still = draw.base;                // of the other axes alone
     std::vector<double> moving(count, 0.0);  // times the axis' own kernel
     for (std::size_t r = 0; r < rows_.size(); ++r) {
@@ -73,9 +58,9 @@ std::vector<double> AxisWalk::Along(std::size_t axis,
       for (std::size_t a = 0; a < axes; ++a) {
         if (a == axis) continue;
         const double k = kernel[a][rows_[r][a]];
-        const double z = draw.joint[a] * k;
+        const double z = of.joint[a] * k;
         joint[a] = z;
-        main += draw.main[a] * k;
+        main += of.main[a] * k;
         e3 += z * e2;
         e2 += z * e1;
         e1 += z;
@@ -83,21 +68,21 @@ std::vector<double> AxisWalk::Along(std::size_t axis,
       joint[axis] = 0.0;
       double more = 0.0;    // of pairs of the others
       double beside = 0.0;  // of pairs with the axis
-      for (const PairTerm& pair : draw.pairs) {
+      for (const PointKernel::PairTerm& pair : of.pairs) {
         more += pair.more * joint[pair.first] * joint[pair.second];
       }
-      for (const PairTerm& pair : draw.pairs) {
+      for (const PointKernel::PairTerm& pair : of.pairs) {
         if (pair.first == axis) beside += pair.more * joint[pair.second];
         if (pair.second == axis) beside += pair.more * joint[pair.first];
       }
       const double weight = draw.weights[r];
-      still += weight * (main + e2 + more + draw.triples * e3);
+      still += weight * (main + e2 + more + of.triples * e3);
       moving[rows_[r][axis]] +=
-          weight * (draw.main[axis] +
-                    draw.joint[axis] * (e1 + beside + draw.triples * e2));
+          weight *
+          (of.main[axis] + of.joint[axis] * (e1 + beside + of.triples * e2));
     }
     for (std::size_t c = 0; c < count; ++c) {
-      const double* const own = draw.kernels[axis].data() + c * count;
+      const double* const own = of.tables[axis].data() + c * count;
       means[c] += std::inner_product(moving.begin(), moving.end(), own, still);
     }
   }

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "surrogate/point_kernel.h"
 #include "surrogate/surrogate.h"
 
 namespace frostline::surrogate {
@@ -26,24 +27,12 @@ class AxisWalk {
   double At(const Cells& cells) const;
 
  private:
-  // What a factor of its own adds to a pair's variance.
-  struct PairTerm {
-    std::size_t first = 0;
-    std::size_t second = 0;
-    double more = 0.0;
-  };
-
   struct Draw {
-    double base = 0.0;     // what does not depend on the point
-    double triples = 0.0;  // variances, as in scales.h
-    std::vector<double> main;
-    std::vector<double> joint;
-    std::vector<PairTerm> pairs;
-    std::vector<CellTable> kernels;
+    double base = 0.0;  // what does not depend on the point
+    PointKernel kernel;
     std::vector<double> weights;  // by row, times the draw's own
   };
 
-  std::vector<std::size_t> cells_of_axis_;
   std::vector<Cells> rows_;
   std::vector<Draw> draws_;
 };

@@ -109,9 +109,13 @@ std::vector<ScaleDraw> DrawScales(const StandardRows& rows,
                                   const ScalePrior& prior,
                                   std::unique_ptr<Evidence> mode, int count,
                                   Rng& rng) {
+  std::vector<ScaleDraw> draws;
+  if (count <= 1) {
+    draws.push_back({std::move(mode), 1.0});
+    return draws;
+  }
   const Slope slope = SlopeAt(prior, *mode, MakeProbes(rows.values.size()));
   const VectorXd middle = mode->scales();
-  std::vector<ScaleDraw> draws;
   std::vector<double> log_weights;
   log_weights.push_back(LogPosterior(prior, *mode));
   draws.push_back({std::move(mode), 0.0});

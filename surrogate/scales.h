@@ -18,6 +18,8 @@
 #include <Eigen/Core>
 #include <cstddef>
 
+#include "surrogate/usual.h"
+
 namespace frostline::surrogate {
 
 using Eigen::Index;
@@ -49,7 +51,8 @@ struct ScalePrior {
   VectorXd deviation;
 };
 
-ScalePrior UsualScales(std::size_t axes, std::size_t pairs);
+ScalePrior UsualScales(std::size_t axes, std::size_t pairs,
+                       const Usual& usual = {});
 
 }  // namespace frostline::surrogate
 

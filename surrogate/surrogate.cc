@@ -108,13 +108,14 @@ Surrogate::Surrogate(Rows rows, const SurrogateOptions& options) {
   parts->rows = std::move(rows);
   parts->standard = Standardise(parts->rows, options.most_rows);
   StandardRows& standard = parts->standard.rows;
-  ScalePrior prior = UsualScales(standard.axes.size(), 0);
+  ScalePrior prior = UsualScales(standard.axes.size(), 0, options.usual);
   auto mode = FindMode(
       standard, prior, StartOf(parts->rows, prior),
       parts->standard.used.size() > kPilotRows ? kLastSteps : kModeSteps);
   VectorXd start = mode->scales();
   AddTellingPairs(*mode, standard.terms);
-  prior = UsualScales(standard.axes.size(), standard.terms.pairs.size());
+  prior = UsualScales(standard.axes.size(), standard.terms.pairs.size(),
+                      options.usual);
   start.conservativeResize(prior.mean.size());
   start.tail(static_cast<Index>(standard.terms.pairs.size())).setZero();
   mode = FindMode(standard, prior, start, kPairSteps);

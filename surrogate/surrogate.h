@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "surrogate/rows.h"
+#include "surrogate/usual.h"
 
 namespace frostline::surrogate {
 
@@ -32,6 +33,7 @@ struct SurrogateOptions {
   std::uint64_t seed = 0;
   int scale_draws = 0;  // 0: as many as the rows allow in a bounded time
   std::size_t most_rows = 200;
+  Usual usual = {};
 };
 
 struct Belief {
@@ -58,8 +60,8 @@ struct EffectDraws {
 
 class Surrogate {
  public:
-  // REQUIRES: two rows or more with values that differ, at most kMaxCells
-  // cells.
+  // REQUIRES: a row or more, at most kMaxCells cells. Where values do not
+  // differ it believes that nothing does.
   Surrogate(Rows rows, const SurrogateOptions& options);
   ~Surrogate();
   Surrogate(Surrogate&&) noexcept;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "surrogate/point_kernel.h"
 #include "surrogate/scale_draws.h"
 #include "surrogate/standard_rows.h"
 #include "surrogate/surrogate.h"
@@ -40,6 +41,9 @@ std::vector<int> Share(const std::vector<ScaleDraw>& draws, int count);
 // Places of the `count` likeliest draws (axis_walk.cc).
 std::vector<std::size_t> LikeliestFirst(const std::vector<ScaleDraw>& draws,
                                         std::size_t count);
+
+// The kernel under the evidence's scales (point_kernel.cc).
+PointKernel PointKernelOf(const Evidence& evidence, const Terms& terms);
 
 // A root of a covariance that may be singular: R Rᵀ is it, rounding apart.
 MatrixXd RootOf(MatrixXd covariance);

@@ -7,8 +7,15 @@
 namespace frostline {
 namespace {
 
-constexpr std::size_t kMostLearntFrom = 256;
-constexpr int kFitSteps = 25;
+constexpr std::size_t kMostLearntFrom = 200;
+// Trials of a search are near the best, where effects add up and noise is small
+// beside what the targets (targets.h) leave of the others.
+constexpr surrogate::Usual kOfSearches{.noise = 0.05,
+                                       .length = 2.0,
+                                       .length_deviation = 1.0,
+                                       .main = 0.7,
+                                       .main_deviation = 1.0,
+                                       .joint = 0.5};
 
 }  // namespace
 
@@ -21,23 +28,22 @@ std::size_t LastRefresh(std::size_t trials) {
   return at;
 }
 
-std::vector<std::size_t> LearningSample(std::size_t trials) {
-  const std::size_t size = std::min(trials, kMostLearntFrom);
-  std::vector<std::size_t> sample;
-  for (std::size_t i = 0; i < size; ++i) sample.push_back(i * trials / size);
-  return sample;
-}
-
-void LearntModel::Update(TargetedRows sample, const KernelPrior& prior,
-                         TargetedRows all) {
-  const bool same = !parameters_.empty() && sample.rows == learnt_from_.rows &&
+void LearntModel::Update(TargetedRows sample, TargetedRows all) {
+  const bool same = sample.rows == learnt_from_.rows &&
                     sample.targets == learnt_from_.targets;
   if (!same) {
-    parameters_ =
-        FitKernel(axes_, sample.rows, sample.targets, prior, kFitSteps);
+    surrogate::Rows rows;
+    rows.axes = axes_;
+    for (std::size_t row = 0; row < sample.rows.size(); ++row) {
+      rows.cells.push_back(sample.rows.At(row));
+    }
+    rows.values = sample.targets;
+    rows.doubt = sample.rows.doubt;
+    posterior_.Learn(std::move(rows),
+                     {.most_rows = kMostLearntFrom, .usual = kOfSearches});
     learnt_from_ = std::move(sample);
   }
-  posterior_.Update(parameters_, std::move(all.rows), all.targets);
+  posterior_.Condition(std::move(all.rows), all.targets);
 }
 
 }  // namespace frostline

@@ -10,16 +10,15 @@
 #define FROSTLINE_SAMPLER_GP_LEARNT_MODEL_H_
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
-#include "sampler/gp/kernel_fit.h"
-#include "sampler/gp/level_axis.h"
-#include "sampler/gp/posterior.h"
+#include "surrogate/growing_surrogate.h"
 
 namespace frostline {
 
 struct TargetedRows {
-  KernelRows rows;
+  surrogate::RowColumns rows;
   std::vector<double> targets;  // of the first rows; the others have none
 };
 
@@ -27,25 +26,21 @@ struct TargetedRows {
 // every second one at first, later whenever there is an eighth more.
 std::size_t LastRefresh(std::size_t trials);
 
-// Indices 0 … trials-1, thinned evenly where a fit would take too long.
-std::vector<std::size_t> LearningSample(std::size_t trials);
-
-// Keeps a reference to the axes.
 class LearntModel {
  public:
-  explicit LearntModel(const std::vector<LevelAxis>& axes)
-      : axes_(axes), posterior_(axes) {}
+  explicit LearntModel(std::vector<surrogate::Axis> axes)
+      : axes_(std::move(axes)) {}
 
-  // The kernel learnt from `sample`, the posterior that of `all`.
-  void Update(TargetedRows sample, const KernelPrior& prior, TargetedRows all);
+  // The kernel learnt from `sample`, which `all` begin with; the posterior that
+  // of `all`.
+  void Update(TargetedRows sample, TargetedRows all);
 
-  const LevelPosterior& posterior() const { return posterior_; }
+  const surrogate::GrowingSurrogate& posterior() const { return posterior_; }
 
  private:
-  const std::vector<LevelAxis>& axes_;
+  std::vector<surrogate::Axis> axes_;
   TargetedRows learnt_from_;
-  KernelParameters parameters_;
-  LevelPosterior posterior_;
+  surrogate::GrowingSurrogate posterior_;
 };
 
 }  // namespace frostline

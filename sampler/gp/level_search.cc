@@ -34,8 +34,9 @@ void LevelSearch::Place(const Cells& choices) {
   const Cells cells = levels_.ActiveCells(choices, active_);
   loss_.Place(cells);
   if (failure_.has_value()) failure_->Place(cells);
-  score_ = ScoreOf(goal_, loss_.Here(),
-                   failure_.has_value() ? failure_->Here() : Belief{});
+  score_ =
+      ScoreOf(goal_, loss_.Here(),
+              failure_.has_value() ? failure_->Here() : surrogate::Belief{});
 }
 
 double LevelSearch::Begin(Cells start) {
@@ -61,8 +62,8 @@ void LevelSearch::Offer(Cells choices, std::size_t axis, int cell,
 
 bool LevelSearch::ImproveAxis(std::size_t axis) {
   const std::vector<int> cells = levels_.CellsToLook(axis, choices_[axis]);
-  const std::vector<Belief> losses = loss_.Look(axis, cells);
-  std::vector<Belief> failures(cells.size());
+  const std::vector<surrogate::Belief> losses = loss_.Look(axis, cells);
+  std::vector<surrogate::Belief> failures(cells.size());
   if (failure_.has_value()) failures = failure_->Look(axis, cells);
   int best = choices_[axis];
   double best_score = score_ + 1e-9;

@@ -16,10 +16,10 @@
 #include "base/rng.h"
 #include "sampler/gp/level_axis.h"
 #include "sampler/gp/level_choices.h"
-#include "sampler/gp/posterior.h"
 #include "sampler/gp/search_goal.h"
 #include "sampler/gp/trial_ledger.h"
 #include "study/space.h"
+#include "surrogate/point_walk.h"
 
 namespace frostline {
 
@@ -59,8 +59,8 @@ class LevelSearch {
   const PointSet& seen_;
   Rng& rng_;
   LevelChoices levels_;
-  PosteriorWalk loss_;
-  std::optional<PosteriorWalk> failure_;
+  surrogate::PointWalk loss_;
+  std::optional<surrogate::PointWalk> failure_;
   // Where the climb is.
   Cells choices_;
   std::vector<bool> active_;

@@ -32,7 +32,7 @@ class LevelsGpSampler final : public Sampler {
         axes_(std::move(axes)),
         tpe_(std::move(tpe)),
         earlier_(input.prior_studies, space_, axes_, objective_),
-        beliefs_(axes_, earlier_),
+        beliefs_(space_, axes_, earlier_),
         ledger_(space_, axes_, objective_) {}
 
   absl::StatusOr<Point> Propose(const History& history, std::int64_t number,

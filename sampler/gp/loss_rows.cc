@@ -16,38 +16,43 @@ constexpr std::size_t kMostPriorStudies = 20;
 // The loss of an early step says less than that of the last one.
 constexpr double kDoubtOfPruned = 0.25;
 
-void AppendRows(const LedgerList& valued, std::uint8_t study,
-                TargetedRows& to) {
+void AppendRows(const PriorRows& earlier, const LedgerList& valued,
+                std::size_t study, double doubt, TargetedRows& to) {
   std::vector<double> losses;
   for (const LedgerTrial* trial : valued) {
-    to.rows.Append(trial->cells, study, trial->pruned ? kDoubtOfPruned : 0.0);
+    to.rows.Append(earlier.CellsOf(*trial, study),
+                   doubt + (trial->pruned ? kDoubtOfPruned : 0.0));
     losses.push_back(trial->loss);
   }
   const std::vector<double> targets = TargetsOf(losses);
   to.targets.insert(to.targets.end(), targets.begin(), targets.end());
 }
 
+// A trial that varies with this study's by `weight` tells as much as one of
+// this study with so much more noise.
+double DoubtOf(double weight) {
+  if (weight <= 0.0) return 0.0;
+  const double tie = std::clamp(weight, 0.01, 0.99);
+  return 1.0 / (tie * tie) - 1.0;
+}
+
 // Evenly thinned to at most `most`.
 LedgerList Thin(const LedgerList& trials, std::size_t most) {
   if (trials.size() <= most) return trials;
-  std::vector<std::size_t> at;
-  for (std::size_t i = 0; i < most; ++i) at.push_back(i * trials.size() / most);
-  return Pick(trials, at);
+  LedgerList thinned;
+  for (std::size_t i = 0; i < most; ++i) {
+    thinned.push_back(trials[i * trials.size() / most]);
+  }
+  return thinned;
 }
 
 }  // namespace
-
-LedgerList Pick(const LedgerList& trials, const std::vector<std::size_t>& at) {
-  LedgerList picked;
-  for (const std::size_t i : at) picked.push_back(trials[i]);
-  return picked;
-}
 
 PriorRows::PriorRows(const std::vector<PriorStudy>& studies, const Space& space,
                      const std::vector<LevelAxis>& axes,
                      const Objective& objective) {
   const std::size_t count = std::min(studies.size(), kMostPriorStudies);
-  double weights = 0.0, weighted = 0.0;
+  studies_ = count;
   for (std::size_t s = 0; s < count; ++s) {
     std::vector<LedgerTrial> trials;
     for (const Observation& observation : studies[s].trials) {
@@ -58,30 +63,20 @@ PriorRows::PriorRows(const std::vector<PriorStudy>& studies, const Space& space,
     }
     LedgerList list;
     for (const LedgerTrial& trial : trials) list.push_back(&trial);
-    AppendRows(Thin(list, kMostPriorRows / count),
-               static_cast<std::uint8_t>(s + 1), rows_);
-    if (studies[s].weight > 0.0) {
-      weights += studies[s].weight;
-      weighted += 1.0;
-    }
+    AppendRows(*this, Thin(list, kMostPriorRows / count), s + 1,
+               DoubtOf(studies[s].weight), rows_);
   }
-  if (weighted > 0.0) weight_ = weights / weighted;
 }
 
-KernelPrior PriorRows::Prior(std::size_t axes) const {
-  KernelPrior prior = UsualKernel(axes);
-  if (rows_.targets.empty()) prior.deviation[kStudyTie] = 0.0;
-  if (weight_ > 0.0) {
-    const double tie = std::clamp(weight_, 0.01, 0.99);
-    prior.mean[kStudyTie] = std::log(tie / (1.0 - tie));
-    prior.deviation[kStudyTie] = 0.5;
-  }
-  return prior;
+Cells PriorRows::CellsOf(const LedgerTrial& trial, std::size_t study) const {
+  Cells cells = trial.cells;
+  if (studies_ > 0) cells.push_back(static_cast<std::uint8_t>(study));
+  return cells;
 }
 
 TargetedRows LossRows(const PriorRows& earlier, const LedgerList& valued) {
   TargetedRows rows = earlier.rows();
-  AppendRows(valued, 0, rows);
+  AppendRows(earlier, valued, 0, 0.0, rows);
   return rows;
 }
 
@@ -90,7 +85,7 @@ FailureRows FailureRowsOf(const LedgerList& ended) {
   std::vector<double>& targets = failures.rows.targets;
   double count = 0.0;
   for (const LedgerTrial* trial : ended) {
-    failures.rows.rows.Append(trial->cells, 0, 0.0);
+    failures.rows.rows.Append(trial->cells, 0.0);
     targets.push_back(trial->feasible ? 0.0 : 1.0);
     count += targets.back();
   }

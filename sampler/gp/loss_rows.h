@@ -18,19 +18,21 @@ using LedgerList = std::vector<const LedgerTrial*>;
 
 // Earlier studies to learn from, each with targets of its own, because their
 // losses may be of another scale. How far to believe them is learnt with the
-// kernel (its study tie), from how well they foretell this study.
+// kernel, from how well they foretell this study; a weight that was given makes
+// them as noisy as one trial that varies so far with another.
 class PriorRows {
  public:
   PriorRows(const std::vector<PriorStudy>& studies, const Space& space,
             const std::vector<LevelAxis>& axes, const Objective& objective);
 
   const TargetedRows& rows() const { return rows_; }
-  // What is usual, but for a tie that the studies' weights ask for.
-  KernelPrior Prior(std::size_t axes) const;
+  std::size_t studies() const { return studies_; }
+  // Of a trial of this study (0) or an earlier one, as axes are (study_axes.h).
+  Cells CellsOf(const LedgerTrial& trial, std::size_t study) const;
 
  private:
   TargetedRows rows_;
-  double weight_ = 0.0;  // the mean of those given; 0: none was
+  std::size_t studies_ = 0;
 };
 
 // The earlier studies, then this study's trials.
@@ -43,9 +45,6 @@ struct FailureRows {
   double deviation = 0.0;
 };
 FailureRows FailureRowsOf(const LedgerList& ended);
-
-// The elements at the given places.
-LedgerList Pick(const LedgerList& trials, const std::vector<std::size_t>& at);
 
 }  // namespace frostline
 

@@ -24,10 +24,10 @@ constexpr double kHopeless = 0.75;
 
 }  // namespace
 
-double ScoreOf(const SearchGoal& goal, const Belief& loss,
-               const Belief& failure) {
+double ScoreOf(const SearchGoal& goal, const surrogate::Belief& loss,
+               const surrogate::Belief& failure) {
   // What will be seen is noisy, as what it has to beat was.
-  const double noise = kNoiseShare * goal.loss->kernel().noise();
+  const double noise = kNoiseShare * goal.loss->kernel().noise;
   const double deviation = std::sqrt(std::max(loss.variance, 1e-12) + noise);
   double score = LogExpectedImprovement(loss.mean, deviation, goal.best);
   if (goal.failure != nullptr) {

@@ -5,13 +5,15 @@
 #include <limits>
 #include <utility>
 
+#include "sampler/gp/study_axes.h"
+
 namespace frostline {
 namespace {
 
 // Those of the trials that a kernel is learnt from.
 LedgerList SampleOf(LedgerList trials) {
   trials.resize(LastRefresh(trials.size()));
-  return Pick(trials, LearningSample(trials.size()));
+  return trials;
 }
 
 }  // namespace
@@ -31,6 +33,14 @@ TrialParts PartsOf(LedgerList trials) {
   return parts;
 }
 
+StudyBeliefs::StudyBeliefs(const Space& space,
+                           const std::vector<LevelAxis>& axes,
+                           const PriorRows& earlier)
+    : axes_(axes.size()),
+      earlier_(earlier),
+      loss_(SearchAxes(space, axes, earlier.studies())),
+      failure_(SearchAxes(space, axes, 0)) {}
+
 Aim StudyBeliefs::Learn(const TrialParts& parts) {
   Aim aim;
   const std::vector<double> targets = LearnLosses(parts);
@@ -44,17 +54,16 @@ std::vector<double> StudyBeliefs::LearnLosses(const TrialParts& parts) {
   TargetedRows all = LossRows(earlier_, parts.valued);
   std::vector<double> targets = all.targets;
   for (const LedgerTrial* trial : parts.running) {
-    all.rows.Append(trial->cells, 0, 0.0);
+    all.rows.Append(earlier_.CellsOf(*trial, 0), 0.0);
   }
-  loss_.Update(LossRows(earlier_, SampleOf(parts.valued)),
-               earlier_.Prior(axes_.size()), std::move(all));
+  loss_.Update(LossRows(earlier_, SampleOf(parts.valued)), std::move(all));
   return targets;
 }
 
 void StudyBeliefs::OrderTried(const TrialParts& parts,
                               const std::vector<double>& targets,
                               Aim& aim) const {
-  const LevelPosterior& posterior = loss_.posterior();
+  const surrogate::GrowingSurrogate& posterior = loss_.posterior();
   const std::size_t own = targets.size() - parts.valued.size();
   std::vector<std::pair<double, std::size_t>> means;  // and row
   double& best = aim.goal.best;
@@ -62,7 +71,10 @@ void StudyBeliefs::OrderTried(const TrialParts& parts,
   for (std::size_t row = 0; row < posterior.rows().size(); ++row) {
     if (row < own || row >= targets.size()) {
       if (row < own && !parts.valued.empty()) continue;
-      means.emplace_back(posterior.MeanAt(posterior.rows().At(row)), row);
+      Cells here = posterior.rows().At(row);
+      here.resize(axes_);
+      here.resize(posterior.kernel().axes(), 0);
+      means.emplace_back(posterior.MeanAt(here), row);
       best = std::min(best, means.back().first);
       continue;
     }
@@ -79,6 +91,7 @@ void StudyBeliefs::OrderTried(const TrialParts& parts,
   std::sort(means.begin(), means.end());
   for (const auto& [mean, row] : means) {
     aim.tried.push_back(posterior.rows().At(row));
+    aim.tried.back().resize(axes_);
   }
 }
 
@@ -86,8 +99,7 @@ void StudyBeliefs::LearnFailures(const LedgerList& ended, SearchGoal& goal) {
   FailureRows all = FailureRowsOf(ended);
   goal.failure_rate = all.rate;
   goal.failure_deviation = all.deviation;
-  failure_.Update(FailureRowsOf(SampleOf(ended)).rows,
-                  UsualKernel(axes_.size()), std::move(all.rows));
+  failure_.Update(FailureRowsOf(SampleOf(ended)).rows, std::move(all.rows));
   goal.failure = &failure_.posterior();
 }
 

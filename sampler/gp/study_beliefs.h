@@ -29,11 +29,11 @@ struct Aim {
   std::vector<Cells> tried;  // the best believed in first; never empty
 };
 
-// Keeps references to the axes and the earlier studies.
+// Keeps a reference to the earlier studies.
 class StudyBeliefs {
  public:
-  StudyBeliefs(const std::vector<LevelAxis>& axes, const PriorRows& earlier)
-      : axes_(axes), earlier_(earlier), loss_(axes), failure_(axes) {}
+  StudyBeliefs(const Space& space, const std::vector<LevelAxis>& axes,
+               const PriorRows& earlier);
 
   // Valid until the next call. REQUIRES: a loss, of this study or an earlier
   // one.
@@ -47,7 +47,7 @@ class StudyBeliefs {
   void OrderTried(const TrialParts& parts, const std::vector<double>& targets,
                   Aim& aim) const;
 
-  const std::vector<LevelAxis>& axes_;
+  std::size_t axes_;
   const PriorRows& earlier_;
   LearntModel loss_;
   LearntModel failure_;

@@ -36,8 +36,6 @@ class SpreadPoints {
   Point Telling(const TrialList& trials, Rng& rng) const;
 
  private:
-  Cells CellsOf(const Point& point) const;
-
   const Space& space_;
   const std::vector<LevelAxis>& axes_;
   std::vector<surrogate::Axis> measured_;

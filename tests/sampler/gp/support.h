@@ -2,7 +2,7 @@
 //
 // File: support.h
 //
-// Spaces, kernels and little studies for the tests of the Gaussian process.
+// Spaces and little studies for the tests of the Gaussian process.
 #ifndef FROSTLINE_TESTS_SAMPLER_GP_SUPPORT_H_
 #define FROSTLINE_TESTS_SAMPLER_GP_SUPPORT_H_
 
@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "sampler/factory.h"
-#include "sampler/gp/kernel_fit.h"
 #include "sampler/gp/level_axis.h"
 
 namespace frostline {
@@ -29,31 +28,6 @@ inline Space SpaceOf(const std::vector<Domain>& domains) {
 
 inline Space SevenLevelModules(std::size_t modules) {
   return SpaceOf(std::vector<Domain>(modules, kSevenLevels));
-}
-
-inline Cells DrawCells(const std::vector<LevelAxis>& axes, Rng& rng) {
-  Cells cells;
-  for (const LevelAxis& axis : axes) {
-    cells.push_back(static_cast<std::uint8_t>(
-        rng.Below(static_cast<std::uint64_t>(axis.cells()))));
-  }
-  return cells;
-}
-
-inline KernelRows DrawRows(const std::vector<LevelAxis>& axes,
-                           std::size_t count, Rng& rng) {
-  KernelRows rows;
-  for (std::size_t i = 0; i < count; ++i) {
-    rows.Append(DrawCells(axes, rng), static_cast<std::uint8_t>(i % 3), 0.0);
-  }
-  return rows;
-}
-
-// Parameters that are nowhere special.
-inline KernelParameters OddParameters(std::size_t axes, Rng& rng) {
-  KernelParameters parameters = UsualKernel(axes).mean;
-  for (double& parameter : parameters) parameter += 0.5 * rng.Normal();
-  return parameters;
 }
 
 // A study that a test runs by hand: asks, and tells what it likes.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/gp/inverse_factor.h"
+#include "surrogate/inverse_factor.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace frostline {
+namespace frostline::surrogate {
 
 double Dot(std::span<const double> a, std::span<const double> b) {
   // Eight sums at once, so that no addition waits for the one before it.
@@ -57,4 +57,4 @@ std::vector<double> InverseFactor::MultiplyTransposed(
   return product;
 }
 
-}  // namespace frostline
+}  // namespace frostline::surrogate

@@ -9,14 +9,14 @@
 //
 //   with l = W k and p = sqrt(k(x, x) - l·l):
 //   new row of L = [lᵀ, p],  new row of W = [-lᵀW / p, 1 / p]
-#ifndef FROSTLINE_SAMPLER_GP_INVERSE_FACTOR_H_
-#define FROSTLINE_SAMPLER_GP_INVERSE_FACTOR_H_
+#ifndef FROSTLINE_SURROGATE_INVERSE_FACTOR_H_
+#define FROSTLINE_SURROGATE_INVERSE_FACTOR_H_
 
 #include <cstddef>
 #include <span>
 #include <vector>
 
-namespace frostline {
+namespace frostline::surrogate {
 
 // a · b, with sums in a fixed order. REQUIRES: equal sizes.
 double Dot(std::span<const double> a, std::span<const double> b);
@@ -48,6 +48,6 @@ class InverseFactor {
   std::vector<double> pivots_;   // the diagonal of L
 };
 
-}  // namespace frostline
+}  // namespace frostline::surrogate
 
-#endif  // FROSTLINE_SAMPLER_GP_INVERSE_FACTOR_H_
+#endif  // FROSTLINE_SURROGATE_INVERSE_FACTOR_H_
