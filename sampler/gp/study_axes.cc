@@ -40,6 +40,7 @@ Cells CellsOf(const std::vector<LevelAxis>& axes, const Point& point) {
 std::vector<surrogate::Axis> StudyAxes(const Space& space,
                                        const std::vector<LevelAxis>& axes) {
   std::vector<surrogate::Axis> made;
+  made.reserve(axes.size());
   for (const LevelAxis& axis : axes) made.push_back(WithoutMasses(axis));
   Rng rng(0, 0);
   for (int draw = 0; draw < kMeasured; ++draw) {

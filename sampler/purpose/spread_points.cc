@@ -36,6 +36,7 @@ double SharedPairs(const Cells& a, const Cells& b) {
 std::vector<Cells> Rows(const TrialList& trials) {
   const std::size_t count = std::min(trials.size(), kMostRows);
   std::vector<Cells> rows;
+  rows.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     rows.push_back(trials[i * trials.size() / count]->cells);
   }
