@@ -83,8 +83,8 @@ void AddPlanCommand(CLI::App& app, Invocation& invocation) {
       invocation, [args](Session& session) { return Plan(session, *args); });
   verb->add_option("STUDY", args->study, "The study")->required();
   verb->add_option("--tolerance", args->tolerance,
-                   "How much of the score freezing may cost [the noise of one "
-                   "run]")
+                   "How much of the score freezing may cost [0; of --frontier "
+                   "the noise of one run]")
       ->check(CLI::NonNegativeNumber);
   AddPlanFlags(*verb, *args);
   args->question.AddTo(*verb);

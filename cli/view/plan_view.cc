@@ -32,7 +32,11 @@ std::string BestText(const v1::FreezePlan& plan) {
       absl::StrCat(FormatNumber(plan.best_seen_value()), ", trial ",
                    LastPart(plan.best_seen_trial()), "; its luck taken off ",
                    WithInterval(plan.best_seen_score()));
-  if (!std::isnan(plan.at_least_best_probability())) {
+  const bool is_plan =
+      plan.differs_in() == 0 && plan.nearest_trial() == plan.best_seen_trial();
+  if (is_plan) {
+    absl::StrAppend(&text, "; it is the plan");
+  } else if (!std::isnan(plan.at_least_best_probability())) {
     absl::StrAppend(&text, "; the plan is as good with ",
                     Probability(plan.at_least_best_probability()));
   }

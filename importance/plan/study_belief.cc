@@ -110,10 +110,26 @@ PlanChoice StudyBelief::ChoiceOf(std::size_t trial) const {
 
 WorthDraws StudyBelief::Draw(const std::vector<PlanChoice>& points,
                              int draws) const {
+  // Points of the same cells are drawn as one: rounding tells copies apart.
   std::vector<surrogate::Cells> cells;
-  cells.reserve(points.size());
-  for (const PlanChoice& point : points) cells.push_back(rows_.CellsOf(point));
-  return surrogate_->Draw(cells, draws, kDrawSeed);
+  std::vector<std::size_t> place_of_point;
+  place_of_point.reserve(points.size());
+  for (const PlanChoice& point : points) {
+    surrogate::Cells own = rows_.CellsOf(point);
+    const auto found = std::find(cells.begin(), cells.end(), own);
+    place_of_point.push_back(static_cast<std::size_t>(found - cells.begin()));
+    if (found == cells.end()) cells.push_back(std::move(own));
+  }
+  const WorthDraws drawn = surrogate_->Draw(cells, draws, kDrawSeed);
+  if (cells.size() == points.size()) return drawn;
+  WorthDraws all;
+  all.reserve(drawn.size());
+  for (const std::vector<double>& draw : drawn) {
+    std::vector<double>& one = all.emplace_back();
+    one.reserve(points.size());
+    for (const std::size_t place : place_of_point) one.push_back(draw[place]);
+  }
+  return all;
 }
 
 void StudyBelief::FindRange() {

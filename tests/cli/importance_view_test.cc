@@ -290,6 +290,15 @@ TEST(PlanView, InShortItIsItsVerdictAndItsRates) {
   EXPECT_LE(WidestLine(text), 80);
 }
 
+TEST(PlanView, OfABestTrialThatIsThePlanSaysSo) {
+  v1::FreezePlan plan = ExamplePlan();
+  plan.set_differs_in(0);
+  plan.set_nearest_trial(plan.best_seen_trial());
+  const std::string text = RenderFreezePlan(plan, 80);
+  EXPECT_THAT(text, HasSubstr("; it is\n                the plan\n"));
+  EXPECT_THAT(text, Not(HasSubstr("is as good with")));
+}
+
 TEST(PlanView, SavesNothingThatIsNotKnown) {
   v1::FreezePlan plan = ExamplePlan();
   plan.set_trained_parameters_known(false);

@@ -340,6 +340,7 @@ TEST(StudyPlan, OnePointOverAndOverIsThePlanAndTeachesNothingElse) {
   const StudyPlan plan = PlanOf(space, kScore, history);
   EXPECT_TRUE(SamePoint(plan.point, {1, 2, 3}));
   EXPECT_NEAR(plan.predicted_score.value, 0.8, 0.01);
+  EXPECT_EQ(plan.at_least_best_probability, 1.0);
   for (const PlannedModule& module : plan.modules) {
     EXPECT_EQ(module.advice, Advice::kNotKnown);
   }
