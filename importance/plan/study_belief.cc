@@ -120,7 +120,7 @@ WorthDraws StudyBelief::Draw(const std::vector<PlanChoice>& points,
     place_of_point.push_back(static_cast<std::size_t>(found - cells.begin()));
     if (found == cells.end()) cells.push_back(std::move(own));
   }
-  const WorthDraws drawn = surrogate_->Draw(cells, draws, kDrawSeed);
+  WorthDraws drawn = surrogate_->Draw(cells, draws, kDrawSeed);
   if (cells.size() == points.size()) return drawn;
   WorthDraws all;
   all.reserve(drawn.size());
