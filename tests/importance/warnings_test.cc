@@ -87,8 +87,9 @@ absl::StatusOr<Report> OfAccuracies(const std::vector<Objective>& objectives,
   const Space space = LevelSpace(3, 7);
   History history;
   for (int i = 0; i < 49; ++i) {
+    const int row = i / 7;
     history.Put(Succeeded(
-        i, {static_cast<double>(i % 7), static_cast<double>(i / 7), 0.0},
+        i, {static_cast<double>(i % 7), static_cast<double>(row), 0.0},
         i == odd ? odd_value : .5 + .01 * i));
   }
   EvaluateOptions options;
