@@ -15,9 +15,9 @@ constexpr std::size_t kPilotRows = 60;
 constexpr int kPilotSteps = 5;
 // How far the end may lie below the best value, in deviations of the values;
 // so far as the first, the scale is as good as straight.
-// Of the values' deviation.
-constexpr double kMargin = 0.05;
 constexpr double kDistances[] = {10.0, 3.0, 1.0, 0.3};
+// A value at its bound is so far above the end, in deviations too.
+constexpr double kMargin = 0.05;
 
 double LogDensity(Rows rows, const Saturation& saturation, VectorXd& start) {
   double density = 0.0;
