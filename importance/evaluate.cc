@@ -110,7 +110,7 @@ absl::StatusOr<Report> Evaluate(const Space& space,
     if (auto warning = FindOutOfRange(selection)) {
       report.warnings.insert(report.warnings.begin(), *std::move(warning));
     }
-    if (auto warning = FindDiverged(selection)) {
+    if (auto warning = FindDiverged(selection, report.diverged_inform)) {
       report.warnings.push_back(*std::move(warning));
     }
     return report;

@@ -62,6 +62,22 @@ double WorkOfOne(const Dataset& data, const Mixture& mixture) {
                              kMostCombinations);
 }
 
+// Where the trials lie that could not be trained.
+std::vector<FinePoint> HopelessPoints(
+    const std::vector<const Observation*>& diverged,
+    const std::vector<MeasuredAxis>& measured,
+    const std::vector<FineAxis>& axes) {
+  std::vector<FinePoint> hopeless(diverged.size());
+  for (std::size_t row = 0; row < diverged.size(); ++row) {
+    hopeless[row].reserve(axes.size());
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      const double code = measured[i].CodeOf(diverged[row]->point[i]);
+      hopeless[row].push_back(axes[i].NearestTo(code));
+    }
+  }
+  return hopeless;
+}
+
 absl::StatusOr<Report> Evaluated(const Space& space, const Selection& selection,
                                  const EvaluateOptions& options,
                                  bool with_others) {
@@ -89,7 +105,10 @@ absl::StatusOr<Report> Evaluated(const Space& space, const Selection& selection,
   const bool intervals = options.bootstraps > 0;
   const SurrogatePart part =
       with_others ? MakeSurrogatePart(space, model, mixture, shares, members,
-                                      data.targets, {options.seed, intervals})
+                                      data.targets,
+                                      HopelessPoints(selection.diverged,
+                                                     data.axes, axes),
+                                      {options.seed, intervals})
                   : SurrogatePart{};
   Report report = MakeMixtureReport(model, shares, part,
                                     {options.seed, intervals, options.pairs});
@@ -100,6 +119,7 @@ absl::StatusOr<Report> Evaluated(const Space& space, const Selection& selection,
   report.trials_left_out = selection.left_out;
   report.carried_by = CarriedBy(model, mixture, part.weight);
   report.out_of_bag_r2 = with_others ? part.r2 : mixture.r2;
+  report.diverged_inform = part.weight > 0.0;
   report.noise_variance = NoiseVariance(selection);
   const double noise = NoiseShare(model, mixture, data.targets);
   report.noise_share = noise + part.weight * (part.noise_share - noise);

@@ -79,10 +79,11 @@ struct Report {
   // Main shares that are about equally likely, by parameter; the intervals are
   // taken from them. Empty without intervals.
   std::vector<std::vector<double>> main_draws;
+  // Whether trials that could not be trained count, as bad as the worst.
+  bool diverged_inform = false;
   // What carried the prediction: "main effects", "interactions", "gaussian
-  // process", "forest";
-  // their shares of the variance that is predicted of trials not seen. Empty
-  // where the evaluator predicts nothing.
+  // process", "forest"; their shares of the variance that is predicted of
+  // trials not seen. Empty where the evaluator predicts nothing.
   std::vector<std::pair<std::string, double>> carried_by;
   // Fit on trials that were not seen; below about 0.3 believe little. NaN
   // where the evaluator predicts nothing.

@@ -103,7 +103,8 @@ std::vector<ReportWarning> FindWarnings(const Space& space,
   return warnings;
 }
 
-std::optional<ReportWarning> FindDiverged(const Selection& selection) {
+std::optional<ReportWarning> FindDiverged(const Selection& selection,
+                                          bool informs) {
   const std::size_t count = selection.diverged.size();
   if (count == 0) return std::nullopt;
   return ReportWarning{
@@ -111,8 +112,10 @@ std::optional<ReportWarning> FindDiverged(const Selection& selection) {
       absl::StrCat(count, count == 1 ? " trial" : " trials",
                    " could not be trained and so ", count == 1 ? "has" : "have",
                    " no ", selection.target->metric,
-                   ": shares are of the other ", selection.trials.size(),
-                   ", a plan takes each for as bad as the worst"),
+                   informs
+                       ? ": each counts as bad as the worst, with doubt"
+                       : absl::StrCat(": what is said is of the other ",
+                                      selection.trials.size())),
       {}};
 }
 

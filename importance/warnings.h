@@ -25,9 +25,10 @@ std::vector<ReportWarning> FindWarnings(const Space& space,
 // study states or the metric's name lets presume; names the first such trial.
 std::optional<ReportWarning> FindOutOfRange(const Selection& selection);
 
-// TRIALS_DIVERGED, when some did: how many there are, and that they are only
-// left out. Plans say themselves what they make of them.
-std::optional<ReportWarning> FindDiverged(const Selection& selection);
+// TRIALS_DIVERGED, when some did: how many there are, and whether they inform
+// what is reported, or are left out.
+std::optional<ReportWarning> FindDiverged(const Selection& selection,
+                                          bool informs);
 
 }  // namespace frostline
 

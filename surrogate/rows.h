@@ -28,6 +28,13 @@ struct Rows {
   std::size_t size() const { return values.size(); }
 };
 
+// Of a trial that could not be trained: it stands for as bad as the worst
+// value, or better, or worse. REQUIRES: a value.
+double DoubtOfHopeless(const std::vector<double>& values);
+
+// Adds such trials, as bad as the highest value. REQUIRES: a row.
+void AddHopeless(const std::vector<Cells>& cells, Rows& rows);
+
 }  // namespace frostline::surrogate
 
 #endif  // FROSTLINE_SURROGATE_ROWS_H_

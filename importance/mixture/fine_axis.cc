@@ -43,6 +43,16 @@ void CutOrdered(const MeasuredAxis& axis, FineAxis& fine) {
 
 }  // namespace
 
+std::uint16_t FineAxis::NearestTo(double code) const {
+  std::size_t nearest = 0;
+  for (std::size_t at = 1; at < codes.size(); ++at) {
+    if (std::abs(codes[at] - code) < std::abs(codes[nearest] - code)) {
+      nearest = at;
+    }
+  }
+  return static_cast<std::uint16_t>(nearest);
+}
+
 bool FineAxis::GoesLeft(const TreeNode& node, std::size_t at) const {
   return is_ordered ? codes[at] <= node.threshold
                     : node.goes_left[static_cast<std::size_t>(codes[at])];

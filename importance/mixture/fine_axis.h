@@ -25,6 +25,8 @@ struct FineAxis {
   bool is_ordered = true;
 
   std::size_t size() const { return codes.size(); }
+  // The index of the code nearest to this one, which no trial need have had.
+  std::uint16_t NearestTo(double code) const;
   // Whether the code goes left where a tree splits this axis.
   bool GoesLeft(const TreeNode& node, std::size_t at) const;
 };

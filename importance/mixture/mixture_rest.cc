@@ -45,17 +45,29 @@ class MovedSums {
 
 }  // namespace
 
+double MixtureModel::LevelsAt(std::size_t term, const FinePoint& point) const {
+  std::size_t cell = 0;
+  for (const std::size_t axis : model_.terms()[term]) {
+    cell = cell * model_.axes()[axis].cells() +
+           axes_[axis].effect_cell[point[axis]];
+  }
+  return kept_ * tables_[term][cell];
+}
+
 double MixtureModel::LevelsRest(const FinePoint& point) const {
   double rest = 0.0;
-  for (const std::size_t t : higher_terms_) {
-    std::size_t cell = 0;
-    for (const std::size_t axis : model_.terms()[t]) {
-      cell = cell * model_.axes()[axis].cells() +
-             axes_[axis].effect_cell[point[axis]];
-    }
-    rest += kept_ * tables_[t][cell];
-  }
+  for (const std::size_t t : higher_terms_) rest += LevelsAt(t, point);
   return rest;
+}
+
+double MixtureModel::Predict(const FinePoint& point, double mean_target) const {
+  double predicted = kept_ * mean_target;
+  for (std::size_t t = 0; t < tables_.size(); ++t) {
+    predicted += LevelsAt(t, point);
+  }
+  if (mixture_.trees.empty()) return predicted;
+  return predicted + mixture_.forest_weight *
+                         PredictAt(axes_, mixture_.trees, point);
 }
 
 // Both are without mean, main effects and pairs: of level effects alone, and

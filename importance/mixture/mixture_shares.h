@@ -53,6 +53,9 @@ class MixtureModel {
   double MissedByLevels() const {
     return (1.0 - mixture_.levels_r2) * model_.ridge().target_variance();
   }
+  // Of a trial here, by level effects and forest; `mean_target` is that of the
+  // trials they were made from.
+  double Predict(const FinePoint& point, double mean_target) const;
   // The main effect at each code of a fine axis; lower is better.
   std::vector<double> Curve(std::size_t axis) const;
 
@@ -88,6 +91,7 @@ class MixtureModel {
   double PairChange(std::size_t pair) const;
   Rest RestAt(const FinePoint& point) const;
   MovedRests RestsAround(const FinePoint& point, const FinePoint& other) const;
+  double LevelsAt(std::size_t term, const FinePoint& point) const;
   double LevelsRest(const FinePoint& point) const;
   void FindSubsetChanges(std::uint64_t seed, int threads);
   SubsetShare SubsetChange(const AskedSubset& asked, std::uint64_t seed) const;

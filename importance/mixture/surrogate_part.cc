@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "importance/mixture/process_shares.h"
@@ -36,6 +37,19 @@ surrogate::Rows RowsOf(const Space& space, const LevelEffects& model,
   return rows;
 }
 
+std::vector<surrogate::Cells> CellsOf(const std::vector<FinePoint>& points,
+                                      const std::vector<FineAxis>& axes) {
+  std::vector<surrogate::Cells> cells(points.size());
+  for (std::size_t row = 0; row < points.size(); ++row) {
+    cells[row].reserve(axes.size());
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      cells[row].push_back(
+          static_cast<std::uint8_t>(axes[i].effect_cell[points[row][i]]));
+    }
+  }
+  return cells;
+}
+
 // Of what is missed, by its middle: a run that diverged does not set it.
 double RobustDeviation(std::vector<double> missed) {
   for (double& one : missed) one = std::abs(one);
@@ -45,8 +59,39 @@ double RobustDeviation(std::vector<double> missed) {
   return *middle / 0.6745;
 }
 
-double WeightOf(const std::vector<double>& process,
-                const std::vector<double>& mixture) {
+// Of each trial, as if it had not been seen; after those with a target come the
+// hopeless ones, which the mixture has never seen.
+struct Missed {
+  std::vector<double> process;
+  std::vector<double> mixture;
+};
+
+Missed WhatIsMissed(const surrogate::Surrogate& process,
+                    const surrogate::Saturation& saturation,
+                    const Mixture& mixture, const MixtureModel& shares,
+                    const std::vector<FinePoint>& hopeless,
+                    std::vector<double> targets) {
+  const double mean = std::accumulate(targets.begin(), targets.end(), 0.0) /
+                      static_cast<double>(targets.size());
+  const double worst = *std::max_element(targets.begin(), targets.end());
+  targets.resize(targets.size() + hopeless.size(), worst);
+  Missed missed{{}, mixture.missed};
+  missed.mixture.reserve(targets.size());
+  for (const FinePoint& point : hopeless) {
+    missed.mixture.push_back(worst - shares.Predict(point, mean));
+  }
+  missed.process.reserve(targets.size());
+  const std::vector<surrogate::Belief> left_out = process.LeftOut();
+  for (std::size_t row = 0; row < targets.size(); ++row) {
+    missed.process.push_back(
+        targets[row] -
+        saturation.MeanBack(left_out[row].mean, left_out[row].variance));
+  }
+  return missed;
+}
+
+double WeightOf(const Missed& missed) {
+  const auto& [process, mixture] = missed;
   const double far =
       kFarOff * std::max(RobustDeviation(process), RobustDeviation(mixture));
   double product = 0.0;
@@ -97,6 +142,7 @@ SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
                                 const MixtureModel& shares,
                                 const std::vector<std::vector<int>>& groups,
                                 const std::vector<double>& targets,
+                                const std::vector<FinePoint>& hopeless,
                                 const SurrogatePartOptions& options) {
   SurrogatePart part;
   part.r2 = mixture.r2;
@@ -112,21 +158,16 @@ SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
   }
   const surrogate::Saturation saturation = surrogate::FindSaturation(rows);
   for (double& value : rows.values) value = saturation.Forward(value);
+  surrogate::AddHopeless(CellsOf(hopeless, shares.axes()), rows);
   const surrogate::Surrogate process(std::move(rows), {.seed = options.seed});
-  const std::vector<surrogate::Belief> left_out = process.LeftOut();
-  std::vector<double> missed;
-  missed.reserve(targets.size());
-  for (std::size_t row = 0; row < targets.size(); ++row) {
-    missed.push_back(
-        targets[row] -
-        saturation.MeanBack(left_out[row].mean, left_out[row].variance));
-  }
-  part.weight = WeightOf(missed, mixture.missed);
+  const Missed missed =
+      WhatIsMissed(process, saturation, mixture, shares, hopeless, targets);
+  part.weight = WeightOf(missed);
   double square = 0.0;
-  for (std::size_t row = 0; row < missed.size(); ++row) {
-    const double both =
-        part.weight * missed[row] + (1.0 - part.weight) * mixture.missed[row];
-    square += both * both / static_cast<double>(missed.size());
+  for (std::size_t row = 0; row < targets.size(); ++row) {
+    const double both = part.weight * missed.process[row] +
+                        (1.0 - part.weight) * missed.mixture[row];
+    square += both * both / static_cast<double>(targets.size());
   }
   const double variance = model.ridge().target_variance();
   part.r2 = 1.0 - square / variance;

@@ -44,12 +44,17 @@ struct SurrogatePartOptions {
   bool intervals = true;
 };
 
+// Trials at `hopeless` could not be trained: each counts as bad as the worst
+// target, with doubt. The process learns them; the others do not, and are
+// believed the less for what they miss of them.
+//
 // Has no part in spaces of more than kMaxSurrogateAxes parameters.
 SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
                                 const Mixture& mixture,
                                 const MixtureModel& shares,
                                 const std::vector<std::vector<int>>& groups,
                                 const std::vector<double>& targets,
+                                const std::vector<FinePoint>& hopeless,
                                 const SurrogatePartOptions& options);
 
 }  // namespace frostline

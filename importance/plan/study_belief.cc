@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,23 +15,12 @@ namespace {
 
 // Sets of scales that a search looks through.
 constexpr std::size_t kSearchDraws = 6;
-// Of the values' variance: a trial that could not be trained is as bad as the
-// worst, or better, or worse.
-constexpr double kHopelessDoubt = 0.25;
 // A plan is one point near the end, where the scale is steepest: on recorded
 // tables an end nearer than this made opposite advice twice as frequent.
 constexpr double kNearestEnd = 1.0;
 constexpr std::uint64_t kDrawSeed = 14;
 // More rows teach a surrogate nothing: it learns from a few hundred.
 constexpr std::size_t kMostRows = 1000;
-
-double VarianceOf(const std::vector<double>& values) {
-  const double n = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  double sum = 0.0;
-  for (const double value : values) sum += (value - mean) * (value - mean);
-  return sum / n;
-}
 
 std::vector<ReportWarning> WarningsOf(const StudyBelief& belief) {
   const Selection& selection = belief.selection();
@@ -41,7 +29,7 @@ std::vector<ReportWarning> WarningsOf(const StudyBelief& belief) {
                                   selection.points, selection.losses));
   warnings.insert(warnings.end(), belief.warnings().begin(),
                   belief.warnings().end());
-  if (auto diverged = FindDiverged(selection)) {
+  if (auto diverged = FindDiverged(selection, /*informs=*/true)) {
     warnings.push_back(*std::move(diverged));
   }
   const std::size_t left_out = belief.rows().left_out.size();
@@ -161,12 +149,12 @@ void StudyBelief::AddHopeless(std::vector<const Point*>& points,
                               std::vector<double>& worths,
                               std::vector<double>& doubt) const {
   const double worst = *std::min_element(worths.begin(), worths.end());
-  const double variance = VarianceOf(worths);
+  const double hopeless = surrogate::DoubtOfHopeless(worths);
   for (const Observation* const trial : selection_.diverged) {
     doubt.resize(points.size(), 0.0);
     points.push_back(&trial->point);
     worths.push_back(worst);
-    doubt.push_back(kHopelessDoubt * variance);
+    doubt.push_back(hopeless);
   }
 }
 

@@ -169,7 +169,11 @@ TEST(Warnings, TrialsThatCouldNotBeTrainedAreCounted) {
   EXPECT_EQ(report->warnings[0].code, "TRIALS_DIVERGED");
   EXPECT_THAT(report->warnings[0].sentence,
               testing::HasSubstr("3 trials could not be trained and so have no "
-                                 "cost: shares are of the other 60"));
+                                 "cost: each counts as bad as the worst"));
+  EvaluateOptions options;
+  options.evaluator = "levels";
+  EXPECT_THAT(Evaluate(space, kCost, history, options)->warnings[0].sentence,
+              testing::HasSubstr("what is said is of the other 60"));
 }
 
 TEST(Warnings, ALevelNoTrialHasIsNamed) {
