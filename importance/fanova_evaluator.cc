@@ -104,11 +104,10 @@ absl::StatusOr<Report> Evaluated(const Space& space, const Selection& selection,
                             options.subsets, options.threads);
   const bool intervals = options.bootstraps > 0;
   const SurrogatePart part =
-      with_others ? MakeSurrogatePart(space, model, mixture, shares, members,
-                                      data.targets,
-                                      HopelessPoints(selection.diverged,
-                                                     data.axes, axes),
-                                      {options.seed, intervals})
+      with_others ? MakeSurrogatePart(
+                        space, model, mixture, shares, members, data.targets,
+                        HopelessPoints(selection.diverged, data.axes, axes),
+                        {options.seed, intervals})
                   : SurrogatePart{};
   Report report = MakeMixtureReport(model, shares, part,
                                     {options.seed, intervals, options.pairs});

@@ -112,10 +112,9 @@ std::optional<ReportWarning> FindDiverged(const Selection& selection,
       absl::StrCat(count, count == 1 ? " trial" : " trials",
                    " could not be trained and so ", count == 1 ? "has" : "have",
                    " no ", selection.target->metric,
-                   informs
-                       ? ": each counts as bad as the worst, with doubt"
-                       : absl::StrCat(": what is said is of the other ",
-                                      selection.trials.size())),
+                   informs ? ": each counts as bad as the worst, with doubt"
+                           : absl::StrCat(": what is said is of the other ",
+                                          selection.trials.size())),
       {}};
 }
 

@@ -66,8 +66,8 @@ double MixtureModel::Predict(const FinePoint& point, double mean_target) const {
     predicted += LevelsAt(t, point);
   }
   if (mixture_.trees.empty()) return predicted;
-  return predicted + mixture_.forest_weight *
-                         PredictAt(axes_, mixture_.trees, point);
+  return predicted +
+         mixture_.forest_weight * PredictAt(axes_, mixture_.trees, point);
 }
 
 // Both are without mean, main effects and pairs: of level effects alone, and
