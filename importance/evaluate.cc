@@ -7,11 +7,11 @@
 #include "base/status_macros.h"
 #include "importance/cube/cube_evaluator.h"
 #include "importance/evaluator.h"
-#include "importance/fanova_evaluator.h"
-#include "importance/forest_evaluator.h"
+#include "importance/forest/forest_evaluator.h"
+#include "importance/measure/selection.h"
+#include "importance/mixture/fanova_evaluator.h"
 #include "importance/ped/ped_evaluator.h"
-#include "importance/selection.h"
-#include "importance/warnings.h"
+#include "importance/report/warnings.h"
 
 namespace frostline {
 namespace {

@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "importance/named_subsets.h"
+#include "importance/measure/named_subsets.h"
 #include "importance/ped/ped_axis.h"
-#include "importance/report.h"
+#include "importance/report/report.h"
 #include "study/history.h"
 #include "study/objective.h"
 #include "study/space.h"

@@ -21,7 +21,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
-#include "importance/report.h"
+#include "importance/report/report.h"
 #include "server/coordinator.h"
 
 namespace frostline {

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "importance/depth.h"
+#include "importance/measure/depth.h"
 
 namespace frostline {
 namespace {

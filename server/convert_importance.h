@@ -3,7 +3,7 @@
 // File: convert_importance.h
 //
 // What importance answers, on its way to the wire. Parameters come in depth
-// order (importance/depth.h). No decision is taken here.
+// order (importance/measure/depth.h). No decision is taken here.
 #ifndef FROSTLINE_SERVER_CONVERT_IMPORTANCE_H_
 #define FROSTLINE_SERVER_CONVERT_IMPORTANCE_H_
 
@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "frostline/v1/importance_service.pb.h"
-#include "importance/marginal_curves.h"
+#include "importance/curves/marginal_curves.h"
 #include "importance/plan/frontier.h"
 #include "importance/plan/plan_questions.h"
 #include "importance/plan/study_plan.h"
 #include "importance/ranking/compare.h"
 #include "importance/ranking/stability.h"
-#include "importance/report.h"
+#include "importance/report/report.h"
 #include "server/study_handle.h"
 #include "study/space.h"
 

@@ -3,7 +3,7 @@
 // Curves, tables, and the answers of which only some parameters are wanted.
 #include <algorithm>
 
-#include "importance/depth.h"
+#include "importance/measure/depth.h"
 #include "server/convert_importance.h"
 #include "server/point_from_proto.h"
 

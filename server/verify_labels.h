@@ -14,7 +14,7 @@
 
 #include "frostline/v1/study.pb.h"
 #include "frostline/v1/trial.pb.h"
-#include "importance/report.h"
+#include "importance/report/report.h"
 #include "study/objective.h"
 
 namespace frostline {

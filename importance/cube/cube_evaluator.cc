@@ -8,12 +8,12 @@
 #include "base/status_macros.h"
 #include "importance/cube/cube_fanova.h"
 #include "importance/cube/cube_forest.h"
-#include "importance/dataset.h"
-#include "importance/parallel.h"
-#include "importance/plain_report.h"
-#include "importance/statistics.h"
-#include "importance/tree_work.h"
-#include "importance/warnings.h"
+#include "importance/measure/dataset.h"
+#include "importance/measure/parallel.h"
+#include "importance/measure/statistics.h"
+#include "importance/measure/tree_work.h"
+#include "importance/report/plain_report.h"
+#include "importance/report/warnings.h"
 
 namespace frostline {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "importance/parallel.h"
+#include "importance/measure/parallel.h"
 
 namespace frostline {
 namespace {

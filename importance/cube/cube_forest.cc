@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "importance/cube/cube_grower.h"
-#include "importance/parallel.h"
+#include "importance/measure/parallel.h"
 
 namespace frostline {
 namespace {

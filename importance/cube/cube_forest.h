@@ -14,7 +14,7 @@
 
 #include "base/rng.h"
 #include "importance/cube/column_tree.h"
-#include "importance/selection.h"
+#include "importance/measure/selection.h"
 #include "study/space.h"
 
 namespace frostline {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "importance/effects/candidate_terms.h"
 
-#include "importance/statistics.h"
+#include "importance/measure/statistics.h"
 
 namespace frostline {
 namespace {

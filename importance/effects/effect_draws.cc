@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "importance/effects/small_matrix.h"
-#include "importance/effects/symmetric_eigen.h"
-#include "importance/statistics.h"
+#include "importance/measure/small_matrix.h"
+#include "importance/measure/statistics.h"
+#include "importance/measure/symmetric_eigen.h"
 
 namespace frostline {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "importance/effects/grouped_ridge.h"
-#include "importance/effects/small_matrix.h"
+#include "importance/measure/small_matrix.h"
 
 namespace frostline {
 namespace {

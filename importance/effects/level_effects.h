@@ -16,8 +16,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "importance/cells/level_effects_axis.h"
 #include "importance/effects/grouped_ridge.h"
-#include "importance/effects/level_effects_axis.h"
 #include "importance/effects/level_effects_term.h"
 
 namespace frostline {

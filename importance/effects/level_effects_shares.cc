@@ -7,7 +7,7 @@
 
 #include "importance/effects/effect_draws.h"
 #include "importance/effects/unseen_effects.h"
-#include "importance/statistics.h"
+#include "importance/measure/statistics.h"
 
 namespace frostline {
 namespace {

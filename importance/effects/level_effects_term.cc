@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "importance/effects/small_matrix.h"
-#include "importance/statistics.h"
+#include "importance/measure/small_matrix.h"
+#include "importance/measure/statistics.h"
 
 namespace frostline {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "importance/effects/level_effects_axis.h"
+#include "importance/cells/level_effects_axis.h"
 
 namespace frostline {
 

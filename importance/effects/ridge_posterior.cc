@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "importance/effects/small_matrix.h"
+#include "importance/measure/small_matrix.h"
 
 namespace frostline {
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "importance/effects/small_matrix.h"
+#include "importance/measure/small_matrix.h"
 
 namespace frostline {
 

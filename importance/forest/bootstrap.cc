@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "importance/forest/forest.h"
-#include "importance/parallel.h"
-#include "importance/statistics.h"
+#include "importance/measure/parallel.h"
+#include "importance/measure/statistics.h"
 
 namespace frostline {
 namespace {

@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "importance/dataset.h"
 #include "importance/forest/fanova.h"
+#include "importance/measure/dataset.h"
 
 namespace frostline {
 

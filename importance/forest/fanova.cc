@@ -6,7 +6,7 @@
 
 #include "importance/forest/marginal.h"
 #include "importance/forest/subset_effect.h"
-#include "importance/parallel.h"
+#include "importance/measure/parallel.h"
 
 namespace frostline {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "importance/parallel.h"
+#include "importance/measure/parallel.h"
 
 namespace frostline {
 namespace {

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "importance/dataset.h"
 #include "importance/forest/tree.h"
+#include "importance/measure/dataset.h"
 
 namespace frostline {
 

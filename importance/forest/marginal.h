@@ -18,7 +18,7 @@
 
 #include "importance/forest/tree.h"
 #include "importance/forest/tree_box.h"
-#include "importance/measured_axis.h"
+#include "importance/measure/measured_axis.h"
 
 namespace frostline {
 

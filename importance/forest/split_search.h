@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "importance/dataset.h"
+#include "importance/measure/dataset.h"
 
 namespace frostline {
 

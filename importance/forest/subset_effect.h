@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "importance/forest/tree.h"
-#include "importance/measured_axis.h"
-#include "importance/named_subsets.h"
+#include "importance/measure/measured_axis.h"
+#include "importance/measure/named_subsets.h"
 
 namespace frostline {
 

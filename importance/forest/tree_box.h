@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "importance/forest/tree.h"
-#include "importance/measured_axis.h"
+#include "importance/measure/measured_axis.h"
 
 namespace frostline {
 

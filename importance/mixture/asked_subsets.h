@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "importance/effects/level_effects.h"
+#include "importance/measure/named_subsets.h"
 #include "importance/mixture/tree_effects.h"
-#include "importance/named_subsets.h"
 
 namespace frostline {
 

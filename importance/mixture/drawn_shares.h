@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "importance/measure/statistics.h"
 #include "importance/mixture/mixture_shares.h"
-#include "importance/report.h"
-#include "importance/statistics.h"
+#include "importance/report/report.h"
 
 namespace frostline {
 

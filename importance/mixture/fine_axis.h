@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "importance/effects/level_effects_axis.h"
+#include "importance/cells/level_effects_axis.h"
 #include "importance/forest/tree.h"
-#include "importance/measured_axis.h"
+#include "importance/measure/measured_axis.h"
 
 namespace frostline {
 

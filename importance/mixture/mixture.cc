@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "importance/effects/small_matrix.h"
 #include "importance/forest/forest.h"
+#include "importance/measure/small_matrix.h"
 
 namespace frostline {
 namespace {

@@ -13,9 +13,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "importance/dataset.h"
 #include "importance/effects/level_effects.h"
 #include "importance/forest/tree.h"
+#include "importance/measure/dataset.h"
 
 namespace frostline {
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <utility>
 
+#include "importance/measure/statistics.h"
 #include "importance/mixture/drawn_shares.h"
 #include "importance/mixture/pair_report.h"
-#include "importance/statistics.h"
 
 namespace frostline {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "importance/mixture/mixture_shares.h"
 #include "importance/mixture/surrogate_part.h"
-#include "importance/report.h"
+#include "importance/report/report.h"
 
 namespace frostline {
 

@@ -13,11 +13,11 @@
 
 #include "base/rng.h"
 #include "importance/effects/level_effects_shares.h"
+#include "importance/measure/named_subsets.h"
 #include "importance/mixture/asked_subsets.h"
 #include "importance/mixture/mixture.h"
 #include "importance/mixture/tree_effects.h"
 #include "importance/mixture/tree_prediction.h"
-#include "importance/named_subsets.h"
 
 namespace frostline {
 

@@ -3,9 +3,9 @@
 // The sets of parameters that were asked for, as the mixture has them.
 #include <algorithm>
 
+#include "importance/measure/parallel.h"
 #include "importance/mixture/mixture_shares.h"
 #include "importance/mixture/subset_rest.h"
-#include "importance/parallel.h"
 
 namespace frostline {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "importance/measure/statistics.h"
 #include "importance/mixture/fine_box.h"
-#include "importance/statistics.h"
 
 namespace frostline {
 namespace {

@@ -7,10 +7,10 @@
 #include <numeric>
 #include <utility>
 
+#include "importance/cells/surrogate_axis.h"
+#include "importance/cells/surrogate_rows.h"
+#include "importance/measure/statistics.h"
 #include "importance/mixture/process_shares.h"
-#include "importance/statistics.h"
-#include "importance/surrogate_axis.h"
-#include "importance/surrogate_rows.h"
 #include "surrogate/saturation.h"
 #include "surrogate/surrogate.h"
 

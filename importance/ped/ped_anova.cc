@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "importance/parallel.h"
+#include "importance/measure/parallel.h"
 
 namespace frostline {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "importance/measured_axis.h"
+#include "importance/measure/measured_axis.h"
 #include "importance/ped/grid_density.h"
 #include "importance/ped/ped_grid.h"
 #include "study/point.h"

@@ -11,9 +11,9 @@
 #include "base/plain/statistics.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
-#include "importance/parallel.h"
+#include "importance/measure/parallel.h"
 #include "importance/ped/ped_anova.h"
-#include "importance/plain_report.h"
+#include "importance/report/plain_report.h"
 
 namespace frostline {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "importance/evaluator.h"
-#include "importance/selection.h"
+#include "importance/measure/selection.h"
 
 namespace frostline {
 

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "importance/depth.h"
+#include "importance/measure/depth.h"
 
 namespace frostline {
 

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/rng.h"
-#include "importance/measured_axis.h"
+#include "importance/measure/measured_axis.h"
 #include "importance/plan/module_costs.h"
 
 namespace frostline {

@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "importance/dataset.h"
-#include "importance/warnings.h"
+#include "importance/measure/dataset.h"
+#include "importance/report/warnings.h"
 
 namespace frostline {
 namespace {

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "importance/cells/surrogate_rows.h"
 #include "importance/evaluator.h"
-#include "importance/selection.h"
-#include "importance/surrogate_rows.h"
+#include "importance/measure/selection.h"
 #include "surrogate/axis_walk.h"
 #include "surrogate/saturation.h"
 #include "surrogate/surrogate.h"

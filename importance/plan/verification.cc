@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-#include "importance/statistics.h"
+#include "importance/measure/statistics.h"
 
 namespace frostline {
 namespace {

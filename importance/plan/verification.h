@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "importance/report.h"
+#include "importance/report/report.h"
 #include "study/objective.h"
 
 namespace frostline {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "importance/plan/study_belief.h"
-#include "importance/report.h"
+#include "importance/report/report.h"
 
 namespace frostline {
 

@@ -10,9 +10,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "importance/measure/statistics.h"
 #include "importance/ranking/compare_sentence.h"
 #include "importance/ranking/rank_agreement.h"
-#include "importance/statistics.h"
 
 namespace frostline {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "importance/report.h"
+#include "importance/report/report.h"
 #include "study/space.h"
 
 namespace frostline {

@@ -9,12 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/status_macros.h"
+#include "importance/measure/selection.h"
+#include "importance/measure/statistics.h"
 #include "importance/ranking/beginnings.h"
 #include "importance/ranking/part_counts.h"
 #include "importance/ranking/rank_agreement.h"
 #include "importance/ranking/stability_verdict.h"
-#include "importance/selection.h"
-#include "importance/statistics.h"
 #include "study/domain.h"
 
 namespace frostline {

@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "importance/named_subsets.h"
+#include "importance/measure/named_subsets.h"
 #include "importance/ranking/stability.h"
 #include "server/limits.h"
 #include "server/rpc/field_checks.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/depth.h"
+#include "importance/measure/depth.h"
 
 #include "gmock/gmock.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/evenness.h"
+#include "importance/measure/evenness.h"
 
 #include <cmath>
 

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <string>
 
-#include "importance/marginal_curves.h"
+#include "importance/curves/marginal_curves.h"
+#include "importance/measure/tree_work.h"
 #include "importance/plan/study_plan.h"
 #include "importance/ranking/stability.h"
-#include "importance/tree_work.h"
 #include "tests/importance/allocations.h"
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "importance/dataset.h"
 #include "importance/effects/level_effects_shares.h"
 #include "importance/evaluator.h"
+#include "importance/measure/dataset.h"
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/marginal_curves.h"
+#include "importance/curves/marginal_curves.h"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/measured_axis.h"
+#include "importance/measure/measured_axis.h"
 
 #include <cmath>
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "importance/dataset.h"
 #include "importance/forest/forest.h"
+#include "importance/measure/dataset.h"
 #include "importance/mixture/mixture_shares.h"
 #include "importance/mixture/subset_rest.h"
 #include "importance/mixture/tree_effects.h"

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "importance/dataset.h"
 #include "importance/evaluator.h"
 #include "importance/forest/forest.h"
+#include "importance/measure/dataset.h"
 #include "importance/mixture/fine_axis.h"
 #include "importance/mixture/mixture_shares.h"
 #include "importance/mixture/split_pairs.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sets of parameters that are asked for by name, in a report.
-#include "importance/named_subsets.h"
+#include "importance/measure/named_subsets.h"
 
 #include <cmath>
 #include <string>

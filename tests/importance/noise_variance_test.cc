@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/noise_variance.h"
+#include "importance/measure/noise_variance.h"
 
 #include <cmath>
 

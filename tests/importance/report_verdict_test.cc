@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/report_verdict.h"
+#include "importance/ranking/report_verdict.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/selection.h"
+#include "importance/measure/selection.h"
 
 #include <limits>
 

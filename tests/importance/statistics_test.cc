@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/statistics.h"
+#include "importance/measure/statistics.h"
 
 #include <cmath>
 

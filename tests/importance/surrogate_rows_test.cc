@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/surrogate_rows.h"
+#include "importance/cells/surrogate_rows.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 #include "importance/evaluator.h"
 #include "importance/forest/bootstrap.h"
 #include "importance/forest/forest.h"
-#include "importance/parallel.h"
+#include "importance/measure/parallel.h"
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 

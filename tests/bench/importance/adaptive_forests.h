@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "importance/dataset.h"
+#include "importance/measure/dataset.h"
 #include "study/history.h"
 #include "study/space.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "importance/effects/level_effects.h"
-#include "importance/effects/small_matrix.h"
+#include "importance/measure/small_matrix.h"
 #include "importance/mixture/fine_axis.h"
 
 namespace frostline {

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "importance/dataset.h"
+#include "importance/measure/dataset.h"
 
 namespace frostline {
 

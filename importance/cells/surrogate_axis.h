@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: surrogate_axis.h
+//
+// A parameter cut into cells, as the surrogate sees it: the cells of level
+// effects, each with what it is and where it stands.
+//
+//   levels 0, 1e-5, 1e-4     frozen, then places 0 and 1
+//   a range                  its stretches, six steps long in all
+//   a choice, absent         alike to nothing else
+#ifndef FROSTLINE_IMPORTANCE_CELLS_SURROGATE_AXIS_H_
+#define FROSTLINE_IMPORTANCE_CELLS_SURROGATE_AXIS_H_
+
+#include "importance/cells/level_effects_axis.h"
+#include "study/domain.h"
+#include "surrogate/axis.h"
+#include "surrogate/rows.h"
+
+namespace frostline {
+
+surrogate::Axis MakeSurrogateAxis(const Domain& domain, const EffectAxis& axis);
+
+// The axis, and its cell of every row. REQUIRES: rows.cells has all rows.
+void AddSurrogateAxis(const Domain& domain, const EffectAxis& axis,
+                      surrogate::Rows& rows);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_CELLS_SURROGATE_AXIS_H_

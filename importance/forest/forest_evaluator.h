@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: forest_evaluator.h
+//
+// The evaluator "forest": a random forest's functional ANOVA over the space
+// that was searched, with bootstrap intervals.
+#ifndef FROSTLINE_IMPORTANCE_FOREST_FOREST_EVALUATOR_H_
+#define FROSTLINE_IMPORTANCE_FOREST_FOREST_EVALUATOR_H_
+
+#include "absl/status/statusor.h"
+#include "importance/evaluator.h"
+#include "importance/measure/selection.h"
+
+namespace frostline {
+
+// Pairs are taken among so many parameters at most, those of largest main
+// effect: the number of pairs grows with the square.
+inline constexpr std::size_t kMaxPairParameters = 64;
+
+absl::StatusOr<Report> EvaluateForest(const Space& space,
+                                      const Selection& selection,
+                                      const EvaluateOptions& options);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_FOREST_FOREST_EVALUATOR_H_

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: dataset.h
+//
+// The trials an evaluation uses, as trees read them: a code for every
+// parameter, sorted into bins, and a target. Targets are losses (lower is
+// better) scaled to [-1, 1], so that no unit and no size of them matters.
+#ifndef FROSTLINE_IMPORTANCE_MEASURE_DATASET_H_
+#define FROSTLINE_IMPORTANCE_MEASURE_DATASET_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "importance/measure/measured_axis.h"
+#include "study/point.h"
+
+namespace frostline {
+
+// An axis has at most so many bins; more distinct codes share one.
+inline constexpr std::size_t kMaxBins = 256;
+
+struct BinnedAxis {
+  // Lowest and highest code in each bin, rising.
+  std::vector<double> lowest;
+  std::vector<double> highest;
+  std::vector<std::uint16_t> bin_of_row;
+  bool is_ordered = true;
+};
+
+struct Dataset {
+  std::vector<MeasuredAxis> axes;
+  std::vector<std::vector<double>> codes;  // by axis, then by row
+  std::vector<BinnedAxis> bins;            // by axis
+  std::vector<double> targets;             // by row
+
+  std::size_t rows() const { return targets.size(); }
+};
+
+// `points` are in the space of `axes`, `losses` finite and not all equal.
+Dataset MakeDataset(std::vector<MeasuredAxis> axes,
+                    const std::vector<const Point*>& points,
+                    const std::vector<double>& losses);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_MEASURE_DATASET_H_

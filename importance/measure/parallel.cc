@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importance/measure/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace frostline {
+namespace {
+
+class Work {
+ public:
+  Work(std::size_t count, const std::function<void(std::size_t)>& body)
+      : count_(count), body_(body), failed_at_(count) {}
+
+  void TakeUntilDone() {
+    for (;;) {
+      const std::size_t i = next_.fetch_add(1, std::memory_order_relaxed);
+      if (i >= count_) return;
+      try {
+        body_(i);
+      } catch (...) {
+        Fail(i);
+      }
+    }
+  }
+
+  // Once all threads have ended.
+  void RethrowFirst() const {
+    if (failure_ != nullptr) std::rethrow_exception(failure_);
+  }
+
+ private:
+  void Fail(std::size_t i) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    // Every lower index was taken before, and so is still tried.
+    next_.store(count_, std::memory_order_relaxed);
+    if (i >= failed_at_) return;
+    failed_at_ = i;
+    failure_ = std::current_exception();
+  }
+
+  const std::size_t count_;
+  const std::function<void(std::size_t)>& body_;
+  std::atomic<std::size_t> next_{0};
+  std::mutex mutex_;
+  std::size_t failed_at_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+int ThreadsFor(int threads) {
+  if (threads > 0) return std::min(threads, kMaxThreads);
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1,
+                    kMaxThreads);
+}
+
+void ParallelFor(int threads, std::size_t count,
+                 const std::function<void(std::size_t)>& body) {
+  Work work(count, body);
+  const std::size_t wanted =
+      std::min(static_cast<std::size_t>(ThreadsFor(threads)), count);
+  {
+    std::vector<std::jthread> others;
+    try {
+      others.reserve(wanted);
+      while (others.size() + 1 < wanted) {
+        others.emplace_back([&work] { work.TakeUntilDone(); });
+      }
+      // NOLINTNEXTLINE(bugprone-empty-catch): what it answers is below.
+    } catch (const std::system_error&) {
+      // The system has no thread to give: those that run do the work.
+    }
+    work.TakeUntilDone();
+  }
+  work.RethrowFirst();
+}
+
+}  // namespace frostline

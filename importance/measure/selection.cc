@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importance/measure/selection.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/error.h"
+#include "base/status_macros.h"
+#include "importance/measure/noise_variance.h"
+#include "importance/measure/usable_trials.h"
+
+namespace frostline {
+namespace {
+
+// Where `metric` is among the objectives; `other` when it is not named.
+absl::StatusOr<std::size_t> FindObjective(
+    const std::vector<Objective>& objectives, const std::string& metric,
+    std::size_t other, const std::string& field) {
+  if (metric.empty() && other < objectives.size()) return other;
+  std::vector<std::string> metrics;
+  for (std::size_t i = 0; i < objectives.size(); ++i) {
+    if (objectives[i].metric == metric) return i;
+    metrics.push_back(objectives[i].metric);
+  }
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat("no objective measures \"", metric, "\""),
+                   absl::StrCat("name one of: ", absl::StrJoin(metrics, ", ")),
+                   field);
+}
+
+absl::StatusOr<MetricColumns> FindMetrics(
+    const std::vector<Objective>& objectives, const EvaluateOptions& options) {
+  MetricColumns columns;
+  ASSIGN_OR_RETURN(columns.target, FindObjective(objectives, options.target, 0,
+                                                 "options.target"));
+  ASSIGN_OR_RETURN(columns.best_by,
+                   FindObjective(objectives, options.best_by, columns.target,
+                                 "options.best_by"));
+  return columns;
+}
+
+void KeepBest(double top_quantile, const Objective& objective,
+              std::size_t best_by, Selection& selection) {
+  const std::size_t n = selection.trials.size();
+  const auto kept = static_cast<std::size_t>(
+      std::ceil(top_quantile * static_cast<double>(n)));
+  if (kept >= n || kept == 0) return;
+  std::vector<double> standing;
+  standing.reserve(n);
+  for (const Observation* const trial : selection.trials) {
+    standing.push_back(AsLoss(objective, trial->values[best_by]));
+  }
+  std::vector<double> sorted = standing;
+  std::sort(sorted.begin(), sorted.end());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (standing[i] > sorted[kept - 1]) continue;
+    selection.trials[next] = selection.trials[i];
+    selection.points[next] = selection.points[i];
+    selection.losses[next++] = selection.losses[i];
+  }
+  selection.trials.resize(next);
+  selection.points.resize(next);
+  selection.losses.resize(next);
+  selection.left_out += static_cast<std::int64_t>(n - next);
+}
+
+absl::Status CheckUsable(const Selection& selection) {
+  if (selection.losses.size() < kMinTrials) {
+    return MakeError(
+        ErrorId::kTrialsTooFew,
+        absl::StrCat(selection.losses.size(), " finished trials can be used (",
+                     selection.left_out,
+                     " others ended without a value, out "
+                     "of the space or outside the quantile), at least ",
+                     kMinTrials, " are needed"),
+        "wait for more trials, or give a study a larger budget");
+  }
+  const auto [lowest, highest] =
+      std::minmax_element(selection.losses.begin(), selection.losses.end());
+  // Halved, as the data set does it: what rounds to nothing is constant.
+  if (*highest / 2.0 - *lowest / 2.0 > 0.0) return absl::OkStatus();
+  return MakeError(ErrorId::kTargetConstant,
+                   absl::StrCat("all ", selection.losses.size(),
+                                " trials have the same value"),
+                   "explain another metric, or search a space in which the "
+                   "value changes",
+                   "options.target");
+}
+
+Selection FindUsable(const Space& space,
+                     const std::vector<Objective>& objectives,
+                     const History& history, const EvaluateOptions& options,
+                     const MetricColumns& columns) {
+  Selection selection;
+  selection.target = &objectives[columns.target];
+  const std::vector<const Observation*> trials = EndedTrials(history);
+  const std::vector<std::uint8_t> usable =
+      AreUsable(space, objectives, trials, options, columns);
+  selection.trials.reserve(trials.size());
+  selection.points.reserve(trials.size());
+  selection.losses.reserve(trials.size());
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (usable[i] == 0) {
+      ++selection.left_out;
+      if (trials[i]->state == TrialState::kInfeasible &&
+          space.Check(trials[i]->point).ok()) {
+        selection.diverged.push_back(trials[i]);
+      }
+      continue;
+    }
+    selection.trials.push_back(trials[i]);
+    selection.points.push_back(&trials[i]->point);
+    selection.losses.push_back(
+        AsLoss(*selection.target, trials[i]->values[columns.target]));
+  }
+  return selection;
+}
+
+}  // namespace
+
+absl::Status CheckTopQuantile(double top_quantile) {
+  // Not "x <= 0 || x > 1", which NaN would pass.
+  if (top_quantile > 0.0 && top_quantile <= 1.0) return absl::OkStatus();
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat("top_quantile is ", top_quantile),
+                   "give a share of the trials, above 0 and at most 1",
+                   "options.top_quantile");
+}
+
+absl::StatusOr<Selection> FindUsableTrials(
+    const Space& space, const std::vector<Objective>& objectives,
+    const History& history, const EvaluateOptions& options) {
+  ASSIGN_OR_RETURN(const MetricColumns columns,
+                   FindMetrics(objectives, options));
+  return FindUsable(space, objectives, history, options, columns);
+}
+
+absl::StatusOr<Selection> SelectTrials(const Space& space,
+                                       const std::vector<Objective>& objectives,
+                                       const History& history,
+                                       const EvaluateOptions& options) {
+  ASSIGN_OR_RETURN(const MetricColumns columns,
+                   FindMetrics(objectives, options));
+  Selection selection =
+      FindUsable(space, objectives, history, options, columns);
+  if (options.top_quantile < 1.0) selection.diverged.clear();
+  KeepBest(options.top_quantile, objectives[columns.best_by], columns.best_by,
+           selection);
+  RETURN_IF_ERROR(CheckUsable(selection));
+  return selection;
+}
+
+RepeatNoise NoiseOfRepeats(const Selection& selection) {
+  std::vector<std::uint64_t> seeds;
+  seeds.reserve(selection.trials.size());
+  for (const Observation* const trial : selection.trials) {
+    seeds.push_back(trial->seed);
+  }
+  return NoiseAtEqualPoints(selection.points, selection.losses, seeds);
+}
+
+double NoiseVariance(const Selection& selection) {
+  return NoiseOfRepeats(selection).variance;
+}
+
+}  // namespace frostline

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: usable_trials.h
+//
+// Which trials of a history have an answer that can be explained.
+#ifndef FROSTLINE_IMPORTANCE_MEASURE_USABLE_TRIALS_H_
+#define FROSTLINE_IMPORTANCE_MEASURE_USABLE_TRIALS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "importance/evaluator.h"
+#include "study/history.h"
+#include "study/objective.h"
+#include "study/space.h"
+
+namespace frostline {
+
+// Places among the objectives.
+struct MetricColumns {
+  std::size_t target = 0;
+  std::size_t best_by = 0;
+};
+
+// Those that have ended, by number: the order in which trials were seen is no
+// property of the study. They point into the history.
+std::vector<const Observation*> EndedTrials(const History& history);
+
+// By trial 0 or 1: it succeeded, lies in the space and has the numbers that
+// `options` ask for. The same for any number of threads.
+std::vector<std::uint8_t> AreUsable(
+    const Space& space, const std::vector<Objective>& objectives,
+    const std::vector<const Observation*>& trials,
+    const EvaluateOptions& options, const MetricColumns& columns);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_MEASURE_USABLE_TRIALS_H_

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: fanova_evaluator.h
+//
+// The evaluator "fanova": level effects and a forest, weighted by how well they
+// predict trials not seen (mixture/mixture.h), and their functional ANOVA over
+// the space that was searched. And "levels": level effects alone.
+#ifndef FROSTLINE_IMPORTANCE_MIXTURE_FANOVA_EVALUATOR_H_
+#define FROSTLINE_IMPORTANCE_MIXTURE_FANOVA_EVALUATOR_H_
+
+#include "absl/status/statusor.h"
+#include "importance/evaluator.h"
+#include "importance/measure/selection.h"
+
+namespace frostline {
+
+// Of the options both read `seed`, `pairs`, `subsets`, and of `bootstraps`
+// whether there are to be intervals; fanova also `trees` and `threads`.
+absl::StatusOr<Report> EvaluateFanova(const Space& space,
+                                      const Selection& selection,
+                                      const EvaluateOptions& options);
+
+absl::StatusOr<Report> EvaluateLevels(const Space& space,
+                                      const Selection& selection,
+                                      const EvaluateOptions& options);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_MIXTURE_FANOVA_EVALUATOR_H_

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: report_verdict.h
+//
+// What a report can say of its ranking, in one sentence, to be read first.
+#ifndef FROSTLINE_IMPORTANCE_RANKING_REPORT_VERDICT_H_
+#define FROSTLINE_IMPORTANCE_RANKING_REPORT_VERDICT_H_
+
+#include <string>
+
+#include "importance/ranking/stability.h"
+#include "importance/report/report.h"
+#include "study/space.h"
+
+namespace frostline {
+
+// "36 trials cannot rank the modules: none can be told from chance". Says that
+// some matter most only with a probability of kSureOfOrder over
+// Report.main_draws, and never what `stability`, where it is given, denies.
+std::string ReportVerdict(const Space& space, const Report& report,
+                          const StabilityVerdict* stability);
+
+inline constexpr double kSureOfOrder = 0.9;
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_RANKING_REPORT_VERDICT_H_

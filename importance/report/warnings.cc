@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importance/report/warnings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "importance/measure/evenness.h"
+
+namespace frostline {
+namespace {
+
+constexpr std::size_t kFewTrials = 30;
+constexpr std::size_t kFewPerParameter = 5;
+constexpr int kNamed = 5;  // parameters a sentence names
+// ln of the chance at which uniform trials would be called adaptive.
+const double kLogUnlikely = std::log(1e-4);
+
+std::string NamesOf(const Space& space, const std::vector<int>& parameters) {
+  std::vector<std::string> names;
+  for (const int i : parameters) {
+    if (names.size() == kNamed) break;
+    names.push_back(space.parameters()[static_cast<std::size_t>(i)].name);
+  }
+  const std::size_t more = parameters.size() - names.size();
+  return absl::StrCat(absl::StrJoin(names, ", "),
+                      more > 0 ? absl::StrCat(" and ", more, " more") : "");
+}
+
+std::optional<ReportWarning> FewTrials(const Dataset& data) {
+  const std::size_t wanted =
+      std::max(kFewTrials, kFewPerParameter * data.axes.size());
+  if (data.rows() >= wanted) return std::nullopt;
+  return ReportWarning{
+      "FEW_TRIALS",
+      absl::StrCat(data.rows(), " trials for ", data.axes.size(),
+                   " parameters: the ranking may still change"),
+      {}};
+}
+
+// What evens the trials out: a plan's own questions, where there are modules.
+std::string HowToEven(const Space& space) {
+  const auto& modules = space.modules();
+  const bool has_modules = std::any_of(
+      modules.begin(), modules.end(),
+      [](const ModuleBinding& one) { return one.parameter.has_value(); });
+  return has_modules ? "`plan --ask 8 --enqueue` runs trials that tell more"
+                     : "let the sampler random or qmc draw a third of them";
+}
+
+std::optional<ReportWarning> AdaptiveSampling(const Space& space,
+                                              const Dataset& data) {
+  const double least =
+      kLogUnlikely - std::log(static_cast<double>(data.axes.size()));
+  std::vector<int> uneven;
+  for (std::size_t i = 0; i < data.axes.size(); ++i) {
+    if (LogChanceOfUneven(data.axes[i], data.codes[i]) < least) {
+      uneven.push_back(static_cast<int>(i));
+    }
+  }
+  if (uneven.empty()) return std::nullopt;
+  return ReportWarning{
+      "ADAPTIVE_SAMPLING",
+      absl::StrCat(
+          "the trials are not spread evenly over ", NamesOf(space, uneven),
+          ", so weak parameters may look too important: ", HowToEven(space)),
+      uneven};
+}
+
+std::optional<ReportWarning> LevelNeverTried(const Space& space,
+                                             const Dataset& data) {
+  constexpr std::size_t kMostValues = 64;  // of longer ranges none need be seen
+  std::vector<int> gaps;
+  for (std::size_t i = 0; i < data.axes.size(); ++i) {
+    const std::vector<double> codes = data.axes[i].CountableCodes();
+    if (codes.size() > kMostValues) continue;
+    const bool has_gap =
+        std::any_of(codes.begin(), codes.end(), [&](double code) {
+          return std::find(data.codes[i].begin(), data.codes[i].end(), code) ==
+                 data.codes[i].end();
+        });
+    if (has_gap) gaps.push_back(static_cast<int>(i));
+  }
+  if (gaps.empty()) return std::nullopt;
+  return ReportWarning{
+      "LEVEL_NEVER_TRIED",
+      absl::StrCat("no trial has tried every value of ", NamesOf(space, gaps),
+                   ": what those values do is guessed from their neighbours"),
+      gaps};
+}
+
+}  // namespace
+
+std::vector<ReportWarning> FindWarnings(const Space& space,
+                                        const Dataset& data) {
+  std::vector<ReportWarning> warnings;
+  for (auto& warning : {FewTrials(data), AdaptiveSampling(space, data),
+                        LevelNeverTried(space, data)}) {
+    if (warning.has_value()) warnings.push_back(*warning);
+  }
+  return warnings;
+}
+
+std::optional<ReportWarning> FindDiverged(const Selection& selection,
+                                          bool informs) {
+  const std::size_t count = selection.diverged.size();
+  if (count == 0) return std::nullopt;
+  return ReportWarning{
+      "TRIALS_DIVERGED",
+      absl::StrCat(count, count == 1 ? " trial" : " trials",
+                   " could not be trained and so ", count == 1 ? "has" : "have",
+                   " no ", selection.target->metric,
+                   informs ? ": each counts as bad as the worst, with doubt"
+                           : absl::StrCat(": what is said is of the other ",
+                                          selection.trials.size())),
+      {}};
+}
+
+std::optional<ReportWarning> FindOutOfRange(const Selection& selection) {
+  const Objective& target = *selection.target;
+  std::vector<double> seen = selection.losses;
+  if (target.direction == Direction::kMaximize) {
+    for (double& value : seen) value = -value;
+  }
+  const RangeInForce range = EffectiveRange(target, seen);
+  if (!range.broken_by.has_value()) return std::nullopt;
+  const std::int64_t trial = selection.trials[*range.broken_by]->number;
+  return ReportWarning{
+      "METRIC_OUT_OF_RANGE", OutOfRangeSentence(target, range, trial), {}};
+}
+
+}  // namespace frostline
