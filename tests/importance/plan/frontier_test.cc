@@ -7,7 +7,7 @@
 #include "importance/plan/plan_basis.h"
 #include "importance/plan/plan_questions.h"
 #include "study/space_builder.h"
-#include "tests/importance/plan_trials.h"
+#include "tests/importance/plan/plan_trials.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
 

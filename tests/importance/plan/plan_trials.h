@@ -3,8 +3,8 @@
 // File: plan_trials.h
 //
 // Studies that plans are made for.
-#ifndef FROSTLINE_TESTS_IMPORTANCE_PLAN_TRIALS_H_
-#define FROSTLINE_TESTS_IMPORTANCE_PLAN_TRIALS_H_
+#ifndef FROSTLINE_TESTS_IMPORTANCE_PLAN_PLAN_TRIALS_H_
+#define FROSTLINE_TESTS_IMPORTANCE_PLAN_PLAN_TRIALS_H_
 
 #include <cmath>
 #include <string>
@@ -96,4 +96,4 @@ inline History DemoHistory() {
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_TESTS_IMPORTANCE_PLAN_TRIALS_H_
+#endif  // FROSTLINE_TESTS_IMPORTANCE_PLAN_PLAN_TRIALS_H_

@@ -7,7 +7,7 @@
 #include "importance/plan/study_belief.h"
 #include "sampler/factory.h"
 #include "study/space_builder.h"
-#include "tests/importance/plan_trials.h"
+#include "tests/importance/plan/plan_trials.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
 
