@@ -7,11 +7,11 @@
 #include <variant>
 
 #include "absl/strings/str_format.h"
-#include "sampler/brute_force.h"
+#include "sampler/draw/brute_force.h"
+#include "sampler/draw/random.h"
 #include "sampler/gp/levels_gp.h"
-#include "sampler/motpe.h"
 #include "sampler/options.h"
-#include "sampler/random.h"
+#include "sampler/tpe/motpe.h"
 #include "sampler/tpe/tpe.h"
 
 namespace frostline {

@@ -6,13 +6,13 @@
 
 #include "base/status_macros.h"
 #include "sampler/auto.h"
-#include "sampler/brute_force.h"
+#include "sampler/draw/brute_force.h"
+#include "sampler/draw/grid.h"
+#include "sampler/draw/qmc.h"
+#include "sampler/draw/random.h"
 #include "sampler/gp/levels_gp.h"
-#include "sampler/grid.h"
-#include "sampler/motpe.h"
 #include "sampler/purpose/purpose_sampler.h"
-#include "sampler/qmc.h"
-#include "sampler/random.h"
+#include "sampler/tpe/motpe.h"
 #include "sampler/tpe/tpe.h"
 
 namespace frostline {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""sobol_table.py DIRECTION_NUMBERS.npz: writes sampler/sobol_table.inc.
+"""sobol_table.py DIRECTION_NUMBERS.npz: writes sampler/draw/sobol_table.inc.
 
 The input is SciPy's copy (scipy/stats/_sobol_direction_numbers.npz) of the
 direction numbers of S. Joe and F. Y. Kuo, "Constructing Sobol sequences with
@@ -17,7 +17,7 @@ import numpy
 
 DIMENSIONS = 512
 TARGET = pathlib.Path(__file__).resolve().parent.parent / \
-    "sampler/sobol_table.inc"
+    "sampler/draw/sobol_table.inc"
 
 
 def numbers(table):

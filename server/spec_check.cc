@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "base/status_macros.h"
 #include "proto/wire_time.h"
-#include "sampler/random.h"
+#include "sampler/draw/random.h"
 #include "server/limits.h"
 #include "server/point_from_proto.h"
 #include "server/space_from_proto.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sampler/grid_points.h"
-#include "sampler/random.h"
+#include "sampler/draw/grid_points.h"
+#include "sampler/draw/random.h"
 
 namespace frostline {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "sampler/tpe/truncated_normal.h"
+#include "sampler/draw/truncated_normal.h"
 
 namespace frostline {
 namespace {

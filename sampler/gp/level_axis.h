@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "sampler/numeric_range.h"
+#include "sampler/draw/numeric_range.h"
 #include "study/space.h"
 
 namespace frostline {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "sampler/random.h"
+#include "sampler/draw/random.h"
 
 namespace frostline {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sampler/draw/truncated_normal.h"
 #include "sampler/gp/improvement.h"
-#include "sampler/tpe/truncated_normal.h"
 
 namespace frostline {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/gp/study_axes.h"
 
-#include "sampler/random.h"
+#include "sampler/draw/random.h"
 
 namespace frostline {
 namespace {

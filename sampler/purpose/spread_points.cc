@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
+#include "sampler/draw/random.h"
 #include "sampler/gp/fresh_point.h"
 #include "sampler/gp/study_axes.h"
-#include "sampler/random.h"
 #include "surrogate/telling.h"
 
 namespace frostline {

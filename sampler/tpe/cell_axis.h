@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "sampler/numeric_range.h"
+#include "sampler/draw/numeric_range.h"
 #include "study/domain.h"
 
 namespace frostline {

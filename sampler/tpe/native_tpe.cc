@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "sampler/random.h"
+#include "sampler/draw/random.h"
 
 namespace frostline {
 namespace {

@@ -12,10 +12,10 @@
 
 #include "sampler/input.h"
 #include "sampler/sampler.h"
+#include "sampler/split/trial_table.h"
 #include "sampler/tpe/prior_evidence.h"
 #include "sampler/tpe/tpe_options.h"
 #include "sampler/tpe/tpe_search.h"
-#include "sampler/tpe/trial_table.h"
 
 namespace frostline {
 

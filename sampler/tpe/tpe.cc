@@ -2,7 +2,7 @@
 #include "sampler/tpe/tpe.h"
 
 #include "base/status_macros.h"
-#include "sampler/tpe/compat.h"
+#include "sampler/optuna/compat.h"
 #include "sampler/tpe/native_tpe.h"
 
 namespace frostline {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/status_macros.h"
-#include "sampler/random.h"
+#include "sampler/draw/random.h"
 #include "sampler/tpe/trial_shortlist.h"
 
 namespace frostline {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "sampler/random.h"
+#include "sampler/draw/random.h"
 
 namespace frostline {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "sampler/tpe/split.h"
+#include "sampler/split/split.h"
 
 namespace frostline {
 

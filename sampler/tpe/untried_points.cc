@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/tpe/untried_points.h"
 
-#include "sampler/grid_points.h"
-#include "sampler/random.h"
+#include "sampler/draw/grid_points.h"
+#include "sampler/draw/random.h"
 
 namespace frostline {
 namespace {

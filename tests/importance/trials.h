@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "sampler/random.h"
+#include "sampler/draw/random.h"
 #include "study/history.h"
 #include "study/space.h"
 

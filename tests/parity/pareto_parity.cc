@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "sampler/tpe/pareto.h"
+#include "sampler/split/pareto.h"
 #include "tests/parity/parity.h"
 
 namespace frostline {

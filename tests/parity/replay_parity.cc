@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "sampler/tpe/compat.h"
+#include "sampler/optuna/compat.h"
 #include "tests/parity/parity.h"
 
 namespace frostline {

@@ -9,12 +9,12 @@
 #include <memory>
 #include <utility>
 
+#include "sampler/draw/truncated_normal.h"
 #include "sampler/options.h"
+#include "sampler/optuna/compat_mixture.h"
 #include "sampler/pruner/brackets.h"
 #include "sampler/pruner/pruner.h"
-#include "sampler/tpe/compat_mixture.h"
-#include "sampler/tpe/split.h"
-#include "sampler/tpe/truncated_normal.h"
+#include "sampler/split/split.h"
 #include "tests/parity/parity.h"
 
 namespace frostline {

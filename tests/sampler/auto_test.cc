@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/auto.h"
 
+#include "sampler/draw/random.h"
 #include "sampler/factory.h"
-#include "sampler/random.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline {

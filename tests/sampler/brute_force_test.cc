@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/brute_force.h"
+#include "sampler/draw/brute_force.h"
 
 #include <cmath>
 #include <map>
 #include <set>
 
+#include "sampler/draw/finite_tree.h"
+#include "sampler/draw/grid_points.h"
 #include "sampler/factory.h"
-#include "sampler/finite_tree.h"
-#include "sampler/grid_points.h"
 #include "tests/sampler/odd_spaces.h"
 #include "tests/support/status_matchers.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/grid.h"
+#include "sampler/draw/grid.h"
 
 #include <cmath>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/motpe.h"
+#include "sampler/tpe/motpe.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "sampler/factory.h"
-#include "sampler/tpe/pareto.h"
+#include "sampler/split/pareto.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/qmc.h"
+#include "sampler/draw/qmc.h"
 
 #include <cmath>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/random.h"
+#include "sampler/draw/random.h"
 
 #include <algorithm>
 #include <cmath>

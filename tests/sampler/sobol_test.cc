@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/sobol.h"
+#include "sampler/draw/sobol.h"
 
 #include <algorithm>
 #include <cmath>

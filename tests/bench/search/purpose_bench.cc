@@ -25,7 +25,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/plain/statistics.h"
-#include "sampler/random.h"
+#include "sampler/draw/random.h"
 #include "tests/bench/importance/truth_trials.h"
 #include "tests/bench/tables/table_figures.h"
 #include "tests/bench/tables/table_history.h"

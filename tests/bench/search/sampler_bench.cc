@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "base/plain/statistics.h"
+#include "sampler/draw/random.h"
 #include "sampler/factory.h"
-#include "sampler/random.h"
 #include "tests/bench/bench_main.h"
 #include "tests/search/layerwise.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "gmock/gmock.h"
-#include "sampler/random.h"
+#include "sampler/draw/random.h"
 
 namespace frostline {
 namespace {

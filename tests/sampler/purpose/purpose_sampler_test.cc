@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "sampler/draw/random.h"
 #include "sampler/factory.h"
 #include "sampler/purpose/trial_role.h"
-#include "sampler/random.h"
 #include "tests/sampler/gp/support.h"
 #include "tests/support/status_matchers.h"
 

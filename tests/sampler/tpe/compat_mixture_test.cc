@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What holds for the densities of `compat` whatever Optuna recorded.
-#include "sampler/tpe/compat_mixture.h"
+#include "sampler/optuna/compat_mixture.h"
 
 #include <cmath>
 #include <numeric>

@@ -2,15 +2,15 @@
 //
 // That runs equal Optuna's is shown by tests/parity (kind tpe_replay); here is
 // what the recordings cannot show.
-#include "sampler/tpe/compat.h"
+#include "sampler/optuna/compat.h"
 
 #include <cmath>
 #include <limits>
 
+#include "sampler/draw/truncated_normal.h"
 #include "sampler/factory.h"
-#include "sampler/tpe/compat_normal.h"
-#include "sampler/tpe/compat_volume.h"
-#include "sampler/tpe/truncated_normal.h"
+#include "sampler/optuna/compat_normal.h"
+#include "sampler/optuna/compat_volume.h"
 #include "tests/sampler/odd_spaces.h"
 #include "tests/support/status_matchers.h"
 

@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "gmock/gmock.h"
-#include "sampler/tpe/numpy_sort.h"
-#include "sampler/tpe/numpy_stream.h"
-#include "sampler/tpe/numpy_sum.h"
+#include "sampler/optuna/numpy_sort.h"
+#include "sampler/optuna/numpy_stream.h"
+#include "sampler/optuna/numpy_sum.h"
 
 namespace frostline {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/tpe/pareto.h"
+#include "sampler/split/pareto.h"
 
 #include <algorithm>
 #include <cmath>

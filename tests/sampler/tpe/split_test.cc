@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/tpe/split.h"
+#include "sampler/split/split.h"
 
 #include <limits>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/tpe/truncated_normal.h"
+#include "sampler/draw/truncated_normal.h"
 
 #include <cmath>
 #include <limits>

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: finite_tree.h
+//
+// A finite space as a tree that is never built: one layer for each parameter,
+// one branch for each of its values, one leaf for each point. A parameter hangs
+// on at most one other, so the leaves below a branch are counted by
+// multiplying.
+#ifndef FROSTLINE_SAMPLER_DRAW_FINITE_TREE_H_
+#define FROSTLINE_SAMPLER_DRAW_FINITE_TREE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "sampler/draw/numeric_range.h"
+#include "study/space.h"
+
+namespace frostline {
+
+// The number of each parameter's value, kNoBranch where it is inactive.
+using Path = std::vector<std::int32_t>;
+inline constexpr std::int32_t kNoBranch = -1;
+
+// Counts stop growing here, far beyond all that matters.
+inline constexpr double kCountlessPoints = 1e200;
+
+// Immutable; any thread may use it.
+class FiniteTree {
+ public:
+  // REQUIRES: every domain is finite, of at most 2^31 - 1 values.
+  explicit FiniteTree(const Space& space);
+
+  const Space& space() const { return space_; }
+  double CountPoints() const {
+    return CountPending(-1, Point(ranges_.size(), kAbsent));
+  }
+  std::int32_t CountBranches(std::size_t parameter) const {
+    return branches_[parameter];
+  }
+  double ValueOf(std::size_t parameter, std::int32_t branch) const;
+
+  // How many ways there are to fill the parameters that hang on `parameter`
+  // when it takes this branch.
+  double CountOwn(std::size_t parameter, std::int32_t branch) const;
+  // The same for those that neither hang on `last` nor come before it, given
+  // the values before it: CountOwn x CountPending leaves are below a branch.
+  // REQUIRES: from `last` on, the point is absent.
+  double CountPending(int last, const Point& point) const;
+
+  // Empty when the tree has no such leaf. REQUIRES: a point of the space;
+  // stepped values may carry rounding.
+  Path PathOf(const Point& point) const;
+
+ private:
+  double CountWays(std::size_t parameter, std::int32_t branch) const;
+
+  Space space_;
+  std::vector<NumericRange> ranges_;
+  std::vector<std::int32_t> branches_;
+  std::vector<std::vector<int>> children_;
+  std::vector<std::vector<double>> own_;  // none where nothing hangs on it
+  std::vector<double> counts_;            // leaves of each parameter by itself
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_DRAW_FINITE_TREE_H_

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: qmc.h
+//
+// Quasi-random search: trial n is point n of a scrambled Sobol' sequence
+// (sobol.h), which covers the space more evenly than chance does, at every
+// number of trials and best at powers of two. The study's seed alone decides
+// the scrambling. Every parameter has a dimension of its own, which stays
+// reserved where its condition is not met; choices are cells in their order.
+// Enqueued trials leave no hole (sequence_place.h).
+//
+// Options: scramble (true); without it point 0 is the lowest corner of the
+// space. frozen_share (0.2), as in random.h.
+#ifndef FROSTLINE_SAMPLER_DRAW_QMC_H_
+#define FROSTLINE_SAMPLER_DRAW_QMC_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "sampler/input.h"
+#include "sampler/sampler.h"
+
+namespace frostline {
+
+absl::StatusOr<std::unique_ptr<Sampler>> MakeQmcSampler(
+    const SamplerInput& input);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_DRAW_QMC_H_

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: taken_paths.h
+//
+// The leaves of a tree (finite_tree.h) that trials have taken, in order, so
+// that those below a branch lie side by side and are counted by bisection. A
+// leaf counts once, however many trials have it.
+#ifndef FROSTLINE_SAMPLER_DRAW_TAKEN_PATHS_H_
+#define FROSTLINE_SAMPLER_DRAW_TAKEN_PATHS_H_
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "sampler/draw/finite_tree.h"
+
+namespace frostline {
+
+// Not thread-safe. Ranges are valid until the next Put.
+class TakenPaths {
+ public:
+  // Leaves that share their first branches.
+  using Range = std::span<const Path* const>;
+
+  TakenPaths() = default;
+  TakenPaths(TakenPaths&&) = default;
+  TakenPaths& operator=(TakenPaths&&) = default;
+
+  // Trial i has taken this leaf, and no longer the one it had; an empty path is
+  // none.
+  void Put(std::size_t i, const Path& path);
+  // The leaf of trial i; empty when it has none.
+  Path Of(std::size_t i) const;
+
+  Range All() const { return sorted_; }
+  // Of a range that shares the branches of all layers before `layer`, the part
+  // that takes `branch` there.
+  Range Below(Range range, std::size_t layer, std::int32_t branch) const;
+  // The same where `range` begins with that part, which is removed from it.
+  Range SplitFront(Range& range, std::size_t layer, std::int32_t branch) const;
+
+ private:
+  using Taken = std::map<Path, int>;  // and by how many trials
+  using Leaf = Taken::value_type;
+
+  void Release(Leaf* leaf);
+
+  Taken taken_;
+  std::vector<const Path*> sorted_;  // the keys of taken_
+  std::vector<Leaf*> of_trial_;      // nullptr: none
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_DRAW_TAKEN_PATHS_H_

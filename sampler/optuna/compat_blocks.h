@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: compat_blocks.h
+//
+// Which parameters Optuna's multivariate TPE draws together. Without `group`
+// one block: those that every ended trial has, by name. With it the coarsest
+// partition of which no trial has a part only, so that parameters of different
+// branches of a conditional space have blocks of their own. What is in no block
+// is drawn by itself.
+#ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_BLOCKS_H_
+#define FROSTLINE_SAMPLER_OPTUNA_COMPAT_BLOCKS_H_
+
+#include <vector>
+
+#include "sampler/optuna/compat_space.h"
+
+namespace frostline {
+
+using CompatBlock = std::vector<std::size_t>;  // parameters, by name
+
+// `trials` are the ended ones, by number. Parameters with one value are left
+// out; no block is empty.
+std::vector<CompatBlock> CommonBlock(
+    const CompatSpace& space, const std::vector<const CompatRow*>& trials);
+std::vector<CompatBlock> GroupedBlocks(
+    const CompatSpace& space, const std::vector<const CompatRow*>& trials);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_OPTUNA_COMPAT_BLOCKS_H_

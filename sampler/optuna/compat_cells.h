@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: compat_cells.h
+//
+// Densities on a line, with a step and without, in Optuna's rounding
+// (compat_normal.h).
+#ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_CELLS_H_
+#define FROSTLINE_SAMPLER_OPTUNA_COMPAT_CELLS_H_
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "sampler/optuna/compat_kernels.h"
+
+namespace frostline {
+
+// Values with a step: a value has the mass of its cell.
+class CompatCells {
+ public:
+  // REQUIRES: range.step > 0.
+  CompatCells(const NumericRange& range,
+              const std::vector<NumericKernel>& kernels);
+
+  // Adds ln p_k(value) to sums[k] for every kernel k.
+  void AddLogDensity(double value, std::span<double> sums);
+
+ private:
+  const std::vector<double>& LogMasses(double value);
+
+  NumericRange range_;
+  std::vector<NumericKernel> shapes_;    // those that differ
+  std::vector<double> log_box_;          // by shape, ln of the box's mass
+  std::vector<std::uint32_t> shape_of_;  // by kernel
+  std::map<double, std::vector<double>> log_masses_;  // by value, then shape
+};
+
+// Continuous values.
+class CompatLine {
+ public:
+  CompatLine(const NumericRange& range,
+             const std::vector<NumericKernel>& kernels);
+
+  void AddLogDensity(double value, std::span<double> sums) const;
+
+ private:
+  struct Kernel {
+    NumericKernel shape;
+    double log_box = 0.0;
+    double log_sigma = 0.0;
+  };
+
+  NumericRange range_;
+  std::vector<Kernel> kernels_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_OPTUNA_COMPAT_CELLS_H_

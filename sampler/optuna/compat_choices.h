@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: compat_choices.h
+//
+// One parameter without order in a mixture: p(c) of a kernel is a floor that
+// falls with the number of kernels, and 1 more where c was observed
+// (categorical kernel of Aitchison and Aitken, 1976), with Optuna's rounding.
+#ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_CHOICES_H_
+#define FROSTLINE_SAMPLER_OPTUNA_COMPAT_CHOICES_H_
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace frostline {
+
+// Kernels over unordered choices; equal observations share a row of the table.
+class CompatChoices {
+ public:
+  CompatChoices(std::size_t choices, const std::vector<double>& observed);
+
+  // The choice that u, uniform in [0, 1), stands for.
+  double Draw(std::size_t kernel, double u) const;
+  void AddLogDensity(double choice, std::span<double> sums) const;
+
+ private:
+  std::vector<std::vector<double>> rows_;  // by observed choice; last: prior
+  std::vector<std::size_t> row_of_;        // by kernel
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_OPTUNA_COMPAT_CHOICES_H_

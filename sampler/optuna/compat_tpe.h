@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: compat_tpe.h
+//
+// Optuna's TPESampler as an algorithm that takes its streams from outside: a
+// study gives each trial streams of its own, a replay of an Optuna run the same
+// two from trial to trial.
+//
+// Where Optuna's result depends on more than the history, this one is that of a
+// sampler made anew for the trial: the order of grouped blocks is by trial
+// number, and of a running trial the point is known, not the values that were
+// drawn for branches it did not take.
+#ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_TPE_H_
+#define FROSTLINE_SAMPLER_OPTUNA_COMPAT_TPE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "sampler/optuna/compat_blocks.h"
+#include "sampler/optuna/compat_mixture.h"
+#include "sampler/optuna/compat_space.h"
+#include "sampler/optuna/compat_trials.h"
+#include "study/history.h"
+#include "study/objective.h"
+
+namespace frostline {
+
+struct CompatOptions {
+  OptunaVersion version = OptunaVersion::kV5;
+  std::size_t startup_trials = 10;
+  std::size_t candidates = 24;
+  bool multivariate = true;
+  bool group = false;  // REQUIRES: multivariate
+  bool constant_liar = true;
+  bool levels_are_integers = false;
+};
+
+// TPESampler(seed=…) has one for itself and one, of equal seed, for its
+// RandomSampler, which draws until enough trials have ended.
+struct CompatStreams {
+  explicit CompatStreams(std::uint32_t seed) : tpe(seed), startup(seed) {}
+  NumpyStream tpe;
+  NumpyStream startup;
+};
+
+// One owner thread at a time. Catches up with the history it is shown.
+class CompatTpe {
+ public:
+  CompatTpe(const CompatOptions& options, const Space& space,
+            std::vector<Objective> objectives);
+  CompatTpe(const CompatTpe&) = delete;
+  CompatTpe& operator=(const CompatTpe&) = delete;
+
+  // A point of the space for trial `number`.
+  Point Propose(const History& history, std::int64_t number,
+                CompatStreams& streams);
+
+ private:
+  // Values for the block, at their places in `row`.
+  void DrawBlock(const CompatBlock& block, const CompatView& view,
+                 NumpyStream& stream, CompatRow& row) const;
+  CompatMixture Fit(const CompatBlock& block, const CompatView& view,
+                    bool is_below) const;
+
+  CompatOptions options_;
+  CompatSpace space_;
+  std::vector<Objective> objectives_;
+  CompatTrials trials_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_OPTUNA_COMPAT_TPE_H_

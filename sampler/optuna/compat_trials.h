@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: compat_trials.h
+//
+// What Optuna's TPE sees of a history: the trials that count for one proposal,
+// good ones and the rest. Trials that failed, or could not be trained at all,
+// are to Optuna as if they had not been.
+#ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_TRIALS_H_
+#define FROSTLINE_SAMPLER_OPTUNA_COMPAT_TRIALS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sampler/optuna/compat_space.h"
+#include "sampler/split/split.h"
+#include "study/history.h"
+#include "study/objective.h"
+
+namespace frostline {
+
+// Rows by rising trial number, running trials among those above. The pointers
+// are valid until the next CatchUp.
+struct CompatView {
+  std::vector<const CompatRow*> ended;
+  std::vector<const CompatRow*> below;
+  std::vector<const CompatRow*> above;
+  // Of `below`, with several objectives; else empty.
+  std::vector<double> below_weights;
+};
+
+// Keeps references to the space and objectives.
+class CompatTrials {
+ public:
+  CompatTrials(const CompatSpace& space,
+               const std::vector<Objective>& objectives)
+      : space_(space), objectives_(objectives) {}
+
+  // After this it says of `history` what a fresh one would.
+  void CatchUp(const History& history);
+
+  // All but trial `own`; running ones only if asked for.
+  CompatView Look(const History& history, std::int64_t own, bool with_running,
+                  OptunaVersion version) const;
+
+ private:
+  struct Known {
+    SplitKey key;
+    CompatRow row;
+  };
+
+  std::vector<const CompatRow*> RowsOf(
+      const std::vector<std::uint32_t>& trials) const;
+  std::vector<const CompatRow*> EndedOf(const History& history) const;
+
+  const CompatSpace& space_;
+  const std::vector<Objective>& objectives_;
+  std::int64_t revision_ = 0;
+  std::vector<std::optional<Known>> known_;  // as History::trials()
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_OPTUNA_COMPAT_TRIALS_H_

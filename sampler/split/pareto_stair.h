@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: pareto_stair.h
+//
+// The area that points of two objectives dominate, as they are added.
+#ifndef FROSTLINE_SAMPLER_SPLIT_PARETO_STAIR_H_
+#define FROSTLINE_SAMPLER_SPLIT_PARETO_STAIR_H_
+
+#include <map>
+#include <vector>
+
+namespace frostline {
+
+// The edge of what is dominated up to `reference`: it falls as it goes right.
+class ParetoStair {
+ public:
+  // REQUIRES: two coordinates at least; those beyond do not count.
+  explicit ParetoStair(const std::vector<double>& reference)
+      : right_(reference[0]), top_(reference[1]) {}
+
+  double area() const { return area_; }
+
+  // Another point, which may be dominated already. O(log n) amortised.
+  void Add(double x, double y);
+
+ private:
+  double right_;
+  double top_;
+  double area_ = 0.0;
+  std::map<double, double> steps_;  // y by x; y falls
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_SPLIT_PARETO_STAIR_H_

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: pareto_volume.h
+//
+// The volume that points dominate, all objectives to be minimised. Exact; for n
+// points O(n log n) with two or three objectives, and a factor n more for each
+// one beyond.
+#ifndef FROSTLINE_SAMPLER_SPLIT_PARETO_VOLUME_H_
+#define FROSTLINE_SAMPLER_SPLIT_PARETO_VOLUME_H_
+
+#include <vector>
+
+namespace frostline {
+
+using LossVectors = std::vector<std::vector<double>>;
+
+// Up to `reference`; what lies beyond it adds nothing. Infinite when the
+// reference or a point that counts is. REQUIRES: two objectives at least, no
+// NaN.
+double Hypervolume(LossVectors points, const std::vector<double>& reference);
+
+// The volume of one point alone.
+double BoxVolume(const std::vector<double>& point,
+                 const std::vector<double>& reference);
+
+// What `point` adds to the volume of `others`: its box less what the others,
+// moved into that box, dominate (While et al., "A Fast Way of Calculating Exact
+// Hypervolumes", 2012, eq. 6 and 7).
+double AddedVolume(const std::vector<double>& point, LossVectors others,
+                   const std::vector<double>& reference);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_SPLIT_PARETO_VOLUME_H_

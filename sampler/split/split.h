@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: split.h
+//
+// Which trials are the good ones. They fill the side "below" in this order,
+// until it is full; the rest, and everything that still runs, is "above":
+//
+//   1. finished and feasible, best first (several objectives: by rank of
+//      non-domination, the last rank by hypervolume; pareto.h)
+//   2. pruned: the further they came the better, then by their last value
+//   3. infeasible, by how far they break the constraints; points that could not
+//   be
+//      trained at all come last
+//
+// That running trials count as bad ones keeps parallel proposals apart (the
+// constant liar of Ginsbourger et al., 2010).
+#ifndef FROSTLINE_SAMPLER_SPLIT_SPLIT_H_
+#define FROSTLINE_SAMPLER_SPLIT_SPLIT_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "study/history.h"
+#include "study/objective.h"
+
+namespace frostline {
+
+enum class SplitGroup { kFinished, kPruned, kInfeasible, kRunning };
+
+// What the split needs to know of a trial; lower keys are better.
+struct SplitKey {
+  SplitGroup group = SplitGroup::kRunning;
+  double first = 0.0;          // loss, minus the last step, or violation
+  double second = 0.0;         // pruned: the last value as a loss
+  std::vector<double> losses;  // finished, with several objectives
+};
+
+// Nothing for trials that tell TPE nothing: failed, cancelled, queued.
+std::optional<SplitKey> SplitKeyOf(const Observation& trial,
+                                   const std::vector<Objective>& objectives);
+
+struct KeyedTrial {
+  std::int64_t number = 0;
+  std::uint32_t index = 0;  // in History::trials()
+  const SplitKey* key = nullptr;
+};
+
+// Indices in History::trials(), by rising trial number.
+struct Split {
+  std::vector<std::uint32_t> below;
+  std::vector<std::uint32_t> above;
+};
+
+// How many of n trials are good: a tenth; with one objective at most 25.
+std::size_t CountBelow(std::size_t n, std::size_t objectives);
+
+Split SplitTrials(std::vector<KeyedTrial> trials, std::size_t below);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_SPLIT_SPLIT_H_

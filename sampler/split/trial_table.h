@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: trial_table.h
+//
+// What TPE remembers of a history: for every trial, whether it is of use and
+// its key for the split. Follows the history's change log, so that a proposal
+// reads what is new and not everything again.
+#ifndef FROSTLINE_SAMPLER_SPLIT_TRIAL_TABLE_H_
+#define FROSTLINE_SAMPLER_SPLIT_TRIAL_TABLE_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sampler/split/split.h"
+#include "study/history.h"
+#include "study/objective.h"
+#include "study/space.h"
+
+namespace frostline {
+
+// Keeps references to the space and objectives.
+class TrialTable {
+ public:
+  TrialTable(const Space& space, const std::vector<Objective>& objectives)
+      : space_(space), objectives_(objectives) {}
+
+  // After this the table says of `history` what a fresh one would.
+  void CatchUp(const History& history);
+
+  // All trials of use but `own`; running ones only if asked for. Valid until
+  // the next CatchUp.
+  std::vector<KeyedTrial> List(const History& history, std::int64_t own,
+                               bool with_running) const;
+
+ private:
+  const Space& space_;
+  const std::vector<Objective>& objectives_;
+  std::int64_t revision_ = 0;
+  std::vector<std::optional<SplitKey>> keys_;  // as History::trials()
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_SPLIT_TRIAL_TABLE_H_

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/tpe/motpe.h"
+
+#include "base/status_macros.h"
+#include "sampler/tpe/tpe.h"
+
+namespace frostline {
+
+absl::StatusOr<std::unique_ptr<Sampler>> MakeMotpeSampler(
+    const SamplerInput& input) {
+  // A wrong option is a mistake under any objectives, so it is told first.
+  ASSIGN_OR_RETURN(auto sampler, MakeTpeSampler(input));
+  if (input.objectives.size() < 2) {
+    return MakeError(ErrorId::kSamplerInvalid,
+                     "sampler motpe is for several objectives, and the study "
+                     "has one",
+                     "name a second objective, or use the sampler tpe",
+                     "sampler.name");
+  }
+  return sampler;
+}
+
+}  // namespace frostline

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: motpe.h
+//
+// TPE under several objectives, asked for by name (Ozaki et al.,
+// "Multiobjective tree-structured Parzen estimator", 2020 and 2022): the good
+// tenth are whole ranks of non-domination and of the last one those that add
+// most hypervolume (tpe/pareto.h), they all weigh the same, and their number
+// has no upper limit. This is what tpe does when a study has several
+// objectives; this name refuses a study that has only one. Options: those of
+// tpe.
+#ifndef FROSTLINE_SAMPLER_TPE_MOTPE_H_
+#define FROSTLINE_SAMPLER_TPE_MOTPE_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "sampler/input.h"
+#include "sampler/sampler.h"
+
+namespace frostline {
+
+absl::StatusOr<std::unique_ptr<Sampler>> MakeMotpeSampler(
+    const SamplerInput& input);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SAMPLER_TPE_MOTPE_H_
