@@ -12,7 +12,7 @@
 namespace frostline {
 namespace {
 
-#include "tests/sampler/sobol_first_points.inc"
+#include "tests/sampler/draw/sobol_first_points.inc"
 
 double ScrambledAt(const SobolSequence& sobol, std::uint32_t n, std::size_t d,
                    std::uint64_t seed) {
