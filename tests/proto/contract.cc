@@ -84,6 +84,13 @@ void AddMessage(const pb::Descriptor& message, Contract* contract) {
   }
 }
 
+// A mark that the contract's own declarations may carry.
+void AddExtension(const pb::FieldDescriptor& field, Contract* contract) {
+  (*contract)[absl::StrCat("extension ", field.full_name())] =
+      absl::StrCat(TypeOf(field), " ", field.number(), " of ",
+                   field.containing_type()->full_name());
+}
+
 void AddService(const pb::ServiceDescriptor& service, Contract* contract) {
   (*contract)[absl::StrCat("service ", service.full_name())] = "";
   for (int i = 0; i < service.method_count(); ++i) {
@@ -104,6 +111,9 @@ void AddFile(const pb::FileDescriptor& file, Contract* contract) {
   }
   for (int i = 0; i < file.enum_type_count(); ++i) {
     AddEnum(*file.enum_type(i), contract);
+  }
+  for (int i = 0; i < file.extension_count(); ++i) {
+    AddExtension(*file.extension(i), contract);
   }
   for (int i = 0; i < file.service_count(); ++i) {
     AddService(*file.service(i), contract);

@@ -17,6 +17,7 @@
 #include "frostline/v1/admin_service.pb.h"
 #include "frostline/v1/errors.pb.h"
 #include "frostline/v1/importance_service.pb.h"
+#include "frostline/v1/served.pb.h"
 #include "frostline/v1/study_service.pb.h"
 #include "frostline/v1/worker_service.pb.h"
 #include "gmock/gmock.h"
@@ -40,8 +41,11 @@ std::filesystem::path SourceFolder() {
 
 const std::vector<const pb::FileDescriptor*>& OurFiles() {
   static const auto* files = new std::vector<const pb::FileDescriptor*>{
+      pb::DescriptorPool::generated_pool()->FindFileByName(
+          "frostline/v1/served.proto"),
       v1::Study::descriptor()->file(),
       v1::Trial::descriptor()->file(),
+      v1::TrialTable::descriptor()->file(),
       v1::Worker::descriptor()->file(),
       v1::ErrorInfo::descriptor()->file(),
       v1::ImportanceReport::descriptor()->file(),
