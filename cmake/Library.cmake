@@ -32,7 +32,37 @@ function(frostline_binary NAME)
   target_link_libraries(${NAME} PRIVATE ${ARG_DEPS} frostline_options)
 endfunction()
 
-# LABEL (default unit) groups tests for `ctest -L`; TIMEOUT is in seconds.
+# One label says what kind a test is. What each kind is, and how long all of it
+# may take, is in docs/contributing.md and scripts/budgets.txt.
+set(FROSTLINE_LABELS unit contract parity flow style docs recipe fault
+    deploy python browser fuzz)
+
+# Names a test for `ctest -L`: by its kind, and by its folder for
+# scripts/changed_rooms.py.
+function(frostline_label_test NAME LABEL)
+  if(NOT LABEL IN_LIST FROSTLINE_LABELS)
+    message(FATAL_ERROR "${NAME}: no label ${LABEL}: take one of "
+      "${FROSTLINE_LABELS}")
+  endif()
+  file(RELATIVE_PATH FOLDER ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  set_tests_properties(${NAME} PROPERTIES LABELS "${LABEL};at:${FOLDER}")
+endfunction()
+
+# frostline_command_test(parity LABEL parity TIMEOUT 300 TARGETS parity_runner
+#   COMMAND parity_runner --data DIR): a test that is no GoogleTest program.
+# TARGETS must be built first: the target NAME_test, as for every other test.
+function(frostline_command_test NAME)
+  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "COMMAND;TARGETS" ${ARGN})
+  add_test(NAME ${NAME} COMMAND ${ARG_COMMAND})
+  frostline_label_test(${NAME} ${ARG_LABEL})
+  set_tests_properties(${NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  add_custom_target(${NAME}_test)
+  if(ARG_TARGETS)
+    add_dependencies(${NAME}_test ${ARG_TARGETS})
+  endif()
+endfunction()
+
+# LABEL is unit where nothing else is said; TIMEOUT is in seconds.
 function(frostline_test NAME)
   cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SRCS;DEPS;ENV" ${ARGN})
   add_executable(${NAME}_test ${ARG_SRCS})
@@ -50,7 +80,8 @@ function(frostline_test NAME)
     math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 5")  # unoptimised and watched
   endif()
   add_test(NAME ${NAME} COMMAND ${NAME}_test)
+  frostline_label_test(${NAME} ${ARG_LABEL})
   set_tests_properties(${NAME} PROPERTIES
-    LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT}
+    TIMEOUT ${ARG_TIMEOUT}
     ENVIRONMENT "FROSTLINE_SOURCE_DIR=${CMAKE_SOURCE_DIR};FROSTLINE_BIN_DIR=${CMAKE_BINARY_DIR}/bin;${ARG_ENV}")
 endfunction()

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scripts/build.sh PRESET [TARGET...]: configures where needed and builds.
+# scripts/build.sh PRESET [--configure | TARGET...]: configures where needed and
+# builds.
 # Says what it does and how long it took; compiler output only when it fails.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -30,6 +31,7 @@ if ! cmake --preset "$PRESET" "${EXTRA[@]}" >"$LOG" 2>&1; then
   echo "build: configuring $PRESET failed" >&2
   exit 1
 fi
+[ "${1:-}" != --configure ] || exit 0
 TARGETS=()
 [ $# -eq 0 ] || TARGETS=(--target "$@")
 # A person sees ninja's one moving line; a log gets only what went wrong.

@@ -3,9 +3,13 @@
 """count_tests.py RESULTS CTEST_STATUS
 
 Counts what ran: the cases of every GoogleTest program, the totals that another
-runner printed as its last line, else one for each ctest entry. Prints what
-failed and then "N passed, N failed, N skipped"; exit 1 when something failed.
+runner printed as its last line, else one for each ctest entry. Prints the time
+that each label took beside its budget (where RESULTS/tests.json, written by
+`ctest --show-only=json-v1`, says which test is of which label), what failed,
+and then "N passed, N failed, N skipped"; exit 1 when something failed. A label
+over its budget is said, not failed.
 """
+import json
 import pathlib
 import re
 import sys
@@ -61,6 +65,44 @@ def entry_counts(entry, results):
     return counts
 
 
+def budgets(kind):
+    """{name: seconds} of the lines "KIND NAME SECONDS" of budgets.txt."""
+    lines = (pathlib.Path(__file__).parent / "budgets.txt").read_text()
+    rows = [line.split() for line in lines.splitlines()]
+    return {row[1]: int(row[2]) for row in rows if row and row[0] == kind}
+
+
+def label_of(test):
+    """The kind of a test in ctest's JSON; "at:" labels say where it lies."""
+    for entry in test.get("properties", []):
+        if entry["name"] == "LABELS":
+            return next((label for label in entry["value"]
+                         if not label.startswith("at:")), None)
+    return None
+
+
+def label_times(entries, tests):
+    """{label: (tests, seconds)} of what ran."""
+    labels = {test["name"]: label_of(test) for test in tests}
+    times = {}
+    for entry in entries:
+        label = labels.get(entry.get("name"))
+        if label and entry.get("status") != "notrun":
+            count, seconds = times.get(label, (0, 0.0))
+            times[label] = (count + 1, seconds + float(entry.get("time", 0)))
+    return times
+
+
+def print_label_times(entries, listing):
+    tests = json.loads(listing.read_text()).get("tests", [])
+    limits = budgets("label")
+    for label, (count, seconds) in sorted(label_times(entries, tests).items()):
+        limit = limits.get(label)
+        over = "  OVER ITS BUDGET" if limit and seconds > limit else ""
+        print(f"label {label:9} {count:4} programs {seconds:6.0f} s of "
+              f"{limit if limit else 'any':>4}{over}")
+
+
 def main(arguments):
     if len(arguments) != 2:
         print(__doc__, file=sys.stderr)
@@ -68,7 +110,7 @@ def main(arguments):
     results, ctest_status = pathlib.Path(arguments[0]), int(arguments[1])
     report = results / "ctest.xml"
     totals, failed_names = [0, 0, 0], []
-    entries = ElementTree.parse(report).getroot().iter("testcase") \
+    entries = list(ElementTree.parse(report).getroot().iter("testcase")) \
         if report.exists() else []
     for entry in entries:
         counts = entry_counts(entry, results)
@@ -78,6 +120,8 @@ def main(arguments):
     if ctest_status != 0 and not failed_names:
         print(f"ctest itself ended with {ctest_status}")
         totals[1] += 1
+    if (results / "tests.json").exists():
+        print_label_times(entries, results / "tests.json")
     for name in failed_names:
         print(f"failed: {name}")
     print("{} passed, {} failed, {} skipped".format(*totals))

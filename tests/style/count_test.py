@@ -1,15 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """scripts/count_tests.py must count what ran, and never call a crash a pass."""
+import contextlib
+import io
+import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
+from xml.etree import ElementTree
 
 from totals import run_and_count
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import count_tests  # noqa: E402
 
 GTEST = """<testsuites><testsuite>
 <testcase name="a" status="run" result="completed"/>
@@ -68,6 +76,37 @@ class Count(unittest.TestCase):
         self.assertEqual(
             self.run_count(ctest(entry("base", "notrun", inner)), {}, 8),
             ("0 passed, 1 failed, 0 skipped", 1))
+
+    def test_each_label_says_its_time_and_whether_that_is_too_much(self):
+        def listed(name, label):
+            return {"name": name, "properties": [
+                {"name": "LABELS", "value": [label, "at:tests/x"]}]}
+        entries = [ElementTree.fromstring(
+            f'<testcase name="{name}" status="run" time="{time}"/>')
+            for name, time in (("a", 1.5), ("b", 2), ("c", 900))]
+        tests = [listed("a", "unit"), listed("b", "unit"), listed("c", "docs")]
+        self.assertEqual(count_tests.label_times(entries, tests),
+                         {"unit": (2, 3.5), "docs": (1, 900.0)})
+        said = io.StringIO()
+        with tempfile.TemporaryDirectory() as folder, \
+                contextlib.redirect_stdout(said):
+            listing = pathlib.Path(folder, "tests.json")
+            listing.write_text(json.dumps({"tests": tests}))
+            count_tests.print_label_times(entries, listing)
+        docs, unit = said.getvalue().splitlines()
+        self.assertIn("OVER", docs)
+        self.assertNotIn("OVER", unit)
+
+    def test_every_label_of_the_build_has_a_budget(self):
+        text = (ROOT / "cmake/Library.cmake").read_text()
+        labels = re.search(r"set\(FROSTLINE_LABELS ([^)]*)\)", text).group(1)
+        self.assertEqual(set(labels.split()),
+                         set(count_tests.budgets("label")))
+
+    def test_every_phase_of_ci_has_a_budget(self):
+        phases = re.findall(r"^\s*phase (\w+)",
+                            (ROOT / ".ci/run").read_text(), re.MULTILINE)
+        self.assertEqual({*phases, "all"}, set(count_tests.budgets("phase")))
 
     def test_ctest_that_never_ran_is_a_failure(self):
         self.assertEqual(self.run_count(None, {}, 1),
