@@ -20,17 +20,17 @@
 
 #include "base/error.h"
 #include "base/status_macros.h"
-#include "server/commit_loop.h"
 #include "server/coordinator.h"
-#include "server/importance_desk.h"
-#include "server/lease_book.h"
-#include "server/parked_calls.h"
-#include "server/proposer.h"
-#include "server/study_book.h"
-#include "server/study_handle.h"
-#include "server/task_pool.h"
-#include "server/waiting_room.h"
-#include "server/worker_book.h"
+#include "server/dispatch/parked_calls.h"
+#include "server/dispatch/waiting_room.h"
+#include "server/importance/desk.h"
+#include "server/ledger/lease_book.h"
+#include "server/ledger/study_book.h"
+#include "server/ledger/worker_book.h"
+#include "server/loop/commit_loop.h"
+#include "server/loop/task_pool.h"
+#include "server/search/proposer.h"
+#include "server/wire/study_handle.h"
 
 namespace frostline {
 

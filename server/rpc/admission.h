@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "server/limits.h"
+#include "server/wire/limits.h"
 
 namespace frostline {
 

@@ -17,7 +17,7 @@
 #include "server/rpc/admission.h"
 #include "server/rpc/raw_service.h"
 #include "server/rpc/status.h"
-#include "server/rpc/validate.h"
+#include "server/wire/validate.h"
 
 namespace frostline {
 

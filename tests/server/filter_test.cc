@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/filter.h"
+#include "server/wire/filter.h"
 
-#include "server/page_token.h"
+#include "server/wire/page_token.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What importance does not do twice. Counted at the store, not timed.
-#include "server/answer_cache.h"
+#include "server/importance/answer_cache.h"
 #include "tests/server/importance_fixture.h"
 
 namespace frostline {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/leader_repeats.h"
+#include "server/search/leader_repeats.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

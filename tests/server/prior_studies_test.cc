@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/prior_studies.h"
+#include "server/search/prior_studies.h"
 
 #include <limits>
 #include <memory>

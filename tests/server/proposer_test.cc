@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/proposer.h"
+#include "server/search/proposer.h"
 
 #include <atomic>
 #include <functional>

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "sampler/factory.h"
-#include "server/observation.h"
-#include "server/proposer.h"
-#include "server/scan.h"
+#include "server/search/observation.h"
+#include "server/search/proposer.h"
 #include "storage/factory.h"
+#include "storage/scan.h"
 #include "tests/server/driver.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/status_matchers.h"

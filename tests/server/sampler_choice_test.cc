@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/sampler_choice.h"
+#include "server/search/sampler_choice.h"
 
 #include <memory>
 

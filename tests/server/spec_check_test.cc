@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/spec_check.h"
+#include "server/wire/spec_check.h"
 
 #include <cmath>
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/strand.h"
+#include "server/loop/strand.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

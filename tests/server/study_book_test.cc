@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/study_book.h"
+#include "server/ledger/study_book.h"
 
-#include "server/lease_book.h"
+#include "server/ledger/lease_book.h"
 #include "tests/server/example_study.h"
 #include "tests/support/status_matchers.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/training_seed.h"
+#include "server/wire/training_seed.h"
 
 #include <functional>
 #include <set>

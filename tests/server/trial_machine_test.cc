@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/trial_machine.h"
+#include "server/ledger/trial_machine.h"
 
 #include "tests/support/status_matchers.h"
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/trial_machine.h"
+#include "server/ledger/trial_machine.h"
 #include "tests/sim/lease_simulator.h"
 
 namespace frostline {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/rpc/validate.h"
+#include "server/wire/validate.h"
 
 #include "base/ids.h"
 #include "gtest/gtest.h"

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: convert_importance.h
+//
+// What importance answers, on its way to the wire. Parameters come in depth
+// order (importance/measure/depth.h). No decision is taken here.
+#ifndef FROSTLINE_SERVER_IMPORTANCE_CONVERT_IMPORTANCE_H_
+#define FROSTLINE_SERVER_IMPORTANCE_CONVERT_IMPORTANCE_H_
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "frostline/v1/importance_service.pb.h"
+#include "importance/curves/marginal_curves.h"
+#include "importance/plan/frontier.h"
+#include "importance/plan/plan_questions.h"
+#include "importance/plan/study_plan.h"
+#include "importance/ranking/compare.h"
+#include "importance/ranking/stability.h"
+#include "importance/report/report.h"
+#include "server/wire/study_handle.h"
+#include "study/space.h"
+
+namespace frostline {
+
+v1::Interval IntervalToProto(const Interval& interval);
+v1::Warning WarningToProto(const ReportWarning& warning, const Space& space);
+
+// Everything but study, revision, options and times.
+v1::ImportanceReport ReportToProto(const Report& report, const Space& space);
+v1::StabilityVerdict VerdictToProto(const StabilityVerdict& verdict);
+v1::GetStabilityReply StabilityToProto(const Stability& stability,
+                                       const Space& space);
+v1::GetMarginalsReply CurvesToProto(const std::vector<MarginalCurve>& curves,
+                                    const Space& space);
+v1::PairMarginal TableToProto(const MarginalTable& table, const Space& space);
+// In the first study's depth order.
+v1::StudyComparison ComparisonToProto(const Comparison& comparison,
+                                      const Space& first);
+
+// With the plan as a trial, and with the command that verifies it unless the
+// study was stopped.
+v1::FreezePlan PlanToProto(const StudyPlan& plan, const StudyHandle& study,
+                           const v1::GetPlanRequest& request);
+// `kind` becomes a label.
+v1::EnqueuedTrial EnqueuedOf(const Point& point, const Space& space,
+                             const std::string& kind);
+v1::Frontier FrontierToProto(const Frontier& frontier, const Space& space);
+v1::AskedTrial AskedToProto(const AskedTrial& asked, const Space& space);
+// Every rival with as many seeds, all of a seed together, each trial with what
+// is predicted of it (verify_labels.h).
+v1::GetPlanRivalsReply RivalsToProto(const std::vector<Rival>& rivals,
+                                     const StudyHandle& study,
+                                     const Objective& objective,
+                                     std::int64_t revision, int seeds);
+
+// The shortest text that reads back as the same number: "0.01".
+std::string ExactText(double value);
+
+// Leaves the parameters that are not named; for no names all. Of pairs those
+// in which one of them is.
+using ParameterNames = std::set<std::string>;
+void KeepNamed(const ParameterNames& names, v1::ImportanceReport& report);
+void KeepNamed(const ParameterNames& names, v1::GetStabilityReply& reply);
+void KeepNamed(const ParameterNames& names, v1::GetMarginalsReply& reply);
+void KeepNamed(const ParameterNames& names, v1::StudyComparison& comparison);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_IMPORTANCE_CONVERT_IMPORTANCE_H_

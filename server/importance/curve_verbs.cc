@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verbs of importance beside reports: curves, tables, stability.
+#include <utility>
+
+#include "base/error.h"
+#include "base/status_macros.h"
+#include "importance/curves/marginal_curves.h"
+#include "importance/ranking/stability.h"
+#include "server/importance/serve.h"
+
+namespace frostline {
+
+void ImportanceDesk::GetMarginals(const StudyHandle& study,
+                                  const v1::GetMarginalsRequest& request,
+                                  CancelFlag cancelled,
+                                  Reply<v1::GetMarginalsReply> reply) {
+  const auto question = MakeQuestion(request.options(), *study.checked);
+  if (!question.ok()) return reply(question.status());
+  Serve(
+      AnswerKey("marginals", study, *question), false, std::move(cancelled),
+      std::move(reply),
+      [asked = request.options()](const KeptAnswer& answer) {
+        return Narrowed<v1::GetMarginalsReply>(answer, asked);
+      },
+      [this, study, question = *question]() -> absl::StatusOr<AnswerPtr> {
+        ASSIGN_OR_RETURN(const Loaded loaded, Load(study, question));
+        ASSIGN_OR_RETURN(
+            const std::vector<MarginalCurve> curves,
+            MarginalCurves(study.checked->space, question.objectives,
+                           loaded.history, question.options));
+        v1::GetMarginalsReply proto =
+            CurvesToProto(curves, study.checked->space);
+        Sign(study, question, loaded.revision, proto);
+        return Kept(std::move(proto));
+      });
+}
+
+void ImportanceDesk::GetPairMarginal(const StudyHandle& study,
+                                     const v1::GetPairMarginalRequest& request,
+                                     CancelFlag cancelled,
+                                     Reply<v1::PairMarginal> reply) {
+  const auto question = MakeQuestion(request.options(), *study.checked);
+  if (!question.ok()) return reply(question.status());
+  const auto first =
+      FindParameter(study.checked->space, request.first(), "first");
+  if (!first.ok()) return reply(first.status());
+  const auto second =
+      FindParameter(study.checked->space, request.second(), "second");
+  if (!second.ok()) return reply(second.status());
+  if (*first == *second) {
+    return reply(
+        MakeError(ErrorId::kRequestInvalid, "both parameters are the same",
+                  "name two, or ask for the marginal of one", "second"));
+  }
+  Serve(
+      AnswerKey("table", study, *question, absl::StrCat(*first, "x", *second)),
+      false, std::move(cancelled), std::move(reply),
+      [](const KeptAnswer& answer) { return As<v1::PairMarginal>(answer); },
+      [this, study, question = *question, first = *first,
+       second = *second]() -> absl::StatusOr<AnswerPtr> {
+        ASSIGN_OR_RETURN(const Loaded loaded, Load(study, question));
+        ASSIGN_OR_RETURN(
+            const MarginalTable table,
+            PairTable(study.checked->space, question.objectives, loaded.history,
+                      question.options, first, second));
+        v1::PairMarginal proto = TableToProto(table, study.checked->space);
+        Sign(study, question, loaded.revision, proto);
+        return Kept(std::move(proto));
+      });
+}
+
+void ImportanceDesk::GetStability(const StudyHandle& study,
+                                  const v1::GetStabilityRequest& request,
+                                  CancelFlag cancelled,
+                                  Reply<v1::GetStabilityReply> reply) {
+  const auto question = MakeQuestion(request.options(), *study.checked);
+  if (!question.ok()) return reply(question.status());
+  if (request.points() < 0 || request.points() > kMaxStabilityPoints) {
+    return reply(MakeError(
+        ErrorId::kRequestInvalid, absl::StrCat("points is ", request.points()),
+        absl::StrCat("give 0 to ", kMaxStabilityPoints), "points"));
+  }
+  Serve(
+      AnswerKey("stability", study, *question, absl::StrCat(request.points())),
+      false, std::move(cancelled), std::move(reply),
+      [asked = request.options()](const KeptAnswer& answer) {
+        return Narrowed<v1::GetStabilityReply>(answer, asked);
+      },
+      [this, study, question = *question,
+       points = request.points()]() -> absl::StatusOr<AnswerPtr> {
+        ASSIGN_OR_RETURN(const Loaded loaded, Load(study, question));
+        ASSIGN_OR_RETURN(
+            const Stability stability,
+            EvaluateStability(study.checked->space, question.objectives,
+                              loaded.history, question.options,
+                              points == 0 ? kVerdictPoints : points));
+        v1::GetStabilityReply proto =
+            StabilityToProto(stability, study.checked->space);
+        // What the report says of the same trials.
+        ASSIGN_OR_RETURN(const StabilityVerdict verdict,
+                         VerdictOf(study, question, loaded.history));
+        *proto.mutable_verdict() = VerdictToProto(verdict);
+        Sign(study, question, loaded.revision, proto);
+        return Kept(std::move(proto));
+      });
+}
+
+}  // namespace frostline

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/importance/known_trials.h"
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "server/wire/convert.h"
+#include "storage/scan.h"
+
+namespace frostline {
+namespace {
+
+// Steps of which all measurements are kept.
+constexpr std::size_t kMostSteps = 8;
+
+KnownTrial KnownOf(TrialRow row, const StudyHandle& study) {
+  KnownTrial known;
+  known.point = std::exchange(row.point, {});  // parameters would be large
+  known.shown = TrialToProto(row, study.id, study.checked->space,
+                             v1::TRIAL_VIEW_BASIC, {});
+  known.shown.clear_cause();
+  known.shown.clear_note();
+  return known;
+}
+
+std::size_t BytesOf(const KnownTrial& known) {
+  return sizeof(known) + known.shown.SpaceUsedLong() +
+         known.point.size() * sizeof(double);
+}
+
+// What the newest attempt that measured this step has measured: an attempt that
+// went on from a checkpoint does not repeat the steps before it.
+absl::StatusOr<std::optional<Metrics>> MetricsAt(const StudyHandle& study,
+                                                 const TrialStore& store,
+                                                 const v1::Trial& trial,
+                                                 std::int64_t step) {
+  if (trial.last_step() < 0) return std::optional<Metrics>();
+  for (std::int64_t attempt = trial.attempt(); attempt >= 0; --attempt) {
+    ASSIGN_OR_RETURN(const std::vector<Measurement> measured,
+                     store.ListMeasurements({.study = study.key,
+                                             .number = trial.number(),
+                                             .attempt = attempt,
+                                             .after_step = step - 1,
+                                             .limit = 1}));
+    if (!measured.empty() && measured[0].step == step) {
+      return std::optional<Metrics>(measured[0].metrics);
+    }
+  }
+  return std::optional<Metrics>();
+}
+
+}  // namespace
+
+absl::Status KnownTrials::CatchUp(const StudyHandle& study,
+                                  const TrialStore& store) {
+  const TrialQuery changed{
+      .study = study.key,
+      .states = {TrialState::kSucceeded, TrialState::kPruned,
+                 TrialState::kInfeasible, TrialState::kFailed,
+                 TrialState::kCancelled},
+      .order = TrialQuery::Order::kRevision,
+      .after = seen_revision_};
+  return ForEachTrial(store, changed, [&](const TrialRow& row) {
+    const auto [place, is_new] = trials_.try_emplace(row.number);
+    KnownTrial& known = place->second;
+    if (!is_new) bytes_ -= BytesOf(known);
+    known = KnownOf(row, study);
+    bytes_ += BytesOf(known);
+    seen_revision_ = row.revision;
+    return absl::OkStatus();
+  });
+}
+
+absl::Status KnownTrials::ReadStep(const StudyHandle& study,
+                                   const TrialStore& store, std::int64_t step) {
+  if (!steps_.contains(step) && steps_.size() >= kMostSteps) {
+    for (auto& [number, known] : trials_) known.steps.clear();
+    steps_.clear();
+  }
+  steps_.insert(step);
+  for (auto& [number, known] : trials_) {
+    if (known.steps.contains(step)) continue;
+    ASSIGN_OR_RETURN(known.steps[step],
+                     MetricsAt(study, store, known.shown, step));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status KnownTrials::See(
+    const StudyHandle& study, const TrialStore& store, std::int64_t step,
+    absl::FunctionRef<absl::Status(const std::map<std::int64_t, KnownTrial>&,
+                                   std::int64_t revision)>
+        see) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  RETURN_IF_ERROR(CatchUp(study, store));
+  if (step > 0) RETURN_IF_ERROR(ReadStep(study, store, step));
+  // A row may have changed since the handle was made.
+  return see(trials_, std::max(study.revision, seen_revision_));
+}
+
+std::shared_ptr<KnownTrials> KnownStudies::Of(StudyKey study) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found =
+      std::find_if(studies_.begin(), studies_.end(),
+                   [study](const auto& entry) { return entry.first == study; });
+  if (found != studies_.end()) {
+    studies_.splice(studies_.begin(), studies_, found);
+  } else {
+    studies_.emplace_front(study, std::make_shared<KnownTrials>());
+  }
+  std::size_t bytes = 0;
+  for (auto entry = studies_.begin(); entry != studies_.end();) {
+    bytes += entry->second->bytes();
+    const bool stays = entry == studies_.begin() || bytes <= max_bytes_;
+    entry = stays ? std::next(entry) : studies_.erase(entry);
+  }
+  return studies_.front().second;
+}
+
+}  // namespace frostline

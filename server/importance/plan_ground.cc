@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/importance/plan_ground.h"
+
+#include "base/status_macros.h"
+
+namespace frostline {
+
+PlanOptions PlanGround::OptionsFor(double tolerance) const {
+  return {.evaluate = question.options,
+          .tolerance = tolerance,
+          .evaluation_rows = evaluation_rows};
+}
+
+absl::StatusOr<PlanGroundPtr> LastPlanGround::Of(
+    const std::string& key,
+    absl::FunctionRef<absl::StatusOr<PlanGroundPtr>()> make) {
+  std::shared_ptr<Entry> entry;
+  {
+    const std::lock_guard lock(mutex_);
+    if (last_ == nullptr || last_->key != key) {
+      last_ = std::make_shared<Entry>();
+      last_->key = key;
+    }
+    entry = last_;
+  }
+  const std::lock_guard lock(entry->mutex);
+  if (entry->ground == nullptr) {
+    ASSIGN_OR_RETURN(entry->ground, make());
+  }
+  return entry->ground;
+}
+
+}  // namespace frostline

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: plan_ground.h
+//
+// What plans of one state of a study stand on, with all that it points into.
+// Who asks for a plan asks for its frontier and its rivals next: the last one
+// is kept, so that they are answered by the same belief.
+#ifndef FROSTLINE_SERVER_IMPORTANCE_PLAN_GROUND_H_
+#define FROSTLINE_SERVER_IMPORTANCE_PLAN_GROUND_H_
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "importance/plan/plan_basis.h"
+#include "server/importance/question.h"
+#include "server/wire/study_handle.h"
+#include "study/history.h"
+
+namespace frostline {
+
+// Not moved once `basis` is made. Then immutable; any thread may ask.
+struct PlanGround {
+  StudyHandle study;
+  ImportanceQuestion question;
+  History history;
+  std::int64_t revision = 0;
+  std::int64_t evaluation_rows = 0;
+  std::unique_ptr<const PlanBasis> basis;
+
+  const Space& space() const { return study.checked->space; }
+  PlanOptions OptionsFor(double tolerance) const;
+};
+
+using PlanGroundPtr = std::shared_ptr<const PlanGround>;
+
+// Thread-safe.
+class LastPlanGround {
+ public:
+  // The one that is kept under `key`, else what `make` makes, which is kept
+  // unless it is an error. Who asks for what another is making waits for it.
+  absl::StatusOr<PlanGroundPtr> Of(
+      const std::string& key,
+      absl::FunctionRef<absl::StatusOr<PlanGroundPtr>()> make);
+
+ private:
+  struct Entry {
+    std::string key;
+    std::mutex mutex;  // held while it is made
+    PlanGroundPtr ground;
+  };
+
+  std::mutex mutex_;
+  std::shared_ptr<Entry> last_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_IMPORTANCE_PLAN_GROUND_H_

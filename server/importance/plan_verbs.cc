@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verbs of plans: what to freeze, what is the least to train, which trials
+// would tell most, and the rivals that a plan has to beat.
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/status_macros.h"
+#include "importance/plan/frontier.h"
+#include "importance/plan/plan_basis.h"
+#include "importance/plan/plan_questions.h"
+#include "importance/plan/study_plan.h"
+#include "server/importance/outcome_rows.h"
+#include "server/importance/serve.h"
+#include "server/wire/limits.h"
+#include "storage/scan.h"
+
+namespace frostline {
+namespace {
+
+template <typename Request>
+absl::StatusOr<ImportanceQuestion> PlanQuestion(const StudyHandle& study,
+                                                const Request& request) {
+  if (request.options().parameters_size() > 0) {
+    return MakeError(ErrorId::kRequestInvalid, "a plan is of all modules",
+                     "leave the parameters out", "options.parameters");
+  }
+  if (!(request.tolerance() >= 0.0) || std::isinf(request.tolerance())) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     absl::StrCat("tolerance is ", request.tolerance()),
+                     "give a part of the score, 0 or more", "tolerance");
+  }
+  return MakeQuestion(request.options(), *study.checked);
+}
+
+absl::Status CheckCount(std::int64_t count, int most,
+                        const std::string& field) {
+  if (count >= 1 && count <= most) return absl::OkStatus();
+  return MakeError(ErrorId::kRequestInvalid, absl::StrCat(field, " is ", count),
+                   absl::StrCat("give 1 to ", most), field);
+}
+
+// Those of the trials that have not ended, whatever the question is.
+absl::StatusOr<History> OpenTrials(const TrialStore& store, StudyKey study) {
+  History open;
+  const TrialQuery query{.study = study,
+                         .states = {TrialState::kQueued, TrialState::kRunning}};
+  RETURN_IF_ERROR(ForEachTrial(store, query, [&open](const TrialRow& row) {
+    Observation trial;
+    trial.number = row.number;
+    trial.state = row.state;
+    trial.point = row.point;
+    open.Put(std::move(trial));
+    return absl::OkStatus();
+  }));
+  return open;
+}
+
+}  // namespace
+
+absl::StatusOr<PlanGroundPtr> ImportanceDesk::LoadGround(
+    const StudyHandle& study, const ImportanceQuestion& question) {
+  const auto make = [&]() -> absl::StatusOr<PlanGroundPtr> {
+    ASSIGN_OR_RETURN(Loaded loaded, Load(study, question));
+    auto ground = std::make_shared<PlanGround>();
+    ground->study = study;
+    ground->question = question;
+    ground->history = std::move(loaded.history);
+    ground->revision = loaded.revision;
+    // What is stored of rows is of the trials' ends.
+    if (question.used.at_step() == 0) {
+      ASSIGN_OR_RETURN(ground->evaluation_rows,
+                       CountEvaluationRows(store_, study.key, ground->history));
+    }
+    ASSIGN_OR_RETURN(ground->basis,
+                     MakePlanBasis(ground->space(), ground->question.objectives,
+                                   ground->history, ground->OptionsFor(0.0)));
+    return ground;
+  };
+  return ground_.Of(AnswerKey("ground", study, question), make);
+}
+
+template <typename Message, typename Request, typename Make>
+void ImportanceDesk::ServePlan(const std::string& kind,
+                               const StudyHandle& study, const Request& request,
+                               CancelFlag cancelled, Reply<Message> reply,
+                               Make make) {
+  const auto question = PlanQuestion(study, request);
+  if (!question.ok()) return reply(question.status());
+  const double tolerance = request.tolerance();
+  Serve(
+      AnswerKey(kind.c_str(), study, *question, ExactText(tolerance)), false,
+      std::move(cancelled), std::move(reply),
+      [](const KeptAnswer& answer) { return As<Message>(answer); },
+      [this, study, question = *question, tolerance,
+       make = std::move(make)]() -> absl::StatusOr<AnswerPtr> {
+        ASSIGN_OR_RETURN(const PlanGroundPtr ground,
+                         LoadGround(study, question));
+        ASSIGN_OR_RETURN(Message message,
+                         make(*ground, ground->OptionsFor(tolerance)));
+        Sign(study, question, ground->revision, message);
+        return Kept(std::move(message));
+      });
+}
+
+void ImportanceDesk::GetPlan(const StudyHandle& study,
+                             const v1::GetPlanRequest& request,
+                             CancelFlag cancelled,
+                             Reply<v1::FreezePlan> reply) {
+  ServePlan("plan", study, request, std::move(cancelled), std::move(reply),
+            [study, request](
+                const PlanGround& ground,
+                const PlanOptions& options) -> absl::StatusOr<v1::FreezePlan> {
+              ASSIGN_OR_RETURN(const StudyPlan plan,
+                               MakePlan(*ground.basis, options));
+              v1::FreezePlan proto = PlanToProto(plan, study, request);
+              proto.set_study(StudyNameOf(study.id));
+              return proto;
+            });
+}
+
+void ImportanceDesk::GetFrontier(const StudyHandle& study,
+                                 const v1::GetFrontierRequest& request,
+                                 CancelFlag cancelled,
+                                 Reply<v1::Frontier> reply) {
+  ServePlan(
+      "frontier", study, request, std::move(cancelled), std::move(reply),
+      [study](const PlanGround& ground,
+              const PlanOptions& options) -> absl::StatusOr<v1::Frontier> {
+        ASSIGN_OR_RETURN(const Frontier frontier,
+                         MakeFrontier(*ground.basis, options));
+        v1::Frontier proto = FrontierToProto(frontier, ground.space());
+        proto.set_study(StudyNameOf(study.id));
+        return proto;
+      });
+}
+
+void ImportanceDesk::AskPlan(const StudyHandle& study,
+                             const v1::AskPlanRequest& request,
+                             CancelFlag cancelled,
+                             Reply<v1::AskPlanReply> reply) {
+  const int count = request.trials();
+  const auto counted = CheckCount(count, kMaxAskedTrials, "trials");
+  if (!counted.ok()) return reply(counted);
+  ServePlan(
+      absl::StrCat("ask ", count), study, request, std::move(cancelled),
+      std::move(reply),
+      [this, key = study.key, count](
+          const PlanGround& ground,
+          const PlanOptions& options) -> absl::StatusOr<v1::AskPlanReply> {
+        ASSIGN_OR_RETURN(const History open, OpenTrials(store_, key));
+        ASSIGN_OR_RETURN(
+            const std::vector<AskedTrial> asked,
+            AskTrials(*ground.basis, OpenPoints(ground.space(), open), options,
+                      count));
+        v1::AskPlanReply proto;
+        for (const AskedTrial& one : asked) {
+          *proto.add_trials() = AskedToProto(one, ground.space());
+        }
+        return proto;
+      });
+}
+
+void ImportanceDesk::GetPlanRivals(const StudyHandle& study,
+                                   const v1::GetPlanRivalsRequest& request,
+                                   CancelFlag cancelled,
+                                   Reply<v1::GetPlanRivalsReply> reply) {
+  const int seeds = request.seeds();
+  const auto counted = CheckCount(seeds, kMaxVerifySeeds, "seeds");
+  if (!counted.ok()) return reply(counted);
+  if (request.options().at_step() > 0) {
+    return reply(MakeError(ErrorId::kRequestInvalid,
+                           "a plan is verified by final values",
+                           "leave the step out", "options.at_step"));
+  }
+  ServePlan(absl::StrCat("rivals ", seeds), study, request,
+            std::move(cancelled), std::move(reply),
+            [study, seeds](const PlanGround& ground, const PlanOptions& options)
+                -> absl::StatusOr<v1::GetPlanRivalsReply> {
+              ASSIGN_OR_RETURN(const std::vector<Rival> rivals,
+                               PlanRivals(*ground.basis, options));
+              return RivalsToProto(rivals, study, ground.question.objectives[0],
+                                   ground.revision, seeds);
+            });
+}
+
+}  // namespace frostline

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: serve.h
+//
+// What the verbs of importance are written with; for importance_*.cc alone.
+#ifndef FROSTLINE_SERVER_IMPORTANCE_SERVE_H_
+#define FROSTLINE_SERVER_IMPORTANCE_SERVE_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/importance/convert_importance.h"
+#include "server/importance/desk.h"
+
+namespace frostline {
+
+// A verdict on stability rests on so many beginnings of the study: it is one
+// sentence, the same wherever it is shown.
+inline constexpr int kVerdictPoints = 10;
+
+// Under what an answer is kept: all that it is a function of, as text.
+inline std::string AnswerKey(const char* kind, const StudyHandle& study,
+                             const ImportanceQuestion& question,
+                             const std::string& more = "") {
+  return absl::StrCat(kind, " ", study.key, "/", study.revision, " ", more,
+                      "\n", KeyOf(question));
+}
+
+inline std::string ReportKey(const StudyHandle& study,
+                             const ImportanceQuestion& question) {
+  return AnswerKey("report", study, question);
+}
+
+template <typename Message>
+const Message& As(const KeptAnswer& answer) {
+  return static_cast<const Message&>(*answer.message);
+}
+
+template <typename Message>
+AnswerPtr Kept(Message message) {
+  auto answer = std::make_shared<KeptAnswer>();
+  answer->message = std::make_unique<Message>(std::move(message));
+  return answer;
+}
+
+// What every answer says of where it is from.
+template <typename Message>
+void Sign(const StudyHandle& study, const ImportanceQuestion& question,
+          std::int64_t revision, Message& message) {
+  message.set_revision(revision);
+  message.set_provisional(study.running);
+  *message.mutable_options() = question.used;
+}
+
+// What of an answer a caller is shown who asked for some parameters.
+template <typename Message>
+Message Narrowed(const KeptAnswer& answer, const v1::ImportanceOptions& asked) {
+  Message message = As<Message>(answer);
+  KeepNamed({asked.parameters().begin(), asked.parameters().end()}, message);
+  *message.mutable_options()->mutable_parameters() = asked.parameters();
+  return message;
+}
+
+template <typename Message, typename Render>
+void ImportanceDesk::Serve(const std::string& key, bool anew,
+                           CancelFlag cancelled, Reply<Message> reply,
+                           Render render, Computation computation) {
+  WaitingCaller caller{std::move(cancelled),
+                       [reply = std::move(reply), render = std::move(render)](
+                           absl::StatusOr<AnswerPtr> answer) mutable {
+                         if (!answer.ok()) return reply(answer.status());
+                         reply(render(**answer));
+                       }};
+  if (answers_.Ask(key, anew, std::move(caller))) {
+    Compute(key, std::move(computation));
+  }
+}
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_IMPORTANCE_SERVE_H_

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: verify_labels.h
+//
+// What a trial that verifies a plan carries with it, as labels: which rival it
+// is, and what was predicted of it before it ran. A plan is judged by that, and
+// not by what is predicted once the trial is known.
+#ifndef FROSTLINE_SERVER_IMPORTANCE_VERIFY_LABELS_H_
+#define FROSTLINE_SERVER_IMPORTANCE_VERIFY_LABELS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "frostline/v1/study.pb.h"
+#include "frostline/v1/trial.pb.h"
+#include "importance/report/report.h"
+#include "study/objective.h"
+
+namespace frostline {
+
+struct VerifyMark {
+  std::string batch;  // of trials that were enqueued together
+  std::string rival;
+  Objective objective;
+  std::int64_t total = 0;  // trials of the batch
+  std::uint64_t seed = 0;  // the trial's own, no label
+  Interval predicted;      // mean over seeds
+  Interval one_run;
+};
+
+void MarkToVerify(const VerifyMark& mark, v1::EnqueuedTrial& trial);
+
+// nullopt for any other trial, and for labels that nobody has made like this.
+std::optional<VerifyMark> VerifyMarkOf(const v1::Trial& trial);
+
+// "0.91 0.9 0.92 0.89 0.93": to the bit.
+std::string IntervalText(const Interval& interval);
+std::optional<Interval> IntervalFromText(const std::string& text);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_IMPORTANCE_VERIFY_LABELS_H_

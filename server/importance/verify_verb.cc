@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What became of a plan and its rivals: the trials that carry their marks, and
+// what verification.h makes of them.
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/status_macros.h"
+#include "importance/plan/verification.h"
+#include "server/importance/outcome_rows.h"
+#include "server/importance/serve.h"
+#include "server/importance/verify_labels.h"
+#include "server/wire/convert.h"
+#include "storage/scan.h"
+
+namespace frostline {
+namespace {
+
+struct MarkedTrial {
+  VerifyMark mark;
+  v1::TrialState state = v1::TRIAL_STATE_UNSPECIFIED;
+  double value = std::numeric_limits<double>::quiet_NaN();
+};
+using MarkedTrials = std::map<std::int64_t, MarkedTrial>;  // by number
+
+absl::Status AddOpen(const StudyHandle& study, const TrialStore& store,
+                     MarkedTrials& marked) {
+  const TrialQuery open{.study = study.key,
+                        .states = {TrialState::kQueued, TrialState::kRunning}};
+  return ForEachTrial(store, open, [&](const TrialRow& row) {
+    const v1::Trial shown = TrialToProto(row, study.id, study.checked->space,
+                                         v1::TRIAL_VIEW_BASIC, {});
+    if (auto mark = VerifyMarkOf(shown)) {
+      marked[row.number] = {*std::move(mark), shown.state()};
+    }
+    return absl::OkStatus();
+  });
+}
+
+void AddEnded(const std::map<std::int64_t, KnownTrial>& trials,
+              MarkedTrials& marked) {
+  for (const auto& [number, known] : trials) {
+    auto mark = VerifyMarkOf(known.shown);
+    if (!mark.has_value()) continue;
+    MarkedTrial& trial = marked[number];
+    trial = {*std::move(mark), known.shown.state()};
+    if (trial.state != v1::TRIAL_STATE_SUCCEEDED) continue;
+    const auto value = FinalValueOf(known, trial.mark.objective.metric);
+    if (value.has_value()) trial.value = *value;
+  }
+}
+
+// Leaves those of one batch: the one that is named, else the last.
+absl::Status KeepBatch(const StudyHandle& study, std::string batch,
+                       MarkedTrials& marked) {
+  if (batch.empty() && !marked.empty()) {
+    batch = marked.rbegin()->second.mark.batch;
+  }
+  std::erase_if(marked, [&batch](const auto& entry) {
+    return entry.second.mark.batch != batch;
+  });
+  if (!marked.empty()) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kTrialNotFound,
+      absl::StrCat("no trials of ", study.id, " verify ",
+                   batch.empty() ? "a plan" : batch),
+      absl::StrCat("`frostline plan ", study.id, " --verify` enqueues them"),
+      "batch");
+}
+
+// The rows whose mean is the metric, all of one data set; else none.
+class RowReader {
+ public:
+  RowReader(const StudyHandle& study, const TrialStore& store)
+      : study_(study), store_(store) {}
+
+  absl::StatusOr<std::vector<float>> Read(std::int64_t number, double value) {
+    std::vector<float> rows;
+    if (std::isnan(value)) return rows;
+    ASSIGN_OR_RETURN(const std::optional<OutcomeRow> outcome,
+                     store_.FindOutcome(study_.key, number));
+    if (!outcome.has_value()) return rows;
+    if (fingerprint_.empty()) fingerprint_ = outcome->data_fingerprint;
+    if (outcome->data_fingerprint != fingerprint_) return rows;
+    return RowsOfMean(*outcome, value);
+  }
+
+ private:
+  const StudyHandle& study_;
+  const TrialStore& store_;
+  std::string fingerprint_;
+};
+
+// The rivals in the order in which they were enqueued, with their runs.
+struct Runs {
+  std::vector<RivalRuns> rivals;
+  v1::PlanVerification proto;
+};
+
+absl::StatusOr<Runs> RunsOf(const StudyHandle& study, const TrialStore& store,
+                            const MarkedTrials& marked) {
+  Runs runs;
+  RowReader reader(study, store);
+  for (const auto& [number, trial] : marked) {
+    const VerifyMark& mark = trial.mark;
+    std::size_t r = 0;
+    while (r < runs.rivals.size() && runs.rivals[r].name != mark.rival) ++r;
+    if (r == runs.rivals.size()) {
+      runs.rivals.push_back({mark.rival, mark.predicted, mark.one_run, {}});
+      runs.proto.add_rivals()->set_name(mark.rival);
+    }
+    RivalRun& run = runs.rivals[r].runs.emplace_back();
+    run.seed = mark.seed;
+    run.value = trial.value;
+    ASSIGN_OR_RETURN(run.rows, reader.Read(number, trial.value));
+    v1::VerifiedRun* const out =
+        runs.proto.mutable_rivals(static_cast<int>(r))->add_runs();
+    out->set_trial(TrialNameOf(study.id, number));
+    out->set_seed(mark.seed);
+    out->set_state(trial.state);
+    out->set_value(trial.value);
+    runs.proto.set_ended(runs.proto.ended() +
+                         (trial.state >= v1::TRIAL_STATE_SUCCEEDED ? 1 : 0));
+  }
+  return runs;
+}
+
+void AddJudgement(const Runs& runs, const Verification& judged,
+                  v1::PlanVerification& proto) {
+  for (std::size_t r = 0; r < runs.rivals.size(); ++r) {
+    v1::VerifiedRival& out = *proto.mutable_rivals(static_cast<int>(r));
+    const JudgedRival& rival = judged.rivals[r];
+    *out.mutable_predicted() = IntervalToProto(runs.rivals[r].predicted);
+    *out.mutable_one_run() = IntervalToProto(runs.rivals[r].one_run);
+    *out.mutable_seen() = IntervalToProto(rival.seen);
+    *out.mutable_difference() = IntervalToProto(rival.difference);
+    out.set_seed_noise(rival.seed_noise);
+    out.set_row_noise(rival.row_noise);
+    out.set_exceeds_seeds(rival.exceeds_seeds);
+    out.set_exceeds_rows(rival.exceeds_rows);
+  }
+  proto.set_seed_deviation(judged.seed_deviation);
+  proto.set_evaluation_rows(judged.rows);
+}
+
+}  // namespace
+
+absl::StatusOr<AnswerPtr> ImportanceDesk::Verify(const StudyHandle& study,
+                                                 const std::string& batch) {
+  MarkedTrials marked;
+  // Open ones first: what ends meanwhile is among the ended ones then.
+  RETURN_IF_ERROR(AddOpen(study, store_, marked));
+  std::int64_t revision = 0;
+  RETURN_IF_ERROR(studies_.Of(study.key)->See(
+      study, store_, 0,
+      [&](const std::map<std::int64_t, KnownTrial>& trials, std::int64_t seen) {
+        revision = seen;
+        AddEnded(trials, marked);
+        return absl::OkStatus();
+      }));
+  RETURN_IF_ERROR(KeepBatch(study, batch, marked));
+  ASSIGN_OR_RETURN(Runs runs, RunsOf(study, store_, marked));
+  const VerifyMark& mark = marked.begin()->second.mark;
+  const Verification judged = JudgeRuns(runs.rivals);
+  AddJudgement(runs, judged, runs.proto);
+  runs.proto.set_study(StudyNameOf(study.id));
+  runs.proto.set_revision(revision);
+  runs.proto.set_batch(mark.batch);
+  runs.proto.set_target(mark.objective.metric);
+  runs.proto.set_direction(mark.objective.direction == Direction::kMaximize
+                               ? v1::DIRECTION_MAXIMIZE
+                               : v1::DIRECTION_MINIMIZE);
+  runs.proto.set_total(std::max<std::int64_t>(mark.total, runs.proto.ended()));
+  runs.proto.set_verdict(
+      VerificationSentence(mark.objective, runs.rivals, judged));
+  return Kept(std::move(runs.proto));
+}
+
+void ImportanceDesk::GetPlanVerification(
+    const StudyHandle& study, const v1::GetPlanVerificationRequest& request,
+    CancelFlag cancelled, Reply<v1::PlanVerification> reply) {
+  Serve(
+      absl::StrCat("verify ", study.key, "/", study.revision, " ",
+                   request.batch()),
+      false, std::move(cancelled), std::move(reply),
+      [](const KeptAnswer& answer) { return As<v1::PlanVerification>(answer); },
+      [this, study, batch = request.batch()] { return Verify(study, batch); });
+}
+
+}  // namespace frostline

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: best_trials.h
+//
+// The best trial seen so far, or the Pareto set with several objectives, kept
+// up to date one trial at a time.
+#ifndef FROSTLINE_SERVER_LEDGER_BEST_TRIALS_H_
+#define FROSTLINE_SERVER_LEDGER_BEST_TRIALS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "study/objective.h"
+
+namespace frostline {
+
+// Not thread-safe: one owner.
+class BestTrials {
+ public:
+  explicit BestTrials(std::vector<Objective> objectives)
+      : objectives_(std::move(objectives)) {}
+
+  // `values`: one per objective, finite. Of equal trials the earlier offered
+  // stays, unless there are several objectives: then both do.
+  void Offer(std::int64_t number, const std::vector<double>& values);
+
+  // Best first by the first objective.
+  std::vector<std::int64_t> Numbers() const;
+
+ private:
+  struct Entry {
+    std::int64_t number;
+    std::vector<double> losses;
+  };
+  std::vector<Objective> objectives_;
+  std::vector<Entry> front_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_LEDGER_BEST_TRIALS_H_

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/ledger/study_book.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "frostline/v1/trial.pb.h"
+
+namespace frostline {
+
+StudyBook::StudyBook(StudyRow row, std::shared_ptr<const CheckedStudy> checked)
+    : row_(std::move(row)),
+      checked_(std::move(checked)),
+      revision_(row_.revision),
+      best_(checked_->objectives) {}
+
+void StudyBook::AbsorbStudy(const StudyRow& row) {
+  row_ = row;
+  revision_ = std::max(revision_, row.revision);
+}
+
+void StudyBook::Forget(const TrialRow& row) {
+  const auto found = open_.find(row.number);
+  if (found == open_.end()) return;
+  const TrialRow& old = found->second.row;
+  --counts_[static_cast<std::size_t>(old.state)];
+  if (CountsTowardsBudget(old.origin)) --open_counted_;
+  queue_.erase(PlaceOf(old));
+}
+
+void StudyBook::Absorb(const TrialRow& row,
+                       const std::optional<AttemptRow>& attempt) {
+  Forget(row);
+  ++counts_[static_cast<std::size_t>(row.state)];
+  revision_ = std::max(revision_, row.revision);
+  next_number_ = std::max(next_number_, row.number + 1);
+  OpenTrial& trial = open_[row.number];
+  trial.row = row;
+  if (attempt.has_value()) trial.attempt = *attempt;
+  const bool counts = CountsTowardsBudget(row.origin);
+  if (!IsTerminal(row.state)) {
+    if (counts) ++open_counted_;
+    if (row.state == TrialState::kQueued) {
+      queue_.insert(PlaceOf(row));
+    }
+    return;
+  }
+  if (counts) ++budget_used_;
+  if (!row.usage.empty()) {
+    v1::Usage usage;
+    usage.ParseFromString(row.usage);
+    // What a trainer says of itself may be nonsense.
+    const double seconds = usage.train_seconds();
+    if (std::isfinite(seconds) && seconds > 0) train_seconds_ += seconds;
+  }
+  if (row.state == TrialState::kSucceeded) best_.Offer(row.number, row.values);
+  just_ended_[row.number] = std::move(trial);
+  open_.erase(row.number);
+}
+
+const OpenTrial* StudyBook::Find(std::int64_t number) const {
+  const auto open = open_.find(number);
+  if (open != open_.end()) return &open->second;
+  const auto ended = just_ended_.find(number);
+  return ended == just_ended_.end() ? nullptr : &ended->second;
+}
+
+std::int64_t StudyBook::Reserve(std::int64_t count) {
+  const std::int64_t first = next_number_;
+  next_number_ += count;
+  reserved_ += count;
+  return first;
+}
+
+void StudyBook::Arrived() { --reserved_; }
+
+void StudyBook::Exhaust(std::int64_t number, std::int64_t count) {
+  exhausted_ = true;
+  reserved_ -= count;
+  // Numbers have no gaps, unless a later one was given away meanwhile.
+  if (next_number_ == number + count) next_number_ = number;
+}
+
+std::optional<std::int64_t> StudyBook::NextQueued(
+    const std::string& worker) const {
+  if (queue_.empty()) return std::nullopt;
+  constexpr int kLookedAt = 64;  // bounds the work of one answer
+  int looked_at = 0;
+  for (const auto& [priority, prepared, number] : queue_) {
+    if (++looked_at > kLookedAt) break;
+    const OpenTrial& trial = open_.at(number);
+    const bool may_go_on = trial.attempt.state == AttemptState::kLost ||
+                           trial.attempt.state == AttemptState::kPreempted ||
+                           trial.attempt.state == AttemptState::kReleased;
+    if (may_go_on && trial.row.worker == worker) return number;
+  }
+  return std::get<2>(*queue_.begin());
+}
+
+std::int64_t StudyBook::ParallelLeft() const {
+  const int limit = checked_->settings.max_parallel();
+  if (limit == 0) return kMaxTrialsPerStudy;
+  return std::max<std::int64_t>(0, limit - Count(TrialState::kRunning));
+}
+
+bool StudyBook::TimeIsUp(WallMicros now) const {
+  const v1::Budget& budget = checked_->settings.budget();
+  const std::int64_t time_us =
+      budget.time().seconds() * 1'000'000 + budget.time().nanos() / 1000;
+  const bool wall = time_us > 0 && now - row_.created >= time_us;
+  const bool training = budget.training_seconds() > 0 &&
+                        train_seconds_ >= budget.training_seconds();
+  return wall || training;
+}
+
+std::int64_t StudyBook::SlotsLeft(WallMicros now) const {
+  if (exhausted_ || TimeIsUp(now)) return 0;
+  return std::max<std::int64_t>(
+      0, checked_->settings.budget().trials() - BudgetTaken());
+}
+
+std::string StudyBook::ReasonToComplete(WallMicros now) const {
+  if (row_.state != StudyState::kActive && row_.state != StudyState::kPaused) {
+    return "";
+  }
+  if (!open_.empty() || reserved_ > 0) return "";
+  const std::int64_t budget = checked_->settings.budget().trials();
+  if (budget_used_ >= budget) {
+    return absl::StrCat("budget of ", budget, " trials reached");
+  }
+  if (exhausted_) {
+    return absl::StrCat("all points of the space have been tried (",
+                        budget_used_, " trials)");
+  }
+  return TimeIsUp(now) ? "budget of time used up" : "";
+}
+
+std::int64_t StudyBook::Count(TrialState state) const {
+  return counts_[static_cast<std::size_t>(state)];
+}
+
+v1::TrialCounts StudyBook::Counts() const {
+  v1::TrialCounts counts;
+  counts.set_queued(Count(TrialState::kQueued));
+  counts.set_running(Count(TrialState::kRunning));
+  counts.set_succeeded(Count(TrialState::kSucceeded));
+  counts.set_pruned(Count(TrialState::kPruned));
+  counts.set_infeasible(Count(TrialState::kInfeasible));
+  counts.set_failed(Count(TrialState::kFailed));
+  counts.set_cancelled(Count(TrialState::kCancelled));
+  counts.set_budget_used(budget_used_);
+  return counts;
+}
+
+}  // namespace frostline

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: study_book.h
+//
+// One study in memory: its open trials, the queue, the counts and what is left
+// of the budget. The book is told of rows as they are written (Absorb) and
+// answers questions; it writes nothing and knows no clock or thread.
+#ifndef FROSTLINE_SERVER_LEDGER_STUDY_BOOK_H_
+#define FROSTLINE_SERVER_LEDGER_STUDY_BOOK_H_
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "frostline/v1/study.pb.h"
+#include "server/ledger/best_trials.h"
+#include "server/ledger/trial_machine.h"
+#include "server/wire/spec_check.h"
+
+namespace frostline {
+
+// Not thread-safe: the commit loop's.
+class StudyBook {
+ public:
+  StudyBook(StudyRow row, std::shared_ptr<const CheckedStudy> checked);
+
+  const StudyRow& row() const { return row_; }
+  const CheckedStudy& checked() const { return *checked_; }
+  std::shared_ptr<const CheckedStudy> shared_checked() const {
+    return checked_;
+  }
+  const std::map<std::int64_t, OpenTrial>& open() const { return open_; }
+  std::int64_t revision() const { return revision_; }
+  std::int64_t next_number() const { return next_number_; }
+
+  // Takes in what was just written or loaded.
+  void AbsorbStudy(const StudyRow& row);
+  void AbsorbSettings(std::shared_ptr<const CheckedStudy> checked) {
+    checked_ = std::move(checked);
+  }
+  // An ended trial's labels changed.
+  void AbsorbEnded(const TrialRow& row) {
+    revision_ = row.revision;
+    just_ended_[row.number].row = row;
+  }
+  void Absorb(const TrialRow& row, const std::optional<AttemptRow>& attempt);
+
+  // A trial that is open, or ended since Committed() was last called and may
+  // not be readable from the store yet. Else nullptr.
+  const OpenTrial* Find(std::int64_t number) const;
+  void Committed() { just_ended_.clear(); }
+
+  // --- proposals under way ---
+  // Numbers for `count` trials that the sampler is asked for.
+  std::int64_t Reserve(std::int64_t count);
+  // One of them has arrived (and is absorbed, or dropped).
+  void Arrived();
+  // Those from `number` on will never come: the space is exhausted.
+  void Exhaust(std::int64_t number, std::int64_t count);
+  std::int64_t reserved() const { return reserved_; }
+
+  // --- questions ---
+  // The queued trial to lease next: one that `worker` lost or handed back (it
+  // may have a checkpoint), else by priority, then number.
+  std::optional<std::int64_t> NextQueued(const std::string& worker) const;
+  bool IsLeasing() const { return row_.state == StudyState::kActive; }
+  bool AtParallelLimit() const { return ParallelLeft() == 0; }
+  // How many more trials max_parallel lets run; many where there is no limit.
+  std::int64_t ParallelLeft() const;
+  // Trials that count and have ended, run or wait.
+  std::int64_t BudgetTaken() const {
+    return budget_used_ + open_counted_ + reserved_;
+  }
+  // How many more trials may be proposed.
+  std::int64_t SlotsLeft(WallMicros now) const;
+  // Why the study is over, when it is; else empty.
+  std::string ReasonToComplete(WallMicros now) const;
+  std::int64_t Count(TrialState state) const;
+  v1::TrialCounts Counts() const;
+  const BestTrials& best() const { return best_; }
+
+ private:
+  void Forget(const TrialRow& row);
+  bool TimeIsUp(WallMicros now) const;
+
+  StudyRow row_;
+  std::shared_ptr<const CheckedStudy> checked_;
+  std::map<std::int64_t, OpenTrial> open_;
+  std::map<std::int64_t, OpenTrial> just_ended_;
+  // Best first: by priority, then what people or earlier attempts put there
+  // before what the sampler prepared ahead, then by number.
+  using Place = std::tuple<int, bool, std::int64_t>;
+  static Place PlaceOf(const TrialRow& row) {
+    const bool prepared =
+        row.origin == TrialOrigin::kSampled && row.attempt == 0;
+    return {-row.priority, prepared, row.number};
+  }
+  std::set<Place> queue_;
+  std::array<std::int64_t, 8> counts_{};  // by TrialState
+  std::int64_t budget_used_ = 0;
+  std::int64_t open_counted_ = 0;
+  std::int64_t reserved_ = 0;
+  std::int64_t next_number_ = 0;
+  std::int64_t revision_ = 0;
+  double train_seconds_ = 0.0;
+  bool exhausted_ = false;
+  BestTrials best_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_LEDGER_STUDY_BOOK_H_

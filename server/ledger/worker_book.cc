@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/ledger/worker_book.h"
+
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/status_macros.h"
+
+namespace frostline {
+
+WorkerEntry& WorkerBook::Absorb(const WorkerRow& row) {
+  WorkerEntry& entry = workers_[row.id];
+  entry.row = row;
+  entry.info.ParseFromString(row.info);
+  return entry;
+}
+
+WorkerEntry* WorkerBook::Find(const std::string& id) {
+  const auto found = workers_.find(id);
+  return found == workers_.end() ? nullptr : &found->second;
+}
+
+absl::StatusOr<WorkerEntry*> WorkerBook::Require(const std::string& name,
+                                                 const std::string& boot_id) {
+  ASSIGN_OR_RETURN(const std::string id, ParseWorkerName(name));
+  WorkerEntry* const entry = Find(id);
+  if (entry == nullptr || entry->row.boot_id != boot_id) {
+    return MakeError(ErrorId::kWorkerUnknown,
+                     entry == nullptr
+                         ? name + " is not registered"
+                         : name + " is registered with another boot id",
+                     "register the worker, then go on", "worker");
+  }
+  return entry;
+}
+
+void WorkerBook::Holds(const std::string& id, TrialKey trial) {
+  if (WorkerEntry* const entry = Find(id)) entry->holds.insert(trial);
+}
+
+void WorkerBook::Lets(const std::string& id, TrialKey trial) {
+  if (WorkerEntry* const entry = Find(id)) entry->holds.erase(trial);
+}
+
+bool CarriesLabels(
+    const v1::Worker& worker,
+    const google::protobuf::Map<std::string, std::string>& required) {
+  for (const auto& [key, value] : required) {
+    const auto found = worker.labels().find(key);
+    if (found == worker.labels().end() || found->second != value) return false;
+  }
+  return true;
+}
+
+}  // namespace frostline

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: worker_book.h
+//
+// The fleet in memory: who registered, when each was last heard of, and which
+// trials each holds.
+#ifndef FROSTLINE_SERVER_LEDGER_WORKER_BOOK_H_
+#define FROSTLINE_SERVER_LEDGER_WORKER_BOOK_H_
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "frostline/v1/worker.pb.h"
+#include "server/ledger/lease_book.h"
+#include "storage/rows.h"
+
+namespace frostline {
+
+struct WorkerEntry {
+  WorkerRow row;
+  v1::Worker info;  // as registered
+  std::set<TrialKey> holds;
+};
+
+// Not thread-safe: the commit loop's.
+class WorkerBook {
+ public:
+  WorkerEntry& Absorb(const WorkerRow& row);
+  WorkerEntry* Find(const std::string& id);
+  // WORKER_UNKNOWN unless the worker is registered with this boot id.
+  absl::StatusOr<WorkerEntry*> Require(const std::string& name,
+                                       const std::string& boot_id);
+
+  void Holds(const std::string& id, TrialKey trial);
+  void Lets(const std::string& id, TrialKey trial);
+
+  const std::map<std::string, WorkerEntry>& all() const { return workers_; }
+  void Clear() { workers_.clear(); }
+
+ private:
+  std::map<std::string, WorkerEntry> workers_;
+};
+
+// Whether the worker carries all the labels that the study asks for.
+bool CarriesLabels(
+    const v1::Worker& worker,
+    const google::protobuf::Map<std::string, std::string>& required);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_LEDGER_WORKER_BOOK_H_

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/loop/commit_loop.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/failpoint.h"
+#include "base/status_macros.h"
+
+namespace frostline {
+namespace {
+
+constexpr std::size_t kLargestGroup = 256;
+// Bounds a wait, so that time that went by in a suspend, or a clock a test
+// moves by hand, is noticed soon.
+constexpr auto kLongestNap = std::chrono::milliseconds(50);
+
+bool IsStoreFailure(const absl::Status& status) {
+  return HasErrorId(status, ErrorId::kStoreFull) ||
+         HasErrorId(status, ErrorId::kStoreIo) ||
+         HasErrorId(status, ErrorId::kStoreCorrupt) ||
+         HasErrorId(status, ErrorId::kStoreBusy);
+}
+
+}  // namespace
+
+absl::Status Batch::Write(absl::FunctionRef<absl::Status(Transaction&)> body) {
+  RETURN_IF_ERROR(store_error_);
+  if (inside_ != nullptr) return body(*inside_);
+  if (transaction_ == nullptr) {
+    auto begun = store_.Begin();
+    if (!begun.ok()) return store_error_ = begun.status();
+    transaction_ = std::move(*begun);
+  }
+  inside_ = transaction_.get();
+  absl::Status status =
+      transaction_->Operation([&body, this] { return body(*transaction_); });
+  inside_ = nullptr;
+  if (IsStoreFailure(status)) store_error_ = status;
+  return status;
+}
+
+absl::Status Batch::Commit() {
+  if (store_error_.ok() && transaction_ != nullptr) {
+    FROSTLINE_FAILPOINT(kCommitBefore);
+    store_error_ = transaction_->Commit();
+    FROSTLINE_FAILPOINT(kCommitAfter);
+  }
+  transaction_.reset();  // rolls back what was not committed
+  return store_error_;
+}
+
+void Batch::Settle(const absl::Status& status) {
+  FROSTLINE_FAILPOINT(kReplyBefore);
+  for (auto& promise : promises_) {
+    promise(status);
+    FROSTLINE_FAILPOINT(kReplyHalf);
+  }
+  promises_.clear();
+}
+
+CommitLoop::CommitLoop(TrialStore& store, const Clock& clock, Hooks hooks)
+    : store_(store), clock_(clock), hooks_(std::move(hooks)) {}
+
+void CommitLoop::Start() {
+  thread_ = std::thread([this] { Run(); });
+}
+
+bool CommitLoop::Post(Work work) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (stopping_) return false;
+    queue_.push_back(std::move(work));
+  }
+  wake_.notify_one();
+  return true;
+}
+
+std::size_t CommitLoop::Backlog() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return queue_.size();
+}
+
+void CommitLoop::Stop() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void CommitLoop::Run() {
+  while (true) {
+    std::vector<Work> works = Gather();
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (works.empty() && stopping_ && queue_.empty()) {
+        return;
+      }
+    }
+    RunGroup(std::move(works));
+  }
+}
+
+std::vector<CommitLoop::Work> CommitLoop::Gather() {
+  Duration nap = kLongestNap;
+  const std::optional<SteadyTime> due = hooks_.next_due();
+  if (due.has_value()) {
+    nap = std::clamp<Duration>(*due - clock_.Steady(), Duration::zero(),
+                               kLongestNap);
+  }
+  std::unique_lock<std::mutex> lock(mutex_);
+  wake_.wait_for(lock, nap, [this] { return !queue_.empty() || stopping_; });
+  std::vector<Work> works;
+  while (!queue_.empty() && works.size() < kLargestGroup) {
+    works.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  return works;
+}
+
+void CommitLoop::RunGroup(std::vector<Work> works) {
+  Batch batch(store_);
+  if (dead_) {
+    batch.store_error_ =
+        MakeError(ErrorId::kCoordinatorDraining, "the store has failed",
+                  "wait for the coordinator to be started again");
+  }
+  FROSTLINE_FAILPOINT(kCommitBegin);
+  for (Work& work : works) work(batch);
+  hooks_.turn(batch);
+  const absl::Status status = batch.Commit();
+  if (status.ok()) {
+    hooks_.committed();
+  } else if (HasErrorId(status, ErrorId::kStoreFull) ||
+             HasErrorId(status, ErrorId::kStoreBusy)) {
+    hooks_.reload();
+  } else if (!dead_) {
+    dead_ = true;
+    hooks_.fatal(status);
+  }
+  batch.Settle(status);
+}
+
+}  // namespace frostline

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: commit_loop.h
+//
+// The one thread that owns the coordinator's state and the write side of the
+// store. Work is posted from anywhere and runs here, in order, several pieces
+// to a transaction; what they promise to callers (Batch::Then) is kept only
+// when that transaction is on disk. While one group is being synced the next
+// one gathers, so the groups grow with the load and nobody waits for a timer.
+//
+// Failure: when the store is full the group is undone, all its promises get the
+// error and `reload` makes memory equal to the disk again. Any other failure of
+// a commit leaves unknown what is on disk: `fatal` is called, once.
+#ifndef FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_
+#define FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/functional/function_ref.h"
+#include "base/clock.h"
+#include "storage/trial_store.h"
+
+namespace frostline {
+
+// One group on its way to the disk. Used on the loop's thread only.
+class Batch {
+ public:
+  explicit Batch(TrialStore& store) : store_(store) {}
+
+  // Runs `body` so that an error undoes all it wrote. A Write inside a Write is
+  // part of the outer one. After a failure of the store itself every Write of
+  // the group fails.
+  absl::Status Write(absl::FunctionRef<absl::Status(Transaction&)> body);
+
+  // `done` is called with OK once the group is on disk, else with the error.
+  void Then(absl::AnyInvocable<void(const absl::Status&)> done) {
+    promises_.push_back(std::move(done));
+  }
+
+ private:
+  friend class CommitLoop;
+  absl::Status Commit();
+  void Settle(const absl::Status& status);
+
+  TrialStore& store_;
+  std::unique_ptr<Transaction> transaction_;
+  Transaction* inside_ = nullptr;
+  absl::Status store_error_;
+  std::vector<absl::AnyInvocable<void(const absl::Status&)>> promises_;
+};
+
+class CommitLoop {
+ public:
+  using Work = absl::AnyInvocable<void(Batch&)>;
+
+  struct Hooks {
+    // After the posted work of each group: timers, and what the work made
+    // possible.
+    std::function<void(Batch&)> turn;
+    // When the next timer is due; nothing: no timer.
+    std::function<std::optional<SteadyTime>()> next_due;
+    // The group is on disk.
+    std::function<void()> committed;
+    std::function<void()> reload;
+    std::function<void(const absl::Status&)> fatal;
+  };
+
+  CommitLoop(TrialStore& store, const Clock& clock, Hooks hooks);
+  ~CommitLoop() { Stop(); }
+
+  void Start();
+  // False once the loop is stopping; the work is then destroyed unrun.
+  bool Post(Work work);
+  // Pieces of work that wait. Any thread.
+  std::size_t Backlog() const;
+  // Runs what was posted before, then ends the thread. Idempotent.
+  void Stop();
+
+ private:
+  void Run();
+  std::vector<Work> Gather();
+  void RunGroup(std::vector<Work> works);
+
+  TrialStore& store_;
+  const Clock& clock_;
+  const Hooks hooks_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Work> queue_;  // guarded by mutex_
+  bool stopping_ = false;   // guarded by mutex_
+  bool dead_ = false;       // loop thread only: after a fatal failure
+  std::thread thread_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_

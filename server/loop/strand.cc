@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/loop/strand.h"
+
+#include <utility>
+
+namespace frostline {
+
+void Strand::Post(absl::AnyInvocable<void()> task) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    tasks_.push_back(std::move(task));
+    if (std::exchange(scheduled_, true)) return;
+  }
+  pool_.Post([self = shared_from_this()] { self->RunOne(); });
+}
+
+void Strand::RunOne() {
+  absl::AnyInvocable<void()> task;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    task = std::move(tasks_.front());
+    tasks_.pop_front();
+  }
+  task();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    scheduled_ = !tasks_.empty();
+    if (!scheduled_) return;
+  }
+  pool_.Post([self = shared_from_this()] { self->RunOne(); });
+}
+
+}  // namespace frostline

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: leader_repeats.h
+//
+// Which point to run again, so that what leads a study does not lead by the
+// luck of one seed. Pure: a function of a history and the number of the trial
+// to come, so that a study replays from its store.
+#ifndef FROSTLINE_SERVER_SEARCH_LEADER_REPEATS_H_
+#define FROSTLINE_SERVER_SEARCH_LEADER_REPEATS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "study/history.h"
+#include "study/objective.h"
+
+namespace frostline {
+
+struct RepeatRule {
+  int times = 0;           // runs of a leading point in all; 0: no rule
+  int leaders = 0;         // points that lead
+  std::int64_t after = 0;  // trials before the first repeat
+};
+
+// How many trials of `history` below `number` have this point, pending ones
+// and failed ones too.
+std::int32_t RunsBefore(const History& history, const Point& point,
+                        std::int64_t number);
+
+// The leading point with the fewest runs, the better one first; nothing while
+// every leader has its runs or no trial has succeeded. Points with several
+// objectives lead while no other dominates them.
+//
+// A point is judged by the mean of its results, drawn towards the mean of all
+// points by the weight of one result: a point seen once has to be much better
+// than one seen often to displace it. A point that could not be trained at
+// some seed leads nothing. What failed or runs counts as a run, so that no
+// point is run for ever.
+std::optional<Point> LeaderToRepeat(const RepeatRule& rule,
+                                    const std::vector<Objective>& objectives,
+                                    const History& history,
+                                    std::int64_t number);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_SEARCH_LEADER_REPEATS_H_

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/search/observation.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "frostline/v1/trial.pb.h"
+#include "server/wire/training_seed.h"
+#include "storage/scan.h"
+
+namespace frostline {
+namespace {
+
+absl::StatusOr<std::vector<IntermediateValue>> ReadIntermediate(
+    const TrialRow& row, const CheckedStudy& study, const TrialStore& store) {
+  std::vector<IntermediateValue> values;
+  const MeasurementQuery query{
+      .study = row.study, .number = row.number, .attempt = row.attempt};
+  RETURN_IF_ERROR(
+      ForEachMeasurement(store, query, [&](const Measurement& measured) {
+        for (const IntermediateValue& value :
+             IntermediateOf({measured}, study)) {
+          values.push_back(value);
+        }
+        return absl::OkStatus();
+      }));
+  return values;
+}
+
+}  // namespace
+
+std::vector<IntermediateValue> IntermediateOf(
+    const std::vector<Measurement>& measurements, const CheckedStudy& study) {
+  std::vector<IntermediateValue> values;
+  for (const Measurement& measurement : measurements) {
+    const auto found = measurement.metrics.find(study.objectives[0].metric);
+    if (found == measurement.metrics.end()) continue;
+    values.push_back({measurement.step, found->second});
+  }
+  return values;
+}
+
+absl::StatusOr<Observation> ObservationOf(const TrialRow& row,
+                                          const CheckedStudy& study,
+                                          const TrialStore& store) {
+  Observation observation;
+  observation.number = row.number;
+  // Whether a pending trial waits or runs tells a sampler nothing.
+  observation.state = IsTerminal(row.state) ? row.state : TrialState::kRunning;
+  observation.point = row.point;
+  observation.values = row.values;
+  v1::Usage usage;
+  usage.ParseFromString(row.usage);
+  observation.cost_s = usage.train_seconds();
+  const NotedSeed noted = NotedSeedOf(row);
+  observation.seed = noted.seed;
+  observation.repeat = noted.repeat;
+  if (row.last_step >= 0 && study.pruner.name != "none") {
+    ASSIGN_OR_RETURN(observation.intermediate,
+                     ReadIntermediate(row, study, store));
+  }
+  return observation;
+}
+
+}  // namespace frostline

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: observation.h
+//
+// What samplers and pruners see of a stored trial.
+#ifndef FROSTLINE_SERVER_SEARCH_OBSERVATION_H_
+#define FROSTLINE_SERVER_SEARCH_OBSERVATION_H_
+
+#include "absl/status/statusor.h"
+#include "server/wire/spec_check.h"
+#include "storage/trial_store.h"
+#include "study/history.h"
+
+namespace frostline {
+
+// Intermediate values are read too when the study prunes, since only pruners
+// and pruned trials have a use for them.
+absl::StatusOr<Observation> ObservationOf(const TrialRow& row,
+                                          const CheckedStudy& study,
+                                          const TrialStore& store);
+
+// The first objective's values among these measurements.
+std::vector<IntermediateValue> IntermediateOf(
+    const std::vector<Measurement>& measurements, const CheckedStudy& study);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_SEARCH_OBSERVATION_H_

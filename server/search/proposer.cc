@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/search/proposer.h"
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+#include "base/failpoint.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "base/status_macros.h"
+
+namespace frostline {
+namespace {
+
+Observation Pending(std::int64_t number, Point point, NotedSeed seed) {
+  Observation pending;
+  pending.number = number;
+  pending.state = TrialState::kRunning;
+  pending.point = std::move(point);
+  pending.seed = seed.seed;
+  pending.repeat = seed.repeat;
+  return pending;
+}
+
+absl::StatusOr<Point> NextPoint(const CheckedStudy& study, Sampler& sampler,
+                                const History& history, std::int64_t number) {
+  const auto leader = [&] {
+    return LeaderToRepeat(study.repeat, study.objectives, history, number);
+  };
+  if (number >= study.repeat.after) {
+    if (std::optional<Point> again = leader()) return *std::move(again);
+  }
+  Rng rng(study.spec.seed(), static_cast<std::uint64_t>(number));
+  absl::StatusOr<Point> point = sampler.Propose(history, number, rng);
+  // With no new point left there is no reason to wait for the repeats.
+  if (!HasErrorId(point.status(), ErrorId::kSpaceExhausted)) return point;
+  std::optional<Point> again = leader();
+  if (again.has_value()) return *std::move(again);
+  return point;
+}
+
+}  // namespace
+
+absl::StatusOr<Proposal> MakeProposal(const CheckedStudy& study,
+                                      Sampler& sampler, const History& history,
+                                      std::int64_t number) {
+  Proposal made{.number = number, .point = {}, .seed = {}};
+  ASSIGN_OR_RETURN(made.point, NextPoint(study, sampler, history, number));
+  if (CountsRuns(study.spec)) {
+    made.seed.repeat = RunsBefore(history, made.point, number);
+  }
+  made.seed.seed = TrainingSeed(study.spec, number, made.seed.repeat);
+  return made;
+}
+
+Proposer::Proposer(std::function<void(Proposals)> ready)
+    : ready_(std::move(ready)) {}
+
+void Proposer::Start() {
+  threads_.Start(static_cast<int>(
+      std::clamp(std::thread::hardware_concurrency(), 2u, 4u)));
+}
+
+void Proposer::Stop() {
+  stopping_ = true;
+  threads_.Stop();
+}
+
+std::shared_ptr<Proposer::Search> Proposer::Find(StudyKey study) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = searches_.find(study);
+  return found == searches_.end() ? nullptr : found->second;
+}
+
+void Proposer::Reset(std::int64_t epoch) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  searches_.clear();
+  epoch_ = epoch;
+}
+
+void Proposer::Open(StudyKey study, std::shared_ptr<const CheckedStudy> checked,
+                    History history, std::vector<PriorStudy> prior_studies) {
+  const auto search = std::make_shared<Search>(threads_);
+  search->Post([search = search.get(), study, checked = std::move(checked),
+                history = std::move(history),
+                prior_studies = std::move(prior_studies)]() mutable {
+    // Both were made once when the study was checked, so they can be made.
+    auto sampler = MakeSampler(checked->sampler, checked->space,
+                               checked->objectives, std::move(prior_studies));
+    auto pruner = MakePruner(checked->pruner, checked->objectives);
+    if (!sampler.ok() || !pruner.ok()) {
+      Log(LogLevel::kError, "search_not_made",
+          {{"study", std::to_string(study)},
+           {"error",
+            std::string((sampler.ok() ? pruner.status() : sampler.status())
+                            .message())}});
+      return;
+    }
+    search->checked = std::move(checked);
+    search->history = std::move(history);
+    search->sampler = std::move(*sampler);
+    search->pruner = std::move(*pruner);
+  });
+  const std::lock_guard<std::mutex> lock(mutex_);
+  searches_[study] = search;
+}
+
+void Proposer::Refresh(StudyKey study,
+                       std::shared_ptr<const CheckedStudy> checked) {
+  const auto search = Find(study);
+  if (search == nullptr) return;
+  search->Post([search = search.get(), checked = std::move(checked)] {
+    auto pruner = MakePruner(checked->pruner, checked->objectives);
+    if (search->sampler == nullptr || !pruner.ok()) return;
+    search->checked = checked;
+    search->pruner = std::move(*pruner);
+  });
+}
+
+void Proposer::Close(StudyKey study) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  searches_.erase(study);
+}
+
+void Proposer::Began(StudyKey study, std::int64_t number, Point point,
+                     NotedSeed seed) {
+  const auto search = Find(study);
+  if (search == nullptr) return;
+  search->Post([search = search.get(), number, seed,
+                point = std::move(point)]() mutable {
+    search->history.Put(Pending(number, std::move(point), seed));
+  });
+}
+
+void Proposer::Amend(StudyKey study, std::int64_t number,
+                     absl::AnyInvocable<void(Observation&)> change) {
+  const auto search = Find(study);
+  if (search == nullptr) return;
+  search->Post(
+      [search = search.get(), number, change = std::move(change)]() mutable {
+        const Observation* const old = search->history.Find(number);
+        if (old == nullptr) return;
+        Observation amended = *old;
+        change(amended);
+        search->history.Put(std::move(amended));
+      });
+}
+
+void Proposer::Measured(StudyKey study, std::int64_t number,
+                        std::vector<IntermediateValue> values) {
+  Amend(study, number, [values = std::move(values)](Observation& trial) {
+    for (const IntermediateValue& value : values) {
+      const bool newer = trial.intermediate.empty() ||
+                         trial.intermediate.back().step < value.step;
+      if (newer) trial.intermediate.push_back(value);
+    }
+  });
+}
+
+void Proposer::Ended(StudyKey study, std::int64_t number, TrialState state,
+                     std::vector<double> values, double cost_s) {
+  Amend(study, number,
+        [state, values = std::move(values), cost_s](Observation& trial) {
+          trial.state = state;
+          trial.values = values;
+          trial.cost_s = cost_s;
+        });
+}
+
+void Proposer::Propose(StudyKey study, std::int64_t first_number,
+                       std::int64_t count, std::int64_t seen_revision) {
+  const auto search = Find(study);
+  if (search == nullptr) return;
+  Proposals request{.study = study,
+                    .epoch = 0,
+                    .first_number = first_number,
+                    .asked = count,
+                    .seen_revision = seen_revision,
+                    .made = {},
+                    .status = absl::OkStatus()};
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    request.epoch = epoch_;
+  }
+  search->Post(
+      [this, search = search.get(), request = std::move(request)]() mutable {
+        if (search->sampler != nullptr) Make(*search, std::move(request));
+      });
+}
+
+// One task for all of them: an end that is told meanwhile is not seen by some.
+void Proposer::Make(Search& search, Proposals request) {
+  for (; request.asked > 0 && !stopping_; --request.asked) {
+    const std::int64_t number = request.first_number++;
+    auto proposal =
+        MakeProposal(*search.checked, *search.sampler, search.history, number);
+    if (!proposal.ok()) {
+      request.first_number = number;
+      request.status = proposal.status();
+      return ready_(std::move(request));
+    }
+    // The next one is to see this one as pending.
+    search.history.Put(Pending(number, proposal->point, proposal->seed));
+    FROSTLINE_FAILPOINT(kProposalMade);
+    Proposals one = request;
+    one.first_number = number;
+    one.asked = 1;
+    one.made = {*std::move(proposal)};
+    ready_(std::move(one));
+  }
+}
+
+void Proposer::Judge(StudyKey study, std::int64_t number,
+                     absl::AnyInvocable<void(PruneDecision)> answer) {
+  const auto search = Find(study);
+  if (search == nullptr) return answer(PruneDecision{});
+  search->Post(
+      [search = search.get(), number, answer = std::move(answer)]() mutable {
+        const Observation* const trial = search->history.Find(number);
+        const bool runs_again = trial != nullptr && trial->repeat > 0;
+        answer(search->pruner == nullptr || runs_again
+                   ? PruneDecision{}
+                   : search->pruner->Judge(search->history, number));
+      });
+}
+
+}  // namespace frostline

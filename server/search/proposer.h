@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: proposer.h
+//
+// Runs samplers and pruners on threads of its own, off the request path; each
+// study on a strand, so that a study whose proposals are dear holds up no
+// other. It owns each study's History; the commit loop tells it, in order, what
+// happened, and asks. Because the order of telling and asking is the order of
+// the study's revisions, a proposal for number n has seen exactly: every trial
+// numbered below n, and every end up to the revision noted with it. That is the
+// log from which a study replays.
+#ifndef FROSTLINE_SERVER_SEARCH_PROPOSER_H_
+#define FROSTLINE_SERVER_SEARCH_PROPOSER_H_
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "sampler/sampler.h"
+#include "server/loop/strand.h"
+#include "server/loop/task_pool.h"
+#include "server/wire/spec_check.h"
+#include "server/wire/training_seed.h"
+#include "study/history.h"
+
+namespace frostline {
+
+struct Proposal {
+  std::int64_t number = 0;
+  Point point;
+  NotedSeed seed;
+};
+
+// What came of a request, or of a part of it: proposals are handed over as they
+// are made. `status` tells why the last ones asked for will not come.
+struct Proposals {
+  StudyKey study = 0;
+  std::int64_t epoch = 0;
+  std::int64_t first_number = 0;
+  std::int64_t asked = 0;
+  std::int64_t seen_revision = 0;
+  std::vector<Proposal> made;
+  absl::Status status;
+};
+
+// The proposal for trial `number` after `history`: a leader that is to run
+// again, else the sampler's; by the rule of the study, its seed and these two
+// alone. The sampler's errors, SPACE_EXHAUSTED once no leader is left either.
+absl::StatusOr<Proposal> MakeProposal(const CheckedStudy& study,
+                                      Sampler& sampler, const History& history,
+                                      std::int64_t number);
+
+// Any thread may call; what is asked of one study is done in order.
+class Proposer {
+ public:
+  // `ready` is called on the proposer's threads and must not block.
+  explicit Proposer(std::function<void(Proposals)> ready);
+  ~Proposer() { Stop(); }
+
+  void Start();
+  // What is being proposed is finished, and every judgement given; proposals
+  // that were asked for and not begun are not made.
+  void Stop();
+  bool stopping() const { return stopping_; }
+  // Forgets every study; `epoch` marks what comes after.
+  void Reset(std::int64_t epoch);
+
+  void Open(StudyKey study, std::shared_ptr<const CheckedStudy> checked,
+            History history, std::vector<PriorStudy> prior_studies);
+  // The study's settings changed: its pruner is made anew.
+  void Refresh(StudyKey study, std::shared_ptr<const CheckedStudy> checked);
+  void Close(StudyKey study);
+
+  // A new trial, or a new attempt of one: pending, nothing measured.
+  void Began(StudyKey study, std::int64_t number, Point point, NotedSeed seed);
+  void Measured(StudyKey study, std::int64_t number,
+                std::vector<IntermediateValue> values);
+  void Ended(StudyKey study, std::int64_t number, TrialState state,
+             std::vector<double> values, double cost_s);
+
+  void Propose(StudyKey study, std::int64_t first_number, std::int64_t count,
+               std::int64_t seen_revision);
+  // Whether the trial should stop early; not one that runs a point again, as
+  // what is asked of it is how far results differ. `answer` is always called.
+  void Judge(StudyKey study, std::int64_t number,
+             absl::AnyInvocable<void(PruneDecision)> answer);
+
+ private:
+  // What a study's tasks work on; touched by its strand alone.
+  struct Search : Strand {
+    using Strand::Strand;
+    std::shared_ptr<const CheckedStudy> checked;
+    History history;
+    std::unique_ptr<Sampler> sampler;  // both null when they cannot be made
+    std::unique_ptr<Pruner> pruner;
+  };
+
+  std::shared_ptr<Search> Find(StudyKey study);
+  // Runs `change` on what the study knows of trial `number`, if it knows it.
+  void Amend(StudyKey study, std::int64_t number,
+             absl::AnyInvocable<void(Observation&)> change);
+  void Make(Search& search, Proposals request);
+
+  const std::function<void(Proposals)> ready_;
+  std::atomic<bool> stopping_ = false;
+  std::mutex mutex_;
+  std::map<StudyKey, std::shared_ptr<Search>> searches_;  // guarded by mutex_
+  std::int64_t epoch_ = 0;                                // guarded by mutex_
+  TaskPool threads_;  // ends first: its tasks use the rest
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_SEARCH_PROPOSER_H_

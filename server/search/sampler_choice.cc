@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/search/sampler_choice.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "sampler/auto.h"
+
+namespace frostline {
+namespace {
+
+constexpr const char* kAuto = "auto";
+
+SamplerChoice ChoiceFor(const CheckedStudy& study) {
+  return ChooseSampler(study.space, study.objectives,
+                       study.settings.budget().trials());
+}
+
+// Whoever wants every point tried gets that, where the budget allows it; an
+// even overview is not a search; with several objectives all that learn are
+// motpe.
+bool DoesItsJob(const CheckedStudy& study, const std::string& running) {
+  const double points = study.space.CountPoints();
+  if (points <= 1.0 || running == "qmc") return true;
+  if (running == "grid" || running == "brute") {
+    return points <= static_cast<double>(study.settings.budget().trials());
+  }
+  return study.objectives.size() > 1 &&
+         (running == "tpe" || running == "levels-gp");
+}
+
+bool LearnsFromEarlierStudies(const CheckedStudy& study,
+                              const std::string& running) {
+  return study.sampler.options.count("compat") == 0 &&
+         (running == "tpe" || running == "motpe" || running == "levels-gp");
+}
+
+// Of the sampler; empty when there is nothing to say.
+std::string SamplerAdvice(const CheckedStudy& study,
+                          const std::string& running) {
+  const SamplerChoice choice = ChoiceFor(study);
+  if (study.sampler.name == kAuto) {
+    return absl::StrCat("auto is ", running, " here",
+                        running == choice.name ? ": " + choice.why : "");
+  }
+  if (running == choice.name || !choice.is_measured ||
+      DoesItsJob(study, running)) {
+    return "";
+  }
+  return absl::StrCat("sampler: auto would be ", choice.name,
+                      " here, better than ", running, ": ", choice.why);
+}
+
+}  // namespace
+
+bool WritePick(const CheckedStudy& study, v1::StudySpec& spec) {
+  if (spec.sampler().name() != kAuto) return false;
+  return spec.mutable_sampler()
+      ->mutable_options()
+      ->insert({kPickOption, ChoiceFor(study).name})
+      .second;  // false when a pick is there
+}
+
+bool WritePurpose(const CheckedStudy& study, v1::StudySpec& spec) {
+  if (spec.purpose() != v1::PURPOSE_UNSPECIFIED) return false;
+  SamplerSpec asked = study.sampler;
+  asked.purpose = Purpose::kBoth;
+  spec.set_purpose(ServesPurpose(asked, study.space, study.objectives)
+                       ? v1::PURPOSE_BOTH
+                       : v1::PURPOSE_BEST);
+  return true;
+}
+
+std::string ResolvedSampler(const CheckedStudy& study) {
+  const auto pick = study.sampler.options.find(kPickOption);
+  return study.sampler.name == kAuto && pick != study.sampler.options.end()
+             ? pick->second
+             : study.sampler.name;
+}
+
+std::vector<std::string> AdviceFor(const CheckedStudy& study) {
+  const std::string running = ResolvedSampler(study);
+  std::vector<std::string> advice;
+  if (std::string about = SamplerAdvice(study, running); !about.empty()) {
+    advice.push_back(std::move(about));
+  }
+  if (study.spec.warm_start_size() > 0 &&
+      !LearnsFromEarlierStudies(study, running)) {
+    advice.push_back(absl::StrCat("warm_start changes nothing: ", running,
+                                  " does not learn from earlier studies"));
+  }
+  const SamplerSpec& sampler = study.sampler;
+  if (sampler.purpose != Purpose::kBest &&
+      !ServesPurpose(sampler, study.space, study.objectives)) {
+    advice.push_back(absl::StrCat(
+        "purpose: ", NameOf(sampler.purpose),
+        " changes nothing here; it is for one objective and samplers that "
+        "learn (levels-gp, tpe without compat)"));
+  }
+  return advice;
+}
+
+}  // namespace frostline

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/wire/convert.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/ids.h"
+#include "proto/wire_time.h"
+#include "server/wire/point_from_proto.h"
+#include "server/wire/training_seed.h"
+
+namespace frostline {
+namespace {
+
+// The numbers on the wire are the numbers in the store.
+static_assert(static_cast<int>(TrialState::kCancelled) ==
+              v1::TRIAL_STATE_CANCELLED);
+static_assert(static_cast<int>(AttemptState::kCancelled) ==
+              v1::ATTEMPT_STATE_CANCELLED);
+static_assert(static_cast<int>(FailureClass::kInfrastructure) ==
+              v1::FAILURE_CLASS_INFRASTRUCTURE);
+static_assert(static_cast<int>(StudyState::kDeleted) ==
+              v1::STUDY_STATE_DELETED);
+static_assert(static_cast<int>(TrialOrigin::kRetry) == v1::TRIAL_ORIGIN_RETRY);
+
+v1::Attempt AttemptToProto(const AttemptRow& row) {
+  v1::Attempt proto;
+  proto.set_number(row.attempt);
+  proto.set_state(static_cast<v1::AttemptState>(row.state));
+  proto.set_worker(WorkerNameOf(row.worker));
+  proto.set_boot_id(row.boot_id);
+  *proto.mutable_start_time() = TimestampToProto(row.started);
+  if (row.ended != 0) *proto.mutable_end_time() = TimestampToProto(row.ended);
+  proto.set_failure(static_cast<v1::FailureClass>(row.failure));
+  proto.set_cause(row.cause);
+  if (!row.checkpoint.empty()) {
+    proto.mutable_checkpoint()->ParseFromString(row.checkpoint);
+  }
+  if (!row.outcome.empty()) {
+    proto.mutable_superseded_outcome()->ParseFromString(row.outcome);
+  }
+  return proto;
+}
+
+void AddParameters(
+    const TrialRow& row, const Space& space,
+    google::protobuf::RepeatedPtrField<v1::ParameterValue>& out) {
+  for (std::size_t i = 0; i < row.point.size(); ++i) {
+    if (IsAbsent(row.point[i])) continue;
+    const Parameter& parameter = space.parameters()[i];
+    v1::ParameterValue* const value = out.Add();
+    value->set_name(parameter.name);
+    *value->mutable_value() = ValueToProto(parameter.domain, row.point[i]);
+  }
+}
+
+void AddRates(const TrialRow& row, const Space& space,
+              google::protobuf::RepeatedPtrField<v1::ModuleRate>& out) {
+  for (const ModuleRate& rate : space.Rates(row.point)) {
+    v1::ModuleRate* const proto = out.Add();
+    proto->set_module(rate.module);
+    proto->set_rate(rate.rate);
+  }
+}
+
+// Embeddings and all layers below it are frozen; -1 when the embeddings train.
+int PrefixDepthOf(const std::vector<ModuleRate>& rates) {
+  int depth = 0;
+  for (const ModuleRate& rate : rates) {
+    const int layer = LayerOf(rate.module);
+    if (rate.rate == 0.0) {
+      if (layer >= 0) depth = layer + 1;
+      continue;
+    }
+    if (layer < 0) return rate.module == "embeddings" ? -1 : depth;
+    return layer;
+  }
+  return depth;
+}
+
+std::string DescribeDomain(const Domain& domain) {
+  if (const auto* levels = std::get_if<Levels>(&domain)) {
+    return absl::StrCat("levels ", absl::StrJoin(levels->rates, ", "));
+  }
+  const auto& range = std::get<LogUniform>(domain);
+  return absl::StrCat("log-uniform ", range.lo, " … ", range.hi,
+                      range.freeze ? " or frozen" : "");
+}
+
+}  // namespace
+
+v1::Trial TrialToProto(const TrialRow& row, const std::string& study_id,
+                       const Space& space, v1::TrialView view,
+                       const std::vector<AttemptRow>& attempts) {
+  v1::Trial proto;
+  proto.ParseFromString(row.labels);  // labels, note and seed
+  proto.set_name(TrialNameOf(study_id, row.number));
+  proto.set_number(row.number);
+  proto.set_state(static_cast<v1::TrialState>(row.state));
+  proto.set_origin(static_cast<v1::TrialOrigin>(row.origin));
+  AddParameters(row, space, *proto.mutable_parameters());
+  if (view == v1::TRIAL_VIEW_FULL) {
+    AddRates(row, space, *proto.mutable_rates());
+    for (const AttemptRow& attempt : attempts) {
+      *proto.add_attempts() = AttemptToProto(attempt);
+    }
+  }
+  for (const auto& [name, value] : row.metrics) {
+    (*proto.mutable_metrics())[name] = value;
+  }
+  proto.mutable_values()->Assign(row.values.begin(), row.values.end());
+  proto.set_attempt(row.attempt);
+  if (!row.worker.empty()) proto.set_worker(WorkerNameOf(row.worker));
+  proto.set_last_step(row.last_step);
+  proto.set_revision(row.revision);
+  *proto.mutable_create_time() = TimestampToProto(row.created);
+  if (row.started != 0) {
+    *proto.mutable_start_time() = TimestampToProto(row.started);
+  }
+  if (row.ended != 0) *proto.mutable_end_time() = TimestampToProto(row.ended);
+  proto.set_failure(static_cast<v1::FailureClass>(row.failure));
+  proto.set_cause(row.cause);
+  if (!row.usage.empty()) proto.mutable_usage()->ParseFromString(row.usage);
+  proto.set_priority(row.priority);
+  proto.set_seen_revision(row.seen_revision);
+  return proto;
+}
+
+v1::Study StudyToProto(const StudyRow& row) {
+  v1::Study proto;
+  proto.set_name(StudyNameOf(row.id));
+  proto.mutable_spec()->ParseFromString(row.spec);
+  proto.mutable_settings()->ParseFromString(row.settings);
+  proto.set_state(static_cast<v1::StudyState>(row.state));
+  proto.set_state_reason(row.state_reason);
+  proto.set_etag(absl::StrCat(row.etag));
+  proto.set_revision(row.revision);
+  *proto.mutable_create_time() = TimestampToProto(row.created);
+  *proto.mutable_update_time() = TimestampToProto(row.updated);
+  if (row.expires != 0) {
+    *proto.mutable_expire_time() = TimestampToProto(row.expires);
+  }
+  return proto;
+}
+
+v1::Lease LeaseToProto(const TrialRow& row, const AttemptRow& attempt,
+                       const std::string& study_id, const CheckedStudy& study) {
+  v1::Lease lease;
+  lease.set_trial(TrialNameOf(study_id, row.number));
+  lease.set_attempt(row.attempt);
+  lease.set_secret(row.secret.Reveal());
+  *lease.mutable_ttl() = DurationToProto(study.lease.ttl);
+  *lease.mutable_heartbeat_interval() =
+      DurationToProto(study.lease.heartbeat_interval);
+  v1::TrialSpec& spec = *lease.mutable_spec();
+  AddParameters(row, study.space, *spec.mutable_parameters());
+  AddRates(row, study.space, *spec.mutable_rates());
+  *spec.mutable_model() = study.spec.model();
+  *spec.mutable_data() = study.spec.data();
+  // All trials of a study train and are judged on the same rows.
+  if (study.spec.has_data() && study.spec.data().split_seed() == 0) {
+    spec.mutable_data()->set_split_seed(study.spec.seed());
+  }
+  *spec.mutable_training() = study.spec.training();
+  *spec.mutable_freeze() = study.spec.freeze();
+  *spec.mutable_objectives() = study.spec.objectives();
+  spec.set_seed(SeedToTrainWith(row, study.spec));
+  if (spec.training().seed() != 0) {  // an enqueued trial may have another
+    spec.mutable_training()->set_seed(spec.seed());
+  }
+  spec.set_prefix_depth(PrefixDepthOf(study.space.Rates(row.point)));
+  v1::Trial labelled;
+  labelled.ParseFromString(row.labels);
+  *spec.mutable_labels() = labelled.labels();
+  if (!attempt.checkpoint.empty()) {
+    lease.mutable_resume_from()->ParseFromString(attempt.checkpoint);
+  }
+  return lease;
+}
+
+v1::Measurement MeasurementToProto(const Measurement& measurement) {
+  v1::Measurement proto;
+  proto.set_step(measurement.step);
+  proto.mutable_metrics()->insert(measurement.metrics.begin(),
+                                  measurement.metrics.end());
+  proto.set_elapsed_s(measurement.elapsed_s);
+  return proto;
+}
+
+Measurement MeasurementFromProto(const v1::Measurement& proto) {
+  return {.step = proto.step(),
+          .metrics = {proto.metrics().begin(), proto.metrics().end()},
+          .elapsed_s = proto.elapsed_s()};
+}
+
+std::vector<v1::ResolvedModule> ResolvedModules(const Space& space) {
+  std::vector<v1::ResolvedModule> modules;
+  for (const ModuleBinding& binding : space.modules()) {
+    v1::ResolvedModule module;
+    module.set_module(binding.module);
+    if (binding.parameter.has_value()) {
+      const Parameter& parameter =
+          space.parameters()[static_cast<std::size_t>(*binding.parameter)];
+      module.set_parameter(parameter.name);
+      module.set_domain(DescribeDomain(parameter.domain));
+    } else {
+      module.set_fixed_rate(binding.fixed_rate);
+      module.set_domain(binding.fixed_rate == 0.0
+                            ? "frozen"
+                            : absl::StrCat("fixed ", binding.fixed_rate));
+    }
+    modules.push_back(std::move(module));
+  }
+  return modules;
+}
+
+}  // namespace frostline

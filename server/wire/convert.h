@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: convert.h
+//
+// Between rows and the wire. No decision is taken here.
+#ifndef FROSTLINE_SERVER_WIRE_CONVERT_H_
+#define FROSTLINE_SERVER_WIRE_CONVERT_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "frostline/v1/study_service.pb.h"
+#include "frostline/v1/worker.pb.h"
+#include "server/wire/spec_check.h"
+#include "storage/rows.h"
+
+namespace frostline {
+
+// `attempts` are given for the FULL view only.
+v1::Trial TrialToProto(const TrialRow& row, const std::string& study_id,
+                       const Space& space, v1::TrialView view,
+                       const std::vector<AttemptRow>& attempts);
+
+// Everything but counts and best trials, which the rows do not hold.
+v1::Study StudyToProto(const StudyRow& row);
+
+v1::Lease LeaseToProto(const TrialRow& row, const AttemptRow& attempt,
+                       const std::string& study_id, const CheckedStudy& study);
+
+v1::Measurement MeasurementToProto(const Measurement& measurement);
+Measurement MeasurementFromProto(const v1::Measurement& proto);
+
+// What a worker says of its attempt's end, checked: objectives present and
+// finite where there is a result.
+absl::StatusOr<Result> ResultFromProto(
+    const v1::Outcome& outcome, const std::vector<Objective>& objectives);
+
+std::vector<v1::ResolvedModule> ResolvedModules(const Space& space);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_WIRE_CONVERT_H_

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: field_checks.h
+//
+// The rules validate_*.cc is written in: each looks at one field and answers an
+// error that names it and says what would be right. Text of a request is shown
+// in an error only where it is short and part of a name.
+#ifndef FROSTLINE_SERVER_WIRE_FIELD_CHECKS_H_
+#define FROSTLINE_SERVER_WIRE_FIELD_CHECKS_H_
+
+#include <google/protobuf/duration.pb.h>
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace frostline {
+
+absl::Status BadField(const std::string& field, const std::string& cause,
+                      const std::string& fix);
+
+// 16 to 64 of [A-Za-z0-9_-].
+absl::Status CheckRequestId(const std::string& id);
+// An opaque token of [A-Za-z0-9._-], as boot ids and lease secrets are.
+absl::Status CheckToken(const std::string& token, const std::string& field);
+
+absl::Status CheckStudyName(const std::string& name, const std::string& field);
+absl::Status CheckTrialName(const std::string& name, const std::string& field);
+absl::Status CheckWorkerName(const std::string& name, const std::string& field);
+
+absl::Status CheckRange(std::int64_t value, std::int64_t lo, std::int64_t hi,
+                        const std::string& field);
+// FIELD_TOO_LARGE.
+absl::Status CheckBytes(const std::string& text, std::size_t max,
+                        const std::string& field);
+absl::Status CheckCount(std::int64_t count, std::int64_t max,
+                        const std::string& field);
+
+// A well-formed duration of 0 … `max_seconds`.
+absl::Status CheckDuration(const google::protobuf::Duration& duration,
+                           std::int64_t max_seconds, const std::string& field);
+
+// The three fields of every list.
+absl::Status CheckPage(int page_size, const std::string& page_token,
+                       const std::string& filter);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_WIRE_FIELD_CHECKS_H_

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: filter.h
+//
+// Filters of lists: terms joined by AND, each `field op value`.
+//
+//   trials    state = SUCCEEDED AND values[0] > 0.9 AND labels.kind =
+//   "baseline"
+//             fields: state, origin, worker, number, attempt, values[i],
+//             metrics.NAME, labels.NAME
+//   studies   state = ACTIVE AND labels.team = "nlp"
+//   workers   state = ACTIVE AND labels.pool = "a100"
+//
+// Operators: = != for text; besides these < <= > >= for numbers. Text may be
+// quoted.
+#ifndef FROSTLINE_SERVER_WIRE_FILTER_H_
+#define FROSTLINE_SERVER_WIRE_FILTER_H_
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "frostline/v1/study.pb.h"
+#include "frostline/v1/trial.pb.h"
+#include "frostline/v1/worker.pb.h"
+
+namespace frostline {
+
+struct FilterTerm {
+  std::string field;  // "values[0]", "labels.team"
+  std::string op;
+  std::string value;
+  double number = 0.0;  // of `value`, where the field is a number
+};
+
+// FILTER_INVALID for what cannot be parsed, names no field of T, or can never
+// hold: a state that there is not, a number that is none.
+template <typename T>
+class Filter {
+ public:
+  static absl::StatusOr<Filter> Parse(const std::string& text);
+  bool Matches(const T& item) const;
+  const std::vector<FilterTerm>& terms() const { return terms_; }
+
+ private:
+  std::vector<FilterTerm> terms_;
+};
+
+using TrialFilter = Filter<v1::Trial>;
+using StudyFilter = Filter<v1::Study>;
+using WorkerFilter = Filter<v1::Worker>;
+
+extern template class Filter<v1::Trial>;
+extern template class Filter<v1::Study>;
+extern template class Filter<v1::Worker>;
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_WIRE_FILTER_H_

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/wire/lease_checks.h"
+
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "server/wire/field_checks.h"
+#include "server/wire/limits.h"
+
+namespace frostline {
+namespace {
+
+constexpr std::size_t kMaxMetricName = 256;
+constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+
+using MetricMap = google::protobuf::Map<std::string, double>;
+
+absl::Status CheckMetrics(const MetricMap& metrics, std::int64_t max,
+                          const std::string& field) {
+  RETURN_IF_ERROR(
+      CheckCount(static_cast<std::int64_t>(metrics.size()), max, field));
+  for (const auto& [name, value] : metrics) {
+    if (name.empty()) {
+      return BadField(field, "has a metric without a name",
+                      "name every metric");
+    }
+    RETURN_IF_ERROR(CheckBytes(name, kMaxMetricName, field));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckLease(const v1::LeaseRef& lease, const std::string& field) {
+  RETURN_IF_ERROR(CheckTrialName(lease.trial(), field + ".trial"));
+  RETURN_IF_ERROR(CheckRange(lease.attempt(), 1, kAny, field + ".attempt"));
+  return CheckToken(lease.secret(), field + ".secret");
+}
+
+absl::Status CheckMeasurements(const Measurements& measurements) {
+  RETURN_IF_ERROR(
+      CheckCount(measurements.size(), kMaxMeasurementsAtOnce, "measurements"));
+  for (int i = 0; i < measurements.size(); ++i) {
+    const std::string field = absl::StrCat("measurements[", i, "]");
+    RETURN_IF_ERROR(
+        CheckRange(measurements[i].step(), 0, kAny, field + ".step"));
+    RETURN_IF_ERROR(CheckMetrics(measurements[i].metrics(), kMaxStepMetrics,
+                                 field + ".metrics"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckOutcome(const v1::Outcome& outcome) {
+  if (outcome.kind() == v1::Outcome::KIND_UNSPECIFIED ||
+      !v1::Outcome::Kind_IsValid(outcome.kind())) {
+    return BadField("outcome.kind", "does not say how the trial ended",
+                    "use SUCCEEDED, PRUNED, INFEASIBLE, FAILED or CANCELLED");
+  }
+  if (!v1::FailureClass_IsValid(outcome.failure())) {
+    return BadField("outcome.failure", "is no failure class",
+                    "say who is to blame: the trial, memory or infrastructure");
+  }
+  RETURN_IF_ERROR(
+      CheckMetrics(outcome.metrics(), kMaxFinalMetrics, "outcome.metrics"));
+  RETURN_IF_ERROR(CheckCause(outcome.cause(), "outcome.cause"));
+  RETURN_IF_ERROR(CheckLogTail(outcome.log_tail(), "outcome.log_tail"));
+  return CheckBytes(outcome.examples().data(), kMaxExamplesBytes,
+                    "outcome.examples.data");
+}
+
+absl::Status CheckLabels(const Labels& labels, const std::string& field) {
+  RETURN_IF_ERROR(
+      CheckCount(static_cast<std::int64_t>(labels.size()), kMaxLabels, field));
+  for (const auto& [key, value] : labels) {
+    if (key.empty()) {
+      return BadField(field, "has a label without a key", "name every label");
+    }
+    RETURN_IF_ERROR(CheckBytes(key, kMaxLabelBytes, field));
+    RETURN_IF_ERROR(CheckBytes(value, kMaxLabelBytes, field));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLogTail(const std::string& tail, const std::string& field) {
+  return CheckBytes(tail, kMaxLogTailBytes, field);
+}
+
+absl::Status CheckCause(const std::string& cause, const std::string& field) {
+  return CheckBytes(cause, kMaxReasonBytes, field);
+}
+
+}  // namespace frostline

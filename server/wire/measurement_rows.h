@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: measurement_rows.h
+//
+// Measurements of one trial from the wire to the store, checked.
+#ifndef FROSTLINE_SERVER_WIRE_MEASUREMENT_ROWS_H_
+#define FROSTLINE_SERVER_WIRE_MEASUREMENT_ROWS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "frostline/v1/trial.pb.h"
+#include "storage/rows.h"
+
+namespace frostline {
+
+// STEP_OUT_OF_ORDER unless the steps rise from 0 or above; FIELD_TOO_LARGE for
+// more than 1,000 measurements, or 64 metrics in one. `field` names the list.
+absl::StatusOr<std::vector<MeasurementRow>> MeasurementRows(
+    const google::protobuf::RepeatedPtrField<v1::Measurement>& measurements,
+    const TrialRow& row, std::int64_t attempt, const std::string& field);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_WIRE_MEASUREMENT_ROWS_H_

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/wire/point_from_proto.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/error.h"
+#include "base/status_macros.h"
+#include "google/protobuf/struct.pb.h"
+#include "google/protobuf/util/json_util.h"
+
+namespace frostline {
+namespace {
+
+absl::Status OutOfSpace(const std::string& cause, const std::string& fix,
+                        const std::string& field) {
+  return MakeError(ErrorId::kValueOutOfSpace, cause, fix, field);
+}
+
+// The encoded value that stands for this rate, where the domain has it.
+std::optional<double> EncodeRate(const Domain& domain, double rate) {
+  if (const auto* levels = std::get_if<Levels>(&domain)) {
+    for (std::size_t i = 0; i < levels->rates.size(); ++i) {
+      if (levels->rates[i] == rate) return static_cast<double>(i);
+    }
+    return std::nullopt;
+  }
+  if (!Contains(domain, rate)) return std::nullopt;
+  return rate;
+}
+
+// A point whose module parameters take these rates; the others are absent.
+absl::StatusOr<Point> PointFromRates(const Space& space,
+                                     const std::vector<ModuleRate>& rates,
+                                     const std::string& field) {
+  Point point(static_cast<std::size_t>(space.size()), kAbsent);
+  for (const ModuleBinding& binding : space.modules()) {
+    if (!binding.parameter.has_value()) continue;
+    const auto i = static_cast<std::size_t>(*binding.parameter);
+    for (const ModuleRate& rate : rates) {
+      // A finer module (layer.3.ffn) takes the rate of its layer.
+      if (!Overlap(rate.module, binding.module)) continue;
+      const std::optional<double> encoded =
+          EncodeRate(space.parameters()[i].domain, rate.rate);
+      const bool tied_apart =
+          encoded.has_value() && !IsAbsent(point[i]) && point[i] != *encoded;
+      if (!encoded.has_value() || tied_apart) {
+        return OutOfSpace(
+            absl::StrCat("the strategy gives ", binding.module, " the rate ",
+                         rate.rate, ", which its parameter cannot take"),
+            "choose a rate that is in the space", field);
+      }
+      point[i] = *encoded;
+    }
+  }
+  return point;
+}
+
+bool GivesRates(const Space& space, const Point& point,
+                const std::vector<ModuleRate>& rates) {
+  const std::vector<ModuleRate> got = space.Rates(point);
+  for (const ModuleRate& want : rates) {
+    for (const ModuleRate& have : got) {
+      if (Overlap(want.module, have.module) && want.rate != have.rate) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string ChoiceText(const google::protobuf::Value& value) {
+  std::string json;
+  // Of a Value of six plain kinds; non-finite numbers become strings.
+  (void)google::protobuf::util::MessageToJsonString(value, &json);
+  return json;
+}
+
+google::protobuf::Value ValueToProto(const Domain& domain, double value) {
+  google::protobuf::Value proto;
+  if (const auto* levels = std::get_if<Levels>(&domain)) {
+    proto.set_number_value(levels->rates[static_cast<std::size_t>(value)]);
+  } else if (const auto* choices = std::get_if<Categorical>(&domain)) {
+    // A choice was made from a Value by ChoiceText; back is always possible.
+    (void)google::protobuf::util::JsonStringToMessage(
+        choices->choices[static_cast<std::size_t>(value)], &proto);
+  } else {
+    proto.set_number_value(value);
+  }
+  return proto;
+}
+
+absl::StatusOr<double> ValueFromProto(const Domain& domain,
+                                      const google::protobuf::Value& value,
+                                      const std::string& field) {
+  if (const auto* choices = std::get_if<Categorical>(&domain)) {
+    const std::string json = ChoiceText(value);
+    for (std::size_t i = 0; i < choices->choices.size(); ++i) {
+      if (choices->choices[i] == json) return static_cast<double>(i);
+    }
+    return OutOfSpace(
+        absl::StrCat(json, " is not among the choices"),
+        absl::StrCat("take one of ", absl::StrJoin(choices->choices, ", ")),
+        field);
+  }
+  if (value.kind_case() != google::protobuf::Value::kNumberValue) {
+    return OutOfSpace(absl::StrCat(ChoiceText(value), " is not a number"),
+                      "give a number", field);
+  }
+  const std::optional<double> encoded =
+      EncodeRate(domain, value.number_value());
+  if (!encoded.has_value()) {
+    return OutOfSpace(
+        absl::StrCat(value.number_value(), " is not in the parameter's domain"),
+        "see the study's space with `frostline study show`", field);
+  }
+  return *encoded;
+}
+
+absl::StatusOr<Point> PointFromValues(
+    const Space& space,
+    const google::protobuf::Map<std::string, google::protobuf::Value>& values,
+    const std::string& field) {
+  Point point(static_cast<std::size_t>(space.size()), kAbsent);
+  for (const auto& [name, value] : values) {
+    const std::optional<int> index = space.IndexOf(name);
+    const std::string at = absl::StrCat(field, ".", name);
+    if (!index.has_value()) {
+      return OutOfSpace(absl::StrCat("the space has no parameter ", name),
+                        "see the study's space with `frostline study show`",
+                        at);
+    }
+    const auto i = static_cast<std::size_t>(*index);
+    ASSIGN_OR_RETURN(point[i],
+                     ValueFromProto(space.parameters()[i].domain, value, at));
+  }
+  return point;
+}
+
+absl::StatusOr<Point> PointFromStrategy(const Space& space,
+                                        const ModelShape& shape,
+                                        const Strategy& strategy,
+                                        const std::string& field) {
+  ASSIGN_OR_RETURN(const std::vector<ModuleRate> rates,
+                   ApplyStrategy(strategy, shape, field));
+  if (!space.prefix_depth().has_value()) {
+    ASSIGN_OR_RETURN(Point point, PointFromRates(space, rates, field));
+    if (!GivesRates(space, point, rates)) {
+      return OutOfSpace("a fixed rate of the space contradicts the strategy",
+                        "enqueue values instead", field);
+    }
+    return point;
+  }
+  const auto at = static_cast<std::size_t>(*space.prefix_depth());
+  const auto& depths = std::get<IntRange>(space.parameters()[at].domain);
+  for (std::int64_t depth = depths.lo; depth <= depths.hi; ++depth) {
+    // A layer below the depth has no parameter, so its rate need not be one.
+    std::vector<ModuleRate> above;
+    for (const ModuleRate& rate : rates) {
+      const int layer = LayerOf(rate.module);
+      const bool below = layer >= 0 && layer < depth;
+      if (!below) above.push_back(rate);
+    }
+    absl::StatusOr<Point> point = PointFromRates(space, above, field);
+    if (!point.ok()) continue;
+    (*point)[at] = static_cast<double>(depth);
+    *point = space.Canonical(*std::move(point));
+    if (GivesRates(space, *point, rates)) return point;
+  }
+  return OutOfSpace("no prefix depth of the space gives this strategy",
+                    "widen prefix_depth or enqueue values instead", field);
+}
+
+}  // namespace frostline

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: point_from_proto.h
+//
+// Values and points of a space between their form on the wire and ours.
+#ifndef FROSTLINE_SERVER_WIRE_POINT_FROM_PROTO_H_
+#define FROSTLINE_SERVER_WIRE_POINT_FROM_PROTO_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "google/protobuf/struct.pb.h"
+#include "study/model_shape.h"
+#include "study/space.h"
+#include "study/strategy.h"
+
+namespace frostline {
+
+// The JSON text by which a choice is known, e.g. "\"adam\"" or "16".
+std::string ChoiceText(const google::protobuf::Value& value);
+
+// A value as the wire has it: a level or rate as a number (frozen is 0), a
+// choice as its JSON value.
+google::protobuf::Value ValueToProto(const Domain& domain, double value);
+absl::StatusOr<double> ValueFromProto(const Domain& domain,
+                                      const google::protobuf::Value& value,
+                                      const std::string& field);
+
+// A point from values by parameter name; those not named are absent.
+absl::StatusOr<Point> PointFromValues(
+    const Space& space,
+    const google::protobuf::Map<std::string, google::protobuf::Value>& values,
+    const std::string& field);
+
+// The point at which every module has the strategy's rate; parameters that are
+// of no module are absent. VALUE_OUT_OF_SPACE when the space has no such point.
+absl::StatusOr<Point> PointFromStrategy(const Space& space,
+                                        const ModelShape& shape,
+                                        const Strategy& strategy,
+                                        const std::string& field);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_WIRE_POINT_FROM_PROTO_H_

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: space_from_proto.h
+//
+// The search space and strategies from their form on the wire to ours. What
+// they mean is checked by study/; here are only the shapes.
+#ifndef FROSTLINE_SERVER_WIRE_SPACE_FROM_PROTO_H_
+#define FROSTLINE_SERVER_WIRE_SPACE_FROM_PROTO_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "frostline/v1/study.pb.h"
+#include "study/model_shape.h"
+#include "study/space.h"
+#include "study/strategy.h"
+
+namespace frostline {
+
+absl::StatusOr<Space> SpaceFromProto(const v1::SearchSpace& proto,
+                                     const ModelShape& shape);
+
+absl::StatusOr<Strategy> StrategyFromProto(const v1::Strategy& proto,
+                                           const std::string& field);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_WIRE_SPACE_FROM_PROTO_H_

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/wire/spec_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/rng.h"
+#include "base/status_macros.h"
+#include "proto/wire_time.h"
+#include "sampler/draw/random.h"
+#include "server/wire/limits.h"
+#include "server/wire/point_from_proto.h"
+#include "server/wire/space_from_proto.h"
+#include "server/wire/training_seed.h"
+
+namespace frostline {
+namespace {
+
+constexpr std::size_t kMaxNotesBytes = 16 * 1024;
+constexpr std::size_t kMaxRequiredLabels = 16;
+
+absl::Status TooLarge(const std::string& field, std::size_t limit) {
+  return MakeError(ErrorId::kFieldTooLarge,
+                   absl::StrCat(field, " is over its limit of ", limit),
+                   "make it smaller", field);
+}
+
+// Ends that are given are finite; whether they rise, CheckObjectives says.
+absl::StatusOr<MetricRange> RangeFromProto(const v1::MetricRange& proto,
+                                           const std::string& field) {
+  const bool finite = std::isfinite(proto.lo()) && std::isfinite(proto.hi());
+  if (!finite) {  // an end that is not given is 0 here
+    return MakeError(ErrorId::kRangeInvalid,
+                     "an end of a metric's range is not finite",
+                     "leave out the end that is open, e.g. {lo: 0}", field);
+  }
+  MetricRange range;
+  if (proto.has_lo()) range.lo = proto.lo();
+  if (proto.has_hi()) range.hi = proto.hi();
+  return range;
+}
+
+absl::StatusOr<std::vector<Objective>> CheckObjectiveList(
+    const v1::StudySpec& spec) {
+  std::vector<Objective> objectives;
+  for (int i = 0; i < spec.objectives_size(); ++i) {
+    const v1::Objective& objective = spec.objectives(i);
+    if (objective.direction() != v1::DIRECTION_MINIMIZE &&
+        objective.direction() != v1::DIRECTION_MAXIMIZE) {
+      return MakeError(
+          ErrorId::kObjectiveInvalid,
+          absl::StrCat("objective ", objective.metric(), " has no direction"),
+          "say minimize or maximize",
+          absl::StrCat("objectives[", i, "].direction"));
+    }
+    objectives.push_back(
+        {objective.metric(), objective.direction() == v1::DIRECTION_MINIMIZE
+                                 ? Direction::kMinimize
+                                 : Direction::kMaximize});
+    if (!objective.has_range()) continue;
+    ASSIGN_OR_RETURN(objectives.back().range,
+                     RangeFromProto(objective.range(),
+                                    absl::StrCat("objectives[", i, "].range")));
+  }
+  RETURN_IF_ERROR(CheckObjectives(objectives));
+  return objectives;
+}
+
+absl::Status CheckBudget(const v1::StudySettings& settings) {
+  const v1::Budget& budget = settings.budget();
+  if (budget.trials() < 1 || budget.trials() > kMaxTrialsPerStudy) {
+    return MakeError(ErrorId::kBudgetInvalid,
+                     absl::StrCat("a budget of ", budget.trials(), " trials"),
+                     absl::StrCat("ask for 1 to ", kMaxTrialsPerStudy),
+                     "budget.trials");
+  }
+  constexpr std::int64_t kTenYears = 10LL * 366 * 24 * 3600;
+  if (budget.time().seconds() < 0 || budget.time().seconds() > kTenYears ||
+      budget.time().nanos() < 0 || budget.time().nanos() >= 1'000'000'000) {
+    return MakeError(ErrorId::kBudgetInvalid,
+                     "a time that is negative or over ten years",
+                     "leave it out for no limit", "budget.time");
+  }
+  if (!std::isfinite(budget.training_seconds()) ||
+      budget.training_seconds() < 0) {
+    return MakeError(ErrorId::kBudgetInvalid,
+                     "training_seconds is negative or not finite",
+                     "leave it out for no limit", "budget.training_seconds");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLabels(
+    const google::protobuf::Map<std::string, std::string>& labels,
+    std::size_t most, const std::string& field) {
+  if (labels.size() > most) return TooLarge(field, most);
+  for (const auto& [key, value] : labels) {
+    if (key.empty() || key.size() > kMaxLabelBytes ||
+        value.size() > kMaxLabelBytes) {
+      return TooLarge(absl::StrCat(field, ".", key.substr(0, 32)),
+                      kMaxLabelBytes);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSettings(const v1::StudySettings& settings) {
+  RETURN_IF_ERROR(CheckBudget(settings));
+  RETURN_IF_ERROR(CheckLabels(settings.labels(), kMaxLabels, "labels"));
+  RETURN_IF_ERROR(CheckLabels(settings.required_worker_labels(),
+                              kMaxRequiredLabels, "required_worker_labels"));
+  if (settings.notes().size() > kMaxNotesBytes) {
+    return TooLarge("notes", kMaxNotesBytes);
+  }
+  if (settings.priority() < -kMaxPriority ||
+      settings.priority() > kMaxPriority) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        absl::StrCat("priority ", settings.priority()),
+        absl::StrCat("a priority is in -", kMaxPriority, " … ", kMaxPriority),
+        "priority");
+  }
+  if (settings.max_parallel() < 0) {
+    return MakeError(ErrorId::kRequestInvalid, "max_parallel is negative",
+                     "0 stands for no limit", "max_parallel");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LeaseRules> CheckLease(const v1::LeasePolicy& policy,
+                                      const LeaseRules& defaults) {
+  LeaseRules rules = defaults;
+  if (policy.has_ttl()) {
+    rules.ttl = DurationFromProto(policy.ttl());
+    if (rules.ttl < std::chrono::seconds(1) ||
+        rules.ttl > std::chrono::hours(1)) {
+      return MakeError(ErrorId::kRequestInvalid, "lease.ttl is out of range",
+                       "give a ttl of 1 s to 1 h", "lease.ttl");
+    }
+    rules.heartbeat_interval = rules.ttl / 4;
+  }
+  if (policy.has_heartbeat_interval()) {
+    rules.heartbeat_interval = DurationFromProto(policy.heartbeat_interval());
+    // Without a ttl of its own the study's follows, whatever the coordinator's
+    // default is when it is started again.
+    const bool sane = rules.heartbeat_interval <= std::chrono::minutes(20);
+    if (!policy.has_ttl() && sane) {
+      rules.ttl = std::max(rules.ttl, 3 * rules.heartbeat_interval);
+    }
+    if (rules.heartbeat_interval <= Duration::zero() ||
+        rules.heartbeat_interval > rules.ttl / 3) {
+      return MakeError(ErrorId::kRequestInvalid,
+                       "lease.heartbeat_interval is not in 0 … ttl / 3",
+                       "a worker needs three chances before its lease ends",
+                       "lease.heartbeat_interval");
+    }
+  }
+  if (policy.max_trial_faults() < 0 || policy.max_infrastructure_faults() < 0) {
+    return MakeError(ErrorId::kRequestInvalid, "a negative number of faults",
+                     "leave it out for the default", "lease.max_trial_faults");
+  }
+  if (policy.max_trial_faults() > 0) {
+    rules.retry.max_trial_faults = policy.max_trial_faults();
+  }
+  if (policy.max_infrastructure_faults() > 0) {
+    rules.retry.max_infrastructure_faults = policy.max_infrastructure_faults();
+  }
+  rules.retry.accept_late_result =
+      policy.late_result() != v1::LeasePolicy::NEWEST_ONLY;
+  return rules;
+}
+
+// Gives every active parameter that has no value a random one, parents first.
+Point CompletePoint(const Space& space, Point point, Rng& rng) {
+  for (int i = 0; i < space.size(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (!IsAbsent(point[at]) || !space.IsActive(i, point)) continue;
+    point[at] = DrawValue(space.parameters()[at].domain, kFrozenShare, rng);
+  }
+  return point;
+}
+
+// Enqueued trials are checked here, so that a mistake in one is found before
+// the study exists.
+absl::Status CheckEnqueued(const CheckedStudy& study) {
+  if (study.spec.enqueue_size() > kMaxTrialsAtOnce) {
+    return TooLarge("enqueue", kMaxTrialsAtOnce);
+  }
+  if (study.spec.enqueue_size() > study.settings.budget().trials()) {
+    return MakeError(ErrorId::kBudgetInvalid,
+                     absl::StrCat(study.spec.enqueue_size(),
+                                  " trials are enqueued, but the budget is ",
+                                  study.settings.budget().trials()),
+                     "raise the budget: enqueued trials count",
+                     "budget.trials");
+  }
+  for (int i = 0; i < study.spec.enqueue_size(); ++i) {
+    const auto point = PointFromEnqueued(study, study.spec.enqueue(i),
+                                         absl::StrCat("enqueue[", i, "]"), i);
+    RETURN_IF_ERROR(point.status());
+  }
+  return absl::OkStatus();
+}
+
+int DepthOf(const google::protobuf::Struct& fields);
+
+int DepthOf(const google::protobuf::Value& value) {
+  int deepest = 0;
+  if (value.has_struct_value()) deepest = DepthOf(value.struct_value());
+  for (const auto& item : value.list_value().values()) {
+    deepest = std::max(deepest, DepthOf(item));
+  }
+  return deepest + 1;
+}
+
+int DepthOf(const google::protobuf::Struct& fields) {
+  int deepest = 0;
+  for (const auto& [name, value] : fields.fields()) {
+    deepest = std::max(deepest, DepthOf(value));
+  }
+  return deepest + 1;
+}
+
+// A study that was stored before purposes were is for the best value.
+absl::StatusOr<Purpose> CheckPurpose(const v1::StudySpec& spec) {
+  switch (spec.purpose()) {
+    case v1::PURPOSE_UNSPECIFIED:
+    case v1::PURPOSE_BEST:
+      return Purpose::kBest;
+    case v1::PURPOSE_UNDERSTAND:
+      return Purpose::kUnderstand;
+    case v1::PURPOSE_BOTH:
+      return Purpose::kBoth;
+    default:
+      return MakeError(
+          ErrorId::kRequestInvalid,
+          absl::StrCat("purpose is ", static_cast<int>(spec.purpose()),
+                       ", which this coordinator does not know"),
+          "say best, understand or both", "purpose");
+  }
+}
+
+// No field of these messages has a meaning below zero.
+absl::Status CheckNotNegative(const google::protobuf::Message& message,
+                              const std::string& where) {
+  using Field = google::protobuf::FieldDescriptor;
+  const auto* const reflection = message.GetReflection();
+  const auto* const descriptor = message.GetDescriptor();
+  for (int i = 0; i < descriptor->field_count(); ++i) {
+    const Field* const field = descriptor->field(i);
+    if (field->is_repeated()) continue;
+    double value = 0.0;
+    if (field->cpp_type() == Field::CPPTYPE_DOUBLE) {
+      value = reflection->GetDouble(message, field);
+    } else if (field->cpp_type() == Field::CPPTYPE_INT32) {
+      value = reflection->GetInt32(message, field);
+    } else if (field->cpp_type() == Field::CPPTYPE_INT64) {
+      value = static_cast<double>(reflection->GetInt64(message, field));
+    }
+    if (std::isfinite(value) && value >= 0.0) continue;
+    return MakeError(ErrorId::kRequestInvalid,
+                     absl::StrCat(where, field->name(), " is ", value),
+                     "give a finite number that is not negative",
+                     where + field->name());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTraining(const v1::StudySpec& spec) {
+  constexpr std::size_t kMaxExtraBytes = 64 * 1024;
+  constexpr int kMaxExtraDepth = 16;  // any reader of JSON can take it
+  const google::protobuf::Struct& extra = spec.training().extra();
+  if (extra.ByteSizeLong() > kMaxExtraBytes) {
+    return TooLarge("training.extra", kMaxExtraBytes);
+  }
+  if (DepthOf(extra) > kMaxExtraDepth) {
+    return MakeError(ErrorId::kFieldTooLarge,
+                     absl::StrCat("training.extra is nested more than ",
+                                  kMaxExtraDepth, " deep"),
+                     "flatten it", "training.extra");
+  }
+  RETURN_IF_ERROR(CheckNotNegative(spec.training(), "training."));
+  RETURN_IF_ERROR(CheckNotNegative(spec.training().lora(), "training.lora."));
+  RETURN_IF_ERROR(CheckNotNegative(spec.model(), "model."));
+  RETURN_IF_ERROR(CheckNotNegative(spec.freeze(), "freeze."));
+  return CheckNotNegative(spec.data(), "data.");
+}
+
+// Parts of the contract that no code serves yet are refused, not ignored.
+absl::Status CheckServed(const v1::StudySpec& spec) {
+  const auto refuse = [](const std::string& field) {
+    return MakeError(ErrorId::kMethodNotBuilt,
+                     absl::StrCat(field, " is not served yet"),
+                     "leave it out of the study", field);
+  };
+  if (spec.constraints_size() > 0) return refuse("constraints");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
+                                        const v1::StudySettings& settings,
+                                        const LeaseRules& defaults) {
+  if (spec.ByteSizeLong() > kMaxSpecBytes) {
+    return TooLarge("spec", kMaxSpecBytes);
+  }
+  RETURN_IF_ERROR(CheckServed(spec));
+  RETURN_IF_ERROR(CheckTraining(spec));
+  CheckedStudy study;
+  study.spec = spec;
+  study.settings = settings;
+  study.shape = {.num_layers = spec.model().layers(),
+                 .heads_per_layer = spec.model().heads(),
+                 .has_pooler = !spec.model().no_pooler()};
+  ASSIGN_OR_RETURN(study.objectives, CheckObjectiveList(spec));
+  ASSIGN_OR_RETURN(study.space, SpaceFromProto(spec.space(), study.shape));
+  RETURN_IF_ERROR(CheckSettings(settings));
+  RETURN_IF_ERROR(CheckSeeds(spec, settings));
+  study.repeat = RepeatRuleOf(spec);
+  ASSIGN_OR_RETURN(study.lease, CheckLease(spec.lease(), defaults));
+  if (!spec.sampler().name().empty())
+    study.sampler.name = spec.sampler().name();
+  study.sampler.options = {spec.sampler().options().begin(),
+                           spec.sampler().options().end()};
+  study.sampler.seed = spec.seed();
+  ASSIGN_OR_RETURN(study.sampler.purpose, CheckPurpose(spec));
+  // Made to be thrown away: only the sampler itself knows what fits it.
+  RETURN_IF_ERROR(
+      MakeSampler(study.sampler, study.space, study.objectives).status());
+  if (!settings.pruner().name().empty()) {
+    study.pruner.name = settings.pruner().name();
+  }
+  study.pruner.options = {settings.pruner().options().begin(),
+                          settings.pruner().options().end()};
+  RETURN_IF_ERROR(MakePruner(study.pruner, study.objectives).status());
+  RETURN_IF_ERROR(CheckEnqueued(study));
+  return study;
+}
+
+absl::StatusOr<Point> PointFromEnqueued(const CheckedStudy& study,
+                                        const v1::EnqueuedTrial& trial,
+                                        const std::string& field,
+                                        std::int64_t number) {
+  Rng rng(study.spec.seed(), static_cast<std::uint64_t>(number));
+  Point point;
+  if (trial.has_strategy()) {
+    if (!trial.values().empty()) {
+      return MakeError(ErrorId::kRequestInvalid,
+                       "a trial has a strategy and values",
+                       "give one of the two", field);
+    }
+    ASSIGN_OR_RETURN(const Strategy strategy,
+                     StrategyFromProto(trial.strategy(), field + ".strategy"));
+    ASSIGN_OR_RETURN(point, PointFromStrategy(study.space, study.shape,
+                                              strategy, field + ".strategy"));
+  } else {
+    ASSIGN_OR_RETURN(
+        point, PointFromValues(study.space, trial.values(), field + ".values"));
+  }
+  point = CompletePoint(study.space, std::move(point), rng);
+  RETURN_IF_ERROR(study.space.Check(point));
+  return point;
+}
+
+}  // namespace frostline

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: spec_check.h
+//
+// From a study as it came over the wire to one that is known to be good. The
+// only place where a spec is judged: CreateStudy, --dry-run and the loading of
+// stored studies all pass here. Nothing is stored before this has said yes.
+#ifndef FROSTLINE_SERVER_WIRE_SPEC_CHECK_H_
+#define FROSTLINE_SERVER_WIRE_SPEC_CHECK_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "frostline/v1/study.pb.h"
+#include "sampler/factory.h"
+#include "sampler/pruner/pruner.h"
+#include "server/ledger/trial_machine.h"
+#include "server/search/leader_repeats.h"
+#include "study/model_shape.h"
+#include "study/objective.h"
+#include "study/space.h"
+
+namespace frostline {
+
+inline constexpr std::int64_t kMaxTrialsPerStudy = 1'000'000;
+inline constexpr std::size_t kMaxSpecBytes = std::size_t{256} * 1024;
+
+// Limits and times a study's leases live by, defaults filled in.
+struct LeaseRules {
+  Duration ttl{};
+  Duration heartbeat_interval{};
+  RetryRules retry;
+};
+
+struct CheckedStudy {
+  v1::StudySpec spec;
+  v1::StudySettings settings;
+  ModelShape shape;
+  Space space;
+  std::vector<Objective> objectives;
+  SamplerSpec sampler;
+  PrunerSpec pruner;
+  LeaseRules lease;
+  RepeatRule repeat;
+};
+
+// `defaults` are the coordinator's own lease rules.
+absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
+                                        const v1::StudySettings& settings,
+                                        const LeaseRules& defaults);
+
+// The point of an enqueued trial: a strategy's, or that of its values; what
+// they leave open is drawn from (study seed, number). VALUE_OUT_OF_SPACE when
+// the space has no such point.
+absl::StatusOr<Point> PointFromEnqueued(const CheckedStudy& study,
+                                        const v1::EnqueuedTrial& trial,
+                                        const std::string& field,
+                                        std::int64_t number);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_WIRE_SPEC_CHECK_H_

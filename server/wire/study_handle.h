@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: study_handle.h
+//
+// What a reader needs to know of a study once the loop has looked it up.
+#ifndef FROSTLINE_SERVER_WIRE_STUDY_HANDLE_H_
+#define FROSTLINE_SERVER_WIRE_STUDY_HANDLE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "server/wire/spec_check.h"
+#include "storage/rows.h"
+
+namespace frostline {
+
+struct StudyHandle {
+  StudyKey key = 0;
+  std::string id;
+  std::int64_t revision = 0;
+  StudyState state = StudyState::kActive;
+  bool running = false;          // active or paused
+  std::int64_t budget_left = 0;  // trials that may still be added
+  std::shared_ptr<const CheckedStudy> checked;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_WIRE_STUDY_HANDLE_H_

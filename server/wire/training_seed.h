@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: training_seed.h
+//
+// Which seed a trial trains with. Drawn once, when the trial is created, and
+// noted in its row: a retry, another attempt and a restart keep it.
+#ifndef FROSTLINE_SERVER_WIRE_TRAINING_SEED_H_
+#define FROSTLINE_SERVER_WIRE_TRAINING_SEED_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "frostline/v1/study.pb.h"
+#include "server/search/leader_repeats.h"
+#include "storage/rows.h"
+
+namespace frostline {
+
+// How trials of this study get their seeds; never UNSPECIFIED.
+v1::SeedMode SeedModeOf(const v1::StudySpec& spec);
+
+// REQUEST_INVALID where `seeds`, `training.seed` and `repeat` contradict each
+// other or are out of range; BUDGET_INVALID where the repeats leave no trial
+// to find a leader with. Names the field.
+absl::Status CheckSeeds(const v1::StudySpec& spec,
+                        const v1::StudySettings& settings);
+
+// Writes into `spec` what its `repeat` leaves open. What cannot be filled in
+// is left for CheckSeeds to refuse.
+void FillRepeat(const v1::StudySettings& settings, v1::StudySpec& spec);
+
+// REQUIRES: `spec` was filled and checked.
+RepeatRule RepeatRuleOf(const v1::StudySpec& spec);
+
+// Whether the runs of each point are counted (Trial.repeat).
+bool CountsRuns(const v1::StudySpec& spec);
+
+// The seed of trial `number`, whose point was run `repeat` times before.
+// 1 … 2^31 - 1 unless the study fixes it: every program can hold that.
+std::uint64_t TrainingSeed(const v1::StudySpec& spec, std::int64_t number,
+                           std::int64_t repeat);
+
+// What is noted of a trial beside its point.
+struct NotedSeed {
+  std::uint64_t seed = 0;
+  std::int32_t repeat = 0;
+};
+
+// In TrialRow.labels, beside what people wrote there.
+void NoteSeed(const NotedSeed& noted, TrialRow& row);
+// 0 where nothing is noted.
+NotedSeed NotedSeedOf(const TrialRow& row);
+
+// Also of rows from before seeds were noted, which still are to be trained.
+std::uint64_t SeedToTrainWith(const TrialRow& row, const v1::StudySpec& spec);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_WIRE_TRAINING_SEED_H_

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "importance/measure/named_subsets.h"
+#include "importance/ranking/stability.h"
+#include "server/wire/field_checks.h"
+#include "server/wire/limits.h"
+#include "server/wire/validate.h"
+#include "study/space.h"
+
+namespace frostline {
+namespace {
+
+constexpr std::size_t kMaxNameBytes = 256;  // of a metric, or of a parameter
+
+absl::Status CheckOptions(const v1::ImportanceOptions& options) {
+  RETURN_IF_ERROR(
+      CheckBytes(options.evaluator(), kMaxNameBytes, "options.evaluator"));
+  RETURN_IF_ERROR(
+      CheckBytes(options.target(), kMaxNameBytes, "options.target"));
+  RETURN_IF_ERROR(
+      CheckBytes(options.best_by(), kMaxNameBytes, "options.best_by"));
+  RETURN_IF_ERROR(CheckRange(options.at_step(), 0,
+                             std::numeric_limits<std::int64_t>::max(),
+                             "options.at_step"));
+  RETURN_IF_ERROR(CheckPage(0, "", options.filter()));
+  RETURN_IF_ERROR(
+      CheckCount(options.subsets_size(), kMaxSubsets, "options.subsets"));
+  for (const v1::ParameterSubset& subset : options.subsets()) {
+    RETURN_IF_ERROR(
+        CheckCount(subset.parameters_size(), kMaxSubset, "options.subsets"));
+  }
+  return CheckCount(options.parameters_size(), kMaxParameters,
+                    "options.parameters");
+}
+
+}  // namespace
+
+absl::Status Validate(const v1::GetReportRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::ListPairsRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  RETURN_IF_ERROR(CheckPage(request.page_size(), request.page_token(), ""));
+  return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::GetMarginalsRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::GetPairMarginalRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  RETURN_IF_ERROR(CheckBytes(request.first(), kMaxNameBytes, "first"));
+  RETURN_IF_ERROR(CheckBytes(request.second(), kMaxNameBytes, "second"));
+  return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::GetStabilityRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  RETURN_IF_ERROR(
+      CheckRange(request.points(), 0, kMaxStabilityPoints, "points"));
+  return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::CompareStudiesRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.first(), "first"));
+  RETURN_IF_ERROR(CheckStudyName(request.second(), "second"));
+  return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::GetPlanRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::GetFrontierRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::AskPlanRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  RETURN_IF_ERROR(CheckRange(request.trials(), 1, kMaxAskedTrials, "trials"));
+  return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::GetPlanRivalsRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  RETURN_IF_ERROR(CheckRange(request.seeds(), 1, kMaxVerifySeeds, "seeds"));
+  return CheckOptions(request.options());
+}
+
+absl::Status Validate(const v1::GetPlanVerificationRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  return CheckBytes(request.batch(), kMaxNameBytes, "batch");
+}
+
+}  // namespace frostline

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include "base/status_macros.h"
+#include "server/wire/field_checks.h"
+#include "server/wire/limits.h"
+#include "server/wire/validate.h"
+
+namespace frostline {
+namespace {
+
+constexpr std::size_t kMaxEtag = 64;
+constexpr std::int64_t kMaxBest = 1'000;
+
+absl::Status CheckPriority(std::int64_t priority) {
+  return CheckRange(priority, -kMaxPriority, kMaxPriority, "priority");
+}
+
+}  // namespace
+
+absl::Status Validate(const v1::UpdateStudyRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  RETURN_IF_ERROR(CheckStudyName(request.name(), "name"));
+  return CheckBytes(request.etag(), kMaxEtag, "etag");
+}
+
+absl::Status Validate(const v1::DeleteStudyRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  RETURN_IF_ERROR(CheckStudyName(request.name(), "name"));
+  return CheckBytes(request.etag(), kMaxEtag, "etag");
+}
+
+absl::Status Validate(const v1::ExplainStudyRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.name(), "name"));
+  return CheckRange(request.trial_number(), 0,
+                    std::numeric_limits<std::int64_t>::max(), "trial_number");
+}
+
+absl::Status Validate(const v1::EnqueueTrialsRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  RETURN_IF_ERROR(CheckStudyName(request.name(), "name"));
+  RETURN_IF_ERROR(
+      CheckCount(request.trials_size(), kMaxTrialsAtOnce, "trials"));
+  return CheckPriority(request.priority());
+}
+
+absl::Status Validate(const v1::ImportTrialsRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  RETURN_IF_ERROR(CheckStudyName(request.name(), "name"));
+  return CheckCount(request.trials_size(), kMaxTrialsAtOnce, "trials");
+}
+
+absl::Status Validate(const v1::UpdateTrialRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  return CheckTrialName(request.name(), "name");
+}
+
+absl::Status Validate(const v1::CancelTrialRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  RETURN_IF_ERROR(CheckTrialName(request.name(), "name"));
+  return CheckBytes(request.reason(), kMaxReasonBytes, "reason");
+}
+
+absl::Status Validate(const v1::RetryTrialRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  return CheckTrialName(request.name(), "name");
+}
+
+absl::Status Validate(const v1::ListBestTrialsRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.name(), "name"));
+  return CheckRange(request.limit(), 0, kMaxBest, "limit");
+}
+
+absl::Status Validate(const v1::ExportTrialsRequest& request) {
+  RETURN_IF_ERROR(CheckStudyName(request.name(), "name"));
+  if (!v1::ExportTrialsRequest::Format_IsValid(request.format())) {
+    return BadField("format", "is no format", "use JSON_LINES or CSV");
+  }
+  return CheckPage(0, "", request.filter());
+}
+
+absl::Status Validate(const v1::GetExampleOutcomesRequest& request) {
+  return CheckTrialName(request.name(), "name");
+}
+
+absl::Status Validate(const v1::GetTrialLogRequest& request) {
+  RETURN_IF_ERROR(CheckTrialName(request.name(), "name"));
+  RETURN_IF_ERROR(CheckRange(request.attempt(), 0,
+                             std::numeric_limits<std::int64_t>::max(),
+                             "attempt"));
+  RETURN_IF_ERROR(CheckRange(request.max_bytes(), 0,
+                             static_cast<std::int64_t>(kMaxLogTailBytes),
+                             "max_bytes"));
+  return CheckDuration(request.wait(), kLongestWaitSeconds, "wait");
+}
+
+}  // namespace frostline

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "base/ids.h"
+#include "base/status_macros.h"
+#include "proto/wire_time.h"
+#include "server/wire/field_checks.h"
+#include "server/wire/lease_checks.h"
+#include "server/wire/limits.h"
+#include "server/wire/validate.h"
+
+namespace frostline {
+namespace {
+
+constexpr std::int64_t kMaxSlots = 1024;
+constexpr std::int64_t kMaxLeases = 64;
+constexpr std::int64_t kMaxHeldPrefixes = 64;
+constexpr std::int64_t kMaxBeats = 1024;
+constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+
+absl::Status CheckFits(const google::protobuf::Duration& wait,
+                       Duration time_left) {
+  if (DurationFromProto(wait) <= time_left) return absl::OkStatus();
+  return BadField("wait", "is longer than the call's deadline",
+                  "wait at least 1 s less than the deadline");
+}
+
+}  // namespace
+
+absl::Status Validate(const v1::RegisterRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  RETURN_IF_ERROR(CheckId(request.worker_id(), "worker_id"));
+  RETURN_IF_ERROR(CheckToken(request.worker().boot_id(), "worker.boot_id"));
+  RETURN_IF_ERROR(
+      CheckRange(request.worker().slots(), 1, kMaxSlots, "worker.slots"));
+  return CheckLabels(request.worker().labels(), "worker.labels");
+}
+
+absl::Status Validate(const v1::AcquireRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  RETURN_IF_ERROR(CheckWorkerName(request.worker(), "worker"));
+  RETURN_IF_ERROR(CheckToken(request.boot_id(), "boot_id"));
+  RETURN_IF_ERROR(
+      CheckRange(request.max_leases(), 1, kMaxLeases, "max_leases"));
+  RETURN_IF_ERROR(CheckDuration(request.wait(), kLongestWaitSeconds, "wait"));
+  if (!request.study().empty()) {
+    RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
+  }
+  return CheckCount(request.held_prefixes_size(), kMaxHeldPrefixes,
+                    "held_prefixes");
+}
+
+absl::Status CheckWait(const v1::AcquireRequest& request, Duration time_left) {
+  return CheckFits(request.wait(), time_left);
+}
+
+absl::Status CheckWait(const v1::GetTrialLogRequest& request,
+                       Duration time_left) {
+  return CheckFits(request.wait(), time_left);
+}
+
+absl::Status Validate(const v1::HeartbeatRequest& request) {
+  RETURN_IF_ERROR(CheckWorkerName(request.worker(), "worker"));
+  RETURN_IF_ERROR(CheckToken(request.boot_id(), "boot_id"));
+  RETURN_IF_ERROR(CheckRange(request.sequence(), 0, kAny, "sequence"));
+  RETURN_IF_ERROR(CheckCount(request.leases_size(), kMaxBeats, "leases"));
+  for (int i = 0; i < request.leases_size(); ++i) {
+    const std::string field = absl::StrCat("leases[", i, "]");
+    RETURN_IF_ERROR(CheckLease(request.leases(i).lease(), field + ".lease"));
+    RETURN_IF_ERROR(
+        CheckLogTail(request.leases(i).log_tail(), field + ".log_tail"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Validate(const v1::ReportRequest& request) {
+  RETURN_IF_ERROR(CheckLease(request.lease(), "lease"));
+  RETURN_IF_ERROR(CheckRange(request.sequence(), 1, kAny, "sequence"));
+  return CheckMeasurements(request.measurements());
+}
+
+absl::Status Validate(const v1::FinishRequest& request) {
+  RETURN_IF_ERROR(CheckLease(request.lease(), "lease"));
+  RETURN_IF_ERROR(CheckOutcome(request.outcome()));
+  return CheckMeasurements(request.measurements());
+}
+
+absl::Status Validate(const v1::ReleaseRequest& request) {
+  RETURN_IF_ERROR(CheckLease(request.lease(), "lease"));
+  if (request.reason() == v1::ReleaseRequest::REASON_UNSPECIFIED ||
+      !v1::ReleaseRequest::Reason_IsValid(request.reason())) {
+    return BadField("reason", "does not say why the trial comes back",
+                    "use UNRUN, PREEMPTED or DRAINED");
+  }
+  RETURN_IF_ERROR(CheckCause(request.detail(), "detail"));
+  return CheckMeasurements(request.measurements());
+}
+
+absl::Status Validate(const v1::ListWorkersRequest& request) {
+  return CheckPage(request.page_size(), request.page_token(), request.filter());
+}
+
+absl::Status Validate(const v1::DrainWorkerRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  RETURN_IF_ERROR(CheckWorkerName(request.worker(), "worker"));
+  return CheckCause(request.reason(), "reason");
+}
+
+}  // namespace frostline

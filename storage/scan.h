@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: scan.h
+//
+// Whole lists of the store, a page at a time, so that memory does not grow with
+// them. The walk ends with the first error of the store or of `visit`.
+#ifndef FROSTLINE_STORAGE_SCAN_H_
+#define FROSTLINE_STORAGE_SCAN_H_
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "storage/trial_store.h"
+
+namespace frostline {
+
+// Rows read at a time.
+inline constexpr int kScanPage = 1'000;
+
+// `query.limit` is set here; the rest says what is walked, and in which order.
+absl::Status ForEachStudy(
+    const TrialStore& store, StudyQuery query,
+    absl::FunctionRef<absl::Status(const StudyRow&)> visit);
+absl::Status ForEachTrial(
+    const TrialStore& store, TrialQuery query,
+    absl::FunctionRef<absl::Status(const TrialRow&)> visit);
+absl::Status ForEachMeasurement(
+    const TrialStore& store, MeasurementQuery query,
+    absl::FunctionRef<absl::Status(const Measurement&)> visit);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STORAGE_SCAN_H_
