@@ -7,6 +7,7 @@ import sys
 
 import arrows
 import hygiene
+import names
 import shape
 from tree import read_tree
 
@@ -14,6 +15,7 @@ RULES = (
     arrows.check_arrows,
     arrows.check_links,
     arrows.check_fences,
+    names.check_names,
     hygiene.check_dead_files,
     hygiene.check_leftovers,
     hygiene.check_licence_lines,

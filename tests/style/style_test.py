@@ -9,6 +9,7 @@ import unittest
 
 import arrows
 import hygiene
+import names
 import shape
 import style
 from totals import run_and_count
@@ -105,6 +106,38 @@ class Rules(unittest.TestCase):
         self.assertEqual([], self.findings(arrows.check_fences, {
             "worker/trainer/main.cc": "#include <ATen/ATen.h>\nat::Tensor t;\n",
             "study/space.cc": "// unlike grpc::Status\nauto s = \"torch::x\";\n"}))
+
+    def test_two_types_of_one_name_are_found(self):
+        for text in ("namespace frostline {\nclass Cell final : Base {\n};\n}",
+                     "namespace frostline {\nenum class Cell : int { kOne };\n}",
+                     "namespace frostline { struct ABSL_X(\"y\") Cell {}; }"):
+            self.assert_finds(
+                names.check_names,
+                {"study/cell.h": "namespace frostline {\nstruct Cell {\n"
+                                 "  enum Kind { kA };\n};\n}\n",
+                 "base/cell.h": text},
+                "frostline::Cell: defined in base/cell.h:", "study/cell.h:2")
+
+    def test_types_that_cannot_meet_may_share_a_name(self):
+        self.assertEqual([], self.findings(names.check_names, {
+            "base/cell.h": "namespace frostline { struct Cell { char c = '{'; };"
+                           " struct Other; enum Kind Of(struct Cell c) {} }",
+            "study/cell.h": "namespace frostline::study { struct Cell {}; }\n"
+                            "#define X struct Cell {\n"
+                            "namespace frostline { struct Other {}; }",
+            "study/a.cc": "namespace frostline { namespace { struct Cell {}; }\n"
+                          "void F() { struct Cell {}; } }",
+            "study/b.cc": "namespace frostline { class Row { struct Cell {}; };\n"
+                          "template <class T> void G(T t) { struct Other {}; }"
+                          "// struct Cell {\n}"}))
+
+    def test_an_old_shared_name_is_let_be_until_it_is_mended(self):
+        twice = {path: "namespace frostline { struct Cell {}; }"
+                 for path in ("base/cell.h", "study/cell.h")}
+        listed = {names.ALLOWED: "# old\nfrostline::Cell\n"}
+        self.assertEqual([], self.findings(names.check_names,
+                                           {**twice, **listed}))
+        self.assert_finds(names.check_names, listed, "no longer shared")
 
     def test_a_source_that_is_not_built_is_found(self):
         self.assert_finds(hygiene.check_dead_files,

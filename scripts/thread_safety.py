@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""thread_safety.py BUILD: clang's -Wthread-safety, as errors, on every source
+of ours (not of tests) that has to do with an absl::Mutex or an annotation, or
+includes a header that has. BUILD is a configured folder, for its
+compile_commands.json. First it holds a mistake against the compiler, which must
+find it."""
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "style"))
+
+from tree import read_tree  # noqa: E402
+
+CLANG = "clang++-19"
+WARNINGS = ["-fsyntax-only", "-Wno-everything", "-Wthread-safety",
+            "-Werror=thread-safety"]
+GUARDED = re.compile(r"\babsl::Mutex\b|\bABSL_(?:PT_)?GUARDED_BY\b|"
+                     r"\bABSL_(?:EXCLUSIVE_)?LOCKS?_\w+|\bABSL_LOCKABLE\b")
+MISTAKE = """#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+class Count {
+ public:
+  void Add() { ++value_; }
+ private:
+  absl::Mutex mutex_;
+  int value_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+"""
+
+
+def guarded_sources(files):
+    """Paths of the sources that name a guard, or include a header that does."""
+    ours = [f for f in files if f.suffix in (".cc", ".h")
+            and not f.path.startswith(("tests/", "worker/trainer/"))]
+    headers = {f.path for f in ours
+               if f.suffix == ".h" and GUARDED.search(f.code())}
+    for file in ours:
+        if file.suffix == ".cc" and (
+                GUARDED.search(file.code()) or
+                any(path in headers for _, path, _ in file.includes())):
+            yield file.path
+
+
+def clang_command(entry):
+    """The compile command without its launcher, its output and its warnings."""
+    words = shlex.split(entry["command"])
+    compiler = next(i for i, word in enumerate(words)
+                    if re.search(r"(\+\+|cc)(-\d+)?$", os.path.basename(word))
+                    and "ccache" not in word)
+    kept, skip = [], False
+    for word in words[compiler + 1:]:
+        if skip:
+            skip = False
+        elif word in ("-o", "-MT", "-MF"):
+            skip = True
+        elif word not in ("-c", "-MD") and not word.startswith("-W"):
+            kept.append(word)
+    return [CLANG, *kept, *WARNINGS]
+
+
+def look(entry):
+    run = subprocess.run(clang_command(entry), cwd=entry["directory"],
+                         capture_output=True, text=True)
+    return run.returncode, run.stderr
+
+
+def finds_a_mistake():
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder, "mistake.cc")
+        source.write_text(MISTAKE)
+        code, said = look({"command": f"c++ -std=gnu++20 -c {source}",
+                           "directory": folder})
+    return code != 0 and "requires holding mutex" in said
+
+
+def main(arguments):
+    if len(arguments) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    if not finds_a_mistake():
+        print(f"threads: {CLANG} does not find a mistake made on purpose",
+              file=sys.stderr)
+        return 1
+    text = pathlib.Path(arguments[0], "compile_commands.json").read_text()
+    entries = {os.path.relpath(entry["file"], ROOT): entry
+               for entry in json.loads(text)}
+    sources = sorted(set(guarded_sources(read_tree(ROOT))) & set(entries))
+    broken = []
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = pool.map(look, (entries[path] for path in sources))
+        for path, (code, said) in zip(sources, results):
+            if code != 0:
+                broken.append(path)
+                print(said, end="")
+    print(f"threads: {len(sources)} sources, {len(broken)} with findings")
+    return 1 if broken or not sources else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
