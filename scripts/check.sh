@@ -1,19 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scripts/check.sh [--no-tidy]: everything that looks at the code without
-# running it. Runs all parts, names those that failed, exit 1 if one did.
+# scripts/check.sh [--no-tidy] [--slow]: everything that looks at the code
+# without running it. Runs all parts, names those that failed, exit 1 if one
+# did. --slow also links every program as a whole, in search of types that are
+# not what another file takes them for.
 set -uo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$ROOT"
-TIDY=yes
-case ${1:-} in
-  '') ;;
-  --no-tidy) TIDY=no ;;
-  *)
-    echo "usage: ./dev check [--no-tidy]" >&2
-    exit 2
-    ;;
-esac
+TIDY=yes SLOW=no
+for OPTION in "$@"; do
+  case $OPTION in
+    --no-tidy) TIDY=no ;;
+    --slow) SLOW=yes ;;
+    *)
+      echo "usage: ./dev check [--no-tidy] [--slow]" >&2
+      exit 2
+      ;;
+  esac
+done
 "$ROOT/scripts/setup.sh" check || exit 1
 
 FAILED=()
@@ -34,6 +38,8 @@ contract() {
 part "format (mend with ./dev fix)" "$ROOT/scripts/format.sh" --dry-run
 part "style" python3 -B "$ROOT/tests/style/style.py"
 part "contract" contract
+part "threads" python3 -B "$ROOT/scripts/thread_safety.py" build
+[ $SLOW = no ] || part "odr" "$ROOT/scripts/build.sh" odr programs
 [ $TIDY = no ] || part "tidy" "$ROOT/scripts/tidy.sh"
 
 if [ ${#FAILED[@]} -gt 0 ]; then

@@ -18,7 +18,7 @@ CORE_PACKAGES=(
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
   libabsl-dev libeigen3-dev libsqlite3-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev)
 TEST_PACKAGES=(faketime libgtest-dev libgmock-dev)
-CHECK_PACKAGES=(git clang-format-19 clang-tidy-19)
+CHECK_PACKAGES=(git clang-19 clang-format-19 clang-tidy-19)
 
 say() { echo "setup: $*"; }
 fail() {
