@@ -9,8 +9,10 @@
 #define FROSTLINE_IMPORTANCE_CUBE_CUBE_EVALUATOR_H_
 
 #include "absl/status/statusor.h"
-#include "importance/evaluator.h"
+#include "importance/measure/evaluate_options.h"
 #include "importance/measure/selection.h"
+#include "importance/report/report.h"
+#include "study/space.h"
 
 namespace frostline {
 

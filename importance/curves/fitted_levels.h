@@ -15,8 +15,12 @@
 #include "importance/cells/axis_values.h"
 #include "importance/effects/effect_surface.h"
 #include "importance/effects/level_effects.h"
-#include "importance/evaluator.h"
+#include "importance/measure/evaluate_options.h"
 #include "importance/measure/selection.h"
+#include "importance/report/report.h"
+#include "study/history.h"
+#include "study/objective.h"
+#include "study/space.h"
 
 namespace frostline {
 

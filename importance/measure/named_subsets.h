@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "importance/report/report.h"
 
 namespace frostline {
 
@@ -21,7 +20,8 @@ using NamedSubsets = std::vector<std::vector<int>>;
 inline constexpr std::size_t kMaxSubset = 8;    // parameters in one
 inline constexpr std::size_t kMaxSubsets = 64;  // in one report
 
-// Of one set, in the unit of whoever answers: variances, or parts of one.
+// What one set explains: variances of the target, or shares of its variance;
+// the function that returns it says which.
 struct SubsetShare {
   double together = 0.0;  // Var E[f | x_S]: with all effects within S
   // The effect that has all of S and is in no smaller set: `together` less the
@@ -38,11 +38,6 @@ absl::Status CheckSubsets(const NamedSubsets& subsets, std::size_t parameters);
 // `work` steps. REQUEST_INVALID at options.subsets where all of them would hold
 // up a machine for minutes.
 absl::Status CheckSubsetWork(const NamedSubsets& subsets, double work);
-
-// The pair that a set of two is, in any order; nullptr: of another size, or not
-// in the list.
-const PairImportance* FindPair(const std::vector<PairImportance>& pairs,
-                               const std::vector<int>& subset);
 
 }  // namespace frostline
 

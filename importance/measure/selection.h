@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "importance/evaluator.h"
+#include "importance/measure/evaluate_options.h"
 #include "importance/measure/noise_variance.h"
 #include "study/history.h"
 #include "study/objective.h"

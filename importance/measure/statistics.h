@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "importance/report/report.h"
+#include "importance/measure/interval.h"
 
 namespace frostline {
 

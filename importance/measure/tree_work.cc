@@ -39,13 +39,4 @@ bool CanGrowForIntervals(std::size_t rows, std::size_t parameters, int trees) {
   return SizeOf(rows, parameters) * trees <= kMostOfIntervals;
 }
 
-ReportWarning WarnOfNoIntervals(std::size_t rows, std::size_t parameters) {
-  return {"INTERVALS_LEFT_OUT",
-          absl::StrCat("Intervals on ", rows, " trials of ", parameters,
-                       " parameters would take many minutes and are left out, "
-                       "and with them what is distinguishable from chance; "
-                       "fanova has them."),
-          {}};
-}
-
 }  // namespace frostline

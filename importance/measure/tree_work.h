@@ -12,7 +12,6 @@
 #include <cstddef>
 
 #include "absl/status/status.h"
-#include "importance/report/report.h"
 
 namespace frostline {
 
@@ -23,9 +22,6 @@ absl::Status CheckTreeWork(std::size_t rows, std::size_t parameters, int trees);
 // Of all the small forests for intervals and chance together: whether they are
 // done in about a minute.
 bool CanGrowForIntervals(std::size_t rows, std::size_t parameters, int trees);
-
-// INTERVALS_LEFT_OUT, for when they cannot.
-ReportWarning WarnOfNoIntervals(std::size_t rows, std::size_t parameters);
 
 }  // namespace frostline
 

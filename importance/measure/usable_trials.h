@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "importance/evaluator.h"
+#include "importance/measure/evaluate_options.h"
 #include "study/history.h"
 #include "study/objective.h"
 #include "study/space.h"

@@ -11,20 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "importance/measure/evaluate_options.h"
 #include "study/domain.h"
 
 namespace frostline {
-
-struct PedAnovaOptions {
-  // The best so much of all trials are good.
-  double target_quantile = 0.1;
-  // A parameter that some trials lack is judged among those that have it,
-  // as Optuna 5 does. Otherwise it is left out, and at least two trials are
-  // good, as in Optuna 4.
-  bool conditional = true;
-  // Against the trials of the region; otherwise against the whole space.
-  bool local = true;
-};
 
 // Trials, and how often each counts; none counts zero times.
 using CountedTrials = std::vector<std::pair<std::uint32_t, std::uint32_t>>;

@@ -17,8 +17,12 @@
 
 #include "absl/status/statusor.h"
 #include "importance/cells/surrogate_rows.h"
-#include "importance/evaluator.h"
+#include "importance/measure/evaluate_options.h"
 #include "importance/measure/selection.h"
+#include "importance/report/report.h"
+#include "study/history.h"
+#include "study/objective.h"
+#include "study/space.h"
 #include "surrogate/axis_walk.h"
 #include "surrogate/saturation.h"
 #include "surrogate/surrogate.h"

@@ -15,7 +15,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "importance/evaluator.h"
+#include "importance/measure/evaluate_options.h"
+#include "importance/measure/interval.h"
+#include "importance/report/report.h"
+#include "study/history.h"
+#include "study/objective.h"
+#include "study/space.h"
 
 namespace frostline {
 

@@ -12,16 +12,9 @@
 #include <utility>
 #include <vector>
 
-namespace frostline {
+#include "importance/measure/interval.h"
 
-// Without bootstraps all five are equal.
-struct Interval {
-  double value = 0.0;
-  double lo80 = 0.0;
-  double hi80 = 0.0;
-  double lo95 = 0.0;
-  double hi95 = 0.0;
-};
+namespace frostline {
 
 struct ParameterImportance {
   int parameter = 0;  // index in the space
@@ -47,6 +40,11 @@ struct PairImportance {
   // complements (it takes both); NaN: not known.
   double substitutes_probability = std::numeric_limits<double>::quiet_NaN();
 };
+
+// The pair that a set of two is, in any order; nullptr: of another size, or not
+// in the list.
+const PairImportance* FindPair(const std::vector<PairImportance>& pairs,
+                               const std::vector<int>& subset);
 
 // Parameters of neighbouring modules (depth.h): what they explain together,
 // pairs within the group among it.

@@ -131,4 +131,13 @@ std::optional<ReportWarning> FindOutOfRange(const Selection& selection) {
       "METRIC_OUT_OF_RANGE", OutOfRangeSentence(target, range, trial), {}};
 }
 
+ReportWarning WarnOfNoIntervals(std::size_t rows, std::size_t parameters) {
+  return {"INTERVALS_LEFT_OUT",
+          absl::StrCat("Intervals on ", rows, " trials of ", parameters,
+                       " parameters would take many minutes and are left out, "
+                       "and with them what is distinguishable from chance; "
+                       "fanova has them."),
+          {}};
+}
+
 }  // namespace frostline

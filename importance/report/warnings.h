@@ -30,6 +30,10 @@ std::optional<ReportWarning> FindOutOfRange(const Selection& selection);
 std::optional<ReportWarning> FindDiverged(const Selection& selection,
                                           bool informs);
 
+// INTERVALS_LEFT_OUT, when growing trees for them would take too long
+// (tree_work.h).
+ReportWarning WarnOfNoIntervals(std::size_t rows, std::size_t parameters);
+
 }  // namespace frostline
 
 #endif  // FROSTLINE_IMPORTANCE_REPORT_WARNINGS_H_

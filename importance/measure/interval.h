@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: interval.h
+//
+// A number and how sure it is: the interval that holds it in 80 % and in 95 %
+// of all cases. lo95 <= lo80 <= value <= hi80 <= hi95; all five are equal
+// where nothing is known of the spread.
+#ifndef FROSTLINE_IMPORTANCE_MEASURE_INTERVAL_H_
+#define FROSTLINE_IMPORTANCE_MEASURE_INTERVAL_H_
+
+namespace frostline {
+
+struct Interval {
+  double value = 0.0;
+  double lo80 = 0.0;
+  double hi80 = 0.0;
+  double lo95 = 0.0;
+  double hi95 = 0.0;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_IMPORTANCE_MEASURE_INTERVAL_H_
