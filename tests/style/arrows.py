@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may include whom. ROOMS and FENCES are the picture in
-docs/architecture.md; everything else here applies them."""
+"""Who may include whom. ROOMS, FLOORS and FENCES are the picture in
+docs/architecture.md and in the rooms' READMEs; everything else here applies
+them."""
+import posixpath
 import re
+
+from tree import CODE
 
 # room -> the rooms it may include and link. Itself always; tests: everything.
 ROOMS = {
@@ -18,6 +22,65 @@ ROOMS = {
     "worker/demo_trainer": ("proto", "base"),
     "worker/trainer": ("base",),
     "cli": ("study", "proto", "base"),
+}
+
+# room -> its floors, foundations first -> the other floors of the room that
+# each may include: only floors listed before it. A floor is a folder of
+# the room or, at the room's top, the files of one stem; "" is all other files
+# at the top. A room that is not listed here keeps no order.
+FLOORS = {
+    "base": {
+        "plain": (),
+        "": ("plain",),
+    },
+    "sampler": {
+        "": (),
+        "draw": ("",),
+        "split": (),
+        "optuna": ("split", "draw", ""),
+        "tpe": ("optuna", "split", "draw", ""),
+        "gp": ("tpe", "draw", ""),
+        "auto": ("gp", "tpe", "draw", ""),
+        "purpose": ("auto", "gp", "draw", ""),
+        "factory": ("purpose", "auto", "gp", "tpe", "draw", ""),
+        "pruner": ("",),
+    },
+    "importance": {
+        "measure": (),
+        "report": ("measure",),
+        "cells": ("measure",),
+        "effects": ("cells", "measure"),
+        "forest": ("report", "measure"),
+        "mixture": ("forest", "effects", "cells", "report", "measure"),
+        "cube": ("report", "measure"),
+        "ped": ("report", "measure"),
+        "": ("ped", "cube", "mixture", "forest", "report", "measure"),
+        "curves": ("effects", "cells", "report", "measure"),
+        "ranking": ("", "report", "measure"),
+        "plan": ("cells", "report", "measure"),
+    },
+    "storage": {
+        "": (),
+        "memory": ("",),
+        "sqlite": ("",),
+        "factory": ("sqlite", "memory", ""),
+    },
+    # server: its floors are listed here as its folders come to be (ledger,
+    # dispatch, search, importance, verbs, wire, loop, rpc).
+    "worker/trainer": {
+        "text": (),
+        "data": ("text",),
+        "tasks": ("text",),
+        "model": ("text",),
+        "freeze": ("model", "text"),
+        "device": ("model", "text"),
+        "train": ("freeze", "device", "model", "text"),
+        "trial": ("train", "freeze", "device", "model", "tasks", "data",
+                  "text"),
+        "process": ("trial", "model", "tasks", "text"),
+        "self_check": ("device",),
+        "main": ("self_check", "process", "trial", "model"),
+    },
 }
 
 # library -> (how an include, a name or a link names it, where that may be).
@@ -63,6 +126,47 @@ def check_arrows(files):
             generated = include.startswith("frostline/v1/")
             if quoted and target and not generated and include not in known:
                 yield f"{where}: there is no {include}"
+
+
+def floor_of(path, room):
+    """The floor of `room` on which its file `path` stands; None for a folder
+    that FLOORS does not know."""
+    folder, _, below = path[len(room) + 1:].partition("/")
+    name = folder if below else posixpath.splitext(folder)[0]
+    if name in FLOORS[room]:
+        return name
+    return None if below else ""
+
+
+def check_floors(files):
+    """Within a room an include only goes down to the floors it may use."""
+    for file in files:
+        room = room_of(file.path)
+        if room not in FLOORS or file.suffix not in CODE:
+            continue
+        here = floor_of(file.path, room)
+        if here is None:
+            yield f"{file.path}: FLOORS of {room} has no such folder"
+            continue
+        for line, include, _ in file.includes():
+            if room_of(include) != room:
+                continue
+            there = floor_of(include, room)
+            if there not in (here, *FLOORS[room].get(here, ())):
+                yield (f"{file.path}:{line}: {here or 'the top'} of {room} "
+                       f"may not include {include}")
+
+
+def check_order_of_floors(files):
+    """Each floor of FLOORS stands on floors that are listed before it."""
+    del files
+    for room, floors in FLOORS.items():
+        before = []
+        for floor, below in floors.items():
+            for one in sorted(set(below) - set(before)):
+                yield f"FLOORS: {floor} of {room} stands on {one}, which is " \
+                      "not listed before it"
+            before.append(floor)
 
 
 def check_links(files):

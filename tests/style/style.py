@@ -13,6 +13,8 @@ from tree import read_tree
 
 RULES = (
     arrows.check_arrows,
+    arrows.check_floors,
+    arrows.check_order_of_floors,
     arrows.check_links,
     arrows.check_fences,
     names.check_names,

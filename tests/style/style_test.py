@@ -6,6 +6,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import arrows
 import hygiene
@@ -68,6 +69,31 @@ class Rules(unittest.TestCase):
             arrows.check_arrows,
             {"worker/trainer/main.cc": '#include "worker/agent/loop.h"\n',
              "worker/agent/loop.h": SPDX}, "worker/trainer may not include")
+
+    def test_a_foundation_that_includes_a_roof_is_found(self):
+        self.assert_finds(
+            arrows.check_floors,
+            {"sampler/draw/grid.cc": SPDX + '#include "sampler/tpe/tpe.h"\n',
+             "sampler/tpe/tpe.h": SPDX}, "sampler/draw/grid.cc:2",
+            "draw of sampler may not include sampler/tpe/tpe.h")
+
+    def test_a_file_at_the_top_has_the_floor_of_its_stem(self):
+        self.assertEqual([], self.findings(arrows.check_floors, {
+            "sampler/factory.cc": '#include "sampler/tpe/tpe.h"\n'}))
+        self.assert_finds(
+            arrows.check_floors,
+            {"sampler/options.cc": '#include "sampler/tpe/tpe.h"\n'},
+            "the top of sampler")
+
+    def test_a_folder_without_a_floor_is_found(self):
+        self.assert_finds(arrows.check_floors, {"sampler/attic/box.h": SPDX},
+                          "sampler/attic/box.h", "no such folder")
+
+    def test_a_floor_that_stands_on_a_later_one_is_found(self):
+        with unittest.mock.patch.dict(
+                arrows.FLOORS, {"storage": {"memory": ("",), "": ()}}):
+            self.assert_finds(arrows.check_order_of_floors, {},
+                              "memory of storage")
 
     def test_an_include_of_a_missing_file_is_found(self):
         self.assert_finds(arrows.check_arrows,
