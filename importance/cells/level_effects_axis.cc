@@ -5,8 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "importance/cells/effect_basis.h"
-
 namespace frostline {
 namespace {
 

@@ -23,6 +23,10 @@ namespace frostline {
 // else the choices that were tried least.
 inline constexpr std::size_t kMaxEffectCells = 24;
 
+// The last so many cells of an axis with a continuous range are stretches of
+// it.
+inline constexpr std::size_t kEffectStretches = 12;
+
 struct EffectAxis {
   std::vector<double> masses;              // of the cells
   std::vector<std::uint16_t> cell_of_row;  // by trial
@@ -45,6 +49,11 @@ struct EffectAxis {
 // `codes` are those of `axis`, one for each trial.
 EffectAxis MakeEffectAxis(const MeasuredAxis& axis,
                           const std::vector<double>& codes);
+
+// The part of MakeEffectAxis that fills in all but the cells, from the masses
+// (effect_basis.cc). `smooth`: neighbouring stretches of a range are mostly
+// alike.
+void MakeEffectBasis(EffectAxis& axis, bool smooth);
 
 }  // namespace frostline
 

@@ -7,7 +7,6 @@
 
 #include "importance/measure/statistics.h"
 #include "importance/mixture/drawn_shares.h"
-#include "importance/mixture/pair_report.h"
 
 namespace frostline {
 namespace {

@@ -8,7 +8,9 @@
 #define FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_REPORT_H_
 
 #include <cstdint>
+#include <vector>
 
+#include "importance/mixture/drawn_shares.h"
 #include "importance/mixture/mixture_shares.h"
 #include "importance/mixture/surrogate_part.h"
 #include "importance/report/report.h"
@@ -27,6 +29,19 @@ struct MixtureReportOptions {
 Report MakeMixtureReport(const LevelEffects& model, const MixtureModel& shares,
                          const SurrogatePart& part,
                          const MixtureReportOptions& options);
+
+// Its parts in pair_report.cc: pairs and named sets, with what those may have
+// all the same that did not enter the level effects.
+// MixtureModel::pairs(), strongest first.
+std::vector<PairImportance> RankPairs(const LevelEffects& model,
+                                      const MixtureModel& mixture,
+                                      const SurrogatePart& part,
+                                      const DrawnShares& drawn);
+
+// MixtureModel::subsets(), as asked for; `pairs` are those of RankPairs.
+std::vector<SubsetImportance> DescribeSubsets(
+    const LevelEffects& model, const MixtureModel& mixture,
+    const DrawnShares& drawn, const std::vector<PairImportance>& pairs);
 
 }  // namespace frostline
 

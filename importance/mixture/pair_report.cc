@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/mixture/pair_report.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
+
+#include "importance/mixture/mixture_report.h"
 
 namespace frostline {
 namespace {

@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "importance/measure/statistics.h"
-#include "importance/ranking/compare_sentence.h"
 #include "importance/ranking/rank_agreement.h"
 
 namespace frostline {

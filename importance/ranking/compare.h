@@ -42,6 +42,10 @@ struct Comparison {
 absl::StatusOr<Comparison> CompareReports(const ComparedReport& first,
                                           const ComparedReport& second);
 
+// Its sentence, from its shifts and its rank agreement (compare_sentence.cc).
+std::string DescribeComparison(const Comparison& comparison,
+                               bool has_intervals);
+
 }  // namespace frostline
 
 #endif  // FROSTLINE_IMPORTANCE_RANKING_COMPARE_H_

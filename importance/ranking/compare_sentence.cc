@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "importance/ranking/compare_sentence.h"
-
 #include <cstddef>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "importance/ranking/compare.h"
 
 namespace frostline {
 

@@ -1,18 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/draw/qmc.h"
 
+#include <cmath>
 #include <cstdint>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/status_macros.h"
+#include "sampler/draw/numeric_range.h"
 #include "sampler/draw/random.h"
 #include "sampler/draw/sequence_place.h"
 #include "sampler/draw/sobol.h"
-#include "sampler/draw/unit_value.h"
 
 namespace frostline {
 namespace {
+
+// From [0, 1) to a domain, so that even numbers become evenly spread values:
+// levels, choices and steps are cells of equal width in their order,
+// logarithmic domains are even in the logarithm, and a rate that can be frozen
+// is so in the first `frozen_share` of the way.
+double ValueAt(const Domain& domain, double frozen_share, double u) {
+  const auto* const rate = std::get_if<LogUniform>(&domain);
+  if (rate != nullptr && rate->freeze) {
+    if (u < frozen_share) return 0.0;
+    u = (u - frozen_share) / (1.0 - frozen_share);
+  }
+  if (const auto* d = std::get_if<Categorical>(&domain)) {
+    return std::floor(u * static_cast<double>(d->choices.size()));
+  }
+  const NumericRange range = *NumericRangeOf(domain);
+  return range.FromBox(std::lerp(range.box_lo, range.box_hi, u));
+}
 
 class QmcSampler final : public Sampler {
  public:
