@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long files and functions are. Reported, never failed."""
+"""How long files and functions are, and which short headers serve one file
+alone. Reported, never failed."""
 import re
 import statistics
 
 LIMITS = {".h": 100, ".cc": 150}
 MAX_FUNCTION = 60
+MAX_ONE_USER_HEADER = 60
 NOT_A_FUNCTION = re.compile(r"^(namespace|class|struct|enum|union|extern|using|#|//|\}|template)")
 
 
@@ -38,6 +40,24 @@ def spread(what, numbers):
             f"p90 {quantile(numbers, 0.9)}, longest {numbers[-1]}")
 
 
+def one_user_headers(files):
+    """(header, its user) where one file alone includes a header shorter than
+    MAX_ONE_USER_HEADER, the source of the same name not counted. A header that
+    a test includes has a purpose of its own."""
+    users = {}
+    for file in files:
+        for _, include, quoted in file.includes():
+            if quoted:
+                users.setdefault(include, set()).add(file.path)
+    for file in files:
+        if file.suffix != ".h" or file.path.startswith("tests/") or \
+                len(file.lines) >= MAX_ONE_USER_HEADER:
+            continue
+        others = users.get(file.path, set()) - {file.path[:-2] + ".cc"}
+        if len(others) == 1 and not min(others).startswith("tests/"):
+            yield file, min(others)
+
+
 def report(files):
     """Lines for people: the spread, then what is longer than we like."""
     ours = [f for f in files if f.suffix in LIMITS]
@@ -55,3 +75,8 @@ def report(files):
         for start, length in lengths[file]:
             if length > MAX_FUNCTION:
                 yield f"  long: {file.path}:{start}, a function of {length}"
+    alone = list(one_user_headers(files))
+    yield (f"headers shorter than {MAX_ONE_USER_HEADER} lines that one file "
+           f"alone includes: {len(alone)}")
+    for header, user in alone:
+        yield f"  one user: {header.path}, for {user}"

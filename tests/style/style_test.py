@@ -223,6 +223,25 @@ class Rules(unittest.TestCase):
 
 
 class Shape(unittest.TestCase):
+    def test_a_short_header_of_one_user_is_reported(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for path, text in {
+                    **CLEAN, "study/alone.h": SPDX, "study/shared.h": SPDX,
+                    "study/long.h": SPDX + "//\n" * 60,
+                    "study/alone.cc": '#include "study/alone.h"\n',
+                    "study/a.cc": '#include "study/alone.h"\n'
+                                  '#include "study/long.h"\n'
+                                  '#include "study/shared.h"\n',
+                    "study/b.cc": '#include "study/shared.h"\n'}.items():
+                full = pathlib.Path(folder, path)
+                full.parent.mkdir(parents=True, exist_ok=True)
+                full.write_text(text)
+            found = [(header.path, user) for header, user in
+                     shape.one_user_headers(read_tree(folder))]
+        self.assertIn(("study/alone.h", "study/a.cc"), found)
+        self.assertNotIn("study/shared.h", dict(found))
+        self.assertNotIn("study/long.h", dict(found))
+
     def test_long_functions_are_measured_to_the_line(self):
         body = "int Long(int a,\n         int b) {\n" + "  a++;\n" * 70 + "}\n"
         with tempfile.TemporaryDirectory() as folder:
