@@ -9,8 +9,8 @@
 //
 //   OptionReader reader(ErrorId::kSamplerInvalid, "sampler tpe",
 //                       "sampler.options", options);
-//   const std::int64_t startup = reader.Int("startup_trials", 10, 0,
-//   1'000'000); RETURN_IF_ERROR(reader.Finish());
+//   const std::int64_t startup = reader.Int("startup_trials", 10, 0, 1'000);
+//   RETURN_IF_ERROR(reader.Finish());
 #ifndef FROSTLINE_SAMPLER_OPTIONS_H_
 #define FROSTLINE_SAMPLER_OPTIONS_H_
 

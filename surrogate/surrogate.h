@@ -14,7 +14,7 @@
 //
 // Immutable; any thread may ask. A pure function of rows and options. Costs
 // O(draws · rows³); above most_rows rows a subset is learnt from, those that
-// tell most first (spread_rows.h), and `rows_used` says so.
+// tell most first (standard_rows.h), and `rows_used` says so.
 #ifndef FROSTLINE_SURROGATE_SURROGATE_H_
 #define FROSTLINE_SURROGATE_SURROGATE_H_
 

@@ -3,10 +3,19 @@
 // File: grouped_ridge.h
 //
 // Least squares with a normal prior on the coefficients of each group of
-// columns, the groups' variances and that of the noise taken from the data by
-// restricted maximum likelihood (MacKay's fixed point, "Bayesian
-// Interpolation", 1992). A group of which the data show nothing gets the
-// variance 0.
+// columns. The groups' variances v_g and the noise s2 are taken from the data
+// by restricted maximum likelihood, found as a fixed point (MacKay, "Bayesian
+// Interpolation", 1992):
+//
+//   v_g = |b_g|^2 / known_g,   s2 = |residuals|^2 / (rows - sum of known_g)
+//
+// known_g is how many of the group's coefficients the data decide, from 0 to
+// their number. Where their sum nears the rows, a prior holds the noise up. A
+// group of which the data show nothing gets the variance 0.
+//
+//   GroupedRidge ridge(targets);
+//   ridge.AddGroup(columns);
+//   ridge.Fit(50);   // then ridge.variance(0), ridge.noise()
 #ifndef FROSTLINE_IMPORTANCE_EFFECTS_GROUPED_RIDGE_H_
 #define FROSTLINE_IMPORTANCE_EFFECTS_GROUPED_RIDGE_H_
 

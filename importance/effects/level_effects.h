@@ -2,11 +2,15 @@
 //
 // File: level_effects.h
 //
-// Shrunken effects of levels: the target is a sum of one effect for each
-// parameter and of those pairs and triples of which the trials show something,
-// each effect normal with a variance of its own that is taken from the trials,
-// and noise. Noise is thus kept apart: a term's variance is what it would be
-// with endless trials, not what chance added.
+// The target as a sum of effects, each shrunk by as much as the trials ask for:
+//
+//   y = mean + sum over terms t of f_t(x) + noise
+//   f_t = sum over functions k of b_tk phi_k,   b_tk ~ N(0, v_t w_k)
+//
+// A term is one parameter, or a pair or triple of which the trials show
+// something; phi_k are orthonormal over its cells (level_effects_axis.h). The
+// variances v_t and the noise come from the trials (grouped_ridge.h). So v_t is
+// what the effect would have with endless trials, not what chance added.
 //
 //   LevelEffects model(axes, targets);
 //   model.Variance(0);   // of the main effect of axis 0

@@ -3,9 +3,16 @@
 // File: fanova.h
 //
 // Functional ANOVA of a forest (Hutter et al., 2014): the share of each effect
-// in the variance of a tree, averaged over the trees. Shares are of the tree's
-// whole variance, so they do not add up to 1: what is missing is interaction of
-// three and more parameters, and noise that the trees took for such.
+// in the variance of a tree, averaged over the trees,
+//
+//   share_S = mean over trees of V_S / V,   V = Var f,  V_S as in marginal.h
+//
+// Shares are of a tree's whole variance, so they do not add up to 1: what is
+// missing is interaction of three and more parameters, and noise that the trees
+// took for such.
+//
+//   const Shares shares = ForestShares(trees, axes, {0, 1, 2});
+//   shares.main[0] + shares.pairs[0];   // of axis 0, and of axes 0 and 1
 #ifndef FROSTLINE_IMPORTANCE_FOREST_FANOVA_H_
 #define FROSTLINE_IMPORTANCE_FOREST_FANOVA_H_
 

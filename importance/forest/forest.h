@@ -2,8 +2,13 @@
 //
 // File: forest.h
 //
-// A random forest (Breiman, 2001): every tree is grown on as many rows as there
-// are, drawn with replacement, and looks at all axes at every split.
+// A random forest (Breiman, "Random Forests", 2001): every tree is grown on as
+// many rows as there are, drawn with replacement, until its leaves are pure. It
+// looks at all axes at every split, so trees differ by their rows alone. The
+// rows that a tree has not drawn, about 37 % of them, say how well it predicts.
+//
+//   const Forest forest = FitForest(data, data.targets, weights, 64, seed, 0);
+//   OutOfBagR2(data, forest);   // 0.8: the trees predict most of the variance
 #ifndef FROSTLINE_IMPORTANCE_FOREST_FOREST_H_
 #define FROSTLINE_IMPORTANCE_FOREST_FOREST_H_
 

@@ -2,9 +2,12 @@
 //
 // File: joint_effect.h
 //
-// The effect of one tree that only all axes of a set have together. With v a
-// leaf's value, m its mass and m_s that of its side along s, it is the sum over
-// leaves of v · m · product over S of (1[x_s in the side] / m_s - 1), so its
+// The effect of one tree that only all axes of a set S have together:
+//
+//   f_S = sum over leaves of v m prod over s in S of (1[x_s in side_s] / m_s -
+//   1)
+//
+// with v a leaf's value, m its mass and m_s that of its side along s. Its
 // variance is a sum over pairs of leaves that are split on all of S.
 #ifndef FROSTLINE_IMPORTANCE_FOREST_JOINT_EFFECT_H_
 #define FROSTLINE_IMPORTANCE_FOREST_JOINT_EFFECT_H_

@@ -2,9 +2,18 @@
 //
 // File: split_search.h
 //
-// The best split of some rows of a data set in two, by least squares. Targets
-// are whole numbers here, so that sums are exact: the same split has the same
-// score on whatever axis it is found, and in whatever order rows are added up.
+// The best split of a node's rows in two, by least squares (Breiman et al.,
+// 1984): of all cuts of all axes the one by which the squared error falls most,
+//
+//   (n_left n_right / n) (mean_left - mean_right)^2
+//
+// An unordered axis is cut between its codes in the order of their means, among
+// which the best cut is. Targets are whole numbers here, so that sums are
+// exact: a split has the same score on whatever axis it is found, and in
+// whatever order its rows are added up.
+//
+//   SplitSearch search(data, rows);
+//   TreeSplit split = search.FindBest(node, rng);   // axis 3, code <= 0
 #ifndef FROSTLINE_IMPORTANCE_FOREST_SPLIT_SEARCH_H_
 #define FROSTLINE_IMPORTANCE_FOREST_SPLIT_SEARCH_H_
 

@@ -2,10 +2,12 @@
 //
 // File: subset_effect.h
 //
-// What any set of axes explains of one tree's variance, exactly. With x' a
-// point that shares the axes of S with x and nothing else, Var E[f | x_S] is
-// E f(x) f(x') less the mean's square (Sobol, 1993): a sum over pairs of boxes
-// that meet along S, found by walking the tree with both points at once.
+// What any set S of axes explains of one tree's variance, exactly:
+//
+//   Var E[f | x_S] = E f(x) f(x') - (E f)^2   (Sobol, 1993)
+//
+// where x' shares the axes of S with x and nothing else: a sum over pairs of
+// boxes that meet along S, found by walking the tree with both points at once.
 // Branches that S does not split are one box, and no grid is ever made.
 #ifndef FROSTLINE_IMPORTANCE_FOREST_SUBSET_EFFECT_H_
 #define FROSTLINE_IMPORTANCE_FOREST_SUBSET_EFFECT_H_

@@ -3,10 +3,12 @@
 // File: total_effect.h
 //
 // What each axis explains together with all others (Sobol, 1993), exactly:
-// E Var[f | all but x_i] is half of E (f(x) - f(x'))², where x' differs from x
-// in axis i alone (Jansen, 1999). Two such points are in two leaves only when
-// the node at which the leaves' paths part splits on i, so that every pair of
-// leaves counts for one axis at most, and one walk finds the totals of all.
+//
+//   T_i = E Var[f | all but x_i] = E (f(x) - f(x'))^2 / 2   (Jansen, 1999)
+//
+// where x' differs from x in axis i alone. Two such points are in two leaves
+// only when the node at which the leaves' paths part splits on i. So every pair
+// of leaves counts for one axis at most, and one walk finds the totals of all.
 #ifndef FROSTLINE_IMPORTANCE_FOREST_TOTAL_EFFECT_H_
 #define FROSTLINE_IMPORTANCE_FOREST_TOTAL_EFFECT_H_
 

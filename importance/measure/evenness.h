@@ -2,8 +2,12 @@
 //
 // File: evenness.h
 //
-// How evenly trials lie over one parameter, counted in parts of it: absent,
-// frozen, and of the rest every value, or eighths of it where there are more.
+// How evenly trials lie over one parameter. Trials n_k are counted in parts k
+// of it (absent, frozen, and of the rest every value, or eighths of it where
+// there are more) and compared with what the parts' shares p_k let expect
+// (Pearson's chi-squared test):
+//
+//   sum over k of (n_k - n p_k)^2 / (n p_k)
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_EVENNESS_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_EVENNESS_H_
 

@@ -5,7 +5,7 @@
 // One parameter as importance sees it: a line of codes on which trees split,
 // and the share of the searched space that lies up to each code. Levels,
 // choices and small integer ranges are counted; a log-uniform rate is uniform
-// in the logarithm, kFrozenShare of it frozen; a parameter that is absent from
+// in the logarithm, kFrozenMass of it frozen; a parameter that is absent from
 // some points has that as a value of its own, with the share of the space where
 // its condition is not met.
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_MEASURED_AXIS_H_

@@ -3,7 +3,12 @@
 // File: noise_variance.h
 //
 // What repeated trials tell of the noise, whatever the model: how far results
-// of one point differ by the seeds they were trained with.
+// of one point differ by the seeds they were trained with. Pooled over points
+// p,
+//
+//   variance = sum over p, i of (loss_pi - mean_p)^2 / sum over p of (n_p - 1)
+//
+//   two runs of one point at 0.80 and 0.82: variance 0.0002, freedom 1
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_NOISE_VARIANCE_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_NOISE_VARIANCE_H_
 

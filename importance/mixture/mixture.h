@@ -2,11 +2,19 @@
 //
 // File: mixture.h
 //
-// Level effects and a forest, weighted by how well they predict trials that
-// they have not seen: level effects with each trial left out in turn, the
-// forest by the trees that were not shown the trial. The forest is grown on the
-// targets, not on what level effects leave of them: a cliff that only many
-// parameters describe together is simple for trees, its remains are not.
+// Level effects and a forest as one prediction, (1 - w) levels + w forest. The
+// weight is that of least squares on trials that neither has seen:
+//
+//   w = argmin over 0 <= w <= 1 of sum over i ((1 - w) l_i + w f_i)^2
+//
+// l_i is what level effects miss of trial i when it is left out, f_i what the
+// trees miss of it that were not shown it (stacking; Breiman, "Stacked
+// Regressions", 1996). The forest is grown on the targets, not on what level
+// effects leave of them: a cliff that only many parameters describe together is
+// simple for trees, what is left of it is not.
+//
+//   const Mixture mixture = FitMixture(data, model, {.seed = 7});
+//   mixture.forest_weight;   // 0 on targets that level effects describe
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_H_
 

@@ -2,9 +2,13 @@
 //
 // File: ped_anova.h
 //
-// PED-ANOVA: how much a parameter has to do with being among the best trials
-// (Watanabe, Bansal and Hutter, IJCAI 2023): Pearson's divergence between the
-// values that good trials have and those that all trials of a region have.
+// PED-ANOVA (Watanabe, Bansal and Hutter, "PED-ANOVA", IJCAI 2023): how much a
+// parameter has to do with being among the best trials. It is Pearson's
+// divergence between the density p of a parameter's values in good trials and
+// their density q in all trials of a region,
+//
+//   D = sum over places of q (p / q - 1)^2
+//
 // One pass over the trials for each parameter; no interactions.
 #ifndef FROSTLINE_IMPORTANCE_PED_PED_ANOVA_H_
 #define FROSTLINE_IMPORTANCE_PED_PED_ANOVA_H_

@@ -2,7 +2,10 @@
 //
 // File: rank_agreement.h
 //
-// How far two rankings agree.
+// How far two rankings agree: Kendall's tau, and whether a difference matters.
+//
+//   KendallTau({3, 2, 1}, {30, 20, 10});   // 1: the same order
+//   KendallTau({3, 2, 1}, {10, 20, 30});   // -1: turned round
 #ifndef FROSTLINE_IMPORTANCE_RANKING_RANK_AGREEMENT_H_
 #define FROSTLINE_IMPORTANCE_RANKING_RANK_AGREEMENT_H_
 

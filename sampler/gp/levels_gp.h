@@ -4,7 +4,7 @@
 //
 // Search by a Gaussian process that knows what learning rates of modules are
 // like: levels are ordered, frozen is its own kind, and effects mostly add up
-// (level_kernel.h). The next trial is the one of largest expected improvement
+// (surrogate/axis.h). The next trial is the one of largest expected improvement
 // over the best loss believed in (improvement.h), found by moves along one
 // module after the other (level_search.h). It costs more time than TPE, and far
 // fewer trials.

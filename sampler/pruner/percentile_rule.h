@@ -2,7 +2,12 @@
 //
 // File: percentile_rule.h
 //
-// What the median and percentile pruners share: the rule and its options.
+// The rule of the median and percentile pruners: a trial stops where its best
+// value so far is worse than the percentile of what the trials that succeeded
+// reported at the same step, as in Optuna. (The median rule is that of Golovin
+// et al., "Google Vizier", KDD 2017, section 3.2.2, there of running averages.)
+//
+//   percentile 25 and losses .2 .4 .6 .8 at step 3: stops above .35
 #ifndef FROSTLINE_SAMPLER_PRUNER_PERCENTILE_RULE_H_
 #define FROSTLINE_SAMPLER_PRUNER_PERCENTILE_RULE_H_
 

@@ -5,15 +5,16 @@
 // Which trials are the good ones. They fill the side "below" in this order,
 // until it is full; the rest, and everything that still runs, is "above":
 //
-//   1. finished and feasible, best first (several objectives: by rank of
-//      non-domination, the last rank by hypervolume; pareto.h)
+//   1. finished and feasible, best first; with several objectives by rank of
+//      non-domination, the last rank by hypervolume (pareto.h)
 //   2. pruned: the further they came the better, then by their last value
-//   3. infeasible, by how far they break the constraints; points that could not
-//   be
-//      trained at all come last
+//   3. infeasible, by how far they break the constraints; points that could
+//      not be trained at all come last
 //
 // That running trials count as bad ones keeps parallel proposals apart (the
 // constant liar of Ginsbourger et al., 2010).
+//
+//   of 20 finished trials the best 2 are below (CountBelow), 18 above
 #ifndef FROSTLINE_SAMPLER_SPLIT_SPLIT_H_
 #define FROSTLINE_SAMPLER_SPLIT_SPLIT_H_
 

@@ -5,7 +5,7 @@
 // TPE under several objectives, asked for by name (Ozaki et al.,
 // "Multiobjective tree-structured Parzen estimator", 2020 and 2022): the good
 // tenth are whole ranks of non-domination and of the last one those that add
-// most hypervolume (tpe/pareto.h), they all weigh the same, and their number
+// most hypervolume (split/pareto.h), they all weigh the same, and their number
 // has no upper limit. This is what tpe does when a study has several
 // objectives; this name refuses a study that has only one. Options: those of
 // tpe.

@@ -20,8 +20,9 @@
 //   multivariate (true)         parameters together too; several objectives:
 //                               false
 //   ordinal (true)              neighbouring levels are alike
-//   frozen_distance (learnt)    how far frozen is from the lowest rate, or
-//   level rank_weights (true)         better good trials weigh more
+//   frozen_distance (learnt)    how far frozen is from the lowest rate; or
+//                               level: one step
+//   rank_weights (true)         better good trials weigh more
 //   constant_liar (true)        running trials count as bad
 //   failures (avoid)            keep away from failed trials, or ignore them
 //   cost_aware (false)          improvement by the second
