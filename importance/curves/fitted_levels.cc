@@ -7,10 +7,8 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "importance/effects/level_effects_shares.h"
 #include "importance/measure/dataset.h"
 #include "importance/measure/statistics.h"
-#include "importance/report/warnings.h"
 
 namespace frostline {
 namespace {
@@ -39,12 +37,8 @@ FittedLevels::FittedLevels(const Space& space, Selection selection)
   const double rows = static_cast<double>(data.rows());
   const double mean =
       std::accumulate(data.targets.begin(), data.targets.end(), 0.0) / rows;
-  warnings_ = FindWarnings(space, data);
   model_ = std::make_unique<LevelEffects>(std::move(axes), data.targets);
   surface_ = std::make_unique<EffectSurface>(*model_, mean);
-  const EffectShares shares = SharesOf(*model_);
-  rest_variance_ =
-      std::min(shares.rest * shares.variance, model_->ridge().noise());
   freedom_ = std::max(rows - model_->ridge().degrees_of_freedom(), 2.0);
 }
 
@@ -59,12 +53,8 @@ Interval FittedLevels::Around(double mean, double deviation) const {
   return {mean, mean - wide80, mean + wide80, mean - wide95, mean + wide95};
 }
 
-Interval FittedLevels::AsScore(const Belief& loss) const {
+Interval FittedLevels::ScoreInterval(const Belief& loss) const {
   return Around(ScoreOf(loss.mean), radius_ * loss.deviation);
-}
-
-Interval FittedLevels::AsCost(const Belief& difference) const {
-  return Around(radius_ * difference.mean, radius_ * difference.deviation);
 }
 
 absl::StatusOr<FittedLevels> FitLevels(const Space& space,

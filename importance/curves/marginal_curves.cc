@@ -21,7 +21,8 @@ MarginalCurve CurveOf(const FittedLevels& fitted, std::size_t axis) {
   double lowest = 0.0;
   for (const AxisValue& value : fitted.values(axis)) {
     const Belief loss = fitted.surface().Marginal({axis}, {value.cell});
-    curve.points.push_back({value.value, fitted.AsScore(loss), value.trials});
+    curve.points.push_back(
+        {value.value, fitted.ScoreInterval(loss), value.trials});
     // To be absent is no choice that anybody makes.
     if (IsAbsent(value.value)) continue;
     if (IsAbsent(curve.best) || loss.mean < lowest) {

@@ -20,7 +20,7 @@ ProcessShares::ProcessShares(const surrogate::EffectDraws& draws,
   }
 }
 
-MixtureShares ProcessShares::Of(std::size_t draw) const {
+MixtureShares ProcessShares::SharesOf(std::size_t draw) const {
   const std::vector<double>& main = draws_.main[draw];
   const std::vector<double>& joint = draws_.joint[draw];
   const double higher = draws_.higher[draw];

@@ -6,7 +6,7 @@
 // parts of a draw each number is the sum of.
 //
 //   const ProcessShares shares(draws, model, groups);
-//   MixtureShares one = shares.Of(7);    // of the eighth draw
+//   MixtureShares one = shares.SharesOf(7);    // of the eighth draw
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_PROCESS_SHARES_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_PROCESS_SHARES_H_
 
@@ -28,7 +28,7 @@ class ProcessShares {
   const std::vector<std::size_t>& place_of_pair() const {
     return place_of_pair_;
   }
-  MixtureShares Of(std::size_t draw) const;
+  MixtureShares SharesOf(std::size_t draw) const;
 
  private:
   // What lies within the set of axes, and what just of it.

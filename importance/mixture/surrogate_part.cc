@@ -179,7 +179,7 @@ SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
       options.seed, /*saturates=*/true);
   const ProcessShares maker(draws, shares, groups);
   for (std::size_t d = 0; d < draws.main.size(); ++d) {
-    part.drawn.draws.push_back(maker.Of(d));
+    part.drawn.draws.push_back(maker.SharesOf(d));
   }
   part.drawn.shares = MeanOf(part.drawn.draws);
   const double each = 1.0 / static_cast<double>(draws.curves.size());

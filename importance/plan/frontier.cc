@@ -44,7 +44,7 @@ void HoldContest(Contest& contest) {
   contest.draws = belief.Draw(contest.points, kDraws);
   for (std::size_t p = 0; p < contest.points.size(); ++p) {
     const std::vector<double> worths =
-        Sobered(contest.draws, p, contest.optimism);
+        WithoutOptimism(contest.draws, p, contest.optimism);
     for (std::size_t k = 0; k < worths.size(); ++k) {
       contest.draws[k][p] = worths[k];
     }

@@ -70,7 +70,7 @@ absl::StatusOr<std::vector<Rival>> PlanRivals(const PlanBasis& basis,
     const WorthDraws draws =
         DrawBesideBest(belief, is_best ? plan : one.choice);
     const std::vector<double> worths =
-        Sobered(draws, is_best && plan != best ? 1 : 0, optimism);
+        WithoutOptimism(draws, is_best && plan != best ? 1 : 0, optimism);
     rivals.push_back(
         {one.name, basis.choices().PointOf(one.choice),
          PredictMean(belief, worths, optimism),

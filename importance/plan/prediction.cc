@@ -74,8 +74,8 @@ Optimism FindOptimism(const StudyBelief& belief,
   return optimism;
 }
 
-std::vector<double> Sobered(const WorthDraws& draws, std::size_t point,
-                            const Optimism& optimism) {
+std::vector<double> WithoutOptimism(const WorthDraws& draws, std::size_t point,
+                                    const Optimism& optimism) {
   const double mean = MeanOf(draws, point);
   const double deviation = DeviationOf(draws, point);
   std::vector<double> worths;

@@ -29,8 +29,8 @@ Optimism FindOptimism(const StudyBelief& belief,
                       const std::vector<surrogate::Belief>& left_out);
 
 // Draws of one point's worth, the optimism off them.
-std::vector<double> Sobered(const WorthDraws& draws, std::size_t point,
-                            const Optimism& optimism);
+std::vector<double> WithoutOptimism(const WorthDraws& draws, std::size_t point,
+                                    const Optimism& optimism);
 
 // Of a point and of the best trial: whoever predicts them says the same.
 WorthDraws DrawBesideBest(const StudyBelief& belief, const PlanChoice& choice);

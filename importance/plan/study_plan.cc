@@ -94,13 +94,13 @@ void Predict(const PlanBasis& basis, const PlanChoice& choice,
   const Optimism& optimism = basis.optimism();
   const std::size_t best = belief.BestTrial();
   const WorthDraws draws = DrawBesideBest(belief, choice);
-  const std::vector<double> worths = Sobered(draws, 0, optimism);
+  const std::vector<double> worths = WithoutOptimism(draws, 0, optimism);
   plan.predicted_score = PredictMean(belief, worths, optimism);
   plan.one_run = PredictRun(belief, worths, optimism, options.evaluation_rows);
   plan.best_seen_value = belief.SeenScore(best);
   plan.best_seen_trial = belief.selection().trials[best]->number;
   plan.best_seen_score =
-      PredictMean(belief, Sobered(draws, 1, optimism), optimism);
+      PredictMean(belief, WithoutOptimism(draws, 1, optimism), optimism);
   plan.at_least_best_probability = ChanceOf(draws, 0, 1);
 }
 

@@ -24,7 +24,7 @@ class BruteForceSampler final : public Sampler {
     if (own == nullptr) return Draw(rng);
     // A trial does not stand in its own way.
     const auto i = static_cast<std::size_t>(own - history.trials().data());
-    const Path path = taken_.Of(i);
+    const Path path = taken_.LeafOf(i);
     taken_.Put(i, {});
     auto point = Draw(rng);
     taken_.Put(i, path);

@@ -49,7 +49,7 @@ class QmcSampler final : public Sampler {
 
   absl::StatusOr<Point> Propose(const History& history, std::int64_t number,
                                 Rng& /*rng*/) override {
-    return PointAt(place_.Of(history, number));
+    return PointAt(place_.PlaceOf(history, number));
   }
 
  private:

@@ -58,7 +58,8 @@ void SequencePlace::CatchUp(const History& history) {
   }
 }
 
-std::int64_t SequencePlace::Of(const History& history, std::int64_t number) {
+std::int64_t SequencePlace::PlaceOf(const History& history,
+                                    std::int64_t number) {
   CatchUp(history);
   for (; judged_ < std::min(number, end_); ++judged_) {
     const Observation* const trial = history.Find(judged_);

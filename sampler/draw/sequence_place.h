@@ -31,7 +31,7 @@ class SequencePlace {
 
   // The place of trial `number`: a function of the trials below it. Reads what
   // changed since the last call.
-  std::int64_t Of(const History& history, std::int64_t number);
+  std::int64_t PlaceOf(const History& history, std::int64_t number);
 
  private:
   // How many trials below `number` are not of the sequence.

@@ -35,7 +35,7 @@ void TakenPaths::Release(Leaf* leaf) {
   taken_.erase(taken_.find(leaf->first));
 }
 
-Path TakenPaths::Of(std::size_t i) const {
+Path TakenPaths::LeafOf(std::size_t i) const {
   if (i >= of_trial_.size() || of_trial_[i] == nullptr) return {};
   return of_trial_[i]->first;
 }

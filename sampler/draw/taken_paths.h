@@ -31,7 +31,7 @@ class TakenPaths {
   // none.
   void Put(std::size_t i, const Path& path);
   // The leaf of trial i; empty when it has none.
-  Path Of(std::size_t i) const;
+  Path LeafOf(std::size_t i) const;
 
   Range All() const { return sorted_; }
   // Of a range that shares the branches of all layers before `layer`, the part

@@ -20,7 +20,7 @@ struct Stretches {
 
   int on_line() const { return axis.exact ? axis.line_cells : kStretches; }
   int count() const { return on_line() + (axis.frozen_value ? 1 : 0); }
-  int Of(int cell) const {
+  int StretchOf(int cell) const {
     if (cell >= axis.line_cells) return on_line();
     return axis.exact ? cell : cell * kStretches / kLineCells;
   }
@@ -38,7 +38,7 @@ double DrawRare(const Stretches& stretches, std::size_t d,
   std::vector<int> uses(static_cast<std::size_t>(stretches.count()), 0);
   for (const LedgerTrial* trial : trials) {
     if (IsAbsent(trial->point[d])) continue;
-    ++uses[static_cast<std::size_t>(stretches.Of(trial->cells[d]))];
+    ++uses[static_cast<std::size_t>(stretches.StretchOf(trial->cells[d]))];
   }
   const int least = *std::min_element(uses.begin(), uses.end());
   std::vector<int> rare;

@@ -55,7 +55,7 @@ FLOORS = {
         "cube": ("report", "measure"),
         "ped": ("report", "measure"),
         "": ("ped", "cube", "mixture", "forest", "report", "measure"),
-        "curves": ("effects", "cells", "report", "measure"),
+        "curves": ("effects", "cells", "measure"),
         "ranking": ("", "report", "measure"),
         "plan": ("cells", "report", "measure"),
     },

@@ -241,7 +241,7 @@ TEST(StudyPlan, OfTheDemoHoldsWhatWasRun) {
   const Optimism optimism = FindOptimism(belief, belief.surrogate().LeftOut());
   for (std::size_t p = 0; p < ran.size(); ++p) {
     const Interval run =
-        PredictRun(belief, Sobered(draws, p, optimism), optimism, 200);
+        PredictRun(belief, WithoutOptimism(draws, p, optimism), optimism, 200);
     EXPECT_TRUE(Holds80(run, 0.86)) << run.lo80 << " to " << run.hi80;
   }
 }
