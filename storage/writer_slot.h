@@ -8,8 +8,8 @@
 #ifndef FROSTLINE_STORAGE_WRITER_SLOT_H_
 #define FROSTLINE_STORAGE_WRITER_SLOT_H_
 
-#include <condition_variable>
-#include <mutex>
+#include "absl/base/thread_annotations.h"
+#include "base/mutex.h"
 
 namespace frostline {
 
@@ -17,23 +17,23 @@ class WriterSlot {
  public:
   // Blocks while another holds it.
   void Take() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    given_back_.wait(lock, [this] { return !taken_; });
+    const MutexLock lock(&mutex_);
+    while (taken_) given_back_.Wait(&mutex_);
     taken_ = true;
   }
 
   void Give() {
     {
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const MutexLock lock(&mutex_);
       taken_ = false;
     }
-    given_back_.notify_one();
+    given_back_.Signal();
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable given_back_;
-  bool taken_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  CondVar given_back_;
+  bool taken_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace frostline

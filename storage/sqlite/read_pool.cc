@@ -12,8 +12,8 @@ ReadPool::~ReadPool() = default;
 
 absl::StatusOr<ReadPool::Loan> ReadPool::Borrow() {
   {
-    std::unique_lock<std::mutex> lock(mutex_);
-    returned_.wait(lock, [this] { return lent_ < kMostConnections; });
+    const MutexLock lock(&mutex_);
+    while (lent_ >= kMostConnections) returned_.Wait(&mutex_);
     ++lent_;
     if (!idle_.empty()) {
       std::unique_ptr<Database> database = std::move(idle_.back());
@@ -29,11 +29,11 @@ absl::StatusOr<ReadPool::Loan> ReadPool::Borrow() {
 
 void ReadPool::Return(std::unique_ptr<Database> database) {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     --lent_;
     if (database != nullptr) idle_.push_back(std::move(database));
   }
-  returned_.notify_one();
+  returned_.Signal();
 }
 
 }  // namespace frostline

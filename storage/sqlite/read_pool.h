@@ -8,14 +8,14 @@
 #ifndef FROSTLINE_STORAGE_SQLITE_READ_POOL_H_
 #define FROSTLINE_STORAGE_SQLITE_READ_POOL_H_
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "base/mutex.h"
 #include "storage/sqlite/database.h"
 
 namespace frostline {
@@ -56,10 +56,10 @@ class ReadPool {
 
   const std::string path_;
   const Duration longest_read_;
-  std::mutex mutex_;
-  std::condition_variable returned_;
-  std::vector<std::unique_ptr<Database>> idle_;  // guarded by mutex_
-  int lent_ = 0;                                 // guarded by mutex_
+  Mutex mutex_;
+  CondVar returned_;
+  std::vector<std::unique_ptr<Database>> idle_ ABSL_GUARDED_BY(mutex_);
+  int lent_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace frostline

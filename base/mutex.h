@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: mutex.h
+//
+// A mutex whose fields and functions clang can check (-Wthread-safety, run by
+// `./dev check`): a field says ABSL_GUARDED_BY(mutex_), a function that needs
+// the lock ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_), both from
+// "absl/base/thread_annotations.h".
+//
+//   int Waiting() {
+//     const MutexLock lock(&mutex_);
+//     return waiting_;
+//   }
+//   Mutex mutex_;
+//   int waiting_ ABSL_GUARDED_BY(mutex_) = 0;
+//
+// It is std::mutex with annotations and not absl::Mutex, because
+// ThreadSanitizer does not see the locks of a library that was compiled without
+// it, as the distribution's Abseil is: it would report races that are none.
+//
+// Threads: any.
+#ifndef FROSTLINE_BASE_MUTEX_H_
+#define FROSTLINE_BASE_MUTEX_H_
+
+#include <condition_variable>
+#include <mutex>
+
+#include "absl/base/thread_annotations.h"
+
+namespace frostline {
+
+class ABSL_LOCKABLE Mutex {
+ public:
+  Mutex() = default;
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+
+  void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
+  void Unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
+  // Tells the compiler, in a function object that is called under the lock,
+  // what it cannot see. Does nothing at run time.
+  void AssertHeld() const ABSL_ASSERT_EXCLUSIVE_LOCK() {}
+
+ private:
+  friend class CondVar;
+  std::mutex mutex_;
+};
+
+// Holds the mutex as long as it lives.
+class ABSL_SCOPED_LOCKABLE MutexLock {
+ public:
+  explicit MutexLock(Mutex* mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex)
+      : mutex_(mutex) {
+    mutex_->Lock();
+  }
+  ~MutexLock() ABSL_UNLOCK_FUNCTION() { mutex_->Unlock(); }
+  MutexLock(const MutexLock&) = delete;
+  MutexLock& operator=(const MutexLock&) = delete;
+
+ private:
+  Mutex* const mutex_;
+};
+
+// Waits happen in a loop that looks at the condition:
+//   while (taken_) given_back_.Wait(&mutex_);
+class CondVar {
+ public:
+  void Wait(Mutex* mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    std::unique_lock<std::mutex> lock(mutex->mutex_, std::adopt_lock);
+    changed_.wait(lock);
+    lock.release();
+  }
+  // False once `deadline` has passed.
+  template <typename TimePoint>
+  bool WaitUntil(Mutex* mutex, const TimePoint& deadline)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    std::unique_lock<std::mutex> lock(mutex->mutex_, std::adopt_lock);
+    const std::cv_status status = changed_.wait_until(lock, deadline);
+    lock.release();
+    return status == std::cv_status::no_timeout;
+  }
+  void Signal() { changed_.notify_one(); }
+  void SignalAll() { changed_.notify_all(); }
+
+ private:
+  std::condition_variable changed_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_BASE_MUTEX_H_
