@@ -148,7 +148,7 @@ absl::StatusOr<v1::RegisterReply> Agent::RegisterFirst() {
 }
 
 void Agent::RegisterAgain(SteadyTime refused_call) {
-  const std::lock_guard<std::mutex> lock(register_mutex_);
+  const MutexLock lock(&register_mutex_);
   const SteadyTime now = clock_.Steady();
   // Every slot is refused at once; one of them has put it right.
   if (refused_call < registered_again_) return;

@@ -14,12 +14,13 @@
 #define FROSTLINE_WORKER_AGENT_AGENT_H_
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "base/exit_code.h"
+#include "base/mutex.h"
 #include "worker/agent/options.h"
 #include "worker/agent/slot.h"
 #include "worker/agent/slot_context.h"
@@ -57,10 +58,10 @@ class Agent {
   Wakeup wakeup_;
   StopSwitch stop_;
   RpcClient client_;
-  std::mutex register_mutex_;
-  SteadyTime registered_again_{};
-  SteadyTime conflict_window_{};
-  int conflicts_ = 0;
+  Mutex register_mutex_;
+  SteadyTime registered_again_ ABSL_GUARDED_BY(register_mutex_){};
+  SteadyTime conflict_window_ ABSL_GUARDED_BY(register_mutex_){};
+  int conflicts_ ABSL_GUARDED_BY(register_mutex_) = 0;
   std::unique_ptr<RunFolder> run_folder_;
   std::unique_ptr<Janitor> janitor_;
   std::unique_ptr<Courier> courier_;

@@ -74,7 +74,7 @@ void Courier::Stop() {
 }
 
 void Courier::Adopt(std::shared_ptr<Outbox> outbox) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   outboxes_.push_back(std::move(outbox));
   wakeup_.Ring();
 }
@@ -87,7 +87,7 @@ void Courier::Hurry() {
 }
 
 bool Courier::idle() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   return std::all_of(outboxes_.begin(), outboxes_.end(),
                      [](const auto& outbox) { return outbox->done(); });
 }
@@ -116,7 +116,7 @@ void Courier::Loop() {
 bool Courier::DeliverAll() {
   std::vector<std::shared_ptr<Outbox>> outboxes;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     outboxes_.erase(
         std::remove_if(outboxes_.begin(), outboxes_.end(),
                        [](const auto& outbox) { return outbox->done(); }),

@@ -17,11 +17,12 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "base/mutex.h"
 #include "worker/agent/outbox.h"
 #include "worker/agent/rpc_client.h"
 #include "worker/agent/wakeup.h"
@@ -67,8 +68,8 @@ class Courier {
   Wakeup wakeup_;
   std::atomic<bool> stopped_{false};
   std::atomic<bool> hurry_{false};
-  mutable std::mutex mutex_;
-  std::vector<std::shared_ptr<Outbox>> outboxes_;
+  mutable Mutex mutex_;
+  std::vector<std::shared_ptr<Outbox>> outboxes_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

@@ -39,7 +39,7 @@ HeldLease::HeldLease(const v1::Lease& lease, const RenewalWatch& watch,
 }
 
 void HeldLease::NoteStep(std::int64_t step, std::int64_t total_steps) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   step_ = step;
   total_steps_ = total_steps;
   step_time_ = clock_.Steady();
@@ -48,7 +48,7 @@ void HeldLease::NoteStep(std::int64_t step, std::int64_t total_steps) {
 v1::LeaseProgress HeldLease::Progress(bool tail_fits) {
   v1::LeaseProgress progress;
   *progress.mutable_lease() = proof_;
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   progress.set_step(step_);
   progress.set_total_steps(total_steps_);
   *progress.mutable_since_step() =
@@ -61,22 +61,22 @@ v1::LeaseProgress HeldLease::Progress(bool tail_fits) {
 }
 
 void HeldLease::WantLog() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   want_log_ = true;
 }
 
 bool HeldLease::wants_log() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   return want_log_;
 }
 
 void HeldLease::Renewed(SteadyTime sent) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   watch_.Renewed(sent);
 }
 
 void HeldLease::Judge() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   const LeaseHealth health = watch_.At(clock_.Steady());
   if (health == health_) return;
   if (health == LeaseHealth::kHeld) {
@@ -92,7 +92,7 @@ void HeldLease::Judge() {
 }
 
 bool HeldLease::forsaken() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   return forsaken_;
 }
 
@@ -101,14 +101,14 @@ void HeldLease::Obey(const v1::Directive& directive) {
       directive.attempt() != proof_.attempt()) {
     return;
   }
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   if (GravityOf(directive.action()) <= GravityOf(directive_.action())) return;
   directive_ = directive;
   wakeup_.Ring();
 }
 
 v1::Directive HeldLease::directive() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   return directive_;
 }
 

@@ -9,10 +9,11 @@
 #ifndef FROSTLINE_WORKER_AGENT_HELD_LEASE_H_
 #define FROSTLINE_WORKER_AGENT_HELD_LEASE_H_
 
-#include <mutex>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "frostline/v1/worker.pb.h"
 #include "frostline/v1/worker_service.pb.h"
 #include "worker/agent/log_tail.h"
@@ -55,15 +56,15 @@ class HeldLease {
   v1::LeaseRef proof_;
   Duration heartbeat_interval_;
 
-  mutable std::mutex mutex_;
-  RenewalWatch watch_;
-  LeaseHealth health_ = LeaseHealth::kHeld;
-  bool forsaken_ = false;
-  v1::Directive directive_;
-  std::int64_t step_ = 0;
-  std::int64_t total_steps_ = 0;
-  SteadyTime step_time_;
-  bool want_log_ = false;
+  mutable Mutex mutex_;
+  RenewalWatch watch_ ABSL_GUARDED_BY(mutex_);
+  LeaseHealth health_ ABSL_GUARDED_BY(mutex_) = LeaseHealth::kHeld;
+  bool forsaken_ ABSL_GUARDED_BY(mutex_) = false;
+  v1::Directive directive_ ABSL_GUARDED_BY(mutex_);
+  std::int64_t step_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::int64_t total_steps_ ABSL_GUARDED_BY(mutex_) = 0;
+  SteadyTime step_time_ ABSL_GUARDED_BY(mutex_);
+  bool want_log_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace frostline

@@ -36,13 +36,16 @@ LeaseKeeper::LeaseKeeper(RpcClient& client, const Clock& clock,
 LeaseKeeper::~LeaseKeeper() { Stop(); }
 
 void LeaseKeeper::Start(Duration interval) {
-  interval_ = interval;
+  {
+    const MutexLock lock(&mutex_);
+    interval_ = interval;
+  }
   thread_ = std::thread([this] { Loop(); });
 }
 
 void LeaseKeeper::Stop() {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     stopped_ = true;
   }
   wakeup_.Ring();
@@ -52,7 +55,7 @@ void LeaseKeeper::Stop() {
 void LeaseKeeper::Hold(std::shared_ptr<HeldLease> lease, bool hurries) {
   hurries = hurries || lease->heartbeat_interval() < Interval();
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     leases_.push_back(std::move(lease));
   }
   // Its first beat may be due before the next one is.
@@ -60,7 +63,7 @@ void LeaseKeeper::Hold(std::shared_ptr<HeldLease> lease, bool hurries) {
 }
 
 void LeaseKeeper::LetGo(const std::shared_ptr<HeldLease>& lease) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   leases_.erase(std::remove(leases_.begin(), leases_.end(), lease),
                 leases_.end());
 }
@@ -70,12 +73,12 @@ void LeaseKeeper::Obey(const v1::Directive& directive) {
 }
 
 LeaseKeeper::Leases LeaseKeeper::Held() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   return leases_;
 }
 
 Duration LeaseKeeper::Interval() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   Duration interval = interval_;
   for (const auto& lease : leases_) {
     if (lease->heartbeat_interval() > Duration::zero()) {
@@ -91,7 +94,7 @@ void LeaseKeeper::Loop() {
     const bool heard = Beat();
     for (const auto& lease : Held()) lease->Judge();
     wakeup_.WaitFor(UntilNext(heard, backoff));
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     if (stopped_) return;
   }
 }

@@ -14,12 +14,13 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/retry.h"
 #include "base/rng.h"
 #include "worker/agent/held_lease.h"
@@ -74,10 +75,10 @@ class LeaseKeeper {
   std::thread thread_;
   std::int64_t sequence_ = 0;
 
-  mutable std::mutex mutex_;
-  Leases leases_;
-  Duration interval_{};
-  bool stopped_ = false;
+  mutable Mutex mutex_;
+  Leases leases_ ABSL_GUARDED_BY(mutex_);
+  Duration interval_ ABSL_GUARDED_BY(mutex_){};
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace frostline

@@ -7,7 +7,7 @@ namespace frostline {
 
 void LogTail::Append(const std::string& text) {
   if (file_ != nullptr) file_->Append(text);
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   text_ += text;
   // Cut rarely, so that many short lines do not move the rest each time.
   if (text_.size() > 2 * kMaxLogTailBytes) {
@@ -16,14 +16,14 @@ void LogTail::Append(const std::string& text) {
 }
 
 void LogTail::Clear() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   text_.clear();
 }
 
 std::string LogTail::Text() const {
   std::string raw;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     raw = text_;
   }
   if (raw.size() > kMaxLogTailBytes) {

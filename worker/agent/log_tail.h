@@ -10,9 +10,10 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
+#include "base/mutex.h"
 #include "worker/agent/log_file.h"
 
 namespace frostline {
@@ -31,9 +32,9 @@ class LogTail {
   std::string Text() const;
 
  private:
-  mutable std::mutex mutex_;
-  std::string text_;
-  std::unique_ptr<LogFile> file_;
+  mutable Mutex mutex_;
+  std::string text_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<LogFile> file_;  // the appending thread's alone
 };
 
 }  // namespace frostline

@@ -27,7 +27,7 @@ Outbox::Outbox(SpoolContent content, std::unique_ptr<SpoolFile> file)
 }
 
 void Outbox::Add(const SpoolRecord& record) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   if (closed_) return;
   if (file_ != nullptr) {
     const absl::Status written = file_->Append(record);
@@ -42,41 +42,41 @@ void Outbox::Add(const SpoolRecord& record) {
 }
 
 void Outbox::Close() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   closed_ = true;
   EndIfDone();
 }
 
 std::optional<SpoolRecord> Outbox::Front() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   if (done_ || records_.empty()) return std::nullopt;
   return records_.front();
 }
 
 void Outbox::PopFront() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   if (!records_.empty()) records_.pop_front();
   EndIfDone();
 }
 
 void Outbox::ReplaceFront(const SpoolRecord& record) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   if (!records_.empty()) records_.front() = record;
 }
 
 void Outbox::DropReports() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   while (!records_.empty() && IsReport(records_.front())) records_.pop_front();
   EndIfDone();
 }
 
 bool Outbox::done() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   return done_;
 }
 
 void Outbox::Abandon(const std::string& keep_in) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   records_.clear();
   closed_ = true;
   if (file_ != nullptr && !keep_in.empty()) {
@@ -87,12 +87,12 @@ void Outbox::Abandon(const std::string& keep_in) {
 }
 
 void Outbox::NoteVerdict(v1::FinishReply::Verdict verdict) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   verdict_ = verdict;
 }
 
 v1::FinishReply::Verdict Outbox::verdict() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   return verdict_;
 }
 

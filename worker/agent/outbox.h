@@ -12,10 +12,11 @@
 
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
+#include "base/mutex.h"
 #include "worker/agent/spool.h"
 #include "worker/agent/wakeup.h"
 
@@ -52,16 +53,17 @@ class Outbox {
   v1::FinishReply::Verdict verdict() const;
 
  private:
-  void EndIfDone();
+  void EndIfDone() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const v1::LeaseRef lease_;
   Wakeup* const wakeup_;
-  mutable std::mutex mutex_;
-  std::unique_ptr<SpoolFile> file_;
-  std::deque<SpoolRecord> records_;
-  bool closed_ = false;
-  bool done_ = false;
-  v1::FinishReply::Verdict verdict_ = v1::FinishReply::VERDICT_UNSPECIFIED;
+  mutable Mutex mutex_;
+  std::unique_ptr<SpoolFile> file_ ABSL_GUARDED_BY(mutex_);
+  std::deque<SpoolRecord> records_ ABSL_GUARDED_BY(mutex_);
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  bool done_ ABSL_GUARDED_BY(mutex_) = false;
+  v1::FinishReply::Verdict verdict_ ABSL_GUARDED_BY(mutex_) =
+      v1::FinishReply::VERDICT_UNSPECIFIED;
 };
 
 }  // namespace frostline

@@ -47,14 +47,14 @@ class RpcClient::Call {
     context.set_deadline(
         std::chrono::system_clock::now() +
         std::chrono::duration_cast<std::chrono::microseconds>(deadline));
-    const std::lock_guard<std::mutex> lock(client_.mutex_);
+    const MutexLock lock(&client_.mutex_);
     client_.calls_.insert(this);
     if (client_.no_calls_ || (is_acquire && client_.no_acquires_)) {
       context.TryCancel();
     }
   }
   ~Call() {
-    const std::lock_guard<std::mutex> lock(client_.mutex_);
+    const MutexLock lock(&client_.mutex_);
     client_.calls_.erase(this);
   }
   Call(const Call&) = delete;
@@ -139,7 +139,7 @@ absl::StatusOr<v1::ReleaseReply> RpcClient::Release(
 }
 
 void RpcClient::CancelAcquires() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   no_acquires_ = true;
   for (Call* call : calls_) {
     if (call->is_acquire) call->context.TryCancel();
@@ -147,7 +147,7 @@ void RpcClient::CancelAcquires() {
 }
 
 void RpcClient::CancelAll() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   no_calls_ = true;
   for (Call* call : calls_) call->context.TryCancel();
 }

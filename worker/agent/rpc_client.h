@@ -12,12 +12,13 @@
 #include <grpcpp/grpcpp.h>
 
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "frostline/v1/worker_service.grpc.pb.h"
 
 namespace frostline {
@@ -57,10 +58,10 @@ class RpcClient {
                             Duration deadline, bool is_acquire);
 
   std::unique_ptr<v1::WorkerService::Stub> stub_;
-  std::mutex mutex_;
-  std::set<Call*> calls_;
-  bool no_acquires_ = false;
-  bool no_calls_ = false;
+  Mutex mutex_;
+  std::set<Call*> calls_ ABSL_GUARDED_BY(mutex_);
+  bool no_acquires_ ABSL_GUARDED_BY(mutex_) = false;
+  bool no_calls_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace frostline

@@ -7,7 +7,7 @@ namespace frostline {
 
 void StopSwitch::Raise(StopLevel level, ExitCode exit_code,
                        const std::string& why) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   // A signal outranks a peaceful end that is still under way.
   if (level_ <= StopLevel::kDone && level > level_) {
     exit_code_ = exit_code;
@@ -18,28 +18,28 @@ void StopSwitch::Raise(StopLevel level, ExitCode exit_code,
 }
 
 StopLevel StopSwitch::level() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   return level_;
 }
 
 ExitCode StopSwitch::exit_code() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   return exit_code_;
 }
 
 std::string StopSwitch::why() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   return why_;
 }
 
 void StopSwitch::Notify(Wakeup* wakeup) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   wakeups_.push_back(wakeup);
   if (level_ != StopLevel::kRun) wakeup->Ring();
 }
 
 void StopSwitch::Forget(Wakeup* wakeup) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   wakeups_.erase(std::remove(wakeups_.begin(), wakeups_.end(), wakeup),
                  wakeups_.end());
 }

@@ -7,11 +7,12 @@
 #ifndef FROSTLINE_WORKER_AGENT_STOP_SWITCH_H_
 #define FROSTLINE_WORKER_AGENT_STOP_SWITCH_H_
 
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "base/exit_code.h"
+#include "base/mutex.h"
 #include "worker/agent/wakeup.h"
 
 namespace frostline {
@@ -37,11 +38,11 @@ class StopSwitch {
   void Forget(Wakeup* wakeup);
 
  private:
-  mutable std::mutex mutex_;
-  StopLevel level_ = StopLevel::kRun;
-  ExitCode exit_code_ = kExitOk;
-  std::string why_;
-  std::vector<Wakeup*> wakeups_;
+  mutable Mutex mutex_;
+  StopLevel level_ ABSL_GUARDED_BY(mutex_) = StopLevel::kRun;
+  ExitCode exit_code_ ABSL_GUARDED_BY(mutex_) = kExitOk;
+  std::string why_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Wakeup*> wakeups_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace frostline

@@ -35,12 +35,12 @@ TrialFolders::TrialFolders(std::string run_folder, std::string trash)
 TrialFolders::Use::Use(TrialFolders& folders, const std::string& trial)
     : folders_(folders),
       path_(FolderOf(folders.run_folder_, trial).value_or("")) {
-  const std::lock_guard<std::mutex> lock(folders_.mutex_);
+  const MutexLock lock(&folders_.mutex_);
   folders_.in_use_.insert(path_);
 }
 
 TrialFolders::Use::~Use() {
-  const std::lock_guard<std::mutex> lock(folders_.mutex_);
+  const MutexLock lock(&folders_.mutex_);
   folders_.in_use_.erase(folders_.in_use_.find(path_));
 }
 

@@ -13,12 +13,13 @@
 #ifndef FROSTLINE_WORKER_AGENT_TRIAL_FOLDERS_H_
 #define FROSTLINE_WORKER_AGENT_TRIAL_FOLDERS_H_
 
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "base/mutex.h"
 #include "frostline/v1/worker.pb.h"
 #include "worker/agent/keep.h"
 
@@ -71,9 +72,9 @@ class TrialFolders {
 
   const std::string run_folder_;
   const std::string trash_;
-  mutable std::mutex mutex_;
-  std::multiset<std::string> in_use_;
-  std::mutex clean_mutex_;
+  mutable Mutex mutex_;
+  std::multiset<std::string> in_use_ ABSL_GUARDED_BY(mutex_);
+  Mutex clean_mutex_;
 };
 
 }  // namespace frostline

@@ -102,7 +102,7 @@ std::vector<TrialFolderInfo> TrialFolders::List() const {
     std::error_code none;
     for (const auto& trial : fs::directory_iterator(study.path(), none)) {
       trials.push_back(Look(trial.path()));
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const MutexLock lock(&mutex_);
       trials.back().in_use = in_use_.count(trials.back().path) > 0 ||
                              spooled.count(trials.back().path) > 0;
     }
@@ -112,7 +112,7 @@ std::vector<TrialFolderInfo> TrialFolders::List() const {
 
 bool TrialFolders::Discard(const std::string& path) {
   const std::set<std::string> spooled = Spooled();
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   // The list is a moment old.
   if (in_use_.count(path) > 0 || spooled.count(path) > 0) return false;
   const fs::path from = path;
@@ -125,7 +125,7 @@ bool TrialFolders::Discard(const std::string& path) {
 }
 
 void TrialFolders::Clean(const KeepRules& rules) {
-  const std::lock_guard<std::mutex> lock(clean_mutex_);
+  const MutexLock lock(&clean_mutex_);
   if (!MakeFolders(trash_).ok()) return;
   for (const std::string& path : FoldersToRemove(rules, List())) {
     if (!Discard(path)) continue;
