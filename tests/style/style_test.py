@@ -189,6 +189,11 @@ class Rules(unittest.TestCase):
             self.assert_finds(hygiene.check_leftovers,
                               {"study/space.cc": SPDX + line + "\n"}, ":2:")
 
+    def test_a_lock_that_thread_sanitizer_does_not_see_is_found(self):
+        self.assert_finds(hygiene.check_leftovers,
+                          {"study/space.cc": SPDX + "absl::Mutex mutex;\n"},
+                          "take base/mutex.h")
+
     def test_main_may_print(self):
         self.assertEqual([], self.findings(
             hygiene.check_leftovers,
