@@ -5,7 +5,7 @@
 // Every error Frostline can raise, once: enum name, number, canonical code,
 // reason on the wire, and what it says in a few words. docs/reference/errors.md
 // has a paragraph for each (a test compares the two lists). Numbers are never
-// reused: 1xxx study and request, 2xxx trials, leases and workers, 3xxx
+// reused (4004 is one that is gone): 1xxx study and request, 2xxx trials, leases and workers, 3xxx
 // storage, 4xxx connection, 5xxx trainer, 6xxx importance, 9xxx our own bugs.
 #ifndef FROSTLINE_BASE_ERROR_CATALOGUE_H_
 #define FROSTLINE_BASE_ERROR_CATALOGUE_H_
@@ -60,10 +60,10 @@
   X(PortBusy,            4001, Unavailable,        "PORT_BUSY",             "the address is in use")                   \
   X(AddressNotLoopback,  4002, InvalidArgument,    "ADDRESS_NOT_LOOPBACK",  "without TLS only loopback is served")     \
   X(CoordinatorAway,     4003, Unavailable,        "COORDINATOR_AWAY",      "the coordinator cannot be reached")       \
-  X(DeadlineInvalid,     4004, InvalidArgument,    "DEADLINE_INVALID",      "a call needs a deadline of at most 60 seconds") \
-  X(MethodNotBuilt,      4005, Unimplemented,      "METHOD_NOT_BUILT",      "this coordinator does not serve this method yet") \
+  X(MethodNotBuilt,      4005, Unimplemented,      "METHOD_NOT_BUILT",      "this version does not serve this part of the contract yet") \
   X(CoordinatorDraining, 4006, Unavailable,        "COORDINATOR_DRAINING",  "the coordinator is shutting down")        \
   X(Overloaded,          4007, ResourceExhausted,  "OVERLOADED",            "too many requests are waiting")           \
+  X(DeadlinePassed,      4008, DeadlineExceeded,   "DEADLINE_PASSED",       "the coordinator's own deadline for a call has passed") \
   X(TrainerStart,        5001, FailedPrecondition, "TRAINER_START",         "the trainer program could not be started") \
   X(TrainerProtocol,     5002, InvalidArgument,    "TRAINER_PROTOCOL",      "the trainer wrote a line that is no message") \
   X(TrainerExited,       5003, Aborted,            "TRAINER_EXITED",        "the trainer ended before its trial did")  \

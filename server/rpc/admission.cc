@@ -9,26 +9,21 @@
 #include "base/error.h"
 
 namespace frostline {
-namespace {
 
-absl::Status DeadlineInvalid(const std::string& cause) {
-  return MakeError(ErrorId::kDeadlineInvalid, cause,
-                   "set a deadline of at most 60 s on the call");
+TimeLimit LimitOf(std::chrono::system_clock::time_point asked,
+                  Duration longest) {
+  const Duration left = asked - std::chrono::system_clock::now();
+  if (left <= longest) return {.left = left};
+  return {.left = longest, .is_ours = true};
 }
 
-}  // namespace
-
-absl::StatusOr<Duration> TimeLeft(
-    std::chrono::system_clock::time_point deadline) {
-  if (deadline == std::chrono::system_clock::time_point::max()) {
-    return DeadlineInvalid("the call has no deadline");
-  }
-  const Duration left = deadline - std::chrono::system_clock::now();
-  if (left <= kLongestDeadline) return left;
-  return DeadlineInvalid(absl::StrCat(
-      "the call's deadline is ",
-      std::chrono::duration_cast<std::chrono::seconds>(left).count(),
-      " s away"));
+absl::Status DeadlinePassed(Duration limit) {
+  return MakeError(
+      ErrorId::kDeadlinePassed,
+      absl::StrCat("no answer within ",
+                   std::chrono::duration<double>(limit).count(),
+                   " s, the coordinator's own deadline"),
+      "send it again with the same request_id, or ask for less at a time");
 }
 
 absl::Status CheckSize(const grpc::ByteBuffer& bytes) {

@@ -2,8 +2,8 @@
 //
 // File: admission.h
 //
-// What is asked of every call before anybody reads it: a deadline, a size, and
-// bytes that are the message they should be.
+// What holds for every call before anybody reads it: how long it may take, how
+// large it may be, and that its bytes are the message they should be.
 #ifndef FROSTLINE_SERVER_RPC_ADMISSION_H_
 #define FROSTLINE_SERVER_RPC_ADMISSION_H_
 
@@ -24,14 +24,25 @@ namespace frostline {
 // the answer says what is wrong.
 inline constexpr int kMaxTransportBytes = 2 * 1024 * 1024;
 
-// One minute is the rule; the slack forgives a client's rounding.
+// A call that has no deadline gets this one, and so does one whose deadline is
+// farther away.
 inline constexpr Duration kLongestDeadline =
-    std::chrono::seconds(kLongestDeadlineSeconds + 5);
+    std::chrono::seconds(kLongestDeadlineSeconds);
 
-// Until `deadline`, which counts on the system's clock as gRPC's do.
-// DEADLINE_INVALID when there is none or it is too far.
-absl::StatusOr<Duration> TimeLeft(
-    std::chrono::system_clock::time_point deadline);
+// How long a call has. Where that is the server's own limit gRPC does not end
+// the call in time, so we have to.
+struct TimeLimit {
+  Duration left{};
+  bool is_ours = false;
+};
+
+// `asked` is the caller's deadline, on the system's clock as gRPC's are; the
+// clock's last moment where there is none.
+TimeLimit LimitOf(std::chrono::system_clock::time_point asked,
+                  Duration longest = kLongestDeadline);
+
+// What a call is answered when the server's own limit is over.
+absl::Status DeadlinePassed(Duration limit);
 
 // FIELD_TOO_LARGE.
 absl::Status CheckSize(const grpc::ByteBuffer& bytes);

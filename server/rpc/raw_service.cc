@@ -5,7 +5,7 @@
 #include <grpcpp/impl/rpc_service_method.h>
 
 #include "absl/strings/str_cat.h"
-#include "base/error.h"
+#include "proto/served.h"
 #include "server/rpc/status.h"
 
 namespace frostline {
@@ -14,14 +14,6 @@ namespace {
 using google::protobuf::MethodDescriptor;
 using grpc::ByteBuffer;
 using grpc::internal::RpcMethod;
-
-grpc::Status NotBuilt(const MethodDescriptor& method) {
-  return ToGrpcStatus(
-      MakeError(ErrorId::kMethodNotBuilt,
-                absl::StrCat(method.service()->name(), ".", method.name(),
-                             " is not served by this coordinator"),
-                "use a coordinator of a later version, or do without"));
-}
 
 class RefusedUnary final : public grpc::ServerUnaryReactor {
  public:
@@ -39,7 +31,7 @@ UnaryMethod FindUnary(const MethodDescriptor& method,
                       const MethodTable& served) {
   const auto found = served.unary.find(method.full_name());
   if (found != served.unary.end()) return found->second;
-  return [status = NotBuilt(method)](auto*, auto*, auto*) {
+  return [status = ToGrpcStatus(MethodNotServed(method))](auto*, auto*, auto*) {
     return new RefusedUnary(status);
   };
 }
@@ -48,7 +40,7 @@ StreamMethod FindStream(const MethodDescriptor& method,
                         const MethodTable& served) {
   const auto found = served.streams.find(method.full_name());
   if (found != served.streams.end()) return found->second;
-  return [status = NotBuilt(method)](auto*, auto*) {
+  return [status = ToGrpcStatus(MethodNotServed(method))](auto*, auto*) {
     return new RefusedStream(status);
   };
 }

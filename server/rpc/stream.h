@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/served.h"
 #include "server/coordinator.h"
 #include "server/rpc/admission.h"
 #include "server/rpc/raw_service.h"
@@ -38,6 +39,7 @@ class StreamCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
     Request request;
     absl::Status status = CheckSize(in);
     if (status.ok()) status = Parse(in, &request);
+    if (status.ok()) status = CheckServed(request);
     if (status.ok()) status = Validate(request);
     if (!status.ok()) return Finish(ToGrpcStatus(status));
     source_ = begin(std::move(request));

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
+#include "proto/served.h"
 #include "proto/wire_time.h"
 #include "sampler/draw/random.h"
 #include "server/wire/limits.h"
@@ -289,17 +290,6 @@ absl::Status CheckTraining(const v1::StudySpec& spec) {
   RETURN_IF_ERROR(CheckNotNegative(spec.model(), "model."));
   RETURN_IF_ERROR(CheckNotNegative(spec.freeze(), "freeze."));
   return CheckNotNegative(spec.data(), "data.");
-}
-
-// Parts of the contract that no code serves yet are refused, not ignored.
-absl::Status CheckServed(const v1::StudySpec& spec) {
-  const auto refuse = [](const std::string& field) {
-    return MakeError(ErrorId::kMethodNotBuilt,
-                     absl::StrCat(field, " is not served yet"),
-                     "leave it out of the study", field);
-  };
-  if (spec.constraints_size() > 0) return refuse("constraints");
-  return absl::OkStatus();
 }
 
 }  // namespace

@@ -52,6 +52,11 @@ TEST(SpecCheck, AStudyFromBeforePurposesIsForTheBestValue) {
   EXPECT_EQ(both->sampler.purpose, Purpose::kBoth);
 }
 
+// It was stored when that was passed over; today's edge refuses it.
+TEST(SpecCheck, AStudyStoredWithANotificationStillLoads) {
+  EXPECT_OK(Check([](auto&, auto& settings) { settings.add_notify("mail"); }));
+}
+
 struct Mistake {
   const char* name;
   ErrorId id;

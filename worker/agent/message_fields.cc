@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "proto/served.h"
 #include "proto/wire_error.h"
 #include "worker/agent/json_text.h"
 
@@ -93,6 +94,8 @@ absl::StatusOr<bool> MessageAt(const json& object, const char* key,
   if (!read.ok()) {
     return BadField(key, CleanText(std::string(read.message()), kMaxTextBytes));
   }
+  const absl::Status served = CheckServed(*message);
+  if (!served.ok()) return BadField(key, ": " + std::string(served.message()));
   return true;
 }
 

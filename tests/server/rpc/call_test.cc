@@ -27,10 +27,10 @@ class CallTest : public ::testing::Test {
   using Answer =
       std::function<void(v1::GetStudyRequest, CancelFlag, Reply<v1::Study>)>;
 
-  void Serve(Answer answer) {
+  void Serve(Answer answer, Duration longest = kLongestDeadline) {
     MethodTable table;
     table.unary["frostline.v1.StudyService.GetStudy"] =
-        ServeUnary<v1::GetStudyRequest, v1::Study>(std::move(answer));
+        ServeUnary<v1::GetStudyRequest, v1::Study>(std::move(answer), longest);
     service_ = std::make_unique<RawService>(
         *v1::GetStudyRequest::descriptor()->file()->FindServiceByName(
             "StudyService"),
@@ -90,17 +90,66 @@ TEST_F(CallTest, TakesAReplyFromAnotherThread) {
   thread.join();
 }
 
-TEST_F(CallTest, RefusesACallWithoutDeadline) {
+TEST_F(CallTest, ServesACallWithoutDeadline) {
   ServeNames();
-  EXPECT_THAT(client_->Call(kGetStudy, kGood, std::nullopt),
-              FailsWith(ErrorId::kDeadlineInvalid));
+  EXPECT_OK(client_->Call(kGetStudy, kGood, std::nullopt));
 }
 
-TEST_F(CallTest, RefusesADeadlineFarAway) {
+TEST_F(CallTest, ServesADeadlineHoweverFarAway) {
   ServeNames();
   EXPECT_OK(client_->Call(kGetStudy, kGood, seconds(60)));
-  EXPECT_THAT(client_->Call(kGetStudy, kGood, seconds(90)),
-              FailsWith(ErrorId::kDeadlineInvalid));
+  EXPECT_OK(client_->Call(kGetStudy, kGood, seconds(90)));
+  EXPECT_OK(client_->Call(kGetStudy, kGood, std::chrono::hours(24 * 365)));
+}
+
+// The coordinator keeps its reply to itself.
+class UnansweredCallTest : public CallTest {
+ protected:
+  void ServeNobody(Duration longest) {
+    Serve(
+        [this](const v1::GetStudyRequest&, CancelFlag cancelled,
+               Reply<v1::Study> reply) {
+          kept_.set_value({std::move(cancelled), std::move(reply)});
+        },
+        longest);
+  }
+
+  std::promise<std::pair<CancelFlag, Reply<v1::Study>>> kept_;
+};
+
+TEST_F(UnansweredCallTest, EndsByTheServersDeadlineWhereItHasNone) {
+  ServeNobody(milliseconds(100));
+  const auto result = client_->Call(kGetStudy, kGood, std::nullopt);
+  EXPECT_THAT(result, FailsWith(ErrorId::kDeadlinePassed));
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kDeadlineExceeded);
+  auto [cancelled, reply] = kept_.get_future().get();
+  EXPECT_TRUE(*cancelled);
+  reply(v1::Study());  // late, and harmless
+}
+
+TEST_F(UnansweredCallTest, EndsByTheServersDeadlineWhereItsOwnIsFarther) {
+  ServeNobody(milliseconds(100));
+  EXPECT_THAT(client_->Call(kGetStudy, kGood, seconds(300)),
+              FailsWith(ErrorId::kDeadlinePassed));
+  kept_.get_future().wait();
+}
+
+TEST_F(UnansweredCallTest, EndsByItsOwnDeadlineWhereThatIsNearer) {
+  ServeNobody(seconds(60));
+  const auto result = client_->Call(kGetStudy, kGood, seconds(1));
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_FALSE(HasErrorId(result.status(), ErrorId::kDeadlinePassed));
+  kept_.get_future().wait();
+}
+
+TEST_F(CallTest, ForgetsTheDeadlineOfACallThatWasAnswered) {
+  Serve([](const v1::GetStudyRequest&, const CancelFlag&,
+           Reply<v1::Study> reply) { reply(v1::Study()); },
+        milliseconds(20));
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_OK(client_->Call(kGetStudy, kGood, std::nullopt));
+  }
+  std::this_thread::sleep_for(milliseconds(40));  // all alarms would have rung
 }
 
 TEST_F(CallTest, RefusesBytesThatAreNoMessage) {

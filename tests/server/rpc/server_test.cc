@@ -163,6 +163,29 @@ TEST_F(RpcServerTest, HandsATrialToAWorkerThatWaits) {
   EXPECT_EQ(reply.leases(0).trial(), "studies/imdb/trials/0");
 }
 
+// As clients are that were generated and not told anything.
+TEST_F(RpcServerTest, ServesAClientThatSetsNoDeadline) {
+  grpc::ClientContext creating, waiting;
+  v1::CreateStudyReply created;
+  ASSERT_OK(FromGrpcStatus(
+      studies_->CreateStudy(&creating, ExampleStudy("imdb", 1), &created)));
+  ASSERT_OK(Register("w"));
+  ASSERT_OK(Acquire("w", seconds(5)));
+  v1::AcquireReply nothing;
+  ASSERT_OK(FromGrpcStatus(workers_->Acquire(
+      &waiting, AcquireRequestOf("w", seconds(1)), &nothing)));
+  EXPECT_EQ(nothing.leases_size(), 0);
+  EXPECT_EQ(nothing.none_reason(), v1::BUDGET_REACHED);
+}
+
+TEST_F(RpcServerTest, SaysWhatWillServeAMethodThatIsNotServed) {
+  RawClient client(server_->address());
+  EXPECT_THAT(std::string(client.Call("/frostline.v1.AdminService/WhoAmI", "")
+                              .status()
+                              .message()),
+              HasSubstr("comes with tokens and roles"));
+}
+
 TEST_F(RpcServerTest, GrantsNothingToAWorkerThatHungUp) {
   ASSERT_OK(Register("gone"));
   ASSERT_OK(Register("here"));

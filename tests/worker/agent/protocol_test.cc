@@ -103,6 +103,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{R"({"type":"finish","state":"failed","class":"bad"})", "class"},
         Mistake{R"({"type":"finish","state":"failed","usage":{"watts":1}})",
                 "usage"},
+        Mistake{
+            R"({"type":"finish","state":"failed","examples":{"set":"test"}})",
+            "examples"},
+        Mistake{R"({"type":"finish","state":"failed","evaluations":[]})",
+                "evaluations"},
+        Mistake{R"({"type":"prefixes","held":[]})", "type"},
         Mistake{R"({"type":"checkpoint","id":"../x","step":1})", "id"},
         Mistake{R"({"type":"checkpoint","id":"x"})", "step"},
         Mistake{R"({"type":"checkpoint","id":"x","step":1,"sha256":"zz"})",
