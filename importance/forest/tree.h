@@ -2,7 +2,11 @@
 //
 // File: tree.h
 //
-// A regression tree over codes (Breiman et al., 1984).
+// A regression tree over codes (Breiman et al., 1984): every inner node sends a
+// row left or right by its code on one axis, every leaf has the mean of its
+// rows.
+//
+//   axis 0, code <= 2 ? 0.1 : (axis 3, code in {0, 4} ? 0.5 : 0.9)
 #ifndef FROSTLINE_IMPORTANCE_FOREST_TREE_H_
 #define FROSTLINE_IMPORTANCE_FOREST_TREE_H_
 

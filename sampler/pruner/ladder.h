@@ -2,8 +2,15 @@
 //
 // File: ladder.h
 //
-// The rungs of successive halving: who came to each with which loss, and
-// whether the next one may go on. It knows nothing of histories.
+// The rungs of successive halving (Jamieson and Talwalkar, AISTATS 2016): who
+// came to each with which loss, and whether the next one may go on. With the
+// rules r_0 = min_resource, eta = reduction and s = early_stopping_rate,
+//
+//   rung k is at step r_0 eta^(s + k); the best 1 / eta of a rung go on
+//
+//   min_resource 1, reduction 4: rungs at steps 1, 4, 16, 64, …
+//
+// It knows nothing of histories.
 #ifndef FROSTLINE_SAMPLER_PRUNER_LADDER_H_
 #define FROSTLINE_SAMPLER_PRUNER_LADDER_H_
 

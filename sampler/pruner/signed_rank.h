@@ -2,7 +2,12 @@
 //
 // File: signed_rank.h
 //
-// The signed-rank test of Wilcoxon (1945).
+// The signed-rank test of Wilcoxon ("Individual comparisons by ranking
+// methods", 1945): differences are ranked by their size, and the ranks of those
+// above 0 summed. Where signs are chance, each choice of signs is equally
+// likely.
+//
+//   differences 1, 2, 3: sum 6, which 1 of 8 choices reaches: 0.125
 #ifndef FROSTLINE_SAMPLER_PRUNER_SIGNED_RANK_H_
 #define FROSTLINE_SAMPLER_PRUNER_SIGNED_RANK_H_
 

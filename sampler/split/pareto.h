@@ -2,7 +2,14 @@
 //
 // File: pareto.h
 //
-// The best few of many points under several objectives, all to be minimised.
+// The best few of many points under several objectives, all to be minimised:
+// whole ranks of non-domination, and of the last rank that does not fit the
+// points that cover most volume together. Each next point is the one that adds
+// most to
+//
+//   V(S) = volume of what some point of S dominates, up to a reference
+//
+//   (1, 3), (2, 2), (3, 1): rank 0;  (3, 3): rank 1, for (2, 2) dominates it
 #ifndef FROSTLINE_SAMPLER_SPLIT_PARETO_H_
 #define FROSTLINE_SAMPLER_SPLIT_PARETO_H_
 

@@ -2,9 +2,12 @@
 //
 // File: pareto_volume.h
 //
-// The volume that points dominate, all objectives to be minimised. Exact; for n
-// points O(n log n) with two or three objectives, and a factor n more for each
-// one beyond.
+// The volume that points dominate up to a reference, all objectives to be
+// minimised. Exact, by slices along the last objective: within a slice the
+// volume is that of one objective fewer. For n points O(n log n) with two or
+// three objectives, and a factor n more for each one beyond.
+//
+//   one point (1, 1), reference (2, 3): 1 x 2 = 2
 #ifndef FROSTLINE_SAMPLER_SPLIT_PARETO_VOLUME_H_
 #define FROSTLINE_SAMPLER_SPLIT_PARETO_VOLUME_H_
 
