@@ -26,10 +26,15 @@ function(frostline_calculates NAME)
   endif()
 endfunction()
 
+# The target `programs` is all of them: those of users, and runners of tests.
 function(frostline_binary NAME)
   cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
   add_executable(${NAME} ${ARG_SRCS})
   target_link_libraries(${NAME} PRIVATE ${ARG_DEPS} frostline_options)
+  if(NOT TARGET programs)
+    add_custom_target(programs)
+  endif()
+  add_dependencies(programs ${NAME})
 endfunction()
 
 # One label says what kind a test is. What each kind is, and how long all of it
