@@ -2,12 +2,13 @@
 #include "proto/served.h"
 
 #include <map>
-#include <mutex>
 #include <set>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/mutex.h"
 #include "base/status_macros.h"
 #include "frostline/v1/served.pb.h"
 
@@ -50,14 +51,25 @@ Fields FieldsBeforeMarks(const Descriptor& type) {
   return fields;
 }
 
-// Found once for each type.
+// Which fields to look at, found once for each type of message.
+class KnownTypes {
+ public:
+  const Fields& FieldsOf(const Descriptor& type) {
+    const MutexLock lock(&mutex_);
+    const auto found = fields_.find(&type);
+    if (found != fields_.end()) return found->second;
+    return fields_.emplace(&type, FieldsBeforeMarks(type)).first->second;
+  }
+
+ private:
+  Mutex mutex_;
+  // Nothing is taken out or changed, so that references stay good.
+  std::map<const Descriptor*, const Fields> fields_ ABSL_GUARDED_BY(mutex_);
+};
+
 const Fields& FieldsToLookAt(const Descriptor& type) {
-  static std::mutex mutex;
-  static auto* const known = new std::map<const Descriptor*, const Fields>();
-  const std::lock_guard<std::mutex> lock(mutex);
-  const auto found = known->find(&type);
-  if (found != known->end()) return found->second;
-  return known->emplace(&type, FieldsBeforeMarks(type)).first->second;
+  static auto* const known = new KnownTypes();
+  return known->FieldsOf(type);
 }
 
 absl::Status NotServed(const FieldDescriptor& field, const std::string& path) {
