@@ -57,6 +57,7 @@
   X(StoreFileSystem,     3006, FailedPrecondition, "STORE_FILE_SYSTEM",     "the data folder is on a file system that cannot keep a promise") \
   X(StoreIo,             3007, Internal,           "STORE_IO",              "the disk failed a read or a write")       \
   X(StoreBusy,           3008, Unavailable,        "STORE_BUSY",            "the database is busy")                    \
+  X(NotLeader,           3009, Unavailable,        "NOT_LEADER",            "another coordinator leads the store")     \
   X(PortBusy,            4001, Unavailable,        "PORT_BUSY",             "the address is in use")                   \
   X(AddressNotLoopback,  4002, InvalidArgument,    "ADDRESS_NOT_LOOPBACK",  "without TLS only loopback is served")     \
   X(CoordinatorAway,     4003, Unavailable,        "COORDINATOR_AWAY",      "the coordinator cannot be reached")       \

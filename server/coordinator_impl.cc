@@ -78,11 +78,13 @@ Coordinator::Impl::Impl(CoordinatorOptions options, TrialStore& store,
       importance_(store, clock) {}
 
 absl::Status Coordinator::Impl::Start() {
+  // From here on no other coordinator can write, so what is loaded stays true.
+  ASSIGN_OR_RETURN(const Epoch epoch, store_.TakeLead());
   RETURN_IF_ERROR(Load(options_.restart_grace));
   proposer_.Start();
   readers_.Start(options_.reader_threads);
   importance_.Start(options_.importance_threads);
-  loop_.Start();
+  loop_.Start(epoch);
   return absl::OkStatus();
 }
 

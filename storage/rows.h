@@ -22,6 +22,10 @@ namespace frostline {
 
 using StudyKey = std::int64_t;  // the store's own number for a study, from 1
 
+// How often the lead of a store has been taken: who took it last leads. From 1;
+// 0 is the epoch of nobody.
+using Epoch = std::int64_t;
+
 // The numbers are stored: never change one.
 enum class StudyState {
   kActive = 1,
@@ -151,6 +155,12 @@ struct ReplyRow {
   std::uint64_t request_hash = 0;
   std::string reply;
   WallMicros created = 0;
+};
+
+// The only row of its table; there is none before the first lead.
+struct LeadRow {
+  std::int64_t id = 1;
+  Epoch epoch = 0;
 };
 
 }  // namespace frostline

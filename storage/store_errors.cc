@@ -73,6 +73,14 @@ absl::Status RequestIdReused(const std::string& request_id) {
                    "draw a new request id for every new request", "request_id");
 }
 
+absl::Status NotLeader(Epoch stored, Epoch shown) {
+  return MakeError(ErrorId::kNotLeader,
+                   absl::StrCat("epoch ", stored, " of the store began, this "
+                                "coordinator leads in epoch ", shown),
+                   "let one coordinator use the store: stop the other, or "
+                   "start this one again to take the lead");
+}
+
 absl::Status RowExists(const std::string& row) {
   return MakeError(ErrorId::kInternal, absl::StrCat(row, " is stored already"),
                    kReportBug);

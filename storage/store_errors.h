@@ -24,6 +24,7 @@ absl::Status TrialNotFound(std::int64_t number);
 absl::Status LeaseLost(const TrialRow& stored);
 absl::Status ReportConflict(const MeasurementRow& row);
 absl::Status RequestIdReused(const std::string& request_id);
+absl::Status NotLeader(Epoch stored, Epoch shown);
 
 // Our own bugs: a row that is there already, a row that belongs to nothing, a
 // call on a transaction that is over.

@@ -11,6 +11,13 @@
 // told OK, before Commit() has returned OK. When Commit() fails with STORE_IO
 // or STORE_CORRUPT the process must stop: it cannot know what is on disk.
 //
+// Leading: of several coordinators on one store the one that took the lead last
+// writes. TakeLead() gives it an epoch, which it shows to every Begin(); the
+// store compares it with the stored one where no other process can commit in
+// between. After NOT_LEADER, from any call of a transaction, nothing of the
+// transaction happened, and the process must stop: another one leads, and what
+// this one has in memory is out of date.
+//
 // Reading: any thread, at any time, without waiting for the writer. Each call
 // sees one snapshot, of committed rows only, and returns copies.
 //
@@ -19,6 +26,7 @@
 #ifndef FROSTLINE_STORAGE_TRIAL_STORE_H_
 #define FROSTLINE_STORAGE_TRIAL_STORE_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -130,8 +138,15 @@ class TrialStore {
  public:
   virtual ~TrialStore() = default;
 
-  // Blocks while another transaction is open.
-  virtual absl::StatusOr<std::unique_ptr<Transaction>> Begin() = 0;
+  // Raises the stored epoch by one and returns it; durable when OK. Nobody else
+  // can begin a transaction from now on. Blocks while one is open.
+  virtual absl::StatusOr<Epoch> TakeLead() = 0;
+  // What TakeLead() last returned to anybody; 0: nobody has led this store.
+  virtual absl::StatusOr<Epoch> FindLead() const = 0;
+
+  // Blocks while another transaction is open. NOT_LEADER unless `epoch` is what
+  // TakeLead() last returned; it stays so until the transaction is over.
+  virtual absl::StatusOr<std::unique_ptr<Transaction>> Begin(Epoch epoch) = 0;
 
   // STUDY_NOT_FOUND for an unknown or deleted id.
   virtual absl::StatusOr<StudyRow> FindStudy(const std::string& id) const = 0;

@@ -20,7 +20,8 @@ bool IsStoreFailure(const absl::Status& status) {
   return HasErrorId(status, ErrorId::kStoreFull) ||
          HasErrorId(status, ErrorId::kStoreIo) ||
          HasErrorId(status, ErrorId::kStoreCorrupt) ||
-         HasErrorId(status, ErrorId::kStoreBusy);
+         HasErrorId(status, ErrorId::kStoreBusy) ||
+         HasErrorId(status, ErrorId::kNotLeader);
 }
 
 }  // namespace
@@ -29,7 +30,7 @@ absl::Status Batch::Write(absl::FunctionRef<absl::Status(Transaction&)> body) {
   RETURN_IF_ERROR(store_error_);
   if (inside_ != nullptr) return body(*inside_);
   if (transaction_ == nullptr) {
-    auto begun = store_.Begin();
+    auto begun = store_.Begin(epoch_);
     if (!begun.ok()) return store_error_ = begun.status();
     transaction_ = std::move(*begun);
   }
@@ -63,7 +64,8 @@ void Batch::Settle(const absl::Status& status) {
 CommitLoop::CommitLoop(TrialStore& store, const Clock& clock, Hooks hooks)
     : store_(store), clock_(clock), hooks_(std::move(hooks)) {}
 
-void CommitLoop::Start() {
+void CommitLoop::Start(Epoch epoch) {
+  epoch_ = epoch;
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -122,7 +124,7 @@ std::vector<CommitLoop::Work> CommitLoop::Gather() {
 }
 
 void CommitLoop::RunGroup(std::vector<Work> works) {
-  Batch batch(store_);
+  Batch batch(store_, epoch_);
   if (dead_) {
     batch.store_error_ =
         MakeError(ErrorId::kCoordinatorDraining, "the store has failed",

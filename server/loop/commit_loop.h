@@ -10,7 +10,8 @@
 //
 // Failure: when the store is full the group is undone, all its promises get the
 // error and `reload` makes memory equal to the disk again. Any other failure of
-// a commit leaves unknown what is on disk: `fatal` is called, once.
+// a commit leaves unknown what is on disk, and NOT_LEADER says that another
+// coordinator writes there: `fatal` is called, once.
 #ifndef FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_
 #define FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_
 
@@ -33,7 +34,7 @@ namespace frostline {
 // One group on its way to the disk. Used on the loop's thread only.
 class Batch {
  public:
-  explicit Batch(TrialStore& store) : store_(store) {}
+  Batch(TrialStore& store, Epoch epoch) : store_(store), epoch_(epoch) {}
 
   // Runs `body` so that an error undoes all it wrote. A Write inside a Write is
   // part of the outer one. After a failure of the store itself every Write of
@@ -51,6 +52,7 @@ class Batch {
   void Settle(const absl::Status& status);
 
   TrialStore& store_;
+  const Epoch epoch_;
   std::unique_ptr<Transaction> transaction_;
   Transaction* inside_ = nullptr;
   absl::Status store_error_;
@@ -76,7 +78,9 @@ class CommitLoop {
   CommitLoop(TrialStore& store, const Clock& clock, Hooks hooks);
   ~CommitLoop() { Stop(); }
 
-  void Start();
+  // Writes in this epoch: what the store's TakeLead() returned before memory
+  // was loaded.
+  void Start(Epoch epoch);
   // False once the loop is stopping; the work is then destroyed unrun.
   bool Post(Work work);
   // Pieces of work that wait. Any thread.
@@ -92,6 +96,7 @@ class CommitLoop {
   TrialStore& store_;
   const Clock& clock_;
   const Hooks hooks_;
+  Epoch epoch_ = 0;  // set before the thread begins
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Work> queue_;  // guarded by mutex_

@@ -7,12 +7,34 @@
 
 #include "base/error.h"
 #include "storage/memory/memory_transaction.h"
+#include "storage/store_errors.h"
 
 namespace frostline {
 
-absl::StatusOr<std::unique_ptr<Transaction>> MemoryStore::Begin() {
+absl::StatusOr<Epoch> MemoryStore::TakeLead() {
   writer_.Take();
-  return std::make_unique<MemoryTransaction>(*this);
+  Epoch taken = 0;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    taken = ++epoch_;
+  }
+  writer_.Give();
+  return taken;
+}
+
+absl::StatusOr<Epoch> MemoryStore::FindLead() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return epoch_;
+}
+
+absl::StatusOr<std::unique_ptr<Transaction>> MemoryStore::Begin(Epoch epoch) {
+  writer_.Take();
+  const Epoch stored = epoch_;
+  if (epoch == stored && epoch > 0) {
+    return std::make_unique<MemoryTransaction>(*this);
+  }
+  writer_.Give();
+  return NotLeader(stored, epoch);
 }
 
 DiskRoom MemoryStore::RoomLeft() const {

@@ -29,7 +29,9 @@ namespace frostline {
 
 class MemoryStore final : public TrialStore {
  public:
-  absl::StatusOr<std::unique_ptr<Transaction>> Begin() override;
+  absl::StatusOr<Epoch> TakeLead() override;
+  absl::StatusOr<Epoch> FindLead() const override;
+  absl::StatusOr<std::unique_ptr<Transaction>> Begin(Epoch epoch) override;
 
   absl::StatusOr<StudyRow> FindStudy(const std::string& id) const override;
   absl::StatusOr<std::vector<StudyRow>> ListStudies(
@@ -71,6 +73,7 @@ class MemoryStore final : public TrialStore {
   // Changes only under mutex_ and by the holder of writer_, who may therefore
   // read without the lock.
   Tables stored_;
+  Epoch epoch_ = 0;
   StudyKey next_key_ = 1;
   std::map<std::string, StudyKey> live_ids_;
   std::map<std::tuple<StudyKey, std::int64_t, std::int64_t>, TrialPointer>

@@ -18,6 +18,7 @@ namespace {
 
 constexpr Duration kCheckTime = std::chrono::milliseconds(100);
 constexpr std::int64_t kFirstVersionWithLogs = 2;
+constexpr std::int64_t kFirstVersionWithLead = 3;
 
 template <typename Row>
 absl::StatusOr<std::int64_t> CountIntact(
@@ -51,6 +52,9 @@ absl::StatusOr<BackupReport> CheckRows(Database& database) {
   }
   if (version >= kFirstVersionWithLogs) {
     RETURN_IF_ERROR(CountIntact(database, sql::kAllLogs, ReadLog).status());
+  }
+  if (version >= kFirstVersionWithLead) {
+    RETURN_IF_ERROR(CountIntact(database, sql::kAllLeads, ReadLead).status());
   }
   return report;
 }

@@ -25,6 +25,7 @@ void BindOutcome(const OutcomeRow& row, Statement& statement);
 void BindLog(const LogRow& row, Statement& statement);
 void BindWorker(const WorkerRow& row, Statement& statement);
 void BindReply(const ReplyRow& row, Statement& statement);
+void BindLead(const LeadRow& row, Statement& statement);
 
 absl::StatusOr<StudyRow> ReadStudy(const Statement& statement);
 absl::StatusOr<TrialRow> ReadTrial(const Statement& statement);
@@ -34,6 +35,7 @@ absl::StatusOr<OutcomeRow> ReadOutcome(const Statement& statement);
 absl::StatusOr<LogRow> ReadLog(const Statement& statement);
 absl::StatusOr<WorkerRow> ReadWorker(const Statement& statement);
 absl::StatusOr<ReplyRow> ReadReply(const Statement& statement);
+absl::StatusOr<LeadRow> ReadLead(const Statement& statement);
 
 }  // namespace frostline
 

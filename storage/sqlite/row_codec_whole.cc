@@ -182,4 +182,21 @@ absl::StatusOr<ReplyRow> ReadReply(const Statement& statement) {
       absl::StrCat("replies: request ", row.request_id, " is damaged"));
 }
 
+void BindLead(const LeadRow& row, Statement& statement) {
+  ColumnWriter columns(statement);
+  columns.Int(row.id);
+  columns.Int(row.epoch);
+  columns.Seal();
+}
+
+absl::StatusOr<LeadRow> ReadLead(const Statement& statement) {
+  LeadRow row;
+  ColumnReader columns(statement);
+  row.id = columns.Int();
+  row.epoch = columns.Int();
+  columns.Seal();
+  if (columns.intact()) return row;
+  return StoreCorrupt(absl::StrCat("lead: epoch ", row.epoch, " is damaged"));
+}
+
 }  // namespace frostline

@@ -137,10 +137,19 @@ CREATE TABLE logs (
 ) STRICT;
 )sql";
 
+// One row at most: who has led. No row: nobody has.
+constexpr char kLead[] = R"sql(
+CREATE TABLE lead (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  epoch INTEGER NOT NULL CHECK (epoch > 0),
+  crc INTEGER NOT NULL
+) STRICT;
+)sql";
+
 }  // namespace
 
 const std::vector<std::string>& SchemaSteps() {
-  static const auto* steps = new std::vector<std::string>{kFirstSchema, kLogs};
+  static const auto* steps = new std::vector<std::string>{kFirstSchema, kLogs, kLead};
   return *steps;
 }
 

@@ -33,6 +33,7 @@ namespace frostline::sql {
 #define WORKER_COLUMNS_ \
   "id, boot_id, state, info, failures_in_a_row, registered, last_seen, crc"
 #define REPLY_COLUMNS_ "request_id, method, request_hash, reply, created, crc"
+#define LEAD_COLUMNS_ "id, epoch, crc"
 
 inline constexpr char kBegin[] = "BEGIN IMMEDIATE";
 inline constexpr char kCommit[] = "COMMIT";
@@ -136,6 +137,11 @@ inline constexpr char kFindReply[] =
 inline constexpr char kForgetReplies[] =
     "DELETE FROM replies WHERE created < ?";
 
+inline constexpr char kPutLead[] =
+    "INSERT OR REPLACE INTO lead (" LEAD_COLUMNS_ ") VALUES (?, ?, ?)";
+inline constexpr char kFindLead[] =
+    "SELECT " LEAD_COLUMNS_ " FROM lead WHERE id = 1";
+
 // Every row, for the check of a copy.
 inline constexpr char kAllStudies[] =
     "SELECT key, " STUDY_COLUMNS_ " FROM studies";
@@ -149,6 +155,7 @@ inline constexpr char kAllOutcomes[] =
 inline constexpr char kAllLogs[] = "SELECT " LOG_COLUMNS_ " FROM logs";
 inline constexpr char kAllWorkers[] = "SELECT " WORKER_COLUMNS_ " FROM workers";
 inline constexpr char kAllReplies[] = "SELECT " REPLY_COLUMNS_ " FROM replies";
+inline constexpr char kAllLeads[] = "SELECT " LEAD_COLUMNS_ " FROM lead";
 
 #undef STUDY_COLUMNS_
 #undef TRIAL_COLUMNS_
@@ -158,6 +165,7 @@ inline constexpr char kAllReplies[] = "SELECT " REPLY_COLUMNS_ " FROM replies";
 #undef LOG_COLUMNS_
 #undef WORKER_COLUMNS_
 #undef REPLY_COLUMNS_
+#undef LEAD_COLUMNS_
 #undef UPDATE_TRIAL_
 
 // Parameters: study, after, limit. The states are few and our own numbers, so

@@ -61,6 +61,13 @@ bool Answers(const std::vector<TrialRow>& rows, const TrialQuery& query) {
 
 }  // namespace
 
+absl::StatusOr<Epoch> SqliteStore::FindLead() const {
+  ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
+  ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kFindLead));
+  ASSIGN_OR_RETURN(const auto row, ReadOne(statement, ReadLead));
+  return row.has_value() ? row->epoch : Epoch{0};
+}
+
 absl::StatusOr<StudyRow> SqliteStore::FindStudy(const std::string& id) const {
   ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
   ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kFindStudyById));

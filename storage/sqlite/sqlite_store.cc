@@ -70,7 +70,30 @@ SqliteStore::SqliteStore(std::unique_ptr<DataFolder> folder,
       writer_(std::move(writer)),
       readers_(folder_->DatabasePath(), limits_.longest_read) {}
 
-absl::StatusOr<std::unique_ptr<Transaction>> SqliteStore::Begin() {
+absl::StatusOr<Epoch> SqliteStore::TakeLead() {
+  const absl::StatusOr<Epoch> epoch = RaiseLead();
+  if (!HasErrorId(epoch.status(), ErrorId::kStoreFull)) return epoch;
+  return RaiseLead();
+}
+
+absl::StatusOr<Epoch> SqliteStore::RaiseLead() {
+  ASSIGN_OR_RETURN(const std::unique_ptr<SqliteTransaction> transaction,
+                   BeginUnled());
+  const absl::StatusOr<Epoch> epoch = transaction->RaiseLead();
+  RETURN_IF_ERROR(transaction->Commit());  // also tells the store of a failure
+  return epoch;
+}
+
+absl::StatusOr<std::unique_ptr<Transaction>> SqliteStore::Begin(Epoch epoch) {
+  ASSIGN_OR_RETURN(std::unique_ptr<SqliteTransaction> transaction,
+                   BeginUnled());
+  const absl::Status status = transaction->CheckLead(epoch);
+  if (status.ok()) return transaction;
+  Failed(status);  // the slot is still ours
+  return status;
+}
+
+absl::StatusOr<std::unique_ptr<SqliteTransaction>> SqliteStore::BeginUnled() {
   slot_.Take();
   absl::Status status = failure_;
   if (status.ok()) status = SqliteTransaction::Start(*writer_);

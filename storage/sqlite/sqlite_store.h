@@ -31,6 +31,8 @@
 
 namespace frostline {
 
+class SqliteTransaction;
+
 class SqliteStore final : public TrialStore {
  public:
   // Creates folder and database where they are missing. Errors: those of
@@ -40,7 +42,10 @@ class SqliteStore final : public TrialStore {
   // REQUIRES: no transaction is open and no thread is in a call.
   ~SqliteStore() override = default;
 
-  absl::StatusOr<std::unique_ptr<Transaction>> Begin() override;
+  // Tries again where the first try found no room and gave up the ballast.
+  absl::StatusOr<Epoch> TakeLead() override;
+  absl::StatusOr<Epoch> FindLead() const override;
+  absl::StatusOr<std::unique_ptr<Transaction>> Begin(Epoch epoch) override;
 
   absl::StatusOr<StudyRow> FindStudy(const std::string& id) const override;
   absl::StatusOr<std::vector<StudyRow>> ListStudies(
@@ -71,6 +76,9 @@ class SqliteStore final : public TrialStore {
   SqliteStore(std::unique_ptr<DataFolder> folder,
               std::unique_ptr<Database> writer, const StoreLimits& limits);
 
+  // Waits for slot_. A transaction of nobody's, for who checks the lead next.
+  absl::StatusOr<std::unique_ptr<SqliteTransaction>> BeginUnled();
+  absl::StatusOr<Epoch> RaiseLead();
   // Of the holder of slot_: what follows from a commit, and from a failure.
   void Committed();
   void Failed(const absl::Status& status);

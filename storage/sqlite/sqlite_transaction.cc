@@ -8,6 +8,7 @@
 
 #include "base/failpoint.h"
 #include "base/status_macros.h"
+#include "storage/sqlite/row_codec.h"
 #include "storage/sqlite/sql.h"
 #include "storage/sqlite/sqlite_error.h"
 #include "storage/store_errors.h"
@@ -45,6 +46,30 @@ absl::Status SqliteTransaction::Run(Statement& statement) {
 absl::Status SqliteTransaction::RunPlain(std::string_view sql) {
   ASSIGN_OR_RETURN(Statement statement, Prepare(sql));
   return Run(statement);
+}
+
+absl::StatusOr<Epoch> SqliteTransaction::StoredLead() {
+  ASSIGN_OR_RETURN(Statement find, Prepare(sql::kFindLead));
+  const absl::StatusOr<bool> found = find.Step();
+  RETURN_IF_ERROR(Note(found.status()));
+  if (!*found) return Epoch{0};
+  const absl::StatusOr<LeadRow> stored = ReadLead(find);
+  RETURN_IF_ERROR(Note(stored.status()));
+  return stored->epoch;
+}
+
+absl::Status SqliteTransaction::CheckLead(Epoch epoch) {
+  ASSIGN_OR_RETURN(const Epoch stored, StoredLead());
+  const bool leads = epoch == stored && epoch > 0;
+  return leads ? absl::OkStatus() : NotLeader(stored, epoch);
+}
+
+absl::StatusOr<Epoch> SqliteTransaction::RaiseLead() {
+  ASSIGN_OR_RETURN(const Epoch stored, StoredLead());
+  ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutLead));
+  BindLead({.epoch = stored + 1}, put);
+  RETURN_IF_ERROR(Run(put));
+  return stored + 1;
 }
 
 absl::Status SqliteTransaction::Operation(

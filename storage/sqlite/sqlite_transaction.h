@@ -29,6 +29,12 @@ class SqliteTransaction final : public Transaction {
   SqliteTransaction(const SqliteTransaction&) = delete;
   SqliteTransaction& operator=(const SqliteTransaction&) = delete;
 
+  // NOT_LEADER unless `epoch` is the stored one, which nobody can change before
+  // this transaction is over.
+  absl::Status CheckLead(Epoch epoch);
+  // Stores the next epoch, and returns it.
+  absl::StatusOr<Epoch> RaiseLead();
+
   absl::Status Operation(absl::FunctionRef<absl::Status()> body) override;
 
   absl::StatusOr<StudyKey> InsertStudy(const StudyRow& study) override;
@@ -57,6 +63,7 @@ class SqliteTransaction final : public Transaction {
   absl::Status RunPlain(std::string_view sql);
   absl::Status Note(absl::Status status);
 
+  absl::StatusOr<Epoch> StoredLead();
   absl::Status AddMeasurement(const MeasurementRow& row);
   absl::Status WhyNoStudy(StudyKey study, std::int64_t expected_etag);
   absl::Status WhyNoTrial(StudyKey study, std::int64_t number);

@@ -78,7 +78,7 @@ TEST_P(TrialStoreContract, ReadersSeeWholeTransactionsInTheirOrder) {
 
 TEST_P(TrialStoreContract, ReadersDoNotWaitForAnOpenTransaction) {
   AddStudy("imdb");
-  ASSERT_OK_AND_ASSIGN(auto transaction, store_->Begin());
+  ASSERT_OK_AND_ASSIGN(auto transaction, Begin(*store_));
   ASSERT_OK(transaction->InsertStudy(FullStudy("other")));
   std::thread([this] {  // would hang the test if it waited
     EXPECT_OK(store_->FindStudy("imdb"));
@@ -96,7 +96,7 @@ TEST_P(TrialStoreContract, WritersComeOneAfterTheOther) {
   for (int writer = 0; writer < 3; ++writer) {
     writers.emplace_back([&, writer] {
       for (int i = 0; i < kEach; ++i) {
-        auto transaction = store_->Begin();
+        auto transaction = Begin(*store_);
         if (!transaction.ok() || ++open != 1) ++failures;
         const auto inserted =
             (*transaction)->InsertTrial(FullTrial(study, writer * kEach + i));

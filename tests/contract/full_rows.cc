@@ -125,9 +125,17 @@ TrialGuard GuardOf(const TrialRow& trial) {
       .state = trial.state, .attempt = trial.attempt, .secret = trial.secret};
 }
 
+absl::StatusOr<std::unique_ptr<Transaction>> Begin(TrialStore& store) {
+  ASSIGN_OR_RETURN(Epoch epoch, store.FindLead());
+  if (epoch == 0) {
+    ASSIGN_OR_RETURN(epoch, store.TakeLead());
+  }
+  return store.Begin(epoch);
+}
+
 absl::Status Write(TrialStore& store, Body body) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Transaction> transaction,
-                   store.Begin());
+                   Begin(store));
   const absl::Status written =
       transaction->Operation([&] { return body(*transaction); });
   RETURN_IF_ERROR(transaction->Commit());

@@ -7,6 +7,7 @@
 #define FROSTLINE_TESTS_CONTRACT_FULL_ROWS_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "absl/functional/function_ref.h"
@@ -30,6 +31,9 @@ ReplyRow FullReply(const std::string& request_id);
 TrialQuery TrialsOf(StudyKey study, int limit = 100);
 // The guard that `trial` itself fulfils.
 TrialGuard GuardOf(const TrialRow& trial);
+
+// A transaction of whoever leads the store; takes the lead where nobody has it.
+absl::StatusOr<std::unique_ptr<Transaction>> Begin(TrialStore& store);
 
 using Body = absl::FunctionRef<absl::Status(Transaction&)>;
 

@@ -83,7 +83,7 @@ class Walk {
   }
 
   void RunTransaction() {
-    auto transaction = store_.Begin();
+    auto transaction = Begin(store_);
     ASSERT_OK(transaction);
     StoreModel after = model_;
     for (int i = Below(8); i >= 0; --i) RunOperation(**transaction, after);

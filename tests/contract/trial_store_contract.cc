@@ -48,7 +48,7 @@ std::vector<std::int64_t> TrialStoreContract::Numbers(const TrialQuery& query) {
 }
 
 TEST_P(TrialStoreContract, NothingIsVisibleBeforeTheCommit) {
-  ASSERT_OK_AND_ASSIGN(auto transaction, store_->Begin());
+  ASSERT_OK_AND_ASSIGN(auto transaction, Begin(*store_));
   ASSERT_OK(transaction->InsertStudy(FullStudy("imdb")));
   ASSERT_OK(transaction->PutWorker(FullWorker("w")));
   EXPECT_THAT(store_->FindStudy("imdb"), FailsWith(ErrorId::kStudyNotFound));
@@ -59,7 +59,7 @@ TEST_P(TrialStoreContract, NothingIsVisibleBeforeTheCommit) {
 }
 
 TEST_P(TrialStoreContract, ATransactionThatIsDroppedIsUndone) {
-  ASSERT_OK_AND_ASSIGN(auto transaction, store_->Begin());
+  ASSERT_OK_AND_ASSIGN(auto transaction, Begin(*store_));
   ASSERT_OK(transaction->InsertStudy(FullStudy("imdb")));
   transaction.reset();
   EXPECT_THAT(store_->FindStudy("imdb"), FailsWith(ErrorId::kStudyNotFound));
@@ -68,7 +68,7 @@ TEST_P(TrialStoreContract, ATransactionThatIsDroppedIsUndone) {
 
 TEST_P(TrialStoreContract, AFailedOperationLeavesItsNeighboursAlone) {
   const StudyKey study = AddStudy("imdb");
-  ASSERT_OK_AND_ASSIGN(auto transaction, store_->Begin());
+  ASSERT_OK_AND_ASSIGN(auto transaction, Begin(*store_));
   const auto insert = [&](std::int64_t number) {
     return transaction->InsertTrial(FullTrial(study, number));
   };
@@ -86,7 +86,7 @@ TEST_P(TrialStoreContract, AFailedOperationLeavesItsNeighboursAlone) {
 }
 
 TEST_P(TrialStoreContract, AnErrorOfTheCallerUndoesItsOperationToo) {
-  ASSERT_OK_AND_ASSIGN(auto transaction, store_->Begin());
+  ASSERT_OK_AND_ASSIGN(auto transaction, Begin(*store_));
   const absl::Status refused = transaction->Operation([&]() -> absl::Status {
     RETURN_IF_ERROR(transaction->PutWorker(FullWorker("w")));
     return absl::AbortedError("second thoughts");
@@ -112,7 +112,7 @@ TEST_P(TrialStoreContract, ATransactionSeesWhatItWrote) {
 }
 
 TEST_P(TrialStoreContract, ATransactionIsOverAfterItsCommit) {
-  ASSERT_OK_AND_ASSIGN(auto transaction, store_->Begin());
+  ASSERT_OK_AND_ASSIGN(auto transaction, Begin(*store_));
   ASSERT_OK(transaction->Commit());
   EXPECT_THAT(transaction->PutWorker(FullWorker("w")),
               FailsWith(ErrorId::kInternal));
@@ -120,7 +120,7 @@ TEST_P(TrialStoreContract, ATransactionIsOverAfterItsCommit) {
   EXPECT_THAT(transaction->Operation([] { return absl::OkStatus(); }),
               FailsWith(ErrorId::kInternal));
   EXPECT_THAT(transaction->Commit(), FailsWith(ErrorId::kInternal));
-  EXPECT_OK(store_->Begin());  // although the first object is still there
+  EXPECT_OK(Begin(*store_));  // although the first object is still there
 }
 
 TEST_P(TrialStoreContract, SaysHowMuchRoomItHas) {

@@ -50,8 +50,10 @@ class CountingStore final : public TrialStore {
     return store_->ListMeasurements(query);
   }
 
-  absl::StatusOr<std::unique_ptr<Transaction>> Begin() override {
-    return store_->Begin();
+  absl::StatusOr<Epoch> TakeLead() override { return store_->TakeLead(); }
+  absl::StatusOr<Epoch> FindLead() const override { return store_->FindLead(); }
+  absl::StatusOr<std::unique_ptr<Transaction>> Begin(Epoch epoch) override {
+    return store_->Begin(epoch);
   }
   absl::StatusOr<StudyRow> FindStudy(const std::string& id) const override {
     return store_->FindStudy(id);

@@ -148,7 +148,17 @@ TEST_F(DamageTest, ADamagedTrialIsNotTakenForALostLease) {
                       return transaction.UpdateTrial(trial, GuardOf(trial));
                     }),
               FailsWith(ErrorId::kStoreCorrupt));
-  EXPECT_THAT(store_->Begin(), FailsWith(ErrorId::kStoreCorrupt));
+  EXPECT_THAT(store_->Begin(1), FailsWith(ErrorId::kStoreCorrupt));
+}
+
+// Else an old leader could write again.
+TEST_F(DamageTest, ADamagedEpochLetsNobodyWrite) {
+  Open();
+  ASSERT_OK_AND_ASSIGN(const Epoch epoch, store_->TakeLead());
+  Tamper("UPDATE lead SET epoch = epoch + 1");
+  EXPECT_THAT(store_->Begin(epoch + 1), FailsWith(ErrorId::kStoreCorrupt));
+  Close();
+  EXPECT_THAT(SqliteStore::Open(Folder()), FailsWith(ErrorId::kStoreCorrupt));
 }
 
 TEST_F(DamageTest, GarbledPagesNeverGiveAWrongRow) {

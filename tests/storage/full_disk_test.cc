@@ -120,7 +120,7 @@ TEST_F(FullDiskTest, TheWholeTransactionFailsWithTheOperationThatFoundNoRoom) {
         LimitFiles(8 * kMiB);
         OutcomeRow large = FullOutcome(study, 0);  // more than fits in memory
         large.data = std::string(40 * kMiB, 'x');
-        ASSERT_OK_AND_ASSIGN(auto transaction, store_->Begin());
+        ASSERT_OK_AND_ASSIGN(auto transaction, Begin(*store_));
         EXPECT_OK(transaction->Operation(
             [&] { return transaction->PutWorker(FullWorker("before")); }));
         EXPECT_THAT(transaction->Operation([&]() -> absl::Status {

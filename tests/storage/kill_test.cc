@@ -47,7 +47,7 @@ class KillTest : public SqliteFixture {
     auto number = static_cast<std::int64_t>(Stored().size());
     while (true) {
       const auto size = static_cast<int>(1 + rng.Below(kLargestGroup));
-      ASSERT_OK_AND_ASSIGN(const auto transaction, store_->Begin());
+      ASSERT_OK_AND_ASSIGN(const auto transaction, Begin(*store_));
       for (int i = 0; i < size; ++i) {
         TrialRow trial = FullTrial(1, number + i);
         trial.attempt = number;  // names the group

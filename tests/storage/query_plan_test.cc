@@ -44,7 +44,7 @@ TEST_F(QueryPlanTest, NoStatementScansOrSorts) {
       sql::kListTrials,       sql::kUpdateTrialOfHolder, sql::kListAttempts,
       sql::kListMeasurements, sql::kFindMeasurement,     sql::kFindOutcome,
       sql::kListWorkers,      sql::kFindReply,           sql::kForgetReplies,
-      sql::kFindLog};
+      sql::kFindLog,          sql::kFindLead};
   for (const char* const purge : sql::kPurgeStudy) statements.push_back(purge);
   for (const std::string& sql : statements) {
     EXPECT_THAT(PlanOf(sql), AllOf(HasSubstr("SEARCH"), Not(HasSubstr("SCAN")),

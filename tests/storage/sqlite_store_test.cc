@@ -9,7 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "storage/factory.h"
+#include "storage/sqlite/row_codec.h"
 #include "storage/sqlite/schema.h"
+#include "storage/sqlite/sql.h"
 #include "tests/storage/sqlite_fixture.h"
 
 namespace frostline {
@@ -58,6 +60,36 @@ TEST_F(SqliteStoreTest, AKeyIsNotGivenAgainAfterAReopen) {
   }));
   Reopen();
   EXPECT_GT(Fill(0), study);
+}
+
+TEST_F(SqliteStoreTest, AnEpochIsNotGivenAgainAfterAReopen) {
+  Open();
+  ASSERT_OK_AND_ASSIGN(const Epoch first, store_->TakeLead());
+  Reopen();
+  EXPECT_OK(store_->Begin(first));  // nobody has led meanwhile
+  ASSERT_OK_AND_ASSIGN(const Epoch second, store_->TakeLead());
+  EXPECT_GT(second, first);
+  EXPECT_THAT(store_->Begin(first), FailsWith(ErrorId::kNotLeader));
+}
+
+// As a coordinator would that got past the lock of the folder.
+TEST_F(SqliteStoreTest, AnotherProcessTakesTheLeadBetweenTransactionsOnly) {
+  Open();
+  ASSERT_OK_AND_ASSIGN(const Epoch epoch, store_->TakeLead());
+  ASSERT_OK_AND_ASSIGN(const auto other,
+                       Database::Open(DatabaseFile(), Database::Role::kReader));
+  ASSERT_OK(other->Execute("PRAGMA query_only = OFF; PRAGMA busy_timeout = 0"));
+  const auto take = [&] {
+    Statement put = *other->Prepare(sql::kPutLead);
+    BindLead({.epoch = epoch + 1}, put);
+    return put.Run();
+  };
+  ASSERT_OK_AND_ASSIGN(auto transaction, store_->Begin(epoch));
+  EXPECT_THAT(take(), FailsWith(ErrorId::kStoreBusy));
+  ASSERT_OK(transaction->Commit());
+  ASSERT_OK(take());
+  EXPECT_THAT(store_->Begin(epoch), FailsWith(ErrorId::kNotLeader));
+  EXPECT_OK(store_->Begin(epoch + 1));
 }
 
 TEST_F(SqliteStoreTest, ASecondStoreIsToldWhoHoldsTheFolder) {
@@ -144,7 +176,7 @@ TEST_F(SqliteStoreTest, ABackupIsOneFileThatHoldsTheSame) {
   Open();
   const StudyKey study = Fill(500);
   const std::string copy = folder_.File("copy");
-  ASSERT_OK_AND_ASSIGN(auto open, store_->Begin());  // a writer at work
+  ASSERT_OK_AND_ASSIGN(auto open, Begin(*store_));  // a writer at work
   ASSERT_OK(open->PutWorker(FullWorker("uncommitted")));
   ASSERT_OK_AND_ASSIGN(const BackupReport report, store_->Backup(copy));
   ASSERT_OK(open->Commit());
@@ -245,11 +277,11 @@ TEST_F(SqliteStoreTest, AnotherWriterIsReportedAndIsNoReasonToStop) {
                        Database::Open(DatabaseFile(), Database::Role::kReader));
   ASSERT_OK(other->Execute("PRAGMA query_only = OFF; BEGIN IMMEDIATE"));
   testing::internal::CaptureStderr();
-  EXPECT_THAT(store_->Begin(), FailsWith(ErrorId::kStoreBusy));
+  EXPECT_THAT(Begin(*store_), FailsWith(ErrorId::kStoreBusy));
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
               HasSubstr("store_busy times=1"));
   ASSERT_OK(other->Execute("ROLLBACK"));
-  EXPECT_OK(store_->Begin());
+  EXPECT_OK(Begin(*store_));
 }
 
 TEST_F(SqliteStoreTest, TheStartNamesSqliteAndItsFlaw) {

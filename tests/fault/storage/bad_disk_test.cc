@@ -111,7 +111,7 @@ TEST_F(BadDiskTest, ADiskThatBecomesReadOnlyEndsTheStore) {
   ASSERT_OK(Run(5));
   disk().Follow({.failing = Call::kWrite, .fail_at = 1, .fail_for_ever = true});
   EXPECT_THAT(workload_->Step(*store_), FailsWith(ErrorId::kStoreIo));
-  EXPECT_THAT(store_->Begin(), FailsWith(ErrorId::kStoreIo));
+  EXPECT_THAT(store_->Begin(1), FailsWith(ErrorId::kStoreIo));
   EXPECT_OK(store_->FindTrial(1, 0));
   Rng rng(1);
   ExpectIntactAfterCut(rng);

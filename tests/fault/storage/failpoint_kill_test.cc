@@ -93,7 +93,8 @@ class FailpointKillTest : public testing::Test {
     ASSERT_OK_AND_ASSIGN(
         const auto database,
         Database::Open(DatabaseFile(), Database::Role::kWriter));
-    ASSERT_OK(database->Execute("DROP TABLE logs; PRAGMA user_version = 1"));
+    ASSERT_OK(database->Execute(
+        "DROP TABLE logs; DROP TABLE lead; PRAGMA user_version = 1"));
   }
 
   TempFolder folder_;

@@ -69,6 +69,7 @@ class MigrationTest : public PowerCutFixture {
           "SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%" + name + "%'");
     };
     EXPECT_EQ(tables("TABLE logs"), version >= 2 ? 1 : 0);
+    EXPECT_EQ(tables("TABLE lead"), version >= 3 ? 1 : 0);
     const auto newest = static_cast<std::int64_t>(steps.size());
     EXPECT_EQ(tables("note TEXT"), version >= newest - 1 ? 1 : 0);
     EXPECT_EQ(tables("INDEX labels_by_worker"), version >= newest ? 1 : 0);

@@ -93,10 +93,20 @@ absl::Status Workload::Change(Transaction& transaction, State& state) {
   return transaction.UpdateTrial(trial, guard);
 }
 
+absl::StatusOr<Epoch> Workload::Lead(TrialStore& store) {
+  if (epoch_ > 0 && rng_.Below(8) > 0) return epoch_;
+  epoch_ = 0;
+  ASSIGN_OR_RETURN(epoch_, store.TakeLead());
+  EXPECT_GT(epoch_, highest_) << "an epoch was given twice";
+  highest_ = epoch_;
+  return epoch_;
+}
+
 absl::Status Workload::Step(TrialStore& store) {
   State after = stored_;
+  ASSIGN_OR_RETURN(const Epoch epoch, Lead(store));
   ASSIGN_OR_RETURN(const std::unique_ptr<Transaction> transaction,
-                   store.Begin());
+                   store.Begin(epoch));
   RETURN_IF_ERROR(Write(*transaction, after));
   const absl::Status status = transaction->Commit();
   if (status.ok()) {

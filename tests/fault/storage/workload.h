@@ -45,11 +45,15 @@ class Workload {
   static std::vector<std::string> TextsOf(const State& state);
   absl::Status Write(Transaction& transaction, State& state);
   absl::Status Change(Transaction& transaction, State& state);
+  // Takes the lead at first, and now and then: it must rise for ever.
+  absl::StatusOr<Epoch> Lead(TrialStore& store);
 
   Rng rng_;
   State stored_;
   std::optional<State> in_doubt_;
   std::int64_t acknowledged_ = 0;
+  Epoch epoch_ = 0;    // 0: it must be taken
+  Epoch highest_ = 0;  // of all that were told
 };
 
 }  // namespace frostline
