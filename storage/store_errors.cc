@@ -75,10 +75,28 @@ absl::Status RequestIdReused(const std::string& request_id) {
 
 absl::Status NotLeader(Epoch stored, Epoch shown) {
   return MakeError(ErrorId::kNotLeader,
-                   absl::StrCat("epoch ", stored, " of the store began, this "
-                                "coordinator leads in epoch ", shown),
+                   absl::StrCat("epoch ", stored,
+                                " of the store began, this "
+                                "coordinator leads in epoch ",
+                                shown),
                    "let one coordinator use the store: stop the other, or "
                    "start this one again to take the lead");
+}
+
+bool IsDeferrable(const absl::Status& refusal) {
+  return HasErrorId(refusal, ErrorId::kLeaseLost) ||
+         HasErrorId(refusal, ErrorId::kTrialNotFound) ||
+         HasErrorId(refusal, ErrorId::kStudyNotFound) ||
+         HasErrorId(refusal, ErrorId::kEtagMismatch) ||
+         HasErrorId(refusal, ErrorId::kRequestIdReused);
+}
+
+absl::Status GroupUndone(const absl::Status& refusal) {
+  return MakeError(ErrorId::kStoreBusy,
+                   absl::StrCat("the requests that were to be stored together "
+                                "were undone, because of one of them: ",
+                                refusal.message()),
+                   "try again: nothing of the request was stored");
 }
 
 absl::Status RowExists(const std::string& row) {

@@ -26,6 +26,13 @@ absl::Status ReportConflict(const MeasurementRow& row);
 absl::Status RequestIdReused(const std::string& request_id);
 absl::Status NotLeader(Epoch stored, Epoch shown);
 
+// Whether a store may keep this refusal for Commit(): it says that what is
+// stored is other than the writer believed, not that a client was wrong.
+bool IsDeferrable(const absl::Status& refusal);
+// What everybody in a group hears that `refusal` undid at its commit. Not the
+// refusal itself: only one of them has lost its lease.
+absl::Status GroupUndone(const absl::Status& refusal);
+
 // Our own bugs: a row that is there already, a row that belongs to nothing, a
 // call on a transaction that is over.
 absl::Status RowExists(const std::string& row);

@@ -18,6 +18,17 @@
 // transaction happened, and the process must stop: another one leads, and what
 // this one has in memory is out of date.
 //
+// Deferring: a store that is a network away may send writes without waiting and
+// answer OK at once. What it may then keep for Commit() are the refusals that
+// contradict the writer's memory: LEASE_LOST, TRIAL_NOT_FOUND, STUDY_NOT_FOUND,
+// ETAG_MISMATCH, REQUEST_ID_REUSED (IsDeferrable() in store_errors.h), and
+// NOT_LEADER. Commit() then answers the first of them, and the whole
+// transaction is undone, other operations too: the writer loads its memory
+// again and tells everybody to try again. Answered at once, always: the key of
+// a new study, STUDY_ALREADY_EXISTS and REPORT_CONFLICT, since those are news
+// to a client that no reload would bring. INTERNAL, a bug, may come late and
+// ends the process.
+//
 // Reading: any thread, at any time, without waiting for the writer. Each call
 // sees one snapshot, of committed rows only, and returns copies.
 //
@@ -88,7 +99,8 @@ class Transaction {
   virtual absl::Status RememberReply(const ReplyRow& reply) = 0;
   virtual absl::Status ForgetRepliesBefore(WallMicros time) = 0;
 
-  // Durable when OK. The transaction is over either way.
+  // Durable when OK. The transaction is over either way. A refusal that the
+  // store has deferred: nothing of the transaction happened.
   virtual absl::Status Commit() = 0;
 };
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/status_macros.h"
+#include "storage/store_errors.h"
 
 namespace frostline {
 namespace {
@@ -133,9 +134,12 @@ void CommitLoop::RunGroup(std::vector<Work> works) {
   FROSTLINE_FAILPOINT(kCommitBegin);
   for (Work& work : works) work(batch);
   hooks_.turn(batch);
-  const absl::Status status = batch.Commit();
+  absl::Status status = batch.Commit();
   if (status.ok()) {
     hooks_.committed();
+  } else if (IsDeferrable(status)) {
+    hooks_.reload();
+    status = GroupUndone(status);
   } else if (HasErrorId(status, ErrorId::kStoreFull) ||
              HasErrorId(status, ErrorId::kStoreBusy)) {
     hooks_.reload();

@@ -8,7 +8,8 @@
 // when that transaction is on disk. While one group is being synced the next
 // one gathers, so the groups grow with the load and nobody waits for a timer.
 //
-// Failure: when the store is full the group is undone, all its promises get the
+// Failure: when the store is full, or refuses at the commit what it had let
+// pass (trial_store.h), the group is undone, all its promises get a retryable
 // error and `reload` makes memory equal to the disk again. Any other failure of
 // a commit leaves unknown what is on disk, and NOT_LEADER says that another
 // coordinator writes there: `fatal` is called, once.

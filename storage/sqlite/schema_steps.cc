@@ -149,7 +149,8 @@ CREATE TABLE lead (
 }  // namespace
 
 const std::vector<std::string>& SchemaSteps() {
-  static const auto* steps = new std::vector<std::string>{kFirstSchema, kLogs, kLead};
+  static const auto* steps =
+      new std::vector<std::string>{kFirstSchema, kLogs, kLead};
   return *steps;
 }
 

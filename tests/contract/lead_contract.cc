@@ -14,11 +14,11 @@ TEST_P(TrialStoreContract, NobodyLeadsANewStore) {
   ASSERT_OK_AND_ASSIGN(const Epoch nobodys, store_->FindLead());
   EXPECT_EQ(nobodys, 0);
   for (const Epoch epoch : {-1, 0, 1}) {
-    EXPECT_THAT(store_->Begin(epoch), FailsWith(ErrorId::kNotLeader));
+    EXPECT_THAT(WriteIn(epoch), FailsWith(ErrorId::kNotLeader));
   }
   ASSERT_OK_AND_ASSIGN(const Epoch first, store_->TakeLead());
   EXPECT_EQ(first, 1);
-  EXPECT_OK(store_->Begin(first));
+  EXPECT_OK(WriteIn(first));
 }
 
 TEST_P(TrialStoreContract, OnlyWhoTookTheLeadLastWrites) {
@@ -28,7 +28,7 @@ TEST_P(TrialStoreContract, OnlyWhoTookTheLeadLastWrites) {
   EXPECT_GT(current, old);
   EXPECT_EQ(*store_->FindLead(), current);
   for (const Epoch epoch : {Epoch{0}, old, current + 1}) {
-    EXPECT_THAT(store_->Begin(epoch), FailsWith(ErrorId::kNotLeader));
+    EXPECT_THAT(WriteIn(epoch), FailsWith(ErrorId::kNotLeader));
   }
   AddStudy("after");  // who was refused stands in nobody's way
   EXPECT_EQ(store_->ListStudies({})->size(), 2u);
@@ -63,7 +63,7 @@ TEST_P(TrialStoreContract, TheLeadIsNotTakenFromUnderATransaction) {
   EXPECT_OK(transaction->Commit());
   other.join();
   EXPECT_OK(store_->FindStudy("imdb"));
-  EXPECT_THAT(store_->Begin(epoch), FailsWith(ErrorId::kNotLeader));
+  EXPECT_THAT(WriteIn(epoch), FailsWith(ErrorId::kNotLeader));
 }
 
 }  // namespace frostline

@@ -17,6 +17,12 @@ void TrialStoreContract::SetUp() {
   ASSERT_OK_AND_ASSIGN(store_, GetParam().open(folder_.File("data")));
 }
 
+absl::Status TrialStoreContract::WriteIn(Epoch epoch) {
+  ASSIGN_OR_RETURN(const auto transaction, store_->Begin(epoch));
+  RETURN_IF_ERROR(transaction->PutWorker(FullWorker("w")));
+  return transaction->Commit();
+}
+
 StudyKey TrialStoreContract::AddStudy(const std::string& id) {
   StudyKey key = 0;
   EXPECT_OK(Write([&](Transaction& transaction) -> absl::Status {
@@ -97,18 +103,22 @@ TEST_P(TrialStoreContract, AnErrorOfTheCallerUndoesItsOperationToo) {
 }
 
 TEST_P(TrialStoreContract, ATransactionSeesWhatItWrote) {
-  EXPECT_OK(Write([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(const StudyKey study,
-                     transaction.InsertStudy(FullStudy("imdb")));
-    TrialRow trial = FullTrial(study, 0);
-    RETURN_IF_ERROR(transaction.InsertTrial(trial));
-    const TrialGuard guard = GuardOf(trial);
-    trial.state = TrialState::kSucceeded;
-    RETURN_IF_ERROR(transaction.UpdateTrial(trial, guard));
-    EXPECT_THAT(transaction.UpdateTrial(trial, guard),
-                FailsWith(ErrorId::kLeaseLost));
-    return absl::OkStatus();
-  }));
+  const auto update = [&](int times) {
+    return Write([&](Transaction& transaction) -> absl::Status {
+      ASSIGN_OR_RETURN(const StudyKey study,
+                       transaction.InsertStudy(FullStudy("imdb")));
+      TrialRow trial = FullTrial(study, 0);
+      RETURN_IF_ERROR(transaction.InsertTrial(trial));
+      const TrialGuard guard = GuardOf(trial);
+      trial.state = TrialState::kSucceeded;
+      for (int i = 0; i < times; ++i) {
+        RETURN_IF_ERROR(transaction.UpdateTrial(trial, guard));
+      }
+      return absl::OkStatus();
+    });
+  };
+  EXPECT_THAT(update(2), FailsWith(ErrorId::kLeaseLost));
+  EXPECT_OK(update(1));
 }
 
 TEST_P(TrialStoreContract, ATransactionIsOverAfterItsCommit) {

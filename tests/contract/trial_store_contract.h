@@ -48,6 +48,8 @@ class TrialStoreContract : public testing::TestWithParam<StoreMaker> {
   void SetUp() override;
 
   absl::Status Write(Body body) { return frostline::Write(*store_, body); }
+  // The store's answer, early or at the commit, to a write in this epoch.
+  absl::Status WriteIn(Epoch epoch);
   StudyKey AddStudy(const std::string& id);
   void AddTrial(const TrialRow& trial);
   TrialRow Trial(StudyKey study, std::int64_t number);

@@ -39,12 +39,15 @@ class QueryPlanTest : public SqliteFixture {
 
 TEST_F(QueryPlanTest, NoStatementScansOrSorts) {
   std::vector<std::string> statements = {
-      sql::kUpdateStudy,      sql::kFindStudyByKey,      sql::kFindStudyById,
-      sql::kListStudies,      sql::kUpdateTrial,         sql::kFindTrial,
-      sql::kListTrials,       sql::kUpdateTrialOfHolder, sql::kListAttempts,
-      sql::kListMeasurements, sql::kFindMeasurement,     sql::kFindOutcome,
-      sql::kListWorkers,      sql::kFindReply,           sql::kForgetReplies,
-      sql::kFindLog,          sql::kFindLead};
+      sql::kUpdateStudy,     sql::kFindStudyByKey,
+      sql::kFindStudyById,   sql::kListStudies,
+      sql::kUpdateTrial,     sql::kFindTrial,
+      sql::kListTrials,      sql::kUpdateTrialOfHolder,
+      sql::kListAttempts,    sql::kListMeasurements,
+      sql::kFindMeasurement, sql::kFindOutcome,
+      sql::kListWorkers,     sql::kFindReply,
+      sql::kForgetReplies,   sql::kFindLog,
+      sql::kFindLead};
   for (const char* const purge : sql::kPurgeStudy) statements.push_back(purge);
   for (const std::string& sql : statements) {
     EXPECT_THAT(PlanOf(sql), AllOf(HasSubstr("SEARCH"), Not(HasSubstr("SCAN")),

@@ -135,7 +135,8 @@ TEST_F(RestoreTest, ADamagedRowOfAnyTableIsFound) {
 
 TEST_F(RestoreTest, ABackupOfAnOlderVersionIsBroughtForwardAtTheStart) {
   MakeBackup();
-  TamperWith(Copy(), "DROP TABLE logs; DROP TABLE lead; PRAGMA user_version = 1");
+  TamperWith(Copy(),
+             "DROP TABLE logs; DROP TABLE lead; PRAGMA user_version = 1");
   ASSERT_OK(RestoreBackup(Copy(), Target()));
   ASSERT_OK_AND_ASSIGN(const auto store, SqliteStore::Open(Target()));
   EXPECT_EQ(Texts(*store->ListTrials(TrialsOf(1, 1000))), truth_);

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: deferring_store.h
+//
+// A store that keeps every refusal for the commit that trial_store.h lets it
+// keep, as one that is a network away would. Everything else is the store's
+// below it.
+#ifndef FROSTLINE_TESTS_CONTRACT_DEFERRING_STORE_H_
+#define FROSTLINE_TESTS_CONTRACT_DEFERRING_STORE_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "storage/trial_store.h"
+
+namespace frostline {
+
+class DeferringStore final : public TrialStore {
+ public:
+  explicit DeferringStore(std::unique_ptr<TrialStore> store)
+      : store_(std::move(store)) {}
+
+  // For what happens behind a coordinator's back.
+  TrialStore& below() { return *store_; }
+
+  absl::StatusOr<std::unique_ptr<Transaction>> Begin(Epoch epoch) override;
+
+  absl::StatusOr<Epoch> TakeLead() override { return store_->TakeLead(); }
+  absl::StatusOr<Epoch> FindLead() const override { return store_->FindLead(); }
+  absl::StatusOr<StudyRow> FindStudy(const std::string& id) const override {
+    return store_->FindStudy(id);
+  }
+  absl::StatusOr<std::vector<StudyRow>> ListStudies(
+      const StudyQuery& query) const override {
+    return store_->ListStudies(query);
+  }
+  absl::StatusOr<TrialRow> FindTrial(StudyKey study,
+                                     std::int64_t number) const override {
+    return store_->FindTrial(study, number);
+  }
+  absl::StatusOr<std::vector<TrialRow>> ListTrials(
+      const TrialQuery& query) const override {
+    return store_->ListTrials(query);
+  }
+  absl::StatusOr<std::vector<AttemptRow>> ListAttempts(
+      StudyKey study, std::int64_t number) const override {
+    return store_->ListAttempts(study, number);
+  }
+  absl::StatusOr<std::vector<Measurement>> ListMeasurements(
+      const MeasurementQuery& query) const override {
+    return store_->ListMeasurements(query);
+  }
+  absl::StatusOr<std::optional<OutcomeRow>> FindOutcome(
+      StudyKey study, std::int64_t number) const override {
+    return store_->FindOutcome(study, number);
+  }
+  absl::StatusOr<std::optional<LogRow>> FindLog(
+      StudyKey study, std::int64_t number,
+      std::int64_t attempt) const override {
+    return store_->FindLog(study, number, attempt);
+  }
+  absl::StatusOr<std::vector<WorkerRow>> ListWorkers(const std::string& after,
+                                                     int limit) const override {
+    return store_->ListWorkers(after, limit);
+  }
+  absl::StatusOr<std::optional<ReplyRow>> FindReply(
+      const std::string& request_id) const override {
+    return store_->FindReply(request_id);
+  }
+  DiskRoom RoomLeft() const override { return store_->RoomLeft(); }
+  absl::StatusOr<BackupReport> Backup(const std::string& path) const override {
+    return store_->Backup(path);
+  }
+  std::string Describe() const override {
+    return absl::StrCat("deferring ", store_->Describe());
+  }
+
+ private:
+  const std::unique_ptr<TrialStore> store_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_TESTS_CONTRACT_DEFERRING_STORE_H_
