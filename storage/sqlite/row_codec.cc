@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "storage/sqlite/blobs.h"
+#include "storage/blobs.h"
 #include "storage/sqlite/columns.h"
 #include "storage/sqlite/sqlite_error.h"
 #include "storage/store_errors.h"

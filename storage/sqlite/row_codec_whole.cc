@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "storage/sqlite/blobs.h"
+#include "storage/blobs.h"
 #include "storage/sqlite/columns.h"
 #include "storage/sqlite/row_codec.h"
 #include "storage/sqlite/sqlite_error.h"

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "gtest/gtest.h"
-#include "storage/sqlite/blobs.h"
+#include "storage/blobs.h"
 #include "storage/sqlite/crc32c.h"
 #include "storage/sqlite/files.h"
 #include "storage/sqlite/sqlite_version.h"

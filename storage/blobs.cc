@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/sqlite/blobs.h"
+#include "storage/blobs.h"
 
 #include <bit>
 #include <cstddef>

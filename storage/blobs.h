@@ -8,8 +8,8 @@
 //   metrics       for each name, ascending: length of the name (4 bytes, little
 //                 endian), the name, the value as above
 //   measurement   elapsed_s as above, then the metrics
-#ifndef FROSTLINE_STORAGE_SQLITE_BLOBS_H_
-#define FROSTLINE_STORAGE_SQLITE_BLOBS_H_
+#ifndef FROSTLINE_STORAGE_BLOBS_H_
+#define FROSTLINE_STORAGE_BLOBS_H_
 
 #include <string>
 #include <vector>
@@ -30,4 +30,4 @@ bool DecodeMeasurement(const std::string& bytes, Measurement& measurement);
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_STORAGE_SQLITE_BLOBS_H_
+#endif  // FROSTLINE_STORAGE_BLOBS_H_
