@@ -84,19 +84,25 @@ class Transaction {
   virtual absl::Status UpdateTrial(const TrialRow& trial,
                                    const TrialGuard& guard) = 0;
 
-  // Inserts or replaces by (study, number, attempt).
+  // Inserts or replaces by (study, number, attempt). The trial must be stored
+  // at this attempt or a later one, else INTERNAL: nobody can have begun it.
   virtual absl::Status PutAttempt(const AttemptRow& attempt) = 0;
-  // Inserts by (study, number, attempt, step). A row that is there with equal
-  // metrics is skipped; with others the answer is REPORT_CONFLICT. NaN and
-  // infinities are kept.
+  // Inserts by (study, number, attempt, step), under the guard of PutAttempt().
+  // A row that is there with equal metrics is skipped; with others the answer
+  // is REPORT_CONFLICT. NaN and infinities are kept.
   virtual absl::Status AddMeasurements(
       const std::vector<MeasurementRow>& rows) = 0;
+  // Inserts or replaces by (study, number). The trial must be stored, else
+  // INTERNAL.
   virtual absl::Status PutOutcome(const OutcomeRow& outcome) = 0;
-  // Inserts or replaces by (study, number, attempt).
+  // Inserts or replaces by (study, number, attempt), under the guard of
+  // PutAttempt().
   virtual absl::Status PutLog(const LogRow& log) = 0;
+  // Inserts or replaces by id. No guard but the lead: its last word counts.
   virtual absl::Status PutWorker(const WorkerRow& worker) = 0;
   // REQUEST_ID_REUSED when the id is there.
   virtual absl::Status RememberReply(const ReplyRow& reply) = 0;
+  // No guard but the lead.
   virtual absl::Status ForgetRepliesBefore(WallMicros time) = 0;
 
   // Durable when OK. The transaction is over either way. A refusal that the

@@ -76,6 +76,8 @@ class MemoryTransaction final : public Transaction {
   void EraseOfStudy(TableOf<Key, Row> table, StudyKey study);
   // Another study than `key` that is not deleted and has the id.
   bool IdIsTaken(const std::string& id, StudyKey key) const;
+  // Whether there is the trial, at this attempt or a later one.
+  bool HasHad(StudyKey study, std::int64_t number, std::int64_t attempt) const;
   void MergeOperation();
 
   MemoryStore& store_;

@@ -119,10 +119,15 @@ absl::Status MemoryTransaction::UpdateTrial(const TrialRow& trial,
   return absl::OkStatus();
 }
 
+bool MemoryTransaction::HasHad(StudyKey study, std::int64_t number,
+                               std::int64_t attempt) const {
+  const auto trial = Find(&Tables::trials, OfTrial{study, number});
+  return trial != nullptr && attempt <= trial->attempt;
+}
+
 absl::Status MemoryTransaction::PutAttempt(const AttemptRow& attempt) {
   if (over_) return TransactionIsOver();
-  if (Find(&Tables::trials, OfTrial{attempt.study, attempt.number}) ==
-      nullptr) {
+  if (!HasHad(attempt.study, attempt.number, attempt.attempt)) {
     return RowIsOrphan(
         absl::StrCat("attempt ", attempt.attempt, " of ",
                      DescribeTrial(attempt.study, attempt.number)));
@@ -136,17 +141,18 @@ absl::Status MemoryTransaction::AddMeasurements(
     const std::vector<MeasurementRow>& rows) {
   if (over_) return TransactionIsOver();
   for (const MeasurementRow& row : rows) {
-    if (Find(&Tables::trials, OfTrial{row.study, row.number}) == nullptr) {
-      return RowIsOrphan(absl::StrCat("a measurement of ",
-                                      DescribeTrial(row.study, row.number)));
-    }
     const OfStep key{row.study, row.number, row.attempt, row.measurement.step};
     const auto stored = Find(&Tables::measurements, key);
-    if (stored == nullptr) {
-      Put(&Tables::measurements, key, row.measurement);
-    } else if (!SameMetrics(stored->metrics, row.measurement.metrics)) {
+    if (stored != nullptr) {
+      if (SameMetrics(stored->metrics, row.measurement.metrics)) continue;
       return ReportConflict(row);
     }
+    if (!HasHad(row.study, row.number, row.attempt)) {
+      return RowIsOrphan(absl::StrCat("a measurement of attempt ", row.attempt,
+                                      " of ",
+                                      DescribeTrial(row.study, row.number)));
+    }
+    Put(&Tables::measurements, key, row.measurement);
   }
   return absl::OkStatus();
 }
@@ -164,9 +170,9 @@ absl::Status MemoryTransaction::PutOutcome(const OutcomeRow& outcome) {
 
 absl::Status MemoryTransaction::PutLog(const LogRow& log) {
   if (over_) return TransactionIsOver();
-  if (Find(&Tables::trials, OfTrial{log.study, log.number}) == nullptr) {
-    return RowIsOrphan(
-        absl::StrCat("a log of ", DescribeTrial(log.study, log.number)));
+  if (!HasHad(log.study, log.number, log.attempt)) {
+    return RowIsOrphan(absl::StrCat("a log of attempt ", log.attempt, " of ",
+                                    DescribeTrial(log.study, log.number)));
   }
   Put(&Tables::logs, OfAttempt{log.study, log.number, log.attempt}, log);
   return absl::OkStatus();

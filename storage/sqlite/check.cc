@@ -21,14 +21,12 @@ constexpr std::int64_t kFirstVersionWithLogs = 2;
 constexpr std::int64_t kFirstVersionWithLead = 3;
 
 template <typename Row>
-absl::StatusOr<std::int64_t> CountIntact(
-    Database& database, const char* sql,
-    absl::StatusOr<Row> (*read)(const Statement&)) {
-  ASSIGN_OR_RETURN(Statement statement, database.Prepare(sql));
+absl::StatusOr<std::int64_t> CountIntact(Database& database) {
+  ASSIGN_OR_RETURN(Statement statement, database.Prepare(sql::kAll<Row>));
   for (std::int64_t rows = 0;; ++rows) {
     ASSIGN_OR_RETURN(const bool found, statement.Step());
     if (!found) return rows;
-    RETURN_IF_ERROR(read(statement).status());
+    RETURN_IF_ERROR(ReadRow<Row>(statement).status());
   }
 }
 
@@ -38,23 +36,21 @@ absl::StatusOr<BackupReport> CheckRows(Database& database) {
                    database.ReadInt("PRAGMA user_version"));
   BackupReport report;
   if (version == 0) return report;  // a new one
-  ASSIGN_OR_RETURN(report.studies,
-                   CountIntact(database, sql::kAllStudies, ReadStudy));
-  ASSIGN_OR_RETURN(report.trials,
-                   CountIntact(database, sql::kAllTrials, ReadTrial));
+  ASSIGN_OR_RETURN(report.studies, CountIntact<StudyRow>(database));
+  ASSIGN_OR_RETURN(report.trials, CountIntact<TrialRow>(database));
   for (const absl::Status& status :
-       {CountIntact(database, sql::kAllAttempts, ReadAttempt).status(),
-        CountIntact(database, sql::kAllMeasurements, ReadMeasurement).status(),
-        CountIntact(database, sql::kAllOutcomes, ReadOutcome).status(),
-        CountIntact(database, sql::kAllWorkers, ReadWorker).status(),
-        CountIntact(database, sql::kAllReplies, ReadReply).status()}) {
+       {CountIntact<AttemptRow>(database).status(),
+        CountIntact<MeasurementRow>(database).status(),
+        CountIntact<OutcomeRow>(database).status(),
+        CountIntact<WorkerRow>(database).status(),
+        CountIntact<ReplyRow>(database).status()}) {
     RETURN_IF_ERROR(status);
   }
   if (version >= kFirstVersionWithLogs) {
-    RETURN_IF_ERROR(CountIntact(database, sql::kAllLogs, ReadLog).status());
+    RETURN_IF_ERROR(CountIntact<LogRow>(database).status());
   }
   if (version >= kFirstVersionWithLead) {
-    RETURN_IF_ERROR(CountIntact(database, sql::kAllLeads, ReadLead).status());
+    RETURN_IF_ERROR(CountIntact<LeadRow>(database).status());
   }
   return report;
 }

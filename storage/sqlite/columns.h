@@ -2,9 +2,8 @@
 //
 // File: columns.h
 //
-// Rows column by column, each group of columns sealed by a checksum. A writer
-// and a reader that name the same columns in the same order belong together
-// (row_codec.cc).
+// Rows column by column, each group of columns sealed by a checksum: the binder
+// and the source of column.h for SQLite.
 #ifndef FROSTLINE_STORAGE_SQLITE_COLUMNS_H_
 #define FROSTLINE_STORAGE_SQLITE_COLUMNS_H_
 
@@ -63,6 +62,8 @@ class ColumnReader {
     return value;
   }
   void Mix(std::int64_t value) { crc_.AddInt(value); }
+  // What was read since the last seal is under none.
+  void Unsealed() { crc_ = Crc32c(); }
   void Seal() {
     Require(statement_.IntAt(next_++) == crc_.value());
     crc_ = Crc32c();

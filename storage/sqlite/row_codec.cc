@@ -1,132 +1,134 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Studies and trials: rows with columns that change and others that never do.
 #include "storage/sqlite/row_codec.h"
 
-#include <bit>
 #include <string>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
-#include "storage/blobs.h"
+#include "storage/row_columns.h"
 #include "storage/sqlite/columns.h"
 #include "storage/sqlite/sqlite_error.h"
 #include "storage/store_errors.h"
 
 namespace frostline {
+namespace {
 
-void BindStudyFixed(const StudyRow& row, Statement& statement) {
-  ColumnWriter columns(statement);
-  columns.Text(row.id);
-  columns.Blob(row.spec);
-  columns.Int(std::bit_cast<std::int64_t>(row.seed));
-  columns.Int(row.created);
-  columns.Seal();
+template <typename Row>
+constexpr bool kHasFixed =
+    std::tuple_size_v<decltype(RowColumns<Row>::kFixed)> > 0;
+
+template <typename Columns, typename Row>
+void BindAll(const Columns& columns, const Row& row, ColumnWriter& writer) {
+  ForEachColumn(columns,
+                [&](const auto& column) { BindColumn(column, row, writer); });
 }
 
-// The key is given by the database, so it is under no seal.
-void BindStudyChanging(const StudyRow& row, Statement& statement) {
-  ColumnWriter columns(statement);
-  columns.Int(static_cast<int>(row.state));
-  columns.Blob(row.settings);
-  columns.Int(row.etag);
-  columns.Int(row.revision);
-  columns.Int(row.updated);
-  columns.Int(row.expires);
-  columns.Text(row.state_reason);
-  columns.Seal();
+template <typename Columns, typename Row>
+void ReadAll(const Columns& columns, ColumnReader& reader, Row& row) {
+  ForEachColumn(columns, [&](const auto& column) {
+    reader.Require(ReadColumn(column, reader, row));
+  });
 }
 
-absl::StatusOr<StudyRow> ReadStudy(const Statement& statement) {
-  StudyRow row;
-  row.key = statement.IntAt(0);
-  ColumnReader columns(statement, 1);
-  row.id = columns.Bytes();
-  row.spec = columns.Bytes();
-  row.seed = std::bit_cast<std::uint64_t>(columns.Int());
-  row.created = columns.Int();
-  columns.Seal();
-  row.state = static_cast<StudyState>(columns.Int());
-  row.settings = columns.Bytes();
-  row.etag = columns.Int();
-  row.revision = columns.Int();
-  row.updated = columns.Int();
-  row.expires = columns.Int();
-  row.state_reason = columns.Bytes();
-  columns.Seal();
-  if (columns.intact()) return row;
-  return StoreCorrupt(absl::StrCat("studies: study ", row.key, " is damaged"));
+// The seal of the changing columns holds for this key alone. A key that the
+// database gives is not known when the row is written, so it is under no seal.
+template <typename Row, typename Sealed>
+void MixKey(const Row& row, Sealed& sealed) {
+  if constexpr (!RowColumns<Row>::kKeyIsGiven) {
+    ForEachColumn(RowColumns<Row>::kKey, [&](const auto& column) {
+      sealed.Mix(ToInt(row.*column.member));
+    });
+  }
 }
 
-void BindTrialFixed(const TrialRow& row, Statement& statement) {
-  ColumnWriter columns(statement);
-  columns.Int(row.study);
-  columns.Int(row.number);
-  columns.Int(static_cast<int>(row.origin));
-  columns.Blob(EncodeDoubles(row.point));
-  columns.Int(row.created);
-  columns.Seal();
+std::string NameOf(const StudyRow& row) {
+  return absl::StrCat("study ", row.key);
+}
+std::string NameOf(const TrialRow& row) {
+  return DescribeTrial(row.study, row.number);
+}
+template <typename Row>
+std::string NameOfAttempts(const Row& row) {
+  return absl::StrCat("attempt ", row.attempt, " of ",
+                      DescribeTrial(row.study, row.number));
+}
+std::string NameOf(const AttemptRow& row) { return NameOfAttempts(row); }
+std::string NameOf(const MeasurementRow& row) {
+  return absl::StrCat("step ", row.measurement.step, ", ", NameOfAttempts(row));
+}
+std::string NameOf(const OutcomeRow& row) {
+  return DescribeTrial(row.study, row.number);
+}
+std::string NameOf(const LogRow& row) { return NameOfAttempts(row); }
+std::string NameOf(const WorkerRow& row) {
+  return absl::StrCat("worker ", row.id);
+}
+std::string NameOf(const ReplyRow& row) {
+  return absl::StrCat("request ", row.request_id);
+}
+std::string NameOf(const LeadRow& row) {
+  return absl::StrCat("epoch ", row.epoch);
 }
 
-void BindTrialChanging(const TrialRow& row, Statement& statement) {
-  ColumnWriter columns(statement);
-  columns.Mix(row.study);
-  columns.Mix(row.number);
-  columns.Int(static_cast<int>(row.state));
-  columns.Int(row.attempt);
-  columns.Blob(row.secret.Reveal());
-  columns.Text(row.worker);
-  columns.Int(row.trial_faults);
-  columns.Int(row.infrastructure_faults);
-  columns.Int(row.priority);
-  columns.Int(row.revision);
-  columns.Int(row.started);
-  columns.Int(row.ended);
-  columns.Int(row.last_step);
-  columns.Blob(EncodeMetrics(row.metrics));
-  columns.Blob(EncodeDoubles(row.values));
-  columns.Int(static_cast<int>(row.failure));
-  columns.Text(row.cause);
-  columns.Blob(row.usage);
-  columns.Blob(row.labels);
-  columns.Int(row.seen_revision);
-  columns.Int(row.ended_revision);
-  columns.Seal();
+}  // namespace
+
+template <typename Row>
+void BindRow(const Row& row, Statement& statement) {
+  using Columns = RowColumns<Row>;
+  ColumnWriter writer(statement);
+  if constexpr (!Columns::kKeyIsGiven) BindAll(Columns::kKey, row, writer);
+  if constexpr (kHasFixed<Row>) {
+    BindAll(Columns::kFixed, row, writer);
+    writer.Seal();
+    BindChanging(row, statement);
+  } else {
+    BindAll(Columns::kChanging, row, writer);
+    writer.Seal();
+  }
 }
 
-absl::StatusOr<TrialRow> ReadTrial(const Statement& statement) {
-  TrialRow row;
-  ColumnReader columns(statement);
-  row.study = columns.Int();
-  row.number = columns.Int();
-  row.origin = static_cast<TrialOrigin>(columns.Int());
-  columns.Require(DecodeDoubles(columns.Bytes(), row.point));
-  row.created = columns.Int();
-  columns.Seal();
-  columns.Mix(row.study);
-  columns.Mix(row.number);
-  row.state = static_cast<TrialState>(columns.Int());
-  row.attempt = columns.Int();
-  row.secret = SecretString(columns.Bytes());
-  row.worker = columns.Bytes();
-  row.trial_faults = static_cast<int>(columns.Int());
-  row.infrastructure_faults = static_cast<int>(columns.Int());
-  row.priority = static_cast<int>(columns.Int());
-  row.revision = columns.Int();
-  row.started = columns.Int();
-  row.ended = columns.Int();
-  row.last_step = columns.Int();
-  columns.Require(DecodeMetrics(columns.Bytes(), row.metrics));
-  columns.Require(DecodeDoubles(columns.Bytes(), row.values));
-  row.failure = static_cast<FailureClass>(columns.Int());
-  row.cause = columns.Bytes();
-  row.usage = columns.Bytes();
-  row.labels = columns.Bytes();
-  row.seen_revision = columns.Int();
-  row.ended_revision = columns.Int();
-  columns.Seal();
-  if (columns.intact()) return row;
-  return StoreCorrupt(absl::StrCat(
-      "trials: ", DescribeTrial(row.study, row.number), " is damaged"));
+template <typename Row>
+void BindChanging(const Row& row, Statement& statement) {
+  ColumnWriter writer(statement);
+  MixKey(row, writer);
+  BindAll(RowColumns<Row>::kChanging, row, writer);
+  writer.Seal();
 }
+
+template <typename Row>
+absl::StatusOr<Row> ReadRow(const Statement& statement) {
+  using Columns = RowColumns<Row>;
+  Row row;
+  ColumnReader reader(statement);
+  ReadAll(Columns::kKey, reader, row);
+  if constexpr (Columns::kKeyIsGiven) reader.Unsealed();
+  if constexpr (kHasFixed<Row>) {
+    ReadAll(Columns::kFixed, reader, row);
+    reader.Seal();
+    MixKey(row, reader);
+  }
+  ReadAll(Columns::kChanging, reader, row);
+  reader.Seal();
+  if (reader.intact()) return row;
+  return StoreCorrupt(
+      absl::StrCat(Columns::kTable, ": ", NameOf(row), " is damaged"));
+}
+
+template void BindChanging(const StudyRow&, Statement&);
+template void BindChanging(const TrialRow&, Statement&);
+
+#define FROSTLINE_CODEC_(Row)                    \
+  template void BindRow(const Row&, Statement&); \
+  template absl::StatusOr<Row> ReadRow<Row>(const Statement&)
+FROSTLINE_CODEC_(StudyRow);
+FROSTLINE_CODEC_(TrialRow);
+FROSTLINE_CODEC_(AttemptRow);
+FROSTLINE_CODEC_(MeasurementRow);
+FROSTLINE_CODEC_(OutcomeRow);
+FROSTLINE_CODEC_(LogRow);
+FROSTLINE_CODEC_(WorkerRow);
+FROSTLINE_CODEC_(ReplyRow);
+FROSTLINE_CODEC_(LeadRow);
+#undef FROSTLINE_CODEC_
 
 }  // namespace frostline

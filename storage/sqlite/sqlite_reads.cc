@@ -19,22 +19,20 @@ namespace {
 std::int64_t Limit(int limit) { return std::max(limit, 0); }
 
 template <typename Row>
-absl::StatusOr<std::optional<Row>> ReadOne(
-    Statement& statement, absl::StatusOr<Row> (*read)(const Statement&)) {
+absl::StatusOr<std::optional<Row>> ReadOne(Statement& statement) {
   ASSIGN_OR_RETURN(const bool found, statement.Step());
   if (!found) return std::optional<Row>();
-  ASSIGN_OR_RETURN(Row row, read(statement));
+  ASSIGN_OR_RETURN(Row row, ReadRow<Row>(statement));
   return std::optional<Row>(std::move(row));
 }
 
 template <typename Row>
-absl::StatusOr<std::vector<Row>> ReadAll(
-    Statement& statement, absl::StatusOr<Row> (*read)(const Statement&)) {
+absl::StatusOr<std::vector<Row>> ReadAll(Statement& statement) {
   std::vector<Row> rows;
   while (true) {
     ASSIGN_OR_RETURN(const bool found, statement.Step());
     if (!found) return rows;
-    ASSIGN_OR_RETURN(Row row, read(statement));
+    ASSIGN_OR_RETURN(Row row, ReadRow<Row>(statement));
     rows.push_back(std::move(row));
   }
 }
@@ -64,7 +62,7 @@ bool Answers(const std::vector<TrialRow>& rows, const TrialQuery& query) {
 absl::StatusOr<Epoch> SqliteStore::FindLead() const {
   ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
   ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kFindLead));
-  ASSIGN_OR_RETURN(const auto row, ReadOne(statement, ReadLead));
+  ASSIGN_OR_RETURN(const auto row, ReadOne<LeadRow>(statement));
   return row.has_value() ? row->epoch : Epoch{0};
 }
 
@@ -72,7 +70,7 @@ absl::StatusOr<StudyRow> SqliteStore::FindStudy(const std::string& id) const {
   ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
   ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kFindStudyById));
   statement.Text(id);
-  ASSIGN_OR_RETURN(std::optional<StudyRow> row, ReadOne(statement, ReadStudy));
+  ASSIGN_OR_RETURN(std::optional<StudyRow> row, ReadOne<StudyRow>(statement));
   if (!row.has_value()) return StudyNotFound(id);
   return *std::move(row);
 }
@@ -84,7 +82,7 @@ absl::StatusOr<std::vector<StudyRow>> SqliteStore::ListStudies(
   statement.Int(query.after);
   statement.Int(query.with_deleted ? 1 : 0);
   statement.Int(Limit(query.limit));
-  return ReadAll(statement, ReadStudy);
+  return ReadAll<StudyRow>(statement);
 }
 
 absl::StatusOr<TrialRow> SqliteStore::FindTrial(StudyKey study,
@@ -93,7 +91,7 @@ absl::StatusOr<TrialRow> SqliteStore::FindTrial(StudyKey study,
   ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kFindTrial));
   statement.Int(study);
   statement.Int(number);
-  ASSIGN_OR_RETURN(std::optional<TrialRow> row, ReadOne(statement, ReadTrial));
+  ASSIGN_OR_RETURN(std::optional<TrialRow> row, ReadOne<TrialRow>(statement));
   if (!row.has_value()) return TrialNotFound(number);
   return *std::move(row);
 }
@@ -106,7 +104,7 @@ absl::StatusOr<std::vector<TrialRow>> SqliteStore::ListTrials(
   statement.Int(query.study);
   statement.Int(query.after);
   statement.Int(Limit(query.limit));
-  ASSIGN_OR_RETURN(std::vector<TrialRow> rows, ReadAll(statement, ReadTrial));
+  ASSIGN_OR_RETURN(std::vector<TrialRow> rows, ReadAll<TrialRow>(statement));
   if (Answers(rows, query)) return rows;
   return StoreCorrupt("trials: an index says other than the rows");
 }
@@ -117,7 +115,7 @@ absl::StatusOr<std::vector<AttemptRow>> SqliteStore::ListAttempts(
   ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kListAttempts));
   statement.Int(study);
   statement.Int(number);
-  return ReadAll(statement, ReadAttempt);
+  return ReadAll<AttemptRow>(statement);
 }
 
 absl::StatusOr<std::vector<Measurement>> SqliteStore::ListMeasurements(
@@ -131,7 +129,7 @@ absl::StatusOr<std::vector<Measurement>> SqliteStore::ListMeasurements(
   statement.Int(query.after_step);
   statement.Int(Limit(query.limit));
   ASSIGN_OR_RETURN(std::vector<MeasurementRow> rows,
-                   ReadAll(statement, ReadMeasurement));
+                   ReadAll<MeasurementRow>(statement));
   std::vector<Measurement> measurements;
   measurements.reserve(rows.size());
   for (MeasurementRow& row : rows) {
@@ -146,7 +144,7 @@ absl::StatusOr<std::optional<OutcomeRow>> SqliteStore::FindOutcome(
   ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kFindOutcome));
   statement.Int(study);
   statement.Int(number);
-  return ReadOne(statement, ReadOutcome);
+  return ReadOne<OutcomeRow>(statement);
 }
 
 absl::StatusOr<std::optional<LogRow>> SqliteStore::FindLog(
@@ -156,7 +154,7 @@ absl::StatusOr<std::optional<LogRow>> SqliteStore::FindLog(
   statement.Int(study);
   statement.Int(number);
   statement.Int(attempt);
-  return ReadOne(statement, ReadLog);
+  return ReadOne<LogRow>(statement);
 }
 
 absl::StatusOr<std::vector<WorkerRow>> SqliteStore::ListWorkers(
@@ -165,7 +163,7 @@ absl::StatusOr<std::vector<WorkerRow>> SqliteStore::ListWorkers(
   ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kListWorkers));
   statement.Text(after);
   statement.Int(Limit(limit));
-  return ReadAll(statement, ReadWorker);
+  return ReadAll<WorkerRow>(statement);
 }
 
 absl::StatusOr<std::optional<ReplyRow>> SqliteStore::FindReply(
@@ -173,7 +171,7 @@ absl::StatusOr<std::optional<ReplyRow>> SqliteStore::FindReply(
   ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
   ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kFindReply));
   statement.Text(request_id);
-  return ReadOne(statement, ReadReply);
+  return ReadOne<ReplyRow>(statement);
 }
 
 }  // namespace frostline

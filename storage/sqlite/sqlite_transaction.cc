@@ -53,7 +53,7 @@ absl::StatusOr<Epoch> SqliteTransaction::StoredLead() {
   const absl::StatusOr<bool> found = find.Step();
   RETURN_IF_ERROR(Note(found.status()));
   if (!*found) return Epoch{0};
-  const absl::StatusOr<LeadRow> stored = ReadLead(find);
+  const absl::StatusOr<LeadRow> stored = ReadRow<LeadRow>(find);
   RETURN_IF_ERROR(Note(stored.status()));
   return stored->epoch;
 }
@@ -67,7 +67,7 @@ absl::Status SqliteTransaction::CheckLead(Epoch epoch) {
 absl::StatusOr<Epoch> SqliteTransaction::RaiseLead() {
   ASSIGN_OR_RETURN(const Epoch stored, StoredLead());
   ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutLead));
-  BindLead({.epoch = stored + 1}, put);
+  BindRow(LeadRow{.epoch = stored + 1}, put);
   RETURN_IF_ERROR(Run(put));
   return stored + 1;
 }

@@ -26,8 +26,7 @@ bool IsDuplicate(const Statement& statement) {
 
 absl::StatusOr<StudyKey> SqliteTransaction::InsertStudy(const StudyRow& study) {
   ASSIGN_OR_RETURN(Statement insert, Prepare(sql::kInsertStudy));
-  BindStudyFixed(study, insert);
-  BindStudyChanging(study, insert);
+  BindRow(study, insert);
   const absl::Status status = Run(insert);
   if (IsDuplicate(insert)) return StudyAlreadyExists(study.id);
   RETURN_IF_ERROR(status);
@@ -37,7 +36,7 @@ absl::StatusOr<StudyKey> SqliteTransaction::InsertStudy(const StudyRow& study) {
 absl::Status SqliteTransaction::UpdateStudy(const StudyRow& study,
                                             std::int64_t expected_etag) {
   ASSIGN_OR_RETURN(Statement update, Prepare(sql::kUpdateStudy));
-  BindStudyChanging(study, update);
+  BindChanging(study, update);
   update.Int(study.key);
   update.Int(expected_etag);
   const absl::Status status = Run(update);
@@ -54,7 +53,7 @@ absl::Status SqliteTransaction::WhyNoStudy(StudyKey study,
   const absl::StatusOr<bool> found = find.Step();
   RETURN_IF_ERROR(Note(found.status()));
   if (!*found) return StudyKeyNotFound(study);
-  const absl::StatusOr<StudyRow> stored = ReadStudy(find);
+  const absl::StatusOr<StudyRow> stored = ReadRow<StudyRow>(find);
   RETURN_IF_ERROR(Note(stored.status()));
   return EtagMismatch(*stored, expected_etag);
 }
@@ -72,8 +71,7 @@ absl::Status SqliteTransaction::PurgeStudy(StudyKey study) {
 
 absl::Status SqliteTransaction::InsertTrial(const TrialRow& trial) {
   ASSIGN_OR_RETURN(Statement insert, Prepare(sql::kInsertTrial));
-  BindTrialFixed(trial, insert);
-  BindTrialChanging(trial, insert);
+  BindRow(trial, insert);
   const absl::Status status = Run(insert);
   const std::string name = DescribeTrial(trial.study, trial.number);
   if (IsDuplicate(insert)) return RowExists(name);
@@ -85,7 +83,7 @@ absl::Status SqliteTransaction::UpdateTrial(const TrialRow& trial,
   ASSIGN_OR_RETURN(Statement update,
                    Prepare(guard.secret.has_value() ? sql::kUpdateTrialOfHolder
                                                     : sql::kUpdateTrial));
-  BindTrialChanging(trial, update);
+  BindChanging(trial, update);
   update.Int(trial.study);
   update.Int(trial.number);
   update.Int(static_cast<int>(guard.state));
@@ -104,16 +102,16 @@ absl::Status SqliteTransaction::WhyNoTrial(StudyKey study,
   const absl::StatusOr<bool> found = find.Step();
   RETURN_IF_ERROR(Note(found.status()));
   if (!*found) return TrialNotFound(number);
-  const absl::StatusOr<TrialRow> stored = ReadTrial(find);
+  const absl::StatusOr<TrialRow> stored = ReadRow<TrialRow>(find);
   RETURN_IF_ERROR(Note(stored.status()));
   return LeaseLost(*stored);
 }
 
 absl::Status SqliteTransaction::PutAttempt(const AttemptRow& attempt) {
   ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutAttempt));
-  BindAttempt(attempt, put);
-  const absl::Status status = Run(put);
-  if (!IsOrphan(put)) return status;
+  BindRow(attempt, put);
+  RETURN_IF_ERROR(Run(put));
+  if (put.changes() == 1) return absl::OkStatus();
   return RowIsOrphan(
       absl::StrCat("attempt ", attempt.attempt, " of ",
                    DescribeTrial(attempt.study, attempt.number)));
@@ -127,13 +125,8 @@ absl::Status SqliteTransaction::AddMeasurements(
 
 absl::Status SqliteTransaction::AddMeasurement(const MeasurementRow& row) {
   ASSIGN_OR_RETURN(Statement add, Prepare(sql::kAddMeasurement));
-  BindMeasurement(row, add);
-  const absl::Status status = Run(add);
-  if (IsOrphan(add)) {
-    return RowIsOrphan(absl::StrCat("a measurement of ",
-                                    DescribeTrial(row.study, row.number)));
-  }
-  RETURN_IF_ERROR(status);
+  BindRow(row, add);
+  RETURN_IF_ERROR(Run(add));
   if (add.changes() == 1) return absl::OkStatus();
 
   ASSIGN_OR_RETURN(Statement find, Prepare(sql::kFindMeasurement));
@@ -141,8 +134,14 @@ absl::Status SqliteTransaction::AddMeasurement(const MeasurementRow& row) {
   find.Int(row.number);
   find.Int(row.attempt);
   find.Int(row.measurement.step);
-  RETURN_IF_ERROR(Note(find.Step().status()));
-  const absl::StatusOr<MeasurementRow> stored = ReadMeasurement(find);
+  const absl::StatusOr<bool> found = find.Step();
+  RETURN_IF_ERROR(Note(found.status()));
+  if (!*found) {
+    return RowIsOrphan(absl::StrCat("a measurement of attempt ", row.attempt,
+                                    " of ",
+                                    DescribeTrial(row.study, row.number)));
+  }
+  const absl::StatusOr<MeasurementRow> stored = ReadRow<MeasurementRow>(find);
   RETURN_IF_ERROR(Note(stored.status()));
   const bool same =
       SameMetrics(stored->measurement.metrics, row.measurement.metrics);
@@ -151,7 +150,7 @@ absl::Status SqliteTransaction::AddMeasurement(const MeasurementRow& row) {
 
 absl::Status SqliteTransaction::PutOutcome(const OutcomeRow& outcome) {
   ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutOutcome));
-  BindOutcome(outcome, put);
+  BindRow(outcome, put);
   const absl::Status status = Run(put);
   if (!IsOrphan(put)) return status;
   return RowIsOrphan(absl::StrCat(
@@ -160,22 +159,22 @@ absl::Status SqliteTransaction::PutOutcome(const OutcomeRow& outcome) {
 
 absl::Status SqliteTransaction::PutLog(const LogRow& log) {
   ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutLog));
-  BindLog(log, put);
-  const absl::Status status = Run(put);
-  if (!IsOrphan(put)) return status;
-  return RowIsOrphan(
-      absl::StrCat("a log of ", DescribeTrial(log.study, log.number)));
+  BindRow(log, put);
+  RETURN_IF_ERROR(Run(put));
+  if (put.changes() == 1) return absl::OkStatus();
+  return RowIsOrphan(absl::StrCat("a log of attempt ", log.attempt, " of ",
+                                  DescribeTrial(log.study, log.number)));
 }
 
 absl::Status SqliteTransaction::PutWorker(const WorkerRow& worker) {
   ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutWorker));
-  BindWorker(worker, put);
+  BindRow(worker, put);
   return Run(put);
 }
 
 absl::Status SqliteTransaction::RememberReply(const ReplyRow& reply) {
   ASSIGN_OR_RETURN(Statement insert, Prepare(sql::kRememberReply));
-  BindReply(reply, insert);
+  BindRow(reply, insert);
   const absl::Status status = Run(insert);
   return IsDuplicate(insert) ? RequestIdReused(reply.request_id) : status;
 }

@@ -12,6 +12,7 @@ namespace frostline {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 namespace {
 
@@ -57,6 +58,50 @@ TEST_P(TrialStoreContract, WhatBelongsToNoTrialIsRefused) {
         })}) {
     EXPECT_THAT(status, FailsWith(ErrorId::kInternal));
   }
+}
+
+// A trial that was leased three times has no fourth attempt yet.
+TEST_P(TrialStoreContract, WhatBelongsToAnAttemptToComeIsRefused) {
+  TrialRow trial = FullTrial(AddStudy("imdb"), 0);
+  AddTrial(trial);
+  using Put = absl::Status (*)(Transaction&, StudyKey, std::int64_t attempt);
+  const auto puts = {
+      Put([](Transaction& transaction, StudyKey study, std::int64_t attempt) {
+        return transaction.PutAttempt(FullAttempt(study, 0, attempt));
+      }),
+      Put([](Transaction& transaction, StudyKey study, std::int64_t attempt) {
+        return transaction.AddMeasurements(
+            {FullMeasurement(study, 0, attempt, 1)});
+      }),
+      Put([](Transaction& transaction, StudyKey study, std::int64_t attempt) {
+        return transaction.PutLog(FullLog(study, 0, attempt));
+      })};
+  for (const Put& put : puts) {
+    const auto at = [&](std::int64_t attempt) {
+      return Write([&](Transaction& transaction) {
+        return put(transaction, trial.study, attempt);
+      });
+    };
+    EXPECT_THAT(at(trial.attempt + 1), FailsWith(ErrorId::kInternal));
+    EXPECT_OK(at(trial.attempt));
+    EXPECT_OK(at(trial.attempt - 1));  // late, and kept
+  }
+  EXPECT_THAT(*store_->ListAttempts(trial.study, 0), SizeIs(2));
+}
+
+// As a grant is stored, and what it replaces.
+TEST_P(TrialStoreContract, AnAttemptMayBeginInTheTransactionThatAllowsIt) {
+  TrialRow trial = FullTrial(AddStudy("imdb"), 0);
+  AddTrial(trial);
+  const TrialGuard guard = GuardOf(trial);
+  trial.attempt += 1;
+  EXPECT_OK(Write([&](Transaction& transaction) -> absl::Status {
+    RETURN_IF_ERROR(transaction.UpdateTrial(trial, guard));
+    RETURN_IF_ERROR(
+        transaction.PutAttempt(FullAttempt(trial.study, 0, trial.attempt)));
+    return transaction.AddMeasurements(
+        {FullMeasurement(trial.study, 0, trial.attempt, 1)});
+  }));
 }
 
 TEST_P(TrialStoreContract, MeasurementsAreListedByStepInPages) {

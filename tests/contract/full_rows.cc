@@ -125,17 +125,28 @@ TrialGuard GuardOf(const TrialRow& trial) {
       .state = trial.state, .attempt = trial.attempt, .secret = trial.secret};
 }
 
+namespace {
+
+absl::StatusOr<Epoch> SomeLead(TrialStore& store) {
+  ASSIGN_OR_RETURN(const Epoch epoch, store.FindLead());
+  return epoch > 0 ? epoch : store.TakeLead();
+}
+
+}  // namespace
+
 absl::StatusOr<std::unique_ptr<Transaction>> Begin(TrialStore& store) {
-  ASSIGN_OR_RETURN(Epoch epoch, store.FindLead());
-  if (epoch == 0) {
-    ASSIGN_OR_RETURN(epoch, store.TakeLead());
-  }
+  ASSIGN_OR_RETURN(const Epoch epoch, SomeLead(store));
   return store.Begin(epoch);
 }
 
 absl::Status Write(TrialStore& store, Body body) {
+  ASSIGN_OR_RETURN(const Epoch epoch, SomeLead(store));
+  return WriteIn(store, epoch, body);
+}
+
+absl::Status WriteIn(TrialStore& store, Epoch epoch, Body body) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Transaction> transaction,
-                   Begin(store));
+                   store.Begin(epoch));
   const absl::Status written =
       transaction->Operation([&] { return body(*transaction); });
   RETURN_IF_ERROR(transaction->Commit());

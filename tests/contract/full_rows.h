@@ -40,6 +40,7 @@ using Body = absl::FunctionRef<absl::Status(Transaction&)>;
 // Runs `body` as one operation of one transaction, and commits even when it
 // failed. The operation's error, else the commit's.
 absl::Status Write(TrialStore& store, Body body);
+absl::Status WriteIn(TrialStore& store, Epoch epoch, Body body);
 
 }  // namespace frostline
 

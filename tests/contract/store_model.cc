@@ -101,16 +101,23 @@ Answer StoreModel::UpdateTrial(TrialRow row, const TrialGuard& guard) {
   return kOk;
 }
 
+bool StoreModel::HasHad(const TrialKey& trial, std::int64_t attempt) const {
+  return trials_.count(trial) == 1 && trials_.at(trial).attempt >= attempt;
+}
+
 Answer StoreModel::PutAttempt(const AttemptRow& row) {
-  if (trials_.count({row.study, row.number}) == 0) return ErrorId::kInternal;
+  if (!HasHad({row.study, row.number}, row.attempt)) return ErrorId::kInternal;
   attempts_[{row.study, row.number, row.attempt}] = row;
   return kOk;
 }
 
 Answer StoreModel::AddMeasurement(const MeasurementRow& row) {
   const StepKey key{row.study, row.number, row.attempt, row.measurement.step};
-  if (trials_.count({row.study, row.number}) == 0) return ErrorId::kInternal;
-  if (measurements_.count(key) == 0) {
+  const bool known = measurements_.count(key) == 1;
+  if (!known && !HasHad({row.study, row.number}, row.attempt)) {
+    return ErrorId::kInternal;
+  }
+  if (!known) {
     measurements_[key] = row;
     return kOk;
   }
@@ -125,7 +132,7 @@ Answer StoreModel::PutOutcome(const OutcomeRow& row) {
 }
 
 Answer StoreModel::PutLog(const LogRow& row) {
-  if (trials_.count({row.study, row.number}) == 0) return ErrorId::kInternal;
+  if (!HasHad({row.study, row.number}, row.attempt)) return ErrorId::kInternal;
   logs_[{row.study, row.number, row.attempt}] = row;
   return kOk;
 }

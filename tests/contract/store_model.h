@@ -58,6 +58,7 @@ class StoreModel {
       std::tuple<StudyKey, std::int64_t, std::int64_t, std::int64_t>;
 
   bool IdIsTaken(const StudyRow& row) const;
+  bool HasHad(const TrialKey& trial, std::int64_t attempt) const;
 
   std::map<StudyKey, StudyRow> studies_;
   std::map<TrialKey, TrialRow> trials_;

@@ -68,6 +68,16 @@ TEST_F(QueryPlanTest, TrialsAreListedByTheIndexOfTheirOrder) {
   EXPECT_EQ(PlanOf(sql::ListTrialsSql(query)), by_revision);
 }
 
+TEST_F(QueryPlanTest, AGuardLooksAtOneTrialByItsKey) {
+  for (const char* const put :
+       {sql::kPutAttempt, sql::kAddMeasurement, sql::kPutLog}) {
+    EXPECT_THAT(PlanOf(put),
+                HasSubstr("SEARCH trials USING PRIMARY KEY (study=? AND "
+                          "number=?)"))
+        << put;
+  }
+}
+
 TEST_F(QueryPlanTest, ALogIsFoundByItsKey) {
   EXPECT_EQ(PlanOf(sql::kFindLog),
             "SEARCH logs USING INDEX sqlite_autoindex_logs_1 (study=? AND "

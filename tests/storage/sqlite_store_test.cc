@@ -81,7 +81,7 @@ TEST_F(SqliteStoreTest, AnotherProcessTakesTheLeadBetweenTransactionsOnly) {
   ASSERT_OK(other->Execute("PRAGMA query_only = OFF; PRAGMA busy_timeout = 0"));
   const auto take = [&] {
     Statement put = *other->Prepare(sql::kPutLead);
-    BindLead({.epoch = epoch + 1}, put);
+    BindRow(LeadRow{.epoch = epoch + 1}, put);
     return put.Run();
   };
   ASSERT_OK_AND_ASSIGN(auto transaction, store_->Begin(epoch));
@@ -235,6 +235,7 @@ TEST_F(SqliteStoreTest, TheLogIsUsedAgainAndDoesNotGrow) {
 TEST_F(SqliteStoreTest, AReadThatTakesTooLongIsEndedAndTheLogIsFree) {
   Open();
   const StudyKey study = Fill(900);
+  const Epoch epoch = *store_->FindLead();
   Close();
   limits_.longest_read = Duration(0);
   limits_.pages_per_checkpoint = 20;
@@ -243,7 +244,7 @@ TEST_F(SqliteStoreTest, AReadThatTakesTooLongIsEndedAndTheLogIsFree) {
               FailsWith(ErrorId::kStoreBusy));
   EXPECT_OK(store_->FindTrial(study, 7));  // over before anybody looks
   for (int i = 900; i < 1000; ++i) {
-    ASSERT_OK(Write(*store_, [&](Transaction& transaction) {
+    ASSERT_OK(WriteIn(*store_, epoch, [&](Transaction& transaction) {
       return transaction.InsertTrial(FullTrial(study, i));
     }));
   }

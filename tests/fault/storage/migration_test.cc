@@ -50,7 +50,7 @@ class MigrationTest : public PowerCutFixture {
         Database::Open(DatabaseFile(), Database::Role::kWriter));
     for (int i = 0; i < 40; ++i) {
       ASSERT_OK_AND_ASSIGN(Statement put, database->Prepare(sql::kPutWorker));
-      BindWorker(FullWorker(std::to_string(i)), put);
+      BindRow(FullWorker(std::to_string(i)), put);
       ASSERT_OK(put.Run());
     }
   }

@@ -28,7 +28,8 @@ class Workload {
 
   // One transaction. The store's error, if there was one.
   absl::Status Step(TrialStore& store);
-  // Every acknowledged row is there as it was last written, and no other.
+  // Every acknowledged row is there as it was last written, and no other; and
+  // no epoch was given twice.
   testing::AssertionResult Check(const TrialStore& store);
 
   std::int64_t acknowledged() const { return acknowledged_; }  // transactions
@@ -54,6 +55,7 @@ class Workload {
   std::int64_t acknowledged_ = 0;
   Epoch epoch_ = 0;    // 0: it must be taken
   Epoch highest_ = 0;  // of all that were told
+  bool epoch_was_given_twice_ = false;
 };
 
 }  // namespace frostline

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: row_columns.h
+//
+// What each row of rows.h consists of, said once: the name of every column, the
+// member it holds, and as what it is stored. A database makes from this its
+// lists of columns, what it binds and what it reads; sqlite/row_codec.cc does.
+//
+// A row has a key, columns that never change once it is stored, and columns
+// that an update may change. A row of which all is written at once has none of
+// the second kind. Names and order are those of tables that were released.
+#ifndef FROSTLINE_STORAGE_ROW_COLUMNS_H_
+#define FROSTLINE_STORAGE_ROW_COLUMNS_H_
+
+#include <tuple>
+
+#include "storage/column.h"
+#include "storage/rows.h"
+
+namespace frostline {
+
+template <typename Row>
+struct RowColumns;
+
+template <>
+struct RowColumns<StudyRow> {
+  using R = StudyRow;
+  static constexpr char kTable[] = "studies";
+  static constexpr bool kKeyIsGiven = true;  // by the database
+  static constexpr auto kKey = std::make_tuple(column::Int("key", &R::key));
+  static constexpr auto kFixed = std::make_tuple(
+      column::Text("id", &R::id), column::Blob("spec", &R::spec),
+      column::Int("seed", &R::seed), column::Int("created", &R::created));
+  static constexpr auto kChanging = std::make_tuple(
+      column::Int("state", &R::state), column::Blob("settings", &R::settings),
+      column::Int("etag", &R::etag), column::Int("revision", &R::revision),
+      column::Int("updated", &R::updated), column::Int("expires", &R::expires),
+      column::Text("state_reason", &R::state_reason));
+};
+
+template <>
+struct RowColumns<TrialRow> {
+  using R = TrialRow;
+  static constexpr char kTable[] = "trials";
+  static constexpr bool kKeyIsGiven = false;
+  static constexpr auto kKey = std::make_tuple(
+      column::Int("study", &R::study), column::Int("number", &R::number));
+  static constexpr auto kFixed = std::make_tuple(
+      column::Int("origin", &R::origin), column::Blob("point", &R::point),
+      column::Int("created", &R::created));
+  static constexpr auto kChanging = std::make_tuple(
+      column::Int("state", &R::state), column::Int("attempt", &R::attempt),
+      column::Blob("secret", &R::secret), column::Text("worker", &R::worker),
+      column::Int("trial_faults", &R::trial_faults),
+      column::Int("infrastructure_faults", &R::infrastructure_faults),
+      column::Int("priority", &R::priority),
+      column::Int("revision", &R::revision),
+      column::Int("started", &R::started), column::Int("ended", &R::ended),
+      column::Int("last_step", &R::last_step),
+      column::Blob("metrics", &R::metrics),
+      column::Blob("objective_values", &R::values),
+      column::Int("failure", &R::failure), column::Text("cause", &R::cause),
+      column::Blob("usage", &R::usage), column::Blob("labels", &R::labels),
+      column::Int("seen_revision", &R::seen_revision),
+      column::Int("ended_revision", &R::ended_revision));
+};
+
+template <>
+struct RowColumns<AttemptRow> : WrittenWhole {
+  using R = AttemptRow;
+  static constexpr char kTable[] = "attempts";
+  static constexpr auto kKey = std::make_tuple(
+      column::Int("study", &R::study), column::Int("number", &R::number),
+      column::Int("attempt", &R::attempt));
+  static constexpr auto kChanging = std::make_tuple(
+      column::Int("state", &R::state), column::Blob("secret", &R::secret),
+      column::Text("worker", &R::worker), column::Text("boot_id", &R::boot_id),
+      column::Int("started", &R::started), column::Int("ended", &R::ended),
+      column::Int("failure", &R::failure), column::Text("cause", &R::cause),
+      column::Blob("checkpoint", &R::checkpoint),
+      column::Blob("outcome", &R::outcome));
+};
+
+// A measurement is two columns: its step, and all the rest of it.
+template <>
+struct RowColumns<MeasurementRow> : WrittenWhole {
+  using R = MeasurementRow;
+  static constexpr char kTable[] = "measurements";
+  static constexpr auto kKey = std::make_tuple(
+      column::Int("study", &R::study), column::Int("number", &R::number),
+      column::Int("attempt", &R::attempt),
+      column::Int("step", &R::measurement));
+  static constexpr auto kChanging =
+      std::make_tuple(column::Blob("measured", &R::measurement));
+};
+
+template <>
+struct RowColumns<OutcomeRow> : WrittenWhole {
+  using R = OutcomeRow;
+  static constexpr char kTable[] = "outcomes";
+  static constexpr auto kKey = std::make_tuple(
+      column::Int("study", &R::study), column::Int("number", &R::number));
+  static constexpr auto kChanging = std::make_tuple(
+      column::Text("data_fingerprint", &R::data_fingerprint),
+      column::Int("encoding", &R::encoding), column::Int("count", &R::count),
+      column::Blob("data", &R::data));
+};
+
+template <>
+struct RowColumns<LogRow> : WrittenWhole {
+  using R = LogRow;
+  static constexpr char kTable[] = "logs";
+  static constexpr auto kKey = std::make_tuple(
+      column::Int("study", &R::study), column::Int("number", &R::number),
+      column::Int("attempt", &R::attempt));
+  static constexpr auto kChanging = std::make_tuple(
+      column::Blob("tail", &R::tail), column::Int("written", &R::written));
+};
+
+template <>
+struct RowColumns<WorkerRow> : WrittenWhole {
+  using R = WorkerRow;
+  static constexpr char kTable[] = "workers";
+  static constexpr auto kKey = std::make_tuple(column::Text("id", &R::id));
+  static constexpr auto kChanging = std::make_tuple(
+      column::Text("boot_id", &R::boot_id), column::Int("state", &R::state),
+      column::Blob("info", &R::info),
+      column::Int("failures_in_a_row", &R::failures_in_a_row),
+      column::Int("registered", &R::registered),
+      column::Int("last_seen", &R::last_seen));
+};
+
+template <>
+struct RowColumns<ReplyRow> : WrittenWhole {
+  using R = ReplyRow;
+  static constexpr char kTable[] = "replies";
+  static constexpr auto kKey =
+      std::make_tuple(column::Text("request_id", &R::request_id));
+  static constexpr auto kChanging = std::make_tuple(
+      column::Text("method", &R::method),
+      column::Int("request_hash", &R::request_hash),
+      column::Blob("reply", &R::reply), column::Int("created", &R::created));
+};
+
+template <>
+struct RowColumns<LeadRow> : WrittenWhole {
+  using R = LeadRow;
+  static constexpr char kTable[] = "lead";
+  static constexpr auto kKey = std::make_tuple(column::Int("id", &R::id));
+  static constexpr auto kChanging =
+      std::make_tuple(column::Int("epoch", &R::epoch));
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_STORAGE_ROW_COLUMNS_H_

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The description of the rows serves any database: here one that keeps texts.
+#include "storage/row_columns.h"
+
+#include <deque>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "tests/contract/full_rows.h"
+#include "tests/contract/row_text.h"
+
+namespace frostline {
+namespace {
+
+struct Kept {
+  void Int(std::int64_t value) { values.push_back(absl::StrCat(value)); }
+  void Text(const std::string& value) { values.push_back(value); }
+  void Blob(const std::string& value) { values.push_back(value); }
+  std::int64_t Int() {
+    std::int64_t value = 0;
+    EXPECT_TRUE(absl::SimpleAtoi(Bytes(), &value));
+    return value;
+  }
+  std::string Bytes() {
+    std::string value = values.front();
+    values.pop_front();
+    return value;
+  }
+  std::deque<std::string> values;
+};
+
+template <typename Row, typename F>
+void ForEveryColumn(F f) {
+  ForEachColumn(RowColumns<Row>::kKey, f);
+  ForEachColumn(RowColumns<Row>::kFixed, f);
+  ForEachColumn(RowColumns<Row>::kChanging, f);
+}
+
+template <typename Row>
+void ExpectWhole(const Row& row) {
+  Kept stored;
+  ForEveryColumn<Row>(
+      [&](const auto& column) { BindColumn(column, row, stored); });
+  Row back;
+  ForEveryColumn<Row>([&](const auto& column) {
+    EXPECT_TRUE(ReadColumn(column, stored, back)) << column.name;
+  });
+  EXPECT_EQ(Text(back), Text(row));
+  EXPECT_TRUE(stored.values.empty());
+}
+
+TEST(RowColumns, HoldEveryFieldOfEveryRow) {
+  ExpectWhole(FullStudy("imdb"));
+  ExpectWhole(FullTrial(1, 2));
+  ExpectWhole(FullAttempt(1, 2, 3));
+  ExpectWhole(FullOutcome(1, 2));
+  ExpectWhole(FullLog(1, 2, 3));
+  ExpectWhole(FullWorker("w"));
+  ExpectWhole(FullReply("r"));
+}
+
+TEST(RowColumns, NoBytesAreTakenForAValueThatTheyAreNot) {
+  TrialRow row;
+  Kept source{{"half"}};
+  const auto& point = std::get<1>(RowColumns<TrialRow>::kFixed);
+  EXPECT_STREQ(point.name, "point");
+  EXPECT_FALSE(ReadColumn(point, source, row));
+}
+
+}  // namespace
+}  // namespace frostline
