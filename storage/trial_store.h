@@ -46,6 +46,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "storage/queries.h"
 #include "storage/rows.h"
 
 namespace frostline {
@@ -108,29 +109,6 @@ class Transaction {
   // Durable when OK. The transaction is over either way. A refusal that the
   // store has deferred: nothing of the transaction happened.
   virtual absl::Status Commit() = 0;
-};
-
-struct StudyQuery {
-  bool with_deleted = false;
-  StudyKey after = 0;  // keyset paging, by key
-  int limit = 100;
-};
-
-struct TrialQuery {
-  enum class Order { kNumber, kRevision };
-  StudyKey study = 0;
-  std::vector<TrialState> states = {};  // empty: all
-  Order order = Order::kNumber;
-  std::int64_t after = -1;  // last number, or last revision, already seen
-  int limit = 100;
-};
-
-struct MeasurementQuery {
-  StudyKey study = 0;
-  std::int64_t number = 0;
-  std::int64_t attempt = 0;
-  std::int64_t after_step = -1;
-  int limit = 1000;
 };
 
 // What the disk has room for. Each level forbids what those above it do, too.

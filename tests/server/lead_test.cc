@@ -5,7 +5,7 @@
 // its lease to a neighbour's mistake.
 #include <atomic>
 
-#include "server/commit_loop.h"
+#include "server/loop/commit_loop.h"
 #include "storage/factory.h"
 #include "storage/store_errors.h"
 #include "tests/contract/deferring_store.h"
