@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "base/mutex.h"
 
 namespace frostline {
 namespace {
@@ -31,12 +33,13 @@ class Work {
 
   // Once all threads have ended.
   void RethrowFirst() const {
+    const MutexLock lock(&mutex_);
     if (failure_ != nullptr) std::rethrow_exception(failure_);
   }
 
  private:
   void Fail(std::size_t i) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     // Every lower index was taken before, and so is still tried.
     next_.store(count_, std::memory_order_relaxed);
     if (i >= failed_at_) return;
@@ -47,9 +50,9 @@ class Work {
   const std::size_t count_;
   const std::function<void(std::size_t)>& body_;
   std::atomic<std::size_t> next_{0};
-  std::mutex mutex_;
-  std::size_t failed_at_;
-  std::exception_ptr failure_;
+  mutable Mutex mutex_;
+  std::size_t failed_at_ ABSL_GUARDED_BY(mutex_);
+  std::exception_ptr failure_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace
