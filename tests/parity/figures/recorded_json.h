@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "worker/trainer/text/json.h"
+#include "base/plain/json.h"
 
 namespace frostline {
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/plain/json.h"
 #include "worker/trainer/model/load.h"
-#include "worker/trainer/text/json.h"
 
 namespace frostline {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "worker/trainer/data/shown.h"
+#include "base/plain/shown.h"
 
 namespace frostline {
 namespace {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "worker/trainer/text/outcome.h"
+#include "base/plain/result.h"
 
 namespace frostline {
 

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/plain/shown.h"
 #include "worker/trainer/data/column_names.h"
 #include "worker/trainer/data/conllu_id.h"
 #include "worker/trainer/data/limits.h"
-#include "worker/trainer/data/shown.h"
 
 namespace frostline {
 namespace {

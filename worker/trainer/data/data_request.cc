@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/data/data_request.h"
 
+#include "base/plain/shown.h"
 #include "worker/trainer/data/registry.h"
 #include "worker/trainer/data/request_fields.h"
-#include "worker/trainer/data/shown.h"
 
 namespace frostline {
 namespace {

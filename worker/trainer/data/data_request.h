@@ -11,10 +11,10 @@
 #include <optional>
 #include <string>
 
+#include "base/plain/json.h"
+#include "base/plain/result.h"
 #include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/data/task_name.h"
-#include "worker/trainer/text/json.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/plain/shown.h"
 #include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/data/limits.h"
-#include "worker/trainer/data/shown.h"
 
 namespace frostline {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "worker/trainer/data/number.h"
+#include "base/plain/number.h"
 #include "worker/trainer/data/row_roles.h"
 
 namespace frostline {

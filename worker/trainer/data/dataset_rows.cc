@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/plain/number.h"
 #include "worker/trainer/data/dataset_reader.h"
-#include "worker/trainer/data/number.h"
 #include "worker/trainer/data/row_roles.h"
 
 namespace frostline {

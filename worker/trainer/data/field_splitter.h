@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/data/line_reader.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

@@ -18,7 +18,7 @@
 #include <string>
 #include <utility>
 
-#include "worker/trainer/text/outcome.h"
+#include "base/plain/result.h"
 
 namespace frostline {
 

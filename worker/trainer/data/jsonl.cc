@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "worker/trainer/text/json.h"
+#include "base/plain/json.h"
 
 namespace frostline {
 namespace {

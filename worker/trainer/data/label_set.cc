@@ -5,9 +5,9 @@
 #include <numeric>
 #include <utility>
 
+#include "base/plain/number.h"
+#include "base/plain/shown.h"
 #include "worker/trainer/data/limits.h"
-#include "worker/trainer/data/number.h"
-#include "worker/trainer/data/shown.h"
 
 namespace frostline {
 

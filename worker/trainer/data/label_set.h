@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "worker/trainer/text/outcome.h"
+#include "base/plain/result.h"
 
 namespace frostline {
 

@@ -21,7 +21,6 @@ inline constexpr std::size_t kMaxColumns = 1'000;
 inline constexpr std::size_t kMaxLabels = 10'000;
 inline constexpr std::size_t kMaxLabelBytes = 256;
 inline constexpr std::size_t kMaxRegistryBytes = std::size_t{1} << 20;
-inline constexpr std::size_t kMaxRegistryDepth = 8;
 inline constexpr std::size_t kMaxIdBytes = 64;
 
 }  // namespace frostline

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/plain/utf8.h"
 #include "worker/trainer/data/limits.h"
-#include "worker/trainer/text/utf8.h"
 
 namespace frostline {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "worker/trainer/data/shown.h"
+#include "base/plain/shown.h"
 #include "worker/trainer/data/split.h"
 
 namespace frostline {

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/plain/sha256.h"
+#include "base/plain/shown.h"
+#include "base/plain/yaml_fields.h"
 #include "worker/trainer/data/limits.h"
-#include "worker/trainer/data/shown.h"
-#include "worker/trainer/data/yaml_fields.h"
 
 namespace frostline {
 namespace {

@@ -15,10 +15,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/data/row_source.h"
 #include "worker/trainer/data/task_name.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "worker/trainer/text/json.h"
-#include "worker/trainer/text/outcome.h"
+#include "base/plain/json.h"
+#include "base/plain/result.h"
 
 namespace frostline {
 

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/plain/shown.h"
 #include "worker/trainer/data/row_source.h"
-#include "worker/trainer/data/shown.h"
 
 namespace frostline {
 

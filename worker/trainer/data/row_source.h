@@ -20,8 +20,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/data/input_file.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

@@ -13,8 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/data/dataset.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

@@ -16,9 +16,9 @@
 #include <span>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/data/dataset.h"
 #include "worker/trainer/text/encoding.h"
-#include "worker/trainer/text/outcome.h"
 #include "worker/trainer/text/tokenizer.h"
 
 namespace frostline {

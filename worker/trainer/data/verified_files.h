@@ -15,8 +15,8 @@
 #include <string>
 #include <utility>
 
+#include "base/plain/result.h"
 #include "worker/trainer/data/input_file.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

@@ -15,9 +15,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/plain/result.h"
 #include "worker/trainer/device/precision.h"
 #include "worker/trainer/model/torch.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

@@ -9,8 +9,8 @@
 
 #include <cstdint>
 
+#include "base/plain/result.h"
 #include "worker/trainer/model/torch.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

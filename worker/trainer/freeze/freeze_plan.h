@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/model/parameters.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/model/model.h"
 #include "worker/trainer/model/weight_files.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "worker/trainer/text/outcome.h"
+#include "base/plain/result.h"
 
 namespace frostline {
 

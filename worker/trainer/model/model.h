@@ -21,10 +21,10 @@
 #include <string>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/model/model_config.h"
 #include "worker/trainer/model/parameters.h"
 #include "worker/trainer/model/torch.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

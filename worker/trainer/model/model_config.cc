@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/plain/json.h"
 #include "worker/trainer/model/limits.h"
-#include "worker/trainer/text/json.h"
 
 namespace frostline {
 namespace {

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/model/model_config.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

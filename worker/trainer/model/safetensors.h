@@ -20,9 +20,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/plain/file.h"
+#include "base/plain/result.h"
 #include "worker/trainer/model/dtype.h"
-#include "worker/trainer/model/file.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

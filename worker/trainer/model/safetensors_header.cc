@@ -9,9 +9,9 @@
 #include <system_error>
 #include <utility>
 
+#include "base/plain/json.h"
 #include "worker/trainer/model/limits.h"
 #include "worker/trainer/model/safetensors.h"
-#include "worker/trainer/text/json.h"
 
 namespace frostline {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "worker/trainer/model/file.h"
-#include "worker/trainer/model/json_text.h"
+#include "base/plain/file.h"
+#include "base/plain/json_text.h"
 
 namespace frostline {
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/model/dtype.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

@@ -44,7 +44,7 @@
 #include <string>
 #include <utility>
 
-#include "worker/trainer/text/outcome.h"
+#include "base/plain/result.h"
 
 namespace frostline {
 

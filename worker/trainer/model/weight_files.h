@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/model/safetensors.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

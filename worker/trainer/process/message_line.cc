@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "worker/trainer/model/json_text.h"
+#include "base/plain/json_text.h"
+#include "base/plain/utf8.h"
 #include "worker/trainer/tasks/outcomes.h"
-#include "worker/trainer/text/utf8.h"
 
 namespace frostline {
 namespace {

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/plain/json.h"
 #include "worker/trainer/model/torch.h"
 #include "worker/trainer/process/message_line.h"
-#include "worker/trainer/text/json.h"
 #include "worker/trainer/trial/fault_text.h"
 
 namespace frostline {

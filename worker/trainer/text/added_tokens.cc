@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/plain/utf8.h"
 #include "worker/trainer/text/limits.h"
 #include "worker/trainer/text/unicode.h"
-#include "worker/trainer/text/utf8.h"
 
 namespace frostline {
 namespace {

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/text/double_array.h"
 #include "worker/trainer/text/normalized_text.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/plain/utf8.h"
 #include "worker/trainer/text/unicode.h"
-#include "worker/trainer/text/utf8.h"
 
 namespace frostline {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "base/plain/text_lines.h"
 #include "worker/trainer/text/limits.h"
-#include "worker/trainer/text/text_lines.h"
 #include "worker/trainer/text/vocab_files.h"
 
 namespace frostline {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "worker/trainer/text/utf8.h"
+#include "base/plain/utf8.h"
 
 namespace frostline {
 namespace {

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/text/merge_table.h"
-#include "worker/trainer/text/outcome.h"
 #include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/vocabulary.h"
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/plain/utf8.h"
 #include "worker/trainer/text/base64.h"
-#include "worker/trainer/text/utf8.h"
 
 namespace frostline {
 namespace {

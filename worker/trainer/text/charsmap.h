@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/text/normalizer.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/plain/utf8.h"
 #include "worker/trainer/text/charsmap.h"
 #include "worker/trainer/text/grapheme.h"
-#include "worker/trainer/text/utf8.h"
 
 namespace frostline {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <limits>
 
+#include "base/plain/utf8.h"
 #include "worker/trainer/text/limits.h"
-#include "worker/trainer/text/utf8.h"
 
 namespace frostline {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/text/grapheme.h"
 
+#include "base/plain/utf8.h"
 #include "worker/trainer/text/unicode.h"
-#include "worker/trainer/text/utf8.h"
 
 namespace frostline {
 

@@ -18,8 +18,8 @@
 #include <string>
 #include <string_view>
 
-#include "worker/trainer/text/json.h"
-#include "worker/trainer/text/outcome.h"
+#include "base/plain/json.h"
+#include "base/plain/result.h"
 
 namespace frostline {
 

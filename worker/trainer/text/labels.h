@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/text/encoding.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

@@ -12,9 +12,6 @@
 namespace frostline {
 
 inline constexpr std::size_t kMaxTokenizerBytes = std::size_t{32} << 20;
-inline constexpr std::size_t kMaxJsonDepth = 32;
-// A merge is an array of two strings, so a million merges are three million.
-inline constexpr std::size_t kMaxJsonValues = 4'000'000;
 // Of a vocabulary, of a list of merges, of the added tokens.
 inline constexpr std::size_t kMaxEntries = 1'000'000;
 // Bounds what one position of a text can cost in a search of the vocabulary.

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/plain/utf8.h"
 #include "worker/trainer/text/encoding.h"
-#include "worker/trainer/text/utf8.h"
 
 namespace frostline {
 

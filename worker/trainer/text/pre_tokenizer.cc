@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/plain/utf8.h"
 #include "worker/trainer/text/unicode.h"
-#include "worker/trainer/text/utf8.h"
 
 namespace frostline {
 

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/text/encoding.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

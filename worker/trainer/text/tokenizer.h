@@ -22,9 +22,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/text/added_tokens.h"
 #include "worker/trainer/text/normalizer.h"
-#include "worker/trainer/text/outcome.h"
 #include "worker/trainer/text/pre_tokenizer.h"
 #include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/template.h"

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "worker/trainer/text/json.h"
+#include "base/plain/json.h"
 #include "worker/trainer/text/json_fields.h"
 #include "worker/trainer/text/limits.h"
 #include "worker/trainer/text/tokenizer_json.h"

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "worker/trainer/text/outcome.h"
+#include "base/plain/result.h"
 #include "worker/trainer/text/tokenizer.h"
 
 namespace frostline {

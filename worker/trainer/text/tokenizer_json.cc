@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "worker/trainer/text/json_fields.h"
+#include "worker/trainer/text/limits.h"
 
 namespace frostline {
 Outcome<std::vector<AddedToken>> ReadAddedTokens(const JsonValue* value) {

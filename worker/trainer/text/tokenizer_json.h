@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "worker/trainer/text/json.h"
-#include "worker/trainer/text/outcome.h"
+#include "base/plain/json.h"
+#include "base/plain/result.h"
 #include "worker/trainer/text/tokenizer.h"
 
 namespace frostline {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "worker/trainer/text/utf8.h"
+#include "base/plain/utf8.h"
 
 namespace frostline {
 namespace {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "worker/trainer/text/outcome.h"
+#include "base/plain/result.h"
 #include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/vocabulary.h"
 

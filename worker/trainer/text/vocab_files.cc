@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "base/plain/text_lines.h"
+#include "base/plain/utf8.h"
 #include "worker/trainer/text/limits.h"
-#include "worker/trainer/text/text_lines.h"
 #include "worker/trainer/text/unicode.h"
-#include "worker/trainer/text/utf8.h"
 #include "worker/trainer/text/word_piece.h"
 
 namespace frostline {

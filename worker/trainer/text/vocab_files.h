@@ -14,10 +14,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/plain/json.h"
+#include "base/plain/result.h"
 #include "worker/trainer/text/bert_normalizer.h"
 #include "worker/trainer/text/byte_bpe.h"
-#include "worker/trainer/text/json.h"
-#include "worker/trainer/text/outcome.h"
 #include "worker/trainer/text/tokenizer.h"
 #include "worker/trainer/text/vocabulary.h"
 

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/text/double_array.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "worker/trainer/text/utf8.h"
+#include "base/plain/utf8.h"
 
 namespace frostline {
 

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/plain/crc32.h"
-#include "worker/trainer/model/json_text.h"
+#include "base/plain/json.h"
+#include "base/plain/json_text.h"
 #include "worker/trainer/model/load.h"
 #include "worker/trainer/model/safetensors.h"
 #include "worker/trainer/model/safetensors_writer.h"
-#include "worker/trainer/text/json.h"
 
 namespace frostline {
 namespace {

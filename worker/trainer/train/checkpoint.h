@@ -15,7 +15,7 @@
 #include <map>
 #include <string>
 
-#include "worker/trainer/text/outcome.h"
+#include "base/plain/result.h"
 #include "worker/trainer/train/stepper.h"
 
 namespace frostline {

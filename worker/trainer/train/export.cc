@@ -6,11 +6,11 @@
 #include <system_error>
 #include <utility>
 
-#include "worker/trainer/model/file.h"
-#include "worker/trainer/model/json_text.h"
+#include "base/plain/file.h"
+#include "base/plain/json.h"
+#include "base/plain/json_text.h"
 #include "worker/trainer/model/limits.h"
 #include "worker/trainer/model/safetensors_writer.h"
-#include "worker/trainer/text/json.h"
 #include "worker/trainer/text/limits.h"
 #include "worker/trainer/text/tokenizer_folder.h"
 

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/model/model.h"
-#include "worker/trainer/text/outcome.h"
 
 namespace frostline {
 

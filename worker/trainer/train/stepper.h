@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
+#include "base/plain/result.h"
 #include "worker/trainer/device/precision.h"
 #include "worker/trainer/freeze/apply_plan.h"
 #include "worker/trainer/model/model.h"
-#include "worker/trainer/text/outcome.h"
 #include "worker/trainer/train/optimizer.h"
 #include "worker/trainer/train/schedule.h"
 

@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "worker/trainer/text/outcome.h"
+#include "base/plain/result.h"
 
 namespace frostline {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "worker/trainer/data/shown.h"
+#include "base/plain/shown.h"
 #include "worker/trainer/trial/fine_tuning.h"
 #include "worker/trainer/trial/thaw.h"
 

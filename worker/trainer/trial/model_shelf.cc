@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/trial/model_shelf.h"
 
+#include "base/plain/json.h"
+#include "base/plain/shown.h"
 #include "worker/trainer/data/limits.h"
-#include "worker/trainer/data/shown.h"
 #include "worker/trainer/model/limits.h"
-#include "worker/trainer/text/json.h"
 #include "worker/trainer/text/tokenizer_folder.h"
 
 namespace frostline {

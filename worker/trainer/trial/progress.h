@@ -10,8 +10,8 @@
 
 #include <cstdint>
 
+#include "base/plain/result.h"
 #include "worker/trainer/data/batches.h"
-#include "worker/trainer/text/outcome.h"
 #include "worker/trainer/train/checkpoint.h"
 #include "worker/trainer/trial/early_stopping.h"
 #include "worker/trainer/trial/scores.h"

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/plain/shown.h"
 #include "worker/trainer/data/request_fields.h"
-#include "worker/trainer/data/shown.h"
 
 namespace frostline {
 namespace {

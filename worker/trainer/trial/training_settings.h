@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "base/plain/json.h"
+#include "base/plain/result.h"
 #include "worker/trainer/freeze/freeze_plan.h"
 #include "worker/trainer/model/lora.h"
-#include "worker/trainer/text/json.h"
-#include "worker/trainer/text/outcome.h"
 #include "worker/trainer/train/optimizer.h"
 #include "worker/trainer/train/schedule.h"
 

@@ -10,8 +10,8 @@
 #include <optional>
 #include <string>
 
+#include "base/plain/result.h"
 #include "worker/trainer/freeze/freeze_plan.h"
-#include "worker/trainer/text/outcome.h"
 #include "worker/trainer/trial/scores.h"
 
 namespace frostline {

@@ -4,11 +4,11 @@
 #include <limits>
 #include <utility>
 
+#include "base/plain/json_text.h"
 #include "base/plain/sha256.h"
+#include "base/plain/shown.h"
 #include "worker/trainer/data/registry.h"
 #include "worker/trainer/data/request_fields.h"
-#include "worker/trainer/data/shown.h"
-#include "worker/trainer/model/json_text.h"
 
 namespace frostline {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/data/dataset_reader.h"
 
+#include "base/plain/utf8.h"
 #include "tests/worker/trainer/data/data_fixture.h"
-#include "worker/trainer/text/utf8.h"
 
 namespace frostline {
 namespace {

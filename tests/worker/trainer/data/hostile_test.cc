@@ -2,8 +2,8 @@
 //
 // Files that somebody broke: each is read, or is one fault that names the
 // file. Every fault can travel in JSON.
+#include "base/plain/utf8.h"
 #include "tests/worker/trainer/data/data_fixture.h"
-#include "worker/trainer/text/utf8.h"
 
 namespace frostline {
 namespace {

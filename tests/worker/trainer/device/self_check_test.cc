@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/self_check.h"
 
+#include "base/plain/json.h"
 #include "gmock/gmock.h"
-#include "worker/trainer/text/json.h"
 
 namespace frostline {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "base/plain/json_text.h"
 #include "gmock/gmock.h"
-#include "worker/trainer/model/json_text.h"
 #include "worker/trainer/model/parameters.h"
 
 namespace frostline {

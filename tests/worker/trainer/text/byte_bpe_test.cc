@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <random>
 
+#include "base/plain/utf8.h"
 #include "tests/worker/trainer/text/text_fixture.h"
-#include "worker/trainer/text/utf8.h"
 
 namespace frostline {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <random>
 
+#include "base/plain/json.h"
 #include "tests/worker/trainer/text/goldens.h"
 #include "tests/worker/trainer/text/text_fixture.h"
 #include "worker/trainer/text/base64.h"
-#include "worker/trainer/text/json.h"
 
 namespace frostline {
 namespace {

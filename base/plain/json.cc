@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/text/json.h"
+#include "base/plain/json.h"
 
 #include <utility>
 
-#include "worker/trainer/text/json_parser.h"
+#include "base/plain/json_parser.h"
 
 namespace frostline {
 

@@ -9,8 +9,8 @@
 //   Outcome<Json> json = Json::Parse(bytes);
 //   const JsonValue* model = json.value().root().Find("model");
 //   for (const JsonValue* v = model->first; v != nullptr; v = v->next) ...
-#ifndef FROSTLINE_WORKER_TRAINER_TEXT_JSON_H_
-#define FROSTLINE_WORKER_TRAINER_TEXT_JSON_H_
+#ifndef FROSTLINE_BASE_PLAIN_JSON_H_
+#define FROSTLINE_BASE_PLAIN_JSON_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -19,10 +19,16 @@
 #include <string>
 #include <string_view>
 
-#include "worker/trainer/text/limits.h"
-#include "worker/trainer/text/outcome.h"
+#include "base/plain/result.h"
 
 namespace frostline {
+
+// Bounds on what a file from outside may ask of us.
+inline constexpr std::size_t kMaxJsonBytes = std::size_t{32} << 20;
+inline constexpr std::size_t kMaxJsonDepth = 32;
+// A merge of a tokenizer is an array of two strings, so a million of them are
+// three million values.
+inline constexpr std::size_t kMaxJsonValues = 4'000'000;
 
 enum class JsonKind : std::uint8_t {
   kNull,
@@ -69,4 +75,4 @@ class Json {
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_WORKER_TRAINER_TEXT_JSON_H_
+#endif  // FROSTLINE_BASE_PLAIN_JSON_H_

@@ -9,8 +9,8 @@
 //   entry.path = fields.Demand("path");
 //   fields.KnowOnly({"path", "sha256"});
 //   if (fields.fault()) return *fields.fault();
-#ifndef FROSTLINE_WORKER_TRAINER_DATA_YAML_FIELDS_H_
-#define FROSTLINE_WORKER_TRAINER_DATA_YAML_FIELDS_H_
+#ifndef FROSTLINE_BASE_PLAIN_YAML_FIELDS_H_
+#define FROSTLINE_BASE_PLAIN_YAML_FIELDS_H_
 
 #include <initializer_list>
 #include <map>
@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "worker/trainer/data/yaml_subset.h"
+#include "base/plain/yaml_subset.h"
 
 namespace frostline {
 
@@ -55,4 +55,4 @@ class YamlFields {
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_WORKER_TRAINER_DATA_YAML_FIELDS_H_
+#endif  // FROSTLINE_BASE_PLAIN_YAML_FIELDS_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/data/yaml_subset.h"
+#include "base/plain/yaml_subset.h"
 
 #include "tests/worker/trainer/data/data_fixture.h"
 

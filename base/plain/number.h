@@ -3,8 +3,8 @@
 // File: number.h
 //
 // Text as numbers, the same under every locale. Pure functions.
-#ifndef FROSTLINE_WORKER_TRAINER_DATA_NUMBER_H_
-#define FROSTLINE_WORKER_TRAINER_DATA_NUMBER_H_
+#ifndef FROSTLINE_BASE_PLAIN_NUMBER_H_
+#define FROSTLINE_BASE_PLAIN_NUMBER_H_
 
 #include <charconv>
 #include <cmath>
@@ -36,4 +36,4 @@ inline std::optional<double> ParseNumber(std::string_view text) {
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_WORKER_TRAINER_DATA_NUMBER_H_
+#endif  // FROSTLINE_BASE_PLAIN_NUMBER_H_

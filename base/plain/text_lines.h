@@ -3,8 +3,8 @@
 // File: text_lines.h
 //
 // Walks the lines of a file that is in memory.
-#ifndef FROSTLINE_WORKER_TRAINER_TEXT_TEXT_LINES_H_
-#define FROSTLINE_WORKER_TRAINER_TEXT_TEXT_LINES_H_
+#ifndef FROSTLINE_BASE_PLAIN_TEXT_LINES_H_
+#define FROSTLINE_BASE_PLAIN_TEXT_LINES_H_
 
 #include <cstddef>
 #include <string_view>
@@ -23,4 +23,4 @@ void ForEachLine(std::string_view bytes, Take take) {
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_WORKER_TRAINER_TEXT_TEXT_LINES_H_
+#endif  // FROSTLINE_BASE_PLAIN_TEXT_LINES_H_

@@ -4,14 +4,14 @@
 //
 // What stands on one line of YAML: keys, texts, [lists] and {maps}. Part of
 // yaml_subset. A fault's cause lacks the file and line; ParseYaml adds them.
-#ifndef FROSTLINE_WORKER_TRAINER_DATA_YAML_SCALAR_H_
-#define FROSTLINE_WORKER_TRAINER_DATA_YAML_SCALAR_H_
+#ifndef FROSTLINE_BASE_PLAIN_YAML_SCALAR_H_
+#define FROSTLINE_BASE_PLAIN_YAML_SCALAR_H_
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
-#include "worker/trainer/data/yaml_subset.h"
+#include "base/plain/yaml_subset.h"
 
 namespace frostline {
 
@@ -23,4 +23,4 @@ Outcome<YamlNode> ParseValue(std::string_view rest, std::size_t line);
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_WORKER_TRAINER_DATA_YAML_SCALAR_H_
+#endif  // FROSTLINE_BASE_PLAIN_YAML_SCALAR_H_

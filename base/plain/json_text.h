@@ -3,13 +3,13 @@
 // File: json_text.h
 //
 // Writes JSON, for the headers and configurations we make.
-#ifndef FROSTLINE_WORKER_TRAINER_MODEL_JSON_TEXT_H_
-#define FROSTLINE_WORKER_TRAINER_MODEL_JSON_TEXT_H_
+#ifndef FROSTLINE_BASE_PLAIN_JSON_TEXT_H_
+#define FROSTLINE_BASE_PLAIN_JSON_TEXT_H_
 
 #include <string>
 #include <string_view>
 
-#include "worker/trainer/text/json.h"
+#include "base/plain/json.h"
 
 namespace frostline {
 
@@ -22,4 +22,4 @@ std::string JsonText(const JsonValue& value);
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_WORKER_TRAINER_MODEL_JSON_TEXT_H_
+#endif  // FROSTLINE_BASE_PLAIN_JSON_TEXT_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/model/json_text.h"
+#include "base/plain/json_text.h"
 
 #include <array>
 #include <charconv>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/data/yaml_text.h"
+#include "base/plain/yaml_text.h"
 
 #include <algorithm>
 
-#include "worker/trainer/data/number.h"
-#include "worker/trainer/data/shown.h"
+#include "base/plain/number.h"
+#include "base/plain/shown.h"
 
 namespace frostline {
 

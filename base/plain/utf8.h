@@ -4,8 +4,8 @@
 //
 // UTF-8 as RFC 3629 has it: no surrogates, no overlong forms, at most U+10FFFF.
 // Pure functions.
-#ifndef FROSTLINE_WORKER_TRAINER_TEXT_UTF8_H_
-#define FROSTLINE_WORKER_TRAINER_TEXT_UTF8_H_
+#ifndef FROSTLINE_BASE_PLAIN_UTF8_H_
+#define FROSTLINE_BASE_PLAIN_UTF8_H_
 
 #include <cstddef>
 #include <string>
@@ -45,4 +45,4 @@ inline bool IsContinuation(char byte) {
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_WORKER_TRAINER_TEXT_UTF8_H_
+#endif  // FROSTLINE_BASE_PLAIN_UTF8_H_

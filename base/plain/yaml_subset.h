@@ -6,15 +6,15 @@
 // words, [a, b] and {a: b}, quotes, comments. Every scalar is a text: no is
 // "no". Anchors, tags, folded texts, several documents, tabs and keys that are
 // there twice are faults that name the line.
-#ifndef FROSTLINE_WORKER_TRAINER_DATA_YAML_SUBSET_H_
-#define FROSTLINE_WORKER_TRAINER_DATA_YAML_SUBSET_H_
+#ifndef FROSTLINE_BASE_PLAIN_YAML_SUBSET_H_
+#define FROSTLINE_BASE_PLAIN_YAML_SUBSET_H_
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "worker/trainer/text/outcome.h"
+#include "base/plain/result.h"
 
 namespace frostline {
 
@@ -42,4 +42,4 @@ Outcome<YamlNode> ParseYaml(std::string_view text, const std::string& name);
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_WORKER_TRAINER_DATA_YAML_SUBSET_H_
+#endif  // FROSTLINE_BASE_PLAIN_YAML_SUBSET_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/text/json.h"
+#include "base/plain/json.h"
 
 #include <string>
 
@@ -85,7 +85,7 @@ TEST(JsonParse, BoundsTheNumberOfValues) {
 }
 
 TEST(JsonParse, BoundsTheInput) {
-  const std::string large(kMaxTokenizerBytes + 1, ' ');
+  const std::string large(kMaxJsonBytes + 1, ' ');
   EXPECT_EQ(KindOfFault(large), FaultKind::kTooLarge);
 }
 

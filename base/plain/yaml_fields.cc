@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/data/yaml_fields.h"
+#include "base/plain/yaml_fields.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "worker/trainer/data/shown.h"
+#include "base/plain/shown.h"
 
 namespace frostline {
 

@@ -4,15 +4,15 @@
 //
 // Files of weights: read at places we choose into memory of our own (a mapped
 // file that shrinks would kill the process), written whole or not at all.
-#ifndef FROSTLINE_WORKER_TRAINER_MODEL_FILE_H_
-#define FROSTLINE_WORKER_TRAINER_MODEL_FILE_H_
+#ifndef FROSTLINE_BASE_PLAIN_FILE_H_
+#define FROSTLINE_BASE_PLAIN_FILE_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "worker/trainer/text/outcome.h"
+#include "base/plain/result.h"
 
 namespace frostline {
 
@@ -75,4 +75,4 @@ Outcome<Done> WriteFileAtomically(const std::string& path,
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_WORKER_TRAINER_MODEL_FILE_H_
+#endif  // FROSTLINE_BASE_PLAIN_FILE_H_

@@ -4,13 +4,13 @@
 //
 // The single words of YAML. Part of yaml_subset. A fault's cause lacks the
 // file and line; ParseYaml adds them. Pure functions.
-#ifndef FROSTLINE_WORKER_TRAINER_DATA_YAML_TEXT_H_
-#define FROSTLINE_WORKER_TRAINER_DATA_YAML_TEXT_H_
+#ifndef FROSTLINE_BASE_PLAIN_YAML_TEXT_H_
+#define FROSTLINE_BASE_PLAIN_YAML_TEXT_H_
 
 #include <string>
 #include <string_view>
 
-#include "worker/trainer/text/outcome.h"
+#include "base/plain/result.h"
 
 namespace frostline {
 
@@ -31,4 +31,4 @@ Outcome<std::string> YamlPlain(std::string_view text);
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_WORKER_TRAINER_DATA_YAML_TEXT_H_
+#endif  // FROSTLINE_BASE_PLAIN_YAML_TEXT_H_

@@ -9,8 +9,8 @@
 //   Outcome<VocabTxt> vocab = ParseVocabTxt(bytes);
 //   if (!vocab.ok()) return vocab.fault();
 //   Use(vocab.value());
-#ifndef FROSTLINE_WORKER_TRAINER_TEXT_OUTCOME_H_
-#define FROSTLINE_WORKER_TRAINER_TEXT_OUTCOME_H_
+#ifndef FROSTLINE_BASE_PLAIN_RESULT_H_
+#define FROSTLINE_BASE_PLAIN_RESULT_H_
 
 #include <string>
 #include <utility>
@@ -21,7 +21,7 @@ namespace frostline {
 enum class FaultKind {
   kUnreadable,    // a file is absent or cannot be read
   kSyntax,        // not JSON, not UTF-8, not base64
-  kTooLarge,      // over one of the limits of text/limits.h
+  kTooLarge,      // over a limit that its reader sets
   kUnsupported,   // a component or setting that we do not imitate exactly
   kInconsistent,  // ids with gaps, duplicates, names that do not exist
   kMisuse,        // the caller asked for what cannot be done
@@ -60,4 +60,4 @@ struct Done {};
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_WORKER_TRAINER_TEXT_OUTCOME_H_
+#endif  // FROSTLINE_BASE_PLAIN_RESULT_H_

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The strings of JSON; the rest of the parser is in json_parser.cc.
-#include "worker/trainer/text/json_parser.h"
-#include "worker/trainer/text/utf8.h"
+#include "base/plain/json_parser.h"
+#include "base/plain/utf8.h"
 
 namespace frostline {
 namespace {

@@ -4,14 +4,14 @@
 //
 // A stranger's text as a fault may quote it: short, and never cut within a
 // character, as faults travel in JSON.
-#ifndef FROSTLINE_WORKER_TRAINER_DATA_SHOWN_H_
-#define FROSTLINE_WORKER_TRAINER_DATA_SHOWN_H_
+#ifndef FROSTLINE_BASE_PLAIN_SHOWN_H_
+#define FROSTLINE_BASE_PLAIN_SHOWN_H_
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
-#include "worker/trainer/text/utf8.h"
+#include "base/plain/utf8.h"
 
 namespace frostline {
 
@@ -25,4 +25,4 @@ inline std::string Shown(std::string_view text) {
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_WORKER_TRAINER_DATA_SHOWN_H_
+#endif  // FROSTLINE_BASE_PLAIN_SHOWN_H_

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/data/yaml_subset.h"
+#include "base/plain/yaml_subset.h"
 
 #include <utility>
 
-#include "worker/trainer/data/limits.h"
-#include "worker/trainer/data/shown.h"
-#include "worker/trainer/data/yaml_scalar.h"
-#include "worker/trainer/data/yaml_text.h"
-#include "worker/trainer/text/text_lines.h"
-#include "worker/trainer/text/utf8.h"
+#include "base/plain/shown.h"
+#include "base/plain/text_lines.h"
+#include "base/plain/utf8.h"
+#include "base/plain/yaml_scalar.h"
+#include "base/plain/yaml_text.h"
 
 namespace frostline {
 namespace {
+
+constexpr std::size_t kMaxYamlBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxYamlDepth = 8;
 
 struct Line {
   std::size_t number;
@@ -52,7 +54,7 @@ class YamlParser {
   Outcome<YamlNode> Block(std::size_t indent, std::size_t depth) {
     YamlNode node;
     node.line = lines_[at_].number;
-    if (depth > kMaxRegistryDepth) {
+    if (depth > kMaxYamlDepth) {
       return At(node.line, YamlFault("is nested too deep", "nest less"));
     }
     const bool list = IsItem(lines_[at_]);
@@ -129,7 +131,7 @@ const YamlNode* YamlNode::Find(std::string_view key) const {
 }
 
 Outcome<YamlNode> ParseYaml(std::string_view text, const std::string& name) {
-  if (text.size() > kMaxRegistryBytes) {
+  if (text.size() > kMaxYamlBytes) {
     return Fault{FaultKind::kTooLarge, name + ": is larger than 1 MiB",
                  "split it over several workers"};
   }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/text/json_parser.h"
+#include "base/plain/json_parser.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <system_error>
 
-#include "worker/trainer/text/utf8.h"
+#include "base/plain/utf8.h"
 
 namespace frostline {
 
 std::optional<Fault> JsonParser::Run() {
   JsonValue* root = nullptr;
-  if (bytes_.size() > kMaxTokenizerBytes) {
+  if (bytes_.size() > kMaxJsonBytes) {
     Fail(FaultKind::kTooLarge, "more than 32 MiB of JSON");
   } else if (Value(0, {}, root)) {
     SkipBlanks();

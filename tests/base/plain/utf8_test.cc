@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/text/utf8.h"
+#include "base/plain/utf8.h"
 
 #include "gmock/gmock.h"
 

@@ -4,8 +4,8 @@
 //
 // The parser behind Json::Parse: one pass, recursion bounded by kMaxJsonDepth.
 // The first mistake ends it. Only json.cc includes this.
-#ifndef FROSTLINE_WORKER_TRAINER_TEXT_JSON_PARSER_H_
-#define FROSTLINE_WORKER_TRAINER_TEXT_JSON_PARSER_H_
+#ifndef FROSTLINE_BASE_PLAIN_JSON_PARSER_H_
+#define FROSTLINE_BASE_PLAIN_JSON_PARSER_H_
 
 #include <cstddef>
 #include <optional>
@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "worker/trainer/text/json.h"
+#include "base/plain/json.h"
 
 namespace frostline {
 
@@ -55,4 +55,4 @@ class JsonParser {
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_WORKER_TRAINER_TEXT_JSON_PARSER_H_
+#endif  // FROSTLINE_BASE_PLAIN_JSON_PARSER_H_

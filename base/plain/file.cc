@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/model/file.h"
+#include "base/plain/file.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/trainer/data/yaml_scalar.h"
+#include "base/plain/yaml_scalar.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "worker/trainer/data/number.h"
-#include "worker/trainer/data/shown.h"
-#include "worker/trainer/data/yaml_text.h"
+#include "base/plain/number.h"
+#include "base/plain/shown.h"
+#include "base/plain/yaml_text.h"
 
 namespace frostline {
 namespace {
