@@ -31,7 +31,7 @@ std::string FolderOf(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-Outcome<Done> SyncFolder(const std::string& folder) {
+Expected<Done> SyncFolder(const std::string& folder) {
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return Failed("open the folder", folder, kFixWriting);
   const bool synced = fsync(fd) == 0;
@@ -43,7 +43,7 @@ Outcome<Done> SyncFolder(const std::string& folder) {
 
 }  // namespace
 
-Outcome<SourceFile> SourceFile::Open(const std::string& path) {
+Expected<SourceFile> SourceFile::Open(const std::string& path) {
   // Not blocking: a pipe without a writer must not hold us.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return Failed("open", path, kFixReading);
@@ -74,8 +74,8 @@ SourceFile& SourceFile::operator=(SourceFile&& other) noexcept {
   return *this;
 }
 
-Outcome<Done> SourceFile::ReadAt(std::uint64_t at, void* into,
-                                 std::size_t count) const {
+Expected<Done> SourceFile::ReadAt(std::uint64_t at, void* into,
+                                  std::size_t count) const {
   auto* to = static_cast<char*>(into);
   while (count > 0) {
     const ssize_t got = pread(fd_, to, count, static_cast<off_t>(at));
@@ -93,8 +93,9 @@ Outcome<Done> SourceFile::ReadAt(std::uint64_t at, void* into,
   return Done{};
 }
 
-Outcome<std::string> ReadWholeFile(const std::string& path, std::size_t limit) {
-  Outcome<SourceFile> file = SourceFile::Open(path);
+Expected<std::string> ReadWholeFile(const std::string& path,
+                                    std::size_t limit) {
+  Expected<SourceFile> file = SourceFile::Open(path);
   if (!file.ok()) return file.fault();
   if (file.value().size() > limit) {
     return Fault{FaultKind::kTooLarge,
@@ -103,12 +104,12 @@ Outcome<std::string> ReadWholeFile(const std::string& path, std::size_t limit) {
                  "name the right file"};
   }
   std::string bytes(static_cast<std::size_t>(file.value().size()), '\0');
-  Outcome<Done> read = file.value().ReadAt(0, bytes.data(), bytes.size());
+  Expected<Done> read = file.value().ReadAt(0, bytes.data(), bytes.size());
   if (!read.ok()) return read.fault();
   return bytes;
 }
 
-Outcome<AtomicFile> AtomicFile::Create(const std::string& path) {
+Expected<AtomicFile> AtomicFile::Create(const std::string& path) {
   std::string beside = path + ".XXXXXX";
   const int fd = mkostemp(beside.data(), O_CLOEXEC);
   if (fd < 0) return Failed("create", path, kFixWriting);
@@ -126,7 +127,7 @@ AtomicFile::AtomicFile(AtomicFile&& other) noexcept
       path_(std::move(other.path_)),
       beside_(std::exchange(other.beside_, std::string())) {}
 
-Outcome<Done> AtomicFile::Append(const void* bytes, std::size_t count) {
+Expected<Done> AtomicFile::Append(const void* bytes, std::size_t count) {
   const auto* from = static_cast<const char*>(bytes);
   while (count > 0) {
     const ssize_t put = write(fd_, from, count);
@@ -138,7 +139,7 @@ Outcome<Done> AtomicFile::Append(const void* bytes, std::size_t count) {
   return Done{};
 }
 
-Outcome<Done> AtomicFile::Commit() {
+Expected<Done> AtomicFile::Commit() {
   if (fsync(fd_) != 0) return Failed("sync", beside_, kFixWriting);
   if (rename(beside_.c_str(), path_.c_str()) != 0) {
     return Failed("rename to", path_, kFixWriting);
@@ -147,11 +148,11 @@ Outcome<Done> AtomicFile::Commit() {
   return SyncFolder(FolderOf(path_));
 }
 
-Outcome<Done> WriteFileAtomically(const std::string& path,
-                                  std::string_view bytes) {
-  Outcome<AtomicFile> file = AtomicFile::Create(path);
+Expected<Done> WriteFileAtomically(const std::string& path,
+                                   std::string_view bytes) {
+  Expected<AtomicFile> file = AtomicFile::Create(path);
   if (!file.ok()) return file.fault();
-  Outcome<Done> put = file.value().Append(bytes.data(), bytes.size());
+  Expected<Done> put = file.value().Append(bytes.data(), bytes.size());
   if (!put.ok()) return put.fault();
   return file.value().Commit();
 }

@@ -20,7 +20,7 @@ namespace frostline {
 class SourceFile {
  public:
   // A regular file; a pipe or a device is refused, so that none can hang us.
-  static Outcome<SourceFile> Open(const std::string& path);
+  static Expected<SourceFile> Open(const std::string& path);
   ~SourceFile();
   SourceFile(SourceFile&& other) noexcept;
   SourceFile& operator=(SourceFile&& other) noexcept;
@@ -31,7 +31,7 @@ class SourceFile {
   // When it was opened.
   std::uint64_t size() const { return size_; }
   // Exactly `count` bytes, or kUnreadable: the file may have shrunk.
-  Outcome<Done> ReadAt(std::uint64_t at, void* into, std::size_t count) const;
+  Expected<Done> ReadAt(std::uint64_t at, void* into, std::size_t count) const;
 
  private:
   SourceFile(int fd, std::string path, std::uint64_t size)
@@ -43,23 +43,23 @@ class SourceFile {
 };
 
 // kTooLarge above `limit` bytes.
-Outcome<std::string> ReadWholeFile(const std::string& path, std::size_t limit);
+Expected<std::string> ReadWholeFile(const std::string& path, std::size_t limit);
 
 // Appears under its name with Commit, complete and on disk, or never: what was
 // written goes to a file beside it, is synced and renamed, and the folder is
 // synced. Without Commit the destructor leaves nothing behind.
 class AtomicFile {
  public:
-  static Outcome<AtomicFile> Create(const std::string& path);
+  static Expected<AtomicFile> Create(const std::string& path);
   ~AtomicFile();
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&& other) = delete;
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  Outcome<Done> Append(const void* bytes, std::size_t count);
+  Expected<Done> Append(const void* bytes, std::size_t count);
   // Once, as the last call.
-  Outcome<Done> Commit();
+  Expected<Done> Commit();
 
  private:
   AtomicFile(int fd, std::string path, std::string beside)
@@ -70,8 +70,8 @@ class AtomicFile {
   std::string beside_;  // empty once it has its name
 };
 
-Outcome<Done> WriteFileAtomically(const std::string& path,
-                                  std::string_view bytes);
+Expected<Done> WriteFileAtomically(const std::string& path,
+                                   std::string_view bytes);
 
 }  // namespace frostline
 

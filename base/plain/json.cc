@@ -25,7 +25,7 @@ std::optional<std::int32_t> JsonValue::Index() const {
   return whole;
 }
 
-Outcome<Json> Json::Parse(std::string_view bytes, std::size_t max_values) {
+Expected<Json> Json::Parse(std::string_view bytes, std::size_t max_values) {
   Json json;
   JsonParser parser(bytes, max_values, json);
   if (std::optional<Fault> fault = parser.Run()) return *std::move(fault);

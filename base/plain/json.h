@@ -6,7 +6,7 @@
 // no lone surrogates, no key twice in an object, bounded depth and number of
 // values. For a trainer, which is built where no JSON library is.
 //
-//   Outcome<Json> json = Json::Parse(bytes);
+//   Expected<Json> json = Json::Parse(bytes);
 //   const JsonValue* model = json.value().root().Find("model");
 //   for (const JsonValue* v = model->first; v != nullptr; v = v->next) ...
 #ifndef FROSTLINE_BASE_PLAIN_JSON_H_
@@ -62,8 +62,8 @@ struct JsonValue {
 class Json {
  public:
   // `bytes` must outlive the result.
-  static Outcome<Json> Parse(std::string_view bytes,
-                             std::size_t max_values = kMaxJsonValues);
+  static Expected<Json> Parse(std::string_view bytes,
+                              std::size_t max_values = kMaxJsonValues);
 
   const JsonValue& root() const { return values_.front(); }
 

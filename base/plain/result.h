@@ -6,7 +6,7 @@
 // and a fix for a person. It stands in for absl::Status, which a GPU node does
 // not have (docs/adr/0007-tokenizers.md).
 //
-//   Outcome<VocabTxt> vocab = ParseVocabTxt(bytes);
+//   Expected<VocabTxt> vocab = ParseVocabTxt(bytes);
 //   if (!vocab.ok()) return vocab.fault();
 //   Use(vocab.value());
 #ifndef FROSTLINE_BASE_PLAIN_RESULT_H_
@@ -37,13 +37,13 @@ struct Fault {
 // Either a value or the fault that kept us from it. The value moves out of an
 // rvalue; asking for the wrong one is a bug of the caller.
 template <typename T>
-class [[nodiscard]] Outcome {
+class [[nodiscard]] Expected {
  public:
   // Implicit, so that a function can return either.
   // NOLINTNEXTLINE(google-explicit-constructor): see above
-  Outcome(T value) : held_(std::move(value)) {}
+  Expected(T value) : held_(std::move(value)) {}
   // NOLINTNEXTLINE(google-explicit-constructor): see above
-  Outcome(Fault fault) : held_(std::move(fault)) {}
+  Expected(Fault fault) : held_(std::move(fault)) {}
 
   bool ok() const { return std::holds_alternative<T>(held_); }
   const Fault& fault() const { return *std::get_if<Fault>(&held_); }

@@ -14,21 +14,21 @@ namespace {
 constexpr std::string_view kFlowEnds = ",]}";
 
 // A text up to the next "," or bracket, or a quoted one.
-Outcome<YamlNode> TakeItem(std::string_view& rest, std::size_t line) {
+Expected<YamlNode> TakeItem(std::string_view& rest, std::size_t line) {
   SkipBlanks(rest);
   YamlNode node;
   node.line = line;
   const bool quoted = rest.starts_with('"') || rest.starts_with('\'');
   std::string_view plain = rest.substr(0, rest.find_first_of(kFlowEnds));
   if (!quoted) rest.remove_prefix(plain.size());
-  Outcome<std::string> text = quoted ? TakeYamlQuoted(rest) : YamlPlain(plain);
+  Expected<std::string> text = quoted ? TakeYamlQuoted(rest) : YamlPlain(plain);
   if (!text.ok()) return text.fault();
   node.text = std::move(text).value();
   SkipBlanks(rest);
   return node;
 }
 
-Outcome<YamlNode> TakeFlow(std::string_view& rest, std::size_t line) {
+Expected<YamlNode> TakeFlow(std::string_view& rest, std::size_t line) {
   YamlNode node;
   node.line = line;
   const bool is_map = rest.front() == '{';
@@ -40,7 +40,7 @@ Outcome<YamlNode> TakeFlow(std::string_view& rest, std::size_t line) {
   while (!rest.starts_with(close)) {
     std::string key;
     if (is_map) {
-      Outcome<std::string> taken = TakeKey(rest);
+      Expected<std::string> taken = TakeKey(rest);
       if (!taken.ok()) return taken.fault();
       key = std::move(taken).value();
       if (node.Find(key) != nullptr) {
@@ -48,7 +48,7 @@ Outcome<YamlNode> TakeFlow(std::string_view& rest, std::size_t line) {
                          "keep one of them");
       }
     }
-    Outcome<YamlNode> item = TakeItem(rest, line);
+    Expected<YamlNode> item = TakeItem(rest, line);
     if (!item.ok()) return item;
     if (is_map) {
       node.members.push_back({key, std::move(item).value()});
@@ -68,10 +68,10 @@ Outcome<YamlNode> TakeFlow(std::string_view& rest, std::size_t line) {
 
 }  // namespace
 
-Outcome<std::string> TakeKey(std::string_view& rest) {
+Expected<std::string> TakeKey(std::string_view& rest) {
   std::string key;
   if (rest.starts_with('"') || rest.starts_with('\'')) {
-    Outcome<std::string> quoted = TakeYamlQuoted(rest);
+    Expected<std::string> quoted = TakeYamlQuoted(rest);
     if (!quoted.ok()) return quoted;
     key = std::move(quoted).value();
   } else {
@@ -89,20 +89,20 @@ Outcome<std::string> TakeKey(std::string_view& rest) {
   return key;
 }
 
-Outcome<YamlNode> ParseValue(std::string_view rest, std::size_t line) {
+Expected<YamlNode> ParseValue(std::string_view rest, std::size_t line) {
   SkipBlanks(rest);
   YamlNode node;
   node.line = line;
   if (rest.starts_with('[') || rest.starts_with('{')) {
-    Outcome<YamlNode> flow = TakeFlow(rest, line);
+    Expected<YamlNode> flow = TakeFlow(rest, line);
     if (!flow.ok()) return flow;
     node = std::move(flow).value();
   } else if (rest.starts_with('"') || rest.starts_with('\'')) {
-    Outcome<std::string> text = TakeYamlQuoted(rest);
+    Expected<std::string> text = TakeYamlQuoted(rest);
     if (!text.ok()) return text.fault();
     node.text = std::move(text).value();
   } else {
-    Outcome<std::string> text = YamlPlain(rest);
+    Expected<std::string> text = YamlPlain(rest);
     if (!text.ok()) return text.fault();
     node.text = std::move(text).value();
     return node;

@@ -16,10 +16,10 @@
 namespace frostline {
 
 // Takes "key:" from the front of `rest`, and the blanks behind it.
-Outcome<std::string> TakeKey(std::string_view& rest);
+Expected<std::string> TakeKey(std::string_view& rest);
 
 // All of `rest` as one value.
-Outcome<YamlNode> ParseValue(std::string_view rest, std::size_t line);
+Expected<YamlNode> ParseValue(std::string_view rest, std::size_t line);
 
 }  // namespace frostline
 

@@ -25,7 +25,7 @@ class YamlParser {
  public:
   explicit YamlParser(std::string name) : name_(std::move(name)) {}
 
-  Outcome<YamlNode> Run(std::string_view text) {
+  Expected<YamlNode> Run(std::string_view text) {
     std::size_t number = 0;
     bool tabs = false;
     ForEachLine(text, [&](std::string_view line) {
@@ -44,14 +44,14 @@ class YamlParser {
       return Fault{FaultKind::kSyntax, name_ + ": is empty",
                    "write at least one entry"};
     }
-    Outcome<YamlNode> root = Block(lines_[0].indent, 0);
+    Expected<YamlNode> root = Block(lines_[0].indent, 0);
     if (root.ok() && at_ < lines_.size()) return Indented();
     return root;
   }
 
  private:
   // The lines from here on that are indented by `indent`.
-  Outcome<YamlNode> Block(std::size_t indent, std::size_t depth) {
+  Expected<YamlNode> Block(std::size_t indent, std::size_t depth) {
     YamlNode node;
     node.line = lines_[at_].number;
     if (depth > kMaxYamlDepth) {
@@ -63,26 +63,26 @@ class YamlParser {
       if (lines_[at_].indent > indent || IsItem(lines_[at_]) != list) {
         return Indented();
       }
-      Outcome<Done> taken =
+      Expected<Done> taken =
           list ? TakeItem(node) : TakeMember(indent, depth, node);
       if (!taken.ok()) return taken.fault();
     }
     return node;
   }
 
-  Outcome<Done> TakeItem(YamlNode& node) {
+  Expected<Done> TakeItem(YamlNode& node) {
     const Line& line = lines_[at_++];
-    Outcome<YamlNode> item = ParseValue(line.content.substr(1), line.number);
+    Expected<YamlNode> item = ParseValue(line.content.substr(1), line.number);
     if (!item.ok()) return At(line.number, item.fault());
     node.items.push_back(std::move(item).value());
     return Done{};
   }
 
-  Outcome<Done> TakeMember(std::size_t indent, std::size_t depth,
-                           YamlNode& node) {
+  Expected<Done> TakeMember(std::size_t indent, std::size_t depth,
+                            YamlNode& node) {
     const Line& line = lines_[at_++];
     std::string_view rest = line.content;
-    Outcome<std::string> key = TakeKey(rest);
+    Expected<std::string> key = TakeKey(rest);
     if (!key.ok()) return At(line.number, key.fault());
     if (node.Find(key.value()) != nullptr) {
       return At(line.number,
@@ -91,8 +91,8 @@ class YamlParser {
     }
     const bool deeper =
         rest.empty() && at_ < lines_.size() && lines_[at_].indent > indent;
-    Outcome<YamlNode> value = deeper ? Block(lines_[at_].indent, depth + 1)
-                                     : ParseValue(rest, line.number);
+    Expected<YamlNode> value = deeper ? Block(lines_[at_].indent, depth + 1)
+                                      : ParseValue(rest, line.number);
     if (!value.ok()) {
       return deeper ? value.fault() : At(line.number, value.fault());
     }
@@ -130,7 +130,7 @@ const YamlNode* YamlNode::Find(std::string_view key) const {
   return nullptr;
 }
 
-Outcome<YamlNode> ParseYaml(std::string_view text, const std::string& name) {
+Expected<YamlNode> ParseYaml(std::string_view text, const std::string& name) {
   if (text.size() > kMaxYamlBytes) {
     return Fault{FaultKind::kTooLarge, name + ": is larger than 1 MiB",
                  "split it over several workers"};

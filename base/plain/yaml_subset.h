@@ -38,7 +38,7 @@ struct YamlMember {
 };
 
 // A map. `name` is what faults call the file.
-Outcome<YamlNode> ParseYaml(std::string_view text, const std::string& name);
+Expected<YamlNode> ParseYaml(std::string_view text, const std::string& name);
 
 }  // namespace frostline
 

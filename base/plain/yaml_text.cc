@@ -21,7 +21,7 @@ void SkipBlanks(std::string_view& rest) {
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
 }
 
-Outcome<std::string> TakeYamlQuoted(std::string_view& rest) {
+Expected<std::string> TakeYamlQuoted(std::string_view& rest) {
   const char quote = rest.front();
   std::string text;
   for (std::size_t i = 1; i < rest.size(); ++i) {
@@ -44,7 +44,7 @@ Outcome<std::string> TakeYamlQuoted(std::string_view& rest) {
   return YamlNotClosed(quote);
 }
 
-Outcome<std::string> YamlPlain(std::string_view text) {
+Expected<std::string> YamlPlain(std::string_view text) {
   text = Trimmed(text);
   if (text.empty()) {
     return YamlFault("lacks a value", "give one, or take the key out");

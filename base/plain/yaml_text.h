@@ -24,10 +24,10 @@ void SkipBlanks(std::string_view& rest);
 
 // Takes 'it''s' or "a\"b" from the front of `rest`; of the escapes only \" and
 // \\ are known.
-Outcome<std::string> TakeYamlQuoted(std::string_view& rest);
+Expected<std::string> TakeYamlQuoted(std::string_view& rest);
 
 // A text without quotes: not empty, and nothing that means more in YAML.
-Outcome<std::string> YamlPlain(std::string_view text);
+Expected<std::string> YamlPlain(std::string_view text);
 
 }  // namespace frostline
 

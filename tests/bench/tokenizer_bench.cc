@@ -71,7 +71,7 @@ std::vector<std::string> Texts() {
   return texts;
 }
 
-Tokenizer Checked(Outcome<Tokenizer> made, const std::string& what) {
+Tokenizer Checked(Expected<Tokenizer> made, const std::string& what) {
   if (!made.ok()) {
     std::cerr << what << ": " << made.fault().cause << "\n";
     std::exit(1);

@@ -36,9 +36,9 @@ TEST_F(DemoRegistryTest, IsOneThatATrainerReads) {
                        FindDemoModel(folder_.File("model")));
   const std::string registry = folder_.File("a/registry");
   ASSERT_OK(MakeDemoRegistry(registry, model));
-  Outcome<DataLoader> loader = DataLoader::Open(registry);
+  Expected<DataLoader> loader = DataLoader::Open(registry);
   ASSERT_TRUE(loader.ok()) << loader.fault().cause;
-  const Outcome<TaskData> data = loader.value().Load({.id = "demo-reviews"});
+  const Expected<TaskData> data = loader.value().Load({.id = "demo-reviews"});
   ASSERT_TRUE(data.ok()) << data.fault().cause;
   EXPECT_EQ(data.value().train.size(), 400u);
   EXPECT_EQ(data.value().validation.size(), 200u);
@@ -48,7 +48,7 @@ TEST_F(DemoRegistryTest, NamesTheModelWithTheSumOfItsWeights) {
   const std::string registry = folder_.File("registry");
   ASSERT_OK(MakeDemoRegistry(registry, folder_.File("model")));
   InputFile opened = InputFile::Open(registry + "/models.yaml").value();
-  const Outcome<ModelEntries> models =
+  const Expected<ModelEntries> models =
       ParseModels(opened.ReadAll(1000).value(), "models.yaml");
   ASSERT_TRUE(models.ok()) << models.fault().cause;
   const ModelEntry& minilm = models.value().at("minilm");

@@ -71,7 +71,7 @@ void Copy(const std::filesystem::path& from, const std::string& to) {
 // What both sides make of texts.
 json Tokenized(const std::string& folder,
                const std::vector<std::string>& texts) {
-  const Outcome<Tokenizer> tokenizer = LoadTokenizer(folder);
+  const Expected<Tokenizer> tokenizer = LoadTokenizer(folder);
   EXPECT_TRUE(tokenizer.ok()) << tokenizer.fault().cause;
   Encoder encoder(tokenizer.value());
   Encoding encoding;
@@ -93,7 +93,7 @@ class ExportPeer : public testing::Test {
     AddTokenizer(name, source);
     const Model model = Trained(LoadFixture("models/" + name), lora);
     const std::string out = folder_.File(name);
-    const Outcome<Done> done = ExportModel(out, model, source, {});
+    const Expected<Done> done = ExportModel(out, model, source, {});
     EXPECT_TRUE(done.ok()) << done.fault().cause;
     const at::NoGradGuard no_graph;
     const Batch batch = BatchOf(

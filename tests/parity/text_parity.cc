@@ -25,7 +25,7 @@ Tokenizer TokenizerOf(const fs::path& recording) {
   if (prefix) {
     const std::string vocab = ReadBytes((folder / "vocab.json").string());
     const std::string merges = ReadBytes((folder / "merges.txt").string());
-    Outcome<Tokenizer> made = ReadBpeFiles(vocab, merges, true);
+    Expected<Tokenizer> made = ReadBpeFiles(vocab, merges, true);
     if (!made.ok()) throw std::runtime_error(made.fault().cause);
     return std::move(made).value();
   }

@@ -23,7 +23,7 @@ TEST(Reviews, HaveSixteenWordPiecesAtMost) {
   std::ifstream file(std::filesystem::path(*model) / "tokenizer.json");
   std::ostringstream bytes;
   bytes << file.rdbuf();
-  const Outcome<Tokenizer> tokenizer = ReadTokenizerJson(bytes.str());
+  const Expected<Tokenizer> tokenizer = ReadTokenizerJson(bytes.str());
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.fault().cause;
   Encoder encoder(tokenizer.value());
   Encoding encoding;

@@ -63,14 +63,14 @@ int CheckAndPrint(const std::string& device) {
 }
 
 int Train(const TrainerOptions& options) {
-  Outcome<Device> device = Device::Open(options.device);
+  Expected<Device> device = Device::Open(options.device);
   if (!device.ok()) return Complain(device.fault(), kRequeueMe);
   SetThreads(options.threads);
   Outbox outbox(STDOUT_FILENO);  // first: the check may make a library print
   const SelfCheck check = RunSelfCheck(options.device);
   std::cerr << ToJson(check) << std::endl;
   if (!check.ok) return kRequeueMe;
-  Outcome<Workbench> workbench =
+  Expected<Workbench> workbench =
       Workbench::Open(options.registry, device.value());
   if (!workbench.ok()) return Complain(workbench.fault(), kRequeueMe);
   Inbox inbox(STDIN_FILENO);
@@ -86,7 +86,7 @@ int Train(const TrainerOptions& options) {
 }
 
 int Main(const std::vector<std::string>& arguments) {
-  const Outcome<TrainerOptions> options = ReadOptions(arguments);
+  const Expected<TrainerOptions> options = ReadOptions(arguments);
   if (!options.ok()) {
     std::cerr << kTrainerHelp;
     return Complain(options.fault(), kUsage);

@@ -137,8 +137,8 @@ std::string TorchVersion() { return TORCH_VERSION; }
 SelfCheck RunSelfCheck(const std::string& name) {
   SelfCheck check;
   check.torch_version = TorchVersion();
-  Outcome<Done> done = CatchTorch([&]() -> Outcome<Done> {
-    Outcome<Device> device = Device::Open(name);
+  Expected<Done> done = CatchTorch([&]() -> Expected<Done> {
+    Expected<Device> device = Device::Open(name);
     if (!device.ok()) return device.fault();
     Describe(device.value(), check);
     Multiply(device.value(), check);

@@ -9,13 +9,13 @@ namespace frostline {
 namespace {
 
 FaultKind KindOfFault(std::string_view text) {
-  const Outcome<Json> json = Json::Parse(text);
+  const Expected<Json> json = Json::Parse(text);
   EXPECT_FALSE(json.ok()) << text;
   return json.ok() ? FaultKind::kMisuse : json.fault().kind;
 }
 
 TEST(JsonParse, KeepsMembersInOrder) {
-  const Outcome<Json> json =
+  const Expected<Json> json =
       Json::Parse(R"({"a": [1, -2.5e3, true], "b": {"c": null}})");
   ASSERT_TRUE(json.ok());
   const JsonValue& root = json.value().root();
@@ -30,7 +30,7 @@ TEST(JsonParse, KeepsMembersInOrder) {
 }
 
 TEST(JsonParse, ResolvesEscapes) {
-  const Outcome<Json> json =
+  const Expected<Json> json =
       Json::Parse(R"("a\"\\\/\b\f\n\r\t\u0000\u00e9\ud83d\ude00z")");
   ASSERT_TRUE(json.ok());
   EXPECT_EQ(json.value().root().text,
@@ -78,7 +78,7 @@ TEST(JsonParse, BoundsDepth) {
 }
 
 TEST(JsonParse, BoundsTheNumberOfValues) {
-  const Outcome<Json> json = Json::Parse("[1,2,3,4]", 4);
+  const Expected<Json> json = Json::Parse("[1,2,3,4]", 4);
   ASSERT_FALSE(json.ok());
   EXPECT_EQ(json.fault().kind, FaultKind::kTooLarge);
   EXPECT_TRUE(Json::Parse("[1,2,3]", 4).ok());
@@ -91,7 +91,7 @@ TEST(JsonParse, BoundsTheInput) {
 
 TEST(JsonIndex, TakesWholeNumbersOnly) {
   const auto index = [](std::string_view text) {
-    const Outcome<Json> json = Json::Parse(text);
+    const Expected<Json> json = Json::Parse(text);
     return json.value().root().Index();
   };
   EXPECT_EQ(index("0"), 0);

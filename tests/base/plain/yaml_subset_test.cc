@@ -20,7 +20,7 @@ std::string Shape(const YamlNode& node) {
 }
 
 std::string Parsed(std::string_view text) {
-  const Outcome<YamlNode> node = ParseYaml(text, "f");
+  const Expected<YamlNode> node = ParseYaml(text, "f");
   return node.ok() ? Shape(node.value()) : node.fault().cause;
 }
 

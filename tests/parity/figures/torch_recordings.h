@@ -19,7 +19,7 @@
 namespace frostline {
 
 template <typename T>
-T OrThrow(Outcome<T> outcome) {
+T OrThrow(Expected<T> outcome) {
   if (outcome.ok()) return std::move(outcome).value();
   throw std::runtime_error(outcome.fault().cause);
 }

@@ -19,7 +19,7 @@ namespace {
 
 // A fixture that is not right is no result of a test.
 template <typename T>
-T Get(Outcome<T> outcome) {
+T Get(Expected<T> outcome) {
   if (outcome.ok()) return std::move(outcome).value();
   std::cerr << outcome.fault().cause << "\n";
   std::abort();

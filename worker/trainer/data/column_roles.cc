@@ -30,7 +30,7 @@ ColumnMap DefaultColumns(TaskKind task, FileFormat::Kind kind) {
   return {{"words", "words"}, {"tags", "tags"}};
 }
 
-Outcome<Done> CheckRoles(TaskKind task, const ColumnMap& columns) {
+Expected<Done> CheckRoles(TaskKind task, const ColumnMap& columns) {
   const bool tagging = task == TaskKind::kTagging;
   for (const auto& [role, column] : columns) {
     bool known = false;

@@ -24,7 +24,7 @@ class Conllu : public RowSource {
  public:
   explicit Conllu(LineReader lines) : lines_(std::move(lines)) {}
 
-  Outcome<Done> Bind(const std::vector<std::string>& columns) {
+  Expected<Done> Bind(const std::vector<std::string>& columns) {
     const std::vector<std::string> names(kNames.begin(), kNames.end());
     for (const std::string& column : columns) {
       const std::optional<std::size_t> index =
@@ -38,7 +38,7 @@ class Conllu : public RowSource {
     return Done{};
   }
 
-  Outcome<bool> Next(Row& row) override {
+  Expected<bool> Next(Row& row) override {
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       ends_[i].clear();
       bytes_[i].clear();
@@ -46,7 +46,7 @@ class Conllu : public RowSource {
     words_ = 0;
     std::string_view line;
     while (true) {
-      Outcome<bool> more = lines_.Next(line);
+      Expected<bool> more = lines_.Next(line);
       if (!more.ok()) return more;
       if (!more.value() || line.empty()) {
         if (words_ > 0) return Give(row);
@@ -54,7 +54,7 @@ class Conllu : public RowSource {
         continue;  // several empty lines, or comments alone
       }
       if (line.front() == '#') continue;
-      Outcome<Done> taken = Take(line);
+      Expected<Done> taken = Take(line);
       if (!taken.ok()) return taken.fault();
     }
   }
@@ -65,7 +65,7 @@ class Conllu : public RowSource {
   }
 
  private:
-  Outcome<Done> Take(std::string_view line) {
+  Expected<Done> Take(std::string_view line) {
     std::array<std::string_view, kColumns> fields;
     std::size_t count = 0;
     for (std::string_view rest = line;; ++count) {
@@ -98,7 +98,7 @@ class Conllu : public RowSource {
   }
 
   // The lines of a sentence are gone, so the cells point into copies.
-  Outcome<bool> Give(Row& row) {
+  Expected<bool> Give(Row& row) {
     row.cells.resize(wanted_.size());
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       const std::string_view all = bytes_[i];
@@ -130,10 +130,10 @@ class Conllu : public RowSource {
 
 }  // namespace
 
-Outcome<std::unique_ptr<RowSource>> OpenConllu(
+Expected<std::unique_ptr<RowSource>> OpenConllu(
     LineReader lines, const std::vector<std::string>& columns) {
   auto source = std::make_unique<Conllu>(std::move(lines));
-  Outcome<Done> bound = source->Bind(columns);
+  Expected<Done> bound = source->Bind(columns);
   if (!bound.ok()) return bound.fault();
   return std::unique_ptr<RowSource>(std::move(source));
 }

@@ -20,7 +20,7 @@
 
 namespace frostline {
 
-Outcome<std::unique_ptr<RowSource>> OpenConllu(
+Expected<std::unique_ptr<RowSource>> OpenConllu(
     LineReader lines, const std::vector<std::string>& columns);
 
 }  // namespace frostline

@@ -36,7 +36,7 @@ std::optional<TaskName> Task(RequestFields& fields) {
 }
 
 }  // namespace
-Outcome<DataRequest> ReadDataRequest(const JsonValue& data) {
+Expected<DataRequest> ReadDataRequest(const JsonValue& data) {
   RequestFields fields("data", {&data});
   DataRequest request;
   request.id = fields.Text("id");

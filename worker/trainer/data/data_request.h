@@ -37,7 +37,7 @@ struct DataRequest {
 
 // Fields that are not known are passed over, as the protocol asks; those that
 // are must be right: kMisuse naming the field.
-Outcome<DataRequest> ReadDataRequest(const JsonValue& data);
+Expected<DataRequest> ReadDataRequest(const JsonValue& data);
 
 }  // namespace frostline
 

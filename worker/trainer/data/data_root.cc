@@ -33,7 +33,7 @@ Fault Absent(const std::string& name, int error) {
                "correct the registry's path, or put the file there"};
 }
 
-Outcome<InputFile> Checked(int fd, const std::string& name) {
+Expected<InputFile> Checked(int fd, const std::string& name) {
   InputFile file(fd, name);
   struct stat info;
   if (fstat(fd, &info) != 0) return Absent(name, errno);
@@ -58,7 +58,7 @@ bool LooksBeneath(std::string_view path) {
 
 }  // namespace
 
-Outcome<DataRoot> DataRoot::Open(const std::string& path) {
+Expected<DataRoot> DataRoot::Open(const std::string& path) {
   const int fd = open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return Absent(path, errno);
   return DataRoot(fd, path);
@@ -77,7 +77,7 @@ DataRoot& DataRoot::operator=(DataRoot&& other) noexcept {
   return *this;
 }
 
-Outcome<InputFile> DataRoot::OpenFile(const std::string& relative) const {
+Expected<InputFile> DataRoot::OpenFile(const std::string& relative) const {
   if (!LooksBeneath(relative)) return Leaves(relative);
 #if FROSTLINE_HAS_OPENAT2
   open_how how = {};
@@ -93,7 +93,7 @@ Outcome<InputFile> DataRoot::OpenFile(const std::string& relative) const {
   return OpenFileStepwise(relative);
 }
 
-Outcome<InputFile> DataRoot::OpenFileStepwise(
+Expected<InputFile> DataRoot::OpenFileStepwise(
     const std::string& relative) const {
   if (!LooksBeneath(relative)) return Leaves(relative);
   int folder = fd_;

@@ -5,9 +5,9 @@
 
 namespace frostline {
 
-Outcome<std::int32_t> DatasetReader::LabelOf(const RowSource& source,
-                                             std::string_view name,
-                                             Dataset& data) const {
+Expected<std::int32_t> DatasetReader::LabelOf(const RowSource& source,
+                                              std::string_view name,
+                                              Dataset& data) const {
   if (const auto id = data.labels_.Find(name)) return *id;
   if (labels_) {
     return source.Here(

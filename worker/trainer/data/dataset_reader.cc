@@ -28,9 +28,9 @@ DatasetReader& DatasetReader::WithoutLabels() {
   return *this;
 }
 
-Outcome<Dataset> DatasetReader::Read(InputFile file, const FileFormat& format,
-                                     const ColumnMap& columns) const {
-  if (Outcome<Done> known = CheckRoles(task_, columns); !known.ok()) {
+Expected<Dataset> DatasetReader::Read(InputFile file, const FileFormat& format,
+                                      const ColumnMap& columns) const {
+  if (Expected<Done> known = CheckRoles(task_, columns); !known.ok()) {
     return known.fault();
   }
   ColumnMap all = columns;
@@ -51,10 +51,10 @@ Outcome<Dataset> DatasetReader::Read(InputFile file, const FileFormat& format,
   if (labels_) data.labels_ = *labels_;
   Row row;
   while (true) {
-    Outcome<bool> more = source.value()->Next(row);
+    Expected<bool> more = source.value()->Next(row);
     if (!more.ok()) return more.fault();
     if (!more.value()) break;
-    Outcome<Done> added = AddRow(*source.value(), row, roles, data);
+    Expected<Done> added = AddRow(*source.value(), row, roles, data);
     if (!added.ok()) return added.fault();
   }
   if (data.size() == 0) {
@@ -76,9 +76,9 @@ bool DatasetReader::LacksLabel(const Row& row, const RowRoles& roles) const {
   return std::any_of(tags.begin(), tags.end(), IsNoTag);
 }
 
-Outcome<Done> DatasetReader::AddRow(const RowSource& source, const Row& row,
-                                    const RowRoles& roles,
-                                    Dataset& data) const {
+Expected<Done> DatasetReader::AddRow(const RowSource& source, const Row& row,
+                                     const RowRoles& roles,
+                                     Dataset& data) const {
   if (data.size() == most_rows_ || data.words_.size() > kMaxWords) {
     return source.Here(FaultKind::kTooLarge,
                        "is beyond the " + std::to_string(data.size()) +
@@ -96,9 +96,9 @@ Outcome<Done> DatasetReader::AddRow(const RowSource& source, const Row& row,
         "give every row a value, or name another column for " + role);
   }
   data.examples_.emplace_back();
-  Outcome<Done> added = task_ == TaskKind::kTagging
-                            ? AddWords(source, row, roles, data)
-                            : AddText(source, row, roles, data);
+  Expected<Done> added = task_ == TaskKind::kTagging
+                             ? AddWords(source, row, roles, data)
+                             : AddText(source, row, roles, data);
   if (!added.ok()) return added;
   if (const Cell* weight = roles.Find(row, "weight")) {
     const auto number = ParseNumber(Trimmed(weight->text));

@@ -6,8 +6,8 @@
 // that names file, line and fix.
 //
 //   DatasetReader reader(TaskKind::kClassification);
-//   Outcome<Dataset> train = reader.Read(file, format, columns);
-//   Outcome<Dataset> test = reader.WithLabels(train.value().labels())
+//   Expected<Dataset> train = reader.Read(file, format, columns);
+//   Expected<Dataset> test = reader.WithLabels(train.value().labels())
 //                               .Read(other_file, format, columns);
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_DATASET_READER_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_DATASET_READER_H_
@@ -35,7 +35,7 @@ using ColumnMap = std::map<std::string, std::string>;
 ColumnMap DefaultColumns(TaskKind task, FileFormat::Kind kind);
 
 // kMisuse when a column is given to a role that `task` does not know.
-Outcome<Done> CheckRoles(TaskKind task, const ColumnMap& columns);
+Expected<Done> CheckRoles(TaskKind task, const ColumnMap& columns);
 
 class DatasetReader {
  public:
@@ -52,19 +52,19 @@ class DatasetReader {
   DatasetReader& WithMostRows(std::size_t rows);
 
   // `columns` go before the defaults. An empty file is a fault.
-  Outcome<Dataset> Read(InputFile file, const FileFormat& format,
-                        const ColumnMap& columns) const;
+  Expected<Dataset> Read(InputFile file, const FileFormat& format,
+                         const ColumnMap& columns) const;
 
  private:
   bool LacksLabel(const Row& row, const RowRoles& roles) const;
-  Outcome<Done> AddRow(const RowSource& source, const Row& row,
-                       const RowRoles& roles, Dataset& data) const;
-  Outcome<Done> AddWords(const RowSource& source, const Row& row,
-                         const RowRoles& roles, Dataset& data) const;
-  Outcome<Done> AddText(const RowSource& source, const Row& row,
+  Expected<Done> AddRow(const RowSource& source, const Row& row,
                         const RowRoles& roles, Dataset& data) const;
-  Outcome<std::int32_t> LabelOf(const RowSource& source, std::string_view name,
-                                Dataset& data) const;
+  Expected<Done> AddWords(const RowSource& source, const Row& row,
+                          const RowRoles& roles, Dataset& data) const;
+  Expected<Done> AddText(const RowSource& source, const Row& row,
+                         const RowRoles& roles, Dataset& data) const;
+  Expected<std::int32_t> LabelOf(const RowSource& source, std::string_view name,
+                                 Dataset& data) const;
   void SortLabels(Dataset& data) const;
 
   TaskKind task_;

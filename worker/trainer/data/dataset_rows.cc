@@ -19,9 +19,9 @@ void ItemsOf(const Cell& cell, std::vector<std::string_view>& items) {
   }
 }
 
-Outcome<Done> DatasetReader::AddText(const RowSource& source, const Row& row,
-                                     const RowRoles& roles,
-                                     Dataset& data) const {
+Expected<Done> DatasetReader::AddText(const RowSource& source, const Row& row,
+                                      const RowRoles& roles,
+                                      Dataset& data) const {
   Example& example = data.examples_.back();
   for (const std::string_view role : {"text", "second"}) {
     const Cell* cell = roles.Find(row, role);
@@ -52,15 +52,15 @@ Outcome<Done> DatasetReader::AddText(const RowSource& source, const Row& row,
     example.target = *number;
     return Done{};
   }
-  Outcome<std::int32_t> label = LabelOf(source, written, data);
+  Expected<std::int32_t> label = LabelOf(source, written, data);
   if (!label.ok()) return label.fault();
   example.label = label.value();
   return Done{};
 }
 
-Outcome<Done> DatasetReader::AddWords(const RowSource& source, const Row& row,
-                                      const RowRoles& roles,
-                                      Dataset& data) const {
+Expected<Done> DatasetReader::AddWords(const RowSource& source, const Row& row,
+                                       const RowRoles& roles,
+                                       Dataset& data) const {
   std::vector<std::string_view> items;
   ItemsOf(*roles.Find(row, "words"), items);
   Example& example = data.examples_.back();
@@ -90,7 +90,7 @@ Outcome<Done> DatasetReader::AddWords(const RowSource& source, const Row& row,
                              roles.ColumnOf("tags"),
                          "tag the word, or name another column for tags");
     }
-    Outcome<std::int32_t> label = LabelOf(source, items[i], data);
+    Expected<std::int32_t> label = LabelOf(source, items[i], data);
     if (!label.ok()) return label.fault();
     data.word_labels_[example.first_word + i] = label.value();
   }

@@ -21,9 +21,9 @@ class Delimited : public RowSource {
             format.kind == FileFormat::Kind::kCsv) {}
 
   // Reads the header, or looks at the first row, and finds the columns.
-  Outcome<Done> Bind(const FileFormat& format,
-                     const std::vector<std::string>& columns) {
-    Outcome<bool> more = splitter_.Next(lines_, fields_);
+  Expected<Done> Bind(const FileFormat& format,
+                      const std::vector<std::string>& columns) {
+    Expected<bool> more = splitter_.Next(lines_, fields_);
     if (!more.ok()) return more.fault();
     std::vector<std::string> names = format.names;
     if (!more.value()) return Empty();
@@ -49,9 +49,9 @@ class Delimited : public RowSource {
     return Done{};
   }
 
-  Outcome<bool> Next(Row& row) override {
+  Expected<bool> Next(Row& row) override {
     if (!pending_) {
-      Outcome<bool> more = splitter_.Next(lines_, fields_);
+      Expected<bool> more = splitter_.Next(lines_, fields_);
       if (!more.ok() || !more.value()) return more;
     }
     pending_ = false;
@@ -96,11 +96,11 @@ class Delimited : public RowSource {
 
 }  // namespace
 
-Outcome<std::unique_ptr<RowSource>> OpenDelimited(
+Expected<std::unique_ptr<RowSource>> OpenDelimited(
     LineReader lines, const FileFormat& format,
     const std::vector<std::string>& columns) {
   auto source = std::make_unique<Delimited>(std::move(lines), format);
-  Outcome<Done> bound = source->Bind(format, columns);
+  Expected<Done> bound = source->Bind(format, columns);
   if (!bound.ok()) return bound.fault();
   return std::unique_ptr<RowSource>(std::move(source));
 }

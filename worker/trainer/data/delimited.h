@@ -18,7 +18,7 @@
 
 namespace frostline {
 
-Outcome<std::unique_ptr<RowSource>> OpenDelimited(
+Expected<std::unique_ptr<RowSource>> OpenDelimited(
     LineReader lines, const FileFormat& format,
     const std::vector<std::string>& columns);
 

@@ -5,11 +5,11 @@
 
 namespace frostline {
 
-Outcome<bool> FieldSplitter::Next(LineReader& lines,
-                                  std::vector<std::string_view>& fields) {
+Expected<bool> FieldSplitter::Next(LineReader& lines,
+                                   std::vector<std::string_view>& fields) {
   std::string_view line;
   do {
-    Outcome<bool> more = lines.Next(line);
+    Expected<bool> more = lines.Next(line);
     if (!more.ok() || !more.value()) return more;
   } while (line.empty());
   line_ = lines.number();
@@ -31,14 +31,14 @@ void FieldSplitter::SplitPlain(std::string_view line,
   }
 }
 
-Outcome<bool> FieldSplitter::SplitQuoted(
+Expected<bool> FieldSplitter::SplitQuoted(
     LineReader& lines, std::string_view line,
     std::vector<std::string_view>& fields) {
   unquoted_.clear();
   ends_.clear();
   while (true) {
     if (line.starts_with('"')) {
-      Outcome<bool> taken = TakeQuoted(lines, line);
+      Expected<bool> taken = TakeQuoted(lines, line);
       if (!taken.ok()) return taken;
     } else {
       const std::size_t size = line.substr(0, line.find(delimiter_)).size();
@@ -60,8 +60,8 @@ Outcome<bool> FieldSplitter::SplitQuoted(
 
 // Takes a quoted field from the front of `rest`, which may become a later
 // line. What is left is empty or begins with a delimiter.
-Outcome<bool> FieldSplitter::TakeQuoted(LineReader& lines,
-                                        std::string_view& rest) {
+Expected<bool> FieldSplitter::TakeQuoted(LineReader& lines,
+                                         std::string_view& rest) {
   const std::size_t opened = lines.number();
   rest.remove_prefix(1);
   while (true) {
@@ -73,7 +73,7 @@ Outcome<bool> FieldSplitter::TakeQuoted(LineReader& lines,
                       "close it; where quotes are text, the format is tsv");
     }
     if (quote == std::string_view::npos) {
-      Outcome<bool> more = lines.Next(rest);
+      Expected<bool> more = lines.Next(rest);
       if (!more.ok()) return more;
       if (!more.value()) {
         return lines.At(opened, FaultKind::kSyntax,

@@ -24,16 +24,16 @@ class FieldSplitter {
 
   // The row that begins at the reader's next line that is not empty; false at
   // the end. `fields` is valid until the next call.
-  Outcome<bool> Next(LineReader& lines, std::vector<std::string_view>& fields);
+  Expected<bool> Next(LineReader& lines, std::vector<std::string_view>& fields);
 
   // Where the last row began.
   std::size_t line() const { return line_; }
 
  private:
   void SplitPlain(std::string_view line, std::vector<std::string_view>& fields);
-  Outcome<bool> SplitQuoted(LineReader& lines, std::string_view line,
-                            std::vector<std::string_view>& fields);
-  Outcome<bool> TakeQuoted(LineReader& lines, std::string_view& rest);
+  Expected<bool> SplitQuoted(LineReader& lines, std::string_view line,
+                             std::vector<std::string_view>& fields);
+  Expected<bool> TakeQuoted(LineReader& lines, std::string_view& rest);
 
   char delimiter_;
   bool quotes_;

@@ -36,7 +36,7 @@ InputFile& InputFile::operator=(InputFile&& other) noexcept {
   return *this;
 }
 
-Outcome<InputFile> InputFile::Open(const std::string& path) {
+Expected<InputFile> InputFile::Open(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return Unreadable(path, errno);
   InputFile file(fd, path);
@@ -49,7 +49,7 @@ Outcome<InputFile> InputFile::Open(const std::string& path) {
   return file;
 }
 
-Outcome<std::size_t> InputFile::Read(char* into, std::size_t size) {
+Expected<std::size_t> InputFile::Read(char* into, std::size_t size) {
   while (true) {
     const ssize_t got = read(fd_, into, size);
     if (got >= 0) return static_cast<std::size_t>(got);
@@ -57,17 +57,17 @@ Outcome<std::size_t> InputFile::Read(char* into, std::size_t size) {
   }
 }
 
-Outcome<Done> InputFile::Rewind() {
+Expected<Done> InputFile::Rewind() {
   if (lseek(fd_, 0, SEEK_SET) != 0) return Unreadable(name_, errno);
   return Done{};
 }
 
-Outcome<std::string> InputFile::ReadAll(std::size_t limit) {
-  if (Outcome<Done> done = Rewind(); !done.ok()) return done.fault();
+Expected<std::string> InputFile::ReadAll(std::size_t limit) {
+  if (Expected<Done> done = Rewind(); !done.ok()) return done.fault();
   std::string bytes;
   std::vector<char> chunk(std::size_t{64} << 10);
   while (true) {
-    Outcome<std::size_t> got = Read(chunk.data(), chunk.size());
+    Expected<std::size_t> got = Read(chunk.data(), chunk.size());
     if (!got.ok()) return got.fault();
     if (got.value() == 0) return bytes;
     bytes.append(chunk.data(), got.value());
@@ -80,17 +80,17 @@ Outcome<std::string> InputFile::ReadAll(std::size_t limit) {
   }
 }
 
-Outcome<std::string> InputFile::Sha256() {
-  if (Outcome<Done> done = Rewind(); !done.ok()) return done.fault();
+Expected<std::string> InputFile::Sha256() {
+  if (Expected<Done> done = Rewind(); !done.ok()) return done.fault();
   Sha256Sum sum;
   std::vector<char> chunk(kChunk);
   while (true) {
-    Outcome<std::size_t> got = Read(chunk.data(), chunk.size());
+    Expected<std::size_t> got = Read(chunk.data(), chunk.size());
     if (!got.ok()) return got.fault();
     if (got.value() == 0) break;
     sum.Add({chunk.data(), got.value()});
   }
-  if (Outcome<Done> done = Rewind(); !done.ok()) return done.fault();
+  if (Expected<Done> done = Rewind(); !done.ok()) return done.fault();
   return sum.Finish();
 }
 

@@ -6,8 +6,8 @@
 // worker's operator gave, or below a folder that the operator gave. What is
 // read is what was opened: a sum is taken through the same descriptor.
 //
-//   Outcome<DataRoot> root = DataRoot::Open("/srv/frostline/data");
-//   Outcome<InputFile> file = root.value().OpenFile("glue/SST-2/train.tsv");
+//   Expected<DataRoot> root = DataRoot::Open("/srv/frostline/data");
+//   Expected<InputFile> file = root.value().OpenFile("glue/SST-2/train.tsv");
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_INPUT_FILE_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_INPUT_FILE_H_
 
@@ -33,18 +33,18 @@ class InputFile {
   InputFile& operator=(const InputFile&) = delete;
 
   // A regular file; a pipe or a device is refused, so that none can hang us.
-  static Outcome<InputFile> Open(const std::string& path);
+  static Expected<InputFile> Open(const std::string& path);
 
   int fd() const { return fd_; }
   const std::string& name() const { return name_; }
 
   // Up to `size` bytes from where the last read ended; 0 at the end.
-  Outcome<std::size_t> Read(char* into, std::size_t size);
-  Outcome<Done> Rewind();
+  Expected<std::size_t> Read(char* into, std::size_t size);
+  Expected<Done> Rewind();
   // The whole file from its beginning; kTooLarge above `limit` bytes.
-  Outcome<std::string> ReadAll(std::size_t limit);
+  Expected<std::string> ReadAll(std::size_t limit);
   // 64 lower-case hexadecimal digits; ends where it began, at the beginning.
-  Outcome<std::string> Sha256();
+  Expected<std::string> Sha256();
 
  private:
   int fd_;
@@ -55,7 +55,7 @@ class InputFile {
 // whether by "..", by being absolute or by a symbolic link.
 class DataRoot {
  public:
-  static Outcome<DataRoot> Open(const std::string& path);
+  static Expected<DataRoot> Open(const std::string& path);
   ~DataRoot();
   DataRoot(DataRoot&& other) noexcept;
   DataRoot& operator=(DataRoot&& other) noexcept;
@@ -65,10 +65,10 @@ class DataRoot {
   const std::string& path() const { return path_; }
 
   // kMisuse when the path leaves the root, kUnreadable when it is absent.
-  Outcome<InputFile> OpenFile(const std::string& relative) const;
+  Expected<InputFile> OpenFile(const std::string& relative) const;
   // The kernel's own check is used where it has one (Linux 5.6). Without it no
   // symbolic link is followed at all.
-  Outcome<InputFile> OpenFileStepwise(const std::string& relative) const;
+  Expected<InputFile> OpenFileStepwise(const std::string& relative) const;
 
  private:
   DataRoot(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}

@@ -33,13 +33,13 @@ class Jsonl : public RowSource {
     items_.resize(columns_.size());
   }
 
-  Outcome<bool> Next(Row& row) override {
+  Expected<bool> Next(Row& row) override {
     std::string_view line;
     do {
-      Outcome<bool> more = lines_.Next(line);
+      Expected<bool> more = lines_.Next(line);
       if (!more.ok() || !more.value()) return more;
     } while (line.find_first_not_of(" \t") == std::string_view::npos);
-    Outcome<Json> parsed = Json::Parse(line);
+    Expected<Json> parsed = Json::Parse(line);
     if (!parsed.ok()) {
       return Here(parsed.fault().kind, parsed.fault().cause,
                   parsed.fault().fix);
@@ -51,7 +51,7 @@ class Jsonl : public RowSource {
     }
     row.cells.resize(columns_.size());
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      Outcome<bool> taken = Take(i, row.cells[i]);
+      Expected<bool> taken = Take(i, row.cells[i]);
       if (!taken.ok()) return taken;
     }
     return true;
@@ -63,7 +63,7 @@ class Jsonl : public RowSource {
   }
 
  private:
-  Outcome<bool> Take(std::size_t index, Cell& cell) {
+  Expected<bool> Take(std::size_t index, Cell& cell) {
     cell = Cell{};
     const JsonValue* value = json_->root().Find(columns_[index]);
     if (value == nullptr || value->is(JsonKind::kNull)) {
@@ -88,8 +88,8 @@ class Jsonl : public RowSource {
     }
   }
 
-  Outcome<bool> TakeList(std::size_t index, const JsonValue& array,
-                         Cell& cell) {
+  Expected<bool> TakeList(std::size_t index, const JsonValue& array,
+                          Cell& cell) {
     std::vector<std::string_view>& items = items_[index];
     items.clear();
     for (const JsonValue* item = array.first; item; item = item->next) {
@@ -118,7 +118,7 @@ class Jsonl : public RowSource {
 
 }  // namespace
 
-Outcome<std::unique_ptr<RowSource>> OpenJsonl(
+Expected<std::unique_ptr<RowSource>> OpenJsonl(
     LineReader lines, const std::vector<std::string>& columns) {
   return std::unique_ptr<RowSource>(
       std::make_unique<Jsonl>(std::move(lines), columns));

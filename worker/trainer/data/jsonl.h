@@ -17,7 +17,7 @@
 
 namespace frostline {
 
-Outcome<std::unique_ptr<RowSource>> OpenJsonl(
+Expected<std::unique_ptr<RowSource>> OpenJsonl(
     LineReader lines, const std::vector<std::string>& columns);
 
 }  // namespace frostline

@@ -11,7 +11,7 @@
 
 namespace frostline {
 
-Outcome<LabelSet> LabelSet::FromList(const std::vector<std::string>& names) {
+Expected<LabelSet> LabelSet::FromList(const std::vector<std::string>& names) {
   LabelSet set;
   if (names.size() > kMaxLabels) {
     return Fault{FaultKind::kTooLarge, "there are more than 10,000 labels",

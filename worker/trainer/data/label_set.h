@@ -21,7 +21,7 @@ class LabelSet {
  public:
   // In this order. kInconsistent when one is there twice, kTooLarge when there
   // are too many.
-  static Outcome<LabelSet> FromList(const std::vector<std::string>& names);
+  static Expected<LabelSet> FromList(const std::vector<std::string>& names);
 
   std::optional<std::int32_t> Find(std::string_view name) const;
   const std::vector<std::string>& names() const { return names_; }

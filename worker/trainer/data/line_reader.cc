@@ -39,7 +39,7 @@ Fault LineReader::At(std::size_t number, FaultKind kind,
 }
 
 // False when there is nothing more to read, or no room to read it into.
-Outcome<bool> LineReader::Fill() {
+Expected<bool> LineReader::Fill() {
   if (begin_ > 0) {
     std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
               buffer_.begin() + static_cast<std::ptrdiff_t>(end_),
@@ -51,7 +51,7 @@ Outcome<bool> LineReader::Fill() {
     buffer_.resize(std::min(2 * end_, kMaxBufferBytes));
   }
   if (at_end_ || end_ == buffer_.size()) return false;
-  Outcome<std::size_t> got =
+  Expected<std::size_t> got =
       file_.Read(buffer_.data() + end_, buffer_.size() - end_);
   if (!got.ok()) return got.fault();
   at_end_ = got.value() == 0;
@@ -59,7 +59,7 @@ Outcome<bool> LineReader::Fill() {
   return !at_end_;
 }
 
-Outcome<bool> LineReader::Next(std::string_view& line) {
+Expected<bool> LineReader::Next(std::string_view& line) {
   std::size_t searched = 0;
   while (true) {
     const char* from = buffer_.data() + begin_ + searched;
@@ -71,7 +71,7 @@ Outcome<bool> LineReader::Next(std::string_view& line) {
       return Take(length, length + 1, line);
     }
     searched = end_ - begin_;
-    Outcome<bool> more = Fill();
+    Expected<bool> more = Fill();
     if (!more.ok()) return more.fault();
     if (more.value()) continue;
     if (searched == 0) return false;
@@ -80,8 +80,8 @@ Outcome<bool> LineReader::Next(std::string_view& line) {
 }
 
 // Gives out `size` bytes as a line and passes over `end`.
-Outcome<bool> LineReader::Take(std::size_t size, std::size_t end,
-                               std::string_view& line) {
+Expected<bool> LineReader::Take(std::size_t size, std::size_t end,
+                                std::string_view& line) {
   line = std::string_view(buffer_.data() + begin_, size);
   begin_ += end;
   ++number_;

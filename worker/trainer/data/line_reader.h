@@ -25,7 +25,7 @@ class LineReader {
   explicit LineReader(InputFile file);
 
   // False at the end. The line is valid until the next call.
-  Outcome<bool> Next(std::string_view& line);
+  Expected<bool> Next(std::string_view& line);
 
   // Of the line that Next gave last, counted from 1.
   std::size_t number() const { return number_; }
@@ -40,8 +40,9 @@ class LineReader {
   }
 
  private:
-  Outcome<bool> Fill();
-  Outcome<bool> Take(std::size_t size, std::size_t end, std::string_view& line);
+  Expected<bool> Fill();
+  Expected<bool> Take(std::size_t size, std::size_t end,
+                      std::string_view& line);
 
   InputFile file_;
   std::vector<char> buffer_;

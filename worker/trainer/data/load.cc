@@ -13,21 +13,21 @@ constexpr double kDefaultValidationShare = 0.1;
 
 }  // namespace
 
-Outcome<DataLoader> DataLoader::Open(const std::string& folder) {
-  Outcome<DataRoot> root = DataRoot::Open(folder);
+Expected<DataLoader> DataLoader::Open(const std::string& folder) {
+  Expected<DataRoot> root = DataRoot::Open(folder);
   if (!root.ok()) return root.fault();
   VerifiedFiles files(std::move(root).value());
-  Outcome<InputFile> file = files.OpenUnverified("datasets.yaml");
+  Expected<InputFile> file = files.OpenUnverified("datasets.yaml");
   if (!file.ok()) return file.fault();
-  Outcome<std::string> yaml = file.value().ReadAll(kMaxRegistryBytes);
+  Expected<std::string> yaml = file.value().ReadAll(kMaxRegistryBytes);
   if (!yaml.ok()) return yaml.fault();
-  Outcome<DatasetEntries> datasets =
+  Expected<DatasetEntries> datasets =
       ParseDatasets(yaml.value(), "datasets.yaml");
   if (!datasets.ok()) return datasets.fault();
   return DataLoader(std::move(datasets).value(), std::move(files));
 }
 
-Outcome<const DatasetEntry*> DataLoader::FindSet(const std::string& id) const {
+Expected<const DatasetEntry*> DataLoader::FindSet(const std::string& id) const {
   const auto found = datasets_.find(id);
   if (found != datasets_.end()) return &found->second;
   return Fault{FaultKind::kMisuse,
@@ -36,11 +36,11 @@ Outcome<const DatasetEntry*> DataLoader::FindSet(const std::string& id) const {
                "require a label that only workers with it carry"};
 }
 
-Outcome<Dataset> DataLoader::ReadSplit(const DatasetEntry& entry,
-                                       const std::string& split,
-                                       const DataRequest& request,
-                                       const TaskName& task,
-                                       const LabelSet* labels) {
+Expected<Dataset> DataLoader::ReadSplit(const DatasetEntry& entry,
+                                        const std::string& split,
+                                        const DataRequest& request,
+                                        const TaskName& task,
+                                        const LabelSet* labels) {
   const auto found = entry.splits.find(split);
   if (found == entry.splits.end()) return NoSplit(entry, split);
   ColumnMap columns = request.columns;
@@ -50,7 +50,7 @@ Outcome<Dataset> DataLoader::ReadSplit(const DatasetEntry& entry,
                  "the task 'pair' needs a column for the second text",
                  "name it in columns: {second: …}"};
   }
-  Outcome<InputFile> file =
+  Expected<InputFile> file =
       files_.Open(found->second.path, found->second.sha256);
   if (!file.ok()) return file.fault();
   DatasetReader reader(task.kind);
@@ -62,26 +62,26 @@ Outcome<Dataset> DataLoader::ReadSplit(const DatasetEntry& entry,
   return reader.Read(std::move(file).value(), found->second.format, columns);
 }
 
-Outcome<TaskData> DataLoader::Load(const DataRequest& request) {
-  Outcome<const DatasetEntry*> set = FindSet(request.id);
+Expected<TaskData> DataLoader::Load(const DataRequest& request) {
+  Expected<const DatasetEntry*> set = FindSet(request.id);
   if (!set.ok()) return set.fault();
   const DatasetEntry& entry = *set.value();
   const std::string train = SplitName(request.train_split, "train");
-  if (Outcome<Done> fits = CheckSplits(entry, request); !fits.ok()) {
+  if (Expected<Done> fits = CheckSplits(entry, request); !fits.ok()) {
     return fits.fault();
   }
   TaskData out;
   out.task = TaskOf(request, entry, train);
-  Outcome<LabelSet> declared = LabelSet::FromList(entry.labels);
+  Expected<LabelSet> declared = LabelSet::FromList(entry.labels);
   if (!declared.ok()) return declared.fault();
-  Outcome<Dataset> read =
+  Expected<Dataset> read =
       ReadSplit(entry, train, request, out.task,
                 entry.labels.empty() ? nullptr : &declared.value());
   if (!read.ok()) return read.fault();
   out.labels = read.value().labels();
   out.train.rows = read.value().AllRows();
   out.train.data = std::make_shared<const Dataset>(std::move(read).value());
-  if (Outcome<Done> added = AddValidation(entry, request, out); !added.ok()) {
+  if (Expected<Done> added = AddValidation(entry, request, out); !added.ok()) {
     return added.fault();
   }
   SampleTraining(request, out.train);
@@ -90,12 +90,12 @@ Outcome<TaskData> DataLoader::Load(const DataRequest& request) {
 }
 
 // Either the set's own split, or rows that training then lacks.
-Outcome<Done> DataLoader::AddValidation(const DatasetEntry& entry,
-                                        const DataRequest& request,
-                                        TaskData& out) {
+Expected<Done> DataLoader::AddValidation(const DatasetEntry& entry,
+                                         const DataRequest& request,
+                                         TaskData& out) {
   const std::string name = SplitName(request.validation_split, "validation");
   if (entry.splits.contains(name)) {
-    Outcome<Dataset> read =
+    Expected<Dataset> read =
         ReadSplit(entry, name, request, out.task, &out.labels);
     if (!read.ok()) return read.fault();
     out.validation = WholePart(std::move(read).value());
@@ -103,7 +103,7 @@ Outcome<Done> DataLoader::AddValidation(const DatasetEntry& entry,
   }
   const double share = request.validation_share > 0.0 ? request.validation_share
                                                       : kDefaultValidationShare;
-  Outcome<HeldOut> held = HoldOut(*out.train.data, share, request.split_seed);
+  Expected<HeldOut> held = HoldOut(*out.train.data, share, request.split_seed);
   if (!held.ok()) return held.fault();
   out.train.rows = std::move(held.value().training);
   out.validation.data = out.train.data;
@@ -113,27 +113,27 @@ Outcome<Done> DataLoader::AddValidation(const DatasetEntry& entry,
   return Done{};
 }
 
-Outcome<DataPart> DataLoader::LoadTest(const DataRequest& request,
-                                       const LabelSet& labels) {
-  Outcome<const DatasetEntry*> set = FindSet(request.id);
+Expected<DataPart> DataLoader::LoadTest(const DataRequest& request,
+                                        const LabelSet& labels) {
+  Expected<const DatasetEntry*> set = FindSet(request.id);
   if (!set.ok()) return set.fault();
   const TaskName task =
       TaskOf(request, *set.value(), SplitName(request.train_split, "train"));
-  Outcome<Dataset> read =
+  Expected<Dataset> read =
       ReadSplit(*set.value(), SplitName(request.test_split, "test"), request,
                 task, &labels);
   if (!read.ok()) return read.fault();
   return WholePart(std::move(read).value());
 }
 
-Outcome<DataPart> DataLoader::LoadOther(const std::string& id,
-                                        const TaskName& task,
-                                        const LabelSet& labels) {
-  Outcome<const DatasetEntry*> set = FindSet(id);
+Expected<DataPart> DataLoader::LoadOther(const std::string& id,
+                                         const TaskName& task,
+                                         const LabelSet& labels) {
+  Expected<const DatasetEntry*> set = FindSet(id);
   if (!set.ok()) return set.fault();
   const bool has_test = set.value()->splits.contains("test") &&
                         set.value()->splits.at("test").labelled;
-  Outcome<Dataset> read =
+  Expected<Dataset> read =
       ReadSplit(*set.value(), has_test ? "test" : "validation", DataRequest{},
                 task, &labels);
   if (!read.ok()) return read.fault();

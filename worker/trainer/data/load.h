@@ -5,8 +5,8 @@
 // From a study's words to rows: finds the data set in the registry, verifies
 // and reads its files, holds rows out, takes the balanced sample.
 //
-//   Outcome<DataLoader> loader = DataLoader::Open("/srv/frostline");
-//   Outcome<TaskData> data = loader.value().Load(request);
+//   Expected<DataLoader> loader = DataLoader::Open("/srv/frostline");
+//   Expected<TaskData> data = loader.value().Load(request);
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_LOAD_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_LOAD_H_
 
@@ -45,32 +45,32 @@ struct TaskData {
 class DataLoader {
  public:
   // The operator's folder, with its datasets.yaml. It is read once.
-  static Outcome<DataLoader> Open(const std::string& folder);
+  static Expected<DataLoader> Open(const std::string& folder);
   DataLoader(DatasetEntries datasets, VerifiedFiles files)
       : datasets_(std::move(datasets)), files_(std::move(files)) {}
 
   // Splits without a name are `train` and `validation`. Without a validation
   // split a share of the training rows is held out, a tenth where the study
   // says none; the sample is then taken of the rest.
-  Outcome<TaskData> Load(const DataRequest& request);
+  Expected<TaskData> Load(const DataRequest& request);
   // The test split (`test` without a name), with the labels of training; all
   // rows. It may lack labels where the registry says so.
-  Outcome<DataPart> LoadTest(const DataRequest& request,
-                             const LabelSet& labels);
-  // A further data set to evaluate on, by id: its test split, else validation.
-  Outcome<DataPart> LoadOther(const std::string& id, const TaskName& task,
+  Expected<DataPart> LoadTest(const DataRequest& request,
                               const LabelSet& labels);
+  // A further data set to evaluate on, by id: its test split, else validation.
+  Expected<DataPart> LoadOther(const std::string& id, const TaskName& task,
+                               const LabelSet& labels);
 
   VerifiedFiles& files() { return files_; }
 
  private:
-  Outcome<const DatasetEntry*> FindSet(const std::string& id) const;
-  Outcome<Dataset> ReadSplit(const DatasetEntry& entry,
-                             const std::string& split,
-                             const DataRequest& request, const TaskName& task,
-                             const LabelSet* labels);
-  Outcome<Done> AddValidation(const DatasetEntry& entry,
-                              const DataRequest& request, TaskData& out);
+  Expected<const DatasetEntry*> FindSet(const std::string& id) const;
+  Expected<Dataset> ReadSplit(const DatasetEntry& entry,
+                              const std::string& split,
+                              const DataRequest& request, const TaskName& task,
+                              const LabelSet* labels);
+  Expected<Done> AddValidation(const DatasetEntry& entry,
+                               const DataRequest& request, TaskData& out);
 
   DatasetEntries datasets_;
   VerifiedFiles files_;

@@ -54,8 +54,8 @@ Fault NoSplit(const DatasetEntry& entry, const std::string& split) {
                "its splits are " + known};
 }
 
-Outcome<Done> CheckSplits(const DatasetEntry& entry,
-                          const DataRequest& request) {
+Expected<Done> CheckSplits(const DatasetEntry& entry,
+                           const DataRequest& request) {
   const std::string train = SplitName(request.train_split, "train");
   const std::string validation =
       SplitName(request.validation_split, "validation");

@@ -21,8 +21,8 @@ TaskName TaskOf(const DataRequest& request, const DatasetEntry& entry,
                 const std::string& train_split);
 
 // Before anything is read: what the study asks of the registry's splits.
-Outcome<Done> CheckSplits(const DatasetEntry& entry,
-                          const DataRequest& request);
+Expected<Done> CheckSplits(const DatasetEntry& entry,
+                           const DataRequest& request);
 
 Fault NoSplit(const DatasetEntry& entry, const std::string& split);
 

@@ -55,8 +55,8 @@ void TakeFormat(YamlFields& fields, FileFormat& format, ColumnMap& columns) {
   }
 }
 
-Outcome<Done> TakeSplit(YamlFields fields, const SplitEntry& shared,
-                        SplitEntry& split) {
+Expected<Done> TakeSplit(YamlFields fields, const SplitEntry& shared,
+                         SplitEntry& split) {
   split = shared;
   split.path = fields.Demand("path");
   split.sha256 = fields.Demand("sha256");
@@ -70,8 +70,8 @@ Outcome<Done> TakeSplit(YamlFields fields, const SplitEntry& shared,
   return Done{};
 }
 
-Outcome<DatasetEntry> TakeDataset(const std::string& id, const YamlNode& node,
-                                  const std::string& file) {
+Expected<DatasetEntry> TakeDataset(const std::string& id, const YamlNode& node,
+                                   const std::string& file) {
   YamlFields fields(node, file, Shown(id));
   CheckId(fields, id);
   DatasetEntry entry;
@@ -98,7 +98,7 @@ Outcome<DatasetEntry> TakeDataset(const std::string& id, const YamlNode& node,
     where.append(".").append(name);
     YamlFields split_fields(block, file, where);
     CheckId(split_fields, name);
-    Outcome<Done> taken = TakeSplit(split_fields, shared, entry.splits[name]);
+    Expected<Done> taken = TakeSplit(split_fields, shared, entry.splits[name]);
     if (!taken.ok()) return taken.fault();
   }
   return entry;
@@ -107,8 +107,8 @@ Outcome<DatasetEntry> TakeDataset(const std::string& id, const YamlNode& node,
 constexpr char kSingleWeights[] = "model.safetensors";
 constexpr char kShardedWeights[] = "model.safetensors.index.json";
 
-Outcome<ModelEntry> TakeModel(const std::string& id, const YamlNode& node,
-                              const std::string& file) {
+Expected<ModelEntry> TakeModel(const std::string& id, const YamlNode& node,
+                               const std::string& file) {
   YamlFields fields(node, file, Shown(id));
   CheckId(fields, id);
   ModelEntry entry;
@@ -135,15 +135,15 @@ Outcome<ModelEntry> TakeModel(const std::string& id, const YamlNode& node,
 }
 
 template <typename Entry, typename Take>
-Outcome<std::map<std::string, Entry, std::less<>>> TakeAll(
+Expected<std::map<std::string, Entry, std::less<>>> TakeAll(
     std::string_view yaml, const std::string& name, Take take) {
-  Outcome<YamlNode> root = ParseYaml(yaml, name);
+  Expected<YamlNode> root = ParseYaml(yaml, name);
   if (!root.ok()) return root.fault();
   YamlFields fields(root.value(), name, "the file");
   if (fields.fault()) return *fields.fault();
   std::map<std::string, Entry, std::less<>> entries;
   for (const auto& [id, node] : root.value().members) {
-    Outcome<Entry> entry = take(id, node, name);
+    Expected<Entry> entry = take(id, node, name);
     if (!entry.ok()) return entry.fault();
     entries.emplace(id, std::move(entry).value());
   }
@@ -160,13 +160,13 @@ bool IsRegistryId(std::string_view id) {
          id.find_first_not_of(kRest) == std::string_view::npos;
 }
 
-Outcome<DatasetEntries> ParseDatasets(std::string_view yaml,
-                                      const std::string& name) {
+Expected<DatasetEntries> ParseDatasets(std::string_view yaml,
+                                       const std::string& name) {
   return TakeAll<DatasetEntry>(yaml, name, TakeDataset);
 }
 
-Outcome<ModelEntries> ParseModels(std::string_view yaml,
-                                  const std::string& name) {
+Expected<ModelEntries> ParseModels(std::string_view yaml,
+                                   const std::string& name) {
   return TakeAll<ModelEntry>(yaml, name, TakeModel);
 }
 

@@ -55,10 +55,10 @@ bool IsRegistryId(std::string_view id);
 
 // The contents of datasets.yaml and models.yaml. `name` is what faults call
 // the file. A key that is not known is a fault, as it is a misspelt one.
-Outcome<DatasetEntries> ParseDatasets(std::string_view yaml,
-                                      const std::string& name);
-Outcome<ModelEntries> ParseModels(std::string_view yaml,
-                                  const std::string& name);
+Expected<DatasetEntries> ParseDatasets(std::string_view yaml,
+                                       const std::string& name);
+Expected<ModelEntries> ParseModels(std::string_view yaml,
+                                   const std::string& name);
 
 }  // namespace frostline
 

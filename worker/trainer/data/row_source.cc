@@ -9,7 +9,7 @@
 
 namespace frostline {
 
-Outcome<std::unique_ptr<RowSource>> OpenRows(
+Expected<std::unique_ptr<RowSource>> OpenRows(
     InputFile file, const FileFormat& format,
     const std::vector<std::string>& columns) {
   LineReader lines(std::move(file));

@@ -6,7 +6,7 @@
 // wanted are named when it is opened, so a row has exactly these, in that
 // order.
 //
-//   Outcome<std::unique_ptr<RowSource>> rows =
+//   Expected<std::unique_ptr<RowSource>> rows =
 //       OpenRows(std::move(file), format, {"sentence", "label"});
 //   Row row;
 //   while (rows.value()->Next(row).value()) Use(row.cells[0].text);
@@ -43,7 +43,7 @@ class RowSource {
 
   // False at the end. The cells are valid until the next call. After a fault
   // nothing more may be read.
-  virtual Outcome<bool> Next(Row& row) = 0;
+  virtual Expected<bool> Next(Row& row) = 0;
   // A fault that names the file and the line where the last row begins.
   virtual Fault Here(FaultKind kind, const std::string& what,
                      const std::string& fix) const = 0;
@@ -60,7 +60,7 @@ struct FileFormat {
 };
 
 // kInconsistent, naming the columns there are, when one is not there.
-Outcome<std::unique_ptr<RowSource>> OpenRows(
+Expected<std::unique_ptr<RowSource>> OpenRows(
     InputFile file, const FileFormat& format,
     const std::vector<std::string>& columns);
 

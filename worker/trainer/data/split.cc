@@ -59,8 +59,8 @@ std::vector<std::size_t> Quotas(const std::vector<Rows>& strata, double share,
 
 }  // namespace
 
-Outcome<HeldOut> HoldOut(const Dataset& data, double share,
-                         std::uint64_t seed) {
+Expected<HeldOut> HoldOut(const Dataset& data, double share,
+                          std::uint64_t seed) {
   const double exact = share * static_cast<double>(data.size());
   if (!(share > 0.0 && share < 1.0)) {
     return Fault{FaultKind::kMisuse, "validation_share is not between 0 and 1",

@@ -26,7 +26,8 @@ struct HeldOut {
 // Holds out `share` of the rows, to the nearest row: of each class as near to
 // its share as whole rows allow, and never all of a class. kMisuse when share
 // is not within (0, 1) or leaves one side empty.
-Outcome<HeldOut> HoldOut(const Dataset& data, double share, std::uint64_t seed);
+Expected<HeldOut> HoldOut(const Dataset& data, double share,
+                          std::uint64_t seed);
 
 // Takes `count` of `rows`: equally many of each class, and where a class has
 // too few, all of it and more of the others. Without classes (regression,

@@ -24,9 +24,9 @@ std::size_t RoundedUp(std::size_t width, const PadOptions& options) {
 // Which texts of an example make one row.
 enum class Texts { kAll, kFirst, kSecond };
 
-Outcome<Done> EncodeRow(const Dataset& data, std::uint32_t row, Texts texts,
-                        const EncodeOptions& options, Encoder& encoder,
-                        Encoding& encoding) {
+Expected<Done> EncodeRow(const Dataset& data, std::uint32_t row, Texts texts,
+                         const EncodeOptions& options, Encoder& encoder,
+                         Encoding& encoding) {
   if (data.task() == TaskKind::kTagging) {
     return encoder.EncodeWords(data.words(row), options, encoding);
   }
@@ -60,8 +60,8 @@ std::span<const std::int32_t> TokenStore::token_labels(std::size_t row) const {
           token_labels_.data() + offsets_[row + 1]};
 }
 
-Outcome<Done> TokenStore::Add(const Dataset& data, std::uint32_t row,
-                              const Encoding& encoding) {
+Expected<Done> TokenStore::Add(const Dataset& data, std::uint32_t row,
+                               const Encoding& encoding) {
   ids_.insert(ids_.end(), encoding.ids.begin(), encoding.ids.end());
   for (const std::int32_t type : encoding.type_ids) {
     types_.push_back(static_cast<std::uint8_t>(type));
@@ -74,7 +74,7 @@ Outcome<Done> TokenStore::Add(const Dataset& data, std::uint32_t row,
     return Done{};
   }
   std::vector<std::int32_t> aligned;
-  Outcome<Done> done = AlignLabels(encoding, data.word_labels(row), aligned);
+  Expected<Done> done = AlignLabels(encoding, data.word_labels(row), aligned);
   if (!done.ok()) return done;
   for (const std::int32_t label : aligned) {
     token_labels_.push_back(ForLoss(label));
@@ -116,10 +116,10 @@ void TokenStore::Pad(std::span<const std::uint32_t> rows,
   }
 }
 
-Outcome<TokenStore> Tokenize(const Dataset& data,
-                             std::span<const std::uint32_t> rows,
-                             const Tokenizer& tokenizer,
-                             const EncodeOptions& options, PairForm form) {
+Expected<TokenStore> Tokenize(const Dataset& data,
+                              std::span<const std::uint32_t> rows,
+                              const Tokenizer& tokenizer,
+                              const EncodeOptions& options, PairForm form) {
   std::vector<Texts> passes = {Texts::kAll};
   if (form == PairForm::kApart) {
     if (!data.is_pair()) {
@@ -135,7 +135,7 @@ Outcome<TokenStore> Tokenize(const Dataset& data,
   Encoding encoding;
   for (const Texts texts : passes) {
     for (const std::uint32_t row : rows) {
-      Outcome<Done> done =
+      Expected<Done> done =
           EncodeRow(data, row, texts, options, encoder, encoding);
       if (!done.ok()) return done.fault();
       done = store.Add(data, row, encoding);

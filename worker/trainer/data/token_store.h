@@ -5,7 +5,7 @@
 // A data set as token ids, made once and kept over all epochs and trials, and
 // the padded batches that are cut out of it.
 //
-//   Outcome<TokenStore> store = Tokenize(data, rows, tokenizer, options);
+//   Expected<TokenStore> store = Tokenize(data, rows, tokenizer, options);
 //   PaddedBatch batch;
 //   store.value().Pad(rows_of_batch, {.pad_id = 0}, batch);
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_TOKEN_STORE_H_
@@ -65,13 +65,13 @@ class TokenStore {
            PaddedBatch& batch) const;
 
  private:
-  friend Outcome<TokenStore> Tokenize(const Dataset& data,
-                                      std::span<const std::uint32_t> rows,
-                                      const Tokenizer& tokenizer,
-                                      const EncodeOptions& options,
-                                      PairForm form);
-  Outcome<Done> Add(const Dataset& data, std::uint32_t row,
-                    const Encoding& encoding);
+  friend Expected<TokenStore> Tokenize(const Dataset& data,
+                                       std::span<const std::uint32_t> rows,
+                                       const Tokenizer& tokenizer,
+                                       const EncodeOptions& options,
+                                       PairForm form);
+  Expected<Done> Add(const Dataset& data, std::uint32_t row,
+                     const Encoding& encoding);
 
   bool tagging_ = false;
   std::vector<std::uint64_t> offsets_ = {0};
@@ -85,11 +85,11 @@ class TokenStore {
 
 // Encodes these rows in this order, cut to options.max_length. kMisuse for
 // texts apart where the data are no pairs.
-Outcome<TokenStore> Tokenize(const Dataset& data,
-                             std::span<const std::uint32_t> rows,
-                             const Tokenizer& tokenizer,
-                             const EncodeOptions& options,
-                             PairForm form = PairForm::kJoined);
+Expected<TokenStore> Tokenize(const Dataset& data,
+                              std::span<const std::uint32_t> rows,
+                              const Tokenizer& tokenizer,
+                              const EncodeOptions& options,
+                              PairForm form = PairForm::kJoined);
 
 }  // namespace frostline
 

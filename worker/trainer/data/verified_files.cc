@@ -13,9 +13,9 @@ std::uint64_t Whole(auto number) { return static_cast<std::uint64_t>(number); }
 
 }  // namespace
 
-Outcome<InputFile> VerifiedFiles::Open(const std::string& relative,
-                                       const std::string& sha256) {
-  Outcome<InputFile> file = root_.OpenFile(relative);
+Expected<InputFile> VerifiedFiles::Open(const std::string& relative,
+                                        const std::string& sha256) {
+  Expected<InputFile> file = root_.OpenFile(relative);
   if (!file.ok()) return file;
   struct stat info;
   if (fstat(file.value().fd(), &info) != 0) {
@@ -30,7 +30,7 @@ Outcome<InputFile> VerifiedFiles::Open(const std::string& relative,
       Whole(info.st_ctim.tv_nsec)};
   auto known = sums_.find(identity);
   if (known == sums_.end()) {
-    Outcome<std::string> sum = file.value().Sha256();
+    Expected<std::string> sum = file.value().Sha256();
     if (!sum.ok()) return sum.fault();
     ++sums_computed_;
     known = sums_.emplace(identity, std::move(sum).value()).first;

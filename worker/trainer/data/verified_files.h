@@ -26,10 +26,10 @@ class VerifiedFiles {
   explicit VerifiedFiles(DataRoot root) : root_(std::move(root)) {}
 
   // At its beginning. kInconsistent when its sum is another one.
-  Outcome<InputFile> Open(const std::string& relative,
-                          const std::string& sha256);
+  Expected<InputFile> Open(const std::string& relative,
+                           const std::string& sha256);
   // Where there is no sum to compare with: a model's config.json.
-  Outcome<InputFile> OpenUnverified(const std::string& relative) const {
+  Expected<InputFile> OpenUnverified(const std::string& relative) const {
     return root_.OpenFile(relative);
   }
 

@@ -51,7 +51,7 @@ Device Device::Processor() {
   return device;
 }
 
-Outcome<Device> Device::OpenGpu(int index) {
+Expected<Device> Device::OpenGpu(int index) {
   const std::optional<Gpu> gpu = GpuAt(index);
   if (!gpu) {
     const int count = CountGpus();
@@ -59,7 +59,7 @@ Outcome<Device> Device::OpenGpu(int index) {
                             : "there is no GPU " + std::to_string(index) +
                                   "; CUDA sees " + std::to_string(count));
   }
-  Outcome<Done> started = StartTorchCuda(index);
+  Expected<Done> started = StartTorchCuda(index);
   if (!started.ok()) return started.fault();
   Device device;
   device.torch_ = at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(index));
@@ -70,11 +70,11 @@ Outcome<Device> Device::OpenGpu(int index) {
   return device;
 }
 
-Outcome<Device> Device::Open(std::string_view name) {
+Expected<Device> Device::Open(std::string_view name) {
   if (name == "cpu") return Processor();
   if (name == "auto") {
     if (CountGpus() == 0) return Processor();
-    Outcome<Device> gpu = OpenGpu(0);
+    Expected<Device> gpu = OpenGpu(0);
     if (gpu.ok() || gpu.fault().kind != FaultKind::kUnsupported) return gpu;
     Device instead = Processor();
     instead.note_ = "there is a GPU, but " + gpu.fault().cause;
@@ -89,7 +89,7 @@ double Device::PeakGflops(int threads) const {
   return is_cpu() ? frostline::PeakGflops(ReadCpuInfo(), threads) : gpu_gflops_;
 }
 
-Outcome<Precision> Device::Choose(std::string_view wanted) const {
+Expected<Precision> Device::Choose(std::string_view wanted) const {
   if (wanted == "fp32") return Precision::kFp32;
   if (wanted == "bf16") return Precision::kBf16;
   if (wanted == "auto") return bf16_ ? Precision::kBf16 : Precision::kFp32;

@@ -4,7 +4,7 @@
 //
 // Where a model computes: the processor or one GPU, the same binary for both.
 //
-//   Outcome<Device> device = Device::Open("auto");
+//   Expected<Device> device = Device::Open("auto");
 //   const Model model = loaded.model.To(device.value().torch());
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_DEVICE_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_DEVICE_H_
@@ -29,7 +29,7 @@ class Device {
   // cause, for a GPU that was named and cannot be had; kMisuse for another
   // name. Open a GPU before anything else is asked of LibTorch, which looks
   // for its CUDA half once.
-  static Outcome<Device> Open(std::string_view name);
+  static Expected<Device> Open(std::string_view name);
 
   at::Device torch() const { return torch_; }
   bool is_cpu() const { return torch_.is_cpu(); }
@@ -44,7 +44,7 @@ class Device {
 
   // "auto" (bf16 where the device does it well), "fp32", "bf16"; kMisuse for
   // anything else.
-  Outcome<Precision> Choose(std::string_view wanted) const;
+  Expected<Precision> Choose(std::string_view wanted) const;
 
   // Dice of its own, on the device. Throws what LibTorch throws.
   at::Generator MakeGenerator(std::uint64_t seed) const;
@@ -67,7 +67,7 @@ class Device {
 
  private:
   Device() = default;
-  static Outcome<Device> OpenGpu(int index);
+  static Expected<Device> OpenGpu(int index);
   static Device Processor();
 
   at::Device torch_ = at::Device(at::kCPU);

@@ -39,7 +39,7 @@ Fault NoCuda(const std::string& cause) {
 
 // Its registrations are what the interfaces below find. All symbols at once:
 // a library that does not fit is to fail here, not in the middle of a trial.
-Outcome<Done> LoadTorchCuda() {
+Expected<Done> LoadTorchCuda() {
   const std::string path = TorchFolder() + "/libtorch_cuda.so";
   static void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (handle != nullptr) return Done{};
@@ -56,8 +56,8 @@ c10::DeviceAllocator& AllocatorOf(at::Device gpu) {
 
 }  // namespace
 
-Outcome<Done> StartTorchCuda(int index) {
-  Outcome<Done> loaded = LoadTorchCuda();
+Expected<Done> StartTorchCuda(int index) {
+  Expected<Done> loaded = LoadTorchCuda();
   if (!loaded.ok()) return loaded;
   try {
     const at::Device gpu(at::kCUDA, static_cast<c10::DeviceIndex>(index));

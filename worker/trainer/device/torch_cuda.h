@@ -17,7 +17,7 @@ namespace frostline {
 // Loads libtorch_cuda from beside libtorch_cpu and starts GPU `index`, with
 // fp32 products in fp32 (no TF32). kUnsupported with the loader's words when
 // this LibTorch, or what it needs of CUDA, is not all there.
-Outcome<Done> StartTorchCuda(int index);
+Expected<Done> StartTorchCuda(int index);
 
 // Of a GPU that was started. Before LibTorch 2.9 nobody tells: 0.
 std::int64_t PeakBytesOf(at::Device gpu);

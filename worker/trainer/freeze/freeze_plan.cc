@@ -51,8 +51,8 @@ std::optional<double> FirstOf(const std::vector<std::string>& names,
   return std::nullopt;
 }
 
-Outcome<Done> CheckNames(const ModelConfig& config, const HeadSpec& head,
-                         const ModuleRates& rates, FreezePlan& plan) {
+Expected<Done> CheckNames(const ModelConfig& config, const HeadSpec& head,
+                          const ModuleRates& rates, FreezePlan& plan) {
   std::set<std::string> known;
   for (const std::string& name : ModuleNames(config, head)) known.insert(name);
   for (std::int64_t i = 0; i < config.layers; ++i) {
@@ -75,8 +75,8 @@ Outcome<Done> CheckNames(const ModelConfig& config, const HeadSpec& head,
 
 // Where the model has adapters, they are all that trains of the encoder: a rate
 // that moves none of them would be taken for one that did.
-Outcome<Done> CheckLoraRates(const ModelConfig& config,
-                             const ModuleRates& rates) {
+Expected<Done> CheckLoraRates(const ModelConfig& config,
+                              const ModuleRates& rates) {
   const auto idle = [](const std::string& name, const std::string& fix) {
     return Fault{FaultKind::kMisuse,
                  "the rate of " + name +
@@ -132,9 +132,9 @@ std::vector<double> HeadRates(const ModelConfig& config,
   return each;
 }
 
-Outcome<ParameterPlan> PlanFor(const ModelConfig& config,
-                               const ParameterSpec& spec,
-                               const ModuleRates& rates, FreezeMode mode) {
+Expected<ParameterPlan> PlanFor(const ModelConfig& config,
+                                const ParameterSpec& spec,
+                                const ModuleRates& rates, FreezeMode mode) {
   ParameterPlan plan;
   std::optional<double> rate = FirstOf(Deciders(spec), rates);
   if (spec.head_axis != HeadAxis::kNone) {
@@ -200,18 +200,18 @@ std::string ModuleOf(const ParameterSpec& spec) {
   return spec.part == Part::kPooler ? kPooler : Deciders(spec).back();
 }
 
-Outcome<FreezePlan> MakeFreezePlan(const ModelConfig& config,
-                                   const HeadSpec& head,
-                                   const ModuleRates& rates,
-                                   const FreezeSemantics& semantics) {
+Expected<FreezePlan> MakeFreezePlan(const ModelConfig& config,
+                                    const HeadSpec& head,
+                                    const ModuleRates& rates,
+                                    const FreezeSemantics& semantics) {
   FreezePlan plan;
   plan.semantics = semantics;
-  Outcome<Done> named = CheckNames(config, head, rates, plan);
+  Expected<Done> named = CheckNames(config, head, rates, plan);
   if (named.ok() && config.lora.any()) named = CheckLoraRates(config, rates);
   if (!named.ok()) return named.fault();
   plan.prefix_blocks = 1 + config.layers;
   for (const ParameterSpec& spec : ParametersOf(config, head)) {
-    Outcome<ParameterPlan> each = PlanFor(config, spec, rates, semantics.mode);
+    Expected<ParameterPlan> each = PlanFor(config, spec, rates, semantics.mode);
     if (!each.ok()) return each.fault();
     plan.trained_weights += TrainedWeights(spec, each.value());
     if (each.value().trains()) {

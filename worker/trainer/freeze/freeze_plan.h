@@ -77,10 +77,10 @@ std::string ModuleOf(const ParameterSpec& spec);
 // kInconsistent for a module without a rate, a rate without a module, and a
 // rate that is negative or not finite. With adapters also kMisuse for a rate
 // that would move nothing, kUnsupported for one of a single attention head.
-Outcome<FreezePlan> MakeFreezePlan(const ModelConfig& config,
-                                   const HeadSpec& head,
-                                   const ModuleRates& rates,
-                                   const FreezeSemantics& semantics);
+Expected<FreezePlan> MakeFreezePlan(const ModelConfig& config,
+                                    const HeadSpec& head,
+                                    const ModuleRates& rates,
+                                    const FreezeSemantics& semantics);
 
 // Virtual freezing. Adam moves a weight by at most
 // (1 - b1) / sqrt(1 - b2) = 3.16 rates a step; these are the modules, not yet

@@ -18,7 +18,7 @@ bool Within(const at::Tensor& ids, std::int64_t end) {
          ids.max().item<std::int64_t>() < end;
 }
 
-Outcome<Done> CheckLabels(const Batch& batch, const HeadSpec& head) {
+Expected<Done> CheckLabels(const Batch& batch, const HeadSpec& head) {
   const at::Tensor& labels = batch.labels;
   const bool classes =
       head.task == Task::kSequence || head.task == Task::kTokens;
@@ -43,7 +43,7 @@ Outcome<Done> CheckLabels(const Batch& batch, const HeadSpec& head) {
 
 }  // namespace
 
-Outcome<Done> Model::Check(const Batch& batch) const {
+Expected<Done> Model::Check(const Batch& batch) const {
   const at::Tensor& ids = batch.ids;
   if (ids.dim() != 2 || ids.numel() == 0 || ids.scalar_type() != at::kLong ||
       batch.mask.sizes() != ids.sizes() ||

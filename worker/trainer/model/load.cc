@@ -49,8 +49,8 @@ bool IsReplaceable(const ParameterSpec& spec) {
   return spec.part == Part::kHead || spec.part == Part::kPooler;
 }
 
-Outcome<PlacesByName> CurrentNames(const WeightFiles& files,
-                                   const ModelConfig& config) {
+Expected<PlacesByName> CurrentNames(const WeightFiles& files,
+                                    const ModelConfig& config) {
   PlacesByName places;
   for (const auto& [stored, place] : files.places()) {
     const std::string name = CurrentName(stored, config);
@@ -65,9 +65,9 @@ Outcome<PlacesByName> CurrentNames(const WeightFiles& files,
 
 // The place of a weight that can be taken over; nothing when it must be drawn
 // anew; a fault when it may not be.
-Outcome<std::optional<Place>> PlaceOf(const ParameterSpec& spec,
-                                      const PlacesByName& places,
-                                      LoadReport& report) {
+Expected<std::optional<Place>> PlaceOf(const ParameterSpec& spec,
+                                       const PlacesByName& places,
+                                       LoadReport& report) {
   const auto found = places.find(spec.name);
   if (found == places.end()) {
     if (!IsReplaceable(spec)) {
@@ -125,16 +125,17 @@ void ReportTheRest(PlacesByName places, const std::vector<ParameterSpec>& specs,
   }
 }
 
-Outcome<LoadedModel> Assemble(const WeightFiles& files,
-                              const ModelConfig& config, const HeadSpec& head,
-                              std::uint64_t seed) {
-  Outcome<PlacesByName> places = CurrentNames(files, config);
+Expected<LoadedModel> Assemble(const WeightFiles& files,
+                               const ModelConfig& config, const HeadSpec& head,
+                               std::uint64_t seed) {
+  Expected<PlacesByName> places = CurrentNames(files, config);
   if (!places.ok()) return places.fault();
   const std::vector<ParameterSpec> specs = ParametersOf(config, head);
   LoadReport report;
   std::vector<std::optional<Place>> sources;
   for (const ParameterSpec& spec : specs) {  // all before any memory is taken
-    Outcome<std::optional<Place>> place = PlaceOf(spec, places.value(), report);
+    Expected<std::optional<Place>> place =
+        PlaceOf(spec, places.value(), report);
     if (!place.ok()) return place.fault();
     sources.push_back(place.value());
   }
@@ -146,7 +147,7 @@ Outcome<LoadedModel> Assemble(const WeightFiles& files,
       values.push_back(Draw(specs[i], config, chance));
       continue;
     }
-    Outcome<at::Tensor> value =
+    Expected<at::Tensor> value =
         ReadTensor(files.file(*sources[i]), *sources[i]->tensor);
     if (!value.ok()) return value.fault();
     values.push_back(std::move(value).value());
@@ -158,11 +159,11 @@ Outcome<LoadedModel> Assemble(const WeightFiles& files,
 
 }  // namespace
 
-Outcome<at::Tensor> ReadTensor(const Safetensors& file,
-                               const StoredTensor& stored) {
-  return CatchTorch([&]() -> Outcome<at::Tensor> {
+Expected<at::Tensor> ReadTensor(const Safetensors& file,
+                                const StoredTensor& stored) {
+  return CatchTorch([&]() -> Expected<at::Tensor> {
     at::Tensor tensor = at::empty(stored.shape, ScalarOf(stored.dtype));
-    Outcome<Done> read = file.Read(stored, tensor.mutable_data_ptr());
+    Expected<Done> read = file.Read(stored, tensor.mutable_data_ptr());
     if (!read.ok()) return read.fault();
     return tensor.is_floating_point() ? tensor.to(at::kFloat) : tensor;
   });
@@ -190,18 +191,18 @@ Model TrainableCopy(const LoadedModel& loaded, const ModelConfig& config,
   return Model(config, loaded.model.head(), std::move(values));
 }
 
-Outcome<LoadedModel> LoadModel(const std::string& folder, const HeadSpec& head,
-                               std::uint64_t seed) {
-  Outcome<Done> sensible = CheckHead(head);
+Expected<LoadedModel> LoadModel(const std::string& folder, const HeadSpec& head,
+                                std::uint64_t seed) {
+  Expected<Done> sensible = CheckHead(head);
   if (!sensible.ok()) return sensible.fault();
-  Outcome<std::string> json =
+  Expected<std::string> json =
       ReadWholeFile(folder + "/config.json", kMaxConfigBytes);
   if (!json.ok()) return json.fault();
-  Outcome<ModelConfig> config = ReadModelConfig(json.value());
+  Expected<ModelConfig> config = ReadModelConfig(json.value());
   if (!config.ok()) return config.fault();
-  Outcome<WeightFiles> files = WeightFiles::Open(folder);
+  Expected<WeightFiles> files = WeightFiles::Open(folder);
   if (!files.ok()) return files.fault();
-  Outcome<LoadedModel> loaded = CatchTorch(
+  Expected<LoadedModel> loaded = CatchTorch(
       [&] { return Assemble(files.value(), config.value(), head, seed); });
   if (loaded.ok()) loaded.value().config_json = std::move(json).value();
   return loaded;

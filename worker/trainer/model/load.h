@@ -35,8 +35,8 @@ struct LoadedModel {
 // Weights become fp32. A weight of the encoder that is missing or of another
 // shape is a fault, one of the head is drawn anew from `seed`, as transformers
 // draws it. Never throws but for want of memory.
-Outcome<LoadedModel> LoadModel(const std::string& folder, const HeadSpec& head,
-                               std::uint64_t seed);
+Expected<LoadedModel> LoadModel(const std::string& folder, const HeadSpec& head,
+                                std::uint64_t seed);
 
 // A model to train once: weights that `trains` marks (by their place in
 // ParametersOf) are copies, the others are shared with `loaded` and must not be
@@ -48,8 +48,8 @@ Model TrainableCopy(const LoadedModel& loaded, const ModelConfig& config,
 
 // A stored tensor as fp32 (or as it is, when it is not of floats), in memory of
 // its own.
-Outcome<at::Tensor> ReadTensor(const Safetensors& file,
-                               const StoredTensor& tensor);
+Expected<at::Tensor> ReadTensor(const Safetensors& file,
+                                const StoredTensor& tensor);
 
 }  // namespace frostline
 

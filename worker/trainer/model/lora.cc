@@ -51,8 +51,8 @@ std::string LoraPartNames() {
   return all;
 }
 
-Outcome<Done> CheckLora(const LoraSpec& lora, std::int64_t hidden,
-                        std::int64_t feed_forward) {
+Expected<Done> CheckLora(const LoraSpec& lora, std::int64_t hidden,
+                         std::int64_t feed_forward) {
   // Every map has one side as wide as the hidden states.
   const std::int64_t most =
       lora.on_feed_forward() ? std::min(hidden, feed_forward) : hidden;

@@ -52,8 +52,8 @@ std::string LoraPartNames();
 
 // kMisuse for a rank at which an adapter would be as large as what it adapts:
 // of a model with these widths.
-Outcome<Done> CheckLora(const LoraSpec& lora, std::int64_t hidden,
-                        std::int64_t feed_forward);
+Expected<Done> CheckLora(const LoraSpec& lora, std::int64_t hidden,
+                         std::int64_t feed_forward);
 
 }  // namespace frostline
 

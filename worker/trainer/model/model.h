@@ -100,7 +100,7 @@ class Model {
 
   // What a pass would stumble over: ids beyond the vocabulary, texts beyond
   // the table of positions, shapes that do not fit.
-  Outcome<Done> Check(const Batch& batch) const;
+  Expected<Done> Check(const Batch& batch) const;
 
   // These throw what LibTorch throws; call them under CatchTorch.
   // `states`, when given, receives the hidden states, the embeddings first.

@@ -169,8 +169,8 @@ void Check(Members& members, const ModelConfig& config) {
 
 }  // namespace
 
-Outcome<ModelConfig> ReadModelConfig(std::string_view json) {
-  Outcome<Json> parsed = Json::Parse(json);
+Expected<ModelConfig> ReadModelConfig(std::string_view json) {
+  Expected<Json> parsed = Json::Parse(json);
   if (!parsed.ok()) {
     return Fault{parsed.fault().kind, "config.json: " + parsed.fault().cause,
                  "copy the model's config.json again"};

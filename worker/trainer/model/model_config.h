@@ -54,7 +54,7 @@ struct ModelConfig {
 
 // kUnsupported for a model, an activation or a kind of position that is not
 // imitated exactly; kInconsistent for numbers that make no model.
-Outcome<ModelConfig> ReadModelConfig(std::string_view json);
+Expected<ModelConfig> ReadModelConfig(std::string_view json);
 
 }  // namespace frostline
 

@@ -145,7 +145,7 @@ std::string LoraBNameOf(const std::string& linear) {
   return linear + ".lora_B.weight";
 }
 
-Outcome<Done> CheckHead(const HeadSpec& head) {
+Expected<Done> CheckHead(const HeadSpec& head) {
   const bool one =
       head.task == Task::kRegression || head.task == Task::kPairCosine;
   if (head.outputs < 1 || head.outputs > kMaxOutputs ||

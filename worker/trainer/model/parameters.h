@@ -37,7 +37,7 @@ struct HeadSpec {
 };
 
 // kMisuse for a head that makes no sense.
-Outcome<Done> CheckHead(const HeadSpec& head);
+Expected<Done> CheckHead(const HeadSpec& head);
 
 enum class Part : std::uint8_t {
   kEmbeddings,

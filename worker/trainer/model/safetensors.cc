@@ -27,15 +27,15 @@ std::uint64_t LengthOf(const std::array<unsigned char, kLengthBytes>& bytes) {
 
 }  // namespace
 
-Outcome<Safetensors> Safetensors::Open(const std::string& path) {
-  Outcome<SourceFile> opened = SourceFile::Open(path);
+Expected<Safetensors> Safetensors::Open(const std::string& path) {
+  Expected<SourceFile> opened = SourceFile::Open(path);
   if (!opened.ok()) return opened.fault();
   const SourceFile& file = opened.value();
   if (file.size() < kLengthBytes) {
     return Broken(FaultKind::kInconsistent, path, "shorter than 8 bytes");
   }
   std::array<unsigned char, kLengthBytes> length_bytes = {};
-  Outcome<Done> read = file.ReadAt(0, length_bytes.data(), kLengthBytes);
+  Expected<Done> read = file.ReadAt(0, length_bytes.data(), kLengthBytes);
   if (!read.ok()) return read.fault();
   const std::uint64_t length = LengthOf(length_bytes);
   if (length > kMaxHeaderBytes) {
@@ -49,7 +49,7 @@ Outcome<Safetensors> Safetensors::Open(const std::string& path) {
   read = file.ReadAt(kLengthBytes, json.data(), json.size());
   if (!read.ok()) return read.fault();
   const std::uint64_t data = kLengthBytes + length;
-  Outcome<SafetensorsHeader> header =
+  Expected<SafetensorsHeader> header =
       ParseSafetensorsHeader(json, file.size() - data);
   if (!header.ok()) {
     return Broken(header.fault().kind, path, header.fault().cause);
@@ -71,7 +71,7 @@ const StoredTensor* Safetensors::Find(std::string_view name) const {
   return place == places_.end() ? nullptr : &header_.tensors[place->second];
 }
 
-Outcome<Done> Safetensors::Read(const StoredTensor& tensor, void* into) const {
+Expected<Done> Safetensors::Read(const StoredTensor& tensor, void* into) const {
   return file_.ReadAt(data_ + tensor.begin, into, tensor.bytes());
 }
 

@@ -6,10 +6,10 @@
 // header, the header as JSON, then the tensors without gaps. Nothing of the
 // data is touched before the whole header was found to be right.
 //
-//   Outcome<Safetensors> file = Safetensors::Open("model.safetensors");
+//   Expected<Safetensors> file = Safetensors::Open("model.safetensors");
 //   const StoredTensor* bias = file.value().Find("classifier.bias");
 //   std::vector<char> bytes(bias->bytes());
-//   Outcome<Done> read = file.value().Read(*bias, bytes.data());
+//   Expected<Done> read = file.value().Read(*bias, bytes.data());
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_SAFETENSORS_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_SAFETENSORS_H_
 
@@ -44,13 +44,13 @@ struct SafetensorsHeader {
 // `data_bytes` is what follows the header. kTooLarge over a limit of
 // model/limits.h, kUnsupported for a dtype that is not ours, kSyntax for what
 // is not JSON, kInconsistent for all that does not add up.
-Outcome<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json,
-                                                  std::uint64_t data_bytes);
+Expected<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json,
+                                                   std::uint64_t data_bytes);
 
 // An open file with a header that was found right. Any thread may read.
 class Safetensors {
  public:
-  static Outcome<Safetensors> Open(const std::string& path);
+  static Expected<Safetensors> Open(const std::string& path);
 
   const std::string& path() const { return file_.path(); }
   const std::vector<StoredTensor>& tensors() const { return header_.tensors; }
@@ -60,7 +60,7 @@ class Safetensors {
   // Null when there is none of that name.
   const StoredTensor* Find(std::string_view name) const;
   // `into` has room for tensor.bytes().
-  Outcome<Done> Read(const StoredTensor& tensor, void* into) const;
+  Expected<Done> Read(const StoredTensor& tensor, void* into) const;
 
  private:
   Safetensors(SourceFile file, SafetensorsHeader header, std::uint64_t data);

@@ -54,7 +54,7 @@ std::optional<std::uint64_t> SizeOf(const StoredTensor& tensor) {
   return bytes;
 }
 
-Outcome<Done> ReadShape(const JsonValue* shape, StoredTensor& tensor) {
+Expected<Done> ReadShape(const JsonValue* shape, StoredTensor& tensor) {
   if (shape == nullptr || !shape->is(JsonKind::kArray)) {
     return Wrong(tensor.name, "has no shape");
   }
@@ -71,8 +71,8 @@ Outcome<Done> ReadShape(const JsonValue* shape, StoredTensor& tensor) {
   return Done{};
 }
 
-Outcome<Done> ReadOffsets(const JsonValue* offsets, std::uint64_t data_bytes,
-                          StoredTensor& tensor) {
+Expected<Done> ReadOffsets(const JsonValue* offsets, std::uint64_t data_bytes,
+                           StoredTensor& tensor) {
   if (offsets == nullptr || !offsets->is(JsonKind::kArray) ||
       offsets->count != 2) {
     return Wrong(tensor.name, "has no two data_offsets");
@@ -91,8 +91,8 @@ Outcome<Done> ReadOffsets(const JsonValue* offsets, std::uint64_t data_bytes,
   return Done{};
 }
 
-Outcome<StoredTensor> ReadTensor(const JsonValue& member,
-                                 std::uint64_t data_bytes) {
+Expected<StoredTensor> ReadTensor(const JsonValue& member,
+                                  std::uint64_t data_bytes) {
   StoredTensor tensor;
   tensor.name = member.key;
   if (tensor.name.empty()) return Wrong(tensor.name, "has no name");
@@ -110,16 +110,16 @@ Outcome<StoredTensor> ReadTensor(const JsonValue& member,
                                               std::string(dtype->text));
   }
   tensor.dtype = *known;
-  Outcome<Done> shape = ReadShape(member.Find("shape"), tensor);
+  Expected<Done> shape = ReadShape(member.Find("shape"), tensor);
   if (!shape.ok()) return shape.fault();
-  Outcome<Done> offsets =
+  Expected<Done> offsets =
       ReadOffsets(member.Find("data_offsets"), data_bytes, tensor);
   if (!offsets.ok()) return offsets.fault();
   return tensor;
 }
 
-Outcome<Done> ReadMetadata(const JsonValue& member,
-                           std::map<std::string, std::string>& metadata) {
+Expected<Done> ReadMetadata(const JsonValue& member,
+                            std::map<std::string, std::string>& metadata) {
   if (!member.is(JsonKind::kObject)) {
     return Wrong(FaultKind::kInconsistent, "__metadata__ is not an object");
   }
@@ -134,8 +134,8 @@ Outcome<Done> ReadMetadata(const JsonValue& member,
 }
 
 // Every byte of the data belongs to exactly one tensor.
-Outcome<Done> CheckTiling(std::vector<StoredTensor>& tensors,
-                          std::uint64_t data_bytes) {
+Expected<Done> CheckTiling(std::vector<StoredTensor>& tensors,
+                           std::uint64_t data_bytes) {
   std::sort(tensors.begin(), tensors.end(),
             [](const StoredTensor& a, const StoredTensor& b) {
               return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
@@ -159,21 +159,21 @@ Outcome<Done> CheckTiling(std::vector<StoredTensor>& tensors,
 
 }  // namespace
 
-Outcome<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json,
-                                                  std::uint64_t data_bytes) {
+Expected<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json,
+                                                   std::uint64_t data_bytes) {
   if (json.size() > kMaxHeaderBytes) {
     return Wrong(FaultKind::kTooLarge, "the header is too long");
   }
   if (json.empty() || json.front() != '{') {
     return Wrong(FaultKind::kSyntax, "the header does not begin with {");
   }
-  Outcome<Json> parsed = Json::Parse(json, kMaxHeaderValues);
+  Expected<Json> parsed = Json::Parse(json, kMaxHeaderValues);
   if (!parsed.ok()) return parsed.fault();
   SafetensorsHeader header;
   const JsonValue& root = parsed.value().root();
   for (const JsonValue* at = root.first; at != nullptr; at = at->next) {
     if (at->key == "__metadata__") {
-      Outcome<Done> read = ReadMetadata(*at, header.metadata);
+      Expected<Done> read = ReadMetadata(*at, header.metadata);
       if (!read.ok()) return read.fault();
       continue;
     }
@@ -181,11 +181,11 @@ Outcome<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json,
       return Wrong(FaultKind::kTooLarge,
                    "more than " + std::to_string(kMaxTensors) + " tensors");
     }
-    Outcome<StoredTensor> tensor = ReadTensor(*at, data_bytes);
+    Expected<StoredTensor> tensor = ReadTensor(*at, data_bytes);
     if (!tensor.ok()) return tensor.fault();
     header.tensors.push_back(std::move(tensor).value());
   }
-  Outcome<Done> tiled = CheckTiling(header.tensors, data_bytes);
+  Expected<Done> tiled = CheckTiling(header.tensors, data_bytes);
   if (!tiled.ok()) return tiled.fault();
   return header;
 }

@@ -62,7 +62,7 @@ std::size_t TensorBytes::bytes() const {
   return bytes;
 }
 
-Outcome<Done> WriteSafetensors(
+Expected<Done> WriteSafetensors(
     const std::string& path, std::vector<TensorBytes> tensors,
     const std::map<std::string, std::string>& metadata) {
   std::set<std::string_view> names;
@@ -78,14 +78,14 @@ Outcome<Done> WriteSafetensors(
               const std::size_t right = BytesOf(b.dtype);
               return left != right ? left > right : a.name < b.name;
             });
-  Outcome<AtomicFile> file = AtomicFile::Create(path);
+  Expected<AtomicFile> file = AtomicFile::Create(path);
   if (!file.ok()) return file.fault();
   const std::string header = HeaderOf(tensors, metadata);
   std::array<char, 8> length = {};
   for (std::size_t i = 0; i < length.size(); ++i) {
     length[i] = static_cast<char>(header.size() >> (8 * i) & 0xFF);
   }
-  Outcome<Done> put = file.value().Append(length.data(), length.size());
+  Expected<Done> put = file.value().Append(length.data(), length.size());
   if (put.ok()) put = file.value().Append(header.data(), header.size());
   for (const TensorBytes& tensor : tensors) {
     if (put.ok()) put = file.value().Append(tensor.data, tensor.bytes());

@@ -28,7 +28,7 @@ struct TensorBytes {
 };
 
 // kMisuse when a name comes twice.
-Outcome<Done> WriteSafetensors(
+Expected<Done> WriteSafetensors(
     const std::string& path, std::vector<TensorBytes> tensors,
     const std::map<std::string, std::string>& metadata);
 

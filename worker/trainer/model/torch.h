@@ -65,7 +65,7 @@ inline Fault TorchFault(const std::exception& error) {
                  : "report this with the study file: it is a mistake of ours"};
 }
 
-// LibTorch throws, we do not: runs `work`, which returns an Outcome.
+// LibTorch throws, we do not: runs `work`, which returns an Expected.
 template <typename Work>
 auto CatchTorch(Work work) -> decltype(work()) {
   try {

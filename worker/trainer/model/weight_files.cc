@@ -52,11 +52,11 @@ bool IsPlainName(std::string_view name) {
 }
 
 // {"weight_map": {tensor: file}} as file -> its tensors.
-Outcome<std::map<std::string, std::set<std::string>>> ReadIndex(
+Expected<std::map<std::string, std::set<std::string>>> ReadIndex(
     const std::string& path) {
-  Outcome<std::string> bytes = ReadWholeFile(path, kMaxHeaderBytes);
+  Expected<std::string> bytes = ReadWholeFile(path, kMaxHeaderBytes);
   if (!bytes.ok()) return bytes.fault();
-  Outcome<Json> json = Json::Parse(bytes.value());
+  Expected<Json> json = Json::Parse(bytes.value());
   if (!json.ok()) return BadIndex(path, json.fault().cause);
   const JsonValue* map = json.value().root().Find("weight_map");
   if (map == nullptr || !map->is(JsonKind::kObject)) {
@@ -78,8 +78,8 @@ Outcome<std::map<std::string, std::set<std::string>>> ReadIndex(
 
 }  // namespace
 
-Outcome<Done> WeightFiles::Add(const std::string& path) {
-  Outcome<Safetensors> file = Safetensors::Open(path);
+Expected<Done> WeightFiles::Add(const std::string& path) {
+  Expected<Safetensors> file = Safetensors::Open(path);
   if (!file.ok()) return file.fault();
   files_.push_back(std::move(file).value());
   for (const StoredTensor& tensor : files_.back().tensors()) {
@@ -91,19 +91,19 @@ Outcome<Done> WeightFiles::Add(const std::string& path) {
   return Done{};
 }
 
-Outcome<WeightFiles> WeightFiles::Open(const std::string& folder) {
+Expected<WeightFiles> WeightFiles::Open(const std::string& folder) {
   WeightFiles weights;
   if (Exists(folder + kSingle)) {
-    Outcome<Done> added = weights.Add(folder + kSingle);
+    Expected<Done> added = weights.Add(folder + kSingle);
     if (!added.ok()) return added.fault();
     return weights;
   }
   if (!Exists(folder + kIndex)) return NoWeights(folder);
-  Outcome<std::map<std::string, std::set<std::string>>> shards =
+  Expected<std::map<std::string, std::set<std::string>>> shards =
       ReadIndex(folder + kIndex);
   if (!shards.ok()) return shards.fault();
   for (const auto& [name, tensors] : shards.value()) {
-    Outcome<Done> added = weights.Add(folder + "/" + name);
+    Expected<Done> added = weights.Add(folder + "/" + name);
     if (!added.ok()) return added.fault();
     std::set<std::string> found;
     for (const StoredTensor& tensor : weights.files_.back().tensors()) {

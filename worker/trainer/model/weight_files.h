@@ -21,7 +21,7 @@ class WeightFiles {
   // model.safetensors, or the shards of model.safetensors.index.json.
   // kUnsupported for a folder with nothing but pickles, which run code when
   // they are loaded: the fix is the command that converts them.
-  static Outcome<WeightFiles> Open(const std::string& folder);
+  static Expected<WeightFiles> Open(const std::string& folder);
 
   struct Place {
     std::size_t file;
@@ -33,7 +33,7 @@ class WeightFiles {
   }
 
  private:
-  Outcome<Done> Add(const std::string& path);
+  Expected<Done> Add(const std::string& path);
 
   std::vector<Safetensors> files_;
   std::map<std::string, Place> places_;

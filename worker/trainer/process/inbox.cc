@@ -62,7 +62,7 @@ void Inbox::Take(const std::string& line) {
 }
 
 bool Inbox::TakeMessage(const std::string& line) {
-  const Outcome<Json> json = Json::Parse(line);
+  const Expected<Json> json = Json::Parse(line);
   if (!json.ok()) return false;
   const JsonValue* type = json.value().root().Find("type");
   if (type == nullptr || !type->is(JsonKind::kString)) return false;

@@ -49,8 +49,8 @@ std::optional<Number> Parse(std::string_view text) {
   return number;
 }
 
-Outcome<Done> TakeValue(const std::string& option, const std::string& value,
-                        TrainerOptions& options) {
+Expected<Done> TakeValue(const std::string& option, const std::string& value,
+                         TrainerOptions& options) {
   if (option == "--registry") {
     options.registry = value;
   } else if (option == "--device") {
@@ -84,7 +84,7 @@ std::optional<TrainerOptions::Action> ActionOf(const std::string& argument) {
 
 }  // namespace
 
-Outcome<TrainerOptions> ReadOptions(std::span<const std::string> arguments) {
+Expected<TrainerOptions> ReadOptions(std::span<const std::string> arguments) {
   TrainerOptions options;
   if (const char* registry = std::getenv("FROSTLINE_REGISTRY")) {
     options.registry = registry;
@@ -98,7 +98,7 @@ Outcome<TrainerOptions> ReadOptions(std::span<const std::string> arguments) {
       return Bad(arguments[i], "lacks a value or is no option",
                  "see frostline-trainer --help");
     }
-    Outcome<Done> taken = TakeValue(arguments[i], arguments[i + 1], options);
+    Expected<Done> taken = TakeValue(arguments[i], arguments[i + 1], options);
     if (!taken.ok()) return taken.fault();
     ++i;
   }

@@ -25,7 +25,7 @@ struct TrainerOptions {
 
 // `arguments` without the program's name. kMisuse for what is not known, out
 // of range, or missing; $FROSTLINE_REGISTRY stands in for --registry.
-Outcome<TrainerOptions> ReadOptions(std::span<const std::string> arguments);
+Expected<TrainerOptions> ReadOptions(std::span<const std::string> arguments);
 
 extern const char kTrainerHelp[];
 

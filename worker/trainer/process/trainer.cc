@@ -73,10 +73,10 @@ void Trainer::Run() {
 TrialEnd Trainer::RunTrial(const std::string& line) {
   AgentListener listener(parts_.inbox, parts_.outbox);
   // Rows and tokens are made outside of LibTorch, and memory may end there.
-  Outcome<TrialEnd> end = CatchTorch([&]() -> Outcome<TrialEnd> {
-    Outcome<Json> json = Json::Parse(line);
+  Expected<TrialEnd> end = CatchTorch([&]() -> Expected<TrialEnd> {
+    Expected<Json> json = Json::Parse(line);
     if (!json.ok()) return json.fault();
-    Outcome<TrialMessage> trial = ReadTrialMessage(json.value().root());
+    Expected<TrialMessage> trial = ReadTrialMessage(json.value().root());
     if (!trial.ok()) return trial.fault();
     return Train(trial.value(), listener);
   });
@@ -85,7 +85,7 @@ TrialEnd Trainer::RunTrial(const std::string& line) {
 
 TrialEnd Trainer::Train(const TrialMessage& trial, TrialListener& listener) {
   std::vector<std::string> log;
-  Outcome<TrialSetup> setup = parts_.workbench.Prepare(trial, log);
+  Expected<TrialSetup> setup = parts_.workbench.Prepare(trial, log);
   for (const std::string& each : log) listener.Log(each);
   if (!setup.ok()) return Failed(setup.fault());
   return FineTuning(trial, std::move(setup).value(), parts_.environment,

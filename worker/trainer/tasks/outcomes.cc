@@ -15,7 +15,7 @@ Fault TooMany(std::size_t count) {
 
 }  // namespace
 
-Outcome<std::string> PackBits(const std::vector<bool>& right) {
+Expected<std::string> PackBits(const std::vector<bool>& right) {
   const std::size_t size = (right.size() + 7) / 8;
   if (size > kMaxOutcomeBytes) return TooMany(right.size());
   std::string bytes(size, '\0');
@@ -26,7 +26,7 @@ Outcome<std::string> PackBits(const std::vector<bool>& right) {
   return bytes;
 }
 
-Outcome<std::string> PackFloat16(std::span<const float> scores) {
+Expected<std::string> PackFloat16(std::span<const float> scores) {
   if (2 * scores.size() > kMaxOutcomeBytes) return TooMany(scores.size());
   std::string bytes;
   bytes.reserve(2 * scores.size());

@@ -24,9 +24,9 @@ inline constexpr std::size_t kMaxOutcomeBytes = std::size_t{512} << 10;
 
 // Example i is bit i % 8 of byte i / 8. kTooLarge above 512 KiB, which is four
 // million examples.
-Outcome<std::string> PackBits(const std::vector<bool>& right);
+Expected<std::string> PackBits(const std::vector<bool>& right);
 // Little-endian; 262,144 examples.
-Outcome<std::string> PackFloat16(std::span<const float> scores);
+Expected<std::string> PackFloat16(std::span<const float> scores);
 
 // Rounds to nearest, ties to even; what is too large becomes infinite.
 std::uint16_t ToFloat16(float value);

@@ -35,7 +35,7 @@ std::size_t SpaceAfter(std::string_view text, std::size_t begin) {
 
 }  // namespace
 
-Outcome<AddedTokens> AddedTokens::Make(std::vector<AddedToken> tokens) {
+Expected<AddedTokens> AddedTokens::Make(std::vector<AddedToken> tokens) {
   AddedTokens made;
   std::vector<DoubleArray::Entry> entries;
   for (const AddedToken& token : tokens) {

@@ -38,7 +38,7 @@ class AddedTokens {
  public:
   AddedTokens() = default;
   // Contents must be unique, not empty and at most kMaxTokenBytes long.
-  static Outcome<AddedTokens> Make(std::vector<AddedToken> tokens);
+  static Expected<AddedTokens> Make(std::vector<AddedToken> tokens);
 
   // Replaces `sections` by those of `text`, in order, none empty. Linear in
   // the text.

@@ -26,12 +26,12 @@ std::optional<ByteBpe::Pair> SplitMerge(std::string_view line) {
   return ByteBpe::Pair(line.substr(0, blank), right);
 }
 
-Outcome<Tokenizer> ReadBpeFiles(std::string_view vocab_json,
-                                std::string_view merges_txt,
-                                bool add_prefix_space) {
-  const Outcome<Json> json = Json::Parse(vocab_json);
+Expected<Tokenizer> ReadBpeFiles(std::string_view vocab_json,
+                                 std::string_view merges_txt,
+                                 bool add_prefix_space) {
+  const Expected<Json> json = Json::Parse(vocab_json);
   if (!json.ok()) return json.fault();
-  Outcome<Vocabulary> vocabulary = ReadVocabulary(json.value().root());
+  Expected<Vocabulary> vocabulary = ReadVocabulary(json.value().root());
   if (!vocabulary.ok()) return vocabulary.fault();
   std::vector<ByteBpe::Pair> merges;
   bool good = merges_txt.size() <= kMaxTokenizerBytes;
@@ -47,7 +47,8 @@ Outcome<Tokenizer> ReadBpeFiles(std::string_view vocab_json,
     return Broken(FaultKind::kSyntax,
                   "a line of merges.txt is no pair, or there are too many");
   }
-  Outcome<ByteBpe> model = ByteBpe::Make(std::move(vocabulary).value(), merges);
+  Expected<ByteBpe> model =
+      ByteBpe::Make(std::move(vocabulary).value(), merges);
   if (!model.ok()) return model.fault();
   auto owned = std::make_unique<ByteBpe>(std::move(model).value());
   const auto cls = owned->IdOf("<s>");

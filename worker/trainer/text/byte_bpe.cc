@@ -35,8 +35,8 @@ char32_t ByteBpe::LetterOf(unsigned char byte) {
   return letter;
 }
 
-Outcome<ByteBpe> ByteBpe::Make(Vocabulary vocabulary,
-                               const std::vector<Pair>& merges) {
+Expected<ByteBpe> ByteBpe::Make(Vocabulary vocabulary,
+                                const std::vector<Pair>& merges) {
   ByteBpe model;
   for (unsigned byte = 0; byte < 256; ++byte) {
     std::string letter;

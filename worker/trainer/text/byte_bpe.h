@@ -29,8 +29,8 @@ class ByteBpe : public SubwordModel {
 
   // Tokens and merges are written in the byte alphabet; merges come in the
   // order of training. All 256 bytes must be tokens.
-  static Outcome<ByteBpe> Make(Vocabulary vocabulary,
-                               const std::vector<Pair>& merges);
+  static Expected<ByteBpe> Make(Vocabulary vocabulary,
+                                const std::vector<Pair>& merges);
 
   void Tokenize(std::string_view word, Workspace& workspace,
                 std::vector<Piece>& pieces) const override;

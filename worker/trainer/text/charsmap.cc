@@ -26,7 +26,7 @@ Fault Broken(const char* what) {
 
 }  // namespace
 
-Outcome<Charsmap> Charsmap::Parse(std::string_view base64) {
+Expected<Charsmap> Charsmap::Parse(std::string_view base64) {
   const std::optional<std::string> blob = DecodeBase64(base64);
   if (!blob) return Broken("is not base64");
   std::uint32_t bytes = 0;

@@ -23,7 +23,7 @@ namespace frostline {
 class Charsmap : public Normalizer {
  public:
   // From the base64 that tokenizer.json carries.
-  static Outcome<Charsmap> Parse(std::string_view base64);
+  static Expected<Charsmap> Parse(std::string_view base64);
 
   // What the shortest rule that begins `chunk` puts in its place; nothing when
   // no rule does.

@@ -16,33 +16,33 @@ std::size_t Enough(const EncodeOptions& options) {
 
 }  // namespace
 
-Outcome<Done> Encoder::Encode(std::string_view text,
-                              const EncodeOptions& options,
-                              Encoding& encoding) {
+Expected<Done> Encoder::Encode(std::string_view text,
+                               const EncodeOptions& options,
+                               Encoding& encoding) {
   encoding.Clear();
   enough_ = Enough(options);
   first_.Clear();
-  if (Outcome<Done> ran = Run(text, first_); !ran.ok()) return ran;
+  if (Expected<Done> ran = Run(text, first_); !ran.ok()) return ran;
   return Assemble(tokenizer_.parts_.form, first_, nullptr, options, encoding);
 }
 
-Outcome<Done> Encoder::EncodePair(std::string_view first,
-                                  std::string_view second,
-                                  const EncodeOptions& options,
-                                  Encoding& encoding) {
+Expected<Done> Encoder::EncodePair(std::string_view first,
+                                   std::string_view second,
+                                   const EncodeOptions& options,
+                                   Encoding& encoding) {
   encoding.Clear();
   // Which text is the longer one, and so is cut more, only the end can tell.
   enough_ = Enough({});
   first_.Clear();
   second_.Clear();
-  if (Outcome<Done> ran = Run(first, first_); !ran.ok()) return ran;
-  if (Outcome<Done> ran = Run(second, second_); !ran.ok()) return ran;
+  if (Expected<Done> ran = Run(first, first_); !ran.ok()) return ran;
+  if (Expected<Done> ran = Run(second, second_); !ran.ok()) return ran;
   return Assemble(tokenizer_.parts_.form, first_, &second_, options, encoding);
 }
 
-Outcome<Done> Encoder::EncodeWords(std::span<const std::string_view> words,
-                                   const EncodeOptions& options,
-                                   Encoding& encoding) {
+Expected<Done> Encoder::EncodeWords(std::span<const std::string_view> words,
+                                    const EncodeOptions& options,
+                                    Encoding& encoding) {
   encoding.Clear();
   enough_ = Enough(options);
   first_.Clear();
@@ -51,14 +51,14 @@ Outcome<Done> Encoder::EncodeWords(std::span<const std::string_view> words,
   }
   for (std::size_t i = 0; i < words.size() && !Full(first_); ++i) {
     given_word_ = static_cast<std::int32_t>(i);
-    Outcome<Done> ran = Run(words[i], first_);
+    Expected<Done> ran = Run(words[i], first_);
     given_word_ = kCountWords;
     if (!ran.ok()) return ran;
   }
   return Assemble(tokenizer_.parts_.form, first_, nullptr, options, encoding);
 }
 
-Outcome<Done> Encoder::Run(std::string_view text, TokenRun& run) {
+Expected<Done> Encoder::Run(std::string_view text, TokenRun& run) {
   if (text.size() > kMaxTextBytes) {
     return Fault{FaultKind::kTooLarge, "a text of more than 64 MiB",
                  "cut the text into documents"};

@@ -27,20 +27,20 @@ class Encoder {
   explicit Encoder(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
   // Word ids count the words that the tokenizer found, from 0.
-  Outcome<Done> Encode(std::string_view text, const EncodeOptions& options,
-                       Encoding& encoding);
+  Expected<Done> Encode(std::string_view text, const EncodeOptions& options,
+                        Encoding& encoding);
   // Word ids begin again at 0 in the second text. An empty one is a pair too.
-  Outcome<Done> EncodePair(std::string_view first, std::string_view second,
-                           const EncodeOptions& options, Encoding& encoding);
+  Expected<Done> EncodePair(std::string_view first, std::string_view second,
+                            const EncodeOptions& options, Encoding& encoding);
   // A text that comes in words, for tagging: word ids are indices in `words`,
   // spans count from the beginning of their word. A word may give no token.
-  Outcome<Done> EncodeWords(std::span<const std::string_view> words,
-                            const EncodeOptions& options, Encoding& encoding);
+  Expected<Done> EncodeWords(std::span<const std::string_view> words,
+                             const EncodeOptions& options, Encoding& encoding);
 
  private:
   static constexpr std::int32_t kCountWords = -1;
 
-  Outcome<Done> Run(std::string_view text, TokenRun& run);
+  Expected<Done> Run(std::string_view text, TokenRun& run);
   void RunSection(std::string_view text, const Section& section,
                   std::uint32_t base, TokenRun& run);
   void RunPlain(ByteRange range, TokenRun& run);

@@ -5,9 +5,9 @@
 
 namespace frostline {
 
-Outcome<Done> AlignLabels(const Encoding& encoding,
-                          std::span<const std::int32_t> word_labels,
-                          std::vector<std::int32_t>& token_labels) {
+Expected<Done> AlignLabels(const Encoding& encoding,
+                           std::span<const std::int32_t> word_labels,
+                           std::vector<std::int32_t>& token_labels) {
   token_labels.assign(encoding.size(), kIgnoredLabel);
   std::int32_t before = kNoWord;
   for (std::size_t i = 0; i < encoding.size(); ++i) {

@@ -21,9 +21,9 @@ inline constexpr std::int32_t kIgnoredLabel = -100;
 // One label a token of `encoding`, which EncodeWords made: that of its word at
 // the word's first token, kIgnoredLabel elsewhere. A word without tokens loses
 // its label. kMisuse when there are fewer labels than words.
-Outcome<Done> AlignLabels(const Encoding& encoding,
-                          std::span<const std::int32_t> word_labels,
-                          std::vector<std::int32_t>& token_labels);
+Expected<Done> AlignLabels(const Encoding& encoding,
+                           std::span<const std::int32_t> word_labels,
+                           std::vector<std::int32_t>& token_labels);
 
 }  // namespace frostline
 

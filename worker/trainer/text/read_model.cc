@@ -18,13 +18,13 @@ namespace {
 
 using ModelPtr = std::unique_ptr<const SubwordModel>;
 
-Outcome<Vocabulary> VocabularyOf(JsonFields& fields) {
+Expected<Vocabulary> VocabularyOf(JsonFields& fields) {
   const JsonValue* vocab = fields.Demand("vocab", JsonKind::kObject);
   if (vocab == nullptr) return *fields.fault();
   return ReadVocabulary(*vocab);
 }
 
-Outcome<ModelPtr> ReadWordPiece(JsonFields& fields) {
+Expected<ModelPtr> ReadWordPiece(JsonFields& fields) {
   WordPieceOptions options;
   options.unknown = fields.Text("unk_token", options.unknown);
   options.continuation =
@@ -33,16 +33,16 @@ Outcome<ModelPtr> ReadWordPiece(JsonFields& fields) {
   fields.MustBe("max_input_chars_per_word", longest <= 1000);
   options.max_characters = static_cast<std::size_t>(longest);
   if (fields.fault()) return *fields.fault();
-  Outcome<Vocabulary> vocabulary = VocabularyOf(fields);
+  Expected<Vocabulary> vocabulary = VocabularyOf(fields);
   if (!vocabulary.ok()) return vocabulary.fault();
-  Outcome<WordPiece> made =
+  Expected<WordPiece> made =
       WordPiece::Make(std::move(vocabulary).value(), options);
   if (!made.ok()) return made.fault();
   return ModelPtr(std::make_unique<WordPiece>(std::move(made).value()));
 }
 
 // A merge is ["a", "b"], in older files "a b".
-Outcome<std::vector<ByteBpe::Pair>> ReadMerges(const JsonValue& list) {
+Expected<std::vector<ByteBpe::Pair>> ReadMerges(const JsonValue& list) {
   std::vector<ByteBpe::Pair> merges;
   merges.reserve(list.count);
   for (const JsonValue* v = list.first; v != nullptr; v = v->next) {
@@ -63,7 +63,7 @@ Outcome<std::vector<ByteBpe::Pair>> ReadMerges(const JsonValue& list) {
   return merges;
 }
 
-Outcome<ModelPtr> ReadByteBpe(JsonFields& fields) {
+Expected<ModelPtr> ReadByteBpe(JsonFields& fields) {
   const auto off = [&fields](std::string_view name) {
     const JsonValue* value = fields.Find(name);
     const bool is_off =
@@ -79,17 +79,17 @@ Outcome<ModelPtr> ReadByteBpe(JsonFields& fields) {
   }
   const JsonValue* list = fields.Demand("merges", JsonKind::kArray);
   if (fields.fault()) return *fields.fault();
-  Outcome<std::vector<ByteBpe::Pair>> merges = ReadMerges(*list);
+  Expected<std::vector<ByteBpe::Pair>> merges = ReadMerges(*list);
   if (!merges.ok()) return merges.fault();
-  Outcome<Vocabulary> vocabulary = VocabularyOf(fields);
+  Expected<Vocabulary> vocabulary = VocabularyOf(fields);
   if (!vocabulary.ok()) return vocabulary.fault();
-  Outcome<ByteBpe> made =
+  Expected<ByteBpe> made =
       ByteBpe::Make(std::move(vocabulary).value(), merges.value());
   if (!made.ok()) return made.fault();
   return ModelPtr(std::make_unique<ByteBpe>(std::move(made).value()));
 }
 
-Outcome<ModelPtr> ReadUnigram(JsonFields& fields) {
+Expected<ModelPtr> ReadUnigram(JsonFields& fields) {
   const std::int32_t unknown = fields.Index("unk_id", -1);
   fields.MustBe("byte_fallback", !fields.Bool("byte_fallback", false));
   const JsonValue* list = fields.Demand("vocab", JsonKind::kArray);
@@ -108,9 +108,9 @@ Outcome<ModelPtr> ReadUnigram(JsonFields& fields) {
     fields.MustBe("vocab", std::isfinite(scores.back()));
   }
   if (fields.fault()) return *fields.fault();
-  Outcome<Vocabulary> vocabulary = Vocabulary::FromList(std::move(tokens));
+  Expected<Vocabulary> vocabulary = Vocabulary::FromList(std::move(tokens));
   if (!vocabulary.ok()) return vocabulary.fault();
-  Outcome<Unigram> made =
+  Expected<Unigram> made =
       Unigram::Make(std::move(vocabulary).value(), std::move(scores), unknown);
   if (!made.ok()) return made.fault();
   return ModelPtr(std::make_unique<Unigram>(std::move(made).value()));
@@ -125,7 +125,7 @@ std::string_view GuessType(const JsonFields& fields) {
 
 }  // namespace
 
-Outcome<ModelPtr> ReadModel(const JsonValue& value) {
+Expected<ModelPtr> ReadModel(const JsonValue& value) {
   JsonFields fields(value, "model");
   const std::string_view type = fields.Text("type", GuessType(fields));
   if (type == "WordPiece") return ReadWordPiece(fields);

@@ -79,7 +79,7 @@ void ReadItems(JsonFields& fields, std::string_view name, bool pair,
 
 }  // namespace
 
-Outcome<Template> ReadPostProcessor(const JsonValue* value) {
+Expected<Template> ReadPostProcessor(const JsonValue* value) {
   if (value == nullptr || value->is(JsonKind::kNull)) return Template::Plain();
   JsonFields fields(*value, "post_processor");
   const std::string_view type = fields.Text("type", "");

@@ -32,8 +32,8 @@ const JsonValue* SequenceOf(const JsonValue& value, std::string_view name) {
   return parts != nullptr && parts->is(JsonKind::kArray) ? parts : nullptr;
 }
 
-Outcome<PreTokenizerPtr> ReadMetaspace(const JsonValue& value,
-                                       bool split_white_space) {
+Expected<PreTokenizerPtr> ReadMetaspace(const JsonValue& value,
+                                        bool split_white_space) {
   JsonFields fields(value, "pre_tokenizer Metaspace");
   fields.MustBe("replacement", fields.Text("replacement", "") == "\u2581");
   fields.MustBe("prepend_scheme",
@@ -46,7 +46,7 @@ Outcome<PreTokenizerPtr> ReadMetaspace(const JsonValue& value,
 
 }  // namespace
 
-Outcome<NormalizerPtr> ReadNormalizer(const JsonValue* value) {
+Expected<NormalizerPtr> ReadNormalizer(const JsonValue* value) {
   if (value == nullptr || value->is(JsonKind::kNull)) {
     return NormalizerPtr(std::make_unique<NoNormalizer>());
   }
@@ -69,14 +69,14 @@ Outcome<NormalizerPtr> ReadNormalizer(const JsonValue* value) {
     const JsonValue* map =
         fields.Demand("precompiled_charsmap", JsonKind::kString);
     if (map == nullptr) return *fields.fault();
-    Outcome<Charsmap> made = Charsmap::Parse(map->text);
+    Expected<Charsmap> made = Charsmap::Parse(map->text);
     if (!made.ok()) return made.fault();
     return NormalizerPtr(std::make_unique<Charsmap>(std::move(made).value()));
   }
   return fields.fault() ? *fields.fault() : Unknown("a normalizer", type);
 }
 
-Outcome<PreTokenizerPtr> ReadPreTokenizer(const JsonValue* value) {
+Expected<PreTokenizerPtr> ReadPreTokenizer(const JsonValue* value) {
   if (value == nullptr || value->is(JsonKind::kNull)) {
     return Unknown("a pre_tokenizer", "null");
   }

@@ -70,8 +70,8 @@ Template Template::Plain() {
   return form;
 }
 
-Outcome<Lengths> Truncate(Lengths have, bool has_second, std::size_t budget,
-                          Truncation strategy) {
+Expected<Lengths> Truncate(Lengths have, bool has_second, std::size_t budget,
+                           Truncation strategy) {
   const std::size_t total = have.first + have.second;
   if (total <= budget) return have;
   if (budget == 0) return Lengths{0, 0};
@@ -97,9 +97,9 @@ Outcome<Lengths> Truncate(Lengths have, bool has_second, std::size_t budget,
   return have;
 }
 
-Outcome<Done> Assemble(const Template& form, const TokenRun& first,
-                       const TokenRun* second, const EncodeOptions& options,
-                       Encoding& encoding) {
+Expected<Done> Assemble(const Template& form, const TokenRun& first,
+                        const TokenRun* second, const EncodeOptions& options,
+                        Encoding& encoding) {
   encoding.Clear();
   const auto& items = second != nullptr ? form.pair : form.single;
   const auto is_special = [](const TemplateItem& item) {
@@ -114,7 +114,7 @@ Outcome<Done> Assemble(const Template& form, const TokenRun& first,
     if (specials > options.max_length) {
       return Misuse("max_length has no room for the special tokens");
     }
-    Outcome<Lengths> cut =
+    Expected<Lengths> cut =
         Truncate(keep, second != nullptr, options.max_length - specials,
                  options.truncation);
     if (!cut.ok()) return cut.fault();

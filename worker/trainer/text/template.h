@@ -57,14 +57,14 @@ struct Lengths {
   std::size_t first;
   std::size_t second;
 };
-Outcome<Lengths> Truncate(Lengths have, bool has_second, std::size_t budget,
-                          Truncation strategy);
+Expected<Lengths> Truncate(Lengths have, bool has_second, std::size_t budget,
+                           Truncation strategy);
 
 // Replaces `encoding`. kMisuse when max_length has no room for the special
 // tokens, or the text to be cut is too short to make the others fit.
-Outcome<Done> Assemble(const Template& form, const TokenRun& first,
-                       const TokenRun* second, const EncodeOptions& options,
-                       Encoding& encoding);
+Expected<Done> Assemble(const Template& form, const TokenRun& first,
+                        const TokenRun* second, const EncodeOptions& options,
+                        Encoding& encoding);
 
 }  // namespace frostline
 

@@ -33,7 +33,7 @@ std::optional<Fault> CheckIds(std::vector<AddedToken> added,
 
 }  // namespace
 
-Outcome<Tokenizer> Tokenizer::Make(TokenizerParts parts) {
+Expected<Tokenizer> Tokenizer::Make(TokenizerParts parts) {
   Tokenizer made;
   if (std::optional<Fault> fault =
           CheckIds(parts.added, *parts.model, made.size_)) {
@@ -57,9 +57,9 @@ Outcome<Tokenizer> Tokenizer::Make(TokenizerParts parts) {
     normalized.push_back(token);
     normalized.back().content = text.bytes();
   }
-  Outcome<AddedTokens> raw_set = AddedTokens::Make(std::move(raw));
+  Expected<AddedTokens> raw_set = AddedTokens::Make(std::move(raw));
   if (!raw_set.ok()) return raw_set.fault();
-  Outcome<AddedTokens> normalized_set =
+  Expected<AddedTokens> normalized_set =
       AddedTokens::Make(std::move(normalized));
   if (!normalized_set.ok()) return normalized_set.fault();
   made.raw_ = std::move(raw_set).value();

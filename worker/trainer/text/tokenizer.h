@@ -5,7 +5,7 @@
 // Text in, token ids out, as the Rust tokenizers give them: WordPiece (BERT,
 // DistilBERT, mBERT), byte-level BPE (RoBERTa), unigram (XLM-R).
 //
-//   Outcome<Tokenizer> made = ReadTokenizerJson(bytes);    // tokenizer_json.h
+//   Expected<Tokenizer> made = ReadTokenizerJson(bytes);    // tokenizer_json.h
 //   if (!made.ok()) return Complain(made.fault());
 //   const Tokenizer tokenizer = std::move(made).value();
 //   Encoder encoder(tokenizer);                            // one a thread
@@ -44,7 +44,7 @@ struct TokenizerParts {
 class Tokenizer {
  public:
   // Ids of added tokens must be those of the model or follow them densely.
-  static Outcome<Tokenizer> Make(TokenizerParts parts);
+  static Expected<Tokenizer> Make(TokenizerParts parts);
 
   // With the added tokens.
   std::int32_t vocabulary_size() const { return size_; }

@@ -31,7 +31,7 @@ bool Exists(const std::string& path) {
   return std::filesystem::exists(path, ignored);
 }
 
-Outcome<std::string> ReadBounded(const std::string& path) {
+Expected<std::string> ReadBounded(const std::string& path) {
   std::error_code ignored;  // what cannot be examined cannot be read
   std::ifstream file;
   // A pipe is not even opened: that would hang us.
@@ -55,7 +55,7 @@ Outcome<std::string> ReadBounded(const std::string& path) {
 }
 
 template <typename T>
-Outcome<T> In(const std::string& path, Outcome<T> outcome) {
+Expected<T> In(const std::string& path, Expected<T> outcome) {
   if (outcome.ok()) return outcome;
   const Fault& fault = outcome.fault();
   return Fault{fault.kind, path + ": " + fault.cause, fault.fix};
@@ -79,8 +79,8 @@ void TakeToken(const JsonValue& root, std::string_view name,
   if (value != nullptr && value->is(JsonKind::kString)) token = value->text;
 }
 
-Outcome<OldSettings> ParseOldSettings(std::string_view bytes) {
-  const Outcome<Json> json = Json::Parse(bytes);
+Expected<OldSettings> ParseOldSettings(std::string_view bytes) {
+  const Expected<Json> json = Json::Parse(bytes);
   if (!json.ok()) return json.fault();
   const JsonValue& root = json.value().root();
   JsonFields fields(root, "tokenizer_config.json");
@@ -102,30 +102,30 @@ Outcome<OldSettings> ParseOldSettings(std::string_view bytes) {
   return settings;
 }
 
-Outcome<OldSettings> ReadOldSettings(const std::string& folder) {
+Expected<OldSettings> ReadOldSettings(const std::string& folder) {
   const std::string path = folder + "/tokenizer_config.json";
   if (!Exists(path)) return OldSettings{};
-  Outcome<std::string> bytes = ReadBounded(path);
+  Expected<std::string> bytes = ReadBounded(path);
   if (!bytes.ok()) return bytes.fault();
   return In(path, ParseOldSettings(bytes.value()));
 }
 
-Outcome<Tokenizer> LoadVocabTxt(const std::string& folder) {
+Expected<Tokenizer> LoadVocabTxt(const std::string& folder) {
   const std::string path = folder + "/vocab.txt";
-  Outcome<OldSettings> settings = ReadOldSettings(folder);
+  Expected<OldSettings> settings = ReadOldSettings(folder);
   if (!settings.ok()) return settings.fault();
-  Outcome<std::string> bytes = ReadBounded(path);
+  Expected<std::string> bytes = ReadBounded(path);
   if (!bytes.ok()) return bytes.fault();
   return In(path, ReadVocabTxt(bytes.value(), settings.value().normalizer,
                                settings.value().tokens));
 }
 
-Outcome<Tokenizer> LoadBpe(const std::string& folder) {
-  Outcome<OldSettings> settings = ReadOldSettings(folder);
+Expected<Tokenizer> LoadBpe(const std::string& folder) {
+  Expected<OldSettings> settings = ReadOldSettings(folder);
   if (!settings.ok()) return settings.fault();
-  Outcome<std::string> vocabulary = ReadBounded(folder + "/vocab.json");
+  Expected<std::string> vocabulary = ReadBounded(folder + "/vocab.json");
   if (!vocabulary.ok()) return vocabulary.fault();
-  Outcome<std::string> merges = ReadBounded(folder + "/merges.txt");
+  Expected<std::string> merges = ReadBounded(folder + "/merges.txt");
   if (!merges.ok()) return merges.fault();
   return In(folder + "/vocab.json, merges.txt",
             ReadBpeFiles(vocabulary.value(), merges.value(),
@@ -134,10 +134,10 @@ Outcome<Tokenizer> LoadBpe(const std::string& folder) {
 
 }  // namespace
 
-Outcome<Tokenizer> LoadTokenizer(const std::string& folder) {
+Expected<Tokenizer> LoadTokenizer(const std::string& folder) {
   const std::string json = folder + "/tokenizer.json";
   if (Exists(json)) {
-    Outcome<std::string> bytes = ReadBounded(json);
+    Expected<std::string> bytes = ReadBounded(json);
     if (!bytes.ok()) return bytes.fault();
     return In(json, ReadTokenizerJson(bytes.value()));
   }

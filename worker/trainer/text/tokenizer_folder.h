@@ -27,7 +27,7 @@ namespace frostline {
 
 // kUnreadable, naming the files looked for, where there is none of them; a
 // SentencePiece model alone is one of those cases. Faults name the file.
-Outcome<Tokenizer> LoadTokenizer(const std::string& folder);
+Expected<Tokenizer> LoadTokenizer(const std::string& folder);
 
 // Names, within the folder, of all files of a tokenizer that are there, with
 // those that only Python reads: what a copy of the model must take along.

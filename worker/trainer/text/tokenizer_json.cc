@@ -8,7 +8,7 @@
 #include "worker/trainer/text/limits.h"
 
 namespace frostline {
-Outcome<std::vector<AddedToken>> ReadAddedTokens(const JsonValue* value) {
+Expected<std::vector<AddedToken>> ReadAddedTokens(const JsonValue* value) {
   std::vector<AddedToken> added;
   if (value == nullptr || value->is(JsonKind::kNull)) return added;
   if (!value->is(JsonKind::kArray) || value->count > kMaxEntries) {
@@ -31,8 +31,8 @@ Outcome<std::vector<AddedToken>> ReadAddedTokens(const JsonValue* value) {
   return added;
 }
 
-Outcome<Tokenizer> ReadTokenizerJson(std::string_view bytes) {
-  const Outcome<Json> json = Json::Parse(bytes);
+Expected<Tokenizer> ReadTokenizerJson(std::string_view bytes) {
+  const Expected<Json> json = Json::Parse(bytes);
   if (!json.ok()) return json.fault();
   const JsonValue& root = json.value().root();
   JsonFields fields(root, "tokenizer.json");

@@ -19,16 +19,16 @@
 namespace frostline {
 
 // Keeps nothing of `bytes`. Never throws but for want of memory.
-Outcome<Tokenizer> ReadTokenizerJson(std::string_view bytes);
+Expected<Tokenizer> ReadTokenizerJson(std::string_view bytes);
 
 // The parts, each from the member of that name; null where the file has null.
-Outcome<std::unique_ptr<const Normalizer>> ReadNormalizer(
+Expected<std::unique_ptr<const Normalizer>> ReadNormalizer(
     const JsonValue* value);
-Outcome<std::unique_ptr<const PreTokenizer>> ReadPreTokenizer(
+Expected<std::unique_ptr<const PreTokenizer>> ReadPreTokenizer(
     const JsonValue* value);
-Outcome<std::unique_ptr<const SubwordModel>> ReadModel(const JsonValue& value);
-Outcome<Template> ReadPostProcessor(const JsonValue* value);
-Outcome<std::vector<AddedToken>> ReadAddedTokens(const JsonValue* value);
+Expected<std::unique_ptr<const SubwordModel>> ReadModel(const JsonValue& value);
+Expected<Template> ReadPostProcessor(const JsonValue* value);
+Expected<std::vector<AddedToken>> ReadAddedTokens(const JsonValue* value);
 
 }  // namespace frostline
 

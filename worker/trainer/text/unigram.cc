@@ -23,9 +23,9 @@ void Offer(Workspace::Best& best, double score, std::size_t begin,
 
 }  // namespace
 
-Outcome<Unigram> Unigram::Make(Vocabulary vocabulary,
-                               std::vector<double> scores,
-                               std::int32_t unknown) {
+Expected<Unigram> Unigram::Make(Vocabulary vocabulary,
+                                std::vector<double> scores,
+                                std::int32_t unknown) {
   if (unknown < 0 || unknown >= vocabulary.size() ||
       scores.size() != static_cast<std::size_t>(vocabulary.size())) {
     return Fault{FaultKind::kInconsistent,

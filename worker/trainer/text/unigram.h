@@ -22,9 +22,9 @@ namespace frostline {
 class Unigram : public SubwordModel {
  public:
   // scores[i] belongs to token i.
-  static Outcome<Unigram> Make(Vocabulary vocabulary,
-                               std::vector<double> scores,
-                               std::int32_t unknown);
+  static Expected<Unigram> Make(Vocabulary vocabulary,
+                                std::vector<double> scores,
+                                std::int32_t unknown);
 
   void Tokenize(std::string_view word, Workspace& workspace,
                 std::vector<Piece>& pieces) const override;

@@ -31,9 +31,9 @@ std::string_view TrimEnd(std::string_view line) {
 
 }  // namespace
 
-Outcome<Tokenizer> ReadVocabTxt(std::string_view bytes,
-                                const BertNormalizerOptions& options,
-                                const BertTokens& tokens) {
+Expected<Tokenizer> ReadVocabTxt(std::string_view bytes,
+                                 const BertNormalizerOptions& options,
+                                 const BertTokens& tokens) {
   if (bytes.size() > kMaxTokenizerBytes) {
     return Broken(FaultKind::kTooLarge, "vocab.txt has more than 32 MiB");
   }
@@ -45,9 +45,9 @@ Outcome<Tokenizer> ReadVocabTxt(std::string_view bytes,
     lines.emplace_back(TrimEnd(line));
     return lines.size() <= kMaxEntries;
   });
-  Outcome<Vocabulary> vocabulary = Vocabulary::FromList(std::move(lines));
+  Expected<Vocabulary> vocabulary = Vocabulary::FromList(std::move(lines));
   if (!vocabulary.ok()) return vocabulary.fault();
-  Outcome<WordPiece> model =
+  Expected<WordPiece> model =
       WordPiece::Make(std::move(vocabulary).value(),
                       WordPieceOptions{.unknown = tokens.unknown});
   if (!model.ok()) return model.fault();
@@ -82,7 +82,7 @@ std::vector<AddedToken> AddedOf(const SubwordModel& model,
   return added;
 }
 
-Outcome<Vocabulary> ReadVocabulary(const JsonValue& object) {
+Expected<Vocabulary> ReadVocabulary(const JsonValue& object) {
   if (object.count > kMaxEntries) {
     return Broken(FaultKind::kTooLarge, "more than a million tokens");
   }

@@ -34,21 +34,21 @@ struct BertTokens {
 
 // One token a line, its id the number of the line from 0; white space at the
 // end of a line is no part of it. Needs the first three of `tokens`.
-Outcome<Tokenizer> ReadVocabTxt(std::string_view bytes,
-                                const BertNormalizerOptions& options,
-                                const BertTokens& tokens = {});
+Expected<Tokenizer> ReadVocabTxt(std::string_view bytes,
+                                 const BertNormalizerOptions& options,
+                                 const BertTokens& tokens = {});
 
 // Those of <s>, </s>, <pad>, <unk> and <mask> that are tokens are found in
 // texts; without the first two, as in GPT-2's, there is no template.
-Outcome<Tokenizer> ReadBpeFiles(std::string_view vocab_json,
-                                std::string_view merges_txt,
-                                bool add_prefix_space);
+Expected<Tokenizer> ReadBpeFiles(std::string_view vocab_json,
+                                 std::string_view merges_txt,
+                                 bool add_prefix_space);
 
 // Those of `names` that are tokens, to be found in texts as they are written.
 std::vector<AddedToken> AddedOf(const SubwordModel& model,
                                 std::initializer_list<std::string_view> names);
 // {"token": id, ...}.
-Outcome<Vocabulary> ReadVocabulary(const JsonValue& object);
+Expected<Vocabulary> ReadVocabulary(const JsonValue& object);
 // "a b".
 std::optional<ByteBpe::Pair> SplitMerge(std::string_view line);
 

@@ -22,7 +22,7 @@ std::string Quoted(std::string_view token) {
 
 }  // namespace
 
-Outcome<Vocabulary> Vocabulary::FromList(std::vector<std::string> tokens) {
+Expected<Vocabulary> Vocabulary::FromList(std::vector<std::string> tokens) {
   if (tokens.empty()) return Inconsistent("the vocabulary is empty");
   if (tokens.size() > kMaxEntries) {
     return Fault{FaultKind::kTooLarge, "more than a million tokens",
@@ -53,7 +53,7 @@ Outcome<Vocabulary> Vocabulary::FromList(std::vector<std::string> tokens) {
   return vocabulary;
 }
 
-Outcome<Vocabulary> Vocabulary::FromPairs(
+Expected<Vocabulary> Vocabulary::FromPairs(
     const std::vector<std::pair<std::string_view, std::int32_t>>& pairs) {
   std::vector<std::string> tokens(pairs.size());
   std::vector<bool> given(pairs.size(), false);

@@ -21,9 +21,9 @@ namespace frostline {
 class Vocabulary {
  public:
   // tokens[i] has id i. An empty token keeps its id and matches nothing.
-  static Outcome<Vocabulary> FromList(std::vector<std::string> tokens);
+  static Expected<Vocabulary> FromList(std::vector<std::string> tokens);
   // In any order.
-  static Outcome<Vocabulary> FromPairs(
+  static Expected<Vocabulary> FromPairs(
       const std::vector<std::pair<std::string_view, std::int32_t>>& pairs);
 
   std::int32_t size() const {

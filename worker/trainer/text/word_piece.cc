@@ -7,8 +7,8 @@
 
 namespace frostline {
 
-Outcome<WordPiece> WordPiece::Make(Vocabulary vocabulary,
-                                   const WordPieceOptions& options) {
+Expected<WordPiece> WordPiece::Make(Vocabulary vocabulary,
+                                    const WordPieceOptions& options) {
   WordPiece model;
   model.unknown_ = vocabulary.Find(options.unknown);
   if (model.unknown_ < 0) {

@@ -28,8 +28,8 @@ struct WordPieceOptions {
 
 class WordPiece : public SubwordModel {
  public:
-  static Outcome<WordPiece> Make(Vocabulary vocabulary,
-                                 const WordPieceOptions& options);
+  static Expected<WordPiece> Make(Vocabulary vocabulary,
+                                  const WordPieceOptions& options);
 
   void Tokenize(std::string_view word, Workspace& workspace,
                 std::vector<Piece>& pieces) const override;

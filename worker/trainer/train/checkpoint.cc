@@ -81,9 +81,9 @@ std::string StepsText(const Stepper& stepper) {
   return text + "}";
 }
 
-Outcome<Done> ReadSteps(const std::string& path, const std::string& text,
-                        std::map<std::string, std::int64_t>& steps) {
-  Outcome<Json> json = Json::Parse(text);
+Expected<Done> ReadSteps(const std::string& path, const std::string& text,
+                         std::map<std::string, std::int64_t>& steps) {
+  Expected<Json> json = Json::Parse(text);
   if (!json.ok()) return Unfit(path, json.fault().cause);
   const JsonValue& root = json.value().root();
   for (const JsonValue* at = root.first; at != nullptr; at = at->next) {
@@ -102,7 +102,7 @@ struct Saved {
   Notes notes;
 };
 
-Outcome<Done> ReadHeader(const Safetensors& file, Saved& saved) {
+Expected<Done> ReadHeader(const Safetensors& file, Saved& saved) {
   const std::map<std::string, std::string>& metadata = file.metadata();
   const auto format = metadata.find("format");
   if (format == metadata.end() || format->second != kFormat) {
@@ -128,8 +128,8 @@ Outcome<Done> ReadHeader(const Safetensors& file, Saved& saved) {
                    saved.tensor_steps);
 }
 
-Outcome<Done> ReadTensors(const Safetensors& file, const Named& expected,
-                          Saved& saved) {
+Expected<Done> ReadTensors(const Safetensors& file, const Named& expected,
+                           Saved& saved) {
   if (file.tensors().size() != expected.size()) {
     return Unfit(file.path(), "other tensors were trained");
   }
@@ -145,7 +145,7 @@ Outcome<Done> ReadTensors(const Safetensors& file, const Named& expected,
         stored->dtype != dtype) {
       return Unfit(file.path(), "\"" + name + "\" is missing or different");
     }
-    Outcome<at::Tensor> tensor = ReadTensor(file, *stored);
+    Expected<at::Tensor> tensor = ReadTensor(file, *stored);
     if (!tensor.ok()) return tensor.fault();
     saved.tensors.emplace(name, std::move(tensor).value());
   }
@@ -170,9 +170,9 @@ void TakeOver(const Saved& saved, Stepper& stepper) {
 
 }  // namespace
 
-Outcome<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
-                             const Notes& notes) {
-  return CatchTorch([&]() -> Outcome<Done> {
+Expected<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
+                              const Notes& notes) {
+  return CatchTorch([&]() -> Expected<Done> {
     const Named tensors = InMainMemory(TensorsOf(stepper));
     std::vector<TensorBytes> bytes;
     for (const auto& [name, tensor] : tensors) {
@@ -191,12 +191,12 @@ Outcome<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
   });
 }
 
-Outcome<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper) {
-  return CatchTorch([&]() -> Outcome<Notes> {
-    Outcome<Safetensors> file = Safetensors::Open(path);
+Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper) {
+  return CatchTorch([&]() -> Expected<Notes> {
+    Expected<Safetensors> file = Safetensors::Open(path);
     if (!file.ok()) return file.fault();
     Saved saved;
-    Outcome<Done> read = ReadHeader(file.value(), saved);
+    Expected<Done> read = ReadHeader(file.value(), saved);
     if (read.ok()) read = ReadTensors(file.value(), TensorsOf(stepper), saved);
     if (!read.ok()) return read.fault();
     for (const TrainedTensor& each : stepper.optimizer().tensors()) {

@@ -25,13 +25,13 @@ namespace frostline {
 using Notes = std::map<std::string, std::string>;
 
 // kUnreadable when the disk says no; then an earlier file is still there.
-Outcome<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
-                             const Notes& notes);
+Expected<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
+                              const Notes& notes);
 
 // `stepper` was made from the same model, plan and options. kInconsistent when
 // the file is of another trial or a bit of it has changed: then nothing was
 // taken over.
-Outcome<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper);
+Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper);
 
 }  // namespace frostline
 

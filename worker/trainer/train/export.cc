@@ -56,19 +56,20 @@ std::string HeadMembers(const Model& model,
   return members;
 }
 
-Outcome<Done> CopyTokenizer(const std::string& source,
-                            const std::string& folder) {
+Expected<Done> CopyTokenizer(const std::string& source,
+                             const std::string& folder) {
   for (const std::string& name : TokenizerFilesOf(source)) {
-    Outcome<std::string> bytes =
+    Expected<std::string> bytes =
         ReadWholeFile(source + "/" + name, kMaxTokenizerBytes);
     if (!bytes.ok()) return bytes.fault();
-    Outcome<Done> put = WriteFileAtomically(folder + "/" + name, bytes.value());
+    Expected<Done> put =
+        WriteFileAtomically(folder + "/" + name, bytes.value());
     if (!put.ok()) return put.fault();
   }
   return Done{};
 }
 
-Outcome<Done> WriteWeights(const std::string& path, const Model& model) {
+Expected<Done> WriteWeights(const std::string& path, const Model& model) {
   return CatchTorch([&] {
     std::vector<at::Tensor> kept;  // alive until they are written
     std::vector<TensorBytes> bytes;
@@ -84,9 +85,9 @@ Outcome<Done> WriteWeights(const std::string& path, const Model& model) {
 
 }  // namespace
 
-Outcome<std::string> ExportedConfig(std::string_view original,
-                                    const Model& model,
-                                    const std::vector<std::string>& labels) {
+Expected<std::string> ExportedConfig(std::string_view original,
+                                     const Model& model,
+                                     const std::vector<std::string>& labels) {
   const HeadSpec& head = model.head();
   if (head.task == Task::kPairCosine) {
     return Fault{FaultKind::kUnsupported,
@@ -98,7 +99,7 @@ Outcome<std::string> ExportedConfig(std::string_view original,
     return Fault{FaultKind::kMisuse, "as many labels as outputs are needed",
                  "name every class, or none"};
   }
-  Outcome<Json> json = Json::Parse(original);
+  Expected<Json> json = Json::Parse(original);
   if (!json.ok()) return json.fault();
   const std::set<std::string_view> replaced = {
       "architectures", "dtype",      "torch_dtype", "id2label",
@@ -112,13 +113,14 @@ Outcome<std::string> ExportedConfig(std::string_view original,
   return config + HeadMembers(model, labels) + "\n}\n";
 }
 
-Outcome<Done> ExportModel(const std::string& folder, const Model& model,
-                          const std::string& source,
-                          const std::vector<std::string>& labels) {
-  Outcome<std::string> original =
+Expected<Done> ExportModel(const std::string& folder, const Model& model,
+                           const std::string& source,
+                           const std::vector<std::string>& labels) {
+  Expected<std::string> original =
       ReadWholeFile(source + "/config.json", kMaxConfigBytes);
   if (!original.ok()) return original.fault();
-  Outcome<std::string> config = ExportedConfig(original.value(), model, labels);
+  Expected<std::string> config =
+      ExportedConfig(original.value(), model, labels);
   if (!config.ok()) return config.fault();
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -127,7 +129,7 @@ Outcome<Done> ExportModel(const std::string& folder, const Model& model,
                  "cannot make " + folder + ": " + error.message(),
                  "name a folder that can be written"};
   }
-  Outcome<Done> put = CopyTokenizer(source, folder);
+  Expected<Done> put = CopyTokenizer(source, folder);
   if (put.ok()) put = WriteWeights(folder + "/model.safetensors", model);
   if (!put.ok()) return put.fault();
   return WriteFileAtomically(folder + "/config.json", config.value());

@@ -21,17 +21,17 @@ namespace frostline {
 // the head's architecture and labels in the place of old ones. `labels` has a
 // name for each class, or is empty. kUnsupported for a pair's head, of which
 // transformers knows nothing.
-Outcome<std::string> ExportedConfig(std::string_view original,
-                                    const Model& model,
-                                    const std::vector<std::string>& labels);
+Expected<std::string> ExportedConfig(std::string_view original,
+                                     const Model& model,
+                                     const std::vector<std::string>& labels);
 
 // Makes `folder` when it is not there, and replaces the files of these names in
 // it; config.json comes last, so that a folder that has one is complete.
 // `source` is the folder that the model was loaded from: its tokenizer is
 // copied.
-Outcome<Done> ExportModel(const std::string& folder, const Model& model,
-                          const std::string& source,
-                          const std::vector<std::string>& labels);
+Expected<Done> ExportModel(const std::string& folder, const Model& model,
+                           const std::string& source,
+                           const std::vector<std::string>& labels);
 
 }  // namespace frostline
 

@@ -22,7 +22,7 @@ Fault Misuse(const std::string& cause, const std::string& fix) {
 
 bool Share(double value) { return value >= 0.0 && value < 1.0; }
 
-Outcome<Done> CheckOptions(const StepOptions& options) {
+Expected<Done> CheckOptions(const StepOptions& options) {
   const OptimizerOptions& optimizer = options.optimizer;
   if (!Share(optimizer.beta1) || !Share(optimizer.beta2) ||
       !(optimizer.epsilon > 0.0) || !(optimizer.weight_decay >= 0.0)) {
@@ -72,13 +72,13 @@ std::vector<TrainedTensor> Trained(const Model& model, const FreezePlan& plan,
 
 }  // namespace
 
-Outcome<Stepper> Stepper::Make(Model& model, const FreezePlan& plan,
-                               const StepOptions& options) {
-  Outcome<Done> sensible = CheckOptions(options);
+Expected<Stepper> Stepper::Make(Model& model, const FreezePlan& plan,
+                                const StepOptions& options) {
+  Expected<Done> sensible = CheckOptions(options);
   if (!sensible.ok()) return sensible.fault();
-  return CatchTorch([&]() -> Outcome<Stepper> {
+  return CatchTorch([&]() -> Expected<Stepper> {
     Stepper stepper(model, options);
-    Outcome<Done> planned = stepper.Replan(plan);
+    Expected<Done> planned = stepper.Replan(plan);
     if (!planned.ok()) return planned.fault();
     return stepper;
   });
@@ -90,12 +90,12 @@ Stepper::Stepper(Model& model, const StepOptions& options)
       optimizer_(options.optimizer, {}),
       chance_(MakeGenerator(model.device(), options.seed)) {}
 
-Outcome<Done> Stepper::Replan(const FreezePlan& plan) {
+Expected<Done> Stepper::Replan(const FreezePlan& plan) {
   if (plan.parameters.size() != model_->parameters().size()) {
     return Misuse("a freeze plan of another model",
                   "make the plan from this model's configuration");
   }
-  return CatchTorch([&]() -> Outcome<Done> {
+  return CatchTorch([&]() -> Expected<Done> {
     std::vector<at::Tensor> rates;
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
       const at::Tensor slices =
@@ -112,11 +112,11 @@ Outcome<Done> Stepper::Replan(const FreezePlan& plan) {
   });
 }
 
-Outcome<StepResult> Stepper::Step(std::span<const Batch> parts) {
-  return CatchTorch([&]() -> Outcome<StepResult> {
+Expected<StepResult> Stepper::Step(std::span<const Batch> parts) {
+  return CatchTorch([&]() -> Expected<StepResult> {
     std::vector<std::int64_t> labels;
     for (const Batch& part : parts) {
-      Outcome<Done> right = model_->Check(part);
+      Expected<Done> right = model_->Check(part);
       if (!right.ok()) return right.fault();
       labels.push_back(part.labels.defined() ? CountLabels(part.labels) : 0);
     }
@@ -188,9 +188,9 @@ std::vector<at::Tensor> Stepper::Gradients() const {
   return gradients;
 }
 
-Outcome<Prediction> Stepper::Predict(const Batch& batch) const {
-  return CatchTorch([&]() -> Outcome<Prediction> {
-    Outcome<Done> right = model_->Check(batch);
+Expected<Prediction> Stepper::Predict(const Batch& batch) const {
+  return CatchTorch([&]() -> Expected<Prediction> {
+    Expected<Done> right = model_->Check(batch);
     if (!right.ok()) return right.fault();
     const at::NoGradGuard no_graph;
     Prediction prediction;

@@ -6,8 +6,8 @@
 // the Trainer of transformers does with the same numbers, within 1e-4 after
 // twenty steps (tests/worker/trainer/train).
 //
-//   Outcome<Stepper> stepper = Stepper::Make(model, plan, options);
-//   Outcome<StepResult> result = stepper.value().Step({&batch, 1});
+//   Expected<Stepper> stepper = Stepper::Make(model, plan, options);
+//   Expected<StepResult> result = stepper.value().Step({&batch, 1});
 #ifndef FROSTLINE_WORKER_TRAINER_TRAIN_STEPPER_H_
 #define FROSTLINE_WORKER_TRAINER_TRAIN_STEPPER_H_
 
@@ -62,20 +62,20 @@ class Stepper {
  public:
   // kMisuse for options that make no sense. Nothing trains: allowed, every step
   // then moves nothing.
-  static Outcome<Stepper> Make(Model& model, const FreezePlan& plan,
-                               const StepOptions& options);
+  static Expected<Stepper> Make(Model& model, const FreezePlan& plan,
+                                const StepOptions& options);
 
   // Another plan from the next step on, as when layers thaw one by one. What
   // goes on training keeps its moments, what begins begins without. kMisuse
   // for a plan of another model: then nothing changes.
-  Outcome<Done> Replan(const FreezePlan& plan);
+  Expected<Done> Replan(const FreezePlan& plan);
 
   // One step over all of `parts` as if they were one batch: each label weighs
   // the same, however they are cut.
-  Outcome<StepResult> Step(std::span<const Batch> parts);
+  Expected<StepResult> Step(std::span<const Batch> parts);
 
   // Without dropout and without a graph.
-  Outcome<Prediction> Predict(const Batch& batch) const;
+  Expected<Prediction> Predict(const Batch& batch) const;
 
   const Model& model() const { return *model_; }
   const FreezePlan& plan() const { return plan_; }

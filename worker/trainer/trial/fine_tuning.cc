@@ -20,7 +20,7 @@ constexpr double kEvaluationLifeSeconds = 60.0;
 
 TrialEnd FineTuning::Run() {
   environment_.device.ResetPeakMemory();
-  if (Outcome<Done> begun = Begin(); !begun.ok()) return Fail(begun.fault());
+  if (Expected<Done> begun = Begin(); !begun.ok()) return Fail(begun.fault());
   while (true) {
     const StopReason stop = listener_.stop();
     if (stop != StopReason::kNone) return Stop(stop);
@@ -42,9 +42,9 @@ bool FineTuning::IsOver() const {
 FineTuning::Ended FineTuning::Step() {
   const double begun = environment_.seconds();
   const std::uint64_t epoch = progress_.position.epoch;
-  Outcome<std::vector<Batch>> parts = NextParts();
+  Expected<std::vector<Batch>> parts = NextParts();
   if (!parts.ok()) return Fail(parts.fault());
-  Outcome<StepResult> result = stepper_->Step(parts.value());
+  Expected<StepResult> result = stepper_->Step(parts.value());
   if (!result.ok()) return Fail(result.fault());
   progress_.train_seconds += environment_.seconds() - begun;
   if (!result.value().finite) {
@@ -54,15 +54,15 @@ FineTuning::Ended FineTuning::Step() {
   }
   progress_.loss_sum += result.value().loss;
   ++progress_.loss_steps;
-  if (Outcome<Done> thawed = ThawIfDue(); !thawed.ok()) {
+  if (Expected<Done> thawed = ThawIfDue(); !thawed.ok()) {
     return Fail(thawed.fault());
   }
   return std::nullopt;
 }
 
 // As many batches as a step accumulates, and never of two epochs.
-Outcome<std::vector<Batch>> FineTuning::NextParts() {
-  return CatchTorch([&]() -> Outcome<std::vector<Batch>> {
+Expected<std::vector<Batch>> FineTuning::NextParts() {
+  return CatchTorch([&]() -> Expected<std::vector<Batch>> {
     std::vector<Batch> parts;
     do {
       RowBatch rows = cursor_->Next();
@@ -81,13 +81,13 @@ Outcome<std::vector<Batch>> FineTuning::NextParts() {
 }
 
 // Right behind the step, so that a checkpoint has the plan that comes next.
-Outcome<Done> FineTuning::ThawIfDue() {
+Expected<Done> FineTuning::ThawIfDue() {
   const std::int64_t thawed =
       ThawedBlocks(stepper_->steps(), settings_.unfreeze_every_steps,
                    model_->config().layers);
   if (thawed == thawed_) return Done{};
   thawed_ = thawed;
-  Outcome<FreezePlan> plan = PlanAfter(stepper_->steps());
+  Expected<FreezePlan> plan = PlanAfter(stepper_->steps());
   if (!plan.ok()) return plan.fault();
   return stepper_->Replan(plan.value());
 }
@@ -100,7 +100,7 @@ bool FineTuning::EvaluationIsDue() const {
 }
 
 FineTuning::Ended FineTuning::EvaluateNow() {
-  Outcome<std::optional<Scores>> scores = Evaluate(setup_.validation);
+  Expected<std::optional<Scores>> scores = Evaluate(setup_.validation);
   if (!scores.ok()) return Fail(scores.fault());
   if (!scores.value()) return std::nullopt;
   Metrics metrics = scores.value()->Compute();
@@ -136,7 +136,7 @@ void FineTuning::NoteOutcomes(const Scores& scores) {
   if (!outcomes.ok()) listener_.Log(FaultText(outcomes.fault()));
 }
 
-Outcome<std::optional<Scores>> FineTuning::Evaluate(const EvaluationSet& set) {
+Expected<std::optional<Scores>> FineTuning::Evaluate(const EvaluationSet& set) {
   BatchMaker maker(set.tokens, model_->config(), model_->head(),
                    environment_.device.is_cpu());
   Scores scores(model_->head(), setup_.data->labels, maker.size());
@@ -147,9 +147,9 @@ Outcome<std::optional<Scores>> FineTuning::Evaluate(const EvaluationSet& set) {
   std::size_t done = 0;
   for (const RowBatch& rows : planner.Ordered()) {
     if (listener_.stop() != StopReason::kNone) return std::optional<Scores>();
-    Outcome<Done> added = CatchTorch([&]() -> Outcome<Done> {
+    Expected<Done> added = CatchTorch([&]() -> Expected<Done> {
       const Batch batch = maker.Make(rows);
-      Outcome<Prediction> prediction = stepper_->Predict(batch);
+      Expected<Prediction> prediction = stepper_->Predict(batch);
       if (!prediction.ok()) return prediction.fault();
       scores.Add(rows, batch, prediction.value());
       return Done{};

@@ -50,13 +50,13 @@ class FineTuning {
   // Nothing: go on. Otherwise the trial has ended.
   using Ended = std::optional<TrialEnd>;
 
-  Outcome<Done> CheckMetrics() const;
-  Outcome<Done> Begin();
+  Expected<Done> CheckMetrics() const;
+  Expected<Done> Begin();
   void MakePlanner();
   std::int64_t TotalSteps() const;
-  Outcome<FreezePlan> PlanAfter(std::int64_t steps) const;
-  Outcome<Done> MakeStepper();
-  Outcome<Done> Resume();
+  Expected<FreezePlan> PlanAfter(std::int64_t steps) const;
+  Expected<Done> MakeStepper();
+  Expected<Done> Resume();
   void FreezeVirtually(double factors);
   // Of all that a checkpoint must have in common with this trial.
   std::string Identity() const;
@@ -64,13 +64,13 @@ class FineTuning {
 
   bool IsOver() const;
   Ended Step();
-  Outcome<std::vector<Batch>> NextParts();
-  Outcome<Done> ThawIfDue();
+  Expected<std::vector<Batch>> NextParts();
+  Expected<Done> ThawIfDue();
   bool EvaluationIsDue() const;
   Ended EvaluateNow();
   void NoteOutcomes(const Scores& scores);
   // Nothing when a stop came in between.
-  Outcome<std::optional<Scores>> Evaluate(const EvaluationSet& set);
+  Expected<std::optional<Scores>> Evaluate(const EvaluationSet& set);
   void ShowLife();
   void SaveIfDue();
   void Save();

@@ -63,7 +63,7 @@ FineTuning::FineTuning(const TrialMessage& trial, TrialSetup setup,
       shown_(started_),
       saved_(started_) {}
 
-Outcome<Done> FineTuning::CheckMetrics() const {
+Expected<Done> FineTuning::CheckMetrics() const {
   std::vector<std::string> names =
       MetricNames(setup_.head, setup_.data->labels);
   names.emplace_back("train_loss");
@@ -90,9 +90,9 @@ Outcome<Done> FineTuning::CheckMetrics() const {
                "use one of " + all};
 }
 
-Outcome<Done> FineTuning::Begin() {
-  if (Outcome<Done> fits = CheckMetrics(); !fits.ok()) return fits;
-  Outcome<Precision> precision =
+Expected<Done> FineTuning::Begin() {
+  if (Expected<Done> fits = CheckMetrics(); !fits.ok()) return fits;
+  Expected<Precision> precision =
       environment_.device.Choose(settings_.precision);
   if (!precision.ok()) return precision.fault();
   precision_ = precision.value();
@@ -106,9 +106,9 @@ Outcome<Done> FineTuning::Begin() {
   }
   MakePlanner();
   total_steps_ = TotalSteps();
-  if (Outcome<Done> made = MakeStepper(); !made.ok()) return made;
+  if (Expected<Done> made = MakeStepper(); !made.ok()) return made;
   if (!trial_.resume_path.empty()) {
-    if (Outcome<Done> resumed = Resume(); !resumed.ok()) return resumed;
+    if (Expected<Done> resumed = Resume(); !resumed.ok()) return resumed;
   }
   cursor_.emplace(*planner_, progress_.position);
   return Done{};
@@ -148,7 +148,7 @@ std::int64_t FineTuning::TotalSteps() const {
   return std::min(most, steps);
 }
 
-Outcome<FreezePlan> FineTuning::PlanAfter(std::int64_t steps) const {
+Expected<FreezePlan> FineTuning::PlanAfter(std::int64_t steps) const {
   const ModelConfig& config = model_->config();
   const std::int64_t thawed =
       ThawedBlocks(steps, settings_.unfreeze_every_steps, config.layers);
@@ -157,7 +157,7 @@ Outcome<FreezePlan> FineTuning::PlanAfter(std::int64_t steps) const {
                         settings_.freeze);
 }
 
-Outcome<Done> FineTuning::MakeStepper() {
+Expected<Done> FineTuning::MakeStepper() {
   const LoadedModel& loaded = setup_.pretrained->loaded;
   StepOptions options;
   options.optimizer = settings_.optimizer;
@@ -174,17 +174,17 @@ Outcome<Done> FineTuning::MakeStepper() {
   options.precision = precision_;
   FreezeVirtually(options.schedule.SumOfFactors());
   const ModelConfig config = Adjusted(loaded.model.config(), settings_);
-  Outcome<Done> fits =
+  Expected<Done> fits =
       CheckLora(config.lora, config.hidden, config.feed_forward);
   if (!fits.ok()) return fits;
-  Outcome<FreezePlan> whole =
+  Expected<FreezePlan> whole =
       MakeFreezePlan(config, setup_.head, rates_, settings_.freeze);
   if (!whole.ok()) return whole.fault();
   for (const std::string& absent : whole.value().absent) {
     listener_.Log("this model has no " + absent + "; its rate is of no effect");
   }
   trained_weights_ = whole.value().trained_weights;
-  return CatchTorch([&]() -> Outcome<Done> {
+  return CatchTorch([&]() -> Expected<Done> {
     std::vector<bool> trains;
     for (const ParameterPlan& each : whole.value().parameters) {
       trains.push_back(each.trains());
@@ -193,9 +193,9 @@ Outcome<Done> FineTuning::MakeStepper() {
         TrainableCopy(loaded, config, trains, Dice(trial_.seed, kHeadDice)));
     thawed_ = ThawedBlocks(resume_step_, settings_.unfreeze_every_steps,
                            config.layers);
-    Outcome<FreezePlan> plan = PlanAfter(resume_step_);
+    Expected<FreezePlan> plan = PlanAfter(resume_step_);
     if (!plan.ok()) return plan.fault();
-    Outcome<Stepper> made = Stepper::Make(*model_, plan.value(), options);
+    Expected<Stepper> made = Stepper::Make(*model_, plan.value(), options);
     if (!made.ok()) return made.fault();
     stepper_.emplace(std::move(made).value());
     return Done{};

@@ -32,7 +32,7 @@ void FineTuning::Save() {
   if (name == newest_) return;
   const std::filesystem::path path =
       std::filesystem::path(trial_.folder) / name;
-  Outcome<Done> saved = SaveCheckpoint(path.string(), *stepper_, NotesNow());
+  Expected<Done> saved = SaveCheckpoint(path.string(), *stepper_, NotesNow());
   if (!saved.ok()) return listener_.Log(FaultText(saved.fault()));
   std::error_code error;
   const auto bytes = std::filesystem::file_size(path, error);
@@ -63,10 +63,10 @@ Notes FineTuning::NotesNow() const {
 
 // From a checkpoint that cannot be used the trial begins anew: slower, and
 // still right.
-Outcome<Done> FineTuning::Resume() {
-  Outcome<Notes> notes = LoadCheckpoint(trial_.resume_path, *stepper_);
+Expected<Done> FineTuning::Resume() {
+  Expected<Notes> notes = LoadCheckpoint(trial_.resume_path, *stepper_);
   if (notes.ok()) {
-    Outcome<TrialProgress> progress = ParseProgress(notes.value());
+    Expected<TrialProgress> progress = ParseProgress(notes.value());
     if (notes.value()[kTrialNote] != Identity()) {
       progress = Fault{FaultKind::kInconsistent,
                        trial_.resume_path + " is of another trial",

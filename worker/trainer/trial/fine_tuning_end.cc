@@ -12,13 +12,13 @@ namespace frostline {
 TrialEnd FineTuning::Finish() {
   if (settings_.report_example_outcomes && !outcomes_noted_) {
     // It went on from behind its last evaluation.
-    Outcome<std::optional<Scores>> scores = Evaluate(setup_.validation);
+    Expected<std::optional<Scores>> scores = Evaluate(setup_.validation);
     if (!scores.ok()) return Fail(scores.fault());
     if (!scores.value()) return Stop(listener_.stop());
     NoteOutcomes(*scores.value());
   }
   for (const EvaluationSet& other : setup_.others) {
-    Outcome<std::optional<Scores>> scores = Evaluate(other);
+    Expected<std::optional<Scores>> scores = Evaluate(other);
     if (!scores.ok()) return Fail(scores.fault());
     if (!scores.value()) return Stop(listener_.stop());
     for (const auto& [name, value] : scores.value()->Compute()) {
@@ -26,7 +26,7 @@ TrialEnd FineTuning::Finish() {
     }
   }
   if (settings_.export_model) {
-    Outcome<Done> exported =
+    Expected<Done> exported =
         ExportModel(trial_.folder + "/model", *model_,
                     setup_.pretrained->folder, setup_.data->labels.names());
     if (!exported.ok()) return Fail(exported.fault());

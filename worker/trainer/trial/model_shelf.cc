@@ -43,8 +43,8 @@ void Describe(const std::string& id, const LoadReport& report,
 }
 
 // All that the index names, and nothing that would be taken before it.
-Outcome<Done> VerifyShards(VerifiedFiles& files, const ModelEntry& entry,
-                           InputFile& index) {
+Expected<Done> VerifyShards(VerifiedFiles& files, const ModelEntry& entry,
+                            InputFile& index) {
   const auto mismatch = [&](const std::string& what) {
     return Fault{FaultKind::kInconsistent, "models.yaml: " + entry.id + what,
                  "list the files of the index under shards, each with its "
@@ -53,9 +53,9 @@ Outcome<Done> VerifyShards(VerifiedFiles& files, const ModelEntry& entry,
   if (files.OpenUnverified(entry.path + "/model.safetensors").ok()) {
     return mismatch(" has an index and a model.safetensors");
   }
-  Outcome<std::string> bytes = index.ReadAll(kMaxHeaderBytes);
+  Expected<std::string> bytes = index.ReadAll(kMaxHeaderBytes);
   if (!bytes.ok()) return bytes.fault();
-  Outcome<Json> json = Json::Parse(bytes.value());
+  Expected<Json> json = Json::Parse(bytes.value());
   if (!json.ok()) return json.fault();
   const JsonValue* map = json.value().root().Find("weight_map");
   for (const JsonValue* v = map == nullptr ? nullptr : map->first; v != nullptr;
@@ -65,7 +65,7 @@ Outcome<Done> VerifyShards(VerifiedFiles& files, const ModelEntry& entry,
     }
   }
   for (const auto& [name, sum] : entry.shards) {
-    Outcome<InputFile> shard = files.Open(entry.path + "/" + name, sum);
+    Expected<InputFile> shard = files.Open(entry.path + "/" + name, sum);
     if (!shard.ok()) return shard.fault();
   }
   return Done{};
@@ -73,20 +73,20 @@ Outcome<Done> VerifyShards(VerifiedFiles& files, const ModelEntry& entry,
 
 }  // namespace
 
-Outcome<ModelShelf> ModelShelf::Open(VerifiedFiles& files,
-                                     const Device& device) {
-  Outcome<InputFile> file = files.OpenUnverified("models.yaml");
+Expected<ModelShelf> ModelShelf::Open(VerifiedFiles& files,
+                                      const Device& device) {
+  Expected<InputFile> file = files.OpenUnverified("models.yaml");
   if (!file.ok()) return file.fault();
-  Outcome<std::string> yaml = file.value().ReadAll(kMaxRegistryBytes);
+  Expected<std::string> yaml = file.value().ReadAll(kMaxRegistryBytes);
   if (!yaml.ok()) return yaml.fault();
-  Outcome<ModelEntries> models = ParseModels(yaml.value(), "models.yaml");
+  Expected<ModelEntries> models = ParseModels(yaml.value(), "models.yaml");
   if (!models.ok()) return models.fault();
   return ModelShelf(std::move(models).value(), device);
 }
 
-Outcome<std::string> ModelShelf::Verify(VerifiedFiles& files,
-                                        const ModelEntry& entry,
-                                        const ModelRequest& request) {
+Expected<std::string> ModelShelf::Verify(VerifiedFiles& files,
+                                         const ModelEntry& entry,
+                                         const ModelRequest& request) {
   if (!request.sha256.empty() && request.sha256 != entry.sha256) {
     return Fault{FaultKind::kInconsistent,
                  "the study wants weights of the SHA-256 " + request.sha256 +
@@ -94,30 +94,31 @@ Outcome<std::string> ModelShelf::Verify(VerifiedFiles& files,
                  "register the same weights on every worker"};
   }
   // Both must lie below the operator's folder, whatever links say.
-  Outcome<InputFile> weights =
+  Expected<InputFile> weights =
       files.Open(entry.path + "/" + entry.weights, entry.sha256);
   const std::string folder = files.root() + "/" + entry.path;
   if (!weights.ok()) {
     // Of pickles there is more to say than that the weights are not there.
     if (files.OpenUnverified(entry.path + "/pytorch_model.bin").ok()) {
-      Outcome<WeightFiles> found = WeightFiles::Open(folder);
+      Expected<WeightFiles> found = WeightFiles::Open(folder);
       if (!found.ok()) return found.fault();
     }
     return weights.fault();
   }
-  Outcome<InputFile> config = files.OpenUnverified(entry.path + "/config.json");
+  Expected<InputFile> config =
+      files.OpenUnverified(entry.path + "/config.json");
   if (!config.ok()) return config.fault();
   if (!entry.shards.empty()) {
-    Outcome<Done> shards = VerifyShards(files, entry, weights.value());
+    Expected<Done> shards = VerifyShards(files, entry, weights.value());
     if (!shards.ok()) return shards.fault();
   }
   return folder;
 }
 
-Outcome<Pretrained> ModelShelf::Load(const ModelEntry& entry,
-                                     const std::string& folder,
-                                     const HeadSpec& head) {
-  Outcome<LoadedModel> loaded = LoadModel(folder, head, 0);
+Expected<Pretrained> ModelShelf::Load(const ModelEntry& entry,
+                                      const std::string& folder,
+                                      const HeadSpec& head) {
+  Expected<LoadedModel> loaded = LoadModel(folder, head, 0);
   if (!loaded.ok()) {
     Fault fault = loaded.fault();
     if (fault.cause.find(folder) == std::string::npos) {
@@ -125,7 +126,7 @@ Outcome<Pretrained> ModelShelf::Load(const ModelEntry& entry,
     }
     return fault;
   }
-  Outcome<Done> moved = CatchTorch([&]() -> Outcome<Done> {
+  Expected<Done> moved = CatchTorch([&]() -> Expected<Done> {
     loaded.value().model = loaded.value().model.To(device_->torch());
     return Done{};
   });
@@ -133,7 +134,7 @@ Outcome<Pretrained> ModelShelf::Load(const ModelEntry& entry,
   return Pretrained{std::move(loaded).value(), folder, entry.sha256};
 }
 
-Outcome<std::shared_ptr<const Pretrained>> ModelShelf::Weights(
+Expected<std::shared_ptr<const Pretrained>> ModelShelf::Weights(
     VerifiedFiles& files, const ModelRequest& request, const HeadSpec& head,
     std::vector<std::string>& log) {
   const auto entry = models_.find(request.id);
@@ -143,12 +144,12 @@ Outcome<std::shared_ptr<const Pretrained>> ModelShelf::Weights(
                  "add it to models.yaml on this worker, or let the study "
                  "require a label that only workers with it carry"};
   }
-  Outcome<std::string> folder = Verify(files, entry->second, request);
+  Expected<std::string> folder = Verify(files, entry->second, request);
   if (!folder.ok()) return folder.fault();
   const std::string key = request.id + "/" + HeadKey(head);
   auto known = weights_.Find(key);
   if (known == nullptr) {
-    Outcome<Pretrained> loaded = Load(entry->second, folder.value(), head);
+    Expected<Pretrained> loaded = Load(entry->second, folder.value(), head);
     if (!loaded.ok()) return loaded.fault();
     Describe(request.id, loaded.value().loaded.report, log);
     known = weights_.Put(key, std::move(loaded).value());
@@ -164,10 +165,10 @@ Outcome<std::shared_ptr<const Pretrained>> ModelShelf::Weights(
   return known;
 }
 
-Outcome<std::shared_ptr<const Tokenizer>> ModelShelf::TokenizerOf(
+Expected<std::shared_ptr<const Tokenizer>> ModelShelf::TokenizerOf(
     const Pretrained& pretrained) {
   if (auto known = tokenizers_.Find(pretrained.folder)) return known;
-  Outcome<Tokenizer> made = LoadTokenizer(pretrained.folder);
+  Expected<Tokenizer> made = LoadTokenizer(pretrained.folder);
   if (!made.ok()) return made.fault();
   const std::int64_t rows = pretrained.loaded.model.config().vocabulary;
   if (made.value().vocabulary_size() > rows) {

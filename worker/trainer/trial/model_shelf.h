@@ -33,14 +33,14 @@ struct Pretrained {
 class ModelShelf {
  public:
   // Reads models.yaml once.
-  static Outcome<ModelShelf> Open(VerifiedFiles& files, const Device& device);
+  static Expected<ModelShelf> Open(VerifiedFiles& files, const Device& device);
 
   // Their sum is compared each time, and computed when the file is another.
   // What was missing, unexpected or drawn anew goes to `log` at the first.
-  Outcome<std::shared_ptr<const Pretrained>> Weights(
+  Expected<std::shared_ptr<const Pretrained>> Weights(
       VerifiedFiles& files, const ModelRequest& request, const HeadSpec& head,
       std::vector<std::string>& log);
-  Outcome<std::shared_ptr<const Tokenizer>> TokenizerOf(
+  Expected<std::shared_ptr<const Tokenizer>> TokenizerOf(
       const Pretrained& pretrained);
 
  private:
@@ -48,11 +48,11 @@ class ModelShelf {
       : models_(std::move(models)), device_(&device) {}
 
   // The model's folder.
-  static Outcome<std::string> Verify(VerifiedFiles& files,
-                                     const ModelEntry& entry,
-                                     const ModelRequest& request);
-  Outcome<Pretrained> Load(const ModelEntry& entry, const std::string& folder,
-                           const HeadSpec& head);
+  static Expected<std::string> Verify(VerifiedFiles& files,
+                                      const ModelEntry& entry,
+                                      const ModelRequest& request);
+  Expected<Pretrained> Load(const ModelEntry& entry, const std::string& folder,
+                            const HeadSpec& head);
 
   ModelEntries models_;
   const Device* device_;

@@ -67,7 +67,7 @@ Notes PrintProgress(const TrialProgress& progress) {
   return notes;
 }
 
-Outcome<TrialProgress> ParseProgress(const Notes& notes) {
+Expected<TrialProgress> ParseProgress(const Notes& notes) {
   NoteReader reader(notes);
   TrialProgress progress;
   reader.Read("epoch", progress.position.epoch);

@@ -33,7 +33,7 @@ struct TrialProgress {
 
 Notes PrintProgress(const TrialProgress& progress);
 // kInconsistent when a note is missing or is not what PrintProgress wrote.
-Outcome<TrialProgress> ParseProgress(const Notes& notes);
+Expected<TrialProgress> ParseProgress(const Notes& notes);
 
 }  // namespace frostline
 

@@ -121,7 +121,7 @@ Metrics Scores::Compute() const {
   return metrics;
 }
 
-Outcome<ExampleOutcomes> Scores::Outcomes(
+Expected<ExampleOutcomes> Scores::Outcomes(
     const std::string& fingerprint) const {
   ExampleOutcomes outcomes;
   outcomes.data_fingerprint = fingerprint;
@@ -129,7 +129,7 @@ Outcome<ExampleOutcomes> Scores::Outcomes(
     const std::vector<float> scores(prediction_.begin(), prediction_.end());
     outcomes.encoding = "FLOAT16";
     outcomes.count = static_cast<std::int64_t>(scores.size());
-    Outcome<std::string> bytes = PackFloat16(scores);
+    Expected<std::string> bytes = PackFloat16(scores);
     if (!bytes.ok()) return bytes.fault();
     outcomes.bytes = std::move(bytes).value();
     return outcomes;
@@ -142,7 +142,7 @@ Outcome<ExampleOutcomes> Scores::Outcomes(
   }
   outcomes.encoding = "PACKED_BITS";
   outcomes.count = static_cast<std::int64_t>(right.size());
-  Outcome<std::string> bytes = PackBits(right);
+  Expected<std::string> bytes = PackBits(right);
   if (!bytes.ok()) return bytes.fault();
   outcomes.bytes = std::move(bytes).value();
   return outcomes;

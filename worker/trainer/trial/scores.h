@@ -52,7 +52,7 @@ class Scores {
   Metrics Compute() const;
   // Of words for tagging: those that the model saw, in order. kTooLarge when
   // there are too many for a message.
-  Outcome<ExampleOutcomes> Outcomes(const std::string& fingerprint) const;
+  Expected<ExampleOutcomes> Outcomes(const std::string& fingerprint) const;
 
  private:
   // Of one example: a class or, for tagging, that of each labelled word.

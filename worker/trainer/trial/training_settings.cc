@@ -246,7 +246,7 @@ std::optional<Fault> IdleParameter(const JsonValue& trial) {
 
 }  // namespace
 
-Outcome<TrainingSettings> ReadTrainingSettings(const JsonValue& trial) {
+Expected<TrainingSettings> ReadTrainingSettings(const JsonValue& trial) {
   if (const auto idle = IdleParameter(trial)) return *idle;
   const JsonValue* training = trial.Find("training");
   const auto within = [&](std::string_view name) {

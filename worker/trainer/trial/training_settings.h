@@ -70,7 +70,7 @@ struct TrainingSettings {
 // `trial` is the whole message. kMisuse naming the field for what is out of
 // range, for a word that is not known, and for a parameter that would have no
 // effect; kUnsupported for what this trainer does not do.
-Outcome<TrainingSettings> ReadTrainingSettings(const JsonValue& trial);
+Expected<TrainingSettings> ReadTrainingSettings(const JsonValue& trial);
 
 }  // namespace frostline
 

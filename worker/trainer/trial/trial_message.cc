@@ -79,7 +79,7 @@ std::string IdentityOf(const JsonValue& message) {
 
 }  // namespace
 
-Outcome<TrialMessage> ReadTrialMessage(const JsonValue& message) {
+Expected<TrialMessage> ReadTrialMessage(const JsonValue& message) {
   TrialMessage out;
   RequestFields fields("trial", {&message});
   if (fields.Whole("protocol", 0, kMost, 1) != 1) {
@@ -99,11 +99,11 @@ Outcome<TrialMessage> ReadTrialMessage(const JsonValue& message) {
   if (fields.fault()) return *fields.fault();
   static constexpr JsonValue kNothing;
   const JsonValue* data = message.Find("data");
-  Outcome<DataRequest> request =
+  Expected<DataRequest> request =
       ReadDataRequest(data == nullptr ? kNothing : *data);
   if (!request.ok()) return request.fault();
   out.data = std::move(request).value();
-  Outcome<TrainingSettings> training = ReadTrainingSettings(message);
+  Expected<TrainingSettings> training = ReadTrainingSettings(message);
   if (!training.ok()) return training.fault();
   out.training = std::move(training).value();
   if (out.training.seed != 0) out.seed = out.training.seed;

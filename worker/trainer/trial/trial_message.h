@@ -49,7 +49,7 @@ struct TrialMessage {
 
 // Fields that are not known are passed over, as the protocol asks; those that
 // are must be right: a fault naming the field.
-Outcome<TrialMessage> ReadTrialMessage(const JsonValue& message);
+Expected<TrialMessage> ReadTrialMessage(const JsonValue& message);
 
 }  // namespace frostline
 

@@ -26,8 +26,8 @@ HeadSpec HeadOf(const TrialMessage& trial, const TaskData& data) {
   return head;
 }
 
-Outcome<Done> CheckCosine(const PairSettings& pair, const HeadSpec& head,
-                          bool export_model) {
+Expected<Done> CheckCosine(const PairSettings& pair, const HeadSpec& head,
+                           bool export_model) {
   if (pair.cosine && head.task != Task::kPairCosine) {
     return Fault{FaultKind::kMisuse,
                  "training.extra.head is cosine, and the task is no regression",
@@ -42,7 +42,7 @@ Outcome<Done> CheckCosine(const PairSettings& pair, const HeadSpec& head,
   return Done{};
 }
 
-Outcome<Done> CheckWeights(const DataPart& part) {
+Expected<Done> CheckWeights(const DataPart& part) {
   for (const std::uint32_t row : part.rows) {
     if ((*part.data)[row].weight == 1.0) continue;
     return Fault{FaultKind::kUnsupported,
@@ -54,19 +54,19 @@ Outcome<Done> CheckWeights(const DataPart& part) {
 
 }  // namespace
 
-Outcome<Workbench> Workbench::Open(const std::string& registry,
-                                   const Device& device) {
-  Outcome<DataLoader> data = DataLoader::Open(registry);
+Expected<Workbench> Workbench::Open(const std::string& registry,
+                                    const Device& device) {
+  Expected<DataLoader> data = DataLoader::Open(registry);
   if (!data.ok()) return data.fault();
-  Outcome<ModelShelf> models = ModelShelf::Open(data.value().files(), device);
+  Expected<ModelShelf> models = ModelShelf::Open(data.value().files(), device);
   if (!models.ok()) return models.fault();
   return Workbench(std::move(data).value(), std::move(models).value());
 }
 
-Outcome<std::shared_ptr<const TaskData>> Workbench::Data(
+Expected<std::shared_ptr<const TaskData>> Workbench::Data(
     const TrialMessage& trial, std::vector<std::string>& log) {
   if (auto known = data_.Find(trial.data)) return known;
-  Outcome<TaskData> data = data_loader_.Load(trial.data);
+  Expected<TaskData> data = data_loader_.Load(trial.data);
   if (!data.ok()) return data.fault();
   if (auto fits = CheckWeights(data.value().train); !fits.ok()) {
     return fits.fault();
@@ -78,7 +78,7 @@ Outcome<std::shared_ptr<const TaskData>> Workbench::Data(
   return data_.Put(trial.data, std::move(data).value());
 }
 
-Outcome<std::shared_ptr<const TokenStore>> Workbench::Tokens(
+Expected<std::shared_ptr<const TokenStore>> Workbench::Tokens(
     const DataPart& part, const TrialMessage& trial,
     const Pretrained& pretrained) {
   const ModelConfig& config = pretrained.loaded.model.config();
@@ -109,7 +109,7 @@ Outcome<std::shared_ptr<const TokenStore>> Workbench::Tokens(
   }
   auto tokenizer = models_.TokenizerOf(pretrained);
   if (!tokenizer.ok()) return tokenizer.fault();
-  Outcome<TokenStore> made =
+  Expected<TokenStore> made =
       Tokenize(*part.data, part.rows, *tokenizer.value(),
                {.max_length = static_cast<std::size_t>(longest)},
                apart ? PairForm::kApart : PairForm::kJoined);
@@ -117,13 +117,13 @@ Outcome<std::shared_ptr<const TokenStore>> Workbench::Tokens(
   return tokens_.Put(key, std::move(made).value());
 }
 
-Outcome<Done> Workbench::AddOther(const TrialMessage& trial,
-                                  const std::string& name, TrialSetup& setup) {
+Expected<Done> Workbench::AddOther(const TrialMessage& trial,
+                                   const std::string& name, TrialSetup& setup) {
   const auto key = std::pair(trial.data, name);
   auto part = others_.Find(key);
   if (part == nullptr) {
     const LabelSet& labels = setup.data->labels;
-    Outcome<DataPart> loaded =
+    Expected<DataPart> loaded =
         name == kTest ? data_loader_.LoadTest(trial.data, labels)
                       : data_loader_.LoadOther(name, setup.data->task, labels);
     if (!loaded.ok()) return loaded.fault();
@@ -135,14 +135,14 @@ Outcome<Done> Workbench::AddOther(const TrialMessage& trial,
   return Done{};
 }
 
-Outcome<TrialSetup> Workbench::Prepare(const TrialMessage& trial,
-                                       std::vector<std::string>& log) {
+Expected<TrialSetup> Workbench::Prepare(const TrialMessage& trial,
+                                        std::vector<std::string>& log) {
   TrialSetup setup;
   auto data = Data(trial, log);
   if (!data.ok()) return data.fault();
   setup.data = std::move(data).value();
   setup.head = HeadOf(trial, *setup.data);
-  Outcome<Done> fits =
+  Expected<Done> fits =
       CheckCosine(trial.training.pair, setup.head, trial.training.export_model);
   if (!fits.ok()) return fits.fault();
   auto pretrained =
@@ -159,7 +159,7 @@ Outcome<TrialSetup> Workbench::Prepare(const TrialMessage& trial,
   std::vector<std::string> others = trial.training.also_evaluate;
   if (!trial.data.test_split.empty()) others.emplace_back(kTest);
   for (const std::string& name : others) {
-    Outcome<Done> added = AddOther(trial, name, setup);
+    Expected<Done> added = AddOther(trial, name, setup);
     if (!added.ok()) return added.fault();
   }
   return setup;

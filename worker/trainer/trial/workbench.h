@@ -42,25 +42,25 @@ struct TrialSetup {
 class Workbench {
  public:
   // `registry`: the operator's folder, with datasets.yaml and models.yaml.
-  static Outcome<Workbench> Open(const std::string& registry,
-                                 const Device& device);
+  static Expected<Workbench> Open(const std::string& registry,
+                                  const Device& device);
 
   // Says what had to be loaded in `log`, a line each.
-  Outcome<TrialSetup> Prepare(const TrialMessage& trial,
-                              std::vector<std::string>& log);
+  Expected<TrialSetup> Prepare(const TrialMessage& trial,
+                               std::vector<std::string>& log);
 
  private:
   Workbench(DataLoader data, ModelShelf models)
       : data_loader_(std::move(data)), models_(std::move(models)) {}
 
-  Outcome<std::shared_ptr<const TaskData>> Data(const TrialMessage& trial,
-                                                std::vector<std::string>& log);
-  Outcome<std::shared_ptr<const TokenStore>> Tokens(
+  Expected<std::shared_ptr<const TaskData>> Data(const TrialMessage& trial,
+                                                 std::vector<std::string>& log);
+  Expected<std::shared_ptr<const TokenStore>> Tokens(
       const DataPart& part, const TrialMessage& trial,
       const Pretrained& pretrained);
   // `name`: "test", or the id of a data set.
-  Outcome<Done> AddOther(const TrialMessage& trial, const std::string& name,
-                         TrialSetup& setup);
+  Expected<Done> AddOther(const TrialMessage& trial, const std::string& name,
+                          TrialSetup& setup);
 
   DataLoader data_loader_;
   ModelShelf models_;

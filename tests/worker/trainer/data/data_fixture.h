@@ -52,7 +52,7 @@ class DataFolder {
     std::string all;
     Row row;
     while (true) {
-      const Outcome<bool> more = source.value()->Next(row);
+      const Expected<bool> more = source.value()->Next(row);
       if (!more.ok()) return more.fault().cause;
       if (!more.value()) return all;
       if (!all.empty()) all += ';';
@@ -62,8 +62,8 @@ class DataFolder {
     }
   }
 
-  Outcome<Dataset> Read(const DatasetReader& reader, std::string_view bytes,
-                        const FileFormat& format, const ColumnMap& columns) {
+  Expected<Dataset> Read(const DatasetReader& reader, std::string_view bytes,
+                         const FileFormat& format, const ColumnMap& columns) {
     return reader.Read(Open(bytes), format, columns);
   }
 
@@ -90,7 +90,7 @@ inline FileFormat ConlluFile() { return {.kind = FileFormat::Kind::kConllu}; }
 
 // The fault of what must have failed.
 template <typename T>
-Fault FaultOf(const Outcome<T>& outcome) {
+Fault FaultOf(const Expected<T>& outcome) {
   EXPECT_FALSE(outcome.ok());
   return outcome.ok() ? Fault{} : outcome.fault();
 }

@@ -6,8 +6,8 @@
 namespace frostline {
 namespace {
 
-Outcome<DataRequest> Read(const std::string& json) {
-  const Outcome<Json> parsed = Json::Parse(json);
+Expected<DataRequest> Read(const std::string& json) {
+  const Expected<Json> parsed = Json::Parse(json);
   return ReadDataRequest(parsed.value().root());
 }
 

@@ -14,10 +14,10 @@ constexpr auto kClasses = TaskKind::kClassification;
 
 class DatasetReaderTest : public ::testing::Test {
  protected:
-  Outcome<Dataset> Classes(std::string_view bytes) {
+  Expected<Dataset> Classes(std::string_view bytes) {
     return folder_.Read(DatasetReader(kClasses), bytes, Tsv(), {});
   }
-  Outcome<Dataset> Tags(std::string_view bytes) {
+  Expected<Dataset> Tags(std::string_view bytes) {
     return folder_.Read(DatasetReader(TaskKind::kTagging), bytes, Jsonl(), {});
   }
 

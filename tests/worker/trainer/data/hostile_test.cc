@@ -34,7 +34,7 @@ class Hostile : public ::testing::TestWithParam<std::size_t> {
  protected:
   // Whether it was read.
   bool Check(const Sample& sample, std::string_view bytes) {
-    const Outcome<Dataset> read =
+    const Expected<Dataset> read =
         folder_.Read(DatasetReader(sample.task), bytes, sample.format, {});
     if (read.ok()) {
       EXPECT_GT(read.value().size(), 0U);

@@ -22,7 +22,7 @@ class DataRootTest : public ::testing::Test {
   }
   DataRoot Root() { return DataRoot::Open(folder_.File("root")).value(); }
   std::string ReadBelow(const std::string& path) {
-    Outcome<InputFile> file = Root().OpenFile(path);
+    Expected<InputFile> file = Root().OpenFile(path);
     if (!file.ok()) return file.fault().cause;
     return file.value().ReadAll(100).value();
   }
@@ -54,7 +54,7 @@ TEST_F(DataRootTest, NoPathLeadsOut) {
 
 TEST_F(DataRootTest, ALinkThatStaysInsideIsFollowed) {
   fs::create_symlink("sets/a.tsv", folder_.File("root/inner"));
-  const Outcome<InputFile> file = Root().OpenFile("inner");
+  const Expected<InputFile> file = Root().OpenFile("inner");
   // Kernels that cannot check refuse every link.
   EXPECT_TRUE(file.ok() || file.fault().kind == FaultKind::kMisuse);
   EXPECT_FALSE(Root().OpenFileStepwise("inner").ok());
@@ -71,7 +71,7 @@ TEST_F(DataRootTest, OnlyFilesAreOpened) {
 }
 
 TEST_F(DataRootTest, ReadAllHasALimit) {
-  Outcome<InputFile> file = Root().OpenFile("sets/a.tsv");
+  Expected<InputFile> file = Root().OpenFile("sets/a.tsv");
   EXPECT_EQ(file.value().ReadAll(6).value(), "inside");
   EXPECT_THAT(FaultOf(file.value().ReadAll(5)),
               IsFault(FaultKind::kTooLarge, "more than 5 bytes"));

@@ -17,7 +17,7 @@ class LineReaderTest : public ::testing::Test {
     std::vector<std::string> lines;
     std::string_view line;
     while (true) {
-      const Outcome<bool> more = reader.Next(line);
+      const Expected<bool> more = reader.Next(line);
       if (!more.ok()) fault_ = more.fault();
       if (!more.ok() || !more.value()) return lines;
       lines.emplace_back(line);

@@ -57,7 +57,7 @@ TEST_F(LoadTest, OpensAnOperatorsFolder) {
               IsFault(FaultKind::kUnreadable, "/none"));
   folder_.Write("datasets.yaml",
                 "s:\n  splits:\n" + Split("train", Reviews("a")));
-  Outcome<DataLoader> loader = DataLoader::Open(folder);
+  Expected<DataLoader> loader = DataLoader::Open(folder);
   EXPECT_EQ(loader.value().Load({.id = "s"}).value().train.size(), 36U);
   folder_.Write("datasets.yaml", "s:\n  split: x\n");
   EXPECT_THAT(FaultOf(DataLoader::Open(folder)),

@@ -90,12 +90,12 @@ class PublishedSets : public ::testing::Test {
   VerifiedFiles Files() const {
     return VerifiedFiles(DataRoot::Open(root_.string()).value());
   }
-  Outcome<Dataset> Read(const std::string& set, const std::string& split,
-                        VerifiedFiles& files) const {
+  Expected<Dataset> Read(const std::string& set, const std::string& split,
+                         VerifiedFiles& files) const {
     const DatasetEntries entries = Entries();
     const DatasetEntry& entry = entries.at(set);
     const SplitEntry& of = entry.splits.at(split);
-    Outcome<InputFile> file = files.Open(of.path, of.sha256);
+    Expected<InputFile> file = files.Open(of.path, of.sha256);
     if (!file.ok()) return file.fault();
     const bool words = of.format.kind == FileFormat::Kind::kConllu;
     DatasetReader reader(entry.task ? entry.task->kind
@@ -113,7 +113,7 @@ class PublishedSets : public ::testing::Test {
 TEST_F(PublishedSets, HaveTheirRowsAndLabels) {
   VerifiedFiles files = Files();
   for (const Expected& expected : kSets) {
-    const Outcome<Dataset> data = Read(expected.set, expected.split, files);
+    const Expected<Dataset> data = Read(expected.set, expected.split, files);
     ASSERT_TRUE(data.ok()) << expected.set << ": " << data.fault().cause;
     EXPECT_EQ(data.value().size(), expected.rows)
         << expected.set << " " << expected.split;
@@ -158,7 +158,7 @@ TEST_F(PublishedSets, LoadWithTheirOwnValidation) {
   DataLoader loader(Entries(), Files());
   for (const char* set :
        {"ud-naija", "sst-2", "cola", "mrpc", "sts", "sst-5"}) {
-    const Outcome<TaskData> data = loader.Load({.id = set});
+    const Expected<TaskData> data = loader.Load({.id = set});
     ASSERT_TRUE(data.ok()) << set << ": " << data.fault().cause;
     const auto test = loader.LoadTest({.id = set}, data.value().labels);
     EXPECT_TRUE(test.ok()) << set;

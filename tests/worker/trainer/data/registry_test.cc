@@ -13,7 +13,7 @@ using ::testing::UnorderedElementsAre;
 const std::string kSum(64, 'a');
 
 // A set `s` with the given lines, and a right split.
-Outcome<DatasetEntries> WithLines(const std::string& lines) {
+Expected<DatasetEntries> WithLines(const std::string& lines) {
   return ParseDatasets("s:\n" + lines + "  splits:\n    train: {path: t, " +
                            "sha256: " + kSum + "}\n",
                        "datasets.yaml");

@@ -38,7 +38,7 @@ TEST(Nvml, TellsTheEnergyOfTheOneAsked) {
 
 // The driver is there, but no GPU answers LibTorch.
 TEST(DeviceWithAGpu, NamedAndOutOfOrderIsUnsupported) {
-  const Outcome<Device> device = Device::Open("cuda");
+  const Expected<Device> device = Device::Open("cuda");
   ASSERT_FALSE(device.ok());
   EXPECT_EQ(device.fault().kind, FaultKind::kUnsupported);
   EXPECT_THAT(device.fault().cause, StartsWith("this LibTorch cannot"));
@@ -46,7 +46,7 @@ TEST(DeviceWithAGpu, NamedAndOutOfOrderIsUnsupported) {
 }
 
 TEST(DeviceWithAGpu, AutoTakesTheProcessorAndSaysWhy) {
-  const Outcome<Device> device = Device::Open("auto");
+  const Expected<Device> device = Device::Open("auto");
   ASSERT_TRUE(device.ok()) << device.fault().cause;
   EXPECT_TRUE(device.value().is_cpu());
   EXPECT_THAT(device.value().note(), StartsWith("there is a GPU, but"));

@@ -62,7 +62,7 @@ double Distance(const Model& a, const Model& b) {
 
 void Take(Stepper& stepper, const Batch& batch, int steps) {
   for (int i = 0; i < steps; ++i) {
-    const Outcome<StepResult> result = stepper.Step({&batch, 1});
+    const Expected<StepResult> result = stepper.Step({&batch, 1});
     if (result.ok()) continue;
     std::fprintf(stderr, "%s\n", result.fault().cause.c_str());
     std::abort();
@@ -94,7 +94,7 @@ void CheckDice(const Device& device, Verdicts& verdicts) {
 }
 
 void CheckMemory(Device device, Verdicts& verdicts) {
-  const Outcome<Done> asked = CatchTorch([&]() -> Outcome<Done> {
+  const Expected<Done> asked = CatchTorch([&]() -> Expected<Done> {
     at::empty({std::int64_t{1} << 50}, device.torch());
     return Done{};
   });
@@ -147,11 +147,11 @@ void CheckCheckpoint(const Device& device, const Limits& limits,
   Model straight = Copied(recorded, config, device);
   Stepper whole = Make(straight, {});
   Take(whole, batch, 4);
-  const Outcome<Done> saved = SaveCheckpoint(path, whole, {});
+  const Expected<Done> saved = SaveCheckpoint(path, whole, {});
   Take(whole, batch, 4);
   Model other = Copied(recorded, config, device);
   Stepper resumed = Make(other, {});
-  const Outcome<Notes> loaded = LoadCheckpoint(path, resumed);
+  const Expected<Notes> loaded = LoadCheckpoint(path, resumed);
   std::filesystem::remove(path);
   if (!saved.ok() || !loaded.ok()) {
     return verdicts.True(

@@ -30,14 +30,14 @@ TEST(Device, CpuIsTheProcessor) {
 
 TEST(Device, AutoIsTheProcessorWhereThereIsNoGpu) {
   if (CountGpus() > 0) GTEST_SKIP() << "there is a GPU";
-  const Outcome<Device> device = Device::Open("auto");
+  const Expected<Device> device = Device::Open("auto");
   ASSERT_TRUE(device.ok());
   EXPECT_TRUE(device.value().is_cpu());
   EXPECT_EQ(device.value().note(), "");
 }
 
 TEST(Device, AGpuThatIsNotThereIsUnsupported) {
-  const Outcome<Device> device = Device::Open("cuda:63");
+  const Expected<Device> device = Device::Open("cuda:63");
   ASSERT_FALSE(device.ok());
   EXPECT_EQ(device.fault().kind, FaultKind::kUnsupported);
   EXPECT_THAT(device.fault().cause, HasSubstr("there is no GPU"));
@@ -46,7 +46,7 @@ TEST(Device, AGpuThatIsNotThereIsUnsupported) {
 TEST(Device, OtherNamesAreMisuse) {
   for (const char* name : {"", "gpu", "cuda:", "cuda:-1", "cuda:-0", "cuda:1x",
                            "cuda:99999999999", "CPU", "cpu:0"}) {
-    const Outcome<Device> device = Device::Open(name);
+    const Expected<Device> device = Device::Open(name);
     ASSERT_FALSE(device.ok()) << name;
     EXPECT_EQ(device.fault().kind, FaultKind::kMisuse) << name;
   }
@@ -83,7 +83,7 @@ TEST(Device, PeakMemoryGrowsByWhatIsHeld) {
 
 // Four pebibytes: more than an address has bits for.
 TEST(OutOfMemory, OfTheProcessorIsAFaultOfItsKind) {
-  const Outcome<Done> asked = CatchTorch([]() -> Outcome<Done> {
+  const Expected<Done> asked = CatchTorch([]() -> Expected<Done> {
     at::empty({std::int64_t{1} << 50});
     return Done{};
   });

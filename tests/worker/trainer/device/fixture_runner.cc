@@ -123,7 +123,7 @@ void RunAll(Device device, Verdicts& verdicts) {
 }
 
 int Run(const Arguments& arguments) {
-  Outcome<Device> device = Device::Open(arguments.device);
+  Expected<Device> device = Device::Open(arguments.device);
   if (!device.ok()) {
     std::cerr << device.fault().cause << "; " << device.fault().fix << "\n";
     return 1;

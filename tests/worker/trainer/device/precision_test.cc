@@ -67,7 +67,7 @@ TEST_P(InBf16, TwentyStepsLowerTheLossAndWeightsStayFp32) {
   Stepper stepper = Make(model_, Precision::kBf16);
   const double before = stepper.Predict(batch_).value().loss;
   for (int step = 0; step < 20; ++step) {
-    const Outcome<StepResult> result = stepper.Step({&batch_, 1});
+    const Expected<StepResult> result = stepper.Step({&batch_, 1});
     ASSERT_TRUE(result.ok()) << result.fault().cause;
     ASSERT_TRUE(result.value().finite);
   }

@@ -58,7 +58,7 @@ TEST(SelfCheck, ReadsAsOneLineOfJsonAndAsLinesForALog) {
   check.warnings = {"slow"};
   const std::string line = ToJson(check);
   EXPECT_EQ(line.find('\n'), std::string::npos);
-  const Outcome<Json> json = Json::Parse(line);
+  const Expected<Json> json = Json::Parse(line);
   ASSERT_TRUE(json.ok()) << line;
   EXPECT_EQ(json.value().root().Find("error")->text, "a \"word\" and more");
   EXPECT_EQ(json.value().root().Find("warnings")->first->text, "slow");

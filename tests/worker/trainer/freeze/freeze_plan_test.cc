@@ -41,7 +41,7 @@ ModuleRates Rates(double embeddings, double l0, double l1, double l2) {
 
 FreezePlan Plan(const ModuleRates& rates,
                 const FreezeSemantics& semantics = {}) {
-  const Outcome<FreezePlan> plan =
+  const Expected<FreezePlan> plan =
       MakeFreezePlan(Bert(), kTwoClasses, rates, semantics);
   EXPECT_TRUE(plan.ok()) << plan.fault().cause;
   return plan.value();
@@ -57,7 +57,7 @@ const ParameterPlan& Of(const FreezePlan& plan, const std::string& name) {
 }
 
 std::string CauseOf(const ModuleRates& rates) {
-  const Outcome<FreezePlan> plan =
+  const Expected<FreezePlan> plan =
       MakeFreezePlan(Bert(), kTwoClasses, rates, {});
   return plan.ok() ? "" : plan.fault().cause;
 }
@@ -74,9 +74,9 @@ ModelConfig Adapted(const LoraSpec& lora = kQueryAndUp) {
   return config;
 }
 
-Outcome<FreezePlan> LoraPlan(const ModuleRates& rates,
-                             const FreezeSemantics& semantics = {},
-                             const LoraSpec& lora = kQueryAndUp) {
+Expected<FreezePlan> LoraPlan(const ModuleRates& rates,
+                              const FreezeSemantics& semantics = {},
+                              const LoraSpec& lora = kQueryAndUp) {
   return MakeFreezePlan(Adapted(lora), kTwoClasses, rates, semantics);
 }
 
@@ -170,7 +170,7 @@ TEST(FreezePlan, RefusesRatesThatDoNotFitTheModel) {
 }
 
 TEST(FreezePlan, APoolerThatIsNotThereIsSaidNotRefused) {
-  const Outcome<FreezePlan> plan =
+  const Expected<FreezePlan> plan =
       MakeFreezePlan(Bert(), kTags, Rates(1, 1, 1, 1), {});
   ASSERT_TRUE(plan.ok());
   EXPECT_THAT(plan.value().absent, ElementsAre("pooler"));

@@ -39,7 +39,7 @@ class LoadModelFrom : public testing::Test {
     config_.replace(config_.find(from), from.size(), to);
   }
 
-  Outcome<LoadedModel> Load(const HeadSpec& head = HeadOf("-seq2")) {
+  Expected<LoadedModel> Load(const HeadSpec& head = HeadOf("-seq2")) {
     std::vector<TensorBytes> bytes;
     for (const auto& [name, value] : tensors_) {
       bytes.push_back(
@@ -75,7 +75,7 @@ TEST_F(LoadModelFrom, OldNamesWithoutPrefixGivesTheSameModel) {
   Rename(WithoutPrefix);
   Rename(WithGammaAndBeta);
   ASSERT_TRUE(tensors_.contains("embeddings.LayerNorm.gamma"));
-  const Outcome<LoadedModel> loaded = Load();
+  const Expected<LoadedModel> loaded = Load();
   ASSERT_TRUE(loaded.ok()) << loaded.fault().cause;
   EXPECT_THAT(loaded.value().report.unexpected, IsEmpty());
   for (const Parameter& each : loaded.value().model.parameters()) {
@@ -88,7 +88,7 @@ TEST_F(LoadModelFrom, PretrainingTellsWhatIsNewAndWhatIsUnused) {
   tensors_.erase("classifier.bias");
   tensors_["cls.predictions.bias"] = at::zeros({140});
   tensors_["bert.extra"] = at::zeros({1});
-  const Outcome<LoadedModel> loaded = Load();
+  const Expected<LoadedModel> loaded = Load();
   ASSERT_TRUE(loaded.ok()) << loaded.fault().cause;
   const LoadReport& report = loaded.value().report;
   EXPECT_THAT(report.missing,
@@ -100,8 +100,8 @@ TEST_F(LoadModelFrom, PretrainingTellsWhatIsNewAndWhatIsUnused) {
 
 TEST_F(LoadModelFrom, DrawsANewHeadFromTheSeedAlone) {
   const HeadSpec five = HeadOf("-seq5");
-  const Outcome<LoadedModel> first = Load(five);
-  const Outcome<LoadedModel> second = Load(five);
+  const Expected<LoadedModel> first = Load(five);
+  const Expected<LoadedModel> second = Load(five);
   ASSERT_TRUE(first.ok()) << first.fault().cause;
   EXPECT_THAT(first.value().report.reshaped,
               ElementsAre("classifier.weight", "classifier.bias"));
@@ -116,7 +116,7 @@ TEST_F(LoadModelFrom, DrawsANewHeadFromTheSeedAlone) {
 
 TEST_F(LoadModelFrom, AWeightOfTheEncoderThatIsMissingIsNamed) {
   tensors_.erase("bert.encoder.layer.1.output.dense.bias");
-  const Outcome<LoadedModel> loaded = Load();
+  const Expected<LoadedModel> loaded = Load();
   ASSERT_FALSE(loaded.ok());
   EXPECT_EQ(loaded.fault().kind, FaultKind::kInconsistent);
   EXPECT_THAT(loaded.fault().cause,
@@ -125,7 +125,7 @@ TEST_F(LoadModelFrom, AWeightOfTheEncoderThatIsMissingIsNamed) {
 
 TEST_F(LoadModelFrom, AnotherVocabularyIsAFaultWithBothShapes) {
   Replace("\"vocab_size\": 140", "\"vocab_size\": 141");
-  const Outcome<LoadedModel> loaded = Load();
+  const Expected<LoadedModel> loaded = Load();
   ASSERT_FALSE(loaded.ok());
   EXPECT_THAT(loaded.fault().cause, HasSubstr("[140, 32]"));
   EXPECT_THAT(loaded.fault().cause, HasSubstr("[141, 32]"));
@@ -151,7 +151,7 @@ TEST_F(LoadModelFrom, ShardsGiveTheSameModel) {
   }
   std::ofstream(folder_.File("model.safetensors.index.json"))
       << "{\"weight_map\": {" << map << "}}";
-  const Outcome<LoadedModel> loaded =
+  const Expected<LoadedModel> loaded =
       LoadModel(folder_.path().string(), HeadOf("-seq2"), 7);
   ASSERT_TRUE(loaded.ok()) << loaded.fault().cause;
   EXPECT_TRUE(loaded.value().model.parameters()[0].value.equal(

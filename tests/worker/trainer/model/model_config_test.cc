@@ -27,13 +27,13 @@ std::string Bert(const std::string& member = "") {
 }
 
 FaultKind FaultOf(const std::string& json) {
-  const Outcome<ModelConfig> config = ReadModelConfig(json);
+  const Expected<ModelConfig> config = ReadModelConfig(json);
   EXPECT_FALSE(config.ok()) << json;
   return config.ok() ? FaultKind::kMisuse : config.fault().kind;
 }
 
 TEST(ReadModelConfig, FillsInTheDefaultsOfBert) {
-  const Outcome<ModelConfig> config = ReadModelConfig(Bert());
+  const Expected<ModelConfig> config = ReadModelConfig(Bert());
   ASSERT_TRUE(config.ok()) << config.fault().cause;
   EXPECT_EQ(config.value().norm_epsilon, 1e-12);
   EXPECT_EQ(config.value().hidden_dropout, 0.1);
@@ -51,7 +51,7 @@ TEST(ReadModelConfig, TakesTheHeadsDropoutFromTheHiddenOne) {
 }
 
 TEST(ReadModelConfig, CountsRobertasPositionsFromBehindThePadding) {
-  const Outcome<ModelConfig> config =
+  const Expected<ModelConfig> config =
       ReadModelConfig(Bert(R"("model_type": "roberta", "pad_token_id": 1)"));
   ASSERT_TRUE(config.ok());
   EXPECT_EQ(config.value().first_position(), 2);
@@ -59,7 +59,7 @@ TEST(ReadModelConfig, CountsRobertasPositionsFromBehindThePadding) {
 }
 
 TEST(ReadModelConfig, KnowsDistilBertsWords) {
-  const Outcome<ModelConfig> config = ReadModelConfig(
+  const Expected<ModelConfig> config = ReadModelConfig(
       R"({"model_type": "distilbert", "dim": 32, "n_layers": 3, "n_heads": 4,
           "hidden_dim": 64, "vocab_size": 9, "max_position_embeddings": 8})");
   ASSERT_TRUE(config.ok()) << config.fault().cause;
@@ -69,7 +69,7 @@ TEST(ReadModelConfig, KnowsDistilBertsWords) {
 }
 
 TEST(ReadModelConfig, ReadsTheNamesOfTheClasses) {
-  const Outcome<ModelConfig> config =
+  const Expected<ModelConfig> config =
       ReadModelConfig(Bert(R"("id2label": {"1": "pos", "0": "neg"})"));
   EXPECT_THAT(config.value().labels, testing::ElementsAre("neg", "pos"));
 }

@@ -156,7 +156,7 @@ TEST(RealWeights, MiniLmGivesTheRecordedSentenceVectors) {
       ReadTensors(FixturePath("minilm/reference.safetensors"));
   const HeadSpec head = {
       .task = Task::kPairCosine, .outputs = 1, .pooling = Pooling::kMean};
-  const Outcome<LoadedModel> loaded = LoadModel(folder, head, 1);
+  const Expected<LoadedModel> loaded = LoadModel(folder, head, 1);
   ASSERT_TRUE(loaded.ok()) << loaded.fault().cause;
   const at::NoGradGuard no_graph;
   Batch batch;

@@ -34,7 +34,7 @@ class ModelOf : public testing::Test {
   }
 
   FaultKind FaultOfCheck() const {
-    const Outcome<Done> checked = model_.Check(batch_);
+    const Expected<Done> checked = model_.Check(batch_);
     EXPECT_FALSE(checked.ok());
     return checked.ok() ? FaultKind::kSyntax : checked.fault().kind;
   }
@@ -142,7 +142,7 @@ TEST(DropoutPlaces, EachHeadHasItsOwnShare) {
 TEST(CatchTorch, TellsMemoryFromMistakes) {
   const auto kind_of = [](const char* what) {
     return CatchTorch(
-               [&]() -> Outcome<Done> { throw std::runtime_error(what); })
+               [&]() -> Expected<Done> { throw std::runtime_error(what); })
         .fault();
   };
   EXPECT_EQ(kind_of("CUDA out of memory. Tried to\nat frame").kind,

@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 // The kind of fault that a header meets before so many bytes of data.
 FaultKind FaultOf(const std::string& header, std::uint64_t data_bytes) {
-  const Outcome<SafetensorsHeader> parsed =
+  const Expected<SafetensorsHeader> parsed =
       ParseSafetensorsHeader(header, data_bytes);
   EXPECT_FALSE(parsed.ok()) << header;
   return parsed.ok() ? FaultKind::kMisuse : parsed.fault().kind;
@@ -43,7 +43,7 @@ TEST(SafetensorsHeaderParse, KnowsEveryTypeOfOurs) {
                              Entry("F32", "1", "0,4") + R"(,"b":)" +
                              Entry("BOOL", "", "10,11") + R"(,"e":)" +
                              Entry("I64", "0,5", "11,11") + "}   ";
-  const Outcome<SafetensorsHeader> parsed = ParseSafetensorsHeader(header, 11);
+  const Expected<SafetensorsHeader> parsed = ParseSafetensorsHeader(header, 11);
   ASSERT_TRUE(parsed.ok()) << parsed.fault().cause;
   const std::vector<StoredTensor>& tensors = parsed.value().tensors;
   ASSERT_EQ(tensors.size(), 4U);
@@ -118,7 +118,7 @@ class SafetensorsFile : public testing::Test {
  protected:
   FaultKind OpenBytes(const std::string& bytes) {
     std::ofstream(path_, std::ios::binary) << bytes;
-    const Outcome<Safetensors> file = Safetensors::Open(path_);
+    const Expected<Safetensors> file = Safetensors::Open(path_);
     EXPECT_FALSE(file.ok());
     return file.ok() ? FaultKind::kMisuse : file.fault().kind;
   }
@@ -167,7 +167,7 @@ TEST_F(SafetensorsFile, ThatShrinksAfterItWasOpenedIsAFault) {
   ASSERT_TRUE(
       WriteSafetensors(path_, {{"a", Dtype::kF32, {2}, values.data()}}, {})
           .ok());
-  const Outcome<Safetensors> file = Safetensors::Open(path_);
+  const Expected<Safetensors> file = Safetensors::Open(path_);
   ASSERT_TRUE(file.ok());
   std::filesystem::resize_file(path_, 20);
   std::array<float, 2> read = {};
@@ -186,7 +186,7 @@ TEST_F(SafetensorsFile, GivesBackWhatWasWritten) {
                                 {"scalar", Dtype::kI64, {}, &whole}},
                                {{"by", "a\ntest"}})
                   .ok());
-  const Outcome<Safetensors> file = Safetensors::Open(path_);
+  const Expected<Safetensors> file = Safetensors::Open(path_);
   ASSERT_TRUE(file.ok()) << file.fault().cause;
   EXPECT_EQ(file.value().metadata().at("by"), "a\ntest");
   EXPECT_EQ(file.value().tensors()[0].name, "scalar");  // the widest first
@@ -219,7 +219,7 @@ TEST_F(SafetensorsFile, IsNotTouchedByAWriteThatFails) {
 TEST(AtomicFileCreate, LeavesNothingBehindWithoutACommit) {
   const TempFolder folder;
   {
-    Outcome<AtomicFile> file = AtomicFile::Create(folder.File("a"));
+    Expected<AtomicFile> file = AtomicFile::Create(folder.File("a"));
     ASSERT_TRUE(file.ok());
     ASSERT_TRUE(file.value().Append("abc", 3).ok());
   }

@@ -30,7 +30,7 @@ class WeightFilesOpen : public testing::Test {
         << R"({"metadata": {}, "weight_map": )" << weight_map << "}";
   }
 
-  Outcome<WeightFiles> Open() {
+  Expected<WeightFiles> Open() {
     return WeightFiles::Open(folder_.path().string());
   }
 
@@ -47,7 +47,7 @@ TEST_F(WeightFilesOpen, JoinsShards) {
   Shard("m-1.safetensors", "a");
   Shard("m-2.safetensors", "b");
   Index(R"({"a": "m-1.safetensors", "b": "m-2.safetensors"})");
-  const Outcome<WeightFiles> files = Open();
+  const Expected<WeightFiles> files = Open();
   ASSERT_TRUE(files.ok()) << files.fault().cause;
   const WeightFiles::Place& b = files.value().places().at("b");
   EXPECT_EQ(b.tensor->name, "b");
@@ -83,7 +83,7 @@ TEST_F(WeightFilesOpen, RefusesAnIndexThatLeadsElsewhere) {
 
 TEST_F(WeightFilesOpen, RefusesAPickleAndSaysHowToConvertIt) {
   std::ofstream(folder_.File("pytorch_model.bin")) << "x";
-  const Outcome<WeightFiles> files = Open();
+  const Expected<WeightFiles> files = Open();
   ASSERT_FALSE(files.ok());
   EXPECT_EQ(files.fault().kind, FaultKind::kUnsupported);
   EXPECT_THAT(files.fault().fix, HasSubstr("weights_only=True"));

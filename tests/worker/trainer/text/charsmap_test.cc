@@ -14,7 +14,7 @@ namespace {
 // XLM-R's own map, as base64.
 std::string RealMap() {
   const std::string bytes = ReadBytes(OwnRecording("unigram/tokenizer.json"));
-  const Outcome<Json> json = Json::Parse(bytes);
+  const Expected<Json> json = Json::Parse(bytes);
   return std::string(json.value()
                          .root()
                          .Find("normalizer")
@@ -78,7 +78,7 @@ TEST(Charsmap, RefusesBrokenMaps) {
 
 // One unit, whose children would be 16 MiB further on.
 TEST(Charsmap, AnOffsetOutOfTheArrayIsNoRule) {
-  const Outcome<Charsmap> map = Charsmap::Parse("BAAAAAD8//94AA==");
+  const Expected<Charsmap> map = Charsmap::Parse("BAAAAAD8//94AA==");
   ASSERT_TRUE(map.ok());
   EXPECT_EQ(map.value().Rule("a"), std::nullopt);
 }
@@ -91,7 +91,7 @@ TEST(Charsmap, SurvivesAnArrayOfNoise) {
   for (int round = 0; round < 300; ++round) {
     std::string text = "EAAAA" + std::string(1, kDigits[random() % 16]);
     while (text.size() < 64) text.push_back(kDigits[random() % 64]);
-    const Outcome<Charsmap> map = Charsmap::Parse(text);
+    const Expected<Charsmap> map = Charsmap::Parse(text);
     if (!map.ok()) continue;
     NormalizedText out;
     map.value().Run("some \u00e9 text \ufb01 \U0001F600 e\u0301", 0, out);

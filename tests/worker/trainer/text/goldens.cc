@@ -91,9 +91,9 @@ std::string ReadBytes(const std::string& path) {
 
 Tokenizer TokenizerOfFile(const std::string& path) {
   const std::string bytes = ReadBytes(path);
-  Outcome<Tokenizer> made = path.ends_with(".txt")
-                                ? ReadVocabTxt(bytes, BertNormalizerOptions{})
-                                : ReadTokenizerJson(bytes);
+  Expected<Tokenizer> made = path.ends_with(".txt")
+                                 ? ReadVocabTxt(bytes, BertNormalizerOptions{})
+                                 : ReadTokenizerJson(bytes);
   if (!made.ok()) throw std::runtime_error(path + ": " + made.fault().cause);
   return std::move(made).value();
 }

@@ -8,6 +8,7 @@
 
 #include "tests/worker/trainer/text/goldens.h"
 #include "tests/worker/trainer/text/text_fixture.h"
+#include "worker/trainer/text/limits.h"
 #include "worker/trainer/text/tokenizer_json.h"
 
 namespace frostline {
@@ -125,7 +126,7 @@ TEST(HostileFile, AnyByteMayBeWrong) {
     for (int round = 0; round < rounds; ++round) {
       std::string bad = good;
       bad[random() % bad.size()] = static_cast<char>(random() % 256);
-      const Outcome<Tokenizer> made = ReadTokenizerJson(bad);
+      const Expected<Tokenizer> made = ReadTokenizerJson(bad);
       if (!made.ok()) continue;
       Encoder encoder(made.value());
       CheckedSize(encoder, "some text, e\u0301 \ufb01 <mask>");

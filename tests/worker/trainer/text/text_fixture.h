@@ -46,7 +46,7 @@ inline Tokenizer SmallBert() {
 }
 
 template <typename T>
-FaultKind KindOfFault(const Outcome<T>& outcome) {
+FaultKind KindOfFault(const Expected<T>& outcome) {
   EXPECT_FALSE(outcome.ok());
   return outcome.ok() ? FaultKind::kUnreadable : outcome.fault().kind;
 }

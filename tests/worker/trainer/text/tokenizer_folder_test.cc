@@ -27,9 +27,9 @@ class TokenizerFolderTest : public ::testing::Test {
   void Copy(const std::string& recording, const std::string& name) {
     Write(name, ReadBytes(OwnRecording(recording)));
   }
-  Outcome<Tokenizer> Load() { return LoadTokenizer(folder_.path().string()); }
+  Expected<Tokenizer> Load() { return LoadTokenizer(folder_.path().string()); }
   std::vector<std::int32_t> Ids(const std::string& text) {
-    const Outcome<Tokenizer> tokenizer = Load();
+    const Expected<Tokenizer> tokenizer = Load();
     if (!tokenizer.ok()) return {};
     Encoding encoding;
     EXPECT_TRUE(Encoder(tokenizer.value()).Encode(text, {}, encoding).ok());
@@ -73,7 +73,7 @@ TEST_F(TokenizerFolderTest, BrokenSettingsAreNamed) {
   Write("vocab.txt", kVocabTxt);
   for (const char* bytes : {"{", R"({"do_lower_case": "no"})"}) {
     Write("tokenizer_config.json", bytes);
-    const Outcome<Tokenizer> made = Load();
+    const Expected<Tokenizer> made = Load();
     ASSERT_FALSE(made.ok()) << bytes;
     EXPECT_THAT(made.fault().cause, HasSubstr("/tokenizer_config.json"));
   }
@@ -117,7 +117,7 @@ TEST_F(TokenizerFolderTest, TruncationAndPaddingOfTheFileAreIgnored) {
 TEST_F(TokenizerFolderTest, WhatWasLookedForIsNamed) {
   Write("sentencepiece.bpe.model", "");
   Write("vocab.json", "{}");  // without merges.txt
-  const Outcome<Tokenizer> made = Load();
+  const Expected<Tokenizer> made = Load();
   ASSERT_EQ(KindOfFault(made), FaultKind::kUnreadable);
   for (const char* name :
        {"tokenizer.json", "vocab.txt", "vocab.json", "merges.txt"}) {

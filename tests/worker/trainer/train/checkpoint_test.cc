@@ -74,7 +74,7 @@ double Distance(const Trial& a, const Trial& b) {
 class Checkpoint : public testing::Test {
  protected:
   std::string CauseOf(Trial& run) {
-    const Outcome<Notes> notes = LoadCheckpoint(path_, *run.stepper);
+    const Expected<Notes> notes = LoadCheckpoint(path_, *run.stepper);
     EXPECT_FALSE(notes.ok());
     return notes.ok() ? "" : notes.fault().cause;
   }
@@ -123,7 +123,7 @@ TEST_F(Checkpoint, WithAdaptersIsAsSmallAsTheyAre) {
   Trial run(true, 5, kLora);
   ASSERT_TRUE(SaveCheckpoint(path_, *run.stepper, {}).ok());
   std::int64_t weights = 0;
-  const Outcome<Safetensors> file = Safetensors::Open(path_);
+  const Expected<Safetensors> file = Safetensors::Open(path_);
   ASSERT_TRUE(file.ok());
   for (const StoredTensor& each : file.value().tensors()) {
     if (!each.name.starts_with("weight.")) continue;
@@ -155,7 +155,7 @@ TEST_F(Checkpoint, GivesBackItsNotes) {
 TEST_F(Checkpoint, HoldsNothingOfAFrozenPrefix) {
   Trial run(true);
   ASSERT_TRUE(SaveCheckpoint(path_, *run.stepper, {}).ok());
-  const Outcome<Safetensors> file = Safetensors::Open(path_);
+  const Expected<Safetensors> file = Safetensors::Open(path_);
   ASSERT_TRUE(file.ok());
   std::int64_t weights = 0;
   for (const StoredTensor& each : file.value().tensors()) {

@@ -31,9 +31,9 @@ TEST(ExportModel, MakesAFolderThatLoadsAsTheSameModel) {
     const std::string source = FixturePath("models/" + name);
     const Model model = LoadFixture("models/" + name).model;
     const std::string out = folder.File(name);
-    const Outcome<Done> done = ExportModel(out, model, source, {});
+    const Expected<Done> done = ExportModel(out, model, source, {});
     ASSERT_TRUE(done.ok()) << done.fault().cause;
-    const Outcome<LoadedModel> again = LoadModel(out, model.head(), 1);
+    const Expected<LoadedModel> again = LoadModel(out, model.head(), 1);
     ASSERT_TRUE(again.ok()) << again.fault().cause;
     EXPECT_THAT(again.value().report.initialized, IsEmpty());
     // As save_pretrained wrote them.

@@ -29,14 +29,14 @@ class Steps : public testing::Test {
 
   Stepper Make(Model& model, const ModuleRates& rates,
                const FreezeSemantics& semantics = {}) const {
-    const Outcome<FreezePlan> plan =
+    const Expected<FreezePlan> plan =
         MakeFreezePlan(model.config(), model.head(), rates, semantics);
     EXPECT_TRUE(plan.ok()) << plan.fault().cause;
     return Stepper::Make(model, plan.value(), options_).value();
   }
 
   static StepResult Take(Stepper& stepper, std::span<const Batch> parts) {
-    const Outcome<StepResult> result = stepper.Step(parts);
+    const Expected<StepResult> result = stepper.Step(parts);
     EXPECT_TRUE(result.ok()) << result.fault().cause;
     return result.ok() ? result.value() : StepResult();
   }
@@ -199,7 +199,7 @@ TEST_F(Steps, ReplanningThawsALayerAndKeepsTheMomentsOfTheOthers) {
   Stepper stepper = Make(model_, rates);
   Take(stepper, {&batch_, 1});
   rates["layer.1"] = 1e-3;
-  const Outcome<FreezePlan> thawed =
+  const Expected<FreezePlan> thawed =
       MakeFreezePlan(model_.config(), model_.head(), rates, {});
   ASSERT_TRUE(stepper.Replan(thawed.value()).ok());
   const at::Tensor before = model_.parameters()[21].value.detach().clone();

@@ -68,7 +68,7 @@ class Trajectory : public testing::TestWithParam<const char*> {
   }
 
   Stepper Make() {
-    const Outcome<FreezePlan> plan =
+    const Expected<FreezePlan> plan =
         MakeFreezePlan(model_.config(), model_.head(), Rates(), Semantics());
     EXPECT_TRUE(plan.ok()) << plan.fault().cause;
     return Stepper::Make(model_, plan.value(), Options()).value();
@@ -102,7 +102,7 @@ TEST_P(Trajectory, LossesNormsAndWeightsAreThoseOfTransformers) {
   const JsonValue* step = recorded_["steps"].first;
   for (const double index : Numbers(recorded_["order"])) {
     const Batch batch = BatchAt(static_cast<std::int32_t>(index));
-    const Outcome<StepResult> result = stepper.Step({&batch, 1});
+    const Expected<StepResult> result = stepper.Step({&batch, 1});
     ASSERT_TRUE(result.ok()) << result.fault().cause;
     SCOPED_TRACE("step " + std::to_string(stepper.steps()));
     EXPECT_NEAR(result.value().loss, step->Find("loss")->number, kWithin);

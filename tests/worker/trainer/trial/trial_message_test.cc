@@ -15,18 +15,18 @@ using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
 // A good message with these members besides; the first of a name counts.
-Outcome<TrialMessage> Read(const std::string& members) {
+Expected<TrialMessage> Read(const std::string& members) {
   const std::string bytes = "{" + members + R"(
       "trial": "studies/s/trials/3", "folder": "/f",
       "rates": {"layer.0": 0.5, "head": 0.25},
       "model": {"id": "tiny"}, "data": {"id": "words"}})";
-  const Outcome<Json> json = Json::Parse(bytes);
+  const Expected<Json> json = Json::Parse(bytes);
   EXPECT_TRUE(json.ok()) << bytes;
   return ReadTrialMessage(json.value().root());
 }
 
 TrainingSettings Settings(const std::string& members) {
-  const Outcome<TrialMessage> trial = Read(members);
+  const Expected<TrialMessage> trial = Read(members);
   EXPECT_TRUE(trial.ok()) << trial.fault().cause;
   return trial.value().training;
 }
@@ -168,7 +168,7 @@ TEST(TrialMessage, AMistakeNamesItsField) {
       {R"("protocol": 2,)", "protocol"},
       {R"("objectives": [{"direction": "maximize"}],)", "objectives"}};
   for (const auto& [members, field] : mistakes) {
-    const Outcome<TrialMessage> trial = Read(members);
+    const Expected<TrialMessage> trial = Read(members);
     ASSERT_FALSE(trial.ok()) << members;
     EXPECT_THAT(trial.fault().cause, HasSubstr(field));
     EXPECT_FALSE(trial.fault().fix.empty());

@@ -31,15 +31,15 @@ std::string TrialWorld::Message(const std::string& training,
 TrialMessage TrialWorld::Trial(const std::string& training,
                                const std::string& rates) const {
   const std::string line = Message(training, rates);
-  const Outcome<Json> json = Json::Parse(line);
-  Outcome<TrialMessage> trial = ReadTrialMessage(json.value().root());
+  const Expected<Json> json = Json::Parse(line);
+  Expected<TrialMessage> trial = ReadTrialMessage(json.value().root());
   EXPECT_TRUE(trial.ok()) << trial.fault().cause;
   return std::move(trial).value();
 }
 
 TrialEnd TrialWorld::Run(const TrialMessage& trial, Witness& listener) {
   std::vector<std::string> log;
-  Outcome<TrialSetup> setup = workbench().Prepare(trial, log);
+  Expected<TrialSetup> setup = workbench().Prepare(trial, log);
   EXPECT_TRUE(setup.ok()) << setup.fault().cause;
   if (!setup.ok()) return {};
   double now = 0.0;  // each look at the clock takes a millisecond
