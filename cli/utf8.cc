@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/utf8.h"
 
+#include <cstddef>
+
+#include "base/plain/utf8.h"
+
 namespace frostline {
 namespace {
 
@@ -29,34 +33,13 @@ bool IsIn(const Range (&ranges)[N], char32_t code) {
   return false;
 }
 
-std::size_t LengthFromLead(unsigned char lead) {
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF) return 2;
-  if (lead >= 0xE0 && lead <= 0xEF) return 3;
-  if (lead >= 0xF0 && lead <= 0xF4) return 4;
-  return 0;
+// The character at the start of `text`; a byte that is no UTF-8 stands alone.
+CodePoint FirstChar(std::string_view text) {
+  const CodePoint first = DecodeAt(text, 0);
+  return first.valid ? first : CodePoint{kReplacement, 1, false};
 }
 
 }  // namespace
-
-Utf8Char FirstChar(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  const std::size_t length = LengthFromLead(lead);
-  const Utf8Char broken{.code = 0xFFFD, .bytes = 1, .valid = false};
-  if (length == 0 || text.size() < length) return broken;
-  if (length == 1) return {.code = lead, .bytes = 1, .valid = true};
-  char32_t code = lead & (0xFFu >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    const auto next = static_cast<unsigned char>(text[i]);
-    if ((next & 0xC0u) != 0x80u) return broken;
-    code = (code << 6) | (next & 0x3Fu);
-  }
-  const bool overlong =
-      (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  if (overlong || surrogate || code > 0x10FFFF) return broken;
-  return {.code = code, .bytes = length, .valid = true};
-}
 
 int CharWidth(char32_t code) {
   if (IsIn(kZero, code)) return 0;
@@ -66,20 +49,11 @@ int CharWidth(char32_t code) {
 int DisplayWidth(std::string_view text) {
   int width = 0;
   while (!text.empty()) {
-    const Utf8Char next = FirstChar(text);
-    width += CharWidth(next.code);
+    const CodePoint next = FirstChar(text);
+    width += CharWidth(next.value);
     text.remove_prefix(next.bytes);
   }
   return width;
-}
-
-std::optional<std::size_t> FirstInvalidByte(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const Utf8Char next = FirstChar(text.substr(at));
-    if (!next.valid) return at;
-    at += next.bytes;
-  }
-  return std::nullopt;
 }
 
 std::string FitToWidth(const std::string& text, int width) {
@@ -88,8 +62,8 @@ std::string FitToWidth(const std::string& text, int width) {
   int used = 1;  // the ellipsis
   std::size_t keep = 0;
   while (!rest.empty()) {
-    const Utf8Char next = FirstChar(rest);
-    used += CharWidth(next.code);
+    const CodePoint next = FirstChar(rest);
+    used += CharWidth(next.value);
     if (used > width) break;
     keep += next.bytes;
     rest.remove_prefix(next.bytes);

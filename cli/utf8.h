@@ -7,28 +7,14 @@
 #ifndef FROSTLINE_CLI_UTF8_H_
 #define FROSTLINE_CLI_UTF8_H_
 
-#include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 
 namespace frostline {
 
-struct Utf8Char {
-  char32_t code = 0;
-  std::size_t bytes = 1;
-  bool valid = false;
-};
-
-// The character at the start of `text`. REQUIRES: not empty.
-Utf8Char FirstChar(std::string_view text);
-
 // Columns: 2 for wide (CJK, emoji), 0 for combining marks, else 1.
 int CharWidth(char32_t code);
 int DisplayWidth(std::string_view text);
-
-// The offset of the first byte that is no UTF-8.
-std::optional<std::size_t> FirstInvalidByte(std::string_view text);
 
 // `text`, cut to `width` columns with "…" at the end where it was longer.
 std::string FitToWidth(const std::string& text, int width);

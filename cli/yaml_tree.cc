@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
+#include "base/plain/utf8.h"
 #include "base/status_macros.h"
 #include "cli/utf8.h"
 #include "cli/yaml_builder.h"
@@ -38,13 +39,6 @@ absl::Status CheckText(const std::string& text, const std::string& file) {
 }
 
 }  // namespace
-
-const YamlEntry* YamlNode::Find(const std::string& key) const {
-  for (const YamlEntry& entry : entries) {
-    if (entry.key == key) return &entry;
-  }
-  return nullptr;
-}
 
 absl::Status ErrorAt(ErrorId id, const std::string& file, const YamlMark& mark,
                      const std::string& cause, const std::string& fix,

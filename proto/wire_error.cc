@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/plain/utf8.h"
 #include "frostline/v1/errors.pb.h"
 
 namespace frostline {
@@ -12,31 +13,9 @@ namespace {
 
 constexpr char kCut[] = "...";
 
-// Length of the well-formed UTF-8 sequence at the start of `text`; 0: broken.
-std::size_t SequenceLength(const char* text, std::size_t left) {
-  const auto byte = [text](std::size_t i) {
-    return static_cast<unsigned char>(text[i]);
-  };
-  if (byte(0) < 0x80) return 1;
-  const std::size_t length = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : 2;
-  if (byte(0) < 0xC2 || byte(0) > 0xF4 || length > left) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates, and what lies beyond U+10FFFF.
-  if (byte(0) == 0xE0 && byte(1) < 0xA0) return 0;
-  if (byte(0) == 0xED && byte(1) > 0x9F) return 0;
-  if (byte(0) == 0xF0 && byte(1) < 0x90) return 0;
-  if (byte(0) == 0xF4 && byte(1) > 0x8F) return 0;
-  return length;
-}
-
 // C0, DEL and C1: what could move a cursor or forge a line.
-bool IsControl(const char* text, std::size_t length) {
-  const auto first = static_cast<unsigned char>(text[0]);
-  if (length == 1) return first < 0x20 || first == 0x7F;
-  return length == 2 && first == 0xC2 &&
-         static_cast<unsigned char>(text[1]) < 0xA0;
+bool IsControl(char32_t code) {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0);
 }
 
 std::optional<ErrorId> FindId(const std::string& code) {
@@ -87,19 +66,19 @@ absl::Status WithoutDetails(grpc::StatusCode code, const std::string& cause) {
 std::string CleanText(const std::string& text, std::size_t max_bytes) {
   std::string clean;
   for (std::size_t i = 0; i < text.size() && clean.size() <= max_bytes;) {
-    const std::size_t length = SequenceLength(&text[i], text.size() - i);
-    if (length == 0) {
+    const CodePoint point = DecodeAt(text, i);
+    if (!point.valid) {
       clean += '?';
-    } else if (IsControl(&text[i], length)) {
+    } else if (IsControl(point.value)) {
       clean += ' ';
     } else {
-      clean.append(text, i, length);
+      clean.append(text, i, point.bytes);
     }
-    i += length == 0 ? 1 : length;
+    i += point.valid ? point.bytes : 1;
   }
   if (clean.size() <= max_bytes) return clean;
   std::size_t keep = max_bytes - (sizeof(kCut) - 1);
-  while (keep > 0 && (clean[keep] & 0xC0) == 0x80) --keep;
+  while (keep > 0 && IsContinuation(clean[keep])) --keep;
   return clean.substr(0, keep) + kCut;
 }
 

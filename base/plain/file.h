@@ -2,8 +2,9 @@
 //
 // File: file.h
 //
-// Files of weights: read at places we choose into memory of our own (a mapped
-// file that shrinks would kill the process), written whole or not at all.
+// Files without Abseil: read at places we choose into memory of our own (a
+// mapped file that shrinks would kill the process), written whole or not at
+// all.
 #ifndef FROSTLINE_BASE_PLAIN_FILE_H_
 #define FROSTLINE_BASE_PLAIN_FILE_H_
 

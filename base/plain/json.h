@@ -4,7 +4,8 @@
 //
 // Reads JSON that strangers wrote, and nothing more: RFC 8259, strict UTF-8,
 // no lone surrogates, no key twice in an object, bounded depth and number of
-// values. For a trainer, which is built where no JSON library is.
+// values. For a trainer, which is built where no JSON library is
+// (docs/adr/0014-formats.md); json_text.h writes.
 //
 //   Expected<Json> json = Json::Parse(bytes);
 //   const JsonValue* model = json.value().root().Find("model");

@@ -2,7 +2,7 @@
 //
 // File: json_text.h
 //
-// Writes JSON, for the headers and configurations we make.
+// Writes JSON: for headers of weights, configurations and messages.
 #ifndef FROSTLINE_BASE_PLAIN_JSON_TEXT_H_
 #define FROSTLINE_BASE_PLAIN_JSON_TEXT_H_
 

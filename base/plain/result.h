@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: outcome.h
+// File: result.h
 //
-// How this folder fails: by value, with a kind a program can ask for, a cause
-// and a fix for a person. It stands in for absl::Status, which a GPU node does
-// not have (docs/adr/0007-tokenizers.md).
+// How code fails that is built without Abseil: by value, with a kind a program
+// can ask for, a cause and a fix for a person. It stands in for absl::Status,
+// which a GPU node does not have (docs/adr/0014-formats.md).
 //
 //   Expected<VocabTxt> vocab = ParseVocabTxt(bytes);
 //   if (!vocab.ok()) return vocab.fault();

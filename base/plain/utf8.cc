@@ -84,13 +84,17 @@ bool IsAscii(std::string_view text) {
   return (seen & 0x8080808080808080U) == 0;
 }
 
-bool IsValidUtf8(std::string_view text) {
+std::optional<std::size_t> FirstInvalidByte(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const CodePoint point = DecodeAt(text, i);
-    if (!point.valid) return false;
+    if (!point.valid) return i;
     i += point.bytes;
   }
-  return true;
+  return std::nullopt;
+}
+
+bool IsValidUtf8(std::string_view text) {
+  return !FirstInvalidByte(text).has_value();
 }
 
 std::string RepairUtf8(std::string_view text) {

@@ -8,6 +8,7 @@
 #define FROSTLINE_BASE_PLAIN_UTF8_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,8 @@ void AppendUtf8(char32_t c, std::string& out);
 
 bool IsAscii(std::string_view text);
 bool IsValidUtf8(std::string_view text);
+// The offset of the first byte that is no UTF-8.
+std::optional<std::size_t> FirstInvalidByte(std::string_view text);
 
 // The text with U+FFFD in the place of every ill-formed sequence.
 std::string RepairUtf8(std::string_view text);

@@ -12,12 +12,12 @@ YamlFields::YamlFields(const YamlNode& node, std::string file,
                        std::string where)
     : node_(node), file_(std::move(file)), where_(std::move(where)) {
   if (node_.kind != YamlNode::Kind::kMap) {
-    Fail(node_.line, "is no block of keys",
+    Fail(node_.mark.line, "is no block of keys",
          "write its keys below it, indented");
   }
 }
 
-void YamlFields::Fail(std::size_t line, const std::string& what,
+void YamlFields::Fail(int line, const std::string& what,
                       const std::string& fix) {
   if (fault_) return;
   fault_ = Fault{
@@ -28,22 +28,24 @@ void YamlFields::Fail(std::size_t line, const std::string& what,
 
 const YamlNode* YamlFields::Find(std::string_view key, YamlNode::Kind kind,
                                  const std::string& form) {
-  const YamlNode* found = node_.Find(key);
-  if (found == nullptr || found->kind == kind) return found;
-  Fail(found->line, std::string(key) + " has another form",
+  const YamlEntry* entry = node_.Find(key);
+  if (entry == nullptr) return nullptr;
+  const YamlNode* found = entry->value.get();
+  if (found->kind == kind) return found;
+  Fail(found->mark.line, std::string(key) + " has another form",
        "write it as " + form);
   return nullptr;
 }
 
 std::string YamlFields::Demand(std::string_view key) {
   std::optional<std::string> text = Text(key);
-  if (!text) Fail(node_.line, "lacks " + std::string(key), "add it");
+  if (!text) Fail(node_.mark.line, "lacks " + std::string(key), "add it");
   return text.value_or("");
 }
 
 std::optional<std::string> YamlFields::Text(std::string_view key) {
   const YamlNode* found =
-      Find(key, YamlNode::Kind::kText, std::string(key) + ": a text");
+      Find(key, YamlNode::Kind::kScalar, std::string(key) + ": a text");
   if (found == nullptr) return std::nullopt;
   return found->text;
 }
@@ -52,7 +54,7 @@ std::optional<bool> YamlFields::Bool(std::string_view key) {
   const std::optional<std::string> text = Text(key);
   if (!text) return std::nullopt;
   if (*text != "true" && *text != "false") {
-    Fail(node_.Find(key)->line,
+    Fail(node_.Find(key)->value->mark.line,
          std::string(key) + " is " + Shown(*text) + ", neither true nor false",
          "write true or false");
   }
@@ -64,12 +66,12 @@ std::vector<std::string> YamlFields::Words(std::string_view key) {
   const YamlNode* found =
       Find(key, YamlNode::Kind::kList, "a list: [one, two]");
   if (found == nullptr) return words;
-  for (const YamlNode& item : found->items) {
-    if (item.kind != YamlNode::Kind::kText) {
-      Fail(item.line, std::string(key) + " holds more than texts",
+  for (const YamlPtr& item : found->items) {
+    if (item->kind != YamlNode::Kind::kScalar) {
+      Fail(item->mark.line, std::string(key) + " holds more than texts",
            "write a list of texts: [one, two]");
     }
-    words.push_back(item.text);
+    words.push_back(item->text);
   }
   return words;
 }
@@ -78,12 +80,12 @@ std::map<std::string, std::string> YamlFields::Pairs(std::string_view key) {
   std::map<std::string, std::string> pairs;
   const YamlNode* found = Map(key);
   if (found == nullptr) return pairs;
-  for (const auto& [name, value] : found->members) {
-    if (value.kind != YamlNode::Kind::kText) {
-      Fail(value.line, std::string(key) + "." + name + " is no text",
+  for (const auto& [name, mark, value] : found->entries) {
+    if (value->kind != YamlNode::Kind::kScalar) {
+      Fail(mark.line, std::string(key) + "." + name + " is no text",
            "write pairs of texts: {text: sentence}");
     }
-    pairs[name] = value.text;
+    pairs[name] = value->text;
   }
   return pairs;
 }
@@ -93,13 +95,13 @@ const YamlNode* YamlFields::Map(std::string_view key) {
 }
 
 void YamlFields::KnowOnly(std::initializer_list<std::string_view> keys) {
-  for (const auto& [name, value] : node_.members) {
+  for (const auto& [name, mark, value] : node_.entries) {
     if (std::find(keys.begin(), keys.end(), name) != keys.end()) continue;
     std::string known;
     for (const std::string_view key : keys) {
       known += (known.empty() ? "" : ", ") + std::string(key);
     }
-    Fail(value.line, "has an unknown key " + Shown(name), "known are " + known);
+    Fail(mark.line, "has an unknown key " + Shown(name), "known are " + known);
   }
 }
 

@@ -2,6 +2,7 @@
 #include "base/plain/yaml_scalar.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/plain/number.h"
@@ -14,10 +15,11 @@ namespace {
 constexpr std::string_view kFlowEnds = ",]}";
 
 // A text up to the next "," or bracket, or a quoted one.
-Expected<YamlNode> TakeItem(std::string_view& rest, std::size_t line) {
+Expected<YamlNode> TakeItem(std::string_view& rest, int line) {
   SkipBlanks(rest);
   YamlNode node;
-  node.line = line;
+  node.kind = YamlNode::Kind::kScalar;
+  node.mark.line = line;
   const bool quoted = rest.starts_with('"') || rest.starts_with('\'');
   std::string_view plain = rest.substr(0, rest.find_first_of(kFlowEnds));
   if (!quoted) rest.remove_prefix(plain.size());
@@ -28,9 +30,10 @@ Expected<YamlNode> TakeItem(std::string_view& rest, std::size_t line) {
   return node;
 }
 
-Expected<YamlNode> TakeFlow(std::string_view& rest, std::size_t line) {
+Expected<YamlNode> TakeFlow(std::string_view& rest, int line) {
   YamlNode node;
-  node.line = line;
+  node.kind = YamlNode::Kind::kScalar;
+  node.mark.line = line;
   const bool is_map = rest.front() == '{';
   const char close = is_map ? '}' : ']';
   const char open = rest.front();
@@ -51,9 +54,13 @@ Expected<YamlNode> TakeFlow(std::string_view& rest, std::size_t line) {
     Expected<YamlNode> item = TakeItem(rest, line);
     if (!item.ok()) return item;
     if (is_map) {
-      node.members.push_back({key, std::move(item).value()});
+      node.entries.push_back(
+          {key,
+           {.line = line},
+           std::make_shared<const YamlNode>(std::move(item).value())});
     } else {
-      node.items.push_back(std::move(item).value());
+      node.items.push_back(
+          std::make_shared<const YamlNode>(std::move(item).value()));
     }
     if (rest.starts_with(',')) {
       rest.remove_prefix(1);
@@ -89,10 +96,11 @@ Expected<std::string> TakeKey(std::string_view& rest) {
   return key;
 }
 
-Expected<YamlNode> ParseValue(std::string_view rest, std::size_t line) {
+Expected<YamlNode> ParseValue(std::string_view rest, int line) {
   SkipBlanks(rest);
   YamlNode node;
-  node.line = line;
+  node.kind = YamlNode::Kind::kScalar;
+  node.mark.line = line;
   if (rest.starts_with('[') || rest.starts_with('{')) {
     Expected<YamlNode> flow = TakeFlow(rest, line);
     if (!flow.ok()) return flow;

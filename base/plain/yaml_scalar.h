@@ -3,7 +3,8 @@
 // File: yaml_scalar.h
 //
 // What stands on one line of YAML: keys, texts, [lists] and {maps}. Part of
-// yaml_subset. A fault's cause lacks the file and line; ParseYaml adds them.
+// yaml_subset. A fault's cause lacks the file and line; ParseYamlSubset adds
+// them.
 #ifndef FROSTLINE_BASE_PLAIN_YAML_SCALAR_H_
 #define FROSTLINE_BASE_PLAIN_YAML_SCALAR_H_
 
@@ -19,7 +20,7 @@ namespace frostline {
 Expected<std::string> TakeKey(std::string_view& rest);
 
 // All of `rest` as one value.
-Expected<YamlNode> ParseValue(std::string_view rest, std::size_t line);
+Expected<YamlNode> ParseValue(std::string_view rest, int line);
 
 }  // namespace frostline
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/plain/yaml_subset.h"
 
+#include <memory>
 #include <utility>
 
 #include "base/plain/shown.h"
@@ -12,11 +13,10 @@
 namespace frostline {
 namespace {
 
-constexpr std::size_t kMaxYamlBytes = std::size_t{1} << 20;
-constexpr std::size_t kMaxYamlDepth = 8;
+constexpr std::size_t kMaxBlockDepth = 8;
 
 struct Line {
-  std::size_t number;
+  int number;
   std::size_t indent;
   std::string_view content;
 };
@@ -26,7 +26,7 @@ class YamlParser {
   explicit YamlParser(std::string name) : name_(std::move(name)) {}
 
   Expected<YamlNode> Run(std::string_view text) {
-    std::size_t number = 0;
+    int number = 0;
     bool tabs = false;
     ForEachLine(text, [&](std::string_view line) {
       ++number;
@@ -53,9 +53,9 @@ class YamlParser {
   // The lines from here on that are indented by `indent`.
   Expected<YamlNode> Block(std::size_t indent, std::size_t depth) {
     YamlNode node;
-    node.line = lines_[at_].number;
-    if (depth > kMaxYamlDepth) {
-      return At(node.line, YamlFault("is nested too deep", "nest less"));
+    node.mark.line = lines_[at_].number;
+    if (depth > kMaxBlockDepth) {
+      return At(node.mark.line, YamlFault("is nested too deep", "nest less"));
     }
     const bool list = IsItem(lines_[at_]);
     node.kind = list ? YamlNode::Kind::kList : YamlNode::Kind::kMap;
@@ -74,7 +74,8 @@ class YamlParser {
     const Line& line = lines_[at_++];
     Expected<YamlNode> item = ParseValue(line.content.substr(1), line.number);
     if (!item.ok()) return At(line.number, item.fault());
-    node.items.push_back(std::move(item).value());
+    node.items.push_back(
+        std::make_shared<const YamlNode>(std::move(item).value()));
     return Done{};
   }
 
@@ -96,7 +97,10 @@ class YamlParser {
     if (!value.ok()) {
       return deeper ? value.fault() : At(line.number, value.fault());
     }
-    node.members.push_back({std::move(key).value(), std::move(value).value()});
+    node.entries.push_back(
+        {std::move(key).value(),
+         {.line = line.number},
+         std::make_shared<const YamlNode>(std::move(value).value())});
     return Done{};
   }
 
@@ -110,7 +114,7 @@ class YamlParser {
                         "give what belongs together the same indentation"));
   }
 
-  Fault At(std::size_t number, Fault fault) const {
+  Fault At(int number, Fault fault) const {
     fault.cause =
         name_ + " line " + std::to_string(number) + ": " + fault.cause;
     return fault;
@@ -123,14 +127,8 @@ class YamlParser {
 
 }  // namespace
 
-const YamlNode* YamlNode::Find(std::string_view key) const {
-  for (const auto& [name, value] : members) {
-    if (name == key) return &value;
-  }
-  return nullptr;
-}
-
-Expected<YamlNode> ParseYaml(std::string_view text, const std::string& name) {
+Expected<YamlNode> ParseYamlSubset(std::string_view text,
+                                   const std::string& name) {
   if (text.size() > kMaxYamlBytes) {
     return Fault{FaultKind::kTooLarge, name + ": is larger than 1 MiB",
                  "split it over several workers"};

@@ -3,7 +3,7 @@
 // File: yaml_text.h
 //
 // The single words of YAML. Part of yaml_subset. A fault's cause lacks the
-// file and line; ParseYaml adds them. Pure functions.
+// file and line; ParseYamlSubset adds them. Pure functions.
 #ifndef FROSTLINE_BASE_PLAIN_YAML_TEXT_H_
 #define FROSTLINE_BASE_PLAIN_YAML_TEXT_H_
 

@@ -6,16 +6,6 @@
 namespace frostline {
 namespace {
 
-TEST(Utf8, FindsTheFirstInvalidByte) {
-  EXPECT_FALSE(FirstInvalidByte("naïve 東京 🧊").has_value());
-  EXPECT_EQ(FirstInvalidByte("ab\xff"), 2u);
-  EXPECT_EQ(FirstInvalidByte("a\xc3"), 1u);             // cut short
-  EXPECT_EQ(FirstInvalidByte("\xc0\xaf"), 0u);          // overlong
-  EXPECT_EQ(FirstInvalidByte("\xe0\x80\xaf"), 0u);      // overlong
-  EXPECT_EQ(FirstInvalidByte("\xed\xa0\x80"), 0u);      // surrogate
-  EXPECT_EQ(FirstInvalidByte("\xf4\x90\x80\x80"), 0u);  // beyond the end
-}
-
 TEST(Utf8, MeasuresColumns) {
   EXPECT_EQ(DisplayWidth("abc"), 3);
   EXPECT_EQ(DisplayWidth("東京"), 4);

@@ -42,5 +42,15 @@ TEST(CountCodePoints, CountsNoContinuations) {
   EXPECT_EQ(CountCodePoints("a\u00e9\u4e2d\U0001F600"), 4U);
 }
 
+TEST(Utf8, FindsTheFirstInvalidByte) {
+  EXPECT_FALSE(FirstInvalidByte("naïve 東京 🧊").has_value());
+  EXPECT_EQ(FirstInvalidByte("ab\xff"), 2u);
+  EXPECT_EQ(FirstInvalidByte("a\xc3"), 1u);             // cut short
+  EXPECT_EQ(FirstInvalidByte("\xc0\xaf"), 0u);          // overlong
+  EXPECT_EQ(FirstInvalidByte("\xe0\x80\xaf"), 0u);      // overlong
+  EXPECT_EQ(FirstInvalidByte("\xed\xa0\x80"), 0u);      // surrogate
+  EXPECT_EQ(FirstInvalidByte("\xf4\x90\x80\x80"), 0u);  // beyond the end
+}
+
 }  // namespace
 }  // namespace frostline

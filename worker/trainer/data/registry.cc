@@ -13,13 +13,13 @@ namespace {
 
 void CheckSum(YamlFields& fields, const std::string& sum) {
   if (IsSha256(sum) || fields.fault()) return;
-  fields.Fail(fields.node().line, "sha256 is not 64 lower-case hex digits",
+  fields.Fail(fields.node().mark.line, "sha256 is not 64 lower-case hex digits",
               "copy the sum that `sha256sum FILE` prints");
 }
 
 void CheckId(YamlFields& fields, std::string_view id) {
   if (IsRegistryId(id)) return;
-  fields.Fail(fields.node().line, Shown(id) + " is no id",
+  fields.Fail(fields.node().mark.line, Shown(id) + " is no id",
               "use 1 to 64 of a-z 0-9 . _ -, first a letter or digit");
 }
 
@@ -35,13 +35,14 @@ void TakeFormat(YamlFields& fields, FileFormat& format, ColumnMap& columns) {
     else if (*name == "conllu")
       format.kind = FileFormat::Kind::kConllu;
     else
-      fields.Fail(fields.node().line, "format " + Shown(*name) + " is unknown",
+      fields.Fail(fields.node().mark.line,
+                  "format " + Shown(*name) + " is unknown",
                   "use tsv, csv, jsonl or conllu");
   }
   if (const auto delimiter = fields.Text("delimiter")) {
     const bool one = delimiter->size() == 1 && *delimiter != "\"";
     if (!one && *delimiter != "tab") {
-      fields.Fail(fields.node().line, "delimiter is not one character",
+      fields.Fail(fields.node().mark.line, "delimiter is not one character",
                   "write \",\", \";\", \"|\" or tab");
     }
     format.delimiter = one ? delimiter->front() : '\t';
@@ -79,7 +80,7 @@ Expected<DatasetEntry> TakeDataset(const std::string& id, const YamlNode& node,
   if (const auto task = fields.Text("task")) {
     entry.task = ParseTaskName(*task);
     if (!entry.task) {
-      fields.Fail(node.line, "task " + Shown(*task) + " is unknown",
+      fields.Fail(node.mark.line, "task " + Shown(*task) + " is unknown",
                   "use classification, regression, tagging or pair");
     }
   }
@@ -88,15 +89,16 @@ Expected<DatasetEntry> TakeDataset(const std::string& id, const YamlNode& node,
   TakeFormat(fields, shared.format, shared.columns);
   const YamlNode* splits = fields.Map("splits");
   if (splits == nullptr) {
-    fields.Fail(node.line, "lacks splits", "add a block splits: with train:");
+    fields.Fail(node.mark.line, "lacks splits",
+                "add a block splits: with train:");
   }
   fields.KnowOnly({"task", "labels", "format", "delimiter", "header", "names",
                    "columns", "splits"});
   if (fields.fault()) return *fields.fault();
-  for (const auto& [name, block] : splits->members) {
+  for (const auto& [name, mark, block] : splits->entries) {
     std::string where = id;
     where.append(".").append(name);
-    YamlFields split_fields(block, file, where);
+    YamlFields split_fields(*block, file, where);
     CheckId(split_fields, name);
     Expected<Done> taken = TakeSplit(split_fields, shared, entry.splits[name]);
     if (!taken.ok()) return taken.fault();
@@ -121,12 +123,12 @@ Expected<ModelEntry> TakeModel(const std::string& id, const YamlNode& node,
   fields.KnowOnly({"path", "sha256", "weights", "shards"});
   for (const auto& [shard, sum] : entry.shards) CheckSum(fields, sum);
   if (entry.weights != kSingleWeights && entry.weights != kShardedWeights) {
-    fields.Fail(node.line, "has weights " + Shown(entry.weights),
+    fields.Fail(node.mark.line, "has weights " + Shown(entry.weights),
                 std::string("only ") + kSingleWeights + " and " +
                     kShardedWeights + " are loaded");
   }
   if (entry.shards.empty() != (entry.weights == kSingleWeights)) {
-    fields.Fail(node.line, "has shards without an index, or the reverse",
+    fields.Fail(node.mark.line, "has shards without an index, or the reverse",
                 std::string("give weights: ") + kShardedWeights +
                     " and under shards the sum of each file");
   }
@@ -137,13 +139,13 @@ Expected<ModelEntry> TakeModel(const std::string& id, const YamlNode& node,
 template <typename Entry, typename Take>
 Expected<std::map<std::string, Entry, std::less<>>> TakeAll(
     std::string_view yaml, const std::string& name, Take take) {
-  Expected<YamlNode> root = ParseYaml(yaml, name);
+  Expected<YamlNode> root = ParseYamlSubset(yaml, name);
   if (!root.ok()) return root.fault();
   YamlFields fields(root.value(), name, "the file");
   if (fields.fault()) return *fields.fault();
   std::map<std::string, Entry, std::less<>> entries;
-  for (const auto& [id, node] : root.value().members) {
-    Expected<Entry> entry = take(id, node, name);
+  for (const auto& [id, mark, node] : root.value().entries) {
+    Expected<Entry> entry = take(id, *node, name);
     if (!entry.ok()) return entry.fault();
     entries.emplace(id, std::move(entry).value());
   }
