@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "cli/nearest.h"
+#include "base/nearest.h"
 #include "proto/wire_error.h"
 
 namespace frostline {

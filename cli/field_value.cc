@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cli/nearest.h"
+#include "base/nearest.h"
 #include "cli/yaml_scalar.h"
 #include "cli/yaml_sugar.h"
 

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "base/nearest.h"
 #include "base/status_macros.h"
-#include "cli/nearest.h"
 #include "cli/yaml_sugar.h"
 
 namespace frostline {

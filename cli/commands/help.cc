@@ -4,8 +4,8 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "cli/commands/command.h"
-#include "cli/nearest.h"
 
 namespace frostline {
 namespace {

@@ -3,8 +3,8 @@
 // File: nearest.h
 //
 // "Did you mean": the word a person probably wanted to type.
-#ifndef FROSTLINE_CLI_NEAREST_H_
-#define FROSTLINE_CLI_NEAREST_H_
+#ifndef FROSTLINE_BASE_NEAREST_H_
+#define FROSTLINE_BASE_NEAREST_H_
 
 #include <string>
 #include <vector>
@@ -25,4 +25,4 @@ std::string Suggest(const std::string& typed,
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_CLI_NEAREST_H_
+#endif  // FROSTLINE_BASE_NEAREST_H_
