@@ -3,106 +3,151 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
+#include <limits>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "base/error.h"
+#include "base/flags.h"
 #include "base/ids.h"
 #include "base/status_macros.h"
-#include "worker/agent/option_text.h"
+#include "worker/agent/trainer_choice.h"
 
 namespace frostline {
 namespace {
 
-constexpr char kProgram[] = "frostline-worker";
 constexpr int kMaxSlotsPerGpu = 64;
 constexpr std::size_t kMaxHostBytes = 48;
-constexpr double kMaxSeconds = 1e7;
+constexpr std::size_t kMaxLabels = 64;
+constexpr Duration kMaxWait = std::chrono::seconds(10'000'000);
+constexpr Duration kYear = std::chrono::hours(24 * 365);
 
-void Declare(CLI::App* app, AgentOptions* options, RawAgentOptions* raw) {
-  app->set_version_flag("--version",
-                        absl::StrCat(kProgram, " ", FROSTLINE_VERSION));
-  app->add_option("--connect", options->connect, "HOST:PORT of the coordinator")
-      ->envname("FROSTLINE_CONNECT")
-      ->capture_default_str();
-  app->add_option("--id", options->id,
-                  "The worker's name; keep it over restarts to get its own "
-                  "trials back first [host name and process number]");
-  app->add_option("--slots", raw->slots,
-                  "Trials at a time, each with a trainer of its own; gpu: one "
-                  "for each GPU")
-      ->capture_default_str();
-  app->add_option("--slots-per-gpu", options->slots_per_gpu,
-                  "Trials that may share a GPU")
-      ->check(CLI::Range(1, kMaxSlotsPerGpu))
-      ->capture_default_str();
-  app->add_option("--registry", options->registry,
-                  "Folder of this node's models and data sets (models.yaml, "
-                  "datasets.yaml); trains with frostline-trainer");
-  app->add_option("--exec", options->exec,
-                  "Another trainer: its command line, in words as for "
-                  "/bin/sh; see docs/reference/trainer-protocol.md");
-  app->add_option("--run-dir", options->run_dir,
-                  "Folder for undelivered results and for trials' files")
-      ->capture_default_str();
-  app->add_option("--label", raw->labels,
-                  "KEY=VALUE that studies may ask for; may be repeated");
-  app->add_option("--study", options->study, "Only trials of this study");
-  app->add_flag("--exit-when-done", options->exit_when_done,
-                "End with 0 when the study of --study has ended");
-  app->add_option("--keep", raw->keep,
-                  "Folders of ended trials that stay: all, useful (failed, or "
-                  "with a checkpoint), failed, none")
-      ->capture_default_str();
-  app->add_option("--keep-bytes", raw->keep_bytes,
-                  "Beyond so many bytes of them the oldest go; 0: no bound")
-      ->capture_default_str();
-  app->add_option("--keep-trials", options->keep.most_trials,
-                  "Beyond so many of them the oldest go; 0: no bound")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app->add_option("--idle-timeout", raw->idle_timeout_s,
-                  "End with 0 after so many seconds without a trial; 0: never")
-      ->check(CLI::Range(0.0, kMaxSeconds));
-  app->add_option("--stop-grace", raw->stop_grace_s,
-                  "Seconds a trainer gets for a checkpoint when it must stop")
-      ->check(CLI::Range(0.0, kMaxSeconds))
-      ->capture_default_str();
-  app->add_option("--hang-after", raw->hang_after,
-                  "A trainer without progress for so long, or ten times its "
-                  "usual step, has failed; off: never")
-      ->capture_default_str();
-  app->add_option("--orphan-limit", raw->orphan_limit,
-                  "Without a coordinator for so long, training is "
-                  "checkpointed and waits; off: it goes on")
-      ->capture_default_str();
-  const std::map<std::string, LogLevel> levels = {
-      {"debug", LogLevel::kDebug},
-      {"info", LogLevel::kInfo},
-      {"warning", LogLevel::kWarning},
-      {"error", LogLevel::kError}};
-  app->add_option("--log-level", options->log_level,
-                  "debug, info, warning or error [info]")
-      ->transform(CLI::CheckedTransformer(levels, CLI::ignore_case));
+Flag SlotsFlag(AgentOptions* options) {
+  return {"--slots", "N|gpu",
+          "Trials at a time, each with a trainer of its own; gpu: one for each "
+          "GPU",
+          [options](const std::string& text) {
+            options->slot_per_gpu = text == "gpu";
+            if (options->slot_per_gpu) return absl::OkStatus();
+            const auto slots = ReadWhole("--slots", text, 1, kMaxSlots);
+            if (slots.ok()) options->slots = static_cast<int>(*slots);
+            return slots.ok()
+                       ? absl::OkStatus()
+                       : BadFlag("--slots", absl::StrCat("is '", text, "'"),
+                                 absl::StrCat("give a number from 1 to ",
+                                              kMaxSlots, ", or gpu"));
+          },
+          "1"};
 }
 
-// What CLI11 throws ends here.
-absl::Status Parse(CLI::App* app, int argc, const char* const* argv,
-                   std::string* print) {
-  try {
-    app->parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    *print = app->help();
-  } catch (const CLI::CallForVersion& version) {
-    *print = absl::StrCat(version.what(), "\n");
-  } catch (const CLI::Error& error) {
-    return MakeError(ErrorId::kRequestInvalid, error.what(),
-                     absl::StrCat("see ", kProgram, " --help"));
-  }
-  return absl::OkStatus();
+Flag LabelFlag(AgentOptions* options) {
+  Flag flag{
+      "--label", "KEY=VALUE", "What studies may ask for; may be repeated", {}};
+  flag.repeats = true;
+  flag.take = [labels = &options->labels](const std::string& label) {
+    const std::size_t equals = label.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return BadFlag("--label", absl::StrCat("is '", label, "'"),
+                     "write it as KEY=VALUE");
+    }
+    (*labels)[label.substr(0, equals)] = label.substr(equals + 1);
+    if (labels->size() <= kMaxLabels) return absl::OkStatus();
+    return BadFlag("--label", "is given too often",
+                   absl::StrCat("give at most ", kMaxLabels));
+  };
+  return flag;
+}
+
+Flag KeepFlag(KeepPolicy* policy) {
+  return {"--keep", "WHICH",
+          "Folders of ended trials that stay: all, useful (failed, or with a "
+          "checkpoint), failed, none",
+          [policy](const std::string& text) {
+            const std::map<std::string, KeepPolicy> policies = {
+                {"all", KeepPolicy::kAll},
+                {"useful", KeepPolicy::kUseful},
+                {"failed", KeepPolicy::kFailed},
+                {"none", KeepPolicy::kNone}};
+            const auto found = policies.find(text);
+            if (found == policies.end()) {
+              return BadFlag("--keep", absl::StrCat("is '", text, "'"),
+                             "give all, useful, failed or none");
+            }
+            *policy = found->second;
+            return absl::OkStatus();
+          },
+          "useful"};
+}
+
+// A time, or "off", which is zero.
+Flag TimeOrOffFlag(const std::string& name, const std::string& help,
+                   Duration* time) {
+  Flag flag = TimeFlag(name, help, Duration(1), kYear, time);
+  flag.take = [time, read = flag.take](const std::string& text) {
+    if (text != "off") return read(text);
+    *time = Duration::zero();
+    return absl::OkStatus();
+  };
+  return flag;
+}
+
+std::vector<Flag> WorkFlags(AgentOptions* options) {
+  Flag connect =
+      TextFlag("--connect", "HOST:PORT", "The coordinator", &options->connect);
+  connect.variable = "FROSTLINE_CONNECT";
+  return {
+      connect,
+      TextFlag("--id", "NAME",
+               "The worker's name; keep it over restarts to get its own "
+               "trials back first; else host name and process number",
+               &options->id),
+      SlotsFlag(options),
+      WholeFlag("--slots-per-gpu", "Trials that may share a GPU", 1,
+                kMaxSlotsPerGpu, &options->slots_per_gpu),
+      TextFlag("--registry", "DIR",
+               "Folder of this node's models and data sets (models.yaml, "
+               "datasets.yaml); trains with frostline-trainer",
+               &options->registry),
+      TextFlag("--exec", "CMD",
+               "Another trainer: its command line, in words as for /bin/sh; "
+               "see docs/reference/trainer-protocol.md",
+               &options->exec),
+      LabelFlag(options),
+      TextFlag("--study", "ID", "Only trials of this study", &options->study),
+      SwitchFlag("--exit-when-done",
+                 "End with 0 when the study of --study has ended",
+                 &options->exit_when_done),
+      TimeFlag("--idle-timeout",
+               "End with 0 after so long without a trial; 0: never",
+               Duration::zero(), kMaxWait, &options->idle_timeout),
+      LogLevelFlag(&options->log_level)};
+}
+
+std::vector<Flag> KeepingFlags(AgentOptions* options) {
+  return {
+      TextFlag("--run-dir", "DIR",
+               "Folder for undelivered results and for trials' files",
+               &options->run_dir),
+      KeepFlag(&options->keep.policy),
+      BytesFlag("--keep-bytes",
+                "Beyond so many bytes of them the oldest go; 0: no bound",
+                &options->keep.most_bytes),
+      WholeFlag("--keep-trials",
+                "Beyond so many of them the oldest go; 0: no bound",
+                std::int64_t{0}, std::numeric_limits<std::int64_t>::max(),
+                &options->keep.most_trials),
+      TimeFlag("--stop-grace",
+               "What a trainer gets for a checkpoint when it must stop",
+               Duration::zero(), kMaxWait, &options->stop_grace),
+      TimeOrOffFlag("--hang-after",
+                    "A trainer without progress for so long, or ten times its "
+                    "usual step, has failed; off: never",
+                    &options->hang_after),
+      TimeOrOffFlag("--orphan-limit",
+                    "Without a coordinator for so long, training is "
+                    "checkpointed and waits; off: it goes on",
+                    &options->orphan_limit)};
 }
 
 std::string HostName() {
@@ -130,22 +175,24 @@ std::string DefaultWorkerId(const std::string& host, int process) {
 absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
                                                const char* const* argv) {
   AgentOptions options;
-  RawAgentOptions raw;
-  CLI::App app(
+  FlagTable program{
+      "frostline-worker", FROSTLINE_VERSION,
       "The agent of a node: pulls trials, runs trainers, keeps leases.",
-      kProgram);
-  Declare(&app, &options, &raw);
-  RETURN_IF_ERROR(Parse(&app, argc, argv, &options.print));
+      WorkFlags(&options)};
+  for (Flag& flag : KeepingFlags(&options)) {
+    program.flags.push_back(std::move(flag));
+  }
+  ASSIGN_OR_RETURN(options.print, ParseFlags(program, argc, argv));
   if (!options.print.empty()) return options;
-  RETURN_IF_ERROR(ReadOptions(raw, &options));
+  RETURN_IF_ERROR(ChooseTrainer(FolderOfThisProgram(), &options));
   if (options.id.empty()) options.id = DefaultWorkerId(HostName(), getpid());
   RETURN_IF_ERROR(CheckId(options.id, "--id"));
   if (!options.study.empty()) {
     RETURN_IF_ERROR(CheckId(options.study, "--study"));
   }
   if (options.exit_when_done && options.study.empty()) {
-    return BadOption("--exit-when-done", "needs a study",
-                     "name the study to wait for: --study ID");
+    return BadFlag("--exit-when-done", "needs a study",
+                   "name the study to wait for: --study ID");
   }
   return options;
 }

@@ -7,8 +7,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/flags.h"
 #include "base/status_macros.h"
-#include "worker/agent/option_text.h"
 
 namespace frostline {
 namespace {
@@ -21,16 +21,16 @@ absl::Status CheckRegistry(AgentOptions* options) {
   const std::filesystem::path folder =
       std::filesystem::canonical(options->registry, error);
   if (error || !std::filesystem::is_directory(folder, error)) {
-    return BadOption("--registry",
-                     absl::StrCat("is '", options->registry, "', no folder"),
-                     "give the folder of datasets.yaml and models.yaml; "
-                     "docs/reference/datasets.md says what is in them");
+    return BadFlag("--registry",
+                   absl::StrCat("is '", options->registry, "', no folder"),
+                   "give the folder of datasets.yaml and models.yaml; "
+                   "docs/reference/datasets.md says what is in them");
   }
   for (const char* name : {"models.yaml", "datasets.yaml"}) {
     if (std::filesystem::exists(folder / name, error)) continue;
-    return BadOption("--registry",
-                     absl::StrCat("has no ", name, ": ", folder.string()),
-                     "write it; docs/reference/datasets.md says what is in it");
+    return BadFlag("--registry",
+                   absl::StrCat("has no ", name, ": ", folder.string()),
+                   "write it; docs/reference/datasets.md says what is in it");
   }
   options->registry = folder.string();
   return absl::OkStatus();
@@ -50,19 +50,19 @@ absl::Status ChooseTrainer(const std::filesystem::path& programs,
     return absl::OkStatus();
   }
   if (options->registry.empty()) {
-    return BadOption("--exec", "and --registry are both missing",
-                     "give --registry DIR, the folder of this node's models "
-                     "and data sets, or your own trainer: --exec \"python "
-                     "train.py\"");
+    return BadFlag("--exec", "and --registry are both missing",
+                   "give --registry DIR, the folder of this node's models "
+                   "and data sets, or your own trainer: --exec \"python "
+                   "train.py\"");
   }
   std::error_code error;
   const std::filesystem::path trainer = programs / kTrainer;
   if (!std::filesystem::exists(trainer, error)) {
-    return BadOption("--registry",
-                     absl::StrCat("needs ", kTrainer, ", which is not in ",
-                                  programs.string()),
-                     "build it (-DFROSTLINE_PARTS=trainer) and put it beside "
-                     "frostline-worker, or name it: --exec /path/to/it");
+    return BadFlag("--registry",
+                   absl::StrCat("needs ", kTrainer, ", which is not in ",
+                                programs.string()),
+                   "build it (-DFROSTLINE_PARTS=trainer) and put it beside "
+                   "frostline-worker, or name it: --exec /path/to/it");
   }
   options->exec = Quoted(trainer.string());
   return absl::OkStatus();
