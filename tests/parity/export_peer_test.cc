@@ -130,9 +130,9 @@ class ExportPeer : public testing::Test {
   static Model Trained(const LoadedModel& loaded, const LoraSpec& lora) {
     ModelConfig config = loaded.model.config();
     config.lora = lora;
-    const std::vector<bool> none(loaded.model.parameters().size(), false);
+    const std::vector<bool> none(loaded.model.weights().size(), false);
     Model model = TrainableCopy(loaded, config, none, 1);
-    for (Parameter& each : model.parameters()) {
+    for (Weight& each : model.weights()) {
       if (each.spec.role == Role::kLoraB) each.value.fill_(0.02);
     }
     return model;
@@ -271,10 +271,10 @@ class MiniLmPeer : public testing::Test {
 TEST_F(MiniLmPeer, TwentySentencesAreTheSame) {
   ASSERT_TRUE(ExportModel(folder_.File("exported"), *model_, source_, {}).ok());
   const at::NoGradGuard no_graph;
-  const at::Tensor hidden =
-      model_->Suffix(model_->Prefix(batch_, {}), batch_, {});
+  const at::Tensor hidden = model_->encoder().Suffix(
+      model_->encoder().Prefix(batch_, {}), batch_, {});
   ours_["hidden"] = Rows<double>(hidden * batch_.mask.unsqueeze(2));
-  ours_["logits"] = Rows<double>(model_->Head(hidden, batch_, {}));
+  ours_["logits"] = Rows<double>(model_->head().Logits(hidden, batch_, {}));
   EXPECT_TRUE(TheirsAgrees("peer"));
 }
 
@@ -282,7 +282,7 @@ TEST_F(MiniLmPeer, TwentyStepsOfTrainingAreTheSame) {
   ASSERT_TRUE(ExportModel(folder_.File("exported"), *model_, source_, {}).ok());
   ModuleRates rates;
   for (const std::string& module :
-       ModuleNames(model_->config(), model_->head())) {
+       ModuleNames(model_->config(), model_->head().spec())) {
     rates[module] = 1e-4;
   }
   StepOptions options;
@@ -290,7 +290,8 @@ TEST_F(MiniLmPeer, TwentyStepsOfTrainingAreTheSame) {
   options.schedule.warmup_steps = 2;
   options.schedule.total_steps = 20;
   const FreezePlan plan =
-      MakeFreezePlan(model_->config(), model_->head(), rates, {}).value();
+      MakeFreezePlan(model_->config(), model_->head().spec(), rates, {})
+          .value();
   Stepper stepper = Stepper::Make(*model_, plan, options).value();
   for (int step = 0; step < 20; ++step) {
     const StepResult result = stepper.Step({&batch_, 1}).value();

@@ -51,7 +51,7 @@ Model MiniLm(const std::string& folder, Pooling pooling) {
 at::Tensor PoolerOutput(const Model& model, const at::Tensor& hidden) {
   at::Tensor weight;
   at::Tensor bias;
-  for (const Parameter& each : model.parameters()) {
+  for (const Weight& each : model.weights()) {
     if (each.spec.name == "bert.pooler.dense.weight") weight = each.value;
     if (each.spec.name == "bert.pooler.dense.bias") bias = each.value;
   }
@@ -76,9 +76,9 @@ void Check(const std::string& path, ParityResult& result) {
   CompareIds(folder, ReadJson(path), batch, result);
   const at::NoGradGuard no_graph;
   OrThrow(model.Check(batch));
-  const at::Tensor hidden =
-      model.Suffix(model.Prefix(batch, {}), batch, {});  // [B, T, 384]
-  const at::Tensor tokens = batch.mask.unsqueeze(2);     // [B, T, 1]
+  const at::Tensor hidden = model.encoder().Suffix(
+      model.encoder().Prefix(batch, {}), batch, {});  // [B, T, 384]
+  const at::Tensor tokens = batch.mask.unsqueeze(2);  // [B, T, 1]
   result.Near("hidden states", 0.0,
               Furthest(hidden.narrow(2, 0, 8) * tokens,
                        recorded.at("last_hidden_first8") * tokens),

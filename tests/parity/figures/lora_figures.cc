@@ -32,10 +32,10 @@ Model ModelToTrain(const std::filesystem::path& root,
   if (lora == nullptr) return loaded.model;
   ModelConfig config = loaded.model.config();
   config.lora = SpecOf(*lora);
-  const std::vector<bool> all(loaded.model.parameters().size(), true);
+  const std::vector<bool> all(loaded.model.weights().size(), true);
   Model model = TrainableCopy(loaded, config, all, 1);
   Tensors start = RecordedTensors(root / TextAt(*lora, "start"));
-  for (Parameter& each : model.parameters()) {
+  for (Weight& each : model.weights()) {
     if (each.spec.role != Role::kLoraA) continue;
     each.value.copy_(start.at(each.spec.name));
     start.erase(each.spec.name);
@@ -52,11 +52,11 @@ void AddLoraFigures(Stepper& stepper, Model& model, const JsonValue& recorded,
   const Batch batch = MoveTo(first, model.device());
   at::Generator chance;  // nothing drops
   const Pass pass = TrainingPass(stepper.plan(), &chance);
-  LossOf(model.head(), model.Forward(batch, pass), batch.labels,
+  LossOf(model.head().spec(), model.Forward(batch, pass), batch.labels,
          stepper.options().label_smoothing)
       .backward();
   const JsonValue& gradients = At(recorded, "final_grads");
-  for (Parameter& each : model.parameters()) {
+  for (Weight& each : model.weights()) {
     const std::string& name = each.spec.name;
     const bool has = each.value.grad().defined();
     figures.push_back({FigureKind::kExact, name + " has a gradient",
@@ -69,7 +69,7 @@ void AddLoraFigures(Stepper& stepper, Model& model, const JsonValue& recorded,
   const Model merged = model.Merged();
   std::size_t found = 0;
   const JsonValue& weights = At(recorded, "merged_weights");
-  for (const Parameter& each : merged.parameters()) {
+  for (const Weight& each : merged.weights()) {
     const std::string& name = each.spec.name;
     if (!Has(weights, name)) continue;
     ++found;

@@ -19,7 +19,7 @@ at::Tensor Here(const at::Tensor& tensor) { return tensor.to(at::kCPU); }
 
 at::Tensor Loss(const Model& model, const at::Tensor& logits,
                 const Batch& batch) {
-  return LossOf(model.head(), logits, batch.labels, 0);
+  return LossOf(model.head().spec(), logits, batch.labels, 0);
 }
 
 // What a model computes of one batch, which is checked in main memory.
@@ -42,8 +42,8 @@ class OneBatch {
 
   void AddStates(const JsonValue& expected, Figures& figures) const {
     std::vector<at::Tensor> states;
-    const at::Tensor last =
-        model_.Suffix(model_.Prefix(there_, {}, &states), there_, {}, &states);
+    const at::Tensor last = model_.encoder().Suffix(
+        model_.encoder().Prefix(there_, {}, &states), there_, {}, &states);
     const at::Tensor tokens = batch_.mask.unsqueeze(2);  // [B, N, 1]
     Add("last hidden state", 0.0,
         Furthest(Here(last) * tokens,
@@ -78,7 +78,7 @@ class OneBatch {
 
 void AddGradients(Model& model, const JsonValue& expected, const Batch& batch,
                   const fs::path& folder, Figures& figures) {
-  for (Parameter& each : model.parameters()) {
+  for (Weight& each : model.weights()) {
     each.value.set_requires_grad(true);
   }
   Loss(model, model.Forward(batch, {}), batch).backward();
@@ -89,7 +89,7 @@ void AddGradients(Model& model, const JsonValue& expected, const Batch& batch,
   }
   const std::set<std::string> without = TextsAt(expected, "no_grad_params");
   double squares = 0.0;
-  for (const Parameter& each : model.parameters()) {
+  for (const Weight& each : model.weights()) {
     const std::string& name = each.spec.name;
     const bool has = each.value.grad().defined();
     figures.push_back({FigureKind::kExact, name + " has a gradient",

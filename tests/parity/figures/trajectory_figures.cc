@@ -119,20 +119,20 @@ void AddSteps(Stepper& stepper, const JsonValue& recorded,
 void AddWeights(const Stepper& stepper, const Model& start,
                 const JsonValue& recorded, Figures& figures) {
   const std::set<std::string> undetermined = TextsAt(recorded, "undetermined");
-  for (std::size_t i = 0; i < start.parameters().size(); ++i) {
-    const Parameter& now = stepper.model().parameters()[i];
+  for (std::size_t i = 0; i < start.weights().size(); ++i) {
+    const Weight& now = stepper.model().weights()[i];
     const std::string& name = now.spec.name;
     if (undetermined.contains(name)) continue;
     const at::Tensor value = now.value.detach().to(at::kCPU);
     if (!stepper.plan().parameters[i].trains()) {
-      const bool same = value.equal(start.parameters()[i].value);
+      const bool same = value.equal(start.weights()[i].value);
       figures.push_back({FigureKind::kExact, name + " stays, bit for bit", 1.0,
                          same ? 1.0 : 0.0});
       // Of what adapters stand in for, nothing else is recorded.
       if (Has(recorded, "lora") && !now.spec.adapts()) continue;
     }
     const JsonValue& weights = At(At(recorded, "final_weights"), name);
-    const at::Tensor moved = value - start.parameters()[i].value;
+    const at::Tensor moved = value - start.weights()[i].value;
     AddSummary(FigureKind::kWeight, name, weights, value, figures);
     figures.push_back({FigureKind::kWeight, name + " moved",
                        NumberAt(weights, "delta_abs_sum"),
@@ -149,8 +149,9 @@ Figures TrajectoryFigures(const fs::path& trajectory, const Device& device) {
   const Tensors batches = RecordedTensors(root / TextAt(recorded, "batches"));
   const Model start = ModelToTrain(root, recorded);
   Model model = ModelToTrain(root, recorded).To(device.torch());
-  const FreezePlan plan = OrThrow(MakeFreezePlan(
-      model.config(), model.head(), RatesOf(recorded), SemanticsOf(recorded)));
+  const FreezePlan plan =
+      OrThrow(MakeFreezePlan(model.config(), model.head().spec(),
+                             RatesOf(recorded), SemanticsOf(recorded)));
   Stepper stepper = OrThrow(Stepper::Make(model, plan, OptionsOf(recorded)));
   Figures figures;
   AddSteps(stepper, recorded, batches, figures);

@@ -8,7 +8,7 @@ namespace frostline {
 
 void ApplyPlan(const FreezePlan& plan, Model& model) {
   for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
-    at::Tensor& value = model.parameters()[i].value;
+    at::Tensor& value = model.weights()[i].value;
     value.mutable_grad().reset();
     value.set_requires_grad(plan.parameters[i].needs_gradient);
   }
@@ -43,7 +43,7 @@ void MaskFrozenHeads(const FreezePlan& plan,
                      const std::vector<at::Tensor>& rates, Model& model) {
   if (plan.semantics.mode == FreezeMode::kLr0) return;
   for (std::size_t i = 0; i < rates.size(); ++i) {
-    const at::Tensor& gradient = model.parameters()[i].value.grad();
+    const at::Tensor& gradient = model.weights()[i].value.grad();
     if (!rates[i].defined() || !gradient.defined()) continue;
     gradient.masked_fill_(rates[i].eq(0), 0);
   }
@@ -52,7 +52,7 @@ void MaskFrozenHeads(const FreezePlan& plan,
 std::map<std::string, double> RootMeanSquares(const Model& model) {
   std::map<std::string, double> squares;
   std::map<std::string, double> counts;
-  for (const Parameter& each : model.parameters()) {
+  for (const Weight& each : model.weights()) {
     if (!each.spec.decays()) continue;
     const std::string module = ModuleOf(each.spec);
     const double norm =

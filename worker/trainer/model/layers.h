@@ -9,8 +9,9 @@
 
 #include <cstdint>
 
-#include "worker/trainer/model/model.h"
+#include "worker/trainer/model/model_config.h"
 #include "worker/trainer/model/torch.h"
+#include "worker/trainer/model/weights.h"
 
 namespace frostline {
 

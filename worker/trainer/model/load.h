@@ -13,18 +13,9 @@
 
 #include "base/plain/result.h"
 #include "worker/trainer/model/model.h"
-#include "worker/trainer/model/weight_files.h"
+#include "worker/trainer/model/model_folder.h"
 
 namespace frostline {
-
-// Names as they are in the model; of `unexpected`, as they are in the file.
-struct LoadReport {
-  std::vector<std::string> missing;   // of the head or pooler, not in the file
-  std::vector<std::string> reshaped;  // of the head: for another task
-  std::vector<std::string> initialized;  // both of these, drawn anew
-  std::vector<std::string> unused;  // known heads and buffers of other tasks
-  std::vector<std::string> unexpected;  // anything else that has no place
-};
 
 struct LoadedModel {
   Model model;
@@ -45,11 +36,6 @@ Expected<LoadedModel> LoadModel(const std::string& folder, const HeadSpec& head,
 // LibTorch throws.
 Model TrainableCopy(const LoadedModel& loaded, const ModelConfig& config,
                     const std::vector<bool>& trains, std::uint64_t seed);
-
-// A stored tensor as fp32 (or as it is, when it is not of floats), in memory of
-// its own.
-Expected<at::Tensor> ReadTensor(const Safetensors& file,
-                                const StoredTensor& tensor);
 
 }  // namespace frostline
 

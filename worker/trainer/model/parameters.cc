@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/model/parameters.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "worker/trainer/model/limits.h"
@@ -196,18 +197,33 @@ LayerNames LayerNamesOf(const ModelConfig& config, std::int64_t layer) {
           at + "output.LayerNorm"};
 }
 
-std::vector<ParameterSpec> ParametersOf(const ModelConfig& config,
-                                        const HeadSpec& head) {
+std::vector<ParameterSpec> EncoderParametersOf(const ModelConfig& config) {
   std::vector<ParameterSpec> specs;
   Lister list(config, specs);
   ListEmbeddings(config, list);
   for (std::int64_t layer = 0; layer < config.layers; ++layer) {
     ListLayer(config, layer, list);
   }
-  ListHead(config, head, list);
   for (std::int64_t layer = 0; layer < config.layers; ++layer) {
     ListAdapters(config, layer, list);
   }
+  return specs;
+}
+
+std::vector<ParameterSpec> HeadParametersOf(const ModelConfig& config,
+                                            const HeadSpec& head) {
+  std::vector<ParameterSpec> specs;
+  Lister list(config, specs);
+  ListHead(config, head, list);
+  return specs;
+}
+
+std::vector<ParameterSpec> ParametersOf(const ModelConfig& config,
+                                        const HeadSpec& head) {
+  std::vector<ParameterSpec> specs = EncoderParametersOf(config);
+  const auto adapters = std::ranges::find_if(specs, &ParameterSpec::adapts);
+  const std::vector<ParameterSpec> more = HeadParametersOf(config, head);
+  specs.insert(adapters, more.begin(), more.end());
   return specs;
 }
 

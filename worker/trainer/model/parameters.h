@@ -73,8 +73,13 @@ struct ParameterSpec {
   bool adapts() const { return role == Role::kLoraA || role == Role::kLoraB; }
 };
 
-// In depth order, the head last; behind it the adapters, if there are any, so
-// that what is before them has the same places without them.
+// In depth order, the adapters behind all others, if there are any.
+std::vector<ParameterSpec> EncoderParametersOf(const ModelConfig& config);
+// The pooler, where the head looks at one, and the head itself.
+std::vector<ParameterSpec> HeadParametersOf(const ModelConfig& config,
+                                            const HeadSpec& head);
+// Those of both: in depth order, the head last; behind it the adapters, so that
+// what is before them has the same places without them.
 std::vector<ParameterSpec> ParametersOf(const ModelConfig& config,
                                         const HeadSpec& head);
 

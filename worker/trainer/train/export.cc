@@ -26,7 +26,7 @@ std::string ClassName(const ModelConfig& config) {
 // What the head decides, as members of a config.json.
 std::string HeadMembers(const Model& model,
                         const std::vector<std::string>& labels) {
-  const HeadSpec& head = model.head();
+  const HeadSpec& head = model.head().spec();
   const bool tokens = head.task == Task::kTokens;
   std::string names;
   std::string ids;
@@ -74,7 +74,7 @@ Expected<Done> WriteWeights(const std::string& path, const Model& model) {
     std::vector<at::Tensor> kept;  // alive until they are written
     std::vector<TensorBytes> bytes;
     const Model whole = model.Merged();
-    for (const Parameter& each : whole.parameters()) {
+    for (const Weight& each : whole.weights()) {
       kept.push_back(each.value.detach().to(at::kCPU).contiguous());
       bytes.push_back({each.spec.name, Dtype::kF32, each.spec.shape,
                        kept.back().const_data_ptr()});
@@ -88,7 +88,7 @@ Expected<Done> WriteWeights(const std::string& path, const Model& model) {
 Expected<std::string> ExportedConfig(std::string_view original,
                                      const Model& model,
                                      const std::vector<std::string>& labels) {
-  const HeadSpec& head = model.head();
+  const HeadSpec& head = model.head().spec();
   if (head.task == Task::kPairCosine) {
     return Fault{FaultKind::kUnsupported,
                  "transformers has no model for pairs that are compared",

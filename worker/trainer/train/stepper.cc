@@ -58,7 +58,7 @@ std::vector<TrainedTensor> Trained(const Model& model, const FreezePlan& plan,
   std::vector<TrainedTensor> trained;
   for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
     if (!plan.parameters[i].trains()) continue;
-    const Parameter& parameter = model.parameters()[i];
+    const Weight& parameter = model.weights()[i];
     TrainedTensor each = known[parameter.spec.name];
     each.name = parameter.spec.name;
     each.value = parameter.value;
@@ -91,7 +91,7 @@ Stepper::Stepper(Model& model, const StepOptions& options)
       chance_(MakeGenerator(model.device(), options.seed)) {}
 
 Expected<Done> Stepper::Replan(const FreezePlan& plan) {
-  if (plan.parameters.size() != model_->parameters().size()) {
+  if (plan.parameters.size() != model_->weights().size()) {
     return Misuse("a freeze plan of another model",
                   "make the plan from this model's configuration");
   }
@@ -99,7 +99,7 @@ Expected<Done> Stepper::Replan(const FreezePlan& plan) {
     std::vector<at::Tensor> rates;
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
       const at::Tensor slices =
-          SliceRates(model_->parameters()[i].spec, plan.parameters[i]);
+          SliceRates(model_->weights()[i].spec, plan.parameters[i]);
       rates.push_back(slices.defined() ? slices.to(model_->device()) : slices);
     }
     ApplyPlan(plan, *model_);
@@ -149,7 +149,7 @@ StepResult Stepper::StepOrThrow(std::span<const Batch> parts,
     ClipGradients(gradients, result.grad_norm, options_.clip_norm);
     optimizer_.Step(result.factor);
   }
-  for (Parameter& each : model_->parameters()) {
+  for (Weight& each : model_->weights()) {
     each.value.mutable_grad().reset();
   }
   ++steps_;
@@ -161,7 +161,7 @@ at::Tensor Stepper::LossOfPart(const Batch& part, double share) {
   const Autocast autocast(options_.precision, model_->device());
   const at::Tensor logits =
       model_->Forward(batch, TrainingPass(plan_, &chance_));
-  return LossOf(model_->head(), logits, batch.labels,
+  return LossOf(model_->head().spec(), logits, batch.labels,
                 options_.label_smoothing) *
          share;
 }
@@ -182,7 +182,7 @@ void Stepper::ReadFigures(std::vector<at::Tensor> losses,
 
 std::vector<at::Tensor> Stepper::Gradients() const {
   std::vector<at::Tensor> gradients;
-  for (const Parameter& each : model_->parameters()) {
+  for (const Weight& each : model_->weights()) {
     if (each.value.grad().defined()) gradients.push_back(each.value.grad());
   }
   return gradients;
@@ -202,8 +202,8 @@ Expected<Prediction> Stepper::Predict(const Batch& batch) const {
     const at::Tensor logits = model_->Forward(here, pass);
     prediction.logits = logits.to(at::kCPU);
     if (prediction.labels > 0) {
-      prediction.loss =
-          LossOf(model_->head(), logits, here.labels, 0.0).item<double>();
+      prediction.loss = LossOf(model_->head().spec(), logits, here.labels, 0.0)
+                            .item<double>();
     }
     return prediction;
   });

@@ -70,7 +70,7 @@ Expected<std::vector<Batch>> FineTuning::NextParts() {
       parts.push_back(train_->Make(rows));
       progress_.position = cursor_->position();
       const StepFlops flops =
-          CountFlops(model_->config(), model_->head(), stepper_->plan(),
+          CountFlops(model_->config(), model_->head().spec(), stepper_->plan(),
                      parts.back().ids.size(0), parts.back().ids.size(1));
       progress_.flops_spent += flops.spent();
       progress_.flops_skipped += flops.skipped();
@@ -137,9 +137,9 @@ void FineTuning::NoteOutcomes(const Scores& scores) {
 }
 
 Expected<std::optional<Scores>> FineTuning::Evaluate(const EvaluationSet& set) {
-  BatchMaker maker(set.tokens, model_->config(), model_->head(),
+  BatchMaker maker(set.tokens, model_->config(), model_->head().spec(),
                    environment_.device.is_cpu());
-  Scores scores(model_->head(), setup_.data->labels, maker.size());
+  Scores scores(model_->head().spec(), setup_.data->labels, maker.size());
   const BatchPlanner planner(
       maker.lengths(),
       {.batch_size = static_cast<std::size_t>(settings_.batch_size),

@@ -115,23 +115,37 @@ Expected<std::string> ModelShelf::Verify(VerifiedFiles& files,
   return folder;
 }
 
-Expected<Pretrained> ModelShelf::Load(const ModelEntry& entry,
-                                      const std::string& folder,
-                                      const HeadSpec& head) {
-  Expected<LoadedModel> loaded = LoadModel(folder, head, 0);
-  if (!loaded.ok()) {
-    Fault fault = loaded.fault();
+Expected<Done> ModelShelf::Load(const std::string& id,
+                                const std::string& folder, const HeadSpec& head,
+                                Parts& parts) {
+  const auto in_folder = [&](Fault fault) {
     if (fault.cause.find(folder) == std::string::npos) {
       fault.cause = folder + ": " + fault.cause;
     }
     return fault;
+  };
+  Expected<ModelFolder> opened = ModelFolder::Open(folder);
+  if (!opened.ok()) return in_folder(opened.fault());
+  if (parts.head == nullptr) {
+    Expected<LoadedHead> read = opened.value().ReadHead(head, 0);
+    if (!read.ok()) return in_folder(read.fault());
+    Expected<Done> moved = CatchTorch([&]() -> Expected<Done> {
+      read.value().head = read.value().head.To(device_->torch());
+      return Done{};
+    });
+    if (!moved.ok()) return moved.fault();
+    parts.head = heads_.Put(id + "/" + HeadKey(head), std::move(read).value());
   }
-  Expected<Done> moved = CatchTorch([&]() -> Expected<Done> {
-    loaded.value().model = loaded.value().model.To(device_->torch());
-    return Done{};
-  });
-  if (!moved.ok()) return moved.fault();
-  return Pretrained{std::move(loaded).value(), folder, entry.sha256};
+  if (parts.encoder == nullptr) {
+    Expected<TransformerEncoder> read = opened.value().ReadEncoder();
+    if (!read.ok()) return in_folder(read.fault());
+    return CatchTorch([&]() -> Expected<Done> {
+      parts.encoder = encoders_.Put(id, {read.value().To(device_->torch()),
+                                         opened.value().config_json()});
+      return Done{};
+    });
+  }
+  return Done{};
 }
 
 Expected<std::shared_ptr<const Pretrained>> ModelShelf::Weights(
@@ -147,12 +161,19 @@ Expected<std::shared_ptr<const Pretrained>> ModelShelf::Weights(
   Expected<std::string> folder = Verify(files, entry->second, request);
   if (!folder.ok()) return folder.fault();
   const std::string key = request.id + "/" + HeadKey(head);
-  auto known = weights_.Find(key);
+  Parts parts{encoders_.Find(request.id), heads_.Find(key)};
+  auto known = joined_.Find(key);
   if (known == nullptr) {
-    Expected<Pretrained> loaded = Load(entry->second, folder.value(), head);
-    if (!loaded.ok()) return loaded.fault();
-    Describe(request.id, loaded.value().loaded.report, log);
-    known = weights_.Put(key, std::move(loaded).value());
+    const bool is_new = parts.head == nullptr;
+    if (is_new || parts.encoder == nullptr) {
+      Expected<Done> loaded = Load(request.id, folder.value(), head, parts);
+      if (!loaded.ok()) return loaded.fault();
+    }
+    if (is_new) Describe(request.id, parts.head->report, log);
+    known = joined_.Put(key, {{Model(parts.encoder->encoder, parts.head->head),
+                               parts.head->report, parts.encoder->config_json},
+                              folder.value(),
+                              entry->second.sha256});
   }
   const std::int64_t layers = known->loaded.model.config().layers;
   if (request.layers != 0 && request.layers != layers) {

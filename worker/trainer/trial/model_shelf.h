@@ -3,7 +3,8 @@
 // File: model_shelf.h
 //
 // The models of the operator's registry, loaded when first asked for and kept:
-// weights on the device, and tokenizers.
+// weights on the device, and tokenizers. An encoder is kept once for all heads
+// that studies put on it.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_MODEL_SHELF_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_MODEL_SHELF_H_
 
@@ -51,13 +52,26 @@ class ModelShelf {
   static Expected<std::string> Verify(VerifiedFiles& files,
                                       const ModelEntry& entry,
                                       const ModelRequest& request);
-  Expected<Pretrained> Load(const ModelEntry& entry, const std::string& folder,
-                            const HeadSpec& head);
+  struct ShelvedEncoder {
+    TransformerEncoder encoder;
+    std::string config_json;
+  };
+  struct Parts {
+    std::shared_ptr<const ShelvedEncoder> encoder;
+    std::shared_ptr<const LoadedHead> head;
+  };
+  // Reads those of `parts` that are null.
+  Expected<Done> Load(const std::string& id, const std::string& folder,
+                      const HeadSpec& head, Parts& parts);
 
   ModelEntries models_;
   const Device* device_;
-  // A slot works on one study, or on two by turns; weights may fill a GPU.
-  Shelf<std::string, Pretrained> weights_{2};
+  // A slot works on one study, or on two by turns; encoders may fill a GPU, and
+  // heads are small. What is joined is used with its parts, so it holds no
+  // encoder that has left its shelf.
+  Shelf<std::string, ShelvedEncoder> encoders_{2};
+  Shelf<std::string, LoadedHead> heads_{8};
+  Shelf<std::string, Pretrained> joined_{2};
   Shelf<std::string, Tokenizer> tokenizers_{2};
 };
 

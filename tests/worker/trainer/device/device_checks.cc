@@ -28,18 +28,19 @@ at::Tensor Throw(at::Generator chance, const Device& device) {
 Model Copied(const Model& model, const ModelConfig& config,
              const Device& device) {
   std::vector<at::Tensor> values;
-  for (const Parameter& each : model.parameters()) {
+  for (const Weight& each : model.weights()) {
     values.push_back(each.value.detach().clone().to(device.torch()));
   }
-  return Model(config, model.head(), std::move(values));
+  return Model(config, model.head().spec(), values);
 }
 
 FreezePlan PlanOf(const Model& model, ModuleRates changed) {
   ModuleRates rates = std::move(changed);
-  for (const std::string& each : ModuleNames(model.config(), model.head())) {
+  for (const std::string& each :
+       ModuleNames(model.config(), model.head().spec())) {
     rates.emplace(each, 1e-3);
   }
-  return MakeFreezePlan(model.config(), model.head(), rates, {}).value();
+  return MakeFreezePlan(model.config(), model.head().spec(), rates, {}).value();
 }
 
 Stepper Make(Model& model, const ModuleRates& rates,
@@ -52,10 +53,10 @@ Stepper Make(Model& model, const ModuleRates& rates,
 
 double Distance(const Model& a, const Model& b) {
   double furthest = 0.0;
-  for (std::size_t i = 0; i < a.parameters().size(); ++i) {
-    furthest = std::max(
-        furthest, Furthest(a.parameters()[i].value.detach().to(at::kCPU),
-                           b.parameters()[i].value.detach().to(at::kCPU)));
+  for (std::size_t i = 0; i < a.weights().size(); ++i) {
+    furthest = std::max(furthest,
+                        Furthest(a.weights()[i].value.detach().to(at::kCPU),
+                                 b.weights()[i].value.detach().to(at::kCPU)));
   }
   return furthest;
 }
@@ -199,11 +200,12 @@ Model RandomModel(const Shape& shape, const Device& device) {
   config.hidden_dropout = config.attention_dropout = 0.1;
   at::Generator chance = device.MakeGenerator(1);
   std::vector<at::Tensor> values;
-  for (const ParameterSpec& spec : ParametersOf(config, recorded.head())) {
+  for (const ParameterSpec& spec :
+       ParametersOf(config, recorded.head().spec())) {
     values.push_back(
         at::empty(spec.shape, device.torch()).normal_(0.0, 0.02, chance));
   }
-  return Model(config, recorded.head(), std::move(values));
+  return Model(config, recorded.head().spec(), values);
 }
 
 Batch RandomBatch(const Shape& shape) {

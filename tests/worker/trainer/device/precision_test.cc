@@ -21,7 +21,8 @@ constexpr double kWithin = 2e-2;
 
 ModuleRates Rates(const Model& model, double rate) {
   ModuleRates rates;
-  for (const std::string& each : ModuleNames(model.config(), model.head())) {
+  for (const std::string& each :
+       ModuleNames(model.config(), model.head().spec())) {
     rates[each] = rate;
   }
   return rates;
@@ -31,9 +32,9 @@ Stepper Make(Model& model, Precision precision, double rate = 1e-3) {
   StepOptions options;
   options.schedule = {ScheduleKind::kConstant, 0, 100};
   options.precision = precision;
-  const FreezePlan plan =
-      MakeFreezePlan(model.config(), model.head(), Rates(model, rate), {})
-          .value();
+  const FreezePlan plan = MakeFreezePlan(model.config(), model.head().spec(),
+                                         Rates(model, rate), {})
+                              .value();
   return Stepper::Make(model, plan, options).value();
 }
 
@@ -81,10 +82,10 @@ TEST_P(InBf16, TwentyStepsLowerTheLossAndWeightsStayFp32) {
 // The weights of `model` in tensors that nobody has cast before.
 Model Copied(const Model& model) {
   std::vector<at::Tensor> values;
-  for (const Parameter& each : model.parameters()) {
+  for (const Weight& each : model.weights()) {
     values.push_back(each.value.detach().clone());
   }
-  return Model(model.config(), model.head(), std::move(values));
+  return Model(model.config(), model.head().spec(), values);
 }
 
 // A bf16 copy of a weight that outlived its step would be of the one before.

@@ -15,7 +15,8 @@ namespace {
 class ApplyingAPlan : public testing::Test {
  protected:
   FreezePlan Plan(const ModuleRates& rates, const FreezeSemantics& semantics) {
-    return MakeFreezePlan(model_.config(), model_.head(), rates, semantics)
+    return MakeFreezePlan(model_.config(), model_.head().spec(), rates,
+                          semantics)
         .value();
   }
 
@@ -29,7 +30,7 @@ class ApplyingAPlan : public testing::Test {
 
 TEST_F(ApplyingAPlan, GivesGradientsToWhatTrainsAlone) {
   ApplyPlan(Plan(Rates(), {}), model_);
-  for (const Parameter& each : model_.parameters()) {
+  for (const Weight& each : model_.weights()) {
     const bool trains = each.spec.layer == 1 || each.spec.part == Part::kHead ||
                         each.spec.part == Part::kPooler;
     EXPECT_EQ(each.value.requires_grad(), trains) << each.spec.name;
@@ -64,7 +65,7 @@ TEST_F(ApplyingAPlan, SliceRatesFollowTheHeads) {
 }
 
 TEST_F(ApplyingAPlan, RootMeanSquaresAreOfWeightsAlone) {
-  for (Parameter& each : model_.parameters()) {
+  for (Weight& each : model_.weights()) {
     each.value.fill_(each.spec.decays() ? 0.25 : 9.0);
   }
   const std::map<std::string, double> sizes = RootMeanSquares(model_);

@@ -30,13 +30,13 @@ class AdaptedModel : public testing::Test {
                    .alpha = 8.0,
                    .dropout = dropout,
                    .parts = {kQuery, kValue, kFeedForwardOut}};
-    const std::vector<bool> none(loaded_.model.parameters().size(), false);
+    const std::vector<bool> none(loaded_.model.weights().size(), false);
     return TrainableCopy(loaded_, config, none, seed);
   }
 
   // Training would have moved B.
   static void Move(Model& model) {
-    for (Parameter& each : model.parameters()) {
+    for (Weight& each : model.weights()) {
       if (each.spec.role != Role::kLoraB) continue;
       each.value.copy_(at::randn_like(each.value) * 0.1);
     }
@@ -60,8 +60,8 @@ TEST_F(AdaptedModel, DrawsAFromTheSeedAndBIsZero) {
   const Model one = Make(3);
   const Model again = Make(3);
   const Model other = Make(4);
-  for (std::size_t i = 0; i < one.parameters().size(); ++i) {
-    const Parameter& each = one.parameters()[i];
+  for (std::size_t i = 0; i < one.weights().size(); ++i) {
+    const Weight& each = one.weights()[i];
     if (each.spec.role == Role::kLoraB) {
       EXPECT_EQ(each.value.abs().max().item<double>(), 0.0);
     }
@@ -71,8 +71,8 @@ TEST_F(AdaptedModel, DrawsAFromTheSeedAndBIsZero) {
     EXPECT_LE(largest, most);
     EXPECT_GT(largest, 0.8 * most);
     EXPECT_LT(each.value.min().item<double>(), 0.0);
-    EXPECT_TRUE(each.value.equal(again.parameters()[i].value));
-    EXPECT_FALSE(each.value.equal(other.parameters()[i].value));
+    EXPECT_TRUE(each.value.equal(again.weights()[i].value));
+    EXPECT_FALSE(each.value.equal(other.weights()[i].value));
   }
 }
 
@@ -83,13 +83,12 @@ TEST_F(AdaptedModel, TheHeadIsDrawnAsItIsWithoutAdapters) {
           .value();
   ASSERT_FALSE(loaded.report.initialized.empty());
   ModelConfig config = loaded.model.config();
-  const std::vector<bool> none(loaded.model.parameters().size(), false);
+  const std::vector<bool> none(loaded.model.weights().size(), false);
   const Model plain = TrainableCopy(loaded, config, none, 9);
   config.lora.rank = 4;
   const Model adapted = TrainableCopy(loaded, config, none, 9);
-  for (std::size_t i = 0; i < plain.parameters().size(); ++i) {
-    EXPECT_TRUE(
-        plain.parameters()[i].value.equal(adapted.parameters()[i].value));
+  for (std::size_t i = 0; i < plain.weights().size(); ++i) {
+    EXPECT_TRUE(plain.weights()[i].value.equal(adapted.weights()[i].value));
   }
 }
 
@@ -97,7 +96,7 @@ TEST_F(AdaptedModel, MergedIsAPlainModelThatComputesTheSame) {
   Model model = Make();
   Move(model);
   const Model merged = model.Merged();
-  EXPECT_EQ(merged.parameters().size(), loaded_.model.parameters().size());
+  EXPECT_EQ(merged.weights().size(), loaded_.model.weights().size());
   EXPECT_FALSE(merged.config().lora.any());
   EXPECT_LE(Furthest(Run(merged), Run(model)), 1e-5);
   EXPECT_GT(Furthest(Run(merged), Run(loaded_.model)), 1e-2);
@@ -108,8 +107,7 @@ TEST_F(AdaptedModel, MergingLeavesTheSharedWeightsAlone) {
   Model model = Make();
   Move(model);
   const at::Tensor adapted = Run(model);
-  EXPECT_EQ(model.Merged().parameters().size(),
-            loaded_.model.parameters().size());
+  EXPECT_EQ(model.Merged().weights().size(), loaded_.model.weights().size());
   EXPECT_TRUE(Run(loaded_.model).equal(before));
   EXPECT_TRUE(Run(model).equal(adapted));
 }

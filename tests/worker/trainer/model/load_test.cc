@@ -78,7 +78,7 @@ TEST_F(LoadModelFrom, OldNamesWithoutPrefixGivesTheSameModel) {
   const Expected<LoadedModel> loaded = Load();
   ASSERT_TRUE(loaded.ok()) << loaded.fault().cause;
   EXPECT_THAT(loaded.value().report.unexpected, IsEmpty());
-  for (const Parameter& each : loaded.value().model.parameters()) {
+  for (const Weight& each : loaded.value().model.weights()) {
     EXPECT_TRUE(each.value.equal(before.at(each.spec.name))) << each.spec.name;
   }
 }
@@ -105,10 +105,10 @@ TEST_F(LoadModelFrom, DrawsANewHeadFromTheSeedAlone) {
   ASSERT_TRUE(first.ok()) << first.fault().cause;
   EXPECT_THAT(first.value().report.reshaped,
               ElementsAre("classifier.weight", "classifier.bias"));
-  const std::vector<Parameter>& values = first.value().model.parameters();
+  const std::vector<Weight>& values = first.value().model.weights();
   const at::Tensor& weight = values[values.size() - 2].value;
   EXPECT_TRUE(
-      weight.equal(second.value().model.parameters()[values.size() - 2].value));
+      weight.equal(second.value().model.weights()[values.size() - 2].value));
   // The configuration says 0.2; 160 draws are within a fifth of it.
   EXPECT_NEAR(weight.std().item<double>(), 0.2, 0.04);
   EXPECT_EQ(values.back().value.abs().max().item<double>(), 0.0);
@@ -154,7 +154,7 @@ TEST_F(LoadModelFrom, ShardsGiveTheSameModel) {
   const Expected<LoadedModel> loaded =
       LoadModel(folder_.path().string(), HeadOf("-seq2"), 7);
   ASSERT_TRUE(loaded.ok()) << loaded.fault().cause;
-  EXPECT_TRUE(loaded.value().model.parameters()[0].value.equal(
+  EXPECT_TRUE(loaded.value().model.weights()[0].value.equal(
       tensors_.at("bert.embeddings.word_embeddings.weight")));
 }
 

@@ -34,7 +34,8 @@ class ModelParity : public testing::TestWithParam<const char*> {
   }
 
   at::Tensor Loss(const Batch& batch) const {
-    return LossOf(model().head(), model().Forward(batch, {}), batch.labels, 0);
+    return LossOf(model().head().spec(), model().Forward(batch, {}),
+                  batch.labels, 0);
   }
 
   const Model& model() const { return loaded_.model; }
@@ -68,8 +69,9 @@ TEST_P(ModelParity, HiddenStatesWhereThereAreTokens) {
     const std::string b = "b" + std::to_string(index);
     const Batch batch = BatchOf(io_, b);
     std::vector<at::Tensor> states;
-    const at::Tensor boundary = model().Prefix(batch, {}, &states);
-    const at::Tensor last = model().Suffix(boundary, batch, {}, &states);
+    const at::Tensor boundary = model().encoder().Prefix(batch, {}, &states);
+    const at::Tensor last =
+        model().encoder().Suffix(boundary, batch, {}, &states);
     const at::Tensor tokens = batch.mask.unsqueeze(2);  // [B, N, 1]
     EXPECT_LE(
         Furthest(last * tokens, io_.at(b + ".last_hidden_state") * tokens),
@@ -108,7 +110,7 @@ void CompareSummary(const at::Tensor& gradient, const JsonValue& recorded) {
 }
 
 TEST_P(ModelParity, Gradients) {
-  for (Parameter& each : loaded_.model.parameters()) {
+  for (Weight& each : loaded_.model.weights()) {
     each.value.set_requires_grad(true);
   }
   Loss(BatchOf(io_, "b0")).backward();
@@ -120,7 +122,7 @@ TEST_P(ModelParity, Gradients) {
   const std::vector<std::string> listed = Texts(expected_["no_grad_params"]);
   const std::set<std::string> without(listed.begin(), listed.end());
   double squares = 0.0;
-  for (const Parameter& each : model().parameters()) {
+  for (const Weight& each : model().weights()) {
     SCOPED_TRACE(each.spec.name);
     const at::Tensor& gradient = each.value.grad();
     ASSERT_EQ(gradient.defined(), !without.contains(each.spec.name));
@@ -163,9 +165,9 @@ TEST(RealWeights, MiniLmGivesTheRecordedSentenceVectors) {
   batch.ids = recorded.at("input_ids");
   batch.mask = recorded.at("attention_mask");
   const Model& model = loaded.value().model;
-  const at::Tensor hidden =
-      model.Suffix(model.Prefix(batch, {}), batch, {});  // [8, T, 384]
-  const at::Tensor tokens = batch.mask.unsqueeze(2);     // [8, T, 1]
+  const at::Tensor hidden = model.encoder().Suffix(
+      model.encoder().Prefix(batch, {}), batch, {});  // [8, T, 384]
+  const at::Tensor tokens = batch.mask.unsqueeze(2);  // [8, T, 1]
   const at::Tensor mean = (hidden * tokens).sum(1) / tokens.sum(1);  // [8, 384]
   EXPECT_LE(Furthest(mean, recorded.at("mean_pooled")), kForward);
   EXPECT_LE(Furthest(hidden.narrow(2, 0, 8) * tokens,

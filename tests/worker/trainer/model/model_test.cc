@@ -12,6 +12,7 @@
 #include "tests/support/temp_folder.h"
 #include "tests/worker/trainer/fixtures.h"
 #include "worker/trainer/model/layers.h"
+#include "worker/trainer/model/load.h"
 
 namespace frostline {
 namespace {
@@ -44,16 +45,16 @@ class ModelOf : public testing::Test {
 };
 
 TEST_F(ModelOf, AFrozenPrefixComputesTheSameWithoutAGraph) {
-  for (Parameter& each : model_.parameters()) {
+  for (Weight& each : model_.weights()) {
     each.value.set_requires_grad(each.spec.part == Part::kHead ||
                                  each.spec.layer == 2);
   }
   Pass pass;
   pass.frozen_blocks = 3;
-  const at::Tensor boundary = model_.Prefix(batch_, pass);
+  const at::Tensor boundary = model_.encoder().Prefix(batch_, pass);
   EXPECT_FALSE(boundary.requires_grad());
-  const at::Tensor logits =
-      model_.Head(model_.Suffix(boundary, batch_, pass), batch_, pass);
+  const at::Tensor logits = model_.head().Logits(
+      model_.encoder().Suffix(boundary, batch_, pass), batch_, pass);
   EXPECT_TRUE(logits.requires_grad());
   EXPECT_TRUE(logits.equal(Run({})));
 }
@@ -75,15 +76,15 @@ Model Dropping(const Model& model, double hidden, double sequence,
   config.sequence_dropout = sequence;
   config.token_dropout = tokens;
   std::vector<at::Tensor> values;
-  for (const Parameter& each : model.parameters()) {
+  for (const Weight& each : model.weights()) {
     values.push_back(each.value.clone());
   }
-  return Model(config, model.head(), values);
+  return Model(config, model.head().spec(), values);
 }
 
 // Makes the maps whose names end so give nothing but zeros.
 void Silence(Model& model, const std::string& end) {
-  for (Parameter& each : model.parameters()) {
+  for (Weight& each : model.weights()) {
     const std::string& name = each.spec.name;
     if (name.ends_with(end + ".weight") || name.ends_with(end + ".bias")) {
       each.value.zero_();
@@ -120,7 +121,7 @@ TEST(DropoutPlaces, BertHasOneBehindAttentionAndDistilBertHasNone) {
 
 TEST(DropoutPlaces, BertDropsBehindAttentionAlone) {
   Model bert = Dropping(LoadFixture("models/bert-seq2").model, 0.5, 0.0, 0.0);
-  for (Parameter& each : bert.parameters()) {
+  for (Weight& each : bert.weights()) {
     const bool down =
         each.spec.part == Part::kFeedForward && each.spec.role != Role::kNorm;
     if (down) each.value.zero_();
@@ -161,10 +162,10 @@ class ModelWithDropout : public ModelOf {
     config.attention_dropout = 0.5;
     config.sequence_dropout = 0.0;
     std::vector<at::Tensor> values;
-    for (const Parameter& each : model_.parameters()) {
+    for (const Weight& each : model_.weights()) {
       values.push_back(each.value);
     }
-    model_ = Model(config, model_.head(), values);
+    model_ = Model(config, model_.head().spec(), values);
   }
 
   at::Tensor Train(std::int64_t still_blocks, std::uint64_t seed) const {
@@ -196,6 +197,21 @@ TEST(Dropout, KeepsTheMeanAndZeroesTheShare) {
   const at::Tensor dropped = Dropout(at::ones({100'000}), 0.25, &chance);
   EXPECT_NEAR(dropped.mean().item<double>(), 1.0, 0.01);
   EXPECT_NEAR(dropped.eq(0).to(at::kFloat).mean().item<double>(), 0.25, 0.01);
+}
+
+TEST_F(ModelOf, AnEncoderCarriesSeveralHeads) {
+  const std::string folder = FixturePath("models/bert-seq2");
+  const ModelFolder opened = ModelFolder::Open(folder).value();
+  const TransformerEncoder encoder = opened.ReadEncoder().value();
+  const HeadSpec tags = {.task = Task::kTokens, .outputs = 5};
+  const Model first(encoder,
+                    opened.ReadHead(model_.head().spec(), 0).value().head);
+  const Model second(encoder, opened.ReadHead(tags, 1).value().head);
+  const Model alone = LoadModel(folder, tags, 1).value().model;
+  const at::NoGradGuard no_graph;
+  batch_.labels = {};
+  EXPECT_TRUE(first.Forward(batch_, {}).equal(Run({})));
+  EXPECT_TRUE(second.Forward(batch_, {}).equal(alone.Forward(batch_, {})));
 }
 
 TEST_F(ModelOf, ChecksIdsLengthsTypesAndLabels) {

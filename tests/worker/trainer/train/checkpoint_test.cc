@@ -30,7 +30,7 @@ struct Trial {
     config.hidden_dropout = config.attention_dropout = 0.1;
     config.lora = lora;
     const LoadedModel loaded = LoadFixture("models/distilbert-seq2");
-    const std::vector<bool> all(model.parameters().size(), true);
+    const std::vector<bool> all(model.weights().size(), true);
     model = TrainableCopy(loaded, config, all, 1);
     const double bottom = prefix_frozen ? 0.0 : 1e-3;
     const ModuleRates rates = {{"embeddings", lora.any() ? 0.0 : bottom},
@@ -39,7 +39,7 @@ struct Trial {
                                {"layer.2", 2e-3},
                                {"head", 1e-3}};
     const FreezePlan plan =
-        MakeFreezePlan(config, model.head(), rates, {}).value();
+        MakeFreezePlan(config, model.head().spec(), rates, {}).value();
     StepOptions options;
     options.optimizer.weight_decay = 0.01;
     options.schedule = {ScheduleKind::kLinear, 2, 10};
@@ -63,10 +63,10 @@ struct Trial {
 
 double Distance(const Trial& a, const Trial& b) {
   double furthest = 0.0;
-  for (std::size_t i = 0; i < a.model.parameters().size(); ++i) {
+  for (std::size_t i = 0; i < a.model.weights().size(); ++i) {
     furthest =
-        std::max(furthest, Furthest(a.model.parameters()[i].value.detach(),
-                                    b.model.parameters()[i].value.detach()));
+        std::max(furthest, Furthest(a.model.weights()[i].value.detach(),
+                                    b.model.weights()[i].value.detach()));
   }
   return furthest;
 }

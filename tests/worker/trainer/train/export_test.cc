@@ -33,14 +33,14 @@ TEST(ExportModel, MakesAFolderThatLoadsAsTheSameModel) {
     const std::string out = folder.File(name);
     const Expected<Done> done = ExportModel(out, model, source, {});
     ASSERT_TRUE(done.ok()) << done.fault().cause;
-    const Expected<LoadedModel> again = LoadModel(out, model.head(), 1);
+    const Expected<LoadedModel> again = LoadModel(out, model.head().spec(), 1);
     ASSERT_TRUE(again.ok()) << again.fault().cause;
     EXPECT_THAT(again.value().report.initialized, IsEmpty());
     // As save_pretrained wrote them.
     EXPECT_EQ(NamesIn(out), NamesIn(source));
-    for (std::size_t i = 0; i < model.parameters().size(); ++i) {
-      EXPECT_TRUE(again.value().model.parameters()[i].value.equal(
-          model.parameters()[i].value));
+    for (std::size_t i = 0; i < model.weights().size(); ++i) {
+      EXPECT_TRUE(again.value().model.weights()[i].value.equal(
+          model.weights()[i].value));
     }
   }
 }
@@ -53,16 +53,16 @@ TEST(ExportModel, WithAdaptersIsAPlainModelOfTheSameLogits) {
     config.lora = {.rank = 3, .alpha = 6.0, .dropout = 0.5, .parts = {}};
     config.lora.parts = {LoraPart::kKey, LoraPart::kAttentionOut,
                          LoraPart::kFeedForwardIn};
-    const std::vector<bool> none(loaded.model.parameters().size(), false);
+    const std::vector<bool> none(loaded.model.weights().size(), false);
     Model model = TrainableCopy(loaded, config, none, 5);
-    for (Parameter& each : model.parameters()) {
+    for (Weight& each : model.weights()) {
       if (each.spec.role == Role::kLoraB) each.value.fill_(0.02);
     }
     const std::string out = folder.File(name);
     ASSERT_TRUE(
         ExportModel(out, model, FixturePath("models/" + name), {}).ok());
     EXPECT_EQ(NamesIn(out), NamesIn(FixturePath("models/" + name)));
-    const Model again = LoadModel(out, model.head(), 1).value().model;
+    const Model again = LoadModel(out, model.head().spec(), 1).value().model;
     const at::NoGradGuard no_graph;
     const Batch batch = BatchOf(
         ReadTensors(FixturePath("models/" + name + "/io.safetensors")), "b0");

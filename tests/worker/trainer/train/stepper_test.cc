@@ -30,7 +30,7 @@ class Steps : public testing::Test {
   Stepper Make(Model& model, const ModuleRates& rates,
                const FreezeSemantics& semantics = {}) const {
     const Expected<FreezePlan> plan =
-        MakeFreezePlan(model.config(), model.head(), rates, semantics);
+        MakeFreezePlan(model.config(), model.head().spec(), rates, semantics);
     EXPECT_TRUE(plan.ok()) << plan.fault().cause;
     return Stepper::Make(model, plan.value(), options_).value();
   }
@@ -53,9 +53,9 @@ class Steps : public testing::Test {
 
   static double Distance(const Model& a, const Model& b) {
     double furthest = 0.0;
-    for (std::size_t i = 0; i < a.parameters().size(); ++i) {
-      furthest = std::max(furthest, Furthest(a.parameters()[i].value.detach(),
-                                             b.parameters()[i].value.detach()));
+    for (std::size_t i = 0; i < a.weights().size(); ++i) {
+      furthest = std::max(furthest, Furthest(a.weights()[i].value.detach(),
+                                             b.weights()[i].value.detach()));
     }
     return furthest;
   }
@@ -65,10 +65,10 @@ class Steps : public testing::Test {
     ModelConfig config = model.config();
     config.hidden_dropout = config.attention_dropout = 0.1;
     std::vector<at::Tensor> values;
-    for (const Parameter& each : model.parameters()) {
+    for (const Weight& each : model.weights()) {
       values.push_back(each.value.detach().clone());
     }
-    return Model(config, model.head(), values);
+    return Model(config, model.head().spec(), values);
   }
 
   Model model_;
@@ -94,7 +94,7 @@ TEST_F(Steps, WhatDecaysCanBeSaid) {
   const std::size_t norms = 1 + 2 * 3;
   EXPECT_EQ(decaying(), as_transformers + norms);
   options_.no_decay = std::vector<std::string>{};
-  EXPECT_EQ(decaying(), model_.parameters().size());
+  EXPECT_EQ(decaying(), model_.weights().size());
 }
 
 TEST_F(Steps, AccumulationIsOneStepOverAllOfThem) {
@@ -151,7 +151,7 @@ TEST_F(Steps, AStoredBoundaryGivesTheRunThatComputesIt) {
   Stepper recalls = Make(cached, rates, off);
   EXPECT_EQ(recalls.plan().frozen_blocks, 3);
   Batch stored = batch_;
-  stored.boundary = cached.Prefix(
+  stored.boundary = cached.encoder().Prefix(
       batch_, TrainingPass(recalls.plan(), nullptr));  // draws no dropout
   for (int step = 0; step < 3; ++step) {
     EXPECT_EQ(Take(computes, {&batch_, 1}).loss,
@@ -180,12 +180,12 @@ TEST_F(Steps, FrozenAttentionHeadsStayAndDoNotCount) {
   Model other = LoadFixture("models/bert-tok17").model;
   Stepper full = Make(other, kAll);
   EXPECT_LT(masked.grad_norm, Take(full, {&batch_, 1}).grad_norm);
-  for (std::size_t i = 0; i < model_.parameters().size(); ++i) {
-    const ParameterSpec& spec = model_.parameters()[i].spec;
+  for (std::size_t i = 0; i < model_.weights().size(); ++i) {
+    const ParameterSpec& spec = model_.weights()[i].spec;
     if (spec.layer != 1 || spec.head_axis == HeadAxis::kNone) continue;
     const std::int64_t axis = spec.head_axis == HeadAxis::kRows ? 0 : 1;
     const at::Tensor moved =
-        model_.parameters()[i].value.detach() - before.parameters()[i].value;
+        model_.weights()[i].value.detach() - before.weights()[i].value;
     // Four heads of 8: the third has 16 to 23.
     EXPECT_EQ(moved.narrow(axis, 16, 8).abs().max().item<double>(), 0.0);
     EXPECT_GT(moved.narrow(axis, 24, 8).abs().max().item<double>(), 0.0);
@@ -200,12 +200,12 @@ TEST_F(Steps, ReplanningThawsALayerAndKeepsTheMomentsOfTheOthers) {
   Take(stepper, {&batch_, 1});
   rates["layer.1"] = 1e-3;
   const Expected<FreezePlan> thawed =
-      MakeFreezePlan(model_.config(), model_.head(), rates, {});
+      MakeFreezePlan(model_.config(), model_.head().spec(), rates, {});
   ASSERT_TRUE(stepper.Replan(thawed.value()).ok());
-  const at::Tensor before = model_.parameters()[21].value.detach().clone();
-  ASSERT_EQ(model_.parameters()[21].spec.layer, 1);
+  const at::Tensor before = model_.weights()[21].value.detach().clone();
+  ASSERT_EQ(model_.weights()[21].spec.layer, 1);
   Take(stepper, {&batch_, 1});
-  EXPECT_FALSE(model_.parameters()[21].value.equal(before));
+  EXPECT_FALSE(model_.weights()[21].value.equal(before));
   for (const TrainedTensor& each : stepper.optimizer().tensors()) {
     const bool thaws = each.name.find("layer.1.") != std::string::npos;
     EXPECT_EQ(each.steps, thaws ? 1 : 2) << each.name;
@@ -227,7 +227,7 @@ TEST_F(Steps, ReplanningWithTheSamePlanChangesNothing) {
 
 TEST_F(Steps, ALossThatIsNotFiniteMovesNothing) {
   Stepper stepper = Make(model_, kAll);
-  at::Tensor& bias = model_.parameters().back().value;
+  at::Tensor& bias = model_.weights().back().value;
   {
     const at::NoGradGuard no_graph;
     bias.fill_(std::numeric_limits<float>::quiet_NaN());
@@ -235,7 +235,7 @@ TEST_F(Steps, ALossThatIsNotFiniteMovesNothing) {
   const Model before = WithDropout(model_);
   const StepResult result = Take(stepper, {&batch_, 1});
   EXPECT_FALSE(result.finite);
-  EXPECT_TRUE(model_.parameters()[0].value.equal(before.parameters()[0].value));
+  EXPECT_TRUE(model_.weights()[0].value.equal(before.weights()[0].value));
 }
 
 TEST_F(Steps, WithoutALabelAreAFault) {
@@ -253,7 +253,7 @@ TEST_F(Steps, OfAWrongBatchAreAFaultNotACrash) {
 
 TEST_F(Steps, WithImpossibleOptionsAreRefused) {
   const FreezePlan plan =
-      MakeFreezePlan(model_.config(), model_.head(), kAll, {}).value();
+      MakeFreezePlan(model_.config(), model_.head().spec(), kAll, {}).value();
   options_.clip_norm = -1.0;
   EXPECT_FALSE(Stepper::Make(model_, plan, options_).ok());
   options_.clip_norm = 1.0;

@@ -68,8 +68,8 @@ class Trajectory : public testing::TestWithParam<const char*> {
   }
 
   Stepper Make() {
-    const Expected<FreezePlan> plan =
-        MakeFreezePlan(model_.config(), model_.head(), Rates(), Semantics());
+    const Expected<FreezePlan> plan = MakeFreezePlan(
+        model_.config(), model_.head().spec(), Rates(), Semantics());
     EXPECT_TRUE(plan.ok()) << plan.fault().cause;
     return Stepper::Make(model_, plan.value(), Options()).value();
   }
@@ -80,7 +80,7 @@ class Trajectory : public testing::TestWithParam<const char*> {
   Model start_;
 };
 
-void CompareWeights(const Parameter& now, const Parameter& before,
+void CompareWeights(const Weight& now, const Weight& before,
                     const JsonValue& recorded) {
   SCOPED_TRACE(now.spec.name);
   const at::Tensor value = now.value.detach().to(at::kDouble).reshape(-1);
@@ -118,10 +118,10 @@ TEST_P(Trajectory, LossesNormsAndWeightsAreThoseOfTransformers) {
   }
   const std::vector<std::string> listed = Texts(recorded_["undetermined"]);
   const std::set<std::string> undetermined(listed.begin(), listed.end());
-  for (std::size_t i = 0; i < model_.parameters().size(); ++i) {
-    const Parameter& now = model_.parameters()[i];
+  for (std::size_t i = 0; i < model_.weights().size(); ++i) {
+    const Weight& now = model_.weights()[i];
     if (undetermined.contains(now.spec.name)) continue;
-    CompareWeights(now, start_.parameters()[i],
+    CompareWeights(now, start_.weights()[i],
                    *recorded_["final_weights"].Find(now.spec.name));
   }
 }
@@ -132,9 +132,9 @@ TEST_P(Trajectory, WhatIsFrozenDoesNotMoveByABit) {
   for (int step = 0; step < 3; ++step) {
     ASSERT_TRUE(stepper.Step({&batch, 1}).ok());
   }
-  for (std::size_t i = 0; i < model_.parameters().size(); ++i) {
-    const Parameter& now = model_.parameters()[i];
-    EXPECT_EQ(now.value.equal(start_.parameters()[i].value),
+  for (std::size_t i = 0; i < model_.weights().size(); ++i) {
+    const Weight& now = model_.weights()[i];
+    EXPECT_EQ(now.value.equal(start_.weights()[i].value),
               !stepper.plan().parameters[i].trains())
         << now.spec.name;
   }

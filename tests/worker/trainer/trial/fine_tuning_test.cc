@@ -294,15 +294,14 @@ TEST(Workbench, KeepsWhatIsLoadedAndTouchesItNever) {
   const TrialMessage trial = world.Trial("");
   const TrialSetup before = world.workbench().Prepare(trial, first).value();
   const at::Tensor weight =
-      before.pretrained->loaded.model.parameters()[20].value.clone();
+      before.pretrained->loaded.model.weights()[20].value.clone();
   world.Run(trial);
   const TrialSetup after = world.workbench().Prepare(trial, second).value();
   EXPECT_EQ(before.pretrained, after.pretrained);
   EXPECT_EQ(before.train, after.train);
   EXPECT_THAT(first, Not(IsEmpty()));
   EXPECT_THAT(second, IsEmpty());
-  EXPECT_TRUE(
-      weight.equal(after.pretrained->loaded.model.parameters()[20].value));
+  EXPECT_TRUE(weight.equal(after.pretrained->loaded.model.weights()[20].value));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
+#include "worker/trainer/model/batch.h"
 
-#include "worker/trainer/model/model.h"
+#include <string>
 
 namespace frostline {
 namespace {
@@ -43,32 +43,41 @@ Expected<Done> CheckLabels(const Batch& batch, const HeadSpec& head) {
 
 }  // namespace
 
-Expected<Done> Model::Check(const Batch& batch) const {
+Batch MoveTo(const Batch& batch, at::Device device) {
+  const auto moved = [&](const at::Tensor& tensor) {
+    return tensor.defined() ? tensor.to(device) : tensor;
+  };
+  return {moved(batch.ids), moved(batch.mask), moved(batch.types),
+          moved(batch.labels), moved(batch.boundary)};
+}
+
+Expected<Done> CheckBatch(const Batch& batch, const ModelConfig& config,
+                          const HeadSpec& head) {
   const at::Tensor& ids = batch.ids;
   if (ids.dim() != 2 || ids.numel() == 0 || ids.scalar_type() != at::kLong ||
       batch.mask.sizes() != ids.sizes() ||
       (batch.types.defined() && batch.types.sizes() != ids.sizes()) ||
-      (head_.task == Task::kPairCosine && ids.size(0) % 2 != 0)) {
+      (head.task == Task::kPairCosine && ids.size(0) % 2 != 0)) {
     return BadBatch(FaultKind::kMisuse, "has tensors that do not fit together");
   }
-  if (ids.size(1) > config_.longest_text()) {
+  if (ids.size(1) > config.longest_text()) {
     return BadBatch(FaultKind::kInconsistent,
                     "has texts of " + std::to_string(ids.size(1)) +
                         " tokens; the model holds " +
-                        std::to_string(config_.longest_text()));
+                        std::to_string(config.longest_text()));
   }
-  if (!Within(ids, config_.vocabulary)) {
+  if (!Within(ids, config.vocabulary)) {
     return BadBatch(FaultKind::kInconsistent,
                     "has an id outside of the vocabulary of " +
-                        std::to_string(config_.vocabulary));
+                        std::to_string(config.vocabulary));
   }
-  if (batch.types.defined() && config_.types > 0 &&
-      !Within(batch.types, config_.types)) {
+  if (batch.types.defined() && config.types > 0 &&
+      !Within(batch.types, config.types)) {
     return BadBatch(FaultKind::kInconsistent,
                     "has a token type that the model lacks");
   }
   if (!batch.labels.defined()) return Done{};
-  return CheckLabels(batch, head_);
+  return CheckLabels(batch, head);
 }
 
 }  // namespace frostline

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: encoder.h
+//
+// A text encoder: BERT, DistilBERT, RoBERTa and their multilingual kin, in one
+// implementation that reads their differences from ModelConfig. Equal to
+// transformers within 1e-5 (tests/worker/trainer/model).
+//
+//   B texts, N tokens, H hidden, A attention heads, D = H / A.
+//
+// A pass is Prefix, then Suffix. The prefix is what a hard-frozen study never
+// trains: it runs without a graph, and its result, the boundary, depends on
+// nothing but the pretrained weights and the text.
+#ifndef FROSTLINE_WORKER_TRAINER_MODEL_ENCODER_H_
+#define FROSTLINE_WORKER_TRAINER_MODEL_ENCODER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "worker/trainer/model/batch.h"
+#include "worker/trainer/model/model_config.h"
+#include "worker/trainer/model/torch.h"
+#include "worker/trainer/model/weights.h"
+
+namespace frostline {
+
+// Not for several threads at once. Copies share their weights, so that several
+// heads may stand on one encoder.
+class TransformerEncoder {
+ public:
+  // The weights of EncoderParametersOf(config), in that order.
+  TransformerEncoder(ModelConfig config, std::vector<Weight> weights);
+
+  const ModelConfig& config() const { return config_; }
+  const std::vector<Weight>& weights() const { return weights_; }
+
+  // The same encoder on another device; shares its weights when it is there
+  // already. Throws what LibTorch throws.
+  TransformerEncoder To(at::Device device) const;
+  // The same computation without adapters: those it has are added into the
+  // weights they adapt, in tensors of their own; all others are shared. Throws
+  // what LibTorch throws.
+  TransformerEncoder Merged() const;
+
+  // These throw what LibTorch throws; call them under CatchTorch.
+  // `states`, when given, receives the hidden states, the embeddings first.
+  at::Tensor Prefix(const Batch& batch, const Pass& pass,
+                    std::vector<at::Tensor>* states = nullptr) const;
+  at::Tensor Suffix(const at::Tensor& boundary, const Batch& batch,
+                    const Pass& pass,
+                    std::vector<at::Tensor>* states = nullptr) const;
+
+ private:
+  struct Layer {
+    Linear query, key, value, attention_out;
+    Norm attention_norm;
+    Linear up, down;
+    Norm norm;
+  };
+
+  at::Tensor Embed(const Batch& batch, const Pass& pass) const;
+  at::Tensor RunLayer(std::int64_t layer, const at::Tensor& hidden,
+                      const at::Tensor& mask, const Pass& pass) const;
+  at::Tensor Attend(const Layer& layer, const at::Tensor& hidden,
+                    const at::Tensor& mask, bool drops, const Pass& pass) const;
+  // A linear map of a layer, with its adapter; `drops`: so does the adapter.
+  at::Tensor Map(const Linear& linear, const at::Tensor& x, bool drops,
+                 const Pass& pass) const;
+  // Whether dropout acts in block `block`: 0 the embeddings, 1 + i layer i.
+  bool Drops(std::int64_t block, const Pass& pass) const;
+
+  ModelConfig config_;
+  std::vector<Weight> weights_;
+  // Handles on weights_, by their place in the computation.
+  at::Tensor words_, positions_, types_;
+  Norm embedding_norm_;
+  std::vector<Layer> layers_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_MODEL_ENCODER_H_

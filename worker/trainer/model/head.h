@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: head.h
+//
+// What stands on an encoder and answers a task: a pooler where the family has
+// one, and the classifier, regression or projection of transformers.
+//
+//   B texts, N tokens, H hidden, C outputs.
+#ifndef FROSTLINE_WORKER_TRAINER_MODEL_HEAD_H_
+#define FROSTLINE_WORKER_TRAINER_MODEL_HEAD_H_
+
+#include <vector>
+
+#include "worker/trainer/model/batch.h"
+#include "worker/trainer/model/model_config.h"
+#include "worker/trainer/model/parameters.h"
+#include "worker/trainer/model/torch.h"
+#include "worker/trainer/model/weights.h"
+
+namespace frostline {
+
+// Not for several threads at once. Copies share their weights.
+class ModelHead {
+ public:
+  // The weights of HeadParametersOf(config, spec), in that order.
+  ModelHead(ModelConfig config, HeadSpec spec, std::vector<Weight> weights);
+
+  const HeadSpec& spec() const { return spec_; }
+  const std::vector<Weight>& weights() const { return weights_; }
+
+  // The same head on another device; shares its weights when it is there
+  // already. Throws what LibTorch throws.
+  ModelHead To(at::Device device) const;
+
+  // Hidden states [B, N, H] to logits: [B, C], [B, N, C], or the scores [B/2].
+  // Throws what LibTorch throws.
+  at::Tensor Logits(const at::Tensor& hidden, const Batch& batch,
+                    const Pass& pass) const;
+
+ private:
+  at::Tensor Pooled(const at::Tensor& hidden, const Batch& batch) const;
+
+  ModelConfig config_;
+  HeadSpec spec_;
+  std::vector<Weight> weights_;
+  // Handles on weights_, by their place in the computation.
+  Linear pooler_;  // of BERT
+  Linear dense_;   // pre_classifier, classifier.dense, projection
+  Linear output_;  // classifier, classifier.out_proj
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_MODEL_HEAD_H_

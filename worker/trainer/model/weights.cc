@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/model/weights.h"
+
+#include <cmath>
+
+namespace frostline {
+
+WeightsByName::WeightsByName(const std::vector<Weight>& weights) {
+  for (const Weight& each : weights)
+    values_.emplace(each.spec.name, each.value);
+}
+
+const at::Tensor& WeightsByName::Value(const std::string& name) const {
+  return values_.at(name);
+}
+
+Linear WeightsByName::LinearOf(const std::string& name) const {
+  Linear linear = {Value(name + ".weight"), Value(name + ".bias"), {}, {}};
+  if (Has(LoraANameOf(name))) {
+    linear.lora_a = Value(LoraANameOf(name));
+    linear.lora_b = Value(LoraBNameOf(name));
+  }
+  return linear;
+}
+
+Norm WeightsByName::NormOf(const std::string& name) const {
+  return {Value(name + ".weight"), Value(name + ".bias")};
+}
+
+std::vector<Weight> MoveTo(const std::vector<Weight>& weights,
+                           at::Device device) {
+  const at::NoGradGuard no_graph;
+  std::vector<Weight> moved;
+  for (const Weight& each : weights) {
+    moved.push_back({each.spec, each.value.to(device)});
+  }
+  return moved;
+}
+
+at::Tensor DrawWeight(const ParameterSpec& spec, const ModelConfig& config,
+                      at::Generator& chance) {
+  const at::Tensor value = at::zeros(spec.shape, at::kFloat);
+  if (spec.role == Role::kNorm && !spec.norm_bias) value.fill_(1.0);
+  if (spec.role == Role::kWeight || spec.role == Role::kEmbedding) {
+    value.normal_(0.0, config.initializer_range, chance);
+  }
+  if (spec.role == Role::kLoraA) {
+    const double most = 1.0 / std::sqrt(static_cast<double>(spec.shape[1]));
+    value.uniform_(-most, most, chance);
+  }
+  return value;
+}
+
+}  // namespace frostline

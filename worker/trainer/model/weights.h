@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: weights.h
+//
+// Weights as tensors, and found by the names that transformers gives them.
+//
+//   const WeightsByName found(weights);
+//   layer.query = found.LinearOf("bert.encoder.layer.0.attention.self.query");
+#ifndef FROSTLINE_WORKER_TRAINER_MODEL_WEIGHTS_H_
+#define FROSTLINE_WORKER_TRAINER_MODEL_WEIGHTS_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "worker/trainer/model/model_config.h"
+#include "worker/trainer/model/parameters.h"
+#include "worker/trainer/model/torch.h"
+
+namespace frostline {
+
+// A copy shares its tensor.
+struct Weight {
+  ParameterSpec spec;
+  at::Tensor value;
+};
+
+struct Linear {
+  at::Tensor weight;  // [outputs, inputs]
+  at::Tensor bias;    // [outputs]
+  // An adapter (lora.h), or undefined.
+  at::Tensor lora_a;  // [rank, inputs]
+  at::Tensor lora_b;  // [outputs, rank]
+};
+
+struct Norm {
+  at::Tensor weight;  // [H]
+  at::Tensor bias;    // [H]
+};
+
+// Shares the tensors it is made of. REQUIRES of each call but Has: the weights
+// of that name are there.
+class WeightsByName {
+ public:
+  explicit WeightsByName(const std::vector<Weight>& weights);
+
+  bool Has(const std::string& name) const { return values_.contains(name); }
+  const at::Tensor& Value(const std::string& name) const;
+  // "….weight" and "….bias", and what adapts them.
+  Linear LinearOf(const std::string& name) const;
+  Norm NormOf(const std::string& name) const;
+
+ private:
+  std::map<std::string, at::Tensor> values_;
+};
+
+// The same weights on another device; shared where they are there already.
+// Throws what LibTorch throws.
+std::vector<Weight> MoveTo(const std::vector<Weight>& weights,
+                           at::Device device);
+
+// A weight that no file has, as transformers draws it: normal weights, biases
+// of 0, LayerNorms of 1 and 0; and as peft does: A as nn.Linear's weights, B of
+// 0.
+at::Tensor DrawWeight(const ParameterSpec& spec, const ModelConfig& config,
+                      at::Generator& chance);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_WORKER_TRAINER_MODEL_WEIGHTS_H_
