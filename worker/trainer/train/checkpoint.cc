@@ -40,6 +40,7 @@ Named TensorsOf(const Stepper& stepper) {
     tensors.emplace(kWeight + each.name, each.value.detach());
     if (!each.first.defined()) continue;
     tensors.emplace(kFirst + each.name, each.first);
+    if (!each.second.defined()) continue;  // of SGD
     tensors.emplace(kSecond + each.name, each.second);
   }
   tensors.emplace(kChance, stepper.chance().get_state());
@@ -163,6 +164,7 @@ void TakeOver(const Saved& saved, Stepper& stepper) {
     each.steps = saved.tensor_steps.at(each.name);
     if (!each.first.defined()) continue;
     each.first.copy_(saved.tensors.at(kFirst + each.name));
+    if (!each.second.defined()) continue;
     each.second.copy_(saved.tensors.at(kSecond + each.name));
   }
   stepper.Resume(saved.steps, saved.tensors.at(kChance));

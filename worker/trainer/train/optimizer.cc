@@ -30,11 +30,12 @@ void Move(const TrainedTensor& tensor, double factor,
 Optimizer::Optimizer(const OptimizerOptions& options,
                      std::vector<TrainedTensor> tensors)
     : options_(options), tensors_(std::move(tensors)) {
-  if (options_.kind == OptimizerKind::kSgd) return;
+  const bool adam = options_.kind != OptimizerKind::kSgd;
+  if (!adam && options_.momentum == 0.0) return;
   for (TrainedTensor& each : tensors_) {
     if (each.first.defined()) continue;
     each.first = at::zeros_like(each.value.detach());
-    each.second = at::zeros_like(each.value.detach());
+    if (adam) each.second = at::zeros_like(each.value.detach());
   }
 }
 
@@ -115,6 +116,9 @@ void Optimizer::StepSgd(const TrainedTensor& tensor, double factor) const {
   const double decay = tensor.decays ? options_.weight_decay : 0.0;
   at::Tensor gradient = tensor.value.grad();
   if (decay != 0.0) gradient = gradient.add(tensor.value, decay);
+  if (options_.momentum != 0.0) {
+    gradient = tensor.first.mul_(options_.momentum).add_(gradient);
+  }
   Move(tensor, factor, gradient);
 }
 

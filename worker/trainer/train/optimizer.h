@@ -7,9 +7,10 @@
 //
 //   AdamW: x <- x - r d x, then x <- x - r m^ / (sqrt(v^) + e)
 //   Adam:  g <- g + d x,   then x <- x - r m^ / (sqrt(v^) + e)
-//   SGD:   g <- g + d x,   then x <- x - r g
+//   SGD:   g <- g + d x,   m <- u m + g, then x <- x - r m
 //
-// with the rate r, the decay d, and the corrected moments m^ and v^.
+// with the rate r, the decay d, the momentum u (0: m is g), and the corrected
+// moments m^ and v^.
 #ifndef FROSTLINE_WORKER_TRAINER_TRAIN_OPTIMIZER_H_
 #define FROSTLINE_WORKER_TRAINER_TRAIN_OPTIMIZER_H_
 
@@ -28,6 +29,7 @@ struct OptimizerOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
+  double momentum = 0.0;      // of SGD
   double weight_decay = 0.0;  // of the tensors that decay
 };
 
@@ -38,8 +40,8 @@ struct TrainedTensor {
   double rate = 0.0;
   at::Tensor slice_rates;  // instead of `rate`, when defined
   bool decays = false;
-  at::Tensor first;   // moment, of Adam and AdamW
-  at::Tensor second;  // moment
+  at::Tensor first;   // moment; of SGD only with momentum
+  at::Tensor second;  // moment, of Adam and AdamW
   std::int64_t steps = 0;
 };
 

@@ -25,10 +25,12 @@ bool Share(double value) { return value >= 0.0 && value < 1.0; }
 Expected<Done> CheckOptions(const StepOptions& options) {
   const OptimizerOptions& optimizer = options.optimizer;
   if (!Share(optimizer.beta1) || !Share(optimizer.beta2) ||
-      !(optimizer.epsilon > 0.0) || !(optimizer.weight_decay >= 0.0)) {
+      !Share(optimizer.momentum) || !(optimizer.epsilon > 0.0) ||
+      !(optimizer.weight_decay >= 0.0)) {
     return Misuse(
         "an optimizer with impossible settings",
-        "give betas in [0, 1), an epsilon above 0, no negative decay");
+        "give betas and a momentum in [0, 1), an epsilon above 0, no negative "
+        "decay");
   }
   if (!Share(options.label_smoothing) || !(options.clip_norm >= 0.0)) {
     return Misuse("a label smoothing or a clip norm that is impossible",

@@ -24,7 +24,8 @@ using testing::UnorderedElementsAre;
 // A recorded model that drops a tenth, with all but a prefix in training.
 struct Trial {
   explicit Trial(bool prefix_frozen = false, std::uint64_t seed = 5,
-                 const LoraSpec& lora = {})
+                 const LoraSpec& lora = {},
+                 const OptimizerOptions& optimizer = {})
       : model(LoadFixture("models/distilbert-seq2").model) {
     ModelConfig config = model.config();
     config.hidden_dropout = config.attention_dropout = 0.1;
@@ -41,6 +42,7 @@ struct Trial {
     const FreezePlan plan =
         MakeFreezePlan(config, model.head().spec(), rates, {}).value();
     StepOptions options;
+    options.optimizer = optimizer;
     options.optimizer.weight_decay = 0.01;
     options.schedule = {ScheduleKind::kLinear, 2, 10};
     options.seed = seed;
@@ -94,6 +96,21 @@ TEST_F(Checkpoint, TrainingOnFromItGivesTheSameBits) {
   Trial second;
   ASSERT_TRUE(LoadCheckpoint(path_, *second.stepper).ok());
   EXPECT_EQ(second.stepper->steps(), 4);
+  second.Train(8);
+  EXPECT_EQ(Distance(straight, second), 0.0);
+}
+
+TEST_F(Checkpoint, MomentumGoesOnWithTheSameBits) {
+  const OptimizerOptions sgd = {.kind = OptimizerKind::kSgd, .momentum = 0.9};
+  Trial straight(false, 5, {}, sgd);
+  straight.Train(8);
+  {
+    Trial first(false, 5, {}, sgd);
+    first.Train(4);
+    ASSERT_TRUE(SaveCheckpoint(path_, *first.stepper, {}).ok());
+  }
+  Trial second(false, 5, {}, sgd);
+  ASSERT_TRUE(LoadCheckpoint(path_, *second.stepper).ok());
   second.Train(8);
   EXPECT_EQ(Distance(straight, second), 0.0);
 }

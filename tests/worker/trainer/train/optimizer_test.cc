@@ -76,6 +76,22 @@ TEST(Sgd, GoesDownTheGradient) {
   EXPECT_NEAR(StepWith(optimizer, 2.0F), 1.0 - 0.1 * (2.0 + 0.5), kWithin);
 }
 
+// As torch.optim.SGD: the decay is part of what gathers.
+TEST(Sgd, GathersMomentum) {
+  OptimizerOptions options;
+  options.kind = OptimizerKind::kSgd;
+  options.weight_decay = 0.5;
+  options.momentum = 0.9;
+  for (const bool sliced : {false, true}) {
+    TrainedTensor weight = Weight(true);
+    if (sliced) weight.slice_rates = at::tensor({0.1F});
+    Optimizer optimizer(options, {weight});
+    EXPECT_NEAR(StepWith(optimizer, 2.0F), 1.0 - 0.1 * 2.5, kWithin);
+    // m = 0.9 x 2.5 - 1 + 0.5 x 0.75
+    EXPECT_NEAR(StepWith(optimizer, -1.0F), 0.75 - 0.1 * 1.625, kWithin);
+  }
+}
+
 TEST(Optimizer, MovesEachSliceAtItsOwnRate) {
   TrainedTensor weight = Weight(false);
   weight.value = at::tensor({1.0F, 1.0F});
