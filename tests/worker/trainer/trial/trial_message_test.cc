@@ -175,5 +175,59 @@ TEST(TrialMessage, AMistakeNamesItsField) {
   }
 }
 
+// Of every type the table has: no number in bounds, no word, no list.
+std::string Wrong(const SettingRow& row) {
+  const bool text = row.kind == SettingKind::kSwitch;
+  return "\"" + std::string(row.name()) + "\": " + (text ? "\"x\"" : "-1.5");
+}
+
+TEST(TrainingTable, EveryRowIsReadAndRefusesWhatItSays) {
+  for (const SettingRow& row : TrainingTable()) {
+    const std::string block(row.block().substr(0, row.block().find('.')));
+    std::string members = Wrong(row);
+    if (block == "lora" && row.name() != "rank") members += ", \"rank\": 4";
+    if (!block.empty()) members = "\"" + block + "\": {" + members + "}";
+    if (block != "freeze") members = "\"training\": {" + members + "}";
+
+    const auto trial = Read(members + ",");
+    ASSERT_FALSE(trial.ok()) << members;
+    EXPECT_THAT(trial.fault().cause, HasSubstr(std::string(row.key)));
+  }
+}
+
+TEST(TrainingTable, WhatMayBeSearchedIsTakenFromTheTrial) {
+  for (const SettingRow& row : TrainingTable()) {
+    if (row.searched_as.empty()) continue;
+    const std::string name(row.searched_as);
+    const auto trial = Read(R"("training": {"lora": {"rank": 4}},
+        "parameters": {")" + name +
+                            "\": -1.5},");
+    ASSERT_FALSE(trial.ok()) << name;
+    EXPECT_THAT(trial.fault().cause, HasSubstr("." + name));
+  }
+}
+
+TEST(TrainingTable, AKeyWithoutARowIsRefused) {
+  for (const char* members :
+       {R"("training": {"momemtum": 1},)", R"("freeze": {"momemtum": 1},)",
+        R"("training": {"lora": {"rank": 4, "momemtum": 1}},)",
+        R"("training": {"extra": {"momemtum": 1}},)"}) {
+    const auto trial = Read(members);
+    ASSERT_FALSE(trial.ok()) << members;
+    EXPECT_THAT(trial.fault().cause, HasSubstr("'momemtum'"));
+  }
+}
+
+TEST(TrialMessage, MomentumIsOfSgdAlone) {
+  const char* const searched = R"("parameters": {"momentum": 0.9},)";
+  EXPECT_EQ(
+      Settings(std::string(searched) + R"("training": {"optimizer": "sgd"},)")
+          .optimizer.momentum,
+      0.9);
+  const auto adam = Read(searched);
+  ASSERT_FALSE(adam.ok());
+  EXPECT_THAT(adam.fault().cause, HasSubstr("momentum is of sgd alone"));
+}
+
 }  // namespace
 }  // namespace frostline

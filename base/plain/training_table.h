@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: training_table.h
+//
+// Every setting that frostline-trainer knows, once: its name, type, bounds,
+// default, whether a study may search it, and a line for people. From these
+// rows come what the trainer reads and refuses, what the coordinator refuses
+// when a study is created, and the table of docs/reference/trainer.md.
+//
+//   const SettingRow& row = SettingOf("batch_size");
+//   if (value < row.least || value > row.most) ...
+#ifndef FROSTLINE_BASE_PLAIN_TRAINING_TABLE_H_
+#define FROSTLINE_BASE_PLAIN_TRAINING_TABLE_H_
+
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace frostline {
+
+// Bounds that stand for none.
+inline constexpr double kAnyCount = static_cast<double>(1LL << 40);
+inline constexpr double kAnySize = std::numeric_limits<double>::max();
+
+enum class SettingKind {
+  kWhole,   // a whole number of least … most
+  kNumber,  // a number of least … most
+  kWord,    // one of `words`, the first unless given
+  kText,    // any text
+  kTexts,   // a list of texts
+  kSwitch,  // true or false, false unless given
+  kBits,    // a whole number of 64 bits
+};
+
+struct SettingRow {
+  // As a study writes it below `training`, or below `freeze` where it begins
+  // so: "batch_size", "lora.rank", "extra.beta1", "freeze.mode".
+  std::string_view key;
+  SettingKind kind;
+  double least = 0.0;
+  double most = 0.0;
+  double unless_given = 0.0;
+  std::string_view words = "";         // "adamw, adam, sgd"
+  std::string_view default_text = "";  // as the page has it
+  std::string_view searched_as = "";   // the parameter's name; empty: never
+  std::string_view doc = "";
+
+  // "lora." of "lora.rank", empty where there is no block; and "rank".
+  std::string_view block() const;
+  std::string_view name() const;
+};
+
+std::span<const SettingRow> TrainingTable();
+
+// Null when there is none.
+const SettingRow* FindSetting(std::string_view key);
+// REQUIRES: there is one.
+const SettingRow& SettingOf(std::string_view key);
+
+// The names of a block, in the order of the table: "rank", "alpha", …
+std::vector<std::string_view> NamesOfBlock(std::string_view block);
+// The words of a row of kWord.
+std::vector<std::string_view> WordsOf(const SettingRow& row);
+// "whole, 1 … 100000", "0 or more", or the words: what a value may be.
+std::string RangeOf(const SettingRow& row);
+// "a, b, c".
+std::string Listed(const std::vector<std::string_view>& words);
+
+// The table of docs/reference/trainer.md, in Markdown.
+std::string TrainingTablePage();
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_BASE_PLAIN_TRAINING_TABLE_H_
