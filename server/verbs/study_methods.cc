@@ -16,6 +16,7 @@
 #include "server/wire/convert.h"
 #include "server/wire/filter.h"
 #include "server/wire/page_token.h"
+#include "server/wire/training_bounds.h"
 #include "server/wire/training_seed.h"
 #include "storage/scan.h"
 
@@ -126,6 +127,7 @@ absl::StatusOr<v1::CreateStudyReply> Coordinator::Impl::CreateStudy(
   }
   while (spec.seed() == 0) spec.set_seed(seeds_.Next());
   FillRepeat(request.settings(), spec);
+  RETURN_IF_ERROR(CheckTrainingBounds(spec));
   ASSIGN_OR_RETURN(CheckedStudy checked,
                    CheckStudy(spec, request.settings(), DefaultLease()));
   if (WritePick(checked, spec)) {  // whose options may be others

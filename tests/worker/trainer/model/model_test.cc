@@ -209,7 +209,7 @@ TEST_F(ModelOf, AnEncoderCarriesSeveralHeads) {
   const Model second(encoder, opened.ReadHead(tags, 1).value().head);
   const Model alone = LoadModel(folder, tags, 1).value().model;
   const at::NoGradGuard no_graph;
-  batch_.labels = {};
+  batch_.labels = at::Tensor();
   EXPECT_TRUE(first.Forward(batch_, {}).equal(Run({})));
   EXPECT_TRUE(second.Forward(batch_, {}).equal(alone.Forward(batch_, {})));
 }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: training_bounds.h
+//
+// What a study says about training, held against base/plain/training_table.h:
+// a number that no trial could train with is refused when the study is
+// created, not by every trial. Words and `extra` are left to the trainer, as a
+// study may bring one of its own.
+#ifndef FROSTLINE_SERVER_WIRE_TRAINING_BOUNDS_H_
+#define FROSTLINE_SERVER_WIRE_TRAINING_BOUNDS_H_
+
+#include "absl/status/status.h"
+#include "frostline/v1/study.pb.h"
+
+namespace frostline {
+
+// REQUEST_INVALID naming the field. Of new studies alone: one that is stored
+// stays readable when bounds become narrower.
+absl::Status CheckTrainingBounds(const v1::StudySpec& spec);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_WIRE_TRAINING_BOUNDS_H_
