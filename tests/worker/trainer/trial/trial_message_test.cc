@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/plain/training_table.h"
 #include "gmock/gmock.h"
 
 namespace frostline {
