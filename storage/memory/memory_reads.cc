@@ -35,7 +35,7 @@ bool Wants(const TrialQuery& query, TrialState state) {
 }  // namespace
 
 absl::StatusOr<StudyRow> MemoryStore::FindStudy(const std::string& id) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   const auto live = live_ids_.find(id);
   if (live == live_ids_.end()) return StudyNotFound(id);
   return *stored_.studies.at({live->second});
@@ -43,7 +43,7 @@ absl::StatusOr<StudyRow> MemoryStore::FindStudy(const std::string& id) const {
 
 absl::StatusOr<std::vector<StudyRow>> MemoryStore::ListStudies(
     const StudyQuery& query) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   std::vector<StudyRow> rows;
   for (auto it = stored_.studies.upper_bound({query.after});
        it != stored_.studies.end() && !IsFull(rows.size(), query.limit); ++it) {
@@ -55,7 +55,7 @@ absl::StatusOr<std::vector<StudyRow>> MemoryStore::ListStudies(
 
 absl::StatusOr<TrialRow> MemoryStore::FindTrial(StudyKey study,
                                                 std::int64_t number) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   const auto found = stored_.trials.find({study, number});
   if (found == stored_.trials.end()) return TrialNotFound(number);
   return *found->second;
@@ -110,7 +110,7 @@ absl::StatusOr<std::vector<TrialRow>> MemoryStore::ListTrials(
     const TrialQuery& query) const {
   std::vector<TrialPointer> rows;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     rows = query.order == TrialQuery::Order::kRevision ? ByRevision(query)
            : query.states.empty()                      ? ByNumber(query)
                                                        : ByState(query);
@@ -120,7 +120,7 @@ absl::StatusOr<std::vector<TrialRow>> MemoryStore::ListTrials(
 
 absl::StatusOr<std::vector<AttemptRow>> MemoryStore::ListAttempts(
     StudyKey study, std::int64_t number) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   std::vector<AttemptRow> rows;
   for (auto it = stored_.attempts.lower_bound({study, number, kFirst});
        it != stored_.attempts.end() && it->second->study == study &&
@@ -135,7 +135,7 @@ absl::StatusOr<std::vector<Measurement>> MemoryStore::ListMeasurements(
     const MeasurementQuery& query) const {
   std::vector<std::shared_ptr<const Measurement>> rows;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     const auto end = stored_.measurements.upper_bound(
         {query.study, query.number, query.attempt, kLast});
     for (auto it = stored_.measurements.upper_bound(
@@ -149,7 +149,7 @@ absl::StatusOr<std::vector<Measurement>> MemoryStore::ListMeasurements(
 
 absl::StatusOr<std::optional<OutcomeRow>> MemoryStore::FindOutcome(
     StudyKey study, std::int64_t number) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   const auto found = stored_.outcomes.find({study, number});
   if (found == stored_.outcomes.end()) return std::optional<OutcomeRow>();
   return std::optional<OutcomeRow>(*found->second);
@@ -157,7 +157,7 @@ absl::StatusOr<std::optional<OutcomeRow>> MemoryStore::FindOutcome(
 
 absl::StatusOr<std::optional<LogRow>> MemoryStore::FindLog(
     StudyKey study, std::int64_t number, std::int64_t attempt) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   const auto found = stored_.logs.find({study, number, attempt});
   if (found == stored_.logs.end()) return std::optional<LogRow>();
   return std::optional<LogRow>(*found->second);
@@ -165,7 +165,7 @@ absl::StatusOr<std::optional<LogRow>> MemoryStore::FindLog(
 
 absl::StatusOr<std::vector<WorkerRow>> MemoryStore::ListWorkers(
     const std::string& after, int limit) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   std::vector<WorkerRow> rows;
   for (auto it = stored_.workers.upper_bound(after);
        it != stored_.workers.end() && !IsFull(rows.size(), limit); ++it) {
@@ -176,7 +176,7 @@ absl::StatusOr<std::vector<WorkerRow>> MemoryStore::ListWorkers(
 
 absl::StatusOr<std::optional<ReplyRow>> MemoryStore::FindReply(
     const std::string& request_id) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   const auto found = stored_.replies.find(request_id);
   if (found == stored_.replies.end()) return std::optional<ReplyRow>();
   return std::optional<ReplyRow>(*found->second);

@@ -15,7 +15,7 @@ absl::StatusOr<Epoch> MemoryStore::TakeLead() {
   writer_.Take();
   Epoch taken = 0;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     taken = ++epoch_;
   }
   writer_.Give();
@@ -23,7 +23,7 @@ absl::StatusOr<Epoch> MemoryStore::TakeLead() {
 }
 
 absl::StatusOr<Epoch> MemoryStore::FindLead() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   return epoch_;
 }
 
@@ -60,7 +60,7 @@ void MemoryStore::Unindex(const TrialRow& row) {
 }
 
 void MemoryStore::Apply(Tables&& changes, StudyKey next_key) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   next_key_ = next_key;
   for (const auto& [key, row] : changes.studies) {
     const auto old = stored_.studies.find(key);

@@ -15,12 +15,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "base/mutex.h"
 #include "storage/memory/tables.h"
 #include "storage/trial_store.h"
 #include "storage/writer_slot.h"
@@ -63,11 +64,14 @@ class MemoryStore final : public TrialStore {
 
   // Of the holder of writer_: makes the changes part of what is stored.
   void Apply(Tables&& changes, StudyKey next_key);
-  void Index(const TrialRow& row);
-  void Unindex(const TrialRow& row);
-  std::vector<TrialPointer> ByNumber(const TrialQuery& query) const;
-  std::vector<TrialPointer> ByState(const TrialQuery& query) const;
-  std::vector<TrialPointer> ByRevision(const TrialQuery& query) const;
+  void Index(const TrialRow& row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Unindex(const TrialRow& row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<TrialPointer> ByNumber(const TrialQuery& query) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<TrialPointer> ByState(const TrialQuery& query) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<TrialPointer> ByRevision(const TrialQuery& query) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   WriterSlot writer_;
   // Changes only under mutex_ and by the holder of writer_, who may therefore
@@ -77,10 +81,10 @@ class MemoryStore final : public TrialStore {
   StudyKey next_key_ = 1;
   std::map<std::string, StudyKey> live_ids_;
   std::map<std::tuple<StudyKey, std::int64_t, std::int64_t>, TrialPointer>
-      by_revision_;  // study, revision, number
+      by_revision_ ABSL_GUARDED_BY(mutex_);  // study, revision, number
   std::map<std::tuple<StudyKey, TrialState, std::int64_t>, TrialPointer>
-      by_state_;  // study, state, number
-  mutable std::mutex mutex_;
+      by_state_ ABSL_GUARDED_BY(mutex_);  // study, state, number
+  mutable Mutex mutex_;
 };
 
 }  // namespace frostline
