@@ -71,7 +71,7 @@ absl::Status MemoryTransaction::UpdateStudy(const StudyRow& study,
   if (row.state != StudyState::kDeleted && IdIsTaken(row.id, row.key)) {
     return StudyAlreadyExists(row.id);
   }
-  Put(&Tables::studies, OfStudy{row.key}, std::move(row));
+  Put(&Tables::studies, OfStudy{study.key}, std::move(row));
   return absl::OkStatus();
 }
 
