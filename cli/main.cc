@@ -15,9 +15,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/exit_code.h"
-#include "cli/child_process.h"
 #include "cli/command_line.h"
 #include "cli/commands/command.h"
+#include "cli/process/child_process.h"
 
 namespace frostline {
 namespace {

@@ -21,8 +21,8 @@
 
 #include "absl/status/statusor.h"
 #include "base/exit_code.h"
-#include "cli/client.h"
-#include "cli/terminal.h"
+#include "cli/client/client.h"
+#include "cli/term/terminal.h"
 
 namespace frostline {
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "cli/client.h"
+#include "cli/client/client.h"
 #include "frostline/v1/importance_service.grpc.pb.h"
 
 namespace frostline {

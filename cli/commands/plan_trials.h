@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cli/client.h"
-#include "cli/stop_signals.h"
+#include "cli/client/client.h"
+#include "cli/process/stop_signals.h"
 #include "frostline/v1/importance_service.pb.h"
 
 namespace frostline {

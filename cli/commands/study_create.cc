@@ -8,7 +8,7 @@
 #include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
-#include "cli/study_file.h"
+#include "cli/study_file/study_file.h"
 #include "cli/view/format.h"
 #include "cli/view/study_view.h"
 

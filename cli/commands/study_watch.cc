@@ -6,11 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "cli/client/watcher.h"
 #include "cli/commands/command.h"
 #include "cli/view/format.h"
 #include "cli/view/study_view.h"
 #include "cli/view/trial_view.h"
-#include "cli/watcher.h"
 
 namespace frostline {
 namespace {

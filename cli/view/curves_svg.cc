@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cli/utf8.h"
+#include "cli/term/utf8.h"
 #include "cli/view/format.h"
 #include "cli/view/importance_svg.h"
 #include "cli/view/svg.h"

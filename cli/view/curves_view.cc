@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "cli/table.h"
+#include "cli/term/table.h"
 #include "cli/view/format.h"
 #include "cli/view/importance_view.h"
 #include "proto/wire_error.h"

@@ -9,8 +9,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/csv.h"
-#include "cli/table.h"
+#include "cli/term/csv.h"
+#include "cli/term/table.h"
 #include "cli/view/format.h"
 #include "cli/view/importance_text.h"
 

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/csv.h"
+#include "cli/term/csv.h"
 #include "cli/view/format.h"
 #include "cli/view/importance_text.h"
 

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "cli/utf8.h"
+#include "cli/term/utf8.h"
 #include "cli/view/format.h"
 #include "cli/view/importance_text.h"
 #include "cli/view/svg.h"

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "cli/utf8.h"
+#include "cli/term/utf8.h"
 #include "cli/view/format.h"
 #include "proto/wire_error.h"
 

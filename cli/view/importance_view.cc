@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "cli/table.h"
-#include "cli/utf8.h"
+#include "cli/term/table.h"
+#include "cli/term/utf8.h"
 #include "cli/view/format.h"
 
 namespace frostline {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/table.h"
+#include "cli/term/table.h"
 #include "cli/view/format.h"
 #include "cli/view/frontier_view.h"
 #include "cli/view/trial_view.h"

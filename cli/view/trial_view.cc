@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "cli/table.h"
+#include "cli/term/table.h"
 #include "cli/view/format.h"
 #include "proto/wire_error.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/child_process.h"
+#include "cli/process/child_process.h"
 
 #include <csignal>
 #include <thread>
 
-#include "cli/stop_signals.h"
-#include "cli/text_file.h"
+#include "cli/process/stop_signals.h"
+#include "cli/term/text_file.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/demo_fleet.h"
+#include "cli/demo/demo_fleet.h"
 
 #include <filesystem>
 
-#include "cli/demo_folder.h"
+#include "cli/demo/demo_folder.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"

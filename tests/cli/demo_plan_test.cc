@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/demo_plan.h"
+#include "cli/demo/demo_plan.h"
 
 #include <cmath>
 
-#include "cli/demo_recipe.h"
-#include "cli/study_file.h"
+#include "cli/demo/demo_recipe.h"
+#include "cli/study_file/study_file.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 

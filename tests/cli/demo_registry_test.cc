@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The demo's registry as the trainer's own reader sees it.
-#include "cli/demo_registry.h"
+#include "cli/demo/demo_registry.h"
 
 #include <cstdlib>
 #include <filesystem>

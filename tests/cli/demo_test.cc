@@ -12,7 +12,7 @@
 #include <fstream>
 #include <thread>
 
-#include "cli/text_file.h"
+#include "cli/term/text_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/temp_folder.h"

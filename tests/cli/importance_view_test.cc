@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "absl/strings/str_split.h"
-#include "cli/csv.h"
-#include "cli/utf8.h"
+#include "cli/term/csv.h"
+#include "cli/term/utf8.h"
 #include "cli/view/importance_csv.h"
 #include "cli/view/importance_svg.h"
 #include "cli/view/plan_view.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "absl/strings/str_split.h"
-#include "cli/utf8.h"
+#include "cli/term/utf8.h"
 #include "cli/view/frontier_view.h"
 #include "cli/view/verification_view.h"
 #include "gmock/gmock.h"

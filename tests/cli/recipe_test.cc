@@ -2,8 +2,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "cli/demo_recipe.h"
-#include "cli/study_file.h"
+#include "cli/demo/demo_recipe.h"
+#include "cli/study_file/study_file.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 

@@ -4,7 +4,7 @@
 // what the user is told.
 #include <ostream>
 
-#include "cli/study_file.h"
+#include "cli/study_file/study_file.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 

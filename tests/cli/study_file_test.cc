@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/study_file.h"
+#include "cli/study_file/study_file.h"
 
 #include <fstream>
 

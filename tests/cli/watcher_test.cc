@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The client and the watcher against a server that breaks off.
-#include "cli/watcher.h"
+#include "cli/client/watcher.h"
 
 #include <deque>
 #include <mutex>

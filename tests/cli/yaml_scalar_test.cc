@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/yaml_scalar.h"
+#include "cli/study_file/yaml_scalar.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Hostile and broken files.
-#include "cli/yaml_tree.h"
+#include "cli/study_file/yaml_tree.h"
 
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "cli/demo_registry.h"
+#include "cli/demo/demo_registry.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/temp_folder.h"

@@ -6,8 +6,8 @@
 #include <sstream>
 #include <string>
 
-#include "cli/demo_recipe.h"
-#include "cli/demo_registry.h"
+#include "cli/demo/demo_recipe.h"
+#include "cli/demo/demo_registry.h"
 #include "gtest/gtest.h"
 #include "worker/trainer/text/encoder.h"
 #include "worker/trainer/text/tokenizer_json.h"

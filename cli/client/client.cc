@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/client/client.h"
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "proto/wire_error.h"
+
+namespace frostline {
+namespace {
+
+// A page of a thousand trials of a wide space.
+constexpr int kMaxReplyBytes = 64 << 20;
+
+bool IsHostAndPort(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  int port = 0;
+  return colon != std::string::npos && colon > 0 &&
+         address.find_first_of(" /") == std::string::npos &&
+         absl::SimpleAtoi(address.substr(colon + 1), &port) && port > 0 &&
+         port <= 65535;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Client>> Client::Open(
+    const std::string& address) {
+  if (!IsHostAndPort(address)) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     absl::StrCat("'", CleanText(address, 100),
+                                  "' is no address of a coordinator"),
+                     "write --connect HOST:PORT, e.g. 127.0.0.1:7070",
+                     "connect");
+  }
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(kMaxReplyBytes);
+  // A proxy meant for the web does not lead to a coordinator.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  const auto channel = grpc::CreateCustomChannel(
+      address, grpc::InsecureChannelCredentials(), arguments);
+  return std::unique_ptr<Client>(new Client(address, channel));
+}
+
+Client::Client(const std::string& address,
+               const std::shared_ptr<grpc::Channel>& channel)
+    : address_(address),
+      stubs_(v1::StudyService::NewStub(channel),
+             v1::WorkerService::NewStub(channel),
+             v1::ImportanceService::NewStub(channel),
+             v1::AdminService::NewStub(channel)) {}
+
+absl::Status Client::Explain(const grpc::Status& status) const {
+  const absl::Status error = FromGrpcStatus(status);
+  if (!HasErrorId(error, ErrorId::kCoordinatorAway)) return error;
+  return MakeError(
+      ErrorId::kCoordinatorAway,
+      absl::StrCat("no coordinator answers at ", address_, " (",
+                   CleanText(status.error_message(), 200), ")"),
+      "start one with `frostline serve --data DIR`, or name another with "
+      "--connect HOST:PORT");
+}
+
+}  // namespace frostline

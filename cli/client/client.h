@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: client.h
+//
+// A connection to a coordinator, as any program could make one. Every call has
+// a deadline; every error is one of ours (base/error.h), so that it has an id,
+// a fix and an exit code.
+//
+//   ASSIGN_OR_RETURN(const auto client, Client::Open("127.0.0.1:7070"));
+//   v1::GetStudyRequest request;
+//   ASSIGN_OR_RETURN(const v1::Study study,
+//                    client->Call(&v1::StudyService::Stub::GetStudy, request));
+#ifndef FROSTLINE_CLI_CLIENT_CLIENT_H_
+#define FROSTLINE_CLI_CLIENT_CLIENT_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "absl/status/statusor.h"
+#include "frostline/v1/admin_service.grpc.pb.h"
+#include "frostline/v1/importance_service.grpc.pb.h"
+#include "frostline/v1/study_service.grpc.pb.h"
+#include "frostline/v1/worker_service.grpc.pb.h"
+
+namespace frostline {
+
+// Thread-safe.
+class Client {
+ public:
+  // REQUEST_INVALID when `address` is not HOST:PORT. Connects at the first
+  // call.
+  static absl::StatusOr<std::unique_ptr<Client>> Open(
+      const std::string& address);
+
+  template <typename Stub, typename Request, typename Reply>
+  absl::StatusOr<Reply> Call(grpc::Status (Stub::*method)(grpc::ClientContext*,
+                                                          const Request&,
+                                                          Reply*),
+                             const Request& request) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kDeadline);
+    Reply reply;
+    Stub& stub = *std::get<std::unique_ptr<Stub>>(stubs_);
+    const grpc::Status status = (stub.*method)(&context, request, &reply);
+    if (!status.ok()) return Explain(status);
+    return reply;
+  }
+
+  v1::StudyService::Stub& studies() { return *std::get<0>(stubs_); }
+  const std::string& address() const { return address_; }
+
+  // The error of a call, with this coordinator's address where it is away.
+  absl::Status Explain(const grpc::Status& status) const;
+
+ private:
+  // Importance of a large study takes longest.
+  static constexpr std::chrono::seconds kDeadline{30};
+
+  Client(const std::string& address,
+         const std::shared_ptr<grpc::Channel>& channel);
+
+  std::string address_;
+  std::tuple<std::unique_ptr<v1::StudyService::Stub>,
+             std::unique_ptr<v1::WorkerService::Stub>,
+             std::unique_ptr<v1::ImportanceService::Stub>,
+             std::unique_ptr<v1::AdminService::Stub>>
+      stubs_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_CLIENT_CLIENT_H_

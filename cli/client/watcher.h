@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: watcher.h
+//
+// Follows a study. A broken stream is taken up again from the last revision
+// that was seen, with back-off, so that nothing is missed while a coordinator
+// restarts.
+#ifndef FROSTLINE_CLI_CLIENT_WATCHER_H_
+#define FROSTLINE_CLI_CLIENT_WATCHER_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "base/clock.h"
+#include "cli/client/client.h"
+#include "frostline/v1/study_service.pb.h"
+
+namespace frostline {
+
+struct WatchOptions {
+  std::string study;  // "studies/{id}"
+  std::int64_t after_revision = 0;
+  // The coordinator may be away for so long at a time.
+  Duration patience = std::chrono::minutes(10);
+  Duration first_pause = std::chrono::milliseconds(200);
+  Duration longest_pause = std::chrono::seconds(10);
+};
+
+struct WatchHandlers {
+  // False ends the watch.
+  std::function<bool(const v1::StudyEvent&)> on_event;
+  // The stream broke, and is tried again after a pause.
+  std::function<void(const absl::Status&)> on_break;
+};
+
+// OK when on_event ended it; otherwise why it cannot go on. Blocks.
+absl::Status Watch(Client& client, const WatchOptions& options,
+                   const WatchHandlers& handlers);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_CLIENT_WATCHER_H_

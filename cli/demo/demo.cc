@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/demo/demo.h"
+
+#include <iostream>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/request_id.h"
+#include "base/status_macros.h"
+#include "cli/client/client.h"
+#include "cli/commands/command.h"
+#include "cli/demo/demo_fleet.h"
+#include "cli/demo/demo_folder.h"
+#include "cli/demo/demo_follow.h"
+#include "cli/demo/demo_recipe.h"
+#include "cli/demo/demo_registry.h"
+#include "cli/demo/demo_report.h"
+#include "cli/demo/demo_verify.h"
+#include "cli/process/stop_signals.h"
+#include "cli/study_file/study_file.h"
+#include "cli/view/format.h"
+#include "cli/view/study_view.h"
+
+namespace frostline {
+namespace {
+
+absl::StatusOr<v1::Study> CreateDemoStudy(Client& client,
+                                          const DemoOptions& options) {
+  ASSIGN_OR_RETURN(
+      const StudyFile file,
+      options.synthetic
+          ? ParseStudyFile(kSyntheticRecipe, "recipes/demo/study.yaml")
+          : ParseStudyFile(kDemoRecipe, "recipes/demo/demo.yaml"));
+  v1::CreateStudyRequest request;
+  request.set_request_id(NewRequestId(SystemClock()));
+  request.set_study_id(file.id);
+  *request.mutable_spec() = file.spec;
+  *request.mutable_settings() = file.settings;
+  if (options.trials > 0) {
+    request.mutable_settings()->mutable_budget()->set_trials(options.trials);
+  }
+  const auto reply = client.Call(&v1::StudyService::Stub::CreateStudy, request);
+  if (!reply.ok()) return PlaceError(reply.status(), file);
+  std::cout << RenderPlanInShort(*reply) << std::flush;
+  return reply->study();
+}
+
+absl::StatusOr<ExitCode> Run(const DemoOptions& options,
+                             const Terminal& terminal,
+                             const std::vector<std::string>& trainer,
+                             const std::string& folder, SteadyTime begin,
+                             DemoFleet& fleet, StopSignals& signals) {
+  DemoTimes times = {begin, std::nullopt, begin};
+  RETURN_IF_ERROR(fleet.StartCoordinator(signals));
+  RETURN_IF_ERROR(fleet.StartWorkers(options.workers, trainer));
+  std::cout << "coordinator on " << fleet.address() << ", " << options.workers
+            << (options.workers == 1 ? " worker\n" : " workers\n");
+  ASSIGN_OR_RETURN(const auto client, Client::Open(fleet.address()));
+  ASSIGN_OR_RETURN(v1::Study study, CreateDemoStudy(*client, options));
+  if (IsEnded(study.state())) {
+    std::cout << "\nThe demo of this folder has ended before.\n";
+  }
+  ASSIGN_OR_RETURN(study, FollowDemo(*client, std::move(study), fleet, signals,
+                                     terminal, times));
+  ASSIGN_OR_RETURN(const auto plan, ReportDemo(*client, study, terminal.width));
+  if (plan.has_value()) {
+    RETURN_IF_ERROR(
+        VerifyDemo(*client, study.name(), fleet, signals, terminal));
+    ASSIGN_OR_RETURN(study, FetchStudy(*client, study.name()));
+    times.end = SystemClock().Steady();
+  }
+  if (plan.has_value() && !options.synthetic) {
+    RETURN_IF_ERROR(ShowNext(*plan, folder));
+  }
+  ShowDemoTimes(study, times);
+  return study.counts().succeeded() > 0 ? kExitOk : kExitNoResult;
+}
+
+// The arguments of a worker; for the real demo its registry is made.
+absl::StatusOr<std::vector<std::string>> PrepareTrainer(
+    const DemoOptions& options, const std::string& folder) {
+  if (options.synthetic) return SyntheticTrainer();
+  ASSIGN_OR_RETURN(const std::string model, FindDemoModel(options.model));
+  const std::string registry = absl::StrCat(folder, "/registry");
+  ASSIGN_OR_RETURN(auto trainer, RealTrainer(registry));
+  RETURN_IF_ERROR(MakeDemoRegistry(registry, model));
+  return trainer;
+}
+
+}  // namespace
+
+absl::StatusOr<ExitCode> RunDemo(const DemoOptions& options,
+                                 const Terminal& terminal) {
+  const SteadyTime begin = SystemClock().Steady();
+  StopSignals signals;
+  ASSIGN_OR_RETURN(DemoFolder folder,
+                   DemoFolder::Make(options.folder, options.keep));
+  ASSIGN_OR_RETURN(const auto trainer, PrepareTrainer(options, folder.path()));
+  DemoFleet fleet(folder.path());
+  const auto code =
+      Run(options, terminal, trainer, folder.path(), begin, fleet, signals);
+  if (signals.caught()) {
+    signals.Release();
+    std::cerr << "stopping; Ctrl-C again to stop at once" << std::endl;
+  }
+  fleet.Stop();
+  // The commands it has shown go on from there; without a result, its logs say
+  // why.
+  if (code.ok() && (!options.synthetic || *code != kExitOk)) folder.Keep();
+  if (folder.stays()) std::cerr << "kept: " << folder.path() << "\n";
+  return code;
+}
+
+}  // namespace frostline

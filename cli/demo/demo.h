@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: demo.h
+//
+// `frostline demo`: a whole search on this machine, from an empty folder to the
+// importance of each layer and what to try next, in a few minutes. With
+// `synthetic` it trains a small network on made-up numbers instead of MiniLM on
+// reviews: seconds, and neither LibTorch nor a model is needed.
+#ifndef FROSTLINE_CLI_DEMO_DEMO_H_
+#define FROSTLINE_CLI_DEMO_DEMO_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "base/exit_code.h"
+#include "cli/term/terminal.h"
+
+namespace frostline {
+
+struct DemoOptions {
+  int trials = 0;  // 0: as many as its study says
+  int workers = 2;
+  std::string folder;  // empty: a temporary one
+  bool keep = false;   // the temporary folder
+  bool synthetic = false;
+  std::string model;  // a folder; empty: the one that ./dev setup has fetched
+};
+
+// Everything it started has ended when it returns. CANCELLED after Ctrl-C.
+absl::StatusOr<ExitCode> RunDemo(const DemoOptions& options,
+                                 const Terminal& terminal);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_DEMO_DEMO_H_

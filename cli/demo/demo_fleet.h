@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: demo_fleet.h
+//
+// A coordinator and some workers on this machine, for a demonstration. Their
+// logs are files in the demonstration's folder.
+#ifndef FROSTLINE_CLI_DEMO_DEMO_FLEET_H_
+#define FROSTLINE_CLI_DEMO_DEMO_FLEET_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cli/process/child_process.h"
+#include "cli/process/stop_signals.h"
+
+namespace frostline {
+
+class DemoFleet {
+ public:
+  explicit DemoFleet(const std::string& folder) : folder_(folder) {}
+  ~DemoFleet() { Stop(); }
+  DemoFleet(const DemoFleet&) = delete;
+  DemoFleet& operator=(const DemoFleet&) = delete;
+
+  // Returns when the coordinator listens.
+  absl::Status StartCoordinator(StopSignals& signals);
+  // REQUIRES: the coordinator listens. `trainer`: the arguments that say what
+  // they run. Together they use the machine's cores once.
+  absl::Status StartWorkers(int count, const std::vector<std::string>& trainer);
+
+  // TRAINER_EXITED with the last lines of its log when one of them has ended.
+  absl::Status Check();
+
+  // Workers first, so that they can hand back what they hold. Again: nothing.
+  void Stop();
+
+  const std::string& address() const { return address_; }  // HOST:PORT
+
+ private:
+  absl::Status Start(const std::string& name, const std::string& program,
+                     const std::vector<std::string>& arguments);
+
+  std::string folder_;
+  std::string address_;
+  std::vector<std::unique_ptr<ChildProcess>> children_;  // coordinator first
+};
+
+// --exec with the synthetic trainer, or --registry with the real one.
+// TRAINER_START when its program is not beside ours.
+absl::StatusOr<std::vector<std::string>> SyntheticTrainer();
+absl::StatusOr<std::vector<std::string>> RealTrainer(
+    const std::string& registry);
+
+// HOST:PORT of a line "listening on HOST:PORT" in the coordinator's output; ""
+// when the line is not there, or not whole, yet.
+std::string ListenAddressIn(const std::string& output);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_DEMO_DEMO_FLEET_H_

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: demo_folder.h
+//
+// The folder a demonstration keeps its database and logs in.
+#ifndef FROSTLINE_CLI_DEMO_DEMO_FOLDER_H_
+#define FROSTLINE_CLI_DEMO_DEMO_FOLDER_H_
+
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+
+namespace frostline {
+
+class DemoFolder {
+ public:
+  // `named`: made if missing, and left there. Empty: a temporary one, removed
+  // with the object unless `keep`. STORE_UNWRITABLE when it cannot be made.
+  static absl::StatusOr<DemoFolder> Make(const std::string& named, bool keep);
+
+  DemoFolder(DemoFolder&& other) noexcept
+      : path_(std::exchange(other.path_, "")), stays_(other.stays_) {}
+  DemoFolder& operator=(DemoFolder&&) = delete;
+  ~DemoFolder();
+
+  const std::string& path() const { return path_; }
+  bool stays() const { return stays_; }
+  void Keep() { stays_ = true; }
+
+ private:
+  DemoFolder(const std::string& path, bool stays)
+      : path_(path), stays_(stays) {}
+
+  std::string path_;  // empty when moved from
+  bool stays_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_DEMO_DEMO_FOLDER_H_

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: demo_follow.h
+//
+// Watches the demo's study until it ends, and says how far it is.
+#ifndef FROSTLINE_CLI_DEMO_DEMO_FOLLOW_H_
+#define FROSTLINE_CLI_DEMO_DEMO_FOLLOW_H_
+
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "cli/client/client.h"
+#include "cli/demo/demo_fleet.h"
+#include "cli/process/stop_signals.h"
+#include "cli/term/terminal.h"
+#include "frostline/v1/study.pb.h"
+
+namespace frostline {
+
+struct DemoTimes {
+  SteadyTime begin;
+  // When trials began and ended; not set when there were none.
+  std::optional<SteadyTime> first_lease;
+  SteadyTime end;
+};
+
+// The study as it ended; fills `times`. CANCELLED after Ctrl-C, TRAINER_EXITED
+// when one of the fleet has ended or nothing has changed for long.
+absl::StatusOr<v1::Study> FollowDemo(Client& client, v1::Study study,
+                                     DemoFleet& fleet, StopSignals& signals,
+                                     const Terminal& terminal,
+                                     DemoTimes& times);
+
+// The last line of all: how many trials in how long, to standard output.
+void ShowDemoTimes(const v1::Study& study, const DemoTimes& times);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_DEMO_DEMO_FOLLOW_H_

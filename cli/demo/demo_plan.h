@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: demo_plan.h
+//
+// What to try next after the demo: a study file that freezes what the plan
+// surely freezes, and searches the other modules anew.
+#ifndef FROSTLINE_CLI_DEMO_DEMO_PLAN_H_
+#define FROSTLINE_CLI_DEMO_DEMO_PLAN_H_
+
+#include <string>
+
+#include "frostline/v1/importance.pb.h"
+
+namespace frostline {
+
+// The study file `recipe` under the id `id`. Where nothing is sure, what the
+// plan's point freezes is frozen to see whether it may be. Where that is every
+// module that was searched, the one whose freezing costs most is searched all
+// the same. REQUIRES: the recipe has one line for each of `id:`, "embeddings"
+// and "layer.*", and fixes pooler and head, as recipes/demo/demo.yaml does.
+std::string NextStudyFile(const std::string& recipe, const std::string& id,
+                          const v1::FreezePlan& plan);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_DEMO_DEMO_PLAN_H_

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: demo_recipe.h
+//
+// Files of recipes/demo, built in, so that the demo runs from anywhere.
+#ifndef FROSTLINE_CLI_DEMO_DEMO_RECIPE_H_
+#define FROSTLINE_CLI_DEMO_DEMO_RECIPE_H_
+
+namespace frostline {
+
+extern const char kDemoRecipe[];       // demo.yaml
+extern const char kSyntheticRecipe[];  // study.yaml
+
+extern const char kDemoTrain[];       // reviews/train.tsv
+extern const char kDemoValidation[];  // reviews/validation.tsv
+
+// Where `./dev setup` unpacks the model: a folder of its cache, named after the
+// pins in scripts/requirements-demo-model.txt.
+extern const char kDemoModelFolder[];
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_DEMO_DEMO_RECIPE_H_

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/demo/demo_report.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "base/error.h"
+#include "base/status_macros.h"
+#include "cli/commands/command.h"
+#include "cli/commands/importance_fetch.h"
+#include "cli/demo/demo_plan.h"
+#include "cli/demo/demo_recipe.h"
+#include "cli/view/frontier_view.h"
+#include "cli/view/importance_view.h"
+#include "cli/view/plan_view.h"
+#include "cli/view/trial_view.h"
+#include "cli/view/verification_view.h"
+#include "proto/wire_error.h"
+
+namespace frostline {
+namespace {
+
+constexpr char kNextStudy[] = "demo-next";
+
+// One word for a shell, whatever is in the path.
+std::string ShellWord(const std::string& path) {
+  const bool plain = std::all_of(path.begin(), path.end(), [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+           absl::StrContains("/._-+", absl::string_view(&c, 1));
+  });
+  if (plain) return path;
+  return absl::StrCat("'", absl::StrReplaceAll(path, {{"'", "'\\''"}}), "'");
+}
+
+// As it is typed from here.
+std::string CommandName() {
+  std::error_code error;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return "frostline";
+  const std::string near = std::filesystem::proximate(path, error).string();
+  return error || absl::StartsWith(near, "..") ? path.string() : near;
+}
+
+// Of a study without a result: what went wrong, as one trial tells it.
+absl::Status ShowCause(Client& client, const std::string& study) {
+  v1::ListTrialsRequest request;
+  request.set_parent(study);
+  request.set_filter("state = FAILED");
+  request.set_page_size(1);
+  ASSIGN_OR_RETURN(const v1::ListTrialsReply page,
+                   client.Call(&v1::StudyService::Stub::ListTrials, request));
+  for (const v1::Trial& trial : page.trials()) {
+    std::cout << "\ntrial " << trial.number()
+              << " has failed: " << CleanText(trial.cause(), kMaxCauseBytes)
+              << "\n";
+  }
+  return absl::OkStatus();
+}
+
+void ShowBest(const v1::Trial& best, const v1::Study& study) {
+  std::cout << "\nbest trial " << best.number() << ": "
+            << ObjectiveText(best, study.spec()) << "\n"
+            << Sentence("  its rates", RatesInShort(best.rates()));
+}
+
+// Whether it is an answer that few or equal trials cannot give.
+bool IsTooFew(const absl::Status& status) {
+  return HasErrorId(status, ErrorId::kTrialsTooFew) ||
+         HasErrorId(status, ErrorId::kTargetConstant);
+}
+
+// False when there are too few trials, which it then says.
+absl::StatusOr<bool> ShowImportance(Client& client, const v1::Study& study,
+                                    int width) {
+  Asked asked;
+  asked.client = &client;
+  asked.study = study.name();
+  const auto report = Fetch(asked, &v1::ImportanceService::Stub::GetReport);
+  if (IsTooFew(report.status())) {
+    std::cout << "\nno importance: " << report.status().message() << '\n'
+              << std::flush;
+    return false;
+  }
+  RETURN_IF_ERROR(report.status());
+  ASSIGN_OR_RETURN(const auto frontier, FetchFrontier(asked, *report));
+  const std::string head = frontier.has_value()
+                               ? RenderFrontierInShort(*frontier, width) + "\n"
+                               : "";
+  std::cout << "\n" << RenderImportance(*report, head, width) << std::flush;
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<v1::FreezePlan>> ReportDemo(Client& client,
+                                                         const v1::Study& study,
+                                                         int width) {
+  std::optional<v1::FreezePlan> none;
+  ASSIGN_OR_RETURN(const auto best, FetchBest(client, study));
+  if (!best.has_value()) {
+    RETURN_IF_ERROR(ShowCause(client, study.name()));
+    return none;
+  }
+  ShowBest(*best, study);
+  ASSIGN_OR_RETURN(const bool has_importance,
+                   ShowImportance(client, study, width));
+  if (!has_importance) return none;
+  v1::GetPlanRequest request;
+  request.set_study(study.name());
+  absl::StatusOr<v1::FreezePlan> plan =
+      client.Call(&v1::ImportanceService::Stub::GetPlan, request);
+  if (IsTooFew(plan.status())) return none;
+  RETURN_IF_ERROR(plan.status());
+  std::cout << "\n" << RenderFreezePlanInShort(*plan) << std::flush;
+  return std::optional<v1::FreezePlan>(*std::move(plan));
+}
+
+absl::Status ShowNext(const v1::FreezePlan& plan, const std::string& folder) {
+  const std::string file = absl::StrCat(folder, "/next.yaml");
+  std::ofstream stream(file);
+  stream << NextStudyFile(kDemoRecipe, kNextStudy, plan);
+  stream.close();
+  if (!stream) {
+    return MakeError(ErrorId::kStoreUnwritable, file + " cannot be written",
+                     "name a folder you may write to with --dir DIR");
+  }
+  const std::string command = ShellWord(CommandName());
+  std::cout << "Next, type\n"
+            << "  " << command << " serve --data " << ShellWord(folder)
+            << " &\n"
+            << "  " << command << " worker --registry "
+            << ShellWord(folder + "/registry") << " --slots 2 &\n"
+            << "  " << command << " study create " << ShellWord(file)
+            << "  # then: study watch " << kNextStudy << "\n"
+            << std::flush;
+  return absl::OkStatus();
+}
+
+}  // namespace frostline

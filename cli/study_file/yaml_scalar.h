@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: yaml_scalar.h
+//
+// Strict readings of one scalar. Nothing is rounded, cut or guessed: a number
+// that would become another one (1e-999 is 0, which means frozen) is refused.
+#ifndef FROSTLINE_CLI_STUDY_FILE_YAML_SCALAR_H_
+#define FROSTLINE_CLI_STUDY_FILE_YAML_SCALAR_H_
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/duration.pb.h>
+#include <google/protobuf/struct.pb.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/study_file/yaml_tree.h"
+
+namespace frostline {
+
+// "12", "-3.5", "2e-5": decimal and finite.
+std::optional<double> ReadDouble(const std::string& text);
+std::optional<std::int64_t> ReadInt(const std::string& text);
+std::optional<std::uint64_t> ReadUint(const std::string& text);
+// true or false, in small letters.
+std::optional<bool> ReadBool(const std::string& text);
+// "90s", "1h30m", "500ms"; the unit is required.
+std::optional<google::protobuf::Duration> ReadDuration(const std::string& text);
+
+// An enum value by its name, in any case, with or without the enum's prefix:
+// "maximize" is DIRECTION_MAXIMIZE. Never the UNSPECIFIED one.
+const google::protobuf::EnumValueDescriptor* ReadEnum(
+    const std::string& text, const google::protobuf::EnumDescriptor& type);
+// "maximize" for DIRECTION_MAXIMIZE.
+std::string ShortName(const google::protobuf::EnumValueDescriptor& value);
+
+// Any value, typed as JSON would type it: plain true, false, null and numbers
+// are themselves, everything else (yes, no, on, dates) is text.
+google::protobuf::Value ReadAny(const YamlNode& node);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_STUDY_FILE_YAML_SCALAR_H_

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: yaml_to_proto.h
+//
+// From a YAML tree to a protobuf message, driven by the message's descriptor:
+// keys are field names, and the type of a value is what its field says, so
+// `1e-5` is a number where a number is wanted, `no` is text where text is
+// wanted, and nothing is guessed. Text in quotes is never a number.
+#ifndef FROSTLINE_CLI_STUDY_FILE_YAML_TO_PROTO_H_
+#define FROSTLINE_CLI_STUDY_FILE_YAML_TO_PROTO_H_
+
+#include <google/protobuf/message.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "cli/study_file/field_value.h"
+#include "cli/study_file/yaml_tree.h"
+
+namespace frostline {
+
+// Where each field was written: "space.modules[0].levels" -> 7:15.
+using FieldPlaces = std::map<std::string, YamlMark>;
+
+class YamlToProto {
+ public:
+  // Both must outlive this object; `places` is added to.
+  YamlToProto(const std::string& file, FieldPlaces* places)
+      : file_(file), places_(places) {}
+
+  // Sets the fields that `node` names. STUDY_FIELD_UNKNOWN with a suggestion,
+  // or STUDY_FILE_SYNTAX; the first mistake ends it. `path` is where `node`
+  // stands, empty at the top.
+  absl::Status Fill(const YamlPtr& node, const std::string& path,
+                    google::protobuf::Message* message) const;
+
+ private:
+  using Field = google::protobuf::FieldDescriptor;
+  using Message = google::protobuf::Message;
+
+  absl::Status FillField(const YamlEntry& entry, const std::string& path,
+                         const Field* field, Message* message) const;
+  absl::Status FillList(const YamlPtr& node, const std::string& path,
+                        const Field* field, Message* message) const;
+  absl::Status FillMap(const YamlPtr& node, const std::string& path,
+                       const Field* field, Message* message) const;
+  // Sets, or adds to, one value of a field.
+  absl::Status FillValue(const YamlPtr& node, const std::string& path,
+                         const Field* field, Message* message) const;
+  absl::Status Twice(const YamlEntry& entry, const std::string& other,
+                     const std::string& path) const;
+  absl::Status Expected(const YamlNode& node, const std::string& path,
+                        const Wanted& wanted) const;
+
+  const std::string& file_;
+  FieldPlaces* places_;
+};
+
+// The names of a message's fields, in the order of the proto.
+std::vector<std::string> FieldNames(
+    const google::protobuf::Descriptor& message);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_STUDY_FILE_YAML_TO_PROTO_H_

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/term/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "cli/term/utf8.h"
+
+namespace frostline {
+namespace {
+
+constexpr int kUsualWidth = 80;
+
+bool HasEnv(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
+
+bool IsDumb() {
+  const char* const term = std::getenv("TERM");
+  return term == nullptr || std::string_view(term) == "dumb";
+}
+
+int WidthOf(int fd) {
+  winsize size{};
+  if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
+    return kUsualWidth;
+  }
+  return size.ws_col;
+}
+
+}  // namespace
+
+Terminal DetectTerminal(bool no_color) {
+  Terminal terminal;
+  terminal.out_is_tty = isatty(STDOUT_FILENO) == 1;
+  terminal.err_is_tty = isatty(STDERR_FILENO) == 1 && !IsDumb();
+  terminal.color = terminal.out_is_tty && terminal.err_is_tty && !no_color &&
+                   !HasEnv("NO_COLOR");
+  if (terminal.out_is_tty) terminal.width = WidthOf(STDOUT_FILENO);
+  return terminal;
+}
+
+std::string Paint(const Terminal& terminal, const char* style,
+                  const std::string& text) {
+  if (!terminal.color) return text;
+  return absl::StrCat("\x1b[", style, "m", text, "\x1b[0m");
+}
+
+void StatusLine::Show(const std::string& text) {
+  if (!terminal_.err_is_tty) return;
+  const int width = terminal_.width == 0 ? kUsualWidth : terminal_.width;
+  // The last column stays free: some terminals wrap as soon as it is used.
+  std::cerr << "\r\x1b[K" << FitToWidth(text, width - 1) << std::flush;
+  shown_ = true;
+}
+
+void StatusLine::Clear() {
+  if (!shown_) return;
+  std::cerr << "\r\x1b[K" << std::flush;
+  shown_ = false;
+}
+
+}  // namespace frostline

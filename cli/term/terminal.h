@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: terminal.h
+//
+// What the output goes to. Off a terminal nothing is coloured, cut or
+// animated.
+#ifndef FROSTLINE_CLI_TERM_TERMINAL_H_
+#define FROSTLINE_CLI_TERM_TERMINAL_H_
+
+#include <string>
+
+namespace frostline {
+
+struct Terminal {
+  bool out_is_tty = false;
+  bool err_is_tty = false;
+  bool color = false;
+  int width = 0;  // columns of standard output; 0: not a terminal
+};
+
+// Colour needs a terminal that is not "dumb", no NO_COLOR in the environment,
+// and no `no_color`.
+Terminal DetectTerminal(bool no_color);
+
+// `text` in an SGR style ("1" bold, "31" red, "2" dim) where there is colour.
+std::string Paint(const Terminal& terminal, const char* style,
+                  const std::string& text);
+
+// One line that is written over again on a terminal; off a terminal it is
+// never shown. Writes to standard error.
+class StatusLine {
+ public:
+  explicit StatusLine(const Terminal& terminal) : terminal_(terminal) {}
+  ~StatusLine() { Clear(); }
+  StatusLine(const StatusLine&) = delete;
+  StatusLine& operator=(const StatusLine&) = delete;
+
+  void Show(const std::string& text);
+  // Before anything else is written.
+  void Clear();
+
+ private:
+  const Terminal& terminal_;
+  bool shown_ = false;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_TERM_TERMINAL_H_

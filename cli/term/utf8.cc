@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/term/utf8.h"
+
+#include <cstddef>
+
+#include "base/plain/utf8.h"
+
+namespace frostline {
+namespace {
+
+struct Range {
+  char32_t first;
+  char32_t last;
+};
+
+// The blocks that terminals agree on; anything rarer may be a column off.
+constexpr Range kWide[] = {
+    {0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0x33FF},
+    {0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xA000, 0xA4CF},
+    {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE4F},
+    {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},   {0x1F300, 0x1F64F},
+    {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
+constexpr Range kZero[] = {
+    {0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD},  {0x064B, 0x065F},
+    {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x200B, 0x200F},  {0x20D0, 0x20FF},
+    {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}, {0xE0100, 0xE01EF}};
+
+template <std::size_t N>
+bool IsIn(const Range (&ranges)[N], char32_t code) {
+  for (const Range& range : ranges) {
+    if (code >= range.first && code <= range.last) return true;
+  }
+  return false;
+}
+
+// The character at the start of `text`; a byte that is no UTF-8 stands alone.
+CodePoint FirstChar(std::string_view text) {
+  const CodePoint first = DecodeAt(text, 0);
+  return first.valid ? first : CodePoint{kReplacement, 1, false};
+}
+
+}  // namespace
+
+int CharWidth(char32_t code) {
+  if (IsIn(kZero, code)) return 0;
+  return IsIn(kWide, code) ? 2 : 1;
+}
+
+int DisplayWidth(std::string_view text) {
+  int width = 0;
+  while (!text.empty()) {
+    const CodePoint next = FirstChar(text);
+    width += CharWidth(next.value);
+    text.remove_prefix(next.bytes);
+  }
+  return width;
+}
+
+std::string FitToWidth(const std::string& text, int width) {
+  if (width < 1 || DisplayWidth(text) <= width) return text;
+  std::string_view rest = text;
+  int used = 1;  // the ellipsis
+  std::size_t keep = 0;
+  while (!rest.empty()) {
+    const CodePoint next = FirstChar(rest);
+    used += CharWidth(next.value);
+    if (used > width) break;
+    keep += next.bytes;
+    rest.remove_prefix(next.bytes);
+  }
+  return text.substr(0, keep) + "…";
+}
+
+}  // namespace frostline

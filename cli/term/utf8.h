@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: utf8.h
+//
+// Text as a terminal shows it: how many columns it takes, and where it may be
+// cut. Bytes that are no UTF-8 count as one column each.
+#ifndef FROSTLINE_CLI_TERM_UTF8_H_
+#define FROSTLINE_CLI_TERM_UTF8_H_
+
+#include <string>
+#include <string_view>
+
+namespace frostline {
+
+// Columns: 2 for wide (CJK, emoji), 0 for combining marks, else 1.
+int CharWidth(char32_t code);
+int DisplayWidth(std::string_view text);
+
+// `text`, cut to `width` columns with "…" at the end where it was longer.
+std::string FitToWidth(const std::string& text, int width);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_CLI_TERM_UTF8_H_
