@@ -81,6 +81,18 @@ FLOORS = {
         "self_check": ("device",),
         "main": ("self_check", "process", "trial", "model"),
     },
+    "cli": {
+        "term": (),
+        "process": (),
+        "client": (),
+        "study_file": ("term",),
+        "view": ("term",),
+        "commands": ("view", "study_file", "client", "process", "term"),
+        "demo": ("commands", "view", "study_file", "client", "process",
+                 "term"),
+        "command_line": ("commands",),
+        "main": ("command_line", "commands", "process"),
+    },
 }
 
 # library -> (how an include, a name or a link names it, where that may be).
