@@ -2,7 +2,8 @@
 //
 // File: yaml.h
 //
-// A YAML (or JSON) document as a tree. Two readers make it: cli/study_file/yaml_tree.h
+// A YAML (or JSON) document as a tree. Two readers make it:
+// cli/study_file/yaml_tree.h
 // reads all that a person may write in a study file, with yaml-cpp;
 // base/plain/yaml_subset.h reads the registries of a GPU node, where no such
 // library is (docs/adr/0014-formats.md says why there are two).
