@@ -2,7 +2,7 @@
 //
 // What importance does not do twice. Counted at the store, not timed.
 #include "server/importance/answer_cache.h"
-#include "tests/server/importance_fixture.h"
+#include "tests/server/importance/importance_fixture.h"
 
 namespace frostline {
 namespace {

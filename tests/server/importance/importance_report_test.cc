@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reports and pairs: every option does what it says.
-#include "tests/server/importance_fixture.h"
+#include "tests/server/importance/importance_fixture.h"
 
 namespace frostline {
 namespace {

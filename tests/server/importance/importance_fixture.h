@@ -5,8 +5,8 @@
 // A study whose trials say what mattered: layer.1 much, layer.0 little, and
 // nothing together. Imported, with a curve of three steps, a second metric, a
 // usage, and pruned ones among them.
-#ifndef FROSTLINE_TESTS_SERVER_IMPORTANCE_FIXTURE_H_
-#define FROSTLINE_TESTS_SERVER_IMPORTANCE_FIXTURE_H_
+#ifndef FROSTLINE_TESTS_SERVER_IMPORTANCE_IMPORTANCE_FIXTURE_H_
+#define FROSTLINE_TESTS_SERVER_IMPORTANCE_IMPORTANCE_FIXTURE_H_
 
 #include <memory>
 #include <string>
@@ -117,4 +117,4 @@ class ImportanceFixture : public ::testing::Test {
 
 }  // namespace frostline
 
-#endif  // FROSTLINE_TESTS_SERVER_IMPORTANCE_FIXTURE_H_
+#endif  // FROSTLINE_TESTS_SERVER_IMPORTANCE_IMPORTANCE_FIXTURE_H_

@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/importance/verify_labels.h"
-#include "tests/server/importance_fixture.h"
+#include "tests/server/importance/importance_fixture.h"
 
 namespace frostline {
 namespace {

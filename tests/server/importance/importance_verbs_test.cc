@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Curves, tables, stability, plans and comparisons of a real study.
-#include "tests/server/importance_fixture.h"
+#include "tests/server/importance/importance_fixture.h"
 
 namespace frostline {
 namespace {
