@@ -1,277 +1,234 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/coordinator.h"
 
+#include <map>
 #include <utility>
 
-#include "server/coordinator_impl.h"
+#include "base/error.h"
+#include "base/failpoint.h"
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "server/dispatch/dispatcher.h"
+#include "server/importance/desk.h"
+#include "server/ledger/ledger.h"
+#include "server/ledger/upkeep.h"
+#include "server/search/observation.h"
+#include "server/search/prior_studies.h"
+#include "server/search/proposer.h"
+#include "server/verbs/admin_verbs.h"
+#include "server/verbs/explain_verb.h"
+#include "server/verbs/export_verb.h"
+#include "server/verbs/importance_verbs.h"
+#include "server/verbs/lease_verbs.h"
+#include "server/verbs/log_verb.h"
+#include "server/verbs/reading_verbs.h"
+#include "server/verbs/study_verbs.h"
+#include "server/verbs/trial_verbs.h"
+#include "server/verbs/watch_verb.h"
+#include "server/verbs/worker_verbs.h"
 
 namespace frostline {
 namespace {
 
-// "studies/a" of "studies/a/trials/7".
-std::string StudyPart(const std::string& trial_name) {
-  return trial_name.substr(0, trial_name.find("/trials/"));
-}
+// Single rows are read by these, so that no long list holds up a call that
+// only has to know whether it was answered before.
+constexpr int kLookupThreads = 2;
 
 }  // namespace
 
+// Members are made in this order: each borrows from those above it.
+class Coordinator::Rooms {
+ public:
+  Rooms(CoordinatorOptions options, TrialStore& store, const Clock& clock);
+
+  absl::Status Start();
+  void Drain();
+  const VerbTable& verbs() const { return table_; }
+
+ private:
+  CommitLoop::Hooks LoopHooks();
+  void Turn(Batch& batch);
+  void Committed();
+  void Reload();
+  std::optional<SteadyTime> NextDue() const;
+  absl::Status Load(Duration grace);
+
+  const CoordinatorOptions options_;
+  TrialStore& store_;
+  const Clock& clock_;
+  TaskPool lookups_;
+  TaskPool readers_;
+  CommitLoop loop_;
+  Proposer proposer_;
+  Ledger ledger_;
+  Upkeep upkeep_;
+  Dispatcher dispatcher_;
+  ImportanceDesk importance_;
+  Calls calls_;
+  StudyVerbs study_verbs_;
+  TrialVerbs trial_verbs_;
+  ReadingVerbs reading_verbs_;
+  ExportVerb export_verb_;
+  ExplainVerb explain_verb_;
+  LogVerb log_verb_;
+  WatchVerb watch_verb_;
+  WorkerVerbs worker_verbs_;
+  LeaseVerbs lease_verbs_;
+  ImportanceVerbs importance_verbs_;
+  AdminVerbs admin_verbs_;
+  VerbTable table_;
+  bool draining_ = false;  // the loop's
+};
+
+Coordinator::Rooms::Rooms(CoordinatorOptions options, TrialStore& store,
+                          const Clock& clock)
+    : options_(std::move(options)),
+      store_(store),
+      clock_(clock),
+      loop_(store, clock, LoopHooks()),
+      proposer_([this](Proposals proposals) {
+        (void)loop_.Post(
+            [this, proposals = std::move(proposals)](Batch& batch) {
+              dispatcher_.TakeProposals(batch, proposals);
+            });
+      }),
+      ledger_(store, clock,
+              {.ttl = options_.lease_ttl,
+               .heartbeat_interval = options_.heartbeat_interval,
+               .retry = {}},
+              {.trial_ended =
+                   [this](const TrialRow& row) { TellEnded(row, proposer_); }}),
+      upkeep_(ledger_, loop_, readers_, store, clock),
+      dispatcher_(ledger_, proposer_, upkeep_.disk(), clock),
+      importance_(store, clock),
+      calls_(loop_, lookups_, readers_, ledger_, store, clock),
+      study_verbs_(calls_, ledger_, proposer_, store, upkeep_.disk(), clock),
+      trial_verbs_(calls_, ledger_, proposer_, study_verbs_, clock),
+      reading_verbs_(calls_, store),
+      export_verb_(calls_, store),
+      explain_verb_(calls_, ledger_, upkeep_.disk(), clock),
+      log_verb_(calls_, ledger_, store, clock),
+      watch_verb_(calls_, ledger_, store, clock, options_.watch_alive),
+      worker_verbs_(calls_, ledger_, dispatcher_, clock),
+      lease_verbs_(calls_, ledger_, dispatcher_, proposer_, log_verb_, store,
+                   clock, options_.longest_wait),
+      importance_verbs_(calls_, importance_),
+      admin_verbs_(calls_, ledger_, dispatcher_, store, clock,
+                   {options_.backup_folder, options_.longest_wait}) {
+  study_verbs_.AddTo(table_);
+  trial_verbs_.AddTo(table_);
+  reading_verbs_.AddTo(table_);
+  export_verb_.AddTo(table_);
+  explain_verb_.AddTo(table_);
+  log_verb_.AddTo(table_);
+  watch_verb_.AddTo(table_);
+  worker_verbs_.AddTo(table_);
+  lease_verbs_.AddTo(table_);
+  importance_verbs_.AddTo(table_);
+  admin_verbs_.AddTo(table_);
+}
+
+CommitLoop::Hooks Coordinator::Rooms::LoopHooks() {
+  return {.turn = [this](Batch& batch) { Turn(batch); },
+          .next_due = [this] { return NextDue(); },
+          .committed = [this] { Committed(); },
+          .reload = [this] { Reload(); },
+          .fatal =
+              [this](const absl::Status& status) {
+                Log(LogLevel::kError, "store_failed",
+                    {{"error", std::string(status.message())}});
+                if (options_.on_fatal) options_.on_fatal(status);
+              }};
+}
+
+absl::Status Coordinator::Rooms::Start() {
+  // From here on no other coordinator can write, so what is loaded stays true.
+  ASSIGN_OR_RETURN(const Epoch epoch, store_.TakeLead());
+  RETURN_IF_ERROR(Load(options_.restart_grace));
+  proposer_.Start();
+  lookups_.Start(kLookupThreads);
+  readers_.Start(options_.reader_threads);
+  importance_.Start(options_.importance_threads);
+  loop_.Start(epoch);
+  return absl::OkStatus();
+}
+
+void Coordinator::Rooms::Drain() {
+  FROSTLINE_FAILPOINT(kDrainBefore);
+  // Who comes in the same group or later is answered in its turn.
+  (void)loop_.Post([this](Batch&) { draining_ = true; });
+  // Judgements the proposer still owes are promises to callers; what it posts
+  // to the loop after that is dropped.
+  loop_.Stop();
+  FROSTLINE_FAILPOINT(kDrainAfter);
+  proposer_.Stop();
+  lookups_.Stop();
+  readers_.Stop();
+  importance_.Stop();
+}
+
+void Coordinator::Rooms::Turn(Batch& batch) {
+  upkeep_.Turn(batch);
+  if (draining_) {
+    dispatcher_.Drain(batch);
+    watch_verb_.Drain(batch);
+  } else {
+    dispatcher_.Turn(batch);
+    watch_verb_.Turn(batch);
+  }
+  log_verb_.Turn(/*all=*/draining_);
+}
+
+std::optional<SteadyTime> Coordinator::Rooms::NextDue() const {
+  std::optional<SteadyTime> next = ledger_.running().leases().NextDue();
+  for (const auto& due :
+       {dispatcher_.NextDue(), watch_verb_.NextDue(), log_verb_.NextDue()}) {
+    if (due.has_value()) next = std::min(next.value_or(*due), *due);
+  }
+  return next;
+}
+
+void Coordinator::Rooms::Committed() {
+  watch_verb_.Committed();
+  ledger_.Committed();
+}
+
+void Coordinator::Rooms::Reload() {
+  Log(LogLevel::kWarning, "reload", {{"why", "the store refused a group"}});
+  const absl::Status status = Load(Duration::zero());
+  if (!status.ok() && options_.on_fatal) options_.on_fatal(status);
+}
+
+// The ledger is filled, and each study's search opened with what it has seen.
+absl::Status Coordinator::Rooms::Load(Duration grace) {
+  proposer_.Reset(dispatcher_.BeginEpoch());
+  History history;
+  return ledger_.Load(
+      grace, {.trial = [&](const StudyBook& book,
+                           const TrialRow& row) -> absl::Status {
+                ASSIGN_OR_RETURN(Observation seen,
+                                 ObservationOf(row, book.checked(), store_));
+                history.Put(std::move(seen));
+                return absl::OkStatus();
+              },
+              .study =
+                  [&](const StudyBook& book) {
+                    proposer_.Open(
+                        book.row().key, book.shared_checked(),
+                        std::exchange(history, History()),
+                        PriorStudiesLeft(book.row(), book.checked(), store_));
+                    return absl::OkStatus();
+                  }});
+}
+
 Coordinator::Coordinator(CoordinatorOptions options, TrialStore& store,
                          const Clock& clock)
-    : impl_(std::make_unique<Impl>(std::move(options), store, clock)) {}
+    : rooms_(std::make_unique<Rooms>(std::move(options), store, clock)) {}
 
 Coordinator::~Coordinator() { Drain(); }
 
-absl::Status Coordinator::Start() { return impl_->Start(); }
-void Coordinator::Drain() { impl_->Drain(); }
-
-void Coordinator::CreateStudy(v1::CreateStudyRequest request,
-                              Reply<v1::CreateStudyReply> reply) {
-  if (request.validate_only()) {
-    return impl_->Submit(std::move(reply), [this, request](Batch& batch) {
-      return impl_->CreateStudy(batch, request);
-    });
-  }
-  impl_->SubmitOnce("CreateStudy", std::move(request), std::move(reply),
-                    [this](Batch& batch, const v1::CreateStudyRequest& r) {
-                      return impl_->CreateStudy(batch, r);
-                    });
-}
-
-void Coordinator::GetStudy(v1::GetStudyRequest request,
-                           Reply<v1::Study> reply) {
-  impl_->Submit(
-      std::move(reply), [this, request](Batch&) -> absl::StatusOr<v1::Study> {
-        ASSIGN_OR_RETURN(StudyBook * book, impl_->FindStudy(request.name()));
-        return impl_->Describe(*book);
-      });
-}
-
-void Coordinator::ListStudies(v1::ListStudiesRequest request,
-                              Reply<v1::ListStudiesReply> reply) {
-  impl_->Submit(std::move(reply), [this, request](Batch&) {
-    return impl_->ListStudies(request);
-  });
-}
-
-void Coordinator::PauseStudy(v1::PauseStudyRequest request,
-                             Reply<v1::Study> reply) {
-  impl_->SubmitOnce("PauseStudy", std::move(request), std::move(reply),
-                    [this](Batch& batch, const v1::PauseStudyRequest& r) {
-                      return impl_->SetState(batch, r.name(),
-                                             StudyState::kPaused, r.reason());
-                    });
-}
-
-void Coordinator::ResumeStudy(v1::ResumeStudyRequest request,
-                              Reply<v1::Study> reply) {
-  impl_->SubmitOnce("ResumeStudy", std::move(request), std::move(reply),
-                    [this](Batch& batch, const v1::ResumeStudyRequest& r) {
-                      return impl_->SetState(batch, r.name(),
-                                             StudyState::kActive, "");
-                    });
-}
-
-void Coordinator::StopStudy(v1::StopStudyRequest request,
-                            Reply<v1::Study> reply) {
-  impl_->SubmitOnce("StopStudy", std::move(request), std::move(reply),
-                    [this](Batch& batch, const v1::StopStudyRequest& r) {
-                      return impl_->StopStudy(batch, r);
-                    });
-}
-
-void Coordinator::UpdateStudy(v1::UpdateStudyRequest request,
-                              Reply<v1::Study> reply) {
-  impl_->SubmitOnce("UpdateStudy", std::move(request), std::move(reply),
-                    [this](Batch& batch, const v1::UpdateStudyRequest& r) {
-                      return impl_->UpdateStudy(batch, r);
-                    });
-}
-
-void Coordinator::DeleteStudy(v1::DeleteStudyRequest request,
-                              Reply<v1::Study> reply) {
-  impl_->SubmitOnce("DeleteStudy", std::move(request), std::move(reply),
-                    [this](Batch& batch, const v1::DeleteStudyRequest& r) {
-                      return impl_->DeleteStudy(batch, r);
-                    });
-}
-
-void Coordinator::EnqueueTrials(v1::EnqueueTrialsRequest request,
-                                Reply<v1::EnqueueTrialsReply> reply) {
-  impl_->SubmitOnce("EnqueueTrials", std::move(request), std::move(reply),
-                    [this](Batch& batch, const v1::EnqueueTrialsRequest& r) {
-                      return impl_->EnqueueTrials(batch, r);
-                    });
-}
-
-void Coordinator::ImportTrials(v1::ImportTrialsRequest request,
-                               Reply<v1::ImportTrialsReply> reply) {
-  impl_->SubmitOnce("ImportTrials", std::move(request), std::move(reply),
-                    [this](Batch& batch, const v1::ImportTrialsRequest& r) {
-                      return impl_->ImportTrials(batch, r);
-                    });
-}
-
-void Coordinator::UpdateTrial(v1::UpdateTrialRequest request,
-                              Reply<v1::Trial> reply) {
-  impl_->SubmitOnce("UpdateTrial", std::move(request), std::move(reply),
-                    [this](Batch& batch, const v1::UpdateTrialRequest& r) {
-                      return impl_->UpdateTrial(batch, r);
-                    });
-}
-
-void Coordinator::CancelTrial(v1::CancelTrialRequest request,
-                              Reply<v1::Trial> reply) {
-  impl_->SubmitOnce("CancelTrial", std::move(request), std::move(reply),
-                    [this](Batch& batch, const v1::CancelTrialRequest& r) {
-                      return impl_->CancelTrial(batch, r);
-                    });
-}
-
-void Coordinator::RetryTrial(v1::RetryTrialRequest request,
-                             Reply<v1::Trial> reply) {
-  impl_->SubmitOnce("RetryTrial", std::move(request), std::move(reply),
-                    [this](Batch& batch, const v1::RetryTrialRequest& r) {
-                      return impl_->RetryTrial(batch, r);
-                    });
-}
-
-void Coordinator::ExplainStudy(v1::ExplainStudyRequest request,
-                               Reply<v1::ExplainStudyReply> reply) {
-  impl_->Submit(std::move(reply), [this, request](Batch&) {
-    return impl_->ExplainStudy(request);
-  });
-}
-
-void Coordinator::GetTrial(v1::GetTrialRequest request,
-                           Reply<v1::Trial> reply) {
-  const std::string study = StudyPart(request.name());
-  impl_->Read(study, std::move(reply),
-              [this, request](const StudyHandle& handle) {
-                return impl_->GetTrial(handle, request);
-              });
-}
-
-void Coordinator::ListTrials(v1::ListTrialsRequest request,
-                             Reply<v1::ListTrialsReply> reply) {
-  const std::string study = request.parent();
-  impl_->Read(study, std::move(reply),
-              [this, request](const StudyHandle& handle) {
-                return impl_->ListTrials(handle, request);
-              });
-}
-
-void Coordinator::ListMeasurements(v1::ListMeasurementsRequest request,
-                                   Reply<v1::ListMeasurementsReply> reply) {
-  const std::string study = StudyPart(request.name());
-  impl_->Read(study, std::move(reply),
-              [this, request](const StudyHandle& handle) {
-                return impl_->ListMeasurements(handle, request);
-              });
-}
-
-void Coordinator::ListBestTrials(v1::ListBestTrialsRequest request,
-                                 Reply<v1::ListBestTrialsReply> reply) {
-  const std::string study = request.name();
-  impl_->Read(study, std::move(reply),
-              [this, request](const StudyHandle& handle) {
-                return impl_->ListBestTrials(handle, request);
-              });
-}
-
-void Coordinator::GetExampleOutcomes(v1::GetExampleOutcomesRequest request,
-                                     Reply<v1::ExampleOutcomes> reply) {
-  const std::string study = StudyPart(request.name());
-  impl_->Read(study, std::move(reply),
-              [this, request](const StudyHandle& handle) {
-                return impl_->GetExampleOutcomes(handle, request);
-              });
-}
-
-void Coordinator::GetTrialLog(v1::GetTrialLogRequest request,
-                              Reply<v1::GetTrialLogReply> reply) {
-  impl_->StartLog(std::move(request), std::move(reply));
-}
-
-void Coordinator::ExportNext(v1::ExportTrialsRequest request,
-                             std::int64_t after, Reply<ExportedPage> reply) {
-  const std::string study = request.name();
-  impl_->Read(study, std::move(reply),
-              [this, request, after](const StudyHandle& handle) {
-                return impl_->ExportNext(handle, request, after);
-              });
-}
-
-void Coordinator::NextEvents(v1::WatchStudyRequest request, Duration wait,
-                             CancelFlag cancelled,
-                             Reply<std::vector<v1::StudyEvent>> reply) {
-  impl_->StartWatch(std::move(request), wait, std::move(cancelled),
-                    std::move(reply));
-}
-
-void Coordinator::Register(v1::RegisterRequest request,
-                           Reply<v1::RegisterReply> reply) {
-  impl_->Submit(std::move(reply), [this, request](Batch& batch) {
-    return impl_->Register(batch, request);
-  });
-}
-
-void Coordinator::Acquire(v1::AcquireRequest request, CancelFlag cancelled,
-                          Reply<v1::AcquireReply> reply) {
-  impl_->StartAcquire(std::move(request), std::move(cancelled),
-                      std::move(reply));
-}
-
-void Coordinator::Heartbeat(v1::HeartbeatRequest request,
-                            Reply<v1::HeartbeatReply> reply) {
-  impl_->Submit(std::move(reply), [this, request](Batch& batch) {
-    return impl_->Heartbeat(batch, request);
-  });
-}
-
-void Coordinator::Report(v1::ReportRequest request,
-                         Reply<v1::ReportReply> reply) {
-  impl_->StartReport(std::move(request), std::move(reply));
-}
-
-void Coordinator::Finish(v1::FinishRequest request,
-                         Reply<v1::FinishReply> reply) {
-  impl_->Submit(std::move(reply), [this, request](Batch& batch) {
-    return impl_->Finish(batch, request);
-  });
-}
-
-void Coordinator::Release(v1::ReleaseRequest request,
-                          Reply<v1::ReleaseReply> reply) {
-  impl_->Submit(std::move(reply), [this, request](Batch& batch) {
-    return impl_->Release(batch, request);
-  });
-}
-
-void Coordinator::ListWorkers(v1::ListWorkersRequest request,
-                              Reply<v1::ListWorkersReply> reply) {
-  impl_->Submit(std::move(reply), [this, request](Batch&) {
-    return impl_->ListWorkers(request);
-  });
-}
-
-void Coordinator::DrainWorker(v1::DrainWorkerRequest request,
-                              Reply<v1::Worker> reply) {
-  impl_->SubmitOnce("DrainWorker", std::move(request), std::move(reply),
-                    [this](Batch& batch, const v1::DrainWorkerRequest& r) {
-                      return impl_->DrainWorker(batch, r);
-                    });
-}
-
-void Coordinator::Backup(v1::BackupRequest request,
-                         Reply<v1::BackupReply> reply) {
-  impl_->StartBackup(std::move(request), std::move(reply));
-}
-
-void Coordinator::GetInfo(v1::GetInfoRequest, Reply<v1::ServerInfo> reply) {
-  impl_->Submit(std::move(reply),
-                [this](Batch&) -> absl::StatusOr<v1::ServerInfo> {
-                  return impl_->Info();
-                });
-}
+absl::Status Coordinator::Start() { return rooms_->Start(); }
+void Coordinator::Drain() { rooms_->Drain(); }
+const VerbTable& Coordinator::verbs() const { return rooms_->verbs(); }
 
 }  // namespace frostline

@@ -93,7 +93,8 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   RETURN_IF_ERROR(coordinator.Start());
   RpcOptions rpc;
   rpc.listen = options.listen;
-  ASSIGN_OR_RETURN(const auto server, RpcServer::Listen(rpc, coordinator));
+  ASSIGN_OR_RETURN(const auto server,
+                   RpcServer::Listen(rpc, coordinator.verbs()));
   std::cout << "listening on " << server->address() << std::endl;
 
   int signal = 0;

@@ -29,7 +29,7 @@ std::size_t BytesOf(const KeptAnswer& answer) {
 bool AnswerCache::Ask(const std::string& key, bool anew, WaitingCaller caller) {
   AnswerPtr kept;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     if (!anew) kept = FindLocked(key);
     if (kept == nullptr) {
       const auto [waiting, is_first] = waiting_.try_emplace(key);
@@ -44,7 +44,7 @@ bool AnswerCache::Ask(const std::string& key, bool anew, WaitingCaller caller) {
 bool AnswerCache::Begin(const std::string& key) {
   std::vector<WaitingCaller> gone;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     const auto waiting = waiting_.find(key);
     if (!std::all_of(waiting->second.begin(), waiting->second.end(),
                      HasHungUp)) {
@@ -63,7 +63,7 @@ void AnswerCache::Resolve(const std::string& key,
                           const absl::StatusOr<AnswerPtr>& answer) {
   std::vector<WaitingCaller> callers;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     if (answer.ok()) KeepLocked(key, *answer);
     const auto waiting = waiting_.find(key);
     callers = std::move(waiting->second);
@@ -73,12 +73,12 @@ void AnswerCache::Resolve(const std::string& key,
 }
 
 AnswerPtr AnswerCache::Find(const std::string& key) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   return FindLocked(key);
 }
 
 void AnswerCache::Keep(const std::string& key, AnswerPtr answer) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   KeepLocked(key, std::move(answer));
 }
 

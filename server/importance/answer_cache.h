@@ -13,16 +13,17 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
+#include "base/mutex.h"
 #include "importance/report/report.h"
-#include "server/coordinator.h"
+#include "server/loop/call_context.h"
 
 namespace frostline {
 
@@ -62,13 +63,17 @@ class AnswerCache {
  private:
   using Entry = std::pair<std::string, AnswerPtr>;
 
-  AnswerPtr FindLocked(const std::string& key);
-  void KeepLocked(const std::string& key, AnswerPtr answer);
+  AnswerPtr FindLocked(const std::string& key)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void KeepLocked(const std::string& key, AnswerPtr answer)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::size_t max_bytes_;
-  std::mutex mutex_;
-  std::list<Entry> kept_;  // the last one that was asked for is first
-  std::map<std::string, std::vector<WaitingCaller>> waiting_;
+  Mutex mutex_;
+  // The last one that was asked for is first.
+  std::list<Entry> kept_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::vector<WaitingCaller>> waiting_
+      ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace frostline

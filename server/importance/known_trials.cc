@@ -63,6 +63,7 @@ absl::Status KnownTrials::CatchUp(const StudyHandle& study,
       .order = TrialQuery::Order::kRevision,
       .after = seen_revision_};
   return ForEachTrial(store, changed, [&](const TrialRow& row) {
+    mutex_.AssertHeld();
     const auto [place, is_new] = trials_.try_emplace(row.number);
     KnownTrial& known = place->second;
     if (!is_new) bytes_ -= BytesOf(known);
@@ -93,7 +94,7 @@ absl::Status KnownTrials::See(
     absl::FunctionRef<absl::Status(const std::map<std::int64_t, KnownTrial>&,
                                    std::int64_t revision)>
         see) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   RETURN_IF_ERROR(CatchUp(study, store));
   if (step > 0) RETURN_IF_ERROR(ReadStep(study, store, step));
   // A row may have changed since the handle was made.
@@ -101,7 +102,7 @@ absl::Status KnownTrials::See(
 }
 
 std::shared_ptr<KnownTrials> KnownStudies::Of(StudyKey study) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   const auto found =
       std::find_if(studies_.begin(), studies_.end(),
                    [study](const auto& entry) { return entry.first == study; });

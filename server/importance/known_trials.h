@@ -12,13 +12,14 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "base/mutex.h"
 #include "frostline/v1/trial.pb.h"
 #include "server/wire/study_handle.h"
 #include "storage/trial_store.h"
@@ -47,14 +48,17 @@ class KnownTrials {
   std::size_t bytes() const { return bytes_.load(); }
 
  private:
-  absl::Status CatchUp(const StudyHandle& study, const TrialStore& store);
+  absl::Status CatchUp(const StudyHandle& study, const TrialStore& store)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status ReadStep(const StudyHandle& study, const TrialStore& store,
-                        std::int64_t step);
+                        std::int64_t step)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  std::mutex mutex_;
-  std::map<std::int64_t, KnownTrial> trials_;  // by number
-  std::set<std::int64_t> steps_;               // that trials know
-  std::int64_t seen_revision_ = -1;            // of the last row that was read
+  Mutex mutex_;
+  std::map<std::int64_t, KnownTrial> trials_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::int64_t> steps_ ABSL_GUARDED_BY(mutex_);  // that trials know
+  // Of the last row that was read.
+  std::int64_t seen_revision_ ABSL_GUARDED_BY(mutex_) = -1;
   std::atomic<std::size_t> bytes_ = 0;
 };
 
@@ -69,9 +73,10 @@ class KnownStudies {
 
  private:
   const std::size_t max_bytes_;
-  std::mutex mutex_;
+  Mutex mutex_;
   // The last one that was asked for is first.
-  std::list<std::pair<StudyKey, std::shared_ptr<KnownTrials>>> studies_;
+  std::list<std::pair<StudyKey, std::shared_ptr<KnownTrials>>> studies_
+      ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace frostline

@@ -16,14 +16,14 @@ absl::StatusOr<PlanGroundPtr> LastPlanGround::Of(
     absl::FunctionRef<absl::StatusOr<PlanGroundPtr>()> make) {
   std::shared_ptr<Entry> entry;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(&mutex_);
     if (last_ == nullptr || last_->key != key) {
       last_ = std::make_shared<Entry>();
       last_->key = key;
     }
     entry = last_;
   }
-  const std::lock_guard lock(entry->mutex);
+  const MutexLock lock(&entry->mutex);
   if (entry->ground == nullptr) {
     ASSIGN_OR_RETURN(entry->ground, make());
   }

@@ -10,11 +10,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "base/mutex.h"
 #include "importance/plan/plan_basis.h"
 #include "server/importance/question.h"
 #include "server/wire/study_handle.h"
@@ -49,12 +50,12 @@ class LastPlanGround {
  private:
   struct Entry {
     std::string key;
-    std::mutex mutex;  // held while it is made
-    PlanGroundPtr ground;
+    Mutex mutex;  // held while it is made
+    PlanGroundPtr ground ABSL_GUARDED_BY(mutex);
   };
 
-  std::mutex mutex_;
-  std::shared_ptr<Entry> last_;
+  Mutex mutex_;
+  std::shared_ptr<Entry> last_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace frostline

@@ -6,13 +6,15 @@
 // event, now) to (row, attempt, verdict). No threads, sockets, clocks or
 // storage in here, so it can be simulated for millions of histories.
 //
+// clang-format off
 //   QUEUED  --Grant-->   RUNNING, attempt + 1, a new secret
 //   RUNNING --Finish-->  SUCCEEDED | PRUNED | INFEASIBLE | CANCELLED,
 //                        or QUEUED | FAILED when the attempt failed
 //   RUNNING --Lose-->    QUEUED, or FAILED when its attempts are used up
 //   RUNNING --Release--> QUEUED, no fault counted
-//   QUEUED  --Reinstate-> RUNNING, when a lost attempt is heard of again in
-//   time QUEUED | RUNNING --Cancel--> CANCELLED
+//   QUEUED  --Reinstate-> RUNNING, when a lost attempt speaks again in time
+//   QUEUED | RUNNING --Cancel--> CANCELLED
+// clang-format on
 //
 // Every answer says what must still hold in the store for it to happen (the
 // guard); the store checks it in the transaction that writes it.
@@ -25,17 +27,11 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "server/wire/rules.h"
 #include "storage/rows.h"
 #include "storage/trial_store.h"
 
 namespace frostline {
-
-struct RetryRules {
-  int max_trial_faults = kMaxTrialFaults;
-  int max_infrastructure_faults = kMaxInfrastructureFaults;
-  // Whether a result of a lost attempt counts while no newer one has delivered.
-  bool accept_late_result = true;
-};
 
 // A trial that has not ended, with the attempt that holds or last held it.
 struct OpenTrial {
@@ -47,19 +43,6 @@ struct OpenTrial {
 struct LeaseProof {
   std::int64_t attempt = 0;
   SecretString secret;
-};
-
-// How a worker says its attempt ended.
-struct Result {
-  enum class Kind { kSucceeded, kPruned, kInfeasible, kFailed, kCancelled };
-  Kind kind = Kind::kSucceeded;
-  Metrics metrics;
-  std::vector<double> values;  // one per objective, where there is a result
-  FailureClass failure = FailureClass::kNone;
-  std::string cause;
-  std::string usage;       // serialised
-  std::string checkpoint;  // serialised; empty: none
-  std::string outcome;     // the whole message, kept when superseded
 };
 
 // What a transition changes: rows to write under a guard. `row` is empty when

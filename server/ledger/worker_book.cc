@@ -33,11 +33,11 @@ absl::StatusOr<WorkerEntry*> WorkerBook::Require(const std::string& name,
   return entry;
 }
 
-void WorkerBook::Holds(const std::string& id, TrialKey trial) {
+void WorkerBook::Hold(const std::string& id, TrialKey trial) {
   if (WorkerEntry* const entry = Find(id)) entry->holds.insert(trial);
 }
 
-void WorkerBook::Lets(const std::string& id, TrialKey trial) {
+void WorkerBook::Release(const std::string& id, TrialKey trial) {
   if (WorkerEntry* const entry = Find(id)) entry->holds.erase(trial);
 }
 

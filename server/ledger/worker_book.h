@@ -33,8 +33,8 @@ class WorkerBook {
   absl::StatusOr<WorkerEntry*> Require(const std::string& name,
                                        const std::string& boot_id);
 
-  void Holds(const std::string& id, TrialKey trial);
-  void Lets(const std::string& id, TrialKey trial);
+  void Hold(const std::string& id, TrialKey trial);
+  void Release(const std::string& id, TrialKey trial);
 
   const std::map<std::string, WorkerEntry>& all() const { return workers_; }
   void Clear() { workers_.clear(); }

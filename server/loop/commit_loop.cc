@@ -72,25 +72,25 @@ void CommitLoop::Start(Epoch epoch) {
 
 bool CommitLoop::Post(Work work) {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     if (stopping_) return false;
     queue_.push_back(std::move(work));
   }
-  wake_.notify_one();
+  wake_.Signal();
   return true;
 }
 
 std::size_t CommitLoop::Backlog() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   return queue_.size();
 }
 
 void CommitLoop::Stop() {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     stopping_ = true;
   }
-  wake_.notify_one();
+  wake_.Signal();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -98,7 +98,7 @@ void CommitLoop::Run() {
   while (true) {
     std::vector<Work> works = Gather();
     {
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const MutexLock lock(&mutex_);
       if (works.empty() && stopping_ && queue_.empty()) {
         return;
       }
@@ -114,8 +114,11 @@ std::vector<CommitLoop::Work> CommitLoop::Gather() {
     nap = std::clamp<Duration>(*due - clock_.Steady(), Duration::zero(),
                                kLongestNap);
   }
-  std::unique_lock<std::mutex> lock(mutex_);
-  wake_.wait_for(lock, nap, [this] { return !queue_.empty() || stopping_; });
+  const MutexLock lock(&mutex_);
+  const auto until = std::chrono::steady_clock::now() + nap;
+  while (queue_.empty() && !stopping_) {
+    if (!wake_.WaitUntil(&mutex_, until)) break;
+  }
   std::vector<Work> works;
   while (!queue_.empty() && works.size() < kLargestGroup) {
     works.push_back(std::move(queue_.front()));

@@ -16,18 +16,18 @@
 #ifndef FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_
 #define FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/functional/function_ref.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "storage/trial_store.h"
 
 namespace frostline {
@@ -47,10 +47,13 @@ class Batch {
     promises_.push_back(std::move(done));
   }
 
+  // The loop's: all that was written is on disk when OK.
+  absl::Status Commit();
+  // The loop's: calls what Then() was given.
+  void Settle(const absl::Status& status);
+
  private:
   friend class CommitLoop;
-  absl::Status Commit();
-  void Settle(const absl::Status& status);
 
   TrialStore& store_;
   const Epoch epoch_;
@@ -98,11 +101,11 @@ class CommitLoop {
   const Clock& clock_;
   const Hooks hooks_;
   Epoch epoch_ = 0;  // set before the thread begins
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<Work> queue_;  // guarded by mutex_
-  bool stopping_ = false;   // guarded by mutex_
-  bool dead_ = false;       // loop thread only: after a fatal failure
+  mutable Mutex mutex_;
+  CondVar wake_;
+  std::deque<Work> queue_ ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  bool dead_ = false;  // the loop's: after a fatal failure
   std::thread thread_;
 };
 

@@ -7,7 +7,7 @@ namespace frostline {
 
 void Strand::Post(absl::AnyInvocable<void()> task) {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     tasks_.push_back(std::move(task));
     if (std::exchange(scheduled_, true)) return;
   }
@@ -17,13 +17,13 @@ void Strand::Post(absl::AnyInvocable<void()> task) {
 void Strand::RunOne() {
   absl::AnyInvocable<void()> task;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     task = std::move(tasks_.front());
     tasks_.pop_front();
   }
   task();
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     scheduled_ = !tasks_.empty();
     if (!scheduled_) return;
   }

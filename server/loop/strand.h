@@ -10,9 +10,10 @@
 
 #include <deque>
 #include <memory>
-#include <mutex>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/any_invocable.h"
+#include "base/mutex.h"
 #include "server/loop/task_pool.h"
 
 namespace frostline {
@@ -31,9 +32,9 @@ class Strand : public std::enable_shared_from_this<Strand> {
   void RunOne();
 
   TaskPool& pool_;
-  std::mutex mutex_;
-  std::deque<absl::AnyInvocable<void()>> tasks_;  // guarded by mutex_
-  bool scheduled_ = false;                        // guarded by mutex_
+  Mutex mutex_;
+  std::deque<absl::AnyInvocable<void()>> tasks_ ABSL_GUARDED_BY(mutex_);
+  bool scheduled_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace frostline

@@ -13,32 +13,48 @@ void TaskPool::Start(int threads) {
 
 void TaskPool::Stop() {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     stopping_ = true;
   }
-  wake_.notify_all();
+  wake_.SignalAll();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
 }
 
 void TaskPool::Post(absl::AnyInvocable<void()> task) {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     tasks_.push_back(std::move(task));
   }
-  wake_.notify_one();
+  wake_.Signal();
+}
+
+bool TaskPool::TryPost(absl::AnyInvocable<void()>&& task) {
+  {
+    const MutexLock lock(&mutex_);
+    if (stopping_) return false;
+    tasks_.push_back(std::move(task));
+  }
+  wake_.Signal();
+  return true;
+}
+
+std::size_t TaskPool::Backlog() const {
+  const MutexLock lock(&mutex_);
+  return tasks_.size();
 }
 
 void TaskPool::Run() {
-  std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
-    wake_.wait(lock, [this] { return !tasks_.empty() || stopping_; });
-    if (tasks_.empty()) return;
-    absl::AnyInvocable<void()> task = std::move(tasks_.front());
-    tasks_.pop_front();
-    lock.unlock();
+    absl::AnyInvocable<void()> task;
+    {
+      const MutexLock lock(&mutex_);
+      while (tasks_.empty() && !stopping_) wake_.Wait(&mutex_);
+      if (tasks_.empty()) return;
+      task = std::move(tasks_.front());
+      tasks_.pop_front();
+    }
     task();
-    lock.lock();
   }
 }
 

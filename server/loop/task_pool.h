@@ -8,13 +8,14 @@
 #ifndef FROSTLINE_SERVER_LOOP_TASK_POOL_H_
 #define FROSTLINE_SERVER_LOOP_TASK_POOL_H_
 
-#include <condition_variable>
+#include <cstddef>
 #include <deque>
-#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/any_invocable.h"
+#include "base/mutex.h"
 
 namespace frostline {
 
@@ -27,14 +28,18 @@ class TaskPool {
   void Start(int threads);
   void Stop();
   void Post(absl::AnyInvocable<void()> task);
+  // The same, unless the pool is stopping: then false, and `task` is unchanged.
+  bool TryPost(absl::AnyInvocable<void()>&& task);
+  // Tasks that wait.
+  std::size_t Backlog() const;
 
  private:
   void Run();
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<absl::AnyInvocable<void()>> tasks_;  // guarded by mutex_
-  bool stopping_ = false;                         // guarded by mutex_
+  mutable Mutex mutex_;
+  CondVar wake_;
+  std::deque<absl::AnyInvocable<void()>> tasks_ ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

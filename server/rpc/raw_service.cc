@@ -6,7 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/served.h"
+#include "server/rpc/call.h"
 #include "server/rpc/status.h"
+#include "server/rpc/stream.h"
 
 namespace frostline {
 namespace {
@@ -27,19 +29,19 @@ class RefusedStream final : public grpc::ServerWriteReactor<ByteBuffer> {
   void OnDone() override { delete this; }
 };
 
-UnaryMethod FindUnary(const MethodDescriptor& method,
-                      const MethodTable& served) {
+UnaryMethod FindUnary(const MethodDescriptor& method, const VerbTable& served,
+                      Duration longest) {
   const auto found = served.unary.find(method.full_name());
-  if (found != served.unary.end()) return found->second;
+  if (found != served.unary.end()) return ServeUnary(found->second, longest);
   return [status = ToGrpcStatus(MethodNotServed(method))](auto*, auto*, auto*) {
     return new RefusedUnary(status);
   };
 }
 
 StreamMethod FindStream(const MethodDescriptor& method,
-                        const MethodTable& served) {
+                        const VerbTable& served) {
   const auto found = served.streams.find(method.full_name());
-  if (found != served.streams.end()) return found->second;
+  if (found != served.streams.end()) return ServeStream(found->second);
   return [status = ToGrpcStatus(MethodNotServed(method))](auto*, auto*) {
     return new RefusedStream(status);
   };
@@ -48,14 +50,14 @@ StreamMethod FindStream(const MethodDescriptor& method,
 }  // namespace
 
 RawService::RawService(const google::protobuf::ServiceDescriptor& service,
-                       const MethodTable& served) {
+                       const VerbTable& served, Duration longest)
+    : longest_(longest) {
   for (int i = 0; i < service.method_count(); ++i) {
     Add(*service.method(i), served);
   }
 }
 
-void RawService::Add(const MethodDescriptor& method,
-                     const MethodTable& served) {
+void RawService::Add(const MethodDescriptor& method, const VerbTable& served) {
   const std::string& path = paths_.emplace_back(
       absl::StrCat("/", method.service()->full_name(), "/", method.name()));
   const bool streams = method.server_streaming();
@@ -69,7 +71,7 @@ void RawService::Add(const MethodDescriptor& method,
         FindStream(method, served));
   } else {
     handler = new grpc::internal::CallbackUnaryHandler<ByteBuffer, ByteBuffer>(
-        FindUnary(method, served));
+        FindUnary(method, served, longest_));
   }
   MarkMethodRawCallback(method.index(), handler);
 }

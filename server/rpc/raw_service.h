@@ -14,39 +14,27 @@
 
 #include <google/protobuf/descriptor.h>
 #include <grpcpp/impl/service_type.h>
-#include <grpcpp/support/byte_buffer.h>
-#include <grpcpp/support/server_callback.h>
 
-#include <functional>
 #include <list>
-#include <map>
 #include <string>
+
+#include "server/rpc/admission.h"
+#include "server/verbs/verb_table.h"
 
 namespace frostline {
 
-using UnaryMethod = std::function<grpc::ServerUnaryReactor*(
-    grpc::CallbackServerContext*, const grpc::ByteBuffer* request,
-    grpc::ByteBuffer* reply)>;
-using StreamMethod = std::function<grpc::ServerWriteReactor<grpc::ByteBuffer>*(
-    grpc::CallbackServerContext*, const grpc::ByteBuffer* request)>;
-
-// By full name: "frostline.v1.StudyService.GetStudy".
-struct MethodTable {
-  std::map<std::string, UnaryMethod> unary;
-  std::map<std::string, StreamMethod> streams;
-};
-
 class RawService final : public grpc::Service {
  public:
-  // Copies of the table's functions are kept; what they point to must outlive
-  // the server.
+  // Copies of the table's rows are kept; what they point to must outlive the
+  // server.
   RawService(const google::protobuf::ServiceDescriptor& service,
-             const MethodTable& served);
+             const VerbTable& served, Duration longest = kLongestDeadline);
 
  private:
   void Add(const google::protobuf::MethodDescriptor& method,
-           const MethodTable& served);
+           const VerbTable& served);
 
+  const Duration longest_;        // for calls without a nearer deadline
   std::list<std::string> paths_;  // gRPC keeps pointers to them
 };
 

@@ -15,7 +15,6 @@
 #include "base/status_macros.h"
 #include "server/rpc/admission.h"
 #include "server/rpc/listen_address.h"
-#include "server/rpc/methods.h"
 #include "server/rpc/raw_service.h"
 
 namespace frostline {
@@ -72,7 +71,7 @@ absl::StatusOr<ListenAddress> Admissible(const std::string& listen) {
 
 class RpcServer::Impl {
  public:
-  explicit Impl(const MethodTable& served) {
+  explicit Impl(const VerbTable& served) {
     for (const char* name : kServices) {
       services_.push_back(std::make_unique<RawService>(
           *google::protobuf::DescriptorPool::generated_pool()
@@ -129,10 +128,9 @@ class RpcServer::Impl {
 };
 
 absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Listen(
-    const RpcOptions& options, Coordinator& coordinator) {
+    const RpcOptions& options, const VerbTable& verbs) {
   ASSIGN_OR_RETURN(const ListenAddress address, Admissible(options.listen));
-  auto impl =
-      std::make_unique<Impl>(ServedMethods(coordinator, options.watch_alive));
+  auto impl = std::make_unique<Impl>(verbs);
   RETURN_IF_ERROR(impl->Start(address, options.credentials));
   return std::unique_ptr<RpcServer>(new RpcServer(std::move(impl)));
 }

@@ -5,7 +5,7 @@
 // The coordinator on a socket: the four services of frostline.v1 and
 // grpc.health.v1.
 //
-//   ASSIGN_OR_RETURN(auto server, RpcServer::Listen({}, coordinator));
+//   ASSIGN_OR_RETURN(auto server, RpcServer::Listen({}, coordinator.verbs()));
 //   std::cout << "listening on " << server->address() << std::endl;
 //   ...
 //   server->StopServing();   // health: NOT_SERVING
@@ -19,7 +19,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "server/coordinator.h"
+#include "server/verbs/verb_table.h"
 
 namespace grpc {
 class ServerCredentials;
@@ -31,17 +31,15 @@ struct RpcOptions {
   std::string listen = "127.0.0.1:7070";  // port 0: any that is free
   // Null: without encryption, which only loopback is served.
   std::shared_ptr<grpc::ServerCredentials> credentials = nullptr;
-  // How often a watch without news says that it is alive.
-  Duration watch_alive = std::chrono::seconds(15);
 };
 
 // Thread-compatible; one thread owns it.
 class RpcServer {
  public:
-  // Serves at once, so `coordinator` must have been started. It must outlive
-  // the server. REQUEST_INVALID, ADDRESS_NOT_LOOPBACK, PORT_BUSY.
+  // Serves at once, so what is behind the verbs must have been started. They
+  // must outlive the server. REQUEST_INVALID, ADDRESS_NOT_LOOPBACK, PORT_BUSY.
   static absl::StatusOr<std::unique_ptr<RpcServer>> Listen(
-      const RpcOptions& options, Coordinator& coordinator);
+      const RpcOptions& options, const VerbTable& verbs);
   ~RpcServer();  // Shutdown without grace
   RpcServer(const RpcServer&) = delete;
   RpcServer& operator=(const RpcServer&) = delete;

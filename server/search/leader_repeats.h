@@ -12,16 +12,11 @@
 #include <optional>
 #include <vector>
 
+#include "server/wire/rules.h"
 #include "study/history.h"
 #include "study/objective.h"
 
 namespace frostline {
-
-struct RepeatRule {
-  int times = 0;           // runs of a leading point in all; 0: no rule
-  int leaders = 0;         // points that lead
-  std::int64_t after = 0;  // trials before the first repeat
-};
 
 // How many trials of `history` below `number` have this point, pending ones
 // and failed ones too.

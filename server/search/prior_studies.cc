@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
+#include "base/log.h"
 #include "base/status_macros.h"
 #include "frostline/v1/trial.pb.h"
 #include "server/wire/stored_study.h"
@@ -110,6 +111,24 @@ absl::StatusOr<std::vector<PriorStudy>> LoadPriorStudies(
                     absl::StrCat("warm_start[", i, "].study"));
     }
     priors.push_back(std::move(prior));
+  }
+  return priors;
+}
+
+std::vector<PriorStudy> PriorStudiesLeft(const StudyRow& row,
+                                         const CheckedStudy& study,
+                                         const TrialStore& store) {
+  std::vector<PriorStudy> priors;
+  for (int i = 0; i < study.spec.warm_start_size(); ++i) {
+    auto prior = LoadPriorStudy(study, i, row.created, store);
+    if (prior.ok()) {
+      priors.push_back(*std::move(prior));
+      continue;
+    }
+    Log(LogLevel::kWarning, "prior_study_not_loaded",
+        {{"study", row.id},
+         {"prior", study.spec.warm_start(i).study()},
+         {"error", std::string(prior.status().message())}});
   }
   return priors;
 }

@@ -32,6 +32,12 @@ absl::StatusOr<PriorStudy> LoadPriorStudy(const CheckedStudy& study, int i,
 absl::StatusOr<std::vector<PriorStudy>> LoadPriorStudies(
     const CheckedStudy& study, WallMicros created, const TrialStore& store);
 
+// Those of a study that is loaded. A prior that is gone by now is done without:
+// there is no way back to it.
+std::vector<PriorStudy> PriorStudiesLeft(const StudyRow& row,
+                                         const CheckedStudy& study,
+                                         const TrialStore& store);
+
 }  // namespace frostline
 
 #endif  // FROSTLINE_SERVER_SEARCH_PRIOR_STUDIES_H_

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
+#include "frostline/v1/trial.pb.h"
 
 namespace frostline {
 namespace {
@@ -70,13 +71,13 @@ void Proposer::Stop() {
 }
 
 std::shared_ptr<Proposer::Search> Proposer::Find(StudyKey study) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   const auto found = searches_.find(study);
   return found == searches_.end() ? nullptr : found->second;
 }
 
 void Proposer::Reset(std::int64_t epoch) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   searches_.clear();
   epoch_ = epoch;
 }
@@ -104,7 +105,7 @@ void Proposer::Open(StudyKey study, std::shared_ptr<const CheckedStudy> checked,
     search->sampler = std::move(*sampler);
     search->pruner = std::move(*pruner);
   });
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   searches_[study] = search;
 }
 
@@ -121,7 +122,7 @@ void Proposer::Refresh(StudyKey study,
 }
 
 void Proposer::Close(StudyKey study) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(&mutex_);
   searches_.erase(study);
 }
 
@@ -182,7 +183,7 @@ void Proposer::Propose(StudyKey study, std::int64_t first_number,
                     .made = {},
                     .status = absl::OkStatus()};
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(&mutex_);
     request.epoch = epoch_;
   }
   search->Post(
@@ -225,6 +226,13 @@ void Proposer::Judge(StudyKey study, std::int64_t number,
                    ? PruneDecision{}
                    : search->pruner->Judge(search->history, number));
       });
+}
+
+void TellEnded(const TrialRow& row, Proposer& proposer) {
+  v1::Usage usage;
+  usage.ParseFromString(row.usage);
+  proposer.Ended(row.study, row.number, row.state, row.values,
+                 usage.train_seconds());
 }
 
 }  // namespace frostline

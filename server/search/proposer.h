@@ -16,13 +16,15 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/any_invocable.h"
+#include "base/mutex.h"
 #include "sampler/sampler.h"
 #include "server/loop/strand.h"
 #include "server/loop/task_pool.h"
+#include "server/search/leader_repeats.h"
 #include "server/wire/spec_check.h"
 #include "server/wire/training_seed.h"
 #include "study/history.h"
@@ -107,11 +109,14 @@ class Proposer {
 
   const std::function<void(Proposals)> ready_;
   std::atomic<bool> stopping_ = false;
-  std::mutex mutex_;
-  std::map<StudyKey, std::shared_ptr<Search>> searches_;  // guarded by mutex_
-  std::int64_t epoch_ = 0;                                // guarded by mutex_
+  Mutex mutex_;
+  std::map<StudyKey, std::shared_ptr<Search>> searches_ ABSL_GUARDED_BY(mutex_);
+  std::int64_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;
   TaskPool threads_;  // ends first: its tasks use the rest
 };
+
+// The proposer learns how the trial of this row came to its end.
+void TellEnded(const TrialRow& row, Proposer& proposer);
 
 }  // namespace frostline
 

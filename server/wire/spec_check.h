@@ -12,12 +12,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "base/clock.h"
 #include "frostline/v1/study.pb.h"
 #include "sampler/factory.h"
 #include "sampler/pruner/pruner.h"
-#include "server/ledger/trial_machine.h"
-#include "server/search/leader_repeats.h"
+#include "server/wire/rules.h"
 #include "study/model_shape.h"
 #include "study/objective.h"
 #include "study/space.h"
@@ -26,13 +24,6 @@ namespace frostline {
 
 inline constexpr std::int64_t kMaxTrialsPerStudy = 1'000'000;
 inline constexpr std::size_t kMaxSpecBytes = std::size_t{256} * 1024;
-
-// Limits and times a study's leases live by, defaults filled in.
-struct LeaseRules {
-  Duration ttl{};
-  Duration heartbeat_interval{};
-  RetryRules retry;
-};
 
 struct CheckedStudy {
   v1::StudySpec spec;

@@ -27,22 +27,21 @@ class InProcessWorld final : public World {
 
   absl::Status CreateStudy(const v1::CreateStudyRequest& request) override {
     return With([&](Driver& driver) {
-      return driver.Call(&Coordinator::CreateStudy, request).status();
+      return driver.Call<v1::CreateStudyReply>(request).status();
     });
   }
   absl::StatusOr<v1::Study> GetStudy(const std::string& name) override {
     v1::GetStudyRequest request;
     request.set_name(name);
-    return With([&](Driver& driver) {
-      return driver.Call(&Coordinator::GetStudy, request);
-    });
+    return With(
+        [&](Driver& driver) { return driver.Call<v1::Study>(request); });
   }
   absl::StatusOr<std::vector<v1::Trial>> ListTrials(
       const std::string& study) override {
     v1::ListTrialsRequest request;
     request.set_parent(study);
     return With([&](Driver& driver) -> absl::StatusOr<std::vector<v1::Trial>> {
-      const auto reply = driver.Call(&Coordinator::ListTrials, request);
+      const auto reply = driver.Call<v1::ListTrialsReply>(request);
       if (!reply.ok()) return reply.status();
       return std::vector<v1::Trial>(reply->trials().begin(),
                                     reply->trials().end());

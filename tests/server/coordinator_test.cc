@@ -21,8 +21,7 @@ class CoordinatorTest : public ::testing::Test {
         driver_(std::make_unique<Driver>(*store_, clock_)) {}
 
   void Create(const std::string& id, std::int64_t budget) {
-    ASSERT_OK(
-        driver_->Call(&Coordinator::CreateStudy, ExampleStudy(id, budget)));
+    ASSERT_OK(driver_->Call<v1::CreateStudyReply>(ExampleStudy(id, budget)));
     ASSERT_OK(driver_->Register("w", "boot-1"));
   }
   v1::Lease Acquire() { return driver_->AcquireOne("w", "boot-1"); }
@@ -63,7 +62,7 @@ TEST_F(CoordinatorTest, RunsAStudyOfExactlyItsBudgetToTheEnd) {
 TEST_F(CoordinatorTest, AnAcquireWaitsUntilThereIsAStudy) {
   ASSERT_OK(driver_->Register("w", "boot-1"));
   auto waiting = driver_->StartAcquire(Driver::AcquireOf("w", "boot-1"));
-  ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, ExampleStudy("a", 1)));
+  ASSERT_OK(driver_->Call<v1::CreateStudyReply>(ExampleStudy("a", 1)));
   EXPECT_EQ(waiting.get()->leases_size(), 1);
 }
 
@@ -71,9 +70,9 @@ TEST_F(CoordinatorTest, AnAcquireIsAnsweredWhenItsWaitIsOver) {
   ASSERT_OK(driver_->Register("w", "boot-1"));
   auto waiting = driver_->StartAcquire(Driver::AcquireOf("w", "boot-1"));
   // It has been parked before time goes on.
-  ASSERT_EQ(driver_->Call(&Coordinator::GetInfo, v1::GetInfoRequest())
-                ->waiting_workers(),
-            1);
+  ASSERT_EQ(
+      driver_->Call<v1::ServerInfo>(v1::GetInfoRequest())->waiting_workers(),
+      1);
   clock_.Advance(seconds(21));
   EXPECT_EQ(waiting.get()->none_reason(), v1::NO_STUDY);
 }
@@ -83,7 +82,7 @@ TEST_F(CoordinatorTest, AWorkerThatHungUpIsLeasedNothing) {
   auto gone = std::make_shared<std::atomic<bool>>(false);
   auto waiting = driver_->StartAcquire(Driver::AcquireOf("w", "boot-1"), gone);
   *gone = true;
-  ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, ExampleStudy("a", 1)));
+  ASSERT_OK(driver_->Call<v1::CreateStudyReply>(ExampleStudy("a", 1)));
   EXPECT_EQ(waiting.get()->leases_size(), 0);
   EXPECT_EQ(driver_->GetStudy("a")->counts().running(), 0);
 }
@@ -126,7 +125,7 @@ TEST_F(CoordinatorTest, TrialsOfPeopleGoBeforePreparedOnes) {
   enqueue.set_request_id(RandomHexId());
   enqueue.set_name("studies/a");
   enqueue.add_trials();
-  const auto enqueued = driver_->Call(&Coordinator::EnqueueTrials, enqueue);
+  const auto enqueued = driver_->Call<v1::EnqueueTrialsReply>(enqueue);
   ASSERT_OK(enqueued);
   EXPECT_EQ(Acquire().trial(), enqueued->trials(0).name());
 }
@@ -134,7 +133,7 @@ TEST_F(CoordinatorTest, TrialsOfPeopleGoBeforePreparedOnes) {
 TEST_F(CoordinatorTest, AllTrialsOfAStudySplitTheirDataAlike) {
   v1::CreateStudyRequest create = ExampleStudy("a", 2);
   create.mutable_spec()->mutable_data()->set_id("imdb");
-  ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, create));
+  ASSERT_OK(driver_->Call<v1::CreateStudyReply>(create));
   ASSERT_OK(driver_->Register("w", "boot-1"));
   const v1::Lease one = Acquire(), two = Acquire();
   EXPECT_EQ(one.spec().data().split_seed(), create.spec().seed());
@@ -159,7 +158,7 @@ TEST_F(CoordinatorTest, ARequestSentAgainWhileItWaitsIsLeasedOneTrial) {
   auto first = driver_->StartAcquire(request);
   auto again = driver_->StartAcquire(request);
   EXPECT_EQ(first.get()->leases_size(), 0);
-  ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, ExampleStudy("a", 3)));
+  ASSERT_OK(driver_->Call<v1::CreateStudyReply>(ExampleStudy("a", 3)));
   EXPECT_EQ(again.get()->leases_size(), 1);
   EXPECT_EQ(driver_->GetStudy("a")->counts().running(), 1);
 }
@@ -191,7 +190,7 @@ TEST_F(CoordinatorTest, ALateResultFreesTheWorkerThatHadTakenOver) {
   // Had it kept the trial in its books, its next life would trip over it.
   ASSERT_OK(driver_->Register("other", "boot-3"));
   const auto workers =
-      driver_->Call(&Coordinator::ListWorkers, v1::ListWorkersRequest());
+      driver_->Call<v1::ListWorkersReply>(v1::ListWorkersRequest());
   for (const v1::Worker& worker : workers->workers()) {
     EXPECT_EQ(worker.trials_size(), 0) << worker.name();
   }
@@ -200,7 +199,7 @@ TEST_F(CoordinatorTest, ALateResultFreesTheWorkerThatHadTakenOver) {
 TEST_F(CoordinatorTest, AnIdleStudyEndsWhenItsTimeIsUp) {
   v1::CreateStudyRequest request = ExampleStudy("a", 9);
   request.mutable_settings()->mutable_budget()->mutable_time()->set_seconds(60);
-  ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, request));
+  ASSERT_OK(driver_->Call<v1::CreateStudyReply>(request));
   Pass(seconds(62));
   EXPECT_EQ(driver_->GetStudy("a")->state(), v1::STUDY_STATE_COMPLETED);
 }
@@ -212,7 +211,7 @@ TEST_F(CoordinatorTest, ATrialLetFinishThatDoesNotIsCancelled) {
   stop.set_request_id("stop-request-00001");
   stop.set_name("studies/a");
   stop.set_let_running_finish(true);
-  ASSERT_OK(driver_->Call(&Coordinator::StopStudy, stop));
+  ASSERT_OK(driver_->Call<v1::Study>(stop));
   EXPECT_EQ(driver_->GetStudy("a")->counts().running(), 1);
   Pass(seconds(61));
   EXPECT_EQ(driver_->GetStudy("a")->counts().cancelled(), 1);
@@ -295,9 +294,9 @@ TEST_F(CoordinatorTest, StepsRiseAndARepeatedReportIsHarmless) {
               FailsWith(ErrorId::kStepOutOfOrder));
   v1::ListMeasurementsRequest request;
   request.set_name(lease.trial());
-  EXPECT_EQ(driver_->Call(&Coordinator::ListMeasurements, request)
-                ->measurements_size(),
-            2);
+  EXPECT_EQ(
+      driver_->Call<v1::ListMeasurementsReply>(request)->measurements_size(),
+      2);
 }
 
 TEST_F(CoordinatorTest, AnObjectiveThatIsMissingOrNotFiniteIsRefused) {
@@ -308,7 +307,7 @@ TEST_F(CoordinatorTest, AnObjectiveThatIsMissingOrNotFiniteIsRefused) {
   v1::FinishRequest request;
   *request.mutable_lease() = Driver::RefOf(lease);
   request.mutable_outcome()->set_kind(v1::Outcome::SUCCEEDED);
-  EXPECT_THAT(driver_->Call(&Coordinator::Finish, request),
+  EXPECT_THAT(driver_->Call<v1::FinishReply>(request),
               FailsWith(ErrorId::kObjectiveMissing));
   EXPECT_OK(driver_->Finish(lease, 0.5));  // nothing was changed
 }
@@ -319,7 +318,7 @@ TEST_F(CoordinatorTest, ThePrunerSpeaksOnTheReplyToAReport) {
   (*request.mutable_settings()
         ->mutable_pruner()
         ->mutable_options())["startup_trials"] = "2";
-  ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, request));
+  ASSERT_OK(driver_->Call<v1::CreateStudyReply>(request));
   ASSERT_OK(driver_->Register("w", "boot-1"));
   for (int i = 0; i < 3; ++i) {
     const v1::Lease good = Acquire();
@@ -340,7 +339,7 @@ TEST_F(CoordinatorTest, HyperbandDealsTrialsOutByTheStudysId) {
   (*request.mutable_settings()
         ->mutable_pruner()
         ->mutable_options())["max_resource"] = "3";
-  ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, request));
+  ASSERT_OK(driver_->Call<v1::CreateStudyReply>(request));
   ASSERT_OK(driver_->Register("w", "boot-1"));
   const auto shares = BracketShares(2, 3);
   int came = 0;
@@ -364,7 +363,7 @@ TEST_F(CoordinatorTest,
   v1::PauseStudyRequest pause;
   pause.set_request_id("pause-request-0001");
   pause.set_name("studies/a");
-  ASSERT_OK(driver_->Call(&Coordinator::PauseStudy, pause));
+  ASSERT_OK(driver_->Call<v1::Study>(pause));
   v1::AcquireRequest acquire = Driver::AcquireOf("w", "boot-1");
   acquire.clear_wait();
   EXPECT_EQ(driver_->StartAcquire(acquire).get()->none_reason(),
@@ -372,8 +371,7 @@ TEST_F(CoordinatorTest,
   v1::StopStudyRequest stop;
   stop.set_request_id("stop-request-00001");
   stop.set_name("studies/a");
-  EXPECT_EQ(driver_->Call(&Coordinator::StopStudy, stop)->state(),
-            v1::STUDY_STATE_STOPPED);
+  EXPECT_EQ(driver_->Call<v1::Study>(stop)->state(), v1::STUDY_STATE_STOPPED);
   EXPECT_EQ(driver_->Heartbeat("w", "boot-1", lease)->directives(0).action(),
             v1::Directive::STOP_CANCELLED);
   EXPECT_EQ(driver_->Finish(lease, 0.4)->verdict(), v1::FinishReply::CANCELLED);
@@ -382,10 +380,10 @@ TEST_F(CoordinatorTest,
 TEST_F(CoordinatorTest, TheSameStudyAgainIsTheSameStudyAndAnotherIsRefused) {
   Create("a", 5);
   v1::CreateStudyRequest again = ExampleStudy("a", 5);
-  EXPECT_OK(driver_->Call(&Coordinator::CreateStudy, again));
+  EXPECT_OK(driver_->Call<v1::CreateStudyReply>(again));
   v1::CreateStudyRequest other = ExampleStudy("a", 5);
   other.mutable_spec()->mutable_model()->set_id("large");
-  const auto refused = driver_->Call(&Coordinator::CreateStudy, other);
+  const auto refused = driver_->Call<v1::CreateStudyReply>(other);
   EXPECT_THAT(refused, FailsWith(ErrorId::kStudyAlreadyExists));
   EXPECT_THAT(std::string(refused.status().message()),
               ::testing::HasSubstr("model"));
@@ -393,10 +391,10 @@ TEST_F(CoordinatorTest, TheSameStudyAgainIsTheSameStudyAndAnotherIsRefused) {
 
 TEST_F(CoordinatorTest, ARequestIdIsForOneRequest) {
   v1::CreateStudyRequest request = ExampleStudy("a", 5);
-  ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, request));
-  EXPECT_OK(driver_->Call(&Coordinator::CreateStudy, request));
+  ASSERT_OK(driver_->Call<v1::CreateStudyReply>(request));
+  EXPECT_OK(driver_->Call<v1::CreateStudyReply>(request));
   request.set_study_id("b");
-  EXPECT_THAT(driver_->Call(&Coordinator::CreateStudy, request),
+  EXPECT_THAT(driver_->Call<v1::CreateStudyReply>(request),
               FailsWith(ErrorId::kRequestIdReused));
   EXPECT_THAT(driver_->GetStudy("b"), FailsWith(ErrorId::kStudyNotFound));
 }
@@ -404,7 +402,7 @@ TEST_F(CoordinatorTest, ARequestIdIsForOneRequest) {
 TEST_F(CoordinatorTest, ADryRunStoresNothing) {
   v1::CreateStudyRequest request = ExampleStudy("a", 5);
   request.set_validate_only(true);
-  const auto reply = driver_->Call(&Coordinator::CreateStudy, request);
+  const auto reply = driver_->Call<v1::CreateStudyReply>(request);
   ASSERT_OK(reply);
   EXPECT_EQ(reply->modules_size(), 5);
   EXPECT_EQ(reply->space_size(), 9);
@@ -414,7 +412,7 @@ TEST_F(CoordinatorTest, ADryRunStoresNothing) {
 TEST_F(CoordinatorTest, AnExhaustedGridCompletesTheStudy) {
   v1::CreateStudyRequest request = ExampleStudy("a", 100);
   request.mutable_spec()->mutable_sampler()->set_name("grid");
-  ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, request));
+  ASSERT_OK(driver_->Call<v1::CreateStudyReply>(request));
   ASSERT_OK(driver_->Register("w", "boot-1"));
   std::set<std::pair<double, double>> points;
   for (int i = 0; i < 9; ++i) {
@@ -439,7 +437,7 @@ TEST_F(CoordinatorTest, AWatcherSeesEveryChangeInOrder) {
   std::set<std::string> ended;
   for (int i = 0; i < 2; ++i) ASSERT_OK(driver_->Finish(Acquire(), 0.5));
   while (true) {
-    const auto events = driver_->NextEvents("a", revision, seconds(1));
+    const auto events = driver_->NextEvents("a", revision);
     ASSERT_OK(events);
     ASSERT_FALSE(events->empty());
     for (const v1::StudyEvent& event : *events) {
@@ -452,7 +450,7 @@ TEST_F(CoordinatorTest, AWatcherSeesEveryChangeInOrder) {
     if (events->back().study().state() == v1::STUDY_STATE_COMPLETED) break;
   }
   EXPECT_EQ(ended.size(), 2u);
-  EXPECT_THAT(driver_->NextEvents("a", revision + 1, seconds(0)),
+  EXPECT_THAT(driver_->NextEvents("a", revision + 1),
               FailsWith(ErrorId::kHistoryGone));
 }
 
@@ -466,7 +464,7 @@ TEST_F(CoordinatorTest, TrialsAreListedInPages) {
   std::vector<std::int64_t> numbers;
   int pages = 0;
   do {
-    const auto page = driver_->Call(&Coordinator::ListTrials, request);
+    const auto page = driver_->Call<v1::ListTrialsReply>(request);
     ASSERT_OK(page);
     for (const v1::Trial& trial : page->trials()) {
       numbers.push_back(trial.number());
@@ -507,7 +505,7 @@ TEST_F(CoordinatorTest, ARestartLosesNothingAndGivesLeasesTheirGrace) {
 
 TEST_F(CoordinatorTest, TwoRunsOfOneSeedProposeTheSameTrials) {
   const auto run = [this](const std::string& id) {
-    EXPECT_OK(driver_->Call(&Coordinator::CreateStudy, ExampleStudy(id, 6)));
+    EXPECT_OK(driver_->Call<v1::CreateStudyReply>(ExampleStudy(id, 6)));
     std::vector<double> rates;
     for (int i = 0; i < 6; ++i) {
       const v1::Lease lease = Acquire();
@@ -527,7 +525,7 @@ TEST_F(CoordinatorTest, EightFailuresInARowTakeItOutOfService) {
     v1::FinishRequest request;
     *request.mutable_lease() = Driver::RefOf(Acquire());
     request.mutable_outcome()->set_kind(v1::Outcome::FAILED);
-    ASSERT_OK(driver_->Call(&Coordinator::Finish, request));
+    ASSERT_OK(driver_->Call<v1::FinishReply>(request));
   }
   v1::AcquireRequest acquire = Driver::AcquireOf("w", "boot-1");
   acquire.clear_wait();

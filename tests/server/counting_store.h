@@ -2,8 +2,9 @@
 //
 // File: counting_store.h
 //
-// A store that counts what is read of trials, and can hold its readers back.
-// Everything else is the store's below it.
+// A store that counts what is read of trials, and what of anything is read on
+// the thread that writes; it can hold readers of trials back. Everything else
+// is the store's below it.
 #ifndef FROSTLINE_TESTS_SERVER_COUNTING_STORE_H_
 #define FROSTLINE_TESTS_SERVER_COUNTING_STORE_H_
 
@@ -12,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -29,12 +31,16 @@ class CountingStore final : public TrialStore {
   std::int64_t TakeRows() { return rows_.exchange(0); }
   std::int64_t TakeSteps() { return steps_.exchange(0); }
 
+  // Of anything, by the thread that has begun a transaction.
+  std::int64_t TakeReadsByWriter() { return reads_by_writer_.exchange(0); }
+
   // Until LetGo() nobody who reads trials goes on.
   void Hold() { SetHeld(true); }
   void LetGo() { SetHeld(false); }
 
   absl::StatusOr<std::vector<TrialRow>> ListTrials(
       const TrialQuery& query) const override {
+    Note();
     ++reads_;
     {
       std::unique_lock<std::mutex> lock(mutex_);
@@ -46,6 +52,7 @@ class CountingStore final : public TrialStore {
   }
   absl::StatusOr<std::vector<Measurement>> ListMeasurements(
       const MeasurementQuery& query) const override {
+    Note();
     ++steps_;
     return store_->ListMeasurements(query);
   }
@@ -53,38 +60,47 @@ class CountingStore final : public TrialStore {
   absl::StatusOr<Epoch> TakeLead() override { return store_->TakeLead(); }
   absl::StatusOr<Epoch> FindLead() const override { return store_->FindLead(); }
   absl::StatusOr<std::unique_ptr<Transaction>> Begin(Epoch epoch) override {
+    writer_ = std::this_thread::get_id();
     return store_->Begin(epoch);
   }
   absl::StatusOr<StudyRow> FindStudy(const std::string& id) const override {
+    Note();
     return store_->FindStudy(id);
   }
   absl::StatusOr<std::vector<StudyRow>> ListStudies(
       const StudyQuery& query) const override {
+    Note();
     return store_->ListStudies(query);
   }
   absl::StatusOr<TrialRow> FindTrial(StudyKey study,
                                      std::int64_t number) const override {
+    Note();
     return store_->FindTrial(study, number);
   }
   absl::StatusOr<std::vector<AttemptRow>> ListAttempts(
       StudyKey study, std::int64_t number) const override {
+    Note();
     return store_->ListAttempts(study, number);
   }
   absl::StatusOr<std::optional<OutcomeRow>> FindOutcome(
       StudyKey study, std::int64_t number) const override {
+    Note();
     return store_->FindOutcome(study, number);
   }
   absl::StatusOr<std::optional<LogRow>> FindLog(
       StudyKey study, std::int64_t number,
       std::int64_t attempt) const override {
+    Note();
     return store_->FindLog(study, number, attempt);
   }
   absl::StatusOr<std::vector<WorkerRow>> ListWorkers(const std::string& after,
                                                      int limit) const override {
+    Note();
     return store_->ListWorkers(after, limit);
   }
   absl::StatusOr<std::optional<ReplyRow>> FindReply(
       const std::string& request_id) const override {
+    Note();
     return store_->FindReply(request_id);
   }
   DiskRoom RoomLeft() const override { return store_->RoomLeft(); }
@@ -94,6 +110,9 @@ class CountingStore final : public TrialStore {
   std::string Describe() const override { return store_->Describe(); }
 
  private:
+  void Note() const {
+    if (std::this_thread::get_id() == writer_.load()) ++reads_by_writer_;
+  }
   void SetHeld(bool held) {
     const std::lock_guard<std::mutex> lock(mutex_);
     held_ = held;
@@ -104,6 +123,8 @@ class CountingStore final : public TrialStore {
   mutable std::atomic<std::int64_t> reads_ = 0;  // calls of ListTrials
   mutable std::atomic<std::int64_t> rows_ = 0;
   mutable std::atomic<std::int64_t> steps_ = 0;  // calls of ListMeasurements
+  mutable std::atomic<std::int64_t> reads_by_writer_ = 0;
+  std::atomic<std::thread::id> writer_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   bool held_ = false;

@@ -7,6 +7,8 @@
 #ifndef FROSTLINE_TESTS_SERVER_DRIVER_H_
 #define FROSTLINE_TESTS_SERVER_DRIVER_H_
 
+#include <chrono>
+#include <cstdlib>
 #include <future>
 #include <memory>
 #include <string>
@@ -14,6 +16,9 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "frostline/v1/admin_service.pb.h"
+#include "frostline/v1/study_service.pb.h"
+#include "frostline/v1/worker_service.pb.h"
 #include "server/coordinator.h"
 #include "tests/server/example_study.h"
 
@@ -30,39 +35,65 @@ class Driver {
   Coordinator& coordinator() { return *coordinator_; }
   const absl::Status& started() const { return started_; }
 
-  // Call(&Coordinator::GetStudy, request)
-  template <typename Request, typename Answer>
-  absl::StatusOr<Answer> Call(void (Coordinator::*method)(Request,
-                                                          Reply<Answer>),
-                              Request request) {
-    std::promise<absl::StatusOr<Answer>> promise;
-    auto future = promise.get_future();
-    (coordinator_.get()->*method)(std::move(request),
-                                  [&promise](absl::StatusOr<Answer> answer) {
-                                    promise.set_value(std::move(answer));
-                                  });
-    return future.get();
-  }
-
-  // Of methods that are told when their caller hangs up.
-  template <typename Request, typename Answer>
-  absl::StatusOr<Answer> Call(void (Coordinator::*method)(Request, CancelFlag,
-                                                          Reply<Answer>),
-                              Request request) {
-    return Start(method, std::move(request), nullptr).get();
+  // Call<v1::Study>(request): of the verb that takes this request.
+  template <typename Answer, typename Request>
+  absl::StatusOr<Answer> Call(const Request& request) {
+    return Start<Answer>(request).get();
   }
 
   // The same, under way.
-  template <typename Request, typename Answer>
-  std::future<absl::StatusOr<Answer>> Start(
-      void (Coordinator::*method)(Request, CancelFlag, Reply<Answer>),
-      Request request, CancelFlag cancelled) {
+  template <typename Answer, typename Request>
+  std::future<absl::StatusOr<Answer>> Start(const Request& request,
+                                            CancelFlag cancelled = nullptr) {
     auto promise = std::make_shared<std::promise<absl::StatusOr<Answer>>>();
-    (coordinator_.get()->*method)(std::move(request), std::move(cancelled),
-                                  [promise](absl::StatusOr<Answer> answer) {
-                                    promise->set_value(std::move(answer));
-                                  });
+    const UnaryVerb& verb = VerbOf(coordinator_->verbs().unary, request);
+    CallContext caller;
+    caller.cancelled = std::move(cancelled);
+    verb.run(std::move(caller), std::make_unique<Request>(request),
+             [promise](absl::StatusOr<MessagePtr> answer) {
+               if (!answer.ok()) return promise->set_value(answer.status());
+               promise->set_value(std::move(static_cast<Answer&>(**answer)));
+             });
     return promise->get_future();
+  }
+
+  // The next messages of a stream that has begun.
+  template <typename Answer>
+  static absl::StatusOr<std::vector<Answer>> Next(const NextMessages& stream) {
+    std::promise<absl::StatusOr<std::vector<MessagePtr>>> promise;
+    stream([&promise](absl::StatusOr<std::vector<MessagePtr>> answer) {
+      promise.set_value(std::move(answer));
+    });
+    auto messages = promise.get_future().get();
+    if (!messages.ok()) return messages.status();
+    std::vector<Answer> answers;
+    for (MessagePtr& message : *messages) {
+      answers.push_back(std::move(static_cast<Answer&>(*message)));
+    }
+    return answers;
+  }
+
+  template <typename Request>
+  NextMessages Begin(const Request& request) {
+    return VerbOf(coordinator_->verbs().streams, request)
+        .begin(CallContext(), std::make_unique<Request>(request));
+  }
+
+  // What an export came to, and in how many parts.
+  struct Exported {
+    std::string data;
+    int parts = 0;
+  };
+  absl::StatusOr<Exported> Export(const v1::ExportTrialsRequest& request) {
+    const NextMessages stream = Begin(request);
+    Exported all;
+    while (true) {
+      auto chunks = Next<v1::ExportChunk>(stream);
+      if (!chunks.ok()) return chunks.status();
+      if (chunks->empty()) return all;
+      all.data += chunks->front().data();
+      ++all.parts;
+    }
   }
 
   absl::StatusOr<v1::RegisterReply> Register(const std::string& worker,
@@ -71,19 +102,26 @@ class Driver {
     request.set_worker_id(worker);
     request.mutable_worker()->set_boot_id(boot_id);
     request.mutable_worker()->set_slots(1);
-    return Call(&Coordinator::Register, request);
+    return Call<v1::RegisterReply>(request);
   }
 
   // An Acquire that is under way; get() waits for its answer.
   std::future<absl::StatusOr<v1::AcquireReply>> StartAcquire(
       v1::AcquireRequest request, CancelFlag cancelled = nullptr) {
-    auto promise =
-        std::make_shared<std::promise<absl::StatusOr<v1::AcquireReply>>>();
-    coordinator_->Acquire(std::move(request), std::move(cancelled),
-                          [promise](absl::StatusOr<v1::AcquireReply> answer) {
-                            promise->set_value(std::move(answer));
-                          });
-    return promise->get_future();
+    const std::int64_t waiting = Waiting();
+    auto answer = Start<v1::AcquireReply>(request, std::move(cancelled));
+    // Until it waits, or is answered; one that takes another's place is not
+    // counted, and is soon there.
+    for (int i = 0; i < 100 && Waiting() <= waiting; ++i) {
+      const auto left = answer.wait_for(std::chrono::milliseconds(1));
+      if (left == std::future_status::ready) break;
+    }
+    return answer;
+  }
+
+  // Workers that wait for a trial.
+  std::int64_t Waiting() {
+    return Call<v1::ServerInfo>(v1::GetInfoRequest())->waiting_workers();
   }
 
   static v1::AcquireRequest AcquireOf(const std::string& worker,
@@ -118,7 +156,7 @@ class Driver {
     *request.mutable_lease() = RefOf(lease);
     request.mutable_outcome()->set_kind(v1::Outcome::SUCCEEDED);
     (*request.mutable_outcome()->mutable_metrics())["accuracy"] = accuracy;
-    return Call(&Coordinator::Finish, request);
+    return Call<v1::FinishReply>(request);
   }
 
   absl::StatusOr<v1::ReportReply> Report(const v1::Lease& lease,
@@ -128,7 +166,7 @@ class Driver {
     v1::Measurement* const measurement = request.add_measurements();
     measurement->set_step(step);
     (*measurement->mutable_metrics())["accuracy"] = accuracy;
-    return Call(&Coordinator::Report, request);
+    return Call<v1::ReportReply>(request);
   }
 
   absl::StatusOr<v1::HeartbeatReply> Heartbeat(const std::string& worker,
@@ -138,31 +176,33 @@ class Driver {
     request.set_worker(WorkerNameOf(worker));
     request.set_boot_id(boot_id);
     *request.add_leases()->mutable_lease() = RefOf(lease);
-    return Call(&Coordinator::Heartbeat, request);
+    return Call<v1::HeartbeatReply>(request);
   }
 
   absl::StatusOr<v1::Study> GetStudy(const std::string& id) {
     v1::GetStudyRequest request;
     request.set_name(StudyNameOf(id));
-    return Call(&Coordinator::GetStudy, request);
+    return Call<v1::Study>(request);
   }
 
   absl::StatusOr<std::vector<v1::StudyEvent>> NextEvents(const std::string& id,
-                                                         std::int64_t after,
-                                                         Duration wait) {
-    std::promise<absl::StatusOr<std::vector<v1::StudyEvent>>> promise;
+                                                         std::int64_t after) {
     v1::WatchStudyRequest request;
     request.set_name(StudyNameOf(id));
     request.set_after_revision(after);
-    coordinator_->NextEvents(
-        request, wait, nullptr,
-        [&promise](absl::StatusOr<std::vector<v1::StudyEvent>> events) {
-          promise.set_value(std::move(events));
-        });
-    return promise.get_future().get();
+    return Next<v1::StudyEvent>(Begin(request));
   }
 
  private:
+  template <typename Verbs, typename Request>
+  static const typename Verbs::mapped_type& VerbOf(const Verbs& verbs,
+                                                   const Request& request) {
+    for (const auto& [name, verb] : verbs) {
+      if (verb.request->GetDescriptor() == request.GetDescriptor()) return verb;
+    }
+    std::abort();  // not served
+  }
+
   std::unique_ptr<Coordinator> coordinator_;
   absl::Status started_;
 };

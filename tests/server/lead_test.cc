@@ -48,7 +48,7 @@ class LeadTest : public ::testing::Test {
 
 TEST_F(LeadTest, ACoordinatorThatLostTheLeadEndsAndItsCallersTryAgain) {
   const auto old = Start();
-  ASSERT_OK(old->Call(&Coordinator::CreateStudy, ExampleStudy("a", 5)));
+  ASSERT_OK(old->Call<v1::CreateStudyReply>(ExampleStudy("a", 5)));
   const auto current = Start();
   EXPECT_THAT(old->Register("w", "boot-1"), FailsWith(ErrorId::kNotLeader));
   EXPECT_EQ(fatal_, 1);
@@ -61,7 +61,7 @@ TEST_F(LeadTest, ACoordinatorThatLostTheLeadEndsAndItsCallersTryAgain) {
 
 TEST_F(LeadTest, AGuardRefusedAtTheCommitIsLoadedAndDecidedAgain) {
   const auto driver = Start();
-  ASSERT_OK(driver->Call(&Coordinator::CreateStudy, ExampleStudy("a", 5)));
+  ASSERT_OK(driver->Call<v1::CreateStudyReply>(ExampleStudy("a", 5)));
   ASSERT_OK(driver->Register("w", "boot-1"));
   ASSERT_OK(driver->Register("v", "boot-1"));
   const v1::Lease stale = driver->AcquireOne("w", "boot-1");

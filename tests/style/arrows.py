@@ -65,8 +65,21 @@ FLOORS = {
         "sqlite": ("",),
         "factory": ("sqlite", "memory", ""),
     },
-    # server: its floors are listed here as its folders come to be (ledger,
-    # dispatch, search, importance, verbs, wire, loop, rpc).
+    "server": {
+        "loop": (),
+        "wire": (),
+        "ledger": ("wire", "loop"),
+        "search": ("wire", "loop"),
+        "dispatch": ("search", "ledger", "wire", "loop"),
+        "importance": ("wire", "loop"),
+        "verbs": ("importance", "dispatch", "search", "ledger", "wire",
+                  "loop"),
+        "coordinator": ("verbs", "importance", "dispatch", "search", "ledger",
+                        "wire", "loop"),
+        "rpc": ("verbs", "wire", "loop"),
+        "options": (),
+        "main": ("options", "rpc", "coordinator"),
+    },
     "worker/trainer": {
         "text": (),
         "data": ("text",),

@@ -75,7 +75,7 @@ std::shared_ptr<grpc::ServerCredentials> ServerCredentialsIn(
   options.listen = "127.0.0.1:0";
   options.credentials = ServerCredentialsIn(folder);
   if (!coordinator.Start().ok()) _exit(1);
-  const auto server = RpcServer::Listen(options, coordinator);
+  const auto server = RpcServer::Listen(options, coordinator.verbs());
   if (!server.ok()) _exit(1);
   WriteLine(answers, (*server)->address());
   ReadLine(orders);  // ends with the parent

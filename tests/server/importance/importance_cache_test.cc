@@ -53,7 +53,7 @@ TEST_F(ImportanceCacheTest, ReadsOnlyTheTrialsThatChanged) {
   update.set_name("studies/a/trials/0");
   (*update.mutable_labels())["half"] = "none";
   update.mutable_update_mask()->add_paths("labels");
-  ASSERT_OK(driver_->Call(&Coordinator::UpdateTrial, update).status());
+  ASSERT_OK(driver_->Call<v1::Trial>(update).status());
   v1::GetReportRequest even = PlainRequest();
   even.mutable_options()->set_filter("labels.half = \"even\"");
   ASSERT_OK_AND_ASSIGN(const auto filtered, Ask(even));
@@ -78,7 +78,7 @@ TEST_F(ImportanceCacheTest, ComputesOnceWhatManyAskForAtTheSameTime) {
   std::vector<std::future<absl::StatusOr<v1::ImportanceReport>>> waiting;
   for (int i = 0; i < 8; ++i) {
     waiting.push_back(
-        driver_->Start(&Coordinator::GetReport, PlainRequest(), nullptr));
+        driver_->Start<v1::ImportanceReport>(PlainRequest(), nullptr));
   }
   // Lists have threads of their own; the study can still be read.
   ASSERT_OK(driver_->GetStudy("a").status());
@@ -93,12 +93,12 @@ TEST_F(ImportanceCacheTest, BeginsNothingForCallersThatHungUp) {
   for (const char* const target : {"accuracy", "loss"}) {
     v1::GetReportRequest request = PlainRequest();
     request.mutable_options()->set_target(target);
-    busy.push_back(driver_->Start(&Coordinator::GetReport, request, nullptr));
+    busy.push_back(driver_->Start<v1::ImportanceReport>(request, nullptr));
   }
   v1::GetReportRequest third = PlainRequest();
   third.mutable_options()->set_target("train_seconds");
   const auto cancelled = std::make_shared<std::atomic<bool>>(false);
-  auto gone = driver_->Start(&Coordinator::GetReport, third, cancelled);
+  auto gone = driver_->Start<v1::ImportanceReport>(third, cancelled);
   cancelled->store(true);
   store_->LetGo();
   EXPECT_TRUE(absl::IsCancelled(gone.get().status()));

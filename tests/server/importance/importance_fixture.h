@@ -42,7 +42,7 @@ class ImportanceFixture : public ::testing::Test {
         request.mutable_spec()->mutable_space()->mutable_modules();
     *modules->Add() = head;
     modules->SwapElements(0, 1);
-    ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, request).status());
+    ASSERT_OK(driver_->Call<v1::CreateStudyReply>(request).status());
   }
 
   // Trials `from` … `to` - 1 of a fixed list; every fifth one was pruned at
@@ -52,7 +52,7 @@ class ImportanceFixture : public ::testing::Test {
     request.set_request_id(RandomHexId());
     request.set_name(StudyNameOf(id));
     for (int i = from; i < to; ++i) *request.add_trials() = TrialOf(i);
-    ASSERT_OK(driver_->Call(&Coordinator::ImportTrials, request).status());
+    ASSERT_OK(driver_->Call<v1::ImportTrialsReply>(request).status());
   }
 
   static v1::ImportedTrial TrialOf(int i) {
@@ -100,7 +100,7 @@ class ImportanceFixture : public ::testing::Test {
   }
   absl::StatusOr<v1::ImportanceReport> Ask(
       const v1::GetReportRequest& request) {
-    return driver_->Call(&Coordinator::GetReport, request);
+    return driver_->Call<v1::ImportanceReport>(request);
   }
   // The most important one.
   static std::string First(const v1::ImportanceReport& report) {

@@ -37,7 +37,7 @@ TEST_F(ImportanceReportTest, SaysWhatMatteredInDepthOrder) {
 TEST_F(ImportanceReportTest, SaysWhichResultIsOutsideOfItsMetricsRange) {
   v1::CreateStudyRequest request = ExampleStudy("percent", 20);
   request.mutable_spec()->mutable_objectives(0)->mutable_range()->set_hi(90);
-  ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, request).status());
+  ASSERT_OK(driver_->Call<v1::CreateStudyReply>(request).status());
   ASSERT_OK(driver_->Register("w", "boot"));
   for (int i = 0; i < 12; ++i) {
     v1::AcquireRequest acquire = Driver::AcquireOf("w", "boot");
@@ -255,7 +255,7 @@ class ListPairsTest : public ImportanceFixture {
     return request;
   }
   absl::StatusOr<v1::ListPairsReply> List(const v1::ListPairsRequest& request) {
-    return driver_->Call(&Coordinator::ListPairs, request);
+    return driver_->Call<v1::ListPairsReply>(request);
   }
 };
 

@@ -23,7 +23,7 @@ class ImportanceVerbsTest : public ImportanceFixture {
 TEST_F(ImportanceVerbsTest, MarginalsAreInDepthOrderWithTheWiresValues) {
   auto request = RequestOf<v1::GetMarginalsRequest>();
   ASSERT_OK_AND_ASSIGN(const auto reply,
-                       driver_->Call(&Coordinator::GetMarginals, request));
+                       driver_->Call<v1::GetMarginalsReply>(request));
   ASSERT_EQ(reply.marginals_size(), 3);
   EXPECT_EQ(reply.marginals(0).parameter(), "layer.0");
   EXPECT_EQ(reply.marginals(2).parameter(), "head");
@@ -35,7 +35,7 @@ TEST_F(ImportanceVerbsTest, MarginalsAreInDepthOrderWithTheWiresValues) {
   EXPECT_TRUE(reply.provisional());
   request.mutable_options()->add_parameters("head");
   ASSERT_OK_AND_ASSIGN(const auto one,
-                       driver_->Call(&Coordinator::GetMarginals, request));
+                       driver_->Call<v1::GetMarginalsReply>(request));
   ASSERT_EQ(one.marginals_size(), 1);
   EXPECT_EQ(one.marginals(0).parameter(), "head");
 }
@@ -45,15 +45,15 @@ TEST_F(ImportanceVerbsTest, APairsTableHasACellForEachCombination) {
   request.set_first("layer.1");
   request.set_second("head");
   ASSERT_OK_AND_ASSIGN(const auto table,
-                       driver_->Call(&Coordinator::GetPairMarginal, request));
+                       driver_->Call<v1::PairMarginal>(request));
   EXPECT_EQ(table.first(), "layer.1");
   EXPECT_EQ(table.expected_size(), 9);
   EXPECT_EQ(table.trials_size(), 9);
   request.set_second("layer.1");
-  EXPECT_THAT(driver_->Call(&Coordinator::GetPairMarginal, request),
+  EXPECT_THAT(driver_->Call<v1::PairMarginal>(request),
               FailsAt(ErrorId::kRequestInvalid, "second"));
   request.set_first("nobody");
-  EXPECT_THAT(driver_->Call(&Coordinator::GetPairMarginal, request),
+  EXPECT_THAT(driver_->Call<v1::PairMarginal>(request),
               FailsAt(ErrorId::kRequestInvalid, "first"));
 }
 
@@ -61,7 +61,7 @@ TEST_F(ImportanceVerbsTest, StabilityHasAVerdictAndBeginnings) {
   auto request = RequestOf<v1::GetStabilityRequest>();
   request.set_points(4);
   ASSERT_OK_AND_ASSIGN(const auto reply,
-                       driver_->Call(&Coordinator::GetStability, request));
+                       driver_->Call<v1::GetStabilityReply>(request));
   EXPECT_NE(reply.verdict().state(), v1::StabilityVerdict::STATE_UNSPECIFIED);
   EXPECT_FALSE(reply.verdict().sentence().empty());
   // The report says the same.
@@ -72,14 +72,13 @@ TEST_F(ImportanceVerbsTest, StabilityHasAVerdictAndBeginnings) {
   EXPECT_EQ(reply.points(reply.points_size() - 1).trials(), 36);
   EXPECT_EQ(reply.points(0).parameters(2).parameter(), "head");
   request.set_points(101);
-  EXPECT_THAT(driver_->Call(&Coordinator::GetStability, request),
+  EXPECT_THAT(driver_->Call<v1::GetStabilityReply>(request),
               FailsAt(ErrorId::kRequestInvalid, "points"));
 }
 
 TEST_F(ImportanceVerbsTest, TheStudyTakesThePlanAsATrial) {
-  ASSERT_OK_AND_ASSIGN(
-      const auto plan,
-      driver_->Call(&Coordinator::GetPlan, RequestOf<v1::GetPlanRequest>()));
+  ASSERT_OK_AND_ASSIGN(const auto plan, driver_->Call<v1::FreezePlan>(
+                                            RequestOf<v1::GetPlanRequest>()));
   EXPECT_EQ(plan.modules_size(), 5);  // embeddings and pooler are fixed
   EXPECT_FALSE(plan.supporting_trials().empty());
   EXPECT_THAT(plan.supporting_trials(0), StartsWith("studies/a/trials/"));
@@ -88,7 +87,7 @@ TEST_F(ImportanceVerbsTest, TheStudyTakesThePlanAsATrial) {
   enqueue.set_name(plan.study());
   *enqueue.add_trials() = plan.as_trial();
   ASSERT_OK_AND_ASSIGN(const auto reply,
-                       driver_->Call(&Coordinator::EnqueueTrials, enqueue));
+                       driver_->Call<v1::EnqueueTrialsReply>(enqueue));
   ASSERT_EQ(reply.trials(0).parameters_size(), 3);
   for (const v1::ParameterValue& value : reply.trials(0).parameters()) {
     EXPECT_EQ(value.value().number_value(),
@@ -101,8 +100,7 @@ TEST_F(ImportanceVerbsTest, APlanSaysWhichCommandVerifiesIt) {
   auto request = RequestOf<v1::GetPlanRequest>();
   request.set_tolerance(0.003);
   request.mutable_options()->set_filter("labels.half != 'it''s'");
-  ASSERT_OK_AND_ASSIGN(const auto open,
-                       driver_->Call(&Coordinator::GetPlan, request));
+  ASSERT_OK_AND_ASSIGN(const auto open, driver_->Call<v1::FreezePlan>(request));
   ASSERT_EQ(open.verify_size(), 1);
   EXPECT_EQ(open.verify(0),
             "frostline plan a --filter 'labels.half != "
@@ -110,9 +108,9 @@ TEST_F(ImportanceVerbsTest, APlanSaysWhichCommandVerifiesIt) {
   v1::StopStudyRequest stop;
   stop.set_request_id(RandomHexId());
   stop.set_name("studies/a");
-  ASSERT_OK(driver_->Call(&Coordinator::StopStudy, stop).status());
+  ASSERT_OK(driver_->Call<v1::Study>(stop).status());
   ASSERT_OK_AND_ASSIGN(const auto stopped,
-                       driver_->Call(&Coordinator::GetPlan, request));
+                       driver_->Call<v1::FreezePlan>(request));
   EXPECT_FALSE(stopped.provisional());
   EXPECT_TRUE(stopped.verify().empty());  // it takes no more trials
 }
@@ -120,11 +118,11 @@ TEST_F(ImportanceVerbsTest, APlanSaysWhichCommandVerifiesIt) {
 TEST_F(ImportanceVerbsTest, APlanIsOfAllModulesAndGivesUpNoNonsense) {
   auto request = RequestOf<v1::GetPlanRequest>();
   request.mutable_options()->add_parameters("head");
-  EXPECT_THAT(driver_->Call(&Coordinator::GetPlan, request),
+  EXPECT_THAT(driver_->Call<v1::FreezePlan>(request),
               FailsAt(ErrorId::kRequestInvalid, "options.parameters"));
   request.mutable_options()->clear_parameters();
   request.set_tolerance(-1.0);
-  EXPECT_THAT(driver_->Call(&Coordinator::GetPlan, request),
+  EXPECT_THAT(driver_->Call<v1::FreezePlan>(request),
               FailsWith(ErrorId::kRequestInvalid));
 }
 
@@ -136,7 +134,7 @@ TEST_F(ImportanceVerbsTest, ComparesTwoStudiesByWhatTheyShare) {
   request.set_second("studies/b");
   *request.mutable_options() = ReportRequest().options();
   ASSERT_OK_AND_ASSIGN(const auto comparison,
-                       driver_->Call(&Coordinator::CompareStudies, request));
+                       driver_->Call<v1::StudyComparison>(request));
   EXPECT_EQ(comparison.first(), "studies/a");
   EXPECT_EQ(comparison.second(), "studies/b");
   EXPECT_THAT(comparison.shared_parameters(),
@@ -144,7 +142,7 @@ TEST_F(ImportanceVerbsTest, ComparesTwoStudiesByWhatTheyShare) {
   EXPECT_GT(comparison.first_revision(), 0);
   EXPECT_FALSE(comparison.sentence().empty());
   request.set_second("studies/none");
-  EXPECT_THAT(driver_->Call(&Coordinator::CompareStudies, request),
+  EXPECT_THAT(driver_->Call<v1::StudyComparison>(request),
               FailsWith(ErrorId::kStudyNotFound));
 }
 
@@ -156,10 +154,10 @@ TEST_F(ImportanceVerbsTest, AReportHasItsVerdictAfterAComparisonToo) {
   request.set_first("studies/a");
   request.set_second("studies/b");
   *request.mutable_options() = ReportRequest().options();
-  ASSERT_OK(driver_->Call(&Coordinator::CompareStudies, request).status());
-  ASSERT_OK_AND_ASSIGN(const auto report,
-                       driver_->Call(&Coordinator::GetReport,
-                                     RequestOf<v1::GetReportRequest>()));
+  ASSERT_OK(driver_->Call<v1::StudyComparison>(request).status());
+  ASSERT_OK_AND_ASSIGN(
+      const auto report,
+      driver_->Call<v1::ImportanceReport>(RequestOf<v1::GetReportRequest>()));
   EXPECT_TRUE(report.has_stability());
 }
 

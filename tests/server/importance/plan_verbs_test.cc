@@ -39,7 +39,7 @@ class PlanVerbsTest : public ImportanceFixture {
                                                 const std::string& id = "a") {
     auto request = About<v1::GetPlanRivalsRequest>(id);
     request.set_seeds(seeds);
-    return driver_->Call(&Coordinator::GetPlanRivals, request);
+    return driver_->Call<v1::GetPlanRivalsReply>(request);
   }
   template <typename Trials>
   absl::StatusOr<v1::EnqueueTrialsReply> Enqueue(const std::string& id,
@@ -50,14 +50,14 @@ class PlanVerbsTest : public ImportanceFixture {
     request.set_name(StudyNameOf(id));
     request.set_raise_budget(raise);
     *request.mutable_trials() = trials;
-    return driver_->Call(&Coordinator::EnqueueTrials, request);
+    return driver_->Call<v1::EnqueueTrialsReply>(request);
   }
   absl::StatusOr<v1::PlanVerification> Verification(
       const std::string& batch = "") {
     v1::GetPlanVerificationRequest request;
     request.set_study("studies/a");
     request.set_batch(batch);
-    return driver_->Call(&Coordinator::GetPlanVerification, request);
+    return driver_->Call<v1::PlanVerification>(request);
   }
   // Trains what is queued: each rival scores `of_rival`, the plan what is left.
   void TrainAll(const std::map<std::string, double>& of_rival, double plan) {
@@ -67,7 +67,7 @@ class PlanVerbsTest : public ImportanceFixture {
       v1::GetTrialRequest request;
       request.set_name(lease.trial());
       ASSERT_OK_AND_ASSIGN(const v1::Trial trial,
-                           driver_->Call(&Coordinator::GetTrial, request));
+                           driver_->Call<v1::Trial>(request));
       const auto label = trial.labels().find("rival");
       const auto found = label == trial.labels().end()
                              ? of_rival.end()
@@ -80,9 +80,9 @@ class PlanVerbsTest : public ImportanceFixture {
 };
 
 TEST_F(PlanVerbsTest, TheFrontierGoesFromNothingTrainedToAll) {
-  ASSERT_OK_AND_ASSIGN(const v1::Frontier frontier,
-                       driver_->Call(&Coordinator::GetFrontier,
-                                     About<v1::GetFrontierRequest>()));
+  ASSERT_OK_AND_ASSIGN(
+      const v1::Frontier frontier,
+      driver_->Call<v1::Frontier>(About<v1::GetFrontierRequest>()));
   ASSERT_GT(frontier.by_modules_size(), 1);
   for (int i = 1; i < frontier.by_modules_size(); ++i) {
     EXPECT_GT(frontier.by_modules(i).trained_size(),
@@ -102,22 +102,22 @@ TEST_F(PlanVerbsTest, AnswersAreKeptByRevision) {
   auto request = About<v1::AskPlanRequest>();
   request.set_trials(2);
   ASSERT_OK_AND_ASSIGN(const auto first,
-                       driver_->Call(&Coordinator::AskPlan, request));
+                       driver_->Call<v1::AskPlanReply>(request));
   store_->TakeReads();
   ASSERT_OK_AND_ASSIGN(const auto again,
-                       driver_->Call(&Coordinator::AskPlan, request));
+                       driver_->Call<v1::AskPlanReply>(request));
   EXPECT_EQ(store_->TakeReads(), 0);
   EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(first, again));
 }
 
 TEST_F(PlanVerbsTest, PlanFrontierAndRivalsStandOnOneReadingOfTheStudy) {
-  ASSERT_OK(driver_->Call(&Coordinator::GetPlan, About<v1::GetPlanRequest>())
-                .status());
+  ASSERT_OK(
+      driver_->Call<v1::FreezePlan>(About<v1::GetPlanRequest>()).status());
   store_->TakeReads();
   auto frontier = About<v1::GetFrontierRequest>();
-  ASSERT_OK(driver_->Call(&Coordinator::GetFrontier, frontier).status());
+  ASSERT_OK(driver_->Call<v1::Frontier>(frontier).status());
   frontier.set_tolerance(0.03);
-  ASSERT_OK(driver_->Call(&Coordinator::GetFrontier, frontier).status());
+  ASSERT_OK(driver_->Call<v1::Frontier>(frontier).status());
   ASSERT_OK(Rivals(2).status());
   EXPECT_EQ(store_->TakeReads(), 0);
 }
@@ -126,7 +126,7 @@ TEST_F(PlanVerbsTest, WhatIsQueuedOrRunningIsNotAskedAgain) {
   auto request = About<v1::AskPlanRequest>();
   request.set_trials(3);
   ASSERT_OK_AND_ASSIGN(const v1::AskPlanReply first,
-                       driver_->Call(&Coordinator::AskPlan, request));
+                       driver_->Call<v1::AskPlanReply>(request));
   v1::EnqueueTrialsRequest trials;
   std::set<std::string> open;
   for (const v1::AskedTrial& asked : first.trials()) {
@@ -137,7 +137,7 @@ TEST_F(PlanVerbsTest, WhatIsQueuedOrRunningIsNotAskedAgain) {
   ASSERT_OK(driver_->Register("w", "boot"));
   driver_->AcquireOne("w", "boot");
   ASSERT_OK_AND_ASSIGN(const v1::AskPlanReply second,
-                       driver_->Call(&Coordinator::AskPlan, request));
+                       driver_->Call<v1::AskPlanReply>(request));
   EXPECT_EQ(second.trials_size(), 3);
   for (const v1::AskedTrial& asked : second.trials()) {
     EXPECT_FALSE(open.contains(RatesOf(asked))) << RatesOf(asked);
@@ -148,7 +148,7 @@ TEST_F(PlanVerbsTest, AskedTrialsAreOnesThatTheStudyTakes) {
   auto request = About<v1::AskPlanRequest>();
   request.set_trials(3);
   ASSERT_OK_AND_ASSIGN(const v1::AskPlanReply reply,
-                       driver_->Call(&Coordinator::AskPlan, request));
+                       driver_->Call<v1::AskPlanReply>(request));
   v1::EnqueueTrialsRequest trials;
   for (const v1::AskedTrial& asked : reply.trials()) {
     EXPECT_FALSE(asked.reason().empty());
@@ -166,7 +166,7 @@ TEST_F(PlanVerbsTest, NonsenseIsRefusedByName) {
   auto ask = About<v1::AskPlanRequest>();
   for (const int count : {0, -1, 65, 1'000'000'000}) {
     ask.set_trials(count);
-    EXPECT_THAT(driver_->Call(&Coordinator::AskPlan, ask),
+    EXPECT_THAT(driver_->Call<v1::AskPlanReply>(ask),
                 FailsAt(ErrorId::kRequestInvalid, "trials"));
   }
   EXPECT_THAT(Rivals(0), FailsAt(ErrorId::kRequestInvalid, "seeds"));
@@ -175,18 +175,18 @@ TEST_F(PlanVerbsTest, NonsenseIsRefusedByName) {
   for (const double tolerance :
        {std::nan(""), -0.1, std::numeric_limits<double>::infinity()}) {
     frontier.set_tolerance(tolerance);
-    EXPECT_THAT(driver_->Call(&Coordinator::GetFrontier, frontier),
+    EXPECT_THAT(driver_->Call<v1::Frontier>(frontier),
                 FailsAt(ErrorId::kRequestInvalid, "tolerance"));
   }
   EXPECT_THAT(Rivals(2, "nobody"), FailsWith(ErrorId::kStudyNotFound));
   auto foreign = About<v1::GetPlanRivalsRequest>();
   foreign.set_seeds(1);
   foreign.mutable_options()->set_target("bleu");
-  EXPECT_THAT(driver_->Call(&Coordinator::GetPlanRivals, foreign),
+  EXPECT_THAT(driver_->Call<v1::GetPlanRivalsReply>(foreign),
               FailsAt(ErrorId::kRequestInvalid, "options.target"));
   foreign.mutable_options()->clear_target();
   foreign.mutable_options()->set_at_step(2);
-  EXPECT_THAT(driver_->Call(&Coordinator::GetPlanRivals, foreign),
+  EXPECT_THAT(driver_->Call<v1::GetPlanRivalsReply>(foreign),
               FailsAt(ErrorId::kRequestInvalid, "options.at_step"));
 }
 
@@ -195,7 +195,7 @@ TEST_F(PlanVerbsTest, RivalsArePairedBySeed) {
   EXPECT_EQ(reply.rivals(0).name(), "plan");
   ASSERT_OK_AND_ASSIGN(
       const v1::FreezePlan plan,
-      driver_->Call(&Coordinator::GetPlan, About<v1::GetPlanRequest>()));
+      driver_->Call<v1::FreezePlan>(About<v1::GetPlanRequest>()));
   EXPECT_EQ(reply.rivals(0).predicted().SerializeAsString(),
             plan.predicted_score().SerializeAsString());
   ASSERT_EQ(reply.trials_size(), 3 * reply.rivals_size());

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "gtest/gtest.h"
+#include "server/rpc/raw_service.h"
 #include "tests/server/rpc/raw_client.h"
 #include "tests/support/status_matchers.h"
 
@@ -28,13 +29,19 @@ class CallTest : public ::testing::Test {
       std::function<void(v1::GetStudyRequest, CancelFlag, Reply<v1::Study>)>;
 
   void Serve(Answer answer, Duration longest = kLongestDeadline) {
-    MethodTable table;
+    VerbTable table;
     table.unary["frostline.v1.StudyService.GetStudy"] =
-        ServeUnary<v1::GetStudyRequest, v1::Study>(std::move(answer), longest);
+        MakeUnaryVerb<v1::GetStudyRequest, v1::Study>(
+            CallerRole::kViewer,
+            [answer = std::move(answer)](const CallContext& caller,
+                                         v1::GetStudyRequest request,
+                                         Reply<v1::Study> reply) {
+              answer(std::move(request), caller.cancelled, std::move(reply));
+            });
     service_ = std::make_unique<RawService>(
         *v1::GetStudyRequest::descriptor()->file()->FindServiceByName(
             "StudyService"),
-        table);
+        table, longest);
     grpc::ServerBuilder builder;
     int port = 0;
     builder.SetMaxReceiveMessageSize(kMaxTransportBytes);

@@ -37,13 +37,14 @@ class RpcFixture : public ::testing::Test {
   void SetUp() override {
     ASSERT_OK_AND_ASSIGN(
         store_, OpenStore(StoreSpec{.data_folder = "", .ephemeral = true}));
-    coordinator_ =
-        std::make_unique<Coordinator>(CoordinatorOptions(), *store_, clock_);
+    CoordinatorOptions often;
+    often.watch_alive = std::chrono::milliseconds(200);
+    coordinator_ = std::make_unique<Coordinator>(often, *store_, clock_);
     ASSERT_OK(coordinator_->Start());
     RpcOptions options;
     options.listen = "127.0.0.1:0";
-    options.watch_alive = std::chrono::milliseconds(200);
-    ASSERT_OK_AND_ASSIGN(server_, RpcServer::Listen(options, *coordinator_));
+    ASSERT_OK_AND_ASSIGN(server_,
+                         RpcServer::Listen(options, coordinator_->verbs()));
     channel_ = grpc::CreateChannel(server_->address(),
                                    grpc::InsecureChannelCredentials());
     studies_ = v1::StudyService::NewStub(channel_);

@@ -271,7 +271,7 @@ TEST_F(RpcServerTest, AnswersParkedCallsAtOnceWhenItEnds) {
 TEST_F(RpcServerTest, RefusesAPortThatIsTaken) {
   RpcOptions same;
   same.listen = server_->address();
-  const auto second = RpcServer::Listen(same, *coordinator_);
+  const auto second = RpcServer::Listen(same, coordinator_->verbs());
   EXPECT_THAT(second, FailsAt(ErrorId::kPortBusy, "listen"));
   EXPECT_THAT(std::string(second.status().message()),
               HasSubstr(server_->address()));
@@ -281,7 +281,7 @@ TEST_F(RpcServerTest, RefusesAPortThatIsTaken) {
 TEST_F(RpcServerTest, RefusesAnAddressThatOthersCanReach) {
   RpcOptions open;
   open.listen = "0.0.0.0:0";
-  EXPECT_THAT(RpcServer::Listen(open, *coordinator_),
+  EXPECT_THAT(RpcServer::Listen(open, coordinator_->verbs()),
               FailsAt(ErrorId::kAddressNotLoopback, "listen"));
 }
 
@@ -305,7 +305,7 @@ TEST_F(RpcServerTest, ListensAgainOnThePortItLeft) {
   RpcOptions again;
   again.listen = address;
   ASSERT_OK_AND_ASSIGN(const auto second,
-                       RpcServer::Listen(again, *coordinator_));
+                       RpcServer::Listen(again, coordinator_->verbs()));
   EXPECT_EQ(second->address(), address);
 }
 

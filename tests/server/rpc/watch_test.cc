@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The stream made of events, with a function in the coordinator's place.
-#include "server/rpc/watch.h"
-
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
@@ -12,6 +10,8 @@
 #include "frostline/v1/study_service.grpc.pb.h"
 #include "gtest/gtest.h"
 #include "proto/wire_error.h"
+#include "server/rpc/raw_service.h"
+#include "server/verbs/watch_verb.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline {
@@ -31,9 +31,9 @@ v1::StudyEvent Trial(std::int64_t revision) {
 class WatchTest : public ::testing::Test {
  protected:
   void Serve(EventSource source) {
-    MethodTable table;
+    VerbTable table;
     table.streams["frostline.v1.StudyService.WatchStudy"] =
-        WatchMethod(std::move(source));
+        MakeWatchVerb(std::move(source));
     service_ = std::make_unique<RawService>(
         *v1::WatchStudyRequest::descriptor()->file()->FindServiceByName(
             "StudyService"),
@@ -65,7 +65,7 @@ class WatchTest : public ::testing::Test {
 
 // Answers two events after the revision asked for, up to `last`; then an error.
 EventSource CountTo(std::int64_t last) {
-  return [last](const v1::WatchStudyRequest& request, const CancelFlag&,
+  return [last](const CallContext&, const v1::WatchStudyRequest& request,
                 Reply<Events> reply) {
     const std::int64_t from = request.after_revision() + 1;
     if (from > last) {
@@ -89,7 +89,7 @@ TEST_F(WatchTest, StreamsEveryEventOnceAndInOrder) {
 }
 
 TEST_F(WatchTest, SaysThatItIsAliveWhenNothingChanges) {
-  Serve([](const v1::WatchStudyRequest&, const CancelFlag&,
+  Serve([](const CallContext&, const v1::WatchStudyRequest&,
            Reply<Events> reply) { reply(Events{}); });
   const auto reader = Watch("studies/a", 7);
   v1::StudyEvent event;
@@ -108,7 +108,7 @@ TEST_F(WatchTest, RefusesABadRequest) {
 
 TEST_F(WatchTest, AsksForNoMoreThanTheReaderTakes) {
   std::atomic<int> asked{0};
-  Serve([&](const v1::WatchStudyRequest& request, const CancelFlag&,
+  Serve([&](const CallContext&, const v1::WatchStudyRequest& request,
             Reply<Events> reply) {
     ++asked;
     v1::StudyEvent large = Trial(request.after_revision() + 1);
@@ -124,10 +124,10 @@ TEST_F(WatchTest, AsksForNoMoreThanTheReaderTakes) {
 TEST_F(WatchTest, EndsWhenTheReaderHangsUp) {
   std::promise<CancelFlag> flag;
   std::promise<Reply<Events>> parked;
-  Serve([&](const v1::WatchStudyRequest&, CancelFlag cancelled,
+  Serve([&](const CallContext& caller, const v1::WatchStudyRequest&,
             Reply<Events> reply) {
     parked.set_value(std::move(reply));
-    flag.set_value(std::move(cancelled));
+    flag.set_value(caller.cancelled);
   });
   const auto reader = Watch("studies/a");
   const CancelFlag cancelled = flag.get_future().get();

@@ -139,7 +139,7 @@ WholeWorld::WholeWorld() {
   Demand(driver_->started());
   v1::CreateStudyRequest create = ExampleStudy("a", 20);
   create.mutable_spec()->mutable_training()->set_epochs(2);
-  Demand(driver_->Call(&Coordinator::CreateStudy, create).status());
+  Demand(driver_->Call<v1::CreateStudyReply>(create).status());
   Demand(driver_->Register("w", "boot-1").status());
   v1::AcquireRequest two = Driver::AcquireOf("w", "boot-1");
   const v1::Lease ended = driver_->AcquireOne("w", "boot-1");
@@ -150,8 +150,8 @@ WholeWorld::WholeWorld() {
   // The next one is prepared for the slot that is free now.
   while (driver_->GetStudy("a")->counts().queued() == 0) {
   }
-  auto server =
-      RpcServer::Listen({.listen = "127.0.0.1:0"}, driver_->coordinator());
+  auto server = RpcServer::Listen({.listen = "127.0.0.1:0"},
+                                  driver_->coordinator().verbs());
   Demand(server.status());
   server_ = *std::move(server);
   client_ = std::make_unique<RawClient>(server_->address());
@@ -198,7 +198,7 @@ std::string WholeWorld::Everything() {
   std::string all;
   v1::ListStudiesRequest studies;
   studies.set_show_deleted(true);
-  const auto list = driver_->Call(&Coordinator::ListStudies, studies);
+  const auto list = driver_->Call<v1::ListStudiesReply>(studies);
   Demand(list.status());
   absl::StrAppend(&all, list->DebugString());
   for (const v1::Study& study : list->studies()) {
@@ -206,19 +206,19 @@ std::string WholeWorld::Everything() {
     v1::ListTrialsRequest trials;
     trials.set_parent(study.name());
     trials.set_view(v1::TRIAL_VIEW_FULL);
-    const auto page = driver_->Call(&Coordinator::ListTrials, trials);
+    const auto page = driver_->Call<v1::ListTrialsReply>(trials);
     Demand(page.status());
     absl::StrAppend(&all, page->DebugString());
     for (const v1::Trial& trial : page->trials()) {
       v1::ListMeasurementsRequest curve;
       curve.set_name(trial.name());
-      const auto steps = driver_->Call(&Coordinator::ListMeasurements, curve);
+      const auto steps = driver_->Call<v1::ListMeasurementsReply>(curve);
       Demand(steps.status());
       absl::StrAppend(&all, steps->DebugString());
     }
   }
   const auto workers =
-      driver_->Call(&Coordinator::ListWorkers, v1::ListWorkersRequest());
+      driver_->Call<v1::ListWorkersReply>(v1::ListWorkersRequest());
   Demand(workers.status());
   return absl::StrCat(all, workers->DebugString());
 }

@@ -22,7 +22,7 @@ class PriorStudies : public ::testing::Test {
       : store_(*OpenStore({.data_folder = "", .ephemeral = true})),
         driver_(std::make_unique<Driver>(*store_, clock_)) {
     EXPECT_OK(driver_->Register("w", "boot-1"));
-    EXPECT_OK(driver_->Call(&Coordinator::CreateStudy, ExampleStudy("old", 5)));
+    EXPECT_OK(driver_->Call<v1::CreateStudyReply>(ExampleStudy("old", 5)));
     for (int i = 0; i < 5; ++i) {
       clock_.Advance(std::chrono::seconds(1));
       EXPECT_OK(driver_->Finish(driver_->AcquireOne("w", "boot-1"), 0.1 * i));
@@ -78,7 +78,7 @@ TEST_F(PriorStudies, AreAsTheyWereWhenTheStudyWasCreated) {
 
 TEST_F(PriorStudies, ThatAreUnknownOrUselessAreRefusedByField) {
   const auto create = [&](const v1::CreateStudyRequest& request) {
-    return driver_->Call(&Coordinator::CreateStudy, request).status();
+    return driver_->Call<v1::CreateStudyReply>(request).status();
   };
   EXPECT_THAT(create(Young("studies/none", 0)),
               FailsAt(ErrorId::kStudyNotFound, "warm_start[0].study"));
@@ -100,7 +100,7 @@ TEST_F(PriorStudies, ThatAreUnknownOrUselessAreRefusedByField) {
 TEST_F(PriorStudies, AreLearntFromAlsoAfterARestart) {
   auto request = Young("studies/old", 1);
   request.mutable_spec()->mutable_sampler()->set_name("tpe");
-  ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, request));
+  ASSERT_OK(driver_->Call<v1::CreateStudyReply>(request));
   const StudyRow row = *store_->FindStudy("young");
   driver_ = std::make_unique<Driver>(*store_, clock_);
   ASSERT_OK(driver_->Register("w", "boot-2"));

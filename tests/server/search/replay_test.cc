@@ -39,7 +39,7 @@ class ReplayTest : public ::testing::TestWithParam<How> {
     worker.set_worker_id("w");
     worker.mutable_worker()->set_boot_id(boot_ = "boot-" + RandomHexId());
     worker.mutable_worker()->set_slots(5);
-    ASSERT_OK(driver_->Call(&Coordinator::Register, worker));
+    ASSERT_OK(driver_->Call<v1::RegisterReply>(worker));
   }
 
   v1::StudySpec Spec() const {
@@ -101,7 +101,7 @@ History SeenBy(const std::vector<TrialRow>& rows, std::size_t number,
 TEST_P(ReplayTest, EveryProposalComesOutOfTheStoreAgain) {
   v1::CreateStudyRequest request = ExampleStudy("a", kTrials);
   *request.mutable_spec() = Spec();
-  ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, request));
+  ASSERT_OK(driver_->Call<v1::CreateStudyReply>(request));
   Rng chance(11);
   RunTrials(0, 23, chance);
   Restart();  // what is remembered then is what was stored

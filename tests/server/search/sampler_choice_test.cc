@@ -28,7 +28,7 @@ class SamplerChoiceTest : public ::testing::Test {
     v1::CreateStudyRequest request = ExampleStudy("a", budget);
     request.mutable_spec()->mutable_sampler()->set_name(sampler);
     request.set_validate_only(dry_run);
-    return driver_.Call(&Coordinator::CreateStudy, request);
+    return driver_.Call<v1::CreateStudyReply>(request);
   }
 
   FakeClock clock_;
@@ -65,11 +65,10 @@ TEST_F(SamplerChoiceTest, FiguresOfOtherSpacesAreNoAdvice) {
   }
   request.mutable_spec()->mutable_sampler()->set_name("tpe");
   request.set_validate_only(true);
-  EXPECT_THAT(driver_.Call(&Coordinator::CreateStudy, request)->advice(),
-              IsEmpty());
+  EXPECT_THAT(driver_.Call<v1::CreateStudyReply>(request)->advice(), IsEmpty());
   request.mutable_spec()->mutable_sampler()->set_name("auto");
   request.set_request_id("create-study-request-auto-of-ranges");
-  EXPECT_THAT(driver_.Call(&Coordinator::CreateStudy, request)->advice(),
+  EXPECT_THAT(driver_.Call<v1::CreateStudyReply>(request)->advice(),
               ElementsAre(testing::Not(HasSubstr("13 modules"))));
 }
 
@@ -79,8 +78,7 @@ TEST_F(SamplerChoiceTest, WhatDoesItsJobGetsNoAdvice) {
   two.mutable_spec()->mutable_objectives(1)->set_metric("f1");
   two.mutable_spec()->mutable_sampler()->set_name("tpe");  // motpe by itself
   two.set_validate_only(true);
-  EXPECT_THAT(driver_.Call(&Coordinator::CreateStudy, two)->advice(),
-              IsEmpty());
+  EXPECT_THAT(driver_.Call<v1::CreateStudyReply>(two)->advice(), IsEmpty());
   EXPECT_THAT(Create("qmc", 5, true)->advice(), IsEmpty());
 }
 
@@ -94,7 +92,7 @@ TEST_F(SamplerChoiceTest, SaysThatAWarmStartChangesNothing) {
     young.mutable_spec()->mutable_sampler()->set_name(sampler);
     young.set_request_id("create-study-request-" + sampler);
     young.set_validate_only(true);
-    return driver_.Call(&Coordinator::CreateStudy, young)->advice();
+    return driver_.Call<v1::CreateStudyReply>(young)->advice();
   };
   EXPECT_THAT(advice("qmc"), ElementsAre(HasSubstr("warm_start")));
   EXPECT_THAT(advice("levels-gp"), IsEmpty());
@@ -117,7 +115,7 @@ TEST_F(SamplerChoiceTest, WhatWasLeftOpenMayBeLeftOpenAgain) {
   v1::CreateStudyRequest other = ExampleStudy("a", 8);
   other.mutable_spec()->mutable_sampler()->set_name("tpe");
   other.mutable_spec()->set_purpose(v1::PURPOSE_UNDERSTAND);
-  EXPECT_THAT(driver_.Call(&Coordinator::CreateStudy, other),
+  EXPECT_THAT(driver_.Call<v1::CreateStudyReply>(other),
               FailsWith(ErrorId::kStudyAlreadyExists));
 }
 
@@ -126,14 +124,14 @@ TEST_F(SamplerChoiceTest, SaysThatAPurposeChangesNothing) {
   grid.mutable_spec()->mutable_sampler()->set_name("grid");
   grid.mutable_spec()->set_purpose(v1::PURPOSE_UNDERSTAND);
   grid.set_validate_only(true);
-  EXPECT_THAT(driver_.Call(&Coordinator::CreateStudy, grid)->advice(),
+  EXPECT_THAT(driver_.Call<v1::CreateStudyReply>(grid)->advice(),
               ElementsAre(HasSubstr("purpose: understand changes nothing")));
 }
 
 TEST_F(SamplerChoiceTest, APurposeThatNobodyKnowsIsRefused) {
   v1::CreateStudyRequest odd = ExampleStudy("a", 9);
   odd.mutable_spec()->set_purpose(static_cast<v1::Purpose>(9));
-  EXPECT_THAT(driver_.Call(&Coordinator::CreateStudy, odd),
+  EXPECT_THAT(driver_.Call<v1::CreateStudyReply>(odd),
               FailsWith(ErrorId::kRequestInvalid));
 }
 

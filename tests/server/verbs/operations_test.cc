@@ -35,7 +35,7 @@ class OperationsTest : public ::testing::Test {
         CoordinatorOptions{.backup_folder = folder_.File("backups")});
   }
   v1::Lease Begin() {
-    EXPECT_OK(driver_->Call(&Coordinator::CreateStudy, ExampleStudy("a", 5)));
+    EXPECT_OK(driver_->Call<v1::CreateStudyReply>(ExampleStudy("a", 5)));
     EXPECT_OK(driver_->Register("w", "boot-1"));
     return driver_->AcquireOne("w", "boot-1");
   }
@@ -47,13 +47,7 @@ class OperationsTest : public ::testing::Test {
     request.set_attempt(attempt);
     request.set_max_bytes(max_bytes);
     request.mutable_wait()->set_seconds(20);
-    auto promise =
-        std::make_shared<std::promise<absl::StatusOr<v1::GetTrialLogReply>>>();
-    driver_->coordinator().GetTrialLog(
-        request, [promise](absl::StatusOr<v1::GetTrialLogReply> reply) {
-          promise->set_value(std::move(reply));
-        });
-    return promise->get_future();
+    return driver_->Start<v1::GetTrialLogReply>(request);
   }
   absl::StatusOr<v1::HeartbeatReply> Beat(const v1::Lease& lease,
                                           const std::string& tail) {
@@ -62,14 +56,14 @@ class OperationsTest : public ::testing::Test {
     request.set_boot_id("boot-1");
     *request.add_leases()->mutable_lease() = Driver::RefOf(lease);
     request.mutable_leases(0)->set_log_tail(tail);
-    return driver_->Call(&Coordinator::Heartbeat, request);
+    return driver_->Call<v1::HeartbeatReply>(request);
   }
   absl::StatusOr<v1::BackupReply> BackUp(const std::string& label,
                                          const std::string& request_id) {
     v1::BackupRequest request;
     request.set_request_id(request_id);
     request.set_label(label);
-    return driver_->Call(&Coordinator::Backup, request);
+    return driver_->Call<v1::BackupReply>(request);
   }
 
   const TempFolder folder_;
@@ -106,7 +100,7 @@ TEST_F(OperationsTest, TheLogOfAFailedAttemptIsKeptAndCutAtALine) {
   *finish.mutable_lease() = Driver::RefOf(lease);
   finish.mutable_outcome()->set_kind(v1::Outcome::FAILED);
   finish.mutable_outcome()->set_log_tail("step 1\nstep 2\nTraceback\n");
-  ASSERT_OK(driver_->Call(&Coordinator::Finish, finish));
+  ASSERT_OK(driver_->Call<v1::FinishReply>(finish));
   Open({});  // also after a restart
   EXPECT_EQ(AskLog(lease.trial(), 1).get()->tail(),
             "step 1\nstep 2\nTraceback\n");
@@ -147,12 +141,12 @@ TEST_F(OperationsTest, ARetryGoesOnFromTheLastCheckpoint) {
   *finish.mutable_lease() = Driver::RefOf(lease);
   finish.mutable_outcome()->set_kind(v1::Outcome::INFEASIBLE);
   finish.mutable_outcome()->mutable_checkpoint()->set_id("0.1.last");
-  ASSERT_OK(driver_->Call(&Coordinator::Finish, finish));
+  ASSERT_OK(driver_->Call<v1::FinishReply>(finish));
   v1::RetryTrialRequest retry;
   retry.set_request_id(RandomHexId());
   retry.set_name(lease.trial());
   retry.set_from_checkpoint(true);
-  const auto retried = driver_->Call(&Coordinator::RetryTrial, retry);
+  const auto retried = driver_->Call<v1::Trial>(retry);
   ASSERT_OK(retried);
   Open({});  // what it goes on from is on disk
   ASSERT_OK(driver_->Register("w", "boot-1"));
@@ -170,13 +164,12 @@ TEST_F(OperationsTest, OnANearlyFullDiskRunningTrialsEndAndNothingBegins) {
   acquire.clear_wait();
   EXPECT_EQ(driver_->StartAcquire(acquire).get()->none_reason(),
             v1::DISK_NEARLY_FULL);
-  EXPECT_THAT(driver_->Call(&Coordinator::CreateStudy, ExampleStudy("b", 5)),
+  EXPECT_THAT(driver_->Call<v1::CreateStudyReply>(ExampleStudy("b", 5)),
               FailsWith(ErrorId::kStoreFull));
   v1::ExplainStudyRequest explain;
   explain.set_name("studies/a");
-  EXPECT_EQ(
-      driver_->Call(&Coordinator::ExplainStudy, explain)->reasons(0).code(),
-      "DISK_NEARLY_FULL");
+  EXPECT_EQ(driver_->Call<v1::ExplainStudyReply>(explain)->reasons(0).code(),
+            "DISK_NEARLY_FULL");
   EXPECT_OK(driver_->Finish(lease, 0.5));
 }
 
@@ -190,12 +183,12 @@ TEST_F(OperationsTest, ARunningTrialTellsItsProgress) {
   progress->set_step(120);
   progress->set_total_steps(1000);
   progress->mutable_since_step()->set_seconds(14);
-  ASSERT_OK(driver_->Call(&Coordinator::Heartbeat, beat));
+  ASSERT_OK(driver_->Call<v1::HeartbeatReply>(beat));
   v1::ExplainStudyRequest explain;
   explain.set_name("studies/a");
   explain.set_trial_number(0);
   EXPECT_THAT(
-      driver_->Call(&Coordinator::ExplainStudy, explain)->reasons(0).sentence(),
+      driver_->Call<v1::ExplainStudyReply>(explain)->reasons(0).sentence(),
       EndsWith("step 120 of 1000, 14 s ago"));
 }
 

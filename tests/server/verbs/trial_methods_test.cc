@@ -16,7 +16,7 @@ class TrialMethodsTest : public ::testing::Test {
   TrialMethodsTest()
       : store_(*OpenStore({.data_folder = "", .ephemeral = true})),
         driver_(std::make_unique<Driver>(*store_, clock_)) {
-    EXPECT_OK(driver_->Call(&Coordinator::CreateStudy, ExampleStudy("a", 4)));
+    EXPECT_OK(driver_->Call<v1::CreateStudyReply>(ExampleStudy("a", 4)));
     EXPECT_OK(driver_->Register("w", "boot-1"));
   }
 
@@ -39,7 +39,7 @@ class TrialMethodsTest : public ::testing::Test {
 TEST_F(TrialMethodsTest, EnqueuedTrialsGoFirstAndCount) {
   auto request = On<v1::EnqueueTrialsRequest>("studies/a");
   (*request.add_trials()->mutable_values())["layer.0"].set_number_value(1e-4);
-  const auto enqueued = driver_->Call(&Coordinator::EnqueueTrials, request);
+  const auto enqueued = driver_->Call<v1::EnqueueTrialsReply>(request);
   ASSERT_OK(enqueued);
   const v1::Lease lease = Acquire();
   EXPECT_EQ(lease.trial(), enqueued->trials(0).name());
@@ -53,12 +53,12 @@ TEST_F(TrialMethodsTest, EnqueuedTrialsGoFirstAndCount) {
 TEST_F(TrialMethodsTest, MoreThanTheBudgetCannotBeEnqueuedAndNothingIs) {
   auto request = On<v1::EnqueueTrialsRequest>("studies/a");
   for (int i = 0; i < 5; ++i) request.add_trials();
-  EXPECT_THAT(driver_->Call(&Coordinator::EnqueueTrials, request),
+  EXPECT_THAT(driver_->Call<v1::EnqueueTrialsReply>(request),
               FailsWith(ErrorId::kBudgetInvalid));
   auto bad = On<v1::EnqueueTrialsRequest>("studies/a");
   bad.add_trials();
   (*bad.add_trials()->mutable_values())["layer.0"].set_number_value(7);
-  EXPECT_THAT(driver_->Call(&Coordinator::EnqueueTrials, bad),
+  EXPECT_THAT(driver_->Call<v1::EnqueueTrialsReply>(bad),
               FailsWith(ErrorId::kValueOutOfSpace));
   EXPECT_EQ(Study().counts().queued(), 0);
 }
@@ -68,12 +68,12 @@ TEST_F(TrialMethodsTest, ACompleteStudyGoesOnForTrialsThatRaiseItsBudget) {
   ASSERT_EQ(Study().state(), v1::STUDY_STATE_COMPLETED);
   auto request = On<v1::EnqueueTrialsRequest>("studies/a");
   for (int i = 0; i < 2; ++i) request.add_trials();
-  EXPECT_THAT(driver_->Call(&Coordinator::EnqueueTrials, request),
+  EXPECT_THAT(driver_->Call<v1::EnqueueTrialsReply>(request),
               FailsWith(ErrorId::kStudyNotActive));
   request.set_request_id(RandomHexId());
   request.set_raise_budget(true);
   ASSERT_OK_AND_ASSIGN(const auto reply,
-                       driver_->Call(&Coordinator::EnqueueTrials, request));
+                       driver_->Call<v1::EnqueueTrialsReply>(request));
   EXPECT_EQ(reply.budget_raised_by(), 2);
   EXPECT_EQ(reply.budget(), 6);
   EXPECT_EQ(Study().state(), v1::STUDY_STATE_ACTIVE);
@@ -81,7 +81,7 @@ TEST_F(TrialMethodsTest, ACompleteStudyGoesOnForTrialsThatRaiseItsBudget) {
   // Those two and no more: the sampler gets nothing of it.
   EXPECT_EQ(Acquire().trial(), reply.trials(0).name());
   ASSERT_OK_AND_ASSIGN(const auto again,  // raised once
-                       driver_->Call(&Coordinator::EnqueueTrials, request));
+                       driver_->Call<v1::EnqueueTrialsReply>(request));
   EXPECT_EQ(again.budget(), 6);
   EXPECT_EQ(Study().counts().queued() + Study().counts().running(), 2);
 }
@@ -93,22 +93,21 @@ TEST_F(TrialMethodsTest, ARaisedBudgetIsOnlyRaisedByWhatItLacks) {
   auto bad = request;
   bad.set_request_id(RandomHexId());
   (*bad.mutable_trials(4)->mutable_values())["layer.0"].set_number_value(7);
-  EXPECT_THAT(driver_->Call(&Coordinator::EnqueueTrials, bad),
+  EXPECT_THAT(driver_->Call<v1::EnqueueTrialsReply>(bad),
               FailsWith(ErrorId::kValueOutOfSpace));
   EXPECT_EQ(Study().settings().budget().trials(), 4);
   ASSERT_OK_AND_ASSIGN(const auto reply,
-                       driver_->Call(&Coordinator::EnqueueTrials, request));
+                       driver_->Call<v1::EnqueueTrialsReply>(request));
   EXPECT_EQ(reply.budget_raised_by(), 2);  // nobody has asked for any yet
   EXPECT_EQ(reply.budget(), 6);
 }
 
 TEST_F(TrialMethodsTest, AStoppedStudyStaysStopped) {
-  ASSERT_OK(driver_->Call(&Coordinator::StopStudy,
-                          On<v1::StopStudyRequest>("studies/a")));
+  ASSERT_OK(driver_->Call<v1::Study>(On<v1::StopStudyRequest>("studies/a")));
   auto request = On<v1::EnqueueTrialsRequest>("studies/a");
   request.add_trials();
   request.set_raise_budget(true);
-  EXPECT_THAT(driver_->Call(&Coordinator::EnqueueTrials, request),
+  EXPECT_THAT(driver_->Call<v1::EnqueueTrialsReply>(request),
               FailsWith(ErrorId::kStudyNotActive));
 }
 
@@ -120,26 +119,24 @@ TEST_F(TrialMethodsTest, ImportedTrialsTeachButDoNotCount) {
     (*trial->mutable_parameters())[layer].set_number_value(1e-5);
   }
   (*trial->mutable_metrics())["accuracy"] = 0.99;
-  ASSERT_OK(driver_->Call(&Coordinator::ImportTrials, request));
+  ASSERT_OK(driver_->Call<v1::ImportTrialsReply>(request));
   EXPECT_EQ(Study().counts().succeeded(), 1);
   EXPECT_EQ(Study().counts().budget_used(), 0);
   EXPECT_EQ(Study().best_trials(0), "studies/a/trials/0");
   // The same call again imports nothing more.
-  ASSERT_OK(driver_->Call(&Coordinator::ImportTrials, request));
+  ASSERT_OK(driver_->Call<v1::ImportTrialsReply>(request));
   EXPECT_EQ(Study().counts().succeeded(), 1);
 }
 
 TEST_F(TrialMethodsTest, ACancelledTrialCountsAndCannotBeCancelledAgain) {
   const v1::Lease lease = Acquire();
-  EXPECT_EQ(driver_
-                ->Call(&Coordinator::CancelTrial,
-                       On<v1::CancelTrialRequest>(lease.trial()))
+  EXPECT_EQ(driver_->Call<v1::Trial>(On<v1::CancelTrialRequest>(lease.trial()))
                 ->state(),
             v1::TRIAL_STATE_CANCELLED);
   EXPECT_EQ(Study().counts().budget_used(), 1);
-  EXPECT_THAT(driver_->Call(&Coordinator::CancelTrial,
-                            On<v1::CancelTrialRequest>(lease.trial())),
-              FailsWith(ErrorId::kTrialTerminal));
+  EXPECT_THAT(
+      driver_->Call<v1::Trial>(On<v1::CancelTrialRequest>(lease.trial())),
+      FailsWith(ErrorId::kTrialTerminal));
   EXPECT_EQ(driver_->Heartbeat("w", "boot-1", lease)->directives(0).action(),
             v1::Directive::STOP_CANCELLED);
 }
@@ -148,15 +145,14 @@ TEST_F(TrialMethodsTest, ARetryRunsThePointAgainOutsideTheBudget) {
   for (int i = 0; i < 4; ++i) ASSERT_OK(driver_->Finish(Acquire(), 0.5));
   ASSERT_EQ(Study().state(), v1::STUDY_STATE_COMPLETED);
   const auto retry =
-      driver_->Call(&Coordinator::RetryTrial,
-                    On<v1::RetryTrialRequest>("studies/a/trials/2"));
+      driver_->Call<v1::Trial>(On<v1::RetryTrialRequest>("studies/a/trials/2"));
   ASSERT_OK(retry);
   EXPECT_EQ(retry->origin(), v1::TRIAL_ORIGIN_RETRY);
   const v1::Lease lease = Acquire();
   EXPECT_EQ(lease.trial(), retry->name());
-  EXPECT_THAT(driver_->Call(&Coordinator::RetryTrial,
-                            On<v1::RetryTrialRequest>(retry->name())),
-              FailsWith(ErrorId::kTrialNotTerminal));
+  EXPECT_THAT(
+      driver_->Call<v1::Trial>(On<v1::RetryTrialRequest>(retry->name())),
+      FailsWith(ErrorId::kTrialNotTerminal));
   ASSERT_OK(driver_->Finish(lease, 0.9));
   EXPECT_EQ(Study().state(), v1::STUDY_STATE_COMPLETED);
   EXPECT_EQ(Study().counts().budget_used(), 4);
@@ -168,14 +164,14 @@ TEST_F(TrialMethodsTest, LabelsOfRunningAndEndedTrialsCanBeChanged) {
     auto request = On<v1::UpdateTrialRequest>(lease.trial());
     (*request.mutable_labels())["kind"] = value;
     request.mutable_update_mask()->add_paths("labels");
-    return driver_->Call(&Coordinator::UpdateTrial, request);
+    return driver_->Call<v1::Trial>(request);
   };
   ASSERT_OK(label("first"));
   ASSERT_OK(driver_->Finish(lease, 0.5));
   ASSERT_OK(label("second"));
   v1::GetTrialRequest get;
   get.set_name(lease.trial());
-  const auto trial = driver_->Call(&Coordinator::GetTrial, get);
+  const auto trial = driver_->Call<v1::Trial>(get);
   EXPECT_EQ(trial->labels().at("kind"), "second");
   EXPECT_EQ(trial->state(), v1::TRIAL_STATE_SUCCEEDED);
   EXPECT_GE(Study().revision(), trial->revision());
@@ -187,38 +183,38 @@ TEST_F(TrialMethodsTest, ARaisedBudgetWakesACompletedStudy) {
   request.mutable_settings()->mutable_budget()->set_trials(5);
   request.mutable_update_mask()->add_paths("budget");
   request.set_etag("not-it");
-  EXPECT_THAT(driver_->Call(&Coordinator::UpdateStudy, request),
+  EXPECT_THAT(driver_->Call<v1::Study>(request),
               FailsWith(ErrorId::kEtagMismatch));
   request.set_request_id(RandomHexId());
   request.set_etag(Study().etag());
-  ASSERT_OK(driver_->Call(&Coordinator::UpdateStudy, request));
+  ASSERT_OK(driver_->Call<v1::Study>(request));
   ASSERT_OK(driver_->Finish(Acquire(), 0.6));
   EXPECT_EQ(Study().counts().budget_used(), 5);
   request = On<v1::UpdateStudyRequest>("studies/a");
   request.mutable_settings()->mutable_budget()->set_trials(3);
   request.mutable_update_mask()->add_paths("budget");
-  EXPECT_THAT(driver_->Call(&Coordinator::UpdateStudy, request),
+  EXPECT_THAT(driver_->Call<v1::Study>(request),
               FailsWith(ErrorId::kBudgetInvalid));
 }
 
 TEST_F(TrialMethodsTest, ADeletedStudyIsHiddenFreesItsIdAndIsPurgedAfterAWeek) {
   const v1::Lease lease = Acquire();
   auto request = On<v1::DeleteStudyRequest>("studies/a");
-  EXPECT_THAT(driver_->Call(&Coordinator::DeleteStudy, request),
+  EXPECT_THAT(driver_->Call<v1::Study>(request),
               FailsWith(ErrorId::kStudyNotActive));
   request.set_request_id(RandomHexId());
   request.set_force(true);
-  ASSERT_OK(driver_->Call(&Coordinator::DeleteStudy, request));
+  ASSERT_OK(driver_->Call<v1::Study>(request));
   EXPECT_THAT(driver_->GetStudy("a"), FailsWith(ErrorId::kStudyNotFound));
   EXPECT_EQ(driver_->Heartbeat("w", "boot-1", lease)->directives(0).action(),
             v1::Directive::LEASE_LOST);
   v1::ListStudiesRequest list;
   list.set_show_deleted(true);
-  EXPECT_EQ(driver_->Call(&Coordinator::ListStudies, list)->studies_size(), 1);
+  EXPECT_EQ(driver_->Call<v1::ListStudiesReply>(list)->studies_size(), 1);
   clock_.Advance(std::chrono::hours(24 * 8));
   for (int i = 0; i < 3; ++i) (void)driver_->GetStudy("a");
-  EXPECT_EQ(driver_->Call(&Coordinator::ListStudies, list)->studies_size(), 0);
-  EXPECT_OK(driver_->Call(&Coordinator::CreateStudy, ExampleStudy("a", 4)));
+  EXPECT_EQ(driver_->Call<v1::ListStudiesReply>(list)->studies_size(), 0);
+  EXPECT_OK(driver_->Call<v1::CreateStudyReply>(ExampleStudy("a", 4)));
 }
 
 TEST_F(TrialMethodsTest, TheBestTrialsAreListedBestFirst) {
@@ -228,7 +224,7 @@ TEST_F(TrialMethodsTest, TheBestTrialsAreListedBestFirst) {
   v1::ListBestTrialsRequest request;
   request.set_name("studies/a");
   request.set_limit(3);
-  const auto best = driver_->Call(&Coordinator::ListBestTrials, request);
+  const auto best = driver_->Call<v1::ListBestTrialsReply>(request);
   ASSERT_OK(best);
   std::vector<std::int64_t> numbers;
   for (const v1::Trial& trial : best->trials())
@@ -248,12 +244,7 @@ TEST_F(TrialMethodsTest, AStudyIsExportedAsCsvAndAsJsonLines) {
     request.set_format(format);
     request.set_with_measurements(true);
     request.set_filter("state = SUCCEEDED");
-    std::promise<absl::StatusOr<ExportedPage>> page;
-    driver_->coordinator().ExportNext(
-        request, -1, [&page](absl::StatusOr<ExportedPage> answer) {
-          page.set_value(std::move(answer));
-        });
-    return page.get_future().get();
+    return driver_->Export(request);
   };
   const auto csv = export_as(v1::ExportTrialsRequest::CSV);
   ASSERT_OK(csv);
@@ -262,7 +253,7 @@ TEST_F(TrialMethodsTest, AStudyIsExportedAsCsvAndAsJsonLines) {
                              "train_seconds,accuracy,layer.0,layer.1,"
                              "cause,seed\n0,SUCCEEDED,SAMPLED,1,w,0,0.25,"));
   EXPECT_EQ(std::count(csv->data.begin(), csv->data.end(), '\n'), 3);
-  EXPECT_FALSE(csv->next.has_value());
+  EXPECT_EQ(csv->parts, 1);
   const auto json = export_as(v1::ExportTrialsRequest::JSON_LINES);
   ASSERT_OK(json);
   EXPECT_EQ(std::count(json->data.begin(), json->data.end(), '\n'), 4);
@@ -277,7 +268,7 @@ TEST_F(TrialMethodsTest, ADrainedWorkerIsAskedForItsTrialsAndGetsNoMore) {
   v1::DrainWorkerRequest drain;
   drain.set_request_id(RandomHexId());
   drain.set_worker("workers/w");
-  ASSERT_OK(driver_->Call(&Coordinator::DrainWorker, drain));
+  ASSERT_OK(driver_->Call<v1::Worker>(drain));
   const auto beat = driver_->Heartbeat("w", "boot-1", lease);
   EXPECT_TRUE(beat->drain());
   EXPECT_EQ(beat->directives(0).action(),
@@ -292,7 +283,7 @@ TEST_F(TrialMethodsTest, OneCallSaysWhyNothingRuns) {
     v1::ExplainStudyRequest request;
     request.set_name("studies/a");
     std::vector<std::string> found;
-    const auto reply = driver_->Call(&Coordinator::ExplainStudy, request);
+    const auto reply = driver_->Call<v1::ExplainStudyReply>(request);
     for (const auto& reason : reply->reasons()) found.push_back(reason.code());
     return found;
   };
@@ -300,12 +291,11 @@ TEST_F(TrialMethodsTest, OneCallSaysWhyNothingRuns) {
   auto update = On<v1::UpdateStudyRequest>("studies/a");
   (*update.mutable_settings()->mutable_required_worker_labels())["pool"] = "x";
   update.mutable_update_mask()->add_paths("required_worker_labels");
-  ASSERT_OK(driver_->Call(&Coordinator::UpdateStudy, update));
+  ASSERT_OK(driver_->Call<v1::Study>(update));
   EXPECT_THAT(codes(), ::testing::Contains("NO_MATCHING_LABELS"));
   clock_.Advance(std::chrono::hours(1));
   EXPECT_THAT(codes(), ::testing::Contains("NO_WORKERS"));
-  ASSERT_OK(driver_->Call(&Coordinator::PauseStudy,
-                          On<v1::PauseStudyRequest>("studies/a")));
+  ASSERT_OK(driver_->Call<v1::Study>(On<v1::PauseStudyRequest>("studies/a")));
   EXPECT_THAT(codes(), ::testing::Contains("PAUSED"));
 }
 

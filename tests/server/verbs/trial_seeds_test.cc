@@ -31,7 +31,7 @@ class TrialSeedsTest : public ::testing::Test {
     ASSERT_OK(driver_->Register("w", boot_ = RandomHexId()));
   }
   void Create(const v1::CreateStudyRequest& request) {
-    ASSERT_OK(driver_->Call(&Coordinator::CreateStudy, request));
+    ASSERT_OK(driver_->Call<v1::CreateStudyReply>(request));
   }
   v1::Lease Acquire() { return driver_->AcquireOne("w", boot_); }
   // Runs trials to their end; their seeds.
@@ -54,19 +54,14 @@ class TrialSeedsTest : public ::testing::Test {
   v1::Trial Get(const std::string& name) {
     v1::GetTrialRequest request;
     request.set_name(name);
-    return *driver_->Call(&Coordinator::GetTrial, request);
+    return *driver_->Call<v1::Trial>(request);
   }
 
   std::string Export(v1::ExportTrialsRequest::Format format) {
     v1::ExportTrialsRequest request;
     request.set_name("studies/a");
     request.set_format(format);
-    std::promise<absl::StatusOr<ExportedPage>> page;
-    driver_->coordinator().ExportNext(
-        request, -1, [&page](absl::StatusOr<ExportedPage> answer) {
-          page.set_value(std::move(answer));
-        });
-    return page.get_future().get()->data;
+    return driver_->Export(request)->data;
   }
 
   FakeClock clock_;
@@ -98,15 +93,15 @@ TEST_F(TrialSeedsTest, AnotherAttemptAndARetryKeepIt) {
   v1::ReleaseRequest release;
   *release.mutable_lease() = Driver::RefOf(first);
   release.set_reason(v1::ReleaseRequest::PREEMPTED);
-  ASSERT_OK(driver_->Call(&Coordinator::Release, release));
+  ASSERT_OK(driver_->Call<v1::ReleaseReply>(release));
   Restart();
   const v1::Lease second = Acquire();
   ASSERT_EQ(second.trial(), first.trial());
   EXPECT_EQ(second.attempt(), 2);
   EXPECT_EQ(second.spec().seed(), first.spec().seed());
   ASSERT_OK(driver_->Finish(second, 0.5));
-  const auto retried = driver_->Call(&Coordinator::RetryTrial,
-                                     On<v1::RetryTrialRequest>(first.trial()));
+  const auto retried =
+      driver_->Call<v1::Trial>(On<v1::RetryTrialRequest>(first.trial()));
   ASSERT_OK(retried);
   EXPECT_NE(retried->number(), 0);
   EXPECT_EQ(retried->seed(), first.spec().seed());
@@ -128,7 +123,7 @@ TEST_F(TrialSeedsTest, AnEnqueuedTrialMayBringItsOwn) {
   Create(request);
   auto enqueue = On<v1::EnqueueTrialsRequest>("studies/a");
   enqueue.add_trials()->set_seed(6);
-  const auto enqueued = driver_->Call(&Coordinator::EnqueueTrials, enqueue);
+  const auto enqueued = driver_->Call<v1::EnqueueTrialsReply>(enqueue);
   ASSERT_OK(enqueued);
   EXPECT_EQ(enqueued->trials(0).seed(), 6u);
   const v1::Lease lease = Acquire();
@@ -187,7 +182,7 @@ TEST_F(TrialSeedsTest, ImportedTrialsKeepTheirsAndTheExportHasAll) {
     (*trial->mutable_parameters())[layer].set_number_value(1e-5);
   }
   (*trial->mutable_metrics())["accuracy"] = 0.99;
-  ASSERT_OK(driver_->Call(&Coordinator::ImportTrials, request));
+  ASSERT_OK(driver_->Call<v1::ImportTrialsReply>(request));
   EXPECT_EQ(Get("studies/a/trials/0").seed(), 77u);
   const std::uint64_t own = Run(1).front();
   const std::string csv = Export(v1::ExportTrialsRequest::CSV);

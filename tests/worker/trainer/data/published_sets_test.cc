@@ -15,14 +15,14 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 
-struct Expected {
+struct PublishedSet {
   const char* set;
   const char* split;
   std::size_t rows;
   std::size_t labels;
 };
 
-constexpr Expected kSets[] = {
+constexpr PublishedSet kSets[] = {
     {"ud-ewt", "train", 12544, 17},
     {"ud-ewt", "validation", 2001, 17},
     {"ud-ewt", "test", 2077, 17},
@@ -112,7 +112,7 @@ class PublishedSets : public ::testing::Test {
 
 TEST_F(PublishedSets, HaveTheirRowsAndLabels) {
   VerifiedFiles files = Files();
-  for (const Expected& expected : kSets) {
+  for (const PublishedSet& expected : kSets) {
     const Expected<Dataset> data = Read(expected.set, expected.split, files);
     ASSERT_TRUE(data.ok()) << expected.set << ": " << data.fault().cause;
     EXPECT_EQ(data.value().size(), expected.rows)

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/dispatch/dispatcher.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "base/failpoint.h"
+#include "base/ids.h"
+#include "base/log.h"
+#include "proto/wire_time.h"
+
+namespace frostline {
+namespace {
+
+constexpr Duration kAskAgainAfter = std::chrono::milliseconds(200);
+
+}  // namespace
+
+StudySupply SupplyOf(const StudyBook& book, WallMicros now) {
+  return {.name = StudyNameOf(book.row().id),
+          .state = book.row().state,
+          .state_reason = book.row().state_reason,
+          .at_parallel_limit = book.AtParallelLimit(),
+          .budget_left = book.SlotsLeft(now) > 0,
+          .queued = book.Count(TrialState::kQueued),
+          .proposing = book.reserved(),
+          .running = book.Count(TrialState::kRunning)};
+}
+
+RequestMark MarkOf(v1::AcquireRequest request) {
+  // A worker that is about to go asks again without waiting.
+  request.clear_wait();
+  request.clear_held_prefixes();
+  return {request.request_id(), "Acquire", HashRequest(request)};
+}
+
+Dispatcher::Dispatcher(Ledger& ledger, Proposer& proposer, const DiskRoom& disk,
+                       const Clock& clock)
+    : ledger_(ledger), proposer_(proposer), disk_(disk), clock_(clock) {}
+
+std::int64_t Dispatcher::BeginEpoch() {
+  expected_.Clear();
+  return ++epoch_;
+}
+
+void Dispatcher::Park(Batch& batch, ParkedAcquire parked) {
+  expected_.Asked(parked.worker, parked.request.max_leases());
+  TurnAway(batch, parked.worker, [&parked](const ParkedAcquire& earlier) {
+    return earlier.request.request_id() == parked.request.request_id();
+  });
+  if (WaitsForNothing(parked.request)) return AnswerNone(batch, parked);
+  parked_.Enter(std::move(parked));
+}
+
+void Dispatcher::TurnAway(
+    Batch& batch, const std::string& worker,
+    absl::FunctionRef<bool(const ParkedAcquire&)> leaves) {
+  for (ParkedAcquire& parked : parked_.Take(worker, leaves)) {
+    AnswerNone(batch, parked);
+  }
+}
+
+void Dispatcher::Expect(const std::string& worker, std::int64_t slots) {
+  expected_.Expect(worker, slots, clock_.Steady());
+}
+
+void Dispatcher::Turn(Batch& batch) {
+  Serve(batch);
+  if (ledger_.TakeSomeStudyEnded()) {
+    parked_.Offer([&](ParkedAcquire& parked) {
+      if (!WaitsForNothing(parked.request)) return Offered::kStays;
+      AnswerNone(batch, parked);
+      return Offered::kLeaves;
+    });
+  }
+  for (ParkedAcquire& parked : parked_.TakeDue(clock_.Steady())) {
+    AnswerNone(batch, parked);
+  }
+}
+
+void Dispatcher::Drain(Batch& batch) {
+  draining_ = true;
+  for (ParkedAcquire& parked : parked_.TakeAll()) AnswerNone(batch, parked);
+}
+
+bool Dispatcher::WaitsForNothing(const v1::AcquireRequest& request) const {
+  if (request.study().empty()) return false;
+  const absl::StatusOr<StudyBook*> book = ledger_.FindStudy(request.study());
+  if (!book.ok()) return true;
+  const StudyState state = (*book)->row().state;
+  return state != StudyState::kActive && state != StudyState::kPaused;
+}
+
+IdleReason Dispatcher::WhyNothingFor(const ParkedAcquire& parked) const {
+  const WorkerEntry* const worker = ledger_.workers().Find(parked.worker);
+  WorkerStanding standing{
+      .coordinator_drains = draining_,
+      .is_registered =
+          worker != nullptr && worker->row.boot_id == parked.request.boot_id()};
+  if (worker != nullptr) {
+    standing.state = worker->row.state;
+    standing.failures_in_a_row = worker->row.failures_in_a_row;
+  }
+  if (auto reason = WhyNotInService(standing)) return *std::move(reason);
+  IdleReason nearest{v1::NO_STUDY, "NO_STUDY", "no study is active", ""};
+  for (const auto& [key, book] : ledger_.studies()) {
+    const StudySupply supply = SupplyOf(book, clock_.Wall());
+    const std::string& only = parked.request.study();
+    if (!only.empty() && only != supply.name) continue;
+    IdleReason reason = WhyNothingOf(supply, MayServe(*worker, book), disk_);
+    const bool has_ended = reason.none == v1::STUDY_ENDED;
+    if (has_ended && only.empty()) continue;
+    if (IsNearer(reason, nearest)) nearest = std::move(reason);
+  }
+  return nearest;
+}
+
+void Dispatcher::AnswerNone(Batch& batch, ParkedAcquire& parked) {
+  const IdleReason reason = WhyNothingFor(parked);
+  v1::AcquireReply none;
+  *none.mutable_retry_after() = DurationToProto(kAskAgainAfter);
+  none.set_none_reason(reason.none);
+  none.set_none_detail(reason.sentence);
+  batch.Then([none = std::move(none), reply = std::move(parked.reply)](
+                 const absl::Status& committed) mutable {
+    committed.ok() ? reply(std::move(none)) : reply(committed);
+  });
+}
+
+void Dispatcher::TakeProposals(Batch& batch, const Proposals& proposals) {
+  StudyBook* const book = ledger_.Find(proposals.study);
+  if (proposals.epoch != epoch_ || book == nullptr) return;
+  for (const Proposal& proposal : proposals.made) {
+    book->Arrived();
+    TrialRow row;
+    row.number = proposal.number;
+    row.origin = TrialOrigin::kSampled;
+    row.point = proposal.point;
+    NoteSeed(proposal.seed, row);
+    row.seen_revision = proposals.seen_revision;
+    const bool over = book->row().state == StudyState::kStopped ||
+                      book->row().state == StudyState::kDeleted;
+    // A study that was stopped meanwhile gets no more trials.
+    if (over || !ledger_.InsertTrial(batch, *book, std::move(row)).ok()) {
+      continue;
+    }
+    FROSTLINE_FAILPOINT(kProposalTaken);
+  }
+  if (proposals.status.ok()) return;
+  const auto made = static_cast<std::int64_t>(proposals.made.size());
+  book->Exhaust(proposals.first_number + made, proposals.asked - made);
+  if (!HasErrorId(proposals.status, ErrorId::kSpaceExhausted)) {
+    Log(LogLevel::kError, "sampler_failed",
+        {{"study", book->row().id},
+         {"error", std::string(proposals.status.message())}});
+  }
+  ledger_.CompleteIfDone(batch, *book);
+}
+
+}  // namespace frostline

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: dispatcher.h
+//
+// Who gets what: workers wait here, queued trials go to whoever came first, and
+// samplers are asked for the rest. Who gets nothing is told why (why_idle.h).
+//
+//   dispatcher.Park(batch, std::move(waiting));   // an Acquire
+//   dispatcher.Turn(batch);                       // serves those that it can
+//
+// The commit loop's thread owns it. Every parked call is answered exactly once:
+// with leases when these are on disk, else with a reason.
+#ifndef FROSTLINE_SERVER_DISPATCH_DISPATCHER_H_
+#define FROSTLINE_SERVER_DISPATCH_DISPATCHER_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "server/dispatch/parked_acquire.h"
+#include "server/dispatch/supply.h"
+#include "server/dispatch/waiting_room.h"
+#include "server/dispatch/why_idle.h"
+#include "server/ledger/ledger.h"
+#include "server/search/proposer.h"
+
+namespace frostline {
+
+class Dispatcher {
+ public:
+  // Borrows all of them. `disk` is as last looked at.
+  Dispatcher(Ledger& ledger, Proposer& proposer, const DiskRoom& disk,
+             const Clock& clock);
+
+  // Answered in this turn when there is a trial, or no wait. The same request
+  // that waits already is turned away: its caller is gone.
+  void Park(Batch& batch, ParkedAcquire parked);
+  // Turns away those of a worker's parked calls for which `leaves` holds.
+  void TurnAway(Batch& batch, const std::string& worker,
+                absl::FunctionRef<bool(const ParkedAcquire&)> leaves);
+  // The worker has so many more free slots, and will ask for trials.
+  void Expect(const std::string& worker, std::int64_t slots);
+  // From the proposer; those of an earlier epoch are dropped.
+  void TakeProposals(Batch& batch, const Proposals& proposals);
+
+  // Serves who waits. Then those leave that wait for what has ended, and those
+  // whose time is over.
+  void Turn(Batch& batch);
+  // Answers all who wait; nobody is served any more.
+  void Drain(Batch& batch);
+  // Memory was loaded anew: proposals of before are not taken.
+  std::int64_t BeginEpoch();
+
+  std::optional<SteadyTime> NextDue() const { return parked_.NextDue(); }
+  std::size_t waiting() const { return parked_.size(); }
+
+ private:
+  void Serve(Batch& batch);
+  // Leases to `parked` what there is; true when it has been answered.
+  bool TryServe(Batch& batch, ParkedAcquire& parked,
+                std::vector<Supply>& supplies);
+  bool GrantNext(Batch& batch, StudyBook& book, const ParkedAcquire& parked,
+                 v1::AcquireReply& reply);
+  void AskForProposals(std::vector<Supply>& supplies);
+  // The one study it asks for has ended.
+  bool WaitsForNothing(const v1::AcquireRequest& request) const;
+  void AnswerNone(Batch& batch, ParkedAcquire& parked);
+  IdleReason WhyNothingFor(const ParkedAcquire& parked) const;
+
+  Ledger& ledger_;
+  Proposer& proposer_;
+  const DiskRoom& disk_;
+  const Clock& clock_;
+  WaitingRoom<ParkedAcquire> parked_;
+  ExpectedSlots expected_;
+  std::int64_t epoch_ = 0;
+  bool draining_ = false;
+};
+
+// What the study has to give, as the reasons for idleness look at it.
+StudySupply SupplyOf(const StudyBook& book, WallMicros now);
+
+// Which Acquire it is: one that waits shorter, or holds other prefixes, is the
+// same.
+RequestMark MarkOf(v1::AcquireRequest request);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_DISPATCH_DISPATCHER_H_

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: parked_acquire.h
+//
+// A worker that waits for trials: who it is, for what, and until when.
+#ifndef FROSTLINE_SERVER_DISPATCH_PARKED_ACQUIRE_H_
+#define FROSTLINE_SERVER_DISPATCH_PARKED_ACQUIRE_H_
+
+#include <string>
+
+#include "frostline/v1/worker_service.pb.h"
+#include "server/loop/call_context.h"
+
+namespace frostline {
+
+struct ParkedAcquire {
+  v1::AcquireRequest request;
+  std::string worker;  // id
+  SteadyTime deadline{};
+  CallContext caller;
+  Reply<v1::AcquireReply> reply;
+
+  const std::string& Key() const { return worker; }
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_DISPATCH_PARKED_ACQUIRE_H_

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trials that change hands: leases as workers name them, and the transitions
+// that follow.
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/status_macros.h"
+#include "server/ledger/ledger.h"
+
+namespace frostline {
+
+void Ledger::NoteRun(const TrialRow& row) {
+  workers_.Hold(row.worker, {row.study, row.number});
+}
+
+void Ledger::ForgetRun(const std::string& worker, TrialKey trial) {
+  running_.Forget(trial);
+  workers_.Release(worker, trial);
+}
+
+void Ledger::RenewLease(const StudyBook& book, std::int64_t number) {
+  running_.LeaseUntil({book.row().key, number},
+                      clock_.Steady() + book.checked().lease.ttl);
+}
+
+void Ledger::WantPruned(TrialKey trial, std::int64_t attempt,
+                        const std::string& reason) {
+  const StudyBook* const book = Find(trial.study);
+  const OpenTrial* const open =
+      book == nullptr ? nullptr : book->Find(trial.number);
+  const bool runs = open != nullptr && open->row.attempt == attempt &&
+                    open->row.state == TrialState::kRunning;
+  if (runs) running_.WantPruned(trial, attempt, reason);
+}
+
+// What this group wrote, or one that some reader cannot see yet.
+const AttemptRow& Ledger::Freshest(const AttemptRow& stored) const {
+  const auto fresh =
+      fresh_attempts_.find({stored.study, stored.number, stored.attempt});
+  return fresh == fresh_attempts_.end() ? stored : fresh->second;
+}
+
+absl::StatusOr<LeasedTrial> Ledger::FindLeased(const v1::LeaseRef& lease,
+                                               StoredRows& rows) {
+  LeasedTrial leased;
+  ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(lease.trial()));
+  ASSIGN_OR_RETURN(leased.book, FindStudy(StudyNameOf(name.study_id)));
+  leased.proof = {lease.attempt(), SecretString(lease.secret())};
+  const OpenTrial* const found = leased.book->Find(name.number);
+  if (found != nullptr) {
+    leased.trial = *found;
+    if (lease.attempt() == found->row.attempt) return leased;
+  }
+  const TrialAsStored* const stored =
+      rows.Trial({leased.book->row().key, name.number});
+  if (stored == nullptr) return absl::UnavailableError("read first");
+  // A trial of this very group is not stored yet, and has no earlier attempt.
+  if (found == nullptr ||
+      !HasErrorId(stored->status, ErrorId::kTrialNotFound)) {
+    RETURN_IF_ERROR(stored->status);
+  }
+  if (found == nullptr) leased.trial.row = stored->row;
+  for (const AttemptRow& read : stored->attempts) {
+    const AttemptRow& attempt = Freshest(read);
+    const bool newest = attempt.attempt == leased.trial.row.attempt;
+    if (newest && found == nullptr) leased.trial.attempt = attempt;
+    if (!newest && attempt.attempt == lease.attempt()) leased.claimed = attempt;
+  }
+  return leased;
+}
+
+absl::StatusOr<LeasedTrial> Ledger::FindHeld(Batch& batch,
+                                             const v1::LeaseRef& lease,
+                                             StoredRows& rows) {
+  ASSIGN_OR_RETURN(LeasedTrial leased, FindLeased(lease, rows));
+  std::optional<Transition> again = Reinstate(leased.trial, leased.proof);
+  if (!again.has_value()) return leased;
+  RETURN_IF_ERROR(Apply(batch, *leased.book, *std::move(again)));
+  RenewLease(*leased.book, leased.trial.row.number);
+  return FindLeased(lease, rows);
+}
+
+absl::Status Ledger::Apply(Batch& batch, StudyBook& book, Transition transition,
+                           More more) {
+  if (transition.row.has_value()) {
+    transition.row->revision = book.revision() + 1;
+    if (IsTerminal(transition.row->state)) {
+      transition.row->ended_revision = transition.row->revision;
+    }
+  }
+  RETURN_IF_ERROR(batch.Write([&](Transaction& transaction) -> absl::Status {
+    if (transition.row.has_value()) {
+      RETURN_IF_ERROR(
+          transaction.UpdateTrial(*transition.row, transition.guard));
+    }
+    for (const AttemptRow& attempt : transition.attempts) {
+      RETURN_IF_ERROR(transaction.PutAttempt(attempt));
+    }
+    return more(transaction);
+  }));
+  for (const AttemptRow& attempt : transition.attempts) {
+    fresh_attempts_[{attempt.study, attempt.number, attempt.attempt}] = attempt;
+  }
+  if (!transition.row.has_value()) return absl::OkStatus();
+  // A late result may end the trial under another worker's hands.
+  if (const OpenTrial* const before = book.Find(transition.row->number)) {
+    workers_.Release(before->row.worker,
+                     {transition.row->study, transition.row->number});
+  }
+  std::optional<AttemptRow> newest;
+  for (AttemptRow& attempt : transition.attempts) {
+    if (attempt.attempt == transition.row->attempt) newest = std::move(attempt);
+  }
+  book.Absorb(*transition.row, newest);
+  AfterChange(batch, book, *transition.row);
+  return absl::OkStatus();
+}
+
+void Ledger::AfterChange(Batch& batch, StudyBook& book, const TrialRow& row) {
+  changed_.insert(row.study);
+  if (row.state == TrialState::kRunning) return NoteRun(row);
+  ForgetRun(row.worker, {row.study, row.number});
+  const bool stopped = book.row().state == StudyState::kStopped;
+  if (row.state == TrialState::kQueued && stopped) {
+    // It was let finish and did not: nobody will lease it again.
+    auto cancel =
+        Cancel(*book.Find(row.number), "study stopped", clock_.Wall());
+    if (cancel.ok()) (void)Apply(batch, book, *std::move(cancel));
+    return;
+  }
+  if (!IsTerminal(row.state)) return;
+  hooks_.trial_ended(row);
+  CompleteIfDone(batch, book);
+}
+
+}  // namespace frostline

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/ledger/reply_book.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/status_macros.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+
+namespace frostline {
+
+std::uint64_t HashRequest(const google::protobuf::Message& request) {
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);  // maps in one order
+    request.SerializeToCodedStream(&coded);
+  }
+  return Fnv1a(bytes);
+}
+
+absl::StatusOr<std::optional<std::string>> ReplyBook::Find(
+    const RequestMark& request, const std::optional<ReplyRow>& stored) const {
+  const auto fresh = fresh_.find(request.request_id);
+  const ReplyRow* const row = fresh != fresh_.end() ? &fresh->second
+                              : stored.has_value()  ? &*stored
+                                                    : nullptr;
+  if (row == nullptr) return std::optional<std::string>();
+  if (row->method != request.method || row->request_hash != request.hash) {
+    return MakeError(ErrorId::kRequestIdReused,
+                     absl::StrCat("request id ", request.request_id,
+                                  " was used for another ", row->method),
+                     "draw a new request id for every new request",
+                     "request_id");
+  }
+  return std::optional<std::string>(row->reply);
+}
+
+absl::Status ReplyBook::Remember(Transaction& transaction,
+                                 const RequestMark& request,
+                                 const std::string& reply, WallMicros now) {
+  ReplyRow row{.request_id = request.request_id,
+               .method = request.method,
+               .request_hash = request.hash,
+               .reply = reply,
+               .created = now};
+  RETURN_IF_ERROR(transaction.RememberReply(row));
+  order_.emplace_back(lookups_.group(), request.request_id);
+  fresh_[request.request_id] = std::move(row);
+  return absl::OkStatus();
+}
+
+void ReplyBook::Committed() {
+  const std::int64_t oldest = lookups_.OldestGroup();
+  while (!order_.empty() && order_.front().first < oldest) {
+    fresh_.erase(order_.front().second);
+    order_.pop_front();
+  }
+}
+
+void ReplyBook::Undone() {
+  while (!order_.empty() && order_.back().first == lookups_.group()) {
+    fresh_.erase(order_.back().second);
+    order_.pop_back();
+  }
+}
+
+}  // namespace frostline

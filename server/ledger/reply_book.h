@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: reply_book.h
+//
+// What a request id was answered, so that a request that is sent twice is done
+// once. The store has the answers of committed groups; the book has those that
+// somebody who is looking may not find there yet.
+#ifndef FROSTLINE_SERVER_LEDGER_REPLY_BOOK_H_
+#define FROSTLINE_SERVER_LEDGER_REPLY_BOOK_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "google/protobuf/message.h"
+#include "server/ledger/lookups.h"
+#include "storage/trial_store.h"
+
+namespace frostline {
+
+// Which request it is: the verb and all it says but its id.
+struct RequestMark {
+  std::string request_id;
+  std::string method;
+  std::uint64_t hash = 0;
+};
+
+// Equal for equal requests.
+std::uint64_t HashRequest(const google::protobuf::Message& request);
+
+// Not thread-safe: the commit loop's.
+class ReplyBook {
+ public:
+  explicit ReplyBook(const Lookups& lookups) : lookups_(lookups) {}
+
+  // `stored` is what the store had. REQUEST_ID_REUSED for another request.
+  absl::StatusOr<std::optional<std::string>> Find(
+      const RequestMark& request, const std::optional<ReplyRow>& stored) const;
+  absl::Status Remember(Transaction& transaction, const RequestMark& request,
+                        const std::string& reply, WallMicros now);
+  // A group is on disk: what everybody who looks can read is forgotten.
+  void Committed();
+  // The group that was being written is not.
+  void Undone();
+
+ private:
+  const Lookups& lookups_;
+  std::map<std::string, ReplyRow> fresh_;                   // by request id
+  std::deque<std::pair<std::int64_t, std::string>> order_;  // by group written
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_LEDGER_REPLY_BOOK_H_

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: running_trials.h
+//
+// What is known of a trial while it runs, and only then: when its lease ends,
+// how far it says it is, and that its worker is to prune it. All of it is
+// forgotten in one call.
+#ifndef FROSTLINE_SERVER_LEDGER_RUNNING_TRIALS_H_
+#define FROSTLINE_SERVER_LEDGER_RUNNING_TRIALS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "server/ledger/lease_book.h"
+
+namespace frostline {
+
+// As its worker last said, for people.
+struct RunProgress {
+  std::int64_t step = 0;
+  std::int64_t total_steps = 0;
+  SteadyTime stepped{};
+};
+
+// Not thread-safe: the commit loop's.
+class RunningTrials {
+ public:
+  // A lease that begins or is renewed.
+  void LeaseUntil(TrialKey trial, SteadyTime end) { leases_.Set(trial, end); }
+  void NoteProgress(TrialKey trial, const RunProgress& progress) {
+    progress_[trial] = progress;
+  }
+  // The attempt is told so with every answer until it has obeyed.
+  void WantPruned(TrialKey trial, std::int64_t attempt, std::string reason) {
+    prune_wanted_[trial] = {attempt, std::move(reason)};
+  }
+  void Forget(TrialKey trial) {
+    leases_.Remove(trial);
+    progress_.erase(trial);
+    prune_wanted_.erase(trial);
+  }
+
+  const LeaseBook& leases() const { return leases_; }
+  void PostponeLeases(Duration by) { leases_.PostponeAll(by); }
+  std::optional<RunProgress> ProgressOf(TrialKey trial) const {
+    const auto found = progress_.find(trial);
+    if (found == progress_.end()) return std::nullopt;
+    return found->second;
+  }
+  // Why the attempt is to be pruned, if it is.
+  std::optional<std::string> PruneReason(TrialKey trial,
+                                         std::int64_t attempt) const {
+    const auto found = prune_wanted_.find(trial);
+    if (found == prune_wanted_.end() || found->second.first != attempt) {
+      return std::nullopt;
+    }
+    return found->second.second;
+  }
+
+ private:
+  LeaseBook leases_;
+  std::map<TrialKey, RunProgress> progress_;
+  std::map<TrialKey, std::pair<std::int64_t, std::string>> prune_wanted_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_LEDGER_RUNNING_TRIALS_H_

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: stored_rows.h
+//
+// Rows that a call needs and memory does not have: those of trials that have
+// ended. The loop reads nothing from the store. A call asks here for what it
+// lacks; what is not there yet is noted, the call is put aside, the rows are
+// read on another thread, and the call begins again with them:
+//
+//   const TrialAsStored* trial = rows.Trial(key);   // null: noted as lacking
+//
+// A call therefore looks up all it needs before it changes anything.
+#ifndef FROSTLINE_SERVER_LEDGER_STORED_ROWS_H_
+#define FROSTLINE_SERVER_LEDGER_STORED_ROWS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "server/ledger/lease_book.h"
+#include "storage/trial_store.h"
+
+namespace frostline {
+
+struct TrialAsStored {
+  absl::Status status;  // TRIAL_NOT_FOUND, or a failure of the store
+  TrialRow row;
+  std::vector<AttemptRow> attempts;
+};
+
+// One call's. Not thread-safe, but handed from thread to thread.
+class StoredRows {
+ public:
+  const TrialAsStored* Trial(TrialKey trial);
+
+  // The first step stored for the attempt that is `step` or later. The answer
+  // is null while it is not read; in it nothing says that there is none.
+  using FirstStep = absl::StatusOr<std::optional<std::int64_t>>;
+  const FirstStep* StepFrom(TrialKey trial, std::int64_t attempt,
+                            std::int64_t step);
+
+  // Whether anything was asked for that is not here.
+  bool lacks() const {
+    return !trials_wanted_.empty() || !steps_wanted_.empty();
+  }
+  // Reads it. On a reader's thread.
+  void Read(const TrialStore& store);
+
+ private:
+  using StepKey = std::tuple<TrialKey, std::int64_t, std::int64_t>;
+
+  std::map<TrialKey, TrialAsStored> trials_;
+  std::map<StepKey, FirstStep> steps_;
+  std::set<TrialKey> trials_wanted_;
+  std::set<StepKey> steps_wanted_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_LEDGER_STORED_ROWS_H_

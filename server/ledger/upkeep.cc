@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/ledger/upkeep.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/failpoint.h"
+#include "base/ids.h"
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "storage/scan.h"
+
+namespace frostline {
+namespace {
+
+// A turn comes every 50 ms; after a longer gap no worker is to blame.
+constexpr Duration kStall = std::chrono::seconds(2);
+constexpr Duration kDiskEvery = std::chrono::seconds(1);
+constexpr Duration kTimeEvery = std::chrono::seconds(1);
+constexpr WallMicros kMinute = 60LL * 1'000'000;
+constexpr WallMicros kHour = 60 * kMinute;
+constexpr WallMicros kReplyLifetime = 25 * kHour;  // one day is promised
+
+void LogSweepFailed(const absl::Status& status) {
+  if (status.ok()) return;
+  Log(LogLevel::kWarning, "sweep_failed",
+      {{"error", std::string(status.message())}});
+}
+
+}  // namespace
+
+Upkeep::Upkeep(Ledger& ledger, CommitLoop& loop, TaskPool& readers,
+               const TrialStore& store, const Clock& clock)
+    : ledger_(ledger),
+      loop_(loop),
+      readers_(readers),
+      store_(store),
+      clock_(clock) {}
+
+void Upkeep::Turn(Batch& batch) {
+  LookAtDisk();
+  EndDueLeases(batch);
+  CompleteTimedOut(batch);
+  Sweep();
+}
+
+void Upkeep::LookAtDisk() {
+  const SteadyTime now = clock_.Steady();
+  if (now - disk_looked_at_ < kDiskEvery) return;
+  disk_looked_at_ = now;
+  const Room before = std::exchange(disk_, store_.RoomLeft()).room;
+  if (disk_.room == before) return;
+  Log(disk_.room == Room::kAmple ? LogLevel::kInfo : LogLevel::kWarning,
+      "disk_room", {{"free_mib", absl::StrCat(disk_.free_bytes >> 20)}});
+}
+
+void Upkeep::EndDueLeases(Batch& batch) {
+  const SteadyTime now = clock_.Steady();
+  const bool first = last_turn_ == SteadyTime{};
+  const Duration stalled = now - std::exchange(last_turn_, now);
+  if (stalled > kStall && !first) {
+    // This process slept or hung: heartbeats could not be heard meanwhile.
+    Log(LogLevel::kWarning, "stalled",
+        {{"seconds",
+          absl::StrCat(std::chrono::duration<double>(stalled).count())}});
+    ledger_.running().PostponeLeases(stalled);
+  }
+  for (const TrialKey& due : ledger_.running().leases().Due(now)) {
+    StudyBook& book = *ledger_.Find(due.study);
+    const OpenTrial trial = *book.Find(due.number);
+    const LeaseRules& rules = book.checked().lease;
+    const std::string cause = absl::StrCat(
+        "no heartbeat from ", WorkerNameOf(trial.row.worker), " for ",
+        std::chrono::duration_cast<std::chrono::seconds>(rules.ttl).count(),
+        " s");
+    Log(LogLevel::kWarning, "lease_lost",
+        {{"trial", TrialNameOf(book.row().id, due.number)},
+         {"attempt", absl::StrCat(trial.row.attempt)},
+         {"worker", trial.row.worker}});
+    const absl::Status lost = ledger_.Apply(
+        batch, book, Lose(trial, cause, rules.retry, clock_.Wall()));
+    // The store refused: the group is undone and the lease judged again after.
+    if (!lost.ok()) return;
+    FROSTLINE_FAILPOINT(kLossWritten);
+  }
+}
+
+// A budget of time may end while nothing is running.
+void Upkeep::CompleteTimedOut(Batch& batch) {
+  const SteadyTime now = clock_.Steady();
+  if (now - timed_out_checked_ < kTimeEvery) return;
+  timed_out_checked_ = now;
+  for (auto& [key, book] : ledger_.studies()) {
+    if (book.IsLeasing()) ledger_.CompleteIfDone(batch, book);
+  }
+}
+
+// What nobody needs any more: old replies, and studies deleted a week ago.
+void Upkeep::Sweep() {
+  const WallMicros now = clock_.Wall();
+  if (swept_ == 0) swept_ = now - kHour + kMinute;  // not while all come back
+  if (now - swept_ < kHour) return;
+  swept_ = now;
+  readers_.Post([this, now] {
+    std::vector<StudyKey> over;
+    const absl::Status found = ForEachStudy(
+        store_, {.with_deleted = true}, [&over, now](const StudyRow& row) {
+          if (row.state == StudyState::kDeleted && row.expires <= now) {
+            over.push_back(row.key);
+          }
+          return absl::OkStatus();
+        });
+    if (!found.ok()) return LogSweepFailed(found);
+    (void)loop_.Post([over = std::move(over), now](Batch& batch) {
+      LogSweepFailed(batch.Write([&](Transaction& transaction) -> absl::Status {
+        for (const StudyKey study : over) {
+          RETURN_IF_ERROR(transaction.PurgeStudy(study));
+        }
+        return transaction.ForgetRepliesBefore(now - kReplyLifetime);
+      }));
+    });
+  });
+}
+
+}  // namespace frostline

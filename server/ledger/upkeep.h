@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: upkeep.h
+//
+// What happens to the ledger without a caller: leases that end, budgets of time
+// that are used up, a disk that fills, and what is swept away. Called once a
+// turn of the commit loop; each task looks at its own clock.
+#ifndef FROSTLINE_SERVER_LEDGER_UPKEEP_H_
+#define FROSTLINE_SERVER_LEDGER_UPKEEP_H_
+
+#include "server/ledger/ledger.h"
+#include "server/loop/commit_loop.h"
+#include "server/loop/task_pool.h"
+
+namespace frostline {
+
+// The commit loop's thread owns it.
+class Upkeep {
+ public:
+  // Borrows all of them. What is swept away is looked for on a reader.
+  Upkeep(Ledger& ledger, CommitLoop& loop, TaskPool& readers,
+         const TrialStore& store, const Clock& clock);
+
+  void Turn(Batch& batch);
+  // As last looked at.
+  const DiskRoom& disk() const { return disk_; }
+
+ private:
+  void LookAtDisk();
+  void EndDueLeases(Batch& batch);
+  void CompleteTimedOut(Batch& batch);
+  void Sweep();
+
+  Ledger& ledger_;
+  CommitLoop& loop_;
+  TaskPool& readers_;
+  const TrialStore& store_;
+  const Clock& clock_;
+  DiskRoom disk_;
+  SteadyTime disk_looked_at_{};
+  SteadyTime last_turn_{};
+  SteadyTime timed_out_checked_{};
+  WallMicros swept_ = 0;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_LEDGER_UPKEEP_H_

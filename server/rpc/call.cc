@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/call.h"
+
+#include <grpcpp/alarm.h>
+#include <grpcpp/server_context.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "proto/served.h"
+#include "server/rpc/status.h"
+
+namespace frostline {
+namespace {
+
+using Answer = absl::StatusOr<MessagePtr>;
+
+class UnaryCall final : public grpc::ServerUnaryReactor {
+ public:
+  // `out` belongs to gRPC and lives as long as the call.
+  explicit UnaryCall(grpc::ByteBuffer* out) : out_(out) {}
+
+  const CancelFlag& cancelled() const { return cancelled_; }
+
+  void Refuse(const absl::Status& status) { End(*open_, status); }
+
+  // May be called from any thread, later or at once.
+  Reply<MessagePtr> TakeReply() {
+    return [ticket = Ticket(open_)](const Answer& answer) mutable {
+      ticket.Use(answer);
+    };
+  }
+
+  // For a limit that gRPC does not keep. Before the reply is taken.
+  void EndAfter(Duration limit) {
+    alarm_.emplace();
+    alarm_->Set(
+        std::chrono::system_clock::now() +
+            std::chrono::duration_cast<std::chrono::system_clock::duration>(
+                limit),
+        [open = open_, cancelled = cancelled_, limit](bool rang) {
+          if (!rang) return;  // answered before
+          cancelled->store(true);
+          End(*open, DeadlinePassed(limit));
+        });
+  }
+
+  void OnCancel() override { cancelled_->store(true); }
+  void OnDone() override { delete this; }
+
+ private:
+  // The call until somebody ends it; outlives it where a reply comes late.
+  using Open = std::atomic<UnaryCall*>;
+
+  static void End(Open& open, const Answer& answer) {
+    UnaryCall* const call = open.exchange(nullptr);
+    if (call == nullptr) return;
+    absl::Status status = answer.status();
+    if (status.ok()) status = Serialize(**answer, call->out_);
+    call->Finish(ToGrpcStatus(status));
+  }
+
+  // The right to answer, lost with the reply that holds it.
+  class Ticket {
+   public:
+    explicit Ticket(std::shared_ptr<Open> open) : open_(std::move(open)) {}
+    Ticket(Ticket&&) noexcept = default;
+    ~Ticket() {
+      const bool unused = open_ != nullptr && open_->load() != nullptr;
+      if (unused) Use(ReplyDropped());
+    }
+    void Use(const Answer& answer) { End(*open_, answer); }
+
+   private:
+    std::shared_ptr<Open> open_;
+  };
+
+  grpc::ByteBuffer* const out_;
+  const std::shared_ptr<Open> open_ = std::make_shared<Open>(this);
+  const CancelFlag cancelled_ = std::make_shared<std::atomic<bool>>(false);
+  std::optional<grpc::Alarm> alarm_;
+};
+
+// Empty where the message has no such field.
+std::string RequestIdOf(const google::protobuf::Message& request) {
+  const auto* const field =
+      request.GetDescriptor()->FindFieldByName("request_id");
+  return field == nullptr ? ""
+                          : request.GetReflection()->GetString(request, field);
+}
+
+}  // namespace
+
+absl::StatusOr<MessagePtr> Admit(const VerbRow& verb,
+                                 const grpc::ByteBuffer& in,
+                                 Duration time_left) {
+  RETURN_IF_ERROR(CheckSize(in));
+  MessagePtr request(verb.request->New());
+  RETURN_IF_ERROR(Parse(in, request.get()));
+  RETURN_IF_ERROR(CheckServed(*request));
+  RETURN_IF_ERROR(verb.check(*request, time_left));
+  return request;
+}
+
+CallContext ContextOf(const grpc::CallbackServerContext& context,
+                      const google::protobuf::Message& request,
+                      CancelFlag cancelled) {
+  CallContext caller;
+  caller.peer = context.peer();
+  caller.request_id = RequestIdOf(request);
+  caller.cancelled = std::move(cancelled);
+  return caller;
+}
+
+UnaryMethod ServeUnary(UnaryVerb verb, Duration longest) {
+  return [verb = std::move(verb), longest](grpc::CallbackServerContext* context,
+                                           const grpc::ByteBuffer* in,
+                                           grpc::ByteBuffer* out) {
+    auto* call = new UnaryCall(out);
+    const TimeLimit limit = LimitOf(context->deadline(), longest);
+    absl::StatusOr<MessagePtr> request = Admit(verb, *in, limit.left);
+    if (!request.ok()) {
+      call->Refuse(request.status());
+      return call;
+    }
+    if (limit.is_ours) call->EndAfter(limit.left);
+    CallContext caller = ContextOf(*context, **request, call->cancelled());
+    caller.deadline = SystemClock().Steady() + limit.left;
+    verb.run(std::move(caller), *std::move(request), call->TakeReply());
+    return call;
+  };
+}
+
+}  // namespace frostline

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/verbs/admin_verbs.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "base/error.h"
+#include "proto/wire_time.h"
+#include "server/verbs/describe.h"
+#include "server/wire/limits.h"
+
+namespace frostline {
+namespace {
+
+constexpr std::size_t kLongestLabel = 100;
+
+std::int64_t ResidentBytes() {
+  long pages = 0;
+  if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%*d %ld", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
+  return pages * 4096L;
+}
+
+// A file name of [a-z0-9._-], made from the time when none is given.
+absl::StatusOr<std::string> BackupFile(const std::string& label,
+                                       WallMicros now) {
+  if (label.empty()) {
+    return absl::FormatTime("frostline-%Y%m%dT%H%M%SZ.sqlite",
+                            absl::FromUnixMicros(now), absl::UTCTimeZone());
+  }
+  const bool good = label.size() <= kLongestLabel && label[0] != '.' &&
+                    std::all_of(label.begin(), label.end(), [](char c) {
+                      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+                             c == '.' || c == '_' || c == '-';
+                    });
+  if (good) return label;
+  return MakeError(ErrorId::kNameInvalid, "the label is no file name",
+                   "give 1 to 100 of a-z, 0-9, '.', '_', '-', not first a '.'",
+                   "label");
+}
+
+}  // namespace
+
+// What the loop saw at one moment.
+struct AdminVerbs::Seen {
+  std::int64_t studies = 0;
+  std::int64_t open_leases = 0;
+  std::int64_t waiting_workers = 0;
+  std::vector<WorkerSnapshot> fleet;
+};
+
+AdminVerbs::AdminVerbs(Calls& calls, Ledger& ledger,
+                       const Dispatcher& dispatcher, const TrialStore& store,
+                       const Clock& clock, AdminOptions options)
+    : calls_(calls),
+      ledger_(ledger),
+      dispatcher_(dispatcher),
+      store_(store),
+      clock_(clock),
+      options_(std::move(options)),
+      started_(clock.Wall()) {}
+
+void AdminVerbs::AddTo(VerbTable& table) {
+  calls_.Add(table, "AdminService.Backup", CallerRole::kAdmin, this,
+             &AdminVerbs::Backup);
+  calls_.Add(table, "AdminService.GetInfo", CallerRole::kViewer, this,
+             &AdminVerbs::GetInfo);
+}
+
+absl::StatusOr<v1::BackupReply> AdminVerbs::MakeBackup(
+    const std::string& label) const {
+  ASSIGN_OR_RETURN(const std::string file, BackupFile(label, clock_.Wall()));
+  std::error_code error;  // the store says what is wrong with the folder
+  if (!options_.backup_folder.empty()) {
+    std::filesystem::create_directories(options_.backup_folder, error);
+  }
+  ASSIGN_OR_RETURN(
+      const BackupReport report,
+      store_.Backup(absl::StrCat(options_.backup_folder, "/", file)));
+  v1::BackupReply made;
+  made.set_file(file);
+  made.set_bytes(report.bytes);
+  made.set_studies(report.studies);
+  made.set_trials(report.trials);
+  return made;
+}
+
+void AdminVerbs::Backup(CallContext caller, v1::BackupRequest request,
+                        Reply<v1::BackupReply> reply) {
+  using Before = std::optional<v1::BackupReply>;
+  const RequestMark mark{request.request_id(), "Backup", HashRequest(request)};
+  auto shared = std::make_shared<Reply<v1::BackupReply>>(std::move(reply));
+  const auto remember = [this, mark, shared](v1::BackupReply made) {
+    calls_.Act<v1::BackupReply>(
+        {},
+        [shared](absl::StatusOr<v1::BackupReply> answer) {
+          (*shared)(std::move(answer));
+        },
+        [this, mark, made = std::move(made)](
+            Change& change) -> absl::StatusOr<v1::BackupReply> {
+          backups_.erase(mark.request_id);
+          RETURN_IF_ERROR(change.batch.Write([&](Transaction& transaction) {
+            return ledger_.replies().Remember(
+                transaction, mark, made.SerializeAsString(), clock_.Wall());
+          }));
+          return made;
+        });
+  };
+  const auto copy = [this, label = request.label(), mark, shared, remember] {
+    absl::StatusOr<v1::BackupReply> made = MakeBackup(label);
+    if (made.ok()) return remember(*std::move(made));
+    calls_.Post([this, id = mark.request_id](Batch&) { backups_.erase(id); },
+                [](const absl::Status&) {});
+    (*shared)(made.status());
+  };
+  auto begin = [this, mark, shared, copy, caller = std::move(caller),
+                looking = ledger_.reply_lookups().Begin()]() mutable {
+    auto stored = store_.FindReply(mark.request_id);
+    if (!stored.ok()) return (*shared)(stored.status());
+    calls_.Act<Before>(
+        std::move(caller),
+        [this, shared, copy](absl::StatusOr<Before> before) {
+          if (!before.ok()) return (*shared)(before.status());
+          if (before->has_value()) return (*shared)(std::move(**before));
+          calls_.readers().Post(copy);
+        },
+        [this, mark, stored = *std::move(stored),
+         looking = std::move(looking)](Change&) -> absl::StatusOr<Before> {
+          ASSIGN_OR_RETURN(const std::optional<std::string> before,
+                           ledger_.replies().Find(mark, stored));
+          if (before.has_value()) {
+            v1::BackupReply again;
+            again.ParseFromString(*before);
+            return Before(std::move(again));
+          }
+          if (!backups_.insert(mark.request_id).second) {
+            return MakeError(ErrorId::kStoreBusy, "this backup is being made",
+                             "ask again with the same request id in a while");
+          }
+          return Before();
+        });
+  };
+  calls_.PostLookup(std::move(begin),
+                    [&shared](const absl::Status& why) { (*shared)(why); });
+}
+
+void AdminVerbs::GetInfo(CallContext caller, v1::GetInfoRequest,
+                         Reply<v1::ServerInfo> reply) {
+  const auto see = [this](Change&) {
+    return Seen{static_cast<std::int64_t>(ledger_.studies().size()),
+                static_cast<std::int64_t>(ledger_.running().leases().size()),
+                static_cast<std::int64_t>(dispatcher_.waiting()),
+                SnapshotOfAll(ledger_)};
+  };
+  const auto render = [this](const Seen& seen) {
+    v1::ServerInfo info;
+    info.set_version(FROSTLINE_VERSION);
+    *info.mutable_start_time() = TimestampToProto(started_);
+    info.set_store(store_.Describe());
+    info.set_studies(seen.studies);
+    info.set_open_leases(seen.open_leases);
+    info.set_waiting_workers(seen.waiting_workers);
+    for (const WorkerSnapshot& one : seen.fleet) {
+      const v1::Worker worker =
+          DescribeWorker(one, clock_.Wall(), ledger_.default_lease().ttl);
+      const bool live = worker.state() != v1::WORKER_STATE_GONE;
+      info.set_live_workers(info.live_workers() + (live ? 1 : 0));
+    }
+    info.set_resident_bytes(ResidentBytes());
+    v1::Limits& limits = *info.mutable_limits();
+    limits.set_request_bytes(kMaxRequestBytes);
+    limits.set_page_size(kMaxPageSize);
+    limits.mutable_deadline()->set_seconds(kLongestDeadlineSeconds);
+    *limits.mutable_acquire_wait() = DurationToProto(options_.longest_wait);
+    limits.set_trials_per_study(kMaxTrialsPerStudy);
+    limits.set_parameters(kMaxParameters);
+    return info;
+  };
+  calls_.Look<Seen>(std::move(caller), std::move(reply), see, render);
+}
+
+}  // namespace frostline

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: admin_verbs.h
+//
+// The verbs of AdminService: what this coordinator is, and backups.
+#ifndef FROSTLINE_SERVER_VERBS_ADMIN_VERBS_H_
+#define FROSTLINE_SERVER_VERBS_ADMIN_VERBS_H_
+
+#include <set>
+#include <string>
+
+#include "frostline/v1/admin_service.pb.h"
+#include "server/dispatch/dispatcher.h"
+#include "server/verbs/calls.h"
+
+namespace frostline {
+
+struct AdminOptions {
+  std::string backup_folder;  // created at the first backup
+  Duration longest_wait{};
+};
+
+class AdminVerbs {
+ public:
+  // Borrows all but the options.
+  AdminVerbs(Calls& calls, Ledger& ledger, const Dispatcher& dispatcher,
+             const TrialStore& store, const Clock& clock, AdminOptions options);
+
+  void AddTo(VerbTable& table);
+
+ private:
+  struct Seen;
+
+  // The copy takes long, so it is made on a reader's thread; the loop remembers
+  // the request before and after.
+  void Backup(CallContext caller, v1::BackupRequest request,
+              Reply<v1::BackupReply> reply);
+  absl::StatusOr<v1::BackupReply> MakeBackup(const std::string& label) const;
+  void GetInfo(CallContext caller, v1::GetInfoRequest request,
+               Reply<v1::ServerInfo> reply);
+
+  Calls& calls_;
+  Ledger& ledger_;
+  const Dispatcher& dispatcher_;
+  const TrialStore& store_;
+  const Clock& clock_;
+  const AdminOptions options_;
+  const WallMicros started_;
+  std::set<std::string> backups_;  // request ids under way; the loop's
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_VERBS_ADMIN_VERBS_H_

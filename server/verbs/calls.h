@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: calls.h
+//
+// How a call gets to where its verb runs, and its answer back. There are four
+// ways, told apart by what the verb's body takes:
+//
+//   Add      StatusOr<A> (Change&, const R&)        on the loop; answered on
+//   disk AddOnce  the same                               and done once per
+//   request id Add      StatusOr<A> (const StudyHandle&, const R&) const
+//                                                   on a reader, of one study
+//   Add      void (CallContext, R, Reply<A>)        it answers itself
+//
+// Any thread may call. A body on the loop that lacks rows (stored_rows.h) runs
+// again when they are read; so it looks up before it changes.
+#ifndef FROSTLINE_SERVER_VERBS_CALLS_H_
+#define FROSTLINE_SERVER_VERBS_CALLS_H_
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "server/ledger/ledger.h"
+#include "server/loop/commit_loop.h"
+#include "server/loop/task_pool.h"
+#include "server/verbs/verb_table.h"
+
+namespace frostline {
+
+// One run of a call's body on the loop.
+struct Change {
+  const CallContext& caller;
+  Batch& batch;
+  StoredRows& rows;
+};
+
+class Calls {
+ public:
+  // Borrows all of them. `lookups` reads single rows, `readers` what may take
+  // longer.
+  Calls(CommitLoop& loop, TaskPool& lookups, TaskPool& readers, Ledger& ledger,
+        const TrialStore& store, const Clock& clock);
+
+  // Posts a caller's work to the loop; when that cannot be, `refuse` is called
+  // with the reason instead.
+  void Post(CommitLoop::Work work,
+            absl::FunctionRef<void(const absl::Status&)> refuse);
+  // Likewise to a pool.
+  void PostTo(TaskPool& pool, absl::AnyInvocable<void()> task,
+              absl::FunctionRef<void(const absl::Status&)> refuse);
+  // To where single rows are read.
+  void PostLookup(absl::AnyInvocable<void()> task,
+                  absl::FunctionRef<void(const absl::Status&)> refuse) {
+    PostTo(lookups_, std::move(task), refuse);
+  }
+  TaskPool& readers() { return readers_; }
+
+  // Runs `body(change)` on the loop; its answer goes to `reply` once on disk.
+  template <typename T, typename Body>
+  void Act(CallContext caller, Reply<T> reply, Body body);
+  // Likewise `body(change, request)`, but once for each request id: the second
+  // time the answer is what was stored. Before it, and outside of any write,
+  // `may_begin(request)` is asked.
+  template <typename T, typename Request, typename Body, typename MayBegin>
+  void ActOnce(CallContext caller, std::string method, Request request,
+               Reply<T> reply, Body body, MayBegin may_begin);
+  // Takes a snapshot of memory on the loop, `see(change)`, and renders it on a
+  // reader: `render(snapshot)`.
+  template <typename Snapshot, typename T, typename See, typename Render>
+  void Look(CallContext caller, Reply<T> reply, See see, Render render);
+  // Looks up studies on the loop, then runs `body(handles, reply)` on a reader.
+  template <typename T, typename Body>
+  void Read(std::vector<std::string> study_names, Reply<T> reply, Body body);
+
+  // A row of the table for a verb `body` of `object`; `name` is
+  // "StudyService.GetStudy".
+  template <typename V, typename Request, typename Answer>
+  void AddOnce(VerbTable& table, const std::string& name, CallerRole role,
+               V* object,
+               absl::StatusOr<Answer> (V::*body)(Change&, const Request&));
+  template <typename V, typename Request, typename Answer>
+  void Add(VerbTable& table, const std::string& name, CallerRole role,
+           V* object,
+           absl::StatusOr<Answer> (V::*body)(Change&, const Request&));
+  template <typename V, typename Request, typename Answer>
+  void Add(VerbTable& table, const std::string& name, CallerRole role,
+           const V* object,
+           absl::StatusOr<Answer> (V::*body)(const StudyHandle&, const Request&)
+               const);
+  template <typename V, typename Request, typename Answer>
+  void Add(VerbTable& table, const std::string& name, CallerRole role,
+           V* object, void (V::*body)(CallContext, Request, Reply<Answer>));
+
+ private:
+  template <typename T, typename Body>
+  struct Acting;
+  template <typename T, typename Body>
+  void Run(std::shared_ptr<Acting<T, Body>> acting);
+
+  CommitLoop& loop_;
+  TaskPool& lookups_;
+  TaskPool& readers_;
+  Ledger& ledger_;
+  const TrialStore& store_;
+  const Clock& clock_;
+};
+
+absl::Status DrainingError();
+
+}  // namespace frostline
+
+#include "server/verbs/calls_inline.h"  // IWYU pragma: export
+
+#endif  // FROSTLINE_SERVER_VERBS_CALLS_H_

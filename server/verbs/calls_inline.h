@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: calls_inline.h
+//
+// The templates of calls.h.
+#ifndef FROSTLINE_SERVER_VERBS_CALLS_INLINE_H_
+#define FROSTLINE_SERVER_VERBS_CALLS_INLINE_H_
+
+#include <optional>
+
+#include "server/verbs/calls.h"
+
+namespace frostline {
+
+// A call on its way: to the loop, to the store for rows it lacks, and back.
+template <typename T, typename Body>
+struct Calls::Acting {
+  CallContext caller;
+  Reply<T> reply;
+  Body body;
+  StoredRows rows;
+  Lookup reading;  // while rows are used
+};
+
+template <typename T, typename Body>
+void Calls::Act(CallContext caller, Reply<T> reply, Body body) {
+  Run(std::make_shared<Acting<T, Body>>(Acting<T, Body>{
+      std::move(caller), std::move(reply), std::move(body), {}, nullptr}));
+}
+
+template <typename T, typename Body>
+void Calls::Run(std::shared_ptr<Acting<T, Body>> acting) {
+  const auto refuse = [&acting](const absl::Status& why) {
+    acting->reply(why);
+  };
+  Post(
+      [this, acting](Batch& batch) mutable {
+        Change change{acting->caller, batch, acting->rows};
+        absl::StatusOr<T> answer = acting->body(change);
+        if (acting->rows.lacks()) {
+          acting->reading = ledger_.row_lookups().Begin();
+          return PostTo(
+              lookups_,
+              [this, acting] {
+                acting->rows.Read(store_);
+                Run(acting);
+              },
+              [&acting](const absl::Status& why) { acting->reply(why); });
+        }
+        acting->reading = nullptr;
+        batch.Then([acting, answer = std::move(answer)](
+                       const absl::Status& committed) mutable {
+          acting->reply(committed.ok() ? std::move(answer)
+                                       : absl::StatusOr<T>(committed));
+        });
+      },
+      refuse);
+}
+
+template <typename T, typename Request, typename Body, typename MayBegin>
+void Calls::ActOnce(CallContext caller, std::string method, Request request,
+                    Reply<T> reply, Body body, MayBegin may_begin) {
+  // The store is asked first, away from the loop.
+  auto shared = std::make_shared<Reply<T>>(std::move(reply));
+  auto task = [this, caller = std::move(caller), method = std::move(method),
+               request = std::move(request), shared, body = std::move(body),
+               may_begin = std::move(may_begin),
+               looking = ledger_.reply_lookups().Begin()]() mutable {
+    auto stored = store_.FindReply(request.request_id());
+    if (!stored.ok()) return (*shared)(stored.status());
+    const RequestMark mark{request.request_id(), method, HashRequest(request)};
+    Act<T>(
+        std::move(caller), std::move(*shared),
+        [this, mark, request = std::move(request), body = std::move(body),
+         may_begin = std::move(may_begin), stored = *std::move(stored),
+         looking =
+             std::move(looking)](Change& change) mutable -> absl::StatusOr<T> {
+          ASSIGN_OR_RETURN(const std::optional<std::string> before,
+                           ledger_.replies().Find(mark, stored));
+          if (before.has_value()) {
+            T again;
+            again.ParseFromString(*before);
+            return again;
+          }
+          RETURN_IF_ERROR(may_begin(request));
+          absl::StatusOr<T> answer = absl::UnknownError("not run");
+          RETURN_IF_ERROR(change.batch.Write([&](Transaction& transaction) {
+            answer = body(change, request);
+            RETURN_IF_ERROR(answer.status());
+            return ledger_.replies().Remember(
+                transaction, mark, answer->SerializeAsString(), clock_.Wall());
+          }));
+          return answer;
+        });
+  };
+  PostTo(lookups_, std::move(task),
+         [&shared](const absl::Status& why) { (*shared)(why); });
+}
+
+template <typename Snapshot, typename T, typename See, typename Render>
+void Calls::Look(CallContext caller, Reply<T> reply, See see, Render render) {
+  Act<Snapshot>(
+      std::move(caller),
+      [this, reply = std::move(reply),
+       render = std::move(render)](absl::StatusOr<Snapshot> seen) mutable {
+        if (!seen.ok()) return reply(seen.status());
+        readers_.Post(
+            [reply = std::move(reply), seen = *std::move(seen),
+             render = std::move(render)]() mutable { reply(render(seen)); });
+      },
+      [see = std::move(see)](Change& change) -> absl::StatusOr<Snapshot> {
+        return see(change);
+      });
+}
+
+template <typename T, typename Body>
+void Calls::Read(std::vector<std::string> study_names, Reply<T> reply,
+                 Body body) {
+  using Handles = std::vector<StudyHandle>;
+  Act<Handles>(
+      {},
+      [this, reply = std::move(reply),
+       body = std::move(body)](absl::StatusOr<Handles> handles) mutable {
+        if (!handles.ok()) return reply(handles.status());
+        readers_.Post([reply = std::move(reply), handles = *std::move(handles),
+                       body = std::move(body)]() mutable {
+          body(handles, std::move(reply));
+        });
+      },
+      [this,
+       names = std::move(study_names)](Change&) -> absl::StatusOr<Handles> {
+        Handles handles;
+        handles.reserve(names.size());
+        for (const std::string& name : names) {
+          ASSIGN_OR_RETURN(const StudyBook* book, ledger_.FindStudy(name));
+          handles.push_back(HandleOf(*book));
+        }
+        return handles;
+      });
+}
+
+// The study of a request: its own name's, its parent's, or the one it names.
+template <typename Request>
+std::string StudyNamedBy(const Request& request) {
+  if constexpr (requires { request.parent(); }) {
+    return request.parent();
+  } else if constexpr (requires { request.study(); }) {
+    return request.study();
+  } else {
+    return request.name().substr(0, request.name().find("/trials/"));
+  }
+}
+
+template <typename V, typename Request, typename Answer>
+void Calls::Add(VerbTable& table, const std::string& name, CallerRole role,
+                V* object,
+                absl::StatusOr<Answer> (V::*body)(Change&, const Request&)) {
+  table.unary.emplace(
+      absl::StrCat("frostline.v1.", name),
+      MakeUnaryVerb<Request, Answer>(
+          role, [this, object, body](CallContext caller, Request request,
+                                     Reply<Answer> reply) {
+            Act<Answer>(
+                std::move(caller), std::move(reply),
+                [object, body, request = std::move(request)](Change& change) {
+                  return (object->*body)(change, request);
+                });
+          }));
+}
+
+template <typename V, typename Request, typename Answer>
+void Calls::AddOnce(VerbTable& table, const std::string& name, CallerRole role,
+                    V* object,
+                    absl::StatusOr<Answer> (V::*body)(Change&,
+                                                      const Request&)) {
+  const std::string method = name.substr(name.find('.') + 1);
+  table.unary.emplace(
+      absl::StrCat("frostline.v1.", name),
+      MakeUnaryVerb<Request, Answer>(
+          role, [this, method, object, body](
+                    CallContext caller, Request request, Reply<Answer> reply) {
+            ActOnce<Answer>(
+                std::move(caller), method, std::move(request), std::move(reply),
+                [object, body](Change& change, const Request& asked) {
+                  return (object->*body)(change, asked);
+                },
+                [](const Request&) { return absl::OkStatus(); });
+          }));
+}
+
+template <typename V, typename Request, typename Answer>
+void Calls::Add(VerbTable& table, const std::string& name, CallerRole role,
+                const V* object,
+                absl::StatusOr<Answer> (V::*body)(const StudyHandle&,
+                                                  const Request&) const) {
+  const auto run = [this, object, body](const CallContext&, Request request,
+                                        Reply<Answer> reply) {
+    std::vector<std::string> study = {StudyNamedBy(request)};
+    Read(std::move(study), std::move(reply),
+         [object, body, request = std::move(request)](
+             const std::vector<StudyHandle>& handles, Reply<Answer> answer) {
+           answer((object->*body)(handles[0], request));
+         });
+  };
+  table.unary.emplace(absl::StrCat("frostline.v1.", name),
+                      MakeUnaryVerb<Request, Answer>(role, run));
+}
+
+template <typename V, typename Request, typename Answer>
+void Calls::Add(VerbTable& table, const std::string& name, CallerRole role,
+                V* object,
+                void (V::*body)(CallContext, Request, Reply<Answer>)) {
+  table.unary.emplace(
+      absl::StrCat("frostline.v1.", name),
+      MakeUnaryVerb<Request, Answer>(
+          role, [object, body](CallContext caller, Request request,
+                               Reply<Answer> reply) {
+            (object->*body)(std::move(caller), std::move(request),
+                            std::move(reply));
+          }));
+}
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_VERBS_CALLS_INLINE_H_

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/verbs/describe.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/ids.h"
+#include "proto/wire_time.h"
+#include "server/search/sampler_choice.h"
+#include "server/wire/convert.h"
+
+namespace frostline {
+namespace {
+
+constexpr int kMostBestNames = 100;
+// Of leases: who is silent for longer is gone, until it is heard again.
+constexpr int kGoneAfter = 3;
+
+}  // namespace
+
+v1::Study DescribeStudy(const StudyBook& book) {
+  v1::Study study = StudyToProto(book.row());
+  study.set_revision(book.revision());
+  *study.mutable_counts() = book.Counts();
+  study.set_resolved_sampler(ResolvedSampler(book.checked()));
+  for (const std::int64_t number : book.best().Numbers()) {
+    if (study.best_trials_size() == kMostBestNames) break;
+    study.add_best_trials(TrialNameOf(book.row().id, number));
+  }
+  return study;
+}
+
+v1::Trial DescribeTrial(const StudyBook& book, const TrialRow& row) {
+  return TrialToProto(row, book.row().id, book.checked().space,
+                      v1::TRIAL_VIEW_BASIC, {});
+}
+
+WorkerSnapshot SnapshotOf(const WorkerEntry& entry, Ledger& ledger) {
+  WorkerSnapshot snapshot{entry, {}};
+  for (const TrialKey& trial : entry.holds) {
+    if (const StudyBook* const book = ledger.Find(trial.study)) {
+      snapshot.trials.push_back(TrialNameOf(book->row().id, trial.number));
+    }
+  }
+  return snapshot;
+}
+
+std::vector<WorkerSnapshot> SnapshotOfAll(Ledger& ledger) {
+  std::vector<WorkerSnapshot> fleet;
+  fleet.reserve(ledger.workers().all().size());
+  for (const auto& [id, entry] : ledger.workers().all()) {
+    fleet.push_back(SnapshotOf(entry, ledger));
+  }
+  return fleet;
+}
+
+v1::Worker DescribeWorker(const WorkerSnapshot& snapshot, WallMicros now,
+                          Duration lease_ttl) {
+  const WorkerEntry& entry = snapshot.entry;
+  v1::Worker worker = entry.info;
+  worker.set_name(WorkerNameOf(entry.row.id));
+  const auto ttl =
+      std::chrono::duration_cast<std::chrono::microseconds>(lease_ttl);
+  const bool gone = entry.holds.empty() &&
+                    now - entry.row.last_seen > kGoneAfter * ttl.count();
+  worker.set_state(gone ? v1::WORKER_STATE_GONE
+                        : static_cast<v1::WorkerState>(entry.row.state));
+  *worker.mutable_register_time() = TimestampToProto(entry.row.registered);
+  *worker.mutable_last_seen_time() = TimestampToProto(entry.row.last_seen);
+  for (const std::string& trial : snapshot.trials) worker.add_trials(trial);
+  worker.set_failures_in_a_row(entry.row.failures_in_a_row);
+  if (entry.row.state == WorkerState::kQuarantined) {
+    worker.set_state_reason(absl::StrCat(
+        entry.row.failures_in_a_row,
+        " failures in a row: mend their cause, then drain --undo"));
+  }
+  return worker;
+}
+
+}  // namespace frostline

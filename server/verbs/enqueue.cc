@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/verbs/enqueue.h"
+
+#include <utility>
+
+#include "base/failpoint.h"
+#include "base/status_macros.h"
+#include "server/wire/training_seed.h"
+
+namespace frostline {
+
+std::string LabelsOf(
+    const google::protobuf::Map<std::string, std::string>& labels) {
+  v1::Trial labelled;
+  *labelled.mutable_labels() = labels;
+  return labelled.SerializeAsString();
+}
+
+absl::StatusOr<std::int64_t> EnqueueOne(const EnqueueInto& into,
+                                        StudyBook& book,
+                                        const v1::EnqueuedTrial& trial,
+                                        int priority,
+                                        const std::string& field) {
+  TrialRow row;
+  row.number = book.next_number();
+  row.origin = TrialOrigin::kEnqueued;
+  row.priority = priority;
+  ASSIGN_OR_RETURN(row.point,
+                   PointFromEnqueued(book.checked(), trial, field, row.number));
+  row.seen_revision = book.revision();
+  row.labels = LabelsOf(trial.labels());
+  NotedSeed seed{.seed = trial.seed(), .repeat = 0};
+  if (seed.seed == 0) {
+    seed.seed = TrainingSeed(book.checked().spec, row.number, seed.repeat);
+  }
+  NoteSeed(seed, row);
+  into.proposer.Began(book.row().key, row.number, row.point, seed);
+  const std::int64_t number = row.number;
+  RETURN_IF_ERROR(into.ledger.InsertTrial(into.batch, book, std::move(row)));
+  FROSTLINE_FAILPOINT(kTrialsEnqueued);
+  return number;
+}
+
+}  // namespace frostline

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: enqueue.h
+//
+// Trials that people ask for, as CreateStudy and EnqueueTrials both take them.
+#ifndef FROSTLINE_SERVER_VERBS_ENQUEUE_H_
+#define FROSTLINE_SERVER_VERBS_ENQUEUE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "frostline/v1/trial.pb.h"
+#include "server/ledger/ledger.h"
+#include "server/search/proposer.h"
+
+namespace frostline {
+
+struct EnqueueInto {
+  Batch& batch;
+  Ledger& ledger;
+  Proposer& proposer;
+};
+
+// The new trial's number. VALUE_OUT_OF_SPACE, at `field`.
+absl::StatusOr<std::int64_t> EnqueueOne(const EnqueueInto& into,
+                                        StudyBook& book,
+                                        const v1::EnqueuedTrial& trial,
+                                        int priority, const std::string& field);
+
+// What is kept of a trial's labels and note.
+std::string LabelsOf(
+    const google::protobuf::Map<std::string, std::string>& labels);
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_VERBS_ENQUEUE_H_

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: explain_verb.h
+//
+// ExplainStudy: why nothing, or so little, is running; one call, one list of
+// sentences (why_idle.h), and where one trial stands.
+#ifndef FROSTLINE_SERVER_VERBS_EXPLAIN_VERB_H_
+#define FROSTLINE_SERVER_VERBS_EXPLAIN_VERB_H_
+
+#include <string>
+
+#include "frostline/v1/study_service.pb.h"
+#include "server/verbs/calls.h"
+
+namespace frostline {
+
+class ExplainVerb {
+ public:
+  // Borrows all of them. `disk` is the loop's, as last looked at.
+  ExplainVerb(Calls& calls, Ledger& ledger, const DiskRoom& disk,
+              const Clock& clock)
+      : calls_(calls), ledger_(ledger), disk_(disk), clock_(clock) {}
+
+  void AddTo(VerbTable& table);
+
+ private:
+  struct Seen;
+
+  void ExplainStudy(CallContext caller, v1::ExplainStudyRequest request,
+                    Reply<v1::ExplainStudyReply> reply);
+  absl::StatusOr<Seen> See(Change& change,
+                           const v1::ExplainStudyRequest& request) const;
+  std::string ProgressOf(const TrialRow& row) const;
+
+  Calls& calls_;
+  Ledger& ledger_;
+  const DiskRoom& disk_;
+  const Clock& clock_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_VERBS_EXPLAIN_VERB_H_

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: export_verb.h
+//
+// ExportTrials: a study's trials as text, JSON lines or CSV for a spreadsheet.
+// A page at a time, so that a large study takes no more memory than a small
+// one.
+#ifndef FROSTLINE_SERVER_VERBS_EXPORT_VERB_H_
+#define FROSTLINE_SERVER_VERBS_EXPORT_VERB_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "frostline/v1/study_service.pb.h"
+#include "server/verbs/calls.h"
+
+namespace frostline {
+
+// A part of an export, and the trial after which the next part goes on; nothing
+// after the last part.
+struct ExportedPage {
+  std::string data;
+  std::optional<std::int64_t> next;
+};
+
+class ExportVerb {
+ public:
+  // Borrows both.
+  ExportVerb(Calls& calls, const TrialStore& store)
+      : calls_(calls), store_(store) {}
+
+  void AddTo(VerbTable& table);
+
+ private:
+  // The next few hundred trials after number `after` (-1: from the first).
+  absl::StatusOr<ExportedPage> ExportNext(
+      const StudyHandle& study, const v1::ExportTrialsRequest& request,
+      std::int64_t after) const;
+
+  Calls& calls_;
+  const TrialStore& store_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_VERBS_EXPORT_VERB_H_

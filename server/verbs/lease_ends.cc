@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a worker says of its attempt: measurements on the way, and how it ended.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/failpoint.h"
+#include "server/search/observation.h"
+#include "server/verbs/lease_verbs.h"
+#include "server/wire/convert.h"
+#include "server/wire/measurement_rows.h"
+
+namespace frostline {
+namespace {
+
+// STEP_OUT_OF_ORDER for a step that is not new and was not reported before.
+absl::Status CheckOrder(const TrialRow& row,
+                        const std::vector<MeasurementRow>& measured,
+                        StoredRows& rows) {
+  for (const MeasurementRow& one : measured) {
+    const std::int64_t step = one.measurement.step;
+    if (step > row.last_step) break;
+    const StoredRows::FirstStep* const first =
+        rows.StepFrom({row.study, row.number}, row.attempt, step);
+    if (first == nullptr) continue;  // read first, with the others
+    RETURN_IF_ERROR(first->status());
+    // Of a step in this very group nothing is stored: the store will compare.
+    if ((*first)->value_or(step) == step) continue;
+    return MakeError(
+        ErrorId::kStepOutOfOrder,
+        absl::StrCat("step ", step, " comes after step ", row.last_step),
+        "number the steps of an attempt upwards", "measurements.step");
+  }
+  return rows.lacks() ? absl::UnavailableError("read first") : absl::OkStatus();
+}
+
+// What is kept of an attempt's end besides rows.
+absl::Status WriteEnd(Transaction& transaction, const v1::FinishRequest& end,
+                      const TrialRow& row, bool counted, WallMicros now) {
+  const v1::Outcome& outcome = end.outcome();
+  if (!outcome.log_tail().empty()) {
+    RETURN_IF_ERROR(transaction.PutLog({.study = row.study,
+                                        .number = row.number,
+                                        .attempt = end.lease().attempt(),
+                                        .tail = outcome.log_tail(),
+                                        .written = now}));
+  }
+  if (!counted || !outcome.has_examples()) return absl::OkStatus();
+  const v1::ExampleOutcomes& examples = outcome.examples();
+  return transaction.PutOutcome(
+      {.study = row.study,
+       .number = row.number,
+       .data_fingerprint = examples.data_fingerprint(),
+       .encoding = examples.encoding(),
+       .count = examples.count(),
+       .data = examples.data()});
+}
+
+}  // namespace
+
+void LeaseVerbs::Report(CallContext caller, v1::ReportRequest request,
+                        Reply<v1::ReportReply> reply) {
+  auto shared = std::make_shared<Reply<v1::ReportReply>>(std::move(reply));
+  calls_.Act<Reported>(
+      std::move(caller),
+      [this, shared](const absl::StatusOr<Reported>& reported) {
+        if (!reported.ok()) return (*shared)(reported.status());
+        AnswerReport(*reported, shared);
+      },
+      [this, request = std::move(request)](Change& change) {
+        return TakeReport(change, request);
+      });
+}
+
+absl::StatusOr<LeaseVerbs::Reported> LeaseVerbs::TakeReport(
+    Change& change, const v1::ReportRequest& request) {
+  ASSIGN_OR_RETURN(const LeasedTrial known,
+                   ledger_.FindLeased(request.lease(), change.rows));
+  if (!Reinstate(known.trial, known.proof).has_value()) {
+    RETURN_IF_ERROR(CheckLease(known.trial.row, known.proof));
+  }
+  ASSIGN_OR_RETURN(const std::vector<MeasurementRow> rows,
+                   MeasurementRows(request.measurements(), known.trial.row,
+                                   request.lease().attempt(), "measurements"));
+  RETURN_IF_ERROR(CheckOrder(known.trial.row, rows, change.rows));
+  ASSIGN_OR_RETURN(
+      const LeasedTrial leased,
+      ledger_.FindHeld(change.batch, request.lease(), change.rows));
+  TrialRow row = leased.trial.row;
+  Transition transition;
+  transition.guard = {row.state, row.attempt, leased.proof.secret};
+  std::vector<Measurement> fresh;
+  for (const MeasurementRow& measured : rows) {
+    if (measured.measurement.step <= row.last_step) continue;
+    row.last_step = measured.measurement.step;
+    fresh.push_back(measured.measurement);
+  }
+  AttemptRow attempt = leased.trial.attempt;
+  if (request.has_checkpoint()) {
+    attempt.checkpoint = request.checkpoint().SerializeAsString();
+  }
+  const bool new_checkpoint =
+      attempt.checkpoint != leased.trial.attempt.checkpoint;
+  if (new_checkpoint) transition.attempts = {std::move(attempt)};
+  // A repetition leaves no trace, but the store compares what it says.
+  if (!fresh.empty() || new_checkpoint) transition.row = row;
+  RETURN_IF_ERROR(ledger_.Apply(change.batch, *leased.book,
+                                std::move(transition),
+                                [&rows](Transaction& transaction) {
+                                  return transaction.AddMeasurements(rows);
+                                }));
+  FROSTLINE_FAILPOINT(kReportWritten);
+  const CheckedStudy& study = leased.book->checked();
+  proposer_.Measured(row.study, row.number, IntermediateOf(fresh, study));
+  return Reported{{row.study, row.number},
+                  Renew(change, request.lease(), false),
+                  study.pruner.name != "none"};
+}
+
+void LeaseVerbs::AnswerReport(
+    const Reported& reported,
+    const std::shared_ptr<Reply<v1::ReportReply>>& reply) {
+  const auto answer = [reply](const v1::Directive& what) {
+    v1::ReportReply message;
+    *message.mutable_directive() = what;
+    (*reply)(std::move(message));
+  };
+  const v1::Directive& directive = reported.directive;
+  if (!reported.is_judged || directive.action() != v1::Directive::CONTINUE) {
+    return answer(directive);
+  }
+  const TrialKey trial = reported.trial;
+  proposer_.Judge(
+      trial.study, trial.number,
+      [this, trial, directive, answer](const PruneDecision& decision) {
+        if (!decision.prune) return answer(directive);
+        // A heartbeat repeats it, should this reply be lost.
+        calls_.Post(
+            [this, trial, attempt = directive.attempt(), decision](Batch&) {
+              ledger_.WantPruned(trial, attempt, decision.reason);
+            },
+            [](const absl::Status&) {});
+        v1::Directive stop = directive;
+        stop.set_action(v1::Directive::STOP_PRUNED);
+        stop.set_reason(decision.reason);
+        answer(stop);
+      });
+}
+
+absl::StatusOr<v1::FinishReply> LeaseVerbs::Finish(
+    Change& change, const v1::FinishRequest& request) {
+  ASSIGN_OR_RETURN(const LeasedTrial leased,
+                   ledger_.FindLeased(request.lease(), change.rows));
+  StudyBook& book = *leased.book;
+  const TrialRow& row = leased.trial.row;
+  ASSIGN_OR_RETURN(
+      const Result result,
+      ResultFromProto(request.outcome(), book.checked().objectives));
+  ASSIGN_OR_RETURN(
+      FinishAnswer answer,
+      frostline::Finish(leased.trial, leased.claimed, leased.proof, result,
+                        book.checked().lease.retry, clock_.Wall()));
+  ASSIGN_OR_RETURN(const std::vector<MeasurementRow> rows,
+                   MeasurementRows(request.measurements(), row,
+                                   request.lease().attempt(), "measurements"));
+  std::optional<TrialRow>& ended = answer.transition.row;
+  if (ended.has_value() || !answer.transition.attempts.empty()) {
+    if (ended.has_value() && !rows.empty()) {
+      ended->last_step =
+          std::max(ended->last_step, rows.back().measurement.step);
+    }
+    const bool counted = answer.verdict == Verdict::kAccepted;
+    RETURN_IF_ERROR(ledger_.Apply(
+        change.batch, book, answer.transition, [&](Transaction& transaction) {
+          const absl::Status added = transaction.AddMeasurements(rows);
+          if (!added.ok()) return added;
+          return WriteEnd(transaction, request, row, counted, clock_.Wall());
+        }));
+    FROSTLINE_FAILPOINT(kFinishWritten);
+    const std::string& worker =
+        leased.claimed.has_value() ? leased.claimed->worker : row.worker;
+    ledger_.JudgeWorker(change.batch, worker,
+                        result.kind == Result::Kind::kFailed);
+    dispatcher_.Expect(worker, 1);
+  }
+  v1::FinishReply reply;
+  reply.set_verdict(static_cast<v1::FinishReply::Verdict>(
+      static_cast<int>(answer.verdict) + 1));
+  const OpenTrial* const now = book.Find(row.number);
+  *reply.mutable_trial() =
+      TrialToProto(now != nullptr ? now->row : row, book.row().id,
+                   book.checked().space, v1::TRIAL_VIEW_BASIC, {});
+  return reply;
+}
+
+absl::StatusOr<v1::ReleaseReply> LeaseVerbs::Release(
+    Change& change, const v1::ReleaseRequest& request) {
+  ASSIGN_OR_RETURN(
+      const LeasedTrial leased,
+      ledger_.FindHeld(change.batch, request.lease(), change.rows));
+  const bool unrun = request.reason() == v1::ReleaseRequest::UNRUN;
+  ASSIGN_OR_RETURN(
+      Transition release,
+      frostline::Release(
+          leased.trial, leased.proof,
+          unrun ? AttemptState::kReleased : AttemptState::kPreempted,
+          request.has_checkpoint() ? request.checkpoint().SerializeAsString()
+                                   : "",
+          request.detail(), clock_.Wall()));
+  if (!release.row.has_value()) return v1::ReleaseReply();  // repeated
+  ASSIGN_OR_RETURN(const std::vector<MeasurementRow> rows,
+                   MeasurementRows(request.measurements(), leased.trial.row,
+                                   request.lease().attempt(), "measurements"));
+  RETURN_IF_ERROR(ledger_.Apply(change.batch, *leased.book, std::move(release),
+                                [&rows](Transaction& transaction) {
+                                  return transaction.AddMeasurements(rows);
+                                }));
+  FROSTLINE_FAILPOINT(kReleaseWritten);
+  return v1::ReleaseReply();
+}
+
+}  // namespace frostline

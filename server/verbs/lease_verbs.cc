@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Leases taken and kept: Acquire and Heartbeat. How they end is in
+// lease_ends.cc.
+#include "server/verbs/lease_verbs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ids.h"
+#include "proto/wire_time.h"
+#include "server/wire/convert.h"
+
+namespace frostline {
+namespace {
+
+v1::Directive DirectiveFor(const v1::LeaseRef& lease,
+                           v1::Directive::Action action,
+                           const std::string& reason) {
+  v1::Directive directive;
+  directive.set_trial(lease.trial());
+  directive.set_attempt(lease.attempt());
+  directive.set_action(action);
+  directive.set_reason(reason);
+  return directive;
+}
+
+}  // namespace
+
+LeaseVerbs::LeaseVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
+                       Proposer& proposer, LogVerb& logs,
+                       const TrialStore& store, const Clock& clock,
+                       Duration longest_wait)
+    : calls_(calls),
+      ledger_(ledger),
+      dispatcher_(dispatcher),
+      proposer_(proposer),
+      logs_(logs),
+      store_(store),
+      clock_(clock),
+      longest_wait_(longest_wait) {}
+
+void LeaseVerbs::AddTo(VerbTable& table) {
+  using V = LeaseVerbs;
+  const auto add = [&](const char* verb, auto body) {
+    calls_.Add(table, absl::StrCat("WorkerService.", verb), CallerRole::kWorker,
+               this, body);
+  };
+  add("Acquire", &V::Acquire);
+  add("Heartbeat", &V::Heartbeat);
+  add("Report", &V::Report);
+  add("Finish", &V::Finish);
+  add("Release", &V::Release);
+}
+
+// Answered from what was stored, parked, or refused.
+void LeaseVerbs::Acquire(CallContext caller, v1::AcquireRequest request,
+                         Reply<v1::AcquireReply> reply) {
+  using Before = std::optional<v1::AcquireReply>;
+  auto shared = std::make_shared<Reply<v1::AcquireReply>>(std::move(reply));
+  auto look = [this, shared, caller = std::move(caller),
+               request = std::move(request),
+               looking = ledger_.reply_lookups().Begin()]() mutable {
+    auto stored = store_.FindReply(request.request_id());
+    if (!stored.ok()) return (*shared)(stored.status());
+    calls_.Act<Before>(
+        caller,
+        [shared](absl::StatusOr<Before> before) {
+          if (!*shared) return;  // it waits
+          if (!before.ok()) return (*shared)(before.status());
+          (*shared)(*std::move(*before));
+        },
+        [this, shared, caller, request = std::move(request),
+         stored = *std::move(stored), looking = std::move(looking)](
+            Change& change) mutable -> absl::StatusOr<Before> {
+          ASSIGN_OR_RETURN(Before before,
+                           AcquiredBefore(request, stored, change.rows));
+          if (before.has_value()) return before;
+          ParkedAcquire parked;
+          parked.worker = *ParseWorkerName(request.worker());
+          parked.deadline =
+              clock_.Steady() +
+              std::min(DurationFromProto(request.wait()), longest_wait_);
+          parked.caller = std::move(caller);
+          parked.reply = std::move(*shared);
+          *shared = nullptr;
+          parked.request = std::move(request);
+          dispatcher_.Park(change.batch, std::move(parked));
+          return before;
+        });
+  };
+  calls_.PostLookup(std::move(look),
+                    [&shared](const absl::Status& why) { (*shared)(why); });
+}
+
+absl::StatusOr<std::optional<v1::AcquireReply>> LeaseVerbs::AcquiredBefore(
+    const v1::AcquireRequest& request, const std::optional<ReplyRow>& stored,
+    StoredRows& rows) {
+  ASSIGN_OR_RETURN(
+      WorkerEntry * worker,
+      ledger_.workers().Require(request.worker(), request.boot_id()));
+  worker->row.last_seen = clock_.Wall();
+  if (!request.study().empty()) {
+    RETURN_IF_ERROR(ledger_.FindStudy(request.study()).status());
+  }
+  ASSIGN_OR_RETURN(const std::optional<std::string> before,
+                   ledger_.replies().Find(MarkOf(request), stored));
+  if (!before.has_value()) return std::optional<v1::AcquireReply>();
+  v1::AcquireReply names;
+  names.ParseFromString(*before);
+  v1::AcquireReply again;
+  for (const v1::Lease& name : names.leases()) {
+    ASSIGN_OR_RETURN(*again.add_leases(), LeaseAgain(name, rows));
+  }
+  return std::optional<v1::AcquireReply>(std::move(again));
+}
+
+// As it was granted, whatever has become of it since.
+absl::StatusOr<v1::Lease> LeaseVerbs::LeaseAgain(const v1::Lease& name,
+                                                 StoredRows& rows) {
+  v1::LeaseRef ref;
+  ref.set_trial(name.trial());
+  ref.set_attempt(name.attempt());
+  ASSIGN_OR_RETURN(const LeasedTrial leased, ledger_.FindLeased(ref, rows));
+  const AttemptRow& attempt = leased.claimed.value_or(leased.trial.attempt);
+  TrialRow row = leased.trial.row;
+  row.attempt = attempt.attempt;
+  row.secret = attempt.secret;
+  return LeaseToProto(row, attempt, leased.book->row().id,
+                      leased.book->checked());
+}
+
+absl::StatusOr<v1::HeartbeatReply> LeaseVerbs::Heartbeat(
+    Change& change, const v1::HeartbeatRequest& request) {
+  ASSIGN_OR_RETURN(
+      WorkerEntry * worker,
+      ledger_.workers().Require(request.worker(), request.boot_id()));
+  worker->row.last_seen = clock_.Wall();
+  // All that is lacking is read at once, before anything is renewed.
+  for (const v1::LeaseProgress& progress : request.leases()) {
+    (void)ledger_.FindLeased(progress.lease(), change.rows);
+  }
+  v1::HeartbeatReply reply;
+  if (change.rows.lacks()) return reply;
+  reply.set_drain(worker->row.state == WorkerState::kDraining);
+  for (const v1::LeaseProgress& progress : request.leases()) {
+    v1::Directive directive = Renew(change, progress.lease(), reply.drain());
+    // Nobody will forget what is heard of a trial that has ended.
+    const bool runs = directive.action() != v1::Directive::LEASE_LOST &&
+                      directive.action() != v1::Directive::STOP_CANCELLED;
+    if (runs) NoteProgress(change.batch, progress, reply);
+    *reply.add_directives() = std::move(directive);
+  }
+  return reply;
+}
+
+void LeaseVerbs::NoteProgress(Batch& batch, const v1::LeaseProgress& progress,
+                              v1::HeartbeatReply& reply) {
+  const absl::StatusOr<TrialName> name =
+      ParseTrialName(progress.lease().trial());
+  if (!name.ok()) return;
+  const auto book = ledger_.FindStudy(StudyNameOf(name->study_id));
+  if (!book.ok()) return;
+  const TrialKey trial{(*book)->row().key, name->number};
+  ledger_.running().NoteProgress(
+      trial,
+      {.step = progress.step(),
+       .total_steps = progress.total_steps(),
+       .stepped = clock_.Steady() - DurationFromProto(progress.since_step())});
+  if (!progress.log_tail().empty()) logs_.Take(batch, trial, progress);
+  if (logs_.IsWanted(trial)) reply.add_want_log(progress.lease().trial());
+}
+
+v1::Directive LeaseVerbs::Renew(Change& change, const v1::LeaseRef& lease,
+                                bool drain) {
+  const absl::StatusOr<LeasedTrial> leased =
+      ledger_.FindHeld(change.batch, lease, change.rows);
+  if (!leased.ok()) {
+    return DirectiveFor(lease, v1::Directive::LEASE_LOST,
+                        std::string(leased.status().message()));
+  }
+  const TrialRow& row = leased->trial.row;
+  const bool cancelled =
+      row.state == TrialState::kCancelled && row.attempt == lease.attempt();
+  if (cancelled) {
+    return DirectiveFor(lease, v1::Directive::STOP_CANCELLED, row.cause);
+  }
+  const absl::Status held = CheckLease(row, leased->proof);
+  if (!held.ok()) {
+    return DirectiveFor(lease, v1::Directive::LEASE_LOST,
+                        std::string(held.message()));
+  }
+  ledger_.RenewLease(*leased->book, row.number);
+  if (drain) {
+    return DirectiveFor(lease, v1::Directive::CHECKPOINT_AND_RELEASE,
+                        "the worker is drained");
+  }
+  const auto pruned =
+      ledger_.running().PruneReason({row.study, row.number}, row.attempt);
+  if (pruned.has_value()) {
+    return DirectiveFor(lease, v1::Directive::STOP_PRUNED, *pruned);
+  }
+  return DirectiveFor(lease, v1::Directive::CONTINUE, "");
+}
+
+}  // namespace frostline

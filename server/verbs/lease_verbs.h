@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: lease_verbs.h
+//
+// The verbs of WorkerService that are of leases: a worker acquires trials, says
+// that it is alive, reports measurements, and finishes or releases. Who waits
+// for a trial waits in the dispatcher.
+#ifndef FROSTLINE_SERVER_VERBS_LEASE_VERBS_H_
+#define FROSTLINE_SERVER_VERBS_LEASE_VERBS_H_
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "frostline/v1/worker_service.pb.h"
+#include "server/dispatch/dispatcher.h"
+#include "server/search/proposer.h"
+#include "server/verbs/calls.h"
+#include "server/verbs/log_verb.h"
+
+namespace frostline {
+
+class LeaseVerbs {
+ public:
+  // Borrows all but `longest_wait`.
+  LeaseVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
+             Proposer& proposer, LogVerb& logs, const TrialStore& store,
+             const Clock& clock, Duration longest_wait);
+
+  void AddTo(VerbTable& table);
+
+ private:
+  void Acquire(CallContext caller, v1::AcquireRequest request,
+               Reply<v1::AcquireReply> reply);
+  // What this request was answered before, if it was.
+  absl::StatusOr<std::optional<v1::AcquireReply>> AcquiredBefore(
+      const v1::AcquireRequest& request, const std::optional<ReplyRow>& stored,
+      StoredRows& rows);
+  absl::StatusOr<v1::Lease> LeaseAgain(const v1::Lease& name, StoredRows& rows);
+
+  absl::StatusOr<v1::HeartbeatReply> Heartbeat(
+      Change& change, const v1::HeartbeatRequest& request);
+  // What a heartbeat says of a trial besides that it runs.
+  void NoteProgress(Batch& batch, const v1::LeaseProgress& progress,
+                    v1::HeartbeatReply& reply);
+  // A lease that holds is renewed; the answer says what its worker is to do.
+  v1::Directive Renew(Change& change, const v1::LeaseRef& lease, bool drain);
+
+  void Report(CallContext caller, v1::ReportRequest request,
+              Reply<v1::ReportReply> reply);
+  struct Reported {
+    TrialKey trial;
+    v1::Directive directive;
+    bool is_judged = false;  // by the study's pruner
+  };
+  absl::StatusOr<Reported> TakeReport(Change& change,
+                                      const v1::ReportRequest& request);
+  // The directive rides on the reply: when the study prunes, the judgement of
+  // just this report.
+  void AnswerReport(const Reported& reported,
+                    const std::shared_ptr<Reply<v1::ReportReply>>& reply);
+
+  absl::StatusOr<v1::FinishReply> Finish(Change& change,
+                                         const v1::FinishRequest& request);
+  absl::StatusOr<v1::ReleaseReply> Release(Change& change,
+                                           const v1::ReleaseRequest& request);
+
+  Calls& calls_;
+  Ledger& ledger_;
+  Dispatcher& dispatcher_;
+  Proposer& proposer_;
+  LogVerb& logs_;
+  const TrialStore& store_;
+  const Clock& clock_;
+  const Duration longest_wait_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_VERBS_LEASE_VERBS_H_

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: log_verb.h
+//
+// GetTrialLog: the tail of a trial's log. Of an ended attempt it is in the
+// store; of a running one it is asked for with the reply to its worker's next
+// heartbeat, and comes with the one after.
+#ifndef FROSTLINE_SERVER_VERBS_LOG_VERB_H_
+#define FROSTLINE_SERVER_VERBS_LOG_VERB_H_
+
+#include <optional>
+
+#include "frostline/v1/study_service.pb.h"
+#include "frostline/v1/worker_service.pb.h"
+#include "server/dispatch/waiting_room.h"
+#include "server/verbs/calls.h"
+
+namespace frostline {
+
+// Callers that wait for a log belong to the loop's thread.
+class LogVerb {
+ public:
+  // Borrows all of them.
+  LogVerb(Calls& calls, Ledger& ledger, const TrialStore& store,
+          const Clock& clock);
+
+  void AddTo(VerbTable& table);
+
+  // --- on the loop ---
+  bool IsWanted(TrialKey trial) const { return waiting_.Has(trial); }
+  // A worker sent the tail of a trial it holds.
+  void Take(Batch& batch, TrialKey trial, const v1::LeaseProgress& progress);
+  // Who has waited long enough is told what is stored; `all`: everybody.
+  void Turn(bool all);
+  std::optional<SteadyTime> NextDue() const { return waiting_.NextDue(); }
+
+ private:
+  struct Parked {
+    TrialKey trial;
+    std::int64_t attempt = 0;
+    SteadyTime deadline{};
+    Reply<v1::GetTrialLogReply> reply;
+
+    TrialKey Key() const { return trial; }
+  };
+
+  void GetTrialLog(CallContext caller, v1::GetTrialLogRequest request,
+                   Reply<v1::GetTrialLogReply> reply);
+  absl::StatusOr<Parked> Find(const v1::GetTrialLogRequest& request,
+                              StoredRows& rows) const;
+  void AnswerStored(Parked parked);
+
+  Calls& calls_;
+  Ledger& ledger_;
+  const TrialStore& store_;
+  const Clock& clock_;
+  WaitingRoom<Parked> waiting_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_VERBS_LOG_VERB_H_

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CreateStudy: what the spec alone can tell is judged on a reader, then the
+// study is written on the loop. The same id with the same spec is the same
+// study.
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/error.h"
+#include "base/failpoint.h"
+#include "base/ids.h"
+#include "google/protobuf/util/message_differencer.h"
+#include "sampler/auto.h"
+#include "server/search/prior_studies.h"
+#include "server/search/sampler_choice.h"
+#include "server/verbs/describe.h"
+#include "server/verbs/enqueue.h"
+#include "server/verbs/study_verbs.h"
+#include "server/wire/convert.h"
+#include "server/wire/training_bounds.h"
+#include "server/wire/training_seed.h"
+
+namespace frostline {
+namespace {
+
+std::uint64_t DrawSeed() {
+  const std::uint64_t seed =
+      std::strtoull(RandomHexId().substr(0, 16).c_str(), nullptr, 16);
+  return seed == 0 ? 1 : seed;
+}
+
+// Names of the spec's fields that differ, for a person to look at.
+std::vector<std::string> Differences(const v1::StudySpec& stored,
+                                     const v1::StudySpec& asked) {
+  std::vector<std::string> fields;
+  google::protobuf::util::MessageDifferencer differencer;
+  const auto* const descriptor = v1::StudySpec::descriptor();
+  for (int i = 0; i < descriptor->field_count(); ++i) {
+    const auto* const field = descriptor->field(i);
+    // Compares this field alone.
+    v1::StudySpec a = stored;
+    v1::StudySpec b = asked;
+    for (int other = 0; other < descriptor->field_count(); ++other) {
+      if (other == i) continue;
+      a.GetReflection()->ClearField(&a, descriptor->field(other));
+      b.GetReflection()->ClearField(&b, descriptor->field(other));
+    }
+    if (!differencer.Compare(a, b)) fields.push_back(field->name());
+  }
+  return fields;
+}
+
+// What was left open then is what was chosen then.
+void FillAsStored(const v1::StudySpec& stored, v1::StudySpec& asked) {
+  if (asked.seed() == 0) asked.set_seed(stored.seed());
+  if (asked.has_repeat() && stored.has_repeat()) {
+    v1::RepeatLeaders& repeat = *asked.mutable_repeat();
+    const v1::RepeatLeaders& then = stored.repeat();
+    if (repeat.leaders() == 0) repeat.set_leaders(then.leaders());
+    if (repeat.after() == 0) repeat.set_after(then.after());
+  }
+  const bool both_best = asked.purpose() == v1::PURPOSE_BEST &&
+                         stored.purpose() == v1::PURPOSE_UNSPECIFIED;
+  if (asked.purpose() == v1::PURPOSE_UNSPECIFIED || both_best) {
+    asked.set_purpose(stored.purpose());
+  }
+  const auto& options = stored.sampler().options();
+  const auto pick = options.find(kPickOption);
+  if (asked.sampler().name() == stored.sampler().name() &&
+      pick != options.end()) {
+    asked.mutable_sampler()->mutable_options()->insert(*pick);
+  }
+}
+
+v1::CreateStudyReply CreateReply(const v1::Study& study,
+                                 const CheckedStudy& checked) {
+  v1::CreateStudyReply reply;
+  *reply.mutable_study() = study;
+  for (v1::ResolvedModule& module : ResolvedModules(checked.space)) {
+    *reply.add_modules() = std::move(module);
+  }
+  reply.set_space_size(checked.space.CountPoints());
+  for (std::string& advice : AdviceFor(checked)) {
+    reply.add_advice(std::move(advice));
+  }
+  return reply;
+}
+
+}  // namespace
+
+void StudyVerbs::CreateStudy(CallContext caller, v1::CreateStudyRequest request,
+                             Reply<v1::CreateStudyReply> reply) {
+  auto shared = std::make_shared<Reply<v1::CreateStudyReply>>(std::move(reply));
+  auto prepare = [this, shared, caller = std::move(caller),
+                  request = std::move(request)]() mutable {
+    auto create = [this, prepared = Prepare(request)](
+                      Change& change, const v1::CreateStudyRequest& asked) {
+      return Create(change, asked, prepared);
+    };
+    if (request.validate_only()) {
+      return calls_.Act<v1::CreateStudyReply>(
+          std::move(caller), std::move(*shared),
+          [create, request](Change& change) mutable {
+            return create(change, request);
+          });
+    }
+    calls_.ActOnce<v1::CreateStudyReply>(
+        std::move(caller), "CreateStudy", std::move(request),
+        std::move(*shared), std::move(create),
+        [this](const v1::CreateStudyRequest& asked) {
+          return MayBegin(asked);
+        });
+  };
+  calls_.PostTo(calls_.readers(), std::move(prepare),
+                [&shared](const absl::Status& why) { (*shared)(why); });
+}
+
+absl::StatusOr<StudyVerbs::Prepared> StudyVerbs::Prepare(
+    const v1::CreateStudyRequest& request) const {
+  Prepared made;
+  made.spec = request.spec();
+  made.created = clock_.Wall();
+  if (made.spec.seed() == 0) made.spec.set_seed(DrawSeed());
+  FillRepeat(request.settings(), made.spec);
+  RETURN_IF_ERROR(CheckTrainingBounds(made.spec));
+  const auto check = [&] {
+    return CheckStudy(made.spec, request.settings(), ledger_.default_lease());
+  };
+  ASSIGN_OR_RETURN(CheckedStudy checked, check());
+  // What is chosen here is written into the spec, and judged with it.
+  if (WritePick(checked, made.spec)) {
+    ASSIGN_OR_RETURN(checked, check());
+  }
+  if (WritePurpose(checked, made.spec)) {
+    ASSIGN_OR_RETURN(checked, check());
+  }
+  checked.pruner.study = request.study_id();
+  made.checked = std::make_shared<const CheckedStudy>(std::move(checked));
+  ASSIGN_OR_RETURN(made.priors,
+                   LoadPriorStudies(*made.checked, made.created, store_));
+  return made;
+}
+
+absl::Status StudyVerbs::MayBegin(const v1::CreateStudyRequest& request) const {
+  const bool is_there = ledger_.HasId(request.study_id());
+  if (disk_.room == Room::kAmple || is_there) return absl::OkStatus();
+  return MakeError(ErrorId::kStoreFull,
+                   absl::StrCat("the coordinator's disk has ",
+                                disk_.free_bytes >> 20, " MiB left"),
+                   "make room on it; studies that are there go on meanwhile");
+}
+
+absl::StatusOr<v1::CreateStudyReply> StudyVerbs::Create(
+    Change& change, const v1::CreateStudyRequest& request,
+    const absl::StatusOr<Prepared>& prepared) {
+  RETURN_IF_ERROR(CheckId(request.study_id(), "study_id"));
+  const std::string name = StudyNameOf(request.study_id());
+  if (ledger_.HasId(request.study_id())) {
+    ASSIGN_OR_RETURN(const StudyBook* existing, ledger_.FindStudy(name));
+    v1::StudySpec spec = request.spec();
+    FillAsStored(existing->checked().spec, spec);
+    const auto fields = Differences(existing->checked().spec, spec);
+    if (fields.empty()) {
+      return CreateReply(DescribeStudy(*existing), existing->checked());
+    }
+    return MakeError(
+        ErrorId::kStudyAlreadyExists,
+        absl::StrCat("study ", request.study_id(), " exists, with another ",
+                     absl::StrJoin(fields, ", ")),
+        "choose another id, or create it with the same spec to go on with it",
+        "study_id");
+  }
+  RETURN_IF_ERROR(prepared.status());
+  StudyRow row;
+  row.id = request.study_id();
+  row.spec = prepared->spec.SerializeAsString();
+  row.settings = request.settings().SerializeAsString();
+  row.seed = prepared->spec.seed();
+  row.revision = 1;
+  row.created = row.updated = prepared->created;
+  if (request.validate_only()) {
+    return CreateReply(DescribeStudy(StudyBook(row, prepared->checked)),
+                       *prepared->checked);
+  }
+  ASSIGN_OR_RETURN(
+      StudyBook * book,
+      ledger_.InsertStudy(change.batch, std::move(row), prepared->checked));
+  proposer_.Open(book->row().key, prepared->checked, History(),
+                 prepared->priors);
+  FROSTLINE_FAILPOINT(kStudyCreated);
+  for (int i = 0; i < prepared->spec.enqueue_size(); ++i) {
+    RETURN_IF_ERROR(EnqueueOne({change.batch, ledger_, proposer_}, *book,
+                               prepared->spec.enqueue(i), 0,
+                               absl::StrCat("enqueue[", i, "]"))
+                        .status());
+  }
+  return CreateReply(DescribeStudy(*book), *prepared->checked);
+}
+
+}  // namespace frostline

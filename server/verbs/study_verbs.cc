@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/verbs/study_verbs.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/failpoint.h"
+#include "base/ids.h"
+#include "google/protobuf/util/field_mask_util.h"
+#include "server/verbs/describe.h"
+#include "server/wire/convert.h"
+#include "server/wire/filter.h"
+#include "server/wire/page_token.h"
+
+namespace frostline {
+namespace {
+
+constexpr WallMicros kDeletedFor = 7LL * 24 * 3600 * 1'000'000;
+// The loop describes so many studies at a time, and others go on between.
+constexpr int kListedAtOnce = 100;
+
+absl::Status CheckEtag(const StudyBook& book, const std::string& etag) {
+  if (etag.empty() || etag == absl::StrCat(book.row().etag)) {
+    return absl::OkStatus();
+  }
+  return MakeError(ErrorId::kEtagMismatch,
+                   absl::StrCat("the etag is ", book.row().etag, " now"),
+                   "read the study again, then repeat the change", "etag");
+}
+
+}  // namespace
+
+StudyVerbs::StudyVerbs(Calls& calls, Ledger& ledger, Proposer& proposer,
+                       const TrialStore& store, const DiskRoom& disk,
+                       const Clock& clock)
+    : calls_(calls),
+      ledger_(ledger),
+      proposer_(proposer),
+      store_(store),
+      disk_(disk),
+      clock_(clock) {}
+
+void StudyVerbs::AddTo(VerbTable& table) {
+  using V = StudyVerbs;
+  constexpr CallerRole kChanges = CallerRole::kResearcher;
+  const auto name = [](const char* verb) {
+    return absl::StrCat("StudyService.", verb);
+  };
+  calls_.Add(table, name("CreateStudy"), kChanges, this, &V::CreateStudy);
+  calls_.Add(table, name("GetStudy"), CallerRole::kViewer, this, &V::GetStudy);
+  calls_.Add(table, name("ListStudies"), CallerRole::kViewer, this,
+             &V::ListStudies);
+  calls_.AddOnce(table, name("PauseStudy"), kChanges, this, &V::PauseStudy);
+  calls_.AddOnce(table, name("ResumeStudy"), kChanges, this, &V::ResumeStudy);
+  calls_.AddOnce(table, name("StopStudy"), kChanges, this, &V::StopStudy);
+  calls_.AddOnce(table, name("UpdateStudy"), kChanges, this, &V::UpdateStudy);
+  calls_.AddOnce(table, name("DeleteStudy"), kChanges, this, &V::DeleteStudy);
+}
+
+absl::StatusOr<v1::Study> StudyVerbs::GetStudy(
+    Change&, const v1::GetStudyRequest& request) {
+  ASSIGN_OR_RETURN(const StudyBook* book, ledger_.FindStudy(request.name()));
+  return DescribeStudy(*book);
+}
+
+absl::StatusOr<v1::Study> StudyVerbs::PauseStudy(
+    Change& change, const v1::PauseStudyRequest& request) {
+  return SetState(change, request.name(), StudyState::kPaused,
+                  request.reason());
+}
+
+absl::StatusOr<v1::Study> StudyVerbs::ResumeStudy(
+    Change& change, const v1::ResumeStudyRequest& request) {
+  return SetState(change, request.name(), StudyState::kActive, "");
+}
+
+absl::StatusOr<v1::Study> StudyVerbs::SetState(Change& change,
+                                               const std::string& name,
+                                               StudyState state,
+                                               const std::string& reason) {
+  ASSIGN_OR_RETURN(StudyBook * book, ledger_.FindStudy(name));
+  if (book->row().state == state) return DescribeStudy(*book);
+  const bool open = book->row().state == StudyState::kActive ||
+                    book->row().state == StudyState::kPaused;
+  if (!open) {
+    return MakeError(
+        ErrorId::kStudyNotActive,
+        absl::StrCat(name, " has ended: ", book->row().state_reason),
+        "create a new study, or raise the budget of a completed one", "name");
+  }
+  RETURN_IF_ERROR(ledger_.SetState(change.batch, *book, state, reason));
+  return DescribeStudy(*book);
+}
+
+absl::StatusOr<v1::Study> StudyVerbs::StopStudy(
+    Change& change, const v1::StopStudyRequest& request) {
+  ASSIGN_OR_RETURN(StudyBook * book, ledger_.FindStudy(request.name()));
+  const std::string reason =
+      request.reason().empty() ? "stopped" : request.reason();
+  ASSIGN_OR_RETURN(v1::Study stopped, SetState(change, request.name(),
+                                               StudyState::kStopped, reason));
+  FROSTLINE_FAILPOINT(kStudyStopped);
+  std::vector<OpenTrial> to_cancel;
+  for (const auto& [number, trial] : book->open()) {
+    const bool running = trial.row.state == TrialState::kRunning;
+    if (!running || !request.let_running_finish()) to_cancel.push_back(trial);
+  }
+  for (const OpenTrial& trial : to_cancel) {
+    ASSIGN_OR_RETURN(
+        Transition cancel,
+        Cancel(trial, absl::StrCat("study stopped: ", reason), clock_.Wall()));
+    RETURN_IF_ERROR(ledger_.Apply(change.batch, *book, std::move(cancel)));
+  }
+  return DescribeStudy(*book);
+}
+
+struct StudyVerbs::Listing {
+  StudyFilter filter;
+  std::string filter_text;
+  std::string list;
+  StudyQuery query;
+  int page_size = 0;
+  v1::ListStudiesReply page;
+  std::size_t bytes = 0;
+  StudyKey last = 0;
+  std::vector<StudyRow> rows;  // being described
+  Reply<v1::ListStudiesReply> reply;
+};
+
+void StudyVerbs::ListStudies(CallContext, v1::ListStudiesRequest request,
+                             Reply<v1::ListStudiesReply> reply) {
+  absl::StatusOr<StudyFilter> filter = StudyFilter::Parse(request.filter());
+  if (!filter.ok()) return reply(filter.status());
+  auto listing = std::make_shared<Listing>();
+  listing->filter = *std::move(filter);
+  listing->filter_text = request.filter();
+  listing->list = request.show_deleted() ? "all studies" : "studies";
+  const auto after =
+      ParsePageToken(listing->list, request.filter(), request.page_token());
+  if (!after.ok()) return reply(after.status());
+  listing->query = {.with_deleted = request.show_deleted(),
+                    .after = *after,
+                    .limit = kListedAtOnce};
+  listing->page_size = PageSize(request.page_size());
+  listing->last = *after;
+  listing->reply = std::move(reply);
+  calls_.PostTo(
+      calls_.readers(), [this, listing] { ListMore(listing); },
+      [&listing](const absl::Status& why) { listing->reply(why); });
+}
+
+void StudyVerbs::ListMore(const std::shared_ptr<Listing>& listing) {
+  auto rows = store_.ListStudies(listing->query);
+  if (!rows.ok()) return listing->reply(rows.status());
+  listing->rows = *std::move(rows);
+  calls_.Act<std::vector<v1::Study>>(
+      {},
+      [this, listing](absl::StatusOr<std::vector<v1::Study>> studies) {
+        TakeListed(listing, std::move(studies));
+      },
+      [this, listing](Change&) -> absl::StatusOr<std::vector<v1::Study>> {
+        std::vector<v1::Study> studies;
+        studies.reserve(listing->rows.size());
+        for (const StudyRow& row : listing->rows) {
+          const StudyBook* const book = ledger_.Find(row.key);
+          studies.push_back(book == nullptr ? StudyToProto(row)
+                                            : DescribeStudy(*book));
+        }
+        return studies;
+      });
+}
+
+void StudyVerbs::TakeListed(const std::shared_ptr<Listing>& listing,
+                            absl::StatusOr<std::vector<v1::Study>> studies) {
+  Listing& page = *listing;
+  if (!studies.ok()) return page.reply(studies.status());
+  for (std::size_t i = 0; i < studies->size(); ++i) {
+    v1::Study& study = (*studies)[i];
+    if (!page.filter.Matches(study)) continue;
+    page.bytes += study.ByteSizeLong();
+    if (page.page.studies_size() == page.page_size ||
+        page.bytes > kMostPageBytes) {
+      page.page.set_next_page_token(
+          MakePageToken(page.list, page.filter_text, page.last));
+      return page.reply(std::move(page.page));
+    }
+    page.last = page.rows[i].key;
+    *page.page.add_studies() = std::move(study);
+  }
+  if (page.rows.size() < kListedAtOnce) return page.reply(std::move(page.page));
+  page.query.after = page.rows.back().key;
+  calls_.PostTo(
+      calls_.readers(), [this, listing] { ListMore(listing); },
+      [&page](const absl::Status& why) { page.reply(why); });
+}
+
+absl::StatusOr<v1::Study> StudyVerbs::UpdateStudy(
+    Change& change, const v1::UpdateStudyRequest& request) {
+  using google::protobuf::util::FieldMaskUtil;
+  ASSIGN_OR_RETURN(StudyBook * book, ledger_.FindStudy(request.name()));
+  RETURN_IF_ERROR(CheckEtag(*book, request.etag()));
+  if (request.update_mask().paths().empty() ||
+      !FieldMaskUtil::IsValidFieldMask<v1::StudySettings>(
+          request.update_mask())) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     "the mask names no field of the settings",
+                     "list paths such as budget or labels", "update_mask");
+  }
+  v1::StudySettings settings = book->checked().settings;
+  FieldMaskUtil::MergeOptions replace;
+  replace.set_replace_message_fields(true);
+  replace.set_replace_repeated_fields(true);
+  FieldMaskUtil::MergeMessageTo(request.settings(), request.update_mask(),
+                                replace, &settings);
+  if (settings.budget().trials() < book->BudgetTaken()) {
+    return MakeError(ErrorId::kBudgetInvalid,
+                     absl::StrCat(book->BudgetTaken(),
+                                  " trials have ended, run or wait already"),
+                     absl::StrCat("ask for at least ", book->BudgetTaken(),
+                                  ", or stop the study"),
+                     "settings.budget.trials");
+  }
+  RETURN_IF_ERROR(ChangeSettings(change.batch, *book, settings));
+  ledger_.CompleteIfDone(change.batch, *book);
+  return DescribeStudy(*book);
+}
+
+absl::Status StudyVerbs::ChangeSettings(Batch& batch, StudyBook& book,
+                                        const v1::StudySettings& settings) {
+  ASSIGN_OR_RETURN(
+      CheckedStudy checked,
+      CheckStudy(book.checked().spec, settings, ledger_.default_lease()));
+  checked.pruner.study = book.row().id;
+  StudyRow row = book.row();
+  row.settings = settings.SerializeAsString();
+  if (row.state == StudyState::kCompleted &&
+      settings.budget().trials() > book.BudgetTaken()) {
+    row.state = StudyState::kActive;
+    row.state_reason.clear();
+  }
+  RETURN_IF_ERROR(ledger_.PutStudy(batch, book, std::move(row)));
+  book.AbsorbSettings(std::make_shared<const CheckedStudy>(std::move(checked)));
+  proposer_.Refresh(book.row().key, book.shared_checked());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::Study> StudyVerbs::DeleteStudy(
+    Change& change, const v1::DeleteStudyRequest& request) {
+  ASSIGN_OR_RETURN(StudyBook * book, ledger_.FindStudy(request.name()));
+  RETURN_IF_ERROR(CheckEtag(*book, request.etag()));
+  if (!request.force() && book->Count(TrialState::kRunning) > 0) {
+    return MakeError(
+        ErrorId::kStudyNotActive,
+        absl::StrCat(book->Count(TrialState::kRunning), " trials are running"),
+        "stop the study first, or delete it with force", "force");
+  }
+  StudyRow row = book->row();
+  row.state = StudyState::kDeleted;
+  row.state_reason = "deleted";
+  row.expires = clock_.Wall() + kDeletedFor;
+  RETURN_IF_ERROR(ledger_.PutStudy(change.batch, *book, std::move(row)));
+  FROSTLINE_FAILPOINT(kStudyDeleted);
+  v1::Study deleted = DescribeStudy(*book);
+  proposer_.Close(book->row().key);
+  ledger_.ForgetStudy(*book);
+  return deleted;
+}
+
+}  // namespace frostline

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: study_verbs.h
+//
+// The verbs of StudyService that create, list and change studies. Those of
+// trials are in trial_verbs.h, reading_verbs.h, log_verb.h and watch_verb.h.
+#ifndef FROSTLINE_SERVER_VERBS_STUDY_VERBS_H_
+#define FROSTLINE_SERVER_VERBS_STUDY_VERBS_H_
+
+#include "frostline/v1/study_service.pb.h"
+#include "server/search/proposer.h"
+#include "server/verbs/calls.h"
+
+namespace frostline {
+
+class StudyVerbs {
+ public:
+  // Borrows all of them. `disk` is the loop's, as last looked at.
+  StudyVerbs(Calls& calls, Ledger& ledger, Proposer& proposer,
+             const TrialStore& store, const DiskRoom& disk, const Clock& clock);
+
+  void AddTo(VerbTable& table);
+
+  // Checks and takes new settings; a completed study that has budget left goes
+  // on. For EnqueueTrials too.
+  absl::Status ChangeSettings(Batch& batch, StudyBook& book,
+                              const v1::StudySettings& settings);
+
+ private:
+  // What can be judged of a new study without looking at the others: on a
+  // reader, as it may read the studies that it starts from.
+  struct Prepared {
+    v1::StudySpec spec;
+    std::shared_ptr<const CheckedStudy> checked;
+    std::vector<PriorStudy> priors;
+    WallMicros created = 0;
+  };
+  absl::StatusOr<Prepared> Prepare(const v1::CreateStudyRequest& request) const;
+  absl::StatusOr<v1::CreateStudyReply> Create(
+      Change& change, const v1::CreateStudyRequest& request,
+      const absl::StatusOr<Prepared>& prepared);
+  // STORE_FULL when the disk has no room for another study; one that is there
+  // already is answered.
+  absl::Status MayBegin(const v1::CreateStudyRequest& request) const;
+
+  struct Listing;
+  // The next rows of the store, described by the loop, and so on until the page
+  // is full. On a reader.
+  void ListMore(const std::shared_ptr<Listing>& listing);
+  void TakeListed(const std::shared_ptr<Listing>& listing,
+                  absl::StatusOr<std::vector<v1::Study>> studies);
+
+  void CreateStudy(CallContext caller, v1::CreateStudyRequest request,
+                   Reply<v1::CreateStudyReply> reply);
+  void ListStudies(CallContext caller, v1::ListStudiesRequest request,
+                   Reply<v1::ListStudiesReply> reply);
+  absl::StatusOr<v1::Study> GetStudy(Change& change,
+                                     const v1::GetStudyRequest& request);
+  absl::StatusOr<v1::Study> PauseStudy(Change& change,
+                                       const v1::PauseStudyRequest& request);
+  absl::StatusOr<v1::Study> ResumeStudy(Change& change,
+                                        const v1::ResumeStudyRequest& request);
+  absl::StatusOr<v1::Study> StopStudy(Change& change,
+                                      const v1::StopStudyRequest& request);
+  absl::StatusOr<v1::Study> UpdateStudy(Change& change,
+                                        const v1::UpdateStudyRequest& request);
+  absl::StatusOr<v1::Study> DeleteStudy(Change& change,
+                                        const v1::DeleteStudyRequest& request);
+  absl::StatusOr<v1::Study> SetState(Change& change, const std::string& name,
+                                     StudyState state,
+                                     const std::string& reason);
+
+  Calls& calls_;
+  Ledger& ledger_;
+  Proposer& proposer_;
+  const TrialStore& store_;
+  const DiskRoom& disk_;
+  const Clock& clock_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_VERBS_STUDY_VERBS_H_

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/verbs/trial_verbs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/failpoint.h"
+#include "server/verbs/describe.h"
+#include "server/verbs/enqueue.h"
+#include "server/verbs/imported_trial.h"
+#include "server/wire/limits.h"
+#include "server/wire/measurement_rows.h"
+#include "server/wire/training_seed.h"
+
+namespace frostline {
+namespace {
+
+absl::Status CheckCount(int count) {
+  if (count >= 1 && count <= kMaxTrialsAtOnce) return absl::OkStatus();
+  return MakeError(ErrorId::kFieldTooLarge,
+                   absl::StrCat(count, " trials in one call"),
+                   absl::StrCat("send 1 to ", kMaxTrialsAtOnce), "trials");
+}
+
+}  // namespace
+
+TrialVerbs::TrialVerbs(Calls& calls, Ledger& ledger, Proposer& proposer,
+                       StudyVerbs& studies, const Clock& clock)
+    : calls_(calls),
+      ledger_(ledger),
+      proposer_(proposer),
+      studies_(studies),
+      clock_(clock) {}
+
+void TrialVerbs::AddTo(VerbTable& table) {
+  using V = TrialVerbs;
+  const auto add = [&](const char* verb, auto body) {
+    calls_.AddOnce(table, absl::StrCat("StudyService.", verb),
+                   CallerRole::kResearcher, this, body);
+  };
+  add("EnqueueTrials", &V::EnqueueTrials);
+  add("ImportTrials", &V::ImportTrials);
+  add("UpdateTrial", &V::UpdateTrial);
+  add("CancelTrial", &V::CancelTrial);
+  add("RetryTrial", &V::RetryTrial);
+}
+
+absl::Status TrialVerbs::RaiseBudget(Batch& batch, StudyBook& book,
+                                     std::int64_t count,
+                                     v1::EnqueueTrialsReply& reply) {
+  v1::StudySettings settings = book.checked().settings;
+  const std::int64_t budget = settings.budget().trials();
+  const std::int64_t wanted = std::max(budget, book.BudgetTaken() + count);
+  if (wanted > budget || book.row().state == StudyState::kCompleted) {
+    settings.mutable_budget()->set_trials(wanted);
+    RETURN_IF_ERROR(studies_.ChangeSettings(batch, book, settings));
+  }
+  reply.set_budget_raised_by(wanted - budget);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::EnqueueTrialsReply> TrialVerbs::EnqueueTrials(
+    Change& change, const v1::EnqueueTrialsRequest& request) {
+  ASSIGN_OR_RETURN(StudyBook * book, ledger_.FindStudy(request.name()));
+  if (book->row().state != StudyState::kCompleted || !request.raise_budget()) {
+    RETURN_IF_ERROR(RequireOpen(*book));
+  }
+  RETURN_IF_ERROR(CheckCount(request.trials_size()));
+  const std::int64_t left =
+      book->checked().settings.budget().trials() - book->BudgetTaken();
+  if (request.trials_size() > left && !request.raise_budget()) {
+    return MakeError(ErrorId::kBudgetInvalid,
+                     absl::StrCat("the budget has room for ", left,
+                                  " more trials; enqueued ones count"),
+                     "raise the budget, or enqueue fewer", "trials");
+  }
+  const auto field = [](int i) { return absl::StrCat("trials[", i, "]"); };
+  // All are judged before the first is written.
+  for (int i = 0; i < request.trials_size(); ++i) {
+    RETURN_IF_ERROR(PointFromEnqueued(book->checked(), request.trials(i),
+                                      field(i), book->next_number() + i)
+                        .status());
+  }
+  v1::EnqueueTrialsReply reply;
+  if (request.raise_budget()) {
+    RETURN_IF_ERROR(
+        RaiseBudget(change.batch, *book, request.trials_size(), reply));
+  }
+  reply.set_budget(book->checked().settings.budget().trials());
+  for (int i = 0; i < request.trials_size(); ++i) {
+    ASSIGN_OR_RETURN(
+        const std::int64_t number,
+        EnqueueOne({change.batch, ledger_, proposer_}, *book, request.trials(i),
+                   request.priority(), field(i)));
+    *reply.add_trials() = DescribeTrial(*book, book->Find(number)->row);
+  }
+  return reply;
+}
+
+absl::StatusOr<v1::ImportTrialsReply> TrialVerbs::ImportTrials(
+    Change& change, const v1::ImportTrialsRequest& request) {
+  ASSIGN_OR_RETURN(StudyBook * book, ledger_.FindStudy(request.name()));
+  RETURN_IF_ERROR(RequireOpen(*book));
+  RETURN_IF_ERROR(CheckCount(request.trials_size()));
+  std::vector<TrialRow> rows;
+  std::vector<std::vector<MeasurementRow>> measured;
+  for (int i = 0; i < request.trials_size(); ++i) {
+    const std::string field = absl::StrCat("trials[", i, "]");
+    ASSIGN_OR_RETURN(TrialRow row,
+                     ImportedRow(request.trials(i), book->checked(), field));
+    ASSIGN_OR_RETURN(std::vector<MeasurementRow> steps,
+                     MeasurementRows(request.trials(i).measurements(), row, 0,
+                                     field + ".measurements"));
+    rows.push_back(std::move(row));
+    measured.push_back(std::move(steps));
+  }
+  v1::ImportTrialsReply reply;
+  reply.set_first_number(book->next_number());
+  reply.set_count(request.trials_size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    TrialRow& row = rows[i];
+    row.number = book->next_number();
+    row.seen_revision = book->revision();
+    row.ended_revision = book->revision() + 1;
+    for (MeasurementRow& step : measured[i]) {
+      step.study = book->row().key;
+      step.number = row.number;
+      row.last_step = step.measurement.step;
+    }
+    proposer_.Began(book->row().key, row.number, row.point, NotedSeedOf(row));
+    proposer_.Ended(
+        book->row().key, row.number, row.state, row.values,
+        request.trials(static_cast<int>(i)).usage().train_seconds());
+    RETURN_IF_ERROR(ledger_.InsertTrial(change.batch, *book, std::move(row)));
+    FROSTLINE_FAILPOINT(kTrialsImported);
+    RETURN_IF_ERROR(change.batch.Write([&](Transaction& transaction) {
+      return transaction.AddMeasurements(measured[i]);
+    }));
+  }
+  return reply;
+}
+
+absl::StatusOr<v1::Trial> TrialVerbs::UpdateTrial(
+    Change& change, const v1::UpdateTrialRequest& request) {
+  ASSIGN_OR_RETURN(NamedTrial named,
+                   ledger_.FindTrial(request.name(), change.rows));
+  TrialRow row = named.trial.row;
+  v1::Trial kept;
+  kept.ParseFromString(row.labels);
+  for (const std::string& path : request.update_mask().paths()) {
+    if (path == "labels") {
+      *kept.mutable_labels() = request.labels();
+    } else if (path == "note") {
+      kept.set_note(request.note());
+    } else {
+      return MakeError(ErrorId::kRequestInvalid,
+                       absl::StrCat("a trial's ", path, " cannot be changed"),
+                       "only labels and note can", "update_mask");
+    }
+  }
+  if (request.update_mask().paths().empty() ||
+      kept.ByteSizeLong() > 64 * 1024) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     "the mask is empty, or labels and note are over 64 KiB",
+                     "name labels or note, and keep them small", "update_mask");
+  }
+  row.labels = kept.SerializeAsString();
+  if (!IsTerminal(row.state)) {
+    Transition relabel;
+    relabel.guard = {row.state, row.attempt, std::nullopt};
+    relabel.row = row;
+    RETURN_IF_ERROR(
+        ledger_.Apply(change.batch, *named.book, std::move(relabel)));
+    return DescribeTrial(*named.book, named.book->Find(row.number)->row);
+  }
+  const std::int64_t number = row.number;
+  RETURN_IF_ERROR(ledger_.PutEnded(change.batch, *named.book, std::move(row)));
+  return DescribeTrial(*named.book, named.book->Find(number)->row);
+}
+
+absl::StatusOr<v1::Trial> TrialVerbs::CancelTrial(
+    Change& change, const v1::CancelTrialRequest& request) {
+  ASSIGN_OR_RETURN(NamedTrial named,
+                   ledger_.FindTrial(request.name(), change.rows));
+  ASSIGN_OR_RETURN(
+      Transition cancel,
+      Cancel(named.trial,
+             request.reason().empty() ? "cancelled" : request.reason(),
+             clock_.Wall()));
+  RETURN_IF_ERROR(ledger_.Apply(change.batch, *named.book, std::move(cancel)));
+  return DescribeTrial(*named.book,
+                       named.book->Find(named.trial.row.number)->row);
+}
+
+absl::StatusOr<AttemptRow> TrialVerbs::CheckpointOf(const TrialRow& row,
+                                                    const std::string& name,
+                                                    StoredRows& rows) const {
+  const TrialAsStored* const stored = rows.Trial({row.study, row.number});
+  if (stored == nullptr) return absl::UnavailableError("read first");
+  RETURN_IF_ERROR(stored->status);
+  const std::vector<AttemptRow>& attempts = stored->attempts;
+  for (auto attempt = attempts.rbegin(); attempt != attempts.rend();
+       ++attempt) {
+    if (attempt->checkpoint.empty()) continue;
+    AttemptRow handed_on;
+    handed_on.state = AttemptState::kReleased;
+    handed_on.worker = attempt->worker;
+    handed_on.boot_id = attempt->boot_id;
+    handed_on.started = handed_on.ended = clock_.Wall();
+    handed_on.cause = absl::StrCat("goes on from ", name);
+    handed_on.checkpoint = attempt->checkpoint;
+    return handed_on;
+  }
+  return MakeError(ErrorId::kTrialNotFound,
+                   absl::StrCat(name, " left no checkpoint"),
+                   "retry it from the start", "from_checkpoint");
+}
+
+absl::StatusOr<v1::Trial> TrialVerbs::RetryTrial(
+    Change& change, const v1::RetryTrialRequest& request) {
+  ASSIGN_OR_RETURN(NamedTrial named,
+                   ledger_.FindTrial(request.name(), change.rows));
+  StudyBook& book = *named.book;
+  if (!IsTerminal(named.trial.row.state)) {
+    return MakeError(
+        ErrorId::kTrialNotTerminal,
+        absl::StrCat(request.name(), " is ", NameOf(named.trial.row.state)),
+        "wait for its end, or cancel it", "name");
+  }
+  if (book.row().state != StudyState::kCompleted) {
+    RETURN_IF_ERROR(RequireOpen(book));
+  }
+  TrialRow row;
+  row.number = book.next_number();
+  row.origin = TrialOrigin::kRetry;
+  row.point = named.trial.row.point;
+  row.labels = named.trial.row.labels;
+  // The same run again, so the same seed, also where none was noted yet.
+  const NotedSeed seed{
+      .seed = SeedToTrainWith(named.trial.row, book.checked().spec),
+      .repeat = NotedSeedOf(row).repeat};
+  NoteSeed(seed, row);
+  row.seen_revision = book.revision();
+  const std::int64_t number = row.number;
+  std::optional<AttemptRow> before;
+  if (request.from_checkpoint()) {
+    ASSIGN_OR_RETURN(
+        before, CheckpointOf(named.trial.row, request.name(), change.rows));
+    before->study = book.row().key;
+    before->number = number;
+  }
+  proposer_.Began(book.row().key, number, row.point, seed);
+  RETURN_IF_ERROR(
+      ledger_.InsertTrial(change.batch, book, std::move(row), before));
+  if (book.row().state == StudyState::kCompleted) {
+    RETURN_IF_ERROR(
+        ledger_.SetState(change.batch, book, StudyState::kActive,
+                         absl::StrCat("retry of ", request.name())));
+  }
+  return DescribeTrial(book, book.Find(number)->row);
+}
+
+}  // namespace frostline

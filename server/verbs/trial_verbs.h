@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: trial_verbs.h
+//
+// The verbs of StudyService that add or change trials.
+#ifndef FROSTLINE_SERVER_VERBS_TRIAL_VERBS_H_
+#define FROSTLINE_SERVER_VERBS_TRIAL_VERBS_H_
+
+#include "frostline/v1/study_service.pb.h"
+#include "server/search/proposer.h"
+#include "server/verbs/calls.h"
+#include "server/verbs/study_verbs.h"
+
+namespace frostline {
+
+class TrialVerbs {
+ public:
+  // Borrows all of them.
+  TrialVerbs(Calls& calls, Ledger& ledger, Proposer& proposer,
+             StudyVerbs& studies, const Clock& clock);
+
+  void AddTo(VerbTable& table);
+
+ private:
+  absl::StatusOr<v1::EnqueueTrialsReply> EnqueueTrials(
+      Change& change, const v1::EnqueueTrialsRequest& request);
+  absl::StatusOr<v1::ImportTrialsReply> ImportTrials(
+      Change& change, const v1::ImportTrialsRequest& request);
+  absl::StatusOr<v1::Trial> UpdateTrial(Change& change,
+                                        const v1::UpdateTrialRequest& request);
+  absl::StatusOr<v1::Trial> CancelTrial(Change& change,
+                                        const v1::CancelTrialRequest& request);
+  absl::StatusOr<v1::Trial> RetryTrial(Change& change,
+                                       const v1::RetryTrialRequest& request);
+  // Room in the budget for `count` more trials, made if need be.
+  absl::Status RaiseBudget(Batch& batch, StudyBook& book, std::int64_t count,
+                           v1::EnqueueTrialsReply& reply);
+  // An attempt 0 of the trial to come: the newest attempt of `row` that left a
+  // checkpoint, handed on.
+  absl::StatusOr<AttemptRow> CheckpointOf(const TrialRow& row,
+                                          const std::string& name,
+                                          StoredRows& rows) const;
+
+  Calls& calls_;
+  Ledger& ledger_;
+  Proposer& proposer_;
+  StudyVerbs& studies_;
+  const Clock& clock_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_VERBS_TRIAL_VERBS_H_

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: verb_table.h
+//
+// What is served: by the full name of each method of the contract, who may call
+// it, whether a request has its form, and how it is answered. Edges (rpc/) know
+// this table and nothing behind it. A verb is one row, made by the class that
+// has its body:
+//
+//   calls.Add(table, "StudyService.StopStudy", CallerRole::kResearcher, this,
+//             &StudyVerbs::StopStudy);
+#ifndef FROSTLINE_SERVER_VERBS_VERB_TABLE_H_
+#define FROSTLINE_SERVER_VERBS_VERB_TABLE_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "google/protobuf/message.h"
+#include "server/loop/call_context.h"
+#include "server/wire/validate.h"
+
+namespace frostline {
+
+using MessagePtr = std::unique_ptr<google::protobuf::Message>;
+
+// What is known of a verb before its request is read.
+struct VerbRow {
+  CallerRole role = CallerRole::kAdmin;
+  const google::protobuf::Message* request = nullptr;  // an empty one
+  // Whether the request has the form that the contract asks for, and can be
+  // answered in the time that is left.
+  std::function<absl::Status(const google::protobuf::Message& request,
+                             Duration time_left)>
+      check;
+};
+
+struct UnaryVerb : VerbRow {
+  std::function<void(CallContext, MessagePtr request, Reply<MessagePtr>)> run;
+};
+
+// Answers the next messages of one call; none: the stream has ended. Called
+// again only after its answer.
+using NextMessages = std::function<void(Reply<std::vector<MessagePtr>>)>;
+
+struct StreamVerb : VerbRow {
+  std::function<NextMessages(CallContext, MessagePtr request)> begin;
+};
+
+// By full name: "frostline.v1.StudyService.GetStudy".
+struct VerbTable {
+  std::map<std::string, UnaryVerb> unary;
+  std::map<std::string, StreamVerb> streams;
+};
+
+template <typename Request, typename Verb>
+Verb RowOf(CallerRole role) {
+  Verb row;
+  row.role = role;
+  row.request = &Request::default_instance();
+  row.check = [](const google::protobuf::Message& message,
+                 Duration time_left) -> absl::Status {
+    const auto& request = static_cast<const Request&>(message);
+    const absl::Status valid = Validate(request);
+    return valid.ok() ? CheckWait(request, time_left) : valid;
+  };
+  return row;
+}
+
+// `run` is (CallContext, Request, Reply<Answer>) -> void.
+template <typename Request, typename Answer, typename Run>
+UnaryVerb MakeUnaryVerb(CallerRole role, Run run) {
+  auto row = RowOf<Request, UnaryVerb>(role);
+  row.run = [run = std::move(run)](CallContext caller, MessagePtr message,
+                                   Reply<MessagePtr> reply) {
+    run(std::move(caller), std::move(static_cast<Request&>(*message)),
+        [reply = std::move(reply)](absl::StatusOr<Answer> answer) mutable {
+          if (!answer.ok()) return reply(answer.status());
+          reply(MessagePtr(std::make_unique<Answer>(*std::move(answer))));
+        });
+  };
+  return row;
+}
+
+// `begin` is (CallContext, Request) -> (Reply<std::vector<Answer>>) -> void.
+template <typename Request, typename Answer, typename Begin>
+StreamVerb MakeStreamVerb(CallerRole role, Begin begin) {
+  auto row = RowOf<Request, StreamVerb>(role);
+  row.begin = [begin = std::move(begin)](CallContext caller,
+                                         MessagePtr message) -> NextMessages {
+    return [next = begin(std::move(caller),
+                         std::move(static_cast<Request&>(*message)))](
+               Reply<std::vector<MessagePtr>> reply) {
+      next([reply = std::move(reply)](
+               absl::StatusOr<std::vector<Answer>> answers) mutable {
+        if (!answers.ok()) return reply(answers.status());
+        std::vector<MessagePtr> messages;
+        messages.reserve(answers->size());
+        for (Answer& answer : *answers) {
+          messages.push_back(std::make_unique<Answer>(std::move(answer)));
+        }
+        reply(std::move(messages));
+      });
+    };
+  };
+  return row;
+}
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_VERBS_VERB_TABLE_H_

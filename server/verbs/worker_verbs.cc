@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/verbs/worker_verbs.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "base/failpoint.h"
+#include "base/ids.h"
+#include "proto/wire_time.h"
+#include "server/verbs/describe.h"
+#include "server/wire/filter.h"
+#include "server/wire/limits.h"
+#include "server/wire/page_token.h"
+
+namespace frostline {
+
+WorkerVerbs::WorkerVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
+                         const Clock& clock)
+    : calls_(calls), ledger_(ledger), dispatcher_(dispatcher), clock_(clock) {}
+
+void WorkerVerbs::AddTo(VerbTable& table) {
+  using V = WorkerVerbs;
+  calls_.Add(table, "WorkerService.Register", CallerRole::kWorker, this,
+             &V::Register);
+  calls_.Add(table, "WorkerService.ListWorkers", CallerRole::kViewer, this,
+             &V::ListWorkers);
+  calls_.AddOnce(table, "WorkerService.DrainWorker", CallerRole::kAdmin, this,
+                 &V::DrainWorker);
+}
+
+v1::Worker WorkerVerbs::Describe(const WorkerEntry& entry) const {
+  return DescribeWorker(SnapshotOf(entry, ledger_), clock_.Wall(),
+                        ledger_.default_lease().ttl);
+}
+
+absl::StatusOr<v1::RegisterReply> WorkerVerbs::Register(
+    Change& change, const v1::RegisterRequest& request) {
+  RETURN_IF_ERROR(CheckId(request.worker_id(), "worker_id"));
+  if (request.worker().boot_id().empty()) {
+    return MakeError(ErrorId::kRequestInvalid, "the worker has no boot id",
+                     "draw one at each start of the agent", "worker.boot_id");
+  }
+  const WorkerEntry* const known = ledger_.workers().Find(request.worker_id());
+  WorkerRow row;
+  if (known != nullptr) row = known->row;
+  const bool new_life = row.boot_id != request.worker().boot_id();
+  row.id = request.worker_id();
+  row.boot_id = request.worker().boot_id();
+  row.info = request.worker().SerializeAsString();
+  row.last_seen = clock_.Wall();
+  if (row.registered == 0) row.registered = row.last_seen;
+  if (new_life) {
+    row.state = WorkerState::kActive;
+    row.failures_in_a_row = 0;
+  }
+  RETURN_IF_ERROR(change.batch.Write(
+      [&row](Transaction& transaction) { return transaction.PutWorker(row); }));
+  // Calls of the earlier life that are still parked get nothing.
+  dispatcher_.TurnAway(change.batch, row.id, [&row](const ParkedAcquire& one) {
+    return one.request.boot_id() != row.boot_id;
+  });
+  FROSTLINE_FAILPOINT(kRegisterWritten);
+  v1::RegisterReply reply;
+  if (known != nullptr && new_life) {
+    const std::set<TrialKey> held = known->holds;
+    for (const TrialKey& trial : held) {
+      StudyBook* const book = ledger_.Find(trial.study);
+      const OpenTrial* const open =
+          book == nullptr ? nullptr : book->Find(trial.number);
+      if (open == nullptr || open->row.state != TrialState::kRunning) continue;
+      RETURN_IF_ERROR(
+          ledger_.Apply(change.batch, *book,
+                        Lose(*open, "the worker was started again",
+                             book->checked().lease.retry, clock_.Wall())));
+      reply.add_own_trials(TrialNameOf(book->row().id, trial.number));
+    }
+  }
+  const LeaseRules& lease = ledger_.default_lease();
+  *reply.mutable_worker() = Describe(ledger_.workers().Absorb(row));
+  *reply.mutable_heartbeat_interval() =
+      DurationToProto(lease.heartbeat_interval);
+  *reply.mutable_lease_ttl() = DurationToProto(lease.ttl);
+  reply.set_coordinator_version(FROSTLINE_VERSION);
+  reply.set_max_request_bytes(kMaxRequestBytes);
+  return reply;
+}
+
+absl::StatusOr<v1::Worker> WorkerVerbs::DrainWorker(
+    Change& change, const v1::DrainWorkerRequest& request) {
+  ASSIGN_OR_RETURN(const std::string id, ParseWorkerName(request.worker()));
+  WorkerEntry* const entry = ledger_.workers().Find(id);
+  if (entry == nullptr) {
+    return MakeError(ErrorId::kWorkerUnknown,
+                     request.worker() + " is not registered",
+                     "see the list with `frostline worker list`", "worker");
+  }
+  WorkerRow row = entry->row;
+  row.state = request.undo() ? WorkerState::kActive : WorkerState::kDraining;
+  if (request.undo()) row.failures_in_a_row = 0;
+  RETURN_IF_ERROR(change.batch.Write(
+      [&row](Transaction& transaction) { return transaction.PutWorker(row); }));
+  entry->row = row;
+  return Describe(*entry);
+}
+
+void WorkerVerbs::ListWorkers(CallContext caller,
+                              v1::ListWorkersRequest request,
+                              Reply<v1::ListWorkersReply> reply) {
+  const auto filter = WorkerFilter::Parse(request.filter());
+  if (!filter.ok()) return reply(filter.status());
+  const auto first =
+      ParsePageToken("workers", request.filter(), request.page_token());
+  if (!first.ok()) return reply(first.status());
+  const auto render =
+      [this, filter = *filter, first = *first,
+       request = std::move(request)](const std::vector<WorkerSnapshot>& fleet) {
+        std::int64_t skip = first;
+        const int page_size = PageSize(request.page_size());
+        v1::ListWorkersReply page;
+        for (const WorkerSnapshot& one : fleet) {
+          v1::Worker worker =
+              DescribeWorker(one, clock_.Wall(), ledger_.default_lease().ttl);
+          if (!filter.Matches(worker) || skip-- > 0) continue;
+          if (page.workers_size() == page_size) {
+            page.set_next_page_token(
+                MakePageToken("workers", request.filter(), first + page_size));
+            break;
+          }
+          *page.add_workers() = std::move(worker);
+        }
+        return page;
+      };
+  calls_.Look<std::vector<WorkerSnapshot>>(
+      std::move(caller), std::move(reply),
+      [this](Change&) { return SnapshotOfAll(ledger_); }, render);
+}
+
+}  // namespace frostline

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: worker_verbs.h
+//
+// The verbs of WorkerService that are of workers: register, list, drain. Those
+// of leases are in lease_verbs.h.
+#ifndef FROSTLINE_SERVER_VERBS_WORKER_VERBS_H_
+#define FROSTLINE_SERVER_VERBS_WORKER_VERBS_H_
+
+#include "frostline/v1/worker_service.pb.h"
+#include "server/dispatch/dispatcher.h"
+#include "server/verbs/calls.h"
+
+namespace frostline {
+
+class WorkerVerbs {
+ public:
+  // Borrows all of them.
+  WorkerVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
+              const Clock& clock);
+
+  void AddTo(VerbTable& table);
+
+ private:
+  absl::StatusOr<v1::RegisterReply> Register(
+      Change& change, const v1::RegisterRequest& request);
+  absl::StatusOr<v1::Worker> DrainWorker(Change& change,
+                                         const v1::DrainWorkerRequest& request);
+  void ListWorkers(CallContext caller, v1::ListWorkersRequest request,
+                   Reply<v1::ListWorkersReply> reply);
+  v1::Worker Describe(const WorkerEntry& entry) const;
+
+  Calls& calls_;
+  Ledger& ledger_;
+  Dispatcher& dispatcher_;
+  const Clock& clock_;
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_VERBS_WORKER_VERBS_H_

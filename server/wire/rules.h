@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: rules.h
+//
+// The rules that a study's trials live by, as plain numbers: how leases end,
+// how often a trial is tried, which points run again.
+#ifndef FROSTLINE_SERVER_WIRE_RULES_H_
+#define FROSTLINE_SERVER_WIRE_RULES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "storage/rows.h"
+
+namespace frostline {
+
+struct RetryRules {
+  int max_trial_faults = kMaxTrialFaults;
+  int max_infrastructure_faults = kMaxInfrastructureFaults;
+  // Whether a result of a lost attempt counts while no newer one has delivered.
+  bool accept_late_result = true;
+};
+
+// Limits and times a study's leases live by, defaults filled in.
+struct LeaseRules {
+  Duration ttl{};
+  Duration heartbeat_interval{};
+  RetryRules retry;
+};
+
+struct RepeatRule {
+  int times = 0;           // runs of a leading point in all; 0: no rule
+  int leaders = 0;         // points that lead
+  std::int64_t after = 0;  // trials before the first repeat
+};
+
+// How a worker says its attempt ended.
+struct Result {
+  enum class Kind { kSucceeded, kPruned, kInfeasible, kFailed, kCancelled };
+  Kind kind = Kind::kSucceeded;
+  Metrics metrics;
+  std::vector<double> values;  // one per objective, where there is a result
+  FailureClass failure = FailureClass::kNone;
+  std::string cause;
+  std::string usage;       // serialised
+  std::string checkpoint;  // serialised; empty: none
+  std::string outcome;     // the whole message, kept when superseded
+};
+
+}  // namespace frostline
+
+#endif  // FROSTLINE_SERVER_WIRE_RULES_H_

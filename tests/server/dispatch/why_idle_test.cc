@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/dispatch/why_idle.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace frostline {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+StudySupply Study() {
+  return {.name = "studies/a", .budget_left = true, .running = 2};
+}
+
+FleetSupply Fleet() { return {.live = 3, .matching = 2, .free_slots = 1}; }
+
+std::vector<std::string> Codes(const StudySupply& study,
+                               const FleetSupply& fleet,
+                               const DiskRoom& disk = {}) {
+  std::vector<std::string> codes;
+  for (const IdleReason& reason : WhyIdle(study, fleet, disk)) {
+    codes.push_back(reason.code);
+  }
+  return codes;
+}
+
+TEST(WhyIdle, ThereIsNoReasonWhereTrialsAndSlotsAreLeft) {
+  EXPECT_THAT(Codes(Study(), Fleet()), IsEmpty());
+}
+
+TEST(WhyIdle, AnEndedStudyHasOneReasonAlone) {
+  StudySupply study = Study();
+  study.state = StudyState::kCompleted;
+  study.state_reason = "budget of 8 trials reached";
+  study.at_parallel_limit = true;
+  const auto reasons = WhyIdle(study, {}, {});
+  ASSERT_EQ(reasons.size(), 1u);
+  EXPECT_EQ(reasons[0].sentence,
+            "studies/a has ended: budget of 8 trials reached");
+}
+
+TEST(WhyIdle, ReasonsComeInTheOrderInWhichToLookAtThem) {
+  StudySupply study = Study();
+  study.state = StudyState::kPaused;
+  study.at_parallel_limit = true;
+  study.budget_left = false;
+  EXPECT_THAT(Codes(study, {}, {.room = Room::kNoNewLeases}),
+              ElementsAre("PAUSED", "DISK_NEARLY_FULL", "NO_WORKERS",
+                          "PARALLEL_LIMIT", "BUDGET_REACHED"));
+}
+
+TEST(WhyIdle, BusyDrainedAndUnlabelledWorkersAreToldApart) {
+  FleetSupply busy = Fleet();
+  busy.free_slots = 0;
+  EXPECT_THAT(Codes(Study(), busy), ElementsAre("ALL_SLOTS_BUSY"));
+  EXPECT_THAT(Codes(Study(), {.live = 2, .out_of_service = 2}),
+              ElementsAre("WORKERS_OUT_OF_SERVICE"));
+  EXPECT_THAT(Codes(Study(), {.live = 2}), ElementsAre("NO_MATCHING_LABELS"));
+}
+
+TEST(WhyIdle, AWorkerIsToldWhatIsNearestToATrial) {
+  StudySupply paused = Study();
+  paused.state = StudyState::kPaused;
+  StudySupply full = Study();
+  full.at_parallel_limit = true;
+  const IdleReason one = WhyNothingOf(paused, true, {});
+  const IdleReason other = WhyNothingOf(full, true, {});
+  EXPECT_EQ(one.none, v1::STUDY_PAUSED);
+  EXPECT_EQ(other.none, v1::PARALLEL_LIMIT);
+  EXPECT_TRUE(IsNearer(other, one));
+  EXPECT_FALSE(IsNearer(one, other));
+}
+
+TEST(WhyIdle, AWorkerWithoutTheLabelsIsToldSo) {
+  const IdleReason reason = WhyNothingOf(Study(), false, {});
+  EXPECT_EQ(reason.none, v1::NO_MATCHING_LABELS);
+  EXPECT_THAT(reason.sentence, HasSubstr("this worker"));
+}
+
+TEST(WhyIdle, AStudyWithAllTrialsGivenSaysSoToAWorker) {
+  StudySupply study = Study();
+  study.budget_left = false;
+  EXPECT_EQ(WhyNothingOf(study, true, {}).none, v1::BUDGET_REACHED);
+  study.proposing = 1;
+  EXPECT_EQ(WhyNothingOf(study, true, {}).none, v1::SAMPLER_BUSY);
+}
+
+TEST(WhyIdle, WhoIsNotInServiceIsToldThatFirst) {
+  EXPECT_EQ(WhyNotInService({}), std::nullopt);
+  EXPECT_EQ(WhyNotInService({.coordinator_drains = true})->none, v1::DRAINING);
+  EXPECT_EQ(WhyNotInService({.is_registered = false})->none, v1::DRAINING);
+  const auto failing = WhyNotInService(
+      {.state = WorkerState::kQuarantined, .failures_in_a_row = 8});
+  EXPECT_EQ(failing->none, v1::QUARANTINED);
+  EXPECT_THAT(failing->sentence, HasSubstr("8 failures"));
+}
+
+}  // namespace
+}  // namespace frostline
