@@ -31,8 +31,8 @@ void ImportanceDesk::GetMarginals(const StudyHandle& study,
                            loaded.history, question.options));
         v1::GetMarginalsReply proto =
             CurvesToProto(curves, study.checked->space);
-        Sign(study, question, loaded.revision, proto);
-        return Kept(std::move(proto));
+        SayWhereFrom(study, question, loaded.revision, proto);
+        return ToKeep(std::move(proto));
       });
 }
 
@@ -56,7 +56,9 @@ void ImportanceDesk::GetPairMarginal(const StudyHandle& study,
   Serve(
       AnswerKey("table", study, *question, absl::StrCat(*first, "x", *second)),
       false, std::move(cancelled), std::move(reply),
-      [](const KeptAnswer& answer) { return As<v1::PairMarginal>(answer); },
+      [](const KeptAnswer& answer) {
+        return MessageIn<v1::PairMarginal>(answer);
+      },
       [this, study, question = *question, first = *first,
        second = *second]() -> absl::StatusOr<AnswerPtr> {
         ASSIGN_OR_RETURN(const Loaded loaded, Load(study, question));
@@ -65,8 +67,8 @@ void ImportanceDesk::GetPairMarginal(const StudyHandle& study,
             PairTable(study.checked->space, question.objectives, loaded.history,
                       question.options, first, second));
         v1::PairMarginal proto = TableToProto(table, study.checked->space);
-        Sign(study, question, loaded.revision, proto);
-        return Kept(std::move(proto));
+        SayWhereFrom(study, question, loaded.revision, proto);
+        return ToKeep(std::move(proto));
       });
 }
 
@@ -101,8 +103,8 @@ void ImportanceDesk::GetStability(const StudyHandle& study,
         ASSIGN_OR_RETURN(const StabilityVerdict verdict,
                          VerdictOf(study, question, loaded.history));
         *proto.mutable_verdict() = VerdictToProto(verdict);
-        Sign(study, question, loaded.revision, proto);
-        return Kept(std::move(proto));
+        SayWhereFrom(study, question, loaded.revision, proto);
+        return ToKeep(std::move(proto));
       });
 }
 

@@ -126,7 +126,7 @@ absl::StatusOr<AnswerPtr> ImportanceDesk::Compare(
   v1::StudyComparison proto =
       ComparisonToProto(comparison, first.checked->space);
   const auto revision = [](const AnswerPtr& answer) {
-    return As<v1::ImportanceReport>(*answer).revision();
+    return MessageIn<v1::ImportanceReport>(*answer).revision();
   };
   proto.set_first(StudyNameOf(first.id));
   proto.set_second(StudyNameOf(second.id));
@@ -134,7 +134,7 @@ absl::StatusOr<AnswerPtr> ImportanceDesk::Compare(
   proto.set_second_revision(revision(other));
   proto.set_provisional(first.running || second.running);
   *proto.mutable_options() = of_first.used;
-  return Kept(std::move(proto));
+  return ToKeep(std::move(proto));
 }
 
 }  // namespace frostline

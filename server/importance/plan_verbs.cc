@@ -93,15 +93,15 @@ void ImportanceDesk::ServePlan(const std::string& kind,
   Serve(
       AnswerKey(kind.c_str(), study, *question, ExactText(tolerance)), false,
       std::move(cancelled), std::move(reply),
-      [](const KeptAnswer& answer) { return As<Message>(answer); },
+      [](const KeptAnswer& answer) { return MessageIn<Message>(answer); },
       [this, study, question = *question, tolerance,
        make = std::move(make)]() -> absl::StatusOr<AnswerPtr> {
         ASSIGN_OR_RETURN(const PlanGroundPtr ground,
                          LoadGround(study, question));
         ASSIGN_OR_RETURN(Message message,
                          make(*ground, ground->OptionsFor(tolerance)));
-        Sign(study, question, ground->revision, message);
-        return Kept(std::move(message));
+        SayWhereFrom(study, question, ground->revision, message);
+        return ToKeep(std::move(message));
       });
 }
 

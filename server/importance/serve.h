@@ -34,12 +34,12 @@ inline std::string ReportKey(const StudyHandle& study,
 }
 
 template <typename Message>
-const Message& As(const KeptAnswer& answer) {
+const Message& MessageIn(const KeptAnswer& answer) {
   return static_cast<const Message&>(*answer.message);
 }
 
 template <typename Message>
-AnswerPtr Kept(Message message) {
+AnswerPtr ToKeep(Message message) {
   auto answer = std::make_shared<KeptAnswer>();
   answer->message = std::make_unique<Message>(std::move(message));
   return answer;
@@ -47,8 +47,8 @@ AnswerPtr Kept(Message message) {
 
 // What every answer says of where it is from.
 template <typename Message>
-void Sign(const StudyHandle& study, const ImportanceQuestion& question,
-          std::int64_t revision, Message& message) {
+void SayWhereFrom(const StudyHandle& study, const ImportanceQuestion& question,
+                  std::int64_t revision, Message& message) {
   message.set_revision(revision);
   message.set_provisional(study.running);
   *message.mutable_options() = question.used;
@@ -57,7 +57,7 @@ void Sign(const StudyHandle& study, const ImportanceQuestion& question,
 // What of an answer a caller is shown who asked for some parameters.
 template <typename Message>
 Message Narrowed(const KeptAnswer& answer, const v1::ImportanceOptions& asked) {
-  Message message = As<Message>(answer);
+  Message message = MessageIn<Message>(answer);
   KeepNamed({asked.parameters().begin(), asked.parameters().end()}, message);
   *message.mutable_options()->mutable_parameters() = asked.parameters();
   return message;

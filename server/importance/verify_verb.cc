@@ -177,7 +177,7 @@ absl::StatusOr<AnswerPtr> ImportanceDesk::Verify(const StudyHandle& study,
   runs.proto.set_total(std::max<std::int64_t>(mark.total, runs.proto.ended()));
   runs.proto.set_verdict(
       VerificationSentence(mark.objective, runs.rivals, judged));
-  return Kept(std::move(runs.proto));
+  return ToKeep(std::move(runs.proto));
 }
 
 void ImportanceDesk::GetPlanVerification(
@@ -187,7 +187,9 @@ void ImportanceDesk::GetPlanVerification(
       absl::StrCat("verify ", study.key, "/", study.revision, " ",
                    request.batch()),
       false, std::move(cancelled), std::move(reply),
-      [](const KeptAnswer& answer) { return As<v1::PlanVerification>(answer); },
+      [](const KeptAnswer& answer) {
+        return MessageIn<v1::PlanVerification>(answer);
+      },
       [this, study, batch = request.batch()] { return Verify(study, batch); });
 }
 

@@ -175,7 +175,7 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
   keeper_ = std::make_unique<LeaseKeeper>(
       client_, clock_, name, boot_id_,
       LeaseKeeper::Hooks{
-          .heard = [this] { courier_->Hurry(); },
+          .heard = [this] { courier_->EndPause(); },
           .unknown = [this](SteadyTime sent) { RegisterAgain(sent); }});
   // NOLINTNEXTLINE(modernize-make-unique): an aggregate of references.
   context_ = std::unique_ptr<SlotContext>(new SlotContext{

@@ -81,8 +81,8 @@ void Courier::Adopt(std::shared_ptr<Outbox> outbox) {
 
 void Courier::Ring() { wakeup_.Ring(); }
 
-void Courier::Hurry() {
-  hurry_ = true;
+void Courier::EndPause() {
+  pause_is_over_ = true;
   wakeup_.Ring();
 }
 
@@ -98,7 +98,7 @@ void Courier::Loop() {
   Rng rng(static_cast<std::uint64_t>(SystemClock().Steady().count()));
   const SystemClock clock;
   while (!stopped_) {
-    hurry_ = false;
+    pause_is_over_ = false;
     if (DeliverAll()) {
       backoff.Reset();
       wakeup_.WaitFor(kLongSleep);
@@ -106,7 +106,7 @@ void Courier::Loop() {
     }
     // New reports do not shorten the pause; a sign of life does.
     const SteadyTime until = clock.Steady() + backoff.Next(rng);
-    while (!stopped_ && !hurry_ && clock.Steady() < until) {
+    while (!stopped_ && !pause_is_over_ && clock.Steady() < until) {
       wakeup_.WaitFor(until - clock.Steady());
     }
   }

@@ -49,8 +49,8 @@ class Courier {
   void Adopt(std::shared_ptr<Outbox> outbox);
   // Something was added to an outbox.
   void Ring();
-  // The coordinator lives: an end to any pause.
-  void Hurry();
+  // The coordinator has been heard: what is spooled is delivered at once.
+  void EndPause();
   // Nothing is left to deliver.
   bool idle() const;
 
@@ -67,7 +67,7 @@ class Courier {
   const DirectiveHook directive_;
   Wakeup wakeup_;
   std::atomic<bool> stopped_{false};
-  std::atomic<bool> hurry_{false};
+  std::atomic<bool> pause_is_over_{false};
   mutable Mutex mutex_;
   std::vector<std::shared_ptr<Outbox>> outboxes_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;

@@ -46,7 +46,7 @@ class Device {
   // anything else.
   Expected<Precision> Choose(std::string_view wanted) const;
 
-  // Dice of its own, on the device. Throws what LibTorch throws.
+  // A random generator of its own, on the device. Throws what LibTorch throws.
   at::Generator MakeGenerator(std::uint64_t seed) const;
 
   // The most that this process held at once since the reset: of main memory,
@@ -78,7 +78,7 @@ class Device {
   std::string bus_id_;  // of a GPU, for NVML
 };
 
-// Dice on a device that is open.
+// A random generator on a device that is open.
 at::Generator MakeGenerator(at::Device device, std::uint64_t seed);
 
 // Whether LibTorch, its CUDA libraries or the standard library ran out of

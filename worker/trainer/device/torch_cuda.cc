@@ -62,7 +62,7 @@ Expected<Done> StartTorchCuda(int index) {
   try {
     const at::Device gpu(at::kCUDA, static_cast<c10::DeviceIndex>(index));
     at::globalContext().setFloat32MatmulPrecision("highest");
-    // Starts the driver's context, the allocator and the device's dice.
+    // Starts the driver's context, the allocator and the random generator.
     at::globalContext().defaultGenerator(gpu);
     WaitFor(gpu);
   } catch (const std::exception& error) {

@@ -138,7 +138,8 @@ Expected<Done> ReadTensors(const Safetensors& file, const Named& expected,
     const StoredTensor* stored = file.Find(name);
     if (name == kChance && stored != nullptr &&
         stored->shape != like.sizes().vec()) {
-      return Unfit(file.path(), "its dice are of another kind of device");
+      return Unfit(file.path(),
+                   "its random generator is of another kind of device");
     }
     const Dtype dtype =
         like.scalar_type() == at::kByte ? Dtype::kU8 : Dtype::kF32;

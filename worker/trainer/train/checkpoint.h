@@ -4,9 +4,9 @@
 //
 // Where a trial can go on: one safetensors file, written whole or not at all.
 // It holds what training changed and nothing else (the weights that train,
-// their moments, the dice of dropout), so that with a frozen prefix it is as
-// small as the rest; the pretrained weights are named by the folder they came
-// from. On one machine and CPU, training on from it gives the same bits as
+// their moments, the generator of dropout), so that with a frozen prefix it is
+// as small as the rest; the pretrained weights are named by the folder they
+// came from. On one machine and CPU, training on from it gives the same bits as
 // never having stopped. What a GPU wrote goes on on a GPU, on any of them.
 #ifndef FROSTLINE_WORKER_TRAINER_TRAIN_CHECKPOINT_H_
 #define FROSTLINE_WORKER_TRAINER_TRAIN_CHECKPOINT_H_

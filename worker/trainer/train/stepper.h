@@ -85,7 +85,8 @@ class Stepper {
   const Optimizer& optimizer() const { return optimizer_; }
   const at::Generator& chance() const { return chance_; }
 
-  // For resuming: the steps that were taken, and the state of dropout's dice.
+  // For resuming: the steps that were taken, and the state of dropout's
+  // generator.
   void Resume(std::int64_t steps, const at::Tensor& chance);
 
  private:

@@ -12,17 +12,17 @@
 namespace frostline {
 namespace {
 
-// Independent dice from one seed (splitmix64; Steele et al., 2014, figure 17).
-std::uint64_t Dice(std::uint64_t seed, std::uint64_t which) {
+// Independent seeds from one (splitmix64; Steele et al., 2014, figure 17).
+std::uint64_t SeedFor(std::uint64_t seed, std::uint64_t which) {
   std::uint64_t z = seed + (which + 1) * 0x9E3779B97F4A7C15U;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
   return z ^ (z >> 31);
 }
 
-constexpr std::uint64_t kHeadDice = 0;
-constexpr std::uint64_t kBatchDice = 1;
-constexpr std::uint64_t kDropoutDice = 2;
+constexpr std::uint64_t kHeadDraws = 0;
+constexpr std::uint64_t kBatchDraws = 1;
+constexpr std::uint64_t kDropoutDraws = 2;
 
 bool IsMaximized(const TrialMessage& trial, const std::string& metric) {
   for (const TrialObjective& objective : trial.objectives) {
@@ -125,7 +125,7 @@ void FineTuning::MakePlanner() {
           .batch_size = static_cast<std::size_t>(settings_.batch_size),
           .batch_tokens = static_cast<std::size_t>(settings_.batch_tokens),
           .bucket = settings_.bucket,
-          .seed = Dice(trial_.seed, kBatchDice)});
+          .seed = SeedFor(trial_.seed, kBatchDraws)});
 }
 
 std::int64_t FineTuning::TotalSteps() const {
@@ -170,7 +170,7 @@ Expected<Done> FineTuning::MakeStepper() {
           : WarmupSteps(settings_.warmup_share, total_steps_);
   options.clip_norm = settings_.clip_norm;
   options.label_smoothing = settings_.label_smoothing;
-  options.seed = Dice(trial_.seed, kDropoutDice);
+  options.seed = SeedFor(trial_.seed, kDropoutDraws);
   options.precision = precision_;
   FreezeVirtually(options.schedule.SumOfFactors());
   const ModelConfig config = Adjusted(loaded.model.config(), settings_);
@@ -189,8 +189,8 @@ Expected<Done> FineTuning::MakeStepper() {
     for (const ParameterPlan& each : whole.value().parameters) {
       trains.push_back(each.trains());
     }
-    model_.emplace(
-        TrainableCopy(loaded, config, trains, Dice(trial_.seed, kHeadDice)));
+    model_.emplace(TrainableCopy(loaded, config, trains,
+                                 SeedFor(trial_.seed, kHeadDraws)));
     thawed_ = ThawedBlocks(resume_step_, settings_.unfreeze_every_steps,
                            config.layers);
     Expected<FreezePlan> plan = PlanAfter(resume_step_);
