@@ -115,5 +115,6 @@ absl::Status DrainingError();
 }  // namespace frostline
 
 #include "server/verbs/calls_inline.h"  // IWYU pragma: export
+#include "server/verbs/rows_inline.h"   // IWYU pragma: export
 
 #endif  // FROSTLINE_SERVER_VERBS_CALLS_H_
