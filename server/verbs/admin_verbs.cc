@@ -92,6 +92,7 @@ absl::StatusOr<v1::BackupReply> AdminVerbs::MakeBackup(
   return made;
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 void AdminVerbs::Backup(CallContext caller, v1::BackupRequest request,
                         Reply<v1::BackupReply> reply) {
   using Before = std::optional<v1::BackupReply>;
@@ -151,6 +152,7 @@ void AdminVerbs::Backup(CallContext caller, v1::BackupRequest request,
                     [&shared](const absl::Status& why) { (*shared)(why); });
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 void AdminVerbs::GetInfo(CallContext caller, v1::GetInfoRequest,
                          Reply<v1::ServerInfo> reply) {
   const auto see = [this](Change&) {

@@ -174,7 +174,7 @@ absl::StatusOr<v1::FinishReply> LeaseVerbs::Finish(
     const bool counted = answer.verdict == Verdict::kAccepted;
     RETURN_IF_ERROR(ledger_.Apply(
         change.batch, book, answer.transition, [&](Transaction& transaction) {
-          const absl::Status added = transaction.AddMeasurements(rows);
+          absl::Status added = transaction.AddMeasurements(rows);
           if (!added.ok()) return added;
           return WriteEnd(transaction, request, row, counted, clock_.Wall());
         }));

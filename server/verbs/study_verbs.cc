@@ -127,6 +127,7 @@ struct StudyVerbs::Listing {
   Reply<v1::ListStudiesReply> reply;
 };
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 void StudyVerbs::ListStudies(CallContext, v1::ListStudiesRequest request,
                              Reply<v1::ListStudiesReply> reply) {
   absl::StatusOr<StudyFilter> filter = StudyFilter::Parse(request.filter());

@@ -75,6 +75,7 @@ Verb RowOf(CallerRole role) {
 template <typename Request, typename Answer, typename Run>
 UnaryVerb MakeUnaryVerb(CallerRole role, Run run) {
   auto row = RowOf<Request, UnaryVerb>(role);
+  // NOLINTNEXTLINE(performance-unnecessary-value-param)
   row.run = [run = std::move(run)](CallContext caller, MessagePtr message,
                                    Reply<MessagePtr> reply) {
     run(std::move(caller), std::move(static_cast<Request&>(*message)),
@@ -90,6 +91,7 @@ UnaryVerb MakeUnaryVerb(CallerRole role, Run run) {
 template <typename Request, typename Answer, typename Begin>
 StreamVerb MakeStreamVerb(CallerRole role, Begin begin) {
   auto row = RowOf<Request, StreamVerb>(role);
+  // NOLINTNEXTLINE(performance-unnecessary-value-param)
   row.begin = [begin = std::move(begin)](CallContext caller,
                                          MessagePtr message) -> NextMessages {
     return [next = begin(std::move(caller),

@@ -107,6 +107,7 @@ class Driver {
 
   // An Acquire that is under way; get() waits for its answer.
   std::future<absl::StatusOr<v1::AcquireReply>> StartAcquire(
+      // NOLINTNEXTLINE(performance-unnecessary-value-param)
       v1::AcquireRequest request, CancelFlag cancelled = nullptr) {
     const std::int64_t waiting = Waiting();
     auto answer = Start<v1::AcquireReply>(request, std::move(cancelled));
