@@ -38,7 +38,10 @@ void Calls::Run(std::shared_ptr<Acting<T, Body>> acting) {
         Change change{acting->caller, batch, acting->rows};
         absl::StatusOr<T> answer = acting->body(change);
         if (acting->rows.lacks()) {
-          acting->reading = ledger_.row_lookups().Begin();
+          // Rows that were read before stay as old as they are.
+          if (acting->reading == nullptr) {
+            acting->reading = ledger_.row_lookups().Begin();
+          }
           return PostTo(
               lookups_,
               [this, acting] {
