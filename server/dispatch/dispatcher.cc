@@ -87,8 +87,7 @@ bool Dispatcher::WaitsForNothing(const v1::AcquireRequest& request) const {
   if (request.study().empty()) return false;
   const absl::StatusOr<StudyBook*> book = ledger_.FindStudy(request.study());
   if (!book.ok()) return true;
-  const StudyState state = (*book)->row().state;
-  return state != StudyState::kActive && state != StudyState::kPaused;
+  return !IsOpen((*book)->row().state);
 }
 
 IdleReason Dispatcher::WhyNothingFor(const ParkedAcquire& parked) const {
@@ -104,12 +103,12 @@ IdleReason Dispatcher::WhyNothingFor(const ParkedAcquire& parked) const {
   if (auto reason = WhyNotInService(standing)) return *std::move(reason);
   IdleReason nearest{v1::NO_STUDY, "NO_STUDY", "no study is active", ""};
   for (const auto& [key, book] : ledger_.studies()) {
-    const StudySupply supply = SupplyOf(book, clock_.Wall());
     const std::string& only = parked.request.study();
-    if (!only.empty() && only != supply.name) continue;
-    IdleReason reason = WhyNothingOf(supply, MayServe(*worker, book), disk_);
-    const bool has_ended = reason.none == v1::STUDY_ENDED;
-    if (has_ended && only.empty()) continue;
+    const bool is_asked = only.empty() ? IsOpen(book.row().state)
+                                       : only == StudyNameOf(book.row().id);
+    if (!is_asked) continue;
+    IdleReason reason = WhyNothingOf(SupplyOf(book, clock_.Wall()),
+                                     MayServe(*worker, book), disk_);
     if (IsNearer(reason, nearest)) nearest = std::move(reason);
   }
   return nearest;

@@ -14,10 +14,6 @@ namespace {
 // bad trial can cause (3 attempts), so that a bad point does not cost workers.
 constexpr int kQuarantineAfter = 8;
 
-bool IsOpen(StudyState state) {
-  return state == StudyState::kActive || state == StudyState::kPaused;
-}
-
 }  // namespace
 
 StudyHandle HandleOf(const StudyBook& book) {

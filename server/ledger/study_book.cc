@@ -121,9 +121,7 @@ std::int64_t StudyBook::SlotsLeft(WallMicros now) const {
 }
 
 std::string StudyBook::ReasonToComplete(WallMicros now) const {
-  if (row_.state != StudyState::kActive && row_.state != StudyState::kPaused) {
-    return "";
-  }
+  if (!IsOpen(row_.state)) return "";
   if (!open_.empty() || reserved_ > 0) return "";
   const std::int64_t budget = checked_->settings.budget().trials();
   if (budget_used_ >= budget) {

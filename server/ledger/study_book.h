@@ -25,6 +25,11 @@
 
 namespace frostline {
 
+// Active or paused: it has not ended.
+inline bool IsOpen(StudyState state) {
+  return state == StudyState::kActive || state == StudyState::kPaused;
+}
+
 // Not thread-safe: the commit loop's.
 class StudyBook {
  public:

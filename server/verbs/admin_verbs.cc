@@ -46,6 +46,14 @@ absl::StatusOr<std::string> BackupFile(const std::string& label,
                    "label");
 }
 
+std::int64_t CountLive(const Ledger& ledger, WallMicros now) {
+  std::int64_t live = 0;
+  for (const auto& [id, worker] : ledger.workers().all()) {
+    if (!IsGone(worker, now, ledger.default_lease().ttl)) ++live;
+  }
+  return live;
+}
+
 }  // namespace
 
 // What the loop saw at one moment.
@@ -53,7 +61,7 @@ struct AdminVerbs::Seen {
   std::int64_t studies = 0;
   std::int64_t open_leases = 0;
   std::int64_t waiting_workers = 0;
-  std::vector<WorkerSnapshot> fleet;
+  std::int64_t live_workers = 0;
 };
 
 AdminVerbs::AdminVerbs(Calls& calls, Ledger& ledger,
@@ -121,35 +129,37 @@ void AdminVerbs::Backup(CallContext caller, v1::BackupRequest request,
                 [](const absl::Status&) {});
     (*shared)(made.status());
   };
-  auto begin = [this, mark, shared, copy, caller = std::move(caller),
-                looking = ledger_.reply_lookups().Begin()]() mutable {
-    auto stored = store_.FindReply(mark.request_id);
-    if (!stored.ok()) return (*shared)(stored.status());
-    calls_.Act<Before>(
-        std::move(caller),
-        [this, shared, copy](absl::StatusOr<Before> before) {
-          if (!before.ok()) return (*shared)(before.status());
-          if (before->has_value()) return (*shared)(std::move(**before));
-          calls_.readers().Post(copy);
-        },
-        [this, mark, stored = *std::move(stored),
-         looking = std::move(looking)](Change&) -> absl::StatusOr<Before> {
-          ASSIGN_OR_RETURN(const std::optional<std::string> before,
-                           ledger_.replies().Find(mark, stored));
-          if (before.has_value()) {
-            v1::BackupReply again;
-            again.ParseFromString(*before);
-            return Before(std::move(again));
-          }
-          if (!backups_.insert(mark.request_id).second) {
-            return MakeError(ErrorId::kStoreBusy, "this backup is being made",
-                             "ask again with the same request id in a while");
-          }
-          return Before();
-        });
-  };
-  calls_.PostLookup(std::move(begin),
-                    [&shared](const absl::Status& why) { (*shared)(why); });
+  calls_.LookUpReply<Before>(
+      mark.request_id,
+      [this, shared, copy](absl::StatusOr<Before> before) {
+        if (!before.ok()) return (*shared)(before.status());
+        if (before->has_value()) return (*shared)(std::move(**before));
+        calls_.readers().Post(copy);
+      },
+      [this, mark, caller = std::move(caller)](LookedUpReply stored,
+                                               Reply<Before> answer) mutable {
+        calls_.Act<Before>(std::move(caller), std::move(answer),
+                           [this, mark, stored = std::move(stored)](
+                               Change&) -> absl::StatusOr<Before> {
+                             return BackedUpBefore(mark, stored);
+                           });
+      });
+}
+
+absl::StatusOr<std::optional<v1::BackupReply>> AdminVerbs::BackedUpBefore(
+    const RequestMark& mark, const LookedUpReply& stored) {
+  ASSIGN_OR_RETURN(const std::optional<std::string> before,
+                   ledger_.replies().Find(mark, stored.row));
+  if (before.has_value()) {
+    v1::BackupReply again;
+    again.ParseFromString(*before);
+    return std::optional(std::move(again));
+  }
+  if (!backups_.insert(mark.request_id).second) {
+    return MakeError(ErrorId::kStoreBusy, "this backup is being made",
+                     "ask again with the same request id in a while");
+  }
+  return std::optional<v1::BackupReply>();
 }
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param)
@@ -159,7 +169,7 @@ void AdminVerbs::GetInfo(CallContext caller, v1::GetInfoRequest,
     return Seen{static_cast<std::int64_t>(ledger_.studies().size()),
                 static_cast<std::int64_t>(ledger_.running().leases().size()),
                 static_cast<std::int64_t>(dispatcher_.waiting()),
-                SnapshotOfAll(ledger_)};
+                CountLive(ledger_, clock_.Wall())};
   };
   const auto render = [this](const Seen& seen) {
     v1::ServerInfo info;
@@ -169,12 +179,7 @@ void AdminVerbs::GetInfo(CallContext caller, v1::GetInfoRequest,
     info.set_studies(seen.studies);
     info.set_open_leases(seen.open_leases);
     info.set_waiting_workers(seen.waiting_workers);
-    for (const WorkerSnapshot& one : seen.fleet) {
-      const v1::Worker worker =
-          DescribeWorker(one, clock_.Wall(), ledger_.default_lease().ttl);
-      const bool live = worker.state() != v1::WORKER_STATE_GONE;
-      info.set_live_workers(info.live_workers() + (live ? 1 : 0));
-    }
+    info.set_live_workers(static_cast<std::int32_t>(seen.live_workers));
     info.set_resident_bytes(ResidentBytes());
     v1::Limits& limits = *info.mutable_limits();
     limits.set_request_bytes(kMaxRequestBytes);

@@ -6,6 +6,7 @@
 #ifndef FROSTLINE_SERVER_VERBS_ADMIN_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_ADMIN_VERBS_H_
 
+#include <optional>
 #include <set>
 #include <string>
 
@@ -35,6 +36,9 @@ class AdminVerbs {
   // the request before and after.
   void Backup(CallContext caller, v1::BackupRequest request,
               Reply<v1::BackupReply> reply);
+  // What the request was answered before; nothing: it is under way now.
+  absl::StatusOr<std::optional<v1::BackupReply>> BackedUpBefore(
+      const RequestMark& mark, const LookedUpReply& stored);
   absl::StatusOr<v1::BackupReply> MakeBackup(const std::string& label) const;
   void GetInfo(CallContext caller, v1::GetInfoRequest request,
                Reply<v1::ServerInfo> reply);

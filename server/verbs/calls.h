@@ -17,6 +17,7 @@
 #define FROSTLINE_SERVER_VERBS_CALLS_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -39,6 +40,13 @@ struct Change {
   StoredRows& rows;
 };
 
+// What the store had of a request id. While it is held, memory keeps what the
+// store could not show yet.
+struct LookedUpReply {
+  std::optional<ReplyRow> row;
+  Lookup looking;
+};
+
 class Calls {
  public:
   // Borrows all of them. `lookups` reads single rows, `readers` what may take
@@ -53,21 +61,24 @@ class Calls {
   // Likewise to a pool.
   void PostTo(TaskPool& pool, absl::AnyInvocable<void()> task,
               absl::FunctionRef<void(const absl::Status&)> refuse);
-  // To where single rows are read.
-  void PostLookup(absl::AnyInvocable<void()> task,
-                  absl::FunctionRef<void(const absl::Status&)> refuse) {
-    PostTo(lookups_, std::move(task), refuse);
-  }
   TaskPool& readers() { return readers_; }
 
   // Runs `body(change)` on the loop; its answer goes to `reply` once on disk.
   template <typename T, typename Body>
   void Act(CallContext caller, Reply<T> reply, Body body);
+  // The same for a call that may wait: `body(change, reply)` takes the reply,
+  // leaving null, and answers it later; or returns an error, which is answered.
+  template <typename T, typename Body>
+  void Wait(CallContext caller, Reply<T> reply, Body body);
+  // Asks the store, away from the loop, what a request id was answered; then
+  // calls `then(stored, reply)`.
+  template <typename T, typename Then>
+  void LookUpReply(const std::string& request_id, Reply<T> reply, Then then);
   // Likewise `body(change, request)`, but once for each request id: the second
   // time the answer is what was stored. Before it, and outside of any write,
   // `may_begin(request)` is asked.
   template <typename T, typename Request, typename Body, typename MayBegin>
-  void ActOnce(CallContext caller, std::string method, Request request,
+  void ActOnce(CallContext caller, const std::string& method, Request request,
                Reply<T> reply, Body body, MayBegin may_begin);
   // Takes a snapshot of memory on the loop, `see(change)`, and renders it on a
   // reader: `render(snapshot)`.

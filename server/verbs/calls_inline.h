@@ -60,44 +60,72 @@ void Calls::Run(std::shared_ptr<Acting<T, Body>> acting) {
       refuse);
 }
 
-template <typename T, typename Request, typename Body, typename MayBegin>
-void Calls::ActOnce(CallContext caller, std::string method, Request request,
-                    Reply<T> reply, Body body, MayBegin may_begin) {
-  // The store is asked first, away from the loop.
+template <typename T, typename Body>
+void Calls::Wait(CallContext caller, Reply<T> reply, Body body) {
   auto shared = std::make_shared<Reply<T>>(std::move(reply));
-  auto task = [this, caller = std::move(caller), method = std::move(method),
-               request = std::move(request), shared, body = std::move(body),
-               may_begin = std::move(may_begin),
-               looking = ledger_.reply_lookups().Begin()]() mutable {
-    auto stored = store_.FindReply(request.request_id());
-    if (!stored.ok()) return (*shared)(stored.status());
-    const RequestMark mark{request.request_id(), method, HashRequest(request)};
-    Act<T>(
-        std::move(caller), std::move(*shared),
-        [this, mark, request = std::move(request), body = std::move(body),
-         may_begin = std::move(may_begin), stored = *std::move(stored),
-         looking =
-             std::move(looking)](Change& change) mutable -> absl::StatusOr<T> {
-          ASSIGN_OR_RETURN(const std::optional<std::string> before,
-                           ledger_.replies().Find(mark, stored));
-          if (before.has_value()) {
-            T again;
-            again.ParseFromString(*before);
-            return again;
-          }
-          RETURN_IF_ERROR(may_begin(request));
-          absl::StatusOr<T> answer = absl::UnknownError("not run");
-          RETURN_IF_ERROR(change.batch.Write([&](Transaction& transaction) {
-            answer = body(change, request);
-            RETURN_IF_ERROR(answer.status());
-            return ledger_.replies().Remember(
-                transaction, mark, answer->SerializeAsString(), clock_.Wall());
-          }));
-          return answer;
-        });
+  // What is answered here is only that the body keeps the reply, or why not.
+  Act<bool>(
+      std::move(caller),
+      [shared](const absl::StatusOr<bool>& kept) {
+        if (!kept.ok() && *shared) (*shared)(kept.status());
+      },
+      [shared,
+       body = std::move(body)](Change& change) mutable -> absl::StatusOr<bool> {
+        RETURN_IF_ERROR(body(change, *shared));
+        return true;
+      });
+}
+
+template <typename T, typename Then>
+void Calls::LookUpReply(const std::string& request_id, Reply<T> reply,
+                        Then then) {
+  auto shared = std::make_shared<Reply<T>>(std::move(reply));
+  PostTo(
+      lookups_,
+      [this, request_id, shared, then = std::move(then),
+       looking = ledger_.reply_lookups().Begin()]() mutable {
+        auto stored = store_.FindReply(request_id);
+        if (!stored.ok()) return (*shared)(stored.status());
+        then(LookedUpReply{*std::move(stored), std::move(looking)},
+             std::move(*shared));
+      },
+      [&shared](const absl::Status& why) { (*shared)(why); });
+}
+
+template <typename T, typename Request, typename Body, typename MayBegin>
+void Calls::ActOnce(CallContext caller, const std::string& method,
+                    Request request, Reply<T> reply, Body body,
+                    MayBegin may_begin) {
+  const RequestMark mark{request.request_id(), method, HashRequest(request)};
+  auto once = [this, mark, request = std::move(request), body = std::move(body),
+               may_begin = std::move(may_begin)](
+                  Change& change,
+                  const LookedUpReply& stored) mutable -> absl::StatusOr<T> {
+    ASSIGN_OR_RETURN(const std::optional<std::string> before,
+                     ledger_.replies().Find(mark, stored.row));
+    if (before.has_value()) {
+      T again;
+      again.ParseFromString(*before);
+      return again;
+    }
+    RETURN_IF_ERROR(may_begin(request));
+    absl::StatusOr<T> answer = absl::UnknownError("not run");
+    RETURN_IF_ERROR(change.batch.Write([&](Transaction& transaction) {
+      answer = body(change, request);
+      RETURN_IF_ERROR(answer.status());
+      return ledger_.replies().Remember(
+          transaction, mark, answer->SerializeAsString(), clock_.Wall());
+    }));
+    return answer;
   };
-  PostTo(lookups_, std::move(task),
-         [&shared](const absl::Status& why) { (*shared)(why); });
+  LookUpReply<T>(
+      mark.request_id, std::move(reply),
+      [this, caller = std::move(caller), once = std::move(once)](
+          LookedUpReply stored, Reply<T> answer) mutable {
+        Act<T>(std::move(caller), std::move(answer),
+               [once = std::move(once), stored = std::move(stored)](
+                   Change& change) mutable { return once(change, stored); });
+      });
 }
 
 template <typename Snapshot, typename T, typename See, typename Render>

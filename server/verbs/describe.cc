@@ -13,7 +13,7 @@ namespace frostline {
 namespace {
 
 constexpr int kMostBestNames = 100;
-// Of leases: who is silent for longer is gone, until it is heard again.
+// Of leases, in silence.
 constexpr int kGoneAfter = 3;
 
 }  // namespace
@@ -54,17 +54,21 @@ std::vector<WorkerSnapshot> SnapshotOfAll(Ledger& ledger) {
   return fleet;
 }
 
+bool IsGone(const WorkerEntry& entry, WallMicros now, Duration lease_ttl) {
+  const auto ttl =
+      std::chrono::duration_cast<std::chrono::microseconds>(lease_ttl);
+  return entry.holds.empty() &&
+         now - entry.row.last_seen > kGoneAfter * ttl.count();
+}
+
 v1::Worker DescribeWorker(const WorkerSnapshot& snapshot, WallMicros now,
                           Duration lease_ttl) {
   const WorkerEntry& entry = snapshot.entry;
   v1::Worker worker = entry.info;
   worker.set_name(WorkerNameOf(entry.row.id));
-  const auto ttl =
-      std::chrono::duration_cast<std::chrono::microseconds>(lease_ttl);
-  const bool gone = entry.holds.empty() &&
-                    now - entry.row.last_seen > kGoneAfter * ttl.count();
-  worker.set_state(gone ? v1::WORKER_STATE_GONE
-                        : static_cast<v1::WorkerState>(entry.row.state));
+  worker.set_state(IsGone(entry, now, lease_ttl)
+                       ? v1::WORKER_STATE_GONE
+                       : static_cast<v1::WorkerState>(entry.row.state));
   *worker.mutable_register_time() = TimestampToProto(entry.row.registered);
   *worker.mutable_last_seen_time() = TimestampToProto(entry.row.last_seen);
   for (const std::string& trial : snapshot.trials) worker.add_trials(trial);

@@ -27,6 +27,9 @@ struct WorkerSnapshot {
 };
 WorkerSnapshot SnapshotOf(const WorkerEntry& entry, Ledger& ledger);
 std::vector<WorkerSnapshot> SnapshotOfAll(Ledger& ledger);  // by id
+// Whether it holds nothing, and has been silent for longer than any lease
+// lasts: gone, until it is heard again.
+bool IsGone(const WorkerEntry& entry, WallMicros now, Duration lease_ttl);
 v1::Worker DescribeWorker(const WorkerSnapshot& worker, WallMicros now,
                           Duration lease_ttl);
 

@@ -51,29 +51,24 @@ void ExplainTrial(const TrialRow& row, const std::string& progress,
   }
 }
 
-// Counts who could take the study's trials, into the reply too.
-FleetSupply CountFleet(const std::vector<WorkerSnapshot>& fleet,
-                       const CheckedStudy& study, WallMicros now, Duration ttl,
-                       v1::ExplainStudyReply& reply) {
+// Who could take the study's trials.
+FleetSupply CountFleet(const Ledger& ledger, const CheckedStudy& study,
+                       WallMicros now) {
   FleetSupply supply;
-  for (const WorkerSnapshot& one : fleet) {
-    const v1::Worker worker = DescribeWorker(one, now, ttl);
-    if (worker.state() == v1::WORKER_STATE_GONE) continue;
+  for (const auto& [id, worker] : ledger.workers().all()) {
+    if (IsGone(worker, now, ledger.default_lease().ttl)) continue;
     ++supply.live;
-    if (!CarriesLabels(one.entry.info,
-                       study.settings.required_worker_labels())) {
+    if (!CarriesLabels(worker.info, study.settings.required_worker_labels())) {
       continue;
     }
-    if (worker.state() != v1::WORKER_STATE_ACTIVE) {
+    if (worker.row.state != WorkerState::kActive) {
       ++supply.out_of_service;
       continue;
     }
     ++supply.matching;
-    supply.free_slots += worker.slots() - worker.trials_size();
+    supply.free_slots +=
+        worker.info.slots() - static_cast<std::int64_t>(worker.holds.size());
   }
-  reply.set_live_workers(static_cast<std::int32_t>(supply.live));
-  reply.set_matching_workers(static_cast<std::int32_t>(supply.matching));
-  reply.set_free_slots(static_cast<std::int32_t>(supply.free_slots));
   return supply;
 }
 
@@ -82,8 +77,7 @@ FleetSupply CountFleet(const std::vector<WorkerSnapshot>& fleet,
 // What the loop saw at one moment.
 struct ExplainVerb::Seen {
   StudySupply study;
-  std::shared_ptr<const CheckedStudy> checked;
-  std::vector<WorkerSnapshot> fleet;
+  FleetSupply fleet;
   DiskRoom disk;
   std::optional<TrialRow> trial;
   std::string progress;  // of the trial
@@ -102,14 +96,16 @@ void ExplainVerb::ExplainStudy(CallContext caller,
       [this, request = std::move(request)](Change& change) {
         return See(change, request);
       },
-      [this](const Seen& seen) {
+      [](const Seen& seen) {
         v1::ExplainStudyReply explained;
         if (seen.trial.has_value()) {
           ExplainTrial(*seen.trial, seen.progress, explained);
         }
-        const FleetSupply fleet =
-            CountFleet(seen.fleet, *seen.checked, clock_.Wall(),
-                       ledger_.default_lease().ttl, explained);
+        const FleetSupply& fleet = seen.fleet;
+        explained.set_live_workers(static_cast<std::int32_t>(fleet.live));
+        explained.set_matching_workers(
+            static_cast<std::int32_t>(fleet.matching));
+        explained.set_free_slots(static_cast<std::int32_t>(fleet.free_slots));
         for (const IdleReason& reason : WhyIdle(seen.study, fleet, seen.disk)) {
           Say(explained, reason.code.c_str(), reason.sentence, reason.fix);
         }
@@ -130,8 +126,7 @@ absl::StatusOr<ExplainVerb::Seen> ExplainVerb::See(
     seen.progress = ProgressOf(named.trial.row);
   }
   seen.study = SupplyOf(*book, clock_.Wall());
-  seen.checked = book->shared_checked();
-  seen.fleet = SnapshotOfAll(ledger_);
+  seen.fleet = CountFleet(ledger_, book->checked(), clock_.Wall());
   seen.disk = disk_;
   return seen;
 }

@@ -28,15 +28,13 @@ v1::Directive DirectiveFor(const v1::LeaseRef& lease,
 }  // namespace
 
 LeaseVerbs::LeaseVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
-                       Proposer& proposer, LogVerb& logs,
-                       const TrialStore& store, const Clock& clock,
+                       Proposer& proposer, LogVerb& logs, const Clock& clock,
                        Duration longest_wait)
     : calls_(calls),
       ledger_(ledger),
       dispatcher_(dispatcher),
       proposer_(proposer),
       logs_(logs),
-      store_(store),
       clock_(clock),
       longest_wait_(longest_wait) {}
 
@@ -56,41 +54,43 @@ void LeaseVerbs::AddTo(VerbTable& table) {
 // Answered from what was stored, parked, or refused.
 void LeaseVerbs::Acquire(CallContext caller, v1::AcquireRequest request,
                          Reply<v1::AcquireReply> reply) {
-  using Before = std::optional<v1::AcquireReply>;
-  auto shared = std::make_shared<Reply<v1::AcquireReply>>(std::move(reply));
-  auto look = [this, shared, caller = std::move(caller),
-               request = std::move(request),
-               looking = ledger_.reply_lookups().Begin()]() mutable {
-    auto stored = store_.FindReply(request.request_id());
-    if (!stored.ok()) return (*shared)(stored.status());
-    calls_.Act<Before>(
-        caller,
-        [shared](absl::StatusOr<Before> before) {
-          if (!*shared) return;  // it waits
-          if (!before.ok()) return (*shared)(before.status());
-          (*shared)(*std::move(*before));
-        },
-        [this, shared, caller, request = std::move(request),
-         stored = *std::move(stored), looking = std::move(looking)](
-            Change& change) mutable -> absl::StatusOr<Before> {
-          ASSIGN_OR_RETURN(Before before,
-                           AcquiredBefore(request, stored, change.rows));
-          if (before.has_value()) return before;
-          ParkedAcquire parked;
-          parked.worker = *ParseWorkerName(request.worker());
-          parked.deadline =
-              clock_.Steady() +
-              std::min(DurationFromProto(request.wait()), longest_wait_);
-          parked.caller = std::move(caller);
-          parked.reply = std::move(*shared);
-          *shared = nullptr;
-          parked.request = std::move(request);
-          dispatcher_.Park(change.batch, std::move(parked));
-          return before;
+  const std::string id = request.request_id();
+  calls_.LookUpReply(
+      id, std::move(reply),
+      [this, caller = std::move(caller), request = std::move(request)](
+          LookedUpReply stored, Reply<v1::AcquireReply> answer) mutable {
+        calls_.Wait(caller, std::move(answer),
+                    [this, caller, request = std::move(request),
+                     stored = std::move(stored)](Change& change,
+                                                 Reply<v1::AcquireReply>& to) {
+                      return ParkOrRepeat(change, caller, request, stored, to);
+                    });
+      });
+}
+
+absl::Status LeaseVerbs::ParkOrRepeat(Change& change, const CallContext& caller,
+                                      const v1::AcquireRequest& request,
+                                      const LookedUpReply& stored,
+                                      Reply<v1::AcquireReply>& reply) {
+  ASSIGN_OR_RETURN(std::optional<v1::AcquireReply> before,
+                   AcquiredBefore(request, stored.row, change.rows));
+  if (before.has_value()) {
+    change.batch.Then(
+        [before = *std::move(before), reply = std::exchange(reply, nullptr)](
+            const absl::Status& committed) mutable {
+          committed.ok() ? reply(std::move(before)) : reply(committed);
         });
-  };
-  calls_.PostLookup(std::move(look),
-                    [&shared](const absl::Status& why) { (*shared)(why); });
+    return absl::OkStatus();
+  }
+  ParkedAcquire parked;
+  parked.worker = *ParseWorkerName(request.worker());
+  parked.deadline = clock_.Steady() +
+                    std::min(DurationFromProto(request.wait()), longest_wait_);
+  parked.caller = caller;
+  parked.reply = std::exchange(reply, nullptr);
+  parked.request = request;
+  dispatcher_.Park(change.batch, std::move(parked));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::optional<v1::AcquireReply>> LeaseVerbs::AcquiredBefore(

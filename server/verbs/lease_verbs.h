@@ -24,14 +24,18 @@ class LeaseVerbs {
  public:
   // Borrows all but `longest_wait`.
   LeaseVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
-             Proposer& proposer, LogVerb& logs, const TrialStore& store,
-             const Clock& clock, Duration longest_wait);
+             Proposer& proposer, LogVerb& logs, const Clock& clock,
+             Duration longest_wait);
 
   void AddTo(VerbTable& table);
 
  private:
   void Acquire(CallContext caller, v1::AcquireRequest request,
                Reply<v1::AcquireReply> reply);
+  absl::Status ParkOrRepeat(Change& change, const CallContext& caller,
+                            const v1::AcquireRequest& request,
+                            const LookedUpReply& stored,
+                            Reply<v1::AcquireReply>& reply);
   // What this request was answered before, if it was.
   absl::StatusOr<std::optional<v1::AcquireReply>> AcquiredBefore(
       const v1::AcquireRequest& request, const std::optional<ReplyRow>& stored,
@@ -70,7 +74,6 @@ class LeaseVerbs {
   Dispatcher& dispatcher_;
   Proposer& proposer_;
   LogVerb& logs_;
-  const TrialStore& store_;
   const Clock& clock_;
   const Duration longest_wait_;
 };

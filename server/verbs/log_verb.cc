@@ -68,29 +68,24 @@ void LogVerb::GetTrialLog(CallContext caller, v1::GetTrialLogRequest request,
   const std::int64_t most = request.max_bytes() == 0
                                 ? static_cast<std::int64_t>(kMaxLogTailBytes)
                                 : std::int64_t{request.max_bytes()};
-  auto shared = std::make_shared<Reply<v1::GetTrialLogReply>>(
+  Reply<v1::GetTrialLogReply> cut =
       [most, reply = std::move(reply)](
           absl::StatusOr<v1::GetTrialLogReply> log) mutable {
         if (log.ok()) log->set_tail(LastBytes(log->tail(), most));
         reply(std::move(log));
-      });
-  // The answer here is only that the caller waits, or why it cannot.
-  calls_.Act<bool>(
-      std::move(caller),
-      [shared](const absl::StatusOr<bool>& waits) {
-        if (!waits.ok() && *shared) (*shared)(waits.status());
-      },
-      [this, shared,
-       request = std::move(request)](Change& change) -> absl::StatusOr<bool> {
+      };
+  calls_.Wait(
+      std::move(caller), std::move(cut),
+      [this, request = std::move(request)](
+          Change& change, Reply<v1::GetTrialLogReply>& to) -> absl::Status {
         ASSIGN_OR_RETURN(Parked parked, Find(request, change.rows));
-        parked.reply = std::move(*shared);
-        *shared = nullptr;
+        parked.reply = std::exchange(to, nullptr);
         if (parked.deadline <= clock_.Steady()) {
           AnswerStored(std::move(parked));
         } else {
           waiting_.Enter(std::move(parked));
         }
-        return true;
+        return absl::OkStatus();
       });
 }
 

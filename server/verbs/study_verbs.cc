@@ -80,9 +80,7 @@ absl::StatusOr<v1::Study> StudyVerbs::SetState(Change& change,
                                                const std::string& reason) {
   ASSIGN_OR_RETURN(StudyBook * book, ledger_.FindStudy(name));
   if (book->row().state == state) return DescribeStudy(*book);
-  const bool open = book->row().state == StudyState::kActive ||
-                    book->row().state == StudyState::kPaused;
-  if (!open) {
+  if (!IsOpen(book->row().state)) {
     return MakeError(
         ErrorId::kStudyNotActive,
         absl::StrCat(name, " has ended: ", book->row().state_reason),

@@ -65,34 +65,28 @@ void WatchVerb::AddTo(VerbTable& table) {
 
 void WatchVerb::NextEvents(CallContext caller, v1::WatchStudyRequest request,
                            Duration wait, Reply<Events> reply) {
-  auto shared = std::make_shared<Reply<Events>>(std::move(reply));
-  // The answer here is only that the caller waits, or why it cannot.
-  calls_.Act<bool>(
-      std::move(caller),
-      [shared](const absl::StatusOr<bool>& waits) {
-        if (!waits.ok() && *shared) (*shared)(waits.status());
-      },
-      [this, shared, wait,
-       request = std::move(request)](Change&) -> absl::StatusOr<bool> {
-        ASSIGN_OR_RETURN(const StudyBook* book,
-                         ledger_.FindStudy(request.name()));
-        if (request.after_revision() > book->revision()) {
-          return MakeError(ErrorId::kHistoryGone,
-                           "the revision is ahead of the study, which may have "
-                           "been restored from a backup",
-                           "list the trials again, then watch from there",
-                           "after_revision");
-        }
-        // If it has fallen behind it is woken at the end of this group.
-        ledger_.MarkChanged(book->row().key);
-        watching_.Enter({.study = book->row().key,
-                         .after_revision = request.after_revision(),
-                         .view = request.view(),
-                         .deadline = clock_.Steady() + wait,
-                         .reply = std::move(*shared)});
-        *shared = nullptr;
-        return true;
-      });
+  calls_.Wait(std::move(caller), std::move(reply),
+              [this, wait, request = std::move(request)](
+                  Change&, Reply<Events>& to) -> absl::Status {
+                ASSIGN_OR_RETURN(const StudyBook* book,
+                                 ledger_.FindStudy(request.name()));
+                if (request.after_revision() > book->revision()) {
+                  return MakeError(
+                      ErrorId::kHistoryGone,
+                      "the revision is ahead of the study, which may have "
+                      "been restored from a backup",
+                      "list the trials again, then watch from there",
+                      "after_revision");
+                }
+                // If it has fallen behind it is woken at the end of this group.
+                ledger_.MarkChanged(book->row().key);
+                watching_.Enter({.study = book->row().key,
+                                 .after_revision = request.after_revision(),
+                                 .view = request.view(),
+                                 .deadline = clock_.Steady() + wait,
+                                 .reply = std::exchange(to, nullptr)});
+                return absl::OkStatus();
+              });
 }
 
 absl::StatusOr<WatchVerb::Events> WatchVerb::EventsAfter(
