@@ -10,7 +10,7 @@
 #include "base/nearest.h"
 #include "proto/wire_error.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr char kConnectVariable[] = "FROSTLINE_CONNECT";
@@ -46,10 +46,10 @@ absl::Status FindUnknownCommand(const CLI::App& app,
     if (at->get_subcommands(nullptr).empty()) break;
     const CLI::App* const next = FindCommand(*at, word);
     if (next == nullptr) {
-      return MakeError(
-          ErrorId::kRequestInvalid,
-          absl::StrCat("there is no command '", CleanText(word, kMaxWord), "'"),
-          Suggest(word, names));
+      return MakeError(ErrorId::kRequestInvalid,
+                       absl::StrCat("there is no command '",
+                                    proto::CleanText(word, kMaxWord), "'"),
+                       Suggest(word, names));
     }
     at = next;
   }
@@ -128,4 +128,4 @@ std::optional<ProgramCall> OtherProgram(
   return call;
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

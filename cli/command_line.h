@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "cli/commands/command.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // --connect and --no-color, which every command takes. Call it when all
 // commands are there: they would inherit the examples.
@@ -36,6 +36,6 @@ struct ProgramCall {
 std::optional<ProgramCall> OtherProgram(
     const std::vector<std::string>& arguments);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_COMMAND_LINE_H_

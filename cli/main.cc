@@ -19,7 +19,7 @@
 #include "cli/commands/command.h"
 #include "cli/process/child_process.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 // One step, so that Ctrl-C ends any command at once and with our code; a
@@ -93,8 +93,8 @@ ExitCode Main(const std::vector<std::string>& arguments) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::cli
 
 int main(int argc, char** argv) {
-  return frostline::Main({argv + 1, argv + argc});
+  return frostline::cli::Main({argv + 1, argv + argc});
 }

@@ -13,7 +13,7 @@
 #include "importance/ped/ped_evaluator.h"
 #include "importance/report/warnings.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr int kMaxTrees = 1024;
@@ -129,4 +129,4 @@ std::vector<std::string> EvaluatorNames() {
   return names;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

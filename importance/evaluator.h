@@ -24,7 +24,7 @@
 #include "study/objective.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // TRIALS_TOO_FEW below kMinTrials finished trials, TARGET_CONSTANT,
 // EVALUATOR_UNKNOWN, REQUEST_INVALID for options out of range, a target that is
@@ -36,6 +36,6 @@ absl::StatusOr<Report> Evaluate(const Space& space,
 
 std::vector<std::string> EvaluatorNames();
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_EVALUATOR_H_

@@ -12,7 +12,7 @@
 #include "base/status_macros.h"
 #include "frostline/v1/served.pb.h"
 
-namespace frostline {
+namespace frostline::proto {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -115,4 +115,4 @@ absl::Status MethodNotServed(const google::protobuf::MethodDescriptor& method) {
                    "use a coordinator of a later version, or do without");
 }
 
-}  // namespace frostline
+}  // namespace frostline::proto

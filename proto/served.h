@@ -19,7 +19,7 @@
 
 #include "absl/status/status.h"
 
-namespace frostline {
+namespace frostline::proto {
 
 // METHOD_NOT_BUILT when a marked field of the message, or of one inside it, is
 // set: names the field by its path ("spec.tasks") and what will serve it.
@@ -30,6 +30,6 @@ absl::Status CheckServed(const google::protobuf::Message& message);
 // the method says so.
 absl::Status MethodNotServed(const google::protobuf::MethodDescriptor& method);
 
-}  // namespace frostline
+}  // namespace frostline::proto
 
 #endif  // FROSTLINE_PROTO_SERVED_H_

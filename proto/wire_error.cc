@@ -8,7 +8,7 @@
 #include "base/plain/utf8.h"
 #include "frostline/v1/errors.pb.h"
 
-namespace frostline {
+namespace frostline::proto {
 namespace {
 
 constexpr char kCut[] = "...";
@@ -98,4 +98,4 @@ absl::Status FromGrpcStatus(const grpc::Status& status) {
                       absl::StrCat(cause, " (", code, "; fix: ", fix, ")"));
 }
 
-}  // namespace frostline
+}  // namespace frostline::proto

@@ -18,7 +18,7 @@
 
 #include "absl/status/status.h"
 
-namespace frostline {
+namespace frostline::proto {
 
 inline constexpr char kErrorDomain[] = "frostline";
 inline constexpr char kErrorInfoUrl[] =
@@ -43,6 +43,6 @@ std::string CleanText(const std::string& text, std::size_t max_bytes);
 // UNIMPLEMENTED is METHOD_NOT_BUILT, anything else keeps its code and text.
 absl::Status FromGrpcStatus(const grpc::Status& status);
 
-}  // namespace frostline
+}  // namespace frostline::proto
 
 #endif  // FROSTLINE_PROTO_WIRE_ERROR_H_

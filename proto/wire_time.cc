@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace frostline {
+namespace frostline::proto {
 namespace {
 
 constexpr std::int64_t kDaySeconds = 24 * 3600;
@@ -50,4 +50,4 @@ WallMicros TimestampFromProto(const google::protobuf::Timestamp& proto) {
   return proto.seconds() * kMicrosPerSecond + proto.nanos() / 1000;
 }
 
-}  // namespace frostline
+}  // namespace frostline::proto

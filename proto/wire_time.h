@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 
-namespace frostline {
+namespace frostline::proto {
 
 google::protobuf::Duration DurationToProto(Duration duration);
 Duration DurationFromProto(const google::protobuf::Duration& proto);
@@ -24,6 +24,6 @@ bool IsTimestamp(const google::protobuf::Timestamp& proto);
 // REQUIRES: IsTimestamp(proto).
 WallMicros TimestampFromProto(const google::protobuf::Timestamp& proto);
 
-}  // namespace frostline
+}  // namespace frostline::proto
 
 #endif  // FROSTLINE_PROTO_WIRE_TIME_H_

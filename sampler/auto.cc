@@ -14,7 +14,7 @@
 #include "sampler/tpe/motpe.h"
 #include "sampler/tpe/tpe.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // It was measured on up to 26, and its cost grows with them.
@@ -96,4 +96,4 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeAutoSampler(
                      "sampler.options.pick");
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

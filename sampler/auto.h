@@ -16,7 +16,7 @@
 #include "sampler/input.h"
 #include "sampler/sampler.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // The option that tells MakeAutoSampler what was chosen.
 inline constexpr const char* kPickOption = "pick";
@@ -39,6 +39,6 @@ SamplerChoice ChooseSampler(const Space& space,
 absl::StatusOr<std::unique_ptr<Sampler>> MakeAutoSampler(
     const SamplerInput& input);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_AUTO_H_

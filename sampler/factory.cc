@@ -15,7 +15,7 @@
 #include "sampler/tpe/motpe.h"
 #include "sampler/tpe/tpe.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 struct SamplerKind {
@@ -74,4 +74,4 @@ std::vector<std::string> SamplerNames() {
   return names;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

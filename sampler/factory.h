@@ -17,7 +17,7 @@
 #include "sampler/sampler.h"
 #include "study/purpose.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 struct SamplerSpec {
   std::string name = "tpe";
@@ -45,6 +45,6 @@ bool ServesPurpose(const SamplerSpec& spec, const Space& space,
 // What MakeSampler knows, sorted; for messages and help.
 std::vector<std::string> SamplerNames();
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_FACTORY_H_

@@ -16,7 +16,7 @@
 #include "study/objective.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // An earlier study to learn from (warm start). Its trials are finished ones,
 // with points of the *new* study's space and values for its objectives.
@@ -36,6 +36,6 @@ struct SamplerInput {
   std::uint64_t study_seed = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_INPUT_H_

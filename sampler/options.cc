@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // The whole text or nothing: " 5", "5x" and "" are no numbers.
@@ -149,4 +149,4 @@ absl::Status OptionReader::Finish() const {
   return absl::OkStatus();
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -22,7 +22,7 @@
 #include "absl/status/status.h"
 #include "base/error.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 using Options = std::map<std::string, std::string>;
 
@@ -68,6 +68,6 @@ absl::Status UnknownName(ErrorId error, const std::string& what,
 std::string NearestName(const std::string& name,
                         const std::vector<std::string>& names);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_OPTIONS_H_

@@ -20,7 +20,7 @@
 #include "study/history.h"
 #include "study/point.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // One owner thread at a time. A sampler may remember what it computed from the
 // history (and catch up through History::changes()), as long as the answer
@@ -40,6 +40,6 @@ class Sampler {
                                         std::int64_t number, Rng& rng) = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_SAMPLER_H_

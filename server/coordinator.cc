@@ -27,7 +27,7 @@
 #include "server/verbs/watch_verb.h"
 #include "server/verbs/worker_verbs.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 // Single rows are read by these, so that no long list holds up a call that
@@ -39,7 +39,8 @@ constexpr int kLookupThreads = 2;
 // Members are made in this order: each borrows from those above it.
 class Coordinator::Rooms {
  public:
-  Rooms(CoordinatorOptions options, TrialStore& store, const Clock& clock);
+  Rooms(CoordinatorOptions options, storage::TrialStore& store,
+        const Clock& clock);
 
   absl::Status Start();
   void Drain();
@@ -54,7 +55,7 @@ class Coordinator::Rooms {
   absl::Status Load(Duration grace);
 
   const CoordinatorOptions options_;
-  TrialStore& store_;
+  storage::TrialStore& store_;
   const Clock& clock_;
   TaskPool lookups_;
   TaskPool readers_;
@@ -80,8 +81,8 @@ class Coordinator::Rooms {
   bool draining_ = false;  // the loop's
 };
 
-Coordinator::Rooms::Rooms(CoordinatorOptions options, TrialStore& store,
-                          const Clock& clock)
+Coordinator::Rooms::Rooms(CoordinatorOptions options,
+                          storage::TrialStore& store, const Clock& clock)
     : options_(std::move(options)),
       store_(store),
       clock_(clock),
@@ -97,7 +98,9 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options, TrialStore& store,
                .heartbeat_interval = options_.heartbeat_interval,
                .retry = {}},
               {.trial_ended =
-                   [this](const TrialRow& row) { TellEnded(row, proposer_); }}),
+                   [this](const storage::TrialRow& row) {
+                     TellEnded(row, proposer_);
+                   }}),
       upkeep_(ledger_, loop_, readers_, store, clock),
       dispatcher_(ledger_, proposer_, upkeep_.disk(), clock),
       importance_(store, clock),
@@ -143,7 +146,7 @@ CommitLoop::Hooks Coordinator::Rooms::LoopHooks() {
 
 absl::Status Coordinator::Rooms::Start() {
   // From here on no other coordinator can write, so what is loaded stays true.
-  ASSIGN_OR_RETURN(const Epoch epoch, store_.TakeLead());
+  ASSIGN_OR_RETURN(const storage::Epoch epoch, store_.TakeLead());
   RETURN_IF_ERROR(Load(options_.restart_grace));
   proposer_.Start();
   lookups_.Start(kLookupThreads);
@@ -205,7 +208,7 @@ absl::Status Coordinator::Rooms::Load(Duration grace) {
   History history;
   return ledger_.Load(
       grace, {.trial = [&](const StudyBook& book,
-                           const TrialRow& row) -> absl::Status {
+                           const storage::TrialRow& row) -> absl::Status {
                 ASSIGN_OR_RETURN(Observation seen,
                                  ObservationOf(row, book.checked(), store_));
                 history.Put(std::move(seen));
@@ -221,7 +224,7 @@ absl::Status Coordinator::Rooms::Load(Duration grace) {
                   }});
 }
 
-Coordinator::Coordinator(CoordinatorOptions options, TrialStore& store,
+Coordinator::Coordinator(CoordinatorOptions options, storage::TrialStore& store,
                          const Clock& clock)
     : rooms_(std::make_unique<Rooms>(std::move(options), store, clock)) {}
 
@@ -231,4 +234,4 @@ absl::Status Coordinator::Start() { return rooms_->Start(); }
 void Coordinator::Drain() { rooms_->Drain(); }
 const VerbTable& Coordinator::verbs() const { return rooms_->verbs(); }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -32,7 +32,7 @@
 #include "server/verbs/verb_table.h"
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::server {
 
 struct CoordinatorOptions {
   Duration lease_ttl = std::chrono::seconds(60);
@@ -51,7 +51,7 @@ struct CoordinatorOptions {
 class Coordinator {
  public:
   // Borrows both.
-  Coordinator(CoordinatorOptions options, TrialStore& store,
+  Coordinator(CoordinatorOptions options, storage::TrialStore& store,
               const Clock& clock);
   ~Coordinator();  // drains
   Coordinator(const Coordinator&) = delete;
@@ -69,6 +69,6 @@ class Coordinator {
   std::unique_ptr<Rooms> rooms_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_COORDINATOR_H_

@@ -24,7 +24,7 @@
 #include "server/rpc/server.h"
 #include "storage/factory.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr Duration kShutdownGrace = std::chrono::seconds(5);
@@ -66,8 +66,8 @@ CoordinatorOptions CoordinatorOptionsOf(const ServeOptions& options) {
   return result;
 }
 
-StoreSpec StoreSpecOf(const ServeOptions& options) {
-  StoreSpec spec;
+storage::StoreSpec StoreSpecOf(const ServeOptions& options) {
+  storage::StoreSpec spec;
   spec.data_folder = options.data_folder;
   spec.ephemeral = options.ephemeral;
   spec.limits.no_new_leases_bytes = options.disk_reserve_bytes;
@@ -77,8 +77,8 @@ StoreSpec StoreSpecOf(const ServeOptions& options) {
 }
 
 absl::StatusOr<ExitCode> Restore(const ServeOptions& options) {
-  ASSIGN_OR_RETURN(const BackupReport report,
-                   RestoreStore(options.restore, options.data_folder));
+  ASSIGN_OR_RETURN(const storage::BackupReport report,
+                   storage::RestoreStore(options.restore, options.data_folder));
   std::cout << "restored " << report.studies << " studies with "
             << report.trials << " trials to " << options.data_folder
             << std::endl;
@@ -88,7 +88,7 @@ absl::StatusOr<ExitCode> Restore(const ServeOptions& options) {
 absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
                                const sigset_t& stop_signals) {
   const SystemClock clock;
-  ASSIGN_OR_RETURN(const auto store, OpenStore(StoreSpecOf(options)));
+  ASSIGN_OR_RETURN(const auto store, storage::OpenStore(StoreSpecOf(options)));
   Coordinator coordinator(CoordinatorOptionsOf(options), *store, clock);
   RETURN_IF_ERROR(coordinator.Start());
   RpcOptions rpc;
@@ -115,7 +115,7 @@ ExitCode Fail(const absl::Status& status) {
                         "]: ", KindOf(detail->id).title, ": ",
                         std::string(status.message()), "; fix: ", detail->fix);
   }
-  std::cerr << CleanText(text, kMaxLine) << std::endl;
+  std::cerr << proto::CleanText(text, kMaxLine) << std::endl;
   return ExitCodeOf(status);
 }
 
@@ -138,6 +138,6 @@ ExitCode Main(int argc, const char* const* argv) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server
 
-int main(int argc, char** argv) { return frostline::Main(argc, argv); }
+int main(int argc, char** argv) { return frostline::server::Main(argc, argv); }

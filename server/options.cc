@@ -5,7 +5,7 @@
 #include "base/flags.h"
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr Duration kShortestTtl = std::chrono::milliseconds(100);
@@ -83,4 +83,4 @@ absl::StatusOr<ServeOptions> ParseServeOptions(int argc,
   return options;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

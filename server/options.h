@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-namespace frostline {
+namespace frostline::server {
 
 struct ServeOptions {
   std::string data_folder;  // empty when ephemeral
@@ -40,6 +40,6 @@ struct ServeOptions {
 absl::StatusOr<ServeOptions> ParseServeOptions(int argc,
                                                const char* const* argv);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_OPTIONS_H_

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 template <typename Unsigned>
@@ -99,4 +99,4 @@ bool DecodeMeasurement(const std::string& bytes, Measurement& measurement) {
          TakeMetrics(rest, measurement.metrics);
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

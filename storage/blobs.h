@@ -16,7 +16,7 @@
 
 #include "study/trial.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 std::string EncodeDoubles(const std::vector<double>& values);
 std::string EncodeMetrics(const Metrics& metrics);
@@ -28,6 +28,6 @@ bool DecodeMetrics(const std::string& bytes, Metrics& metrics);
 // All but the step.
 bool DecodeMeasurement(const std::string& bytes, Measurement& measurement);
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_BLOBS_H_

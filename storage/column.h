@@ -23,7 +23,7 @@
 #include "storage/blobs.h"
 #include "study/trial.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 enum class ColumnKind { kInt, kText, kBlob };
 
@@ -133,6 +133,6 @@ bool ReadColumn(const Column<kind, Row, Value>& column, Source& source,
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_COLUMN_H_

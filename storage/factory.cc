@@ -8,7 +8,7 @@
 #include "storage/sqlite/restore.h"
 #include "storage/sqlite/sqlite_store.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(const StoreSpec& spec) {
   if (spec.ephemeral) return std::make_unique<MemoryStore>();
@@ -22,4 +22,4 @@ absl::StatusOr<BackupReport> RestoreStore(const std::string& backup_file,
   return RestoreBackup(backup_file, data_folder);
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

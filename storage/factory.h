@@ -13,7 +13,7 @@
 #include "storage/store_limits.h"
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 struct StoreSpec {
   std::string data_folder;  // of the database; created where it is missing
@@ -28,6 +28,6 @@ absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(const StoreSpec& spec);
 absl::StatusOr<BackupReport> RestoreStore(const std::string& backup_file,
                                           const std::string& data_folder);
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_FACTORY_H_

@@ -11,7 +11,7 @@
 
 #include "storage/rows.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 struct StudyQuery {
   bool with_deleted = false;
@@ -36,6 +36,6 @@ struct MeasurementQuery {
   int limit = 1000;
 };
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_QUERIES_H_

@@ -17,7 +17,7 @@
 #include "storage/column.h"
 #include "storage/rows.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 template <typename Row>
 struct RowColumns;
@@ -151,6 +151,6 @@ struct RowColumns<LeadRow> : WrittenWhole {
       std::make_tuple(column::Int("epoch", &R::epoch));
 };
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_ROW_COLUMNS_H_

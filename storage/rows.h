@@ -18,7 +18,7 @@
 #include "study/point.h"
 #include "study/trial.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 using StudyKey = std::int64_t;  // the store's own number for a study, from 1
 
@@ -163,6 +163,6 @@ struct LeadRow {
   Epoch epoch = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_ROWS_H_

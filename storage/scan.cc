@@ -5,7 +5,7 @@
 
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 // `list` answers the page after the query's place, `move` moves the place to
@@ -56,4 +56,4 @@ absl::Status ForEachMeasurement(
       visit);
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

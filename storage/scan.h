@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 // Rows read at a time.
 inline constexpr int kScanPage = 1'000;
@@ -27,6 +27,6 @@ absl::Status ForEachMeasurement(
     const TrialStore& store, MeasurementQuery query,
     absl::FunctionRef<absl::Status(const Measurement&)> visit);
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_SCAN_H_

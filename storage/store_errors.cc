@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 constexpr char kReportBug[] =
@@ -127,4 +127,4 @@ bool SameMetrics(const Metrics& a, const Metrics& b) {
                     });
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

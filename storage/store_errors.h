@@ -14,7 +14,7 @@
 #include "storage/rows.h"
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 absl::Status StudyNotFound(const std::string& id);
 absl::Status StudyKeyNotFound(StudyKey key);
@@ -46,6 +46,6 @@ std::string DescribeTrial(StudyKey study, std::int64_t number);
 // not), and 0.0 equals -0.0.
 bool SameMetrics(const Metrics& a, const Metrics& b);
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_STORE_ERRORS_H_

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 struct StoreLimits {
   // With less free than this: Room::kNoNewStudies, Room::kNoNewLeases.
@@ -29,6 +29,6 @@ struct StoreLimits {
   Duration longest_read = std::chrono::seconds(1);
 };
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_STORE_LIMITS_H_

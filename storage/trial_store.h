@@ -49,7 +49,7 @@
 #include "storage/queries.h"
 #include "storage/rows.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 // What must still hold for an update of a trial to happen.
 struct TrialGuard {
@@ -185,6 +185,6 @@ class TrialStore {
   virtual std::string Describe() const = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_TRIAL_STORE_H_

@@ -11,7 +11,7 @@
 #include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 class WriterSlot {
  public:
@@ -36,6 +36,6 @@ class WriterSlot {
   bool taken_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_WRITER_SLOT_H_

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "proto/wire_error.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 // A page of a thousand trials of a wide space.
@@ -27,7 +27,7 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Open(
     const std::string& address) {
   if (!IsHostAndPort(address)) {
     return MakeError(ErrorId::kRequestInvalid,
-                     absl::StrCat("'", CleanText(address, 100),
+                     absl::StrCat("'", proto::CleanText(address, 100),
                                   "' is no address of a coordinator"),
                      "write --connect HOST:PORT, e.g. 127.0.0.1:7070",
                      "connect");
@@ -50,14 +50,14 @@ Client::Client(const std::string& address,
              v1::AdminService::NewStub(channel)) {}
 
 absl::Status Client::Explain(const grpc::Status& status) const {
-  const absl::Status error = FromGrpcStatus(status);
+  const absl::Status error = proto::FromGrpcStatus(status);
   if (!HasErrorId(error, ErrorId::kCoordinatorAway)) return error;
   return MakeError(
       ErrorId::kCoordinatorAway,
       absl::StrCat("no coordinator answers at ", address_, " (",
-                   CleanText(status.error_message(), 200), ")"),
+                   proto::CleanText(status.error_message(), 200), ")"),
       "start one with `frostline serve --data DIR`, or name another with "
       "--connect HOST:PORT");
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

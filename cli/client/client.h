@@ -26,7 +26,7 @@
 #include "frostline/v1/study_service.grpc.pb.h"
 #include "frostline/v1/worker_service.grpc.pb.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // Thread-safe.
 class Client {
@@ -71,6 +71,6 @@ class Client {
       stubs_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_CLIENT_CLIENT_H_

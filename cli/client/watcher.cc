@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 struct Progress {
@@ -89,4 +89,4 @@ absl::Status Watch(Client& client, const WatchOptions& options,
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

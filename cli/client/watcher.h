@@ -17,7 +17,7 @@
 #include "cli/client/client.h"
 #include "frostline/v1/study_service.pb.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 struct WatchOptions {
   std::string study;  // "studies/{id}"
@@ -39,6 +39,6 @@ struct WatchHandlers {
 absl::Status Watch(Client& client, const WatchOptions& options,
                    const WatchHandlers& handlers);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_CLIENT_WATCHER_H_

@@ -6,7 +6,7 @@
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 absl::StatusOr<ExitCode> BackUp(Session& session, const std::string& label) {
@@ -36,4 +36,4 @@ void AddBackupCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("NAME");
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

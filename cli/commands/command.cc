@@ -9,7 +9,7 @@
 #include "base/ids.h"
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 CLI::App* AddVerb(CLI::App& parent, const std::string& name,
                   const std::string& help, Invocation& invocation,
@@ -66,4 +66,4 @@ absl::StatusOr<std::optional<v1::Trial>> FetchBest(Client& client,
   return std::optional<v1::Trial>(std::move(best));
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -24,7 +24,7 @@
 #include "cli/client/client.h"
 #include "cli/term/terminal.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // What an action runs in.
 struct Session {
@@ -78,6 +78,6 @@ void AddHelpCommands(CLI::App& app, Invocation& invocation);
 void AddStudyCreate(CLI::App& noun, Invocation& invocation);
 void AddStudyWatch(CLI::App& noun, Invocation& invocation);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_COMMANDS_COMMAND_H_

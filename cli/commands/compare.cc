@@ -6,7 +6,7 @@
 #include "cli/view/importance_csv.h"
 #include "cli/view/plan_view.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 struct CompareArgs {
@@ -48,4 +48,4 @@ void AddCompareCommand(CLI::App& app, Invocation& invocation) {
   verb->footer("Examples:\n  frostline compare imdb sst2");
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -7,7 +7,7 @@
 #include "base/nearest.h"
 #include "cli/commands/command.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr char kExitCodes[] =
@@ -68,4 +68,4 @@ void AddHelpCommands(CLI::App& app, Invocation& invocation) {
           [](Session&) { return Version(); });
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -11,7 +11,7 @@
 #include "cli/view/importance_svg.h"
 #include "cli/view/importance_view.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 using Stub = v1::ImportanceService::Stub;
@@ -175,4 +175,4 @@ void AddImportanceCommand(CLI::App& app, Invocation& invocation) {
       "  frostline importance imdb --marginals --format svg -o curves.svg");
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 using Stub = v1::ImportanceService::Stub;
@@ -70,4 +70,4 @@ absl::StatusOr<v1::ListPairsReply> FetchPairs(const Asked& asked) {
   return all;
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

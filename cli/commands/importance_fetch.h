@@ -13,7 +13,7 @@
 #include "cli/client/client.h"
 #include "frostline/v1/importance_service.grpc.pb.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // What a call asks, of which study.
 struct Asked {
@@ -45,6 +45,6 @@ absl::StatusOr<std::optional<v1::Frontier>> FetchFrontier(
 // All pages.
 absl::StatusOr<v1::ListPairsReply> FetchPairs(const Asked& asked);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_COMMANDS_IMPORTANCE_FETCH_H_

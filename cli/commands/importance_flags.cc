@@ -13,7 +13,7 @@
 #include "base/exit_code.h"
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 void QuestionFlags::AddTo(CLI::App& verb) {
   verb.add_option("--evaluator", evaluator,
@@ -110,4 +110,4 @@ absl::Status AsUsage(const absl::Status& status) {
                    detail->fix);
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "frostline/v1/importance.pb.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // Which trials, and what of them.
 struct QuestionFlags {
@@ -55,6 +55,6 @@ absl::StatusOr<v1::ParameterSubset> ParseSubset(const std::string& names);
 // not of a file: exit code 2.
 absl::Status AsUsage(const absl::Status& status);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_COMMANDS_IMPORTANCE_FLAGS_H_

@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "cli/commands/plan_show.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr int kMostAsked = 64;  // as the contract says
@@ -97,4 +97,4 @@ void AddPlanCommand(CLI::App& app, Invocation& invocation) {
       "  frostline plan imdb --verify --seeds 5 --wait");
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

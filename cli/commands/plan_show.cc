@@ -12,7 +12,7 @@
 #include "cli/view/plan_view.h"
 #include "cli/view/verification_view.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 using Stub = v1::ImportanceService::Stub;
@@ -113,4 +113,4 @@ absl::Status ShowVerification(Session& session, Client& client,
               VerificationCsv(*found));
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

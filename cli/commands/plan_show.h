@@ -14,7 +14,7 @@
 #include "cli/commands/importance_flags.h"
 #include "cli/commands/plan_trials.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 struct PlanArgs {
   std::string study;
@@ -50,6 +50,6 @@ absl::Status ShowVerification(Session& session, Client& client,
                               const PlanArgs& args, const PlanAsked& plan,
                               int width, StopSignals* signals);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_COMMANDS_PLAN_SHOW_H_

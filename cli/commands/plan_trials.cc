@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "cli/view/format.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr Duration kPollInterval = std::chrono::milliseconds(500);
@@ -86,4 +86,4 @@ absl::StatusOr<v1::PlanVerification> AwaitVerification(
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

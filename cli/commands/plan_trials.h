@@ -17,7 +17,7 @@
 #include "cli/process/stop_signals.h"
 #include "frostline/v1/importance_service.pb.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // Which plan.
 struct PlanAsked {
@@ -50,6 +50,6 @@ absl::StatusOr<v1::PlanVerification> AwaitVerification(
     Client& client, const std::string& study, StopSignals& signals,
     const std::function<absl::Status(const v1::PlanVerification&)>& look);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_COMMANDS_PLAN_TRIALS_H_

@@ -8,7 +8,7 @@
 #include "cli/view/format.h"
 #include "cli/view/study_view.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr int kPageSize = 500;
@@ -142,4 +142,4 @@ void AddStudyCommands(CLI::App& app, Invocation& invocation) {
   AddStop(*noun, invocation);
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

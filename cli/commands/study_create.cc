@@ -12,7 +12,7 @@
 #include "cli/view/format.h"
 #include "cli/view/study_view.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr std::int64_t kMostTrials = 1'000'000;
@@ -103,4 +103,4 @@ void AddStudyCreate(CLI::App& noun, Invocation& invocation) {
       "  frostline study create my.yaml --id run2 --trials 100");
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

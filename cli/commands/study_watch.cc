@@ -12,7 +12,7 @@
 #include "cli/view/study_view.h"
 #include "cli/view/trial_view.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 struct WatchArgs {
@@ -133,4 +133,4 @@ void AddStudyWatch(CLI::App& noun, Invocation& invocation) {
                  "Exit when the study ends: 0 with a result, 8 without one");
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

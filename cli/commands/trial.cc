@@ -11,7 +11,7 @@
 #include "cli/view/format.h"
 #include "cli/view/trial_view.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr int kPageSize = 500;
@@ -190,4 +190,4 @@ void AddTrialCommands(CLI::App& app, Invocation& invocation) {
                  "Go on from its last checkpoint");
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

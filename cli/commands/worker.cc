@@ -9,7 +9,7 @@
 #include "cli/view/format.h"
 #include "cli/view/study_view.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr int kPageSize = 500;
@@ -89,4 +89,4 @@ void AddWorkerCommands(CLI::App& app, Invocation& invocation) {
                   "Let it work again, also after a quarantine");
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -24,7 +24,7 @@
 #include "cli/view/format.h"
 #include "cli/view/study_view.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 absl::StatusOr<v1::Study> CreateDemoStudy(Client& client,
@@ -114,4 +114,4 @@ absl::StatusOr<ExitCode> RunDemo(const DemoOptions& options,
   return code;
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

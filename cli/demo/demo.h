@@ -15,7 +15,7 @@
 #include "base/exit_code.h"
 #include "cli/term/terminal.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 struct DemoOptions {
   int trials = 0;  // 0: as many as its study says
@@ -30,6 +30,6 @@ struct DemoOptions {
 absl::StatusOr<ExitCode> RunDemo(const DemoOptions& options,
                                  const Terminal& terminal);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_DEMO_DEMO_H_

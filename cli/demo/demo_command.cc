@@ -2,7 +2,7 @@
 #include "cli/commands/command.h"
 #include "cli/demo/demo.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 void AddDemoCommand(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<DemoOptions>();
@@ -27,4 +27,4 @@ void AddDemoCommand(CLI::App& app, Invocation& invocation) {
                  "Do not remove the temporary folder at the end");
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -12,7 +12,7 @@
 #include "base/status_macros.h"
 #include "cli/term/text_file.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr Duration kStartBound = std::chrono::seconds(20);
@@ -133,4 +133,4 @@ void DemoFleet::Stop() {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -16,7 +16,7 @@
 #include "cli/process/child_process.h"
 #include "cli/process/stop_signals.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 class DemoFleet {
  public:
@@ -58,6 +58,6 @@ absl::StatusOr<std::vector<std::string>> RealTrainer(
 // when the line is not there, or not whole, yet.
 std::string ListenAddressIn(const std::string& output);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_DEMO_DEMO_FLEET_H_

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 absl::Status CannotMake(const std::string& path, const std::string& why) {
@@ -43,4 +43,4 @@ DemoFolder::~DemoFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 class DemoFolder {
  public:
@@ -36,6 +36,6 @@ class DemoFolder {
   bool stays_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_DEMO_DEMO_FOLDER_H_

@@ -14,7 +14,7 @@
 #include "cli/view/study_view.h"
 #include "cli/view/trial_view.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr Duration kPollInterval = std::chrono::milliseconds(250);
@@ -106,4 +106,4 @@ void ShowDemoTimes(const v1::Study& study, const DemoTimes& times) {
             << " in all" << std::endl;
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -16,7 +16,7 @@
 #include "cli/term/terminal.h"
 #include "frostline/v1/study.pb.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 struct DemoTimes {
   SteadyTime begin;
@@ -35,6 +35,6 @@ absl::StatusOr<v1::Study> FollowDemo(Client& client, v1::Study study,
 // The last line of all: how many trials in how long, to standard output.
 void ShowDemoTimes(const v1::Study& study, const DemoTimes& times);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_DEMO_DEMO_FOLLOW_H_

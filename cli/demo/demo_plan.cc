@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr char kSpace[] = "\nspace:";
@@ -69,4 +69,4 @@ std::string NextStudyFile(const std::string& recipe, const std::string& id,
   return text + "    pooler: 1e-3\n    head: 1e-3\n";
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -11,7 +11,7 @@
 
 #include "frostline/v1/importance.pb.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // The study file `recipe` under the id `id`. Where nothing is sure, what the
 // plan's point freezes is frozen to see whether it may be. Where that is every
@@ -21,6 +21,6 @@ namespace frostline {
 std::string NextStudyFile(const std::string& recipe, const std::string& id,
                           const v1::FreezePlan& plan);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_DEMO_DEMO_PLAN_H_

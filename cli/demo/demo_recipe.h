@@ -6,7 +6,7 @@
 #ifndef FROSTLINE_CLI_DEMO_DEMO_RECIPE_H_
 #define FROSTLINE_CLI_DEMO_DEMO_RECIPE_H_
 
-namespace frostline {
+namespace frostline::cli {
 
 extern const char kDemoRecipe[];       // demo.yaml
 extern const char kSyntheticRecipe[];  // study.yaml
@@ -18,6 +18,6 @@ extern const char kDemoValidation[];  // reviews/validation.tsv
 // pins in scripts/requirements-demo-model.txt.
 extern const char kDemoModelFolder[];
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_DEMO_DEMO_RECIPE_H_

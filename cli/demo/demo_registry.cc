@@ -14,7 +14,7 @@
 #include "base/status_macros.h"
 #include "cli/demo/demo_recipe.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -130,4 +130,4 @@ absl::Status MakeDemoRegistry(const std::string& folder,
                             SplitEntry("validation", kDemoValidation)));
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // Where the demo's model is: `named`, else where `./dev setup` has put it
 // ($FROSTLINE_CACHE, $XDG_CACHE_HOME/frostline or ~/.cache/frostline).
@@ -25,6 +25,6 @@ absl::StatusOr<std::string> FindDemoModel(const std::string& named);
 absl::Status MakeDemoRegistry(const std::string& folder,
                               const std::string& model);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_DEMO_DEMO_REGISTRY_H_

@@ -23,7 +23,7 @@
 #include "cli/view/verification_view.h"
 #include "proto/wire_error.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr char kNextStudy[] = "demo-next";
@@ -56,9 +56,8 @@ absl::Status ShowCause(Client& client, const std::string& study) {
   ASSIGN_OR_RETURN(const v1::ListTrialsReply page,
                    client.Call(&v1::StudyService::Stub::ListTrials, request));
   for (const v1::Trial& trial : page.trials()) {
-    std::cout << "\ntrial " << trial.number()
-              << " has failed: " << CleanText(trial.cause(), kMaxCauseBytes)
-              << "\n";
+    std::cout << "\ntrial " << trial.number() << " has failed: "
+              << proto::CleanText(trial.cause(), proto::kMaxCauseBytes) << "\n";
   }
   return absl::OkStatus();
 }
@@ -142,4 +141,4 @@ absl::Status ShowNext(const v1::FreezePlan& plan, const std::string& folder) {
   return absl::OkStatus();
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -15,7 +15,7 @@
 #include "frostline/v1/importance.pb.h"
 #include "frostline/v1/study.pb.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // To standard output; the plan, nullopt where there are too few trials for one.
 // Lines are cut at `width` columns; 0: never.
@@ -28,6 +28,6 @@ absl::StatusOr<std::optional<v1::FreezePlan>> ReportDemo(Client& client,
 // that run it.
 absl::Status ShowNext(const v1::FreezePlan& plan, const std::string& folder);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_DEMO_DEMO_REPORT_H_

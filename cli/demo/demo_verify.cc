@@ -8,7 +8,7 @@
 #include "cli/commands/plan_trials.h"
 #include "cli/view/verification_view.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr int kSeeds = 3;  // of each rival
@@ -43,4 +43,4 @@ absl::Status VerifyDemo(Client& client, const std::string& study,
   return absl::OkStatus();
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -14,7 +14,7 @@
 #include "cli/process/stop_signals.h"
 #include "cli/term/terminal.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // To standard output. A verification that an earlier demo of this folder has
 // made is shown again. CANCELLED after Ctrl-C, TRAINER_EXITED when one of the
@@ -23,6 +23,6 @@ absl::Status VerifyDemo(Client& client, const std::string& study,
                         DemoFleet& fleet, StopSignals& signals,
                         const Terminal& terminal);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_DEMO_DEMO_VERIFY_H_

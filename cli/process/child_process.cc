@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr Duration kPollInterval = std::chrono::milliseconds(10);
@@ -147,4 +147,4 @@ absl::Status ExecSibling(const std::string& name,
   return CannotStart(path, errno);
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

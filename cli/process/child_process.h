@@ -19,7 +19,7 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 struct ChildSpec {
   std::string name;                    // for messages: "worker 1"
@@ -68,6 +68,6 @@ absl::StatusOr<std::string> SiblingProgram(const std::string& name);
 absl::Status ExecSibling(const std::string& name,
                          const std::vector<std::string>& arguments);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_PROCESS_CHILD_PROCESS_H_

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <ctime>
 
-namespace frostline {
+namespace frostline::cli {
 
 StopSignals::StopSignals() {
   sigemptyset(&signals_);
@@ -30,4 +30,4 @@ void StopSignals::Release() {
   held_ = false;
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

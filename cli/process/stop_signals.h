@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "base/clock.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // While it exists SIGINT and SIGTERM wait for Pause(). Make it before any
 // other thread, on the thread that calls Pause().
@@ -37,6 +37,6 @@ class StopSignals {
   bool caught_ = false;
 };
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_PROCESS_STOP_SIGNALS_H_

@@ -12,7 +12,7 @@
 #include "cli/study_file/yaml_scalar.h"
 #include "cli/study_file/yaml_sugar.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 using google::protobuf::FieldDescriptor;
@@ -152,4 +152,4 @@ Result PutWellKnown(const YamlNode& node, Message* message) {
   return std::nullopt;
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -13,7 +13,7 @@
 
 #include "cli/study_file/yaml_tree.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // What should have been written.
 struct Wanted {
@@ -35,6 +35,6 @@ bool IsWellKnown(const google::protobuf::Descriptor& type);
 std::optional<Wanted> PutWellKnown(const YamlNode& node,
                                    google::protobuf::Message* message);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_STUDY_FILE_FIELD_VALUE_H_

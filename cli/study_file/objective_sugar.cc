@@ -9,7 +9,7 @@
 #include "base/status_macros.h"
 #include "cli/study_file/yaml_sugar.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr char kLongKey[] = "objectives";
@@ -127,4 +127,4 @@ absl::StatusOr<std::vector<YamlEntry>> LongObjectives(
   return kept;
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

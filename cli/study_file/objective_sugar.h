@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "cli/study_file/yaml_tree.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 std::vector<std::string> ObjectiveKeys();
 bool IsObjectiveKey(const std::string& key);
@@ -23,6 +23,6 @@ bool IsObjectiveKey(const std::string& key);
 absl::StatusOr<std::vector<YamlEntry>> LongObjectives(
     std::vector<YamlEntry> entries, const std::string& file);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_STUDY_FILE_OBJECTIVE_SUGAR_H_

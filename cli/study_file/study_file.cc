@@ -16,7 +16,7 @@
 #include "cli/study_file/yaml_sugar.h"
 #include "cli/term/text_file.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 // What may stand at the top of a file, short forms included.
@@ -148,4 +148,4 @@ absl::Status PlaceError(const absl::Status& error, const StudyFile& study) {
                  std::string(error.message()), detail->fix, detail->field);
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -23,7 +23,7 @@
 #include "cli/study_file/yaml_to_proto.h"
 #include "frostline/v1/study.pb.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 struct StudyFile {
   std::string file;  // as named by the user
@@ -44,6 +44,6 @@ absl::StatusOr<StudyFile> ParseStudyFile(const std::string& text,
 // nearest one around it that the file has.
 absl::Status PlaceError(const absl::Status& error, const StudyFile& study);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_STUDY_FILE_STUDY_FILE_H_

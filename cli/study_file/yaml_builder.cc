@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 // yaml-cpp's tag of a scalar in quotes or as a block.
@@ -137,4 +137,4 @@ void YamlBuilder::TakeKey(Frame* frame, const YamlPtr& key) {
        "keep one of the two");
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

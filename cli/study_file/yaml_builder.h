@@ -19,7 +19,7 @@
 #include "absl/status/status.h"
 #include "cli/study_file/yaml_tree.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 YamlMark MarkOf(const YAML::Mark& mark);
 
@@ -75,6 +75,6 @@ class YamlBuilder final : public YAML::EventHandler {
   std::map<YAML::anchor_t, YamlPtr> anchors_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_STUDY_FILE_YAML_BUILDER_H_

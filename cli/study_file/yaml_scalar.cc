@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr char kNumberChars[] = "0123456789+-.eE";
@@ -145,4 +145,4 @@ google::protobuf::Value ReadAny(const YamlNode& node) {
   return value;
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -17,7 +17,7 @@
 
 #include "cli/study_file/yaml_tree.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // "12", "-3.5", "2e-5": decimal and finite.
 std::optional<double> ReadDouble(const std::string& text);
@@ -39,6 +39,6 @@ std::string ShortName(const google::protobuf::EnumValueDescriptor& value);
 // are themselves, everything else (yes, no, on, dates) is text.
 google::protobuf::Value ReadAny(const YamlNode& node);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_STUDY_FILE_YAML_SCALAR_H_

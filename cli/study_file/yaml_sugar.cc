@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -166,4 +166,4 @@ bool MayBeFrozen(const google::protobuf::FieldDescriptor& field) {
          field.full_name() == "frostline.v1.ModuleSpace.fixed";
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -21,7 +21,7 @@
 
 #include "cli/study_file/yaml_tree.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // The long form of a value that stands where a message of this type is
 // expected; the same node where it is no short form.
@@ -46,6 +46,6 @@ YamlPtr ScalarNode(const std::string& text, const YamlMark& mark);
 YamlPtr ListNode(std::vector<YamlPtr> items, const YamlMark& mark);
 YamlPtr MapNode(std::vector<YamlEntry> entries, const YamlMark& mark);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_STUDY_FILE_YAML_SUGAR_H_

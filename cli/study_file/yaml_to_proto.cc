@@ -9,7 +9,7 @@
 #include "base/status_macros.h"
 #include "cli/study_file/yaml_sugar.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 using Kind = YamlNode::Kind;
@@ -153,4 +153,4 @@ absl::Status YamlToProto::FillValue(const YamlPtr& node,
   return Expected(*node, path, *wanted);
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -19,7 +19,7 @@
 #include "cli/study_file/field_value.h"
 #include "cli/study_file/yaml_tree.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // Where each field was written: "space.modules[0].levels" -> 7:15.
 using FieldPlaces = std::map<std::string, YamlMark>;
@@ -62,6 +62,6 @@ class YamlToProto {
 std::vector<std::string> FieldNames(
     const google::protobuf::Descriptor& message);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_STUDY_FILE_YAML_TO_PROTO_H_

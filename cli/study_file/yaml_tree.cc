@@ -13,7 +13,7 @@
 #include "cli/term/utf8.h"
 #include "proto/wire_error.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr std::size_t kMaxQuotedBytes = 60;
@@ -59,7 +59,7 @@ std::string Describe(const YamlNode& node) {
     case YamlNode::Kind::kScalar:
       break;
   }
-  return absl::StrCat("'", CleanText(node.text, kMaxQuotedBytes), "'");
+  return absl::StrCat("'", proto::CleanText(node.text, kMaxQuotedBytes), "'");
 }
 
 absl::StatusOr<YamlPtr> ParseYaml(const std::string& text,
@@ -85,4 +85,4 @@ absl::StatusOr<YamlPtr> ParseYaml(const std::string& text,
   return builder.root();
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/plain/yaml.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 inline constexpr std::size_t kMaxYamlNodes = 100'000;
 inline constexpr int kMaxYamlDepth = 100;
@@ -34,6 +34,6 @@ absl::Status ErrorAt(ErrorId id, const std::string& file, const YamlMark& mark,
 // "a list", "a map", "nothing", "'2e-5'": what a person wrote.
 std::string Describe(const YamlNode& node);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_STUDY_FILE_YAML_TREE_H_

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 std::string Cell(const std::string& text) {
@@ -34,4 +34,4 @@ std::string CsvNumber(double value) {
   return {text.data(), end};
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace frostline {
+namespace frostline::cli {
 
 // A line, with its end.
 std::string CsvLine(const std::vector<std::string>& cells);
@@ -20,6 +20,6 @@ std::string CsvLine(const std::vector<std::string>& cells);
 // "-inf" for the infinities.
 std::string CsvNumber(double value);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_TERM_CSV_H_

@@ -8,7 +8,7 @@
 #include "cli/term/utf8.h"
 #include "proto/wire_error.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr std::size_t kMaxCellBytes = 1000;
@@ -17,7 +17,7 @@ constexpr std::size_t kMaxCellBytes = 1000;
 
 void Table::AddRow(std::vector<std::string> cells) {
   cells.resize(columns_.size());
-  for (std::string& cell : cells) cell = CleanText(cell, kMaxCellBytes);
+  for (std::string& cell : cells) cell = proto::CleanText(cell, kMaxCellBytes);
   rows_.push_back(std::move(cells));
 }
 
@@ -57,4 +57,4 @@ std::string Table::Render(int max_width) const {
   return text;
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace frostline {
+namespace frostline::cli {
 
 enum class Align { kLeft, kRight };
 
@@ -45,6 +45,6 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_TERM_TABLE_H_

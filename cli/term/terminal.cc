@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/term/utf8.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr int kUsualWidth = 80;
@@ -66,4 +66,4 @@ void StatusLine::Clear() {
   shown_ = false;
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace frostline {
+namespace frostline::cli {
 
 struct Terminal {
   bool out_is_tty = false;
@@ -44,6 +44,6 @@ class StatusLine {
   bool shown_ = false;
 };
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_TERM_TERMINAL_H_

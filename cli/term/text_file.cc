@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr std::streamoff kTailBytes = 64 * 1024;
@@ -59,4 +59,4 @@ std::string LastLines(const std::string& path, int lines) {
   return text.substr(cut + 1);
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // The first `max_bytes` + 1 bytes at most, so that the reader sees that there
 // was more; "-" is standard input. REQUEST_INVALID when it cannot be read.
@@ -22,6 +22,6 @@ absl::StatusOr<std::string> ReadTextFile(const std::string& path,
 // none.
 std::string LastLines(const std::string& path, int lines);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_TERM_TEXT_FILE_H_

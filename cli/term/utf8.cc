@@ -5,7 +5,7 @@
 
 #include "base/plain/utf8.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 struct Range {
@@ -71,4 +71,4 @@ std::string FitToWidth(const std::string& text, int width) {
   return text.substr(0, keep) + "…";
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace frostline {
+namespace frostline::cli {
 
 // Columns: 2 for wide (CJK, emoji), 0 for combining marks, else 1.
 int CharWidth(char32_t code);
@@ -19,6 +19,6 @@ int DisplayWidth(std::string_view text);
 // `text`, cut to `width` columns with "…" at the end where it was longer.
 std::string FitToWidth(const std::string& text, int width);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_TERM_UTF8_H_

@@ -12,7 +12,7 @@
 #include "cli/view/importance_svg.h"
 #include "cli/view/svg.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr int kPlotsInARow = 3;
@@ -159,4 +159,4 @@ std::string PairMarginalSvg(const v1::PairMarginal& table) {
   return svg.Finish();
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -13,7 +13,7 @@
 #include "cli/view/importance_view.h"
 #include "proto/wire_error.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr int kBarColumns = 16;
@@ -55,8 +55,8 @@ std::string RenderCurve(const v1::Marginal& marginal, bool is_rate, int width) {
                   absl::StrCat(point.trials()), Bar(height, kBarColumns),
                   Same(point.value(), marginal.best()) ? "best" : ""});
   }
-  return absl::StrCat("\n", CleanText(marginal.parameter(), kMaxName), "\n\n",
-                      table.Render(width));
+  return absl::StrCat("\n", proto::CleanText(marginal.parameter(), kMaxName),
+                      "\n\n", table.Render(width));
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ std::string RenderPairMarginal(const v1::PairMarginal& table,
   const int columns = table.second_values_size();
   const bool first_is_rate = rates.contains(table.first());
   const bool second_is_rate = rates.contains(table.second());
-  std::vector<Column> titles = {{CleanText(
+  std::vector<Column> titles = {{proto::CleanText(
       absl::StrCat(table.first(), " \\ ", table.second()), kMaxName)}};
   for (const google::protobuf::Value& value : table.second_values()) {
     titles.push_back({ValueText(value, second_is_rate), Align::kRight});
@@ -141,4 +141,4 @@ std::string RenderStability(const v1::GetStabilityReply& reply, int width) {
   return text;
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

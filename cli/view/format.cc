@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "proto/wire_error.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr std::size_t kMaxValueBytes = 200;
@@ -67,12 +67,12 @@ std::string FormatValue(const google::protobuf::Value& value) {
     return FormatNumber(value.number_value());
   }
   if (value.kind_case() == google::protobuf::Value::kStringValue) {
-    return CleanText(value.string_value(), kMaxValueBytes);
+    return proto::CleanText(value.string_value(), kMaxValueBytes);
   }
   std::string json;
   // Of a Value nothing can fail; if it does, the cell is empty.
   (void)google::protobuf::util::MessageToJsonString(value, &json);
-  return CleanText(json, kMaxValueBytes);
+  return proto::CleanText(json, kMaxValueBytes);
 }
 
 std::string NameOf(v1::StudyState state) {
@@ -113,7 +113,8 @@ std::string KeyLine(const std::string& key, const std::string& value) {
   if (value.empty()) return "";
   std::string padded = key + ":";
   padded.resize(std::max(padded.size() + 1, kKeyColumns), ' ');
-  return absl::StrCat(padded, CleanText(value, kMaxCauseBytes), "\n");
+  return absl::StrCat(padded, proto::CleanText(value, proto::kMaxCauseBytes),
+                      "\n");
 }
 
 std::string ToJson(const google::protobuf::Message& message) {
@@ -127,4 +128,4 @@ std::string ToJson(const google::protobuf::Message& message) {
   return status.ok() ? json : absl::StrCat("{\"error\": \"no JSON\"}\n");
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -16,7 +16,7 @@
 #include "frostline/v1/trial.pb.h"
 #include "frostline/v1/worker.pb.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // Four significant digits: "0.9312", "1234", "3.1e-07".
 std::string FormatNumber(double value);
@@ -54,6 +54,6 @@ std::string KeyLine(const std::string& key, const std::string& value);
 // proto, defaults included, indented. One promise for every --json.
 std::string ToJson(const google::protobuf::Message& message);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_VIEW_FORMAT_H_

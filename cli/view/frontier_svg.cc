@@ -13,7 +13,7 @@
 #include "cli/view/importance_text.h"
 #include "cli/view/svg.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr double kWidth = 760.0;
@@ -147,4 +147,4 @@ std::string FrontierSvg(const v1::Frontier& frontier) {
   return svg.Finish();
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -14,7 +14,7 @@
 #include "cli/view/format.h"
 #include "cli/view/importance_text.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr int kMostShort = 4;  // rows of a report's head
@@ -204,4 +204,4 @@ std::string FrontierCsv(const v1::Frontier& frontier) {
   return text;
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -11,7 +11,7 @@
 
 #include "frostline/v1/plan.pb.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // Both tables, by modules and by prefix.
 std::string RenderFrontier(const v1::Frontier& frontier, int width);
@@ -28,6 +28,6 @@ std::string FrontierCsv(const v1::Frontier& frontier);
 // tolerance of the best is shaded, the chosen set marked.
 std::string FrontierSvg(const v1::Frontier& frontier);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_VIEW_FRONTIER_VIEW_H_

@@ -10,7 +10,7 @@
 #include "cli/view/format.h"
 #include "cli/view/importance_text.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 using Cells = std::vector<std::string>;
@@ -179,4 +179,4 @@ std::string ComparisonCsv(const v1::StudyComparison& comparison) {
   return text;
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -11,7 +11,7 @@
 
 #include "frostline/v1/importance_service.pb.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 std::string ImportanceCsv(const v1::ImportanceReport& report);
 std::string PairsCsv(const v1::ListPairsReply& pairs);
@@ -25,6 +25,6 @@ std::string StabilityCsv(const v1::GetStabilityReply& reply);
 std::string PlanCsv(const v1::FreezePlan& plan);
 std::string ComparisonCsv(const v1::StudyComparison& comparison);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_VIEW_IMPORTANCE_CSV_H_

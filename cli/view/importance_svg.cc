@@ -11,7 +11,7 @@
 #include "cli/view/importance_text.h"
 #include "cli/view/svg.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr double kWidth = 720.0;
@@ -112,4 +112,4 @@ std::string ImportanceSvg(const v1::ImportanceReport& report) {
   return svg.Finish();
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

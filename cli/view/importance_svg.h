@@ -10,7 +10,7 @@
 
 #include "frostline/v1/importance_service.pb.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // A bar for each module in depth order, with its 80 and 95 % intervals; hollow
 // beyond the lower end of the former, and where it cannot be told from chance.
@@ -22,6 +22,6 @@ std::string MarginalsSvg(const v1::GetMarginalsReply& reply);
 // A heat map: the darker the higher.
 std::string PairMarginalSvg(const v1::PairMarginal& table);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_VIEW_IMPORTANCE_SVG_H_

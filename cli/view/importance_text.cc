@@ -13,7 +13,7 @@
 #include "cli/view/format.h"
 #include "proto/wire_error.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr double kSureOfDirection = 0.9;
@@ -137,7 +137,7 @@ std::string VerdictLines(const std::string& sentence) {
   std::string text;
   if (sentence.empty()) return text;
   for (const std::string& line :
-       Lines(CleanText(sentence, kMaxSentence), kTextColumns)) {
+       Lines(proto::CleanText(sentence, kMaxSentence), kTextColumns)) {
     absl::StrAppend(&text, line, "\n");
   }
   return text;
@@ -149,12 +149,12 @@ std::string Verdict(const std::string& sentence) {
 
 std::string Sentence(const std::string& key, const std::string& text) {
   if (text.empty()) return "";
-  std::string start = CleanText(key, kMaxSentence) + ":";
+  std::string start = proto::CleanText(key, kMaxSentence) + ":";
   std::string sentence;
   if (start.size() >= kKeyColumns) sentence = std::exchange(start, "") + "\n";
   start.resize(kKeyColumns, ' ');
   for (const std::string& line :
-       Lines(CleanText(text, kMaxSentence),
+       Lines(proto::CleanText(text, kMaxSentence),
              kTextColumns - static_cast<int>(kKeyColumns))) {
     absl::StrAppend(&sentence, start, line, "\n");
     start.assign(kKeyColumns, ' ');
@@ -168,4 +168,4 @@ std::string Caption(const std::string& text, bool provisional) {
          "\n";
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

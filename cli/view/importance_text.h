@@ -10,7 +10,7 @@
 
 #include "frostline/v1/importance.pb.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // Views are for a terminal of so many columns where they may choose.
 inline constexpr int kTextColumns = 80;
@@ -53,6 +53,6 @@ std::string VerdictLines(const std::string& sentence);
 // A line that says what follows, with a blank line after it.
 std::string Caption(const std::string& text, bool provisional);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_VIEW_IMPORTANCE_TEXT_H_

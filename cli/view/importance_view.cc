@@ -12,7 +12,7 @@
 #include "cli/term/utf8.h"
 #include "cli/view/format.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr int kLongestBar = 16;
@@ -199,4 +199,4 @@ std::string RenderSubsets(const v1::ImportanceReport& report, int width) {
       table.Render(width));
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -13,7 +13,7 @@
 #include "cli/view/importance_text.h"
 #include "frostline/v1/importance_service.pb.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // `head` stands between the verdict and the table: a frontier, or nothing.
 std::string RenderImportance(const v1::ImportanceReport& report,
@@ -37,6 +37,6 @@ std::string RenderPairMarginal(const v1::PairMarginal& table,
                                const RateNames& rates, int width);
 std::string RenderStability(const v1::GetStabilityReply& reply, int width);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_VIEW_IMPORTANCE_VIEW_H_

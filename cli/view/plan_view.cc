@@ -15,7 +15,7 @@
 #include "cli/view/verification_view.h"
 #include "proto/wire_error.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 std::string PredictedText(const v1::FreezePlan& plan) {
@@ -164,4 +164,4 @@ std::string RenderComparison(const v1::StudyComparison& comparison, int width) {
   return text;
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

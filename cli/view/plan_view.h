@@ -10,13 +10,13 @@
 
 #include "frostline/v1/importance.pb.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 std::string RenderFreezePlan(const v1::FreezePlan& plan, int width);
 // Its verdict, its rates, and what it would score.
 std::string RenderFreezePlanInShort(const v1::FreezePlan& plan);
 std::string RenderComparison(const v1::StudyComparison& comparison, int width);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_VIEW_PLAN_VIEW_H_

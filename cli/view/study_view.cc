@@ -14,7 +14,7 @@
 #include "study/metric_range.h"
 #include "study/purpose.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr std::size_t kMaxTextBytes = 1000;
@@ -185,7 +185,8 @@ std::string RenderPlan(const v1::CreateStudyReply& reply) {
   const std::string purpose = PurposeText(reply.study().spec(), true);
   if (!purpose.empty()) absl::StrAppend(&text, "purpose: ", purpose, "\n");
   for (const std::string& advice : reply.advice()) {
-    absl::StrAppend(&text, "advice: ", CleanText(advice, kMaxTextBytes), "\n");
+    absl::StrAppend(&text, "advice: ", proto::CleanText(advice, kMaxTextBytes),
+                    "\n");
   }
   return text;
 }
@@ -203,8 +204,8 @@ std::string RenderPlanInShort(const v1::CreateStudyReply& reply) {
   }
   std::string text;
   for (const auto& [kind, modules] : kinds) {
-    absl::StrAppend(&text, CleanText(ModuleList(modules), kMaxTextBytes), ": ",
-                    CleanText(kind, kMaxTextBytes), "\n");
+    absl::StrAppend(&text, proto::CleanText(ModuleList(modules), kMaxTextBytes),
+                    ": ", proto::CleanText(kind, kMaxTextBytes), "\n");
   }
   absl::StrAppend(&text, "space: ", SizeText(reply.space_size()), "; budget: ",
                   FormatCount(reply.study().settings().budget().trials()),
@@ -231,4 +232,4 @@ std::string RenderWorkerTable(const std::vector<v1::Worker>& workers,
   return table.Render(width);
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

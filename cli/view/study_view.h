@@ -13,7 +13,7 @@
 #include "frostline/v1/study_service.pb.h"
 #include "frostline/v1/worker.pb.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 std::string RenderStudyTable(const std::vector<v1::Study>& studies, int width);
 
@@ -33,6 +33,6 @@ std::string ProgressText(const v1::Study& study);
 std::string RenderWorkerTable(const std::vector<v1::Worker>& workers,
                               int width);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_VIEW_STUDY_VIEW_H_

@@ -9,7 +9,7 @@
 #include "absl/strings/str_replace.h"
 #include "proto/wire_error.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 constexpr std::size_t kMaxText = 1000;
@@ -56,11 +56,12 @@ std::string Hint(const std::string& text) {
 }  // namespace
 
 std::string XmlText(const std::string& text) {
-  return absl::StrReplaceAll(CleanText(text, kMaxText), {{"&", "&amp;"},
-                                                         {"<", "&lt;"},
-                                                         {">", "&gt;"},
-                                                         {"\"", "&quot;"},
-                                                         {"'", "&#39;"}});
+  return absl::StrReplaceAll(proto::CleanText(text, kMaxText),
+                             {{"&", "&amp;"},
+                              {"<", "&lt;"},
+                              {">", "&gt;"},
+                              {"\"", "&quot;"},
+                              {"'", "&#39;"}});
 }
 
 Svg::Svg(double width, double height, const std::string& title)
@@ -127,4 +128,4 @@ std::string Svg::Finish() const {
       "\" rx=\"6\"/>\n", body_, "</svg>\n");
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace frostline {
+namespace frostline::cli {
 
 // `text` where markup or an attribute expects text: control characters, which
 // no XML file may hold, become blanks.
@@ -54,6 +54,6 @@ class Svg {
   std::string body_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_VIEW_SVG_H_

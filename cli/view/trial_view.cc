@@ -10,7 +10,7 @@
 #include "cli/view/format.h"
 #include "proto/wire_error.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 // In the order of first appearance: conditional parameters are not in all.
@@ -68,14 +68,15 @@ std::string ObjectiveText(const v1::Trial& trial, const v1::StudySpec& spec) {
     absl::StrAppend(&text, i == 0 ? "" : ", ", spec.objectives(i).metric(), " ",
                     FormatNumber(trial.values(i)));
   }
-  return CleanText(text, kMaxCauseBytes);
+  return proto::CleanText(text, proto::kMaxCauseBytes);
 }
 
 std::string RenderTrialTable(const std::vector<v1::Trial>& trials,
                              const v1::StudySpec& spec, int width) {
   std::vector<Column> columns = {{"TRIAL", Align::kRight}, {"STATE"}};
   for (const v1::Objective& objective : spec.objectives()) {
-    columns.push_back({CleanText(objective.metric(), 40), Align::kRight});
+    columns.push_back(
+        {proto::CleanText(objective.metric(), 40), Align::kRight});
   }
   columns.push_back({"TIME", Align::kRight});
   columns.push_back({"WORKER"});
@@ -85,7 +86,7 @@ std::string RenderTrialTable(const std::vector<v1::Trial>& trials,
   if (has_seeds) columns.push_back({"SEED", Align::kRight});
   const std::vector<std::string> names = ParameterNames(trials);
   for (const std::string& name : names) {
-    columns.push_back({CleanText(ShortName(name), 40), Align::kRight});
+    columns.push_back({proto::CleanText(ShortName(name), 40), Align::kRight});
   }
   Table table(columns);
   for (const v1::Trial& trial : trials) {
@@ -159,7 +160,7 @@ std::string TrialLine(const v1::Trial& trial, const v1::StudySpec& spec) {
   if (!trial.worker().empty()) add("worker " + LastPart(trial.worker()));
   if (trial.attempt() > 1) add(absl::StrCat("attempt ", trial.attempt()));
   add(trial.cause());
-  return CleanText(line, kMaxCauseBytes);
+  return proto::CleanText(line, proto::kMaxCauseBytes);
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -12,7 +12,7 @@
 #include "frostline/v1/study.pb.h"
 #include "frostline/v1/trial.pb.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // A row for each trial, a column for each parameter.
 std::string RenderTrialTable(const std::vector<v1::Trial>& trials,
@@ -30,6 +30,6 @@ std::string ObjectiveText(const v1::Trial& trial, const v1::StudySpec& spec);
 // "trial 17  SUCCEEDED  accuracy 0.9312  12 s  worker a": for `watch`.
 std::string TrialLine(const v1::Trial& trial, const v1::StudySpec& spec);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_VIEW_TRIAL_VIEW_H_

@@ -14,7 +14,7 @@
 #include "cli/view/frontier_view.h"
 #include "cli/view/importance_text.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 std::string Signed(double value) {
@@ -145,4 +145,4 @@ std::string AskedCsv(const v1::AskPlanReply& reply) {
   return text;
 }
 
-}  // namespace frostline
+}  // namespace frostline::cli

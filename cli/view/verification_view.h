@@ -10,7 +10,7 @@
 
 #include "frostline/v1/importance_service.pb.h"
 
-namespace frostline {
+namespace frostline::cli {
 
 // Predicted beside seen, for the plan and each rival.
 std::string RenderVerification(const v1::PlanVerification& verification,
@@ -28,6 +28,6 @@ std::string AskedCsv(const v1::AskPlanReply& reply);
 std::string RatesInShort(
     const google::protobuf::RepeatedPtrField<v1::ModuleRate>& rates);
 
-}  // namespace frostline
+}  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_VIEW_VERIFICATION_VIEW_H_

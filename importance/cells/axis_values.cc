@@ -7,7 +7,7 @@
 
 #include "study/point.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Codes at which cells of an uncounted range are looked for.
@@ -126,4 +126,4 @@ CutAxis CutIntoValues(const Domain& domain, const MeasuredAxis& axis,
   return cut;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -18,7 +18,7 @@
 #include "importance/measure/measured_axis.h"
 #include "study/domain.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct AxisValue {
   double value = 0.0;  // as in a Point
@@ -36,6 +36,6 @@ struct CutAxis {
 CutAxis CutIntoValues(const Domain& domain, const MeasuredAxis& axis,
                       const std::vector<double>& codes);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_CELLS_AXIS_VALUES_H_

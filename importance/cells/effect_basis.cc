@@ -8,7 +8,7 @@
 #include "importance/measure/small_matrix.h"
 #include "importance/measure/symmetric_eigen.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Levels are taken for unrelated; neighbouring stretches of a range are mostly
@@ -133,4 +133,4 @@ void MakeEffectBasis(EffectAxis& axis, bool smooth) {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

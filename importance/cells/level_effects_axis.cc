@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // The cell and the mass of every code in [0, values) that was counted.
@@ -103,4 +103,4 @@ EffectAxis MakeEffectAxis(const MeasuredAxis& axis,
   return cut;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

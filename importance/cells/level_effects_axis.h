@@ -17,7 +17,7 @@
 
 #include "importance/measure/measured_axis.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Longer lists of values are put together: neighbours where there is an order,
 // else the choices that were tried least.
@@ -55,6 +55,6 @@ EffectAxis MakeEffectAxis(const MeasuredAxis& axis,
 // alike.
 void MakeEffectBasis(EffectAxis& axis, bool smooth);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_CELLS_LEVEL_EFFECTS_AXIS_H_

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <variant>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Longer lists of values, and ranges, are so many steps long.
@@ -50,4 +50,4 @@ void AddSurrogateAxis(const Domain& domain, const EffectAxis& axis,
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -16,7 +16,7 @@
 #include "surrogate/axis.h"
 #include "surrogate/rows.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 surrogate::Axis MakeSurrogateAxis(const Domain& domain, const EffectAxis& axis);
 
@@ -24,6 +24,6 @@ surrogate::Axis MakeSurrogateAxis(const Domain& domain, const EffectAxis& axis);
 void AddSurrogateAxis(const Domain& domain, const EffectAxis& axis,
                       surrogate::Rows& rows);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_CELLS_SURROGATE_AXIS_H_

@@ -8,7 +8,7 @@
 #include "importance/cells/surrogate_axis.h"
 #include "importance/measure/measured_axis.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // The part of the values' variance between cells, its chance share taken off.
@@ -97,4 +97,4 @@ StudyRows MakeStudyRows(const Space& space,
   return study;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -15,7 +15,7 @@
 #include "study/space.h"
 #include "surrogate/rows.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 inline constexpr std::size_t kMaxSurrogateAxes = 48;
 
@@ -40,6 +40,6 @@ StudyRows MakeStudyRows(const Space& space,
                         const std::vector<const Point*>& points,
                         std::vector<double> values, std::vector<double> doubt);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_CELLS_SURROGATE_ROWS_H_

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 absl::Status NoTree(std::size_t node, const std::string& cause) {
@@ -105,4 +105,4 @@ std::vector<double> ImpurityShares(const std::vector<ColumnTree>& trees,
   return shares;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

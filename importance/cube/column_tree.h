@@ -14,7 +14,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // The ends of a column; REQUIRES: low < high.
 struct Column {
@@ -58,6 +58,6 @@ absl::StatusOr<ColumnTree> ImportTree(const TreeArrays& arrays,
 std::vector<double> ImpurityShares(const std::vector<ColumnTree>& trees,
                                    const std::vector<ColumnGroup>& groups);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_CUBE_COLUMN_TREE_H_

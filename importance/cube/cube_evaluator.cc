@@ -15,7 +15,7 @@
 #include "importance/report/plain_report.h"
 #include "importance/report/warnings.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr int kTreesPerDraw = 8;
@@ -136,4 +136,4 @@ absl::StatusOr<Report> EvaluateMdi(const Space& space,
   return EvaluateCube(space, selection, options, ImpuritySharesOf);
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -14,7 +14,7 @@
 #include "importance/report/report.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Shares of the forest's variance over the cube; not normalised.
 absl::StatusOr<Report> EvaluateFanovaOptuna(const Space& space,
@@ -26,6 +26,6 @@ absl::StatusOr<Report> EvaluateMdi(const Space& space,
                                    const Selection& selection,
                                    const EvaluateOptions& options);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_CUBE_CUBE_EVALUATOR_H_

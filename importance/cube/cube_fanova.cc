@@ -6,7 +6,7 @@
 
 #include "importance/measure/parallel.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr std::size_t kNoParent = static_cast<std::size_t>(-1);
@@ -228,4 +228,4 @@ std::vector<double> CubeShares(const std::vector<ColumnTree>& trees,
   return shares;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -19,7 +19,7 @@
 
 #include "importance/cube/column_tree.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 class CubeTree {
  public:
@@ -67,6 +67,6 @@ std::vector<double> CubeShares(const std::vector<ColumnTree>& trees,
                                const std::vector<ColumnGroup>& groups,
                                int threads = 1);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_CUBE_CUBE_FANOVA_H_

@@ -10,7 +10,7 @@
 #include "importance/cube/cube_grower.h"
 #include "importance/measure/parallel.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr double kLargest = std::numeric_limits<float>::max();
@@ -172,4 +172,4 @@ double OutOfBagR2(const CubeData& data, const CubeForest& forest) {
                       : std::numeric_limits<double>::quiet_NaN();
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

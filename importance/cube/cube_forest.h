@@ -17,7 +17,7 @@
 #include "importance/measure/selection.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // The trials as such a forest reads them.
 struct CubeData {
@@ -64,6 +64,6 @@ CubeForest GrowCubeForest(const CubeData& data,
 // R² of the trees that have not seen a row; NaN when there is no such row.
 double OutOfBagR2(const CubeData& data, const CubeForest& forest);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_CUBE_CUBE_FOREST_H_

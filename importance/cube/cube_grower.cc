@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr int kMaxDepth = 64;
@@ -151,4 +151,4 @@ ColumnTree CubeGrower::Grow() {
   return std::move(tree_);
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -14,7 +14,7 @@
 #include "importance/cube/column_tree.h"
 #include "importance/cube/cube_forest.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 class CubeGrower {
  public:
@@ -61,6 +61,6 @@ class CubeGrower {
   ColumnTree tree_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_CUBE_CUBE_GROWER_H_

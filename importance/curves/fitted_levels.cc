@@ -10,7 +10,7 @@
 #include "importance/measure/dataset.h"
 #include "importance/measure/statistics.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr double kNormal80 = 1.281552;
@@ -67,4 +67,4 @@ absl::StatusOr<FittedLevels> FitLevels(const Space& space,
   return FittedLevels(space, std::move(selection));
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

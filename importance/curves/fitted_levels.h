@@ -22,7 +22,7 @@
 #include "study/objective.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Points into the history it was made from.
 class FittedLevels {
@@ -67,6 +67,6 @@ absl::StatusOr<FittedLevels> FitLevels(const Space& space,
                                        const History& history,
                                        const EvaluateOptions& options);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_CURVES_FITTED_LEVELS_H_

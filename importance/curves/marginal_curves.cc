@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "importance/curves/fitted_levels.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 MarginalCurve CurveOf(const FittedLevels& fitted, std::size_t axis) {
@@ -92,4 +92,4 @@ absl::StatusOr<MarginalTable> PairTable(
   return table;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -20,7 +20,7 @@
 #include "study/objective.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct CurvePoint {
   double value = 0.0;       // as in a Point; of a stretch of a range its middle
@@ -54,6 +54,6 @@ absl::StatusOr<MarginalTable> PairTable(
     const History& history, const EvaluateOptions& options, int first,
     int second);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_CURVES_MARGINAL_CURVES_H_

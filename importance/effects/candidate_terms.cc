@@ -3,7 +3,7 @@
 
 #include "importance/measure/statistics.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Pairs, and triples, are sought among so many axes of the largest effect.
@@ -56,4 +56,4 @@ std::vector<EffectTerm> CandidateTerms(const std::vector<EffectAxis>& axes,
   return terms;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

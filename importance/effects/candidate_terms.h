@@ -11,7 +11,7 @@
 
 #include "importance/effects/level_effects_term.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // `weight`: of the main effect, by axis. None with few trials; triples with
 // more, of which no table is large.
@@ -19,6 +19,6 @@ std::vector<EffectTerm> CandidateTerms(const std::vector<EffectAxis>& axes,
                                        const std::vector<double>& weight,
                                        std::size_t rows);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_EFFECTS_CANDIDATE_TERMS_H_

@@ -9,7 +9,7 @@
 #include "importance/measure/statistics.h"
 #include "importance/measure/symmetric_eigen.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr int kDeviations = 32;
@@ -173,4 +173,4 @@ double EffectDraws::Draw(double noisier, Rng& rng) const {
   return variance;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

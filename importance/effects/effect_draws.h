@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "importance/effects/level_effects.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 class EffectDraws {
  public:
@@ -44,6 +44,6 @@ class EffectDraws {
   double deviation_ = 0.0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_EFFECTS_EFFECT_DRAWS_H_

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // By how much of a term's variance no estimate can tell it from none, in parts
@@ -111,4 +111,4 @@ Belief EffectSurface::Marginal(const std::vector<std::size_t>& axes,
   return {mean_target_ + posterior_.Mean(weights), std::sqrt(variance)};
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

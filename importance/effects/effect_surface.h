@@ -24,7 +24,7 @@
 #include "importance/effects/ridge_posterior.h"
 #include "importance/effects/term_table.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct Belief {
   double mean = 0.0;
@@ -62,6 +62,6 @@ class EffectSurface {
   std::vector<double> room_variance_;  // by axis
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_EFFECTS_EFFECT_SURFACE_H_

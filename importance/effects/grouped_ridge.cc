@@ -7,7 +7,7 @@
 
 #include "importance/measure/small_matrix.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Parts of the targets' variance: below the first a group is nothing; noise is
@@ -175,4 +175,4 @@ void GroupedRidge::Fit(int iterations) {
   FindResiduals();
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

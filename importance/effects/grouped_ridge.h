@@ -22,7 +22,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace frostline {
+namespace frostline::importance {
 
 class GroupedRidge {
  public:
@@ -114,6 +114,6 @@ class GroupedRidge {
   std::vector<double> scaled_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_EFFECTS_GROUPED_RIDGE_H_

@@ -7,7 +7,7 @@
 #include "importance/effects/grouped_ridge.h"
 #include "importance/measure/small_matrix.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 std::vector<double> GroupedRidge::Coefficients(std::size_t group) const {
   std::vector<double> mean;
@@ -101,4 +101,4 @@ std::vector<double> GroupedRidge::ResidualProducts(std::size_t group) const {
   return products;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -6,7 +6,7 @@
 #include "importance/effects/grouped_ridge.h"
 #include "importance/measure/small_matrix.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Multiplications that leaving trials out may cost; more trials are thinned.
@@ -50,4 +50,4 @@ double GroupedRidge::R2Of(const std::vector<double>& left_out) const {
   return 1.0 - missed * others * others / whole;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -9,7 +9,7 @@
 
 #include "importance/effects/candidate_terms.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Columns of the model: the work grows with the cube.
@@ -155,4 +155,4 @@ double LevelEffects::AmplitudeVariance() const {
   return ridge_.noise() / std::max(left, 1.0);
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

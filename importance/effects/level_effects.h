@@ -24,7 +24,7 @@
 #include "importance/effects/grouped_ridge.h"
 #include "importance/effects/level_effects_term.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // A candidate that did not enter, and what the last residuals say of it.
 struct LeftOutTerm {
@@ -68,6 +68,6 @@ class LevelEffects {
   std::vector<LeftOutTerm> left_out_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_EFFECTS_LEVEL_EFFECTS_H_

@@ -6,7 +6,7 @@
 
 #include "importance/effects/level_effects.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // What of a main effect's prior variance may be graded.
@@ -64,4 +64,4 @@ void LevelEffects::ChooseGrading() {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

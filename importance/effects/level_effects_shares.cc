@@ -9,7 +9,7 @@
 #include "importance/effects/unseen_effects.h"
 #include "importance/measure/statistics.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr int kSpreads = 200;  // steps of the integral over the prior's width
@@ -154,4 +154,4 @@ double LogChanceOf(const LevelEffects& model, std::size_t term) {
   return EffectDraws(model, term).log_chance();
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

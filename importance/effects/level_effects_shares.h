@@ -12,7 +12,7 @@
 
 #include "importance/effects/level_effects.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct EffectShares {
   std::vector<double> main;   // by axis
@@ -39,6 +39,6 @@ std::vector<EffectShares> DrawShares(const LevelEffects& model,
 // ln of the chance that a main effect as large comes from nothing.
 double LogChanceOf(const LevelEffects& model, std::size_t term);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_EFFECTS_LEVEL_EFFECTS_SHARES_H_

@@ -6,7 +6,7 @@
 #include "importance/measure/small_matrix.h"
 #include "importance/measure/statistics.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // A number for each cell of a term, the last axis fastest, times the kernel of
@@ -152,4 +152,4 @@ TermEvidence WeighTerm(const std::vector<EffectAxis>& axes,
   return evidence;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -12,7 +12,7 @@
 
 #include "importance/cells/level_effects_axis.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 using EffectTerm = std::vector<std::size_t>;  // axes, rising
 
@@ -50,6 +50,6 @@ TermEvidence WeighTerm(const std::vector<EffectAxis>& axes,
                        const EffectTerm& term, const TermDesign& design,
                        const std::vector<double>& residuals, double variance);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_EFFECTS_LEVEL_EFFECTS_TERM_H_

@@ -7,7 +7,7 @@
 
 #include "importance/measure/small_matrix.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 RidgePosterior::RidgePosterior(const GroupedRidge& ridge,
                                double least_variance) {
@@ -56,4 +56,4 @@ double RidgePosterior::Variance(const std::vector<double>& weights) const {
   return variance;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -13,7 +13,7 @@
 
 #include "importance/effects/grouped_ridge.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 class RidgePosterior {
  public:
@@ -30,6 +30,6 @@ class RidgePosterior {
   std::vector<double> coefficients_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_EFFECTS_RIDGE_POSTERIOR_H_

@@ -5,7 +5,7 @@
 
 #include "importance/measure/small_matrix.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 TermTable::TermTable(const std::vector<EffectAxis>& axes, EffectTerm term)
     : term_(std::move(term)) {
@@ -63,4 +63,4 @@ std::size_t TermTable::CombinationOf(const EffectCells& cells) const {
   return combination;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -12,7 +12,7 @@
 
 #include "importance/effects/level_effects_term.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // A cell for each axis of a model.
 using EffectCells = std::vector<std::size_t>;
@@ -46,6 +46,6 @@ class TermTable {
   std::vector<double> effect_;  // of each combination
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_EFFECTS_TERM_TABLE_H_

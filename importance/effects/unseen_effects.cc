@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr int kTries = 64;
@@ -55,4 +55,4 @@ double UnseenEffects::Draw(Rng& rng) const {
   return std::clamp(drawn, 0.0, most_);
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

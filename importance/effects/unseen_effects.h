@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "importance/effects/level_effects.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 class UnseenEffects {
  public:
@@ -30,6 +30,6 @@ class UnseenEffects {
   double none_ = 1.0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_EFFECTS_UNSEEN_EFFECTS_H_

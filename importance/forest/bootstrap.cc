@@ -9,7 +9,7 @@
 #include "importance/measure/parallel.h"
 #include "importance/measure/statistics.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Streams of one seed, far apart; the forest itself has those from 0.
@@ -85,4 +85,4 @@ std::vector<double> ChanceMainShares(const Dataset& data, std::uint64_t seed,
   return most;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -16,7 +16,7 @@
 #include "importance/forest/fanova.h"
 #include "importance/measure/dataset.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 inline constexpr int kTreesPerBag = 8;  // of a replicate
 inline constexpr int kShuffles = 16;  // with as many trees, of every axis twice
@@ -38,6 +38,6 @@ std::vector<Shares> Replicate(const Dataset& data, int count,
 std::vector<double> ChanceMainShares(const Dataset& data, std::uint64_t seed,
                                      int threads = 1);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_FOREST_BOOTSTRAP_H_

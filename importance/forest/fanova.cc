@@ -8,7 +8,7 @@
 #include "importance/forest/subset_effect.h"
 #include "importance/measure/parallel.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Rounding may carry a share a little out of its range.
@@ -142,4 +142,4 @@ std::vector<std::vector<double>> ForestCurves(
   return curves;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -23,7 +23,7 @@
 #include "importance/measure/measured_axis.h"
 #include "importance/measure/named_subsets.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct Shares {
   std::vector<double> main;          // by axis
@@ -58,6 +58,6 @@ std::vector<std::vector<double>> ForestCurves(
     const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes,
     int threads = 1);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_FOREST_FANOVA_H_

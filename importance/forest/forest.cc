@@ -7,7 +7,7 @@
 
 #include "importance/measure/parallel.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -71,4 +71,4 @@ double OutOfBagR2(const Dataset& data, const Forest& forest, int threads) {
   return spread > 0.0 ? 1.0 - errors / spread : kNaN;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -18,7 +18,7 @@
 #include "importance/forest/tree.h"
 #include "importance/measure/dataset.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // How often each row counts.
 using RowWeights = std::vector<std::uint32_t>;
@@ -41,6 +41,6 @@ Forest FitForest(const Dataset& data, const std::vector<double>& targets,
 // when there is no such row.
 double OutOfBagR2(const Dataset& data, const Forest& forest, int threads = 1);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_FOREST_FOREST_H_

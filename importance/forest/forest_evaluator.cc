@@ -14,7 +14,7 @@
 #include "importance/measure/tree_work.h"
 #include "importance/report/warnings.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -183,4 +183,4 @@ absl::StatusOr<Report> EvaluateForest(const Space& space,
   return report;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -13,7 +13,7 @@
 #include "importance/report/report.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Pairs are taken among so many parameters at most, those of largest main
 // effect: the number of pairs grows with the square.
@@ -23,6 +23,6 @@ absl::StatusOr<Report> EvaluateForest(const Space& space,
                                       const Selection& selection,
                                       const EvaluateOptions& options);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_FOREST_FOREST_EVALUATOR_H_

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 class JointWalk {
@@ -110,4 +110,4 @@ double JointVarianceOf(const Tree& tree, const TreeCells& cells,
   return JointWalk(tree, cells, subset).Variance();
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -18,12 +18,12 @@
 #include "importance/forest/tree.h"
 #include "importance/forest/tree_box.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // `cells` are the tree's. Costs O(leaves² · axes of the subset).
 double JointVarianceOf(const Tree& tree, const TreeCells& cells,
                        const std::vector<std::size_t>& subset);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_FOREST_JOINT_EFFECT_H_

@@ -6,7 +6,7 @@
 
 #include "importance/forest/total_effect.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 TreeMarginals::TreeMarginals(const Tree& tree,
                              const std::vector<MeasuredAxis>& axes)
@@ -120,4 +120,4 @@ std::vector<double> TreeMarginals::TotalVariances() const {
   return TotalVariancesOf(tree_, cells_, mean_);
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

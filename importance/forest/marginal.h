@@ -20,7 +20,7 @@
 #include "importance/forest/tree_box.h"
 #include "importance/measure/measured_axis.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Keeps a reference to the tree.
 class TreeMarginals {
@@ -89,6 +89,6 @@ class TreeMarginals {
   double variance_ = 0.0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_FOREST_MARGINAL_H_

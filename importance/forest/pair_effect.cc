@@ -5,7 +5,7 @@
 
 #include "importance/forest/marginal.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Memory that is used again from pair to pair.
 struct TreeMarginals::Scratch {
@@ -122,4 +122,4 @@ double TreeMarginals::PairVariance(const PairLeaf* begin, const PairLeaf* end,
   return std::max(variance + mean * mean, 0.0);
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // A score's whole numbers are below 2^kBits: two products of a sum and a
@@ -161,4 +161,4 @@ TreeSplit SplitSearch::FindBest(std::span<const DrawnRow> rows, Rng& rng) {
   return split;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

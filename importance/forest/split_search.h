@@ -24,7 +24,7 @@
 #include "base/rng.h"
 #include "importance/measure/dataset.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // A row of the data set that a tree has drawn.
 struct DrawnRow {
@@ -83,6 +83,6 @@ class SplitSearch {
   Bin all_;                        // of the node
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_FOREST_SPLIT_SEARCH_H_

@@ -4,7 +4,7 @@
 #include "importance/forest/joint_effect.h"
 #include "importance/forest/tree_box.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // One tree and one set of known axes.
@@ -137,4 +137,4 @@ SubsetShare SubsetVarianceOf(const Tree& tree,
   return variance;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

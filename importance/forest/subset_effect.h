@@ -19,7 +19,7 @@
 #include "importance/measure/measured_axis.h"
 #include "importance/measure/named_subsets.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // In the tree's own variance. `subset`: different axes, at most kMaxSubset;
 // empty: nothing is explained. Costs O(leaves² · axes of the subset).
@@ -27,6 +27,6 @@ SubsetShare SubsetVarianceOf(const Tree& tree,
                              const std::vector<MeasuredAxis>& axes,
                              const std::vector<std::size_t>& subset);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_FOREST_SUBSET_EFFECT_H_

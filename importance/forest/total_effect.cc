@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // A set of axes, a bit for each; of more axes than bits several share one.
@@ -136,4 +136,4 @@ std::vector<double> TotalVariancesOf(const Tree& tree, const TreeCells& cells,
   return PairWalk(tree, cells, mean).Run();
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

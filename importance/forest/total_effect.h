@@ -18,12 +18,12 @@
 #include "importance/forest/tree.h"
 #include "importance/forest/tree_box.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // By axis. `mean` is that of the tree over the space.
 std::vector<double> TotalVariancesOf(const Tree& tree, const TreeCells& cells,
                                      double mean);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_FOREST_TOTAL_EFFECT_H_

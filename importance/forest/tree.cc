@@ -9,7 +9,7 @@
 
 #include "importance/forest/split_search.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // As deep as the peers' forests go; a path of 64 splits has seen enough.
@@ -174,4 +174,4 @@ Tree FitTree(const Dataset& data, const std::vector<double>& targets,
   return Grower(data, targets, weights, rng).Grow();
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -16,7 +16,7 @@
 #include "base/rng.h"
 #include "importance/measure/dataset.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct TreeNode {
   int axis = -1;  // -1: a leaf
@@ -48,6 +48,6 @@ std::vector<bool> SplitsOn(const Tree& tree,
 Tree FitTree(const Dataset& data, const std::vector<double>& targets,
              const std::vector<std::uint32_t>& weights, Rng& rng);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_FOREST_TREE_H_

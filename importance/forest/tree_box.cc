@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 AxisCells MakeChoiceCells(const MeasuredAxis& axis) {
@@ -133,4 +133,4 @@ void TreeBox::AppendRuns(std::size_t axis, std::vector<CellRun>& runs) const {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -16,7 +16,7 @@
 #include "importance/forest/tree.h"
 #include "importance/measure/measured_axis.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // The cells of one axis: cell c has the mass before[c + 1] - before[c].
 struct AxisCells {
@@ -95,6 +95,6 @@ class TreeBox {
   std::vector<bool> members_before_;  // in the order of entered_
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_FOREST_TREE_BOX_H_

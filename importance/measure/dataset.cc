@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 BinnedAxis MakeBins(const std::vector<double>& codes, bool is_ordered) {
@@ -55,4 +55,4 @@ Dataset MakeDataset(std::vector<MeasuredAxis> axes,
   return data;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

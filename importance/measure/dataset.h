@@ -14,7 +14,7 @@
 #include "importance/measure/measured_axis.h"
 #include "study/point.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // An axis has at most so many bins; more distinct codes share one.
 inline constexpr std::size_t kMaxBins = 256;
@@ -41,6 +41,6 @@ Dataset MakeDataset(std::vector<MeasuredAxis> axes,
                     const std::vector<const Point*>& points,
                     const std::vector<double>& losses);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MEASURE_DATASET_H_

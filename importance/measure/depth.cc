@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr int kEmbeddings = -1;
@@ -108,4 +108,4 @@ std::vector<LayerGroup> LayerGroups(const Space& space) {
   return there;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

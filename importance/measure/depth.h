@@ -13,7 +13,7 @@
 
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Indices of parameters; one that drives several modules stands where the
 // lowest of them does.
@@ -29,6 +29,6 @@ struct LayerGroup {
 // parameter whose modules lie in several groups belongs to none.
 std::vector<LayerGroup> LayerGroups(const Space& space);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MEASURE_DEPTH_H_

@@ -12,7 +12,7 @@
 
 #include "importance/measure/named_subsets.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct PedAnovaOptions {
   // The best so much of all trials are good.
@@ -47,6 +47,6 @@ struct EvaluateOptions {
 // Fewer finished trials than these are not evaluated.
 inline constexpr int kMinTrials = 8;
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MEASURE_EVALUATE_OPTIONS_H_

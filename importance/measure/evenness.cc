@@ -7,7 +7,7 @@
 
 #include "importance/measure/statistics.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 struct Parts {
@@ -66,4 +66,4 @@ double LogChanceOfUneven(const MeasuredAxis& axis,
   return freedom > 0.0 ? LogChiSquaredTail(statistic, freedom) : 0.0;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -15,7 +15,7 @@
 
 #include "importance/measure/measured_axis.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // ln of the chance that uniform trials lie at least as unevenly (Pearson's
 // test); 0 where the parameter cannot vary. `codes` are those of `axis`, one
@@ -23,6 +23,6 @@ namespace frostline {
 double LogChanceOfUneven(const MeasuredAxis& axis,
                          const std::vector<double>& codes);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MEASURE_EVENNESS_H_

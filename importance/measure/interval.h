@@ -8,7 +8,7 @@
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_INTERVAL_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_INTERVAL_H_
 
-namespace frostline {
+namespace frostline::importance {
 
 struct Interval {
   double value = 0.0;
@@ -18,6 +18,6 @@ struct Interval {
   double hi95 = 0.0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MEASURE_INTERVAL_H_

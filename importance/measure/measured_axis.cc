@@ -7,7 +7,7 @@
 
 #include "study/point.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Ranges of more values are treated as continuous.
@@ -179,4 +179,4 @@ std::vector<MeasuredAxis> MeasureSpace(const Space& space) {
   return axes;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

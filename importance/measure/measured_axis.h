@@ -16,7 +16,7 @@
 #include "study/domain.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // The same share as the random sampler draws.
 inline constexpr double kFrozenMass = 0.2;
@@ -64,6 +64,6 @@ class MeasuredAxis {
 // One axis for each parameter.
 std::vector<MeasuredAxis> MeasureSpace(const Space& space);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MEASURE_MEASURED_AXIS_H_

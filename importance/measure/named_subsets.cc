@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr double kMostWork = 1e11;  // steps of a nanosecond or so
@@ -69,4 +69,4 @@ absl::Status CheckSubsetWork(const NamedSubsets& subsets, double work) {
       kField);
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Indices of parameters in the space, in any order.
 using NamedSubsets = std::vector<std::vector<int>>;
@@ -39,6 +39,6 @@ absl::Status CheckSubsets(const NamedSubsets& subsets, std::size_t parameters);
 // up a machine for minutes.
 absl::Status CheckSubsetWork(const NamedSubsets& subsets, double work);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MEASURE_NAMED_SUBSETS_H_

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Leaves one of the runs that have a seed and a loss in common.
@@ -72,4 +72,4 @@ RepeatNoise NoiseAtEqualPoints(const std::vector<const Point*>& points,
           .freedom = freedom};
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

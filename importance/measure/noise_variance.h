@@ -17,7 +17,7 @@
 
 #include "study/point.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct RepeatNoise {
   double variance;  // of one trial, pooled over points; NaN: none was repeated
@@ -32,6 +32,6 @@ RepeatNoise NoiseAtEqualPoints(const std::vector<const Point*>& points,
                                const std::vector<double>& losses,
                                const std::vector<std::uint64_t>& seeds = {});
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MEASURE_NOISE_VARIANCE_H_

@@ -11,7 +11,7 @@
 #include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 class Work {
@@ -84,4 +84,4 @@ void ParallelFor(int threads, std::size_t count,
   work.RethrowFirst();
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <functional>
 
-namespace frostline {
+namespace frostline::importance {
 
 // More are never started, whatever is asked for.
 inline constexpr int kMaxThreads = 64;
@@ -29,6 +29,6 @@ int ThreadsFor(int threads);
 void ParallelFor(int threads, std::size_t count,
                  const std::function<void(std::size_t)>& body);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MEASURE_PARALLEL_H_

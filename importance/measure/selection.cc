@@ -13,7 +13,7 @@
 #include "importance/measure/noise_variance.h"
 #include "importance/measure/usable_trials.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Where `metric` is among the objectives; `other` when it is not named.
@@ -168,4 +168,4 @@ double NoiseVariance(const Selection& selection) {
   return NoiseOfRepeats(selection).variance;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

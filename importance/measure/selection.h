@@ -16,7 +16,7 @@
 #include "study/objective.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Points into the history it was made from, and into the objectives.
 struct Selection {
@@ -52,6 +52,6 @@ RepeatNoise NoiseOfRepeats(const Selection& selection);
 // Its variance; NaN: no point was repeated.
 double NoiseVariance(const Selection& selection);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MEASURE_SELECTION_H_

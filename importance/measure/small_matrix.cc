@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Two numbers at a time, which every processor of today can.
@@ -148,4 +148,4 @@ std::vector<double> InverseFactor(const std::vector<double>& a, std::size_t n) {
   return inverse;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

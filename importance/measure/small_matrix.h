@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace frostline {
+namespace frostline::importance {
 
 // Several running sums, so that the processor need not wait for one.
 double Dot(const double* a, const double* b, std::size_t n);
@@ -24,6 +24,6 @@ void RowProducts(const double* a, std::size_t a_rows, const double* b,
 // lower half, the upper one 0. REQUIRES: a is positive definite.
 std::vector<double> InverseFactor(const std::vector<double>& a, std::size_t n);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MEASURE_SMALL_MATRIX_H_

@@ -9,7 +9,7 @@
 
 #include "base/plain/statistics.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 Interval ShareInterval(double value, const std::vector<double>& replicates) {
   if (replicates.empty()) return {value, value, value, value, value};
@@ -97,4 +97,4 @@ double LogChiSquaredTail(double x, double k) {
   return std::log(0.5 * std::erfc(z / std::numbers::sqrt2));
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "importance/measure/interval.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Intervals of a share from bootstrap replicates, moved so that they are
 // around `value`: a replicate sees fewer distinct trials than the estimate did
@@ -56,6 +56,6 @@ double StudentQuantile(double z, double freedom);
 // by the cube-root transformation (Wilson and Hilferty, 1931).
 double LogChiSquaredTail(double x, double k);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MEASURE_STATISTICS_H_

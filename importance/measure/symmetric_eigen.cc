@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr int kMaxSweeps = 30;
@@ -63,4 +63,4 @@ Eigen SymmetricEigen(std::vector<double> a, std::size_t n) {
   return eigen;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

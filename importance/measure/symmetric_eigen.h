@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace frostline {
+namespace frostline::importance {
 
 struct Eigen {
   std::vector<double> values;
@@ -19,6 +19,6 @@ struct Eigen {
 // Of a symmetric matrix, by Jacobi's rotations; in no order.
 Eigen SymmetricEigen(std::vector<double> a, std::size_t n);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MEASURE_SYMMETRIC_EIGEN_H_

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Rows times parameters times trees; a core does some two million a second.
@@ -39,4 +39,4 @@ bool CanGrowForIntervals(std::size_t rows, std::size_t parameters, int trees) {
   return SizeOf(rows, parameters) * trees <= kMostOfIntervals;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Of the forest that the answer is read from. REQUEST_INVALID at options.trees,
 // with how many there may be, when these would take many minutes.
@@ -23,6 +23,6 @@ absl::Status CheckTreeWork(std::size_t rows, std::size_t parameters, int trees);
 // done in about a minute.
 bool CanGrowForIntervals(std::size_t rows, std::size_t parameters, int trees);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MEASURE_TREE_WORK_H_

@@ -6,7 +6,7 @@
 
 #include "importance/measure/parallel.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr std::size_t kBlock = 512;  // trials that one thread takes at a time
@@ -51,4 +51,4 @@ std::vector<std::uint8_t> AreUsable(
   return usable;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

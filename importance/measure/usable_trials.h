@@ -14,7 +14,7 @@
 #include "study/objective.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Places among the objectives.
 struct MetricColumns {
@@ -33,6 +33,6 @@ std::vector<std::uint8_t> AreUsable(
     const std::vector<const Observation*>& trials,
     const EvaluateOptions& options, const MetricColumns& columns);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MEASURE_USABLE_TRIALS_H_

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 bool IsWithin(const EffectTerm& term, const std::vector<std::size_t>& axes) {
@@ -58,4 +58,4 @@ LeftOutEvidence LeftOutWithin(const LevelEffects& model,
   return found;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -14,7 +14,7 @@
 #include "importance/measure/named_subsets.h"
 #include "importance/mixture/tree_effects.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct AskedSubset {
   std::vector<std::size_t> axes;   // rising
@@ -38,6 +38,6 @@ struct LeftOutEvidence {
 LeftOutEvidence LeftOutWithin(const LevelEffects& model,
                               const std::vector<int>& subset, bool own);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MIXTURE_ASKED_SUBSETS_H_

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 void AddTo(std::vector<double>& sum, const std::vector<double>& one,
@@ -62,4 +62,4 @@ DrawnShares Blend(DrawnShares first, const DrawnShares& second, double weight) {
   return first;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

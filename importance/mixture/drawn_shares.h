@@ -14,7 +14,7 @@
 #include "importance/mixture/mixture_shares.h"
 #include "importance/report/report.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct DrawnShares {
   MixtureShares shares;
@@ -38,6 +38,6 @@ MixtureShares MeanOf(const std::vector<MixtureShares>& draws);
 // Shares of both, the second having the weight; as many draws as the first has.
 DrawnShares Blend(DrawnShares first, const DrawnShares& second, double weight);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MIXTURE_DRAWN_SHARES_H_

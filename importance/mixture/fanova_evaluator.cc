@@ -13,7 +13,7 @@
 #include "importance/mixture/subset_rest.h"
 #include "importance/report/warnings.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -140,4 +140,4 @@ absl::StatusOr<Report> EvaluateLevels(const Space& space,
   return Evaluated(space, selection, options, false);
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -14,7 +14,7 @@
 #include "importance/report/report.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Of the options both read `seed`, `pairs`, `subsets`, and of `bootstraps`
 // whether there are to be intervals; fanova also `trees` and `threads`.
@@ -26,6 +26,6 @@ absl::StatusOr<Report> EvaluateLevels(const Space& space,
                                       const Selection& selection,
                                       const EvaluateOptions& options);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MIXTURE_FANOVA_EVALUATOR_H_

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr double kParts = 48.0;  // of a range
@@ -82,4 +82,4 @@ EffectAndFineAxis MakeFineAxis(const MeasuredAxis& axis,
   return both;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

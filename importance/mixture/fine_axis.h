@@ -16,7 +16,7 @@
 #include "importance/forest/tree.h"
 #include "importance/measure/measured_axis.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct FineAxis {
   std::vector<double> codes;  // of an ordered axis rising
@@ -41,6 +41,6 @@ struct EffectAndFineAxis {
 EffectAndFineAxis MakeFineAxis(const MeasuredAxis& axis,
                                const std::vector<double>& codes);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MIXTURE_FINE_AXIS_H_

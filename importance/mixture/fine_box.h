@@ -13,7 +13,7 @@
 #include "importance/forest/tree.h"
 #include "importance/mixture/fine_axis.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Keeps a reference to the axes; the whole space at first.
 class FineBox {
@@ -58,6 +58,6 @@ class FineBox {
   std::vector<double> masses_;             // by axis
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MIXTURE_FINE_BOX_H_

@@ -8,7 +8,7 @@
 #include "importance/forest/forest.h"
 #include "importance/measure/small_matrix.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // So many trees are asked first whether more of them are worth growing, and
@@ -150,4 +150,4 @@ Mixture FitMixture(const Dataset& data, const LevelEffects& model,
   return mixture;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

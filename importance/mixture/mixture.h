@@ -25,7 +25,7 @@
 #include "importance/forest/tree.h"
 #include "importance/measure/dataset.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct MixtureOptions {
   int trees = 64;
@@ -57,6 +57,6 @@ Mixture LevelsAlone(const LevelEffects& model);
 Mixture FitMixture(const Dataset& data, const LevelEffects& model,
                    const MixtureOptions& options);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_H_

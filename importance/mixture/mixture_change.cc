@@ -6,7 +6,7 @@
 
 #include "importance/mixture/mixture_shares.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr std::size_t kTreesPerBag = 4;
@@ -85,4 +85,4 @@ void MixtureModel::FindChange(std::uint64_t seed) {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

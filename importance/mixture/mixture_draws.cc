@@ -6,7 +6,7 @@
 
 #include "importance/mixture/mixture_shares.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // What a few trees differ by, for what the forest would with other trials: by
@@ -99,4 +99,4 @@ std::vector<MixtureShares> MixtureModel::Draw(int count,
   return drawn;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -8,7 +8,7 @@
 #include "importance/measure/statistics.h"
 #include "importance/mixture/drawn_shares.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr int kDraws = 1000;
@@ -102,4 +102,4 @@ Report MakeMixtureReport(const LevelEffects& model, const MixtureModel& mixture,
   return report;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

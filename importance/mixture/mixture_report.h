@@ -15,7 +15,7 @@
 #include "importance/mixture/surrogate_part.h"
 #include "importance/report/report.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct MixtureReportOptions {
   std::uint64_t seed = 0;
@@ -43,6 +43,6 @@ std::vector<SubsetImportance> DescribeSubsets(
     const LevelEffects& model, const MixtureModel& mixture,
     const DrawnShares& drawn, const std::vector<PairImportance>& pairs);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_REPORT_H_

@@ -7,7 +7,7 @@
 #include "importance/mixture/mixture_shares.h"
 #include "importance/mixture/subset_rest.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Points at which what is neither main effect nor pair is looked up.
@@ -166,4 +166,4 @@ void MixtureModel::FindRest(std::uint64_t seed) {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-namespace frostline {
+namespace frostline::importance {
 MixtureModel::MixtureModel(const LevelEffects& model,
                            const std::vector<FineAxis>& axes,
                            const Mixture& mixture,
@@ -166,4 +166,4 @@ std::vector<double> MixtureModel::Curve(std::size_t axis) const {
   return curve;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

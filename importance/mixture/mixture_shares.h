@@ -19,7 +19,7 @@
 #include "importance/mixture/tree_effects.h"
 #include "importance/mixture/tree_prediction.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Main effects, pairs and unexplained are in parts of one sum: 1.
 struct MixtureShares {
@@ -121,6 +121,6 @@ class MixtureModel {
   std::vector<std::vector<double>> bags_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_SHARES_H_

@@ -7,7 +7,7 @@
 #include "importance/mixture/mixture_shares.h"
 #include "importance/mixture/subset_rest.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // A stream of the seed; one for all sets, so that the answer to one does not
@@ -86,4 +86,4 @@ SubsetShare MixtureModel::CombineSubset(const AskedSubset& asked,
   return found;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -5,7 +5,7 @@
 
 #include "importance/mixture/mixture_report.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr double kLeastKnown = 0.25;  // of what a term's evidence tells
@@ -112,4 +112,4 @@ std::vector<SubsetImportance> DescribeSubsets(
   return described;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

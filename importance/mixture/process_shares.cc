@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-namespace frostline {
+namespace frostline::importance {
 
 ProcessShares::ProcessShares(const surrogate::EffectDraws& draws,
                              const MixtureModel& shares,
@@ -107,4 +107,4 @@ double ProcessShares::HigherPart(std::vector<int> set, bool own) const {
   return all3 > 0.0 ? e3 / all3 : 0.0;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -16,7 +16,7 @@
 #include "importance/mixture/mixture_shares.h"
 #include "surrogate/surrogate.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 class ProcessShares {
  public:
@@ -44,6 +44,6 @@ class ProcessShares {
   std::vector<std::size_t> place_of_pair_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MIXTURE_PROCESS_SHARES_H_

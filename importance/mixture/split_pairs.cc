@@ -6,7 +6,7 @@
 #include "importance/measure/statistics.h"
 #include "importance/mixture/fine_box.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 class GainWalk {
@@ -68,4 +68,4 @@ std::vector<AxisPair> ChoosePairs(const std::vector<double>& gains,
   return pairs;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -17,7 +17,7 @@
 #include "importance/forest/tree.h"
 #include "importance/mixture/fine_axis.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 using AxisPair = std::pair<std::size_t, std::size_t>;  // rising
 
@@ -34,6 +34,6 @@ std::vector<double> FindSplitGains(const std::vector<FineAxis>& axes,
 std::vector<AxisPair> ChoosePairs(const std::vector<double>& gains,
                                   const std::vector<AxisPair>& always);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MIXTURE_SPLIT_PAIRS_H_

@@ -5,7 +5,7 @@
 
 #include "importance/mixture/fine_box.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 class LeafWalk {
@@ -139,4 +139,4 @@ SubsetRest FindSubsetRest(const std::vector<FineAxis>& axes,
   return walk.rest();
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -19,7 +19,7 @@
 #include "importance/forest/tree.h"
 #include "importance/mixture/fine_axis.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Up to so many combinations of codes are all looked at; of more, so many
 // points are drawn.
@@ -49,6 +49,6 @@ SubsetRest FindSubsetRest(const std::vector<FineAxis>& axes,
                           const std::vector<std::size_t>& subset,
                           const SubsetPoints& points);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MIXTURE_SUBSET_REST_H_

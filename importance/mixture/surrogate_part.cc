@@ -14,7 +14,7 @@
 #include "surrogate/saturation.h"
 #include "surrogate/surrogate.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -200,4 +200,4 @@ SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
   return part;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

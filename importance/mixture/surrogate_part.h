@@ -23,7 +23,7 @@
 #include "importance/mixture/mixture_shares.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct SurrogatePart {
   double weight = 0.0;  // 0: it has no part, and nothing else is known
@@ -57,6 +57,6 @@ SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
                                 const std::vector<FinePoint>& hopeless,
                                 const SurrogatePartOptions& options);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MIXTURE_SURROGATE_PART_H_

@@ -6,7 +6,7 @@
 
 #include "importance/mixture/fine_box.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 using Run = std::pair<std::size_t, std::size_t>;  // [begin, end)
@@ -199,4 +199,4 @@ TreeEffects FindTreeEffects(const std::vector<FineAxis>& axes,
   return sums.Finish();
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

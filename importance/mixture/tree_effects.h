@@ -16,7 +16,7 @@
 #include "importance/mixture/fine_axis.h"
 #include "importance/mixture/split_pairs.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct TreeEffects {
   double mean = 0.0;
@@ -32,6 +32,6 @@ TreeEffects FindTreeEffects(const std::vector<FineAxis>& axes,
                             std::span<const Tree> trees,
                             const std::vector<AxisPair>& pairs);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MIXTURE_TREE_EFFECTS_H_

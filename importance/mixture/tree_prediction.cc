@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace frostline {
+namespace frostline::importance {
 
 double PredictAt(const std::vector<FineAxis>& axes, const Tree& tree,
                  const FinePoint& point, std::vector<std::size_t>* way) {
@@ -28,4 +28,4 @@ double PredictAt(const std::vector<FineAxis>& axes, std::span<const Tree> trees,
   return sum / static_cast<double>(trees.size());
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -14,7 +14,7 @@
 #include "importance/forest/tree.h"
 #include "importance/mixture/fine_axis.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // An index into the codes of every fine axis.
 using FinePoint = std::vector<std::uint16_t>;
@@ -29,6 +29,6 @@ double PredictAt(const std::vector<FineAxis>& axes, const Tree& tree,
 double PredictAt(const std::vector<FineAxis>& axes, std::span<const Tree> trees,
                  const FinePoint& point);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_MIXTURE_TREE_PREDICTION_H_

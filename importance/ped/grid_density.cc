@@ -6,7 +6,7 @@
 #include <numbers>
 #include <numeric>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // How much the kernel for the unseen weighs beside one trial.
@@ -129,4 +129,4 @@ double PearsonDivergence(const std::vector<double>& part,
   return sum;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -11,7 +11,7 @@
 
 #include <vector>
 
-namespace frostline {
+namespace frostline::importance {
 
 // The width of every kernel on a grid of step 1, by Scott's rule with the
 // smaller of deviation and quartile range. REQUIRES: a count is above 0.
@@ -29,6 +29,6 @@ std::vector<double> DensityOfChoices(const std::vector<double>& counts);
 double PearsonDivergence(const std::vector<double>& part,
                          const std::vector<double>& whole);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PED_GRID_DENSITY_H_

@@ -8,7 +8,7 @@
 
 #include "importance/measure/parallel.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Values of a point that lie in one line of a processor's memory: they are
@@ -80,4 +80,4 @@ std::vector<double> PedImportances(const std::vector<PedAxis>& axes,
   return importances;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

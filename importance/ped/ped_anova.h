@@ -19,7 +19,7 @@
 #include "study/point.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Of these trials those whose loss is at most that of the
 // ceil(quantile * n)-th best, ties included.
@@ -41,6 +41,6 @@ std::vector<double> PedImportances(const std::vector<PedAxis>& axes,
                                    const CountedTrials& region,
                                    const CountedTrials& good);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PED_PED_ANOVA_H_

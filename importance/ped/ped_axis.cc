@@ -9,7 +9,7 @@
 #include "importance/ped/ped_grid.h"
 #include "study/point.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Places after those of the grid.
@@ -137,4 +137,4 @@ std::vector<double> PedAxis::Preference(const CountedTrials& region,
   return ratio;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

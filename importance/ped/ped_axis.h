@@ -14,7 +14,7 @@
 #include "importance/measure/evaluate_options.h"
 #include "study/domain.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Trials, and how often each counts; none counts zero times.
 using CountedTrials = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
@@ -69,6 +69,6 @@ class PedAxis {
   std::vector<std::uint16_t> place_of_trial_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PED_PED_AXIS_H_

@@ -15,7 +15,7 @@
 #include "importance/ped/ped_anova.h"
 #include "importance/report/plain_report.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr int kShuffles = 16;
@@ -189,4 +189,4 @@ absl::StatusOr<Report> EvaluatePedAnova(const Space& space,
   return report;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

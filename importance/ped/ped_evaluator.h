@@ -14,7 +14,7 @@
 #include "importance/report/report.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Takes the trials of every quantile: options.top_quantile is the region among
 // which options.ped_anova.target_quantile of all trials are the good ones.
@@ -25,6 +25,6 @@ absl::StatusOr<Report> EvaluatePedAnova(const Space& space,
                                         const Selection& selection,
                                         const EvaluateOptions& options);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PED_PED_EVALUATOR_H_

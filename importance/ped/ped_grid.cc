@@ -5,7 +5,7 @@
 #include <cmath>
 #include <variant>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr std::size_t kMostPlaces = 50;
@@ -91,4 +91,4 @@ std::uint16_t PedGrid::PlaceOf(double value) const {
   return static_cast<std::uint16_t>(below < place ? below + 1 : below);
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -11,7 +11,7 @@
 
 #include "study/domain.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 class PedGrid {
  public:
@@ -36,6 +36,6 @@ class PedGrid {
   std::vector<double> places_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PED_PED_GRID_H_

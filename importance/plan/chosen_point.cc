@@ -8,7 +8,7 @@
 #include "importance/plan/study_plan.h"
 #include "importance/plan/worth_draws.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr int kDraws = 400;
@@ -142,4 +142,4 @@ PlanChoice PlanPoint(const PlanSearch& search, double tolerance) {
   return FreezeMore(search, ChoosePoint(search), tolerance);
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -11,7 +11,7 @@
 
 #include "importance/plan/plan_search.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 inline constexpr double kWorthMoving = 0.9;
 
@@ -26,6 +26,6 @@ PlanChoice FreezeMore(const PlanSearch& search, const PlanChoice& choice,
 // Both: the point of the plan.
 PlanChoice PlanPoint(const PlanSearch& search, double tolerance);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_CHOSEN_POINT_H_

@@ -18,7 +18,7 @@
 #include "importance/plan/prediction.h"
 #include "importance/plan/worth_draws.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr int kDraws = 600;
@@ -200,4 +200,4 @@ absl::StatusOr<Frontier> MakeFrontier(const Space& space,
   return MakeFrontier(*basis, options);
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

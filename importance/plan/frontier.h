@@ -18,7 +18,7 @@
 #include "absl/status/statusor.h"
 #include "importance/plan/study_plan.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct FrontierSet {
   std::vector<std::string> trained;  // searched modules, in depth order
@@ -53,6 +53,6 @@ absl::StatusOr<Frontier> MakeFrontier(const Space& space,
 absl::StatusOr<Frontier> MakeFrontier(const PlanBasis& basis,
                                       const PlanOptions& options);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_FRONTIER_H_

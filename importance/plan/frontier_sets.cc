@@ -11,7 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "importance/plan/module_costs.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr std::size_t kMostUnitsOfAll = 8;
@@ -184,4 +184,4 @@ std::vector<FrontierSets::Prefix> FrontierSets::Prefixes() const {
   return prefixes;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

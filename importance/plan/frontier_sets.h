@@ -13,7 +13,7 @@
 
 #include "importance/plan/plan_search.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct ModuleSet {
   std::vector<bool> frozen;  // by Space::modules()
@@ -56,6 +56,6 @@ class FrontierSets {
   std::vector<ModuleSet> sets_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_FRONTIER_SETS_H_

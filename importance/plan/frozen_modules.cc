@@ -3,7 +3,7 @@
 
 #include <variant>
 
-namespace frostline {
+namespace frostline::importance {
 
 bool IsModuleFrozen(const Space& space, std::size_t module,
                     const Point& point) {
@@ -24,4 +24,4 @@ bool IsModuleFrozen(const Space& space, std::size_t module,
              : point[own] == 0.0;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

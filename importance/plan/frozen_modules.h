@@ -11,11 +11,11 @@
 #include "study/point.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Whether Space::Rates gives 0 for modules()[module].
 bool IsModuleFrozen(const Space& space, std::size_t module, const Point& point);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_FROZEN_MODULES_H_

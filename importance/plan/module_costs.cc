@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // The plan with one module frozen or trained, nothing else changed unless it
@@ -39,4 +39,4 @@ std::vector<std::optional<TrainedAndFrozen>> CompareFreezing(
   return compared;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -13,7 +13,7 @@
 
 #include "importance/plan/plan_search.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct TrainedAndFrozen {
   PlanChoice trained;
@@ -25,6 +25,6 @@ struct TrainedAndFrozen {
 std::vector<std::optional<TrainedAndFrozen>> CompareFreezing(
     const PlanSearch& search, const PlanChoice& plan);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_MODULE_COSTS_H_

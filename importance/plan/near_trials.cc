@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr std::size_t kNearest = 5;
@@ -94,4 +94,4 @@ NearTrials FindNearTrials(const PlanChoices& choices, const PlanChoice& plan) {
   return near;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -11,7 +11,7 @@
 
 #include "importance/plan/plan_choices.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct NearTrials {
   // That whose rates differ in fewest modules; of equal ones the best.
@@ -24,6 +24,6 @@ struct NearTrials {
 
 NearTrials FindNearTrials(const PlanChoices& choices, const PlanChoice& plan);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_NEAR_TRIALS_H_

@@ -6,7 +6,7 @@
 #include "base/status_macros.h"
 #include "importance/plan/plan_request.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 PlanBasis::PlanBasis(StudyBelief belief)
     : belief_(std::move(belief)),
@@ -23,4 +23,4 @@ absl::StatusOr<std::unique_ptr<const PlanBasis>> MakePlanBasis(
   return std::make_unique<const PlanBasis>(std::move(belief));
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

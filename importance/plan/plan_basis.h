@@ -25,7 +25,7 @@
 #include "importance/plan/study_belief.h"
 #include "importance/plan/study_plan.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 class PlanBasis {
  public:
@@ -52,6 +52,6 @@ absl::StatusOr<std::unique_ptr<const PlanBasis>> MakePlanBasis(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const PlanOptions& options);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_PLAN_BASIS_H_

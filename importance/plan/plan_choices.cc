@@ -9,7 +9,7 @@
 
 #include "importance/plan/frozen_modules.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr std::size_t kMostTried = 100;
@@ -153,4 +153,4 @@ bool PlanChoices::IsInSpace(const PlanChoice& choice) const {
   return space().Check(ValuesOf(choice)).ok();
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

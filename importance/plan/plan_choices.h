@@ -13,7 +13,7 @@
 #include "importance/plan/study_belief.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // What is asked of each of Space::modules().
 enum class Demand { kAny, kFrozen, kTrained };
@@ -64,6 +64,6 @@ class PlanChoices {
   PlanChoice favourites_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_PLAN_CHOICES_H_

@@ -15,7 +15,7 @@
 #include "importance/plan/question_points.h"
 #include "surrogate/covariance.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr int kMostAsked = 100;
@@ -167,4 +167,4 @@ absl::StatusOr<std::vector<AskedTrial>> AskTrials(
   return AskTrials(*basis, OpenPoints(space, history), options, count);
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "importance/plan/study_plan.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct AskedTrial {
   Point point;
@@ -54,6 +54,6 @@ absl::StatusOr<std::vector<Rival>> PlanRivals(
 absl::StatusOr<std::vector<Rival>> PlanRivals(const PlanBasis& basis,
                                               const PlanOptions& options);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_PLAN_QUESTIONS_H_

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "importance/measure/depth.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 absl::Status CheckPlanRequest(const Space& space, const PlanOptions& options) {
   if (!std::isfinite(options.tolerance) || options.tolerance < 0.0) {
@@ -48,4 +48,4 @@ std::vector<std::size_t> ModulesInDepthOrder(const Space& space) {
   return order;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -13,7 +13,7 @@
 #include "importance/plan/study_plan.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // REQUEST_INVALID for a tolerance below 0 or not finite, evaluation rows below
 // 0, and a space no module of which takes its rate from a parameter.
@@ -23,6 +23,6 @@ absl::Status CheckPlanRequest(const Space& space, const PlanOptions& options);
 // names stay where the space has them, at the end.
 std::vector<std::size_t> ModulesInDepthOrder(const Space& space);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_PLAN_REQUEST_H_

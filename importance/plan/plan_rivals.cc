@@ -11,7 +11,7 @@
 #include "importance/plan/plan_request.h"
 #include "importance/plan/prediction.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // All modules that can be switched trained, or all but the head frozen.
@@ -87,4 +87,4 @@ absl::StatusOr<std::vector<Rival>> PlanRivals(
   return PlanRivals(*basis, options);
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

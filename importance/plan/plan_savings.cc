@@ -10,7 +10,7 @@
 #include "importance/plan/frozen_modules.h"
 #include "importance/plan/singular_squares.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
@@ -135,4 +135,4 @@ PlanCosts EstimateCosts(const Space& space,
           Estimate(space, trials, point, &Observation::cost_s, TakenSeconds)};
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -13,7 +13,7 @@
 #include "study/history.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Against training every module that the space can train. NaN where the trials
 // cannot tell: none says what it took, no trial froze a module of the plan or
@@ -38,6 +38,6 @@ PlanCosts EstimateCosts(const Space& space,
                         const std::vector<const Observation*>& trials,
                         const Point& point);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_PLAN_SAVINGS_H_

@@ -7,7 +7,7 @@
 
 #include "importance/plan/frozen_modules.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr std::size_t kStartTrials = 4;
@@ -205,4 +205,4 @@ std::optional<PlanChoice> PlanSearch::BestFrom(const PlanChoice& start,
   return Descend(std::move(choice), demands, sweeps);
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -14,7 +14,7 @@
 
 #include "importance/plan/plan_choices.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 class PlanSearch {
  public:
@@ -54,6 +54,6 @@ class PlanSearch {
   PlanChoices choices_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_PLAN_SEARCH_H_

@@ -8,7 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr double kNothingR2 = 0.05;
@@ -181,4 +181,4 @@ std::vector<ReportWarning> PlanWarnings(const PlanBasis& basis,
   return warnings;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

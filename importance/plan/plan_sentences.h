@@ -15,7 +15,7 @@
 #include "importance/plan/study_plan.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Below this share of the variance, predicted of trials not seen, a plan is to
 // be verified first.
@@ -46,6 +46,6 @@ std::string PlanVerdict(const StudyBelief& belief, const StudyPlan& plan,
 std::vector<ReportWarning> PlanWarnings(const PlanBasis& basis,
                                         const StudyPlan& plan, bool copies);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_PLAN_SENTENCES_H_

@@ -9,7 +9,7 @@
 #include "importance/plan/study_plan.h"
 #include "importance/plan/worth_draws.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr int kDraws = 600;
@@ -127,4 +127,4 @@ Interval PredictRun(const StudyBelief& belief,
   return QuantilesOf(std::move(scores));
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -16,7 +16,7 @@
 #include "importance/plan/study_belief.h"
 #include "importance/report/report.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct Optimism {
   // By which points are predicted too high, in deviations of the function.
@@ -45,6 +45,6 @@ Interval PredictRun(const StudyBelief& belief,
                     const std::vector<double>& worths, const Optimism& optimism,
                     std::int64_t evaluation_rows);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_PREDICTION_H_

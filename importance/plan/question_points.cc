@@ -11,7 +11,7 @@
 #include "importance/measure/measured_axis.h"
 #include "importance/plan/module_costs.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr int kRandomPoints = 64;
@@ -134,4 +134,4 @@ QuestionPoints FindQuestions(const PlanSearch& search, const PlanChoice& plan,
   return asked;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -13,7 +13,7 @@
 
 #include "importance/plan/plan_search.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // By how much more `better` is worth than `worse`.
 struct OpenQuestion {
@@ -37,6 +37,6 @@ struct QuestionPoints {
 QuestionPoints FindQuestions(const PlanSearch& search, const PlanChoice& plan,
                              const std::vector<const Point*>& open);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_QUESTION_POINTS_H_

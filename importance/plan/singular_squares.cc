@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr double kSingular = 1e-9;
@@ -92,4 +92,4 @@ std::optional<SingularSquares::Sum> SingularSquares::Estimate(
   return sum;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-namespace frostline {
+namespace frostline::importance {
 
 class SingularSquares {
  public:
@@ -38,6 +38,6 @@ class SingularSquares {
   double freedom_ = 0.0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_SINGULAR_SQUARES_H_

@@ -10,7 +10,7 @@
 #include "importance/measure/dataset.h"
 #include "importance/report/warnings.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Sets of scales that a search looks through.
@@ -189,4 +189,4 @@ absl::StatusOr<StudyBelief> Believe(const Space& space,
   return belief;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

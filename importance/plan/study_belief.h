@@ -27,7 +27,7 @@
 #include "surrogate/saturation.h"
 #include "surrogate/surrogate.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // For every parameter an index into its values (StudyRows::choices).
 using PlanChoice = std::vector<std::size_t>;
@@ -93,6 +93,6 @@ absl::StatusOr<StudyBelief> Believe(const Space& space,
                                     const History& history,
                                     const EvaluateOptions& options);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_STUDY_BELIEF_H_

@@ -17,7 +17,7 @@
 #include "importance/plan/prediction.h"
 #include "importance/plan/worth_draws.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // One more than a round number: quantiles are draws then, and the 80 % interval
@@ -138,4 +138,4 @@ absl::StatusOr<StudyPlan> MakePlan(const Space& space,
   return MakePlan(*basis, options);
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

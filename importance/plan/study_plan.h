@@ -22,7 +22,7 @@
 #include "study/objective.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 class PlanBasis;
 
@@ -101,6 +101,6 @@ absl::StatusOr<StudyPlan> MakePlan(const Space& space,
 absl::StatusOr<StudyPlan> MakePlan(const PlanBasis& basis,
                                    const PlanOptions& options);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_STUDY_PLAN_H_

@@ -9,7 +9,7 @@
 
 #include "importance/measure/statistics.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -188,4 +188,4 @@ Verification JudgeRuns(const std::vector<RivalRuns>& rivals) {
   return verification;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -15,7 +15,7 @@
 #include "importance/report/report.h"
 #include "study/objective.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct RivalRun {
   std::uint64_t seed = 0;
@@ -59,6 +59,6 @@ std::string VerificationSentence(const Objective& objective,
                                  const std::vector<RivalRuns>& rivals,
                                  const Verification& judged);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_VERIFICATION_H_

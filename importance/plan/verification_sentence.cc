@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "importance/plan/verification.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 std::string Number(double value) { return absl::StrFormat("%.3f", value); }
@@ -82,4 +82,4 @@ std::string VerificationSentence(const Objective& objective,
   return text;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -7,7 +7,7 @@
 
 #include "base/plain/statistics.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Of a worth: equal points are equally good, whatever rounding did.
@@ -77,4 +77,4 @@ Interval QuantilesOf(std::vector<double> draws) {
   return {at(0.5), at(0.1), at(0.9), at(0.025), at(0.975)};
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -13,7 +13,7 @@
 #include "importance/plan/study_belief.h"
 #include "importance/report/report.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 double MeanOf(const WorthDraws& draws, std::size_t point);
 double DeviationOf(const WorthDraws& draws, std::size_t point);
@@ -34,6 +34,6 @@ double ChanceOfLoss(const StudyBelief& belief, const WorthDraws& draws,
 // Median and quantiles. REQUIRES: not empty.
 Interval QuantilesOf(std::vector<double> draws);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_PLAN_WORTH_DRAWS_H_

@@ -13,7 +13,7 @@
 #include "importance/measure/parallel.h"
 #include "importance/measure/statistics.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 using Trials = std::vector<const Observation*>;
@@ -125,4 +125,4 @@ std::vector<std::vector<double>> HalfSampleDraws(
   return draws;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -14,7 +14,7 @@
 #include "importance/ranking/part_counts.h"
 #include "importance/ranking/stability.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // Trials that can be used, and how they are evaluated. Refers to all of it.
 struct StudyParts {
@@ -49,6 +49,6 @@ absl::StatusOr<std::vector<Halving>> EvaluateHalvings(const StudyParts& parts);
 std::vector<std::vector<double>> HalfSampleDraws(
     const std::vector<double>& values, const std::vector<Halving>& halvings);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_RANKING_BEGINNINGS_H_

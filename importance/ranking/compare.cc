@@ -13,7 +13,7 @@
 #include "importance/measure/statistics.h"
 #include "importance/ranking/rank_agreement.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr double kChanceOfAny = 0.05;  // of a shift that is none
@@ -163,4 +163,4 @@ absl::StatusOr<Comparison> CompareReports(const ComparedReport& first,
   return comparison;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -13,7 +13,7 @@
 #include "importance/report/report.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // A report and the space it is of.
 struct ComparedReport {
@@ -46,6 +46,6 @@ absl::StatusOr<Comparison> CompareReports(const ComparedReport& first,
 std::string DescribeComparison(const Comparison& comparison,
                                bool has_intervals);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_RANKING_COMPARE_H_

@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "importance/ranking/compare.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 std::string DescribeComparison(const Comparison& comparison,
                                bool has_intervals) {
@@ -42,4 +42,4 @@ std::string DescribeComparison(const Comparison& comparison,
   return sentence;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

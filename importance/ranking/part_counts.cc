@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Rows times parameters of all parts together, a half of it for beginnings, and
@@ -34,4 +34,4 @@ PartCounts BoundParts(std::size_t trials, std::size_t parameters,
   return counts;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -11,7 +11,7 @@
 
 #include <cstddef>
 
-namespace frostline {
+namespace frostline::importance {
 
 struct PartCounts {
   int points = 20;    // beginnings, with that of all trials
@@ -29,6 +29,6 @@ inline constexpr PartCounts kLeastParts{5, 5, 16};
 PartCounts BoundParts(std::size_t trials, std::size_t parameters,
                       const PartCounts& wanted);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_RANKING_PART_COUNTS_H_

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <numeric>
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr double kRounding = 1e-12;  // of shares
@@ -73,4 +73,4 @@ double ChanceOfChange(const std::vector<double>& values,
   return static_cast<double>(changed) / static_cast<double>(draws.size());
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

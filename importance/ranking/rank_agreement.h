@@ -11,7 +11,7 @@
 
 #include <vector>
 
-namespace frostline {
+namespace frostline::importance {
 
 // Kendall's tau-b (Kendall, "A new measure of rank correlation", 1938; with
 // ties, "The treatment of ties in ranking problems", 1945): -1 … 1. Where one
@@ -34,6 +34,6 @@ double ChanceOfChange(const std::vector<double>& values,
                       const std::vector<std::vector<double>>& draws,
                       double narrower);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_RANKING_RANK_AGREEMENT_H_

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr std::size_t kMostLeaders = 3;
@@ -123,4 +123,4 @@ std::string ReportVerdict(const Space& space, const Report& report,
                               : ", the order of the others is open");
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -12,7 +12,7 @@
 #include "importance/report/report.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // "36 trials cannot rank the modules: none can be told from chance". Says that
 // some matter most only with a probability of kSureOfOrder over
@@ -22,6 +22,6 @@ std::string ReportVerdict(const Space& space, const Report& report,
 
 inline constexpr double kSureOfOrder = 0.9;
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_RANKING_REPORT_VERDICT_H_

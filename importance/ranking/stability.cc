@@ -17,7 +17,7 @@
 #include "importance/ranking/stability_verdict.h"
 #include "study/domain.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr std::size_t kLeastHalvings = 4;
@@ -137,4 +137,4 @@ absl::StatusOr<Stability> EvaluateStability(
   return stability;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -22,7 +22,7 @@
 #include "absl/status/statusor.h"
 #include "importance/evaluator.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 enum class StabilityState { kSettled, kNotSettled, kTooFewTrials };
 
@@ -65,6 +65,6 @@ absl::StatusOr<Stability> EvaluateStability(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const EvaluateOptions& options, int points);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_RANKING_STABILITY_H_

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "importance/ranking/rank_agreement.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr double kChanceOfDraws = 0.05;
@@ -82,4 +82,4 @@ StabilityVerdict JudgeRanking(const RankingEvidence& evidence) {
   return verdict;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -11,7 +11,7 @@
 
 #include "importance/ranking/stability.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct RankingEvidence {
   std::int64_t trials = 0;
@@ -28,6 +28,6 @@ struct RankingEvidence {
 // SETTLED or NOT_SETTLED, as stability.h has it; half_tau is left at 0.
 StabilityVerdict JudgeRanking(const RankingEvidence& evidence);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_RANKING_STABILITY_VERDICT_H_

@@ -7,7 +7,7 @@
 
 #include "importance/measure/statistics.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -64,4 +64,4 @@ std::vector<ReportWarning> WarnOfLeftOut(const std::vector<int>& partial) {
            partial}};
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -11,7 +11,7 @@
 
 #include "importance/report/report.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct PlainShares {
   std::vector<double> shares;                   // by parameter
@@ -29,6 +29,6 @@ std::vector<double> Normalized(std::vector<double> values);
 // PARAMETER_LEFT_OUT for parameters that some trial lacks; nothing for none.
 std::vector<ReportWarning> WarnOfLeftOut(const std::vector<int>& partial);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_REPORT_PLAIN_REPORT_H_

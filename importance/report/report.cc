@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "importance/report/report.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 const PairImportance* FindPair(const std::vector<PairImportance>& pairs,
                                const std::vector<int>& subset) {
@@ -15,4 +15,4 @@ const PairImportance* FindPair(const std::vector<PairImportance>& pairs,
   return nullptr;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -14,7 +14,7 @@
 
 #include "importance/measure/interval.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 struct ParameterImportance {
   int parameter = 0;  // index in the space
@@ -94,6 +94,6 @@ struct Report {
   std::vector<ReportWarning> warnings;
 };
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_REPORT_REPORT_H_

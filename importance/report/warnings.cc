@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "importance/measure/evenness.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr std::size_t kFewTrials = 30;
@@ -140,4 +140,4 @@ ReportWarning WarnOfNoIntervals(std::size_t rows, std::size_t parameters) {
           {}};
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -14,7 +14,7 @@
 #include "importance/report/report.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // FEW_TRIALS, ADAPTIVE_SAMPLING and LEVEL_NEVER_TRIED, in this order, where
 // they apply.
@@ -34,6 +34,6 @@ std::optional<ReportWarning> FindDiverged(const Selection& selection,
 // (tree_work.h).
 ReportWarning WarnOfNoIntervals(std::size_t rows, std::size_t parameters);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_IMPORTANCE_REPORT_WARNINGS_H_

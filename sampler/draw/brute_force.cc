@@ -9,7 +9,7 @@
 #include "sampler/draw/finite_tree.h"
 #include "sampler/draw/taken_paths.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 class BruteForceSampler final : public Sampler {
@@ -140,4 +140,4 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeBruteForceSampler(
   return std::make_unique<BruteForceSampler>(input.space);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -21,13 +21,13 @@
 #include "sampler/input.h"
 #include "sampler/sampler.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 inline constexpr std::int64_t kMaxBranches = 1'000'000;
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeBruteForceSampler(
     const SamplerInput& input);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_DRAW_BRUTE_FORCE_H_

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 bool IsMet(const Condition& condition, double parent) {
@@ -100,4 +100,4 @@ Path FiniteTree::PathOf(const Point& point) const {
   return space_.Check(snapped).ok() ? path : Path();
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -15,7 +15,7 @@
 #include "sampler/draw/numeric_range.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // The number of each parameter's value, kNoBranch where it is inactive.
 using Path = std::vector<std::int32_t>;
@@ -62,6 +62,6 @@ class FiniteTree {
   std::vector<double> counts_;            // leaves of each parameter by itself
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_DRAW_FINITE_TREE_H_

@@ -10,7 +10,7 @@
 #include "sampler/draw/grid_points.h"
 #include "sampler/draw/random.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 struct PointHash {
@@ -159,4 +159,4 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeGridSampler(
   return std::make_unique<GridSampler>(space, total, order == "shuffled");
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -23,13 +23,13 @@
 #include "sampler/input.h"
 #include "sampler/sampler.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 inline constexpr std::int64_t kMaxGridPoints = 1'000'000;
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeGridSampler(
     const SamplerInput& input);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_DRAW_GRID_H_

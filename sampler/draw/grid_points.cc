@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/draw/grid_points.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 GridPoints::GridPoints(const Space& space) : space_(space) {
   for (const Parameter& parameter : space_.parameters()) {
@@ -65,4 +65,4 @@ std::int64_t GridPoints::Count(std::int64_t limit) const {
   return count;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -13,7 +13,7 @@
 #include "sampler/draw/numeric_range.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 class GridPoints {
  public:
@@ -39,6 +39,6 @@ class GridPoints {
   std::vector<NumericRange> ranges_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_DRAW_GRID_POINTS_H_

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <variant>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 NumericRange Make(double lo, double hi, double step, bool log) {
@@ -48,4 +48,4 @@ std::optional<NumericRange> NumericRangeOf(const Domain& domain) {
   return std::nullopt;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -13,7 +13,7 @@
 
 #include "study/domain.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 struct NumericRange {
   double lo = 0.0;    // the lowest value
@@ -34,6 +34,6 @@ struct NumericRange {
 // not frozen.
 std::optional<NumericRange> NumericRangeOf(const Domain& domain);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_DRAW_NUMERIC_RANGE_H_

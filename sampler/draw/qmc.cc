@@ -13,7 +13,7 @@
 #include "sampler/draw/sequence_place.h"
 #include "sampler/draw/sobol.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // From [0, 1) to a domain, so that even numbers become evenly spread values:
@@ -92,4 +92,4 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeQmcSampler(
   return std::make_unique<QmcSampler>(input, scramble, frozen_share);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -20,11 +20,11 @@
 #include "sampler/input.h"
 #include "sampler/sampler.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeQmcSampler(
     const SamplerInput& input);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_DRAW_QMC_H_

@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "sampler/draw/numeric_range.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 class RandomSampler final : public Sampler {
@@ -62,4 +62,4 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeRandomSampler(
   return std::make_unique<RandomSampler>(input.space, frozen_share);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -23,7 +23,7 @@
 #include "sampler/sampler.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 inline constexpr double kFrozenShare = 0.2;
 
@@ -35,6 +35,6 @@ Point DrawPoint(const Space& space, double frozen_share, Rng& rng);
 absl::StatusOr<std::unique_ptr<Sampler>> MakeRandomSampler(
     const SamplerInput& input);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_DRAW_RANDOM_H_

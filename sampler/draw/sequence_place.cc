@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // Stored numbers may have lost their last digit.
@@ -68,4 +68,4 @@ std::int64_t SequencePlace::PlaceOf(const History& history,
   return number - CountForeign(number);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -21,7 +21,7 @@
 #include "study/history.h"
 #include "study/point.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // Not thread-safe.
 class SequencePlace {
@@ -47,6 +47,6 @@ class SequencePlace {
   std::vector<std::int64_t> foreign_;  // of these, by rising number
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_DRAW_SEQUENCE_PLACE_H_

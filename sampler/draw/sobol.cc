@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstddef>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // For each dimension after the first: its primitive polynomial, bit i being
@@ -73,4 +73,4 @@ double Scrambled(std::uint32_t coordinate, std::uint64_t key) {
   return static_cast<double>(bits << 21 | tail) * 0x1.0p-53;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

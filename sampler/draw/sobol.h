@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace frostline {
+namespace frostline::sampler {
 
 // Immutable; any thread may use it.
 class SobolSequence {
@@ -36,6 +36,6 @@ class SobolSequence {
 // and seed.
 double Scrambled(std::uint32_t coordinate, std::uint64_t key);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_DRAW_SOBOL_H_

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 bool ComesBefore(const Path* a, const Path* b) { return *a < *b; }
@@ -61,4 +61,4 @@ TakenPaths::Range TakenPaths::SplitFront(Range& range, std::size_t layer,
   return front;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

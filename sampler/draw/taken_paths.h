@@ -15,7 +15,7 @@
 
 #include "sampler/draw/finite_tree.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // Not thread-safe. Ranges are valid until the next Put.
 class TakenPaths {
@@ -51,6 +51,6 @@ class TakenPaths {
   std::vector<Leaf*> of_trial_;      // nullptr: none
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_DRAW_TAKEN_PATHS_H_

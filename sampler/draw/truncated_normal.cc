@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -105,4 +105,4 @@ double TruncatedNormalPpf(double q, double a, double b) {
   return std::clamp(x, a, b);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

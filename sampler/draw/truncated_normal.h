@@ -8,7 +8,7 @@
 #ifndef FROSTLINE_SAMPLER_DRAW_TRUNCATED_NORMAL_H_
 #define FROSTLINE_SAMPLER_DRAW_TRUNCATED_NORMAL_H_
 
-namespace frostline {
+namespace frostline::sampler {
 
 inline constexpr double kLogSqrtTwoPi = 0.91893853320467274178;
 
@@ -28,6 +28,6 @@ double TruncatedNormalLogPdf(double x, double a, double b);
 // <= 1.
 double TruncatedNormalPpf(double q, double a, double b);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_DRAW_TRUNCATED_NORMAL_H_

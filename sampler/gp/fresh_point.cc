@@ -7,7 +7,7 @@
 #include "sampler/draw/grid_points.h"
 #include "sampler/draw/random.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // Stretches of a long line that count as one.
@@ -78,4 +78,4 @@ Point FreshPoint(const Space& space, Point point, const PointSet& seen,
   return point;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -13,7 +13,7 @@
 #include "sampler/gp/trial_ledger.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // On every axis one of the cells that the fewest trials have had, so that a
 // handful of trials sees every level of every module: a Latin hypercube (McKay,
@@ -26,6 +26,6 @@ Point BalancedDraw(const Space& space, const std::vector<LevelAxis>& axes,
 Point FreshPoint(const Space& space, Point point, const PointSet& seen,
                  Rng& rng);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_GP_FRESH_POINT_H_

@@ -5,7 +5,7 @@
 
 #include "sampler/draw/truncated_normal.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // ln(φ(u) + u Φ(u)).
@@ -26,4 +26,4 @@ double LogExpectedImprovement(double mean, double deviation, double best) {
   return std::log(deviation) + LogGain((best - mean) / deviation);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -10,11 +10,11 @@
 #ifndef FROSTLINE_SAMPLER_GP_IMPROVEMENT_H_
 #define FROSTLINE_SAMPLER_GP_IMPROVEMENT_H_
 
-namespace frostline {
+namespace frostline::sampler {
 
 // ln E[max(0, best - X)] of a normal X. REQUIRES: deviation > 0.
 double LogExpectedImprovement(double mean, double deviation, double best);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_GP_IMPROVEMENT_H_

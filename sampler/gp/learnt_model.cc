@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr std::size_t kMostLearntFrom = 200;
@@ -46,4 +46,4 @@ void LearntModel::Update(TargetedRows sample, TargetedRows all) {
   posterior_.Condition(std::move(all.rows), all.targets);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -15,7 +15,7 @@
 
 #include "surrogate/growing_surrogate.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 struct TargetedRows {
   surrogate::RowColumns rows;
@@ -43,6 +43,6 @@ class LearntModel {
   surrogate::GrowingSurrogate posterior_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_GP_LEARNT_MODEL_H_

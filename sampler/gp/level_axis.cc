@@ -5,7 +5,7 @@
 #include <cmath>
 #include <variant>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // Where a value lies between the ends of its line, 0 … 1.
@@ -107,4 +107,4 @@ std::optional<std::vector<LevelAxis>> MakeLevelAxes(const Space& space) {
   return axes;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

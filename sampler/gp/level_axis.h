@@ -23,7 +23,7 @@
 #include "sampler/draw/numeric_range.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 inline constexpr int kLineCells = 33;
 inline constexpr double kAxisLength = 6.0;
@@ -56,6 +56,6 @@ struct LevelAxis {
 // choices than cells: then nothing is alike, and there is nothing to model.
 std::optional<std::vector<LevelAxis>> MakeLevelAxes(const Space& space);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_GP_LEVEL_AXIS_H_

@@ -6,7 +6,7 @@
 
 #include "sampler/draw/random.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr int kFewCells = 17;  // all of so many are looked at
@@ -103,4 +103,4 @@ std::vector<int> LevelChoices::CellsToLook(std::size_t axis, int now) const {
   return cells;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -14,7 +14,7 @@
 #include "sampler/gp/level_axis.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // Keeps references to all it is made from.
 class LevelChoices {
@@ -54,6 +54,6 @@ class LevelChoices {
   std::vector<bool> is_parent_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_GP_LEVEL_CHOICES_H_

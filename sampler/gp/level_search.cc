@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // How widely and how often it is climbed.
@@ -155,4 +155,4 @@ void LevelSearch::Climb(Cells start) {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

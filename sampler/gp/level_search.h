@@ -21,7 +21,7 @@
 #include "study/space.h"
 #include "surrogate/point_walk.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // Keeps references to all it is made from; lives for one proposal.
 class LevelSearch {
@@ -69,6 +69,6 @@ class LevelSearch {
   double best_score_ = 0.0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_GP_LEVEL_SEARCH_H_

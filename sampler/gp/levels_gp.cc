@@ -14,7 +14,7 @@
 #include "sampler/gp/trial_ledger.h"
 #include "sampler/tpe/tpe.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 struct GpOptions {
@@ -93,4 +93,4 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeLevelsGpSampler(
                                            std::move(tpe));
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

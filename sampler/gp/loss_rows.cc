@@ -7,7 +7,7 @@
 
 #include "sampler/gp/targets.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // Every earlier trial costs as much time as one of this study.
@@ -98,4 +98,4 @@ FailureRows FailureRowsOf(const LedgerList& ended) {
   return failures;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -12,7 +12,7 @@
 #include "sampler/gp/trial_ledger.h"
 #include "sampler/input.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 using LedgerList = std::vector<const LedgerTrial*>;
 
@@ -46,6 +46,6 @@ struct FailureRows {
 };
 FailureRows FailureRowsOf(const LedgerList& ended);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_GP_LOSS_ROWS_H_

@@ -7,7 +7,7 @@
 #include "sampler/draw/truncated_normal.h"
 #include "sampler/gp/improvement.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // How much of the noise counts as a chance to improve. With none of it search
@@ -39,4 +39,4 @@ double ScoreOf(const SearchGoal& goal, const surrogate::Belief& loss,
   return score;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -9,7 +9,7 @@
 
 #include "surrogate/growing_surrogate.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // What is wanted: a loss below `best`, from a trial that does not fail.
 struct SearchGoal {
@@ -26,6 +26,6 @@ struct SearchGoal {
 double ScoreOf(const SearchGoal& goal, const surrogate::Belief& loss,
                const surrogate::Belief& failure);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_GP_SEARCH_GOAL_H_

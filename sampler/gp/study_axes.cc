@@ -3,7 +3,7 @@
 
 #include "sampler/draw/random.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 using surrogate::CellKind;
@@ -66,4 +66,4 @@ std::vector<surrogate::Axis> SearchAxes(const Space& space,
   return made;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

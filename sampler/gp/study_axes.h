@@ -14,7 +14,7 @@
 #include "study/space.h"
 #include "surrogate/axis.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 Cells CellsOf(const std::vector<LevelAxis>& axes, const Point& point);
 
@@ -31,6 +31,6 @@ std::vector<surrogate::Axis> SearchAxes(const Space& space,
                                         const std::vector<LevelAxis>& axes,
                                         std::size_t earlier);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_GP_STUDY_AXES_H_

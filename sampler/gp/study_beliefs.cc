@@ -7,7 +7,7 @@
 
 #include "sampler/gp/study_axes.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // Those of the trials that a kernel is learnt from.
@@ -103,4 +103,4 @@ void StudyBeliefs::LearnFailures(const LedgerList& ended, SearchGoal& goal) {
   goal.failure = &failure_.posterior();
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -13,7 +13,7 @@
 #include "sampler/gp/loss_rows.h"
 #include "sampler/gp/search_goal.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // The trials of a ledger by the part they play.
 struct TrialParts {
@@ -53,6 +53,6 @@ class StudyBeliefs {
   LearntModel failure_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_GP_STUDY_BELIEFS_H_

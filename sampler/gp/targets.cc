@@ -7,7 +7,7 @@
 
 #include "base/plain/statistics.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // In deviations from the median: beyond it a trial is just very good or bad.
@@ -58,4 +58,4 @@ std::vector<double> TargetsOf(const std::vector<double>& losses) {
   return targets;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

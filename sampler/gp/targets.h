@@ -11,12 +11,12 @@
 
 #include <vector>
 
-namespace frostline {
+namespace frostline::sampler {
 
 // An infinite loss is one that is not known, of a trial that was pruned before
 // it reported: it goes to the upper quartile. All equal: all 0. No NaN.
 std::vector<double> TargetsOf(const std::vector<double>& losses);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_GP_TARGETS_H_

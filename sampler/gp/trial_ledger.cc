@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -91,4 +91,4 @@ std::vector<const LedgerTrial*> TrialLedger::List(std::int64_t own) const {
   return list;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -17,7 +17,7 @@
 #include "study/objective.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 enum class TrialPart {
   kValued,  // ended with a loss, or pruned
@@ -73,6 +73,6 @@ class TrialLedger {
   std::vector<std::optional<LedgerTrial>> trials_;  // as History::trials()
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_GP_TRIAL_LEDGER_H_

@@ -4,7 +4,7 @@
 #include "base/status_macros.h"
 #include "sampler/options.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 class CompatSampler final : public Sampler {
@@ -58,4 +58,4 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeCompatTpeSampler(
   return std::make_unique<CompatSampler>(options, input);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -25,7 +25,7 @@
 #include "sampler/optuna/compat_tpe.h"
 #include "sampler/sampler.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // SAMPLER_INVALID for a wrong option, `group` without `multivariate` among
 // them. Earlier studies are not read: Optuna has no warm start.
@@ -35,6 +35,6 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeCompatTpeSampler(
 // What the options say. REQUIRES: `compat` is among them.
 absl::StatusOr<CompatOptions> ReadCompatOptions(const SamplerInput& input);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_OPTUNA_COMPAT_H_

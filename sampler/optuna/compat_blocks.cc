@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // Splits `block` into what the trial has and what it has not; either may be
@@ -65,4 +65,4 @@ std::vector<CompatBlock> GroupedBlocks(
   return blocks;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -14,7 +14,7 @@
 
 #include "sampler/optuna/compat_space.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 using CompatBlock = std::vector<std::size_t>;  // parameters, by name
 
@@ -25,6 +25,6 @@ std::vector<CompatBlock> CommonBlock(
 std::vector<CompatBlock> GroupedBlocks(
     const CompatSpace& space, const std::vector<const CompatRow*>& trials);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_OPTUNA_COMPAT_BLOCKS_H_

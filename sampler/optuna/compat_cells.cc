@@ -6,7 +6,7 @@
 
 #include "sampler/optuna/compat_normal.h"
 
-namespace frostline {
+namespace frostline::sampler {
 CompatCells::CompatCells(const NumericRange& range,
                          const std::vector<NumericKernel>& kernels)
     : range_(range) {
@@ -65,4 +65,4 @@ void CompatCells::AddLogDensity(double value, std::span<double> sums) {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

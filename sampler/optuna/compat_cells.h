@@ -14,7 +14,7 @@
 
 #include "sampler/optuna/compat_kernels.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // Values with a step: a value has the mass of its cell.
 class CompatCells {
@@ -55,6 +55,6 @@ class CompatLine {
   std::vector<Kernel> kernels_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_OPTUNA_COMPAT_CELLS_H_

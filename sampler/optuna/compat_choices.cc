@@ -5,7 +5,7 @@
 
 #include "sampler/optuna/numpy_sum.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 CompatChoices::CompatChoices(std::size_t choices,
                              const std::vector<double>& observed) {
@@ -47,4 +47,4 @@ void CompatChoices::AddLogDensity(double choice, std::span<double> sums) const {
   for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += logs[row_of_[k]];
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

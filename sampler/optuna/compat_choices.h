@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace frostline {
+namespace frostline::sampler {
 
 // Kernels over unordered choices; equal observations share a row of the table.
 class CompatChoices {
@@ -28,6 +28,6 @@ class CompatChoices {
   std::vector<std::size_t> row_of_;        // by kernel
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_OPTUNA_COMPAT_CHOICES_H_

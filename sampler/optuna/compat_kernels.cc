@@ -6,7 +6,7 @@
 
 #include "sampler/optuna/numpy_sort.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // A kernel reaches to the farther of its neighbours, the box's ends being
@@ -84,4 +84,4 @@ std::vector<double> CompatWeights(std::size_t observations) {
   return weights;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

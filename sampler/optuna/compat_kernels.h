@@ -11,7 +11,7 @@
 
 #include "sampler/draw/numeric_range.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // A normal on the line of NumericRange, before it is cut to the box.
 struct NumericKernel {
@@ -34,6 +34,6 @@ std::vector<NumericKernel> FitCompatKernels(const NumericRange& range,
 // normalised, and without the prior.
 std::vector<double> CompatWeights(std::size_t observations);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_OPTUNA_COMPAT_KERNELS_H_

@@ -9,7 +9,7 @@
 #include "sampler/optuna/compat_normal.h"
 #include "sampler/optuna/numpy_sum.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 double LogSumExp(std::vector<double>& terms) {
@@ -123,4 +123,4 @@ std::vector<double> CompatMixture::LogDensity(const Columns& candidates) {
   return densities;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

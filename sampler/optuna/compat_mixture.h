@@ -21,7 +21,7 @@
 #include "sampler/optuna/numpy_stream.h"
 #include "study/domain.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // Values by parameter, then by trial or candidate: columns[d][i].
 using Columns = std::vector<std::vector<double>>;
@@ -58,6 +58,6 @@ class CompatMixture {
   std::vector<double> weights_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_OPTUNA_COMPAT_MIXTURE_H_

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 const double kLogSqrtOfTwoPi = std::log(std::sqrt(2.0 * std::numbers::pi));
@@ -127,4 +127,4 @@ std::vector<double> CompatPpf(const std::vector<CompatQuantile>& quantiles) {
   return values;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

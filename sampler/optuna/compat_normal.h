@@ -11,7 +11,7 @@
 
 #include <vector>
 
-namespace frostline {
+namespace frostline::sampler {
 
 // ln P(a <= X <= b). REQUIRES: a < b.
 double CompatLogMass(double a, double b);
@@ -29,6 +29,6 @@ struct CompatQuantile {
 // until the last of them is near enough.
 std::vector<double> CompatPpf(const std::vector<CompatQuantile>& quantiles);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_OPTUNA_COMPAT_NORMAL_H_

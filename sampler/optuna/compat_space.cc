@@ -9,7 +9,7 @@
 
 #include "sampler/draw/numeric_range.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 Categorical Choices(std::size_t count) {
@@ -123,4 +123,4 @@ double DrawCompatRandom(const Domain& domain, OptunaVersion version,
   return std::clamp(value, range.lo, range.hi);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

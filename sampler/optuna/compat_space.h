@@ -15,7 +15,7 @@
 #include "sampler/optuna/numpy_stream.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 enum class OptunaVersion { kV4, kV5 };
 
@@ -59,6 +59,6 @@ class CompatSpace {
 double DrawCompatRandom(const Domain& domain, OptunaVersion version,
                         NumpyStream& stream);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_OPTUNA_COMPAT_SPACE_H_

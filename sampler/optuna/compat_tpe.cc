@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace frostline {
+namespace frostline::sampler {
 
 CompatTpe::CompatTpe(const CompatOptions& options, const Space& space,
                      std::vector<Objective> objectives)
@@ -93,4 +93,4 @@ Point CompatTpe::Propose(const History& history, std::int64_t number,
   return point;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -23,7 +23,7 @@
 #include "study/history.h"
 #include "study/objective.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 struct CompatOptions {
   OptunaVersion version = OptunaVersion::kV5;
@@ -68,6 +68,6 @@ class CompatTpe {
   CompatTrials trials_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_OPTUNA_COMPAT_TPE_H_

@@ -7,7 +7,7 @@
 
 #include "sampler/optuna/compat_volume.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 bool IsRunning(const SplitKey& key) {
@@ -103,4 +103,4 @@ std::vector<const CompatRow*> CompatTrials::EndedOf(
   return rows;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -17,7 +17,7 @@
 #include "study/history.h"
 #include "study/objective.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // Rows by rising trial number, running trials among those above. The pointers
 // are valid until the next CatchUp.
@@ -59,6 +59,6 @@ class CompatTrials {
   std::vector<std::optional<Known>> known_;  // as History::trials()
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_OPTUNA_COMPAT_TRIALS_H_

@@ -7,7 +7,7 @@
 
 #include "sampler/split/pareto.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr double kNearlyNothing = 1e-12;
@@ -86,4 +86,4 @@ std::vector<double> CompatVolumeWeights(
   return weights;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -14,7 +14,7 @@
 #include "study/history.h"
 #include "study/objective.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // One for each of the trials (indices in History::trials()): 1 for the one that
 // adds most, nearly 0 for those that add nothing or break a constraint.
@@ -22,6 +22,6 @@ std::vector<double> CompatVolumeWeights(
     const History& history, const std::vector<std::uint32_t>& trials,
     const std::vector<Objective>& objectives);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_OPTUNA_COMPAT_VOLUME_H_

@@ -6,7 +6,7 @@
 #include <bit>
 #include <numeric>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr std::size_t kNetworkSize = 256;
@@ -139,4 +139,4 @@ std::vector<std::size_t> NumpyArgSort(const std::vector<double>& numbers) {
   return order;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace frostline {
+namespace frostline::sampler {
 
 // numpy.argsort: indices from low to high. Not stable: where equal numbers end
 // up is that of a bitonic network for up to 256 of them, and of a quicksort in
@@ -19,6 +19,6 @@ namespace frostline {
 // above 256 equal numbers may come in another order. REQUIRES: no NaN.
 std::vector<std::size_t> NumpyArgSort(const std::vector<double>& numbers);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_OPTUNA_NUMPY_SORT_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/optuna/numpy_stream.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 NumpyStream::NumpyStream(std::uint32_t seed) {
   // Knuth's linear congruential filling, the generator's own of 2002.
@@ -44,4 +44,4 @@ std::vector<double> NumpyStream::Uniforms(std::size_t count) {
   return numbers;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace frostline {
+namespace frostline::sampler {
 
 // Not thread-safe; a copy goes on where the original stood.
 class NumpyStream {
@@ -39,6 +39,6 @@ class NumpyStream {
   std::size_t next_ = kWords;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_OPTUNA_NUMPY_STREAM_H_

@@ -5,7 +5,7 @@
 #include <array>
 #include <numeric>
 
-namespace frostline {
+namespace frostline::sampler {
 
 double NumpySum(std::span<const double> numbers) {
   constexpr std::size_t kWays = 8, kBlock = 128;
@@ -27,4 +27,4 @@ double NumpySum(std::span<const double> numbers) {
   return sum;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

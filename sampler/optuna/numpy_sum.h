@@ -10,11 +10,11 @@
 
 #include <span>
 
-namespace frostline {
+namespace frostline::sampler {
 
 // numpy.sum of a contiguous array: by halves, blocks of 128 in eight lanes.
 double NumpySum(std::span<const double> numbers);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_OPTUNA_NUMPY_SUM_H_

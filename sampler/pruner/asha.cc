@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "sampler/pruner/rung_pruner.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 class AshaPruner final : public RungPruner {
@@ -59,4 +59,4 @@ absl::StatusOr<std::unique_ptr<Pruner>> MakeAshaPruner(
                                       objective);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

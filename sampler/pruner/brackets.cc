@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/plain/crc32.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 std::size_t CountBrackets(std::int64_t min_resource, std::int64_t max_resource,
                           std::int64_t reduction) {
@@ -45,4 +45,4 @@ std::size_t BracketOf(std::string_view study, std::int64_t number,
   return bracket;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace frostline {
+namespace frostline::sampler {
 
 // floor(log(max / min, reduction)) + 1, in floating point as it was recorded.
 // REQUIRES: 1 <= min_resource <= max_resource, reduction >= 2.
@@ -27,6 +27,6 @@ std::vector<std::int64_t> BracketShares(std::size_t brackets,
 std::size_t BracketOf(std::string_view study, std::int64_t number,
                       const std::vector<std::int64_t>& shares);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_PRUNER_BRACKETS_H_

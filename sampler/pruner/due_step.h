@@ -11,7 +11,7 @@
 
 #include "study/history.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // Whether the newest value is the first one at or after a multiple of
 // `interval` steps, counted from `warmup_steps`. REQUIRES: values not empty.
@@ -23,6 +23,6 @@ inline bool IsDue(const std::vector<IntermediateValue>& values,
   return values.size() < 2 || values[values.size() - 2].step < due;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_PRUNER_DUE_STEP_H_

@@ -13,7 +13,7 @@
 #include "sampler/pruner/threshold.h"
 #include "sampler/pruner/wilcoxon.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 struct PrunerKind {
@@ -61,4 +61,4 @@ std::vector<std::string> PrunerNames() {
   return names;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

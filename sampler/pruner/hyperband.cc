@@ -10,7 +10,7 @@
 #include "sampler/pruner/brackets.h"
 #include "sampler/pruner/rung_pruner.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 class HyperbandPruner final : public RungPruner {
@@ -44,8 +44,8 @@ class HyperbandPruner final : public RungPruner {
 
   std::size_t BracketOf(std::int64_t number,
                         std::size_t brackets) const override {
-    return frostline::BracketOf(study_, number,
-                                BracketShares(brackets, rules_.reduction));
+    return frostline::sampler::BracketOf(
+        study_, number, BracketShares(brackets, rules_.reduction));
   }
 
  private:
@@ -82,4 +82,4 @@ absl::StatusOr<std::unique_ptr<Pruner>> MakeHyperbandPruner(
                                            objective);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

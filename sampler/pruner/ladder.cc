@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_format.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 bool Ladder::HasReached(std::int64_t step, std::size_t rung) const {
   std::int64_t needed = rules_.min_resource;
@@ -58,4 +58,4 @@ void Ladder::Remove(Climb& climb) {
   climb.clear();
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -20,7 +20,7 @@
 
 #include "sampler/pruner/pruner.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 struct LadderRules {
   std::int64_t min_resource = 1;
@@ -51,6 +51,6 @@ class Ladder {
   std::vector<std::vector<double>> rungs_;  // losses, the lowest first
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_PRUNER_LADDER_H_

@@ -5,7 +5,7 @@
 #include "sampler/options.h"
 #include "sampler/pruner/percentile_rule.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 absl::StatusOr<std::unique_ptr<Pruner>> MakeMedianPruner(
     const PrunerSpec& spec, const Objective& objective) {
@@ -17,4 +17,4 @@ absl::StatusOr<std::unique_ptr<Pruner>> MakeMedianPruner(
   return MakePercentileRule(median, "median", objective);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -12,11 +12,11 @@
 
 #include "sampler/pruner/pruner.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 absl::StatusOr<std::unique_ptr<Pruner>> MakeMedianPruner(
     const PrunerSpec& spec, const Objective& objective);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_PRUNER_MEDIAN_H_

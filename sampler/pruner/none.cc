@@ -4,7 +4,7 @@
 #include "base/status_macros.h"
 #include "sampler/options.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 class NoPruner final : public Pruner {
@@ -25,4 +25,4 @@ absl::StatusOr<std::unique_ptr<Pruner>> MakeNoPruner(
   return std::make_unique<NoPruner>();
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

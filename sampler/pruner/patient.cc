@@ -13,7 +13,7 @@
 #include "base/status_macros.h"
 #include "sampler/options.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr const char* kWraps = "wraps";
@@ -101,4 +101,4 @@ absl::StatusOr<std::unique_ptr<Pruner>> MakePatientPruner(
                                          std::move(inner));
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -18,11 +18,11 @@
 
 #include "sampler/pruner/pruner.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 absl::StatusOr<std::unique_ptr<Pruner>> MakePatientPruner(
     const PrunerSpec& spec, const Objective& objective);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_PRUNER_PATIENT_H_

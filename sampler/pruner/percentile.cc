@@ -6,7 +6,7 @@
 #include "sampler/options.h"
 #include "sampler/pruner/percentile_rule.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 absl::StatusOr<std::unique_ptr<Pruner>> MakePercentilePruner(
     const PrunerSpec& spec, const Objective& objective) {
@@ -19,4 +19,4 @@ absl::StatusOr<std::unique_ptr<Pruner>> MakePercentilePruner(
       options, absl::StrFormat("percentile %g", options.percentile), objective);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -10,7 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "sampler/pruner/due_step.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 std::optional<double> ValueAt(const Observation& trial, std::int64_t step) {
@@ -122,4 +122,4 @@ std::unique_ptr<Pruner> MakePercentileRule(const PercentileOptions& options,
   return std::make_unique<PercentileRule>(options, std::move(name), objective);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

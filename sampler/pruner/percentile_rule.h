@@ -19,7 +19,7 @@
 #include "sampler/options.h"
 #include "sampler/pruner/pruner.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 struct PercentileOptions {
   double percentile = 50.0;
@@ -41,6 +41,6 @@ std::unique_ptr<Pruner> MakePercentileRule(const PercentileOptions& options,
 // not empty, none NaN.
 double PercentileOf(std::vector<double> values, double percentile);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_PRUNER_PERCENTILE_RULE_H_

@@ -21,7 +21,7 @@
 #include "study/history.h"
 #include "study/objective.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 struct PruneDecision {
   bool prune = false;
@@ -54,6 +54,6 @@ absl::StatusOr<std::unique_ptr<Pruner>> MakePruner(
 // What MakePruner knows, sorted.
 std::vector<std::string> PrunerNames();
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_PRUNER_PRUNER_H_

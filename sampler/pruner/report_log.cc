@@ -3,7 +3,7 @@
 
 #include <unordered_map>
 
-namespace frostline {
+namespace frostline::sampler {
 
 std::size_t ReportLog::CountReports(const Observation& trial,
                                     std::size_t later) {
@@ -53,4 +53,4 @@ void ReportLog::Tell(const Observation& trial, std::size_t later, Told& told,
   if (trial.state == TrialState::kSucceeded) reader.OnSuccess(trial);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -15,7 +15,7 @@
 
 #include "study/history.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 class ReportReader {
  public:
@@ -53,6 +53,6 @@ class ReportLog {
   std::vector<Told> told_;  // as History::trials()
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_PRUNER_REPORT_LOG_H_

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 PruneDecision RungPruner::Judge(const History& history, std::int64_t number) {
   log_.CatchUp(history, *this);
@@ -72,4 +72,4 @@ absl::Status CheckBootstrap(const PrunerSpec& spec, std::int64_t count,
       absl::StrCat(spec.field, ".bootstrap_count"));
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -21,7 +21,7 @@
 #include "sampler/pruner/pruner.h"
 #include "sampler/pruner/report_log.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 class RungPruner : public Pruner, private ReportReader {
  public:
@@ -69,6 +69,6 @@ std::optional<std::int64_t> ReadResource(OptionReader& reader,
 absl::Status CheckBootstrap(const PrunerSpec& spec, std::int64_t count,
                             const std::string& resource);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_PRUNER_RUNG_PRUNER_H_

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <numeric>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr std::size_t kExactUpTo = 50;
@@ -83,4 +83,4 @@ double SignedRankProbability(const std::vector<double>& differences) {
   return 0.5 * std::erfc(z / std::sqrt(2.0));
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -13,7 +13,7 @@
 
 #include <vector>
 
-namespace frostline {
+namespace frostline::sampler {
 
 // The probability that differences symmetric about 0 have signed ranks as high
 // as these or higher. Zeros count half to each side. Exact for up to 50
@@ -21,6 +21,6 @@ namespace frostline {
 // approximation, corrected for ties. REQUIRES: finite numbers, at least one.
 double SignedRankProbability(const std::vector<double>& differences);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_PRUNER_SIGNED_RANK_H_

@@ -11,7 +11,7 @@
 #include "sampler/options.h"
 #include "sampler/pruner/due_step.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 struct ThresholdOptions {
@@ -76,4 +76,4 @@ absl::StatusOr<std::unique_ptr<Pruner>> MakeThresholdPruner(
   return std::make_unique<ThresholdPruner>(options, objective.metric);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

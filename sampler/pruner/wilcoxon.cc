@@ -11,7 +11,7 @@
 #include "sampler/options.h"
 #include "sampler/pruner/signed_rank.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 bool AllFinite(const Observation& trial) {
@@ -117,4 +117,4 @@ absl::StatusOr<std::unique_ptr<Pruner>> MakeWilcoxonPruner(
                                           objective);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -9,7 +9,7 @@
 #include "sampler/purpose/spread_points.h"
 #include "sampler/purpose/trial_role.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // Trials have the streams that count up from 0.
@@ -95,4 +95,4 @@ std::unique_ptr<Sampler> MakePurposeSampler(Purpose purpose,
   return std::make_unique<PurposeSampler>(purpose, input, std::move(wrapped));
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -15,7 +15,7 @@
 #include "sampler/sampler.h"
 #include "study/purpose.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // Whether a purpose other than `best` changes anything for a sampler of this
 // name and these options: one that learns, of one objective, over a space whose
@@ -28,6 +28,6 @@ std::unique_ptr<Sampler> MakePurposeSampler(Purpose purpose,
                                             const SamplerInput& input,
                                             std::unique_ptr<Sampler> wrapped);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_PURPOSE_PURPOSE_SAMPLER_H_

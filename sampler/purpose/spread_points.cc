@@ -10,7 +10,7 @@
 #include "sampler/gp/study_axes.h"
 #include "surrogate/telling.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr int kDraws = 32;
@@ -89,4 +89,4 @@ Point SpreadPoints::Telling(const TrialList& trials, Rng& rng) const {
   return points[static_cast<std::size_t>(most - told.begin())];
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -22,7 +22,7 @@
 #include "study/space.h"
 #include "surrogate/axis.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 using TrialList = std::vector<const LedgerTrial*>;
 
@@ -41,6 +41,6 @@ class SpreadPoints {
   std::vector<surrogate::Axis> measured_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_PURPOSE_SPREAD_POINTS_H_

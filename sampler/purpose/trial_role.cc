@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace frostline {
+namespace frostline::sampler {
 
 bool IsResting(const std::vector<const LedgerTrial*>& trials) {
   double best = std::numeric_limits<double>::infinity();
@@ -29,4 +29,4 @@ bool IsDealt(std::int64_t number, double share, double start) {
   return place - std::floor(place) < share;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -23,7 +23,7 @@
 #include "sampler/gp/trial_ledger.h"
 #include "study/purpose.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 enum class TrialRole {
   kDesign,   // balanced over levels
@@ -49,6 +49,6 @@ bool IsResting(const std::vector<const LedgerTrial*>& trials);
 // Whether trial `number` is of the share. `start` is in [0, 1).
 bool IsDealt(std::int64_t number, double share, double start);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_PURPOSE_TRIAL_ROLE_H_

@@ -6,7 +6,7 @@
 
 #include "study/objective.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 using Indices = std::vector<std::size_t>;
@@ -122,4 +122,4 @@ std::vector<std::size_t> BestByHypervolume(const LossVectors& losses,
   return best;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -18,7 +18,7 @@
 
 #include "sampler/split/pareto_volume.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // 0 for points nothing dominates, 1 for those only rank 0 dominates, and so on.
 // O(n log n) with two objectives; with more, O(n log n) comparisons with whole
@@ -44,6 +44,6 @@ std::vector<std::size_t> SelectByHypervolume(
 std::vector<std::size_t> BestByHypervolume(const LossVectors& losses,
                                            std::size_t count);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_SPLIT_PARETO_H_

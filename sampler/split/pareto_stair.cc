@@ -3,7 +3,7 @@
 
 #include <iterator>
 
-namespace frostline {
+namespace frostline::sampler {
 
 void ParetoStair::Add(double x, double y) {
   const auto after = steps_.upper_bound(x);
@@ -23,4 +23,4 @@ void ParetoStair::Add(double x, double y) {
   steps_[x] = y;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-namespace frostline {
+namespace frostline::sampler {
 
 // The edge of what is dominated up to `reference`: it falls as it goes right.
 class ParetoStair {
@@ -30,6 +30,6 @@ class ParetoStair {
   std::map<double, double> steps_;  // y by x; y falls
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_SPLIT_PARETO_STAIR_H_

@@ -7,7 +7,7 @@
 
 #include "sampler/split/pareto.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 using Indices = std::vector<std::size_t>;
@@ -122,4 +122,4 @@ std::vector<std::size_t> SelectByHypervolume(
              : SelectLazily(points, distinct, reference, count);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

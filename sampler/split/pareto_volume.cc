@@ -8,7 +8,7 @@
 
 #include "sampler/split/pareto_stair.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -116,4 +116,4 @@ double Hypervolume(LossVectors points, const std::vector<double>& reference) {
   return FiniteVolume(std::move(points), reference);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

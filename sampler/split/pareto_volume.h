@@ -13,7 +13,7 @@
 
 #include <vector>
 
-namespace frostline {
+namespace frostline::sampler {
 
 using LossVectors = std::vector<std::vector<double>>;
 
@@ -32,6 +32,6 @@ double BoxVolume(const std::vector<double>& point,
 double AddedVolume(const std::vector<double>& point, LossVectors others,
                    const std::vector<double>& reference);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_SPLIT_PARETO_VOLUME_H_

@@ -8,7 +8,7 @@
 
 #include "sampler/split/pareto.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr double kWorst = std::numeric_limits<double>::infinity();
@@ -130,4 +130,4 @@ Split SplitTrials(std::vector<KeyedTrial> trials, std::size_t below) {
   return split;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

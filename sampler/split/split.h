@@ -25,7 +25,7 @@
 #include "study/history.h"
 #include "study/objective.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 enum class SplitGroup { kFinished, kPruned, kInfeasible, kRunning };
 
@@ -58,6 +58,6 @@ std::size_t CountBelow(std::size_t n, std::size_t objectives);
 
 Split SplitTrials(std::vector<KeyedTrial> trials, std::size_t below);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_SPLIT_SPLIT_H_

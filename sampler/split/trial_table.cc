@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/split/trial_table.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 void TrialTable::CatchUp(const History& history) {
   if (history.revision() < revision_) {
@@ -33,4 +33,4 @@ std::vector<KeyedTrial> TrialTable::List(const History& history,
   return trials;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -17,7 +17,7 @@
 #include "study/objective.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // Keeps references to the space and objectives.
 class TrialTable {
@@ -40,6 +40,6 @@ class TrialTable {
   std::vector<std::optional<SplitKey>> keys_;  // as History::trials()
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_SPLIT_TRIAL_TABLE_H_

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <variant>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // A rate without levels counts as this many of them.
@@ -87,4 +87,4 @@ double CellAxis::ValueIn(Cell cell, Rng& rng) const {
                          share * (range_->box_hi - range_->box_lo));
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

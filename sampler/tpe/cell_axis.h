@@ -21,7 +21,7 @@
 #include "sampler/draw/numeric_range.h"
 #include "study/domain.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 using Cell = std::uint16_t;
 inline constexpr Cell kNoCell = 0xffff;  // the parameter is absent
@@ -65,6 +65,6 @@ class CellAxis {
   bool frozen_ = false;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_TPE_CELL_AXIS_H_

@@ -8,7 +8,7 @@
 
 #include "sampler/tpe/kernel_products.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 CellDensity::CellDensity(const std::vector<CellAxis>& axes,
                          std::vector<CellKernel*> kernels, Settings settings)
@@ -126,4 +126,4 @@ std::size_t CellDensity::DrawKernel(Rng& rng) const {
   return static_cast<std::size_t>(found - up_to_.begin());
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

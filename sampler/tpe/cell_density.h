@@ -25,7 +25,7 @@
 #include "sampler/tpe/cell_kernel.h"
 #include "sampler/tpe/separate_mixture.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // Cells of a point, one per parameter; kNoCell where absent.
 using Cells = std::vector<Cell>;
@@ -89,6 +89,6 @@ class CellDensity {
   double log_separate_ = 0.0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_TPE_CELL_DENSITY_H_

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // Rows can be divided by; nobody can tell such a likeness from none.
@@ -111,4 +111,4 @@ CellKernel& KernelCache::Get(std::size_t axis, double width,
   return *kernel;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -25,7 +25,7 @@
 
 #include "sampler/tpe/cell_axis.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 class CellKernel {
  public:
@@ -71,6 +71,6 @@ class KernelCache {
       kernels_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_TPE_CELL_KERNEL_H_

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 CellTable::Use UseOf(const Observation& trial,
@@ -123,4 +123,4 @@ std::size_t CellTable::TimesTried(const Point& point) const {
   return tried == tried_.end() ? 0 : tried->second;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

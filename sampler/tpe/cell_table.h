@@ -23,7 +23,7 @@
 #include "study/objective.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // Keeps references to the space, objectives and axes.
 class CellTable {
@@ -86,6 +86,6 @@ class CellTable {
   std::unordered_map<std::uint64_t, std::uint32_t> tried_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_TPE_CELL_TABLE_H_

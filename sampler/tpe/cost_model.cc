@@ -5,7 +5,7 @@
 #include <cmath>
 #include <variant>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 bool IsRate(const Domain& domain) {
@@ -82,4 +82,4 @@ double CostModel::LogCost(const Point& point) const {
       std::max(1e-300, fixed_ + slope_ * RelativeCost(space_, point)));
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

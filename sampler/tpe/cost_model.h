@@ -20,7 +20,7 @@
 #include "study/history.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // The share of full training that a step takes at `point`, 1/3 … 1. Modules
 // are those of the space or, where it names none, its learning rates in order.
@@ -41,6 +41,6 @@ class CostModel {
   double slope_ = 1.0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_TPE_COST_MODEL_H_

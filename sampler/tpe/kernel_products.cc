@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
@@ -49,4 +49,4 @@ double SumOfProducts(const double* a, const double* b, std::size_t size) {
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -13,7 +13,7 @@
 
 #include "sampler/tpe/cell_axis.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // ln x, of 0 minus infinity.
 double LogOf(double x);
@@ -35,6 +35,6 @@ void MultiplyBy(const std::array<AxisFactor, kFactors>& factors,
 // Sum of a[i] b[i].
 double SumOfProducts(const double* a, const double* b, std::size_t size);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_TPE_KERNEL_PRODUCTS_H_

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // The variance of a uniform variable, in squared boxes.
@@ -98,4 +98,4 @@ double LearnFrozenSteps(const std::vector<CellAxis>& axes, KernelCache& kernels,
   return kFrozenSteps[best];
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

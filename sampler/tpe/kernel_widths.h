@@ -17,7 +17,7 @@
 
 #include "sampler/tpe/cell_kernel.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // Cells of a trial, which somebody else owns, and how much it counts.
 struct WeightedCells {
@@ -38,6 +38,6 @@ double LearnFrozenSteps(const std::vector<CellAxis>& axes, KernelCache& kernels,
                         const std::vector<WeightedCells>& good,
                         const std::vector<double>& widths);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_TPE_KERNEL_WIDTHS_H_

@@ -4,7 +4,7 @@
 #include "base/status_macros.h"
 #include "sampler/tpe/tpe.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeMotpeSampler(
     const SamplerInput& input) {
@@ -20,4 +20,4 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeMotpeSampler(
   return sampler;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -4,7 +4,7 @@
 
 #include "sampler/tpe/native_tpe.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr std::int64_t kRemembered = 25;  // newest trials that weigh 1
@@ -104,4 +104,4 @@ void NativeTpe::AddPriors(const History& history, Sides& sides) {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

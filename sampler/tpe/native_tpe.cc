@@ -7,7 +7,7 @@
 
 #include "sampler/draw/random.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr std::size_t kCostTrials = 128;  // which the cost is learnt from
@@ -114,4 +114,4 @@ Point NativeTpe::Startup(const History& history, std::int64_t number,
                         rng);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

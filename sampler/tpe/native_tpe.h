@@ -17,7 +17,7 @@
 #include "sampler/tpe/tpe_options.h"
 #include "sampler/tpe/tpe_search.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 class NativeTpe final : public Sampler {
  public:
@@ -59,6 +59,6 @@ class NativeTpe final : public Sampler {
   std::size_t kernels_used_ = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_TPE_NATIVE_TPE_H_

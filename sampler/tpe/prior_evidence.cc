@@ -7,7 +7,7 @@
 
 #include "base/plain/statistics.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // Kernels of an earlier study's other trials; more say no more.
@@ -105,4 +105,4 @@ void PriorEvidence::AddTo(double weight, std::vector<WeightedCells>& good,
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

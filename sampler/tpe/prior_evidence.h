@@ -26,7 +26,7 @@
 #include "sampler/tpe/cell_table.h"
 #include "sampler/tpe/tpe_model.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 class PriorEvidence {
  public:
@@ -56,6 +56,6 @@ class PriorEvidence {
   double judged_ = kUnknownWeight;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_TPE_PRIOR_EVIDENCE_H_

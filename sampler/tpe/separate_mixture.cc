@@ -6,7 +6,7 @@
 
 #include "sampler/tpe/kernel_products.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
@@ -44,4 +44,4 @@ double SeparateMixture::LogRatio(std::size_t axis, Cell x, CellKernel& kernel) {
   return log_ratio;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

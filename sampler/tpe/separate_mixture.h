@@ -12,7 +12,7 @@
 
 #include "sampler/tpe/cell_kernel.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 class SeparateMixture {
  public:
@@ -31,6 +31,6 @@ class SeparateMixture {
   std::vector<std::vector<double>> log_ratios_;  // NaN: not asked for yet
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_TPE_SEPARATE_MIXTURE_H_

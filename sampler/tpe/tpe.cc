@@ -5,7 +5,7 @@
 #include "sampler/optuna/compat.h"
 #include "sampler/tpe/native_tpe.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeTpeSampler(
     const SamplerInput& input) {
@@ -14,4 +14,4 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeTpeSampler(
   return std::make_unique<NativeTpe>(options, input);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -40,11 +40,11 @@
 #include "sampler/input.h"
 #include "sampler/sampler.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeTpeSampler(
     const SamplerInput& input);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_TPE_TPE_H_

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // In trials: what the priors count, and which share of each density takes the
@@ -91,4 +91,4 @@ TpeModel FitModel(const std::vector<CellAxis>& axes, KernelCache& kernels,
   return model;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -18,7 +18,7 @@
 #include "sampler/tpe/kernel_widths.h"
 #include "sampler/tpe/tpe_options.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // How many of n trials are good.
 std::size_t CountGood(std::size_t n);
@@ -45,6 +45,6 @@ TpeModel FitModel(const std::vector<CellAxis>& axes, KernelCache& kernels,
                   const std::vector<WeightedCells>& rest,
                   const TpeOptions& options);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_TPE_TPE_MODEL_H_

@@ -9,7 +9,7 @@
 #include "sampler/draw/random.h"
 #include "sampler/tpe/trial_shortlist.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // "off", "avoid" or "replicate:n".
@@ -70,4 +70,4 @@ absl::StatusOr<TpeOptions> ReadTpeOptions(const SamplerInput& input) {
   return tpe;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

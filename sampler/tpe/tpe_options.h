@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "sampler/input.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 struct TpeOptions {
   std::size_t startup_trials = 10;
@@ -34,6 +34,6 @@ struct TpeOptions {
 // SAMPLER_INVALID for an option that does not exist or a wrong value.
 absl::StatusOr<TpeOptions> ReadTpeOptions(const SamplerInput& input);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_TPE_TPE_OPTIONS_H_

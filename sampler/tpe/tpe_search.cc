@@ -8,7 +8,7 @@
 
 #include "sampler/draw/random.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
@@ -145,4 +145,4 @@ Point TpeSearch::Choose(const TpeQuestion& question, Rng& rng) const {
       .value_or(anyway->point);
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

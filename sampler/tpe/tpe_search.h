@@ -23,7 +23,7 @@
 #include "sampler/tpe/tpe_model.h"
 #include "sampler/tpe/untried_points.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // What the choice is made from; all is read only, but for what models keep.
 struct TpeQuestion {
@@ -72,6 +72,6 @@ class TpeSearch {
   std::vector<bool> movable_;  // exact, and nothing hangs on it
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_TPE_TPE_SEARCH_H_

@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 bool IsBetter(const RankedTrial& a, const RankedTrial& b) {
@@ -45,4 +45,4 @@ std::vector<std::uint32_t> TrialShortlist::Sample() const {
   return sample;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

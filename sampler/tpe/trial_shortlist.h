@@ -14,7 +14,7 @@
 
 #include "sampler/split/split.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 struct RankedTrial {
   SplitGroup group = SplitGroup::kFinished;
@@ -46,6 +46,6 @@ class TrialShortlist {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> sample_;  // by lot
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_TPE_TRIAL_SHORTLIST_H_

@@ -4,7 +4,7 @@
 #include "sampler/draw/grid_points.h"
 #include "sampler/draw/random.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr int kBlindDraws = 64;
@@ -50,4 +50,4 @@ std::optional<Point> UntriedPoints::Find(const CellTable& table,
   return found;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

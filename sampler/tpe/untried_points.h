@@ -14,7 +14,7 @@
 #include "sampler/tpe/tpe_options.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // Immutable; keeps references. `own` is the point of the trial that asks, if it
 // has one: it is no duplicate of itself.
@@ -37,6 +37,6 @@ class UntriedPoints {
   const TpeOptions& options_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_SAMPLER_TPE_UNTRIED_POINTS_H_

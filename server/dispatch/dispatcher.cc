@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "proto/wire_time.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr Duration kAskAgainAfter = std::chrono::milliseconds(200);
@@ -34,8 +34,8 @@ RequestMark MarkOf(v1::AcquireRequest request) {
   return {request.request_id(), "Acquire", HashRequest(request)};
 }
 
-Dispatcher::Dispatcher(Ledger& ledger, Proposer& proposer, const DiskRoom& disk,
-                       const Clock& clock)
+Dispatcher::Dispatcher(Ledger& ledger, Proposer& proposer,
+                       const storage::DiskRoom& disk, const Clock& clock)
     : ledger_(ledger), proposer_(proposer), disk_(disk), clock_(clock) {}
 
 std::int64_t Dispatcher::BeginEpoch() {
@@ -117,7 +117,7 @@ IdleReason Dispatcher::WhyNothingFor(const ParkedAcquire& parked) const {
 void Dispatcher::AnswerNone(Batch& batch, ParkedAcquire& parked) {
   const IdleReason reason = WhyNothingFor(parked);
   v1::AcquireReply none;
-  *none.mutable_retry_after() = DurationToProto(kAskAgainAfter);
+  *none.mutable_retry_after() = proto::DurationToProto(kAskAgainAfter);
   none.set_none_reason(reason.none);
   none.set_none_detail(reason.sentence);
   batch.Then([none = std::move(none), reply = std::move(parked.reply)](
@@ -131,14 +131,14 @@ void Dispatcher::TakeProposals(Batch& batch, const Proposals& proposals) {
   if (proposals.epoch != epoch_ || book == nullptr) return;
   for (const Proposal& proposal : proposals.made) {
     book->Arrived();
-    TrialRow row;
+    storage::TrialRow row;
     row.number = proposal.number;
-    row.origin = TrialOrigin::kSampled;
+    row.origin = storage::TrialOrigin::kSampled;
     row.point = proposal.point;
     NoteSeed(proposal.seed, row);
     row.seen_revision = proposals.seen_revision;
-    const bool over = book->row().state == StudyState::kStopped ||
-                      book->row().state == StudyState::kDeleted;
+    const bool over = book->row().state == storage::StudyState::kStopped ||
+                      book->row().state == storage::StudyState::kDeleted;
     // A study that was stopped meanwhile gets no more trials.
     if (over || !ledger_.InsertTrial(batch, *book, std::move(row)).ok()) {
       continue;
@@ -156,4 +156,4 @@ void Dispatcher::TakeProposals(Batch& batch, const Proposals& proposals) {
   ledger_.CompleteIfDone(batch, *book);
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

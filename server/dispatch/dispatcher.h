@@ -25,12 +25,12 @@
 #include "server/ledger/ledger.h"
 #include "server/search/proposer.h"
 
-namespace frostline {
+namespace frostline::server {
 
 class Dispatcher {
  public:
   // Borrows all of them. `disk` is as last looked at.
-  Dispatcher(Ledger& ledger, Proposer& proposer, const DiskRoom& disk,
+  Dispatcher(Ledger& ledger, Proposer& proposer, const storage::DiskRoom& disk,
              const Clock& clock);
 
   // Answered in this turn when there is a trial, or no wait. The same request
@@ -70,7 +70,7 @@ class Dispatcher {
 
   Ledger& ledger_;
   Proposer& proposer_;
-  const DiskRoom& disk_;
+  const storage::DiskRoom& disk_;
   const Clock& clock_;
   WaitingRoom<ParkedAcquire> parked_;
   ExpectedSlots expected_;
@@ -85,6 +85,6 @@ StudySupply SupplyOf(const StudyBook& book, WallMicros now);
 // same.
 RequestMark MarkOf(v1::AcquireRequest request);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_DISPATCH_DISPATCHER_H_

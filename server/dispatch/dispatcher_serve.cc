@@ -12,7 +12,7 @@
 #include "server/wire/convert.h"
 #include "server/wire/training_seed.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr Duration kTooLate = std::chrono::seconds(1);
@@ -32,7 +32,7 @@ v1::AcquireReply NamesOf(const v1::AcquireReply& reply) {
 
 void Dispatcher::Serve(Batch& batch) {
   if (draining_ || (parked_.size() == 0 && expected_.empty())) return;
-  if (disk_.room == Room::kNoNewLeases) return;
+  if (disk_.room == storage::Room::kNoNewLeases) return;
   std::vector<Supply> supplies = FindSupplies(ledger_, clock_.Wall());
   const SteadyTime now = clock_.Steady();
   parked_.Offer([&](ParkedAcquire& parked) {
@@ -65,7 +65,7 @@ void Dispatcher::AskForProposals(std::vector<Supply>& supplies) {
 bool Dispatcher::TryServe(Batch& batch, ParkedAcquire& parked,
                           std::vector<Supply>& supplies) {
   const WorkerEntry* const worker = ledger_.workers().Find(parked.worker);
-  if (worker == nullptr || worker->row.state != WorkerState::kActive ||
+  if (worker == nullptr || worker->row.state != storage::WorkerState::kActive ||
       worker->row.boot_id != parked.request.boot_id()) {
     return false;
   }
@@ -90,10 +90,12 @@ bool Dispatcher::TryServe(Batch& batch, ParkedAcquire& parked,
   }
   if (reply.leases_size() == 0) return false;
   const RequestMark mark = MarkOf(parked.request);
-  const absl::Status remembered = batch.Write([&](Transaction& transaction) {
-    return ledger_.replies().Remember(
-        transaction, mark, NamesOf(reply).SerializeAsString(), clock_.Wall());
-  });
+  const absl::Status remembered =
+      batch.Write([&](storage::Transaction& transaction) {
+        return ledger_.replies().Remember(transaction, mark,
+                                          NamesOf(reply).SerializeAsString(),
+                                          clock_.Wall());
+      });
   batch.Then([reply_to = std::move(parked.reply), reply = std::move(reply),
               remembered](const absl::Status& committed) mutable {
     if (!committed.ok()) return reply_to(committed);
@@ -126,4 +128,4 @@ bool Dispatcher::GrantNext(Batch& batch, StudyBook& book,
   return true;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -11,7 +11,7 @@
 #include "frostline/v1/worker_service.pb.h"
 #include "server/loop/call_context.h"
 
-namespace frostline {
+namespace frostline::server {
 
 struct ParkedAcquire {
   v1::AcquireRequest request;
@@ -23,6 +23,6 @@ struct ParkedAcquire {
   const std::string& Key() const { return worker; }
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_DISPATCH_PARKED_ACQUIRE_H_

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 // Who has not asked for so long has gone.
@@ -58,7 +58,8 @@ void ExpectedSlots::Count(Ledger& ledger, SteadyTime now,
                 [now](const auto& entry) { return entry.second.until <= now; });
   for (const auto& [id, expected] : expected_) {
     const WorkerEntry* const worker = ledger.workers().Find(id);
-    if (worker == nullptr || worker->row.state != WorkerState::kActive) {
+    if (worker == nullptr ||
+        worker->row.state != storage::WorkerState::kActive) {
       continue;
     }
     std::int64_t slots = expected.slots;
@@ -75,4 +76,4 @@ void ExpectedSlots::Count(Ledger& ledger, SteadyTime now,
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -14,7 +14,7 @@
 
 #include "server/ledger/ledger.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // Of one study and at one time, so that a sampler is not asked for more than
 // it can know about.
@@ -58,6 +58,6 @@ class ExpectedSlots {
   std::map<std::string, Expected> expected_;  // by worker
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_DISPATCH_SUPPLY_H_

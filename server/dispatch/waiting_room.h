@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // What an offer makes of a waiter. kEnough: it stays, and so do all after it.
 enum class Offered { kStays, kLeaves, kEnough };
@@ -105,6 +105,6 @@ class WaitingRoom {
   std::multimap<KeyOf, Place> by_key_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_DISPATCH_WAITING_ROOM_H_

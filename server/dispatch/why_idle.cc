@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 std::optional<IdleReason> WhyNobodyTakes(const StudySupply& study,
@@ -41,22 +41,22 @@ IdleReason AllGiven(const StudySupply& study) {
 
 std::vector<IdleReason> WhyIdle(const StudySupply& study,
                                 const FleetSupply& fleet,
-                                const DiskRoom& disk) {
+                                const storage::DiskRoom& disk) {
   std::vector<IdleReason> reasons;
   const auto say = [&reasons](IdleReason reason) {
     reasons.push_back(std::move(reason));
   };
   const std::string why =
       study.state_reason.empty() ? "" : absl::StrCat(": ", study.state_reason);
-  if (study.state == StudyState::kPaused) {
+  if (study.state == storage::StudyState::kPaused) {
     say({v1::STUDY_PAUSED, "PAUSED",
          absl::StrCat(study.name, " is paused", why), "resume it"});
-  } else if (study.state != StudyState::kActive) {
+  } else if (study.state != storage::StudyState::kActive) {
     say({v1::STUDY_ENDED, "ENDED", absl::StrCat(study.name, " has ended", why),
          ""});
     return reasons;
   }
-  if (disk.room == Room::kNoNewLeases) {
+  if (disk.room == storage::Room::kNoNewLeases) {
     say({v1::DISK_NEARLY_FULL, "DISK_NEARLY_FULL",
          absl::StrCat("the coordinator's disk has ", disk.free_bytes >> 20,
                       " MiB left; what runs may end, nothing begins"),
@@ -94,10 +94,10 @@ std::optional<IdleReason> WhyNotInService(const WorkerStanding& worker) {
     return IdleReason{v1::DRAINING, "DRAINING",
                       "the worker has registered anew", ""};
   }
-  if (worker.state == WorkerState::kDraining) {
+  if (worker.state == storage::WorkerState::kDraining) {
     return IdleReason{v1::DRAINING, "DRAINING", "this worker is drained", ""};
   }
-  if (worker.state == WorkerState::kQuarantined) {
+  if (worker.state == storage::WorkerState::kQuarantined) {
     return IdleReason{
         v1::QUARANTINED, "QUARANTINED",
         absl::StrCat(worker.failures_in_a_row,
@@ -109,7 +109,7 @@ std::optional<IdleReason> WhyNotInService(const WorkerStanding& worker) {
 }
 
 IdleReason WhyNothingOf(const StudySupply& study, bool carries_labels,
-                        const DiskRoom& disk) {
+                        const storage::DiskRoom& disk) {
   const FleetSupply worker{.who = "this worker",
                            .live = 1,
                            .matching = carries_labels ? 1 : 0,
@@ -127,4 +127,4 @@ bool IsNearer(const IdleReason& candidate, const IdleReason& than) {
   return than.none == v1::NO_STUDY || candidate.none > than.none;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -22,12 +22,12 @@
 #include "storage/rows.h"
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // One study, as far as it says whether it has trials to give.
 struct StudySupply {
   std::string name;
-  StudyState state = StudyState::kActive;
+  storage::StudyState state = storage::StudyState::kActive;
   std::string state_reason = {};
   bool at_parallel_limit = false;
   bool budget_left = false;  // trials may still be proposed
@@ -49,7 +49,7 @@ struct FleetSupply {
 struct WorkerStanding {
   bool coordinator_drains = false;
   bool is_registered = true;  // with the boot id that it asks with
-  WorkerState state = WorkerState::kActive;
+  storage::WorkerState state = storage::WorkerState::kActive;
   int failures_in_a_row = 0;
 };
 
@@ -63,18 +63,19 @@ struct IdleReason {
 // All that keeps the study from running more, in the order in which it should
 // be looked at. An ended study has one reason alone.
 std::vector<IdleReason> WhyIdle(const StudySupply& study,
-                                const FleetSupply& fleet, const DiskRoom& disk);
+                                const FleetSupply& fleet,
+                                const storage::DiskRoom& disk);
 
 // Why the worker is given nothing whatever there is; nothing when it may be.
 std::optional<IdleReason> WhyNotInService(const WorkerStanding& worker);
 
 // Why the worker gets nothing of this study: the first of the reasons.
 IdleReason WhyNothingOf(const StudySupply& study, bool carries_labels,
-                        const DiskRoom& disk);
+                        const storage::DiskRoom& disk);
 
 // The later of two is nearer to getting a trial, and is what a worker is told.
 bool IsNearer(const IdleReason& candidate, const IdleReason& than);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_DISPATCH_WHY_IDLE_H_

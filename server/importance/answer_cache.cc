@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 bool HasHungUp(const WaitingCaller& caller) {
@@ -16,8 +16,9 @@ bool HasHungUp(const WaitingCaller& caller) {
 std::size_t BytesOf(const KeptAnswer& answer) {
   std::size_t bytes = sizeof(answer) + answer.message->SpaceUsedLong();
   if (!answer.report.has_value()) return bytes;
-  bytes += answer.report->pairs.size() * sizeof(PairImportance);
-  bytes += answer.report->parameters.size() * sizeof(ParameterImportance);
+  bytes += answer.report->pairs.size() * sizeof(importance::PairImportance);
+  bytes += answer.report->parameters.size() *
+           sizeof(importance::ParameterImportance);
   for (const std::vector<double>& draw : answer.report->main_draws) {
     bytes += draw.size() * sizeof(double);
   }
@@ -102,4 +103,4 @@ void AnswerCache::KeepLocked(const std::string& key, AnswerPtr answer) {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

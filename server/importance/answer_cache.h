@@ -25,11 +25,12 @@
 #include "importance/report/report.h"
 #include "server/loop/call_context.h"
 
-namespace frostline {
+namespace frostline::server {
 
 struct KeptAnswer {
   std::unique_ptr<google::protobuf::Message> message;
-  std::optional<Report> report;  // of reports: what the message was made from
+  std::optional<importance::Report>
+      report;  // of reports: what the message was made from
 };
 
 using AnswerPtr = std::shared_ptr<const KeptAnswer>;
@@ -76,6 +77,6 @@ class AnswerCache {
       ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_IMPORTANCE_ANSWER_CACHE_H_

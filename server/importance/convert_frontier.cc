@@ -7,7 +7,7 @@
 #include "server/importance/verify_labels.h"
 #include "server/wire/point_from_proto.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 // Numbers that people can read and JSON can hold.
@@ -22,7 +22,8 @@ void AddRates(const Point& point, const Space& space, Message& message) {
   }
 }
 
-v1::FrontierSet SetToProto(const FrontierSet& set, const Space& space) {
+v1::FrontierSet SetToProto(const importance::FrontierSet& set,
+                           const Space& space) {
   v1::FrontierSet proto;
   for (const std::string& module : set.trained) proto.add_trained(module);
   proto.set_prefix_frozen(set.prefix_frozen);
@@ -35,7 +36,7 @@ v1::FrontierSet SetToProto(const FrontierSet& set, const Space& space) {
   return proto;
 }
 
-v1::PlanRival RivalToProto(const Rival& rival, const Space& space) {
+v1::PlanRival RivalToProto(const importance::Rival& rival, const Space& space) {
   v1::PlanRival proto;
   proto.set_name(rival.name);
   *proto.mutable_as_trial() = EnqueuedOf(rival.point, space, "rival");
@@ -69,25 +70,27 @@ v1::EnqueuedTrial EnqueuedOf(const Point& point, const Space& space,
   return trial;
 }
 
-v1::Frontier FrontierToProto(const Frontier& frontier, const Space& space) {
+v1::Frontier FrontierToProto(const importance::Frontier& frontier,
+                             const Space& space) {
   v1::Frontier proto;
   proto.set_tolerance(frontier.tolerance);
   *proto.mutable_best() = IntervalToProto(frontier.best);
-  for (const FrontierSet& set : frontier.by_modules) {
+  for (const importance::FrontierSet& set : frontier.by_modules) {
     *proto.add_by_modules() = SetToProto(set, space);
   }
-  for (const FrontierSet& set : frontier.by_prefix) {
+  for (const importance::FrontierSet& set : frontier.by_prefix) {
     *proto.add_by_prefix() = SetToProto(set, space);
   }
   proto.set_chosen(frontier.chosen);
   proto.set_verdict(frontier.verdict);
-  for (const ReportWarning& warning : frontier.warnings) {
+  for (const importance::ReportWarning& warning : frontier.warnings) {
     *proto.add_warnings() = WarningToProto(warning, space);
   }
   return proto;
 }
 
-v1::AskedTrial AskedToProto(const AskedTrial& asked, const Space& space) {
+v1::AskedTrial AskedToProto(const importance::AskedTrial& asked,
+                            const Space& space) {
   v1::AskedTrial proto;
   *proto.mutable_as_trial() = EnqueuedOf(asked.point, space, "asked");
   AddRates(asked.point, space, proto);
@@ -96,12 +99,11 @@ v1::AskedTrial AskedToProto(const AskedTrial& asked, const Space& space) {
   return proto;
 }
 
-v1::GetPlanRivalsReply RivalsToProto(const std::vector<Rival>& rivals,
-                                     const StudyHandle& study,
-                                     const Objective& objective,
-                                     std::int64_t revision, int seeds) {
+v1::GetPlanRivalsReply RivalsToProto(
+    const std::vector<importance::Rival>& rivals, const StudyHandle& study,
+    const Objective& objective, std::int64_t revision, int seeds) {
   v1::GetPlanRivalsReply reply;
-  for (const Rival& rival : rivals) {
+  for (const importance::Rival& rival : rivals) {
     *reply.add_rivals() = RivalToProto(rival, study.checked->space);
   }
   for (const std::uint64_t seed : PairedSeeds(study, revision, seeds)) {
@@ -121,4 +123,4 @@ v1::GetPlanRivalsReply RivalsToProto(const std::vector<Rival>& rivals,
   return reply;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

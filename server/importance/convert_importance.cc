@@ -5,15 +5,15 @@
 
 #include "importance/measure/depth.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 const std::string& NameIn(const Space& space, int parameter) {
   return space.parameters()[static_cast<std::size_t>(parameter)].name;
 }
 
-v1::ParameterImportance ParameterToProto(const ParameterImportance& importance,
-                                         const Space& space) {
+v1::ParameterImportance ParameterToProto(
+    const importance::ParameterImportance& importance, const Space& space) {
   v1::ParameterImportance proto;
   proto.set_parameter(NameIn(space, importance.parameter));
   for (const ModuleBinding& binding : space.modules()) {
@@ -33,7 +33,7 @@ v1::ParameterImportance ParameterToProto(const ParameterImportance& importance,
 
 }  // namespace
 
-v1::Interval IntervalToProto(const Interval& interval) {
+v1::Interval IntervalToProto(const importance::Interval& interval) {
   v1::Interval proto;
   proto.set_value(interval.value);
   proto.set_lo80(interval.lo80);
@@ -43,7 +43,8 @@ v1::Interval IntervalToProto(const Interval& interval) {
   return proto;
 }
 
-v1::Warning WarningToProto(const ReportWarning& warning, const Space& space) {
+v1::Warning WarningToProto(const importance::ReportWarning& warning,
+                           const Space& space) {
   v1::Warning proto;
   proto.set_code(warning.code);
   proto.set_sentence(warning.sentence);
@@ -53,15 +54,16 @@ v1::Warning WarningToProto(const ReportWarning& warning, const Space& space) {
   return proto;
 }
 
-v1::ImportanceReport ReportToProto(const Report& report, const Space& space) {
+v1::ImportanceReport ReportToProto(const importance::Report& report,
+                                   const Space& space) {
   v1::ImportanceReport proto;
   proto.set_trials_used(report.trials_used);
   proto.set_trials_left_out(report.trials_left_out);
-  for (const int i : DepthOrder(space)) {
+  for (const int i : importance::DepthOrder(space)) {
     *proto.add_parameters() =
         ParameterToProto(report.parameters[static_cast<std::size_t>(i)], space);
   }
-  for (const PairImportance& pair : report.pairs) {
+  for (const importance::PairImportance& pair : report.pairs) {
     v1::PairImportance* const out = proto.add_pairs();
     out->set_first(NameIn(space, pair.first));
     out->set_second(NameIn(space, pair.second));
@@ -69,12 +71,12 @@ v1::ImportanceReport ReportToProto(const Report& report, const Space& space) {
     out->set_substitutes_probability(pair.substitutes_probability);
   }
   proto.set_total_pairs(proto.pairs_size());
-  for (const GroupImportance& group : report.groups) {
+  for (const importance::GroupImportance& group : report.groups) {
     v1::GroupImportance* const out = proto.add_groups();
     out->set_group(group.group);
     *out->mutable_share() = IntervalToProto(group.share);
   }
-  for (const SubsetImportance& subset : report.subsets) {
+  for (const importance::SubsetImportance& subset : report.subsets) {
     v1::SubsetImportance* const out = proto.add_subsets();
     for (const int i : subset.parameters) out->add_parameters(NameIn(space, i));
     *out->mutable_together() = IntervalToProto(subset.together);
@@ -87,22 +89,23 @@ v1::ImportanceReport ReportToProto(const Report& report, const Space& space) {
   }
   proto.set_noise_variance(report.noise_variance);
   proto.set_noise_share(report.noise_share);
-  for (const ReportWarning& warning : report.warnings) {
+  for (const importance::ReportWarning& warning : report.warnings) {
     *proto.add_warnings() = WarningToProto(warning, space);
   }
   return proto;
 }
 
-v1::StabilityVerdict VerdictToProto(const StabilityVerdict& verdict) {
+v1::StabilityVerdict VerdictToProto(
+    const importance::StabilityVerdict& verdict) {
   v1::StabilityVerdict proto;
   switch (verdict.state) {
-    case StabilityState::kSettled:
+    case importance::StabilityState::kSettled:
       proto.set_state(v1::StabilityVerdict::SETTLED);
       break;
-    case StabilityState::kNotSettled:
+    case importance::StabilityState::kNotSettled:
       proto.set_state(v1::StabilityVerdict::NOT_SETTLED);
       break;
-    case StabilityState::kTooFewTrials:
+    case importance::StabilityState::kTooFewTrials:
       proto.set_state(v1::StabilityVerdict::TOO_FEW_TRIALS);
       break;
   }
@@ -113,12 +116,12 @@ v1::StabilityVerdict VerdictToProto(const StabilityVerdict& verdict) {
   return proto;
 }
 
-v1::GetStabilityReply StabilityToProto(const Stability& stability,
+v1::GetStabilityReply StabilityToProto(const importance::Stability& stability,
                                        const Space& space) {
   v1::GetStabilityReply proto;
   *proto.mutable_verdict() = VerdictToProto(stability.verdict);
-  const std::vector<int> order = DepthOrder(space);
-  for (const StabilityPoint& point : stability.points) {
+  const std::vector<int> order = importance::DepthOrder(space);
+  for (const importance::StabilityPoint& point : stability.points) {
     v1::StabilityPoint* const out = proto.add_points();
     out->set_trials(point.trials);
     out->set_tau_to_final(point.tau_to_final);
@@ -130,18 +133,18 @@ v1::GetStabilityReply StabilityToProto(const Stability& stability,
   return proto;
 }
 
-v1::StudyComparison ComparisonToProto(const Comparison& comparison,
+v1::StudyComparison ComparisonToProto(const importance::Comparison& comparison,
                                       const Space& first) {
   v1::StudyComparison proto;
   *proto.mutable_rank_agreement() = IntervalToProto(comparison.rank_agreement);
-  std::map<std::string, const ParameterShift*> shifts;
-  for (const ParameterShift& shift : comparison.shifts) {
+  std::map<std::string, const importance::ParameterShift*> shifts;
+  for (const importance::ParameterShift& shift : comparison.shifts) {
     shifts[shift.parameter] = &shift;
   }
-  for (const int parameter : DepthOrder(first)) {
+  for (const int parameter : importance::DepthOrder(first)) {
     const auto found = shifts.find(NameIn(first, parameter));
     if (found == shifts.end()) continue;
-    const ParameterShift& shift = *found->second;
+    const importance::ParameterShift& shift = *found->second;
     proto.add_shared_parameters(shift.parameter);
     auto* const out = proto.add_shifts();
     out->set_parameter(shift.parameter);
@@ -159,4 +162,4 @@ v1::StudyComparison ComparisonToProto(const Comparison& comparison,
   return proto;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -22,38 +22,44 @@
 #include "server/wire/study_handle.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::server {
 
-v1::Interval IntervalToProto(const Interval& interval);
-v1::Warning WarningToProto(const ReportWarning& warning, const Space& space);
+v1::Interval IntervalToProto(const importance::Interval& interval);
+v1::Warning WarningToProto(const importance::ReportWarning& warning,
+                           const Space& space);
 
 // Everything but study, revision, options and times.
-v1::ImportanceReport ReportToProto(const Report& report, const Space& space);
-v1::StabilityVerdict VerdictToProto(const StabilityVerdict& verdict);
-v1::GetStabilityReply StabilityToProto(const Stability& stability,
+v1::ImportanceReport ReportToProto(const importance::Report& report,
+                                   const Space& space);
+v1::StabilityVerdict VerdictToProto(
+    const importance::StabilityVerdict& verdict);
+v1::GetStabilityReply StabilityToProto(const importance::Stability& stability,
                                        const Space& space);
-v1::GetMarginalsReply CurvesToProto(const std::vector<MarginalCurve>& curves,
-                                    const Space& space);
-v1::PairMarginal TableToProto(const MarginalTable& table, const Space& space);
+v1::GetMarginalsReply CurvesToProto(
+    const std::vector<importance::MarginalCurve>& curves, const Space& space);
+v1::PairMarginal TableToProto(const importance::MarginalTable& table,
+                              const Space& space);
 // In the first study's depth order.
-v1::StudyComparison ComparisonToProto(const Comparison& comparison,
+v1::StudyComparison ComparisonToProto(const importance::Comparison& comparison,
                                       const Space& first);
 
 // With the plan as a trial, and with the command that verifies it unless the
 // study was stopped.
-v1::FreezePlan PlanToProto(const StudyPlan& plan, const StudyHandle& study,
+v1::FreezePlan PlanToProto(const importance::StudyPlan& plan,
+                           const StudyHandle& study,
                            const v1::GetPlanRequest& request);
 // `kind` becomes a label.
 v1::EnqueuedTrial EnqueuedOf(const Point& point, const Space& space,
                              const std::string& kind);
-v1::Frontier FrontierToProto(const Frontier& frontier, const Space& space);
-v1::AskedTrial AskedToProto(const AskedTrial& asked, const Space& space);
+v1::Frontier FrontierToProto(const importance::Frontier& frontier,
+                             const Space& space);
+v1::AskedTrial AskedToProto(const importance::AskedTrial& asked,
+                            const Space& space);
 // Every rival with as many seeds, all of a seed together, each trial with what
 // is predicted of it (verify_labels.h).
-v1::GetPlanRivalsReply RivalsToProto(const std::vector<Rival>& rivals,
-                                     const StudyHandle& study,
-                                     const Objective& objective,
-                                     std::int64_t revision, int seeds);
+v1::GetPlanRivalsReply RivalsToProto(
+    const std::vector<importance::Rival>& rivals, const StudyHandle& study,
+    const Objective& objective, std::int64_t revision, int seeds);
 
 // The shortest text that reads back as the same number: "0.01".
 std::string ExactText(double value);
@@ -66,6 +72,6 @@ void KeepNamed(const ParameterNames& names, v1::GetStabilityReply& reply);
 void KeepNamed(const ParameterNames& names, v1::GetMarginalsReply& reply);
 void KeepNamed(const ParameterNames& names, v1::StudyComparison& comparison);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_IMPORTANCE_CONVERT_IMPORTANCE_H_

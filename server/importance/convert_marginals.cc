@@ -7,7 +7,7 @@
 #include "server/importance/convert_importance.h"
 #include "server/wire/point_from_proto.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 const Parameter& In(const Space& space, int parameter) {
@@ -22,16 +22,17 @@ void RemoveIf(Field& field, Goes goes) {
 
 }  // namespace
 
-v1::GetMarginalsReply CurvesToProto(const std::vector<MarginalCurve>& curves,
-                                    const Space& space) {
+v1::GetMarginalsReply CurvesToProto(
+    const std::vector<importance::MarginalCurve>& curves, const Space& space) {
   v1::GetMarginalsReply reply;
-  for (const int i : DepthOrder(space)) {
-    const MarginalCurve& curve = curves[static_cast<std::size_t>(i)];
+  for (const int i : importance::DepthOrder(space)) {
+    const importance::MarginalCurve& curve =
+        curves[static_cast<std::size_t>(i)];
     const Parameter& parameter = In(space, curve.parameter);
     v1::Marginal* const marginal = reply.add_marginals();
     marginal->set_parameter(parameter.name);
     *marginal->mutable_best() = ValueToProto(parameter.domain, curve.best);
-    for (const CurvePoint& point : curve.points) {
+    for (const importance::CurvePoint& point : curve.points) {
       v1::MarginalPoint* const out = marginal->add_points();
       *out->mutable_value() = ValueToProto(parameter.domain, point.value);
       *out->mutable_expected() = IntervalToProto(point.expected);
@@ -41,7 +42,8 @@ v1::GetMarginalsReply CurvesToProto(const std::vector<MarginalCurve>& curves,
   return reply;
 }
 
-v1::PairMarginal TableToProto(const MarginalTable& table, const Space& space) {
+v1::PairMarginal TableToProto(const importance::MarginalTable& table,
+                              const Space& space) {
   const Parameter& first = In(space, table.first);
   const Parameter& second = In(space, table.second);
   v1::PairMarginal proto;
@@ -93,4 +95,4 @@ void KeepNamed(const ParameterNames& names, v1::StudyComparison& comparison) {
   });
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -10,7 +10,7 @@
 #include "base/ids.h"
 #include "server/importance/convert_importance.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 // `text` as one word of a POSIX shell.
@@ -44,22 +44,22 @@ std::string PlanCommand(const StudyHandle& study,
   return command;
 }
 
-v1::PlanAdvice AdviceToProto(Advice advice) {
+v1::PlanAdvice AdviceToProto(importance::Advice advice) {
   switch (advice) {
-    case Advice::kFreeze:
+    case importance::Advice::kFreeze:
       return v1::PLAN_ADVICE_FREEZE;
-    case Advice::kTrain:
+    case importance::Advice::kTrain:
       return v1::PLAN_ADVICE_TRAIN;
-    case Advice::kNotKnown:
+    case importance::Advice::kNotKnown:
       return v1::PLAN_ADVICE_NOT_KNOWN;
-    case Advice::kFixed:
+    case importance::Advice::kFixed:
       return v1::PLAN_ADVICE_FIXED;
   }
   return v1::PLAN_ADVICE_UNSPECIFIED;
 }
 
-void AddModules(const StudyPlan& plan, v1::FreezePlan& proto) {
-  for (const PlannedModule& module : plan.modules) {
+void AddModules(const importance::StudyPlan& plan, v1::FreezePlan& proto) {
+  for (const importance::PlannedModule& module : plan.modules) {
     v1::PlannedModule* const out = proto.add_modules();
     out->set_module(module.module);
     out->set_rate(module.rate);
@@ -80,7 +80,8 @@ std::string ExactText(double value) {
   return {text.data(), end};
 }
 
-v1::FreezePlan PlanToProto(const StudyPlan& plan, const StudyHandle& study,
+v1::FreezePlan PlanToProto(const importance::StudyPlan& plan,
+                           const StudyHandle& study,
                            const v1::GetPlanRequest& request) {
   const Space& space = study.checked->space;
   v1::FreezePlan proto;
@@ -104,10 +105,10 @@ v1::FreezePlan PlanToProto(const StudyPlan& plan, const StudyHandle& study,
     proto.add_supporting_trials(TrialNameOf(study.id, number));
   }
   // A stopped study takes no more trials; a complete one goes on for these.
-  if (study.state != StudyState::kStopped) {
+  if (study.state != storage::StudyState::kStopped) {
     proto.add_verify(PlanCommand(study, request) + " --verify");
   }
-  for (const ReportWarning& warning : plan.warnings) {
+  for (const importance::ReportWarning& warning : plan.warnings) {
     *proto.add_warnings() = WarningToProto(warning, space);
   }
   *proto.mutable_as_trial() = EnqueuedOf(plan.point, space, "plan");
@@ -115,4 +116,4 @@ v1::FreezePlan PlanToProto(const StudyPlan& plan, const StudyHandle& study,
   return proto;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

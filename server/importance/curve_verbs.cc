@@ -9,7 +9,7 @@
 #include "importance/ranking/stability.h"
 #include "server/importance/serve.h"
 
-namespace frostline {
+namespace frostline::server {
 
 void ImportanceDesk::GetMarginals(const StudyHandle& study,
                                   const v1::GetMarginalsRequest& request,
@@ -25,10 +25,10 @@ void ImportanceDesk::GetMarginals(const StudyHandle& study,
       },
       [this, study, question = *question]() -> absl::StatusOr<AnswerPtr> {
         ASSIGN_OR_RETURN(const Loaded loaded, Load(study, question));
-        ASSIGN_OR_RETURN(
-            const std::vector<MarginalCurve> curves,
-            MarginalCurves(study.checked->space, question.objectives,
-                           loaded.history, question.options));
+        ASSIGN_OR_RETURN(const std::vector<importance::MarginalCurve> curves,
+                         importance::MarginalCurves(
+                             study.checked->space, question.objectives,
+                             loaded.history, question.options));
         v1::GetMarginalsReply proto =
             CurvesToProto(curves, study.checked->space);
         SayWhereFrom(study, question, loaded.revision, proto);
@@ -62,10 +62,10 @@ void ImportanceDesk::GetPairMarginal(const StudyHandle& study,
       [this, study, question = *question, first = *first,
        second = *second]() -> absl::StatusOr<AnswerPtr> {
         ASSIGN_OR_RETURN(const Loaded loaded, Load(study, question));
-        ASSIGN_OR_RETURN(
-            const MarginalTable table,
-            PairTable(study.checked->space, question.objectives, loaded.history,
-                      question.options, first, second));
+        ASSIGN_OR_RETURN(const importance::MarginalTable table,
+                         importance::PairTable(
+                             study.checked->space, question.objectives,
+                             loaded.history, question.options, first, second));
         v1::PairMarginal proto = TableToProto(table, study.checked->space);
         SayWhereFrom(study, question, loaded.revision, proto);
         return ToKeep(std::move(proto));
@@ -78,10 +78,11 @@ void ImportanceDesk::GetStability(const StudyHandle& study,
                                   Reply<v1::GetStabilityReply> reply) {
   const auto question = MakeQuestion(request.options(), *study.checked);
   if (!question.ok()) return reply(question.status());
-  if (request.points() < 0 || request.points() > kMaxStabilityPoints) {
+  if (request.points() < 0 ||
+      request.points() > importance::kMaxStabilityPoints) {
     return reply(MakeError(
         ErrorId::kRequestInvalid, absl::StrCat("points is ", request.points()),
-        absl::StrCat("give 0 to ", kMaxStabilityPoints), "points"));
+        absl::StrCat("give 0 to ", importance::kMaxStabilityPoints), "points"));
   }
   Serve(
       AnswerKey("stability", study, *question, absl::StrCat(request.points())),
@@ -93,14 +94,14 @@ void ImportanceDesk::GetStability(const StudyHandle& study,
        points = request.points()]() -> absl::StatusOr<AnswerPtr> {
         ASSIGN_OR_RETURN(const Loaded loaded, Load(study, question));
         ASSIGN_OR_RETURN(
-            const Stability stability,
-            EvaluateStability(study.checked->space, question.objectives,
-                              loaded.history, question.options,
-                              points == 0 ? kVerdictPoints : points));
+            const importance::Stability stability,
+            importance::EvaluateStability(
+                study.checked->space, question.objectives, loaded.history,
+                question.options, points == 0 ? kVerdictPoints : points));
         v1::GetStabilityReply proto =
             StabilityToProto(stability, study.checked->space);
         // What the report says of the same trials.
-        ASSIGN_OR_RETURN(const StabilityVerdict verdict,
+        ASSIGN_OR_RETURN(const importance::StabilityVerdict verdict,
                          VerdictOf(study, question, loaded.history));
         *proto.mutable_verdict() = VerdictToProto(verdict);
         SayWhereFrom(study, question, loaded.revision, proto);
@@ -108,4 +109,4 @@ void ImportanceDesk::GetStability(const StudyHandle& study,
       });
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -19,9 +19,10 @@
 #include "server/importance/serve.h"
 #include "server/wire/limits.h"
 
-namespace frostline {
+namespace frostline::server {
 
-ImportanceDesk::ImportanceDesk(const TrialStore& store, const Clock& clock)
+ImportanceDesk::ImportanceDesk(const storage::TrialStore& store,
+                               const Clock& clock)
     : store_(store),
       clock_(clock),
       studies_(kMaxKnownTrialBytes),
@@ -61,21 +62,21 @@ absl::StatusOr<ImportanceDesk::Loaded> ImportanceDesk::Load(
 }
 
 // Without intervals, which would multiply its cost.
-absl::StatusOr<StabilityVerdict> ImportanceDesk::VerdictOf(
+absl::StatusOr<importance::StabilityVerdict> ImportanceDesk::VerdictOf(
     const StudyHandle& study, const ImportanceQuestion& question,
     const History& history) {
-  EvaluateOptions options = question.options;
+  importance::EvaluateOptions options = question.options;
   options.bootstraps = 0;
   options.pairs = false;
-  const absl::StatusOr<Stability> stability =
-      EvaluateStability(study.checked->space, question.objectives, history,
-                        options, kVerdictPoints);
+  const absl::StatusOr<importance::Stability> stability =
+      importance::EvaluateStability(study.checked->space, question.objectives,
+                                    history, options, kVerdictPoints);
   if (stability.ok()) return stability->verdict;
   // What a report can do with, its beginnings may lack: values that differ.
   if (!absl::IsFailedPrecondition(stability.status())) {
     return stability.status();
   }
-  StabilityVerdict none;
+  importance::StabilityVerdict none;
   none.sentence = std::string(stability.status().message());
   return none;
 }
@@ -86,23 +87,25 @@ absl::StatusOr<AnswerPtr> ImportanceDesk::MakeReport(
   const SteadyTime begin = clock_.Steady();
   ASSIGN_OR_RETURN(const Loaded loaded, Load(study, question));
   auto answer = std::make_shared<KeptAnswer>();
-  ASSIGN_OR_RETURN(answer->report,
-                   Evaluate(study.checked->space, question.objectives,
-                            loaded.history, question.options));
+  ASSIGN_OR_RETURN(
+      answer->report,
+      importance::Evaluate(study.checked->space, question.objectives,
+                           loaded.history, question.options));
   auto proto = std::make_unique<v1::ImportanceReport>(
       ReportToProto(*answer->report, study.checked->space));
   proto->set_study(StudyNameOf(study.id));
   proto->set_revision(loaded.revision);
   proto->set_provisional(study.running);
   *proto->mutable_options() = question.used;
-  std::optional<StabilityVerdict> verdict;
+  std::optional<importance::StabilityVerdict> verdict;
   if (with_verdict && question.options.bootstraps > 0) {
     ASSIGN_OR_RETURN(verdict, VerdictOf(study, question, loaded.history));
     *proto->mutable_stability() = VerdictToProto(*verdict);
   }
-  proto->set_verdict(ReportVerdict(study.checked->space, *answer->report,
-                                   verdict.has_value() ? &*verdict : nullptr));
-  *proto->mutable_compute_time() = TimestampToProto(clock_.Wall());
+  proto->set_verdict(
+      importance::ReportVerdict(study.checked->space, *answer->report,
+                                verdict.has_value() ? &*verdict : nullptr));
+  *proto->mutable_compute_time() = proto::TimestampToProto(clock_.Wall());
   proto->set_compute_seconds(
       std::chrono::duration<double>(clock_.Steady() - begin).count());
   answer->message = std::move(proto);
@@ -120,9 +123,10 @@ absl::StatusOr<AnswerPtr> ImportanceDesk::Compare(
     const StudyHandle& second, const ImportanceQuestion& of_second) {
   ASSIGN_OR_RETURN(const AnswerPtr one, ReportToCompare(first, of_first));
   ASSIGN_OR_RETURN(const AnswerPtr other, ReportToCompare(second, of_second));
-  ASSIGN_OR_RETURN(const Comparison comparison,
-                   CompareReports({first.checked->space, *one->report},
-                                  {second.checked->space, *other->report}));
+  ASSIGN_OR_RETURN(
+      const importance::Comparison comparison,
+      importance::CompareReports({first.checked->space, *one->report},
+                                 {second.checked->space, *other->report}));
   v1::StudyComparison proto =
       ComparisonToProto(comparison, first.checked->space);
   const auto revision = [](const AnswerPtr& answer) {
@@ -137,4 +141,4 @@ absl::StatusOr<AnswerPtr> ImportanceDesk::Compare(
   return ToKeep(std::move(proto));
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

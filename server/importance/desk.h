@@ -26,12 +26,12 @@
 #include "server/importance/question.h"
 #include "server/loop/task_pool.h"
 
-namespace frostline {
+namespace frostline::server {
 
 class ImportanceDesk {
  public:
   // Borrows both.
-  ImportanceDesk(const TrialStore& store, const Clock& clock);
+  ImportanceDesk(const storage::TrialStore& store, const Clock& clock);
 
   void Start(int threads);
   // Ends what is being computed and refuses the rest; idempotent.
@@ -94,9 +94,9 @@ class ImportanceDesk {
   absl::StatusOr<AnswerPtr> MakeReport(const StudyHandle& study,
                                        const ImportanceQuestion& question,
                                        bool with_verdict);
-  absl::StatusOr<StabilityVerdict> VerdictOf(const StudyHandle& study,
-                                             const ImportanceQuestion& question,
-                                             const History& history);
+  absl::StatusOr<importance::StabilityVerdict> VerdictOf(
+      const StudyHandle& study, const ImportanceQuestion& question,
+      const History& history);
   // The one that is kept, else one without the verdict, most of the work.
   absl::StatusOr<AnswerPtr> ReportToCompare(const StudyHandle& study,
                                             const ImportanceQuestion& question);
@@ -107,7 +107,7 @@ class ImportanceDesk {
                                     const StudyHandle& second,
                                     const ImportanceQuestion& of_second);
 
-  const TrialStore& store_;
+  const storage::TrialStore& store_;
   const Clock& clock_;
   KnownStudies studies_;
   AnswerCache answers_;
@@ -116,6 +116,6 @@ class ImportanceDesk {
   TaskPool threads_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_IMPORTANCE_DESK_H_

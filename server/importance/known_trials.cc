@@ -9,13 +9,13 @@
 #include "server/wire/convert.h"
 #include "storage/scan.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 // Steps of which all measurements are kept.
 constexpr std::size_t kMostSteps = 8;
 
-KnownTrial KnownOf(TrialRow row, const StudyHandle& study) {
+KnownTrial KnownOf(storage::TrialRow row, const StudyHandle& study) {
   KnownTrial known;
   known.point = std::exchange(row.point, {});  // parameters would be large
   known.shown = TrialToProto(row, study.id, study.checked->space,
@@ -32,10 +32,9 @@ std::size_t BytesOf(const KnownTrial& known) {
 
 // What the newest attempt that measured this step has measured: an attempt that
 // went on from a checkpoint does not repeat the steps before it.
-absl::StatusOr<std::optional<Metrics>> MetricsAt(const StudyHandle& study,
-                                                 const TrialStore& store,
-                                                 const v1::Trial& trial,
-                                                 std::int64_t step) {
+absl::StatusOr<std::optional<Metrics>> MetricsAt(
+    const StudyHandle& study, const storage::TrialStore& store,
+    const v1::Trial& trial, std::int64_t step) {
   if (trial.last_step() < 0) return std::optional<Metrics>();
   for (std::int64_t attempt = trial.attempt(); attempt >= 0; --attempt) {
     ASSIGN_OR_RETURN(const std::vector<Measurement> measured,
@@ -54,28 +53,30 @@ absl::StatusOr<std::optional<Metrics>> MetricsAt(const StudyHandle& study,
 }  // namespace
 
 absl::Status KnownTrials::CatchUp(const StudyHandle& study,
-                                  const TrialStore& store) {
-  const TrialQuery changed{
+                                  const storage::TrialStore& store) {
+  const storage::TrialQuery changed{
       .study = study.key,
       .states = {TrialState::kSucceeded, TrialState::kPruned,
                  TrialState::kInfeasible, TrialState::kFailed,
                  TrialState::kCancelled},
-      .order = TrialQuery::Order::kRevision,
+      .order = storage::TrialQuery::Order::kRevision,
       .after = seen_revision_};
-  return ForEachTrial(store, changed, [&](const TrialRow& row) {
-    mutex_.AssertHeld();
-    const auto [place, is_new] = trials_.try_emplace(row.number);
-    KnownTrial& known = place->second;
-    if (!is_new) bytes_ -= BytesOf(known);
-    known = KnownOf(row, study);
-    bytes_ += BytesOf(known);
-    seen_revision_ = row.revision;
-    return absl::OkStatus();
-  });
+  return storage::ForEachTrial(
+      store, changed, [&](const storage::TrialRow& row) {
+        mutex_.AssertHeld();
+        const auto [place, is_new] = trials_.try_emplace(row.number);
+        KnownTrial& known = place->second;
+        if (!is_new) bytes_ -= BytesOf(known);
+        known = KnownOf(row, study);
+        bytes_ += BytesOf(known);
+        seen_revision_ = row.revision;
+        return absl::OkStatus();
+      });
 }
 
 absl::Status KnownTrials::ReadStep(const StudyHandle& study,
-                                   const TrialStore& store, std::int64_t step) {
+                                   const storage::TrialStore& store,
+                                   std::int64_t step) {
   if (!steps_.contains(step) && steps_.size() >= kMostSteps) {
     for (auto& [number, known] : trials_) known.steps.clear();
     steps_.clear();
@@ -90,7 +91,8 @@ absl::Status KnownTrials::ReadStep(const StudyHandle& study,
 }
 
 absl::Status KnownTrials::See(
-    const StudyHandle& study, const TrialStore& store, std::int64_t step,
+    const StudyHandle& study, const storage::TrialStore& store,
+    std::int64_t step,
     absl::FunctionRef<absl::Status(const std::map<std::int64_t, KnownTrial>&,
                                    std::int64_t revision)>
         see) {
@@ -101,7 +103,7 @@ absl::Status KnownTrials::See(
   return see(trials_, std::max(study.revision, seen_revision_));
 }
 
-std::shared_ptr<KnownTrials> KnownStudies::Of(StudyKey study) {
+std::shared_ptr<KnownTrials> KnownStudies::Of(storage::StudyKey study) {
   const MutexLock lock(&mutex_);
   const auto found =
       std::find_if(studies_.begin(), studies_.end(),
@@ -120,4 +122,4 @@ std::shared_ptr<KnownTrials> KnownStudies::Of(StudyKey study) {
   return studies_.front().second;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -24,7 +24,7 @@
 #include "server/wire/study_handle.h"
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::server {
 
 struct KnownTrial {
   v1::Trial shown;  // what a filter may ask for; no parameters, no text
@@ -40,7 +40,8 @@ class KnownTrials {
   // trials by number and the revision they are of: the handle's or a later one.
   // With `step` above 0 what they measured there is known too.
   absl::Status See(
-      const StudyHandle& study, const TrialStore& store, std::int64_t step,
+      const StudyHandle& study, const storage::TrialStore& store,
+      std::int64_t step,
       absl::FunctionRef<absl::Status(const std::map<std::int64_t, KnownTrial>&,
                                      std::int64_t revision)>
           see);
@@ -48,10 +49,11 @@ class KnownTrials {
   std::size_t bytes() const { return bytes_.load(); }
 
  private:
-  absl::Status CatchUp(const StudyHandle& study, const TrialStore& store)
+  absl::Status CatchUp(const StudyHandle& study,
+                       const storage::TrialStore& store)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status ReadStep(const StudyHandle& study, const TrialStore& store,
-                        std::int64_t step)
+  absl::Status ReadStep(const StudyHandle& study,
+                        const storage::TrialStore& store, std::int64_t step)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Mutex mutex_;
@@ -69,16 +71,16 @@ class KnownStudies {
   // have more than `max_bytes`; the last one stays, whatever its size.
   explicit KnownStudies(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  std::shared_ptr<KnownTrials> Of(StudyKey study);
+  std::shared_ptr<KnownTrials> Of(storage::StudyKey study);
 
  private:
   const std::size_t max_bytes_;
   Mutex mutex_;
   // The last one that was asked for is first.
-  std::list<std::pair<StudyKey, std::shared_ptr<KnownTrials>>> studies_
+  std::list<std::pair<storage::StudyKey, std::shared_ptr<KnownTrials>>> studies_
       ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_IMPORTANCE_KNOWN_TRIALS_H_

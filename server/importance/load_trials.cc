@@ -12,7 +12,7 @@
 #include "server/importance/question.h"
 #include "server/wire/filter.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 std::optional<double> UsageOf(const v1::Trial& trial, const std::string& name) {
@@ -126,4 +126,4 @@ absl::StatusOr<History> SelectHistory(
   return history;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -9,7 +9,7 @@
 #include "base/status_macros.h"
 #include "frostline/v1/trial.pb.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 // How far the mean of what is stored of the rows may be from the metric.
@@ -30,7 +30,7 @@ float FromHalf(std::uint16_t bits) {
                           : std::numeric_limits<float>::quiet_NaN();
 }
 
-std::vector<float> RowsOf(const OutcomeRow& outcome) {
+std::vector<float> RowsOf(const storage::OutcomeRow& outcome) {
   if (outcome.count < 1) return {};
   const auto count = static_cast<std::size_t>(outcome.count);
   const auto byte = [&outcome](std::size_t i) {
@@ -52,7 +52,8 @@ std::vector<float> RowsOf(const OutcomeRow& outcome) {
   return rows;
 }
 
-std::vector<float> RowsOfMean(const OutcomeRow& outcome, double value) {
+std::vector<float> RowsOfMean(const storage::OutcomeRow& outcome,
+                              double value) {
   std::vector<float> rows = RowsOf(outcome);
   const double mean = std::accumulate(rows.begin(), rows.end(), 0.0) /
                       static_cast<double>(rows.size());
@@ -64,15 +65,15 @@ std::vector<float> RowsOfMean(const OutcomeRow& outcome, double value) {
   return rows;
 }
 
-absl::StatusOr<std::int64_t> CountEvaluationRows(const TrialStore& store,
-                                                 StudyKey study,
-                                                 const History& history) {
+absl::StatusOr<std::int64_t> CountEvaluationRows(
+    const storage::TrialStore& store, storage::StudyKey study,
+    const History& history) {
   int looked_at = 0;
   const std::vector<Observation>& trials = history.trials();
   for (auto trial = trials.rbegin(); trial != trials.rend(); ++trial) {
     if (trial->values.empty()) continue;
     if (++looked_at > kLookedAt) break;
-    ASSIGN_OR_RETURN(const std::optional<OutcomeRow> outcome,
+    ASSIGN_OR_RETURN(const std::optional<storage::OutcomeRow> outcome,
                      store.FindOutcome(study, trial->number));
     if (!outcome.has_value()) continue;
     return static_cast<std::int64_t>(
@@ -81,4 +82,4 @@ absl::StatusOr<std::int64_t> CountEvaluationRows(const TrialStore& store,
   return 0;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

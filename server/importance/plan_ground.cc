@@ -3,9 +3,9 @@
 
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::server {
 
-PlanOptions PlanGround::OptionsFor(double tolerance) const {
+importance::PlanOptions PlanGround::OptionsFor(double tolerance) const {
   return {.evaluate = question.options,
           .tolerance = tolerance,
           .evaluation_rows = evaluation_rows};
@@ -30,4 +30,4 @@ absl::StatusOr<PlanGroundPtr> LastPlanGround::Of(
   return entry->ground;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -21,7 +21,7 @@
 #include "server/wire/study_handle.h"
 #include "study/history.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // Not moved once `basis` is made. Then immutable; any thread may ask.
 struct PlanGround {
@@ -30,10 +30,10 @@ struct PlanGround {
   History history;
   std::int64_t revision = 0;
   std::int64_t evaluation_rows = 0;
-  std::unique_ptr<const PlanBasis> basis;
+  std::unique_ptr<const importance::PlanBasis> basis;
 
   const Space& space() const { return study.checked->space; }
-  PlanOptions OptionsFor(double tolerance) const;
+  importance::PlanOptions OptionsFor(double tolerance) const;
 };
 
 using PlanGroundPtr = std::shared_ptr<const PlanGround>;
@@ -58,6 +58,6 @@ class LastPlanGround {
   std::shared_ptr<Entry> last_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_IMPORTANCE_PLAN_GROUND_H_

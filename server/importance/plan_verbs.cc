@@ -17,7 +17,7 @@
 #include "server/wire/limits.h"
 #include "storage/scan.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 template <typename Request>
@@ -43,18 +43,20 @@ absl::Status CheckCount(std::int64_t count, int most,
 }
 
 // Those of the trials that have not ended, whatever the question is.
-absl::StatusOr<History> OpenTrials(const TrialStore& store, StudyKey study) {
+absl::StatusOr<History> OpenTrials(const storage::TrialStore& store,
+                                   storage::StudyKey study) {
   History open;
-  const TrialQuery query{.study = study,
-                         .states = {TrialState::kQueued, TrialState::kRunning}};
-  RETURN_IF_ERROR(ForEachTrial(store, query, [&open](const TrialRow& row) {
-    Observation trial;
-    trial.number = row.number;
-    trial.state = row.state;
-    trial.point = row.point;
-    open.Put(std::move(trial));
-    return absl::OkStatus();
-  }));
+  const storage::TrialQuery query{
+      .study = study, .states = {TrialState::kQueued, TrialState::kRunning}};
+  RETURN_IF_ERROR(storage::ForEachTrial(store, query,
+                                        [&open](const storage::TrialRow& row) {
+                                          Observation trial;
+                                          trial.number = row.number;
+                                          trial.state = row.state;
+                                          trial.point = row.point;
+                                          open.Put(std::move(trial));
+                                          return absl::OkStatus();
+                                        }));
   return open;
 }
 
@@ -74,9 +76,10 @@ absl::StatusOr<PlanGroundPtr> ImportanceDesk::LoadGround(
       ASSIGN_OR_RETURN(ground->evaluation_rows,
                        CountEvaluationRows(store_, study.key, ground->history));
     }
-    ASSIGN_OR_RETURN(ground->basis,
-                     MakePlanBasis(ground->space(), ground->question.objectives,
-                                   ground->history, ground->OptionsFor(0.0)));
+    ASSIGN_OR_RETURN(
+        ground->basis,
+        importance::MakePlanBasis(ground->space(), ground->question.objectives,
+                                  ground->history, ground->OptionsFor(0.0)));
     return ground;
   };
   return ground_.Of(AnswerKey("ground", study, question), make);
@@ -110,11 +113,11 @@ void ImportanceDesk::GetPlan(const StudyHandle& study,
                              CancelFlag cancelled,
                              Reply<v1::FreezePlan> reply) {
   ServePlan("plan", study, request, std::move(cancelled), std::move(reply),
-            [study, request](
-                const PlanGround& ground,
-                const PlanOptions& options) -> absl::StatusOr<v1::FreezePlan> {
-              ASSIGN_OR_RETURN(const StudyPlan plan,
-                               MakePlan(*ground.basis, options));
+            [study, request](const PlanGround& ground,
+                             const importance::PlanOptions& options)
+                -> absl::StatusOr<v1::FreezePlan> {
+              ASSIGN_OR_RETURN(const importance::StudyPlan plan,
+                               importance::MakePlan(*ground.basis, options));
               v1::FreezePlan proto = PlanToProto(plan, study, request);
               proto.set_study(StudyNameOf(study.id));
               return proto;
@@ -127,10 +130,10 @@ void ImportanceDesk::GetFrontier(const StudyHandle& study,
                                  Reply<v1::Frontier> reply) {
   ServePlan(
       "frontier", study, request, std::move(cancelled), std::move(reply),
-      [study](const PlanGround& ground,
-              const PlanOptions& options) -> absl::StatusOr<v1::Frontier> {
-        ASSIGN_OR_RETURN(const Frontier frontier,
-                         MakeFrontier(*ground.basis, options));
+      [study](const PlanGround& ground, const importance::PlanOptions& options)
+          -> absl::StatusOr<v1::Frontier> {
+        ASSIGN_OR_RETURN(const importance::Frontier frontier,
+                         importance::MakeFrontier(*ground.basis, options));
         v1::Frontier proto = FrontierToProto(frontier, ground.space());
         proto.set_study(StudyNameOf(study.id));
         return proto;
@@ -147,16 +150,17 @@ void ImportanceDesk::AskPlan(const StudyHandle& study,
   ServePlan(
       absl::StrCat("ask ", count), study, request, std::move(cancelled),
       std::move(reply),
-      [this, key = study.key, count](
-          const PlanGround& ground,
-          const PlanOptions& options) -> absl::StatusOr<v1::AskPlanReply> {
+      [this, key = study.key, count](const PlanGround& ground,
+                                     const importance::PlanOptions& options)
+          -> absl::StatusOr<v1::AskPlanReply> {
         ASSIGN_OR_RETURN(const History open, OpenTrials(store_, key));
         ASSIGN_OR_RETURN(
-            const std::vector<AskedTrial> asked,
-            AskTrials(*ground.basis, OpenPoints(ground.space(), open), options,
-                      count));
+            const std::vector<importance::AskedTrial> asked,
+            importance::AskTrials(*ground.basis,
+                                  importance::OpenPoints(ground.space(), open),
+                                  options, count));
         v1::AskPlanReply proto;
-        for (const AskedTrial& one : asked) {
+        for (const importance::AskedTrial& one : asked) {
           *proto.add_trials() = AskedToProto(one, ground.space());
         }
         return proto;
@@ -177,13 +181,14 @@ void ImportanceDesk::GetPlanRivals(const StudyHandle& study,
   }
   ServePlan(absl::StrCat("rivals ", seeds), study, request,
             std::move(cancelled), std::move(reply),
-            [study, seeds](const PlanGround& ground, const PlanOptions& options)
+            [study, seeds](const PlanGround& ground,
+                           const importance::PlanOptions& options)
                 -> absl::StatusOr<v1::GetPlanRivalsReply> {
-              ASSIGN_OR_RETURN(const std::vector<Rival> rivals,
-                               PlanRivals(*ground.basis, options));
+              ASSIGN_OR_RETURN(const std::vector<importance::Rival> rivals,
+                               importance::PlanRivals(*ground.basis, options));
               return RivalsToProto(rivals, study, ground.question.objectives[0],
                                    ground.revision, seeds);
             });
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

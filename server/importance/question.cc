@@ -12,7 +12,7 @@
 #include "base/status_macros.h"
 #include "server/wire/filter.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr std::size_t kMostNamesShown = 40;
@@ -48,9 +48,9 @@ absl::Status CheckAsked(const v1::ImportanceOptions& asked,
   return TrialFilter::Parse(asked.filter()).status();
 }
 
-absl::StatusOr<NamedSubsets> FindSubsets(const v1::ImportanceOptions& asked,
-                                         const Space& space) {
-  NamedSubsets subsets;
+absl::StatusOr<importance::NamedSubsets> FindSubsets(
+    const v1::ImportanceOptions& asked, const Space& space) {
+  importance::NamedSubsets subsets;
   subsets.reserve(static_cast<std::size_t>(asked.subsets_size()));
   for (int s = 0; s < asked.subsets_size(); ++s) {
     const std::string field = absl::StrCat("options.subsets[", s, "]");
@@ -65,7 +65,7 @@ absl::StatusOr<NamedSubsets> FindSubsets(const v1::ImportanceOptions& asked,
       subset.push_back(parameter);
     }
   }
-  RETURN_IF_ERROR(CheckSubsets(subsets, space.parameters().size()));
+  RETURN_IF_ERROR(importance::CheckSubsets(subsets, space.parameters().size()));
   return subsets;
 }
 
@@ -78,7 +78,7 @@ absl::StatusOr<ImportanceQuestion> MakeQuestion(
   question.used = asked;
   question.used.clear_parameters();
   v1::ImportanceOptions& used = question.used;
-  EvaluateOptions& options = question.options;
+  importance::EvaluateOptions& options = question.options;
   if (used.target().empty()) used.set_target(study.objectives[0].metric);
   if (used.evaluator().empty()) used.set_evaluator(options.evaluator);
   if (used.seed() == 0) used.set_seed(study.spec.seed());
@@ -137,4 +137,4 @@ std::string KeyOf(const ImportanceQuestion& question) {
   return question.used.SerializeAsString();
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -20,7 +20,7 @@
 #include "server/importance/known_trials.h"
 #include "study/history.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // Targets that are no metrics, of a trial's usage.
 inline constexpr char kTrainSeconds[] = "train_seconds";
@@ -28,7 +28,7 @@ inline constexpr char kTrainedParameters[] = "trained_parameters";
 
 struct ImportanceQuestion {
   v1::ImportanceOptions used;  // defaults filled in; without `parameters`
-  EvaluateOptions options;
+  importance::EvaluateOptions options;
   std::vector<Objective> objectives;  // the target, and what best_by names
 };
 
@@ -60,6 +60,6 @@ absl::StatusOr<History> SelectHistory(
     const ImportanceQuestion& question, const CheckedStudy& study,
     const std::map<std::int64_t, KnownTrial>& trials);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_IMPORTANCE_QUESTION_H_

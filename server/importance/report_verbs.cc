@@ -11,7 +11,7 @@
 #include "server/wire/limits.h"
 #include "server/wire/page_token.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 // A token holds the revision that its pages are of, and where the next begins:
@@ -116,4 +116,4 @@ void ImportanceDesk::CompareStudies(const StudyHandle& first,
       });
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

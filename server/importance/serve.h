@@ -14,7 +14,7 @@
 #include "server/importance/convert_importance.h"
 #include "server/importance/desk.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // A verdict on stability rests on so many beginnings of the study: it is one
 // sentence, the same wherever it is shown.
@@ -78,6 +78,6 @@ void ImportanceDesk::Serve(const std::string& key, bool anew,
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_IMPORTANCE_SERVE_H_

@@ -9,7 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "server/importance/convert_importance.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr char kKind[] = "kind";
@@ -23,20 +23,20 @@ std::string LabelOf(const v1::Trial& trial, const std::string& key) {
 
 }  // namespace
 
-std::string IntervalText(const Interval& interval) {
+std::string IntervalText(const importance::Interval& interval) {
   return absl::StrCat(ExactText(interval.value), " ", ExactText(interval.lo80),
                       " ", ExactText(interval.hi80), " ",
                       ExactText(interval.lo95), " ", ExactText(interval.hi95));
 }
 
-std::optional<Interval> IntervalFromText(const std::string& text) {
+std::optional<importance::Interval> IntervalFromText(const std::string& text) {
   const std::vector<std::string> words = absl::StrSplit(text, ' ');
   std::array<double, 5> ends{};
   if (words.size() != ends.size()) return std::nullopt;
   for (std::size_t i = 0; i < ends.size(); ++i) {
     if (!absl::SimpleAtod(words[i], &ends[i])) return std::nullopt;
   }
-  return Interval{ends[0], ends[1], ends[2], ends[3], ends[4]};
+  return importance::Interval{ends[0], ends[1], ends[2], ends[3], ends[4]};
 }
 
 void MarkToVerify(const VerifyMark& mark, v1::EnqueuedTrial& trial) {
@@ -75,4 +75,4 @@ std::optional<VerifyMark> VerifyMarkOf(const v1::Trial& trial) {
   return mark;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

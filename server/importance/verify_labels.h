@@ -17,16 +17,16 @@
 #include "importance/report/report.h"
 #include "study/objective.h"
 
-namespace frostline {
+namespace frostline::server {
 
 struct VerifyMark {
   std::string batch;  // of trials that were enqueued together
   std::string rival;
   Objective objective;
-  std::int64_t total = 0;  // trials of the batch
-  std::uint64_t seed = 0;  // the trial's own, no label
-  Interval predicted;      // mean over seeds
-  Interval one_run;
+  std::int64_t total = 0;          // trials of the batch
+  std::uint64_t seed = 0;          // the trial's own, no label
+  importance::Interval predicted;  // mean over seeds
+  importance::Interval one_run;
 };
 
 void MarkToVerify(const VerifyMark& mark, v1::EnqueuedTrial& trial);
@@ -35,9 +35,9 @@ void MarkToVerify(const VerifyMark& mark, v1::EnqueuedTrial& trial);
 std::optional<VerifyMark> VerifyMarkOf(const v1::Trial& trial);
 
 // "0.91 0.9 0.92 0.89 0.93": to the bit.
-std::string IntervalText(const Interval& interval);
-std::optional<Interval> IntervalFromText(const std::string& text);
+std::string IntervalText(const importance::Interval& interval);
+std::optional<importance::Interval> IntervalFromText(const std::string& text);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_IMPORTANCE_VERIFY_LABELS_H_

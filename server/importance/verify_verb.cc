@@ -17,7 +17,7 @@
 #include "server/wire/convert.h"
 #include "storage/scan.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 struct MarkedTrial {
@@ -27,11 +27,12 @@ struct MarkedTrial {
 };
 using MarkedTrials = std::map<std::int64_t, MarkedTrial>;  // by number
 
-absl::Status AddOpen(const StudyHandle& study, const TrialStore& store,
+absl::Status AddOpen(const StudyHandle& study, const storage::TrialStore& store,
                      MarkedTrials& marked) {
-  const TrialQuery open{.study = study.key,
-                        .states = {TrialState::kQueued, TrialState::kRunning}};
-  return ForEachTrial(store, open, [&](const TrialRow& row) {
+  const storage::TrialQuery open{
+      .study = study.key,
+      .states = {TrialState::kQueued, TrialState::kRunning}};
+  return storage::ForEachTrial(store, open, [&](const storage::TrialRow& row) {
     const v1::Trial shown = TrialToProto(row, study.id, study.checked->space,
                                          v1::TRIAL_VIEW_BASIC, {});
     if (auto mark = VerifyMarkOf(shown)) {
@@ -75,13 +76,13 @@ absl::Status KeepBatch(const StudyHandle& study, std::string batch,
 // The rows whose mean is the metric, all of one data set; else none.
 class RowReader {
  public:
-  RowReader(const StudyHandle& study, const TrialStore& store)
+  RowReader(const StudyHandle& study, const storage::TrialStore& store)
       : study_(study), store_(store) {}
 
   absl::StatusOr<std::vector<float>> Read(std::int64_t number, double value) {
     std::vector<float> rows;
     if (std::isnan(value)) return rows;
-    ASSIGN_OR_RETURN(const std::optional<OutcomeRow> outcome,
+    ASSIGN_OR_RETURN(const std::optional<storage::OutcomeRow> outcome,
                      store_.FindOutcome(study_.key, number));
     if (!outcome.has_value()) return rows;
     if (fingerprint_.empty()) fingerprint_ = outcome->data_fingerprint;
@@ -91,17 +92,18 @@ class RowReader {
 
  private:
   const StudyHandle& study_;
-  const TrialStore& store_;
+  const storage::TrialStore& store_;
   std::string fingerprint_;
 };
 
 // The rivals in the order in which they were enqueued, with their runs.
 struct Runs {
-  std::vector<RivalRuns> rivals;
+  std::vector<importance::RivalRuns> rivals;
   v1::PlanVerification proto;
 };
 
-absl::StatusOr<Runs> RunsOf(const StudyHandle& study, const TrialStore& store,
+absl::StatusOr<Runs> RunsOf(const StudyHandle& study,
+                            const storage::TrialStore& store,
                             const MarkedTrials& marked) {
   Runs runs;
   RowReader reader(study, store);
@@ -113,7 +115,7 @@ absl::StatusOr<Runs> RunsOf(const StudyHandle& study, const TrialStore& store,
       runs.rivals.push_back({mark.rival, mark.predicted, mark.one_run, {}});
       runs.proto.add_rivals()->set_name(mark.rival);
     }
-    RivalRun& run = runs.rivals[r].runs.emplace_back();
+    importance::RivalRun& run = runs.rivals[r].runs.emplace_back();
     run.seed = mark.seed;
     run.value = trial.value;
     ASSIGN_OR_RETURN(run.rows, reader.Read(number, trial.value));
@@ -129,11 +131,11 @@ absl::StatusOr<Runs> RunsOf(const StudyHandle& study, const TrialStore& store,
   return runs;
 }
 
-void AddJudgement(const Runs& runs, const Verification& judged,
+void AddJudgement(const Runs& runs, const importance::Verification& judged,
                   v1::PlanVerification& proto) {
   for (std::size_t r = 0; r < runs.rivals.size(); ++r) {
     v1::VerifiedRival& out = *proto.mutable_rivals(static_cast<int>(r));
-    const JudgedRival& rival = judged.rivals[r];
+    const importance::JudgedRival& rival = judged.rivals[r];
     *out.mutable_predicted() = IntervalToProto(runs.rivals[r].predicted);
     *out.mutable_one_run() = IntervalToProto(runs.rivals[r].one_run);
     *out.mutable_seen() = IntervalToProto(rival.seen);
@@ -165,7 +167,7 @@ absl::StatusOr<AnswerPtr> ImportanceDesk::Verify(const StudyHandle& study,
   RETURN_IF_ERROR(KeepBatch(study, batch, marked));
   ASSIGN_OR_RETURN(Runs runs, RunsOf(study, store_, marked));
   const VerifyMark& mark = marked.begin()->second.mark;
-  const Verification judged = JudgeRuns(runs.rivals);
+  const importance::Verification judged = importance::JudgeRuns(runs.rivals);
   AddJudgement(runs, judged, runs.proto);
   runs.proto.set_study(StudyNameOf(study.id));
   runs.proto.set_revision(revision);
@@ -176,7 +178,7 @@ absl::StatusOr<AnswerPtr> ImportanceDesk::Verify(const StudyHandle& study,
                                : v1::DIRECTION_MINIMIZE);
   runs.proto.set_total(std::max<std::int64_t>(mark.total, runs.proto.ended()));
   runs.proto.set_verdict(
-      VerificationSentence(mark.objective, runs.rivals, judged));
+      importance::VerificationSentence(mark.objective, runs.rivals, judged));
   return ToKeep(std::move(runs.proto));
 }
 
@@ -193,4 +195,4 @@ void ImportanceDesk::GetPlanVerification(
       [this, study, batch = request.batch()] { return Verify(study, batch); });
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace frostline {
+namespace frostline::server {
 
 void BestTrials::Offer(std::int64_t number, const std::vector<double>& values) {
   Entry offered{number, {}};
@@ -31,4 +31,4 @@ std::vector<std::int64_t> BestTrials::Numbers() const {
   return numbers;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

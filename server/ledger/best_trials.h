@@ -12,7 +12,7 @@
 
 #include "study/objective.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // Not thread-safe: one owner.
 class BestTrials {
@@ -36,6 +36,6 @@ class BestTrials {
   std::vector<Entry> front_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_LEDGER_BEST_TRIALS_H_

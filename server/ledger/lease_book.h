@@ -16,10 +16,10 @@
 #include "base/clock.h"
 #include "storage/rows.h"
 
-namespace frostline {
+namespace frostline::server {
 
 struct TrialKey {
-  StudyKey study = 0;
+  storage::StudyKey study = 0;
   std::int64_t number = 0;
   friend auto operator<=>(const TrialKey&, const TrialKey&) = default;
 };
@@ -78,6 +78,6 @@ class LeaseBook {
   std::set<std::pair<SteadyTime, TrialKey>> by_deadline_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_LEDGER_LEASE_BOOK_H_

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 // Failures in a row after which a worker is taken out of service. More than one
@@ -35,8 +35,8 @@ absl::Status RequireOpen(const StudyBook& book) {
       "raise the budget of a completed study, or create another", "name");
 }
 
-Ledger::Ledger(TrialStore& store, const Clock& clock, LeaseRules default_lease,
-               Hooks hooks)
+Ledger::Ledger(storage::TrialStore& store, const Clock& clock,
+               LeaseRules default_lease, Hooks hooks)
     : store_(store),
       clock_(clock),
       default_lease_(default_lease),
@@ -52,13 +52,13 @@ void Ledger::Committed() {
   replies_.Committed();
   row_lookups_.NextGroup();
   if (row_lookups_.OldestGroup() < row_lookups_.group()) return;
-  for (const StudyKey key : std::exchange(unsettled_, {})) {
+  for (const storage::StudyKey key : std::exchange(unsettled_, {})) {
     if (StudyBook* const book = Find(key)) book->Committed();
   }
   fresh_attempts_.clear();
 }
 
-StudyBook* Ledger::Find(StudyKey study) {
+StudyBook* Ledger::Find(storage::StudyKey study) {
   const auto found = studies_.find(study);
   return found == studies_.end() ? nullptr : &found->second;
 }
@@ -75,23 +75,26 @@ absl::StatusOr<StudyBook*> Ledger::FindStudy(const std::string& name) {
 }
 
 absl::StatusOr<StudyBook*> Ledger::InsertStudy(
-    Batch& batch, StudyRow row, std::shared_ptr<const CheckedStudy> checked) {
-  RETURN_IF_ERROR(batch.Write([&row](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(row.key, transaction.InsertStudy(row));
-    return absl::OkStatus();
-  }));
+    Batch& batch, storage::StudyRow row,
+    std::shared_ptr<const CheckedStudy> checked) {
+  RETURN_IF_ERROR(
+      batch.Write([&row](storage::Transaction& transaction) -> absl::Status {
+        ASSIGN_OR_RETURN(row.key, transaction.InsertStudy(row));
+        return absl::OkStatus();
+      }));
   key_of_study_[row.id] = row.key;
   changed_.insert(row.key);
   return &studies_.emplace(row.key, StudyBook(row, std::move(checked)))
               .first->second;
 }
 
-absl::Status Ledger::PutStudy(Batch& batch, StudyBook& book, StudyRow row) {
+absl::Status Ledger::PutStudy(Batch& batch, StudyBook& book,
+                              storage::StudyRow row) {
   const std::int64_t expected_etag = book.row().etag;
   row.updated = clock_.Wall();
   row.etag = expected_etag + 1;
   row.revision = book.revision() + 1;
-  RETURN_IF_ERROR(batch.Write([&](Transaction& transaction) {
+  RETURN_IF_ERROR(batch.Write([&](storage::Transaction& transaction) {
     return transaction.UpdateStudy(row, expected_etag);
   }));
   book.AbsorbStudy(row);
@@ -100,9 +103,10 @@ absl::Status Ledger::PutStudy(Batch& batch, StudyBook& book, StudyRow row) {
   return absl::OkStatus();
 }
 
-absl::Status Ledger::SetState(Batch& batch, StudyBook& book, StudyState state,
+absl::Status Ledger::SetState(Batch& batch, StudyBook& book,
+                              storage::StudyState state,
                               const std::string& reason) {
-  StudyRow row = book.row();
+  storage::StudyRow row = book.row();
   row.state = state;
   row.state_reason = reason;
   return PutStudy(batch, book, std::move(row));
@@ -112,11 +116,11 @@ void Ledger::CompleteIfDone(Batch& batch, StudyBook& book) {
   const std::string reason = book.ReasonToComplete(clock_.Wall());
   if (reason.empty()) return;
   // A failure is the store's own, and the group's: everybody in it is told.
-  (void)SetState(batch, book, StudyState::kCompleted, reason);
+  (void)SetState(batch, book, storage::StudyState::kCompleted, reason);
 }
 
 void Ledger::ForgetStudy(StudyBook& book) {
-  const StudyKey key = book.row().key;
+  const storage::StudyKey key = book.row().key;
   for (const auto& [number, trial] : book.open()) {
     ForgetRun(trial.row.worker, {key, number});
   }
@@ -141,24 +145,27 @@ absl::StatusOr<NamedTrial> Ledger::FindTrial(const std::string& name,
   return named;
 }
 
-absl::Status Ledger::InsertTrial(Batch& batch, StudyBook& book, TrialRow row,
-                                 const std::optional<AttemptRow>& before) {
+absl::Status Ledger::InsertTrial(
+    Batch& batch, StudyBook& book, storage::TrialRow row,
+    const std::optional<storage::AttemptRow>& before) {
   row.study = book.row().key;
   row.created = clock_.Wall();
   row.revision = book.revision() + 1;
-  RETURN_IF_ERROR(batch.Write([&](Transaction& transaction) -> absl::Status {
-    RETURN_IF_ERROR(transaction.InsertTrial(row));
-    return before.has_value() ? transaction.PutAttempt(*before)
-                              : absl::OkStatus();
-  }));
+  RETURN_IF_ERROR(
+      batch.Write([&](storage::Transaction& transaction) -> absl::Status {
+        RETURN_IF_ERROR(transaction.InsertTrial(row));
+        return before.has_value() ? transaction.PutAttempt(*before)
+                                  : absl::OkStatus();
+      }));
   book.Absorb(row, before);
   changed_.insert(row.study);
   return absl::OkStatus();
 }
 
-absl::Status Ledger::PutEnded(Batch& batch, StudyBook& book, TrialRow row) {
+absl::Status Ledger::PutEnded(Batch& batch, StudyBook& book,
+                              storage::TrialRow row) {
   row.revision = book.revision() + 1;
-  RETURN_IF_ERROR(batch.Write([&row](Transaction& transaction) {
+  RETURN_IF_ERROR(batch.Write([&row](storage::Transaction& transaction) {
     return transaction.UpdateTrial(row, {row.state, row.attempt, std::nullopt});
   }));
   book.AbsorbEnded(row);
@@ -171,16 +178,19 @@ void Ledger::JudgeWorker(Batch& batch, const std::string& worker, bool failed) {
   if (entry == nullptr) return;
   const int failures = failed ? entry->row.failures_in_a_row + 1 : 0;
   if (failures == entry->row.failures_in_a_row) return;
-  WorkerRow row = entry->row;
+  storage::WorkerRow row = entry->row;
   row.failures_in_a_row = failures;
-  if (failures >= kQuarantineAfter && row.state == WorkerState::kActive) {
-    row.state = WorkerState::kQuarantined;
+  if (failures >= kQuarantineAfter &&
+      row.state == storage::WorkerState::kActive) {
+    row.state = storage::WorkerState::kQuarantined;
     Log(LogLevel::kWarning, "worker_quarantined",
         {{"worker", worker}, {"failures", absl::StrCat(failures)}});
   }
-  const absl::Status written = batch.Write(
-      [&row](Transaction& transaction) { return transaction.PutWorker(row); });
+  const absl::Status written =
+      batch.Write([&row](storage::Transaction& transaction) {
+        return transaction.PutWorker(row);
+      });
   if (written.ok()) entry->row = row;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -35,7 +35,7 @@
 #include "server/loop/commit_loop.h"
 #include "server/wire/study_handle.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // A trial by name, open or ended.
 struct NamedTrial {
@@ -48,23 +48,24 @@ struct LeasedTrial {
   StudyBook* book = nullptr;
   OpenTrial trial;
   LeaseProof proof;
-  std::optional<AttemptRow> claimed;  // when not the newest attempt
+  std::optional<storage::AttemptRow> claimed;  // when not the newest attempt
 };
 
 class Ledger {
  public:
   // Told of what has changed, on the loop and in the order of changes.
   struct Hooks {
-    std::function<void(const TrialRow&)> trial_ended;
+    std::function<void(const storage::TrialRow&)> trial_ended;
   };
 
-  Ledger(TrialStore& store, const Clock& clock, LeaseRules default_lease,
-         Hooks hooks);
+  Ledger(storage::TrialStore& store, const Clock& clock,
+         LeaseRules default_lease, Hooks hooks);
 
   // ledger_load.cc: memory from the store, at the start and after a group that
   // could not be written; `grace` is added to leases that were not known.
   struct Loading {
-    std::function<absl::Status(const StudyBook&, const TrialRow&)> trial;
+    std::function<absl::Status(const StudyBook&, const storage::TrialRow&)>
+        trial;
     std::function<absl::Status(const StudyBook&)> study;
   };
   absl::Status Load(Duration grace, const Loading& loading);
@@ -72,39 +73,43 @@ class Ledger {
 
   // --- studies ---
   absl::StatusOr<StudyBook*> FindStudy(const std::string& name);
-  StudyBook* Find(StudyKey study);  // null: unknown or deleted
+  StudyBook* Find(storage::StudyKey study);  // null: unknown or deleted
   bool HasId(const std::string& id) const { return key_of_study_.contains(id); }
-  std::map<StudyKey, StudyBook>& studies() { return studies_; }
-  const std::map<StudyKey, StudyBook>& studies() const { return studies_; }
+  std::map<storage::StudyKey, StudyBook>& studies() { return studies_; }
+  const std::map<storage::StudyKey, StudyBook>& studies() const {
+    return studies_;
+  }
   const LeaseRules& default_lease() const { return default_lease_; }
 
   absl::StatusOr<StudyBook*> InsertStudy(
-      Batch& batch, StudyRow row, std::shared_ptr<const CheckedStudy> checked);
-  absl::Status PutStudy(Batch& batch, StudyBook& book, StudyRow row);
-  absl::Status SetState(Batch& batch, StudyBook& book, StudyState state,
-                        const std::string& reason);
+      Batch& batch, storage::StudyRow row,
+      std::shared_ptr<const CheckedStudy> checked);
+  absl::Status PutStudy(Batch& batch, StudyBook& book, storage::StudyRow row);
+  absl::Status SetState(Batch& batch, StudyBook& book,
+                        storage::StudyState state, const std::string& reason);
   void CompleteIfDone(Batch& batch, StudyBook& book);
   // It has been written as deleted.
   void ForgetStudy(StudyBook& book);
   // Whether a study has ended since this was last asked.
   bool TakeSomeStudyEnded() { return std::exchange(some_study_ended_, false); }
   // Since the last commit, or to be looked at after the next.
-  const std::set<StudyKey>& changed() const { return changed_; }
-  void MarkChanged(StudyKey study) { changed_.insert(study); }
+  const std::set<storage::StudyKey>& changed() const { return changed_; }
+  void MarkChanged(storage::StudyKey study) { changed_.insert(study); }
 
   // --- trials ---
   // What is not in memory is asked of `rows`.
   absl::StatusOr<NamedTrial> FindTrial(const std::string& name,
                                        StoredRows& rows);
-  absl::Status InsertTrial(Batch& batch, StudyBook& book, TrialRow row,
-                           const std::optional<AttemptRow>& before = {});
-  using More = absl::FunctionRef<absl::Status(Transaction&)>;
+  absl::Status InsertTrial(
+      Batch& batch, StudyBook& book, storage::TrialRow row,
+      const std::optional<storage::AttemptRow>& before = {});
+  using More = absl::FunctionRef<absl::Status(storage::Transaction&)>;
   // Writes a transition, and `more` in the same operation.
   absl::Status Apply(
       Batch& batch, StudyBook& book, Transition transition,
-      More more = [](Transaction&) { return absl::OkStatus(); });
+      More more = [](storage::Transaction&) { return absl::OkStatus(); });
   // An ended trial's labels.
-  absl::Status PutEnded(Batch& batch, StudyBook& book, TrialRow row);
+  absl::Status PutEnded(Batch& batch, StudyBook& book, storage::TrialRow row);
 
   // --- leases ---
   absl::StatusOr<LeasedTrial> FindLeased(const v1::LeaseRef& lease,
@@ -132,19 +137,19 @@ class Ledger {
   Lookups& row_lookups() { return row_lookups_; }
 
  private:
-  void NoteRun(const TrialRow& row);
+  void NoteRun(const storage::TrialRow& row);
   void ForgetRun(const std::string& worker, TrialKey trial);
-  void AfterChange(Batch& batch, StudyBook& book, const TrialRow& row);
-  absl::Status LoadStudy(const StudyRow& row, const LeaseBook& known,
+  void AfterChange(Batch& batch, StudyBook& book, const storage::TrialRow& row);
+  absl::Status LoadStudy(const storage::StudyRow& row, const LeaseBook& known,
                          Duration grace, const Loading& loading);
-  const AttemptRow& Freshest(const AttemptRow& stored) const;
+  const storage::AttemptRow& Freshest(const storage::AttemptRow& stored) const;
 
-  TrialStore& store_;
+  storage::TrialStore& store_;
   const Clock& clock_;
   const LeaseRules default_lease_;
   const Hooks hooks_;
-  std::map<StudyKey, StudyBook> studies_;
-  std::map<std::string, StudyKey> key_of_study_;
+  std::map<storage::StudyKey, StudyBook> studies_;
+  std::map<std::string, storage::StudyKey> key_of_study_;
   RunningTrials running_;
   WorkerBook workers_;
   Lookups reply_lookups_;
@@ -152,10 +157,11 @@ class Ledger {
   ReplyBook replies_;
   // Not readable yet for all that look: attempts, and studies with ended
   // trials.
-  std::map<std::tuple<StudyKey, std::int64_t, std::int64_t>, AttemptRow>
+  std::map<std::tuple<storage::StudyKey, std::int64_t, std::int64_t>,
+           storage::AttemptRow>
       fresh_attempts_;
-  std::set<StudyKey> unsettled_;
-  std::set<StudyKey> changed_;
+  std::set<storage::StudyKey> unsettled_;
+  std::set<storage::StudyKey> changed_;
   bool some_study_ended_ = false;
 };
 
@@ -163,6 +169,6 @@ StudyHandle HandleOf(const StudyBook& book);
 // STUDY_NOT_ACTIVE unless trials may be added to the study.
 absl::Status RequireOpen(const StudyBook& book);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_LEDGER_LEDGER_H_

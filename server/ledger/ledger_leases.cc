@@ -8,9 +8,9 @@
 #include "base/status_macros.h"
 #include "server/ledger/ledger.h"
 
-namespace frostline {
+namespace frostline::server {
 
-void Ledger::NoteRun(const TrialRow& row) {
+void Ledger::NoteRun(const storage::TrialRow& row) {
   workers_.Hold(row.worker, {row.study, row.number});
 }
 
@@ -35,7 +35,8 @@ void Ledger::WantPruned(TrialKey trial, std::int64_t attempt,
 }
 
 // What this group wrote, or one that some reader cannot see yet.
-const AttemptRow& Ledger::Freshest(const AttemptRow& stored) const {
+const storage::AttemptRow& Ledger::Freshest(
+    const storage::AttemptRow& stored) const {
   const auto fresh =
       fresh_attempts_.find({stored.study, stored.number, stored.attempt});
   return fresh == fresh_attempts_.end() ? stored : fresh->second;
@@ -61,8 +62,8 @@ absl::StatusOr<LeasedTrial> Ledger::FindLeased(const v1::LeaseRef& lease,
     RETURN_IF_ERROR(stored->status);
   }
   if (found == nullptr) leased.trial.row = stored->row;
-  for (const AttemptRow& read : stored->attempts) {
-    const AttemptRow& attempt = Freshest(read);
+  for (const storage::AttemptRow& read : stored->attempts) {
+    const storage::AttemptRow& attempt = Freshest(read);
     const bool newest = attempt.attempt == leased.trial.row.attempt;
     if (newest && found == nullptr) leased.trial.attempt = attempt;
     if (!newest && attempt.attempt == lease.attempt()) leased.claimed = attempt;
@@ -89,17 +90,18 @@ absl::Status Ledger::Apply(Batch& batch, StudyBook& book, Transition transition,
       transition.row->ended_revision = transition.row->revision;
     }
   }
-  RETURN_IF_ERROR(batch.Write([&](Transaction& transaction) -> absl::Status {
-    if (transition.row.has_value()) {
-      RETURN_IF_ERROR(
-          transaction.UpdateTrial(*transition.row, transition.guard));
-    }
-    for (const AttemptRow& attempt : transition.attempts) {
-      RETURN_IF_ERROR(transaction.PutAttempt(attempt));
-    }
-    return more(transaction);
-  }));
-  for (const AttemptRow& attempt : transition.attempts) {
+  RETURN_IF_ERROR(
+      batch.Write([&](storage::Transaction& transaction) -> absl::Status {
+        if (transition.row.has_value()) {
+          RETURN_IF_ERROR(
+              transaction.UpdateTrial(*transition.row, transition.guard));
+        }
+        for (const storage::AttemptRow& attempt : transition.attempts) {
+          RETURN_IF_ERROR(transaction.PutAttempt(attempt));
+        }
+        return more(transaction);
+      }));
+  for (const storage::AttemptRow& attempt : transition.attempts) {
     fresh_attempts_[{attempt.study, attempt.number, attempt.attempt}] = attempt;
   }
   if (!transition.row.has_value()) return absl::OkStatus();
@@ -108,8 +110,8 @@ absl::Status Ledger::Apply(Batch& batch, StudyBook& book, Transition transition,
     workers_.Release(before->row.worker,
                      {transition.row->study, transition.row->number});
   }
-  std::optional<AttemptRow> newest;
-  for (AttemptRow& attempt : transition.attempts) {
+  std::optional<storage::AttemptRow> newest;
+  for (storage::AttemptRow& attempt : transition.attempts) {
     if (attempt.attempt == transition.row->attempt) newest = std::move(attempt);
   }
   book.Absorb(*transition.row, newest);
@@ -117,11 +119,12 @@ absl::Status Ledger::Apply(Batch& batch, StudyBook& book, Transition transition,
   return absl::OkStatus();
 }
 
-void Ledger::AfterChange(Batch& batch, StudyBook& book, const TrialRow& row) {
+void Ledger::AfterChange(Batch& batch, StudyBook& book,
+                         const storage::TrialRow& row) {
   changed_.insert(row.study);
   if (row.state == TrialState::kRunning) return NoteRun(row);
   ForgetRun(row.worker, {row.study, row.number});
-  const bool stopped = book.row().state == StudyState::kStopped;
+  const bool stopped = book.row().state == storage::StudyState::kStopped;
   if (row.state == TrialState::kQueued && stopped) {
     // It was let finish and did not: nobody will lease it again.
     auto cancel =
@@ -134,4 +137,4 @@ void Ledger::AfterChange(Batch& batch, StudyBook& book, const TrialRow& row) {
   CompleteIfDone(batch, book);
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

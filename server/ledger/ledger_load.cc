@@ -11,7 +11,7 @@
 #include "server/wire/stored_study.h"
 #include "storage/scan.h"
 
-namespace frostline {
+namespace frostline::server {
 
 absl::Status Ledger::Load(Duration grace, const Loading& loading) {
   FROSTLINE_FAILPOINT(kLoadBefore);
@@ -24,24 +24,26 @@ absl::Status Ledger::Load(Duration grace, const Loading& loading) {
   changed_.clear();
   std::string after_worker;
   while (true) {
-    ASSIGN_OR_RETURN(const std::vector<WorkerRow> page,
-                     store_.ListWorkers(after_worker, kScanPage));
-    for (const WorkerRow& row : page) workers_.Absorb(row);
-    if (page.size() < kScanPage) break;
+    ASSIGN_OR_RETURN(const std::vector<storage::WorkerRow> page,
+                     store_.ListWorkers(after_worker, storage::kScanPage));
+    for (const storage::WorkerRow& row : page) workers_.Absorb(row);
+    if (page.size() < storage::kScanPage) break;
     after_worker = page.back().id;
   }
   // Leases that were known keep their end: a failed write does not shorten
   // them.
   const RunningTrials known = std::exchange(running_, RunningTrials());
-  RETURN_IF_ERROR(ForEachStudy(store_, {}, [&](const StudyRow& row) {
-    return LoadStudy(row, known.leases(), grace, loading);
-  }));
+  RETURN_IF_ERROR(
+      storage::ForEachStudy(store_, {}, [&](const storage::StudyRow& row) {
+        return LoadStudy(row, known.leases(), grace, loading);
+      }));
   FROSTLINE_FAILPOINT(kLoadAfter);
   return absl::OkStatus();
 }
 
-absl::Status Ledger::LoadStudy(const StudyRow& row, const LeaseBook& known,
-                               Duration grace, const Loading& loading) {
+absl::Status Ledger::LoadStudy(const storage::StudyRow& row,
+                               const LeaseBook& known, Duration grace,
+                               const Loading& loading) {
   absl::StatusOr<CheckedStudy> stored = CheckStored(row, default_lease_);
   if (!stored.ok()) {
     // One study that this version cannot read must not keep the others down.
@@ -50,11 +52,12 @@ absl::Status Ledger::LoadStudy(const StudyRow& row, const LeaseBook& known,
     return absl::OkStatus();
   }
   StudyBook book(row, std::make_shared<const CheckedStudy>(*std::move(stored)));
-  RETURN_IF_ERROR(ForEachTrial(
-      store_, {.study = row.key}, [&](const TrialRow& trial) -> absl::Status {
-        std::optional<AttemptRow> newest;
+  RETURN_IF_ERROR(storage::ForEachTrial(
+      store_, {.study = row.key},
+      [&](const storage::TrialRow& trial) -> absl::Status {
+        std::optional<storage::AttemptRow> newest;
         if (!IsTerminal(trial.state)) {
-          ASSIGN_OR_RETURN(std::vector<AttemptRow> attempts,
+          ASSIGN_OR_RETURN(std::vector<storage::AttemptRow> attempts,
                            store_.ListAttempts(row.key, trial.number));
           if (!attempts.empty()) newest = std::move(attempts.back());
         }
@@ -75,4 +78,4 @@ absl::Status Ledger::LoadStudy(const StudyRow& row, const LeaseBook& known,
   return absl::OkStatus();
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/ledger/lookups.h"
 
-namespace frostline {
+namespace frostline::server {
 
 Lookup Lookups::Begin() {
   const MutexLock lock(&mutex_);
@@ -27,4 +27,4 @@ std::int64_t Lookups::OldestGroup() const {
   return begun_.empty() ? group_ : *begun_.begin();
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

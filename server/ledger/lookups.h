@@ -20,7 +20,7 @@
 #include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // Held as long as what was read matters.
 using Lookup = std::shared_ptr<const void>;
@@ -41,6 +41,6 @@ class Lookups {
   std::multiset<std::int64_t> begun_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_LEDGER_LOOKUPS_H_

@@ -8,7 +8,7 @@
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 
-namespace frostline {
+namespace frostline::server {
 
 std::uint64_t HashRequest(const google::protobuf::Message& request) {
   std::string bytes;
@@ -22,11 +22,12 @@ std::uint64_t HashRequest(const google::protobuf::Message& request) {
 }
 
 absl::StatusOr<std::optional<std::string>> ReplyBook::Find(
-    const RequestMark& request, const std::optional<ReplyRow>& stored) const {
+    const RequestMark& request,
+    const std::optional<storage::ReplyRow>& stored) const {
   const auto fresh = fresh_.find(request.request_id);
-  const ReplyRow* const row = fresh != fresh_.end() ? &fresh->second
-                              : stored.has_value()  ? &*stored
-                                                    : nullptr;
+  const storage::ReplyRow* const row = fresh != fresh_.end() ? &fresh->second
+                                       : stored.has_value()  ? &*stored
+                                                             : nullptr;
   if (row == nullptr) return std::optional<std::string>();
   if (row->method != request.method || row->request_hash != request.hash) {
     return MakeError(ErrorId::kRequestIdReused,
@@ -38,14 +39,14 @@ absl::StatusOr<std::optional<std::string>> ReplyBook::Find(
   return std::optional<std::string>(row->reply);
 }
 
-absl::Status ReplyBook::Remember(Transaction& transaction,
+absl::Status ReplyBook::Remember(storage::Transaction& transaction,
                                  const RequestMark& request,
                                  const std::string& reply, WallMicros now) {
-  ReplyRow row{.request_id = request.request_id,
-               .method = request.method,
-               .request_hash = request.hash,
-               .reply = reply,
-               .created = now};
+  storage::ReplyRow row{.request_id = request.request_id,
+                        .method = request.method,
+                        .request_hash = request.hash,
+                        .reply = reply,
+                        .created = now};
   RETURN_IF_ERROR(transaction.RememberReply(row));
   order_.emplace_back(lookups_.group(), request.request_id);
   fresh_[request.request_id] = std::move(row);
@@ -67,4 +68,4 @@ void ReplyBook::Undone() {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

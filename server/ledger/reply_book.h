@@ -20,7 +20,7 @@
 #include "server/ledger/lookups.h"
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // Which request it is: the verb and all it says but its id.
 struct RequestMark {
@@ -39,9 +39,11 @@ class ReplyBook {
 
   // `stored` is what the store had. REQUEST_ID_REUSED for another request.
   absl::StatusOr<std::optional<std::string>> Find(
-      const RequestMark& request, const std::optional<ReplyRow>& stored) const;
-  absl::Status Remember(Transaction& transaction, const RequestMark& request,
-                        const std::string& reply, WallMicros now);
+      const RequestMark& request,
+      const std::optional<storage::ReplyRow>& stored) const;
+  absl::Status Remember(storage::Transaction& transaction,
+                        const RequestMark& request, const std::string& reply,
+                        WallMicros now);
   // A group is on disk: what everybody who looks can read is forgotten.
   void Committed();
   // The group that was being written is not.
@@ -49,10 +51,10 @@ class ReplyBook {
 
  private:
   const Lookups& lookups_;
-  std::map<std::string, ReplyRow> fresh_;                   // by request id
+  std::map<std::string, storage::ReplyRow> fresh_;          // by request id
   std::deque<std::pair<std::int64_t, std::string>> order_;  // by group written
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_LEDGER_REPLY_BOOK_H_

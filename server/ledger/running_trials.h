@@ -16,7 +16,7 @@
 
 #include "server/ledger/lease_book.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // As its worker last said, for people.
 struct RunProgress {
@@ -66,6 +66,6 @@ class RunningTrials {
   std::map<TrialKey, std::pair<std::int64_t, std::string>> prune_wanted_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_LEDGER_RUNNING_TRIALS_H_

@@ -3,10 +3,10 @@
 
 #include <utility>
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
-TrialAsStored ReadTrial(const TrialStore& store, TrialKey key) {
+TrialAsStored ReadTrial(const storage::TrialStore& store, TrialKey key) {
   TrialAsStored trial;
   auto row = store.FindTrial(key.study, key.number);
   if (!row.ok()) {
@@ -39,7 +39,7 @@ const StoredRows::FirstStep* StoredRows::StepFrom(TrialKey trial,
   return nullptr;
 }
 
-void StoredRows::Read(const TrialStore& store) {
+void StoredRows::Read(const storage::TrialStore& store) {
   for (const TrialKey& key : std::exchange(trials_wanted_, {})) {
     trials_.insert_or_assign(key, ReadTrial(store, key));
   }
@@ -60,4 +60,4 @@ void StoredRows::Read(const TrialStore& store) {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

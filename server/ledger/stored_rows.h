@@ -24,12 +24,12 @@
 #include "server/ledger/lease_book.h"
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::server {
 
 struct TrialAsStored {
   absl::Status status;  // TRIAL_NOT_FOUND, or a failure of the store
-  TrialRow row;
-  std::vector<AttemptRow> attempts;
+  storage::TrialRow row;
+  std::vector<storage::AttemptRow> attempts;
 };
 
 // One call's. Not thread-safe, but handed from thread to thread.
@@ -48,7 +48,7 @@ class StoredRows {
     return !trials_wanted_.empty() || !steps_wanted_.empty();
   }
   // Reads it. On a reader's thread.
-  void Read(const TrialStore& store);
+  void Read(const storage::TrialStore& store);
 
  private:
   using StepKey = std::tuple<TrialKey, std::int64_t, std::int64_t>;
@@ -59,6 +59,6 @@ class StoredRows {
   std::set<StepKey> steps_wanted_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_LEDGER_STORED_ROWS_H_

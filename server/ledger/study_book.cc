@@ -7,30 +7,31 @@
 #include "absl/strings/str_cat.h"
 #include "frostline/v1/trial.pb.h"
 
-namespace frostline {
+namespace frostline::server {
 
-StudyBook::StudyBook(StudyRow row, std::shared_ptr<const CheckedStudy> checked)
+StudyBook::StudyBook(storage::StudyRow row,
+                     std::shared_ptr<const CheckedStudy> checked)
     : row_(std::move(row)),
       checked_(std::move(checked)),
       revision_(row_.revision),
       best_(checked_->objectives) {}
 
-void StudyBook::AbsorbStudy(const StudyRow& row) {
+void StudyBook::AbsorbStudy(const storage::StudyRow& row) {
   row_ = row;
   revision_ = std::max(revision_, row.revision);
 }
 
-void StudyBook::Forget(const TrialRow& row) {
+void StudyBook::Forget(const storage::TrialRow& row) {
   const auto found = open_.find(row.number);
   if (found == open_.end()) return;
-  const TrialRow& old = found->second.row;
+  const storage::TrialRow& old = found->second.row;
   --counts_[static_cast<std::size_t>(old.state)];
   if (CountsTowardsBudget(old.origin)) --open_counted_;
   queue_.erase(PlaceOf(old));
 }
 
-void StudyBook::Absorb(const TrialRow& row,
-                       const std::optional<AttemptRow>& attempt) {
+void StudyBook::Absorb(const storage::TrialRow& row,
+                       const std::optional<storage::AttemptRow>& attempt) {
   Forget(row);
   ++counts_[static_cast<std::size_t>(row.state)];
   revision_ = std::max(revision_, row.revision);
@@ -151,4 +152,4 @@ v1::TrialCounts StudyBook::Counts() const {
   return counts;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -23,19 +23,20 @@
 #include "server/ledger/trial_machine.h"
 #include "server/wire/spec_check.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // Active or paused: it has not ended.
-inline bool IsOpen(StudyState state) {
-  return state == StudyState::kActive || state == StudyState::kPaused;
+inline bool IsOpen(storage::StudyState state) {
+  return state == storage::StudyState::kActive ||
+         state == storage::StudyState::kPaused;
 }
 
 // Not thread-safe: the commit loop's.
 class StudyBook {
  public:
-  StudyBook(StudyRow row, std::shared_ptr<const CheckedStudy> checked);
+  StudyBook(storage::StudyRow row, std::shared_ptr<const CheckedStudy> checked);
 
-  const StudyRow& row() const { return row_; }
+  const storage::StudyRow& row() const { return row_; }
   const CheckedStudy& checked() const { return *checked_; }
   std::shared_ptr<const CheckedStudy> shared_checked() const {
     return checked_;
@@ -45,16 +46,17 @@ class StudyBook {
   std::int64_t next_number() const { return next_number_; }
 
   // Takes in what was just written or loaded.
-  void AbsorbStudy(const StudyRow& row);
+  void AbsorbStudy(const storage::StudyRow& row);
   void AbsorbSettings(std::shared_ptr<const CheckedStudy> checked) {
     checked_ = std::move(checked);
   }
   // An ended trial's labels changed.
-  void AbsorbEnded(const TrialRow& row) {
+  void AbsorbEnded(const storage::TrialRow& row) {
     revision_ = row.revision;
     just_ended_[row.number].row = row;
   }
-  void Absorb(const TrialRow& row, const std::optional<AttemptRow>& attempt);
+  void Absorb(const storage::TrialRow& row,
+              const std::optional<storage::AttemptRow>& attempt);
 
   // A trial that is open, or ended since Committed() was last called and may
   // not be readable from the store yet. Else nullptr.
@@ -74,7 +76,7 @@ class StudyBook {
   // The queued trial to lease next: one that `worker` lost or handed back (it
   // may have a checkpoint), else by priority, then number.
   std::optional<std::int64_t> NextQueued(const std::string& worker) const;
-  bool IsLeasing() const { return row_.state == StudyState::kActive; }
+  bool IsLeasing() const { return row_.state == storage::StudyState::kActive; }
   bool AtParallelLimit() const { return ParallelLeft() == 0; }
   // How many more trials max_parallel lets run; many where there is no limit.
   std::int64_t ParallelLeft() const;
@@ -91,19 +93,19 @@ class StudyBook {
   const BestTrials& best() const { return best_; }
 
  private:
-  void Forget(const TrialRow& row);
+  void Forget(const storage::TrialRow& row);
   bool TimeIsUp(WallMicros now) const;
 
-  StudyRow row_;
+  storage::StudyRow row_;
   std::shared_ptr<const CheckedStudy> checked_;
   std::map<std::int64_t, OpenTrial> open_;
   std::map<std::int64_t, OpenTrial> just_ended_;
   // Best first: by priority, then what people or earlier attempts put there
   // before what the sampler prepared ahead, then by number.
   using Place = std::tuple<int, bool, std::int64_t>;
-  static Place PlaceOf(const TrialRow& row) {
+  static Place PlaceOf(const storage::TrialRow& row) {
     const bool prepared =
-        row.origin == TrialOrigin::kSampled && row.attempt == 0;
+        row.origin == storage::TrialOrigin::kSampled && row.attempt == 0;
     return {-row.priority, prepared, row.number};
   }
   std::set<Place> queue_;
@@ -118,6 +120,6 @@ class StudyBook {
   BestTrials best_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_LEDGER_STUDY_BOOK_H_

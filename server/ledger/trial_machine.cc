@@ -7,18 +7,18 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
-absl::Status LeaseLost(const TrialRow& row, const std::string& why) {
+absl::Status LeaseLost(const storage::TrialRow& row, const std::string& why) {
   return MakeError(ErrorId::kLeaseLost,
                    absl::StrCat("trial ", row.number, " is ", NameOf(row.state),
                                 ", attempt ", row.attempt, ": ", why),
                    "stop this training and acquire another trial", "lease");
 }
 
-TrialGuard GuardOf(const TrialRow& row) {
-  return TrialGuard{row.state, row.attempt, row.secret};
+storage::TrialGuard GuardOf(const storage::TrialRow& row) {
+  return storage::TrialGuard{row.state, row.attempt, row.secret};
 }
 
 bool HasResult(Result::Kind kind) {
@@ -43,8 +43,9 @@ TrialState StateOf(Result::Kind kind) {
 }
 
 // Counts the fault and decides between another try and the end.
-void CountFault(TrialRow& row, FailureClass failure, const std::string& cause,
-                const RetryRules& rules, WallMicros now) {
+void CountFault(storage::TrialRow& row, FailureClass failure,
+                const std::string& cause, const RetryRules& rules,
+                WallMicros now) {
   const bool infrastructure = failure == FailureClass::kInfrastructure;
   int& faults = infrastructure ? row.infrastructure_faults : row.trial_faults;
   const int limit =
@@ -60,9 +61,9 @@ void CountFault(TrialRow& row, FailureClass failure, const std::string& cause,
   }
 }
 
-AttemptRow EndAttempt(AttemptRow attempt, AttemptState how,
-                      FailureClass failure, const std::string& cause,
-                      const std::string& checkpoint, WallMicros now) {
+storage::AttemptRow EndAttempt(storage::AttemptRow attempt, AttemptState how,
+                               FailureClass failure, const std::string& cause,
+                               const std::string& checkpoint, WallMicros now) {
   attempt.state = how;
   attempt.ended = now;
   attempt.failure = failure;
@@ -73,7 +74,8 @@ AttemptRow EndAttempt(AttemptRow attempt, AttemptState how,
 }
 
 // Writes `result` into the trial as its final outcome.
-TrialRow Conclude(TrialRow row, const Result& result, WallMicros now) {
+storage::TrialRow Conclude(storage::TrialRow row, const Result& result,
+                           WallMicros now) {
   row.state = StateOf(result.kind);
   row.ended = now;
   row.metrics = result.metrics;
@@ -90,7 +92,7 @@ FinishAnswer FinishRunning(const OpenTrial& trial, const Result& result,
   FinishAnswer answer;
   answer.transition.guard = GuardOf(trial.row);
   if (result.kind == Result::Kind::kFailed) {
-    TrialRow row = trial.row;
+    storage::TrialRow row = trial.row;
     CountFault(row, result.failure, result.cause, rules, now);
     row.usage = result.usage;
     answer.verdict = row.state == TrialState::kQueued ? Verdict::kRequeued
@@ -113,7 +115,8 @@ FinishAnswer FinishRunning(const OpenTrial& trial, const Result& result,
 
 // A lost attempt delivers after all. The hours of GPU time were real, and the
 // spec is the same: whoever delivers first counts.
-FinishAnswer AcceptLate(const OpenTrial& trial, const AttemptRow& claimed,
+FinishAnswer AcceptLate(const OpenTrial& trial,
+                        const storage::AttemptRow& claimed,
                         const Result& result, WallMicros now) {
   FinishAnswer answer;
   answer.verdict = Verdict::kAccepted;
@@ -132,14 +135,15 @@ FinishAnswer AcceptLate(const OpenTrial& trial, const AttemptRow& claimed,
 }
 
 // Kept with the attempt, never counted, never dropped.
-FinishAnswer KeepSuperseded(const OpenTrial& trial, const AttemptRow& claimed,
+FinishAnswer KeepSuperseded(const OpenTrial& trial,
+                            const storage::AttemptRow& claimed,
                             const Result& result, WallMicros now) {
   FinishAnswer answer;
   answer.verdict = trial.row.state == TrialState::kCancelled
                        ? Verdict::kCancelled
                        : Verdict::kSuperseded;
   if (claimed.state == AttemptState::kSuperseded) return answer;  // repeated
-  AttemptRow kept =
+  storage::AttemptRow kept =
       EndAttempt(claimed, AttemptState::kSuperseded, FailureClass::kNone,
                  result.cause, result.checkpoint, now);
   kept.outcome = result.outcome;
@@ -149,7 +153,7 @@ FinishAnswer KeepSuperseded(const OpenTrial& trial, const AttemptRow& claimed,
 
 // The attempt is no longer the running one: it ended, or the trial did.
 absl::StatusOr<FinishAnswer> FinishLate(const OpenTrial& trial,
-                                        const AttemptRow& claimed,
+                                        const storage::AttemptRow& claimed,
                                         const Result& result,
                                         const RetryRules& rules,
                                         WallMicros now) {
@@ -187,15 +191,15 @@ Transition Grant(const OpenTrial& trial, const std::string& worker,
                  WallMicros now) {
   Transition transition;
   transition.guard =
-      TrialGuard{TrialState::kQueued, trial.row.attempt, std::nullopt};
-  TrialRow row = trial.row;
+      storage::TrialGuard{TrialState::kQueued, trial.row.attempt, std::nullopt};
+  storage::TrialRow row = trial.row;
   row.state = TrialState::kRunning;
   row.attempt = trial.row.attempt + 1;
   row.secret = secret;
   row.worker = worker;
   row.started = now;
   row.last_step = -1;
-  AttemptRow attempt;
+  storage::AttemptRow attempt;
   attempt.study = row.study;
   attempt.number = row.number;
   attempt.attempt = row.attempt;
@@ -210,17 +214,16 @@ Transition Grant(const OpenTrial& trial, const std::string& worker,
   return transition;
 }
 
-absl::StatusOr<FinishAnswer> Finish(const OpenTrial& trial,
-                                    const std::optional<AttemptRow>& claimed,
-                                    const LeaseProof& proof,
-                                    const Result& result,
-                                    const RetryRules& rules, WallMicros now) {
+absl::StatusOr<FinishAnswer> Finish(
+    const OpenTrial& trial, const std::optional<storage::AttemptRow>& claimed,
+    const LeaseProof& proof, const Result& result, const RetryRules& rules,
+    WallMicros now) {
   const bool newest = proof.attempt == trial.row.attempt;
   if (!newest && !claimed.has_value()) {
     return LeaseLost(trial.row,
                      absl::StrCat("there is no attempt ", proof.attempt));
   }
-  const AttemptRow& attempt = newest ? trial.attempt : *claimed;
+  const storage::AttemptRow& attempt = newest ? trial.attempt : *claimed;
   if (attempt.attempt != proof.attempt || !(attempt.secret == proof.secret)) {
     return LeaseLost(trial.row, "the lease secret is of another attempt");
   }
@@ -234,7 +237,7 @@ Transition Lose(const OpenTrial& trial, const std::string& cause,
                 const RetryRules& rules, WallMicros now) {
   Transition transition;
   transition.guard = GuardOf(trial.row);
-  TrialRow row = trial.row;
+  storage::TrialRow row = trial.row;
   CountFault(row, FailureClass::kInfrastructure, cause, rules, now);
   transition.row = std::move(row);
   transition.attempts = {EndAttempt(trial.attempt, AttemptState::kLost,
@@ -253,13 +256,13 @@ std::optional<Transition> Reinstate(const OpenTrial& trial,
   if (!waits || !proven) return std::nullopt;
   Transition transition;
   transition.guard = GuardOf(trial.row);
-  TrialRow row = trial.row;
+  storage::TrialRow row = trial.row;
   row.state = TrialState::kRunning;
   row.failure = FailureClass::kNone;
   row.cause.clear();
   --row.infrastructure_faults;
   transition.row = std::move(row);
-  AttemptRow attempt = trial.attempt;
+  storage::AttemptRow attempt = trial.attempt;
   attempt.state = AttemptState::kRunning;
   attempt.ended = 0;
   attempt.failure = FailureClass::kNone;
@@ -280,7 +283,7 @@ absl::StatusOr<Transition> Release(const OpenTrial& trial,
   RETURN_IF_ERROR(CheckLease(trial.row, proof));
   Transition transition;
   transition.guard = GuardOf(trial.row);
-  TrialRow row = trial.row;
+  storage::TrialRow row = trial.row;
   row.state = TrialState::kQueued;
   row.cause = cause;
   transition.row = std::move(row);
@@ -299,12 +302,12 @@ absl::StatusOr<Transition> Cancel(const OpenTrial& trial,
   }
   Transition transition;
   transition.guard =
-      TrialGuard{trial.row.state, trial.row.attempt, std::nullopt};
+      storage::TrialGuard{trial.row.state, trial.row.attempt, std::nullopt};
   if (trial.row.state == TrialState::kRunning) {
     transition.attempts = {EndAttempt(trial.attempt, AttemptState::kCancelled,
                                       FailureClass::kNone, cause, "", now)};
   }
-  TrialRow row = trial.row;
+  storage::TrialRow row = trial.row;
   row.state = TrialState::kCancelled;
   row.ended = now;
   row.cause = cause;
@@ -312,7 +315,7 @@ absl::StatusOr<Transition> Cancel(const OpenTrial& trial,
   return transition;
 }
 
-absl::Status CheckLease(const TrialRow& row, const LeaseProof& proof) {
+absl::Status CheckLease(const storage::TrialRow& row, const LeaseProof& proof) {
   if (row.attempt != proof.attempt) {
     return LeaseLost(
         row, absl::StrCat("attempt ", proof.attempt, " is not the newest"));
@@ -326,8 +329,9 @@ absl::Status CheckLease(const TrialRow& row, const LeaseProof& proof) {
   return absl::OkStatus();
 }
 
-bool CountsTowardsBudget(TrialOrigin origin) {
-  return origin == TrialOrigin::kSampled || origin == TrialOrigin::kEnqueued;
+bool CountsTowardsBudget(storage::TrialOrigin origin) {
+  return origin == storage::TrialOrigin::kSampled ||
+         origin == storage::TrialOrigin::kEnqueued;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

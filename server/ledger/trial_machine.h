@@ -31,12 +31,12 @@
 #include "storage/rows.h"
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // A trial that has not ended, with the attempt that holds or last held it.
 struct OpenTrial {
-  TrialRow row;
-  AttemptRow attempt;
+  storage::TrialRow row;
+  storage::AttemptRow attempt;
 };
 
 // The fence as a worker shows it.
@@ -48,9 +48,9 @@ struct LeaseProof {
 // What a transition changes: rows to write under a guard. `row` is empty when
 // only an attempt's record changes.
 struct Transition {
-  std::optional<TrialRow> row;
-  TrialGuard guard;
-  std::vector<AttemptRow> attempts;
+  std::optional<storage::TrialRow> row;
+  storage::TrialGuard guard;
+  std::vector<storage::AttemptRow> attempts;
 };
 
 enum class Verdict { kAccepted, kRequeued, kSuperseded, kCancelled };
@@ -68,11 +68,10 @@ Transition Grant(const OpenTrial& trial, const std::string& worker,
 // `trial` may have ended. `claimed` is the stored record of the attempt that
 // proof names, when that is not the trial's newest attempt. LEASE_LOST for a
 // wrong secret, an unknown attempt, or one that was handed back.
-absl::StatusOr<FinishAnswer> Finish(const OpenTrial& trial,
-                                    const std::optional<AttemptRow>& claimed,
-                                    const LeaseProof& proof,
-                                    const Result& result,
-                                    const RetryRules& rules, WallMicros now);
+absl::StatusOr<FinishAnswer> Finish(
+    const OpenTrial& trial, const std::optional<storage::AttemptRow>& claimed,
+    const LeaseProof& proof, const Result& result, const RetryRules& rules,
+    WallMicros now);
 
 // The coordinator's own judgement: no heartbeat for a TTL, or the worker came
 // back with another boot id. REQUIRES: trial.row.state == kRunning.
@@ -96,11 +95,11 @@ absl::StatusOr<Transition> Cancel(const OpenTrial& trial,
                                   const std::string& cause, WallMicros now);
 
 // OK when the proof is of the running attempt, else LEASE_LOST saying why.
-absl::Status CheckLease(const TrialRow& row, const LeaseProof& proof);
+absl::Status CheckLease(const storage::TrialRow& row, const LeaseProof& proof);
 
 // Whether the trial's end counts towards the study's budget.
-bool CountsTowardsBudget(TrialOrigin origin);
+bool CountsTowardsBudget(storage::TrialOrigin origin);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_LEDGER_TRIAL_MACHINE_H_

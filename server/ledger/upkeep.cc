@@ -11,7 +11,7 @@
 #include "base/status_macros.h"
 #include "storage/scan.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 // A turn comes every 50 ms; after a longer gap no worker is to blame.
@@ -31,7 +31,7 @@ void LogSweepFailed(const absl::Status& status) {
 }  // namespace
 
 Upkeep::Upkeep(Ledger& ledger, CommitLoop& loop, TaskPool& readers,
-               const TrialStore& store, const Clock& clock)
+               const storage::TrialStore& store, const Clock& clock)
     : ledger_(ledger),
       loop_(loop),
       readers_(readers),
@@ -49,9 +49,10 @@ void Upkeep::LookAtDisk() {
   const SteadyTime now = clock_.Steady();
   if (now - disk_looked_at_ < kDiskEvery) return;
   disk_looked_at_ = now;
-  const Room before = std::exchange(disk_, store_.RoomLeft()).room;
+  const storage::Room before = std::exchange(disk_, store_.RoomLeft()).room;
   if (disk_.room == before) return;
-  Log(disk_.room == Room::kAmple ? LogLevel::kInfo : LogLevel::kWarning,
+  Log(disk_.room == storage::Room::kAmple ? LogLevel::kInfo
+                                          : LogLevel::kWarning,
       "disk_room", {{"free_mib", absl::StrCat(disk_.free_bytes >> 20)}});
 }
 
@@ -103,24 +104,27 @@ void Upkeep::Sweep() {
   if (now - swept_ < kHour) return;
   swept_ = now;
   readers_.Post([this, now] {
-    std::vector<StudyKey> over;
-    const absl::Status found = ForEachStudy(
-        store_, {.with_deleted = true}, [&over, now](const StudyRow& row) {
-          if (row.state == StudyState::kDeleted && row.expires <= now) {
+    std::vector<storage::StudyKey> over;
+    const absl::Status found = storage::ForEachStudy(
+        store_, {.with_deleted = true},
+        [&over, now](const storage::StudyRow& row) {
+          if (row.state == storage::StudyState::kDeleted &&
+              row.expires <= now) {
             over.push_back(row.key);
           }
           return absl::OkStatus();
         });
     if (!found.ok()) return LogSweepFailed(found);
     (void)loop_.Post([over = std::move(over), now](Batch& batch) {
-      LogSweepFailed(batch.Write([&](Transaction& transaction) -> absl::Status {
-        for (const StudyKey study : over) {
-          RETURN_IF_ERROR(transaction.PurgeStudy(study));
-        }
-        return transaction.ForgetRepliesBefore(now - kReplyLifetime);
-      }));
+      LogSweepFailed(
+          batch.Write([&](storage::Transaction& transaction) -> absl::Status {
+            for (const storage::StudyKey study : over) {
+              RETURN_IF_ERROR(transaction.PurgeStudy(study));
+            }
+            return transaction.ForgetRepliesBefore(now - kReplyLifetime);
+          }));
     });
   });
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

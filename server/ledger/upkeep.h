@@ -12,18 +12,18 @@
 #include "server/loop/commit_loop.h"
 #include "server/loop/task_pool.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // The commit loop's thread owns it.
 class Upkeep {
  public:
   // Borrows all of them. What is swept away is looked for on a reader.
   Upkeep(Ledger& ledger, CommitLoop& loop, TaskPool& readers,
-         const TrialStore& store, const Clock& clock);
+         const storage::TrialStore& store, const Clock& clock);
 
   void Turn(Batch& batch);
   // As last looked at.
-  const DiskRoom& disk() const { return disk_; }
+  const storage::DiskRoom& disk() const { return disk_; }
 
  private:
   void LookAtDisk();
@@ -34,15 +34,15 @@ class Upkeep {
   Ledger& ledger_;
   CommitLoop& loop_;
   TaskPool& readers_;
-  const TrialStore& store_;
+  const storage::TrialStore& store_;
   const Clock& clock_;
-  DiskRoom disk_;
+  storage::DiskRoom disk_;
   SteadyTime disk_looked_at_{};
   SteadyTime last_turn_{};
   SteadyTime timed_out_checked_{};
   WallMicros swept_ = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_LEDGER_UPKEEP_H_

@@ -5,9 +5,9 @@
 #include "base/ids.h"
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::server {
 
-WorkerEntry& WorkerBook::Absorb(const WorkerRow& row) {
+WorkerEntry& WorkerBook::Absorb(const storage::WorkerRow& row) {
   WorkerEntry& entry = workers_[row.id];
   entry.row = row;
   entry.info.ParseFromString(row.info);
@@ -51,4 +51,4 @@ bool CarriesLabels(
   return true;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -16,10 +16,10 @@
 #include "server/ledger/lease_book.h"
 #include "storage/rows.h"
 
-namespace frostline {
+namespace frostline::server {
 
 struct WorkerEntry {
-  WorkerRow row;
+  storage::WorkerRow row;
   v1::Worker info;  // as registered
   std::set<TrialKey> holds;
 };
@@ -27,7 +27,7 @@ struct WorkerEntry {
 // Not thread-safe: the commit loop's.
 class WorkerBook {
  public:
-  WorkerEntry& Absorb(const WorkerRow& row);
+  WorkerEntry& Absorb(const storage::WorkerRow& row);
   WorkerEntry* Find(const std::string& id);
   // WORKER_UNKNOWN unless the worker is registered with this boot id.
   absl::StatusOr<WorkerEntry*> Require(const std::string& name,
@@ -48,6 +48,6 @@ bool CarriesLabels(
     const v1::Worker& worker,
     const google::protobuf::Map<std::string, std::string>& required);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_LEDGER_WORKER_BOOK_H_

@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 
-namespace frostline {
+namespace frostline::server {
 
 template <typename T>
 using Reply = absl::AnyInvocable<void(absl::StatusOr<T>)>;
@@ -46,6 +46,6 @@ struct CallContext {
   bool hung_up() const { return cancelled != nullptr && *cancelled; }
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_LOOP_CALL_CONTEXT_H_

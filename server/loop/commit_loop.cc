@@ -9,7 +9,7 @@
 #include "base/status_macros.h"
 #include "storage/store_errors.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr std::size_t kLargestGroup = 256;
@@ -27,7 +27,8 @@ bool IsStoreFailure(const absl::Status& status) {
 
 }  // namespace
 
-absl::Status Batch::Write(absl::FunctionRef<absl::Status(Transaction&)> body) {
+absl::Status Batch::Write(
+    absl::FunctionRef<absl::Status(storage::Transaction&)> body) {
   RETURN_IF_ERROR(store_error_);
   if (inside_ != nullptr) return body(*inside_);
   if (transaction_ == nullptr) {
@@ -62,10 +63,11 @@ void Batch::Settle(const absl::Status& status) {
   promises_.clear();
 }
 
-CommitLoop::CommitLoop(TrialStore& store, const Clock& clock, Hooks hooks)
+CommitLoop::CommitLoop(storage::TrialStore& store, const Clock& clock,
+                       Hooks hooks)
     : store_(store), clock_(clock), hooks_(std::move(hooks)) {}
 
-void CommitLoop::Start(Epoch epoch) {
+void CommitLoop::Start(storage::Epoch epoch) {
   epoch_ = epoch;
   thread_ = std::thread([this] { Run(); });
 }
@@ -140,9 +142,9 @@ void CommitLoop::RunGroup(std::vector<Work> works) {
   absl::Status status = batch.Commit();
   if (status.ok()) {
     hooks_.committed();
-  } else if (IsDeferrable(status)) {
+  } else if (storage::IsDeferrable(status)) {
     hooks_.reload();
-    status = GroupUndone(status);
+    status = storage::GroupUndone(status);
   } else if (HasErrorId(status, ErrorId::kStoreFull) ||
              HasErrorId(status, ErrorId::kStoreBusy)) {
     hooks_.reload();
@@ -153,4 +155,4 @@ void CommitLoop::RunGroup(std::vector<Work> works) {
   batch.Settle(status);
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

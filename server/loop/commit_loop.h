@@ -30,17 +30,19 @@
 #include "base/mutex.h"
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // One group on its way to the disk. Used on the loop's thread only.
 class Batch {
  public:
-  Batch(TrialStore& store, Epoch epoch) : store_(store), epoch_(epoch) {}
+  Batch(storage::TrialStore& store, storage::Epoch epoch)
+      : store_(store), epoch_(epoch) {}
 
   // Runs `body` so that an error undoes all it wrote. A Write inside a Write is
   // part of the outer one. After a failure of the store itself every Write of
   // the group fails.
-  absl::Status Write(absl::FunctionRef<absl::Status(Transaction&)> body);
+  absl::Status Write(
+      absl::FunctionRef<absl::Status(storage::Transaction&)> body);
 
   // `done` is called with OK once the group is on disk, else with the error.
   void Then(absl::AnyInvocable<void(const absl::Status&)> done) {
@@ -55,10 +57,10 @@ class Batch {
  private:
   friend class CommitLoop;
 
-  TrialStore& store_;
-  const Epoch epoch_;
-  std::unique_ptr<Transaction> transaction_;
-  Transaction* inside_ = nullptr;
+  storage::TrialStore& store_;
+  const storage::Epoch epoch_;
+  std::unique_ptr<storage::Transaction> transaction_;
+  storage::Transaction* inside_ = nullptr;
   absl::Status store_error_;
   std::vector<absl::AnyInvocable<void(const absl::Status&)>> promises_;
 };
@@ -79,12 +81,12 @@ class CommitLoop {
     std::function<void(const absl::Status&)> fatal;
   };
 
-  CommitLoop(TrialStore& store, const Clock& clock, Hooks hooks);
+  CommitLoop(storage::TrialStore& store, const Clock& clock, Hooks hooks);
   ~CommitLoop() { Stop(); }
 
   // Writes in this epoch: what the store's TakeLead() returned before memory
   // was loaded.
-  void Start(Epoch epoch);
+  void Start(storage::Epoch epoch);
   // False once the loop is stopping; the work is then destroyed unrun.
   bool Post(Work work);
   // Pieces of work that wait. Any thread.
@@ -97,10 +99,10 @@ class CommitLoop {
   std::vector<Work> Gather();
   void RunGroup(std::vector<Work> works);
 
-  TrialStore& store_;
+  storage::TrialStore& store_;
   const Clock& clock_;
   const Hooks hooks_;
-  Epoch epoch_ = 0;  // set before the thread begins
+  storage::Epoch epoch_ = 0;  // set before the thread begins
   mutable Mutex mutex_;
   CondVar wake_;
   std::deque<Work> queue_ ABSL_GUARDED_BY(mutex_);
@@ -109,6 +111,6 @@ class CommitLoop {
   std::thread thread_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_

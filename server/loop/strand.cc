@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace frostline {
+namespace frostline::server {
 
 void Strand::Post(absl::AnyInvocable<void()> task) {
   {
@@ -30,4 +30,4 @@ void Strand::RunOne() {
   pool_.Post([self = shared_from_this()] { self->RunOne(); });
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -16,7 +16,7 @@
 #include "base/mutex.h"
 #include "server/loop/task_pool.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // Held by shared_ptr: tasks that are still to run keep it. Any thread may post.
 class Strand : public std::enable_shared_from_this<Strand> {
@@ -37,6 +37,6 @@ class Strand : public std::enable_shared_from_this<Strand> {
   bool scheduled_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_LOOP_STRAND_H_

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace frostline {
+namespace frostline::server {
 
 void TaskPool::Start(int threads) {
   for (int i = 0; i < threads; ++i) {
@@ -58,4 +58,4 @@ void TaskPool::Run() {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -17,7 +17,7 @@
 #include "absl/functional/any_invocable.h"
 #include "base/mutex.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // Any thread may post. Stop() runs what was posted before it; idempotent.
 class TaskPool {
@@ -43,6 +43,6 @@ class TaskPool {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_LOOP_TASK_POOL_H_

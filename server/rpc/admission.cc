@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 
-namespace frostline {
+namespace frostline::server {
 
 TimeLimit LimitOf(std::chrono::system_clock::time_point asked,
                   Duration longest) {
@@ -68,4 +68,4 @@ absl::Status ReplyDropped() {
                    "report it with the lines of the coordinator's log");
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "server/wire/limits.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // Requests are held to kMaxRequestBytes (server/limits.h). gRPC itself cuts a
 // request off at kMaxTransportBytes, with a bare status; between the two limits
@@ -59,6 +59,6 @@ absl::Status Serialize(const google::protobuf::Message& message,
 // What a call is answered when the coordinator forgot to.
 absl::Status ReplyDropped();
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_RPC_ADMISSION_H_

@@ -14,7 +14,7 @@
 #include "proto/served.h"
 #include "server/rpc/status.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using Answer = absl::StatusOr<MessagePtr>;
@@ -101,7 +101,7 @@ absl::StatusOr<MessagePtr> Admit(const VerbRow& verb,
   RETURN_IF_ERROR(CheckSize(in));
   MessagePtr request(verb.request->New());
   RETURN_IF_ERROR(Parse(in, request.get()));
-  RETURN_IF_ERROR(CheckServed(*request));
+  RETURN_IF_ERROR(proto::CheckServed(*request));
   RETURN_IF_ERROR(verb.check(*request, time_left));
   return request;
 }
@@ -135,4 +135,4 @@ UnaryMethod ServeUnary(UnaryVerb verb, Duration longest) {
   };
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -20,7 +20,7 @@
 #include "server/rpc/admission.h"
 #include "server/verbs/verb_table.h"
 
-namespace frostline {
+namespace frostline::server {
 
 using UnaryMethod = std::function<grpc::ServerUnaryReactor*(
     grpc::CallbackServerContext*, const grpc::ByteBuffer* request,
@@ -40,6 +40,6 @@ CallContext ContextOf(const grpc::CallbackServerContext& context,
 // A call takes `longest` where its caller has set no nearer deadline.
 UnaryMethod ServeUnary(UnaryVerb verb, Duration longest = kLongestDeadline);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_RPC_CALL_H_

@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 
-namespace frostline {
+namespace frostline::server {
 
 void SendLibraryLogsToOurs() {
   gpr_set_log_function([](gpr_log_func_args* args) {
@@ -22,4 +22,4 @@ void SendLibraryLogsToOurs() {
   });
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -9,11 +9,11 @@
 #ifndef FROSTLINE_SERVER_RPC_LIBRARY_LOGS_H_
 #define FROSTLINE_SERVER_RPC_LIBRARY_LOGS_H_
 
-namespace frostline {
+namespace frostline::server {
 
 // Once, before the first server is made.
 void SendLibraryLogsToOurs();
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_RPC_LIBRARY_LOGS_H_

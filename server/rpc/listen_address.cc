@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr int kMaxPort = 65535;
@@ -126,4 +126,4 @@ absl::Status CheckPortFree(const ListenAddress& address) {
                     absl::StrCat("cannot be used: ", std::strerror(failure)));
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

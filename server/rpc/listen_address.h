@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace frostline {
+namespace frostline::server {
 
 struct ListenAddress {
   std::string host;  // numeric: "127.0.0.1", "::1"
@@ -32,6 +32,6 @@ absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text);
 // REQUEST_INVALID when the machine has no such address.
 absl::Status CheckPortFree(const ListenAddress& address);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_RPC_LISTEN_ADDRESS_H_

@@ -10,7 +10,7 @@
 #include "server/rpc/status.h"
 #include "server/rpc/stream.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using google::protobuf::MethodDescriptor;
@@ -33,16 +33,15 @@ UnaryMethod FindUnary(const MethodDescriptor& method, const VerbTable& served,
                       Duration longest) {
   const auto found = served.unary.find(method.full_name());
   if (found != served.unary.end()) return ServeUnary(found->second, longest);
-  return [status = ToGrpcStatus(MethodNotServed(method))](auto*, auto*, auto*) {
-    return new RefusedUnary(status);
-  };
+  return [status = ToGrpcStatus(proto::MethodNotServed(method))](
+             auto*, auto*, auto*) { return new RefusedUnary(status); };
 }
 
 StreamMethod FindStream(const MethodDescriptor& method,
                         const VerbTable& served) {
   const auto found = served.streams.find(method.full_name());
   if (found != served.streams.end()) return ServeStream(found->second);
-  return [status = ToGrpcStatus(MethodNotServed(method))](auto*, auto*) {
+  return [status = ToGrpcStatus(proto::MethodNotServed(method))](auto*, auto*) {
     return new RefusedStream(status);
   };
 }
@@ -76,4 +75,4 @@ void RawService::Add(const MethodDescriptor& method, const VerbTable& served) {
   MarkMethodRawCallback(method.index(), handler);
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

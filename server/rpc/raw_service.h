@@ -21,7 +21,7 @@
 #include "server/rpc/admission.h"
 #include "server/verbs/verb_table.h"
 
-namespace frostline {
+namespace frostline::server {
 
 class RawService final : public grpc::Service {
  public:
@@ -38,6 +38,6 @@ class RawService final : public grpc::Service {
   std::list<std::string> paths_;  // gRPC keeps pointers to them
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_RPC_RAW_SERVICE_H_

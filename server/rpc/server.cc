@@ -17,7 +17,7 @@
 #include "server/rpc/listen_address.h"
 #include "server/rpc/raw_service.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr const char* kServices[] = {
@@ -148,4 +148,4 @@ void RpcServer::StopServing() { impl_->SetServing(false); }
 
 void RpcServer::Shutdown(Duration grace) { impl_->Shutdown(grace); }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -25,7 +25,7 @@ namespace grpc {
 class ServerCredentials;
 }
 
-namespace frostline {
+namespace frostline::server {
 
 struct RpcOptions {
   std::string listen = "127.0.0.1:7070";  // port 0: any that is free
@@ -60,6 +60,6 @@ class RpcServer {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_RPC_SERVER_H_

@@ -7,7 +7,7 @@
 #include "frostline/v1/errors.pb.h"
 #include "proto/wire_error.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr int kRetrySeconds = 1;
@@ -29,13 +29,13 @@ void Pack(const google::protobuf::Message& detail, const char* type_url,
 v1::ErrorInfo InfoOf(const ErrorDetail& detail, const std::string& cause) {
   v1::ErrorInfo info;
   info.set_reason(KindOf(detail.id).reason);
-  info.set_domain(kErrorDomain);
+  info.set_domain(proto::kErrorDomain);
   auto& metadata = *info.mutable_metadata();
   metadata["id"] = ErrorCode(detail.id);
   metadata["cause"] = cause;
-  metadata["fix"] = CleanText(detail.fix, kMaxFixBytes);
+  metadata["fix"] = proto::CleanText(detail.fix, proto::kMaxFixBytes);
   if (!detail.field.empty()) {
-    metadata["field"] = CleanText(detail.field, kMaxFieldBytes);
+    metadata["field"] = proto::CleanText(detail.field, proto::kMaxFieldBytes);
   }
   return info;
 }
@@ -43,7 +43,7 @@ v1::ErrorInfo InfoOf(const ErrorDetail& detail, const std::string& cause) {
 v1::BadRequest BadRequestOf(const ErrorDetail& detail) {
   v1::BadRequest bad_request;
   auto* violation = bad_request.add_field_violations();
-  violation->set_field(CleanText(detail.field, kMaxFieldBytes));
+  violation->set_field(proto::CleanText(detail.field, proto::kMaxFieldBytes));
   violation->set_description(KindOf(detail.id).title);
   return bad_request;
 }
@@ -63,21 +63,21 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   detail = DetailOf(status).value_or(detail);
   const absl::StatusCode code = KindOf(detail.id).code;
   const std::string cause =
-      CleanText(std::string(status.message()), kMaxCauseBytes);
+      proto::CleanText(std::string(status.message()), proto::kMaxCauseBytes);
 
   v1::StatusDetails envelope;
   envelope.set_code(static_cast<int>(code));
   envelope.set_message(cause);
-  Pack(InfoOf(detail, cause), kErrorInfoUrl, &envelope);
+  Pack(InfoOf(detail, cause), proto::kErrorInfoUrl, &envelope);
   if (code == absl::StatusCode::kInvalidArgument && !detail.field.empty()) {
-    Pack(BadRequestOf(detail), kBadRequestUrl, &envelope);
+    Pack(BadRequestOf(detail), proto::kBadRequestUrl, &envelope);
   }
   if (code == absl::StatusCode::kUnavailable ||
       code == absl::StatusCode::kResourceExhausted) {
-    Pack(RetryLater(), kRetryInfoUrl, &envelope);
+    Pack(RetryLater(), proto::kRetryInfoUrl, &envelope);
   }
   return grpc::Status(static_cast<grpc::StatusCode>(code), cause,
                       envelope.SerializeAsString());
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

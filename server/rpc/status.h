@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // Code and cause as they are; ErrorInfo always, BadRequest where a field of the
 // request is at fault, RetryInfo where the same call may work later. Texts are
@@ -19,6 +19,6 @@ namespace frostline {
 // goes out as INTERNAL.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_RPC_STATUS_H_

@@ -9,7 +9,7 @@
 #include "server/rpc/call.h"
 #include "server/rpc/status.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 // Each step is started by the end of the one before, so only the cancel flag is
@@ -80,4 +80,4 @@ StreamMethod ServeStream(StreamVerb verb) {
   };
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

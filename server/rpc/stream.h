@@ -16,13 +16,13 @@
 
 #include "server/verbs/verb_table.h"
 
-namespace frostline {
+namespace frostline::server {
 
 using StreamMethod = std::function<grpc::ServerWriteReactor<grpc::ByteBuffer>*(
     grpc::CallbackServerContext*, const grpc::ByteBuffer* request)>;
 
 StreamMethod ServeStream(StreamVerb verb);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_RPC_STREAM_H_

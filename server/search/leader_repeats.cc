@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 // What is known of one point.
@@ -145,4 +145,4 @@ std::optional<Point> LeaderToRepeat(const RepeatRule& rule,
   return *next->point;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

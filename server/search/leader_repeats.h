@@ -16,7 +16,7 @@
 #include "study/history.h"
 #include "study/objective.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // How many trials of `history` below `number` have this point, pending ones
 // and failed ones too.
@@ -37,6 +37,6 @@ std::optional<Point> LeaderToRepeat(const RepeatRule& rule,
                                     const History& history,
                                     std::int64_t number);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_SEARCH_LEADER_REPEATS_H_

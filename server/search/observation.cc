@@ -8,16 +8,17 @@
 #include "server/wire/training_seed.h"
 #include "storage/scan.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 absl::StatusOr<std::vector<IntermediateValue>> ReadIntermediate(
-    const TrialRow& row, const CheckedStudy& study, const TrialStore& store) {
+    const storage::TrialRow& row, const CheckedStudy& study,
+    const storage::TrialStore& store) {
   std::vector<IntermediateValue> values;
-  const MeasurementQuery query{
+  const storage::MeasurementQuery query{
       .study = row.study, .number = row.number, .attempt = row.attempt};
-  RETURN_IF_ERROR(
-      ForEachMeasurement(store, query, [&](const Measurement& measured) {
+  RETURN_IF_ERROR(storage::ForEachMeasurement(
+      store, query, [&](const Measurement& measured) {
         for (const IntermediateValue& value :
              IntermediateOf({measured}, study)) {
           values.push_back(value);
@@ -40,9 +41,9 @@ std::vector<IntermediateValue> IntermediateOf(
   return values;
 }
 
-absl::StatusOr<Observation> ObservationOf(const TrialRow& row,
+absl::StatusOr<Observation> ObservationOf(const storage::TrialRow& row,
                                           const CheckedStudy& study,
-                                          const TrialStore& store) {
+                                          const storage::TrialStore& store) {
   Observation observation;
   observation.number = row.number;
   // Whether a pending trial waits or runs tells a sampler nothing.
@@ -62,4 +63,4 @@ absl::StatusOr<Observation> ObservationOf(const TrialRow& row,
   return observation;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

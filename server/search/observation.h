@@ -11,18 +11,18 @@
 #include "storage/trial_store.h"
 #include "study/history.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // Intermediate values are read too when the study prunes, since only pruners
 // and pruned trials have a use for them.
-absl::StatusOr<Observation> ObservationOf(const TrialRow& row,
+absl::StatusOr<Observation> ObservationOf(const storage::TrialRow& row,
                                           const CheckedStudy& study,
-                                          const TrialStore& store);
+                                          const storage::TrialStore& store);
 
 // The first objective's values among these measurements.
 std::vector<IntermediateValue> IntermediateOf(
     const std::vector<Measurement>& measurements, const CheckedStudy& study);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_SEARCH_OBSERVATION_H_

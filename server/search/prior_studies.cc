@@ -15,7 +15,7 @@
 #include "storage/scan.h"
 #include "study/translate.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 absl::Status Refuse(const std::string& cause, const std::string& fix,
@@ -31,7 +31,7 @@ absl::Status AtField(const absl::Status& status, const std::string& field) {
 }
 
 // A trial of `from` as one of `to`; nothing when it says nothing there.
-std::optional<Observation> Translated(const TrialRow& row,
+std::optional<Observation> Translated(const storage::TrialRow& row,
                                       const CheckedStudy& from,
                                       const CheckedStudy& to) {
   auto point = TranslatePoint(from.space, row.point, to.space);
@@ -55,9 +55,9 @@ std::optional<Observation> Translated(const TrialRow& row,
 
 }  // namespace
 
-absl::StatusOr<PriorStudy> LoadPriorStudy(const CheckedStudy& study, int i,
-                                          WallMicros created,
-                                          const TrialStore& store) {
+absl::StatusOr<sampler::PriorStudy> LoadPriorStudy(
+    const CheckedStudy& study, int i, WallMicros created,
+    const storage::TrialStore& store) {
   const v1::WarmStart& asked = study.spec.warm_start(i);
   const std::string field = absl::StrCat("warm_start[", i, "].");
   if (!(asked.weight() >= 0.0 && asked.weight() <= 1.0)) {
@@ -67,13 +67,14 @@ absl::StatusOr<PriorStudy> LoadPriorStudy(const CheckedStudy& study, int i,
   }
   const auto id = ParseStudyName(asked.study());
   if (!id.ok()) return AtField(id.status(), field + "study");
-  const absl::StatusOr<StudyRow> row = store.FindStudy(*id);
+  const absl::StatusOr<storage::StudyRow> row = store.FindStudy(*id);
   if (!row.ok()) return AtField(row.status(), field + "study");
   ASSIGN_OR_RETURN(const CheckedStudy from, CheckStored(*row, study.lease));
-  PriorStudy prior{.name = *id, .weight = asked.weight(), .trials = {}};
-  RETURN_IF_ERROR(ForEachTrial(
+  sampler::PriorStudy prior{
+      .name = *id, .weight = asked.weight(), .trials = {}};
+  RETURN_IF_ERROR(storage::ForEachTrial(
       store, {.study = row->key, .states = {TrialState::kSucceeded}},
-      [&](const TrialRow& trial) {
+      [&](const storage::TrialRow& trial) {
         if (trial.ended > created) return absl::OkStatus();
         auto seen = Translated(trial, from, study);
         if (seen.has_value()) prior.trials.push_back(*std::move(seen));
@@ -93,17 +94,18 @@ absl::StatusOr<PriorStudy> LoadPriorStudy(const CheckedStudy& study, int i,
   return prior;
 }
 
-absl::StatusOr<std::vector<PriorStudy>> LoadPriorStudies(
-    const CheckedStudy& study, WallMicros created, const TrialStore& store) {
+absl::StatusOr<std::vector<sampler::PriorStudy>> LoadPriorStudies(
+    const CheckedStudy& study, WallMicros created,
+    const storage::TrialStore& store) {
   if (study.spec.warm_start_size() > kMaxPriorStudies) {
     return Refuse(
         absl::StrCat("there are ", study.spec.warm_start_size(), " studies"),
         absl::StrCat("name at most ", kMaxPriorStudies), "warm_start");
   }
-  std::vector<PriorStudy> priors;
+  std::vector<sampler::PriorStudy> priors;
   std::set<std::string> named;
   for (int i = 0; i < study.spec.warm_start_size(); ++i) {
-    ASSIGN_OR_RETURN(PriorStudy prior,
+    ASSIGN_OR_RETURN(sampler::PriorStudy prior,
                      LoadPriorStudy(study, i, created, store));
     if (!named.insert(prior.name).second) {
       return Refuse(absl::StrCat("studies/", prior.name, " is named twice"),
@@ -115,10 +117,10 @@ absl::StatusOr<std::vector<PriorStudy>> LoadPriorStudies(
   return priors;
 }
 
-std::vector<PriorStudy> PriorStudiesLeft(const StudyRow& row,
-                                         const CheckedStudy& study,
-                                         const TrialStore& store) {
-  std::vector<PriorStudy> priors;
+std::vector<sampler::PriorStudy> PriorStudiesLeft(
+    const storage::StudyRow& row, const CheckedStudy& study,
+    const storage::TrialStore& store) {
+  std::vector<sampler::PriorStudy> priors;
   for (int i = 0; i < study.spec.warm_start_size(); ++i) {
     auto prior = LoadPriorStudy(study, i, row.created, store);
     if (prior.ok()) {
@@ -133,4 +135,4 @@ std::vector<PriorStudy> PriorStudiesLeft(const StudyRow& row,
   return priors;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -15,7 +15,7 @@
 #include "server/wire/spec_check.h"
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::server {
 
 inline constexpr int kMaxPriorStudies = 16;
 // Of one prior study, the newest; more would not be worth their time.
@@ -24,20 +24,21 @@ inline constexpr std::size_t kMaxPriorTrials = 2'000;
 // Of `study`, created at `created`: what spec.warm_start(i) names. Errors name
 // the field: STUDY_NOT_FOUND, REQUEST_INVALID for a weight outside 0 … 1 or a
 // study none of whose trials has a point in this space and all its metrics.
-absl::StatusOr<PriorStudy> LoadPriorStudy(const CheckedStudy& study, int i,
-                                          WallMicros created,
-                                          const TrialStore& store);
+absl::StatusOr<sampler::PriorStudy> LoadPriorStudy(
+    const CheckedStudy& study, int i, WallMicros created,
+    const storage::TrialStore& store);
 
 // All of them. Any thread.
-absl::StatusOr<std::vector<PriorStudy>> LoadPriorStudies(
-    const CheckedStudy& study, WallMicros created, const TrialStore& store);
+absl::StatusOr<std::vector<sampler::PriorStudy>> LoadPriorStudies(
+    const CheckedStudy& study, WallMicros created,
+    const storage::TrialStore& store);
 
 // Those of a study that is loaded. A prior that is gone by now is done without:
 // there is no way back to it.
-std::vector<PriorStudy> PriorStudiesLeft(const StudyRow& row,
-                                         const CheckedStudy& study,
-                                         const TrialStore& store);
+std::vector<sampler::PriorStudy> PriorStudiesLeft(
+    const storage::StudyRow& row, const CheckedStudy& study,
+    const storage::TrialStore& store);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_SEARCH_PRIOR_STUDIES_H_

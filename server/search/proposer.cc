@@ -13,7 +13,7 @@
 #include "base/status_macros.h"
 #include "frostline/v1/trial.pb.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 Observation Pending(std::int64_t number, Point point, NotedSeed seed) {
@@ -26,7 +26,8 @@ Observation Pending(std::int64_t number, Point point, NotedSeed seed) {
   return pending;
 }
 
-absl::StatusOr<Point> NextPoint(const CheckedStudy& study, Sampler& sampler,
+absl::StatusOr<Point> NextPoint(const CheckedStudy& study,
+                                sampler::Sampler& sampler,
                                 const History& history, std::int64_t number) {
   const auto leader = [&] {
     return LeaderToRepeat(study.repeat, study.objectives, history, number);
@@ -46,7 +47,8 @@ absl::StatusOr<Point> NextPoint(const CheckedStudy& study, Sampler& sampler,
 }  // namespace
 
 absl::StatusOr<Proposal> MakeProposal(const CheckedStudy& study,
-                                      Sampler& sampler, const History& history,
+                                      sampler::Sampler& sampler,
+                                      const History& history,
                                       std::int64_t number) {
   Proposal made{.number = number, .point = {}, .seed = {}};
   ASSIGN_OR_RETURN(made.point, NextPoint(study, sampler, history, number));
@@ -70,7 +72,7 @@ void Proposer::Stop() {
   threads_.Stop();
 }
 
-std::shared_ptr<Proposer::Search> Proposer::Find(StudyKey study) {
+std::shared_ptr<Proposer::Search> Proposer::Find(storage::StudyKey study) {
   const MutexLock lock(&mutex_);
   const auto found = searches_.find(study);
   return found == searches_.end() ? nullptr : found->second;
@@ -82,16 +84,19 @@ void Proposer::Reset(std::int64_t epoch) {
   epoch_ = epoch;
 }
 
-void Proposer::Open(StudyKey study, std::shared_ptr<const CheckedStudy> checked,
-                    History history, std::vector<PriorStudy> prior_studies) {
+void Proposer::Open(storage::StudyKey study,
+                    std::shared_ptr<const CheckedStudy> checked,
+                    History history,
+                    std::vector<sampler::PriorStudy> prior_studies) {
   const auto search = std::make_shared<Search>(threads_);
   search->Post([search = search.get(), study, checked = std::move(checked),
                 history = std::move(history),
                 prior_studies = std::move(prior_studies)]() mutable {
     // Both were made once when the study was checked, so they can be made.
-    auto sampler = MakeSampler(checked->sampler, checked->space,
-                               checked->objectives, std::move(prior_studies));
-    auto pruner = MakePruner(checked->pruner, checked->objectives);
+    auto sampler =
+        sampler::MakeSampler(checked->sampler, checked->space,
+                             checked->objectives, std::move(prior_studies));
+    auto pruner = sampler::MakePruner(checked->pruner, checked->objectives);
     if (!sampler.ok() || !pruner.ok()) {
       Log(LogLevel::kError, "search_not_made",
           {{"study", std::to_string(study)},
@@ -109,24 +114,24 @@ void Proposer::Open(StudyKey study, std::shared_ptr<const CheckedStudy> checked,
   searches_[study] = search;
 }
 
-void Proposer::Refresh(StudyKey study,
+void Proposer::Refresh(storage::StudyKey study,
                        std::shared_ptr<const CheckedStudy> checked) {
   const auto search = Find(study);
   if (search == nullptr) return;
   search->Post([search = search.get(), checked = std::move(checked)] {
-    auto pruner = MakePruner(checked->pruner, checked->objectives);
+    auto pruner = sampler::MakePruner(checked->pruner, checked->objectives);
     if (search->sampler == nullptr || !pruner.ok()) return;
     search->checked = checked;
     search->pruner = std::move(*pruner);
   });
 }
 
-void Proposer::Close(StudyKey study) {
+void Proposer::Close(storage::StudyKey study) {
   const MutexLock lock(&mutex_);
   searches_.erase(study);
 }
 
-void Proposer::Began(StudyKey study, std::int64_t number, Point point,
+void Proposer::Began(storage::StudyKey study, std::int64_t number, Point point,
                      NotedSeed seed) {
   const auto search = Find(study);
   if (search == nullptr) return;
@@ -136,7 +141,7 @@ void Proposer::Began(StudyKey study, std::int64_t number, Point point,
   });
 }
 
-void Proposer::Amend(StudyKey study, std::int64_t number,
+void Proposer::Amend(storage::StudyKey study, std::int64_t number,
                      absl::AnyInvocable<void(Observation&)> change) {
   const auto search = Find(study);
   if (search == nullptr) return;
@@ -150,7 +155,7 @@ void Proposer::Amend(StudyKey study, std::int64_t number,
       });
 }
 
-void Proposer::Measured(StudyKey study, std::int64_t number,
+void Proposer::Measured(storage::StudyKey study, std::int64_t number,
                         std::vector<IntermediateValue> values) {
   Amend(study, number, [values = std::move(values)](Observation& trial) {
     for (const IntermediateValue& value : values) {
@@ -161,8 +166,9 @@ void Proposer::Measured(StudyKey study, std::int64_t number,
   });
 }
 
-void Proposer::Ended(StudyKey study, std::int64_t number, TrialState state,
-                     std::vector<double> values, double cost_s) {
+void Proposer::Ended(storage::StudyKey study, std::int64_t number,
+                     TrialState state, std::vector<double> values,
+                     double cost_s) {
   Amend(study, number,
         [state, values = std::move(values), cost_s](Observation& trial) {
           trial.state = state;
@@ -171,7 +177,7 @@ void Proposer::Ended(StudyKey study, std::int64_t number, TrialState state,
         });
 }
 
-void Proposer::Propose(StudyKey study, std::int64_t first_number,
+void Proposer::Propose(storage::StudyKey study, std::int64_t first_number,
                        std::int64_t count, std::int64_t seen_revision) {
   const auto search = Find(study);
   if (search == nullptr) return;
@@ -214,25 +220,25 @@ void Proposer::Make(Search& search, Proposals request) {
   }
 }
 
-void Proposer::Judge(StudyKey study, std::int64_t number,
-                     absl::AnyInvocable<void(PruneDecision)> answer) {
+void Proposer::Judge(storage::StudyKey study, std::int64_t number,
+                     absl::AnyInvocable<void(sampler::PruneDecision)> answer) {
   const auto search = Find(study);
-  if (search == nullptr) return answer(PruneDecision{});
+  if (search == nullptr) return answer(sampler::PruneDecision{});
   search->Post(
       [search = search.get(), number, answer = std::move(answer)]() mutable {
         const Observation* const trial = search->history.Find(number);
         const bool runs_again = trial != nullptr && trial->repeat > 0;
         answer(search->pruner == nullptr || runs_again
-                   ? PruneDecision{}
+                   ? sampler::PruneDecision{}
                    : search->pruner->Judge(search->history, number));
       });
 }
 
-void TellEnded(const TrialRow& row, Proposer& proposer) {
+void TellEnded(const storage::TrialRow& row, Proposer& proposer) {
   v1::Usage usage;
   usage.ParseFromString(row.usage);
   proposer.Ended(row.study, row.number, row.state, row.values,
                  usage.train_seconds());
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -29,7 +29,7 @@
 #include "server/wire/training_seed.h"
 #include "study/history.h"
 
-namespace frostline {
+namespace frostline::server {
 
 struct Proposal {
   std::int64_t number = 0;
@@ -40,7 +40,7 @@ struct Proposal {
 // What came of a request, or of a part of it: proposals are handed over as they
 // are made. `status` tells why the last ones asked for will not come.
 struct Proposals {
-  StudyKey study = 0;
+  storage::StudyKey study = 0;
   std::int64_t epoch = 0;
   std::int64_t first_number = 0;
   std::int64_t asked = 0;
@@ -53,7 +53,8 @@ struct Proposals {
 // again, else the sampler's; by the rule of the study, its seed and these two
 // alone. The sampler's errors, SPACE_EXHAUSTED once no leader is left either.
 absl::StatusOr<Proposal> MakeProposal(const CheckedStudy& study,
-                                      Sampler& sampler, const History& history,
+                                      sampler::Sampler& sampler,
+                                      const History& history,
                                       std::int64_t number);
 
 // Any thread may call; what is asked of one study is done in order.
@@ -71,25 +72,28 @@ class Proposer {
   // Forgets every study; `epoch` marks what comes after.
   void Reset(std::int64_t epoch);
 
-  void Open(StudyKey study, std::shared_ptr<const CheckedStudy> checked,
-            History history, std::vector<PriorStudy> prior_studies);
+  void Open(storage::StudyKey study,
+            std::shared_ptr<const CheckedStudy> checked, History history,
+            std::vector<sampler::PriorStudy> prior_studies);
   // The study's settings changed: its pruner is made anew.
-  void Refresh(StudyKey study, std::shared_ptr<const CheckedStudy> checked);
-  void Close(StudyKey study);
+  void Refresh(storage::StudyKey study,
+               std::shared_ptr<const CheckedStudy> checked);
+  void Close(storage::StudyKey study);
 
   // A new trial, or a new attempt of one: pending, nothing measured.
-  void Began(StudyKey study, std::int64_t number, Point point, NotedSeed seed);
-  void Measured(StudyKey study, std::int64_t number,
+  void Began(storage::StudyKey study, std::int64_t number, Point point,
+             NotedSeed seed);
+  void Measured(storage::StudyKey study, std::int64_t number,
                 std::vector<IntermediateValue> values);
-  void Ended(StudyKey study, std::int64_t number, TrialState state,
+  void Ended(storage::StudyKey study, std::int64_t number, TrialState state,
              std::vector<double> values, double cost_s);
 
-  void Propose(StudyKey study, std::int64_t first_number, std::int64_t count,
-               std::int64_t seen_revision);
+  void Propose(storage::StudyKey study, std::int64_t first_number,
+               std::int64_t count, std::int64_t seen_revision);
   // Whether the trial should stop early; not one that runs a point again, as
   // what is asked of it is how far results differ. `answer` is always called.
-  void Judge(StudyKey study, std::int64_t number,
-             absl::AnyInvocable<void(PruneDecision)> answer);
+  void Judge(storage::StudyKey study, std::int64_t number,
+             absl::AnyInvocable<void(sampler::PruneDecision)> answer);
 
  private:
   // What a study's tasks work on; touched by its strand alone.
@@ -97,27 +101,29 @@ class Proposer {
     using Strand::Strand;
     std::shared_ptr<const CheckedStudy> checked;
     History history;
-    std::unique_ptr<Sampler> sampler;  // both null when they cannot be made
-    std::unique_ptr<Pruner> pruner;
+    std::unique_ptr<sampler::Sampler>
+        sampler;  // both null when they cannot be made
+    std::unique_ptr<sampler::Pruner> pruner;
   };
 
-  std::shared_ptr<Search> Find(StudyKey study);
+  std::shared_ptr<Search> Find(storage::StudyKey study);
   // Runs `change` on what the study knows of trial `number`, if it knows it.
-  void Amend(StudyKey study, std::int64_t number,
+  void Amend(storage::StudyKey study, std::int64_t number,
              absl::AnyInvocable<void(Observation&)> change);
   void Make(Search& search, Proposals request);
 
   const std::function<void(Proposals)> ready_;
   std::atomic<bool> stopping_ = false;
   Mutex mutex_;
-  std::map<StudyKey, std::shared_ptr<Search>> searches_ ABSL_GUARDED_BY(mutex_);
+  std::map<storage::StudyKey, std::shared_ptr<Search>> searches_
+      ABSL_GUARDED_BY(mutex_);
   std::int64_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;
   TaskPool threads_;  // ends first: its tasks use the rest
 };
 
 // The proposer learns how the trial of this row came to its end.
-void TellEnded(const TrialRow& row, Proposer& proposer);
+void TellEnded(const storage::TrialRow& row, Proposer& proposer);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_SEARCH_PROPOSER_H_

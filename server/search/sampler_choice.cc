@@ -6,14 +6,14 @@
 #include "absl/strings/str_cat.h"
 #include "sampler/auto.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr const char* kAuto = "auto";
 
-SamplerChoice ChoiceFor(const CheckedStudy& study) {
-  return ChooseSampler(study.space, study.objectives,
-                       study.settings.budget().trials());
+sampler::SamplerChoice ChoiceFor(const CheckedStudy& study) {
+  return sampler::ChooseSampler(study.space, study.objectives,
+                                study.settings.budget().trials());
 }
 
 // Whoever wants every point tried gets that, where the budget allows it; an
@@ -38,7 +38,7 @@ bool LearnsFromEarlierStudies(const CheckedStudy& study,
 // Of the sampler; empty when there is nothing to say.
 std::string SamplerAdvice(const CheckedStudy& study,
                           const std::string& running) {
-  const SamplerChoice choice = ChoiceFor(study);
+  const sampler::SamplerChoice choice = ChoiceFor(study);
   if (study.sampler.name == kAuto) {
     return absl::StrCat("auto is ", running, " here",
                         running == choice.name ? ": " + choice.why : "");
@@ -57,22 +57,22 @@ bool WritePick(const CheckedStudy& study, v1::StudySpec& spec) {
   if (spec.sampler().name() != kAuto) return false;
   return spec.mutable_sampler()
       ->mutable_options()
-      ->insert({kPickOption, ChoiceFor(study).name})
+      ->insert({sampler::kPickOption, ChoiceFor(study).name})
       .second;  // false when a pick is there
 }
 
 bool WritePurpose(const CheckedStudy& study, v1::StudySpec& spec) {
   if (spec.purpose() != v1::PURPOSE_UNSPECIFIED) return false;
-  SamplerSpec asked = study.sampler;
+  sampler::SamplerSpec asked = study.sampler;
   asked.purpose = Purpose::kBoth;
-  spec.set_purpose(ServesPurpose(asked, study.space, study.objectives)
+  spec.set_purpose(sampler::ServesPurpose(asked, study.space, study.objectives)
                        ? v1::PURPOSE_BOTH
                        : v1::PURPOSE_BEST);
   return true;
 }
 
 std::string ResolvedSampler(const CheckedStudy& study) {
-  const auto pick = study.sampler.options.find(kPickOption);
+  const auto pick = study.sampler.options.find(sampler::kPickOption);
   return study.sampler.name == kAuto && pick != study.sampler.options.end()
              ? pick->second
              : study.sampler.name;
@@ -89,9 +89,9 @@ std::vector<std::string> AdviceFor(const CheckedStudy& study) {
     advice.push_back(absl::StrCat("warm_start changes nothing: ", running,
                                   " does not learn from earlier studies"));
   }
-  const SamplerSpec& sampler = study.sampler;
+  const sampler::SamplerSpec& sampler = study.sampler;
   if (sampler.purpose != Purpose::kBest &&
-      !ServesPurpose(sampler, study.space, study.objectives)) {
+      !sampler::ServesPurpose(sampler, study.space, study.objectives)) {
     advice.push_back(absl::StrCat(
         "purpose: ", NameOf(sampler.purpose),
         " changes nothing here; it is for one objective and samplers that "
@@ -100,4 +100,4 @@ std::vector<std::string> AdviceFor(const CheckedStudy& study) {
   return advice;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -12,7 +12,7 @@
 
 #include "server/wire/spec_check.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // Writes into `spec` what "auto" picks for this study, unless that is written
 // there already; whether it did. From then on it is a part of the study and
@@ -29,6 +29,6 @@ std::string ResolvedSampler(const CheckedStudy& study);
 // Sentences for whoever creates the study; none when it names the best.
 std::vector<std::string> AdviceFor(const CheckedStudy& study);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_SEARCH_SAMPLER_CHOICE_H_

@@ -14,7 +14,7 @@
 #include "server/verbs/describe.h"
 #include "server/wire/limits.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr std::size_t kLongestLabel = 100;
@@ -65,8 +65,9 @@ struct AdminVerbs::Seen {
 };
 
 AdminVerbs::AdminVerbs(Calls& calls, Ledger& ledger,
-                       const Dispatcher& dispatcher, const TrialStore& store,
-                       const Clock& clock, AdminOptions options)
+                       const Dispatcher& dispatcher,
+                       const storage::TrialStore& store, const Clock& clock,
+                       AdminOptions options)
     : calls_(calls),
       ledger_(ledger),
       dispatcher_(dispatcher),
@@ -90,7 +91,7 @@ absl::StatusOr<v1::BackupReply> AdminVerbs::MakeBackup(
     std::filesystem::create_directories(options_.backup_folder, error);
   }
   ASSIGN_OR_RETURN(
-      const BackupReport report,
+      const storage::BackupReport report,
       store_.Backup(absl::StrCat(options_.backup_folder, "/", file)));
   v1::BackupReply made;
   made.set_file(file);
@@ -115,10 +116,11 @@ void AdminVerbs::Backup(CallContext caller, v1::BackupRequest request,
         [this, mark, made = std::move(made)](
             Change& change) -> absl::StatusOr<v1::BackupReply> {
           backups_.erase(mark.request_id);
-          RETURN_IF_ERROR(change.batch.Write([&](Transaction& transaction) {
-            return ledger_.replies().Remember(
-                transaction, mark, made.SerializeAsString(), clock_.Wall());
-          }));
+          RETURN_IF_ERROR(
+              change.batch.Write([&](storage::Transaction& transaction) {
+                return ledger_.replies().Remember(
+                    transaction, mark, made.SerializeAsString(), clock_.Wall());
+              }));
           return made;
         });
   };
@@ -174,7 +176,7 @@ void AdminVerbs::GetInfo(CallContext caller, v1::GetInfoRequest,
   const auto render = [this](const Seen& seen) {
     v1::ServerInfo info;
     info.set_version(FROSTLINE_VERSION);
-    *info.mutable_start_time() = TimestampToProto(started_);
+    *info.mutable_start_time() = proto::TimestampToProto(started_);
     info.set_store(store_.Describe());
     info.set_studies(seen.studies);
     info.set_open_leases(seen.open_leases);
@@ -185,7 +187,8 @@ void AdminVerbs::GetInfo(CallContext caller, v1::GetInfoRequest,
     limits.set_request_bytes(kMaxRequestBytes);
     limits.set_page_size(kMaxPageSize);
     limits.mutable_deadline()->set_seconds(kLongestDeadlineSeconds);
-    *limits.mutable_acquire_wait() = DurationToProto(options_.longest_wait);
+    *limits.mutable_acquire_wait() =
+        proto::DurationToProto(options_.longest_wait);
     limits.set_trials_per_study(kMaxTrialsPerStudy);
     limits.set_parameters(kMaxParameters);
     return info;
@@ -193,4 +196,4 @@ void AdminVerbs::GetInfo(CallContext caller, v1::GetInfoRequest,
   calls_.Look<Seen>(std::move(caller), std::move(reply), see, render);
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -14,7 +14,7 @@
 #include "server/dispatch/dispatcher.h"
 #include "server/verbs/calls.h"
 
-namespace frostline {
+namespace frostline::server {
 
 struct AdminOptions {
   std::string backup_folder;  // created at the first backup
@@ -25,7 +25,8 @@ class AdminVerbs {
  public:
   // Borrows all but the options.
   AdminVerbs(Calls& calls, Ledger& ledger, const Dispatcher& dispatcher,
-             const TrialStore& store, const Clock& clock, AdminOptions options);
+             const storage::TrialStore& store, const Clock& clock,
+             AdminOptions options);
 
   void AddTo(VerbTable& table);
 
@@ -46,13 +47,13 @@ class AdminVerbs {
   Calls& calls_;
   Ledger& ledger_;
   const Dispatcher& dispatcher_;
-  const TrialStore& store_;
+  const storage::TrialStore& store_;
   const Clock& clock_;
   const AdminOptions options_;
   const WallMicros started_;
   std::set<std::string> backups_;  // request ids under way; the loop's
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_VERBS_ADMIN_VERBS_H_

@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 // Bounds memory, and the time a call can wait before it is looked at.
@@ -25,7 +25,8 @@ absl::Status DrainingError() {
 }
 
 Calls::Calls(CommitLoop& loop, TaskPool& lookups, TaskPool& readers,
-             Ledger& ledger, const TrialStore& store, const Clock& clock)
+             Ledger& ledger, const storage::TrialStore& store,
+             const Clock& clock)
     : loop_(loop),
       lookups_(lookups),
       readers_(readers),
@@ -45,4 +46,4 @@ void Calls::PostTo(TaskPool& pool, absl::AnyInvocable<void()> task,
   if (!pool.TryPost(std::move(task))) refuse(DrainingError());
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -31,7 +31,7 @@
 #include "server/loop/task_pool.h"
 #include "server/verbs/verb_table.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // One run of a call's body on the loop.
 struct Change {
@@ -43,7 +43,7 @@ struct Change {
 // What the store had of a request id. While it is held, memory keeps what the
 // store could not show yet.
 struct LookedUpReply {
-  std::optional<ReplyRow> row;
+  std::optional<storage::ReplyRow> row;
   Lookup looking;
 };
 
@@ -52,7 +52,7 @@ class Calls {
   // Borrows all of them. `lookups` reads single rows, `readers` what may take
   // longer.
   Calls(CommitLoop& loop, TaskPool& lookups, TaskPool& readers, Ledger& ledger,
-        const TrialStore& store, const Clock& clock);
+        const storage::TrialStore& store, const Clock& clock);
 
   // Posts a caller's work to the loop; when that cannot be, `refuse` is called
   // with the reason instead.
@@ -117,13 +117,13 @@ class Calls {
   TaskPool& lookups_;
   TaskPool& readers_;
   Ledger& ledger_;
-  const TrialStore& store_;
+  const storage::TrialStore& store_;
   const Clock& clock_;
 };
 
 absl::Status DrainingError();
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #include "server/verbs/calls_inline.h"  // IWYU pragma: export
 #include "server/verbs/rows_inline.h"   // IWYU pragma: export

@@ -10,7 +10,7 @@
 
 #include "server/verbs/calls.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // A call on its way: to the loop, to the store for rows it lacks, and back.
 template <typename T, typename Body>
@@ -110,7 +110,7 @@ void Calls::ActOnce(CallContext caller, const std::string& method,
     }
     RETURN_IF_ERROR(may_begin(request));
     absl::StatusOr<T> answer = absl::UnknownError("not run");
-    RETURN_IF_ERROR(change.batch.Write([&](Transaction& transaction) {
+    RETURN_IF_ERROR(change.batch.Write([&](storage::Transaction& transaction) {
       answer = body(change, request);
       RETURN_IF_ERROR(answer.status());
       return ledger_.replies().Remember(
@@ -170,6 +170,6 @@ void Calls::Read(std::vector<std::string> study_names, Reply<T> reply,
       });
 }
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_VERBS_CALLS_INLINE_H_

@@ -9,7 +9,7 @@
 #include "server/search/sampler_choice.h"
 #include "server/wire/convert.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr int kMostBestNames = 100;
@@ -30,7 +30,7 @@ v1::Study DescribeStudy(const StudyBook& book) {
   return study;
 }
 
-v1::Trial DescribeTrial(const StudyBook& book, const TrialRow& row) {
+v1::Trial DescribeTrial(const StudyBook& book, const storage::TrialRow& row) {
   return TrialToProto(row, book.row().id, book.checked().space,
                       v1::TRIAL_VIEW_BASIC, {});
 }
@@ -69,11 +69,13 @@ v1::Worker DescribeWorker(const WorkerSnapshot& snapshot, WallMicros now,
   worker.set_state(IsGone(entry, now, lease_ttl)
                        ? v1::WORKER_STATE_GONE
                        : static_cast<v1::WorkerState>(entry.row.state));
-  *worker.mutable_register_time() = TimestampToProto(entry.row.registered);
-  *worker.mutable_last_seen_time() = TimestampToProto(entry.row.last_seen);
+  *worker.mutable_register_time() =
+      proto::TimestampToProto(entry.row.registered);
+  *worker.mutable_last_seen_time() =
+      proto::TimestampToProto(entry.row.last_seen);
   for (const std::string& trial : snapshot.trials) worker.add_trials(trial);
   worker.set_failures_in_a_row(entry.row.failures_in_a_row);
-  if (entry.row.state == WorkerState::kQuarantined) {
+  if (entry.row.state == storage::WorkerState::kQuarantined) {
     worker.set_state_reason(absl::StrCat(
         entry.row.failures_in_a_row,
         " failures in a row: mend their cause, then drain --undo"));
@@ -81,4 +83,4 @@ v1::Worker DescribeWorker(const WorkerSnapshot& snapshot, WallMicros now,
   return worker;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

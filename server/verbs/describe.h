@@ -14,11 +14,11 @@
 #include "frostline/v1/worker_service.pb.h"
 #include "server/ledger/ledger.h"
 
-namespace frostline {
+namespace frostline::server {
 
 v1::Study DescribeStudy(const StudyBook& book);
 // In short, without its attempts.
-v1::Trial DescribeTrial(const StudyBook& book, const TrialRow& row);
+v1::Trial DescribeTrial(const StudyBook& book, const storage::TrialRow& row);
 
 // A worker as it was at one moment, to be described on another thread.
 struct WorkerSnapshot {
@@ -33,6 +33,6 @@ bool IsGone(const WorkerEntry& entry, WallMicros now, Duration lease_ttl);
 v1::Worker DescribeWorker(const WorkerSnapshot& worker, WallMicros now,
                           Duration lease_ttl);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_VERBS_DESCRIBE_H_

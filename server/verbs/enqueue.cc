@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "server/wire/training_seed.h"
 
-namespace frostline {
+namespace frostline::server {
 
 std::string LabelsOf(
     const google::protobuf::Map<std::string, std::string>& labels) {
@@ -21,9 +21,9 @@ absl::StatusOr<std::int64_t> EnqueueOne(const EnqueueInto& into,
                                         const v1::EnqueuedTrial& trial,
                                         int priority,
                                         const std::string& field) {
-  TrialRow row;
+  storage::TrialRow row;
   row.number = book.next_number();
-  row.origin = TrialOrigin::kEnqueued;
+  row.origin = storage::TrialOrigin::kEnqueued;
   row.priority = priority;
   ASSIGN_OR_RETURN(row.point,
                    PointFromEnqueued(book.checked(), trial, field, row.number));
@@ -41,4 +41,4 @@ absl::StatusOr<std::int64_t> EnqueueOne(const EnqueueInto& into,
   return number;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

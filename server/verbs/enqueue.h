@@ -14,7 +14,7 @@
 #include "server/ledger/ledger.h"
 #include "server/search/proposer.h"
 
-namespace frostline {
+namespace frostline::server {
 
 struct EnqueueInto {
   Batch& batch;
@@ -32,6 +32,6 @@ absl::StatusOr<std::int64_t> EnqueueOne(const EnqueueInto& into,
 std::string LabelsOf(
     const google::protobuf::Map<std::string, std::string>& labels);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_VERBS_ENQUEUE_H_

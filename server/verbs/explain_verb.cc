@@ -11,7 +11,7 @@
 #include "server/dispatch/why_idle.h"
 #include "server/verbs/describe.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 void Say(v1::ExplainStudyReply& reply, const char* code,
@@ -23,7 +23,7 @@ void Say(v1::ExplainStudyReply& reply, const char* code,
 }
 
 // `progress` is what its worker last said, where it runs.
-void ExplainTrial(const TrialRow& row, const std::string& progress,
+void ExplainTrial(const storage::TrialRow& row, const std::string& progress,
                   v1::ExplainStudyReply& reply) {
   const std::string trial = absl::StrCat("trial ", row.number, " ");
   const std::string faults =
@@ -61,7 +61,7 @@ FleetSupply CountFleet(const Ledger& ledger, const CheckedStudy& study,
     if (!CarriesLabels(worker.info, study.settings.required_worker_labels())) {
       continue;
     }
-    if (worker.row.state != WorkerState::kActive) {
+    if (worker.row.state != storage::WorkerState::kActive) {
       ++supply.out_of_service;
       continue;
     }
@@ -78,8 +78,8 @@ FleetSupply CountFleet(const Ledger& ledger, const CheckedStudy& study,
 struct ExplainVerb::Seen {
   StudySupply study;
   FleetSupply fleet;
-  DiskRoom disk;
-  std::optional<TrialRow> trial;
+  storage::DiskRoom disk;
+  std::optional<storage::TrialRow> trial;
   std::string progress;  // of the trial
 };
 
@@ -131,7 +131,7 @@ absl::StatusOr<ExplainVerb::Seen> ExplainVerb::See(
   return seen;
 }
 
-std::string ExplainVerb::ProgressOf(const TrialRow& row) const {
+std::string ExplainVerb::ProgressOf(const storage::TrialRow& row) const {
   const auto said = ledger_.running().ProgressOf({row.study, row.number});
   if (!said.has_value()) return absl::StrCat("last step ", row.last_step);
   const std::string of =
@@ -141,4 +141,4 @@ std::string ExplainVerb::ProgressOf(const TrialRow& row) const {
   return absl::StrCat("step ", said->step, of, ", ", ago.count(), " s ago");
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

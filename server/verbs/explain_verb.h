@@ -12,12 +12,12 @@
 #include "frostline/v1/study_service.pb.h"
 #include "server/verbs/calls.h"
 
-namespace frostline {
+namespace frostline::server {
 
 class ExplainVerb {
  public:
   // Borrows all of them. `disk` is the loop's, as last looked at.
-  ExplainVerb(Calls& calls, Ledger& ledger, const DiskRoom& disk,
+  ExplainVerb(Calls& calls, Ledger& ledger, const storage::DiskRoom& disk,
               const Clock& clock)
       : calls_(calls), ledger_(ledger), disk_(disk), clock_(clock) {}
 
@@ -30,14 +30,14 @@ class ExplainVerb {
                     Reply<v1::ExplainStudyReply> reply);
   absl::StatusOr<Seen> See(Change& change,
                            const v1::ExplainStudyRequest& request) const;
-  std::string ProgressOf(const TrialRow& row) const;
+  std::string ProgressOf(const storage::TrialRow& row) const;
 
   Calls& calls_;
   Ledger& ledger_;
-  const DiskRoom& disk_;
+  const storage::DiskRoom& disk_;
   const Clock& clock_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_VERBS_EXPLAIN_VERB_H_

@@ -12,7 +12,7 @@
 #include "server/wire/training_seed.h"
 #include "storage/scan.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr int kPage = 500;
@@ -57,7 +57,7 @@ std::string CsvHeader(const CheckedStudy& study) {
   return line + ",cause,seed\n";
 }
 
-void AddCsvLine(const TrialRow& row, const CheckedStudy& study,
+void AddCsvLine(const storage::TrialRow& row, const CheckedStudy& study,
                 std::string& out) {
   v1::Usage usage;
   usage.ParseFromString(row.usage);
@@ -81,19 +81,22 @@ void AddCsvLine(const TrialRow& row, const CheckedStudy& study,
 }
 
 // {"trial": …, "step": …, "metrics": {…}} for every measurement.
-absl::Status AddMeasurementLines(const TrialRow& row, const std::string& name,
-                                 const TrialStore& store, std::string& out) {
-  const MeasurementQuery query{
+absl::Status AddMeasurementLines(const storage::TrialRow& row,
+                                 const std::string& name,
+                                 const storage::TrialStore& store,
+                                 std::string& out) {
+  const storage::MeasurementQuery query{
       .study = row.study, .number = row.number, .attempt = row.attempt};
-  return ForEachMeasurement(store, query, [&](const Measurement& measured) {
-    v1::ListMeasurementsReply line;
-    line.set_attempt(row.attempt);
-    *line.add_measurements() = MeasurementToProto(measured);
-    std::string json;
-    AddJsonLine(line, json);
-    absl::StrAppend(&out, "{\"trial\":\"", name, "\",", json.substr(1));
-    return absl::OkStatus();
-  });
+  return storage::ForEachMeasurement(
+      store, query, [&](const Measurement& measured) {
+        v1::ListMeasurementsReply line;
+        line.set_attempt(row.attempt);
+        *line.add_measurements() = MeasurementToProto(measured);
+        std::string json;
+        AddJsonLine(line, json);
+        absl::StrAppend(&out, "{\"trial\":\"", name, "\",", json.substr(1));
+        return absl::OkStatus();
+      });
 }
 
 }  // namespace
@@ -138,15 +141,16 @@ absl::StatusOr<ExportedPage> ExportVerb::ExportNext(
   }
   ASSIGN_OR_RETURN(const TrialFilter filter,
                    TrialFilter::Parse(request.filter()));
-  TrialQuery query;
+  storage::TrialQuery query;
   query.study = study.key;
   query.after = after;
   query.limit = kPage;
-  ASSIGN_OR_RETURN(const std::vector<TrialRow> rows, store_.ListTrials(query));
+  ASSIGN_OR_RETURN(const std::vector<storage::TrialRow> rows,
+                   store_.ListTrials(query));
   const bool csv = request.format() == v1::ExportTrialsRequest::CSV;
   ExportedPage page;
   if (csv && after < 0) page.data = CsvHeader(*study.checked);
-  for (const TrialRow& row : rows) {
+  for (const storage::TrialRow& row : rows) {
     const v1::Trial trial = TrialToProto(row, study.id, study.checked->space,
                                          v1::TRIAL_VIEW_FULL, {});
     if (!filter.Matches(trial)) continue;
@@ -164,4 +168,4 @@ absl::StatusOr<ExportedPage> ExportVerb::ExportNext(
   return page;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

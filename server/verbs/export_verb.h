@@ -15,7 +15,7 @@
 #include "frostline/v1/study_service.pb.h"
 #include "server/verbs/calls.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // A part of an export, and the trial after which the next part goes on; nothing
 // after the last part.
@@ -27,7 +27,7 @@ struct ExportedPage {
 class ExportVerb {
  public:
   // Borrows both.
-  ExportVerb(Calls& calls, const TrialStore& store)
+  ExportVerb(Calls& calls, const storage::TrialStore& store)
       : calls_(calls), store_(store) {}
 
   void AddTo(VerbTable& table);
@@ -39,9 +39,9 @@ class ExportVerb {
       std::int64_t after) const;
 
   Calls& calls_;
-  const TrialStore& store_;
+  const storage::TrialStore& store_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_VERBS_EXPORT_VERB_H_

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace frostline {
+namespace frostline::server {
 
 template <typename Request, typename Answer>
 void ImportanceVerbs::Add(VerbTable& table, const char* verb,
@@ -53,4 +53,4 @@ void ImportanceVerbs::CompareStudies(CallContext caller,
               });
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

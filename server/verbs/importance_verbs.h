@@ -11,7 +11,7 @@
 #include "server/importance/desk.h"
 #include "server/verbs/calls.h"
 
-namespace frostline {
+namespace frostline::server {
 
 class ImportanceVerbs {
  public:
@@ -35,6 +35,6 @@ class ImportanceVerbs {
   ImportanceDesk& desk_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_VERBS_IMPORTANCE_VERBS_H_

@@ -9,11 +9,11 @@
 #include "server/wire/point_from_proto.h"
 #include "server/wire/training_seed.h"
 
-namespace frostline {
+namespace frostline::server {
 
-absl::StatusOr<TrialRow> ImportedRow(const v1::ImportedTrial& trial,
-                                     const CheckedStudy& study,
-                                     const std::string& field) {
+absl::StatusOr<storage::TrialRow> ImportedRow(const v1::ImportedTrial& trial,
+                                              const CheckedStudy& study,
+                                              const std::string& field) {
   v1::Outcome outcome;
   switch (trial.state()) {
     case v1::TRIAL_STATE_SUCCEEDED:
@@ -38,9 +38,9 @@ absl::StatusOr<TrialRow> ImportedRow(const v1::ImportedTrial& trial,
   if (trial.has_usage()) *outcome.mutable_usage() = trial.usage();
   ASSIGN_OR_RETURN(const Result result,
                    ResultFromProto(outcome, study.objectives));
-  TrialRow row;
+  storage::TrialRow row;
   row.state = static_cast<TrialState>(trial.state());
-  row.origin = TrialOrigin::kImported;
+  row.origin = storage::TrialOrigin::kImported;
   ASSIGN_OR_RETURN(row.point, PointFromValues(study.space, trial.parameters(),
                                               field + ".parameters"));
   RETURN_IF_ERROR(study.space.Check(row.point));
@@ -49,13 +49,14 @@ absl::StatusOr<TrialRow> ImportedRow(const v1::ImportedTrial& trial,
   row.usage = result.usage;
   row.labels = LabelsOf(trial.labels());
   NoteSeed({.seed = trial.seed(), .repeat = 0}, row);
-  if (!IsTimestamp(trial.start_time()) || !IsTimestamp(trial.end_time())) {
+  if (!proto::IsTimestamp(trial.start_time()) ||
+      !proto::IsTimestamp(trial.end_time())) {
     return MakeError(ErrorId::kRequestInvalid, "a time is out of range",
                      "give times from 1970 to 9999, or none", field);
   }
-  row.started = TimestampFromProto(trial.start_time());
-  row.ended = TimestampFromProto(trial.end_time());
+  row.started = proto::TimestampFromProto(trial.start_time());
+  row.ended = proto::TimestampFromProto(trial.end_time());
   return row;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -13,13 +13,13 @@
 #include "server/wire/spec_check.h"
 #include "storage/rows.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // Its row, but for number and revisions. Errors are at `field` and below.
-absl::StatusOr<TrialRow> ImportedRow(const v1::ImportedTrial& trial,
-                                     const CheckedStudy& study,
-                                     const std::string& field);
+absl::StatusOr<storage::TrialRow> ImportedRow(const v1::ImportedTrial& trial,
+                                              const CheckedStudy& study,
+                                              const std::string& field);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_VERBS_IMPORTED_TRIAL_H_

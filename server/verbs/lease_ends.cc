@@ -12,14 +12,14 @@
 #include "server/wire/convert.h"
 #include "server/wire/measurement_rows.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 // STEP_OUT_OF_ORDER for a step that is not new and was not reported before.
-absl::Status CheckOrder(const TrialRow& row,
-                        const std::vector<MeasurementRow>& measured,
+absl::Status CheckOrder(const storage::TrialRow& row,
+                        const std::vector<storage::MeasurementRow>& measured,
                         StoredRows& rows) {
-  for (const MeasurementRow& one : measured) {
+  for (const storage::MeasurementRow& one : measured) {
     const std::int64_t step = one.measurement.step;
     if (step > row.last_step) break;
     const StoredRows::FirstStep* const first =
@@ -37,8 +37,10 @@ absl::Status CheckOrder(const TrialRow& row,
 }
 
 // What is kept of an attempt's end besides rows.
-absl::Status WriteEnd(Transaction& transaction, const v1::FinishRequest& end,
-                      const TrialRow& row, bool counted, WallMicros now) {
+absl::Status WriteEnd(storage::Transaction& transaction,
+                      const v1::FinishRequest& end,
+                      const storage::TrialRow& row, bool counted,
+                      WallMicros now) {
   const v1::Outcome& outcome = end.outcome();
   if (!outcome.log_tail().empty()) {
     RETURN_IF_ERROR(transaction.PutLog({.study = row.study,
@@ -81,23 +83,23 @@ absl::StatusOr<LeaseVerbs::Reported> LeaseVerbs::TakeReport(
   if (!Reinstate(known.trial, known.proof).has_value()) {
     RETURN_IF_ERROR(CheckLease(known.trial.row, known.proof));
   }
-  ASSIGN_OR_RETURN(const std::vector<MeasurementRow> rows,
+  ASSIGN_OR_RETURN(const std::vector<storage::MeasurementRow> rows,
                    MeasurementRows(request.measurements(), known.trial.row,
                                    request.lease().attempt(), "measurements"));
   RETURN_IF_ERROR(CheckOrder(known.trial.row, rows, change.rows));
   ASSIGN_OR_RETURN(
       const LeasedTrial leased,
       ledger_.FindHeld(change.batch, request.lease(), change.rows));
-  TrialRow row = leased.trial.row;
+  storage::TrialRow row = leased.trial.row;
   Transition transition;
   transition.guard = {row.state, row.attempt, leased.proof.secret};
   std::vector<Measurement> fresh;
-  for (const MeasurementRow& measured : rows) {
+  for (const storage::MeasurementRow& measured : rows) {
     if (measured.measurement.step <= row.last_step) continue;
     row.last_step = measured.measurement.step;
     fresh.push_back(measured.measurement);
   }
-  AttemptRow attempt = leased.trial.attempt;
+  storage::AttemptRow attempt = leased.trial.attempt;
   if (request.has_checkpoint()) {
     attempt.checkpoint = request.checkpoint().SerializeAsString();
   }
@@ -108,7 +110,7 @@ absl::StatusOr<LeaseVerbs::Reported> LeaseVerbs::TakeReport(
   if (!fresh.empty() || new_checkpoint) transition.row = row;
   RETURN_IF_ERROR(ledger_.Apply(change.batch, *leased.book,
                                 std::move(transition),
-                                [&rows](Transaction& transaction) {
+                                [&rows](storage::Transaction& transaction) {
                                   return transaction.AddMeasurements(rows);
                                 }));
   FROSTLINE_FAILPOINT(kReportWritten);
@@ -134,7 +136,7 @@ void LeaseVerbs::AnswerReport(
   const TrialKey trial = reported.trial;
   proposer_.Judge(
       trial.study, trial.number,
-      [this, trial, directive, answer](const PruneDecision& decision) {
+      [this, trial, directive, answer](const sampler::PruneDecision& decision) {
         if (!decision.prune) return answer(directive);
         // A heartbeat repeats it, should this reply be lost.
         calls_.Post(
@@ -154,18 +156,18 @@ absl::StatusOr<v1::FinishReply> LeaseVerbs::Finish(
   ASSIGN_OR_RETURN(const LeasedTrial leased,
                    ledger_.FindLeased(request.lease(), change.rows));
   StudyBook& book = *leased.book;
-  const TrialRow& row = leased.trial.row;
+  const storage::TrialRow& row = leased.trial.row;
   ASSIGN_OR_RETURN(
       const Result result,
       ResultFromProto(request.outcome(), book.checked().objectives));
-  ASSIGN_OR_RETURN(
-      FinishAnswer answer,
-      frostline::Finish(leased.trial, leased.claimed, leased.proof, result,
-                        book.checked().lease.retry, clock_.Wall()));
-  ASSIGN_OR_RETURN(const std::vector<MeasurementRow> rows,
+  ASSIGN_OR_RETURN(FinishAnswer answer,
+                   frostline::server::Finish(
+                       leased.trial, leased.claimed, leased.proof, result,
+                       book.checked().lease.retry, clock_.Wall()));
+  ASSIGN_OR_RETURN(const std::vector<storage::MeasurementRow> rows,
                    MeasurementRows(request.measurements(), row,
                                    request.lease().attempt(), "measurements"));
-  std::optional<TrialRow>& ended = answer.transition.row;
+  std::optional<storage::TrialRow>& ended = answer.transition.row;
   if (ended.has_value() || !answer.transition.attempts.empty()) {
     if (ended.has_value() && !rows.empty()) {
       ended->last_step =
@@ -173,7 +175,8 @@ absl::StatusOr<v1::FinishReply> LeaseVerbs::Finish(
     }
     const bool counted = answer.verdict == Verdict::kAccepted;
     RETURN_IF_ERROR(ledger_.Apply(
-        change.batch, book, answer.transition, [&](Transaction& transaction) {
+        change.batch, book, answer.transition,
+        [&](storage::Transaction& transaction) {
           absl::Status added = transaction.AddMeasurements(rows);
           if (!added.ok()) return added;
           return WriteEnd(transaction, request, row, counted, clock_.Wall());
@@ -203,22 +206,22 @@ absl::StatusOr<v1::ReleaseReply> LeaseVerbs::Release(
   const bool unrun = request.reason() == v1::ReleaseRequest::UNRUN;
   ASSIGN_OR_RETURN(
       Transition release,
-      frostline::Release(
+      frostline::server::Release(
           leased.trial, leased.proof,
           unrun ? AttemptState::kReleased : AttemptState::kPreempted,
           request.has_checkpoint() ? request.checkpoint().SerializeAsString()
                                    : "",
           request.detail(), clock_.Wall()));
   if (!release.row.has_value()) return v1::ReleaseReply();  // repeated
-  ASSIGN_OR_RETURN(const std::vector<MeasurementRow> rows,
+  ASSIGN_OR_RETURN(const std::vector<storage::MeasurementRow> rows,
                    MeasurementRows(request.measurements(), leased.trial.row,
                                    request.lease().attempt(), "measurements"));
   RETURN_IF_ERROR(ledger_.Apply(change.batch, *leased.book, std::move(release),
-                                [&rows](Transaction& transaction) {
+                                [&rows](storage::Transaction& transaction) {
                                   return transaction.AddMeasurements(rows);
                                 }));
   FROSTLINE_FAILPOINT(kReleaseWritten);
   return v1::ReleaseReply();
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

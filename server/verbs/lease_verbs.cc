@@ -11,7 +11,7 @@
 #include "proto/wire_time.h"
 #include "server/wire/convert.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 v1::Directive DirectiveFor(const v1::LeaseRef& lease,
@@ -84,8 +84,9 @@ absl::Status LeaseVerbs::ParkOrRepeat(Change& change, const CallContext& caller,
   }
   ParkedAcquire parked;
   parked.worker = *ParseWorkerName(request.worker());
-  parked.deadline = clock_.Steady() +
-                    std::min(DurationFromProto(request.wait()), longest_wait_);
+  parked.deadline =
+      clock_.Steady() +
+      std::min(proto::DurationFromProto(request.wait()), longest_wait_);
   parked.caller = caller;
   parked.reply = std::exchange(reply, nullptr);
   parked.request = request;
@@ -94,8 +95,8 @@ absl::Status LeaseVerbs::ParkOrRepeat(Change& change, const CallContext& caller,
 }
 
 absl::StatusOr<std::optional<v1::AcquireReply>> LeaseVerbs::AcquiredBefore(
-    const v1::AcquireRequest& request, const std::optional<ReplyRow>& stored,
-    StoredRows& rows) {
+    const v1::AcquireRequest& request,
+    const std::optional<storage::ReplyRow>& stored, StoredRows& rows) {
   ASSIGN_OR_RETURN(
       WorkerEntry * worker,
       ledger_.workers().Require(request.worker(), request.boot_id()));
@@ -122,8 +123,9 @@ absl::StatusOr<v1::Lease> LeaseVerbs::LeaseAgain(const v1::Lease& name,
   ref.set_trial(name.trial());
   ref.set_attempt(name.attempt());
   ASSIGN_OR_RETURN(const LeasedTrial leased, ledger_.FindLeased(ref, rows));
-  const AttemptRow& attempt = leased.claimed.value_or(leased.trial.attempt);
-  TrialRow row = leased.trial.row;
+  const storage::AttemptRow& attempt =
+      leased.claimed.value_or(leased.trial.attempt);
+  storage::TrialRow row = leased.trial.row;
   row.attempt = attempt.attempt;
   row.secret = attempt.secret;
   return LeaseToProto(row, attempt, leased.book->row().id,
@@ -142,7 +144,7 @@ absl::StatusOr<v1::HeartbeatReply> LeaseVerbs::Heartbeat(
   }
   v1::HeartbeatReply reply;
   if (change.rows.lacks()) return reply;
-  reply.set_drain(worker->row.state == WorkerState::kDraining);
+  reply.set_drain(worker->row.state == storage::WorkerState::kDraining);
   for (const v1::LeaseProgress& progress : request.leases()) {
     v1::Directive directive = Renew(change, progress.lease(), reply.drain());
     // Nobody will forget what is heard of a trial that has ended.
@@ -163,10 +165,10 @@ void LeaseVerbs::NoteProgress(Batch& batch, const v1::LeaseProgress& progress,
   if (!book.ok()) return;
   const TrialKey trial{(*book)->row().key, name->number};
   ledger_.running().NoteProgress(
-      trial,
-      {.step = progress.step(),
-       .total_steps = progress.total_steps(),
-       .stepped = clock_.Steady() - DurationFromProto(progress.since_step())});
+      trial, {.step = progress.step(),
+              .total_steps = progress.total_steps(),
+              .stepped = clock_.Steady() -
+                         proto::DurationFromProto(progress.since_step())});
   if (!progress.log_tail().empty()) logs_.Take(batch, trial, progress);
   if (logs_.IsWanted(trial)) reply.add_want_log(progress.lease().trial());
 }
@@ -179,7 +181,7 @@ v1::Directive LeaseVerbs::Renew(Change& change, const v1::LeaseRef& lease,
     return DirectiveFor(lease, v1::Directive::LEASE_LOST,
                         std::string(leased.status().message()));
   }
-  const TrialRow& row = leased->trial.row;
+  const storage::TrialRow& row = leased->trial.row;
   const bool cancelled =
       row.state == TrialState::kCancelled && row.attempt == lease.attempt();
   if (cancelled) {
@@ -203,4 +205,4 @@ v1::Directive LeaseVerbs::Renew(Change& change, const v1::LeaseRef& lease,
   return DirectiveFor(lease, v1::Directive::CONTINUE, "");
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

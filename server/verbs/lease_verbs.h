@@ -18,7 +18,7 @@
 #include "server/verbs/calls.h"
 #include "server/verbs/log_verb.h"
 
-namespace frostline {
+namespace frostline::server {
 
 class LeaseVerbs {
  public:
@@ -38,8 +38,8 @@ class LeaseVerbs {
                             Reply<v1::AcquireReply>& reply);
   // What this request was answered before, if it was.
   absl::StatusOr<std::optional<v1::AcquireReply>> AcquiredBefore(
-      const v1::AcquireRequest& request, const std::optional<ReplyRow>& stored,
-      StoredRows& rows);
+      const v1::AcquireRequest& request,
+      const std::optional<storage::ReplyRow>& stored, StoredRows& rows);
   absl::StatusOr<v1::Lease> LeaseAgain(const v1::Lease& name, StoredRows& rows);
 
   absl::StatusOr<v1::HeartbeatReply> Heartbeat(
@@ -78,6 +78,6 @@ class LeaseVerbs {
   const Duration longest_wait_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_VERBS_LEASE_VERBS_H_

@@ -9,7 +9,7 @@
 #include "proto/wire_time.h"
 #include "server/wire/limits.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 // The end of `tail`, whole lines where that leaves anything.
@@ -33,7 +33,7 @@ v1::GetTrialLogReply LogReply(std::int64_t attempt, std::string tail,
 
 }  // namespace
 
-LogVerb::LogVerb(Calls& calls, Ledger& ledger, const TrialStore& store,
+LogVerb::LogVerb(Calls& calls, Ledger& ledger, const storage::TrialStore& store,
                  const Clock& clock)
     : calls_(calls), ledger_(ledger), store_(store), clock_(clock) {}
 
@@ -46,7 +46,7 @@ absl::StatusOr<LogVerb::Parked> LogVerb::Find(
     const v1::GetTrialLogRequest& request, StoredRows& rows) const {
   ASSIGN_OR_RETURN(const NamedTrial named,
                    ledger_.FindTrial(request.name(), rows));
-  const TrialRow& row = named.trial.row;
+  const storage::TrialRow& row = named.trial.row;
   if (request.attempt() > row.attempt) {
     return MakeError(ErrorId::kTrialNotFound,
                      absl::StrCat(request.name(), " has had ", row.attempt,
@@ -58,8 +58,9 @@ absl::StatusOr<LogVerb::Parked> LogVerb::Find(
   parked.attempt = request.attempt() == 0 ? row.attempt : request.attempt();
   const bool runs =
       row.state == TrialState::kRunning && parked.attempt == row.attempt;
-  parked.deadline = clock_.Steady() + (runs ? DurationFromProto(request.wait())
-                                            : Duration::zero());
+  parked.deadline =
+      clock_.Steady() +
+      (runs ? proto::DurationFromProto(request.wait()) : Duration::zero());
   return parked;
 }
 
@@ -119,4 +120,4 @@ void LogVerb::Turn(bool all) {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -15,13 +15,13 @@
 #include "server/dispatch/waiting_room.h"
 #include "server/verbs/calls.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // Callers that wait for a log belong to the loop's thread.
 class LogVerb {
  public:
   // Borrows all of them.
-  LogVerb(Calls& calls, Ledger& ledger, const TrialStore& store,
+  LogVerb(Calls& calls, Ledger& ledger, const storage::TrialStore& store,
           const Clock& clock);
 
   void AddTo(VerbTable& table);
@@ -52,11 +52,11 @@ class LogVerb {
 
   Calls& calls_;
   Ledger& ledger_;
-  const TrialStore& store_;
+  const storage::TrialStore& store_;
   const Clock& clock_;
   WaitingRoom<Parked> waiting_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_VERBS_LOG_VERB_H_

@@ -13,11 +13,11 @@
 #include "server/wire/page_token.h"
 #include "storage/scan.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 // A state named by the filter narrows what is read at all.
-void Narrow(const TrialFilter& filter, TrialQuery& query) {
+void Narrow(const TrialFilter& filter, storage::TrialQuery& query) {
   for (const FilterTerm& term : filter.terms()) {
     v1::TrialState state;
     if (term.field == "state" && term.op == "=" &&
@@ -29,11 +29,11 @@ void Narrow(const TrialFilter& filter, TrialQuery& query) {
 
 }  // namespace
 
-absl::StatusOr<v1::Trial> RenderTrial(const TrialRow& row,
+absl::StatusOr<v1::Trial> RenderTrial(const storage::TrialRow& row,
                                       const StudyHandle& study,
                                       v1::TrialView view,
-                                      const TrialStore& store) {
-  std::vector<AttemptRow> attempts;
+                                      const storage::TrialStore& store) {
+  std::vector<storage::AttemptRow> attempts;
   if (view == v1::TRIAL_VIEW_FULL) {
     ASSIGN_OR_RETURN(attempts, store.ListAttempts(study.key, row.number));
   }
@@ -56,7 +56,7 @@ void ReadingVerbs::AddTo(VerbTable& table) {
 absl::StatusOr<v1::Trial> ReadingVerbs::GetTrial(
     const StudyHandle& study, const v1::GetTrialRequest& request) const {
   ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(request.name()));
-  ASSIGN_OR_RETURN(const TrialRow row,
+  ASSIGN_OR_RETURN(const storage::TrialRow row,
                    store_.FindTrial(study.key, name.number));
   // One trial is shown whole unless the caller asks for less.
   const v1::TrialView view = request.view() == v1::TRIAL_VIEW_UNSPECIFIED
@@ -69,9 +69,9 @@ absl::StatusOr<v1::ListTrialsReply> ReadingVerbs::ListTrials(
     const StudyHandle& study, const v1::ListTrialsRequest& request) const {
   ASSIGN_OR_RETURN(const TrialFilter filter,
                    TrialFilter::Parse(request.filter()));
-  TrialQuery query;
+  storage::TrialQuery query;
   query.study = study.key;
-  query.limit = kScanPage;
+  query.limit = storage::kScanPage;
   const std::string list = absl::StrCat("trials of ", study.key);
   ASSIGN_OR_RETURN(query.after, ParsePageToken(list, request.filter(),
                                                request.page_token(), -1));
@@ -81,9 +81,9 @@ absl::StatusOr<v1::ListTrialsReply> ReadingVerbs::ListTrials(
   std::size_t bytes = 0;
   std::int64_t last = query.after;
   while (true) {
-    ASSIGN_OR_RETURN(const std::vector<TrialRow> rows,
+    ASSIGN_OR_RETURN(const std::vector<storage::TrialRow> rows,
                      store_.ListTrials(query));
-    for (const TrialRow& row : rows) {
+    for (const storage::TrialRow& row : rows) {
       ASSIGN_OR_RETURN(v1::Trial trial,
                        RenderTrial(row, study, request.view(), store_));
       if (!filter.Matches(trial)) continue;
@@ -95,7 +95,7 @@ absl::StatusOr<v1::ListTrialsReply> ReadingVerbs::ListTrials(
       last = row.number;
       *reply.add_trials() = std::move(trial);
     }
-    if (rows.size() < kScanPage) return reply;
+    if (rows.size() < storage::kScanPage) return reply;
     query.after = rows.back().number;
   }
 }
@@ -104,9 +104,9 @@ absl::StatusOr<v1::ListMeasurementsReply> ReadingVerbs::ListMeasurements(
     const StudyHandle& study,
     const v1::ListMeasurementsRequest& request) const {
   ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(request.name()));
-  ASSIGN_OR_RETURN(const TrialRow row,
+  ASSIGN_OR_RETURN(const storage::TrialRow row,
                    store_.FindTrial(study.key, name.number));
-  MeasurementQuery query{
+  storage::MeasurementQuery query{
       .study = study.key,
       .number = name.number,
       .attempt = request.attempt() == 0 ? row.attempt : request.attempt()};
@@ -118,8 +118,8 @@ absl::StatusOr<v1::ListMeasurementsReply> ReadingVerbs::ListMeasurements(
   reply.set_attempt(query.attempt);
   if (request.downsample_to() > 0) {
     std::vector<Measurement> all;
-    RETURN_IF_ERROR(
-        ForEachMeasurement(store_, query, [&all](const Measurement& measured) {
+    RETURN_IF_ERROR(storage::ForEachMeasurement(
+        store_, query, [&all](const Measurement& measured) {
           all.push_back(measured);
           return absl::OkStatus();
         }));
@@ -149,24 +149,26 @@ absl::StatusOr<v1::ListMeasurementsReply> ReadingVerbs::ListMeasurements(
 absl::StatusOr<v1::ListBestTrialsReply> ReadingVerbs::ListBestTrials(
     const StudyHandle& study, const v1::ListBestTrialsRequest& request) const {
   const std::vector<Objective>& objectives = study.checked->objectives;
-  std::vector<TrialRow> rows;
-  const TrialQuery query{.study = study.key,
-                         .states = {TrialState::kSucceeded}};
-  RETURN_IF_ERROR(ForEachTrial(store_, query, [&rows](const TrialRow& row) {
-    rows.push_back(row);
-    return absl::OkStatus();
-  }));
+  std::vector<storage::TrialRow> rows;
+  const storage::TrialQuery query{.study = study.key,
+                                  .states = {TrialState::kSucceeded}};
+  RETURN_IF_ERROR(storage::ForEachTrial(store_, query,
+                                        [&rows](const storage::TrialRow& row) {
+                                          rows.push_back(row);
+                                          return absl::OkStatus();
+                                        }));
   if (objectives.size() > 1) {
     BestTrials front(objectives);
-    for (const TrialRow& row : rows) front.Offer(row.number, row.values);
+    for (const storage::TrialRow& row : rows)
+      front.Offer(row.number, row.values);
     const std::vector<std::int64_t> numbers = front.Numbers();
-    std::erase_if(rows, [&numbers](const TrialRow& row) {
+    std::erase_if(rows, [&numbers](const storage::TrialRow& row) {
       return std::find(numbers.begin(), numbers.end(), row.number) ==
              numbers.end();
     });
   }
   std::stable_sort(rows.begin(), rows.end(),
-                   [&](const TrialRow& a, const TrialRow& b) {
+                   [&](const storage::TrialRow& a, const storage::TrialRow& b) {
                      return AsLoss(objectives[0], a.values[0]) <
                             AsLoss(objectives[0], b.values[0]);
                    });
@@ -176,7 +178,7 @@ absl::StatusOr<v1::ListBestTrialsReply> ReadingVerbs::ListBestTrials(
   std::set<std::vector<bool>> patterns;
   v1::ListBestTrialsReply reply;
   reply.set_revision(study.revision);
-  for (const TrialRow& row : rows) {
+  for (const storage::TrialRow& row : rows) {
     if (reply.trials_size() == limit) break;
     std::vector<bool> frozen;
     for (const ModuleRate& rate : study.checked->space.Rates(row.point)) {
@@ -194,7 +196,7 @@ absl::StatusOr<v1::ExampleOutcomes> ReadingVerbs::GetExampleOutcomes(
     const v1::GetExampleOutcomesRequest& request) const {
   ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(request.name()));
   RETURN_IF_ERROR(store_.FindTrial(study.key, name.number).status());
-  ASSIGN_OR_RETURN(const std::optional<OutcomeRow> row,
+  ASSIGN_OR_RETURN(const std::optional<storage::OutcomeRow> row,
                    store_.FindOutcome(study.key, name.number));
   if (!row.has_value()) {
     return MakeError(ErrorId::kTrialNotFound,
@@ -211,4 +213,4 @@ absl::StatusOr<v1::ExampleOutcomes> ReadingVerbs::GetExampleOutcomes(
   return outcomes;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

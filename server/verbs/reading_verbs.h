@@ -10,12 +10,12 @@
 #include "frostline/v1/study_service.pb.h"
 #include "server/verbs/calls.h"
 
-namespace frostline {
+namespace frostline::server {
 
 class ReadingVerbs {
  public:
   // Borrows both.
-  ReadingVerbs(Calls& calls, const TrialStore& store)
+  ReadingVerbs(Calls& calls, const storage::TrialStore& store)
       : calls_(calls), store_(store) {}
 
   void AddTo(VerbTable& table);
@@ -35,15 +35,15 @@ class ReadingVerbs {
       const v1::GetExampleOutcomesRequest& request) const;
 
   Calls& calls_;
-  const TrialStore& store_;
+  const storage::TrialStore& store_;
 };
 
 // A stored trial as callers see it; its attempts are read for the FULL view.
-absl::StatusOr<v1::Trial> RenderTrial(const TrialRow& row,
+absl::StatusOr<v1::Trial> RenderTrial(const storage::TrialRow& row,
                                       const StudyHandle& study,
                                       v1::TrialView view,
-                                      const TrialStore& store);
+                                      const storage::TrialStore& store);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_VERBS_READING_VERBS_H_

@@ -8,7 +8,7 @@
 
 #include "server/verbs/calls.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // The study of a request: its own name's, its parent's, or the one it names.
 template <typename Request>
@@ -91,6 +91,6 @@ void Calls::Add(VerbTable& table, const std::string& name, CallerRole role,
           }));
 }
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_VERBS_ROWS_INLINE_H_

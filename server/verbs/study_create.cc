@@ -22,7 +22,7 @@
 #include "server/wire/training_bounds.h"
 #include "server/wire/training_seed.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 std::uint64_t DrawSeed() {
@@ -67,7 +67,7 @@ void FillAsStored(const v1::StudySpec& stored, v1::StudySpec& asked) {
     asked.set_purpose(stored.purpose());
   }
   const auto& options = stored.sampler().options();
-  const auto pick = options.find(kPickOption);
+  const auto pick = options.find(sampler::kPickOption);
   if (asked.sampler().name() == stored.sampler().name() &&
       pick != options.end()) {
     asked.mutable_sampler()->mutable_options()->insert(*pick);
@@ -145,7 +145,7 @@ absl::StatusOr<StudyVerbs::Prepared> StudyVerbs::Prepare(
 
 absl::Status StudyVerbs::MayBegin(const v1::CreateStudyRequest& request) const {
   const bool is_there = ledger_.HasId(request.study_id());
-  if (disk_.room == Room::kAmple || is_there) return absl::OkStatus();
+  if (disk_.room == storage::Room::kAmple || is_there) return absl::OkStatus();
   return MakeError(ErrorId::kStoreFull,
                    absl::StrCat("the coordinator's disk has ",
                                 disk_.free_bytes >> 20, " MiB left"),
@@ -173,7 +173,7 @@ absl::StatusOr<v1::CreateStudyReply> StudyVerbs::Create(
         "study_id");
   }
   RETURN_IF_ERROR(prepared.status());
-  StudyRow row;
+  storage::StudyRow row;
   row.id = request.study_id();
   row.spec = prepared->spec.SerializeAsString();
   row.settings = request.settings().SerializeAsString();
@@ -199,4 +199,4 @@ absl::StatusOr<v1::CreateStudyReply> StudyVerbs::Create(
   return CreateReply(DescribeStudy(*book), *prepared->checked);
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

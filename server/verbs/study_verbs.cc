@@ -12,7 +12,7 @@
 #include "server/wire/filter.h"
 #include "server/wire/page_token.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr WallMicros kDeletedFor = 7LL * 24 * 3600 * 1'000'000;
@@ -31,8 +31,8 @@ absl::Status CheckEtag(const StudyBook& book, const std::string& etag) {
 }  // namespace
 
 StudyVerbs::StudyVerbs(Calls& calls, Ledger& ledger, Proposer& proposer,
-                       const TrialStore& store, const DiskRoom& disk,
-                       const Clock& clock)
+                       const storage::TrialStore& store,
+                       const storage::DiskRoom& disk, const Clock& clock)
     : calls_(calls),
       ledger_(ledger),
       proposer_(proposer),
@@ -65,18 +65,18 @@ absl::StatusOr<v1::Study> StudyVerbs::GetStudy(
 
 absl::StatusOr<v1::Study> StudyVerbs::PauseStudy(
     Change& change, const v1::PauseStudyRequest& request) {
-  return SetState(change, request.name(), StudyState::kPaused,
+  return SetState(change, request.name(), storage::StudyState::kPaused,
                   request.reason());
 }
 
 absl::StatusOr<v1::Study> StudyVerbs::ResumeStudy(
     Change& change, const v1::ResumeStudyRequest& request) {
-  return SetState(change, request.name(), StudyState::kActive, "");
+  return SetState(change, request.name(), storage::StudyState::kActive, "");
 }
 
 absl::StatusOr<v1::Study> StudyVerbs::SetState(Change& change,
                                                const std::string& name,
-                                               StudyState state,
+                                               storage::StudyState state,
                                                const std::string& reason) {
   ASSIGN_OR_RETURN(StudyBook * book, ledger_.FindStudy(name));
   if (book->row().state == state) return DescribeStudy(*book);
@@ -95,8 +95,9 @@ absl::StatusOr<v1::Study> StudyVerbs::StopStudy(
   ASSIGN_OR_RETURN(StudyBook * book, ledger_.FindStudy(request.name()));
   const std::string reason =
       request.reason().empty() ? "stopped" : request.reason();
-  ASSIGN_OR_RETURN(v1::Study stopped, SetState(change, request.name(),
-                                               StudyState::kStopped, reason));
+  ASSIGN_OR_RETURN(
+      v1::Study stopped,
+      SetState(change, request.name(), storage::StudyState::kStopped, reason));
   FROSTLINE_FAILPOINT(kStudyStopped);
   std::vector<OpenTrial> to_cancel;
   for (const auto& [number, trial] : book->open()) {
@@ -116,12 +117,12 @@ struct StudyVerbs::Listing {
   StudyFilter filter;
   std::string filter_text;
   std::string list;
-  StudyQuery query;
+  storage::StudyQuery query;
   int page_size = 0;
   v1::ListStudiesReply page;
   std::size_t bytes = 0;
-  StudyKey last = 0;
-  std::vector<StudyRow> rows;  // being described
+  storage::StudyKey last = 0;
+  std::vector<storage::StudyRow> rows;  // being described
   Reply<v1::ListStudiesReply> reply;
 };
 
@@ -160,7 +161,7 @@ void StudyVerbs::ListMore(const std::shared_ptr<Listing>& listing) {
       [this, listing](Change&) -> absl::StatusOr<std::vector<v1::Study>> {
         std::vector<v1::Study> studies;
         studies.reserve(listing->rows.size());
-        for (const StudyRow& row : listing->rows) {
+        for (const storage::StudyRow& row : listing->rows) {
           const StudyBook* const book = ledger_.Find(row.key);
           studies.push_back(book == nullptr ? StudyToProto(row)
                                             : DescribeStudy(*book));
@@ -230,11 +231,11 @@ absl::Status StudyVerbs::ChangeSettings(Batch& batch, StudyBook& book,
       CheckedStudy checked,
       CheckStudy(book.checked().spec, settings, ledger_.default_lease()));
   checked.pruner.study = book.row().id;
-  StudyRow row = book.row();
+  storage::StudyRow row = book.row();
   row.settings = settings.SerializeAsString();
-  if (row.state == StudyState::kCompleted &&
+  if (row.state == storage::StudyState::kCompleted &&
       settings.budget().trials() > book.BudgetTaken()) {
-    row.state = StudyState::kActive;
+    row.state = storage::StudyState::kActive;
     row.state_reason.clear();
   }
   RETURN_IF_ERROR(ledger_.PutStudy(batch, book, std::move(row)));
@@ -253,8 +254,8 @@ absl::StatusOr<v1::Study> StudyVerbs::DeleteStudy(
         absl::StrCat(book->Count(TrialState::kRunning), " trials are running"),
         "stop the study first, or delete it with force", "force");
   }
-  StudyRow row = book->row();
-  row.state = StudyState::kDeleted;
+  storage::StudyRow row = book->row();
+  row.state = storage::StudyState::kDeleted;
   row.state_reason = "deleted";
   row.expires = clock_.Wall() + kDeletedFor;
   RETURN_IF_ERROR(ledger_.PutStudy(change.batch, *book, std::move(row)));
@@ -265,4 +266,4 @@ absl::StatusOr<v1::Study> StudyVerbs::DeleteStudy(
   return deleted;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

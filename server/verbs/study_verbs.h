@@ -11,13 +11,14 @@
 #include "server/search/proposer.h"
 #include "server/verbs/calls.h"
 
-namespace frostline {
+namespace frostline::server {
 
 class StudyVerbs {
  public:
   // Borrows all of them. `disk` is the loop's, as last looked at.
   StudyVerbs(Calls& calls, Ledger& ledger, Proposer& proposer,
-             const TrialStore& store, const DiskRoom& disk, const Clock& clock);
+             const storage::TrialStore& store, const storage::DiskRoom& disk,
+             const Clock& clock);
 
   void AddTo(VerbTable& table);
 
@@ -32,7 +33,7 @@ class StudyVerbs {
   struct Prepared {
     v1::StudySpec spec;
     std::shared_ptr<const CheckedStudy> checked;
-    std::vector<PriorStudy> priors;
+    std::vector<sampler::PriorStudy> priors;
     WallMicros created = 0;
   };
   absl::StatusOr<Prepared> Prepare(const v1::CreateStudyRequest& request) const;
@@ -67,17 +68,17 @@ class StudyVerbs {
   absl::StatusOr<v1::Study> DeleteStudy(Change& change,
                                         const v1::DeleteStudyRequest& request);
   absl::StatusOr<v1::Study> SetState(Change& change, const std::string& name,
-                                     StudyState state,
+                                     storage::StudyState state,
                                      const std::string& reason);
 
   Calls& calls_;
   Ledger& ledger_;
   Proposer& proposer_;
-  const TrialStore& store_;
-  const DiskRoom& disk_;
+  const storage::TrialStore& store_;
+  const storage::DiskRoom& disk_;
   const Clock& clock_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_VERBS_STUDY_VERBS_H_

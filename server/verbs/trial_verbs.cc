@@ -14,7 +14,7 @@
 #include "server/wire/measurement_rows.h"
 #include "server/wire/training_seed.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 absl::Status CheckCount(int count) {
@@ -53,7 +53,7 @@ absl::Status TrialVerbs::RaiseBudget(Batch& batch, StudyBook& book,
   v1::StudySettings settings = book.checked().settings;
   const std::int64_t budget = settings.budget().trials();
   const std::int64_t wanted = std::max(budget, book.BudgetTaken() + count);
-  if (wanted > budget || book.row().state == StudyState::kCompleted) {
+  if (wanted > budget || book.row().state == storage::StudyState::kCompleted) {
     settings.mutable_budget()->set_trials(wanted);
     RETURN_IF_ERROR(studies_.ChangeSettings(batch, book, settings));
   }
@@ -64,7 +64,8 @@ absl::Status TrialVerbs::RaiseBudget(Batch& batch, StudyBook& book,
 absl::StatusOr<v1::EnqueueTrialsReply> TrialVerbs::EnqueueTrials(
     Change& change, const v1::EnqueueTrialsRequest& request) {
   ASSIGN_OR_RETURN(StudyBook * book, ledger_.FindStudy(request.name()));
-  if (book->row().state != StudyState::kCompleted || !request.raise_budget()) {
+  if (book->row().state != storage::StudyState::kCompleted ||
+      !request.raise_budget()) {
     RETURN_IF_ERROR(RequireOpen(*book));
   }
   RETURN_IF_ERROR(CheckCount(request.trials_size()));
@@ -104,13 +105,13 @@ absl::StatusOr<v1::ImportTrialsReply> TrialVerbs::ImportTrials(
   ASSIGN_OR_RETURN(StudyBook * book, ledger_.FindStudy(request.name()));
   RETURN_IF_ERROR(RequireOpen(*book));
   RETURN_IF_ERROR(CheckCount(request.trials_size()));
-  std::vector<TrialRow> rows;
-  std::vector<std::vector<MeasurementRow>> measured;
+  std::vector<storage::TrialRow> rows;
+  std::vector<std::vector<storage::MeasurementRow>> measured;
   for (int i = 0; i < request.trials_size(); ++i) {
     const std::string field = absl::StrCat("trials[", i, "]");
-    ASSIGN_OR_RETURN(TrialRow row,
+    ASSIGN_OR_RETURN(storage::TrialRow row,
                      ImportedRow(request.trials(i), book->checked(), field));
-    ASSIGN_OR_RETURN(std::vector<MeasurementRow> steps,
+    ASSIGN_OR_RETURN(std::vector<storage::MeasurementRow> steps,
                      MeasurementRows(request.trials(i).measurements(), row, 0,
                                      field + ".measurements"));
     rows.push_back(std::move(row));
@@ -120,11 +121,11 @@ absl::StatusOr<v1::ImportTrialsReply> TrialVerbs::ImportTrials(
   reply.set_first_number(book->next_number());
   reply.set_count(request.trials_size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    TrialRow& row = rows[i];
+    storage::TrialRow& row = rows[i];
     row.number = book->next_number();
     row.seen_revision = book->revision();
     row.ended_revision = book->revision() + 1;
-    for (MeasurementRow& step : measured[i]) {
+    for (storage::MeasurementRow& step : measured[i]) {
       step.study = book->row().key;
       step.number = row.number;
       row.last_step = step.measurement.step;
@@ -135,7 +136,7 @@ absl::StatusOr<v1::ImportTrialsReply> TrialVerbs::ImportTrials(
         request.trials(static_cast<int>(i)).usage().train_seconds());
     RETURN_IF_ERROR(ledger_.InsertTrial(change.batch, *book, std::move(row)));
     FROSTLINE_FAILPOINT(kTrialsImported);
-    RETURN_IF_ERROR(change.batch.Write([&](Transaction& transaction) {
+    RETURN_IF_ERROR(change.batch.Write([&](storage::Transaction& transaction) {
       return transaction.AddMeasurements(measured[i]);
     }));
   }
@@ -146,7 +147,7 @@ absl::StatusOr<v1::Trial> TrialVerbs::UpdateTrial(
     Change& change, const v1::UpdateTrialRequest& request) {
   ASSIGN_OR_RETURN(NamedTrial named,
                    ledger_.FindTrial(request.name(), change.rows));
-  TrialRow row = named.trial.row;
+  storage::TrialRow row = named.trial.row;
   v1::Trial kept;
   kept.ParseFromString(row.labels);
   for (const std::string& path : request.update_mask().paths()) {
@@ -194,17 +195,17 @@ absl::StatusOr<v1::Trial> TrialVerbs::CancelTrial(
                        named.book->Find(named.trial.row.number)->row);
 }
 
-absl::StatusOr<AttemptRow> TrialVerbs::CheckpointOf(const TrialRow& row,
-                                                    const std::string& name,
-                                                    StoredRows& rows) const {
+absl::StatusOr<storage::AttemptRow> TrialVerbs::CheckpointOf(
+    const storage::TrialRow& row, const std::string& name,
+    StoredRows& rows) const {
   const TrialAsStored* const stored = rows.Trial({row.study, row.number});
   if (stored == nullptr) return absl::UnavailableError("read first");
   RETURN_IF_ERROR(stored->status);
-  const std::vector<AttemptRow>& attempts = stored->attempts;
+  const std::vector<storage::AttemptRow>& attempts = stored->attempts;
   for (auto attempt = attempts.rbegin(); attempt != attempts.rend();
        ++attempt) {
     if (attempt->checkpoint.empty()) continue;
-    AttemptRow handed_on;
+    storage::AttemptRow handed_on;
     handed_on.state = AttemptState::kReleased;
     handed_on.worker = attempt->worker;
     handed_on.boot_id = attempt->boot_id;
@@ -229,12 +230,12 @@ absl::StatusOr<v1::Trial> TrialVerbs::RetryTrial(
         absl::StrCat(request.name(), " is ", NameOf(named.trial.row.state)),
         "wait for its end, or cancel it", "name");
   }
-  if (book.row().state != StudyState::kCompleted) {
+  if (book.row().state != storage::StudyState::kCompleted) {
     RETURN_IF_ERROR(RequireOpen(book));
   }
-  TrialRow row;
+  storage::TrialRow row;
   row.number = book.next_number();
-  row.origin = TrialOrigin::kRetry;
+  row.origin = storage::TrialOrigin::kRetry;
   row.point = named.trial.row.point;
   row.labels = named.trial.row.labels;
   // The same run again, so the same seed, also where none was noted yet.
@@ -244,7 +245,7 @@ absl::StatusOr<v1::Trial> TrialVerbs::RetryTrial(
   NoteSeed(seed, row);
   row.seen_revision = book.revision();
   const std::int64_t number = row.number;
-  std::optional<AttemptRow> before;
+  std::optional<storage::AttemptRow> before;
   if (request.from_checkpoint()) {
     ASSIGN_OR_RETURN(
         before, CheckpointOf(named.trial.row, request.name(), change.rows));
@@ -254,12 +255,12 @@ absl::StatusOr<v1::Trial> TrialVerbs::RetryTrial(
   proposer_.Began(book.row().key, number, row.point, seed);
   RETURN_IF_ERROR(
       ledger_.InsertTrial(change.batch, book, std::move(row), before));
-  if (book.row().state == StudyState::kCompleted) {
+  if (book.row().state == storage::StudyState::kCompleted) {
     RETURN_IF_ERROR(
-        ledger_.SetState(change.batch, book, StudyState::kActive,
+        ledger_.SetState(change.batch, book, storage::StudyState::kActive,
                          absl::StrCat("retry of ", request.name())));
   }
   return DescribeTrial(book, book.Find(number)->row);
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -11,7 +11,7 @@
 #include "server/verbs/calls.h"
 #include "server/verbs/study_verbs.h"
 
-namespace frostline {
+namespace frostline::server {
 
 class TrialVerbs {
  public:
@@ -37,9 +37,9 @@ class TrialVerbs {
                            v1::EnqueueTrialsReply& reply);
   // An attempt 0 of the trial to come: the newest attempt of `row` that left a
   // checkpoint, handed on.
-  absl::StatusOr<AttemptRow> CheckpointOf(const TrialRow& row,
-                                          const std::string& name,
-                                          StoredRows& rows) const;
+  absl::StatusOr<storage::AttemptRow> CheckpointOf(const storage::TrialRow& row,
+                                                   const std::string& name,
+                                                   StoredRows& rows) const;
 
   Calls& calls_;
   Ledger& ledger_;
@@ -48,6 +48,6 @@ class TrialVerbs {
   const Clock& clock_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_VERBS_TRIAL_VERBS_H_

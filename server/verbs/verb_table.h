@@ -24,7 +24,7 @@
 #include "server/loop/call_context.h"
 #include "server/wire/validate.h"
 
-namespace frostline {
+namespace frostline::server {
 
 using MessagePtr = std::unique_ptr<google::protobuf::Message>;
 
@@ -112,6 +112,6 @@ StreamVerb MakeStreamVerb(CallerRole role, Begin begin) {
   return row;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_VERBS_VERB_TABLE_H_

@@ -9,7 +9,7 @@
 #include "server/verbs/describe.h"
 #include "server/verbs/reading_verbs.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr int kMostEvents = 256;
@@ -17,14 +17,15 @@ constexpr int kMostEvents = 256;
 v1::StudyEvent Alive(std::int64_t revision) {
   v1::StudyEvent event;
   event.set_revision(revision);
-  *event.mutable_alive() = TimestampToProto(SystemClock().Wall());
+  *event.mutable_alive() = proto::TimestampToProto(SystemClock().Wall());
   return event;
 }
 
 }  // namespace
 
-WatchVerb::WatchVerb(Calls& calls, Ledger& ledger, const TrialStore& store,
-                     const Clock& clock, Duration alive_every)
+WatchVerb::WatchVerb(Calls& calls, Ledger& ledger,
+                     const storage::TrialStore& store, const Clock& clock,
+                     Duration alive_every)
     : calls_(calls),
       ledger_(ledger),
       store_(store),
@@ -92,15 +93,16 @@ void WatchVerb::NextEvents(CallContext caller, v1::WatchStudyRequest request,
 absl::StatusOr<WatchVerb::Events> WatchVerb::EventsAfter(
     const StudyHandle& study, v1::Study now, std::int64_t after_revision,
     v1::TrialView view) const {
-  TrialQuery query;
+  storage::TrialQuery query;
   query.study = study.key;
-  query.order = TrialQuery::Order::kRevision;
+  query.order = storage::TrialQuery::Order::kRevision;
   query.after = after_revision;
   query.limit = kMostEvents;
-  ASSIGN_OR_RETURN(const std::vector<TrialRow> rows, store_.ListTrials(query));
+  ASSIGN_OR_RETURN(const std::vector<storage::TrialRow> rows,
+                   store_.ListTrials(query));
   Events events;
   events.reserve(rows.size() + 1);
-  for (const TrialRow& row : rows) {
+  for (const storage::TrialRow& row : rows) {
     // Newer than `now`: it belongs to the next events, with a newer study.
     if (row.revision > now.revision()) break;
     v1::StudyEvent event;
@@ -121,7 +123,7 @@ absl::StatusOr<WatchVerb::Events> WatchVerb::EventsAfter(
 }
 
 void WatchVerb::Committed() {
-  for (const StudyKey key : ledger_.changed()) {
+  for (const storage::StudyKey key : ledger_.changed()) {
     const StudyBook* const book = ledger_.Find(key);
     if (book == nullptr) continue;
     for (Parked& watch : watching_.Take(key, [book](const Parked& parked) {
@@ -154,4 +156,4 @@ void WatchVerb::Drain(Batch& batch) {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

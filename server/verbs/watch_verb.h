@@ -16,7 +16,7 @@
 #include "server/dispatch/waiting_room.h"
 #include "server/verbs/calls.h"
 
-namespace frostline {
+namespace frostline::server {
 
 using StudyEvents = std::vector<v1::StudyEvent>;
 // The next changes after the request's revision; none: nothing has changed for
@@ -34,7 +34,7 @@ class WatchVerb {
   using Events = StudyEvents;
 
   // Borrows all but `alive_every`.
-  WatchVerb(Calls& calls, Ledger& ledger, const TrialStore& store,
+  WatchVerb(Calls& calls, Ledger& ledger, const storage::TrialStore& store,
             const Clock& clock, Duration alive_every);
 
   void AddTo(VerbTable& table);
@@ -53,13 +53,13 @@ class WatchVerb {
 
  private:
   struct Parked {
-    StudyKey study = 0;
+    storage::StudyKey study = 0;
     std::int64_t after_revision = 0;
     v1::TrialView view = v1::TRIAL_VIEW_BASIC;
     SteadyTime deadline{};
     Reply<Events> reply;
 
-    StudyKey Key() const { return study; }
+    storage::StudyKey Key() const { return study; }
   };
 
   // On a reader.
@@ -69,12 +69,12 @@ class WatchVerb {
 
   Calls& calls_;
   Ledger& ledger_;
-  const TrialStore& store_;
+  const storage::TrialStore& store_;
   const Clock& clock_;
   const Duration alive_every_;
   WaitingRoom<Parked> watching_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_VERBS_WATCH_VERB_H_

@@ -12,7 +12,7 @@
 #include "server/wire/limits.h"
 #include "server/wire/page_token.h"
 
-namespace frostline {
+namespace frostline::server {
 
 WorkerVerbs::WorkerVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
                          const Clock& clock)
@@ -41,7 +41,7 @@ absl::StatusOr<v1::RegisterReply> WorkerVerbs::Register(
                      "draw one at each start of the agent", "worker.boot_id");
   }
   const WorkerEntry* const known = ledger_.workers().Find(request.worker_id());
-  WorkerRow row;
+  storage::WorkerRow row;
   if (known != nullptr) row = known->row;
   const bool new_life = row.boot_id != request.worker().boot_id();
   row.id = request.worker_id();
@@ -50,11 +50,12 @@ absl::StatusOr<v1::RegisterReply> WorkerVerbs::Register(
   row.last_seen = clock_.Wall();
   if (row.registered == 0) row.registered = row.last_seen;
   if (new_life) {
-    row.state = WorkerState::kActive;
+    row.state = storage::WorkerState::kActive;
     row.failures_in_a_row = 0;
   }
-  RETURN_IF_ERROR(change.batch.Write(
-      [&row](Transaction& transaction) { return transaction.PutWorker(row); }));
+  RETURN_IF_ERROR(change.batch.Write([&row](storage::Transaction& transaction) {
+    return transaction.PutWorker(row);
+  }));
   // Calls of the earlier life that are still parked get nothing.
   dispatcher_.TurnAway(change.batch, row.id, [&row](const ParkedAcquire& one) {
     return one.request.boot_id() != row.boot_id;
@@ -78,8 +79,8 @@ absl::StatusOr<v1::RegisterReply> WorkerVerbs::Register(
   const LeaseRules& lease = ledger_.default_lease();
   *reply.mutable_worker() = Describe(ledger_.workers().Absorb(row));
   *reply.mutable_heartbeat_interval() =
-      DurationToProto(lease.heartbeat_interval);
-  *reply.mutable_lease_ttl() = DurationToProto(lease.ttl);
+      proto::DurationToProto(lease.heartbeat_interval);
+  *reply.mutable_lease_ttl() = proto::DurationToProto(lease.ttl);
   reply.set_coordinator_version(FROSTLINE_VERSION);
   reply.set_max_request_bytes(kMaxRequestBytes);
   return reply;
@@ -94,11 +95,13 @@ absl::StatusOr<v1::Worker> WorkerVerbs::DrainWorker(
                      request.worker() + " is not registered",
                      "see the list with `frostline worker list`", "worker");
   }
-  WorkerRow row = entry->row;
-  row.state = request.undo() ? WorkerState::kActive : WorkerState::kDraining;
+  storage::WorkerRow row = entry->row;
+  row.state = request.undo() ? storage::WorkerState::kActive
+                             : storage::WorkerState::kDraining;
   if (request.undo()) row.failures_in_a_row = 0;
-  RETURN_IF_ERROR(change.batch.Write(
-      [&row](Transaction& transaction) { return transaction.PutWorker(row); }));
+  RETURN_IF_ERROR(change.batch.Write([&row](storage::Transaction& transaction) {
+    return transaction.PutWorker(row);
+  }));
   entry->row = row;
   return Describe(*entry);
 }
@@ -135,4 +138,4 @@ void WorkerVerbs::ListWorkers(CallContext caller,
       [this](Change&) { return SnapshotOfAll(ledger_); }, render);
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -11,7 +11,7 @@
 #include "server/dispatch/dispatcher.h"
 #include "server/verbs/calls.h"
 
-namespace frostline {
+namespace frostline::server {
 
 class WorkerVerbs {
  public:
@@ -36,6 +36,6 @@ class WorkerVerbs {
   const Clock& clock_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_VERBS_WORKER_VERBS_H_

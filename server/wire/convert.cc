@@ -10,7 +10,7 @@
 #include "server/wire/point_from_proto.h"
 #include "server/wire/training_seed.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 // The numbers on the wire are the numbers in the store.
@@ -20,18 +20,20 @@ static_assert(static_cast<int>(AttemptState::kCancelled) ==
               v1::ATTEMPT_STATE_CANCELLED);
 static_assert(static_cast<int>(FailureClass::kInfrastructure) ==
               v1::FAILURE_CLASS_INFRASTRUCTURE);
-static_assert(static_cast<int>(StudyState::kDeleted) ==
+static_assert(static_cast<int>(storage::StudyState::kDeleted) ==
               v1::STUDY_STATE_DELETED);
-static_assert(static_cast<int>(TrialOrigin::kRetry) == v1::TRIAL_ORIGIN_RETRY);
+static_assert(static_cast<int>(storage::TrialOrigin::kRetry) ==
+              v1::TRIAL_ORIGIN_RETRY);
 
-v1::Attempt AttemptToProto(const AttemptRow& row) {
+v1::Attempt AttemptToProto(const storage::AttemptRow& row) {
   v1::Attempt proto;
   proto.set_number(row.attempt);
   proto.set_state(static_cast<v1::AttemptState>(row.state));
   proto.set_worker(WorkerNameOf(row.worker));
   proto.set_boot_id(row.boot_id);
-  *proto.mutable_start_time() = TimestampToProto(row.started);
-  if (row.ended != 0) *proto.mutable_end_time() = TimestampToProto(row.ended);
+  *proto.mutable_start_time() = proto::TimestampToProto(row.started);
+  if (row.ended != 0)
+    *proto.mutable_end_time() = proto::TimestampToProto(row.ended);
   proto.set_failure(static_cast<v1::FailureClass>(row.failure));
   proto.set_cause(row.cause);
   if (!row.checkpoint.empty()) {
@@ -44,7 +46,7 @@ v1::Attempt AttemptToProto(const AttemptRow& row) {
 }
 
 void AddParameters(
-    const TrialRow& row, const Space& space,
+    const storage::TrialRow& row, const Space& space,
     google::protobuf::RepeatedPtrField<v1::ParameterValue>& out) {
   for (std::size_t i = 0; i < row.point.size(); ++i) {
     if (IsAbsent(row.point[i])) continue;
@@ -55,7 +57,7 @@ void AddParameters(
   }
 }
 
-void AddRates(const TrialRow& row, const Space& space,
+void AddRates(const storage::TrialRow& row, const Space& space,
               google::protobuf::RepeatedPtrField<v1::ModuleRate>& out) {
   for (const ModuleRate& rate : space.Rates(row.point)) {
     v1::ModuleRate* const proto = out.Add();
@@ -90,9 +92,10 @@ std::string DescribeDomain(const Domain& domain) {
 
 }  // namespace
 
-v1::Trial TrialToProto(const TrialRow& row, const std::string& study_id,
-                       const Space& space, v1::TrialView view,
-                       const std::vector<AttemptRow>& attempts) {
+v1::Trial TrialToProto(const storage::TrialRow& row,
+                       const std::string& study_id, const Space& space,
+                       v1::TrialView view,
+                       const std::vector<storage::AttemptRow>& attempts) {
   v1::Trial proto;
   proto.ParseFromString(row.labels);  // labels, note and seed
   proto.set_name(TrialNameOf(study_id, row.number));
@@ -102,7 +105,7 @@ v1::Trial TrialToProto(const TrialRow& row, const std::string& study_id,
   AddParameters(row, space, *proto.mutable_parameters());
   if (view == v1::TRIAL_VIEW_FULL) {
     AddRates(row, space, *proto.mutable_rates());
-    for (const AttemptRow& attempt : attempts) {
+    for (const storage::AttemptRow& attempt : attempts) {
       *proto.add_attempts() = AttemptToProto(attempt);
     }
   }
@@ -114,11 +117,12 @@ v1::Trial TrialToProto(const TrialRow& row, const std::string& study_id,
   if (!row.worker.empty()) proto.set_worker(WorkerNameOf(row.worker));
   proto.set_last_step(row.last_step);
   proto.set_revision(row.revision);
-  *proto.mutable_create_time() = TimestampToProto(row.created);
+  *proto.mutable_create_time() = proto::TimestampToProto(row.created);
   if (row.started != 0) {
-    *proto.mutable_start_time() = TimestampToProto(row.started);
+    *proto.mutable_start_time() = proto::TimestampToProto(row.started);
   }
-  if (row.ended != 0) *proto.mutable_end_time() = TimestampToProto(row.ended);
+  if (row.ended != 0)
+    *proto.mutable_end_time() = proto::TimestampToProto(row.ended);
   proto.set_failure(static_cast<v1::FailureClass>(row.failure));
   proto.set_cause(row.cause);
   if (!row.usage.empty()) proto.mutable_usage()->ParseFromString(row.usage);
@@ -127,7 +131,7 @@ v1::Trial TrialToProto(const TrialRow& row, const std::string& study_id,
   return proto;
 }
 
-v1::Study StudyToProto(const StudyRow& row) {
+v1::Study StudyToProto(const storage::StudyRow& row) {
   v1::Study proto;
   proto.set_name(StudyNameOf(row.id));
   proto.mutable_spec()->ParseFromString(row.spec);
@@ -136,23 +140,24 @@ v1::Study StudyToProto(const StudyRow& row) {
   proto.set_state_reason(row.state_reason);
   proto.set_etag(absl::StrCat(row.etag));
   proto.set_revision(row.revision);
-  *proto.mutable_create_time() = TimestampToProto(row.created);
-  *proto.mutable_update_time() = TimestampToProto(row.updated);
+  *proto.mutable_create_time() = proto::TimestampToProto(row.created);
+  *proto.mutable_update_time() = proto::TimestampToProto(row.updated);
   if (row.expires != 0) {
-    *proto.mutable_expire_time() = TimestampToProto(row.expires);
+    *proto.mutable_expire_time() = proto::TimestampToProto(row.expires);
   }
   return proto;
 }
 
-v1::Lease LeaseToProto(const TrialRow& row, const AttemptRow& attempt,
+v1::Lease LeaseToProto(const storage::TrialRow& row,
+                       const storage::AttemptRow& attempt,
                        const std::string& study_id, const CheckedStudy& study) {
   v1::Lease lease;
   lease.set_trial(TrialNameOf(study_id, row.number));
   lease.set_attempt(row.attempt);
   lease.set_secret(row.secret.Reveal());
-  *lease.mutable_ttl() = DurationToProto(study.lease.ttl);
+  *lease.mutable_ttl() = proto::DurationToProto(study.lease.ttl);
   *lease.mutable_heartbeat_interval() =
-      DurationToProto(study.lease.heartbeat_interval);
+      proto::DurationToProto(study.lease.heartbeat_interval);
   v1::TrialSpec& spec = *lease.mutable_spec();
   AddParameters(row, study.space, *spec.mutable_parameters());
   AddRates(row, study.space, *spec.mutable_rates());
@@ -215,4 +220,4 @@ std::vector<v1::ResolvedModule> ResolvedModules(const Space& space) {
   return modules;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -15,17 +15,19 @@
 #include "server/wire/spec_check.h"
 #include "storage/rows.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // `attempts` are given for the FULL view only.
-v1::Trial TrialToProto(const TrialRow& row, const std::string& study_id,
-                       const Space& space, v1::TrialView view,
-                       const std::vector<AttemptRow>& attempts);
+v1::Trial TrialToProto(const storage::TrialRow& row,
+                       const std::string& study_id, const Space& space,
+                       v1::TrialView view,
+                       const std::vector<storage::AttemptRow>& attempts);
 
 // Everything but counts and best trials, which the rows do not hold.
-v1::Study StudyToProto(const StudyRow& row);
+v1::Study StudyToProto(const storage::StudyRow& row);
 
-v1::Lease LeaseToProto(const TrialRow& row, const AttemptRow& attempt,
+v1::Lease LeaseToProto(const storage::TrialRow& row,
+                       const storage::AttemptRow& attempt,
                        const std::string& study_id, const CheckedStudy& study);
 
 v1::Measurement MeasurementToProto(const Measurement& measurement);
@@ -38,6 +40,6 @@ absl::StatusOr<Result> ResultFromProto(
 
 std::vector<v1::ResolvedModule> ResolvedModules(const Space& space);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_WIRE_CONVERT_H_

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "server/wire/convert.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 Result::Kind KindFromProto(v1::Outcome::Kind kind) {
@@ -73,4 +73,4 @@ absl::StatusOr<Result> ResultFromProto(
   return result;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

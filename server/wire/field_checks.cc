@@ -9,7 +9,7 @@
 #include "base/status_macros.h"
 #include "server/wire/limits.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr std::size_t kMinRequestId = 16;
@@ -127,4 +127,4 @@ absl::Status CheckPage(int page_size, const std::string& page_token,
   return absl::OkStatus();
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

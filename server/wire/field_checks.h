@@ -15,7 +15,7 @@
 
 #include "absl/status/status.h"
 
-namespace frostline {
+namespace frostline::server {
 
 absl::Status BadField(const std::string& field, const std::string& cause,
                       const std::string& fix);
@@ -45,6 +45,6 @@ absl::Status CheckDuration(const google::protobuf::Duration& duration,
 absl::Status CheckPage(int page_size, const std::string& page_token,
                        const std::string& filter);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_WIRE_FIELD_CHECKS_H_

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using Value = std::variant<std::string, double>;
@@ -200,4 +200,4 @@ template class Filter<v1::Trial>;
 template class Filter<v1::Study>;
 template class Filter<v1::Worker>;
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -25,7 +25,7 @@
 #include "frostline/v1/trial.pb.h"
 #include "frostline/v1/worker.pb.h"
 
-namespace frostline {
+namespace frostline::server {
 
 struct FilterTerm {
   std::string field;  // "values[0]", "labels.team"
@@ -55,6 +55,6 @@ extern template class Filter<v1::Trial>;
 extern template class Filter<v1::Study>;
 extern template class Filter<v1::Worker>;
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_WIRE_FILTER_H_

@@ -8,7 +8,7 @@
 #include "server/wire/field_checks.h"
 #include "server/wire/limits.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr std::size_t kMaxMetricName = 256;
@@ -90,4 +90,4 @@ absl::Status CheckCause(const std::string& cause, const std::string& field) {
   return CheckBytes(cause, kMaxReasonBytes, field);
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

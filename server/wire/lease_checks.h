@@ -13,7 +13,7 @@
 #include "frostline/v1/trial.pb.h"
 #include "frostline/v1/worker.pb.h"
 
-namespace frostline {
+namespace frostline::server {
 
 using Measurements = google::protobuf::RepeatedPtrField<v1::Measurement>;
 using Labels = google::protobuf::Map<std::string, std::string>;
@@ -28,6 +28,6 @@ absl::Status CheckLogTail(const std::string& tail, const std::string& field);
 // A sentence or two for people.
 absl::Status CheckCause(const std::string& cause, const std::string& field);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_WIRE_LEASE_CHECKS_H_

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace frostline {
+namespace frostline::server {
 
 inline constexpr std::size_t kMaxRequestBytes = std::size_t{1} << 20;
 inline constexpr int kMaxPageSize = 1'000;
@@ -37,6 +37,6 @@ inline constexpr std::size_t kMaxReasonBytes = 4 * 1024;
 inline constexpr std::size_t kMaxLogTailBytes = 64 * 1024;
 inline constexpr std::size_t kMaxExamplesBytes = 512 * 1024;
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_WIRE_LIMITS_H_

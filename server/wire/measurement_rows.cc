@@ -6,7 +6,7 @@
 #include "server/wire/convert.h"
 #include "server/wire/limits.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 absl::Status TooMany(int count, int most, const char* what,
@@ -17,14 +17,15 @@ absl::Status TooMany(int count, int most, const char* what,
 
 }  // namespace
 
-absl::StatusOr<std::vector<MeasurementRow>> MeasurementRows(
+absl::StatusOr<std::vector<storage::MeasurementRow>> MeasurementRows(
     const google::protobuf::RepeatedPtrField<v1::Measurement>& measurements,
-    const TrialRow& row, std::int64_t attempt, const std::string& field) {
+    const storage::TrialRow& row, std::int64_t attempt,
+    const std::string& field) {
   if (measurements.size() > kMaxMeasurementsAtOnce) {
     return TooMany(measurements.size(), kMaxMeasurementsAtOnce,
                    "measurements at once", field);
   }
-  std::vector<MeasurementRow> rows;
+  std::vector<storage::MeasurementRow> rows;
   std::int64_t last = -1;
   for (const v1::Measurement& proto : measurements) {
     const std::string here = absl::StrCat(field, "[", rows.size(), "]");
@@ -45,4 +46,4 @@ absl::StatusOr<std::vector<MeasurementRow>> MeasurementRows(
   return rows;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -13,14 +13,15 @@
 #include "frostline/v1/trial.pb.h"
 #include "storage/rows.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // STEP_OUT_OF_ORDER unless the steps rise from 0 or above; FIELD_TOO_LARGE for
 // more than 1,000 measurements, or 64 metrics in one. `field` names the list.
-absl::StatusOr<std::vector<MeasurementRow>> MeasurementRows(
+absl::StatusOr<std::vector<storage::MeasurementRow>> MeasurementRows(
     const google::protobuf::RepeatedPtrField<v1::Measurement>& measurements,
-    const TrialRow& row, std::int64_t attempt, const std::string& field);
+    const storage::TrialRow& row, std::int64_t attempt,
+    const std::string& field);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_WIRE_MEASUREMENT_ROWS_H_

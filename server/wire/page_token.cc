@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "server/wire/limits.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 // Catches a token used with another list or filter; it guards no secret.
@@ -52,4 +52,4 @@ absl::StatusOr<std::int64_t> ParsePageToken(const std::string& list,
   return after;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

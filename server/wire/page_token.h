@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // A page ends before it is larger than gRPC clients take by default (4 MiB).
 // One trial or study is always smaller than this.
@@ -30,6 +30,6 @@ absl::StatusOr<std::int64_t> ParsePageToken(const std::string& list,
                                             const std::string& token,
                                             std::int64_t first = 0);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_WIRE_PAGE_TOKEN_H_

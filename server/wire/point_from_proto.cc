@@ -12,7 +12,7 @@
 #include "google/protobuf/struct.pb.h"
 #include "google/protobuf/util/json_util.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 absl::Status OutOfSpace(const std::string& cause, const std::string& fix,
@@ -176,4 +176,4 @@ absl::StatusOr<Point> PointFromStrategy(const Space& space,
                     "widen prefix_depth or enqueue values instead", field);
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -14,7 +14,7 @@
 #include "study/space.h"
 #include "study/strategy.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // The JSON text by which a choice is known, e.g. "\"adam\"" or "16".
 std::string ChoiceText(const google::protobuf::Value& value);
@@ -39,6 +39,6 @@ absl::StatusOr<Point> PointFromStrategy(const Space& space,
                                         const Strategy& strategy,
                                         const std::string& field);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_WIRE_POINT_FROM_PROTO_H_

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "storage/rows.h"
 
-namespace frostline {
+namespace frostline::server {
 
 struct RetryRules {
   int max_trial_faults = kMaxTrialFaults;
@@ -49,6 +49,6 @@ struct Result {
   std::string outcome;     // the whole message, kept when superseded
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_WIRE_RULES_H_

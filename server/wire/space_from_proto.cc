@@ -14,7 +14,7 @@
 #include "server/wire/point_from_proto.h"
 #include "study/space_builder.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 Levels LevelsFrom(const v1::Levels& proto) {
@@ -189,4 +189,4 @@ absl::StatusOr<Strategy> StrategyFromProto(const v1::Strategy& proto,
                   .factor = proto.factor()};
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -15,7 +15,7 @@
 #include "study/space.h"
 #include "study/strategy.h"
 
-namespace frostline {
+namespace frostline::server {
 
 absl::StatusOr<Space> SpaceFromProto(const v1::SearchSpace& proto,
                                      const ModelShape& shape);
@@ -23,6 +23,6 @@ absl::StatusOr<Space> SpaceFromProto(const v1::SearchSpace& proto,
 absl::StatusOr<Strategy> StrategyFromProto(const v1::Strategy& proto,
                                            const std::string& field);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_WIRE_SPACE_FROM_PROTO_H_

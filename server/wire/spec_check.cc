@@ -19,7 +19,7 @@
 #include "server/wire/space_from_proto.h"
 #include "server/wire/training_seed.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr std::size_t kMaxNotesBytes = 16 * 1024;
@@ -137,7 +137,7 @@ absl::StatusOr<LeaseRules> CheckLease(const v1::LeasePolicy& policy,
                                       const LeaseRules& defaults) {
   LeaseRules rules = defaults;
   if (policy.has_ttl()) {
-    rules.ttl = DurationFromProto(policy.ttl());
+    rules.ttl = proto::DurationFromProto(policy.ttl());
     if (rules.ttl < std::chrono::seconds(1) ||
         rules.ttl > std::chrono::hours(1)) {
       return MakeError(ErrorId::kRequestInvalid, "lease.ttl is out of range",
@@ -146,7 +146,8 @@ absl::StatusOr<LeaseRules> CheckLease(const v1::LeasePolicy& policy,
     rules.heartbeat_interval = rules.ttl / 4;
   }
   if (policy.has_heartbeat_interval()) {
-    rules.heartbeat_interval = DurationFromProto(policy.heartbeat_interval());
+    rules.heartbeat_interval =
+        proto::DurationFromProto(policy.heartbeat_interval());
     // Without a ttl of its own the study's follows, whatever the coordinator's
     // default is when it is started again.
     const bool sane = rules.heartbeat_interval <= std::chrono::minutes(20);
@@ -181,7 +182,8 @@ Point CompletePoint(const Space& space, Point point, Rng& rng) {
   for (int i = 0; i < space.size(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     if (!IsAbsent(point[at]) || !space.IsActive(i, point)) continue;
-    point[at] = DrawValue(space.parameters()[at].domain, kFrozenShare, rng);
+    point[at] = sampler::DrawValue(space.parameters()[at].domain,
+                                   sampler::kFrozenShare, rng);
   }
   return point;
 }
@@ -300,7 +302,7 @@ absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
   if (spec.ByteSizeLong() > kMaxSpecBytes) {
     return TooLarge("spec", kMaxSpecBytes);
   }
-  RETURN_IF_ERROR(CheckServed(spec));
+  RETURN_IF_ERROR(proto::CheckServed(spec));
   RETURN_IF_ERROR(CheckTraining(spec));
   CheckedStudy study;
   study.spec = spec;
@@ -322,13 +324,14 @@ absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
   ASSIGN_OR_RETURN(study.sampler.purpose, CheckPurpose(spec));
   // Made to be thrown away: only the sampler itself knows what fits it.
   RETURN_IF_ERROR(
-      MakeSampler(study.sampler, study.space, study.objectives).status());
+      sampler::MakeSampler(study.sampler, study.space, study.objectives)
+          .status());
   if (!settings.pruner().name().empty()) {
     study.pruner.name = settings.pruner().name();
   }
   study.pruner.options = {settings.pruner().options().begin(),
                           settings.pruner().options().end()};
-  RETURN_IF_ERROR(MakePruner(study.pruner, study.objectives).status());
+  RETURN_IF_ERROR(sampler::MakePruner(study.pruner, study.objectives).status());
   RETURN_IF_ERROR(CheckEnqueued(study));
   return study;
 }
@@ -358,4 +361,4 @@ absl::StatusOr<Point> PointFromEnqueued(const CheckedStudy& study,
   return point;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -20,7 +20,7 @@
 #include "study/objective.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::server {
 
 inline constexpr std::int64_t kMaxTrialsPerStudy = 1'000'000;
 inline constexpr std::size_t kMaxSpecBytes = std::size_t{256} * 1024;
@@ -31,8 +31,8 @@ struct CheckedStudy {
   ModelShape shape;
   Space space;
   std::vector<Objective> objectives;
-  SamplerSpec sampler;
-  PrunerSpec pruner;
+  sampler::SamplerSpec sampler;
+  sampler::PrunerSpec pruner;
   LeaseRules lease;
   RepeatRule repeat;
 };
@@ -50,6 +50,6 @@ absl::StatusOr<Point> PointFromEnqueued(const CheckedStudy& study,
                                         const std::string& field,
                                         std::int64_t number);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_WIRE_SPEC_CHECK_H_

@@ -4,9 +4,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::server {
 
-absl::StatusOr<CheckedStudy> CheckStored(const StudyRow& row,
+absl::StatusOr<CheckedStudy> CheckStored(const storage::StudyRow& row,
                                          const LeaseRules& defaults) {
   v1::StudySpec spec;
   v1::StudySettings settings;
@@ -22,4 +22,4 @@ absl::StatusOr<CheckedStudy> CheckStored(const StudyRow& row,
   return checked;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

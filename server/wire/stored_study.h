@@ -11,12 +11,12 @@
 #include "server/wire/spec_check.h"
 #include "storage/rows.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // STORE_CORRUPT when the row's spec cannot be read; else as CheckStudy.
-absl::StatusOr<CheckedStudy> CheckStored(const StudyRow& row,
+absl::StatusOr<CheckedStudy> CheckStored(const storage::StudyRow& row,
                                          const LeaseRules& defaults);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_WIRE_STORED_STUDY_H_

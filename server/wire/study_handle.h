@@ -13,18 +13,18 @@
 #include "server/wire/spec_check.h"
 #include "storage/rows.h"
 
-namespace frostline {
+namespace frostline::server {
 
 struct StudyHandle {
-  StudyKey key = 0;
+  storage::StudyKey key = 0;
   std::string id;
   std::int64_t revision = 0;
-  StudyState state = StudyState::kActive;
+  storage::StudyState state = storage::StudyState::kActive;
   bool running = false;          // active or paused
   std::int64_t budget_left = 0;  // trials that may still be added
   std::shared_ptr<const CheckedStudy> checked;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_WIRE_STUDY_HANDLE_H_

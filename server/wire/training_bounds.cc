@@ -10,7 +10,7 @@
 #include "base/plain/training_table.h"
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using Field = google::protobuf::FieldDescriptor;
@@ -59,4 +59,4 @@ absl::Status CheckTrainingBounds(const v1::StudySpec& spec) {
   return CheckBlock(spec.freeze(), "freeze.", "freeze.");
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

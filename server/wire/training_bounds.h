@@ -12,12 +12,12 @@
 #include "absl/status/status.h"
 #include "frostline/v1/study.pb.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // REQUEST_INVALID naming the field. Of new studies alone: one that is stored
 // stays readable when bounds become narrower.
 absl::Status CheckTrainingBounds(const v1::StudySpec& spec);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_WIRE_TRAINING_BOUNDS_H_

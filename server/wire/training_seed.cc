@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "frostline/v1/trial.pb.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr int kMostRuns = 100;
@@ -123,7 +123,7 @@ std::uint64_t TrainingSeed(const v1::StudySpec& spec, std::int64_t number,
   }
 }
 
-void NoteSeed(const NotedSeed& noted, TrialRow& row) {
+void NoteSeed(const NotedSeed& noted, storage::TrialRow& row) {
   v1::Trial kept;
   kept.ParseFromString(row.labels);
   kept.set_seed(noted.seed);
@@ -131,13 +131,14 @@ void NoteSeed(const NotedSeed& noted, TrialRow& row) {
   row.labels = kept.SerializeAsString();
 }
 
-NotedSeed NotedSeedOf(const TrialRow& row) {
+NotedSeed NotedSeedOf(const storage::TrialRow& row) {
   v1::Trial kept;
   kept.ParseFromString(row.labels);
   return {.seed = kept.seed(), .repeat = kept.repeat()};
 }
 
-std::uint64_t SeedToTrainWith(const TrialRow& row, const v1::StudySpec& spec) {
+std::uint64_t SeedToTrainWith(const storage::TrialRow& row,
+                              const v1::StudySpec& spec) {
   const std::uint64_t noted = NotedSeedOf(row).seed;
   if (noted != 0) return noted;
   if (spec.training().seed() != 0) return spec.training().seed();
@@ -146,4 +147,4 @@ std::uint64_t SeedToTrainWith(const TrialRow& row, const v1::StudySpec& spec) {
       .Next();
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -15,7 +15,7 @@
 #include "server/wire/rules.h"
 #include "storage/rows.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // How trials of this study get their seeds; never UNSPECIFIED.
 v1::SeedMode SeedModeOf(const v1::StudySpec& spec);
@@ -48,13 +48,14 @@ struct NotedSeed {
 };
 
 // In TrialRow.labels, beside what people wrote there.
-void NoteSeed(const NotedSeed& noted, TrialRow& row);
+void NoteSeed(const NotedSeed& noted, storage::TrialRow& row);
 // 0 where nothing is noted.
-NotedSeed NotedSeedOf(const TrialRow& row);
+NotedSeed NotedSeedOf(const storage::TrialRow& row);
 
 // Also of rows from before seeds were noted, which still are to be trained.
-std::uint64_t SeedToTrainWith(const TrialRow& row, const v1::StudySpec& spec);
+std::uint64_t SeedToTrainWith(const storage::TrialRow& row,
+                              const v1::StudySpec& spec);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_WIRE_TRAINING_SEED_H_

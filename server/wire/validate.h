@@ -16,7 +16,7 @@
 #include "frostline/v1/study_service.pb.h"
 #include "frostline/v1/worker_service.pb.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // StudyService: validate_study.cc, validate_trials.cc
 absl::Status Validate(const v1::CreateStudyRequest& request);
@@ -78,6 +78,6 @@ absl::Status CheckWait(const v1::AcquireRequest& request, Duration time_left);
 absl::Status CheckWait(const v1::GetTrialLogRequest& request,
                        Duration time_left);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_SERVER_WIRE_VALIDATE_H_

@@ -10,7 +10,7 @@
 #include "server/wire/validate.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 256;  // of a metric, or of a parameter
@@ -26,11 +26,11 @@ absl::Status CheckOptions(const v1::ImportanceOptions& options) {
                              std::numeric_limits<std::int64_t>::max(),
                              "options.at_step"));
   RETURN_IF_ERROR(CheckPage(0, "", options.filter()));
-  RETURN_IF_ERROR(
-      CheckCount(options.subsets_size(), kMaxSubsets, "options.subsets"));
+  RETURN_IF_ERROR(CheckCount(options.subsets_size(), importance::kMaxSubsets,
+                             "options.subsets"));
   for (const v1::ParameterSubset& subset : options.subsets()) {
-    RETURN_IF_ERROR(
-        CheckCount(subset.parameters_size(), kMaxSubset, "options.subsets"));
+    RETURN_IF_ERROR(CheckCount(subset.parameters_size(), importance::kMaxSubset,
+                               "options.subsets"));
   }
   return CheckCount(options.parameters_size(), kMaxParameters,
                     "options.parameters");
@@ -63,8 +63,8 @@ absl::Status Validate(const v1::GetPairMarginalRequest& request) {
 
 absl::Status Validate(const v1::GetStabilityRequest& request) {
   RETURN_IF_ERROR(CheckStudyName(request.study(), "study"));
-  RETURN_IF_ERROR(
-      CheckRange(request.points(), 0, kMaxStabilityPoints, "points"));
+  RETURN_IF_ERROR(CheckRange(request.points(), 0,
+                             importance::kMaxStabilityPoints, "points"));
   return CheckOptions(request.options());
 }
 
@@ -101,4 +101,4 @@ absl::Status Validate(const v1::GetPlanVerificationRequest& request) {
   return CheckBytes(request.batch(), kMaxNameBytes, "batch");
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -7,7 +7,7 @@
 #include "server/wire/limits.h"
 #include "server/wire/validate.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr std::int64_t kMaxDownsample = 100'000;
@@ -96,4 +96,4 @@ absl::Status Validate(const v1::BackupRequest& request) {
 
 absl::Status Validate(const v1::GetInfoRequest&) { return absl::OkStatus(); }
 
-}  // namespace frostline
+}  // namespace frostline::server

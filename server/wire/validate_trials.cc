@@ -6,7 +6,7 @@
 #include "server/wire/limits.h"
 #include "server/wire/validate.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr std::size_t kMaxEtag = 64;
@@ -94,4 +94,4 @@ absl::Status Validate(const v1::GetTrialLogRequest& request) {
   return CheckDuration(request.wait(), kLongestWaitSeconds, "wait");
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -10,7 +10,7 @@
 #include "server/wire/limits.h"
 #include "server/wire/validate.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr std::int64_t kMaxSlots = 1024;
@@ -21,7 +21,7 @@ constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 
 absl::Status CheckFits(const google::protobuf::Duration& wait,
                        Duration time_left) {
-  if (DurationFromProto(wait) <= time_left) return absl::OkStatus();
+  if (proto::DurationFromProto(wait) <= time_left) return absl::OkStatus();
   return BadField("wait", "is longer than the call's deadline",
                   "wait at least 1 s less than the deadline");
 }
@@ -107,4 +107,4 @@ absl::Status Validate(const v1::DrainWorkerRequest& request) {
   return CheckCause(request.reason(), "reason");
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -7,7 +7,7 @@
 #include "storage/memory/memory_store.h"
 #include "storage/store_errors.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 constexpr std::int64_t kFirst = std::numeric_limits<std::int64_t>::min();
@@ -182,4 +182,4 @@ absl::StatusOr<std::optional<ReplyRow>> MemoryStore::FindReply(
   return std::optional<ReplyRow>(*found->second);
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

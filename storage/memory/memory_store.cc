@@ -9,7 +9,7 @@
 #include "storage/memory/memory_transaction.h"
 #include "storage/store_errors.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 absl::StatusOr<Epoch> MemoryStore::TakeLead() {
   writer_.Take();
@@ -94,4 +94,4 @@ void MemoryStore::Apply(Tables&& changes, StudyKey next_key) {
   for (const OfTrial& key : trials) Index(*stored_.trials.at(key));
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

@@ -26,7 +26,7 @@
 #include "storage/trial_store.h"
 #include "storage/writer_slot.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 class MemoryStore final : public TrialStore {
  public:
@@ -87,6 +87,6 @@ class MemoryStore final : public TrialStore {
   mutable Mutex mutex_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_MEMORY_MEMORY_STORE_H_

@@ -6,7 +6,7 @@
 
 #include "storage/store_errors.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 MemoryTransaction::~MemoryTransaction() {
   if (!over_) store_.writer_.Give();
@@ -42,4 +42,4 @@ absl::Status MemoryTransaction::Commit() {
   return absl::OkStatus();
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

@@ -18,7 +18,7 @@
 #include "storage/memory/tables.h"
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 // Not thread-safe, as the seam says. `store` must outlive it.
 class MemoryTransaction final : public Transaction {
@@ -87,6 +87,6 @@ class MemoryTransaction final : public Transaction {
   bool over_ = false;
 };
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_MEMORY_MEMORY_TRANSACTION_H_

@@ -7,7 +7,7 @@
 #include "storage/memory/memory_transaction.h"
 #include "storage/store_errors.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 template <typename Key, typename Row>
 void MemoryTransaction::EraseOfStudy(TableOf<Key, Row> table, StudyKey study) {
@@ -206,4 +206,4 @@ absl::Status MemoryTransaction::ForgetRepliesBefore(WallMicros time) {
   return absl::OkStatus();
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

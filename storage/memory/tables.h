@@ -18,7 +18,7 @@
 
 #include "storage/rows.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 // Every key of what belongs to a study begins with the study.
 using OfStudy = std::tuple<StudyKey>;
@@ -60,6 +60,6 @@ void Merge(Table<Key, Row>& lower, Table<Key, Row>&& upper) {
   upper.clear();
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_MEMORY_TABLES_H_

@@ -15,7 +15,7 @@
 #include "storage/sqlite/files.h"
 #include "storage/sqlite/sqlite_error.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 absl::Status CopyPages(sqlite3* from, sqlite3* to) {
@@ -73,4 +73,4 @@ absl::StatusOr<BackupReport> BackUp(Database& source, const std::string& path) {
   return report;
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

@@ -12,7 +12,7 @@
 #include "storage/sqlite/database.h"
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 // Copies what is committed at one moment to `path`, which must not exist,
 // checks the copy whole and makes it durable; half a copy is never at `path`.
@@ -20,6 +20,6 @@ namespace frostline {
 // STORE_CORRUPT (then no copy is left).
 absl::StatusOr<BackupReport> BackUp(Database& source, const std::string& path);
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_SQLITE_BACKUP_H_

@@ -9,7 +9,7 @@
 #include "base/failpoint.h"
 #include "storage/sqlite/files.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 // With less room than this the ballast would itself fill the disk.
@@ -48,4 +48,4 @@ bool Ballast::Release() {
   return released;
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace frostline {
+namespace frostline::storage {
 
 // Not thread-safe.
 class Ballast {
@@ -31,6 +31,6 @@ class Ballast {
   std::int64_t bytes_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_SQLITE_BALLAST_H_

@@ -13,7 +13,7 @@
 #include "storage/sqlite/sql.h"
 #include "storage/sqlite/sqlite_error.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 constexpr Duration kCheckTime = std::chrono::milliseconds(100);
@@ -99,4 +99,4 @@ absl::StatusOr<BackupReport> CheckWhole(const std::string& path) {
   return report;
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

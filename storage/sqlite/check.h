@@ -14,7 +14,7 @@
 #include "storage/sqlite/database.h"
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 // STORE_CORRUPT when SQLite finds the file damaged. Stops looking after a short
 // time, so that a large database does not delay the start: rows carry their own
@@ -26,6 +26,6 @@ absl::Status QuickCheck(Database& database);
 // what is not ours.
 absl::StatusOr<BackupReport> CheckWhole(const std::string& path);
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_SQLITE_CHECK_H_

@@ -13,7 +13,7 @@
 #include "storage/sqlite/crc32c.h"
 #include "storage/sqlite/statement.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 // Binds the next parameters of a statement that outlives it.
 class ColumnWriter {
@@ -80,6 +80,6 @@ class ColumnReader {
   bool intact_ = true;
 };
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_SQLITE_COLUMNS_H_

@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 constexpr std::uint32_t kPolynomial = 0x82f63b78u;  // bits reversed
@@ -65,4 +65,4 @@ void Crc32c::AddString(const std::string& value) {
   AddBytes(value.data(), value.size());
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <string>
 
-namespace frostline {
+namespace frostline::storage {
 
 class Crc32c {
  public:
@@ -28,6 +28,6 @@ class Crc32c {
   std::uint32_t state_ = 0xffffffffu;
 };
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_SQLITE_CRC32C_H_

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 // "process 4711", or without a number when the holder has not written it yet.
@@ -95,4 +95,4 @@ std::int64_t DataFolder::FreeBytes() const {
   return static_cast<std::int64_t>(room.f_bavail * room.f_frsize);
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

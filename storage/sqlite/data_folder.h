@@ -17,7 +17,7 @@
 #include "storage/sqlite/ballast.h"
 #include "storage/sqlite/files.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 // The lock is the kernel's: it ends with this object or the process, however
 // that ends. A forked child shares it.
@@ -44,6 +44,6 @@ class DataFolder {
   Ballast ballast_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_SQLITE_DATA_FOLDER_H_

@@ -11,7 +11,7 @@
 #include "base/status_macros.h"
 #include "storage/sqlite/sqlite_error.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 constexpr int kInstructionsBetweenLooks = 1000;
@@ -137,4 +137,4 @@ absl::Status Database::MoveLog(int mode) {
   return SqliteError(handle_, code, "checkpoint", Target::kDatabase);
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

@@ -23,7 +23,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace frostline {
+namespace frostline::storage {
 
 // Not thread-safe: one thread at a time.
 class Database {
@@ -84,6 +84,6 @@ class Database {
   SteadyTime end_{};
 };
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_SQLITE_DATABASE_H_

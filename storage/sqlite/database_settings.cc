@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "storage/sqlite/database.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 // Nobody else writes, so only a foreign program can make us wait at all.
@@ -76,4 +76,4 @@ absl::Status Database::Verify(const std::string& pragma,
                    "put the data folder on a local disk");
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

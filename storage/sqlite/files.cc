@@ -16,7 +16,7 @@
 #include "base/status_macros.h"
 #include "storage/sqlite/sqlite_error.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 constexpr mode_t kFolderMode = 0700;
@@ -140,4 +140,4 @@ absl::Status CheckFileSystem(const std::string& folder) {
   return CheckFileSystemKind(static_cast<unsigned long>(facts.f_type), folder);
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

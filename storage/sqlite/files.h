@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 // A file descriptor, closed with the object.
 class Descriptor {
@@ -48,6 +48,6 @@ absl::Status CheckFileSystem(const std::string& folder);
 absl::Status CheckFileSystemKind(unsigned long magic,
                                  const std::string& folder);
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_SQLITE_FILES_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/sqlite/read_pool.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 constexpr int kMostConnections = 8;
@@ -36,4 +36,4 @@ void ReadPool::Return(std::unique_ptr<Database> database) {
   returned_.Signal();
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

@@ -18,7 +18,7 @@
 #include "base/mutex.h"
 #include "storage/sqlite/database.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 // Thread-safe. Must end before the writer's connection does.
 class ReadPool {
@@ -62,6 +62,6 @@ class ReadPool {
   int lent_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_SQLITE_READ_POOL_H_

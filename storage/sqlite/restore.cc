@@ -17,7 +17,7 @@
 #include "storage/sqlite/files.h"
 #include "storage/sqlite/schema.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 namespace fs = std::filesystem;
@@ -154,4 +154,4 @@ absl::StatusOr<BackupReport> RestoreBackup(const std::string& backup_file,
   return report;
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 // Makes `backup_file` the database of a data folder, which is created where it
 // is missing. The copy is checked whole before it takes its place, and takes it
@@ -23,6 +23,6 @@ namespace frostline {
 absl::StatusOr<BackupReport> RestoreBackup(const std::string& backup_file,
                                            const std::string& data_folder);
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_SQLITE_RESTORE_H_

@@ -10,7 +10,7 @@
 #include "storage/sqlite/sqlite_error.h"
 #include "storage/store_errors.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 template <typename Row>
@@ -131,4 +131,4 @@ FROSTLINE_CODEC_(ReplyRow);
 FROSTLINE_CODEC_(LeadRow);
 #undef FROSTLINE_CODEC_
 
-}  // namespace frostline
+}  // namespace frostline::storage

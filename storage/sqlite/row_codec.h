@@ -12,7 +12,7 @@
 #include "storage/rows.h"
 #include "storage/sqlite/statement.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 // All that an insertion gives.
 template <typename Row>
@@ -24,6 +24,6 @@ void BindChanging(const Row& row, Statement& statement);
 template <typename Row>
 absl::StatusOr<Row> ReadRow(const Statement& statement);
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_SQLITE_ROW_CODEC_H_

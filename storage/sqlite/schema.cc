@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "storage/sqlite/backup.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 absl::Status WrongVersion(const std::string& cause) {
@@ -74,4 +74,4 @@ absl::Status Migrate(Database& database, const std::string& path,
   return absl::OkStatus();
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "storage/sqlite/database.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 // Marks the file as ours (PRAGMA application_id): "FROS".
 inline constexpr std::int64_t kApplicationId = 0x46524f53;
@@ -34,6 +34,6 @@ absl::StatusOr<std::int64_t> ReadVersion(Database& database,
 absl::Status Migrate(Database& database, const std::string& path,
                      const std::vector<std::string>& steps);
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_SQLITE_SCHEMA_H_

@@ -3,7 +3,7 @@
 // The tables.
 #include "storage/sqlite/schema.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 // Messages and numbers that must keep every bit are BLOBs (blobs.h). The crc
@@ -154,4 +154,4 @@ const std::vector<std::string>& SchemaSteps() {
   return *steps;
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

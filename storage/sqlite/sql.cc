@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace frostline::sql {
+namespace frostline::storage::sql {
 namespace {
 
 std::set<int> StatesOf(const TrialQuery& query) {
@@ -39,4 +39,4 @@ std::string ListTrialsSql(const TrialQuery& query) {
                       " ORDER BY number LIMIT ?3");
 }
 
-}  // namespace frostline::sql
+}  // namespace frostline::storage::sql

@@ -12,7 +12,7 @@
 #include "storage/sqlite/sql_text.h"
 #include "storage/trial_store.h"
 
-namespace frostline::sql {
+namespace frostline::storage::sql {
 
 inline constexpr char kBegin[] = "BEGIN IMMEDIATE";
 inline constexpr char kCommit[] = "COMMIT";
@@ -110,6 +110,6 @@ inline constexpr const char* kAll = kSelect<Row, "">;
 // they are part of the text, and there are few texts.
 std::string ListTrialsSql(const TrialQuery& query);
 
-}  // namespace frostline::sql
+}  // namespace frostline::storage::sql
 
 #endif  // FROSTLINE_STORAGE_SQLITE_SQL_H_

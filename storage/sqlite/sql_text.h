@@ -21,7 +21,7 @@
 
 #include "storage/row_columns.h"
 
-namespace frostline::sql {
+namespace frostline::storage::sql {
 
 // A string as a template's argument.
 template <std::size_t size>
@@ -158,6 +158,6 @@ inline constexpr const char* kInsertOfAttempt =
 template <typename Row, Literal tail>
 inline constexpr const char* kUpdate = kCharactersOf<Update<Row, tail>>.data();
 
-}  // namespace frostline::sql
+}  // namespace frostline::storage::sql
 
 #endif  // FROSTLINE_STORAGE_SQLITE_SQL_TEXT_H_

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 // Why the last failed write to the file failed. errno and
@@ -106,4 +106,4 @@ bool IsFatal(const absl::Status& status) {
          HasErrorId(status, ErrorId::kStoreUnwritable);
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

@@ -12,7 +12,7 @@
 
 struct sqlite3;
 
-namespace frostline {
+namespace frostline::storage {
 
 // What the failed call wrote to: a transaction to the log, a checkpoint to the
 // database.
@@ -32,6 +32,6 @@ bool IsStoreFailure(const absl::Status& status);
 // Nobody can know what is on disk, or what it is worth.
 bool IsFatal(const absl::Status& status);
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_SQLITE_SQLITE_ERROR_H_

@@ -12,7 +12,7 @@
 #include "storage/sqlite/sqlite_store.h"
 #include "storage/store_errors.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 // A negative LIMIT would be none.
@@ -174,4 +174,4 @@ absl::StatusOr<std::optional<ReplyRow>> SqliteStore::FindReply(
   return ReadOne<ReplyRow>(statement);
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

@@ -16,7 +16,7 @@
 #include "storage/sqlite/sqlite_transaction.h"
 #include "storage/sqlite/sqlite_version.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 constexpr std::int64_t kBytesPerPage = 4096;
@@ -179,4 +179,4 @@ absl::StatusOr<BackupReport> SqliteStore::Backup(
   return BackUp(*source, path);
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

@@ -29,7 +29,7 @@
 #include "storage/trial_store.h"
 #include "storage/writer_slot.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 class SqliteTransaction;
 
@@ -97,6 +97,6 @@ class SqliteStore final : public TrialStore {
   mutable ReadPool readers_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_SQLITE_SQLITE_STORE_H_

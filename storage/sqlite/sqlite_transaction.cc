@@ -13,7 +13,7 @@
 #include "storage/sqlite/sqlite_error.h"
 #include "storage/store_errors.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 absl::Status SqliteTransaction::Start(Database& writer) {
   ASSIGN_OR_RETURN(Statement begin, writer.Prepare(sql::kBegin));
@@ -106,4 +106,4 @@ absl::Status SqliteTransaction::Commit() {
   return status;
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

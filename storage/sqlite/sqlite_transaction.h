@@ -14,7 +14,7 @@
 #include "storage/sqlite/sqlite_store.h"
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 // Not thread-safe, as the seam says. `store` must outlive it.
 class SqliteTransaction final : public Transaction {
@@ -75,6 +75,6 @@ class SqliteTransaction final : public Transaction {
   bool over_ = false;
 };
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_SQLITE_SQLITE_TRANSACTION_H_

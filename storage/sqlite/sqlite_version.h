@@ -6,7 +6,7 @@
 #ifndef FROSTLINE_STORAGE_SQLITE_SQLITE_VERSION_H_
 #define FROSTLINE_STORAGE_SQLITE_SQLITE_VERSION_H_
 
-namespace frostline {
+namespace frostline::storage {
 
 // Whether `version` (3040001 is 3.40.1) can lose commits when one connection
 // writes while another moves the log. Ours does both on one connection, so that
@@ -17,6 +17,6 @@ constexpr bool HasWalResetFlaw(int version) {
   return version >= 3'007'000 && version < 3'051'003 && !backported;
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_SQLITE_SQLITE_VERSION_H_

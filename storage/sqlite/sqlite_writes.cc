@@ -10,7 +10,7 @@
 #include "storage/sqlite/sqlite_transaction.h"
 #include "storage/store_errors.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 bool IsOrphan(const Statement& statement) {
@@ -185,4 +185,4 @@ absl::Status SqliteTransaction::ForgetRepliesBefore(WallMicros time) {
   return Run(forget);
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

@@ -6,7 +6,7 @@
 #include "base/status_macros.h"
 #include "storage/sqlite/sqlite_error.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 Statement::~Statement() {
   if (statement_ == nullptr) return;
@@ -64,4 +64,4 @@ std::string Statement::BytesAt(int column) const {
                      static_cast<std::size_t>(size));
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage

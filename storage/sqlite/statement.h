@@ -23,7 +23,7 @@
 
 struct sqlite3_stmt;
 
-namespace frostline {
+namespace frostline::storage {
 
 class Statement {
  public:
@@ -61,6 +61,6 @@ class Statement {
   int bound_ = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_SQLITE_STATEMENT_H_

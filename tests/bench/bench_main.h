@@ -23,7 +23,7 @@
 #include <limits>
 #include <string>
 
-namespace frostline {
+namespace frostline::bench {
 
 class Bench {
  public:
@@ -102,6 +102,6 @@ void Keep(const T& value) {
   asm volatile("" : : "r,m"(value) : "memory");
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_BENCH_MAIN_H_

@@ -16,7 +16,7 @@
 #include "study/space_builder.h"
 #include "tests/bench/bench_main.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 absl::StatusOr<Space> SpaceOf(int modules) {
@@ -61,11 +61,11 @@ void Measure(const Bench& bench, int modules) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::bench
 
 int main(int argc, char** argv) {
-  const frostline::Bench bench(argc, argv);
+  const frostline::bench::Bench bench(argc, argv);
   for (const int modules : {14, 26, 128, 512}) {
-    frostline::Measure(bench, modules);
+    frostline::bench::Measure(bench, modules);
   }
 }

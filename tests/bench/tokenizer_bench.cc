@@ -19,7 +19,7 @@
 #include "worker/trainer/text/tokenizer_json.h"
 #include "worker/trainer/text/vocab_files.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -71,7 +71,8 @@ std::vector<std::string> Texts() {
   return texts;
 }
 
-Tokenizer Checked(Expected<Tokenizer> made, const std::string& what) {
+trainer::Tokenizer Checked(Expected<trainer::Tokenizer> made,
+                           const std::string& what) {
   if (!made.ok()) {
     std::cerr << what << ": " << made.fault().cause << "\n";
     std::exit(1);
@@ -80,37 +81,39 @@ Tokenizer Checked(Expected<Tokenizer> made, const std::string& what) {
   return std::move(made).value();
 }
 
-Tokenizer WordPieceTokenizer() {
+trainer::Tokenizer WordPieceTokenizer() {
   const fs::path real = Shared("data/tokenizer_golden/bert-vocab.txt");
   const bool found = !real.empty() && fs::exists(real);
-  return Checked(
-      ReadVocabTxt(Read(found ? real : TestData("wordpiece/vocab.txt")), {}),
-      found ? "wordpiece: BERT's vocabulary"
-            : "wordpiece: the tests' vocabulary");
+  return Checked(trainer::ReadVocabTxt(
+                     Read(found ? real : TestData("wordpiece/vocab.txt")), {}),
+                 found ? "wordpiece: BERT's vocabulary"
+                       : "wordpiece: the tests' vocabulary");
 }
 
-Tokenizer BpeTokenizer() {
+trainer::Tokenizer BpeTokenizer() {
   const fs::path real = Shared("data/tokenizer_golden/gpt2-vocab.json");
   if (!real.empty() && fs::exists(real)) {
     const fs::path merges = Shared("data/tokenizer_golden/gpt2-merges.txt");
-    return Checked(ReadBpeFiles(Read(real), Read(merges), false),
+    return Checked(trainer::ReadBpeFiles(Read(real), Read(merges), false),
                    "bpe: GPT-2's vocabulary");
   }
-  return Checked(ReadTokenizerJson(Read(TestData("bpe/tokenizer.json"))),
-                 "bpe: the tests' vocabulary");
+  return Checked(
+      trainer::ReadTokenizerJson(Read(TestData("bpe/tokenizer.json"))),
+      "bpe: the tests' vocabulary");
 }
 
-Tokenizer UnigramTokenizer() {
-  return Checked(ReadTokenizerJson(Read(TestData("unigram/tokenizer.json"))),
-                 "unigram: the tests' vocabulary");
+trainer::Tokenizer UnigramTokenizer() {
+  return Checked(
+      trainer::ReadTokenizerJson(Read(TestData("unigram/tokenizer.json"))),
+      "unigram: the tests' vocabulary");
 }
 
 // A round encodes every text once, ids, spans and words, one after another.
 void Measure(const Bench& bench, const std::string& name,
-             const Tokenizer& tokenizer,
+             const trainer::Tokenizer& tokenizer,
              const std::vector<std::string>& texts) {
-  Encoder encoder(tokenizer);
-  Encoding encoding;
+  trainer::Encoder encoder(tokenizer);
+  trainer::Encoding encoding;
   std::vector<double> rates;
   std::size_t bytes = 0;
   for (const std::string& text : texts) bytes += text.size();
@@ -128,10 +131,10 @@ void Measure(const Bench& bench, const std::string& name,
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::bench
 
 int main(int argc, char** argv) {
-  using namespace frostline;
+  using namespace frostline::bench;
   const Bench bench(argc, argv);
   const std::vector<std::string> texts = Texts();
   Measure(bench, "wordpiece", WordPieceTokenizer(), texts);

@@ -17,7 +17,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 using ::testing::ElementsAre;
@@ -183,4 +183,4 @@ TEST(OtherProgram, GivesAWorkerTheAddressOfTheEnvironment) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -8,7 +8,7 @@
 #include "tests/contract/row_text.h"
 #include "tests/contract/trial_store_contract.h"
 
-namespace frostline {
+namespace frostline::test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -22,18 +22,18 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 }  // namespace
 
 TEST_P(TrialStoreContract, AttemptsAreReplacedByNumber) {
-  const StudyKey study = AddStudy("imdb");
+  const storage::StudyKey study = AddStudy("imdb");
   AddTrial(FullTrial(study, 0));
   AddTrial(FullTrial(study, 1));
-  AttemptRow second = FullAttempt(study, 0, 2);
-  ASSERT_OK(Write([&](Transaction& transaction) -> absl::Status {
+  storage::AttemptRow second = FullAttempt(study, 0, 2);
+  ASSERT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
     RETURN_IF_ERROR(transaction.PutAttempt(second));
     RETURN_IF_ERROR(transaction.PutAttempt(FullAttempt(study, 0, 1)));
     return transaction.PutAttempt(FullAttempt(study, 1, 1));
   }));
   second.state = AttemptState::kSuperseded;
   second.outcome = "late";
-  ASSERT_OK(Write([&](Transaction& transaction) {
+  ASSERT_OK(Write([&](storage::Transaction& transaction) {
     return transaction.PutAttempt(second);
   }));
   EXPECT_THAT(Texts(*store_->ListAttempts(study, 0)),
@@ -42,18 +42,18 @@ TEST_P(TrialStoreContract, AttemptsAreReplacedByNumber) {
 }
 
 TEST_P(TrialStoreContract, WhatBelongsToNoTrialIsRefused) {
-  const StudyKey study = AddStudy("imdb");
+  const storage::StudyKey study = AddStudy("imdb");
   for (const absl::Status& status :
-       {Write([&](Transaction& transaction) {
+       {Write([&](storage::Transaction& transaction) {
           return transaction.PutAttempt(FullAttempt(study, 0, 1));
         }),
-        Write([&](Transaction& transaction) {
+        Write([&](storage::Transaction& transaction) {
           return transaction.AddMeasurements({FullMeasurement(study, 0, 1, 1)});
         }),
-        Write([&](Transaction& transaction) {
+        Write([&](storage::Transaction& transaction) {
           return transaction.PutOutcome(FullOutcome(study, 0));
         }),
-        Write([&](Transaction& transaction) {
+        Write([&](storage::Transaction& transaction) {
           return transaction.PutLog(FullLog(study, 0, 1));
         })}) {
     EXPECT_THAT(status, FailsWith(ErrorId::kInternal));
@@ -62,23 +62,27 @@ TEST_P(TrialStoreContract, WhatBelongsToNoTrialIsRefused) {
 
 // A trial that was leased three times has no fourth attempt yet.
 TEST_P(TrialStoreContract, WhatBelongsToAnAttemptToComeIsRefused) {
-  TrialRow trial = FullTrial(AddStudy("imdb"), 0);
+  storage::TrialRow trial = FullTrial(AddStudy("imdb"), 0);
   AddTrial(trial);
-  using Put = absl::Status (*)(Transaction&, StudyKey, std::int64_t attempt);
+  using Put = absl::Status (*)(storage::Transaction&, storage::StudyKey,
+                               std::int64_t attempt);
   const auto puts = {
-      Put([](Transaction& transaction, StudyKey study, std::int64_t attempt) {
+      Put([](storage::Transaction& transaction, storage::StudyKey study,
+             std::int64_t attempt) {
         return transaction.PutAttempt(FullAttempt(study, 0, attempt));
       }),
-      Put([](Transaction& transaction, StudyKey study, std::int64_t attempt) {
+      Put([](storage::Transaction& transaction, storage::StudyKey study,
+             std::int64_t attempt) {
         return transaction.AddMeasurements(
             {FullMeasurement(study, 0, attempt, 1)});
       }),
-      Put([](Transaction& transaction, StudyKey study, std::int64_t attempt) {
+      Put([](storage::Transaction& transaction, storage::StudyKey study,
+             std::int64_t attempt) {
         return transaction.PutLog(FullLog(study, 0, attempt));
       })};
   for (const Put& put : puts) {
     const auto at = [&](std::int64_t attempt) {
-      return Write([&](Transaction& transaction) {
+      return Write([&](storage::Transaction& transaction) {
         return put(transaction, trial.study, attempt);
       });
     };
@@ -91,11 +95,11 @@ TEST_P(TrialStoreContract, WhatBelongsToAnAttemptToComeIsRefused) {
 
 // As a grant is stored, and what it replaces.
 TEST_P(TrialStoreContract, AnAttemptMayBeginInTheTransactionThatAllowsIt) {
-  TrialRow trial = FullTrial(AddStudy("imdb"), 0);
+  storage::TrialRow trial = FullTrial(AddStudy("imdb"), 0);
   AddTrial(trial);
-  const TrialGuard guard = GuardOf(trial);
+  const storage::TrialGuard guard = GuardOf(trial);
   trial.attempt += 1;
-  EXPECT_OK(Write([&](Transaction& transaction) -> absl::Status {
+  EXPECT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
     RETURN_IF_ERROR(transaction.UpdateTrial(trial, guard));
     RETURN_IF_ERROR(
         transaction.PutAttempt(FullAttempt(trial.study, 0, trial.attempt)));
@@ -105,14 +109,14 @@ TEST_P(TrialStoreContract, AnAttemptMayBeginInTheTransactionThatAllowsIt) {
 }
 
 TEST_P(TrialStoreContract, MeasurementsAreListedByStepInPages) {
-  const StudyKey study = AddStudy("imdb");
+  const storage::StudyKey study = AddStudy("imdb");
   AddTrial(FullTrial(study, 0));
-  ASSERT_OK(Write([&](Transaction& transaction) {
+  ASSERT_OK(Write([&](storage::Transaction& transaction) {
     return transaction.AddMeasurements(
         {FullMeasurement(study, 0, 1, 20), FullMeasurement(study, 0, 1, 0),
          FullMeasurement(study, 0, 2, 5), FullMeasurement(study, 0, 1, 10)});
   }));
-  MeasurementQuery query{.study = study, .attempt = 1, .limit = 2};
+  storage::MeasurementQuery query{.study = study, .attempt = 1, .limit = 2};
   EXPECT_THAT(Texts(*store_->ListMeasurements(query)),
               ElementsAre(Text(FullMeasurement(study, 0, 1, 0).measurement),
                           Text(FullMeasurement(study, 0, 1, 10).measurement)));
@@ -122,14 +126,14 @@ TEST_P(TrialStoreContract, MeasurementsAreListedByStepInPages) {
 }
 
 TEST_P(TrialStoreContract, NaNAndInfinitiesAreKept) {
-  const StudyKey study = AddStudy("imdb");
+  const storage::StudyKey study = AddStudy("imdb");
   AddTrial(FullTrial(study, 0));
-  MeasurementRow row = FullMeasurement(study, 0, 1, 1);
+  storage::MeasurementRow row = FullMeasurement(study, 0, 1, 1);
   row.measurement.metrics = {{"nan", kNaN},      {"-nan", -kNaN},
                              {"inf", kInfinity}, {"-inf", -kInfinity},
                              {"-0", -0.0},       {"tiny", 5e-324}};
   row.measurement.elapsed_s = kNaN;
-  ASSERT_OK(Write([&](Transaction& transaction) {
+  ASSERT_OK(Write([&](storage::Transaction& transaction) {
     return transaction.AddMeasurements({row});
   }));
   EXPECT_THAT(Texts(*store_->ListMeasurements({.study = study, .attempt = 1})),
@@ -137,20 +141,20 @@ TEST_P(TrialStoreContract, NaNAndInfinitiesAreKept) {
 }
 
 TEST_P(TrialStoreContract, ARepeatedReportMustSayTheSame) {
-  const StudyKey study = AddStudy("imdb");
+  const storage::StudyKey study = AddStudy("imdb");
   AddTrial(FullTrial(study, 0));
-  MeasurementRow row = FullMeasurement(study, 0, 1, 1);
+  storage::MeasurementRow row = FullMeasurement(study, 0, 1, 1);
   row.measurement.metrics = {{"loss", kNaN}, {"zero", 0.0}};
   const auto report = [&](const Metrics& metrics) {
-    MeasurementRow repeated = row;
+    storage::MeasurementRow repeated = row;
     repeated.measurement.metrics = metrics;
     repeated.measurement.elapsed_s = 77;  // of no interest here
-    return Write([&](Transaction& transaction) {
+    return Write([&](storage::Transaction& transaction) {
       return transaction.AddMeasurements(
           {repeated, FullMeasurement(study, 0, 1, 2)});
     });
   };
-  ASSERT_OK(Write([&](Transaction& transaction) {
+  ASSERT_OK(Write([&](storage::Transaction& transaction) {
     return transaction.AddMeasurements({row});
   }));
   EXPECT_THAT(report({{"loss", kNaN}, {"zero", 0.5}}),
@@ -158,7 +162,7 @@ TEST_P(TrialStoreContract, ARepeatedReportMustSayTheSame) {
   EXPECT_THAT(report({{"loss", kNaN}}), FailsWith(ErrorId::kReportConflict));
   EXPECT_THAT(report({{"loss", 1}, {"zero", 0}}),
               FailsWith(ErrorId::kReportConflict));
-  const MeasurementQuery query{.study = study, .attempt = 1};
+  const storage::MeasurementQuery query{.study = study, .attempt = 1};
   EXPECT_THAT(Texts(*store_->ListMeasurements(query)),
               ElementsAre(Text(row.measurement)));
   EXPECT_OK(report({{"loss", -kNaN}, {"zero", -0.0}}));
@@ -168,15 +172,16 @@ TEST_P(TrialStoreContract, ARepeatedReportMustSayTheSame) {
 }
 
 TEST_P(TrialStoreContract, AnOutcomeIsReplaced) {
-  OutcomeRow row = FullOutcome(AddStudy("imdb"), 0);
+  storage::OutcomeRow row = FullOutcome(AddStudy("imdb"), 0);
   row.data = std::string(100'000, '\0');
   AddTrial(FullTrial(row.study, 0));
   EXPECT_FALSE(store_->FindOutcome(row.study, 0)->has_value());
   for (const char* const fingerprint : {"first", "second"}) {
     row.data_fingerprint = fingerprint;
     row.data.back() = fingerprint[0];
-    ASSERT_OK(Write(
-        [&](Transaction& transaction) { return transaction.PutOutcome(row); }));
+    ASSERT_OK(Write([&](storage::Transaction& transaction) {
+      return transaction.PutOutcome(row);
+    }));
   }
   ASSERT_OK_AND_ASSIGN(const auto found, store_->FindOutcome(row.study, 0));
   ASSERT_TRUE(found.has_value());
@@ -184,12 +189,12 @@ TEST_P(TrialStoreContract, AnOutcomeIsReplaced) {
 }
 
 TEST_P(TrialStoreContract, ALogIsReplacedByAttempt) {
-  LogRow row = FullLog(AddStudy("imdb"), 0, 2);
+  storage::LogRow row = FullLog(AddStudy("imdb"), 0, 2);
   AddTrial(FullTrial(row.study, 0));
   EXPECT_FALSE(store_->FindLog(row.study, 0, 2)->has_value());
   for (const char* const tail : {"first", "out of memory"}) {
     row.tail = tail;
-    ASSERT_OK(Write([&](Transaction& transaction) -> absl::Status {
+    ASSERT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
       RETURN_IF_ERROR(transaction.PutLog(FullLog(row.study, 0, 1)));
       return transaction.PutLog(row);
     }));
@@ -201,9 +206,9 @@ TEST_P(TrialStoreContract, ALogIsReplacedByAttempt) {
 }
 
 TEST_P(TrialStoreContract, WorkersAreReplacedAndListedById) {
-  WorkerRow changed = FullWorker("b");
-  changed.state = WorkerState::kGone;
-  ASSERT_OK(Write([&](Transaction& transaction) -> absl::Status {
+  storage::WorkerRow changed = FullWorker("b");
+  changed.state = storage::WorkerState::kGone;
+  ASSERT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
     for (const char* const id : {"c", "b", "a", "Z"}) {
       RETURN_IF_ERROR(transaction.PutWorker(FullWorker(id)));
     }
@@ -217,25 +222,25 @@ TEST_P(TrialStoreContract, WorkersAreReplacedAndListedById) {
 }
 
 TEST_P(TrialStoreContract, AReplyIsRememberedOnceUntilForgotten) {
-  ReplyRow young = FullReply("young");
+  storage::ReplyRow young = FullReply("young");
   young.created = 51;
-  ASSERT_OK(Write([&](Transaction& transaction) -> absl::Status {
+  ASSERT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
     RETURN_IF_ERROR(transaction.RememberReply(FullReply("old")));
     return transaction.RememberReply(young);
   }));
-  EXPECT_THAT(Write([](Transaction& transaction) {
+  EXPECT_THAT(Write([](storage::Transaction& transaction) {
                 return transaction.RememberReply(FullReply("old"));
               }),
               FailsAt(ErrorId::kRequestIdReused, "request_id"));
   EXPECT_EQ(Text(**store_->FindReply("old")), Text(FullReply("old")));
-  ASSERT_OK(Write([](Transaction& transaction) {
+  ASSERT_OK(Write([](storage::Transaction& transaction) {
     return transaction.ForgetRepliesBefore(51);
   }));
   EXPECT_FALSE(store_->FindReply("old")->has_value());
   EXPECT_EQ(Text(**store_->FindReply("young")), Text(young));
-  EXPECT_OK(Write([](Transaction& transaction) {
+  EXPECT_OK(Write([](storage::Transaction& transaction) {
     return transaction.RememberReply(FullReply("old"));
   }));
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

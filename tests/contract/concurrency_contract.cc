@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "tests/contract/trial_store_contract.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 constexpr int kTrials = 5;
@@ -15,11 +15,12 @@ constexpr int kRounds = 300;
 
 // Every transaction gives all trials the next priority, so a reader that sees
 // two different ones has seen half a transaction.
-absl::Status RaisePriority(TrialStore& store, StudyKey study, int priority) {
-  return Write(store, [&](Transaction& transaction) -> absl::Status {
+absl::Status RaisePriority(storage::TrialStore& store, storage::StudyKey study,
+                           int priority) {
+  return Write(store, [&](storage::Transaction& transaction) -> absl::Status {
     for (int i = 0; i < kTrials; ++i) {
-      TrialRow trial = FullTrial(study, i);
-      const TrialGuard guard = GuardOf(trial);
+      storage::TrialRow trial = FullTrial(study, i);
+      const storage::TrialGuard guard = GuardOf(trial);
       trial.priority = priority;
       trial.revision = 1000 * priority + i;
       RETURN_IF_ERROR(transaction.UpdateTrial(trial, guard));
@@ -29,10 +30,11 @@ absl::Status RaisePriority(TrialStore& store, StudyKey study, int priority) {
 }
 
 // The priority all trials of one snapshot have; -1: they differ.
-int SeenPriority(const TrialStore& store, const TrialQuery& query) {
+int SeenPriority(const storage::TrialStore& store,
+                 const storage::TrialQuery& query) {
   const auto rows = store.ListTrials(query);
   if (!rows.ok() || rows->size() != kTrials) return -1;
-  for (const TrialRow& row : *rows) {
+  for (const storage::TrialRow& row : *rows) {
     if (row.priority != rows->front().priority) return -1;
   }
   return rows->front().priority;
@@ -41,14 +43,14 @@ int SeenPriority(const TrialStore& store, const TrialQuery& query) {
 }  // namespace
 
 TEST_P(TrialStoreContract, ReadersSeeWholeTransactionsInTheirOrder) {
-  const StudyKey study = AddStudy("imdb");
+  const storage::StudyKey study = AddStudy("imdb");
   for (int i = 0; i < kTrials; ++i) AddTrial(FullTrial(study, i));
   ASSERT_OK(RaisePriority(*store_, study, 0));
   std::atomic<bool> done = false;
   std::atomic<int> torn = 0;
   std::atomic<int> backwards = 0;
   std::atomic<int> reads = 0;
-  const auto read = [&](TrialQuery query) {
+  const auto read = [&](storage::TrialQuery query) {
     for (int last = 0; !done; ++reads) {
       const int seen = SeenPriority(*store_, query);
       if (seen < 0) ++torn;
@@ -57,11 +59,11 @@ TEST_P(TrialStoreContract, ReadersSeeWholeTransactionsInTheirOrder) {
     }
   };
   std::vector<std::thread> readers;
-  TrialQuery query = TrialsOf(study);
+  storage::TrialQuery query = TrialsOf(study);
   readers.emplace_back(read, query);
-  query.order = TrialQuery::Order::kRevision;
+  query.order = storage::TrialQuery::Order::kRevision;
   readers.emplace_back(read, query);
-  query.order = TrialQuery::Order::kNumber;
+  query.order = storage::TrialQuery::Order::kNumber;
   query.states = {TrialState::kRunning, TrialState::kQueued};
   readers.emplace_back(read, query);
   absl::Status status;
@@ -88,7 +90,7 @@ TEST_P(TrialStoreContract, ReadersDoNotWaitForAnOpenTransaction) {
 }
 
 TEST_P(TrialStoreContract, WritersComeOneAfterTheOther) {
-  const StudyKey study = AddStudy("imdb");
+  const storage::StudyKey study = AddStudy("imdb");
   constexpr int kEach = 40;
   std::atomic<int> failures = 0;
   std::atomic<int> open = 0;
@@ -110,4 +112,4 @@ TEST_P(TrialStoreContract, WritersComeOneAfterTheOther) {
   EXPECT_EQ(Numbers(TrialsOf(study, 1000)).size(), 3u * kEach);
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

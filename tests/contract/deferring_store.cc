@@ -4,14 +4,14 @@
 #include "base/error.h"
 #include "storage/store_errors.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 // What was begun without the lead has nothing below it, and says so at last.
-class DeferringTransaction final : public Transaction {
+class DeferringTransaction final : public storage::Transaction {
  public:
   explicit DeferringTransaction(
-      absl::StatusOr<std::unique_ptr<Transaction>> begun) {
+      absl::StatusOr<std::unique_ptr<storage::Transaction>> begun) {
     if (begun.ok()) {
       below_ = *std::move(begun);
     } else {
@@ -20,45 +20,46 @@ class DeferringTransaction final : public Transaction {
   }
 
   absl::Status Operation(absl::FunctionRef<absl::Status()> body) override {
-    if (over_) return TransactionIsOver();
+    if (over_) return storage::TransactionIsOver();
     return below_ == nullptr ? body() : below_->Operation(body);
   }
-  absl::StatusOr<StudyKey> InsertStudy(const StudyRow& study) override {
-    if (over_) return TransactionIsOver();
+  absl::StatusOr<storage::StudyKey> InsertStudy(
+      const storage::StudyRow& study) override {
+    if (over_) return storage::TransactionIsOver();
     if (below_ == nullptr) return refused_;
     return below_->InsertStudy(study);
   }
-  absl::Status UpdateStudy(const StudyRow& study,
+  absl::Status UpdateStudy(const storage::StudyRow& study,
                            std::int64_t expected_etag) override {
     return Late([&] { return below_->UpdateStudy(study, expected_etag); });
   }
-  absl::Status PurgeStudy(StudyKey study) override {
+  absl::Status PurgeStudy(storage::StudyKey study) override {
     return Late([&] { return below_->PurgeStudy(study); });
   }
-  absl::Status InsertTrial(const TrialRow& trial) override {
+  absl::Status InsertTrial(const storage::TrialRow& trial) override {
     return Late([&] { return below_->InsertTrial(trial); });
   }
-  absl::Status UpdateTrial(const TrialRow& trial,
-                           const TrialGuard& guard) override {
+  absl::Status UpdateTrial(const storage::TrialRow& trial,
+                           const storage::TrialGuard& guard) override {
     return Late([&] { return below_->UpdateTrial(trial, guard); });
   }
-  absl::Status PutAttempt(const AttemptRow& attempt) override {
+  absl::Status PutAttempt(const storage::AttemptRow& attempt) override {
     return Late([&] { return below_->PutAttempt(attempt); });
   }
   absl::Status AddMeasurements(
-      const std::vector<MeasurementRow>& rows) override {
+      const std::vector<storage::MeasurementRow>& rows) override {
     return Late([&] { return below_->AddMeasurements(rows); });
   }
-  absl::Status PutOutcome(const OutcomeRow& outcome) override {
+  absl::Status PutOutcome(const storage::OutcomeRow& outcome) override {
     return Late([&] { return below_->PutOutcome(outcome); });
   }
-  absl::Status PutLog(const LogRow& log) override {
+  absl::Status PutLog(const storage::LogRow& log) override {
     return Late([&] { return below_->PutLog(log); });
   }
-  absl::Status PutWorker(const WorkerRow& worker) override {
+  absl::Status PutWorker(const storage::WorkerRow& worker) override {
     return Late([&] { return below_->PutWorker(worker); });
   }
-  absl::Status RememberReply(const ReplyRow& reply) override {
+  absl::Status RememberReply(const storage::ReplyRow& reply) override {
     return Late([&] { return below_->RememberReply(reply); });
   }
   absl::Status ForgetRepliesBefore(WallMicros time) override {
@@ -66,7 +67,7 @@ class DeferringTransaction final : public Transaction {
   }
 
   absl::Status Commit() override {
-    if (over_) return TransactionIsOver();
+    if (over_) return storage::TransactionIsOver();
     over_ = true;
     if (refused_.ok()) return below_->Commit();
     below_.reset();  // rolls back
@@ -75,27 +76,27 @@ class DeferringTransaction final : public Transaction {
 
  private:
   absl::Status Late(absl::FunctionRef<absl::Status()> write) {
-    if (over_) return TransactionIsOver();
+    if (over_) return storage::TransactionIsOver();
     if (below_ == nullptr) return absl::OkStatus();
     const absl::Status status = write();
-    if (!IsDeferrable(status)) return status;
+    if (!storage::IsDeferrable(status)) return status;
     if (refused_.ok()) refused_ = status;
     return absl::OkStatus();
   }
 
-  std::unique_ptr<Transaction> below_;
+  std::unique_ptr<storage::Transaction> below_;
   absl::Status refused_;  // the first
   bool over_ = false;
 };
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Transaction>> DeferringStore::Begin(
-    Epoch epoch) {
+absl::StatusOr<std::unique_ptr<storage::Transaction>> DeferringStore::Begin(
+    storage::Epoch epoch) {
   auto begun = store_->Begin(epoch);
   const bool refused = HasErrorId(begun.status(), ErrorId::kNotLeader);
   if (!begun.ok() && !refused) return begun.status();
   return std::make_unique<DeferringTransaction>(std::move(begun));
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

@@ -16,62 +16,69 @@
 #include "absl/strings/str_cat.h"
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::test {
 
-class DeferringStore final : public TrialStore {
+class DeferringStore final : public storage::TrialStore {
  public:
-  explicit DeferringStore(std::unique_ptr<TrialStore> store)
+  explicit DeferringStore(std::unique_ptr<storage::TrialStore> store)
       : store_(std::move(store)) {}
 
   // For what happens behind a coordinator's back.
-  TrialStore& below() { return *store_; }
+  storage::TrialStore& below() { return *store_; }
 
-  absl::StatusOr<std::unique_ptr<Transaction>> Begin(Epoch epoch) override;
+  absl::StatusOr<std::unique_ptr<storage::Transaction>> Begin(
+      storage::Epoch epoch) override;
 
-  absl::StatusOr<Epoch> TakeLead() override { return store_->TakeLead(); }
-  absl::StatusOr<Epoch> FindLead() const override { return store_->FindLead(); }
-  absl::StatusOr<StudyRow> FindStudy(const std::string& id) const override {
+  absl::StatusOr<storage::Epoch> TakeLead() override {
+    return store_->TakeLead();
+  }
+  absl::StatusOr<storage::Epoch> FindLead() const override {
+    return store_->FindLead();
+  }
+  absl::StatusOr<storage::StudyRow> FindStudy(
+      const std::string& id) const override {
     return store_->FindStudy(id);
   }
-  absl::StatusOr<std::vector<StudyRow>> ListStudies(
-      const StudyQuery& query) const override {
+  absl::StatusOr<std::vector<storage::StudyRow>> ListStudies(
+      const storage::StudyQuery& query) const override {
     return store_->ListStudies(query);
   }
-  absl::StatusOr<TrialRow> FindTrial(StudyKey study,
-                                     std::int64_t number) const override {
+  absl::StatusOr<storage::TrialRow> FindTrial(
+      storage::StudyKey study, std::int64_t number) const override {
     return store_->FindTrial(study, number);
   }
-  absl::StatusOr<std::vector<TrialRow>> ListTrials(
-      const TrialQuery& query) const override {
+  absl::StatusOr<std::vector<storage::TrialRow>> ListTrials(
+      const storage::TrialQuery& query) const override {
     return store_->ListTrials(query);
   }
-  absl::StatusOr<std::vector<AttemptRow>> ListAttempts(
-      StudyKey study, std::int64_t number) const override {
+  absl::StatusOr<std::vector<storage::AttemptRow>> ListAttempts(
+      storage::StudyKey study, std::int64_t number) const override {
     return store_->ListAttempts(study, number);
   }
   absl::StatusOr<std::vector<Measurement>> ListMeasurements(
-      const MeasurementQuery& query) const override {
+      const storage::MeasurementQuery& query) const override {
     return store_->ListMeasurements(query);
   }
-  absl::StatusOr<std::optional<OutcomeRow>> FindOutcome(
-      StudyKey study, std::int64_t number) const override {
+  absl::StatusOr<std::optional<storage::OutcomeRow>> FindOutcome(
+      storage::StudyKey study, std::int64_t number) const override {
     return store_->FindOutcome(study, number);
   }
-  absl::StatusOr<std::optional<LogRow>> FindLog(
-      StudyKey study, std::int64_t number,
+  absl::StatusOr<std::optional<storage::LogRow>> FindLog(
+      storage::StudyKey study, std::int64_t number,
       std::int64_t attempt) const override {
     return store_->FindLog(study, number, attempt);
   }
-  absl::StatusOr<std::vector<WorkerRow>> ListWorkers(const std::string& after,
-                                                     int limit) const override {
+  absl::StatusOr<std::vector<storage::WorkerRow>> ListWorkers(
+      const std::string& after, int limit) const override {
     return store_->ListWorkers(after, limit);
   }
-  absl::StatusOr<std::optional<ReplyRow>> FindReply(
+  absl::StatusOr<std::optional<storage::ReplyRow>> FindReply(
       const std::string& request_id) const override {
     return store_->FindReply(request_id);
   }
-  DiskRoom RoomLeft() const override { return store_->RoomLeft(); }
-  absl::StatusOr<BackupReport> Backup(const std::string& path) const override {
+  storage::DiskRoom RoomLeft() const override { return store_->RoomLeft(); }
+  absl::StatusOr<storage::BackupReport> Backup(
+      const std::string& path) const override {
     return store_->Backup(path);
   }
   std::string Describe() const override {
@@ -79,9 +86,9 @@ class DeferringStore final : public TrialStore {
   }
 
  private:
-  const std::unique_ptr<TrialStore> store_;
+  const std::unique_ptr<storage::TrialStore> store_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_CONTRACT_DEFERRING_STORE_H_

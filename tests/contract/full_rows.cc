@@ -6,69 +6,73 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::test {
 
-StudyRow FullStudy(const std::string& id) {
-  return StudyRow{.id = id,
-                  .state = StudyState::kPaused,
-                  .spec = std::string("spec\0\xff", 6),
-                  .settings = "settings",
-                  .seed = std::numeric_limits<std::uint64_t>::max() - 1,
-                  .etag = 7,
-                  .revision = 8,
-                  .created = 9,
-                  .updated = 10,
-                  .expires = 11,
-                  .state_reason = "a person said so"};
+storage::StudyRow FullStudy(const std::string& id) {
+  return storage::StudyRow{
+      .id = id,
+      .state = storage::StudyState::kPaused,
+      .spec = std::string("spec\0\xff", 6),
+      .settings = "settings",
+      .seed = std::numeric_limits<std::uint64_t>::max() - 1,
+      .etag = 7,
+      .revision = 8,
+      .created = 9,
+      .updated = 10,
+      .expires = 11,
+      .state_reason = "a person said so"};
 }
 
-TrialRow FullTrial(StudyKey study, std::int64_t number) {
-  return TrialRow{.study = study,
-                  .number = number,
-                  .state = TrialState::kRunning,
-                  .origin = TrialOrigin::kEnqueued,
-                  .point = {1.0, kAbsent, -0.0, 2e-5},
-                  .attempt = 3,
-                  .secret = SecretString(absl::StrCat("secret ", number)),
-                  .worker = "gpu03",
-                  .trial_faults = 1,
-                  .infrastructure_faults = 2,
-                  .priority = -5,
-                  .revision = 100 + number,
-                  .created = 20,
-                  .started = 21,
-                  .ended = 22,
-                  .last_step = 23,
-                  .metrics = {{"accuracy", 0.875}, {"", -0.0}},
-                  .values = {0.875, 1e-310},
-                  .failure = FailureClass::kOutOfMemory,
-                  .cause = "\"quoted\"\nand \xc3\xa4",
-                  .usage = std::string("\0usage", 6),
-                  .labels = "labels",
-                  .seen_revision = 24,
-                  .ended_revision = 25};
+storage::TrialRow FullTrial(storage::StudyKey study, std::int64_t number) {
+  return storage::TrialRow{
+      .study = study,
+      .number = number,
+      .state = TrialState::kRunning,
+      .origin = storage::TrialOrigin::kEnqueued,
+      .point = {1.0, kAbsent, -0.0, 2e-5},
+      .attempt = 3,
+      .secret = SecretString(absl::StrCat("secret ", number)),
+      .worker = "gpu03",
+      .trial_faults = 1,
+      .infrastructure_faults = 2,
+      .priority = -5,
+      .revision = 100 + number,
+      .created = 20,
+      .started = 21,
+      .ended = 22,
+      .last_step = 23,
+      .metrics = {{"accuracy", 0.875}, {"", -0.0}},
+      .values = {0.875, 1e-310},
+      .failure = FailureClass::kOutOfMemory,
+      .cause = "\"quoted\"\nand \xc3\xa4",
+      .usage = std::string("\0usage", 6),
+      .labels = "labels",
+      .seen_revision = 24,
+      .ended_revision = 25};
 }
 
-AttemptRow FullAttempt(StudyKey study, std::int64_t number,
-                       std::int64_t attempt) {
-  return AttemptRow{.study = study,
-                    .number = number,
-                    .attempt = attempt,
-                    .state = AttemptState::kPreempted,
-                    .secret = SecretString("attempt's secret"),
-                    .worker = "gpu03",
-                    .boot_id = "boot",
-                    .started = 1,
-                    .ended = 2,
-                    .failure = FailureClass::kInfrastructure,
-                    .cause = "preempted",
-                    .checkpoint = "checkpoint",
-                    .outcome = std::string("out\0come", 8)};
+storage::AttemptRow FullAttempt(storage::StudyKey study, std::int64_t number,
+                                std::int64_t attempt) {
+  return storage::AttemptRow{.study = study,
+                             .number = number,
+                             .attempt = attempt,
+                             .state = AttemptState::kPreempted,
+                             .secret = SecretString("attempt's secret"),
+                             .worker = "gpu03",
+                             .boot_id = "boot",
+                             .started = 1,
+                             .ended = 2,
+                             .failure = FailureClass::kInfrastructure,
+                             .cause = "preempted",
+                             .checkpoint = "checkpoint",
+                             .outcome = std::string("out\0come", 8)};
 }
 
-MeasurementRow FullMeasurement(StudyKey study, std::int64_t number,
-                               std::int64_t attempt, std::int64_t step) {
-  return MeasurementRow{
+storage::MeasurementRow FullMeasurement(storage::StudyKey study,
+                                        std::int64_t number,
+                                        std::int64_t attempt,
+                                        std::int64_t step) {
+  return storage::MeasurementRow{
       .study = study,
       .number = number,
       .attempt = attempt,
@@ -78,74 +82,78 @@ MeasurementRow FullMeasurement(StudyKey study, std::int64_t number,
           .elapsed_s = 0.1}};
 }
 
-OutcomeRow FullOutcome(StudyKey study, std::int64_t number) {
-  return OutcomeRow{.study = study,
-                    .number = number,
-                    .data_fingerprint = "sha256",
-                    .encoding = 2,
-                    .count = 9,
-                    .data = std::string("\0data", 5)};
+storage::OutcomeRow FullOutcome(storage::StudyKey study, std::int64_t number) {
+  return storage::OutcomeRow{.study = study,
+                             .number = number,
+                             .data_fingerprint = "sha256",
+                             .encoding = 2,
+                             .count = 9,
+                             .data = std::string("\0data", 5)};
 }
 
-LogRow FullLog(StudyKey study, std::int64_t number, std::int64_t attempt) {
-  return LogRow{.study = study,
-                .number = number,
-                .attempt = attempt,
-                .tail = std::string("epoch 1\n\0\xff", 10),
-                .written = 60};
+storage::LogRow FullLog(storage::StudyKey study, std::int64_t number,
+                        std::int64_t attempt) {
+  return storage::LogRow{.study = study,
+                         .number = number,
+                         .attempt = attempt,
+                         .tail = std::string("epoch 1\n\0\xff", 10),
+                         .written = 60};
 }
 
-WorkerRow FullWorker(const std::string& id) {
-  return WorkerRow{.id = id,
-                   .boot_id = "boot",
-                   .state = WorkerState::kDraining,
-                   .info = std::string("\0info", 5),
-                   .failures_in_a_row = 2,
-                   .registered = 3,
-                   .last_seen = 4};
+storage::WorkerRow FullWorker(const std::string& id) {
+  return storage::WorkerRow{.id = id,
+                            .boot_id = "boot",
+                            .state = storage::WorkerState::kDraining,
+                            .info = std::string("\0info", 5),
+                            .failures_in_a_row = 2,
+                            .registered = 3,
+                            .last_seen = 4};
 }
 
-ReplyRow FullReply(const std::string& request_id) {
-  return ReplyRow{.request_id = request_id,
-                  .method = "CreateStudy",
-                  .request_hash = std::numeric_limits<std::uint64_t>::max(),
-                  .reply = std::string("re\0ply", 6),
-                  .created = 50};
+storage::ReplyRow FullReply(const std::string& request_id) {
+  return storage::ReplyRow{
+      .request_id = request_id,
+      .method = "CreateStudy",
+      .request_hash = std::numeric_limits<std::uint64_t>::max(),
+      .reply = std::string("re\0ply", 6),
+      .created = 50};
 }
 
-TrialQuery TrialsOf(StudyKey study, int limit) {
-  TrialQuery query;
+storage::TrialQuery TrialsOf(storage::StudyKey study, int limit) {
+  storage::TrialQuery query;
   query.study = study;
   query.limit = limit;
   return query;
 }
 
-TrialGuard GuardOf(const TrialRow& trial) {
-  return TrialGuard{
+storage::TrialGuard GuardOf(const storage::TrialRow& trial) {
+  return storage::TrialGuard{
       .state = trial.state, .attempt = trial.attempt, .secret = trial.secret};
 }
 
 namespace {
 
-absl::StatusOr<Epoch> SomeLead(TrialStore& store) {
-  ASSIGN_OR_RETURN(const Epoch epoch, store.FindLead());
+absl::StatusOr<storage::Epoch> SomeLead(storage::TrialStore& store) {
+  ASSIGN_OR_RETURN(const storage::Epoch epoch, store.FindLead());
   return epoch > 0 ? epoch : store.TakeLead();
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Transaction>> Begin(TrialStore& store) {
-  ASSIGN_OR_RETURN(const Epoch epoch, SomeLead(store));
+absl::StatusOr<std::unique_ptr<storage::Transaction>> Begin(
+    storage::TrialStore& store) {
+  ASSIGN_OR_RETURN(const storage::Epoch epoch, SomeLead(store));
   return store.Begin(epoch);
 }
 
-absl::Status Write(TrialStore& store, Body body) {
-  ASSIGN_OR_RETURN(const Epoch epoch, SomeLead(store));
+absl::Status Write(storage::TrialStore& store, Body body) {
+  ASSIGN_OR_RETURN(const storage::Epoch epoch, SomeLead(store));
   return WriteIn(store, epoch, body);
 }
 
-absl::Status WriteIn(TrialStore& store, Epoch epoch, Body body) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Transaction> transaction,
+absl::Status WriteIn(storage::TrialStore& store, storage::Epoch epoch,
+                     Body body) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<storage::Transaction> transaction,
                    store.Begin(epoch));
   const absl::Status written =
       transaction->Operation([&] { return body(*transaction); });
@@ -153,4 +161,4 @@ absl::Status WriteIn(TrialStore& store, Epoch epoch, Body body) {
   return written;
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

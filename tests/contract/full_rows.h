@@ -14,34 +14,39 @@
 #include "absl/status/status.h"
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::test {
 
 // Rows in which no field has its default, so that a lost field shows.
-StudyRow FullStudy(const std::string& id);
-TrialRow FullTrial(StudyKey study, std::int64_t number);
-AttemptRow FullAttempt(StudyKey study, std::int64_t number,
-                       std::int64_t attempt);
-MeasurementRow FullMeasurement(StudyKey study, std::int64_t number,
-                               std::int64_t attempt, std::int64_t step);
-OutcomeRow FullOutcome(StudyKey study, std::int64_t number);
-LogRow FullLog(StudyKey study, std::int64_t number, std::int64_t attempt);
-WorkerRow FullWorker(const std::string& id);
-ReplyRow FullReply(const std::string& request_id);
+storage::StudyRow FullStudy(const std::string& id);
+storage::TrialRow FullTrial(storage::StudyKey study, std::int64_t number);
+storage::AttemptRow FullAttempt(storage::StudyKey study, std::int64_t number,
+                                std::int64_t attempt);
+storage::MeasurementRow FullMeasurement(storage::StudyKey study,
+                                        std::int64_t number,
+                                        std::int64_t attempt,
+                                        std::int64_t step);
+storage::OutcomeRow FullOutcome(storage::StudyKey study, std::int64_t number);
+storage::LogRow FullLog(storage::StudyKey study, std::int64_t number,
+                        std::int64_t attempt);
+storage::WorkerRow FullWorker(const std::string& id);
+storage::ReplyRow FullReply(const std::string& request_id);
 // All trials of a study, by number.
-TrialQuery TrialsOf(StudyKey study, int limit = 100);
+storage::TrialQuery TrialsOf(storage::StudyKey study, int limit = 100);
 // The guard that `trial` itself fulfils.
-TrialGuard GuardOf(const TrialRow& trial);
+storage::TrialGuard GuardOf(const storage::TrialRow& trial);
 
 // A transaction of whoever leads the store; takes the lead where nobody has it.
-absl::StatusOr<std::unique_ptr<Transaction>> Begin(TrialStore& store);
+absl::StatusOr<std::unique_ptr<storage::Transaction>> Begin(
+    storage::TrialStore& store);
 
-using Body = absl::FunctionRef<absl::Status(Transaction&)>;
+using Body = absl::FunctionRef<absl::Status(storage::Transaction&)>;
 
 // Runs `body` as one operation of one transaction, and commits even when it
 // failed. The operation's error, else the commit's.
-absl::Status Write(TrialStore& store, Body body);
-absl::Status WriteIn(TrialStore& store, Epoch epoch, Body body);
+absl::Status Write(storage::TrialStore& store, Body body);
+absl::Status WriteIn(storage::TrialStore& store, storage::Epoch epoch,
+                     Body body);
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_CONTRACT_FULL_ROWS_H_

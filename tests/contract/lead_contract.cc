@@ -8,26 +8,26 @@
 
 #include "tests/contract/trial_store_contract.h"
 
-namespace frostline {
+namespace frostline::test {
 
 TEST_P(TrialStoreContract, NobodyLeadsANewStore) {
-  ASSERT_OK_AND_ASSIGN(const Epoch nobodys, store_->FindLead());
+  ASSERT_OK_AND_ASSIGN(const storage::Epoch nobodys, store_->FindLead());
   EXPECT_EQ(nobodys, 0);
-  for (const Epoch epoch : {-1, 0, 1}) {
+  for (const storage::Epoch epoch : {-1, 0, 1}) {
     EXPECT_THAT(WriteIn(epoch), FailsWith(ErrorId::kNotLeader));
   }
-  ASSERT_OK_AND_ASSIGN(const Epoch first, store_->TakeLead());
+  ASSERT_OK_AND_ASSIGN(const storage::Epoch first, store_->TakeLead());
   EXPECT_EQ(first, 1);
   EXPECT_OK(WriteIn(first));
 }
 
 TEST_P(TrialStoreContract, OnlyWhoTookTheLeadLastWrites) {
-  ASSERT_OK_AND_ASSIGN(const Epoch old, store_->TakeLead());
+  ASSERT_OK_AND_ASSIGN(const storage::Epoch old, store_->TakeLead());
   AddStudy("before");
-  ASSERT_OK_AND_ASSIGN(const Epoch current, store_->TakeLead());
+  ASSERT_OK_AND_ASSIGN(const storage::Epoch current, store_->TakeLead());
   EXPECT_GT(current, old);
   EXPECT_EQ(*store_->FindLead(), current);
-  for (const Epoch epoch : {Epoch{0}, old, current + 1}) {
+  for (const storage::Epoch epoch : {storage::Epoch{0}, old, current + 1}) {
     EXPECT_THAT(WriteIn(epoch), FailsWith(ErrorId::kNotLeader));
   }
   AddStudy("after");  // who was refused stands in nobody's way
@@ -35,22 +35,22 @@ TEST_P(TrialStoreContract, OnlyWhoTookTheLeadLastWrites) {
 }
 
 TEST_P(TrialStoreContract, AnEpochIsGivenOnce) {
-  std::vector<std::vector<Epoch>> taken(3);
+  std::vector<std::vector<storage::Epoch>> taken(3);
   std::vector<std::thread> coordinators;
-  for (std::vector<Epoch>& epochs : taken) {
+  for (std::vector<storage::Epoch>& epochs : taken) {
     coordinators.emplace_back([this, &epochs] {
       for (int i = 0; i < 10; ++i) epochs.push_back(*store_->TakeLead());
     });
   }
   for (std::thread& coordinator : coordinators) coordinator.join();
-  std::set<Epoch> all;
+  std::set<storage::Epoch> all;
   for (const auto& epochs : taken) all.insert(epochs.begin(), epochs.end());
   EXPECT_EQ(all.size(), 30u);
   EXPECT_EQ(*all.rbegin(), *store_->FindLead());
 }
 
 TEST_P(TrialStoreContract, TheLeadIsNotTakenFromUnderATransaction) {
-  ASSERT_OK_AND_ASSIGN(const Epoch epoch, store_->TakeLead());
+  ASSERT_OK_AND_ASSIGN(const storage::Epoch epoch, store_->TakeLead());
   ASSERT_OK_AND_ASSIGN(auto transaction, store_->Begin(epoch));
   std::atomic<bool> taken = false;
   std::thread other([&] {
@@ -66,4 +66,4 @@ TEST_P(TrialStoreContract, TheLeadIsNotTakenFromUnderATransaction) {
   EXPECT_THAT(WriteIn(epoch), FailsWith(ErrorId::kNotLeader));
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

@@ -16,7 +16,7 @@
 #include "tests/contract/store_model.h"
 #include "tests/contract/trial_store_contract.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 constexpr int kSeeds = 200;
@@ -33,7 +33,7 @@ int SeedCount() {
 // Few names and numbers, so that operations meet.
 class Walk {
  public:
-  explicit Walk(TrialStore& store) : store_(store), rng_(0) {}
+  explicit Walk(storage::TrialStore& store) : store_(store), rng_(0) {}
 
   // Goes on from where the last run ended.
   void Run(std::uint64_t seed) {
@@ -52,7 +52,9 @@ class Walk {
     return std::string(1, static_cast<char>('a' + Below(3)));
   }
   // One of the newest, and the next.
-  StudyKey Key() { return std::max<StudyKey>(newest_ - 2, 1) + Below(4); }
+  storage::StudyKey Key() {
+    return std::max<storage::StudyKey>(newest_ - 2, 1) + Below(4);
+  }
   double Value() {
     static constexpr double kValues[] = {
         0.0, -0.0, 1.5, std::numeric_limits<double>::infinity(),
@@ -64,16 +66,16 @@ class Walk {
     for (int i = Below(3); i > 0; --i) metrics[Name()] = Value();
     return metrics;
   }
-  StudyRow SomeStudy() {
-    StudyRow row = FullStudy(Name());
+  storage::StudyRow SomeStudy() {
+    storage::StudyRow row = FullStudy(Name());
     row.key = Key();
-    row.state = static_cast<StudyState>(1 + Below(5));
+    row.state = static_cast<storage::StudyState>(1 + Below(5));
     row.etag = Below(3);
     row.revision = Below(100);
     return row;
   }
-  TrialRow SomeTrial() {
-    TrialRow row = FullTrial(Key(), Below(4));
+  storage::TrialRow SomeTrial() {
+    storage::TrialRow row = FullTrial(Key(), Below(4));
     row.state = static_cast<TrialState>(1 + Below(3));
     row.attempt = Below(2);
     row.secret = SecretString(Name());
@@ -98,7 +100,7 @@ class Walk {
     model_ = std::move(after);
   }
 
-  void RunOperation(Transaction& transaction, StoreModel& after) {
+  void RunOperation(storage::Transaction& transaction, StoreModel& after) {
     StoreModel kept = after;
     const absl::Status status = transaction.Operation([&]() -> absl::Status {
       for (int i = Below(3); i >= 0; --i) {
@@ -110,12 +112,12 @@ class Walk {
   }
 
   // One call on both; fails when the answers differ.
-  absl::Status Step(Transaction& transaction, StoreModel& model) {
+  absl::Status Step(storage::Transaction& transaction, StoreModel& model) {
     if (deferred_.has_value()) return absl::OkStatus();  // all is undone
     Answer expected;
     const absl::Status status = Call(transaction, model, expected);
     if (status.ok() && expected.has_value() &&
-        IsDeferrable(MakeError(*expected, "", ""))) {
+        storage::IsDeferrable(MakeError(*expected, "", ""))) {
       deferred_ = expected;
     } else if (expected.has_value()) {
       EXPECT_THAT(status, FailsWith(*expected));
@@ -125,32 +127,32 @@ class Walk {
     return status;
   }
 
-  absl::Status Call(Transaction& transaction, StoreModel& model,
+  absl::Status Call(storage::Transaction& transaction, StoreModel& model,
                     Answer& expected) {
     switch (Below(13)) {
       case 0:
         return InsertStudy(transaction, model, expected);
       case 1: {
-        const StudyRow row = SomeStudy();
+        const storage::StudyRow row = SomeStudy();
         const std::int64_t etag = Below(3);
         expected = model.UpdateStudy(row, etag);
         return transaction.UpdateStudy(row, etag);
       }
       case 2: {
-        const StudyKey study = Below(3) == 0 ? Key() : 99;
+        const storage::StudyKey study = Below(3) == 0 ? Key() : 99;
         expected = model.PurgeStudy(study);
         return transaction.PurgeStudy(study);
       }
       case 3:
       case 4: {
-        const TrialRow row = SomeTrial();
+        const storage::TrialRow row = SomeTrial();
         expected = model.InsertTrial(row);
         return transaction.InsertTrial(row);
       }
       case 5:
       case 6: {
-        const TrialRow row = SomeTrial();
-        TrialGuard guard = GuardOf(SomeTrial());
+        const storage::TrialRow row = SomeTrial();
+        storage::TrialGuard guard = GuardOf(SomeTrial());
         if (Below(2) == 0) guard.secret.reset();
         expected = model.UpdateTrial(row, guard);
         return transaction.UpdateTrial(row, guard);
@@ -160,51 +162,51 @@ class Walk {
     }
   }
 
-  absl::Status InsertStudy(Transaction& transaction, StoreModel& model,
+  absl::Status InsertStudy(storage::Transaction& transaction, StoreModel& model,
                            Answer& expected) {
-    const StudyRow row = SomeStudy();
-    const absl::StatusOr<StudyKey> key = transaction.InsertStudy(row);
+    const storage::StudyRow row = SomeStudy();
+    const absl::StatusOr<storage::StudyKey> key = transaction.InsertStudy(row);
     expected = model.InsertStudy(row, key.value_or(0));
     newest_ = std::max(newest_, key.value_or(0));
     return key.status();
   }
 
-  absl::Status CallOfOthers(Transaction& transaction, StoreModel& model,
-                            Answer& expected) {
+  absl::Status CallOfOthers(storage::Transaction& transaction,
+                            StoreModel& model, Answer& expected) {
     switch (Below(7)) {
       case 0: {
-        AttemptRow row = FullAttempt(Key(), Below(4), Below(2));
+        storage::AttemptRow row = FullAttempt(Key(), Below(4), Below(2));
         row.cause = Name();
         expected = model.PutAttempt(row);
         return transaction.PutAttempt(row);
       }
       case 1: {
-        MeasurementRow row =
+        storage::MeasurementRow row =
             FullMeasurement(Key(), Below(4), Below(2), Below(3));
         row.measurement.metrics = SomeMetrics();
         expected = model.AddMeasurement(row);
         return transaction.AddMeasurements({row});
       }
       case 2: {
-        OutcomeRow row = FullOutcome(Key(), Below(4));
+        storage::OutcomeRow row = FullOutcome(Key(), Below(4));
         row.data = Name();
         expected = model.PutOutcome(row);
         return transaction.PutOutcome(row);
       }
       case 3: {
-        WorkerRow row = FullWorker(Name());
+        storage::WorkerRow row = FullWorker(Name());
         row.last_seen = Below(100);
         expected = model.PutWorker(row);
         return transaction.PutWorker(row);
       }
       case 4: {
-        ReplyRow row = FullReply(Name());
+        storage::ReplyRow row = FullReply(Name());
         row.created = Below(10);
         expected = model.RememberReply(row);
         return transaction.RememberReply(row);
       }
       case 5: {
-        LogRow row = FullLog(Key(), Below(4), Below(2));
+        storage::LogRow row = FullLog(Key(), Below(4), Below(2));
         row.tail = Name();
         expected = model.PutLog(row);
         return transaction.PutLog(row);
@@ -218,9 +220,10 @@ class Walk {
   }
 
   void Compare() {
-    const StudyQuery studies{.with_deleted = Below(2) == 0,
-                             .after = std::max<StudyKey>(newest_ - Below(5), 0),
-                             .limit = Below(5)};
+    const storage::StudyQuery studies{
+        .with_deleted = Below(2) == 0,
+        .after = std::max<storage::StudyKey>(newest_ - Below(5), 0),
+        .limit = Below(5)};
     EXPECT_EQ(Texts(*store_.ListStudies(studies)), model_.Studies(studies));
     EXPECT_EQ(Texts(*store_.ListWorkers("", 10)), model_.Workers("", 10));
     EXPECT_EQ(Texts(*store_.ListWorkers("a", 1)), model_.Workers("a", 1));
@@ -234,10 +237,10 @@ class Walk {
     CompareStudy(99);
   }
 
-  void CompareStudy(StudyKey study) {
-    for (const auto order :
-         {TrialQuery::Order::kNumber, TrialQuery::Order::kRevision}) {
-      TrialQuery query = TrialsOf(study);
+  void CompareStudy(storage::StudyKey study) {
+    for (const auto order : {storage::TrialQuery::Order::kNumber,
+                             storage::TrialQuery::Order::kRevision}) {
+      storage::TrialQuery query = TrialsOf(study);
       query.order = order;
       EXPECT_EQ(Texts(*store_.ListTrials(query)), model_.Trials(query));
       for (int i = Below(4); i > 0; --i) {
@@ -250,11 +253,11 @@ class Walk {
     for (int number = 0; number < 4; ++number) {
       EXPECT_EQ(Texts(*store_.ListAttempts(study, number)),
                 model_.Attempts(study, number));
-      const MeasurementQuery query{.study = study,
-                                   .number = number,
-                                   .attempt = Below(2),
-                                   .after_step = Below(3) - 1,
-                                   .limit = Below(4)};
+      const storage::MeasurementQuery query{.study = study,
+                                            .number = number,
+                                            .attempt = Below(2),
+                                            .after_step = Below(3) - 1,
+                                            .limit = Below(4)};
       EXPECT_EQ(Texts(*store_.ListMeasurements(query)),
                 model_.Measurements(query));
       const auto outcome = store_.FindOutcome(study, number);
@@ -266,10 +269,10 @@ class Walk {
     }
   }
 
-  TrialStore& store_;
+  storage::TrialStore& store_;
   Rng rng_;
   StoreModel model_;
-  StudyKey newest_ = 0;
+  storage::StudyKey newest_ = 0;
   Answer deferred_;  // what the commit of this transaction must answer
 };
 
@@ -288,4 +291,4 @@ TEST_P(TrialStoreContract, AgreesWithTheModelOnRandomTransactions) {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

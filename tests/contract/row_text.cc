@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 std::string Join(std::initializer_list<std::string> parts) {
@@ -49,14 +49,14 @@ std::string Bits(const Metrics& metrics) {
 
 }  // namespace
 
-std::string Text(const StudyRow& row) {
+std::string Text(const storage::StudyRow& row) {
   return Join({"study", Num(row.key), Quote(row.id), Num(row.state),
                Quote(row.spec), Quote(row.settings), absl::StrCat(row.seed),
                Num(row.etag), Num(row.revision), Num(row.created),
                Num(row.updated), Num(row.expires), Quote(row.state_reason)});
 }
 
-std::string Text(const TrialRow& row) {
+std::string Text(const storage::TrialRow& row) {
   return Join({"trial",
                Num(row.study),
                Num(row.number),
@@ -84,7 +84,7 @@ std::string Text(const TrialRow& row) {
                Num(row.ended_revision)});
 }
 
-std::string Text(const AttemptRow& row) {
+std::string Text(const storage::AttemptRow& row) {
   return Join({"attempt", Num(row.study), Num(row.number), Num(row.attempt),
                Num(row.state), Quote(row.secret.Reveal()), Quote(row.worker),
                Quote(row.boot_id), Num(row.started), Num(row.ended),
@@ -97,27 +97,27 @@ std::string Text(const Measurement& measurement) {
                Bits(measurement.elapsed_s)});
 }
 
-std::string Text(const OutcomeRow& row) {
+std::string Text(const storage::OutcomeRow& row) {
   return Join({"outcome", Num(row.study), Num(row.number),
                Quote(row.data_fingerprint), Num(row.encoding), Num(row.count),
                Quote(row.data)});
 }
 
-std::string Text(const LogRow& row) {
+std::string Text(const storage::LogRow& row) {
   return Join({"log", Num(row.study), Num(row.number), Num(row.attempt),
                Quote(row.tail), Num(row.written)});
 }
 
-std::string Text(const WorkerRow& row) {
+std::string Text(const storage::WorkerRow& row) {
   return Join({"worker", Quote(row.id), Quote(row.boot_id), Num(row.state),
                Quote(row.info), Num(row.failures_in_a_row), Num(row.registered),
                Num(row.last_seen)});
 }
 
-std::string Text(const ReplyRow& row) {
+std::string Text(const storage::ReplyRow& row) {
   return Join({"reply", Quote(row.request_id), Quote(row.method),
                absl::StrCat(row.request_hash), Quote(row.reply),
                Num(row.created)});
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

@@ -12,16 +12,16 @@
 
 #include "storage/rows.h"
 
-namespace frostline {
+namespace frostline::test {
 
-std::string Text(const StudyRow& row);
-std::string Text(const TrialRow& row);
-std::string Text(const AttemptRow& row);
+std::string Text(const storage::StudyRow& row);
+std::string Text(const storage::TrialRow& row);
+std::string Text(const storage::AttemptRow& row);
 std::string Text(const Measurement& measurement);
-std::string Text(const OutcomeRow& row);
-std::string Text(const LogRow& row);
-std::string Text(const WorkerRow& row);
-std::string Text(const ReplyRow& row);
+std::string Text(const storage::OutcomeRow& row);
+std::string Text(const storage::LogRow& row);
+std::string Text(const storage::WorkerRow& row);
+std::string Text(const storage::ReplyRow& row);
 
 template <typename Row>
 std::vector<std::string> Texts(const std::vector<Row>& rows) {
@@ -30,6 +30,6 @@ std::vector<std::string> Texts(const std::vector<Row>& rows) {
   return texts;
 }
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_CONTRACT_ROW_TEXT_H_

@@ -17,18 +17,18 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
 
-namespace frostline {
+namespace frostline::test {
 
 // A space, a history to go with it, and how to make samplers for both.
 struct SamplerCase {
   std::string name;
   Purpose purpose;
-  Options options;
+  sampler::Options options;
   Rng rng;
   Space space;
   std::vector<Objective> objectives;
   History history;
-  std::vector<PriorStudy> priors;
+  std::vector<sampler::PriorStudy> priors;
 
   // Some samplers only take finite spaces or several objectives; they are only
   // given such.
@@ -37,8 +37,8 @@ struct SamplerCase {
       : name(sampler),
         purpose(what_for),
         rng(seed),
-        space(OddSpace(rng, sampler == "grid" || sampler == "brute")),
-        objectives(OddObjectives(rng)) {
+        space(sampler::OddSpace(rng, sampler == "grid" || sampler == "brute")),
+        objectives(sampler::OddObjectives(rng)) {
     if (sampler == "motpe" && objectives.size() == 1) {
       objectives.push_back({"seconds", Direction::kMinimize});
     }
@@ -47,17 +47,18 @@ struct SamplerCase {
   }
 
   void Grow(int trials) {
-    history = OddHistory(space, objectives.size(), trials, rng);
+    history = sampler::OddHistory(space, objectives.size(), trials, rng);
   }
-  std::unique_ptr<Sampler> Make() const {
-    auto made =
-        MakeSampler({.name = name, .options = options, .purpose = purpose},
-                    space, objectives, priors);
+  std::unique_ptr<sampler::Sampler> Make() const {
+    auto made = sampler::MakeSampler(
+        {.name = name, .options = options, .purpose = purpose}, space,
+        objectives, priors);
     EXPECT_OK(made);
     return made.ok() ? *std::move(made) : nullptr;
   }
   // A covered space has no more points; that is no broken promise.
-  absl::StatusOr<Point> Propose(Sampler& sampler, std::int64_t number) const {
+  absl::StatusOr<Point> Propose(sampler::Sampler& sampler,
+                                std::int64_t number) const {
     Rng stream(17, static_cast<std::uint64_t>(number));
     auto point = sampler.Propose(history, number, stream);
     if (!point.ok()) {
@@ -82,6 +83,6 @@ void RemembersNothingButTheHistory(SamplerCase& one);
 // Proposals made at once, each seen as running by the next, are all valid.
 void ServesTrialsInParallel(SamplerCase& one);
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_CONTRACT_SAMPLER_CONTRACT_H_

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <ostream>
 
-namespace frostline {
+namespace frostline::test {
 
 void ProposesPointsOfTheSpace(SamplerCase& one) {
   const auto sampler = one.Make();
@@ -76,7 +76,8 @@ std::vector<Searcher> AllSearchers() {
   std::vector<Searcher> searchers = {{"levels-gp", Purpose::kBoth},
                                      {"tpe", Purpose::kBoth},
                                      {"tpe", Purpose::kUnderstand}};
-  for (const std::string& name : SamplerNames()) searchers.push_back({name});
+  for (const std::string& name : sampler::SamplerNames())
+    searchers.push_back({name});
   return searchers;
 }
 
@@ -105,9 +106,9 @@ TEST_P(SamplerContract, ServesTrialsInParallel) {
 TEST_P(SamplerContract, RepeatsTheOnePointOfASpaceWithoutParameters) {
   SamplerCase one(GetParam().name, 1, GetParam().purpose);
   one.space = Space();
-  const auto sampler =
-      MakeSampler({.name = one.name, .options = {}, .purpose = one.purpose},
-                  one.space, one.objectives);
+  const auto sampler = sampler::MakeSampler(
+      {.name = one.name, .options = {}, .purpose = one.purpose}, one.space,
+      one.objectives);
   if (!sampler.ok()) {  // one that covers a space has nothing to cover
     EXPECT_THAT(sampler, FailsWith(ErrorId::kSamplerInvalid));
     return;
@@ -132,4 +133,4 @@ INSTANTIATE_TEST_SUITE_P(Factory, SamplerContract,
                          });
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

@@ -9,7 +9,7 @@
 
 #include "tests/contract/sampler_contract.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 // The cheaper a sampler and the more it looks at, the more it gets.
@@ -21,13 +21,14 @@ std::uint64_t HistoriesFor(const std::string& sampler) {
 }
 
 // An earlier study, as odd as this one; its weight is given or to be judged.
-std::vector<PriorStudy> OddPriors(SamplerCase& one) {
-  PriorStudy prior{.name = "old",
-                   .weight = one.rng.Uniform() < 0.5 ? 0.0 : one.rng.Uniform(),
-                   .trials = {}};
+std::vector<sampler::PriorStudy> OddPriors(SamplerCase& one) {
+  sampler::PriorStudy prior{
+      .name = "old",
+      .weight = one.rng.Uniform() < 0.5 ? 0.0 : one.rng.Uniform(),
+      .trials = {}};
   const auto trials = static_cast<int>(one.rng.Below(20));
   const History seen =
-      OddHistory(one.space, one.objectives.size(), trials, one.rng);
+      sampler::OddHistory(one.space, one.objectives.size(), trials, one.rng);
   for (const Observation& trial : seen.trials()) {
     if (trial.state == TrialState::kSucceeded) prior.trials.push_back(trial);
   }
@@ -36,7 +37,7 @@ std::vector<PriorStudy> OddPriors(SamplerCase& one) {
 
 struct Searcher {
   std::string name;
-  Options options;
+  sampler::Options options;
   Purpose purpose = Purpose::kBest;
 };
 
@@ -44,7 +45,7 @@ std::vector<Searcher> AllSearchers() {
   std::vector<Searcher> searchers = {{"tpe", {{"compat", "v4"}}},
                                      {"tpe", {{"compat", "v5"}}},
                                      {"tpe", {}, Purpose::kUnderstand}};
-  for (const std::string& name : SamplerNames())
+  for (const std::string& name : sampler::SamplerNames())
     searchers.push_back({name, {}});
   return searchers;
 }
@@ -88,4 +89,4 @@ INSTANTIATE_TEST_SUITE_P(Factory, SamplerProperty,
                          });
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

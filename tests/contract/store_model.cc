@@ -7,7 +7,7 @@
 
 #include "tests/contract/row_text.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 constexpr Answer kOk = std::nullopt;
@@ -35,24 +35,25 @@ bool Same(const Metrics& a, const Metrics& b) {
 
 }  // namespace
 
-bool StoreModel::IdIsTaken(const StudyRow& row) const {
-  if (row.state == StudyState::kDeleted) return false;
+bool StoreModel::IdIsTaken(const storage::StudyRow& row) const {
+  if (row.state == storage::StudyState::kDeleted) return false;
   return std::any_of(studies_.begin(), studies_.end(), [&](const auto& other) {
     return other.second.id == row.id && other.first != row.key &&
-           other.second.state != StudyState::kDeleted;
+           other.second.state != storage::StudyState::kDeleted;
   });
 }
 
-Answer StoreModel::InsertStudy(StudyRow row, StudyKey key) {
+Answer StoreModel::InsertStudy(storage::StudyRow row, storage::StudyKey key) {
   row.key = key;
   if (IdIsTaken(row)) return ErrorId::kStudyAlreadyExists;
   studies_[key] = std::move(row);
   return kOk;
 }
 
-Answer StoreModel::UpdateStudy(StudyRow row, std::int64_t expected_etag) {
+Answer StoreModel::UpdateStudy(storage::StudyRow row,
+                               std::int64_t expected_etag) {
   if (studies_.count(row.key) == 0) return ErrorId::kStudyNotFound;
-  const StudyRow& old = studies_.at(row.key);
+  const storage::StudyRow& old = studies_.at(row.key);
   if (old.etag != expected_etag) return ErrorId::kEtagMismatch;
   row.id = old.id;
   row.spec = old.spec;
@@ -63,7 +64,7 @@ Answer StoreModel::UpdateStudy(StudyRow row, std::int64_t expected_etag) {
   return kOk;
 }
 
-Answer StoreModel::PurgeStudy(StudyKey study) {
+Answer StoreModel::PurgeStudy(storage::StudyKey study) {
   if (studies_.erase(study) == 0) return ErrorId::kStudyNotFound;
   const auto belongs = [study](const auto& entry) {
     return std::get<0>(entry.first) == study;
@@ -76,7 +77,7 @@ Answer StoreModel::PurgeStudy(StudyKey study) {
   return kOk;
 }
 
-Answer StoreModel::InsertTrial(const TrialRow& row) {
+Answer StoreModel::InsertTrial(const storage::TrialRow& row) {
   const TrialKey key{row.study, row.number};
   if (studies_.count(row.study) == 0) return ErrorId::kInternal;
   if (trials_.count(key) != 0) return ErrorId::kInternal;
@@ -84,10 +85,11 @@ Answer StoreModel::InsertTrial(const TrialRow& row) {
   return kOk;
 }
 
-Answer StoreModel::UpdateTrial(TrialRow row, const TrialGuard& guard) {
+Answer StoreModel::UpdateTrial(storage::TrialRow row,
+                               const storage::TrialGuard& guard) {
   const TrialKey key{row.study, row.number};
   if (trials_.count(key) == 0) return ErrorId::kTrialNotFound;
-  const TrialRow& old = trials_.at(key);
+  const storage::TrialRow& old = trials_.at(key);
   if (old.state != guard.state) return ErrorId::kLeaseLost;
   if (old.attempt != guard.attempt) return ErrorId::kLeaseLost;
   if (guard.secret.has_value() &&
@@ -105,13 +107,13 @@ bool StoreModel::HasHad(const TrialKey& trial, std::int64_t attempt) const {
   return trials_.count(trial) == 1 && trials_.at(trial).attempt >= attempt;
 }
 
-Answer StoreModel::PutAttempt(const AttemptRow& row) {
+Answer StoreModel::PutAttempt(const storage::AttemptRow& row) {
   if (!HasHad({row.study, row.number}, row.attempt)) return ErrorId::kInternal;
   attempts_[{row.study, row.number, row.attempt}] = row;
   return kOk;
 }
 
-Answer StoreModel::AddMeasurement(const MeasurementRow& row) {
+Answer StoreModel::AddMeasurement(const storage::MeasurementRow& row) {
   const StepKey key{row.study, row.number, row.attempt, row.measurement.step};
   const bool known = measurements_.count(key) == 1;
   if (!known && !HasHad({row.study, row.number}, row.attempt)) {
@@ -125,24 +127,24 @@ Answer StoreModel::AddMeasurement(const MeasurementRow& row) {
   return Same(old, row.measurement.metrics) ? kOk : ErrorId::kReportConflict;
 }
 
-Answer StoreModel::PutOutcome(const OutcomeRow& row) {
+Answer StoreModel::PutOutcome(const storage::OutcomeRow& row) {
   if (trials_.count({row.study, row.number}) == 0) return ErrorId::kInternal;
   outcomes_[{row.study, row.number}] = row;
   return kOk;
 }
 
-Answer StoreModel::PutLog(const LogRow& row) {
+Answer StoreModel::PutLog(const storage::LogRow& row) {
   if (!HasHad({row.study, row.number}, row.attempt)) return ErrorId::kInternal;
   logs_[{row.study, row.number, row.attempt}] = row;
   return kOk;
 }
 
-Answer StoreModel::PutWorker(const WorkerRow& row) {
+Answer StoreModel::PutWorker(const storage::WorkerRow& row) {
   workers_[row.id] = row;
   return kOk;
 }
 
-Answer StoreModel::RememberReply(const ReplyRow& row) {
+Answer StoreModel::RememberReply(const storage::ReplyRow& row) {
   if (replies_.count(row.request_id) != 0) return ErrorId::kRequestIdReused;
   replies_[row.request_id] = row;
   return kOk;
@@ -155,10 +157,11 @@ Answer StoreModel::ForgetRepliesBefore(WallMicros time) {
   return kOk;
 }
 
-std::vector<std::string> StoreModel::Studies(const StudyQuery& query) const {
-  std::vector<StudyRow> rows;
+std::vector<std::string> StoreModel::Studies(
+    const storage::StudyQuery& query) const {
+  std::vector<storage::StudyRow> rows;
   for (const auto& [key, row] : studies_) {
-    const bool deleted = row.state == StudyState::kDeleted;
+    const bool deleted = row.state == storage::StudyState::kDeleted;
     if (key > query.after && (query.with_deleted || !deleted)) {
       rows.push_back(row);
     }
@@ -166,9 +169,10 @@ std::vector<std::string> StoreModel::Studies(const StudyQuery& query) const {
   return FirstTexts(rows, query.limit);
 }
 
-std::vector<std::string> StoreModel::Trials(const TrialQuery& query) const {
-  const bool by_revision = query.order == TrialQuery::Order::kRevision;
-  std::vector<TrialRow> rows;
+std::vector<std::string> StoreModel::Trials(
+    const storage::TrialQuery& query) const {
+  const bool by_revision = query.order == storage::TrialQuery::Order::kRevision;
+  std::vector<storage::TrialRow> rows;
   for (const auto& [key, row] : trials_) {
     const bool wanted =
         query.states.empty() ||
@@ -179,15 +183,16 @@ std::vector<std::string> StoreModel::Trials(const TrialQuery& query) const {
     }
   }
   if (by_revision) {
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const TrialRow& a, const TrialRow& b) {
-                       return a.revision < b.revision;
-                     });
+    std::stable_sort(
+        rows.begin(), rows.end(),
+        [](const storage::TrialRow& a, const storage::TrialRow& b) {
+          return a.revision < b.revision;
+        });
   }
   return FirstTexts(rows, query.limit);
 }
 
-std::vector<std::string> StoreModel::Attempts(StudyKey study,
+std::vector<std::string> StoreModel::Attempts(storage::StudyKey study,
                                               std::int64_t number) const {
   std::vector<std::string> texts;
   for (const auto& [key, row] : attempts_) {
@@ -197,7 +202,7 @@ std::vector<std::string> StoreModel::Attempts(StudyKey study,
 }
 
 std::vector<std::string> StoreModel::Measurements(
-    const MeasurementQuery& query) const {
+    const storage::MeasurementQuery& query) const {
   std::vector<Measurement> rows;
   for (const auto& [key, row] : measurements_) {
     if (row.study == query.study && row.number == query.number &&
@@ -211,7 +216,7 @@ std::vector<std::string> StoreModel::Measurements(
 
 std::vector<std::string> StoreModel::Workers(const std::string& after,
                                              int limit) const {
-  std::vector<WorkerRow> rows;
+  std::vector<storage::WorkerRow> rows;
   for (const auto& [id, row] : workers_) {
     if (id > after) rows.push_back(row);
   }
@@ -220,17 +225,19 @@ std::vector<std::string> StoreModel::Workers(const std::string& after,
 
 std::string StoreModel::Study(const std::string& id) const {
   for (const auto& [key, row] : studies_) {
-    if (row.id == id && row.state != StudyState::kDeleted) return Text(row);
+    if (row.id == id && row.state != storage::StudyState::kDeleted)
+      return Text(row);
   }
   return "";
 }
 
-std::string StoreModel::Outcome(StudyKey study, std::int64_t number) const {
+std::string StoreModel::Outcome(storage::StudyKey study,
+                                std::int64_t number) const {
   const auto found = outcomes_.find({study, number});
   return found == outcomes_.end() ? "" : Text(found->second);
 }
 
-std::string StoreModel::Log(StudyKey study, std::int64_t number,
+std::string StoreModel::Log(storage::StudyKey study, std::int64_t number,
                             std::int64_t attempt) const {
   const auto found = logs_.find({study, number, attempt});
   return found == logs_.end() ? "" : Text(found->second);
@@ -241,4 +248,4 @@ std::string StoreModel::Reply(const std::string& request_id) const {
   return found == replies_.end() ? "" : Text(found->second);
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

@@ -17,59 +17,63 @@
 #include "base/error.h"
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::test {
 
 // What a call answers: nothing is OK.
 using Answer = std::optional<ErrorId>;
 
 class StoreModel {
  public:
-  Answer InsertStudy(StudyRow row, StudyKey key);
-  Answer UpdateStudy(StudyRow row, std::int64_t expected_etag);
-  Answer PurgeStudy(StudyKey study);
-  Answer InsertTrial(const TrialRow& row);
-  Answer UpdateTrial(TrialRow row, const TrialGuard& guard);
-  Answer PutAttempt(const AttemptRow& row);
-  Answer AddMeasurement(const MeasurementRow& row);
-  Answer PutOutcome(const OutcomeRow& row);
-  Answer PutLog(const LogRow& row);
-  Answer PutWorker(const WorkerRow& row);
-  Answer RememberReply(const ReplyRow& row);
+  Answer InsertStudy(storage::StudyRow row, storage::StudyKey key);
+  Answer UpdateStudy(storage::StudyRow row, std::int64_t expected_etag);
+  Answer PurgeStudy(storage::StudyKey study);
+  Answer InsertTrial(const storage::TrialRow& row);
+  Answer UpdateTrial(storage::TrialRow row, const storage::TrialGuard& guard);
+  Answer PutAttempt(const storage::AttemptRow& row);
+  Answer AddMeasurement(const storage::MeasurementRow& row);
+  Answer PutOutcome(const storage::OutcomeRow& row);
+  Answer PutLog(const storage::LogRow& row);
+  Answer PutWorker(const storage::WorkerRow& row);
+  Answer RememberReply(const storage::ReplyRow& row);
   Answer ForgetRepliesBefore(WallMicros time);
 
   // What the store's reads must answer, as texts (row_text.h).
-  std::vector<std::string> Studies(const StudyQuery& query) const;
-  std::vector<std::string> Trials(const TrialQuery& query) const;
-  std::vector<std::string> Attempts(StudyKey study, std::int64_t number) const;
-  std::vector<std::string> Measurements(const MeasurementQuery& query) const;
+  std::vector<std::string> Studies(const storage::StudyQuery& query) const;
+  std::vector<std::string> Trials(const storage::TrialQuery& query) const;
+  std::vector<std::string> Attempts(storage::StudyKey study,
+                                    std::int64_t number) const;
+  std::vector<std::string> Measurements(
+      const storage::MeasurementQuery& query) const;
   std::vector<std::string> Workers(const std::string& after, int limit) const;
   std::string Study(const std::string& id) const;  // "" for none
-  std::string Outcome(StudyKey study, std::int64_t number) const;
-  std::string Log(StudyKey study, std::int64_t number,
+  std::string Outcome(storage::StudyKey study, std::int64_t number) const;
+  std::string Log(storage::StudyKey study, std::int64_t number,
                   std::int64_t attempt) const;
   std::string Reply(const std::string& request_id) const;
 
-  const std::map<StudyKey, StudyRow>& studies() const { return studies_; }
+  const std::map<storage::StudyKey, storage::StudyRow>& studies() const {
+    return studies_;
+  }
 
  private:
-  using TrialKey = std::tuple<StudyKey, std::int64_t>;
-  using AttemptKey = std::tuple<StudyKey, std::int64_t, std::int64_t>;
+  using TrialKey = std::tuple<storage::StudyKey, std::int64_t>;
+  using AttemptKey = std::tuple<storage::StudyKey, std::int64_t, std::int64_t>;
   using StepKey =
-      std::tuple<StudyKey, std::int64_t, std::int64_t, std::int64_t>;
+      std::tuple<storage::StudyKey, std::int64_t, std::int64_t, std::int64_t>;
 
-  bool IdIsTaken(const StudyRow& row) const;
+  bool IdIsTaken(const storage::StudyRow& row) const;
   bool HasHad(const TrialKey& trial, std::int64_t attempt) const;
 
-  std::map<StudyKey, StudyRow> studies_;
-  std::map<TrialKey, TrialRow> trials_;
-  std::map<AttemptKey, AttemptRow> attempts_;
-  std::map<StepKey, MeasurementRow> measurements_;
-  std::map<TrialKey, OutcomeRow> outcomes_;
-  std::map<AttemptKey, LogRow> logs_;
-  std::map<std::string, WorkerRow> workers_;
-  std::map<std::string, ReplyRow> replies_;
+  std::map<storage::StudyKey, storage::StudyRow> studies_;
+  std::map<TrialKey, storage::TrialRow> trials_;
+  std::map<AttemptKey, storage::AttemptRow> attempts_;
+  std::map<StepKey, storage::MeasurementRow> measurements_;
+  std::map<TrialKey, storage::OutcomeRow> outcomes_;
+  std::map<AttemptKey, storage::LogRow> logs_;
+  std::map<std::string, storage::WorkerRow> workers_;
+  std::map<std::string, storage::ReplyRow> replies_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_CONTRACT_STORE_MODEL_H_

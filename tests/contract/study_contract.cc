@@ -5,24 +5,24 @@
 #include "tests/contract/row_text.h"
 #include "tests/contract/trial_store_contract.h"
 
-namespace frostline {
+namespace frostline::test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
 
 namespace {
 
-std::vector<std::string> Ids(const std::vector<StudyRow>& rows) {
+std::vector<std::string> Ids(const std::vector<storage::StudyRow>& rows) {
   std::vector<std::string> ids;
-  for (const StudyRow& row : rows) ids.push_back(row.id);
+  for (const storage::StudyRow& row : rows) ids.push_back(row.id);
   return ids;
 }
 
-absl::Status SetState(TrialStore& store, const std::string& id,
-                      StudyState state) {
-  ASSIGN_OR_RETURN(StudyRow row, store.FindStudy(id));
+absl::Status SetState(storage::TrialStore& store, const std::string& id,
+                      storage::StudyState state) {
+  ASSIGN_OR_RETURN(storage::StudyRow row, store.FindStudy(id));
   row.state = state;
-  return Write(store, [&](Transaction& transaction) {
+  return Write(store, [&](storage::Transaction& transaction) {
     return transaction.UpdateStudy(row, row.etag);
   });
 }
@@ -30,21 +30,22 @@ absl::Status SetState(TrialStore& store, const std::string& id,
 }  // namespace
 
 TEST_P(TrialStoreContract, AStudyComesBackWhole) {
-  StudyRow study = FullStudy("imdb");
+  storage::StudyRow study = FullStudy("imdb");
   study.key = AddStudy("imdb");
   EXPECT_GE(study.key, 1);
-  ASSERT_OK_AND_ASSIGN(const StudyRow found, store_->FindStudy("imdb"));
+  ASSERT_OK_AND_ASSIGN(const storage::StudyRow found,
+                       store_->FindStudy("imdb"));
   EXPECT_EQ(Text(found), Text(study));
 }
 
 TEST_P(TrialStoreContract, TwoLiveStudiesCannotShareAnId) {
   AddStudy("imdb");
-  EXPECT_THAT(Write([](Transaction& transaction) {
+  EXPECT_THAT(Write([](storage::Transaction& transaction) {
                 return transaction.InsertStudy(FullStudy("imdb")).status();
               }),
               FailsWith(ErrorId::kStudyAlreadyExists));
   EXPECT_THAT(
-      Write([](Transaction& transaction) -> absl::Status {
+      Write([](storage::Transaction& transaction) -> absl::Status {
         RETURN_IF_ERROR(transaction.InsertStudy(FullStudy("twice")).status());
         return transaction.InsertStudy(FullStudy("twice")).status();
       }),
@@ -53,65 +54,67 @@ TEST_P(TrialStoreContract, TwoLiveStudiesCannotShareAnId) {
 }
 
 TEST_P(TrialStoreContract, TheIdOfADeletedStudyIsFree) {
-  const StudyKey first = AddStudy("imdb");
-  ASSERT_OK(SetState(*store_, "imdb", StudyState::kDeleted));
+  const storage::StudyKey first = AddStudy("imdb");
+  ASSERT_OK(SetState(*store_, "imdb", storage::StudyState::kDeleted));
   EXPECT_THAT(store_->FindStudy("imdb"), FailsWith(ErrorId::kStudyNotFound));
-  const StudyKey second = AddStudy("imdb");
+  const storage::StudyKey second = AddStudy("imdb");
   EXPECT_NE(first, second);
-  ASSERT_OK_AND_ASSIGN(const StudyRow found, store_->FindStudy("imdb"));
+  ASSERT_OK_AND_ASSIGN(const storage::StudyRow found,
+                       store_->FindStudy("imdb"));
   EXPECT_EQ(found.key, second);
 }
 
 TEST_P(TrialStoreContract, ADeletedStudyCannotComeBackOverALiveOne) {
-  const StudyKey first = AddStudy("imdb");
-  ASSERT_OK(SetState(*store_, "imdb", StudyState::kDeleted));
+  const storage::StudyKey first = AddStudy("imdb");
+  ASSERT_OK(SetState(*store_, "imdb", storage::StudyState::kDeleted));
   AddStudy("imdb");
-  StudyRow row = FullStudy("imdb");
+  storage::StudyRow row = FullStudy("imdb");
   row.key = first;
-  EXPECT_THAT(Write([&](Transaction& transaction) {
+  EXPECT_THAT(Write([&](storage::Transaction& transaction) {
                 return transaction.UpdateStudy(row, row.etag);
               }),
               FailsWith(ErrorId::kStudyAlreadyExists));
 }
 
 TEST_P(TrialStoreContract, AnUpdateOfAStudyKeepsWhatNeverChanges) {
-  StudyRow before = FullStudy("imdb");
+  storage::StudyRow before = FullStudy("imdb");
   before.key = AddStudy("imdb");
-  StudyRow after{.key = before.key,
-                 .id = "other",
-                 .state = StudyState::kCompleted,
-                 .spec = "other",
-                 .settings = "new",
-                 .seed = 1,
-                 .etag = 70,
-                 .revision = 80,
-                 .created = 90,
-                 .updated = 100,
-                 .expires = 110,
-                 .state_reason = "done"};
-  ASSERT_OK(Write([&](Transaction& transaction) {
+  storage::StudyRow after{.key = before.key,
+                          .id = "other",
+                          .state = storage::StudyState::kCompleted,
+                          .spec = "other",
+                          .settings = "new",
+                          .seed = 1,
+                          .etag = 70,
+                          .revision = 80,
+                          .created = 90,
+                          .updated = 100,
+                          .expires = 110,
+                          .state_reason = "done"};
+  ASSERT_OK(Write([&](storage::Transaction& transaction) {
     return transaction.UpdateStudy(after, before.etag);
   }));
   after.id = before.id;
   after.spec = before.spec;
   after.seed = before.seed;
   after.created = before.created;
-  ASSERT_OK_AND_ASSIGN(const StudyRow found, store_->FindStudy("imdb"));
+  ASSERT_OK_AND_ASSIGN(const storage::StudyRow found,
+                       store_->FindStudy("imdb"));
   EXPECT_EQ(Text(found), Text(after));
 }
 
 TEST_P(TrialStoreContract, AnUpdateWithAnOldEtagChangesNothing) {
-  StudyRow row = FullStudy("imdb");
+  storage::StudyRow row = FullStudy("imdb");
   row.key = AddStudy("imdb");
   const std::string before = Text(row);
   row.settings = "new";
-  EXPECT_THAT(Write([&](Transaction& transaction) {
+  EXPECT_THAT(Write([&](storage::Transaction& transaction) {
                 return transaction.UpdateStudy(row, row.etag - 1);
               }),
               FailsAt(ErrorId::kEtagMismatch, "etag"));
   EXPECT_EQ(Text(*store_->FindStudy("imdb")), before);
   row.key += 1;
-  EXPECT_THAT(Write([&](Transaction& transaction) {
+  EXPECT_THAT(Write([&](storage::Transaction& transaction) {
                 return transaction.UpdateStudy(row, row.etag);
               }),
               FailsWith(ErrorId::kStudyNotFound));
@@ -119,7 +122,7 @@ TEST_P(TrialStoreContract, AnUpdateWithAnOldEtagChangesNothing) {
 
 TEST_P(TrialStoreContract, StudiesAreListedByKeyInPages) {
   for (const char* const id : {"c", "a", "b", "d"}) AddStudy(id);
-  ASSERT_OK(SetState(*store_, "a", StudyState::kDeleted));
+  ASSERT_OK(SetState(*store_, "a", storage::StudyState::kDeleted));
   ASSERT_OK_AND_ASSIGN(const auto page, store_->ListStudies({.limit = 2}));
   EXPECT_THAT(Ids(page), ElementsAre("c", "b"));
   EXPECT_THAT(Ids(*store_->ListStudies({.after = page.back().key})),
@@ -131,10 +134,10 @@ TEST_P(TrialStoreContract, StudiesAreListedByKeyInPages) {
 }
 
 TEST_P(TrialStoreContract, PurgingAStudyTakesAllThatBelongsToIt) {
-  const StudyKey gone = AddStudy("gone");
-  const StudyKey kept = AddStudy("kept");
-  for (const StudyKey study : {gone, kept}) {
-    ASSERT_OK(Write([&](Transaction& transaction) -> absl::Status {
+  const storage::StudyKey gone = AddStudy("gone");
+  const storage::StudyKey kept = AddStudy("kept");
+  for (const storage::StudyKey study : {gone, kept}) {
+    ASSERT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
       RETURN_IF_ERROR(transaction.InsertTrial(FullTrial(study, 0)));
       RETURN_IF_ERROR(transaction.PutAttempt(FullAttempt(study, 0, 1)));
       RETURN_IF_ERROR(transaction.PutOutcome(FullOutcome(study, 0)));
@@ -142,8 +145,9 @@ TEST_P(TrialStoreContract, PurgingAStudyTakesAllThatBelongsToIt) {
       return transaction.AddMeasurements({FullMeasurement(study, 0, 1, 5)});
     }));
   }
-  ASSERT_OK(Write(
-      [&](Transaction& transaction) { return transaction.PurgeStudy(gone); }));
+  ASSERT_OK(Write([&](storage::Transaction& transaction) {
+    return transaction.PurgeStudy(gone);
+  }));
   EXPECT_THAT(store_->FindStudy("gone"), FailsWith(ErrorId::kStudyNotFound));
   for (const auto& [study, count] :
        {std::pair(gone, 0u), std::pair(kept, 1u)}) {
@@ -154,17 +158,18 @@ TEST_P(TrialStoreContract, PurgingAStudyTakesAllThatBelongsToIt) {
     EXPECT_EQ(store_->FindOutcome(study, 0)->has_value(), count == 1);
     EXPECT_EQ(store_->FindLog(study, 0, 1)->has_value(), count == 1);
   }
-  EXPECT_THAT(Write([&](Transaction& transaction) {
+  EXPECT_THAT(Write([&](storage::Transaction& transaction) {
                 return transaction.PurgeStudy(gone);
               }),
               FailsWith(ErrorId::kStudyNotFound));
 }
 
 TEST_P(TrialStoreContract, AKeyIsNeverGivenTwice) {
-  const StudyKey first = AddStudy("imdb");
-  ASSERT_OK(Write(
-      [&](Transaction& transaction) { return transaction.PurgeStudy(first); }));
+  const storage::StudyKey first = AddStudy("imdb");
+  ASSERT_OK(Write([&](storage::Transaction& transaction) {
+    return transaction.PurgeStudy(first);
+  }));
   EXPECT_GT(AddStudy("imdb"), first);
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

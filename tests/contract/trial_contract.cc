@@ -7,7 +7,7 @@
 #include "tests/contract/row_text.h"
 #include "tests/contract/trial_store_contract.h"
 
-namespace frostline {
+namespace frostline::test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -16,12 +16,12 @@ using testing::SizeIs;
 namespace {
 
 // Another value in every field that an update may change.
-TrialRow Changed(const TrialRow& trial) {
-  TrialRow row;
+storage::TrialRow Changed(const storage::TrialRow& trial) {
+  storage::TrialRow row;
   row.study = trial.study;
   row.number = trial.number;
   row.state = TrialState::kSucceeded;
-  row.origin = TrialOrigin::kRetry;
+  row.origin = storage::TrialOrigin::kRetry;
   row.point = {9, 9};
   row.attempt = trial.attempt + 1;
   row.secret = SecretString("new secret");
@@ -33,7 +33,7 @@ TrialRow Changed(const TrialRow& trial) {
 }  // namespace
 
 TEST_P(TrialStoreContract, ATrialComesBackWholeToTheLastBit) {
-  const TrialRow trial = FullTrial(AddStudy("imdb"), 4);
+  const storage::TrialRow trial = FullTrial(AddStudy("imdb"), 4);
   AddTrial(trial);
   EXPECT_EQ(Text(Trial(trial.study, 4)), Text(trial));
   EXPECT_THAT(store_->FindTrial(trial.study, 5),
@@ -43,13 +43,13 @@ TEST_P(TrialStoreContract, ATrialComesBackWholeToTheLastBit) {
 }
 
 TEST_P(TrialStoreContract, ATrialIsInsertedOnceAndIntoAStudy) {
-  const TrialRow trial = FullTrial(AddStudy("imdb"), 0);
+  const storage::TrialRow trial = FullTrial(AddStudy("imdb"), 0);
   AddTrial(trial);
-  EXPECT_THAT(Write([&](Transaction& transaction) {
+  EXPECT_THAT(Write([&](storage::Transaction& transaction) {
                 return transaction.InsertTrial(Changed(trial));
               }),
               FailsWith(ErrorId::kInternal));
-  EXPECT_THAT(Write([&](Transaction& transaction) {
+  EXPECT_THAT(Write([&](storage::Transaction& transaction) {
                 return transaction.InsertTrial(FullTrial(trial.study + 1, 0));
               }),
               FailsWith(ErrorId::kInternal));
@@ -57,10 +57,10 @@ TEST_P(TrialStoreContract, ATrialIsInsertedOnceAndIntoAStudy) {
 }
 
 TEST_P(TrialStoreContract, AnUpdateReplacesAllButWhatNeverChanges) {
-  const TrialRow before = FullTrial(AddStudy("imdb"), 0);
+  const storage::TrialRow before = FullTrial(AddStudy("imdb"), 0);
   AddTrial(before);
-  TrialRow after = Changed(before);
-  ASSERT_OK(Write([&](Transaction& transaction) {
+  storage::TrialRow after = Changed(before);
+  ASSERT_OK(Write([&](storage::Transaction& transaction) {
     return transaction.UpdateTrial(after, GuardOf(before));
   }));
   after.origin = before.origin;
@@ -70,19 +70,19 @@ TEST_P(TrialStoreContract, AnUpdateReplacesAllButWhatNeverChanges) {
 }
 
 TEST_P(TrialStoreContract, EachPartOfTheGuardAloneStopsAnUpdate) {
-  const TrialRow trial = FullTrial(AddStudy("imdb"), 0);
+  const storage::TrialRow trial = FullTrial(AddStudy("imdb"), 0);
   AddTrial(trial);
-  TrialGuard wrong_state = GuardOf(trial);
+  storage::TrialGuard wrong_state = GuardOf(trial);
   wrong_state.state = TrialState::kQueued;
-  TrialGuard wrong_attempt = GuardOf(trial);
+  storage::TrialGuard wrong_attempt = GuardOf(trial);
   wrong_attempt.attempt -= 1;
-  TrialGuard wrong_secret = GuardOf(trial);
+  storage::TrialGuard wrong_secret = GuardOf(trial);
   wrong_secret.secret = SecretString("secret 1");
-  TrialGuard empty_secret = GuardOf(trial);
+  storage::TrialGuard empty_secret = GuardOf(trial);
   empty_secret.secret = SecretString();
-  for (const TrialGuard& guard :
+  for (const storage::TrialGuard& guard :
        {wrong_state, wrong_attempt, wrong_secret, empty_secret}) {
-    EXPECT_THAT(Write([&](Transaction& transaction) {
+    EXPECT_THAT(Write([&](storage::Transaction& transaction) {
                   return transaction.UpdateTrial(Changed(trial), guard);
                 }),
                 FailsWith(ErrorId::kLeaseLost));
@@ -91,27 +91,27 @@ TEST_P(TrialStoreContract, EachPartOfTheGuardAloneStopsAnUpdate) {
 }
 
 TEST_P(TrialStoreContract, WithoutASecretInTheGuardNoneIsAsked) {
-  const TrialRow trial = FullTrial(AddStudy("imdb"), 0);
+  const storage::TrialRow trial = FullTrial(AddStudy("imdb"), 0);
   AddTrial(trial);
-  TrialGuard guard = GuardOf(trial);
+  storage::TrialGuard guard = GuardOf(trial);
   guard.secret.reset();
-  EXPECT_OK(Write([&](Transaction& transaction) {
+  EXPECT_OK(Write([&](storage::Transaction& transaction) {
     return transaction.UpdateTrial(Changed(trial), guard);
   }));
 }
 
 TEST_P(TrialStoreContract, AnUpdateOfNoTrialSaysSo) {
-  const TrialRow trial = FullTrial(AddStudy("imdb"), 0);
-  EXPECT_THAT(Write([&](Transaction& transaction) {
+  const storage::TrialRow trial = FullTrial(AddStudy("imdb"), 0);
+  EXPECT_THAT(Write([&](storage::Transaction& transaction) {
                 return transaction.UpdateTrial(trial, GuardOf(trial));
               }),
               FailsWith(ErrorId::kTrialNotFound));
 }
 
 TEST_P(TrialStoreContract, PagesByNumberHoldEveryTrialOnce) {
-  const StudyKey study = AddStudy("imdb");
-  const StudyKey other = AddStudy("other");
-  ASSERT_OK(Write([&](Transaction& transaction) -> absl::Status {
+  const storage::StudyKey study = AddStudy("imdb");
+  const storage::StudyKey other = AddStudy("other");
+  ASSERT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
     for (std::int64_t i = 0; i < 2500; ++i) {
       // Not in the order of their numbers.
       RETURN_IF_ERROR(
@@ -119,7 +119,7 @@ TEST_P(TrialStoreContract, PagesByNumberHoldEveryTrialOnce) {
     }
     return transaction.InsertTrial(FullTrial(other, 7));
   }));
-  TrialQuery query = TrialsOf(study, 999);
+  storage::TrialQuery query = TrialsOf(study, 999);
   std::vector<std::int64_t> seen;
   while (true) {
     const std::vector<std::int64_t> page = Numbers(query);
@@ -134,19 +134,19 @@ TEST_P(TrialStoreContract, PagesByNumberHoldEveryTrialOnce) {
 }
 
 TEST_P(TrialStoreContract, PagesByRevisionShowChangesInTheirOrder) {
-  const StudyKey study = AddStudy("imdb");
+  const storage::StudyKey study = AddStudy("imdb");
   constexpr std::int64_t kTrials = 1500;
-  ASSERT_OK(Write([&](Transaction& transaction) -> absl::Status {
+  ASSERT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
     for (std::int64_t i = 0; i < kTrials; ++i) {
       RETURN_IF_ERROR(transaction.InsertTrial(FullTrial(study, i)));
     }
-    TrialRow trial = FullTrial(study, 0);  // moves to the end
-    const TrialGuard guard = GuardOf(trial);
+    storage::TrialRow trial = FullTrial(study, 0);  // moves to the end
+    const storage::TrialGuard guard = GuardOf(trial);
     trial.revision = 100 + kTrials;
     return transaction.UpdateTrial(trial, guard);
   }));
-  TrialQuery query = TrialsOf(study, 2);
-  query.order = TrialQuery::Order::kRevision;
+  storage::TrialQuery query = TrialsOf(study, 2);
+  query.order = storage::TrialQuery::Order::kRevision;
   query.after = 100 + 700;
   EXPECT_THAT(Numbers(query), ElementsAre(701, 702));
   query.after = 100 + kTrials - 2;
@@ -160,17 +160,17 @@ TEST_P(TrialStoreContract, PagesByRevisionShowChangesInTheirOrder) {
 }
 
 TEST_P(TrialStoreContract, StatesChooseTrialsInEitherOrder) {
-  const StudyKey study = AddStudy("imdb");
-  ASSERT_OK(Write([&](Transaction& transaction) -> absl::Status {
+  const storage::StudyKey study = AddStudy("imdb");
+  ASSERT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
     for (int i = 0; i < 14; ++i) {
-      TrialRow trial = FullTrial(study, i);
+      storage::TrialRow trial = FullTrial(study, i);
       trial.state = static_cast<TrialState>(1 + i % 7);
       trial.revision = 1000 - i;
       RETURN_IF_ERROR(transaction.InsertTrial(trial));
     }
     return absl::OkStatus();
   }));
-  TrialQuery query = TrialsOf(study);
+  storage::TrialQuery query = TrialsOf(study);
   query.states = {TrialState::kRunning};
   EXPECT_THAT(Numbers(query), ElementsAre(1, 8));
   query.states = {TrialState::kCancelled, TrialState::kQueued,
@@ -179,25 +179,25 @@ TEST_P(TrialStoreContract, StatesChooseTrialsInEitherOrder) {
   query.limit = 2;
   query.after = 0;
   EXPECT_THAT(Numbers(query), ElementsAre(6, 7));
-  query.order = TrialQuery::Order::kRevision;
+  query.order = storage::TrialQuery::Order::kRevision;
   EXPECT_THAT(Numbers(query), ElementsAre(13, 7));
   query.limit = 0;
   EXPECT_THAT(Numbers(query), IsEmpty());
 }
 
 TEST_P(TrialStoreContract, AChangeOfStateMovesATrialBetweenLists) {
-  TrialRow trial = FullTrial(AddStudy("imdb"), 0);
+  storage::TrialRow trial = FullTrial(AddStudy("imdb"), 0);
   AddTrial(trial);
-  const TrialGuard guard = GuardOf(trial);
+  const storage::TrialGuard guard = GuardOf(trial);
   trial.state = TrialState::kPruned;
-  ASSERT_OK(Write([&](Transaction& transaction) {
+  ASSERT_OK(Write([&](storage::Transaction& transaction) {
     return transaction.UpdateTrial(trial, guard);
   }));
-  TrialQuery query = TrialsOf(trial.study);
+  storage::TrialQuery query = TrialsOf(trial.study);
   query.states = {guard.state};
   EXPECT_THAT(Numbers(query), IsEmpty());
   query.states = {trial.state};
   EXPECT_THAT(Numbers(query), ElementsAre(0));
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

@@ -7,7 +7,7 @@
 
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -17,39 +17,42 @@ void TrialStoreContract::SetUp() {
   ASSERT_OK_AND_ASSIGN(store_, GetParam().open(folder_.File("data")));
 }
 
-absl::Status TrialStoreContract::WriteIn(Epoch epoch) {
+absl::Status TrialStoreContract::WriteIn(storage::Epoch epoch) {
   ASSIGN_OR_RETURN(const auto transaction, store_->Begin(epoch));
   RETURN_IF_ERROR(transaction->PutWorker(FullWorker("w")));
   return transaction->Commit();
 }
 
-StudyKey TrialStoreContract::AddStudy(const std::string& id) {
-  StudyKey key = 0;
-  EXPECT_OK(Write([&](Transaction& transaction) -> absl::Status {
+storage::StudyKey TrialStoreContract::AddStudy(const std::string& id) {
+  storage::StudyKey key = 0;
+  EXPECT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(key, transaction.InsertStudy(FullStudy(id)));
     return absl::OkStatus();
   }));
   return key;
 }
 
-void TrialStoreContract::AddTrial(const TrialRow& trial) {
-  EXPECT_OK(Write([&](Transaction& transaction) {
+void TrialStoreContract::AddTrial(const storage::TrialRow& trial) {
+  EXPECT_OK(Write([&](storage::Transaction& transaction) {
     return transaction.InsertTrial(trial);
   }));
 }
 
-TrialRow TrialStoreContract::Trial(StudyKey study, std::int64_t number) {
-  const absl::StatusOr<TrialRow> found = store_->FindTrial(study, number);
+storage::TrialRow TrialStoreContract::Trial(storage::StudyKey study,
+                                            std::int64_t number) {
+  const absl::StatusOr<storage::TrialRow> found =
+      store_->FindTrial(study, number);
   EXPECT_OK(found);
-  return found.ok() ? *found : TrialRow();
+  return found.ok() ? *found : storage::TrialRow();
 }
 
-std::vector<std::int64_t> TrialStoreContract::Numbers(const TrialQuery& query) {
+std::vector<std::int64_t> TrialStoreContract::Numbers(
+    const storage::TrialQuery& query) {
   const auto rows = store_->ListTrials(query);
   EXPECT_OK(rows);
   std::vector<std::int64_t> numbers;
   if (!rows.ok()) return numbers;
-  for (const TrialRow& row : *rows) numbers.push_back(row.number);
+  for (const storage::TrialRow& row : *rows) numbers.push_back(row.number);
   return numbers;
 }
 
@@ -73,7 +76,7 @@ TEST_P(TrialStoreContract, ATransactionThatIsDroppedIsUndone) {
 }
 
 TEST_P(TrialStoreContract, AFailedOperationLeavesItsNeighboursAlone) {
-  const StudyKey study = AddStudy("imdb");
+  const storage::StudyKey study = AddStudy("imdb");
   ASSERT_OK_AND_ASSIGN(auto transaction, Begin(*store_));
   const auto insert = [&](std::int64_t number) {
     return transaction->InsertTrial(FullTrial(study, number));
@@ -104,12 +107,12 @@ TEST_P(TrialStoreContract, AnErrorOfTheCallerUndoesItsOperationToo) {
 
 TEST_P(TrialStoreContract, ATransactionSeesWhatItWrote) {
   const auto update = [&](int times) {
-    return Write([&](Transaction& transaction) -> absl::Status {
-      ASSIGN_OR_RETURN(const StudyKey study,
+    return Write([&](storage::Transaction& transaction) -> absl::Status {
+      ASSIGN_OR_RETURN(const storage::StudyKey study,
                        transaction.InsertStudy(FullStudy("imdb")));
-      TrialRow trial = FullTrial(study, 0);
+      storage::TrialRow trial = FullTrial(study, 0);
       RETURN_IF_ERROR(transaction.InsertTrial(trial));
-      const TrialGuard guard = GuardOf(trial);
+      const storage::TrialGuard guard = GuardOf(trial);
       trial.state = TrialState::kSucceeded;
       for (int i = 0; i < times; ++i) {
         RETURN_IF_ERROR(transaction.UpdateTrial(trial, guard));
@@ -154,4 +157,4 @@ TEST_P(TrialStoreContract, SaysWhatItIs) {
   EXPECT_THAT(store_->Describe(), testing::StartsWith(GetParam().name));
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

@@ -23,12 +23,12 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::test {
 
 // A backend under test. The folder is empty, and the store's alone.
 struct StoreMaker {
   std::string name;
-  std::function<absl::StatusOr<std::unique_ptr<TrialStore>>(
+  std::function<absl::StatusOr<std::unique_ptr<storage::TrialStore>>(
       const std::string& folder)>
       open;
 };
@@ -47,18 +47,20 @@ class TrialStoreContract : public testing::TestWithParam<StoreMaker> {
  protected:
   void SetUp() override;
 
-  absl::Status Write(Body body) { return frostline::Write(*store_, body); }
+  absl::Status Write(Body body) {
+    return frostline::test::Write(*store_, body);
+  }
   // The store's answer, early or at the commit, to a write in this epoch.
-  absl::Status WriteIn(Epoch epoch);
-  StudyKey AddStudy(const std::string& id);
-  void AddTrial(const TrialRow& trial);
-  TrialRow Trial(StudyKey study, std::int64_t number);
-  std::vector<std::int64_t> Numbers(const TrialQuery& query);
+  absl::Status WriteIn(storage::Epoch epoch);
+  storage::StudyKey AddStudy(const std::string& id);
+  void AddTrial(const storage::TrialRow& trial);
+  storage::TrialRow Trial(storage::StudyKey study, std::int64_t number);
+  std::vector<std::int64_t> Numbers(const storage::TrialQuery& query);
 
   TempFolder folder_;
-  std::unique_ptr<TrialStore> store_;
+  std::unique_ptr<storage::TrialStore> store_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_CONTRACT_TRIAL_STORE_CONTRACT_H_

@@ -10,14 +10,14 @@
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using Op = HistoryEvent::Op;
-using Kind = HistoryEvent::Kind;
+using Op = bench::HistoryEvent::Op;
+using Kind = bench::HistoryEvent::Kind;
 
 constexpr char kTrial[] = "studies/s/trials/0";
 constexpr Duration kTtl = std::chrono::seconds(1);
@@ -56,9 +56,9 @@ class CheckerTest : public ::testing::Test {
     AddMeasurement(1, 1, 0.2);
   }
 
-  HistoryEvent& Add(int ms, const std::string& worker, Op op, Kind kind,
-                    const std::string& id, std::int64_t attempt) {
-    HistoryEvent event;
+  bench::HistoryEvent& Add(int ms, const std::string& worker, Op op, Kind kind,
+                           const std::string& id, std::int64_t attempt) {
+    bench::HistoryEvent event;
     event.time = std::chrono::seconds(1) + std::chrono::milliseconds(ms);
     event.op = op;
     event.kind = kind;
@@ -76,8 +76,8 @@ class CheckerTest : public ::testing::Test {
   }
   void Finish(int ms, const std::string& worker, std::int64_t attempt,
               double value, const std::string& verdict) {
-    HistoryEvent& invoke = Add(ms, worker, Op::kFinish, Kind::kInvoke,
-                               "finish-" + worker, attempt);
+    bench::HistoryEvent& invoke = Add(ms, worker, Op::kFinish, Kind::kInvoke,
+                                      "finish-" + worker, attempt);
     invoke.said = "SUCCEEDED";
     invoke.value = value;
     Add(ms + 1, worker, Op::kFinish, Kind::kOk, "finish-" + worker, attempt)
@@ -96,11 +96,13 @@ class CheckerTest : public ::testing::Test {
   }
 
   v1::Trial& trial() { return stored_.trials[0].trial; }
-  std::vector<std::string> Wrong() { return CheckHistory(history_, stored_); }
+  std::vector<std::string> Wrong() {
+    return bench::CheckHistory(history_, stored_);
+  }
   std::string FirstWrong() { return Wrong().empty() ? "" : Wrong().front(); }
 
-  History history_;
-  StoredStudy stored_;
+  bench::History history_;
+  bench::StoredStudy stored_;
 };
 
 TEST_F(CheckerTest, FindsNothingWrongWithAnHonestRun) {
@@ -155,7 +157,7 @@ TEST_F(CheckerTest, SeesAMeasurementTwiceOrNeverSent) {
 }
 
 TEST_F(CheckerTest, LetsAMeasurementWithoutAnAnswerBeThereOrNot) {
-  std::erase_if(history_, [](const HistoryEvent& event) {
+  std::erase_if(history_, [](const bench::HistoryEvent& event) {
     return event.op == Op::kReport && event.kind == Kind::kOk;
   });
   EXPECT_THAT(Wrong(), IsEmpty());
@@ -171,16 +173,16 @@ TEST_F(CheckerTest, SeesAFenceThatDoesNotRise) {
 
 TEST_F(CheckerTest, SeesAGrantWhileALeaseWasGood) {
   const auto grant = history_.begin() + 4;
-  HistoryEvent beat = *(grant - 1);
+  bench::HistoryEvent beat = *(grant - 1);
   beat.op = Op::kHeartbeat;
   beat.id = "beat";
   beat.time += std::chrono::milliseconds(500);
-  HistoryEvent asked = beat;
+  bench::HistoryEvent asked = beat;
   asked.kind = Kind::kInvoke;
   history_.insert(grant, {asked, beat});
   EXPECT_THAT(FirstWrong(), HasSubstr("before the lease of the one before"));
   // Unless the worker has been started anew meanwhile.
-  HistoryEvent reborn = asked;
+  bench::HistoryEvent reborn = asked;
   reborn.op = Op::kRegister;
   reborn.id = "register";
   history_.insert(history_.begin() + 6, reborn);
@@ -218,14 +220,14 @@ TEST_F(CheckerTest, SeesABestTrialThatIsNot) {
 
 TEST_F(CheckerTest, AHistorySurvivesItsFile) {
   std::stringstream file;
-  WriteHistory(history_, file);
-  ASSERT_OK_AND_ASSIGN(const History read, ReadHistory(file));
+  bench::WriteHistory(history_, file);
+  ASSERT_OK_AND_ASSIGN(const bench::History read, bench::ReadHistory(file));
   ASSERT_EQ(read.size(), history_.size());
-  EXPECT_THAT(CheckHistory(read, stored_), IsEmpty());
+  EXPECT_THAT(bench::CheckHistory(read, stored_), IsEmpty());
   EXPECT_EQ(read[2].steps, history_[2].steps);
   std::stringstream torn("{\"op\": \"acqu");
-  EXPECT_THAT(ReadHistory(torn), FailsWith(ErrorId::kRequestInvalid));
+  EXPECT_THAT(bench::ReadHistory(torn), FailsWith(ErrorId::kRequestInvalid));
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

@@ -9,7 +9,7 @@
 
 #include "tests/fault/harness.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -71,9 +71,9 @@ TEST_F(ClockTest, TheCoordinatorBelievesIt) {
 TEST_F(ClockTest, NoLeaseEndsEarlyWhenTheDateIsSet) {
   BootWithFakeClock({"--lease-ttl", "10s"}, false);
   const std::string study = Create("s", 60);
-  LoadOptions fleet = Fleet(study, 10);
+  bench::LoadOptions fleet = Fleet(study, 10);
   fleet.think = milliseconds(150);
-  LoadRun run(fleet, clock_);
+  bench::LoadRun run(fleet, clock_);
   run.Start();
   for (int i = 0; i < 100 && !run.Wait(milliseconds(200)); ++i) {
     Jump(kJumps[i % std::size(kJumps)]);
@@ -81,7 +81,7 @@ TEST_F(ClockTest, NoLeaseEndsEarlyWhenTheDateIsSet) {
   ExpectCompleted(run, study);
   const auto stored = admin_->ReadStudy(study, false);
   ASSERT_OK(stored);
-  for (const StoredTrial& trial : stored->trials) {
+  for (const bench::StoredTrial& trial : stored->trials) {
     EXPECT_EQ(trial.trial.attempts_size(), 1) << trial.trial.name();
   }
 }
@@ -90,15 +90,15 @@ TEST_F(ClockTest, NoLeaseOutlivesItsTimeWhenTheDateIsSetBack) {
   for (const char* const jump : {"-1y", "-1h", "+1y"}) {
     BootWithFakeClock(ShortLeases(), false);
     const std::string study = Create(std::string("s") + jump[1], 1);
-    LoadOptions stuck = Fleet(study, 1);
+    bench::LoadOptions stuck = Fleet(study, 1);
     stuck.think = seconds(1000);
     stuck.worker_prefix = "stuck";
-    LoadRun first(stuck, clock_);
+    bench::LoadRun first(stuck, clock_);
     first.Start();
     ASSERT_TRUE(Eventually([&first] { return first.held() == 1; }));
     first.Stop();  // without a word
     Jump(jump);
-    LoadRun second(Fleet(study, 1), clock_);
+    bench::LoadRun second(Fleet(study, 1), clock_);
     second.Start();
     ASSERT_TRUE(second.Wait(seconds(30))) << jump;
     second.Stop();
@@ -113,9 +113,9 @@ TEST_F(ClockTest, NoLeaseOutlivesItsTimeWhenTheDateIsSetBack) {
 TEST_F(ClockTest, NothingIsLostWhenEveryClockJumps) {
   BootWithFakeClock(ShortLeases(), true);
   const std::string study = Create("s", 60);
-  LoadOptions fleet = Fleet(study, 10);
+  bench::LoadOptions fleet = Fleet(study, 10);
   fleet.think = milliseconds(50);
-  LoadRun run(fleet, clock_);
+  bench::LoadRun run(fleet, clock_);
   run.Start();
   for (const char* const jump : {"+1h", "+2h", "+1y"}) {
     run.Wait(milliseconds(300));
@@ -125,4 +125,4 @@ TEST_F(ClockTest, NothingIsLostWhenEveryClockJumps) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

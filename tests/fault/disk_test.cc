@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/fault/harness.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -54,7 +54,7 @@ class DiskTest : public FaultTest {
   bool IsStudyRefused() {
     const auto created =
         admin_->Call(admin_->studies(), &v1::StudyService::Stub::CreateStudy,
-                     LoadStudy("t", 10, 3));
+                     bench::LoadStudy("t", 10, 3));
     return HasErrorId(created.status(), ErrorId::kStoreFull);
   }
 
@@ -74,9 +74,9 @@ TEST_F(DiskTest, AFullDiskStopsTheFleetAndRoomStartsItAgain) {
   Boot({"--lease-ttl", "30s"});
   const pid_t before = coordinator_->program().pid();
   const std::string study = Create("s", IsLong() ? 5'000 : 400);
-  LoadOptions fleet = Fleet(study, 10);
+  bench::LoadOptions fleet = Fleet(study, 10);
   fleet.measurements = 200;  // soon more than the ballast
-  LoadRun run(fleet, clock_);
+  bench::LoadRun run(fleet, clock_);
   run.Start();
   for (const std::int64_t left : {0, 300'000, 1'500'000}) {
     ASSERT_TRUE(Eventually([&run] { return run.held() > 5; }));
@@ -93,9 +93,9 @@ TEST_F(DiskTest, AFullDiskStopsTheFleetAndRoomStartsItAgain) {
 TEST_F(DiskTest, ATrialThatRunsMayEndOnAFullDisk) {
   Boot({"--lease-ttl", "30s"});
   const std::string study = Create("s", 8);
-  LoadOptions fleet = Fleet(study, 8);
+  bench::LoadOptions fleet = Fleet(study, 8);
   fleet.think = milliseconds(400);
-  LoadRun run(fleet, clock_);
+  bench::LoadRun run(fleet, clock_);
   run.Start();
   ASSERT_TRUE(Eventually([&run] { return run.held() == 8; }));
   ASSERT_NO_FATAL_FAILURE(Shrink(0));
@@ -111,7 +111,7 @@ TEST_F(DiskTest, WhatIsRefusedForWantOfRoomIsDoneWhenThereIsSome) {
     imported =
         admin_
             ->Call(admin_->studies(), &v1::StudyService::Stub::ImportTrials,
-                   LoadHistory(study, 500, 3))
+                   bench::LoadHistory(study, 500, 3))
             .status();
   }
   EXPECT_THAT(imported, FailsWith(ErrorId::kStoreFull));
@@ -119,8 +119,8 @@ TEST_F(DiskTest, WhatIsRefusedForWantOfRoomIsDoneWhenThereIsSome) {
   EXPECT_TRUE(Eventually([this] { return !IsStudyRefused(); }));
   EXPECT_OK(admin_->Call(admin_->studies(),
                          &v1::StudyService::Stub::ImportTrials,
-                         LoadHistory(study, 500, 3)));
+                         bench::LoadHistory(study, 500, 3)));
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

@@ -19,7 +19,7 @@
 #include "base/ids.h"
 #include "tests/fault/harness.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -135,13 +135,14 @@ class FailpointKill : public FaultTest,
   }
 
   void BootArmed() {
-    coordinator_ = std::make_unique<CoordinatorProgram>(CoordinatorSpec{
-        .data = folder_.File("data"), .options = ShortLeases()});
+    coordinator_ =
+        std::make_unique<bench::CoordinatorProgram>(bench::CoordinatorSpec{
+            .data = folder_.File("data"), .options = ShortLeases()});
     if (!coordinator_->Start({Order()})) {
       Died();
       ASSERT_TRUE(coordinator_->Start());
     }
-    admin_ = std::make_unique<AdminClient>(coordinator_->address());
+    admin_ = std::make_unique<bench::AdminClient>(coordinator_->address());
     watcher_ = std::thread([this] { RestartWhenKilled(); });
   }
 
@@ -202,12 +203,12 @@ void FailpointKill::PeopleAtWork() {
     (*enqueue.add_trials()->mutable_values())["x0"].set_number_value(1e-4);
   }
   Do(studies, &Studies::EnqueueTrials, enqueue);
-  Do(studies, &Studies::ImportTrials, LoadHistory("studies/a", 20, 3));
-  Do(studies, &Studies::CreateStudy, LoadStudy("b", 10, 3));
+  Do(studies, &Studies::ImportTrials, bench::LoadHistory("studies/a", 20, 3));
+  Do(studies, &Studies::CreateStudy, bench::LoadStudy("b", 10, 3));
   v1::StopStudyRequest stop;
   stop.set_name("studies/b");
   Do(studies, &Studies::StopStudy, stop);
-  Do(studies, &Studies::CreateStudy, LoadStudy("c", 10, 3));
+  Do(studies, &Studies::CreateStudy, bench::LoadStudy("c", 10, 3));
   v1::DeleteStudyRequest remove;
   remove.set_name("studies/c");
   Do(studies, &Studies::DeleteStudy, remove);
@@ -216,13 +217,13 @@ void FailpointKill::PeopleAtWork() {
 TEST_P(FailpointKill, LosesNothingAcknowledged) {
   BootArmed();
   Do(admin_->studies(), &v1::StudyService::Stub::CreateStudy,
-     LoadStudy("a", IsLong() ? 500 : 60, 3));
-  LoadOptions fleet = Fleet("studies/a", 8);
+     bench::LoadStudy("a", IsLong() ? 500 : 60, 3));
+  bench::LoadOptions fleet = Fleet("studies/a", 8);
   fleet.think = std::chrono::milliseconds(60);
   fleet.chaos.repeat = 0.1;
   fleet.chaos.silence = 0.03;
   fleet.chaos.release = 0.05;
-  LoadRun run(fleet, clock_);
+  bench::LoadRun run(fleet, clock_);
   run.Start();
   ASSERT_TRUE(Eventually([&run] { return run.held() > 3; }));
   PeopleAtWork();
@@ -247,4 +248,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

@@ -9,7 +9,7 @@
 
 #include "base/ids.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -28,12 +28,12 @@ void FaultTest::TearDown() {
 }
 
 void FaultTest::Boot(const Words& options, const Words& environment) {
-  coordinator_ = std::make_unique<CoordinatorProgram>(
-      CoordinatorSpec{.data = folder_.File("data"),
-                      .options = options,
-                      .environment = environment});
+  coordinator_ = std::make_unique<bench::CoordinatorProgram>(
+      bench::CoordinatorSpec{.data = folder_.File("data"),
+                             .options = options,
+                             .environment = environment});
   ASSERT_TRUE(coordinator_->Start()) << coordinator_->program().Log();
-  admin_ = std::make_unique<AdminClient>(coordinator_->address());
+  admin_ = std::make_unique<bench::AdminClient>(coordinator_->address());
 }
 
 void FaultTest::Crash() {
@@ -44,12 +44,13 @@ void FaultTest::Crash() {
 std::string FaultTest::Create(const std::string& id, std::int64_t trials) {
   EXPECT_OK(admin_->Call(admin_->studies(),
                          &v1::StudyService::Stub::CreateStudy,
-                         LoadStudy(id, trials, 3)));
+                         bench::LoadStudy(id, trials, 3)));
   return StudyNameOf(id);
 }
 
-LoadOptions FaultTest::Fleet(const std::string& study, int workers) const {
-  LoadOptions options;
+bench::LoadOptions FaultTest::Fleet(const std::string& study,
+                                    int workers) const {
+  bench::LoadOptions options;
   options.connect = coordinator_->address();
   options.study = study;
   options.workers = workers;
@@ -63,25 +64,26 @@ LoadOptions FaultTest::Fleet(const std::string& study, int workers) const {
   return options;
 }
 
-void FaultTest::ExpectCompleted(LoadRun& run, const std::string& study,
+void FaultTest::ExpectCompleted(bench::LoadRun& run, const std::string& study,
                                 Duration longest) {
   EXPECT_TRUE(run.Wait(longest)) << "the study never ended";
-  const StoredStudy stored = ExpectHonest(run, study);
+  const bench::StoredStudy stored = ExpectHonest(run, study);
   EXPECT_EQ(stored.study.state(), v1::STUDY_STATE_COMPLETED);
 }
 
-StoredStudy FaultTest::ExpectHonest(LoadRun& run, const std::string& study) {
+bench::StoredStudy FaultTest::ExpectHonest(bench::LoadRun& run,
+                                           const std::string& study) {
   run.Stop();
   const auto stored = admin_->ReadStudy(study, true);
   EXPECT_OK(stored);
   if (!stored.ok()) return {};
-  EXPECT_THAT(CheckHistory(run.history(), *stored), IsEmpty());
+  EXPECT_THAT(bench::CheckHistory(run.history(), *stored), IsEmpty());
   if (HasFailure()) {
     std::cerr << run.figures().Describe(run.measured())
               << stored->study.counts().DebugString();
     const char* const kept = std::getenv("FROSTLINE_FAULT_HISTORY");
     std::ofstream file(kept == nullptr ? "/dev/null" : kept);
-    WriteHistory(run.history(), file);
+    bench::WriteHistory(run.history(), file);
   }
   return *stored;
 }
@@ -96,4 +98,4 @@ bool FaultTest::Eventually(const std::function<bool()>& holds,
   return true;
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

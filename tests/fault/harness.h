@@ -20,7 +20,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::test {
 
 // FROSTLINE_FAULT_LONG is set: as many rounds as a night has time for.
 bool IsLong();
@@ -44,14 +44,15 @@ class FaultTest : public ::testing::Test {
 
   std::string Create(const std::string& id, std::int64_t trials);
   // A fleet that reports ten measurements for each trial and keeps its history.
-  LoadOptions Fleet(const std::string& study, int workers) const;
+  bench::LoadOptions Fleet(const std::string& study, int workers) const;
 
   // Waits for the run to end by itself, then judges it; the study must have
   // completed.
-  void ExpectCompleted(LoadRun& run, const std::string& study,
+  void ExpectCompleted(bench::LoadRun& run, const std::string& study,
                        Duration longest = std::chrono::seconds(90));
   // Only judges; the run is stopped.
-  StoredStudy ExpectHonest(LoadRun& run, const std::string& study);
+  bench::StoredStudy ExpectHonest(bench::LoadRun& run,
+                                  const std::string& study);
 
   // False when `holds` never does.
   bool Eventually(const std::function<bool()>& holds,
@@ -59,10 +60,10 @@ class FaultTest : public ::testing::Test {
 
   const TempFolder folder_;
   const SystemClock clock_;
-  std::unique_ptr<CoordinatorProgram> coordinator_;
-  std::unique_ptr<AdminClient> admin_;
+  std::unique_ptr<bench::CoordinatorProgram> coordinator_;
+  std::unique_ptr<bench::AdminClient> admin_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_FAULT_HARNESS_H_

@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "tests/fault/harness.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -29,10 +29,10 @@ TEST_F(KillTest, NothingAcknowledgedIsLostWithTheCoordinator) {
   Boot();
   const int most = IsLong() ? 400 : 12;
   const std::string study = Create("killed", most * 100);
-  LoadOptions fleet = Fleet(study, 20);
+  bench::LoadOptions fleet = Fleet(study, 20);
   fleet.chaos.repeat = 0.05;
   fleet.chaos.vanish = 0.005;
-  LoadRun run(fleet, clock_);
+  bench::LoadRun run(fleet, clock_);
   run.Start();
   int kills = 0;
   while (kills < most && !run.Wait(Moment())) {
@@ -46,14 +46,14 @@ TEST_F(KillTest, NothingAcknowledgedIsLostWithTheCoordinator) {
 TEST_F(KillTest, EveryTrialEndsThoughHalfOfTheWorkersVanish) {
   Boot();
   const std::string study = Create("orphaned", IsLong() ? 20'000 : 400);
-  LoadOptions fleet = Fleet(study, 20);
+  bench::LoadOptions fleet = Fleet(study, 20);
   fleet.chaos.vanish = 0.05;
   fleet.chaos.silence = 0.01;
   fleet.chaos.late = 0.02;
   fleet.chaos.repeat = 0.1;
   fleet.chaos.fail = 0.02;
   fleet.chaos.release = 0.02;
-  LoadRun run(fleet, clock_);
+  bench::LoadRun run(fleet, clock_);
   run.Start();
   ExpectCompleted(run, study, std::chrono::minutes(IsLong() ? 60 : 2));
 }
@@ -62,7 +62,7 @@ TEST_F(KillTest, EveryTrialEndsThoughHalfOfTheWorkersVanish) {
 class RealWorkerTest : public KillTest {
  protected:
   static v1::CreateStudyRequest DemoStudy(std::int64_t trials) {
-    v1::CreateStudyRequest request = LoadStudy("demo", trials, 0);
+    v1::CreateStudyRequest request = bench::LoadStudy("demo", trials, 0);
     v1::StudySpec& spec = *request.mutable_spec();
     spec.mutable_model()->set_layers(6);
     spec.mutable_model()->set_no_pooler(true);
@@ -82,16 +82,17 @@ class RealWorkerTest : public KillTest {
 
   void StartWorker(const std::string& id) {
     auto& worker = workers_[id];
-    worker = std::make_unique<Program>(
-        Words{BinaryPath("frostline-worker"), "--connect",
+    worker = std::make_unique<bench::Program>(
+        Words{bench::BinaryPath("frostline-worker"), "--connect",
               coordinator_->address(), "--id", id, "--study", "demo",
               "--exit-when-done", "--run-dir", folder_.File(id), "--exec",
-              BinaryPath("frostline-demo-trainer"), "--log-level", "warning"},
+              bench::BinaryPath("frostline-demo-trainer"), "--log-level",
+              "warning"},
         Words{}, folder_.File(id + ".log"));
     worker->Start();
   }
 
-  std::map<std::string, std::unique_ptr<Program>> workers_;
+  std::map<std::string, std::unique_ptr<bench::Program>> workers_;
 };
 
 TEST_F(RealWorkerTest, KilledWorkersAndTrainersLoseNoTrial) {
@@ -114,10 +115,10 @@ TEST_F(RealWorkerTest, KilledWorkersAndTrainersLoseNoTrial) {
   }
   ASSERT_TRUE(Eventually(ended, std::chrono::minutes(2)));
   EXPECT_GT(kills, 0);
-  ASSERT_OK_AND_ASSIGN(const StoredStudy stored,
+  ASSERT_OK_AND_ASSIGN(const bench::StoredStudy stored,
                        admin_->ReadStudy("studies/demo", true));
   EXPECT_EQ(stored.study.counts().budget_used(), budget);
-  for (const StoredTrial& trial : stored.trials) {
+  for (const bench::StoredTrial& trial : stored.trials) {
     EXPECT_EQ(trial.trial.state(), v1::TRIAL_STATE_SUCCEEDED);
     // Each was trained to its end by the attempt that counts.
     const v1::Attempt& last =
@@ -127,4 +128,4 @@ TEST_F(RealWorkerTest, KilledWorkersAndTrainersLoseNoTrial) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

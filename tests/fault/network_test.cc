@@ -7,7 +7,7 @@
 #include "tests/fault/harness.h"
 #include "tests/fault/tcp_proxy.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -15,15 +15,15 @@ using std::chrono::milliseconds;
 class NetworkTest : public FaultTest {
  protected:
   // A fleet behind a proxy.
-  std::unique_ptr<LoadRun> StartFleet(std::int64_t trials, int workers,
-                                      const Words& options = ShortLeases()) {
+  std::unique_ptr<bench::LoadRun> StartFleet(
+      std::int64_t trials, int workers, const Words& options = ShortLeases()) {
     Boot(options);
     proxy_ = std::make_unique<TcpProxy>(coordinator_->address());
-    LoadOptions fleet = Fleet(Create("s", trials), workers);
+    bench::LoadOptions fleet = Fleet(Create("s", trials), workers);
     fleet.connect = proxy_->address();
     fleet.patience = milliseconds(1500);
     fleet.wait = milliseconds(500);
-    auto run = std::make_unique<LoadRun>(fleet, clock_);
+    auto run = std::make_unique<bench::LoadRun>(fleet, clock_);
     run->Start();
     return run;
   }
@@ -47,9 +47,9 @@ TEST_F(NetworkTest, EveryReplyIsLostOnceAndNothingHappensTwice) {
   ExpectCompleted(*run, "studies/s", std::chrono::minutes(IsLong() ? 60 : 2));
   // Four calls a trial, each answered twice.
   EXPECT_GT(proxy_->cuts(), 300);
-  ASSERT_OK_AND_ASSIGN(const StoredStudy stored,
+  ASSERT_OK_AND_ASSIGN(const bench::StoredStudy stored,
                        admin_->ReadStudy("studies/s", false));
-  for (const StoredTrial& trial : stored.trials) {
+  for (const bench::StoredTrial& trial : stored.trials) {
     EXPECT_EQ(trial.trial.attempts_size(), 1) << trial.trial.name();
   }
 }
@@ -97,10 +97,11 @@ TEST_F(NetworkTest, ARealWorkerConnectsOverASlowLine) {
   Boot({"--lease-ttl", "60s"});
   TcpProxy slow(coordinator_->address());
   slow.Set({.latency = milliseconds(300)});
-  Program worker({BinaryPath("frostline-worker"), "--connect", slow.address(),
-                  "--id", "far", "--run-dir", folder_.File("far"), "--exec",
-                  BinaryPath("frostline-demo-trainer")},
-                 {}, folder_.File("far.log"));
+  bench::Program worker(
+      {bench::BinaryPath("frostline-worker"), "--connect", slow.address(),
+       "--id", "far", "--run-dir", folder_.File("far"), "--exec",
+       bench::BinaryPath("frostline-demo-trainer")},
+      {}, folder_.File("far.log"));
   worker.Start();
   EXPECT_TRUE(Eventually([this] {
     const auto fleet =
@@ -112,4 +113,4 @@ TEST_F(NetworkTest, ARealWorkerConnectsOverASlowLine) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

@@ -7,7 +7,7 @@
 #include "base/ids.h"
 #include "tests/fault/harness.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using Studies = v1::StudyService::Stub;
@@ -25,7 +25,7 @@ class ReplayTest : public FaultTest {
     const auto stored = admin_->ReadStudy(study_, true);
     EXPECT_OK(stored);
     std::string text = stored->study.DebugString();
-    for (const StoredTrial& trial : stored->trials) {
+    for (const bench::StoredTrial& trial : stored->trials) {
       text += trial.trial.DebugString();
       for (const auto& [attempt, rows] : trial.measurements) {
         for (const v1::Measurement& row : rows) text += row.ShortDebugString();
@@ -94,11 +94,11 @@ class ReplayTest : public FaultTest {
 
 TEST_F(ReplayTest, OfPeople) {
   Studies& studies = admin_->studies();
-  Twice(studies, &Studies::CreateStudy, LoadStudy("t", 5, 2));
+  Twice(studies, &Studies::CreateStudy, bench::LoadStudy("t", 5, 2));
   auto enqueue = Named<v1::EnqueueTrialsRequest>(study_);
   (*enqueue.add_trials()->mutable_values())["x0"].set_number_value(1e-4);
   Twice(studies, &Studies::EnqueueTrials, enqueue);
-  Twice(studies, &Studies::ImportTrials, LoadHistory(study_, 3, 3));
+  Twice(studies, &Studies::ImportTrials, bench::LoadHistory(study_, 3, 3));
   auto update = Named<v1::UpdateStudyRequest>(study_);
   update.mutable_settings()->mutable_budget()->set_trials(30);
   update.mutable_update_mask()->add_paths("budget");
@@ -143,7 +143,7 @@ TEST_F(ReplayTest, OfWorkers) {
 }
 
 TEST_F(ReplayTest, AnotherRequestUnderAUsedIdIsRefused) {
-  v1::CreateStudyRequest request = LoadStudy("t", 5, 2);
+  v1::CreateStudyRequest request = bench::LoadStudy("t", 5, 2);
   ASSERT_OK(admin_->Call(admin_->studies(), &Studies::CreateStudy, request));
   request.set_study_id("u");
   EXPECT_THAT(admin_->Call(admin_->studies(), &Studies::CreateStudy, request),
@@ -154,11 +154,12 @@ using RaceTest = FaultTest;
 
 TEST_F(RaceTest, OfManyCoordinatorsOnOneFolderOneServes) {
   for (int round = 0; round < (IsLong() ? 100 : 5); ++round) {
-    std::vector<std::unique_ptr<CoordinatorProgram>> racers;
+    std::vector<std::unique_ptr<bench::CoordinatorProgram>> racers;
     for (int i = 0; i < 8; ++i) {
-      racers.push_back(std::make_unique<CoordinatorProgram>(CoordinatorSpec{
-          .data = folder_.File(absl::StrCat("race-", round)),
-          .log = folder_.File(absl::StrCat("racer-", round, "-", i))}));
+      racers.push_back(
+          std::make_unique<bench::CoordinatorProgram>(bench::CoordinatorSpec{
+              .data = folder_.File(absl::StrCat("race-", round)),
+              .log = folder_.File(absl::StrCat("racer-", round, "-", i))}));
     }
     for (const auto& racer : racers) racer->Spawn();
     int serving = 0;
@@ -174,4 +175,4 @@ TEST_F(RaceTest, OfManyCoordinatorsOnOneFolderOneServes) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

@@ -12,7 +12,7 @@
 #include <set>
 #include <string>
 
-namespace frostline {
+namespace frostline::test {
 
 class ReplyCounter {
  public:
@@ -55,6 +55,6 @@ class ReplyCounter {
   std::set<std::size_t> streams_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_FAULT_REPLY_COUNTER_H_

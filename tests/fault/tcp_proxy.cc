@@ -18,7 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/fault/reply_counter.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 constexpr std::size_t kChunk = 16 * 1024;
@@ -195,4 +195,4 @@ void TcpProxy::Run() {
   links_.clear();
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

@@ -24,7 +24,7 @@
 
 #include "base/clock.h"
 
-namespace frostline {
+namespace frostline::test {
 
 struct Weather {
   Duration latency{0};            // each way
@@ -71,6 +71,6 @@ class TcpProxy {
   std::thread thread_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_FAULT_TCP_PROXY_H_

@@ -11,7 +11,7 @@
 #include "base/exit_code.h"
 #include "tests/fault/harness.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using std::chrono::seconds;
@@ -31,8 +31,8 @@ class ZombieTest : public FaultTest {
         << "echo '{\"type\":\"finish\",\"state\":\"succeeded\",\"metrics\":"
         << "{\"accuracy\":0.75}}';;\n"
         << "*'\"exit\"'*) exit 0;;\nesac; done\n";
-    worker_ = std::make_unique<Program>(
-        Words{BinaryPath("frostline-worker"), "--connect",
+    worker_ = std::make_unique<bench::Program>(
+        Words{bench::BinaryPath("frostline-worker"), "--connect",
               coordinator_->address(), "--id", "zombie", "--study", "s",
               "--exit-when-done", "--run-dir", folder_.File("run"), "--exec",
               "sh " + script, "--stop-grace", "1"},
@@ -71,7 +71,7 @@ class ZombieTest : public FaultTest {
     });
   }
 
-  std::unique_ptr<Program> worker_;
+  std::unique_ptr<bench::Program> worker_;
 };
 
 TEST_F(ZombieTest, StopsTrainingWhenAnotherHasItsTrial) {
@@ -81,7 +81,7 @@ TEST_F(ZombieTest, StopsTrainingWhenAnotherHasItsTrial) {
   const pid_t trainer = TrainerPid();
   worker_->Signal(SIGSTOP);
   ASSERT_TRUE(WaitsForLoss());
-  LoadRun run(Fleet("studies/s", 1), clock_);
+  bench::LoadRun run(Fleet("studies/s", 1), clock_);
   run.Start();
   ASSERT_TRUE(run.Wait(seconds(30)));
   worker_->Signal(SIGCONT);
@@ -90,7 +90,7 @@ TEST_F(ZombieTest, StopsTrainingWhenAnotherHasItsTrial) {
   run.Stop();
   const v1::Trial trial = FirstTrial();
   EXPECT_EQ(trial.attempts(1).state(), v1::ATTEMPT_STATE_COMPLETED);
-  EXPECT_EQ(trial.values(0), MadeUpMetric(trial.name(), 2, -1));
+  EXPECT_EQ(trial.values(0), bench::MadeUpMetric(trial.name(), 2, -1));
 }
 
 TEST_F(ZombieTest, ItsLateResultDoesNotCountBesidesAnother) {
@@ -99,7 +99,7 @@ TEST_F(ZombieTest, ItsLateResultDoesNotCountBesidesAnother) {
   ASSERT_NO_FATAL_FAILURE(StartWorker("1"));  // the trainer is not stopped
   worker_->Signal(SIGSTOP);
   ASSERT_TRUE(WaitsForLoss());
-  LoadRun run(Fleet("studies/s", 1), clock_);
+  bench::LoadRun run(Fleet("studies/s", 1), clock_);
   run.Start();
   ASSERT_TRUE(run.Wait(seconds(30)));
   worker_->Signal(SIGCONT);
@@ -110,7 +110,7 @@ TEST_F(ZombieTest, ItsLateResultDoesNotCountBesidesAnother) {
   EXPECT_TRUE(late.state() == v1::ATTEMPT_STATE_SUPERSEDED ||
               late.state() == v1::ATTEMPT_STATE_LOST);
   EXPECT_EQ(trial.attempts(1).state(), v1::ATTEMPT_STATE_COMPLETED);
-  EXPECT_EQ(trial.values(0), MadeUpMetric(trial.name(), 2, -1));
+  EXPECT_EQ(trial.values(0), bench::MadeUpMetric(trial.name(), 2, -1));
 }
 
 TEST_F(ZombieTest, ItsLateResultCountsWhenItIsTheOnlyOne) {
@@ -131,13 +131,13 @@ TEST_F(ZombieTest, ItsLateResultCountsWhenItIsTheOnlyOne) {
 TEST_F(ZombieTest, AHundredOfThemOverwriteNothing) {
   Boot();
   const std::string study = Create("s", IsLong() ? 5'000 : 150);
-  LoadOptions fleet = Fleet(study, 20);
+  bench::LoadOptions fleet = Fleet(study, 20);
   fleet.chaos.silence = 0.2;
   fleet.chaos.late = 0.2;
-  LoadRun run(fleet, clock_);
+  bench::LoadRun run(fleet, clock_);
   run.Start();
   ExpectCompleted(run, study, std::chrono::minutes(IsLong() ? 60 : 2));
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

@@ -15,7 +15,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -90,7 +90,7 @@ TEST_F(DemoFlowTest, ADemoThatHasEndedShowsItsReportAgain) {
 }
 
 TEST_F(DemoFlowTest, TheRealOneTrainsMiniLmOnReviews) {
-  const auto model = FindDemoModel("");
+  const auto model = cli::FindDemoModel("");
   if (!model.ok()) GTEST_SKIP() << model.status().message();
   if (!HasTrainer()) GTEST_SKIP() << "frostline-trainer is not built";
   ASSERT_EQ(RunDemo("--trials 2"), 0) << output_;
@@ -101,4 +101,4 @@ TEST_F(DemoFlowTest, TheRealOneTrainsMiniLmOnReviews) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

@@ -12,19 +12,21 @@
 #include "tests/support/status_matchers.h"
 #include "tests/worker/trainer/tiny_registry.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using ::testing::HasSubstr;
 
 class FineTuningFlow : public ::testing::Test {
  protected:
-  FineTuningFlow() { WriteTinyRegistry(world_.folder().path().string()); }
+  FineTuningFlow() {
+    trainer::WriteTinyRegistry(world_.folder().path().string());
+  }
 
   // Two levels for each of three layers; the head always trains.
   static v1::CreateStudyRequest Study(const std::string& id, int budget,
                                       int epochs) {
-    v1::CreateStudyRequest request = ExampleStudy(id, budget);
+    v1::CreateStudyRequest request = server::ExampleStudy(id, budget);
     v1::StudySpec& spec = *request.mutable_spec();
     spec.mutable_model()->set_layers(3);
     spec.mutable_data()->set_id("words");
@@ -143,4 +145,4 @@ TEST_F(FineTuningFlow, AModelThatNobodyHasFailsTheTrialAndSaysWhatToDo) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

@@ -8,7 +8,7 @@
 #include "tests/server/example_study.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 constexpr char kStudy[] = "studies/a";
@@ -19,7 +19,7 @@ class FlowTest : public ::testing::TestWithParam<std::unique_ptr<World> (*)()> {
 
   // Leases of 2 s, so that a dead worker is noticed within the test.
   void Create(std::int64_t budget) {
-    v1::CreateStudyRequest request = ExampleStudy("a", budget);
+    v1::CreateStudyRequest request = server::ExampleStudy("a", budget);
     request.mutable_spec()->mutable_lease()->mutable_ttl()->set_seconds(2);
     request.mutable_spec()->mutable_sampler()->set_name("tpe");
     ASSERT_OK(world_->CreateStudy(request));
@@ -96,4 +96,4 @@ INSTANTIATE_TEST_SUITE_P(RealBinaries, FlowTest,
                          ::testing::Values(&MakeRealWorld));
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

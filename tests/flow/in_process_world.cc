@@ -10,7 +10,7 @@
 #include "tests/server/driver.h"
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -26,33 +26,36 @@ class InProcessWorld final : public World {
   }
 
   absl::Status CreateStudy(const v1::CreateStudyRequest& request) override {
-    return With([&](Driver& driver) {
+    return With([&](server::Driver& driver) {
       return driver.Call<v1::CreateStudyReply>(request).status();
     });
   }
   absl::StatusOr<v1::Study> GetStudy(const std::string& name) override {
     v1::GetStudyRequest request;
     request.set_name(name);
-    return With(
-        [&](Driver& driver) { return driver.Call<v1::Study>(request); });
+    return With([&](server::Driver& driver) {
+      return driver.Call<v1::Study>(request);
+    });
   }
   absl::StatusOr<std::vector<v1::Trial>> ListTrials(
       const std::string& study) override {
     v1::ListTrialsRequest request;
     request.set_parent(study);
-    return With([&](Driver& driver) -> absl::StatusOr<std::vector<v1::Trial>> {
-      const auto reply = driver.Call<v1::ListTrialsReply>(request);
-      if (!reply.ok()) return reply.status();
-      return std::vector<v1::Trial>(reply->trials().begin(),
-                                    reply->trials().end());
-    });
+    return With(
+        [&](server::Driver& driver) -> absl::StatusOr<std::vector<v1::Trial>> {
+          const auto reply = driver.Call<v1::ListTrialsReply>(request);
+          if (!reply.ok()) return reply.status();
+          return std::vector<v1::Trial>(reply->trials().begin(),
+                                        reply->trials().end());
+        });
   }
 
   void StartWorker(const std::string& id, Temper temper) override {
     Worker& worker = workers_[id];
     worker.thread = std::thread([this, id, temper, &worker] {
       const std::string boot_id = RandomHexId();
-      (void)With([&](Driver& d) { return d.Register(id, boot_id).status(); });
+      (void)With(
+          [&](server::Driver& d) { return d.Register(id, boot_id).status(); });
       while (!worker.stop) Work(id, boot_id, temper, worker);
     });
   }
@@ -74,24 +77,24 @@ class InProcessWorld final : public World {
   };
 
   void Open() {
-    store_ = std::move(
-        *OpenStore({.data_folder = folder_.File("data"), .ephemeral = false}));
-    driver_ = std::make_unique<Driver>(*store_, clock_);
+    store_ = std::move(*storage::OpenStore(
+        {.data_folder = folder_.File("data"), .ephemeral = false}));
+    driver_ = std::make_unique<server::Driver>(*store_, clock_);
   }
 
   // Every call holds the lock, so that a restart happens between two calls.
   template <typename Body>
-  auto With(Body body) -> decltype(body(std::declval<Driver&>())) {
+  auto With(Body body) -> decltype(body(std::declval<server::Driver&>())) {
     const std::lock_guard<std::mutex> lock(mutex_);
     return body(*driver_);
   }
 
   void Work(const std::string& id, const std::string& boot_id, Temper temper,
             Worker& worker) {
-    v1::AcquireRequest request = Driver::AcquireOf(id, boot_id);
+    v1::AcquireRequest request = server::Driver::AcquireOf(id, boot_id);
     request.clear_wait();
     const auto reply =
-        With([&](Driver& d) { return d.StartAcquire(request).get(); });
+        With([&](server::Driver& d) { return d.StartAcquire(request).get(); });
     if (!reply.ok() || reply->leases_size() == 0) {
       std::this_thread::sleep_for(milliseconds(20));
       return;
@@ -100,10 +103,11 @@ class InProcessWorld final : public World {
     do {
       std::this_thread::sleep_for(milliseconds(50));
       if (worker.stop) return;
-      (void)With(
-          [&](Driver& d) { return d.Heartbeat(id, boot_id, lease).status(); });
+      (void)With([&](server::Driver& d) {
+        return d.Heartbeat(id, boot_id, lease).status();
+      });
     } while (temper == Temper::kStuck);
-    (void)With([&](Driver& d) {
+    (void)With([&](server::Driver& d) {
       return d.Finish(lease, 0.01 * double(lease.attempt())).status();
     });
   }
@@ -111,8 +115,8 @@ class InProcessWorld final : public World {
   const TempFolder folder_;
   const SystemClock clock_;
   std::mutex mutex_;
-  std::unique_ptr<TrialStore> store_;  // guarded by mutex_
-  std::unique_ptr<Driver> driver_;     // guarded by mutex_
+  std::unique_ptr<storage::TrialStore> store_;  // guarded by mutex_
+  std::unique_ptr<server::Driver> driver_;      // guarded by mutex_
   std::map<std::string, Worker> workers_;
 };
 
@@ -122,4 +126,4 @@ std::unique_ptr<World> MakeInProcessWorld() {
   return std::make_unique<InProcessWorld>();
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

@@ -15,7 +15,7 @@
 
 #include "proto/wire_error.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -75,7 +75,7 @@ absl::Status RealWorld::CreateStudy(const v1::CreateStudyRequest& request) {
   v1::CreateStudyReply reply;
   grpc::ClientContext context;
   SetDeadline(context);
-  return FromGrpcStatus(stub_->CreateStudy(&context, request, &reply));
+  return proto::FromGrpcStatus(stub_->CreateStudy(&context, request, &reply));
 }
 absl::StatusOr<v1::Study> RealWorld::GetStudy(const std::string& name) {
   v1::GetStudyRequest request;
@@ -84,7 +84,7 @@ absl::StatusOr<v1::Study> RealWorld::GetStudy(const std::string& name) {
   grpc::ClientContext context;
   SetDeadline(context);
   const grpc::Status status = stub_->GetStudy(&context, request, &study);
-  if (!status.ok()) return FromGrpcStatus(status);
+  if (!status.ok()) return proto::FromGrpcStatus(status);
   return study;
 }
 absl::StatusOr<std::vector<v1::Trial>> RealWorld::ListTrials(
@@ -95,7 +95,7 @@ absl::StatusOr<std::vector<v1::Trial>> RealWorld::ListTrials(
   grpc::ClientContext context;
   SetDeadline(context);
   const grpc::Status status = stub_->ListTrials(&context, request, &reply);
-  if (!status.ok()) return FromGrpcStatus(status);
+  if (!status.ok()) return proto::FromGrpcStatus(status);
   return std::vector<v1::Trial>(reply.trials().begin(), reply.trials().end());
 }
 
@@ -163,4 +163,4 @@ bool RealWorld::ReadAddress(const std::string& log) {
 
 std::unique_ptr<World> MakeRealWorld() { return std::make_unique<RealWorld>(); }
 
-}  // namespace frostline
+}  // namespace frostline::test

@@ -18,7 +18,7 @@
 #include "tests/flow/world.h"
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::test {
 
 class RealWorld final : public World {
  public:
@@ -54,6 +54,6 @@ class RealWorld final : public World {
   std::unique_ptr<v1::StudyService::Stub> stub_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_FLOW_REAL_WORLD_H_

@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "frostline/v1/study_service.pb.h"
 
-namespace frostline {
+namespace frostline::test {
 
 enum class Temper {
   kDiligent,  // finishes each trial after a moment
@@ -41,6 +41,6 @@ class World {
 std::unique_ptr<World> MakeInProcessWorld();
 std::unique_ptr<World> MakeRealWorld();
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_FLOW_WORLD_H_

@@ -46,7 +46,7 @@ void operator delete(void* memory, std::size_t) noexcept {
 }
 #endif
 
-namespace frostline {
+namespace frostline::importance {
 
 Allocations AllocationsOf(const std::function<void()>& work) {
   const std::int64_t calls_before = calls, bytes_before = bytes;
@@ -58,4 +58,4 @@ Allocations AllocationsOf(const std::function<void()>& work) {
           largest};
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance

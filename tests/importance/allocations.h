@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace frostline {
+namespace frostline::importance {
 
 struct Allocations {
   std::int64_t calls = 0;
@@ -23,6 +23,6 @@ struct Allocations {
 
 Allocations AllocationsOf(const std::function<void()>& work);
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_TESTS_IMPORTANCE_ALLOCATIONS_H_

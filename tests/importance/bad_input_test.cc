@@ -10,7 +10,7 @@
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
@@ -249,4 +249,4 @@ INSTANTIATE_TEST_SUITE_P(Evaluators, BadInput,
                          });
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

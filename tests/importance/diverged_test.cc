@@ -8,7 +8,7 @@
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
@@ -118,4 +118,4 @@ TEST(Diverged, TheBestTrialsAloneKnowNothingOfThem) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

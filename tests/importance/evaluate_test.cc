@@ -7,7 +7,7 @@
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
@@ -237,7 +237,7 @@ TEST(Evaluate, TheTargetAndTheQuantileChooseWhatIsExplained) {
   History history;
   Rng rng(2);
   for (int i = 0; i < 200; ++i) {
-    const Point point = DrawPoint(space, kFrozenShare, rng);
+    const Point point = sampler::DrawPoint(space, sampler::kFrozenShare, rng);
     Observation trial = Succeeded(i, point, point[0]);
     trial.values = {point[0], point[1]};
     history.Put(trial);
@@ -347,7 +347,8 @@ TEST(Evaluate, RefusesAQuantileByAnotherObjectiveWhereItHasNone) {
   Rng rng(1);
   const Space space = LevelSpace(2, 3);
   for (int i = 0; i < 40; ++i) {
-    Observation trial = Succeeded(i, DrawPoint(space, 0.2, rng), i % 7);
+    Observation trial =
+        Succeeded(i, sampler::DrawPoint(space, 0.2, rng), i % 7);
     trial.values.push_back(i % 3);
     history.Put(std::move(trial));
   }
@@ -360,4 +361,4 @@ TEST(Evaluate, RefusesAQuantileByAnotherObjectiveWhereItHasNone) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

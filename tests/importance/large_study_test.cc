@@ -15,7 +15,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr int kTrials = 10000;
@@ -191,4 +191,4 @@ TEST(TreeWork, IsRefusedByTrialsTimesParameters) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -14,7 +14,7 @@
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
@@ -182,4 +182,4 @@ TEST(Threads, EveryReportIsTheSameToTheBit) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -16,7 +16,7 @@
 #include "study/history.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 inline Space LevelSpace(int modules, int levels) {
   Levels rates;
@@ -44,13 +44,13 @@ inline History UniformTrials(
   Rng rng(seed);
   History history;
   for (int i = 0; i < trials; ++i) {
-    Point point = DrawPoint(space, kFrozenShare, rng);
+    Point point = sampler::DrawPoint(space, sampler::kFrozenShare, rng);
     const double value = target(point, rng);
     history.Put(Succeeded(i, std::move(point), value));
   }
   return history;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_TESTS_IMPORTANCE_TRIALS_H_

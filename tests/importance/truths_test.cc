@@ -11,7 +11,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
@@ -236,4 +236,4 @@ TEST(Truths, NoiseAloneIsNotExplainedByAForestEither) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

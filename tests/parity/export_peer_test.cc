@@ -18,7 +18,7 @@
 #include "worker/trainer/train/export.h"
 #include "worker/trainer/train/stepper.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using nlohmann::json;
@@ -54,7 +54,7 @@ json Rows(const at::Tensor& tensor) {
   return rows;
 }
 
-json Inputs(const Batch& batch) {
+json Inputs(const trainer::Batch& batch) {
   json inputs = {{"input_ids", Rows<std::int64_t>(batch.ids)},
                  {"attention_mask", Rows<std::int64_t>(batch.mask)}};
   if (batch.types.defined()) {
@@ -71,10 +71,10 @@ void Copy(const std::filesystem::path& from, const std::string& to) {
 // What both sides make of texts.
 json Tokenized(const std::string& folder,
                const std::vector<std::string>& texts) {
-  const Expected<Tokenizer> tokenizer = LoadTokenizer(folder);
+  const Expected<trainer::Tokenizer> tokenizer = trainer::LoadTokenizer(folder);
   EXPECT_TRUE(tokenizer.ok()) << tokenizer.fault().cause;
-  Encoder encoder(tokenizer.value());
-  Encoding encoding;
+  trainer::Encoder encoder(tokenizer.value());
+  trainer::Encoding encoding;
   json pairs = json::array();
   for (const std::string& text : texts) {
     EXPECT_TRUE(encoder.Encode(text, {}, encoding).ok());
@@ -87,17 +87,21 @@ class ExportPeer : public testing::Test {
  protected:
   // A recorded model with a tokenizer, loaded and exported again, with what we
   // compute from it.
-  std::string Export(const std::string& name, const LoraSpec& lora = {}) {
+  std::string Export(const std::string& name,
+                     const trainer::LoraSpec& lora = {}) {
     const std::string source = folder_.File(name + "-source");
-    std::filesystem::copy(FixturePath("models/" + name), source);
+    std::filesystem::copy(trainer::FixturePath("models/" + name), source);
     AddTokenizer(name, source);
-    const Model model = Trained(LoadFixture("models/" + name), lora);
+    const trainer::Model model =
+        Trained(trainer::LoadFixture("models/" + name), lora);
     const std::string out = folder_.File(name);
-    const Expected<Done> done = ExportModel(out, model, source, {});
+    const Expected<Done> done = trainer::ExportModel(out, model, source, {});
     EXPECT_TRUE(done.ok()) << done.fault().cause;
     const at::NoGradGuard no_graph;
-    const Batch batch = BatchOf(
-        ReadTensors(FixturePath("models/" + name + "/io.safetensors")), "b0");
+    const trainer::Batch batch = trainer::BatchOf(
+        trainer::ReadTensors(
+            trainer::FixturePath("models/" + name + "/io.safetensors")),
+        "b0");
     json ours = Inputs(batch);
     ours["logits"] = Rows<double>(model.Forward(batch, {}));
     ours["texts"] = Tokenized(out, {"Hello, World!", "two words",
@@ -108,11 +112,11 @@ class ExportPeer : public testing::Test {
   }
 
   std::string ExportAll() {
-    using enum LoraPart;
-    const LoraSpec lora = {.rank = 4,
-                           .alpha = 8.0,
-                           .dropout = 0.1,
-                           .parts = {kQuery, kValue, kFeedForwardOut}};
+    using enum trainer::LoraPart;
+    const trainer::LoraSpec lora = {.rank = 4,
+                                    .alpha = 8.0,
+                                    .dropout = 0.1,
+                                    .parts = {kQuery, kValue, kFeedForwardOut}};
     std::string folders =
         Export("roberta-seq2", lora) + Export("distilbert-seq5", lora);
     for (const char* name :
@@ -127,23 +131,24 @@ class ExportPeer : public testing::Test {
 
  private:
   // With adapters that have moved, where there are any.
-  static Model Trained(const LoadedModel& loaded, const LoraSpec& lora) {
-    ModelConfig config = loaded.model.config();
+  static trainer::Model Trained(const trainer::LoadedModel& loaded,
+                                const trainer::LoraSpec& lora) {
+    trainer::ModelConfig config = loaded.model.config();
     config.lora = lora;
     const std::vector<bool> none(loaded.model.weights().size(), false);
-    Model model = TrainableCopy(loaded, config, none, 1);
-    for (Weight& each : model.weights()) {
-      if (each.spec.role == Role::kLoraB) each.value.fill_(0.02);
+    trainer::Model model = trainer::TrainableCopy(loaded, config, none, 1);
+    for (trainer::Weight& each : model.weights()) {
+      if (each.spec.role == trainer::Role::kLoraB) each.value.fill_(0.02);
     }
     return model;
   }
 
   static void AddTokenizer(const std::string& name, const std::string& source) {
     if (name.starts_with("roberta")) {
-      Copy(FixturePath("tokenizers/bpe/tokenizer.json"),
+      Copy(trainer::FixturePath("tokenizers/bpe/tokenizer.json"),
            source + "/tokenizer.json");
     } else if (name.starts_with("xlm")) {
-      Copy(FixturePath("tokenizers/unigram/tokenizer.json"),
+      Copy(trainer::FixturePath("tokenizers/unigram/tokenizer.json"),
            source + "/tokenizer.json");
     } else {
       std::ofstream(source + "/vocab.txt")
@@ -204,13 +209,15 @@ std::vector<std::string> Sentences() {
 class MiniLmPeer : public testing::Test {
  protected:
   void SetUp() override {
-    if (RealMiniLm().empty()) GTEST_SKIP() << "run ./dev setup for the weights";
+    if (trainer::RealMiniLm().empty())
+      GTEST_SKIP() << "run ./dev setup for the weights";
     python_ = PeerPython();
     if (python_.empty()) GTEST_SKIP() << kNoPeer;
     at::set_num_threads(1);
     WriteSource();
-    const HeadSpec head = {.task = Task::kSequence, .outputs = 2};
-    model_.emplace(LoadModel(source_, head, 7).value().model);
+    const trainer::HeadSpec head = {.task = trainer::Task::kSequence,
+                                    .outputs = 2};
+    model_.emplace(trainer::LoadModel(source_, head, 7).value().model);
     ours_["texts"] = Tokenized(source_, Sentences());
     batch_ = Padded();
     ours_.update(Inputs(batch_));
@@ -222,23 +229,23 @@ class MiniLmPeer : public testing::Test {
     for (const char* name :
          {"model.safetensors", "tokenizer.json", "tokenizer_config.json",
           "vocab.txt", "special_tokens_map.json"}) {
-      std::filesystem::create_symlink(RealMiniLm() + "/" + name,
+      std::filesystem::create_symlink(trainer::RealMiniLm() + "/" + name,
                                       source_ + "/" + name);
     }
     json config;
-    std::ifstream(RealMiniLm() + "/config.json") >> config;
+    std::ifstream(trainer::RealMiniLm() + "/config.json") >> config;
     config["hidden_dropout_prob"] = 0.0;
     config["attention_probs_dropout_prob"] = 0.0;
     std::ofstream(source_ + "/config.json") << config;
   }
 
-  Batch Padded() const {
+  trainer::Batch Padded() const {
     const auto rows = static_cast<std::int64_t>(ours_["texts"].size());
     std::int64_t width = 0;
     for (const json& each : ours_["texts"]) {
       width = std::max(width, static_cast<std::int64_t>(each[1].size()));
     }
-    Batch batch;
+    trainer::Batch batch;
     batch.ids = at::zeros({rows, width}, at::kLong);
     batch.mask = at::zeros({rows, width}, at::kLong);
     batch.labels = at::zeros({rows}, at::kLong);
@@ -263,13 +270,15 @@ class MiniLmPeer : public testing::Test {
   TempFolder folder_;
   const std::string source_ = folder_.File("source");
   std::string python_;
-  std::optional<Model> model_;
+  std::optional<trainer::Model> model_;
   json ours_;
-  Batch batch_;
+  trainer::Batch batch_;
 };
 
 TEST_F(MiniLmPeer, TwentySentencesAreTheSame) {
-  ASSERT_TRUE(ExportModel(folder_.File("exported"), *model_, source_, {}).ok());
+  ASSERT_TRUE(
+      trainer::ExportModel(folder_.File("exported"), *model_, source_, {})
+          .ok());
   const at::NoGradGuard no_graph;
   const at::Tensor hidden = model_->encoder().Suffix(
       model_->encoder().Prefix(batch_, {}), batch_, {});
@@ -279,22 +288,26 @@ TEST_F(MiniLmPeer, TwentySentencesAreTheSame) {
 }
 
 TEST_F(MiniLmPeer, TwentyStepsOfTrainingAreTheSame) {
-  ASSERT_TRUE(ExportModel(folder_.File("exported"), *model_, source_, {}).ok());
-  ModuleRates rates;
+  ASSERT_TRUE(
+      trainer::ExportModel(folder_.File("exported"), *model_, source_, {})
+          .ok());
+  trainer::ModuleRates rates;
   for (const std::string& module :
-       ModuleNames(model_->config(), model_->head().spec())) {
+       trainer::ModuleNames(model_->config(), model_->head().spec())) {
     rates[module] = 1e-4;
   }
-  StepOptions options;
+  trainer::StepOptions options;
   options.optimizer.weight_decay = 0.01;
   options.schedule.warmup_steps = 2;
   options.schedule.total_steps = 20;
-  const FreezePlan plan =
-      MakeFreezePlan(model_->config(), model_->head().spec(), rates, {})
+  const trainer::FreezePlan plan =
+      trainer::MakeFreezePlan(model_->config(), model_->head().spec(), rates,
+                              {})
           .value();
-  Stepper stepper = Stepper::Make(*model_, plan, options).value();
+  trainer::Stepper stepper =
+      trainer::Stepper::Make(*model_, plan, options).value();
   for (int step = 0; step < 20; ++step) {
-    const StepResult result = stepper.Step({&batch_, 1}).value();
+    const trainer::StepResult result = stepper.Step({&batch_, 1}).value();
     ours_["losses"].push_back(result.loss);
     ours_["norms"].push_back(result.grad_norm);
   }
@@ -306,4 +319,4 @@ TEST_F(MiniLmPeer, TwentyStepsOfTrainingAreTheSame) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

@@ -6,7 +6,7 @@
 #include "importance/cube/cube_fanova.h"
 #include "tests/parity/parity.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using nlohmann::json;
@@ -20,8 +20,8 @@ const json& ResultOf(const json& file, const std::string& version) {
              : result;
 }
 
-ColumnTree TreeOf(const json& recorded, std::size_t columns) {
-  TreeArrays arrays;
+importance::ColumnTree TreeOf(const json& recorded, std::size_t columns) {
+  importance::TreeArrays arrays;
   arrays.feature = recorded.at("feature").get<std::vector<int>>();
   arrays.threshold = recorded.at("threshold").get<std::vector<double>>();
   arrays.left = recorded.at("children_left").get<std::vector<int>>();
@@ -30,24 +30,24 @@ ColumnTree TreeOf(const json& recorded, std::size_t columns) {
   if (recorded.contains("weight")) {
     arrays.weight = recorded["weight"].get<std::vector<double>>();
   }
-  return ImportTree(arrays, columns).value();
+  return importance::ImportTree(arrays, columns).value();
 }
 
 void CheckForest(const json& input, const json& recorded,
                  ParityResult& result) {
-  std::vector<Column> columns;
+  std::vector<importance::Column> columns;
   for (const json& bound : input.at("bounds")) {
     columns.push_back({bound[0], bound[1]});
   }
-  const auto groups =
-      input.at("column_to_encoded_columns").get<std::vector<ColumnGroup>>();
-  std::vector<ColumnTree> trees;
+  const auto groups = input.at("column_to_encoded_columns")
+                          .get<std::vector<importance::ColumnGroup>>();
+  std::vector<importance::ColumnTree> trees;
   for (const json& tree : input.at("trees")) {
     trees.push_back(TreeOf(tree, columns.size()));
   }
   const auto params = input.at("params").get<std::vector<std::string>>();
   for (std::size_t t = 0; t < trees.size(); ++t) {
-    const CubeTree cube(trees[t], columns);
+    const importance::CubeTree cube(trees[t], columns);
     result.Near("variance", recorded.at("tree_total_variance")[t],
                 cube.variance(), kTolerance);
     for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -57,13 +57,15 @@ void CheckForest(const json& input, const json& recorded,
     }
     const json& pair = recorded.at("tree_pair_marginal_variance_first_two");
     if (pair.is_null()) continue;
-    ColumnGroup both = groups[0];
+    importance::ColumnGroup both = groups[0];
     both.insert(both.end(), groups[1].begin(), groups[1].end());
     result.Near("marginal of two", pair[t], cube.MarginalVariance(both),
                 kTolerance);
   }
-  const std::vector<double> shares = CubeShares(trees, columns, groups);
-  const std::vector<double> impurity = ImpurityShares(trees, groups);
+  const std::vector<double> shares =
+      importance::CubeShares(trees, columns, groups);
+  const std::vector<double> impurity =
+      importance::ImpurityShares(trees, groups);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     result.Near("share of " + params[g],
                 recorded.at("importance_mean").at(params[g]), shares[g],
@@ -85,4 +87,4 @@ const bool kRegistered =
     RegisterParity("fanova", R"(fanova_[0-9].*\.json)", CheckFanova);
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

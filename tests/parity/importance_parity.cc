@@ -8,17 +8,17 @@
 #include "importance/forest/marginal.h"
 #include "tests/parity/parity.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using nlohmann::json;
 
 constexpr double kTolerance = 1e-10;
 
-Tree TreeOf(const json& recorded) {
-  Tree tree;
+importance::Tree TreeOf(const json& recorded) {
+  importance::Tree tree;
   for (std::size_t i = 0; i < recorded.at("feature").size(); ++i) {
-    TreeNode node;
+    importance::TreeNode node;
     node.axis = std::max(recorded.at("feature")[i].get<int>(), -1);
     node.threshold = recorded.at("threshold")[i];
     node.left = recorded.at("children_left")[i];
@@ -34,17 +34,17 @@ void CheckFanova(const std::string& path, ParityResult& result) {
   const json& input = file.at("input");
   Levels levels;
   for (int k = 0; k < input.at("n_levels"); ++k) levels.rates.push_back(k);
-  std::vector<MeasuredAxis> axes;
+  std::vector<importance::MeasuredAxis> axes;
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < input.at("n_params").get<std::size_t>(); ++i) {
     axes.emplace_back(levels, 1.0);
     all.push_back(i);
   }
-  std::vector<Tree> trees;
+  std::vector<importance::Tree> trees;
   for (const json& tree : input.at("trees")) trees.push_back(TreeOf(tree));
   const json& recorded = file.at("results").at("5.0.0");
   for (std::size_t t = 0; t < trees.size(); ++t) {
-    const TreeMarginals marginals(trees[t], axes);
+    const importance::TreeMarginals marginals(trees[t], axes);
     const double variance = marginals.variance();
     result.Near("variance", recorded.at("tree_total_variance")[t], variance,
                 kTolerance);
@@ -58,7 +58,7 @@ void CheckFanova(const std::string& path, ParityResult& result) {
                   pairs[p] / variance, kTolerance);
     }
   }
-  const Shares shares = ForestShares(trees, axes, all);
+  const importance::Shares shares = importance::ForestShares(trees, axes, all);
   for (const std::size_t i : all) {
     result.Near("mean main", recorded.at("main_mean")[i], shares.main[i],
                 kTolerance);
@@ -73,4 +73,4 @@ const bool kRegistered =
     RegisterParity("fanova_native", R"(fanova_native_.*\.json)", CheckFanova);
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

@@ -12,7 +12,7 @@
 #include "worker/trainer/tasks/classification_metrics.h"
 #include "worker/trainer/tasks/correlation.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using nlohmann::json;
@@ -26,7 +26,8 @@ void CheckClasses(const std::string& path, ParityResult& result) {
     const std::int32_t highest =
         std::max(*std::max_element(truth.begin(), truth.end()),
                  *std::max_element(prediction.begin(), prediction.end()));
-    Confusion confusion(static_cast<std::size_t>(std::max(highest, 1)) + 1);
+    trainer::Confusion confusion(
+        static_cast<std::size_t>(std::max(highest, 1)) + 1);
     confusion.Add(truth, prediction);
     result.Near("accuracy", recorded.at("accuracy"), confusion.Accuracy(),
                 kWithin);
@@ -56,11 +57,11 @@ void CheckNumbers(const std::string& path, ParityResult& result) {
     const std::vector<double> truth = recorded.at("y");
     const std::vector<double> prediction = recorded.at("p");
     Compare("mean squared error", recorded.at("mse"),
-            MeanSquaredError(truth, prediction), result);
-    Compare("Pearson", recorded.at("pearson"), Pearson(truth, prediction),
-            result);
-    Compare("Spearman", recorded.at("spearman"), Spearman(truth, prediction),
-            result);
+            trainer::MeanSquaredError(truth, prediction), result);
+    Compare("Pearson", recorded.at("pearson"),
+            trainer::Pearson(truth, prediction), result);
+    Compare("Spearman", recorded.at("spearman"),
+            trainer::Spearman(truth, prediction), result);
   }
 }
 
@@ -71,4 +72,4 @@ const bool kRegistered =
                    CheckNumbers);
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

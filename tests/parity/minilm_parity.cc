@@ -12,7 +12,7 @@
 #include "worker/trainer/text/encoder.h"
 #include "worker/trainer/text/tokenizer_folder.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -20,11 +20,11 @@ namespace fs = std::filesystem;
 constexpr double kForward = 1e-5;
 
 void CompareIds(const std::string& model,
-                const std::vector<std::string>& sentences, const Batch& batch,
-                ParityResult& result) {
-  const Tokenizer tokenizer = OrThrow(LoadTokenizer(model));
-  Encoder encoder(tokenizer);
-  Encoding encoding;
+                const std::vector<std::string>& sentences,
+                const trainer::Batch& batch, ParityResult& result) {
+  const trainer::Tokenizer tokenizer = OrThrow(trainer::LoadTokenizer(model));
+  trainer::Encoder encoder(tokenizer);
+  trainer::Encoding encoding;
   for (std::size_t i = 0; i < sentences.size(); ++i) {
     OrThrow(encoder.Encode(sentences[i], {}, encoding));
     const auto row = static_cast<std::int64_t>(i);
@@ -38,20 +38,20 @@ void CompareIds(const std::string& model,
   }
 }
 
-Model MiniLm(const std::string& folder, Pooling pooling) {
-  return OrThrow(
-             LoadModel(
-                 folder,
-                 {.task = Task::kPairCosine, .outputs = 1, .pooling = pooling},
-                 1))
+trainer::Model MiniLm(const std::string& folder, trainer::Pooling pooling) {
+  return OrThrow(trainer::LoadModel(folder,
+                                    {.task = trainer::Task::kPairCosine,
+                                     .outputs = 1,
+                                     .pooling = pooling},
+                                    1))
       .model;
 }
 
 // tanh(W h + b) of the first token.
-at::Tensor PoolerOutput(const Model& model, const at::Tensor& hidden) {
+at::Tensor PoolerOutput(const trainer::Model& model, const at::Tensor& hidden) {
   at::Tensor weight;
   at::Tensor bias;
-  for (const Weight& each : model.weights()) {
+  for (const trainer::Weight& each : model.weights()) {
     if (each.spec.name == "bert.pooler.dense.weight") weight = each.value;
     if (each.spec.name == "bert.pooler.dense.bias") bias = each.value;
   }
@@ -59,7 +59,7 @@ at::Tensor PoolerOutput(const Model& model, const at::Tensor& hidden) {
 }
 
 void Check(const std::string& path, ParityResult& result) {
-  const std::string folder = RealMiniLm();
+  const std::string folder = trainer::RealMiniLm();
   if (folder.empty()) {
     result.Skip(
         "the weights are not there: ./dev setup fetches them, or "
@@ -67,10 +67,10 @@ void Check(const std::string& path, ParityResult& result) {
     return;
   }
   at::set_num_threads(1);
-  const Tensors recorded =
+  const trainer::Tensors recorded =
       RecordedTensors(fs::path(path).parent_path() / "reference.safetensors");
-  const Model model = MiniLm(folder, Pooling::kFirst);
-  Batch batch;
+  const trainer::Model model = MiniLm(folder, trainer::Pooling::kFirst);
+  trainer::Batch batch;
   batch.ids = recorded.at("input_ids");
   batch.mask = recorded.at("attention_mask");
   CompareIds(folder, ReadJson(path), batch, result);
@@ -80,16 +80,16 @@ void Check(const std::string& path, ParityResult& result) {
       model.encoder().Prefix(batch, {}), batch, {});  // [B, T, 384]
   const at::Tensor tokens = batch.mask.unsqueeze(2);  // [B, T, 1]
   result.Near("hidden states", 0.0,
-              Furthest(hidden.narrow(2, 0, 8) * tokens,
-                       recorded.at("last_hidden_first8") * tokens),
+              trainer::Furthest(hidden.narrow(2, 0, 8) * tokens,
+                                recorded.at("last_hidden_first8") * tokens),
               kForward);
   result.Near("sentence vectors", 0.0,
-              Furthest((hidden * tokens).sum(1) / tokens.sum(1),
-                       recorded.at("mean_pooled")),
+              trainer::Furthest((hidden * tokens).sum(1) / tokens.sum(1),
+                                recorded.at("mean_pooled")),
               kForward);
   result.Near("pooler", 0.0,
-              Furthest(PoolerOutput(model, hidden).narrow(1, 0, 8),
-                       recorded.at("pooler_first8")),
+              trainer::Furthest(PoolerOutput(model, hidden).narrow(1, 0, 8),
+                                recorded.at("pooler_first8")),
               kForward);
 }
 
@@ -97,4 +97,4 @@ const bool kRegistered =
     RegisterParity("sentence_model", R"((.*/)?minilm/sentences\.json)", Check);
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

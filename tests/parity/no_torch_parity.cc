@@ -5,7 +5,7 @@
 
 #include "tests/parity/parity.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 void Skip(const std::string&, ParityResult& result) {
@@ -18,4 +18,4 @@ const bool kRegistered =
     RegisterParity("sentence_model", R"((.*/)?minilm/sentences\.json)", Skip);
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

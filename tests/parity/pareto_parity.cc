@@ -9,7 +9,7 @@
 #include "sampler/split/pareto.h"
 #include "tests/parity/parity.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using nlohmann::json;
@@ -29,8 +29,8 @@ std::vector<double> NumbersOf(const json& values) {
   return numbers;
 }
 
-LossVectors LossesOf(const json& recorded) {
-  LossVectors losses;
+sampler::LossVectors LossesOf(const json& recorded) {
+  sampler::LossVectors losses;
   for (const json& row : recorded.at("loss_values")) {
     losses.push_back(NumbersOf(row));
   }
@@ -39,26 +39,28 @@ LossVectors LossesOf(const json& recorded) {
 
 // Two points may add the same but for rounding; then either is a right choice,
 // and whoever comes after is judged by the recorded one.
-void CompareChoices(const LossVectors& losses,
+void CompareChoices(const sampler::LossVectors& losses,
                     const std::vector<double>& reference,
                     const std::vector<std::size_t>& recorded,
                     const std::string& where, ParityResult& result) {
-  const auto ours = SelectByHypervolume(losses, reference, recorded.size());
+  const auto ours =
+      sampler::SelectByHypervolume(losses, reference, recorded.size());
   if (ours == recorded) return result.True(where + ": choice", true);
-  LossVectors taken;
+  sampler::LossVectors taken;
   for (const std::size_t choice : recorded) {
     double most = 0.0;
     for (const std::vector<double>& point : losses) {
-      most = std::max(most, AddedVolume(point, taken, reference));
+      most = std::max(most, sampler::AddedVolume(point, taken, reference));
     }
     result.Near(where + ": what the next choice adds", most,
-                AddedVolume(losses[choice], taken, reference), 1e-12);
+                sampler::AddedVolume(losses[choice], taken, reference), 1e-12);
     taken.push_back(losses[choice]);
   }
-  LossVectors own;
+  sampler::LossVectors own;
   for (const std::size_t choice : ours) own.push_back(losses[choice]);
-  result.Near(where + ": volume of the choice", Hypervolume(taken, reference),
-              Hypervolume(own, reference), 1e-12);
+  result.Near(where + ": volume of the choice",
+              sampler::Hypervolume(taken, reference),
+              sampler::Hypervolume(own, reference), 1e-12);
 }
 
 void CheckHypervolume(const std::string& path, ParityResult& result) {
@@ -66,10 +68,10 @@ void CheckHypervolume(const std::string& path, ParityResult& result) {
   int number = 0;
   for (const json& one : file.at("results").at(kVersion).at("cases")) {
     const std::string where = "case " + std::to_string(number++);
-    const LossVectors losses = LossesOf(one);
+    const sampler::LossVectors losses = LossesOf(one);
     const std::vector<double> reference = NumbersOf(one.at("ref"));
     result.Near(where + ": hypervolume", NumberOf(one.at("hypervolume")),
-                Hypervolume(losses, reference), 1e-12);
+                sampler::Hypervolume(losses, reference), 1e-12);
     if (one.at("hssp_k").is_null()) continue;
     CompareChoices(losses, reference, one.at("hssp_selected_in_order"), where,
                    result);
@@ -93,8 +95,8 @@ void CheckRanks(const std::string& path, ParityResult& result) {
   int number = 0;
   for (const json& one : file.at("results").at(kVersion).at("cases")) {
     const std::string where = "case " + std::to_string(number++);
-    const LossVectors losses = LossesOf(one);
-    const std::vector<int> ranks = NonDominationRanks(losses);
+    const sampler::LossVectors losses = LossesOf(one);
+    const std::vector<int> ranks = sampler::NonDominationRanks(losses);
     result.True(where + ": ranks", one.at("rank") == json(ranks));
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       result.True(where + ": front", one.at("on_front")[i] == (ranks[i] == 0));
@@ -102,8 +104,8 @@ void CheckRanks(const std::string& path, ParityResult& result) {
     CompareFirstRanks(one.at("rank_n_below"), ranks, where, result);
     result.True(
         where + ": ranks with constraints",
-        one.at("rank_penalty") ==
-            json(NonDominationRanks(losses, NumbersOf(one.at("penalty")))));
+        one.at("rank_penalty") == json(sampler::NonDominationRanks(
+                                      losses, NumbersOf(one.at("penalty")))));
   }
 }
 
@@ -113,4 +115,4 @@ const bool kRegistered =
     RegisterParity("pareto_rank", R"(pareto_rank_.*\.json)", CheckRanks);
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

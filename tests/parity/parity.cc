@@ -10,7 +10,7 @@
 #include "tests/parity/figures/figures.h"
 #include "tests/parity/registry.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 // More lines than this about one file help nobody.
@@ -67,4 +67,4 @@ nlohmann::json ReadJson(const std::string& path) {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-namespace frostline {
+namespace frostline::test {
 
 // What one recorded file said. Not thread safe; lives as long as the check.
 class ParityResult {
@@ -64,6 +64,6 @@ bool RegisterParity(const std::string& kind, const std::string& pattern,
 // Throws std::runtime_error, naming the file, when it cannot be read or parsed.
 nlohmann::json ReadJson(const std::string& path);
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_PARITY_PARITY_H_

@@ -13,7 +13,7 @@
 
 #include "tests/parity/recordings.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 struct Totals {
@@ -99,8 +99,8 @@ int Main(const std::vector<std::string>& arguments) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test
 
 int main(int argc, char** argv) {
-  return frostline::Main({argv + 1, argv + argc});
+  return frostline::test::Main({argv + 1, argv + argc});
 }

@@ -12,7 +12,7 @@
 #include "tests/parity/recordings.h"
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 TEST(ParityResultTest, NearScalesTheToleranceByTheExpectedValue) {
@@ -95,4 +95,4 @@ TEST(ReadJsonTest, ABrokenRecordingNamesItsFile) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

@@ -8,7 +8,7 @@
 #include "sampler/split/split.h"
 #include "tests/parity/parity.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using nlohmann::json;
@@ -86,20 +86,20 @@ std::vector<double> LossesOf(const Recorded& study, bool first_value) {
 }
 
 // Several objectives: good are those that the sampler would learn from.
-CountedTrials ParetoBest(const Recorded& study, double quantile) {
-  std::vector<SplitKey> keys(study.values.size());
-  std::vector<KeyedTrial> trials;
+importance::CountedTrials ParetoBest(const Recorded& study, double quantile) {
+  std::vector<sampler::SplitKey> keys(study.values.size());
+  std::vector<sampler::KeyedTrial> trials;
   for (std::uint32_t t = 0; t < keys.size(); ++t) {
-    keys[t].group = SplitGroup::kFinished;
+    keys[t].group = sampler::SplitGroup::kFinished;
     for (std::size_t k = 0; k < study.objectives.size(); ++k) {
       keys[t].losses.push_back(AsLoss(study.objectives[k], study.values[t][k]));
     }
     trials.push_back({t, t, &keys[t]});
   }
   const auto n = static_cast<double>(trials.size());
-  CountedTrials best;
+  importance::CountedTrials best;
   const auto below = static_cast<std::size_t>(std::ceil(quantile * n));
-  for (const std::uint32_t t : SplitTrials(trials, below).below) {
+  for (const std::uint32_t t : sampler::SplitTrials(trials, below).below) {
     best.emplace_back(t, 1);
   }
   return best;
@@ -107,8 +107,9 @@ CountedTrials ParetoBest(const Recorded& study, double quantile) {
 
 void CheckPedRun(const Recorded& study, const std::string& name,
                  const json& recorded, const json& input,
-                 const PedAnovaOptions& base, ParityResult& result) {
-  PedAnovaOptions options = base;
+                 const importance::PedAnovaOptions& base,
+                 ParityResult& result) {
+  importance::PedAnovaOptions options = base;
   double region_quantile = 1.0;
   const json& given = input.at("options");
   if (given.contains("target_quantile")) {
@@ -121,19 +122,20 @@ void CheckPedRun(const Recorded& study, const std::string& name,
   const bool several = study.objectives.size() > 1;
   const bool pareto = several && name == "default";
   const std::vector<double> losses = LossesOf(study, several);
-  CountedTrials all;
+  importance::CountedTrials all;
   std::vector<const Point*> points;
   for (std::uint32_t t = 0; t < losses.size(); ++t) {
     all.emplace_back(t, 1);
     points.push_back(&study.points[t]);
   }
-  const CountedTrials region =
-      BestTrials(losses, region_quantile, options, all);
-  const CountedTrials good =
+  const importance::CountedTrials region =
+      importance::BestTrials(losses, region_quantile, options, all);
+  const importance::CountedTrials good =
       pareto ? ParetoBest(study, options.target_quantile)
-             : BestTrials(losses, options.target_quantile, options, all);
-  const std::vector<double> importances =
-      PedImportances(MakePedAxes(study.space, points, options), region, good);
+             : importance::BestTrials(losses, options.target_quantile, options,
+                                      all);
+  const std::vector<double> importances = importance::PedImportances(
+      importance::MakePedAxes(study.space, points, options), region, good);
   const double sum =
       std::accumulate(importances.begin(), importances.end(), 0.0);
   for (std::size_t i = 0; i < importances.size(); ++i) {
@@ -154,7 +156,7 @@ void CheckPedAnova(const std::string& path, ParityResult& result) {
   const json file = ReadJson(path);
   const Recorded study = StudyOf(file.at("input"));
   for (const auto& [version, unused] : file.at("results").items()) {
-    PedAnovaOptions options;
+    importance::PedAnovaOptions options;
     options.conditional = version[0] != '4';
     for (const auto& [name, run] : ResultOf(file, version).items()) {
       CheckPedRun(study, name, run, file.at("input"), options, result);
@@ -166,4 +168,4 @@ const bool kRegistered =
     RegisterParity("ped_anova", R"(ped_anova_.*\.json)", CheckPedAnova);
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

@@ -5,7 +5,7 @@
 #include <array>
 #include <filesystem>
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 struct KnownKind {
@@ -93,4 +93,4 @@ std::vector<Recording> FindRecordings(const std::string& folder) {
   return found;
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

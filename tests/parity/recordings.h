@@ -11,7 +11,7 @@
 
 #include "tests/parity/registry.h"
 
-namespace frostline {
+namespace frostline::test {
 
 enum class RecordingState {
   kChecked,    // a room has registered this kind
@@ -35,6 +35,6 @@ Recording Classify(const std::string& name);
 // REQUIRES: `folder` is a directory.
 std::vector<Recording> FindRecordings(const std::string& folder);
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_PARITY_RECORDINGS_H_

@@ -12,7 +12,7 @@
 
 #include "tests/parity/parity.h"
 
-namespace frostline {
+namespace frostline::test {
 
 struct ParityKind {
   std::string kind;
@@ -23,6 +23,6 @@ struct ParityKind {
 // Filled before main, read-only after.
 std::vector<ParityKind>& ParityRegistry();
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_PARITY_REGISTRY_H_

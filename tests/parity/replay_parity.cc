@@ -13,7 +13,7 @@
 #include "sampler/optuna/compat.h"
 #include "tests/parity/parity.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using nlohmann::json;
@@ -82,11 +82,11 @@ Space SpaceOf(const json& file) {
   return Space(std::move(parameters), {}, std::nullopt);
 }
 
-SamplerInput InputOf(const json& file, const std::string& version) {
+sampler::SamplerInput InputOf(const json& file, const std::string& version) {
   static const std::map<std::string, std::string> kNames = {
       {"n_startup_trials", "startup_trials"},
       {"n_ei_candidates", "candidates"}};
-  SamplerInput input;
+  sampler::SamplerInput input;
   input.options["compat"] = version.substr(0, 1) == "4" ? "v4" : "v5";
   for (const auto& [name, value] : file.at("sampler").items()) {
     const auto ours = kNames.find(name);
@@ -113,8 +113,9 @@ TrialState StateOf(const std::string& recorded) {
 // One run, with the streams that go on from trial to trial.
 class Replay {
  public:
-  Replay(const SamplerInput& input, const CompatOptions& options,
-         std::uint32_t seed, ParityResult& result)
+  Replay(const sampler::SamplerInput& input,
+         const sampler::CompatOptions& options, std::uint32_t seed,
+         ParityResult& result)
       : input_(input),
         tpe_(options, input.space, input.objectives),
         streams_(seed),
@@ -155,9 +156,9 @@ class Replay {
   }
 
  private:
-  const SamplerInput& input_;
-  CompatTpe tpe_;
-  CompatStreams streams_;
+  const sampler::SamplerInput& input_;
+  sampler::CompatTpe tpe_;
+  sampler::CompatStreams streams_;
   ParityResult& result_;
   History history_;
 };
@@ -212,8 +213,8 @@ void CheckReplay(const std::string& path, ParityResult& result) {
         recorded.is_object()
             ? file.at("runs").at(recorded.at("same_as").get<std::string>())
             : recorded;
-    const SamplerInput input = InputOf(file, version);
-    const auto options = ReadCompatOptions(input);
+    const sampler::SamplerInput input = InputOf(file, version);
+    const auto options = sampler::ReadCompatOptions(input);
     if (!options.ok()) {
       return result.Fail(std::string(options.status().message()));
     }
@@ -230,4 +231,4 @@ const bool kRegistered =
     RegisterParity("tpe_replay", R"(tpe_replay_.*\.json)", CheckReplay);
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

@@ -17,7 +17,7 @@
 #include "sampler/split/split.h"
 #include "tests/parity/parity.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using nlohmann::json;
@@ -67,8 +67,8 @@ Domain DomainOf(const json& recorded) {
       recorded.at("log")};
 }
 
-std::vector<NumericKernel> KernelsOf(const json& recorded) {
-  std::vector<NumericKernel> kernels;
+std::vector<sampler::NumericKernel> KernelsOf(const json& recorded) {
+  std::vector<sampler::NumericKernel> kernels;
   for (std::size_t k = 0; k < recorded.at("mu").size(); ++k) {
     kernels.push_back({recorded.at("mu")[k], recorded.at("sigma")[k]});
   }
@@ -78,19 +78,19 @@ std::vector<NumericKernel> KernelsOf(const json& recorded) {
 // As `compat` fits them: kernel by kernel, each with its own width, even among
 // equal centres.
 void CompareCompatMixture(const json& input, const json& recorded,
-                          KernelWidth width, const std::string& what,
+                          sampler::KernelWidth width, const std::string& what,
                           ParityResult& result) {
   std::vector<Domain> domains;
-  Columns observed, points;
+  sampler::Columns observed, points;
   for (const auto& [name, component] : recorded.at("components").items()) {
     domains.push_back(DomainOf(input.at("distributions").at(name)));
     observed.push_back(NumbersOf(input.at("observations").at(name)));
     points.push_back(NumbersOf(input.at("points").at(name)));
-    const auto range = NumericRangeOf(domains.back());
+    const auto range = sampler::NumericRangeOf(domains.back());
     if (!range.has_value()) continue;
     const auto expected = KernelsOf(component);
-    const auto ours = FitCompatKernels(*range, observed.back(), width,
-                                       recorded.at("components").size());
+    const auto ours = sampler::FitCompatKernels(
+        *range, observed.back(), width, recorded.at("components").size());
     result.True(what + " number of kernels", expected.size() == ours.size());
     for (std::size_t k = 0; k < expected.size(); ++k) {
       result.Near(what + " mu", expected[k].mu, ours.at(k).mu, 1e-12);
@@ -99,8 +99,8 @@ void CompareCompatMixture(const json& input, const json& recorded,
   }
   std::vector<const Domain*> pointers;
   for (const Domain& domain : domains) pointers.push_back(&domain);
-  CompatMixture mixture(pointers, observed, CompatWeights(observed[0].size()),
-                        width);
+  sampler::CompatMixture mixture(
+      pointers, observed, sampler::CompatWeights(observed[0].size()), width);
   const std::vector<double> densities = mixture.LogDensity(points);
   for (std::size_t k = 0; k < mixture.weights().size(); ++k) {
     result.Near(what + " weight", NumberOf(recorded.at("weights")[k]),
@@ -115,14 +115,14 @@ void CompareCompatMixture(const json& input, const json& recorded,
 void CompareCompatDensity(const json& input, const json& recorded,
                           const std::string& version, ParityResult& result) {
   for (const auto& [name, one] : recorded.at("univariate").items()) {
-    CompareCompatMixture(input, one, KernelWidth::kNeighbours,
+    CompareCompatMixture(input, one, sampler::KernelWidth::kNeighbours,
                          version + " " + name, result);
   }
   for (const auto& [name, joint] : recorded.at("multivariate").items()) {
-    CompareCompatMixture(
-        input, joint,
-        version[0] == '4' ? KernelWidth::kShared : KernelWidth::kNeighbours,
-        version + " " + name, result);
+    CompareCompatMixture(input, joint,
+                         version[0] == '4' ? sampler::KernelWidth::kShared
+                                           : sampler::KernelWidth::kNeighbours,
+                         version + " " + name, result);
   }
 }
 
@@ -165,32 +165,32 @@ void CompareSplits(const json& file, const std::string& version,
                           direction == "minimize" ? Direction::kMinimize
                                                   : Direction::kMaximize});
   }
-  std::vector<SplitKey> keys(file.at("input").at("trials").size());
-  std::vector<KeyedTrial> trials;
+  std::vector<sampler::SplitKey> keys(file.at("input").at("trials").size());
+  std::vector<sampler::KeyedTrial> trials;
   std::size_t ended = 0;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const Observation trial = TrialOf(file.at("input").at("trials")[i]);
-    const auto key = SplitKeyOf(trial, objectives);
+    const auto key = sampler::SplitKeyOf(trial, objectives);
     if (!key.has_value()) continue;
     keys[i] = *key;
-    ended += key->group == SplitGroup::kRunning ? 0 : 1;
+    ended += key->group == sampler::SplitGroup::kRunning ? 0 : 1;
     trials.push_back({trial.number, static_cast<std::uint32_t>(i), &keys[i]});
   }
   for (const auto& [name, split] : RecordedBy(file, version).items()) {
     const bool liar = name.find("liar=True") != std::string::npos;
-    std::vector<KeyedTrial> used = trials;
-    std::erase_if(used, [liar](const KeyedTrial& trial) {
-      return !liar && trial.key->group == SplitGroup::kRunning;
+    std::vector<sampler::KeyedTrial> used = trials;
+    std::erase_if(used, [liar](const sampler::KeyedTrial& trial) {
+      return !liar && trial.key->group == sampler::SplitGroup::kRunning;
     });
-    const Split ours = SplitTrials(used, split.at("n_below"));
+    const sampler::Split ours = sampler::SplitTrials(used, split.at("n_below"));
     result.True(name + " below", split.at("below") == json(ours.below));
     result.True(name + " above", split.at("above") == json(ours.above));
     if (name.find("default_gamma") != std::string::npos) {
       // Optuna 4 stops at 25 with several objectives too.
-      result.True(
-          name + " count",
-          CountBelow(ended, version[0] == '4' ? 1 : objectives.size()) ==
-              split.at("n_below").get<std::size_t>());
+      result.True(name + " count",
+                  sampler::CountBelow(
+                      ended, version[0] == '4' ? 1 : objectives.size()) ==
+                      split.at("n_below").get<std::size_t>());
     }
   }
 }
@@ -209,12 +209,13 @@ void CheckTruncatedNormal(const std::string& path, ParityResult& result) {
     const double a = NumberOf(one.at("a")), b = NumberOf(one.at("b"));
     // The recorder subtracts nearly equal numbers where an interval is narrow.
     const double tolerance = b - a < 1e-3 ? 1e-15 * 1e3 / (b - a) : 1e-12;
-    result.Near("log_mass", NumberOf(one.at("log_mass")), LogNormalMass(a, b),
-                tolerance);
+    result.Near("log_mass", NumberOf(one.at("log_mass")),
+                sampler::LogNormalMass(a, b), tolerance);
     for (std::size_t i = 0; i < one.at("x").size(); ++i) {
-      result.Near("logpdf", NumberOf(one.at("logpdf")[i]),
-                  TruncatedNormalLogPdf(NumberOf(one.at("x")[i]), a, b),
-                  tolerance);
+      result.Near(
+          "logpdf", NumberOf(one.at("logpdf")[i]),
+          sampler::TruncatedNormalLogPdf(NumberOf(one.at("x")[i]), a, b),
+          tolerance);
     }
     for (std::size_t i = 0; i < one.at("q").size(); ++i) {
       const double q = NumberOf(one.at("q")[i]);
@@ -222,25 +223,26 @@ void CheckTruncatedNormal(const std::string& path, ParityResult& result) {
       if (q < 1.0 && q > 1.0 - 1e-12) continue;
       const double tail = q == 1.0 ? 1.0 : 1.0 - q;
       result.Near("ppf", NumberOf(one.at("ppf_scipy")[i]),
-                  TruncatedNormalPpf(q, a, b), std::max(1e-12, 1e-17 / tail));
+                  sampler::TruncatedNormalPpf(q, a, b),
+                  std::max(1e-12, 1e-17 / tail));
     }
   }
   const json& cdf = recorded.at("log_ndtr");
   for (std::size_t i = 0; i < cdf.at("x").size(); ++i) {
     result.Near("log_ndtr", NumberOf(cdf.at("scipy")[i]),
-                LogNormalCdf(NumberOf(cdf.at("x")[i])), 1e-12);
+                sampler::LogNormalCdf(NumberOf(cdf.at("x")[i])), 1e-12);
   }
 }
 
 // Options by our names for them.
-Options PrunerOptions(const json& recorded) {
+sampler::Options PrunerOptions(const json& recorded) {
   const std::map<std::string, std::string> names = {
       {"n_startup_trials", "startup_trials"},
       {"n_startup_steps", "startup_steps"},
       {"n_warmup_steps", "warmup_steps"},
       {"interval_steps", "interval"},
       {"n_min_trials", "min_trials"}};
-  Options options;
+  sampler::Options options;
   for (const auto& [name, value] : recorded.items()) {
     if (name == "direction" || value.is_null()) continue;
     if (name == "wrapped") {
@@ -291,9 +293,9 @@ void Apply(const json& event, History& history) {
 
 // Asks a pruner that has seen every report, and one that has seen none: what a
 // pruner remembers must follow from the history.
-void Replay(const json& events, const PrunerSpec& spec,
+void Replay(const json& events, const sampler::PrunerSpec& spec,
             const Objective& objective, ParityResult& result) {
-  const auto pruner = MakePruner(spec, {objective});
+  const auto pruner = sampler::MakePruner(spec, {objective});
   if (!pruner.ok()) return result.Fail(std::string(pruner.status().message()));
   History history;
   for (const json& event : events) {
@@ -304,7 +306,7 @@ void Replay(const json& events, const PrunerSpec& spec,
                               event.at("step").dump();
     const bool prune = event.at("prune");
     result.True(where, (*pruner)->Judge(history, number).prune == prune);
-    const auto fresh = MakePruner(spec, {objective});
+    const auto fresh = sampler::MakePruner(spec, {objective});
     result.True(where + ", asked once",
                 (*fresh)->Judge(history, number).prune == prune);
   }
@@ -315,23 +317,25 @@ void CompareBrackets(const json& run, const json& options,
   const std::int64_t reduction = options.value("reduction_factor", 3);
   const json& max = options.at("max_resource");
   if (max.is_number()) {
-    result.True("number of brackets",
-                CountBrackets(options.at("min_resource"), max, reduction) ==
-                    run.at("n_brackets").get<std::size_t>());
+    result.True(
+        "number of brackets",
+        sampler::CountBrackets(options.at("min_resource"), max, reduction) ==
+            run.at("n_brackets").get<std::size_t>());
   }
-  const auto shares = BracketShares(run.at("n_brackets"), reduction);
+  const auto shares = sampler::BracketShares(run.at("n_brackets"), reduction);
   result.True("budgets", run.at("budgets") == json(shares));
   for (std::size_t n = 0; n < run.at("bracket_by_number_0_99").size(); ++n) {
-    result.True("bracket of trial " + std::to_string(n),
-                run.at("bracket_by_number_0_99")[n] ==
-                    BracketOf(study, static_cast<std::int64_t>(n), shares));
+    result.True(
+        "bracket of trial " + std::to_string(n),
+        run.at("bracket_by_number_0_99")[n] ==
+            sampler::BracketOf(study, static_cast<std::int64_t>(n), shares));
   }
 }
 
 void CheckPruner(const std::string& path, ParityResult& result) {
   const json file = ReadJson(path);
   const json& options = file.at("input").at("options");
-  PrunerSpec spec;
+  sampler::PrunerSpec spec;
   spec.name = PrunerName(file.at("input"));
   spec.options = PrunerOptions(options);
   const bool maximize = options.value("direction", "minimize") == "maximize";
@@ -353,4 +357,4 @@ const bool kRegistered =
     RegisterParity("pruner", R"(pruner_.*\.json)", CheckPruner);
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

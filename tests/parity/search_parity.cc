@@ -10,7 +10,7 @@
 #include "tests/search/layerwise.h"
 #include "tests/search/truths.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using nlohmann::json;
@@ -70,4 +70,4 @@ const bool kRegistered =
     RegisterParity("truths", R"(truths.*\.json)", CheckTruths);
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

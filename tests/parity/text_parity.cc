@@ -11,33 +11,36 @@
 #include "tests/worker/trainer/text/goldens.h"
 #include "worker/trainer/text/vocab_files.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 namespace fs = std::filesystem;
 
 // What stands beside the recording; with a blank before each word where the
 // recording's name says so.
-Tokenizer TokenizerOf(const fs::path& recording) {
+trainer::Tokenizer TokenizerOf(const fs::path& recording) {
   const fs::path folder = recording.parent_path();
   const bool prefix =
       recording.filename().string().find("prefix_space") != std::string::npos;
   if (prefix) {
-    const std::string vocab = ReadBytes((folder / "vocab.json").string());
-    const std::string merges = ReadBytes((folder / "merges.txt").string());
-    Expected<Tokenizer> made = ReadBpeFiles(vocab, merges, true);
+    const std::string vocab =
+        trainer::ReadBytes((folder / "vocab.json").string());
+    const std::string merges =
+        trainer::ReadBytes((folder / "merges.txt").string());
+    Expected<trainer::Tokenizer> made =
+        trainer::ReadBpeFiles(vocab, merges, true);
     if (!made.ok()) throw std::runtime_error(made.fault().cause);
     return std::move(made).value();
   }
   const fs::path json = folder / "tokenizer.json";
-  return TokenizerOfFile(
+  return trainer::TokenizerOfFile(
       (fs::exists(json) ? json : folder / "vocab.txt").string());
 }
 
 void Check(const std::string& path, ParityResult& result) {
-  const Tokenizer tokenizer = TokenizerOf(path);
-  Encoder encoder(tokenizer);
-  const GoldenCount count = CompareRecords(encoder, path);
+  const trainer::Tokenizer tokenizer = TokenizerOf(path);
+  trainer::Encoder encoder(tokenizer);
+  const trainer::GoldenCount count = trainer::CompareRecords(encoder, path);
   for (int i = count.different; i < count.compared; ++i) result.True("", true);
   if (count.different > 0) {
     result.Fail(std::to_string(count.different) + " of " +
@@ -50,4 +53,4 @@ const bool kRegistered = RegisterParity(
     "tokenizer", R"((.*/)?tokenizers/[^/]+/[^/]+\.jsonl)", Check);
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

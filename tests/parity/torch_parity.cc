@@ -9,14 +9,15 @@
 #include "tests/parity/figures/torch_recordings.h"
 #include "tests/parity/parity.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
-using Compute = Figures (*)(const std::filesystem::path&, const Device&);
+using Compute = Figures (*)(const std::filesystem::path&,
+                            const trainer::Device&);
 
 ParityCheck CheckOf(Compute compute) {
   return [compute](const std::string& path, ParityResult& result) {
-    const Device processor = OrThrow(Device::Open("cpu"));
+    const trainer::Device processor = OrThrow(trainer::Device::Open("cpu"));
     for (const Figure& each : compute(path, processor)) {
       result.Near(each.what, each.expected, each.actual,
                   Limits().Of(each.kind));
@@ -31,4 +32,4 @@ const bool kRegistered =
                    CheckOf(TrajectoryFigures));
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

@@ -7,7 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
-namespace frostline {
+namespace frostline::proto {
 namespace {
 
 namespace pb = google::protobuf;
@@ -161,4 +161,4 @@ ContractChange CompareContracts(const Contract& locked, const Contract& now) {
   return change;
 }
 
-}  // namespace frostline
+}  // namespace frostline::proto

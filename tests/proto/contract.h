@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace frostline {
+namespace frostline::proto {
 
 using Contract = std::map<std::string, std::string>;
 
@@ -37,6 +37,6 @@ Contract ParseContract(const std::string& text);
 // A field or enum value may go when its number is reserved; nothing else may.
 ContractChange CompareContracts(const Contract& locked, const Contract& now);
 
-}  // namespace frostline
+}  // namespace frostline::proto
 
 #endif  // FROSTLINE_TESTS_PROTO_CONTRACT_H_

@@ -23,7 +23,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace frostline {
+namespace frostline::proto {
 namespace {
 
 namespace pb = google::protobuf;
@@ -236,4 +236,4 @@ TEST(ContractCheckTest, CallsANewFieldAnAddition) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::proto

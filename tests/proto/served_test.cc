@@ -20,7 +20,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::proto {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -137,4 +137,4 @@ TEST(ContractPage, ListsEveryPartThatIsNotServed) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::proto

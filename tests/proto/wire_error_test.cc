@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::proto {
 namespace {
 
 using ::testing::HasSubstr;
@@ -98,4 +98,4 @@ TEST(CleanTextTest, CutsBetweenCharacters) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::proto

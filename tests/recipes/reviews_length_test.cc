@@ -12,22 +12,23 @@
 #include "worker/trainer/text/encoder.h"
 #include "worker/trainer/text/tokenizer_json.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 constexpr std::size_t kMostPieces = 16;
 
 TEST(Reviews, HaveSixteenWordPiecesAtMost) {
-  const auto model = FindDemoModel("");
+  const auto model = cli::FindDemoModel("");
   if (!model.ok()) GTEST_SKIP() << model.status().message();
   std::ifstream file(std::filesystem::path(*model) / "tokenizer.json");
   std::ostringstream bytes;
   bytes << file.rdbuf();
-  const Expected<Tokenizer> tokenizer = ReadTokenizerJson(bytes.str());
+  const Expected<trainer::Tokenizer> tokenizer =
+      trainer::ReadTokenizerJson(bytes.str());
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.fault().cause;
-  Encoder encoder(tokenizer.value());
-  Encoding encoding;
-  std::istringstream lines(std::string(kDemoTrain) + kDemoValidation);
+  trainer::Encoder encoder(tokenizer.value());
+  trainer::Encoding encoding;
+  std::istringstream lines(std::string(cli::kDemoTrain) + cli::kDemoValidation);
   for (std::string line; std::getline(lines, line);) {
     const std::string text = line.substr(0, line.find('\t'));
     ASSERT_TRUE(
@@ -37,4 +38,4 @@ TEST(Reviews, HaveSixteenWordPiecesAtMost) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

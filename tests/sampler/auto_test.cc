@@ -5,7 +5,7 @@
 #include "sampler/factory.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
@@ -81,4 +81,4 @@ TEST(Auto, RefusesAPickThatIsNone) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -4,7 +4,7 @@
 #include "sampler/options.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
@@ -47,4 +47,4 @@ TEST(MakeSampler, KnownOptionsAreReadStrictly) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -177,4 +177,4 @@ History OddHistory(const Space& space, std::size_t objectives, int trials,
   return history;
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler

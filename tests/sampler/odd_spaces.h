@@ -13,7 +13,7 @@
 #include "study/objective.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 // 1 … 6 parameters, some with conditions. With `finite`, of at most a few
 // thousand points.
@@ -28,6 +28,6 @@ History OddHistory(const Space& space, std::size_t objectives, int trials,
 // A valid point, drawn in a way of its own.
 Point OddPoint(const Space& space, Rng& rng);
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_TESTS_SAMPLER_ODD_SPACES_H_

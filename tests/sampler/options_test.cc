@@ -3,7 +3,7 @@
 
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 OptionReader Reader(const Options& options) {
@@ -64,4 +64,4 @@ TEST(NearestName, IsEmptyWhenNothingIsNear) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_format.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 template <std::size_t kModules>
@@ -116,4 +116,4 @@ std::vector<SearchObjective> FrozenIsDifferent() {
   return objectives;
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

@@ -21,7 +21,7 @@
 #include "study/point.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::test {
 
 struct SearchObjective {
   std::string name;
@@ -39,6 +39,6 @@ std::vector<SearchObjective> LayerwiseObjectives();
 // some level in the middle, another one in each module ("i.frozen", …).
 std::vector<SearchObjective> FrozenIsDifferent();
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_SEARCH_LAYERWISE_H_

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 class SearchRun {
@@ -44,11 +44,11 @@ class SearchRun {
     std::exit(1);
   }
 
-  std::unique_ptr<Sampler> Make() const {
-    SamplerSpec spec = setup_.sampler;
+  std::unique_ptr<sampler::Sampler> Make() const {
+    sampler::SamplerSpec spec = setup_.sampler;
     spec.seed = setup_.seed;
-    return Made(
-        MakeSampler(spec, objective_.space, {{"loss", Direction::kMinimize}}));
+    return Made(sampler::MakeSampler(spec, objective_.space,
+                                     {{"loss", Direction::kMinimize}}));
   }
 
   bool Start(int number) {
@@ -91,7 +91,7 @@ class SearchRun {
   bool covered_ = false;
   double best_told_ = std::numeric_limits<double>::infinity();
   double best_true_ = std::numeric_limits<double>::infinity();
-  std::unique_ptr<Sampler> sampler_;
+  std::unique_ptr<sampler::Sampler> sampler_;
 };
 
 }  // namespace
@@ -101,4 +101,4 @@ std::vector<double> RunSearch(const SearchObjective& objective,
   return SearchRun(objective, setup).Run();
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

@@ -14,10 +14,10 @@
 #include "sampler/factory.h"
 #include "tests/search/layerwise.h"
 
-namespace frostline {
+namespace frostline::test {
 
 struct SearchSetup {
-  SamplerSpec sampler;
+  sampler::SamplerSpec sampler;
   int trials = 200;
   std::uint64_t seed = 0;
   int workers = 1;
@@ -32,6 +32,6 @@ struct SearchSetup {
 std::vector<double> RunSearch(const SearchObjective& objective,
                               const SearchSetup& setup);
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_SEARCH_SEARCH_RUN_H_

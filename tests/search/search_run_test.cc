@@ -8,7 +8,7 @@
 
 #include "tests/search/search_sweep.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 SearchSetup Random(int trials) {
@@ -25,8 +25,8 @@ TEST(RunSearch, KeepsTheBestSoFar) {
 TEST(RunSearch, SaysWhatAGreedyLoopWouldSayOfOneWorker) {
   const SearchObjective objective = LayerwiseObjectives()[0];
   const SearchSetup setup = Random(20);
-  const auto sampler = *MakeSampler(setup.sampler, objective.space,
-                                    {{"loss", Direction::kMinimize}});
+  const auto sampler = *sampler::MakeSampler(setup.sampler, objective.space,
+                                             {{"loss", Direction::kMinimize}});
   double best = std::numeric_limits<double>::infinity();
   for (int number = 0; number < 20; ++number) {
     Rng rng(0, static_cast<std::uint64_t>(number));
@@ -69,4 +69,4 @@ TEST(RunSweep, HasOneValueForEachSeedWhateverTheThreads) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

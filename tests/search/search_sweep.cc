@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-namespace frostline {
+namespace frostline::test {
 
 Sweep RunSweep(const SearchObjective& objective, const SearchSetup& setup,
                int seeds) {
@@ -32,4 +32,4 @@ Sweep RunSweep(const SearchObjective& objective, const SearchSetup& setup,
   return sweep;
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

@@ -11,7 +11,7 @@
 
 #include "tests/search/search_run.h"
 
-namespace frostline {
+namespace frostline::test {
 
 // Best loss after 50, 100 and 200 trials -> one value for each seed.
 using Sweep = std::map<int, std::vector<double>>;
@@ -20,6 +20,6 @@ using Sweep = std::map<int, std::vector<double>>;
 Sweep RunSweep(const SearchObjective& objective, const SearchSetup& setup,
                int seeds);
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_SEARCH_SEARCH_SWEEP_H_

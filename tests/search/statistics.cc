@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace frostline {
+namespace frostline::test {
 
 double ProbabilityNotGreater(const std::vector<double>& values,
                              const std::vector<double>& others) {
@@ -33,4 +33,4 @@ double ProbabilityNotGreater(const std::vector<double>& values,
   return 0.5 * std::erfc(z / std::sqrt(2.0));
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

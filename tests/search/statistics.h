@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace frostline {
+namespace frostline::test {
 
 // One-sided Mann–Whitney U test (Mann and Whitney, 1947): how likely values as
 // much greater than `others` as these are, were both drawn alike. Normal
@@ -16,6 +16,6 @@ namespace frostline {
 double ProbabilityNotGreater(const std::vector<double>& values,
                              const std::vector<double>& others);
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_SEARCH_STATISTICS_H_

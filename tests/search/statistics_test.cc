@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 // scipy.stats.mannwhitneyu(a, b, alternative="greater", method="asymptotic").
@@ -19,4 +19,4 @@ TEST(ProbabilityNotGreater, SaysNothingOfEqualValues) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

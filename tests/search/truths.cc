@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_format.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using nlohmann::json;
@@ -88,4 +88,4 @@ std::vector<Truth> ReadTruths(const std::string& path) {
   return truths;
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

@@ -16,7 +16,7 @@
 #include "study/point.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::test {
 
 struct TruthTerm {
   std::vector<std::size_t> axes;  // modules, rising
@@ -40,6 +40,6 @@ struct Truth {
 // file and the case when a table does not fit its axes.
 std::vector<Truth> ReadTruths(const std::string& path);
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_SEARCH_TRUTHS_H_

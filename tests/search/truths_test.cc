@@ -11,7 +11,7 @@
 #include "tests/search/layerwise.h"
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 std::string Write(const TempFolder& folder, const std::string& text) {
@@ -61,4 +61,4 @@ TEST(Layerwise, FrozenActsAsAnotherLevelWhereItIsDifferent) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

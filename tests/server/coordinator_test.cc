@@ -9,7 +9,7 @@
 #include "tests/support/fake_clock.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using std::chrono::seconds;
@@ -17,7 +17,7 @@ using std::chrono::seconds;
 class CoordinatorTest : public ::testing::Test {
  protected:
   CoordinatorTest()
-      : store_(*OpenStore({.data_folder = "", .ephemeral = true})),
+      : store_(*storage::OpenStore({.data_folder = "", .ephemeral = true})),
         driver_(std::make_unique<Driver>(*store_, clock_)) {}
 
   void Create(const std::string& id, std::int64_t budget) {
@@ -34,7 +34,7 @@ class CoordinatorTest : public ::testing::Test {
   }
 
   FakeClock clock_;
-  std::unique_ptr<TrialStore> store_;
+  std::unique_ptr<storage::TrialStore> store_;
   std::unique_ptr<Driver> driver_;
 };
 
@@ -341,12 +341,12 @@ TEST_F(CoordinatorTest, HyperbandDealsTrialsOutByTheStudysId) {
         ->mutable_options())["max_resource"] = "3";
   ASSERT_OK(driver_->Call<v1::CreateStudyReply>(request));
   ASSERT_OK(driver_->Register("w", "boot-1"));
-  const auto shares = BracketShares(2, 3);
+  const auto shares = sampler::BracketShares(2, 3);
   int came = 0;
   for (std::int64_t n = 0; n < 12; ++n) {
     const v1::Lease lease = Acquire();
     const double worse = 0.9 - 0.01 * static_cast<double>(n);
-    const bool judged = BracketOf("a", n, shares) == 0;
+    const bool judged = sampler::BracketOf("a", n, shares) == 0;
     EXPECT_EQ(driver_->Report(lease, 1, worse)->directive().action() ==
                   v1::Directive::STOP_PRUNED,
               judged && came > 0)
@@ -534,4 +534,4 @@ TEST_F(CoordinatorTest, EightFailuresInARowTakeItOutOfService) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

@@ -19,11 +19,11 @@
 
 #include "storage/trial_store.h"
 
-namespace frostline {
+namespace frostline::server {
 
-class CountingStore final : public TrialStore {
+class CountingStore final : public storage::TrialStore {
  public:
-  explicit CountingStore(std::unique_ptr<TrialStore> store)
+  explicit CountingStore(std::unique_ptr<storage::TrialStore> store)
       : store_(std::move(store)) {}
 
   // Since the last call.
@@ -38,8 +38,8 @@ class CountingStore final : public TrialStore {
   void Hold() { SetHeld(true); }
   void LetGo() { SetHeld(false); }
 
-  absl::StatusOr<std::vector<TrialRow>> ListTrials(
-      const TrialQuery& query) const override {
+  absl::StatusOr<std::vector<storage::TrialRow>> ListTrials(
+      const storage::TrialQuery& query) const override {
     Note();
     ++reads_;
     {
@@ -51,60 +51,67 @@ class CountingStore final : public TrialStore {
     return rows;
   }
   absl::StatusOr<std::vector<Measurement>> ListMeasurements(
-      const MeasurementQuery& query) const override {
+      const storage::MeasurementQuery& query) const override {
     Note();
     ++steps_;
     return store_->ListMeasurements(query);
   }
 
-  absl::StatusOr<Epoch> TakeLead() override { return store_->TakeLead(); }
-  absl::StatusOr<Epoch> FindLead() const override { return store_->FindLead(); }
-  absl::StatusOr<std::unique_ptr<Transaction>> Begin(Epoch epoch) override {
+  absl::StatusOr<storage::Epoch> TakeLead() override {
+    return store_->TakeLead();
+  }
+  absl::StatusOr<storage::Epoch> FindLead() const override {
+    return store_->FindLead();
+  }
+  absl::StatusOr<std::unique_ptr<storage::Transaction>> Begin(
+      storage::Epoch epoch) override {
     writer_ = std::this_thread::get_id();
     return store_->Begin(epoch);
   }
-  absl::StatusOr<StudyRow> FindStudy(const std::string& id) const override {
+  absl::StatusOr<storage::StudyRow> FindStudy(
+      const std::string& id) const override {
     Note();
     return store_->FindStudy(id);
   }
-  absl::StatusOr<std::vector<StudyRow>> ListStudies(
-      const StudyQuery& query) const override {
+  absl::StatusOr<std::vector<storage::StudyRow>> ListStudies(
+      const storage::StudyQuery& query) const override {
     Note();
     return store_->ListStudies(query);
   }
-  absl::StatusOr<TrialRow> FindTrial(StudyKey study,
-                                     std::int64_t number) const override {
+  absl::StatusOr<storage::TrialRow> FindTrial(
+      storage::StudyKey study, std::int64_t number) const override {
     Note();
     return store_->FindTrial(study, number);
   }
-  absl::StatusOr<std::vector<AttemptRow>> ListAttempts(
-      StudyKey study, std::int64_t number) const override {
+  absl::StatusOr<std::vector<storage::AttemptRow>> ListAttempts(
+      storage::StudyKey study, std::int64_t number) const override {
     Note();
     return store_->ListAttempts(study, number);
   }
-  absl::StatusOr<std::optional<OutcomeRow>> FindOutcome(
-      StudyKey study, std::int64_t number) const override {
+  absl::StatusOr<std::optional<storage::OutcomeRow>> FindOutcome(
+      storage::StudyKey study, std::int64_t number) const override {
     Note();
     return store_->FindOutcome(study, number);
   }
-  absl::StatusOr<std::optional<LogRow>> FindLog(
-      StudyKey study, std::int64_t number,
+  absl::StatusOr<std::optional<storage::LogRow>> FindLog(
+      storage::StudyKey study, std::int64_t number,
       std::int64_t attempt) const override {
     Note();
     return store_->FindLog(study, number, attempt);
   }
-  absl::StatusOr<std::vector<WorkerRow>> ListWorkers(const std::string& after,
-                                                     int limit) const override {
+  absl::StatusOr<std::vector<storage::WorkerRow>> ListWorkers(
+      const std::string& after, int limit) const override {
     Note();
     return store_->ListWorkers(after, limit);
   }
-  absl::StatusOr<std::optional<ReplyRow>> FindReply(
+  absl::StatusOr<std::optional<storage::ReplyRow>> FindReply(
       const std::string& request_id) const override {
     Note();
     return store_->FindReply(request_id);
   }
-  DiskRoom RoomLeft() const override { return store_->RoomLeft(); }
-  absl::StatusOr<BackupReport> Backup(const std::string& path) const override {
+  storage::DiskRoom RoomLeft() const override { return store_->RoomLeft(); }
+  absl::StatusOr<storage::BackupReport> Backup(
+      const std::string& path) const override {
     return store_->Backup(path);
   }
   std::string Describe() const override { return store_->Describe(); }
@@ -119,7 +126,7 @@ class CountingStore final : public TrialStore {
     changed_.notify_all();
   }
 
-  const std::unique_ptr<TrialStore> store_;
+  const std::unique_ptr<storage::TrialStore> store_;
   mutable std::atomic<std::int64_t> reads_ = 0;  // calls of ListTrials
   mutable std::atomic<std::int64_t> rows_ = 0;
   mutable std::atomic<std::int64_t> steps_ = 0;  // calls of ListMeasurements
@@ -130,6 +137,6 @@ class CountingStore final : public TrialStore {
   bool held_ = false;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_TESTS_SERVER_COUNTING_STORE_H_

@@ -22,11 +22,12 @@
 #include "server/coordinator.h"
 #include "tests/server/example_study.h"
 
-namespace frostline {
+namespace frostline::server {
 
 class Driver {
  public:
-  Driver(TrialStore& store, const Clock& clock, CoordinatorOptions options = {})
+  Driver(storage::TrialStore& store, const Clock& clock,
+         CoordinatorOptions options = {})
       : coordinator_(
             std::make_unique<Coordinator>(std::move(options), store, clock)) {
     started_ = coordinator_->Start();
@@ -208,6 +209,6 @@ class Driver {
   absl::Status started_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_TESTS_SERVER_DRIVER_H_

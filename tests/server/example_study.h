@@ -11,7 +11,7 @@
 #include "frostline/v1/study_service.pb.h"
 #include "server/wire/spec_check.h"
 
-namespace frostline {
+namespace frostline::server {
 
 // A rate of three levels for each of two layers, accuracy to be maximised.
 inline v1::StudySpec ExampleSpec() {
@@ -48,6 +48,6 @@ inline v1::CreateStudyRequest ExampleStudy(const std::string& id,
   return request;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_TESTS_SERVER_EXAMPLE_STUDY_H_

@@ -14,12 +14,13 @@
 #include "tests/support/fake_clock.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 class LeadTest : public ::testing::Test {
  protected:
-  LeadTest() : store_(*OpenStore({.data_folder = "", .ephemeral = true})) {}
+  LeadTest()
+      : store_(*storage::OpenStore({.data_folder = "", .ephemeral = true})) {}
 
   // Ends the process, as far as a test may.
   std::unique_ptr<Driver> Start() {
@@ -32,17 +33,19 @@ class LeadTest : public ::testing::Test {
   }
   // As if somebody else had given the trial to another attempt.
   void LeaseToAnother(const v1::Lease& lease) {
-    TrialRow row = *store_.FindTrial(1, 0);
-    const TrialGuard guard = GuardOf(row);
+    storage::TrialRow row = *store_.FindTrial(1, 0);
+    const storage::TrialGuard guard = test::GuardOf(row);
     row.attempt += 1;
     row.secret = SecretString("another");
-    ASSERT_OK(Write(store_.below(), [&](Transaction& transaction) {
-      return transaction.UpdateTrial(row, guard);
-    })) << lease.trial();
+    ASSERT_OK(test::Write(store_.below(),
+                          [&](storage::Transaction& transaction) {
+                            return transaction.UpdateTrial(row, guard);
+                          }))
+        << lease.trial();
   }
 
   FakeClock clock_;
-  DeferringStore store_;
+  test::DeferringStore store_;
   std::atomic<int> fatal_ = 0;
 };
 
@@ -89,7 +92,8 @@ class LoopTest : public LeadTest {
                .fatal = [this](const absl::Status&) { ++fatal_; }}) {}
 
   // One request; its caller's answer is answers_[i].
-  void Ask(absl::FunctionRef<absl::Status(Transaction&)> body, std::size_t i) {
+  void Ask(absl::FunctionRef<absl::Status(storage::Transaction&)> body,
+           std::size_t i) {
     answers_.resize(std::max(answers_.size(), i + 1));
     const auto run = [body, i, this](Batch& batch) {
       const absl::Status written = batch.Write(body);
@@ -99,7 +103,7 @@ class LoopTest : public LeadTest {
     };
     ASSERT_TRUE(loop_.Post(run));
   }
-  void Run(Epoch epoch) {
+  void Run(storage::Epoch epoch) {
     loop_.Start(epoch);
     loop_.Stop();
   }
@@ -110,11 +114,11 @@ class LoopTest : public LeadTest {
   int reloaded_ = 0;
 };
 
-absl::Status Harmless(Transaction& transaction) {
-  return transaction.PutWorker(FullWorker("w"));
+absl::Status Harmless(storage::Transaction& transaction) {
+  return transaction.PutWorker(test::FullWorker("w"));
 }
-absl::Status Refused(Transaction& transaction) {
-  return transaction.UpdateTrial(FullTrial(1, 0), TrialGuard());
+absl::Status Refused(storage::Transaction& transaction) {
+  return transaction.UpdateTrial(test::FullTrial(1, 0), storage::TrialGuard());
 }
 
 TEST_F(LoopTest, OneRefusalUndoesTheGroupAndEverybodyTriesAgain) {
@@ -129,7 +133,7 @@ TEST_F(LoopTest, OneRefusalUndoesTheGroupAndEverybodyTriesAgain) {
 }
 
 TEST_F(LoopTest, ALeadLostIsFatalAlsoWhereItShowsAtTheCommit) {
-  const Epoch old = *store_.TakeLead();
+  const storage::Epoch old = *store_.TakeLead();
   ASSERT_OK(store_.TakeLead());
   Ask(Harmless, 0);
   Run(old);
@@ -139,4 +143,4 @@ TEST_F(LoopTest, ALeadLostIsFatalAlsoWhereItShowsAtTheCommit) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

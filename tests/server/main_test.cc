@@ -18,7 +18,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using ::testing::HasSubstr;
@@ -175,4 +175,4 @@ TEST(CoordinatorMainTest, PrintsItsVersion) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using std::chrono::milliseconds;
@@ -82,4 +82,4 @@ TEST(ServeOptionsTest, PrintsHelpAndVersion) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "tests/sim/model_coordinator.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 constexpr int kWorkers = 3;
@@ -245,4 +245,4 @@ SimulationResult SimulateLeases(std::uint64_t seed, Mutant mutant) {
   return Simulation(seed, mutant).Run();
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <string>
 
-namespace frostline {
+namespace frostline::test {
 
 enum class Mutant {
   kNone,
@@ -44,6 +44,6 @@ struct SimulationResult {
 
 SimulationResult SimulateLeases(std::uint64_t seed, Mutant mutant);
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_SIM_LEASE_SIMULATOR_H_

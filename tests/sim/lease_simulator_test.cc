@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 // FROSTLINE_SIM_SEEDS=1000000 for a long run.
@@ -51,4 +51,4 @@ INSTANTIATE_TEST_SUITE_P(
                       Mutant::kWallClock, Mutant::kLossFails));
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 constexpr Duration kTtl = std::chrono::seconds(60);
@@ -43,16 +43,16 @@ void Told::Note(const Call& answer, SimulationResult& result,
   if (answer.kind != Call::kFinish || answer.forged) return;
   const Cell& cell =
       coordinator.disk().cells[static_cast<std::size_t>(answer.trial)];
-  if (ok && answer.verdict == Verdict::kAccepted) {
+  if (ok && answer.verdict == server::Verdict::kAccepted) {
     accepted[answer.trial] = {answer.proof.attempt, answer.value};
-  } else if (ok && answer.verdict == Verdict::kSuperseded) {
+  } else if (ok && answer.verdict == server::Verdict::kSuperseded) {
     superseded.insert(attempt);
   }
   const auto row = cell.attempts.find(answer.proof.attempt);
   const bool handed_back = row != cell.attempts.end() &&
                            (row->second.state == AttemptState::kPreempted ||
                             row->second.state == AttemptState::kReleased);
-  const bool counted = ok && answer.verdict == Verdict::kAccepted;
+  const bool counted = ok && answer.verdict == server::Verdict::kAccepted;
   if (!counted && !handed_back && !IsTerminal(cell.trial.row.state)) {
     result.broken = "a sole result was not counted";
   }
@@ -74,8 +74,9 @@ void ModelCoordinator::Break(const std::string& promise) {
   if (result_.broken.empty()) result_.broken = promise;
 }
 
-LeaseProof ModelCoordinator::Trusted(const Call& call, const Cell& cell) const {
-  const TrialRow& row = cell.trial.row;
+server::LeaseProof ModelCoordinator::Trusted(const Call& call,
+                                             const Cell& cell) const {
+  const storage::TrialRow& row = cell.trial.row;
   if (mutant_ == Mutant::kNoFence) return {row.attempt, row.secret};
   if (mutant_ == Mutant::kNoSecret) {
     const auto attempt = cell.attempts.find(call.proof.attempt);
@@ -87,9 +88,9 @@ LeaseProof ModelCoordinator::Trusted(const Call& call, const Cell& cell) const {
 }
 
 // The store's half of the fence.
-bool ModelCoordinator::Write(Cell& cell, const Transition& transition) {
+bool ModelCoordinator::Write(Cell& cell, const server::Transition& transition) {
   if (transition.row.has_value()) {
-    const TrialRow& row = cell.trial.row;
+    const storage::TrialRow& row = cell.trial.row;
     const bool holds = row.state == transition.guard.state &&
                        row.attempt == transition.guard.attempt &&
                        (!transition.guard.secret.has_value() ||
@@ -100,7 +101,7 @@ bool ModelCoordinator::Write(Cell& cell, const Transition& transition) {
     }
     cell.trial.row = *transition.row;
   }
-  for (const AttemptRow& attempt : transition.attempts) {
+  for (const storage::AttemptRow& attempt : transition.attempts) {
     cell.attempts[attempt.attempt] = attempt;
     if (attempt.attempt == cell.trial.row.attempt) cell.trial.attempt = attempt;
   }
@@ -127,9 +128,9 @@ Call ModelCoordinator::Acquire(Call call, SteadyTime now, WallMicros wall) {
   }
   for (Cell& cell : memory_.cells) {
     if (cell.trial.row.state != TrialState::kQueued) continue;
-    Transition grant =
-        Grant(cell.trial, absl::StrCat(call.worker), absl::StrCat(call.boot),
-              SecretString(absl::StrCat("secret-", ++secrets_)), wall);
+    server::Transition grant = server::Grant(
+        cell.trial, absl::StrCat(call.worker), absl::StrCat(call.boot),
+        SecretString(absl::StrCat("secret-", ++secrets_)), wall);
     if (mutant_ == Mutant::kSameAttempt && cell.trial.row.attempt > 0) {
       --grant.row->attempt;
       --grant.attempts[0].attempt;
@@ -149,10 +150,11 @@ Call ModelCoordinator::Acquire(Call call, SteadyTime now, WallMicros wall) {
 }
 
 bool ModelCoordinator::Renew(const Call& call, Cell& cell, SteadyTime now) {
-  if (const auto again = Reinstate(cell.trial, Trusted(call, cell))) {
+  if (const auto again = server::Reinstate(cell.trial, Trusted(call, cell))) {
     Write(cell, *again);
   }
-  if (!CheckLease(cell.trial.row, Trusted(call, cell)).ok()) return false;
+  if (!server::CheckLease(cell.trial.row, Trusted(call, cell)).ok())
+    return false;
   deadline_[call.trial] = now + kTtl;
   renewed_[call.trial] = now;
   return true;
@@ -161,7 +163,7 @@ bool ModelCoordinator::Renew(const Call& call, Cell& cell, SteadyTime now) {
 Call ModelCoordinator::Decide(Call call, SteadyTime now, WallMicros wall) {
   if (call.kind == Call::kAcquire) return Acquire(call, now, wall);
   Cell& cell = memory_.cells[static_cast<std::size_t>(call.trial)];
-  const LeaseProof proof = Trusted(call, cell);
+  const server::LeaseProof proof = Trusted(call, cell);
   call.answer = Answer::kLeaseLost;
   if (call.kind == Call::kHeartbeat || call.kind == Call::kReport) {
     if (!Renew(call, cell, now)) return call;
@@ -173,45 +175,46 @@ Call ModelCoordinator::Decide(Call call, SteadyTime now, WallMicros wall) {
     return call;
   }
   if (call.kind == Call::kRelease) {
-    const auto release = Release(cell.trial, proof, AttemptState::kPreempted,
-                                 "", "asked to go", wall);
+    const auto release = server::Release(
+        cell.trial, proof, AttemptState::kPreempted, "", "asked to go", wall);
     if (release.ok() && Write(cell, *release)) call.answer = Answer::kOk;
     return call;
   }
-  Result delivered;
+  server::Result delivered;
   delivered.values = {call.value};
   delivered.outcome = "kept";
-  std::optional<AttemptRow> claimed;
+  std::optional<storage::AttemptRow> claimed;
   const auto row = cell.attempts.find(proof.attempt);
   if (row != cell.attempts.end()) claimed = row->second;
   const bool late =
       claimed.has_value() && claimed->state == AttemptState::kLost;
   if (mutant_ == Mutant::kDropLate && late) {
-    call.verdict = Verdict::kSuperseded;
+    call.verdict = server::Verdict::kSuperseded;
     call.answer = Answer::kOk;
     return call;
   }
-  OpenTrial seen = cell.trial;
+  server::OpenTrial seen = cell.trial;
   if (mutant_ == Mutant::kAcceptTwice && IsTerminal(seen.row.state) &&
       claimed.has_value() && claimed->state != AttemptState::kCompleted) {
     cell.trial.row.values = delivered.values;
   }
-  const auto answer = Finish(seen, claimed, proof, delivered, rules_, wall);
+  const auto answer =
+      server::Finish(seen, claimed, proof, delivered, rules_, wall);
   if (!answer.ok()) return call;
-  Transition transition = answer->transition;
+  server::Transition transition = answer->transition;
   if (mutant_ == Mutant::kDropSuperseded &&
-      answer->verdict == Verdict::kSuperseded) {
+      answer->verdict == server::Verdict::kSuperseded) {
     transition = {};
   }
   if (!Write(cell, transition)) return call;
   call.verdict = answer->verdict;
   call.answer = Answer::kOk;
   // Repeated: the value that counts is the stored one.
-  if (answer->verdict == Verdict::kAccepted && !cell.trial.row.values.empty() &&
-      !answer->transition.row.has_value()) {
+  if (answer->verdict == server::Verdict::kAccepted &&
+      !cell.trial.row.values.empty() && !answer->transition.row.has_value()) {
     call.value = cell.trial.row.values[0];
   }
-  if (answer->verdict == Verdict::kAccepted) {
+  if (answer->verdict == server::Verdict::kAccepted) {
     if (late) ++result_.late;
   } else {
     ++result_.superseded;
@@ -231,9 +234,9 @@ void ModelCoordinator::Expire(SteadyTime now, WallMicros offset) {
     if (!due) continue;
     if (now - renewed_[trial] < kTtl) Break("a lease ended early");
     ++result_.losses;
-    RetryRules rules = rules_;
+    server::RetryRules rules = rules_;
     if (mutant_ == Mutant::kLossFails) rules.max_infrastructure_faults = 1;
-    Write(cell, Lose(cell.trial, "silent", rules, wall));
+    Write(cell, server::Lose(cell.trial, "silent", rules, wall));
   }
 }
 
@@ -289,7 +292,7 @@ void ModelCoordinator::Check(const Told& told, SteadyTime now) {
     }
   }
   for (const Cell& cell : disk_.cells) {
-    const TrialRow& row = cell.trial.row;
+    const storage::TrialRow& row = cell.trial.row;
     const int trial = static_cast<int>(row.number);
     const auto completed = std::count_if(
         cell.attempts.begin(), cell.attempts.end(), [](const auto& attempt) {
@@ -317,4 +320,4 @@ void ModelCoordinator::CheckEnd() {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

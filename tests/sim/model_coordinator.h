@@ -17,7 +17,7 @@
 #include "server/ledger/trial_machine.h"
 #include "tests/sim/lease_simulator.h"
 
-namespace frostline {
+namespace frostline::test {
 
 inline constexpr int kModelTrials = 3;
 
@@ -31,17 +31,17 @@ struct Call {
   int worker = 0;
   int boot = 0;
   int trial = -1;
-  LeaseProof proof;
+  server::LeaseProof proof;
   int step = 0;
   double value = 0.0;
   bool forged = false;
   Answer answer = Answer::kNone;
-  Verdict verdict = Verdict::kAccepted;
+  server::Verdict verdict = server::Verdict::kAccepted;
 };
 
 struct Cell {
-  OpenTrial trial;
-  std::map<std::int64_t, AttemptRow> attempts;
+  server::OpenTrial trial;
+  std::map<std::int64_t, storage::AttemptRow> attempts;
   std::set<std::pair<std::int64_t, int>> steps;  // (attempt, step)
 };
 
@@ -88,14 +88,14 @@ class ModelCoordinator {
  private:
   Call Decide(Call call, SteadyTime now, WallMicros wall);
   Call Acquire(Call call, SteadyTime now, WallMicros wall);
-  bool Write(Cell& cell, const Transition& transition);
+  bool Write(Cell& cell, const server::Transition& transition);
   bool Renew(const Call& call, Cell& cell, SteadyTime now);
-  LeaseProof Trusted(const Call& call, const Cell& cell) const;
+  server::LeaseProof Trusted(const Call& call, const Cell& cell) const;
   void Break(const std::string& promise);
 
   const Mutant mutant_;
   SimulationResult& result_;
-  RetryRules rules_;
+  server::RetryRules rules_;
   Disk disk_;
   Disk memory_;
   std::vector<Call> promised_;
@@ -107,6 +107,6 @@ class ModelCoordinator {
   int secrets_ = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_SIM_MODEL_COORDINATOR_H_

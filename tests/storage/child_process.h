@@ -16,7 +16,7 @@
 #include "absl/functional/function_ref.h"
 #include "gtest/gtest.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 // REQUIRES: this process has one thread and no store open.
 inline pid_t StartChild(absl::FunctionRef<void()> body) {
@@ -35,6 +35,6 @@ inline int RunInChild(absl::FunctionRef<void()> body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_TESTS_STORAGE_CHILD_PROCESS_H_

@@ -9,7 +9,7 @@
 #include "storage/sqlite/schema.h"
 #include "tests/storage/sqlite_fixture.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 using testing::HasSubstr;
@@ -28,8 +28,8 @@ class DamageTest : public SqliteFixture {
   // Reads all there is; the first error.
   absl::Status ReadEverything() {
     RETURN_IF_ERROR(store_->ListStudies({}).status());
-    RETURN_IF_ERROR(store_->ListTrials(TrialsOf(1, 1000)).status());
-    TrialQuery query = TrialsOf(1, 1000);
+    RETURN_IF_ERROR(store_->ListTrials(test::TrialsOf(1, 1000)).status());
+    TrialQuery query = test::TrialsOf(1, 1000);
     query.order = TrialQuery::Order::kRevision;
     return store_->ListTrials(query).status();
   }
@@ -141,12 +141,13 @@ TEST_F(DamageTest, ADamagedTrialIsNotTakenForALostLease) {
   Open();
   const StudyKey study = Fill(1);
   Tamper("UPDATE trials SET attempt = attempt + 1");
-  const TrialRow trial = FullTrial(study, 0);
+  const TrialRow trial = test::FullTrial(study, 0);
   // The store cannot go on: the commit fails, too.
-  EXPECT_THAT(Write(*store_,
-                    [&](Transaction& transaction) {
-                      return transaction.UpdateTrial(trial, GuardOf(trial));
-                    }),
+  EXPECT_THAT(test::Write(*store_,
+                          [&](Transaction& transaction) {
+                            return transaction.UpdateTrial(
+                                trial, test::GuardOf(trial));
+                          }),
               FailsWith(ErrorId::kStoreCorrupt));
   EXPECT_THAT(store_->Begin(1), FailsWith(ErrorId::kStoreCorrupt));
 }
@@ -164,7 +165,7 @@ TEST_F(DamageTest, ADamagedEpochLetsNobodyWrite) {
 TEST_F(DamageTest, GarbledPagesNeverGiveAWrongRow) {
   Open();
   Fill(300);
-  const auto truth = Texts(*store_->ListTrials(TrialsOf(1, 1000)));
+  const auto truth = test::Texts(*store_->ListTrials(test::TrialsOf(1, 1000)));
   Close();
   fs::copy(DatabaseFile(), folder_.File("good"));
   Rng rng(7);
@@ -181,12 +182,12 @@ TEST_F(DamageTest, GarbledPagesNeverGiveAWrongRow) {
       ++found;
       continue;
     }
-    const auto rows = (*opened)->ListTrials(TrialsOf(1, 1000));
+    const auto rows = (*opened)->ListTrials(test::TrialsOf(1, 1000));
     if (!rows.ok()) {
       EXPECT_THAT(rows, FailsWith(ErrorId::kStoreCorrupt));
       ++found;
     } else {
-      EXPECT_EQ(Texts(*rows), truth) << "round " << round;
+      EXPECT_EQ(test::Texts(*rows), truth) << "round " << round;
     }
   }
   EXPECT_GT(found, 20);
@@ -233,4 +234,4 @@ TEST_F(DamageTest, AStepThatFailsLeavesTheOlderVersion) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::storage

@@ -16,7 +16,7 @@
 #include "tests/storage/child_process.h"
 #include "tests/storage/sqlite_fixture.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 namespace fs = std::filesystem;
@@ -36,16 +36,16 @@ class FullDiskTest : public SqliteFixture {
   }
 
   absl::Status InsertTrial(StudyKey study, int number) {
-    return Write(*store_, [&](Transaction& transaction) {
-      return transaction.InsertTrial(FullTrial(study, number));
+    return test::Write(*store_, [&](Transaction& transaction) {
+      return transaction.InsertTrial(test::FullTrial(study, number));
     });
   }
   absl::Status PutOutcome(StudyKey study, std::int64_t bytes) {
-    OutcomeRow outcome = FullOutcome(study, next_++);
+    OutcomeRow outcome = test::FullOutcome(study, next_++);
     outcome.data = std::string(static_cast<std::size_t>(bytes), 'x');
-    return Write(*store_, [&](Transaction& transaction) -> absl::Status {
+    return test::Write(*store_, [&](Transaction& transaction) -> absl::Status {
       RETURN_IF_ERROR(
-          transaction.InsertTrial(FullTrial(study, outcome.number)));
+          transaction.InsertTrial(test::FullTrial(study, outcome.number)));
       return transaction.PutOutcome(outcome);
     });
   }
@@ -75,16 +75,16 @@ class FullDiskTest : public SqliteFixture {
   // What a worker brings that has run while the disk became full; it comes
   // again when it was refused.
   absl::Status Finish(StudyKey study, int number) {
-    TrialRow trial = FullTrial(study, number);
-    const TrialGuard guard = GuardOf(trial);
+    TrialRow trial = test::FullTrial(study, number);
+    const TrialGuard guard = test::GuardOf(trial);
     trial.state = TrialState::kSucceeded;
-    return Write(*store_, [&](Transaction& transaction) -> absl::Status {
-      RETURN_IF_ERROR(transaction.PutOutcome(FullOutcome(study, number)));
+    return test::Write(*store_, [&](Transaction& transaction) -> absl::Status {
+      RETURN_IF_ERROR(transaction.PutOutcome(test::FullOutcome(study, number)));
       return transaction.UpdateTrial(trial, guard);
     });
   }
   std::size_t CountTrials(StudyKey study) {
-    return store_->ListTrials(TrialsOf(study, 10'000))->size();
+    return store_->ListTrials(test::TrialsOf(study, 10'000))->size();
   }
 
   int next_ = 0;
@@ -118,24 +118,26 @@ TEST_F(FullDiskTest, TheWholeTransactionFailsWithTheOperationThatFoundNoRoom) {
         Open();
         const StudyKey study = Fill(1);
         LimitFiles(8 * kMiB);
-        OutcomeRow large = FullOutcome(study, 0);  // more than fits in memory
+        OutcomeRow large =
+            test::FullOutcome(study, 0);  // more than fits in memory
         large.data = std::string(40 * kMiB, 'x');
-        ASSERT_OK_AND_ASSIGN(auto transaction, Begin(*store_));
-        EXPECT_OK(transaction->Operation(
-            [&] { return transaction->PutWorker(FullWorker("before")); }));
+        ASSERT_OK_AND_ASSIGN(auto transaction, test::Begin(*store_));
+        EXPECT_OK(transaction->Operation([&] {
+          return transaction->PutWorker(test::FullWorker("before"));
+        }));
         EXPECT_THAT(transaction->Operation([&]() -> absl::Status {
           transaction->PutOutcome(large).IgnoreError();  // even if overlooked
           return absl::OkStatus();
         }),
                     FailsWith(ErrorId::kStoreFull));
         EXPECT_THAT(transaction->Operation([&] {
-          return transaction->PutWorker(FullWorker("after"));
+          return transaction->PutWorker(test::FullWorker("after"));
         }),
                     FailsWith(ErrorId::kStoreFull));
         EXPECT_THAT(transaction->Commit(), FailsWith(ErrorId::kStoreFull));
         EXPECT_TRUE(store_->ListWorkers("", 9)->empty());
-        EXPECT_OK(Write(*store_, [](Transaction& again) {
-          return again.PutWorker(FullWorker("again"));
+        EXPECT_OK(test::Write(*store_, [](Transaction& again) {
+          return again.PutWorker(test::FullWorker("again"));
         }));
       }),
       0);
@@ -213,4 +215,4 @@ TEST_F(FullDiskTest, ABallastTakesItsRoomAndGivesItBack) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::storage

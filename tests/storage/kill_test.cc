@@ -12,7 +12,7 @@
 #include "tests/storage/child_process.h"
 #include "tests/storage/sqlite_fixture.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 constexpr int kRounds = 25;
@@ -29,7 +29,7 @@ class KillTest : public SqliteFixture {
  protected:
   std::vector<TrialRow> Stored() {
     std::vector<TrialRow> all;
-    TrialQuery query = TrialsOf(1, 1000);
+    TrialQuery query = test::TrialsOf(1, 1000);
     while (true) {
       const auto page = store_->ListTrials(query);
       EXPECT_OK(page);
@@ -47,9 +47,9 @@ class KillTest : public SqliteFixture {
     auto number = static_cast<std::int64_t>(Stored().size());
     while (true) {
       const auto size = static_cast<int>(1 + rng.Below(kLargestGroup));
-      ASSERT_OK_AND_ASSIGN(const auto transaction, Begin(*store_));
+      ASSERT_OK_AND_ASSIGN(const auto transaction, test::Begin(*store_));
       for (int i = 0; i < size; ++i) {
-        TrialRow trial = FullTrial(1, number + i);
+        TrialRow trial = test::FullTrial(1, number + i);
         trial.attempt = number;  // names the group
         trial.priority = size;
         ASSERT_OK(transaction->InsertTrial(trial));
@@ -107,4 +107,4 @@ TEST_F(KillTest, WhatWasAcknowledgedOutlivesTheProcess) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::storage

@@ -13,7 +13,7 @@
 #include "tests/contract/row_text.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 std::uint32_t CrcOf(const std::string& bytes) {
@@ -59,7 +59,7 @@ TEST(Blobs, EveryBitOfADoubleComesBack) {
                          {"nan", -kAbsent}};
   Measurement back;
   ASSERT_TRUE(DecodeMeasurement(EncodeMeasurement(measurement), back));
-  EXPECT_EQ(Text(back), Text(measurement));
+  EXPECT_EQ(test::Text(back), test::Text(measurement));
   EXPECT_EQ(EncodeDoubles({1.0}), std::string("\0\0\0\0\0\0\xf0\x3f", 8));
 }
 
@@ -104,4 +104,4 @@ TEST(Files, NetworkFileSystemsAreRefused) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::storage

@@ -7,7 +7,7 @@
 #include "storage/sqlite/sql.h"
 #include "tests/storage/sqlite_fixture.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 using testing::AllOf;
@@ -57,7 +57,7 @@ TEST_F(QueryPlanTest, NoStatementScansOrSorts) {
 }
 
 TEST_F(QueryPlanTest, TrialsAreListedByTheIndexOfTheirOrder) {
-  TrialQuery query = TrialsOf(1);
+  TrialQuery query = test::TrialsOf(1);
   EXPECT_EQ(PlanOf(sql::ListTrialsSql(query)),
             "SEARCH trials USING PRIMARY KEY (study=? AND number>?); ");
   query.order = TrialQuery::Order::kRevision;
@@ -88,7 +88,7 @@ TEST_F(QueryPlanTest, SeveralStatesAreMergedNotSorted) {
   const std::string one =
       "SEARCH trials USING INDEX trials_by_state (study=? AND state=? AND "
       "number>?)";
-  TrialQuery query = TrialsOf(1);
+  TrialQuery query = test::TrialsOf(1);
   query.states = {TrialState::kRunning};
   EXPECT_EQ(PlanOf(sql::ListTrialsSql(query)), one + "; ");
   query.states = {TrialState::kRunning, TrialState::kQueued,
@@ -132,4 +132,4 @@ TEST_F(QueryPlanTest, AReaderCannotWrite) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::storage

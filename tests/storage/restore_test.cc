@@ -13,7 +13,7 @@
 #include "storage/sqlite/schema.h"
 #include "tests/storage/sqlite_fixture.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 using testing::HasSubstr;
@@ -27,7 +27,7 @@ class RestoreTest : public SqliteFixture {
     Open();
     FillAllTables(50);
     ASSERT_OK(store_->Backup(Copy()));
-    truth_ = Texts(*store_->ListTrials(TrialsOf(1, 1000)));
+    truth_ = test::Texts(*store_->ListTrials(test::TrialsOf(1, 1000)));
     Close();
   }
   std::string Copy() const { return folder_.File("copy"); }
@@ -35,8 +35,9 @@ class RestoreTest : public SqliteFixture {
   std::string Restored() const { return Target() + "/frostline.sqlite"; }
   void ExpectRestored() {
     ASSERT_OK_AND_ASSIGN(const auto store, SqliteStore::Open(Target()));
-    EXPECT_EQ(Texts(*store->ListTrials(TrialsOf(1, 1000))), truth_);
-    EXPECT_EQ(Text(**store->FindLog(1, 0, 1)), Text(FullLog(1, 0, 1)));
+    EXPECT_EQ(test::Texts(*store->ListTrials(test::TrialsOf(1, 1000))), truth_);
+    EXPECT_EQ(test::Text(**store->FindLog(1, 0, 1)),
+              test::Text(test::FullLog(1, 0, 1)));
   }
   void ExpectRefused(ErrorId id) {
     EXPECT_THAT(RestoreBackup(Copy(), Target()), FailsWith(id));
@@ -139,7 +140,7 @@ TEST_F(RestoreTest, ABackupOfAnOlderVersionIsBroughtForwardAtTheStart) {
              "DROP TABLE logs; DROP TABLE lead; PRAGMA user_version = 1");
   ASSERT_OK(RestoreBackup(Copy(), Target()));
   ASSERT_OK_AND_ASSIGN(const auto store, SqliteStore::Open(Target()));
-  EXPECT_EQ(Texts(*store->ListTrials(TrialsOf(1, 1000))), truth_);
+  EXPECT_EQ(test::Texts(*store->ListTrials(test::TrialsOf(1, 1000))), truth_);
   EXPECT_FALSE(store->FindLog(1, 0, 1)->has_value());
 }
 
@@ -152,4 +153,4 @@ TEST_F(RestoreTest, ANameMayHoldWhatAnAddressMayNot) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::storage

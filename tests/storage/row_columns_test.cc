@@ -11,7 +11,7 @@
 #include "tests/contract/full_rows.h"
 #include "tests/contract/row_text.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 struct Kept {
@@ -47,18 +47,18 @@ void ExpectWhole(const Row& row) {
   ForEveryColumn<Row>([&](const auto& column) {
     EXPECT_TRUE(ReadColumn(column, stored, back)) << column.name;
   });
-  EXPECT_EQ(Text(back), Text(row));
+  EXPECT_EQ(test::Text(back), test::Text(row));
   EXPECT_TRUE(stored.values.empty());
 }
 
 TEST(RowColumns, HoldEveryFieldOfEveryRow) {
-  ExpectWhole(FullStudy("imdb"));
-  ExpectWhole(FullTrial(1, 2));
-  ExpectWhole(FullAttempt(1, 2, 3));
-  ExpectWhole(FullOutcome(1, 2));
-  ExpectWhole(FullLog(1, 2, 3));
-  ExpectWhole(FullWorker("w"));
-  ExpectWhole(FullReply("r"));
+  ExpectWhole(test::FullStudy("imdb"));
+  ExpectWhole(test::FullTrial(1, 2));
+  ExpectWhole(test::FullAttempt(1, 2, 3));
+  ExpectWhole(test::FullOutcome(1, 2));
+  ExpectWhole(test::FullLog(1, 2, 3));
+  ExpectWhole(test::FullWorker("w"));
+  ExpectWhole(test::FullReply("r"));
 }
 
 TEST(RowColumns, NoBytesAreTakenForAValueThatTheyAreNot) {
@@ -70,4 +70,4 @@ TEST(RowColumns, NoBytesAreTakenForAValueThatTheyAreNot) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::storage

@@ -2,8 +2,10 @@
 #include "storage/factory.h"
 #include "tests/contract/trial_store_contract.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
+
+using test::TrialStoreContract;
 
 absl::StatusOr<std::unique_ptr<TrialStore>> OpenSqlite(
     const std::string& folder) {
@@ -11,8 +13,9 @@ absl::StatusOr<std::unique_ptr<TrialStore>> OpenSqlite(
 }
 
 INSTANTIATE_TEST_SUITE_P(Sqlite, TrialStoreContract,
-                         testing::Values(StoreMaker{"sqlite", OpenSqlite}),
-                         NameOfStore);
+                         testing::Values(test::StoreMaker{"sqlite",
+                                                          OpenSqlite}),
+                         test::NameOfStore);
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::storage

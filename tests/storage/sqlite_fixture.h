@@ -18,7 +18,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::storage {
 
 class SqliteFixture : public testing::Test {
  protected:
@@ -40,28 +40,32 @@ class SqliteFixture : public testing::Test {
   // A study "imdb" with so many trials, in one transaction.
   StudyKey Fill(int trials) {
     StudyKey study = 0;
-    EXPECT_OK(Write(*store_, [&](Transaction& transaction) -> absl::Status {
-      ASSIGN_OR_RETURN(study, transaction.InsertStudy(FullStudy("imdb")));
-      for (int i = 0; i < trials; ++i) {
-        RETURN_IF_ERROR(transaction.InsertTrial(FullTrial(study, i)));
-      }
-      return absl::OkStatus();
-    }));
+    EXPECT_OK(
+        test::Write(*store_, [&](Transaction& transaction) -> absl::Status {
+          ASSIGN_OR_RETURN(study,
+                           transaction.InsertStudy(test::FullStudy("imdb")));
+          for (int i = 0; i < trials; ++i) {
+            RETURN_IF_ERROR(transaction.InsertTrial(test::FullTrial(study, i)));
+          }
+          return absl::OkStatus();
+        }));
     return study;
   }
 
   // The same, and a row in every other table, of trial 0.
   void FillAllTables(int trials) {
     const StudyKey study = Fill(trials);
-    EXPECT_OK(Write(*store_, [&](Transaction& transaction) -> absl::Status {
-      RETURN_IF_ERROR(transaction.PutAttempt(FullAttempt(study, 0, 1)));
-      RETURN_IF_ERROR(
-          transaction.AddMeasurements({FullMeasurement(study, 0, 1, 2)}));
-      RETURN_IF_ERROR(transaction.PutOutcome(FullOutcome(study, 0)));
-      RETURN_IF_ERROR(transaction.PutLog(FullLog(study, 0, 1)));
-      RETURN_IF_ERROR(transaction.PutWorker(FullWorker("w")));
-      return transaction.RememberReply(FullReply("r"));
-    }));
+    EXPECT_OK(
+        test::Write(*store_, [&](Transaction& transaction) -> absl::Status {
+          RETURN_IF_ERROR(
+              transaction.PutAttempt(test::FullAttempt(study, 0, 1)));
+          RETURN_IF_ERROR(transaction.AddMeasurements(
+              {test::FullMeasurement(study, 0, 1, 2)}));
+          RETURN_IF_ERROR(transaction.PutOutcome(test::FullOutcome(study, 0)));
+          RETURN_IF_ERROR(transaction.PutLog(test::FullLog(study, 0, 1)));
+          RETURN_IF_ERROR(transaction.PutWorker(test::FullWorker("w")));
+          return transaction.RememberReply(test::FullReply("r"));
+        }));
   }
 
   // Runs SQL behind the back of a closed store, as damage would.
@@ -84,6 +88,6 @@ class SqliteFixture : public testing::Test {
   std::unique_ptr<SqliteStore> store_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::storage
 
 #endif  // FROSTLINE_TESTS_STORAGE_SQLITE_FIXTURE_H_

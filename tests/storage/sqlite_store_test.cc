@@ -14,7 +14,7 @@
 #include "storage/sqlite/sql.h"
 #include "tests/storage/sqlite_fixture.h"
 
-namespace frostline {
+namespace frostline::storage {
 namespace {
 
 using testing::ElementsAre;
@@ -29,33 +29,37 @@ class SqliteStoreTest : public SqliteFixture {};
 TEST_F(SqliteStoreTest, EverythingIsThereAfterAReopen) {
   Open();
   const StudyKey study = Fill(1);
-  ASSERT_OK(Write(*store_, [&](Transaction& transaction) -> absl::Status {
-    RETURN_IF_ERROR(transaction.PutAttempt(FullAttempt(study, 0, 1)));
+  ASSERT_OK(test::Write(*store_, [&](Transaction& transaction) -> absl::Status {
+    RETURN_IF_ERROR(transaction.PutAttempt(test::FullAttempt(study, 0, 1)));
     RETURN_IF_ERROR(
-        transaction.AddMeasurements({FullMeasurement(study, 0, 1, 2)}));
-    RETURN_IF_ERROR(transaction.PutOutcome(FullOutcome(study, 0)));
-    RETURN_IF_ERROR(transaction.PutLog(FullLog(study, 0, 1)));
-    RETURN_IF_ERROR(transaction.PutWorker(FullWorker("w")));
-    return transaction.RememberReply(FullReply("r"));
+        transaction.AddMeasurements({test::FullMeasurement(study, 0, 1, 2)}));
+    RETURN_IF_ERROR(transaction.PutOutcome(test::FullOutcome(study, 0)));
+    RETURN_IF_ERROR(transaction.PutLog(test::FullLog(study, 0, 1)));
+    RETURN_IF_ERROR(transaction.PutWorker(test::FullWorker("w")));
+    return transaction.RememberReply(test::FullReply("r"));
   }));
   Reopen();
   EXPECT_EQ(store_->FindStudy("imdb")->key, study);
-  EXPECT_EQ(Text(*store_->FindTrial(study, 0)), Text(FullTrial(study, 0)));
-  EXPECT_THAT(Texts(*store_->ListAttempts(study, 0)),
-              ElementsAre(Text(FullAttempt(study, 0, 1))));
+  EXPECT_EQ(test::Text(*store_->FindTrial(study, 0)),
+            test::Text(test::FullTrial(study, 0)));
+  EXPECT_THAT(test::Texts(*store_->ListAttempts(study, 0)),
+              ElementsAre(test::Text(test::FullAttempt(study, 0, 1))));
   EXPECT_THAT(*store_->ListMeasurements({.study = study, .attempt = 1}),
               SizeIs(1));
-  EXPECT_EQ(Text(**store_->FindOutcome(study, 0)), Text(FullOutcome(study, 0)));
-  EXPECT_EQ(Text(**store_->FindLog(study, 0, 1)), Text(FullLog(study, 0, 1)));
-  EXPECT_THAT(Texts(*store_->ListWorkers("", 9)),
-              ElementsAre(Text(FullWorker("w"))));
-  EXPECT_EQ(Text(**store_->FindReply("r")), Text(FullReply("r")));
+  EXPECT_EQ(test::Text(**store_->FindOutcome(study, 0)),
+            test::Text(test::FullOutcome(study, 0)));
+  EXPECT_EQ(test::Text(**store_->FindLog(study, 0, 1)),
+            test::Text(test::FullLog(study, 0, 1)));
+  EXPECT_THAT(test::Texts(*store_->ListWorkers("", 9)),
+              ElementsAre(test::Text(test::FullWorker("w"))));
+  EXPECT_EQ(test::Text(**store_->FindReply("r")),
+            test::Text(test::FullReply("r")));
 }
 
 TEST_F(SqliteStoreTest, AKeyIsNotGivenAgainAfterAReopen) {
   Open();
   const StudyKey study = Fill(3);
-  ASSERT_OK(Write(*store_, [&](Transaction& transaction) {
+  ASSERT_OK(test::Write(*store_, [&](Transaction& transaction) {
     return transaction.PurgeStudy(study);
   }));
   Reopen();
@@ -99,8 +103,8 @@ TEST_F(SqliteStoreTest, ASecondStoreIsToldWhoHoldsTheFolder) {
   ASSERT_THAT(second, FailsWith(ErrorId::kStoreLocked));
   EXPECT_THAT(std::string(second.status().message()),
               HasSubstr(absl::StrCat("process ", getpid(), " holds")));
-  ASSERT_OK(Write(*store_, [&](Transaction& transaction) {
-    return transaction.InsertTrial(FullTrial(study, 1));
+  ASSERT_OK(test::Write(*store_, [&](Transaction& transaction) {
+    return transaction.InsertTrial(test::FullTrial(study, 1));
   }));
   Close();
   Open();  // the lock went with its holder
@@ -176,8 +180,8 @@ TEST_F(SqliteStoreTest, ABackupIsOneFileThatHoldsTheSame) {
   Open();
   const StudyKey study = Fill(500);
   const std::string copy = folder_.File("copy");
-  ASSERT_OK_AND_ASSIGN(auto open, Begin(*store_));  // a writer at work
-  ASSERT_OK(open->PutWorker(FullWorker("uncommitted")));
+  ASSERT_OK_AND_ASSIGN(auto open, test::Begin(*store_));  // a writer at work
+  ASSERT_OK(open->PutWorker(test::FullWorker("uncommitted")));
   ASSERT_OK_AND_ASSIGN(const BackupReport report, store_->Backup(copy));
   ASSERT_OK(open->Commit());
   EXPECT_EQ(report.studies, 1);
@@ -186,12 +190,14 @@ TEST_F(SqliteStoreTest, ABackupIsOneFileThatHoldsTheSame) {
   EXPECT_FALSE(fs::exists(copy + "-wal"));
   EXPECT_FALSE(fs::exists(copy + ".partial"));
 
-  const auto before = Texts(*store_->ListTrials(TrialsOf(study, 1000)));
+  const auto before =
+      test::Texts(*store_->ListTrials(test::TrialsOf(study, 1000)));
   fs::create_directory(folder_.File("restored"));
   fs::rename(copy, folder_.File("restored/frostline.sqlite"));
   ASSERT_OK_AND_ASSIGN(const auto restored,
                        SqliteStore::Open(folder_.File("restored")));
-  EXPECT_EQ(Texts(*restored->ListTrials(TrialsOf(study, 1000))), before);
+  EXPECT_EQ(test::Texts(*restored->ListTrials(test::TrialsOf(study, 1000))),
+            before);
   EXPECT_THAT(*restored->ListWorkers("", 9), IsEmpty());
 }
 
@@ -207,13 +213,13 @@ TEST_F(SqliteStoreTest, ABackupDoesNotReplaceAFile) {
 TEST_F(SqliteStoreTest, TheLogStaysSmallUnderManyCommits) {
   Open();
   const StudyKey study = Fill(0);
-  OutcomeRow outcome = FullOutcome(study, 0);
+  OutcomeRow outcome = test::FullOutcome(study, 0);
   outcome.data = std::string(1 << 20, 'x');
-  ASSERT_OK(Write(*store_, [&](Transaction& transaction) {
-    return transaction.InsertTrial(FullTrial(study, 0));
+  ASSERT_OK(test::Write(*store_, [&](Transaction& transaction) {
+    return transaction.InsertTrial(test::FullTrial(study, 0));
   }));
   for (int i = 0; i < 40; ++i) {
-    ASSERT_OK(Write(*store_, [&](Transaction& transaction) {
+    ASSERT_OK(test::Write(*store_, [&](Transaction& transaction) {
       return transaction.PutOutcome(outcome);
     }));
   }
@@ -225,8 +231,8 @@ TEST_F(SqliteStoreTest, TheLogIsUsedAgainAndDoesNotGrow) {
   Open();
   const StudyKey study = Fill(0);
   for (int i = 0; i < 400; ++i) {
-    ASSERT_OK(Write(*store_, [&](Transaction& transaction) {
-      return transaction.InsertTrial(FullTrial(study, i));
+    ASSERT_OK(test::Write(*store_, [&](Transaction& transaction) {
+      return transaction.InsertTrial(test::FullTrial(study, i));
     }));
   }
   EXPECT_LT(fs::file_size(DatabaseFile() + "-wal"), 60u * 4120u);
@@ -240,12 +246,12 @@ TEST_F(SqliteStoreTest, AReadThatTakesTooLongIsEndedAndTheLogIsFree) {
   limits_.longest_read = Duration(0);
   limits_.pages_per_checkpoint = 20;
   Open();
-  EXPECT_THAT(store_->ListTrials(TrialsOf(study, 1000)),
+  EXPECT_THAT(store_->ListTrials(test::TrialsOf(study, 1000)),
               FailsWith(ErrorId::kStoreBusy));
   EXPECT_OK(store_->FindTrial(study, 7));  // over before anybody looks
   for (int i = 900; i < 1000; ++i) {
-    ASSERT_OK(WriteIn(*store_, epoch, [&](Transaction& transaction) {
-      return transaction.InsertTrial(FullTrial(study, i));
+    ASSERT_OK(test::WriteIn(*store_, epoch, [&](Transaction& transaction) {
+      return transaction.InsertTrial(test::FullTrial(study, i));
     }));
   }
   EXPECT_LT(fs::file_size(DatabaseFile() + "-wal"), 60u * 4120u);
@@ -261,8 +267,8 @@ TEST_F(SqliteStoreTest, ALogThatGrowsIsReportedOnce) {
   ASSERT_OK(reader->Execute("BEGIN; SELECT count(*) FROM trials"));  // stuck
   testing::internal::CaptureStderr();
   for (int i = 1; i < 100; ++i) {
-    ASSERT_OK(Write(*store_, [&](Transaction& transaction) {
-      return transaction.InsertTrial(FullTrial(study, i));
+    ASSERT_OK(test::Write(*store_, [&](Transaction& transaction) {
+      return transaction.InsertTrial(test::FullTrial(study, i));
     }));
   }
   const std::string log = testing::internal::GetCapturedStderr();
@@ -278,11 +284,11 @@ TEST_F(SqliteStoreTest, AnotherWriterIsReportedAndIsNoReasonToStop) {
                        Database::Open(DatabaseFile(), Database::Role::kReader));
   ASSERT_OK(other->Execute("PRAGMA query_only = OFF; BEGIN IMMEDIATE"));
   testing::internal::CaptureStderr();
-  EXPECT_THAT(Begin(*store_), FailsWith(ErrorId::kStoreBusy));
+  EXPECT_THAT(test::Begin(*store_), FailsWith(ErrorId::kStoreBusy));
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
               HasSubstr("store_busy times=1"));
   ASSERT_OK(other->Execute("ROLLBACK"));
-  EXPECT_OK(Begin(*store_));
+  EXPECT_OK(test::Begin(*store_));
 }
 
 TEST_F(SqliteStoreTest, TheStartNamesSqliteAndItsFlaw) {
@@ -306,4 +312,4 @@ TEST_F(SqliteStoreTest, LessRoomForbidsMore) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::storage

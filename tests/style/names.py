@@ -13,9 +13,26 @@ TYPE = re.compile(r"\b(?:class|struct|union|enum(?:\s+(?:class|struct))?)\s+"
                   r"(?:(?:[A-Z][A-Z0-9_]+\([^)]*\)|\[\[[^\]]*\]\])\s*)*"
                   r"([\w:]+(?:<[^<>]*>)?)\s*(?:final\s*)?(?::(?!:)[^;]*)?$")
 
-# One a line: types that shared a name when this rule came. It only ever gets
-# shorter: a name that is no longer shared must be taken out.
-ALLOWED = "tests/style/shared_names.txt"
+# folder -> the namespace of what lies below it, and of its tests. The words of
+# base and study are everybody's; so is what all tests share. The tests of no
+# room, such as whole flows, are in OTHER_TESTS.
+NAMESPACES = {
+    "base": "frostline",
+    "study": "frostline",
+    "support": "frostline",
+    "proto": "frostline::proto",
+    "surrogate": "frostline::surrogate",
+    "sampler": "frostline::sampler",
+    "importance": "frostline::importance",
+    "storage": "frostline::storage",
+    "server": "frostline::server",
+    "worker/agent": "frostline::agent",
+    "worker/demo_trainer": "frostline::demo_trainer",
+    "worker/trainer": "frostline::trainer",
+    "cli": "frostline::cli",
+    "bench": "frostline::bench",
+}
+OTHER_TESTS = "frostline::test"
 
 
 def scope(head):
@@ -61,11 +78,31 @@ def places(files):
 def check_names(files):
     """No two types have one qualified name."""
     twice = places(files)
-    allowed = {line for f in files if f.path == ALLOWED for line in f.lines
-               if not line.startswith("#")}
     for name, where in sorted(twice.items()):
-        outer = name.rpartition("::")[0]
-        if name not in allowed and outer not in twice:
+        if name.rpartition("::")[0] not in twice:
             yield f"{name}: defined in {' and in '.join(where)}"
-    for name in sorted(allowed - set(twice)):
-        yield f"{name}: is no longer shared, take it out of {ALLOWED}"
+
+
+def namespace_of(path):
+    """The namespace of the room that `path` lies in or tests; None outside."""
+    below = path.removeprefix("tests/")
+    for folder, namespace in NAMESPACES.items():
+        if below.startswith(folder + "/"):
+            return namespace
+    return OTHER_TESTS if below != path else None
+
+
+def check_namespaces(files):
+    """A file opens the namespace of its room, or one within it."""
+    for file in files:
+        room = namespace_of(file.path)
+        if file.suffix not in CODE or room is None:
+            continue
+        for match in re.finditer(r"^namespace (frostline[\w:]*) \{", file.code(),
+                                 re.MULTILINE):
+            name = match.group(1)
+            within = room != "frostline" and name.startswith(room + "::")
+            if name == room or within:
+                continue
+            line = file.code().count("\n", 0, match.start()) + 1
+            yield f"{file.path}:{line}: opens {name}, not {room}"

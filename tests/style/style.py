@@ -18,6 +18,7 @@ RULES = (
     arrows.check_links,
     arrows.check_fences,
     names.check_names,
+    names.check_namespaces,
     hygiene.check_dead_files,
     hygiene.check_leftovers,
     hygiene.check_licence_lines,

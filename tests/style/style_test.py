@@ -157,13 +157,25 @@ class Rules(unittest.TestCase):
                           "template <class T> void G(T t) { struct Other {}; }"
                           "// struct Cell {\n}"}))
 
-    def test_an_old_shared_name_is_let_be_until_it_is_mended(self):
-        twice = {path: "namespace frostline { struct Cell {}; }"
-                 for path in ("base/cell.h", "study/cell.h")}
-        listed = {names.ALLOWED: "# old\nfrostline::Cell\n"}
-        self.assertEqual([], self.findings(names.check_names,
-                                           {**twice, **listed}))
-        self.assert_finds(names.check_names, listed, "no longer shared")
+    def test_a_namespace_of_another_room_is_found(self):
+        for path, opened in (("sampler/a.cc", "frostline"),
+                             ("storage/a.cc", "frostline::server"),
+                             ("base/a.cc", "frostline::base"),
+                             ("tests/cli/a.cc", "frostline::test"),
+                             ("tests/flow/a.cc", "frostline")):
+            self.assert_finds(names.check_namespaces,
+                              {path: f"// one\nnamespace {opened} {{\n}}"},
+                              f"{path}:2: opens {opened}, not")
+
+    def test_the_namespace_of_the_room_is_fine(self):
+        self.assertEqual([], self.findings(names.check_namespaces, {
+            "base/a.cc": "namespace frostline {\nnamespace {\n}\n}",
+            "storage/sqlite/a.h": "namespace frostline::storage::sql {\n}",
+            "worker/trainer/text/a.cc": "namespace frostline::trainer {\n}",
+            "tests/server/a.cc": "namespace frostline::server {\n}",
+            "tests/support/a.h": "namespace frostline {\n}",
+            "tests/flow/a.cc": "namespace frostline::test {\n}",
+            "server/rpc/a.h": "namespace grpc {\nclass Server;\n}"}))
 
     def test_a_source_that_is_not_built_is_found(self):
         self.assert_finds(hygiene.check_dead_files,

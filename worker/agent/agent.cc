@@ -14,7 +14,7 @@
 #include "proto/wire_time.h"
 #include "worker/agent/outcome.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 constexpr Duration kFirstPause = std::chrono::milliseconds(200);
@@ -182,7 +182,8 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
       options_, clock_, client_, *run_folder_, *janitor_, *keeper_, *courier_,
       stop_, name, boot_id_, [this](SteadyTime sent) { RegisterAgain(sent); }});
   context_->idle_since = clock_.Steady().count();
-  const Duration interval = DurationFromProto(registered.heartbeat_interval());
+  const Duration interval =
+      proto::DurationFromProto(registered.heartbeat_interval());
   if (interval < kLeastInterval) {
     return MakeError(ErrorId::kRequestInvalid,
                      "the coordinator gives no heartbeat interval",
@@ -211,4 +212,4 @@ void Agent::Shutdown() {
   if (courier_ != nullptr) courier_->Stop();
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -25,7 +25,7 @@
 #include "worker/agent/slot.h"
 #include "worker/agent/slot_context.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 class Agent {
  public:
@@ -70,6 +70,6 @@ class Agent {
   std::vector<std::unique_ptr<Slot>> slots_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_AGENT_H_

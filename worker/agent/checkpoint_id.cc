@@ -8,7 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "base/ids.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 // Written as we write it: no sign, no blank, no leading zero.
@@ -40,4 +40,4 @@ std::optional<CheckpointId> ParseCheckpointId(const std::string& text) {
   return id;
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

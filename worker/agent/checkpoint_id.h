@@ -17,7 +17,7 @@
 
 #include "frostline/v1/worker.pb.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 // Of the trainer's name: the whole id keeps to the 64 bytes of all ids.
 inline constexpr std::size_t kMaxCheckpointName = 40;
@@ -34,6 +34,6 @@ std::string PrintCheckpointId(const v1::LeaseRef& lease,
 // Nothing where no agent wrote it.
 std::optional<CheckpointId> ParseCheckpointId(const std::string& text);
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_CHECKPOINT_ID_H_

@@ -11,7 +11,7 @@
 #include "base/retry.h"
 #include "proto/wire_error.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 constexpr Duration kFirstPause = std::chrono::milliseconds(500);
@@ -37,9 +37,9 @@ v1::FinishRequest RefusedFinish(const v1::FinishRequest& finish,
   failed.mutable_outcome()->set_kind(v1::Outcome::FAILED);
   failed.mutable_outcome()->set_failure(v1::FAILURE_CLASS_TRIAL);
   failed.mutable_outcome()->set_cause(
-      CleanText(absl::StrCat("the coordinator refused the result: ",
-                             std::string(refusal.message())),
-                kMaxCause));
+      proto::CleanText(absl::StrCat("the coordinator refused the result: ",
+                                    std::string(refusal.message())),
+                       kMaxCause));
   return failed;
 }
 
@@ -189,4 +189,4 @@ void Courier::Settle(Outbox& outbox, const SpoolRecord& record,
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

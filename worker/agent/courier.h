@@ -27,7 +27,7 @@
 #include "worker/agent/rpc_client.h"
 #include "worker/agent/wakeup.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 class Courier {
  public:
@@ -73,6 +73,6 @@ class Courier {
   std::thread thread_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_COURIER_H_

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/plain/sha256.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
@@ -93,4 +93,4 @@ absl::StatusOr<int> LockFile(const std::string& path) {
   return status;
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

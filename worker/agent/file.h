@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 // STORE_FULL, STORE_UNWRITABLE or STORE_IO for the current errno.
 absl::Status FileError(const std::string& what, const std::string& path);
@@ -27,6 +27,6 @@ absl::Status SyncFolder(const std::string& folder);
 // however the process ends. -1: another process holds it.
 absl::StatusOr<int> LockFile(const std::string& path);
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_FILE_H_

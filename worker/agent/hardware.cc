@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 constexpr char kCpuFile[] = "/proc/cpuinfo";
@@ -82,4 +82,4 @@ std::vector<std::string> GpuSlots(const char* visible,
   return slots;
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -11,7 +11,7 @@
 
 #include "frostline/v1/worker.pb.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 // Where the driver lists its GPUs, a folder for each.
 inline constexpr char kGpuFolder[] = "/proc/driver/nvidia/gpus";
@@ -26,6 +26,6 @@ v1::Hardware DetectHardware(const std::string& gpu_folder);
 std::vector<std::string> GpuSlots(const char* visible,
                                   const v1::Hardware& hardware);
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_HARDWARE_H_

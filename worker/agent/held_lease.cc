@@ -5,7 +5,7 @@
 #include "proto/wire_time.h"
 #include "worker/agent/rpc_client.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 int GravityOf(v1::Directive::Action action) {
@@ -30,7 +30,7 @@ HeldLease::HeldLease(const v1::Lease& lease, const RenewalWatch& watch,
     : clock_(clock),
       wakeup_(wakeup),
       log_(log),
-      heartbeat_interval_(DurationFromProto(lease.heartbeat_interval())),
+      heartbeat_interval_(proto::DurationFromProto(lease.heartbeat_interval())),
       watch_(watch),
       step_time_(clock.Steady()) {
   proof_.set_trial(lease.trial());
@@ -52,7 +52,7 @@ v1::LeaseProgress HeldLease::Progress(bool tail_fits) {
   progress.set_step(step_);
   progress.set_total_steps(total_steps_);
   *progress.mutable_since_step() =
-      DurationToProto(clock_.Steady() - step_time_);
+      proto::DurationToProto(clock_.Steady() - step_time_);
   if (want_log_ && tail_fits) {
     progress.set_log_tail(log_.Text());
     want_log_ = false;
@@ -112,4 +112,4 @@ v1::Directive HeldLease::directive() const {
   return directive_;
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

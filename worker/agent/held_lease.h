@@ -20,7 +20,7 @@
 #include "worker/agent/renewal_watch.h"
 #include "worker/agent/wakeup.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 class HeldLease {
  public:
@@ -67,6 +67,6 @@ class HeldLease {
   bool want_log_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_HELD_LEASE_H_

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 constexpr Duration kLongSleep = std::chrono::hours(1);
@@ -38,4 +38,4 @@ void Janitor::Loop() {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

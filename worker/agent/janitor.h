@@ -14,7 +14,7 @@
 #include "worker/agent/trial_folders.h"
 #include "worker/agent/wakeup.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 class Janitor {
  public:
@@ -37,6 +37,6 @@ class Janitor {
   std::thread thread_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_JANITOR_H_

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using nlohmann::json;
@@ -79,4 +79,4 @@ std::optional<double> NumberOf(const json& value) {
   return std::nullopt;
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-namespace frostline {
+namespace frostline::agent {
 
 // Nothing when `text` is no JSON, nests deeper than 8, or holds bytes that are
 // not UTF-8.
@@ -24,6 +24,6 @@ std::string PrintJsonText(const nlohmann::json& value);
 // A number, or one of the three strings above.
 std::optional<double> NumberOf(const nlohmann::json& value);
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_JSON_TEXT_H_

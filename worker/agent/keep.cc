@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace frostline {
+namespace frostline::agent {
 
 bool KeepsEnded(KeepPolicy policy, bool failed, bool leaves_work) {
   switch (policy) {
@@ -51,4 +51,4 @@ std::vector<std::string> FoldersToRemove(const KeepRules& rules,
   return remove;
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace frostline {
+namespace frostline::agent {
 
 enum class KeepPolicy {
   kAll,
@@ -47,6 +47,6 @@ bool KeepsEnded(KeepPolicy policy, bool failed, bool leaves_work);
 std::vector<std::string> FoldersToRemove(const KeepRules& rules,
                                          std::vector<TrialFolderInfo> trials);
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_KEEP_H_

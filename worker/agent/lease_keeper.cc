@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/log.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 constexpr double kSpread = 0.2;
@@ -165,4 +165,4 @@ void LeaseKeeper::NoteAnswer(const v1::HeartbeatReply& reply,
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

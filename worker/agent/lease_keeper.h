@@ -27,7 +27,7 @@
 #include "worker/agent/rpc_client.h"
 #include "worker/agent/wakeup.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 class LeaseKeeper {
  public:
@@ -81,6 +81,6 @@ class LeaseKeeper {
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_LEASE_KEEPER_H_

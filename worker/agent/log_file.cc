@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "worker/agent/file.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 LogFile::LogFile(std::string path) : path_(std::move(path)) { Open(); }
 
@@ -39,4 +39,4 @@ void LogFile::Append(const std::string& text) {
   if (written > 0) size_ += static_cast<std::size_t>(written);
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

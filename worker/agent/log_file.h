@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <string>
 
-namespace frostline {
+namespace frostline::agent {
 
 inline constexpr std::size_t kMaxLogFileBytes = std::size_t{8} << 20;
 
@@ -34,6 +34,6 @@ class LogFile {
   std::size_t size_ = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_LOG_FILE_H_

@@ -3,7 +3,7 @@
 
 #include "proto/wire_error.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 void LogTail::Append(const std::string& text) {
   if (file_ != nullptr) file_->Append(text);
@@ -34,11 +34,11 @@ std::string LogTail::Text() const {
   std::string clean;
   for (std::size_t begin = 0; begin < raw.size();) {
     const std::size_t end = std::min(raw.find('\n', begin), raw.size());
-    clean += CleanText(raw.substr(begin, end - begin), kMaxLogTailBytes);
+    clean += proto::CleanText(raw.substr(begin, end - begin), kMaxLogTailBytes);
     if (end < raw.size()) clean += '\n';
     begin = end + 1;
   }
   return clean;
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

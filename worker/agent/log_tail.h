@@ -16,7 +16,7 @@
 #include "base/mutex.h"
 #include "worker/agent/log_file.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 inline constexpr std::size_t kMaxLogTailBytes = std::size_t{64} << 10;
 
@@ -37,6 +37,6 @@ class LogTail {
   std::unique_ptr<LogFile> file_;  // the appending thread's alone
 };
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_LOG_TAIL_H_

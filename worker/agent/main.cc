@@ -20,7 +20,7 @@
 #include "worker/agent/agent.h"
 #include "worker/agent/options.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 // Before any thread starts, so that every thread inherits it and the signals
@@ -82,6 +82,6 @@ ExitCode Main(int argc, const char* const* argv) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::agent
 
-int main(int argc, char** argv) { return frostline::Main(argc, argv); }
+int main(int argc, char** argv) { return frostline::agent::Main(argc, argv); }

@@ -12,7 +12,7 @@
 #include "proto/wire_error.h"
 #include "worker/agent/json_text.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using nlohmann::json;
@@ -72,7 +72,7 @@ absl::StatusOr<Metrics> MetricsAt(const json& object, std::size_t most) {
   }
   for (const auto& [name, value] : found->items()) {
     const std::string field =
-        absl::StrCat("metrics.", CleanText(name, kMaxShownBytes));
+        absl::StrCat("metrics.", proto::CleanText(name, kMaxShownBytes));
     if (name.empty() || name.size() > kMaxNameBytes) {
       return BadField(field, "has a name of 0 or more than 256 bytes");
     }
@@ -92,11 +92,12 @@ absl::StatusOr<bool> MessageAt(const json& object, const char* key,
   const auto read = google::protobuf::util::JsonStringToMessage(
       PrintJsonText(*found), message, options);
   if (!read.ok()) {
-    return BadField(key, CleanText(std::string(read.message()), kMaxTextBytes));
+    return BadField(
+        key, proto::CleanText(std::string(read.message()), kMaxTextBytes));
   }
-  const absl::Status served = CheckServed(*message);
+  const absl::Status served = proto::CheckServed(*message);
   if (!served.ok()) return BadField(key, ": " + std::string(served.message()));
   return true;
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "worker/agent/protocol.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 absl::Status BadField(const std::string& field, const std::string& cause);
 
@@ -37,6 +37,6 @@ absl::StatusOr<Metrics> MetricsAt(const nlohmann::json& object,
 absl::StatusOr<bool> MessageAt(const nlohmann::json& object, const char* key,
                                google::protobuf::Message* message);
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_MESSAGE_FIELDS_H_

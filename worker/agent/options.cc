@@ -14,7 +14,7 @@
 #include "base/status_macros.h"
 #include "worker/agent/trainer_choice.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 constexpr int kMaxSlotsPerGpu = 64;
@@ -197,4 +197,4 @@ absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
   return options;
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

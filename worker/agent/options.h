@@ -18,7 +18,7 @@
 #include "worker/agent/hardware.h"
 #include "worker/agent/keep.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 // The contract's bound on Worker.slots.
 inline constexpr int kMaxSlots = 1024;
@@ -55,6 +55,6 @@ absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
 // "gpu_03.lan-4711".
 std::string DefaultWorkerId(const std::string& host, int process);
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_OPTIONS_H_

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 bool IsReport(const SpoolRecord& record) {
@@ -104,4 +104,4 @@ void Outbox::EndIfDone() {
   if (wakeup_ != nullptr) wakeup_->Ring();
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

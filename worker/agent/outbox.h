@@ -20,7 +20,7 @@
 #include "worker/agent/spool.h"
 #include "worker/agent/wakeup.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 class Outbox {
  public:
@@ -66,6 +66,6 @@ class Outbox {
       v1::FinishReply::VERDICT_UNSPECIFIED;
 };
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_OUTBOX_H_

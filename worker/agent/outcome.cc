@@ -12,7 +12,7 @@
 #include "proto/wire_error.h"
 #include "worker/agent/trainer_process.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 constexpr std::size_t kMaxOutcomeCause = 4096;
@@ -133,8 +133,8 @@ v1::Outcome FailedOutcome(v1::FailureClass failure,
   const std::string code =
       detail.has_value() ? ErrorCode(detail->id) + ": " : "";
   outcome.set_cause(
-      CleanText(code + std::string(status.message()), kMaxOutcomeCause));
+      proto::CleanText(code + std::string(status.message()), kMaxOutcomeCause));
   return outcome;
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

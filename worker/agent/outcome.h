@@ -12,7 +12,7 @@
 #include "frostline/v1/worker.pb.h"
 #include "worker/agent/protocol.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 // As the trainer says, but for what the coordinator would refuse: a success
 // without an objective is the trainer's mistake (FAILED), one with an objective
@@ -29,6 +29,6 @@ v1::Outcome OutcomeOfExit(int wait_status, bool spoke);
 
 v1::Outcome FailedOutcome(v1::FailureClass failure, const absl::Status& status);
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_OUTCOME_H_

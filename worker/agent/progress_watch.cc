@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 constexpr int kStartFactor = 6;
@@ -82,4 +82,4 @@ std::string ProgressWatch::Describe() const {
                       " (suspected hang)");
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

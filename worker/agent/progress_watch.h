@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 // One attempt's. One thread at a time.
 class ProgressWatch {
@@ -47,6 +47,6 @@ class ProgressWatch {
   std::deque<Duration> intervals_;  // the newest, oldest first
 };
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_PROGRESS_WATCH_H_

@@ -7,7 +7,7 @@
 
 #include "absl/strings/ascii.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using google::protobuf::EnumValueDescriptor;
@@ -139,4 +139,4 @@ json ToJson(const Message& message) {
   return object;
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

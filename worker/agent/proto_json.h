@@ -14,11 +14,11 @@
 
 #include <nlohmann/json.hpp>
 
-namespace frostline {
+namespace frostline::agent {
 
 nlohmann::json ToJson(const google::protobuf::Message& message);
 nlohmann::json ToJson(const google::protobuf::Value& value);
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_PROTO_JSON_H_

@@ -22,7 +22,7 @@
 #include "frostline/v1/trial.pb.h"
 #include "frostline/v1/worker.pb.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 inline constexpr int kProtocolVersion = 1;
 // Of one line, without its newline.
@@ -76,6 +76,6 @@ std::string TrialLine(const v1::Lease& lease, const std::string& folder,
 std::string StopLine(const std::string& reason);
 std::string ExitLine();
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_PROTOCOL_H_

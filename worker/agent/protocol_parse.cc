@@ -11,7 +11,7 @@
 #include "worker/agent/message_fields.h"
 #include "worker/agent/protocol.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using nlohmann::json;
@@ -95,7 +95,7 @@ absl::StatusOr<TrainerMessage> ParseFinish(const json& object) {
   ASSIGN_OR_RETURN(finish.metrics, MetricsAt(object, kMaxFinishMetrics));
   ASSIGN_OR_RETURN(finish.failure, FailureAt(object));
   ASSIGN_OR_RETURN(const std::string cause, TextAt(object, "cause"));
-  finish.cause = CleanText(cause, kMaxTextBytes);
+  finish.cause = proto::CleanText(cause, kMaxTextBytes);
   v1::Usage usage;
   ASSIGN_OR_RETURN(const bool has_usage, MessageAt(object, "usage", &usage));
   if (has_usage) finish.usage = std::move(usage);
@@ -143,8 +143,8 @@ absl::StatusOr<TrainerMessage> ParseTrainerLine(const std::string& line) {
   return MakeError(
       ErrorId::kTrainerProtocol,
       absl::StrCat(std::string(message.status().message()), " in the line ",
-                   CleanText(line, kMaxShownBytes)),
+                   proto::CleanText(line, kMaxShownBytes)),
       detail->fix, detail->field);
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -6,7 +6,7 @@
 #include "worker/agent/proto_json.h"
 #include "worker/agent/protocol.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using nlohmann::json;
@@ -66,4 +66,4 @@ std::string StopLine(const std::string& reason) {
 
 std::string ExitLine() { return Line({{"type", "exit"}}); }
 
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 enum class LeaseHealth {
   kHeld,
@@ -48,6 +48,6 @@ class RenewalWatch {
   SteadyTime renewed_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_RENEWAL_WATCH_H_

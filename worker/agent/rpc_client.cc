@@ -6,7 +6,7 @@
 #include "proto/wire_error.h"
 #include "proto/wire_time.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 constexpr Duration kCallDeadline = std::chrono::seconds(10);
@@ -90,7 +90,7 @@ absl::StatusOr<Reply> RpcClient::Try(Method method, const Request& request,
   Call call(*this, deadline, is_acquire);
   Reply reply;
   const absl::Status status =
-      FromGrpcStatus(((*stub_).*method)(&call.context, request, &reply));
+      proto::FromGrpcStatus(((*stub_).*method)(&call.context, request, &reply));
   if (!status.ok()) return status;
   return reply;
 }
@@ -105,7 +105,7 @@ absl::StatusOr<v1::AcquireReply> RpcClient::Acquire(
     const v1::AcquireRequest& request) {
   return Try<v1::AcquireReply>(
       &v1::WorkerService::Stub::Acquire, request,
-      DurationFromProto(request.wait()) + kAcquireExtra, true);
+      proto::DurationFromProto(request.wait()) + kAcquireExtra, true);
 }
 
 absl::StatusOr<v1::AcquireReply> RpcClient::AcquireNow(
@@ -152,4 +152,4 @@ void RpcClient::CancelAll() {
   for (Call* call : calls_) call->context.TryCancel();
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -21,7 +21,7 @@
 #include "base/mutex.h"
 #include "frostline/v1/worker_service.grpc.pb.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 // False where the same request will get the same answer again: an invalid
 // field, a lost lease, an unknown name.
@@ -64,6 +64,6 @@ class RpcClient {
   bool no_calls_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_RPC_CLIENT_H_

@@ -12,7 +12,7 @@
 #include "worker/agent/file.h"
 #include "worker/agent/spool.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 namespace fs = std::filesystem;
@@ -89,4 +89,4 @@ std::string RunFolder::RejectedFolder() const {
   return AgentFolder(worker_id_) + "/rejected";
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -21,7 +21,7 @@
 #include "frostline/v1/worker.pb.h"
 #include "worker/agent/trial_folders.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 class RunFolder {
  public:
@@ -57,6 +57,6 @@ class RunFolder {
   std::vector<int> locks_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_RUN_FOLDER_H_

@@ -11,7 +11,7 @@
 #include "base/status_macros.h"
 #include "proto/wire_time.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 constexpr Duration kExitGrace = std::chrono::seconds(2);
@@ -30,7 +30,7 @@ void Slot::RunTrial(const v1::Lease& lease) {
   ++context_.busy;
   log_.Clear();
   const TrialFolders::Use own(context_.run_folder.trials(), lease.trial());
-  const Duration ttl = DurationFromProto(lease.ttl());
+  const Duration ttl = proto::DurationFromProto(lease.ttl());
   const auto held = std::make_shared<HeldLease>(
       lease, RenewalWatch(ttl, context_.options.orphan_limit, acquire_sent_),
       context_.clock, wakeup_, log_);
@@ -183,4 +183,4 @@ void Slot::EndTrainer() {
   trainer_.reset();
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -19,7 +19,7 @@
 #include "worker/agent/trainer_process.h"
 #include "worker/agent/trial_run.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 class Slot {
  public:
@@ -72,6 +72,6 @@ class Slot {
   std::thread thread_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_SLOT_H_

@@ -12,7 +12,7 @@
 #include "proto/wire_time.h"
 #include "worker/agent/slot.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 constexpr Duration kLongestWait = std::chrono::seconds(30);
@@ -73,7 +73,7 @@ std::optional<v1::Lease> Slot::NextLease() {
     // A repeated id must come with an equal request.
     if (!keep_id) {
       request.set_request_id(NewRequestId(context_.clock));
-      *request.mutable_wait() = DurationToProto(LongestWait());
+      *request.mutable_wait() = proto::DurationToProto(LongestWait());
     }
     auto lease = Ask(request, &keep_id);
     given_up = keep_id;
@@ -87,7 +87,7 @@ std::optional<v1::Lease> Slot::NextLease() {
 
 void Slot::TakeBack(v1::AcquireRequest request) {
   // The same id gets the same answer; a wait would be parked again.
-  *request.mutable_wait() = DurationToProto(Duration::zero());
+  *request.mutable_wait() = proto::DurationToProto(Duration::zero());
   const SteadyTime until = context_.clock.Steady() + kLastQuestion;
   Backoff backoff(kFirstPause, kFirstPause);
   while (true) {
@@ -138,8 +138,8 @@ void Slot::ConsiderNone(const v1::AcquireReply& reply) {
     context_.stop.Raise(StopLevel::kDone, kExitOk, "the study has ended");
     return;
   }
-  wakeup_.WaitFor(
-      std::max(DurationFromProto(reply.retry_after()), pause_.Next(rng_)));
+  wakeup_.WaitFor(std::max(proto::DurationFromProto(reply.retry_after()),
+                           pause_.Next(rng_)));
 }
 
 void Slot::ConsiderError(const absl::Status& status, SteadyTime sent,
@@ -178,4 +178,4 @@ bool Slot::EndIfIdle() {
   return true;
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -19,7 +19,7 @@
 #include "worker/agent/run_folder.h"
 #include "worker/agent/stop_switch.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 struct SlotContext {
   const AgentOptions& options;
@@ -38,6 +38,6 @@ struct SlotContext {
   std::atomic<SteadyTime::rep> idle_since{0};
 };
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_SLOT_CONTEXT_H_

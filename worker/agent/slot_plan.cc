@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "worker/agent/hardware.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 // Both libraries read it; the second knows a name of its own too.
@@ -85,4 +85,4 @@ absl::StatusOr<std::vector<SlotEnvironment>> PlanSlots(
   return plan;
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -17,7 +17,7 @@
 #include "frostline/v1/worker.pb.h"
 #include "worker/agent/options.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 // "KEY=VALUE" that its trainer gets besides the agent's own.
 using SlotEnvironment = std::vector<std::string>;
@@ -38,6 +38,6 @@ absl::StatusOr<std::vector<SlotEnvironment>> PlanSlots(
     const AgentOptions& options, const v1::Hardware& hardware,
     const LookUp& look_up);
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_SLOT_PLAN_H_

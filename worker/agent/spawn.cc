@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 constexpr int kCannotExec = 126;
@@ -120,4 +120,4 @@ absl::StatusOr<Spawned> SpawnShell(
   return child;
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

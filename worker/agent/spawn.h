@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 // Our ends of the child's pipes; all non-blocking and closed on exec.
 struct Spawned {
@@ -29,6 +29,6 @@ struct Spawned {
 absl::StatusOr<Spawned> SpawnShell(const std::string& script,
                                    const std::vector<std::string>& environment);
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_SPAWN_H_

@@ -15,7 +15,7 @@
 #include "worker/agent/file.h"
 #include "worker/agent/spool_record.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 std::string FolderOf(const std::string& path) {
@@ -107,4 +107,4 @@ std::string SpoolFileName(const v1::LeaseRef& lease) {
                       ".spool");
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

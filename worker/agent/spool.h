@@ -28,7 +28,7 @@
 #include "absl/status/statusor.h"
 #include "frostline/v1/worker_service.pb.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 using SpoolRecord =
     std::variant<v1::ReportRequest, v1::FinishRequest, v1::ReleaseRequest>;
@@ -74,6 +74,6 @@ class SpoolFile {
 // "imdb~17~2.spool" for attempt 2 of trial 17: '~' is in no id.
 std::string SpoolFileName(const v1::LeaseRef& lease);
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_SPOOL_H_

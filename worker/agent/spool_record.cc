@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 constexpr std::size_t kPrefixBytes = 8;  // length and sum
@@ -121,4 +121,4 @@ std::optional<SpoolContent> DecodeSpool(const std::string& bytes,
   return content;
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -12,7 +12,7 @@
 
 #include "worker/agent/spool.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 inline constexpr char kSpoolHead[] = "frostline spool 1\n";
 
@@ -27,6 +27,6 @@ std::string EncodeRecord(const SpoolRecord& record);
 std::optional<SpoolContent> DecodeSpool(const std::string& bytes,
                                         std::size_t* good_bytes);
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_SPOOL_RECORD_H_

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace frostline {
+namespace frostline::agent {
 
 void StopSwitch::Raise(StopLevel level, ExitCode exit_code,
                        const std::string& why) {
@@ -44,4 +44,4 @@ void StopSwitch::Forget(Wakeup* wakeup) {
                  wakeups_.end());
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

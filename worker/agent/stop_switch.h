@@ -15,7 +15,7 @@
 #include "base/mutex.h"
 #include "worker/agent/wakeup.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 enum class StopLevel {
   kRun,
@@ -45,6 +45,6 @@ class StopSwitch {
   std::vector<Wakeup*> wakeups_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_STOP_SWITCH_H_

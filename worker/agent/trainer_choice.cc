@@ -10,7 +10,7 @@
 #include "base/flags.h"
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 constexpr char kTrainer[] = "frostline-trainer";
@@ -73,4 +73,4 @@ std::filesystem::path FolderOfThisProgram() {
   return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

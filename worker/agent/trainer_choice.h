@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "worker/agent/options.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 // Fills `exec` where it is empty and makes `registry` absolute, as it becomes
 // the trainer's $FROSTLINE_REGISTRY. REQUEST_INVALID naming the option when
@@ -24,6 +24,6 @@ absl::Status ChooseTrainer(const std::filesystem::path& programs,
 // The folder of the running binary; empty when the system does not say.
 std::filesystem::path FolderOfThisProgram();
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_TRAINER_CHOICE_H_

@@ -18,7 +18,7 @@
 #include "worker/agent/protocol.h"
 #include "worker/agent/spawn.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 // A trainer may end without its pipes being closed: a child of its own has
@@ -190,4 +190,4 @@ std::string DescribeWaitStatus(int wait_status) {
                       ")");
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -23,7 +23,7 @@
 #include "worker/agent/log_tail.h"
 #include "worker/agent/wakeup.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 struct TrainerCommand {
   // Run by `/bin/sh -c "exec COMMAND"`: the shell splits words and expands, and
@@ -92,6 +92,6 @@ class TrainerProcess {
 // "exited with code 3", "was killed by signal 9 (Killed)".
 std::string DescribeWaitStatus(int wait_status);
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_TRAINER_PROCESS_H_

@@ -11,7 +11,7 @@
 #include "worker/agent/checkpoint_id.h"
 #include "worker/agent/file.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 namespace fs = std::filesystem;
@@ -102,4 +102,4 @@ void TrialFolders::RemoveAttempts(const v1::LeaseRef& lease) const {
   fs::remove(*trial, ignored);
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -23,7 +23,7 @@
 #include "frostline/v1/worker.pb.h"
 #include "worker/agent/keep.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 class TrialFolders {
  public:
@@ -77,6 +77,6 @@ class TrialFolders {
   Mutex clean_mutex_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_TRIAL_FOLDERS_H_

@@ -16,7 +16,7 @@
 #include "worker/agent/file.h"
 #include "worker/agent/trial_folders.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 namespace fs = std::filesystem;
@@ -138,4 +138,4 @@ void TrialFolders::Clean(const KeepRules& rules) {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

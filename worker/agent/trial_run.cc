@@ -10,7 +10,7 @@
 #include "worker/agent/checkpoint_id.h"
 #include "worker/agent/outcome.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 constexpr Duration kLongestWait = std::chrono::seconds(60);
@@ -174,4 +174,4 @@ void TrialRun::Reject(const absl::Status& mistake, TrainerProcess& trainer) {
   Finish(FailedOutcome(v1::FAILURE_CLASS_TRIAL, mistake));
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -27,7 +27,7 @@
 #include "worker/agent/slot_context.h"
 #include "worker/agent/trainer_process.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 class TrialRun {
  public:
@@ -105,6 +105,6 @@ class TrialRun {
   v1::Checkpoint checkpoint_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_TRIAL_RUN_H_

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "worker/agent/trial_run.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 // Between SIGTERM and SIGKILL.
@@ -145,4 +145,4 @@ void TrialRun::Release(const std::string& detail) {
   context_.courier.Ring();
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

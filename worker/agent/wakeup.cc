@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-namespace frostline {
+namespace frostline::agent {
 
 Wakeup::Wakeup() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (fd_ < 0) std::abort();  // out of file descriptors before any work began
@@ -41,4 +41,4 @@ int PollMillis(Duration time) {
       std::clamp<std::int64_t>(millis.count(), 0, 3'600'000));
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 class Wakeup {
  public:
@@ -35,6 +35,6 @@ class Wakeup {
 // For poll(2): rounded up, so that a short wait does not become a spin.
 int PollMillis(Duration time);
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_WORKER_AGENT_WAKEUP_H_

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace frostline::demo {
+namespace frostline::demo_trainer {
 
 bool WriteCheckpoint(const std::string& folder, const std::string& id,
                      const std::string& bytes) {
@@ -38,4 +38,4 @@ std::optional<std::string> ReadCheckpoint(const std::string& path) {
   return bytes.str();
 }
 
-}  // namespace frostline::demo
+}  // namespace frostline::demo_trainer

@@ -10,12 +10,12 @@
 #include <optional>
 #include <string>
 
-namespace frostline::demo {
+namespace frostline::demo_trainer {
 
 bool WriteCheckpoint(const std::string& folder, const std::string& id,
                      const std::string& bytes);
 std::optional<std::string> ReadCheckpoint(const std::string& path);
 
-}  // namespace frostline::demo
+}  // namespace frostline::demo_trainer
 
 #endif  // FROSTLINE_WORKER_DEMO_TRAINER_CHECKPOINT_H_

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-namespace frostline::demo {
+namespace frostline::demo_trainer {
 namespace {
 
 constexpr double kDecayOfMoment = 0.9;
@@ -159,4 +159,4 @@ bool FineTuning::Restore(const std::string& bytes) {
   return true;
 }
 
-}  // namespace frostline::demo
+}  // namespace frostline::demo_trainer

@@ -14,7 +14,7 @@
 
 #include "worker/demo_trainer/network.h"
 
-namespace frostline::demo {
+namespace frostline::demo_trainer {
 
 struct Settings {
   std::vector<double> rates = std::vector<double>(kModules);  // 0: frozen
@@ -61,6 +61,6 @@ class FineTuning {
   std::int64_t steps_ = 0;
 };
 
-}  // namespace frostline::demo
+}  // namespace frostline::demo_trainer
 
 #endif  // FROSTLINE_WORKER_DEMO_TRAINER_FINE_TUNING_H_

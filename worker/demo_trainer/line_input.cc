@@ -7,7 +7,7 @@
 #include <array>
 #include <cerrno>
 
-namespace frostline::demo {
+namespace frostline::demo_trainer {
 
 std::optional<std::string> LineInput::Cut() {
   const std::size_t end = buffer_.find('\n');
@@ -32,4 +32,4 @@ std::optional<std::string> LineInput::Next(int millis) {
   }
 }
 
-}  // namespace frostline::demo
+}  // namespace frostline::demo_trainer

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-namespace frostline::demo {
+namespace frostline::demo_trainer {
 
 class LineInput {
  public:
@@ -29,6 +29,6 @@ class LineInput {
   bool ended_ = false;
 };
 
-}  // namespace frostline::demo
+}  // namespace frostline::demo_trainer
 
 #endif  // FROSTLINE_WORKER_DEMO_TRAINER_LINE_INPUT_H_

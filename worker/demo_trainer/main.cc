@@ -17,7 +17,7 @@
 #include "worker/demo_trainer/task.h"
 #include "worker/demo_trainer/trial.h"
 
-namespace frostline::demo {
+namespace frostline::demo_trainer {
 namespace {
 
 using nlohmann::json;
@@ -155,11 +155,11 @@ void Trainer::Fail(const std::string& cause) {
 }
 
 }  // namespace
-}  // namespace frostline::demo
+}  // namespace frostline::demo_trainer
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "--version") {
-    std::puts(frostline::demo::kSoftware);
+    std::puts(frostline::demo_trainer::kSoftware);
     return 0;
   }
   if (argc > 1 || isatty(STDIN_FILENO) != 0) {
@@ -170,5 +170,5 @@ int main(int argc, char** argv) {
         stderr);
     return 2;
   }
-  return frostline::demo::Trainer().Run();
+  return frostline::demo_trainer::Trainer().Run();
 }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace frostline::demo {
+namespace frostline::demo_trainer {
 namespace {
 
 constexpr std::size_t kHead = kModules - 1;
@@ -140,4 +140,4 @@ double Network::AddGradient(const Example& example,
   return loss;
 }
 
-}  // namespace frostline::demo
+}  // namespace frostline::demo_trainer

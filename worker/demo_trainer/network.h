@@ -21,7 +21,7 @@
 
 #include "base/rng.h"
 
-namespace frostline::demo {
+namespace frostline::demo_trainer {
 
 inline constexpr std::size_t kInputs = 16;
 inline constexpr std::size_t kWidth = 16;
@@ -73,6 +73,6 @@ class Network {
   std::vector<Dense> modules_;
 };
 
-}  // namespace frostline::demo
+}  // namespace frostline::demo_trainer
 
 #endif  // FROSTLINE_WORKER_DEMO_TRAINER_NETWORK_H_

@@ -3,7 +3,7 @@
 
 #include "worker/demo_trainer/fine_tuning.h"
 
-namespace frostline::demo {
+namespace frostline::demo_trainer {
 namespace {
 
 constexpr std::uint64_t kSeed = 7;
@@ -106,4 +106,4 @@ double Accuracy(const Network& network, const std::vector<Example>& examples) {
   return static_cast<double>(right) / static_cast<double>(examples.size());
 }
 
-}  // namespace frostline::demo
+}  // namespace frostline::demo_trainer

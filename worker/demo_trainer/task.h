@@ -15,7 +15,7 @@
 
 #include "worker/demo_trainer/network.h"
 
-namespace frostline::demo {
+namespace frostline::demo_trainer {
 
 struct Task {
   Network pretrained;  // on the source task
@@ -29,6 +29,6 @@ Task MakeTask();
 // Share of `examples` that `network` labels right.
 double Accuracy(const Network& network, const std::vector<Example>& examples);
 
-}  // namespace frostline::demo
+}  // namespace frostline::demo_trainer
 
 #endif  // FROSTLINE_WORKER_DEMO_TRAINER_TASK_H_

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace frostline::demo {
+namespace frostline::demo_trainer {
 namespace {
 
 using nlohmann::json;
@@ -65,4 +65,4 @@ std::string ReadTrial(const json& message, Trial* trial) {
   return ReadRates(ObjectAt(message, "rates"), &trial->settings.rates);
 }
 
-}  // namespace frostline::demo
+}  // namespace frostline::demo_trainer

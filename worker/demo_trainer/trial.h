@@ -12,7 +12,7 @@
 
 #include "worker/demo_trainer/fine_tuning.h"
 
-namespace frostline::demo {
+namespace frostline::demo_trainer {
 
 struct Trial {
   Settings settings;
@@ -28,6 +28,6 @@ struct Trial {
 // passed over. Returns what is wrong, or an empty text.
 std::string ReadTrial(const nlohmann::json& message, Trial* trial);
 
-}  // namespace frostline::demo
+}  // namespace frostline::demo_trainer
 
 #endif  // FROSTLINE_WORKER_DEMO_TRAINER_TRIAL_H_

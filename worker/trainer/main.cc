@@ -18,7 +18,7 @@
 #include "worker/trainer/self_check.h"
 #include "worker/trainer/trial/fault_text.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // The exit codes are those of base/exit_code.h, which this folder does not
@@ -108,8 +108,8 @@ int Main(const std::vector<std::string>& arguments) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 int main(int argc, char** argv) {
-  return frostline::Main({argv + 1, argv + argc});
+  return frostline::trainer::Main({argv + 1, argv + argc});
 }

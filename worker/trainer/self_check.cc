@@ -16,7 +16,7 @@
 #include "worker/trainer/device/loaded_libraries.h"
 #include "worker/trainer/device/speed.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr std::int64_t kRows = 48;
@@ -225,4 +225,4 @@ std::vector<std::string> ToLines(const SelfCheck& check) {
   return lines;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

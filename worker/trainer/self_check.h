@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct SelfCheck {
   bool ok = false;
@@ -52,6 +52,6 @@ std::string ToJson(const SelfCheck& check);
 // The same for a log, a few lines.
 std::vector<std::string> ToLines(const SelfCheck& check);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_SELF_CHECK_H_

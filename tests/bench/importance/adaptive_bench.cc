@@ -33,7 +33,7 @@
 #include "tests/bench/importance/truth_trials.h"
 #include "tests/bench/importance/weighted_levels.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr std::uint64_t kSeed = 0;  // of forests
@@ -41,9 +41,9 @@ constexpr double kLeastCovered = 0.01;
 
 using MainByEstimator = std::map<std::string, std::vector<double>>;
 
-MainByEstimator Estimate(const Dataset& data,
+MainByEstimator Estimate(const importance::Dataset& data,
                          const std::vector<double>& weights,
-                         const Report& report) {
+                         const importance::Report& report) {
   const EffectsMain effects = FitEffects(data, weights);
   return {{"default", MainOf(report)},
           {"effects", effects.plain},
@@ -54,10 +54,11 @@ MainByEstimator Estimate(const Dataset& data,
           {"forest_both", ForestMain(data, {true, true}, kSeed)}};
 }
 
-bool WarnsOfSampling(const Report& report) {
-  return std::any_of(
-      report.warnings.begin(), report.warnings.end(),
-      [](const ReportWarning& w) { return w.code == "ADAPTIVE_SAMPLING"; });
+bool WarnsOfSampling(const importance::Report& report) {
+  return std::any_of(report.warnings.begin(), report.warnings.end(),
+                     [](const importance::ReportWarning& w) {
+                       return w.code == "ADAPTIVE_SAMPLING";
+                     });
 }
 
 // Of one kind, size and sort of history.
@@ -66,9 +67,10 @@ class Cell {
   explicit Cell(std::string name) : name_(std::move(name)) {}
 
   void Add(const AdaptiveCase& one, const History& history) {
-    const Dataset data = DatasetOf(one.space, history);
+    const importance::Dataset data = DatasetOf(one.space, history);
     const std::vector<double> weights = SamplingWeights(data);
-    const Report report = Evaluated(one.space, history, "default", true);
+    const importance::Report report =
+        Evaluated(one.space, history, "default", true);
     AddCoverage(one, report);
     means_.Add("warned." + name_, WarnsOfSampling(report));
     means_.Add("kish." + name_,
@@ -99,10 +101,10 @@ class Cell {
   }
 
  private:
-  void AddCoverage(const AdaptiveCase& one, const Report& report) {
+  void AddCoverage(const AdaptiveCase& one, const importance::Report& report) {
     for (std::size_t i = 0; i < one.shares.size(); ++i) {
       if (one.shares[i] < kLeastCovered - 1e-9) continue;
-      const Interval& main = report.parameters[i].main;
+      const importance::Interval& main = report.parameters[i].main;
       means_.Add("coverage95." + name_,
                  one.shares[i] >= main.lo95 && one.shares[i] <= main.hi95);
     }
@@ -127,7 +129,7 @@ class Cell {
 };
 
 void Run(const Bench& bench) {
-  const std::vector<Truth> truths = BenchTruths(bench);
+  const std::vector<test::Truth> truths = BenchTruths(bench);
   for (const int trials : {100, 300}) {
     const int runs = (trials == 100 ? 48 : 24) / (bench.quick() ? 4 : 1);
     for (const std::string kind : {"additive", "inter", "cliff"}) {
@@ -148,8 +150,9 @@ void Run(const Bench& bench) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::bench
 
 int main(int argc, char** argv) {
-  return frostline::RunBench(argc, argv, "--truths", frostline::Run);
+  return frostline::bench::RunBench(argc, argv, "--truths",
+                                    frostline::bench::Run);
 }

@@ -6,7 +6,7 @@
 #include "importance/forest/fanova.h"
 #include "importance/forest/forest.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr int kTrees = 64;
@@ -14,14 +14,14 @@ constexpr double kAdded = 0.5;  // trials to every level
 constexpr double kMostByMedian = 10.0;
 
 // Rows of `among`, as many as there are of them, by their weights.
-RowWeights DrawWeighted(const std::vector<std::uint32_t>& among,
-                        const std::vector<double>& weights, std::size_t rows,
-                        Rng& rng) {
+importance::RowWeights DrawWeighted(const std::vector<std::uint32_t>& among,
+                                    const std::vector<double>& weights,
+                                    std::size_t rows, Rng& rng) {
   std::vector<double> up_to;
   up_to.reserve(among.size());
   double sum = 0.0;
   for (const std::uint32_t row : among) up_to.push_back(sum += weights[row]);
-  RowWeights drawn(rows, 0);
+  importance::RowWeights drawn(rows, 0);
   for (std::size_t i = 0; i < among.size(); ++i) {
     const auto found =
         std::upper_bound(up_to.begin(), up_to.end(), rng.Uniform() * sum);
@@ -34,8 +34,9 @@ RowWeights DrawWeighted(const std::vector<std::uint32_t>& among,
 
 // Leaves take the weighted mean of these rows; one that none of them reaches
 // that of the nearest node above it which some do.
-void FillLeaves(const Dataset& data, const std::vector<std::uint32_t>& rows,
-                const std::vector<double>& weights, Tree& tree) {
+void FillLeaves(const importance::Dataset& data,
+                const std::vector<std::uint32_t>& rows,
+                const std::vector<double>& weights, importance::Tree& tree) {
   std::vector<double> sums(tree.nodes.size(), 0.0);
   std::vector<double> counts(tree.nodes.size(), 0.0);
   for (const std::uint32_t row : rows) {
@@ -43,7 +44,7 @@ void FillLeaves(const Dataset& data, const std::vector<std::uint32_t>& rows,
     while (true) {
       sums[at] += weights[row] * data.targets[row];
       counts[at] += weights[row];
-      const TreeNode& node = tree.nodes[at];
+      const importance::TreeNode& node = tree.nodes[at];
       if (node.axis < 0) break;
       const double code = data.codes[static_cast<std::size_t>(node.axis)][row];
       at = static_cast<std::size_t>(code <= node.threshold ? node.left
@@ -53,7 +54,7 @@ void FillLeaves(const Dataset& data, const std::vector<std::uint32_t>& rows,
   std::vector<double> means(tree.nodes.size(), 0.0);
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
     if (counts[i] > 0.0) means[i] = sums[i] / counts[i];
-    TreeNode& node = tree.nodes[i];
+    importance::TreeNode& node = tree.nodes[i];
     node.value = means[i];
     if (node.axis < 0) continue;
     means[static_cast<std::size_t>(node.left)] = means[i];
@@ -63,17 +64,18 @@ void FillLeaves(const Dataset& data, const std::vector<std::uint32_t>& rows,
 
 }  // namespace
 
-Dataset DatasetOf(const Space& space, const History& history) {
+importance::Dataset DatasetOf(const Space& space, const History& history) {
   std::vector<const Point*> points;
   std::vector<double> losses;
   for (const Observation& trial : history.trials()) {
     points.push_back(&trial.point);
     losses.push_back(-trial.values[0]);
   }
-  return MakeDataset(MeasureSpace(space), points, losses);
+  return importance::MakeDataset(importance::MeasureSpace(space), points,
+                                 losses);
 }
 
-std::vector<double> SamplingWeights(const Dataset& data) {
+std::vector<double> SamplingWeights(const importance::Dataset& data) {
   std::vector<double> weights(data.rows(), 1.0);
   for (std::size_t i = 0; i < data.axes.size(); ++i) {
     const std::vector<double> levels = data.axes[i].CountableCodes();
@@ -106,12 +108,12 @@ double EffectiveTrials(const std::vector<double>& weights) {
   return sum * sum / squares;
 }
 
-std::vector<double> ForestMain(const Dataset& data, const ForestKind& kind,
-                               std::uint64_t seed) {
+std::vector<double> ForestMain(const importance::Dataset& data,
+                               const ForestKind& kind, std::uint64_t seed) {
   const std::vector<double> weights =
       kind.weighted ? SamplingWeights(data)
                     : std::vector<double>(data.rows(), 1.0);
-  std::vector<Tree> trees;
+  std::vector<importance::Tree> trees;
   for (int t = 0; t < kTrees; ++t) {
     Rng rng(seed, static_cast<std::uint64_t>(t));
     std::vector<std::uint32_t> splitting, filling;
@@ -120,14 +122,14 @@ std::vector<double> ForestMain(const Dataset& data, const ForestKind& kind,
       (fills ? filling : splitting).push_back(row);
     }
     // Without weights as FitForest draws them.
-    const RowWeights drawn =
+    const importance::RowWeights drawn =
         kind.weighted || kind.honest
             ? DrawWeighted(splitting, weights, data.rows(), rng)
-            : DrawRows(RowWeights(data.rows(), 1), rng);
-    trees.push_back(FitTree(data, data.targets, drawn, rng));
+            : importance::DrawRows(importance::RowWeights(data.rows(), 1), rng);
+    trees.push_back(importance::FitTree(data, data.targets, drawn, rng));
     if (kind.honest) FillLeaves(data, filling, weights, trees.back());
   }
-  return ForestMainShares(trees, data.axes);
+  return importance::ForestMainShares(trees, data.axes);
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

@@ -17,15 +17,15 @@
 #include "study/history.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 // Of trials of counted levels; their target, the only one, is maximised.
-Dataset DatasetOf(const Space& space, const History& history);
+importance::Dataset DatasetOf(const Space& space, const History& history);
 
 // Density of the space by that of the trials, by trial, on average 1. Of the
 // trials it is a product over axes of how often each level was tried, half a
 // trial added to each; no weight is above ten times the median.
-std::vector<double> SamplingWeights(const Dataset& data);
+std::vector<double> SamplingWeights(const importance::Dataset& data);
 
 // (Σw)² / Σw²: how many trials of equal weight tell as much (Kish, "Survey
 // Sampling", 1965, §11.7).
@@ -38,9 +38,9 @@ struct ForestKind {
 
 // By axis, as the evaluator `forest` has them: 64 trees; equal to its own
 // where the forest is of neither kind.
-std::vector<double> ForestMain(const Dataset& data, const ForestKind& kind,
-                               std::uint64_t seed);
+std::vector<double> ForestMain(const importance::Dataset& data,
+                               const ForestKind& kind, std::uint64_t seed);
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_IMPORTANCE_ADAPTIVE_FORESTS_H_

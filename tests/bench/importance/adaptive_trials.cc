@@ -10,17 +10,17 @@
 #include "sampler/factory.h"
 #include "tests/importance/trials.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 // As the sampler proposes them, those from `random_from` on drawn at random.
 History Searched(const AdaptiveCase& one, const std::string& sampler,
                  int trials, int random_from, std::uint64_t seed) {
-  std::map<bool, std::unique_ptr<Sampler>> samplers;
+  std::map<bool, std::unique_ptr<sampler::Sampler>> samplers;
   for (const bool random : {false, true}) {
-    auto made =
-        MakeSampler({.name = random ? "random" : sampler, .options = {}},
-                    one.space, {{"score", Direction::kMaximize}});
+    auto made = sampler::MakeSampler(
+        {.name = random ? "random" : sampler, .options = {}}, one.space,
+        {{"score", Direction::kMaximize}});
     if (!made.ok())
       throw std::runtime_error(std::string(made.status().message()));
     samplers[random] = *std::move(made);
@@ -33,17 +33,17 @@ History Searched(const AdaptiveCase& one, const std::string& sampler,
     if (!point.ok())
       throw std::runtime_error(std::string(point.status().message()));
     const double value = one.target(*point) + one.noise * noise.Normal();
-    history.Put(Succeeded(i, *std::move(point), value));
+    history.Put(importance::Succeeded(i, *std::move(point), value));
   }
   return history;
 }
 
 }  // namespace
 
-std::vector<AdaptiveCase> AdaptiveCases(const std::vector<Truth>& truths,
+std::vector<AdaptiveCase> AdaptiveCases(const std::vector<test::Truth>& truths,
                                         const std::string& kind) {
   std::vector<AdaptiveCase> cases;
-  for (const Truth& truth : truths) {
+  for (const test::Truth& truth : truths) {
     if (truth.modules != 7) continue;
     cases.push_back({truth.name, IsAdditive(truth) ? "additive" : "inter",
                      truth.MakeSpace(),
@@ -52,8 +52,8 @@ std::vector<AdaptiveCase> AdaptiveCases(const std::vector<Truth>& truths,
   }
   for (const Cliff& cliff : Cliffs()) {
     cases.push_back({cliff.name, "cliff",
-                     Truth{"", kCliffModules, 7, {}}.MakeSpace(), cliff.target,
-                     kTruthNoise * cliff.deviation, cliff.main});
+                     test::Truth{"", kCliffModules, 7, {}}.MakeSpace(),
+                     cliff.target, kTruthNoise * cliff.deviation, cliff.main});
   }
   std::erase_if(cases,
                 [&kind](const AdaptiveCase& one) { return one.kind != kind; });
@@ -72,4 +72,4 @@ History AdaptiveTrials(const AdaptiveCase& one, const std::string& sort,
   return Searched(one, sort, trials, trials, own);
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

@@ -13,7 +13,7 @@
 #include "study/space.h"
 #include "tests/bench/importance/truth_trials.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 struct AdaptiveCase {
   std::string name;
@@ -25,7 +25,7 @@ struct AdaptiveCase {
 };
 
 // Those with 7 modules, and cliffs. Keeps references to the truths.
-std::vector<AdaptiveCase> AdaptiveCases(const std::vector<Truth>& truths,
+std::vector<AdaptiveCase> AdaptiveCases(const std::vector<test::Truth>& truths,
                                         const std::string& kind);
 
 // "uniform", a sampler's name, or "tpe-random": tpe, the last third at random.
@@ -33,6 +33,6 @@ std::vector<AdaptiveCase> AdaptiveCases(const std::vector<Truth>& truths,
 History AdaptiveTrials(const AdaptiveCase& one, const std::string& sort,
                        int trials, int seed);
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_IMPORTANCE_ADAPTIVE_TRIALS_H_

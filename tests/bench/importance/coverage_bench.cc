@@ -19,13 +19,13 @@
 
 #include "tests/bench/importance/truth_trials.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr double kLeastCovered = 0.01 - 1e-9;
 
-void Count(const std::string& end, double truth, const Interval& interval,
-           Means& means) {
+void Count(const std::string& end, double truth,
+           const importance::Interval& interval, Means& means) {
   if (truth < kLeastCovered) return;
   means.Add("coverage95" + end,
             truth >= interval.lo95 && truth <= interval.hi95);
@@ -33,9 +33,10 @@ void Count(const std::string& end, double truth, const Interval& interval,
             truth >= interval.lo80 && truth <= interval.hi80);
 }
 
-double PairShare(const Truth& truth, const PairImportance& pair) {
+double PairShare(const test::Truth& truth,
+                 const importance::PairImportance& pair) {
   double share = 0.0;
-  for (const TruthTerm& term : truth.terms) {
+  for (const test::TruthTerm& term : truth.terms) {
     if (term.axes ==
         std::vector<std::size_t>{static_cast<std::size_t>(pair.first),
                                  static_cast<std::size_t>(pair.second)}) {
@@ -45,12 +46,12 @@ double PairShare(const Truth& truth, const PairImportance& pair) {
   return share;
 }
 
-void Cover(const Truth& truth, int trials, int run, Means& means) {
+void Cover(const test::Truth& truth, int trials, int run, Means& means) {
   const Space space = truth.MakeSpace();
   const History history =
       NoisyTrials(space, trials, SeedOf(truth.name, 1000 + run),
                   [&truth](const Point& point) { return truth.Target(point); });
-  const Report report = Evaluated(space, history, "default", true);
+  const importance::Report report = Evaluated(space, history, "default", true);
   const std::string n = ".n" + std::to_string(trials);
   const std::string half = IsAdditive(truth) ? ".additive" : ".inter";
   const std::vector<double> main = MainShares(truth);
@@ -59,18 +60,18 @@ void Cover(const Truth& truth, int trials, int run, Means& means) {
     Count(n + half, main[i], report.parameters[i].main, means);
     Count(".total" + n, total[i], report.parameters[i].total, means);
   }
-  for (const PairImportance& pair : report.pairs) {
+  for (const importance::PairImportance& pair : report.pairs) {
     Count(".pair" + n, PairShare(truth, pair), pair.share, means);
   }
 }
 
 void CoverCliff(const Cliff& cliff, int trials, int run, Means& means) {
-  const Truth seven{"", kCliffModules, 7, {}};
+  const test::Truth seven{"", kCliffModules, 7, {}};
   const Space space = seven.MakeSpace();
   const History history =
       NoisyTrials(space, trials, SeedOf(cliff.name, 1000 + run), cliff.target,
                   kTruthNoise * cliff.deviation);
-  const Report report = Evaluated(space, history, "default", true);
+  const importance::Report report = Evaluated(space, history, "default", true);
   const std::string n = ".n" + std::to_string(trials);
   for (std::size_t i = 0; i < cliff.main.size(); ++i) {
     Count(".cliff" + n, cliff.main[i], report.parameters[i].main, means);
@@ -81,14 +82,14 @@ void CoverCliff(const Cliff& cliff, int trials, int run, Means& means) {
 
 void Run(const Bench& bench) {
   const int runs = bench.quick() ? 24 : 108;
-  std::vector<Truth> halves[2];
-  for (Truth& truth : BenchTruths(bench)) {
+  std::vector<test::Truth> halves[2];
+  for (test::Truth& truth : BenchTruths(bench)) {
     if (truth.modules == 7) halves[IsAdditive(truth)].push_back(truth);
   }
   const std::vector<Cliff> cliffs = Cliffs();
   for (const int trials : {50, 100, 300, 1000}) {
     Means means;
-    for (const std::vector<Truth>& cases : halves) {
+    for (const std::vector<test::Truth>& cases : halves) {
       for (int run = 0; run < runs && !cases.empty(); ++run) {
         const std::size_t n = cases.size();
         Cover(cases[static_cast<std::size_t>(run) % n], trials, run, means);
@@ -109,8 +110,9 @@ void Run(const Bench& bench) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::bench
 
 int main(int argc, char** argv) {
-  return frostline::RunBench(argc, argv, "--truths", frostline::Run);
+  return frostline::bench::RunBench(argc, argv, "--truths",
+                                    frostline::bench::Run);
 }

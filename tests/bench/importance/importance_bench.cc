@@ -56,7 +56,7 @@ void* operator new(std::size_t size) { return Allocated(std::malloc(size)); }
 void operator delete(void* memory) noexcept { Released(memory); }
 void operator delete(void* memory, std::size_t) noexcept { Released(memory); }
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr double kNoise = 0.3;
@@ -82,29 +82,31 @@ Study MakeStudy(int trials, int parameters, bool levels) {
   for (int i = 0; i < parameters; ++i) {
     floats.push_back({"x" + std::to_string(i), FloatRange{0, 1, 0, false}, {}});
   }
-  const Space space =
-      levels ? LevelSpace(parameters, 7) : Space(floats, {}, std::nullopt);
+  const Space space = levels ? importance::LevelSpace(parameters, 7)
+                             : Space(floats, {}, std::nullopt);
   return {"n" + std::to_string(trials) + ".d" + std::to_string(parameters) +
               (levels ? ".levels" : ".float"),
           space,
-          UniformTrials(space, trials, [levels](const Point& p, Rng& rng) {
-            return Target(p, levels ? 6.0 : 1.0, rng);
-          })};
+          importance::UniformTrials(space, trials,
+                                    [levels](const Point& p, Rng& rng) {
+                                      return Target(p, levels ? 6.0 : 1.0, rng);
+                                    })};
 }
 
-EvaluateOptions Asked(const std::string& evaluator, bool pairs,
-                      bool intervals) {
-  EvaluateOptions options;
+importance::EvaluateOptions Asked(const std::string& evaluator, bool pairs,
+                                  bool intervals) {
+  importance::EvaluateOptions options;
   if (!evaluator.empty()) options.evaluator = evaluator;
   options.pairs = pairs;
   if (!intervals) options.bootstraps = 0;
   return options;
 }
 
-double SecondsOf(const Study& study, const EvaluateOptions& options) {
+double SecondsOf(const Study& study,
+                 const importance::EvaluateOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  const auto report = Evaluate(study.space, {{"loss", Direction::kMinimize}},
-                               study.history, options);
+  const auto report = importance::Evaluate(
+      study.space, {{"loss", Direction::kMinimize}}, study.history, options);
   const std::chrono::duration<double> spent =
       std::chrono::steady_clock::now() - start;
   if (!report.ok()) {
@@ -118,7 +120,8 @@ class Clock {
   explicit Clock(const Bench& bench) : bench_(bench) {}
 
   // Few rounds of what is slow.
-  double Median(const Study& study, const EvaluateOptions& options) const {
+  double Median(const Study& study,
+                const importance::EvaluateOptions& options) const {
     std::vector<double> seconds = {SecondsOf(study, options)};
     const std::size_t rounds = bench_.quick() || seconds[0] > 5.0 ? 1
                                : seconds[0] > 1.0                 ? 3
@@ -131,7 +134,7 @@ class Clock {
   }
 
   double Figure(const std::string& key, const Study& study,
-                const EvaluateOptions& options) const {
+                const importance::EvaluateOptions& options) const {
     const double seconds = Median(study, options);
     bench_.Figure(key, seconds);
     return seconds;
@@ -155,7 +158,7 @@ void MeasureDefault(const Bench& bench, const Clock& clock) {
     for (const auto& [name, pairs, intervals] :
          {Kind{"main", false, false}, Kind{"main_ci", false, true},
           Kind{"pairs", true, false}, Kind{"full", true, true}}) {
-      const EvaluateOptions options = Asked("", pairs, intervals);
+      const importance::EvaluateOptions options = Asked("", pairs, intervals);
       const std::string key = std::string(name) + "_s.";
       clock.Figure(key + small.size, small, options);
       const double at_1000 = clock.Figure(key + middle.size, middle, options);
@@ -171,7 +174,7 @@ void MeasureDefault(const Bench& bench, const Clock& clock) {
 void MeasureOthers(const Bench& bench, const Clock& clock) {
   const Study levels = MakeStudy(1000, 26, true);
   const Study floats = MakeStudy(1000, 32, false);
-  const auto names = EvaluatorNames();
+  const auto names = importance::EvaluatorNames();
   for (const std::string name :
        {"forest", "levels", "levels_only", "fanova-optuna", "mdi"}) {
     if (std::find(names.begin(), names.end(), name) == names.end()) continue;
@@ -193,13 +196,13 @@ void MeasureOthers(const Bench& bench, const Clock& clock) {
 
 void MeasureThreads(const Bench& bench, const Clock& clock) {
   const Study study = MakeStudy(1000, 26, true);
-  const auto names = EvaluatorNames();
+  const auto names = importance::EvaluatorNames();
   for (const std::string name : {"", "forest"}) {
     if (!name.empty() &&
         std::find(names.begin(), names.end(), name) == names.end()) {
       continue;
     }
-    EvaluateOptions options = Asked(name, true, true);
+    importance::EvaluateOptions options = Asked(name, true, true);
     options.threads = 1;
     const double one = clock.Median(study, options);
     options.threads = 2;
@@ -212,8 +215,10 @@ void MeasureThreads(const Bench& bench, const Clock& clock) {
 void MeasureRefresh(const Bench& bench, const Clock& clock) {
   Study study = MakeStudy(1000, 26, true);
   Rng rng(7);
-  const Point point = DrawPoint(study.space, kFrozenShare, rng);
-  study.history.Put(Succeeded(1000, point, Target(point, 6.0, rng)));
+  const Point point =
+      sampler::DrawPoint(study.space, sampler::kFrozenShare, rng);
+  study.history.Put(
+      importance::Succeeded(1000, point, Target(point, 6.0, rng)));
   bench.Figure("refresh_ms." + std::string("n1000.d26.levels"),
                1000.0 * clock.Median(study, Asked("", false, false)));
 }
@@ -221,7 +226,7 @@ void MeasureRefresh(const Bench& bench, const Clock& clock) {
 void MeasureMany(const Bench& bench) {
   if (bench.quick()) return;
   const Study study = MakeStudy(10000, 500, false);
-  for (const std::string& name : EvaluatorNames()) {
+  for (const std::string& name : importance::EvaluatorNames()) {
     // A forest of columns sorts all numbers at every node: minutes.
     if (name == "fanova-optuna" || name == "mdi") continue;
     bench.Figure("many_s.n10000.d500." + name,
@@ -246,16 +251,17 @@ void MeasureMemory(const Bench& bench) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::bench
 
 int main(int argc, char** argv) {
-  return frostline::RunBench(argc, argv, "", [](const frostline::Bench& bench) {
-    const frostline::Clock clock(bench);
-    frostline::MeasureDefault(bench, clock);
-    frostline::MeasureOthers(bench, clock);
-    frostline::MeasureThreads(bench, clock);
-    frostline::MeasureRefresh(bench, clock);
-    frostline::MeasureMany(bench);
-    frostline::MeasureMemory(bench);
-  });
+  return frostline::bench::RunBench(
+      argc, argv, "", [](const frostline::bench::Bench& bench) {
+        const frostline::bench::Clock clock(bench);
+        frostline::bench::MeasureDefault(bench, clock);
+        frostline::bench::MeasureOthers(bench, clock);
+        frostline::bench::MeasureThreads(bench, clock);
+        frostline::bench::MeasureRefresh(bench, clock);
+        frostline::bench::MeasureMany(bench);
+        frostline::bench::MeasureMemory(bench);
+      });
 }

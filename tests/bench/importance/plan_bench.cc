@@ -36,7 +36,7 @@
 #include "tests/importance/trials.h"
 #include "tests/search/truths.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr const char* kTruths = "tests/parity/data/truths.json";
@@ -62,7 +62,7 @@ class Means {
   std::map<std::string, int> counts_;
 };
 
-Space WithModules(const Truth& truth) {
+Space WithModules(const test::Truth& truth) {
   std::vector<ModuleBinding> modules;
   for (int m = 0; m < truth.modules; ++m) {
     modules.push_back({"layer." + std::to_string(m), m, 0.0, std::nullopt});
@@ -93,31 +93,32 @@ struct Setup {
   int runs = 10;
 };
 
-History Sample(const Truth& truth, const Space& space, const Setup& setup,
+History Sample(const test::Truth& truth, const Space& space, const Setup& setup,
                std::uint64_t seed) {
   const auto score = [&](const Point& point, Rng& rng) {
     return truth.Target(point) + setup.noise * rng.Normal();
   };
   if (setup.sampler.empty()) {
-    return UniformTrials(space, setup.trials, score, seed);
+    return importance::UniformTrials(space, setup.trials, score, seed);
   }
-  SamplerSpec spec;
+  sampler::SamplerSpec spec;
   spec.name = setup.sampler;
   spec.seed = seed;
-  const auto sampler = Made(MakeSampler(spec, space, kScore));
+  const auto sampler = Made(sampler::MakeSampler(spec, space, kScore));
   History history;
   for (int number = 0; number < setup.trials; ++number) {
     Rng rng(seed, static_cast<std::uint64_t>(number));
     // A small space may have been covered.
     const auto point = sampler->Propose(history, number, rng);
     if (!point.ok()) break;
-    history.Put(Succeeded(number, *point, score(*point, rng)));
+    history.Put(importance::Succeeded(number, *point, score(*point, rng)));
   }
   return history;
 }
 
 // What freezing truly costs, the other modules as they are in `point`.
-double CostOfFreezing(const Truth& truth, Point point, std::size_t module) {
+double CostOfFreezing(const test::Truth& truth, Point point,
+                      std::size_t module) {
   point[module] = 0.0;
   const double frozen = truth.Target(point);
   double best = frozen;
@@ -127,10 +128,11 @@ double CostOfFreezing(const Truth& truth, Point point, std::size_t module) {
   return best - frozen;
 }
 
-void AddRun(const Truth& truth, const Extremes& range, const Space& space,
+void AddRun(const test::Truth& truth, const Extremes& range, const Space& space,
             const History& history, const Setup& setup, Means& means) {
   const std::string& name = setup.name;
-  const StudyPlan plan = Made(MakePlan(space, kScore, history, {}));
+  const importance::StudyPlan plan =
+      Made(importance::MakePlan(space, kScore, history, {}));
   const double width = range.highest - range.lowest;
   const auto regret = [&](const Point& point) {
     return (range.highest - truth.Target(point)) / width;
@@ -148,7 +150,8 @@ void AddRun(const Truth& truth, const Extremes& range, const Space& space,
       [](const auto& a, const auto& b) { return a.values[0] < b.values[0]; });
   means.Add("plan_regret_ok." + name + ".best_trial", is_good(best->point));
   Point favourites;
-  for (const auto& curve : Made(MarginalCurves(space, kScore, history, {}))) {
+  for (const auto& curve :
+       Made(importance::MarginalCurves(space, kScore, history, {}))) {
     favourites.push_back(curve.best);
   }
   means.Add("plan_regret_ok." + name + ".main_effects", is_good(favourites));
@@ -172,20 +175,20 @@ void AddRun(const Truth& truth, const Extremes& range, const Space& space,
 }
 
 void MeasureSpeed(const Bench& bench) {
-  const Space plain = LevelSpace(26, 7);
+  const Space plain = importance::LevelSpace(26, 7);
   std::vector<ModuleBinding> modules;
   for (int m = 0; m < plain.size(); ++m) {
     modules.push_back({"layer." + std::to_string(m), m, 0.0, std::nullopt});
   }
   const Space space(plain.parameters(), modules, std::nullopt);
   const History history =
-      UniformTrials(space, 1000, [](const Point& p, Rng& rng) {
+      importance::UniformTrials(space, 1000, [](const Point& p, Rng& rng) {
         return p[20] + p[24] * p[25] + 3.0 * rng.Normal();
       });
   const auto start = std::chrono::steady_clock::now();
   const int calls = bench.quick() ? 1 : 5;
   for (int i = 0; i < calls; ++i) {
-    Keep(Made(MakePlan(space, kScore, history, {})));
+    Keep(Made(importance::MakePlan(space, kScore, history, {})));
   }
   const std::chrono::duration<double, std::milli> spent =
       std::chrono::steady_clock::now() - start;
@@ -193,11 +196,11 @@ void MeasureSpeed(const Bench& bench) {
 }
 
 void Run(const Bench& bench) {
-  const std::vector<Truth> truths = ReadTruths(
+  const std::vector<test::Truth> truths = test::ReadTruths(
       bench.file().empty() ? std::string(FROSTLINE_SOURCE_DIR) + "/" + kTruths
                            : bench.file());
   std::vector<Extremes> ranges;
-  for (const Truth& truth : truths) ranges.push_back(ExtremesOf(truth));
+  for (const test::Truth& truth : truths) ranges.push_back(ExtremesOf(truth));
   const int runs = bench.quick() ? 3 : 10;
   const int sampler_runs = bench.quick() ? 1 : 4;
   for (const Setup& setup :
@@ -209,7 +212,7 @@ void Run(const Bench& bench) {
         Setup{"n200.levels-gp", 200, kNoise, "levels-gp", sampler_runs}}) {
     Means means;
     for (std::size_t t = 0; t < truths.size(); ++t) {
-      const Truth& truth = truths[t];
+      const test::Truth& truth = truths[t];
       const Space space = WithModules(truth);
       for (int run = 0; run < setup.runs; ++run) {
         AddRun(truth, ranges[t], space,
@@ -223,8 +226,9 @@ void Run(const Bench& bench) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::bench
 
 int main(int argc, char** argv) {
-  return frostline::RunBench(argc, argv, "--truths", frostline::Run);
+  return frostline::bench::RunBench(argc, argv, "--truths",
+                                    frostline::bench::Run);
 }

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
-Extremes ExtremesOfSum(const Truth& truth) {
+Extremes ExtremesOfSum(const test::Truth& truth) {
   Point point(static_cast<std::size_t>(truth.modules), 0.0);
   const double base = truth.Target(point);
   Extremes extremes{base, base, point};
@@ -31,7 +31,7 @@ Extremes ExtremesOfSum(const Truth& truth) {
 }
 
 // Covariance of a term's values at two points.
-double Covariance(const TruthTerm& term, int levels, const Point& a,
+double Covariance(const test::TruthTerm& term, int levels, const Point& a,
                   const Point& b) {
   double value = term.share;
   for (const std::size_t axis : term.axes) {
@@ -60,9 +60,10 @@ void Solve(std::vector<std::vector<double>> a, std::vector<double>& y) {
 
 }  // namespace
 
-Extremes ExtremesOf(const Truth& truth) {
-  if (std::all_of(truth.terms.begin(), truth.terms.end(),
-                  [](const TruthTerm& t) { return t.axes.size() == 1; })) {
+Extremes ExtremesOf(const test::Truth& truth) {
+  if (std::all_of(
+          truth.terms.begin(), truth.terms.end(),
+          [](const test::TruthTerm& t) { return t.axes.size() == 1; })) {
     return ExtremesOfSum(truth);
   }
   Point point(static_cast<std::size_t>(truth.modules), 0.0);
@@ -83,14 +84,15 @@ Extremes ExtremesOf(const Truth& truth) {
   return extremes;
 }
 
-Truth ExpectedTruth(const Truth& truth, const History& history, double noise) {
+test::Truth ExpectedTruth(const test::Truth& truth, const History& history,
+                          double noise) {
   const auto& trials = history.trials();
   std::vector<std::vector<double>> covariance(trials.size());
   std::vector<double> weights;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
       double sum = i == j ? noise * noise : 0.0;
-      for (const TruthTerm& term : truth.terms) {
+      for (const test::TruthTerm& term : truth.terms) {
         sum += Covariance(term, truth.levels, trials[i].point, trials[j].point);
       }
       covariance[i].push_back(sum);
@@ -98,8 +100,8 @@ Truth ExpectedTruth(const Truth& truth, const History& history, double noise) {
     weights.push_back(trials[i].values[0]);
   }
   Solve(std::move(covariance), weights);
-  Truth expected = truth;
-  for (TruthTerm& term : expected.terms) {
+  test::Truth expected = truth;
+  for (test::TruthTerm& term : expected.terms) {
     Point point(static_cast<std::size_t>(truth.modules), 0.0);
     for (double& cell : term.table) {
       cell = 0.0;
@@ -119,4 +121,4 @@ Truth ExpectedTruth(const Truth& truth, const History& history, double noise) {
   return expected;
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

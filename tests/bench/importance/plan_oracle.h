@@ -12,7 +12,7 @@
 #include "study/point.h"
 #include "tests/search/truths.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 struct Extremes {
   double lowest = 0.0;
@@ -21,14 +21,15 @@ struct Extremes {
 };
 
 // Exact: module by module where there are no interactions, else every point.
-Extremes ExtremesOf(const Truth& truth);
+Extremes ExtremesOf(const test::Truth& truth);
 
 // The truth with each table replaced by its expectation, given the trials: a
 // table is normal, with the variance of its share, and sums to 0 over each of
 // its modules (Gaussian process regression: Rasmussen and Williams, 2006,
 // equation 2.25). `noise` is above 0.
-Truth ExpectedTruth(const Truth& truth, const History& history, double noise);
+test::Truth ExpectedTruth(const test::Truth& truth, const History& history,
+                          double noise);
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_IMPORTANCE_PLAN_ORACLE_H_

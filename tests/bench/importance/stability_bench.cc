@@ -37,7 +37,7 @@
 #include "tests/importance/trials.h"
 #include "tests/search/truths.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr const char* kTruths = "tests/parity/data/truths.json";
@@ -47,9 +47,9 @@ constexpr int kCompared = 300;  // trials of either study
 
 const std::vector<Objective> kScore = {{"score", Direction::kMaximize}};
 
-std::vector<double> SharesOf(const Truth& truth) {
+std::vector<double> SharesOf(const test::Truth& truth) {
   std::vector<double> shares(static_cast<std::size_t>(truth.modules), 0.0);
-  for (const TruthTerm& term : truth.terms) {
+  for (const test::TruthTerm& term : truth.terms) {
     if (term.axes.size() == 1) shares[term.axes[0]] += term.share;
   }
   return shares;
@@ -65,12 +65,12 @@ bool HasTies(const std::vector<double>& shares) {
 }
 
 // Other points and other noise for each case.
-History NoisyTrials(const Truth& truth, int trials, int run) {
+History NoisyTrials(const test::Truth& truth, int trials, int run) {
   std::uint64_t seed = static_cast<std::uint64_t>(run);
   for (const char letter : truth.name) {
     seed = seed * 1'000'003 + static_cast<unsigned char>(letter);
   }
-  return UniformTrials(
+  return importance::UniformTrials(
       truth.MakeSpace(), trials,
       [&truth](const Point& point, Rng& rng) {
         return truth.Target(point) + kNoise * rng.Normal();
@@ -102,8 +102,9 @@ struct Answers {
   std::vector<std::vector<double>> settled{std::size(kSizes)};
 };
 
-bool IsRightToTheLast(const std::vector<double>& truth,
-                      const std::vector<ParameterImportance>& found) {
+bool IsRightToTheLast(
+    const std::vector<double>& truth,
+    const std::vector<importance::ParameterImportance>& found) {
   for (std::size_t i = 0; i < truth.size(); ++i) {
     for (std::size_t j = 0; j < truth.size(); ++j) {
       if (found[i].distinguishable && found[j].distinguishable &&
@@ -115,7 +116,7 @@ bool IsRightToTheLast(const std::vector<double>& truth,
   return true;
 }
 
-void Continue(const Truth& truth, int run, Answers& answers) {
+void Continue(const test::Truth& truth, int run, Answers& answers) {
   const std::vector<double> shares = SharesOf(truth);
   const History history =
       NoisyTrials(truth, kSizes[std::size(kSizes) - 1], run);
@@ -124,10 +125,10 @@ void Continue(const Truth& truth, int run, Answers& answers) {
   };
   std::vector<Foretold> open;
   for (std::size_t k = 0; k < std::size(kSizes); ++k) {
-    const Stability stability = Must(EvaluateStability(
+    const importance::Stability stability = Must(importance::EvaluateStability(
         truth.MakeSpace(), kScore, Beginning(history, kSizes[k]), {}, 10));
-    const StabilityVerdict& verdict = stability.verdict;
-    const bool settled = verdict.state == StabilityState::kSettled;
+    const importance::StabilityVerdict& verdict = stability.verdict;
+    const bool settled = verdict.state == importance::StabilityState::kSettled;
     answers.settled[k].push_back(settled);
     if (!settled) {
       if (verdict.more_trials > 0) {
@@ -136,13 +137,13 @@ void Continue(const Truth& truth, int run, Answers& answers) {
       }
       continue;
     }
-    const std::vector<ParameterImportance>& found =
+    const std::vector<importance::ParameterImportance>& found =
         stability.points.back().parameters;
     std::vector<double> values;
-    for (const ParameterImportance& one : found) {
+    for (const importance::ParameterImportance& one : found) {
       values.push_back(one.main.value);
     }
-    answers.right.push_back(!IsOrderChanged(values, shares));
+    answers.right.push_back(!importance::IsOrderChanged(values, shares));
     answers.right_to_the_last.push_back(IsRightToTheLast(shares, found));
     // It became settled somewhere between the last look and this one.
     const double middle = k == 0 ? kSizes[k] : (kSizes[k] + kSizes[k - 1]) / 2.;
@@ -159,9 +160,10 @@ double MeanOf(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-void PrintStability(const Bench& bench, const std::vector<Truth>& truths) {
+void PrintStability(const Bench& bench,
+                    const std::vector<test::Truth>& truths) {
   Answers answers;
-  for (const Truth& truth : truths) {
+  for (const test::Truth& truth : truths) {
     for (int run = 0; run < (bench.quick() ? 1 : 5); ++run) {
       Continue(truth, run, answers);
     }
@@ -180,59 +182,62 @@ void PrintStability(const Bench& bench, const std::vector<Truth>& truths) {
 }
 
 void PrintSeconds(const Bench& bench) {
-  const Space space = LevelSpace(26, 7);
+  const Space space = importance::LevelSpace(26, 7);
   const History history =
-      UniformTrials(space, 1000, [](const Point& point, Rng& rng) {
+      importance::UniformTrials(space, 1000, [](const Point& point, Rng& rng) {
         double sum = rng.Normal();
         for (std::size_t i = 0; i < point.size(); i += 3) sum += point[i];
         return sum;
       });
   const auto start = std::chrono::steady_clock::now();
-  Keep(Must(EvaluateStability(space, kScore, history, {}, 0)));
+  Keep(Must(importance::EvaluateStability(space, kScore, history, {}, 0)));
   const std::chrono::duration<double> spent =
       std::chrono::steady_clock::now() - start;
   bench.Figure("stability.seconds_1000x26", spent.count());
 }
 
-Comparison Compared(const Truth& first, const Truth& second, int run) {
+importance::Comparison Compared(const test::Truth& first,
+                                const test::Truth& second, int run) {
   const Space space = first.MakeSpace();
-  EvaluateOptions options;
+  importance::EvaluateOptions options;
   options.pairs = false;
-  const Report one = Must(Evaluate(
+  const importance::Report one = Must(importance::Evaluate(
       space, kScore, NoisyTrials(first, kCompared, 1000 + 2 * run), options));
-  const Report two = Must(Evaluate(
+  const importance::Report two = Must(importance::Evaluate(
       space, kScore, NoisyTrials(second, kCompared, 1001 + 2 * run), options));
-  return Must(CompareReports({space, one}, {space, two}));
+  return Must(importance::CompareReports({space, one}, {space, two}));
 }
 
-bool SeesAnyShift(const Comparison& comparison) {
-  for (const ParameterShift& shift : comparison.shifts) {
+bool SeesAnyShift(const importance::Comparison& comparison) {
+  for (const importance::ParameterShift& shift : comparison.shifts) {
     if (shift.distinguishable) return true;
   }
   return false;
 }
 
-void PrintComparisons(const Bench& bench, const std::vector<Truth>& truths) {
+void PrintComparisons(const Bench& bench,
+                      const std::vector<test::Truth>& truths) {
   std::vector<double> covered, alarms, other_covered, other_found;
   const int runs = bench.quick() ? 3 : 20;
-  for (const Truth& first : truths) {
+  for (const test::Truth& first : truths) {
     for (int run = 0; run < runs; ++run) {
-      const Comparison same = Compared(first, first, run);
+      const importance::Comparison same = Compared(first, first, run);
       alarms.push_back(SeesAnyShift(same));
       if (HasTies(SharesOf(first))) continue;
       covered.push_back(same.rank_agreement.hi95 >= 1.0);
     }
     if (first.modules != 7 || HasTies(SharesOf(first))) continue;
-    for (const Truth& second : truths) {
+    for (const test::Truth& second : truths) {
       // Shares the other way round, so that the truths do not agree.
       if (second.modules != 7 || HasTies(SharesOf(second))) continue;
-      Truth turned = second;
-      for (TruthTerm& term : turned.terms) {
+      test::Truth turned = second;
+      for (test::TruthTerm& term : turned.terms) {
         for (std::size_t& axis : term.axes) axis = 6 - axis;
       }
       if (second.name.find("inter") != std::string::npos) continue;
-      const double tau = KendallTau(SharesOf(first), SharesOf(turned));
-      const Comparison other = Compared(first, turned, 0);
+      const double tau =
+          importance::KendallTau(SharesOf(first), SharesOf(turned));
+      const importance::Comparison other = Compared(first, turned, 0);
       other_covered.push_back(tau >= other.rank_agreement.lo95 - 1e-9 &&
                               tau <= other.rank_agreement.hi95 + 1e-9);
       other_found.push_back(SeesAnyShift(other));
@@ -245,7 +250,7 @@ void PrintComparisons(const Bench& bench, const std::vector<Truth>& truths) {
 }
 
 void Run(const Bench& bench) {
-  const std::vector<Truth> truths = ReadTruths(
+  const std::vector<test::Truth> truths = test::ReadTruths(
       bench.file().empty() ? std::string(FROSTLINE_SOURCE_DIR) + "/" + kTruths
                            : bench.file());
   PrintSeconds(bench);
@@ -254,8 +259,9 @@ void Run(const Bench& bench) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::bench
 
 int main(int argc, char** argv) {
-  return frostline::RunBench(argc, argv, "--truths", frostline::Run);
+  return frostline::bench::RunBench(argc, argv, "--truths",
+                                    frostline::bench::Run);
 }

@@ -30,7 +30,7 @@
 
 #include "tests/bench/importance/truth_trials.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr int kCoverageRuns = 108;  // of each half
@@ -54,11 +54,12 @@ double IsRankedRight(const std::vector<double>& truth,
   return 1.0;
 }
 
-double PairDifference(const Truth& truth, const Report& report) {
+double PairDifference(const test::Truth& truth,
+                      const importance::Report& report) {
   double sum = 0.0;
-  for (const PairImportance& pair : report.pairs) {
+  for (const importance::PairImportance& pair : report.pairs) {
     double share = 0.0;
-    for (const TruthTerm& term : truth.terms) {
+    for (const test::TruthTerm& term : truth.terms) {
       if (term.axes ==
           std::vector<std::size_t>{static_cast<std::size_t>(pair.first),
                                    static_cast<std::size_t>(pair.second)}) {
@@ -71,7 +72,7 @@ double PairDifference(const Truth& truth, const Report& report) {
                               : sum / static_cast<double>(report.pairs.size());
 }
 
-void Measure(const Truth& truth, int trials, int seeds,
+void Measure(const test::Truth& truth, int trials, int seeds,
              const std::vector<std::string>& evaluators, Means& means) {
   const Space space = truth.MakeSpace();
   const std::vector<double> shares = InPartsOfSum(MainShares(truth));
@@ -82,7 +83,8 @@ void Measure(const Truth& truth, int trials, int seeds,
         space, trials, SeedOf(truth.name, seed),
         [&truth](const Point& point) { return truth.Target(point); });
     for (const std::string& evaluator : evaluators) {
-      const Report report = Evaluated(space, history, evaluator, false);
+      const importance::Report report =
+          Evaluated(space, history, evaluator, false);
       const std::vector<double> main = InPartsOfSum(MainOf(report));
       const double difference = MeanDifference(shares, main);
       if (!IsAdditive(truth)) {
@@ -125,7 +127,8 @@ void MeasureRates(int trials, int seeds,
                         return sum;
                       });
       for (const std::string& evaluator : evaluators) {
-        const Report report = Evaluated(space, history, evaluator, false);
+        const importance::Report report =
+            Evaluated(space, history, evaluator, false);
         means.Add("mae_log." + name + ".n" + std::to_string(trials) +
                       ".noise30." + evaluator,
                   MeanDifference(std::vector<double>(4, 0.25),
@@ -138,7 +141,7 @@ void MeasureRates(int trials, int seeds,
 // By their own deviation's noise, as the truths are by theirs.
 void MeasureCliffs(int trials, int seeds,
                    const std::vector<std::string>& evaluators, Means& means) {
-  const Space space = Truth{"", kCliffModules, 7, {}}.MakeSpace();
+  const Space space = test::Truth{"", kCliffModules, 7, {}}.MakeSpace();
   const std::string n = ".n" + std::to_string(trials) + ".";
   for (const Cliff& cliff : Cliffs()) {
     for (int seed = 0; seed < seeds; ++seed) {
@@ -146,7 +149,8 @@ void MeasureCliffs(int trials, int seeds,
           NoisyTrials(space, trials, SeedOf(cliff.name, seed), cliff.target,
                       kTruthNoise * cliff.deviation);
       for (const std::string& evaluator : evaluators) {
-        const Report report = Evaluated(space, history, evaluator, false);
+        const importance::Report report =
+            Evaluated(space, history, evaluator, false);
         means.Add("mae_cliff.d7" + n + evaluator,
                   MeanDifference(InPartsOfSum(cliff.main),
                                  InPartsOfSum(MainOf(report))));
@@ -159,10 +163,10 @@ void MeasureCliffs(int trials, int seeds,
 }
 
 // Trials that a search made, of the cases with 7 modules.
-void MeasureSearched(const std::vector<Truth>& truths, int trials, int seeds,
-                     Means& means) {
+void MeasureSearched(const std::vector<test::Truth>& truths, int trials,
+                     int seeds, Means& means) {
   const std::string n = ".d7.n" + std::to_string(trials) + ".";
-  for (const Truth& truth : truths) {
+  for (const test::Truth& truth : truths) {
     if (truth.modules != 7) continue;
     const Space space = truth.MakeSpace();
     const std::vector<double> shares = InPartsOfSum(MainShares(truth));
@@ -172,7 +176,8 @@ void MeasureSearched(const std::vector<Truth>& truths, int trials, int seeds,
           [&truth](const Point& point) { return truth.Target(point); }, "tpe");
       for (const std::string evaluator :
            {"default", "forest", "fanova-optuna", "mdi"}) {
-        const Report report = Evaluated(space, history, evaluator, false);
+        const importance::Report report =
+            Evaluated(space, history, evaluator, false);
         means.Add(
             (IsAdditive(truth) ? "mae_tpe" : "mae_tpe_inter") + n + evaluator,
             MeanDifference(shares, InPartsOfSum(MainOf(report))));
@@ -181,18 +186,19 @@ void MeasureSearched(const std::vector<Truth>& truths, int trials, int seeds,
   }
 }
 
-void Cover(const Truth& truth, int trials, int runs, const std::string& half,
-           Means& means) {
+void Cover(const test::Truth& truth, int trials, int runs,
+           const std::string& half, Means& means) {
   const Space space = truth.MakeSpace();
   const std::vector<double> shares = MainShares(truth);
   for (int run = 0; run < runs; ++run) {
     const History history = NoisyTrials(
         space, trials, SeedOf(truth.name, 1000 + run),
         [&truth](const Point& point) { return truth.Target(point); });
-    const Report report = Evaluated(space, history, "default", true);
+    const importance::Report report =
+        Evaluated(space, history, "default", true);
     for (std::size_t i = 0; i < shares.size(); ++i) {
       if (shares[i] < kLeastCovered - 1e-9) continue;
-      const Interval& main = report.parameters[i].main;
+      const importance::Interval& main = report.parameters[i].main;
       const std::string end = ".n" + std::to_string(trials) + half;
       means.Add("coverage95" + end,
                 shares[i] >= main.lo95 && shares[i] <= main.hi95);
@@ -202,17 +208,17 @@ void Cover(const Truth& truth, int trials, int runs, const std::string& half,
   }
 }
 
-void PrintCoverage(const Bench& bench, const std::vector<Truth>& truths,
+void PrintCoverage(const Bench& bench, const std::vector<test::Truth>& truths,
                    int trials) {
-  std::map<bool, std::vector<const Truth*>> halves;
-  for (const Truth& truth : truths) {
+  std::map<bool, std::vector<const test::Truth*>> halves;
+  for (const test::Truth& truth : truths) {
     if (truth.modules == 7) halves[IsAdditive(truth)].push_back(&truth);
   }
   Means means;
   for (const auto& [additive, cases] : halves) {
     const int runs = kCoverageRuns / (bench.quick() ? 4 : 1) /
                      static_cast<int>(cases.size());
-    for (const Truth* const truth : cases) {
+    for (const test::Truth* const truth : cases) {
       Cover(*truth, trials, std::max(runs, 1),
             additive ? ".additive" : ".inter", means);
     }
@@ -227,14 +233,14 @@ void PrintCoverage(const Bench& bench, const std::vector<Truth>& truths,
 }
 
 void Run(const Bench& bench) {
-  const std::vector<Truth> truths = BenchTruths(bench);
+  const std::vector<test::Truth> truths = BenchTruths(bench);
   const int seeds = bench.quick() ? 3 : 10;
   std::vector<std::string> evaluators = {"default"};
   if (!bench.quick())
     evaluators.insert(evaluators.end(), {"levels", "fanova-optuna", "mdi"});
   for (const int trials : {100, 300, 1000}) {
     Means means;
-    for (const Truth& truth : truths) {
+    for (const test::Truth& truth : truths) {
       Measure(truth, trials, seeds, evaluators, means);
     }
     MeasureRates(trials, seeds, {"default"}, means);
@@ -246,8 +252,9 @@ void Run(const Bench& bench) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::bench
 
 int main(int argc, char** argv) {
-  return frostline::RunBench(argc, argv, "--truths", frostline::Run);
+  return frostline::bench::RunBench(argc, argv, "--truths",
+                                    frostline::bench::Run);
 }

@@ -10,7 +10,7 @@
 #include "sampler/factory.h"
 #include "tests/importance/trials.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr const char* kTruths = "tests/parity/data/truths.json";
@@ -74,28 +74,29 @@ void Means::Print(const Bench& bench) const {
   for (const auto& [key, sum] : sums_) bench.Figure(key, Of(key));
 }
 
-std::vector<Truth> BenchTruths(const Bench& bench) {
-  return ReadTruths(bench.file().empty()
-                        ? std::string(FROSTLINE_SOURCE_DIR) + "/" + kTruths
-                        : bench.file());
+std::vector<test::Truth> BenchTruths(const Bench& bench) {
+  return test::ReadTruths(
+      bench.file().empty() ? std::string(FROSTLINE_SOURCE_DIR) + "/" + kTruths
+                           : bench.file());
 }
 
-bool IsAdditive(const Truth& truth) {
-  return std::all_of(truth.terms.begin(), truth.terms.end(),
-                     [](const TruthTerm& t) { return t.axes.size() == 1; });
+bool IsAdditive(const test::Truth& truth) {
+  return std::all_of(
+      truth.terms.begin(), truth.terms.end(),
+      [](const test::TruthTerm& t) { return t.axes.size() == 1; });
 }
 
-std::vector<double> MainShares(const Truth& truth) {
+std::vector<double> MainShares(const test::Truth& truth) {
   std::vector<double> shares(static_cast<std::size_t>(truth.modules), 0.0);
-  for (const TruthTerm& term : truth.terms) {
+  for (const test::TruthTerm& term : truth.terms) {
     if (term.axes.size() == 1) shares[term.axes[0]] += term.share;
   }
   return shares;
 }
 
-std::vector<double> TotalShares(const Truth& truth) {
+std::vector<double> TotalShares(const test::Truth& truth) {
   std::vector<double> shares(static_cast<std::size_t>(truth.modules), 0.0);
-  for (const TruthTerm& term : truth.terms) {
+  for (const test::TruthTerm& term : truth.terms) {
     for (const std::size_t axis : term.axes) shares[axis] += term.share;
   }
   return shares;
@@ -125,7 +126,7 @@ std::uint64_t SeedOf(const std::string& name, int run) {
 
 History NoisyTrials(const Space& space, int trials, std::uint64_t seed,
                     const PointTarget& target, double noise) {
-  return UniformTrials(
+  return importance::UniformTrials(
       space, trials,
       [&](const Point& point, Rng& rng) {
         return target(point) + noise * rng.Normal();
@@ -136,7 +137,7 @@ History NoisyTrials(const Space& space, int trials, std::uint64_t seed,
 History SearchedTrials(const Space& space, int trials, std::uint64_t seed,
                        const PointTarget& target, const std::string& sampler,
                        Purpose purpose) {
-  const auto made = MakeSampler(
+  const auto made = sampler::MakeSampler(
       {.name = sampler, .options = {}, .seed = seed, .purpose = purpose}, space,
       {{"score", Direction::kMaximize}});
   if (!made.ok()) {
@@ -151,35 +152,35 @@ History SearchedTrials(const Space& space, int trials, std::uint64_t seed,
       throw std::runtime_error(std::string(proposed.status().message()));
     }
     const double value = target(*proposed) + kTruthNoise * noise.Normal();
-    history.Put(Succeeded(i, *std::move(proposed), value));
+    history.Put(importance::Succeeded(i, *std::move(proposed), value));
   }
   return history;
 }
 
-Report Evaluated(const Space& space, const History& history,
-                 const std::string& evaluator, bool intervals) {
-  EvaluateOptions options;
+importance::Report Evaluated(const Space& space, const History& history,
+                             const std::string& evaluator, bool intervals) {
+  importance::EvaluateOptions options;
   if (evaluator != "default") options.evaluator = evaluator;
   if (!intervals) options.bootstraps = 0;
-  const auto report =
-      Evaluate(space, {{"score", Direction::kMaximize}}, history, options);
+  const auto report = importance::Evaluate(
+      space, {{"score", Direction::kMaximize}}, history, options);
   if (!report.ok()) {
     throw std::runtime_error(std::string(report.status().message()));
   }
   return *report;
 }
 
-std::vector<double> MainOf(const Report& report) {
+std::vector<double> MainOf(const importance::Report& report) {
   std::vector<double> main;
-  for (const ParameterImportance& one : report.parameters) {
+  for (const importance::ParameterImportance& one : report.parameters) {
     main.push_back(one.main.value);
   }
   return main;
 }
 
-std::vector<double> TotalOf(const Report& report) {
+std::vector<double> TotalOf(const importance::Report& report) {
   std::vector<double> total;
-  for (const ParameterImportance& one : report.parameters) {
+  for (const importance::ParameterImportance& one : report.parameters) {
     total.push_back(one.total.value);
   }
   return total;
@@ -222,4 +223,4 @@ std::vector<Cliff> Cliffs() {
   return cliffs;
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

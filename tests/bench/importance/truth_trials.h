@@ -19,7 +19,7 @@
 #include "tests/bench/bench_main.h"
 #include "tests/search/truths.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 inline constexpr double kTruthNoise = 0.3;  // deviations of the target
 
@@ -37,11 +37,11 @@ class Means {
 };
 
 // Those of `bench.file()`, or the repository's own.
-std::vector<Truth> BenchTruths(const Bench& bench);
+std::vector<test::Truth> BenchTruths(const Bench& bench);
 
-bool IsAdditive(const Truth& truth);
-std::vector<double> MainShares(const Truth& truth);
-std::vector<double> TotalShares(const Truth& truth);
+bool IsAdditive(const test::Truth& truth);
+std::vector<double> MainShares(const test::Truth& truth);
+std::vector<double> TotalShares(const test::Truth& truth);
 std::vector<double> InPartsOfSum(std::vector<double> values);
 double MeanDifference(const std::vector<double>& a,
                       const std::vector<double>& b);
@@ -56,10 +56,10 @@ History SearchedTrials(const Space& space, int trials, std::uint64_t seed,
                        Purpose purpose = Purpose::kBest);
 
 // "default" stands for the default evaluator. Throws std::runtime_error.
-Report Evaluated(const Space& space, const History& history,
-                 const std::string& evaluator, bool intervals);
-std::vector<double> MainOf(const Report& report);
-std::vector<double> TotalOf(const Report& report);
+importance::Report Evaluated(const Space& space, const History& history,
+                             const std::string& evaluator, bool intervals);
+std::vector<double> MainOf(const importance::Report& report);
+std::vector<double> TotalOf(const importance::Report& report);
 
 // A target over seven-level modules that collapses where several of them lie
 // high together, or any of them does: its shares by listing all levels.
@@ -74,6 +74,6 @@ struct Cliff {
 inline constexpr int kCliffModules = 7;
 std::vector<Cliff> Cliffs();
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_IMPORTANCE_TRUTH_TRIALS_H_

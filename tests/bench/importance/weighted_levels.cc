@@ -8,7 +8,7 @@
 #include "importance/measure/small_matrix.h"
 #include "importance/mixture/fine_axis.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 // The reflection that takes the direction of `roots` to that of equal numbers:
@@ -16,15 +16,17 @@ namespace {
 class Reflection {
  public:
   explicit Reflection(const std::vector<double>& roots) : normal_(roots) {
-    const double length = std::sqrt(Dot(roots.data(), roots.data(), Rows()));
+    const double length =
+        std::sqrt(importance::Dot(roots.data(), roots.data(), Rows()));
     const double equal = 1.0 / std::sqrt(static_cast<double>(Rows()));
     for (double& value : normal_) value = value / length - equal;
-    squares_ = Dot(normal_.data(), normal_.data(), Rows());
+    squares_ = importance::Dot(normal_.data(), normal_.data(), Rows());
   }
 
   void Apply(double* values) const {
     if (!(squares_ > 1e-12)) return;
-    const double factor = 2.0 * Dot(normal_.data(), values, Rows()) / squares_;
+    const double factor =
+        2.0 * importance::Dot(normal_.data(), values, Rows()) / squares_;
     for (std::size_t i = 0; i < Rows(); ++i) values[i] -= factor * normal_[i];
   }
 
@@ -53,17 +55,18 @@ void Weigh(const std::vector<double>& weights, const Reflection& reflection,
 }
 
 // The terms of `model`, by weighted least squares.
-GroupedRidge Refit(const LevelEffects& model, std::vector<double> targets,
-                   const std::vector<double>& weights) {
+importance::GroupedRidge Refit(const importance::LevelEffects& model,
+                               std::vector<double> targets,
+                               const std::vector<double>& weights) {
   std::vector<double> roots = weights;
   for (double& root : roots) root = std::sqrt(root);
   const Reflection reflection(roots);
   Weigh(weights, reflection, targets.data());
   const std::size_t rows = targets.size();
-  GroupedRidge ridge(std::move(targets));
+  importance::GroupedRidge ridge(std::move(targets));
   for (std::size_t t = 0; t < model.terms().size(); ++t) {
     std::vector<double> columns =
-        CentredColumns(model.axes(), model.terms()[t]);
+        importance::CentredColumns(model.axes(), model.terms()[t]);
     for (std::size_t k = 0; k < columns.size(); k += rows) {
       Weigh(weights, reflection, &columns[k]);
     }
@@ -80,25 +83,27 @@ GroupedRidge Refit(const LevelEffects& model, std::vector<double> targets,
 
 }  // namespace
 
-EffectsMain FitEffects(const Dataset& data,
+EffectsMain FitEffects(const importance::Dataset& data,
                        const std::vector<double>& weights) {
-  std::vector<EffectAxis> axes;
+  std::vector<importance::EffectAxis> axes;
   axes.reserve(data.axes.size());
   for (std::size_t i = 0; i < data.axes.size(); ++i) {
-    axes.push_back(MakeFineAxis(data.axes[i], data.codes[i]).effect);
+    axes.push_back(
+        importance::MakeFineAxis(data.axes[i], data.codes[i]).effect);
   }
-  const LevelEffects model(axes, data.targets);
-  const GroupedRidge ridge = Refit(model, data.targets, weights);
+  const importance::LevelEffects model(axes, data.targets);
+  const importance::GroupedRidge ridge = Refit(model, data.targets, weights);
   EffectsMain main;
   main.plain.assign(axes.size(), 0.0);
   main.weighted = main.plain;
   for (std::size_t t = 0; t < model.terms().size(); ++t) {
-    const EffectTerm& term = model.terms()[t];
+    const importance::EffectTerm& term = model.terms()[t];
     if (term.size() > 1) continue;
     main.plain[term[0]] = model.Variance(t);
-    main.weighted[term[0]] = ridge.ExpectedSquares(t, PriorOf(axes, term));
+    main.weighted[term[0]] =
+        ridge.ExpectedSquares(t, importance::PriorOf(axes, term));
   }
   return main;
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

@@ -10,7 +10,7 @@
 
 #include "importance/measure/dataset.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 struct EffectsMain {
   std::vector<double> plain;     // as LevelEffects::Variance has them
@@ -18,8 +18,9 @@ struct EffectsMain {
 };
 
 // By axis.
-EffectsMain FitEffects(const Dataset& data, const std::vector<double>& weights);
+EffectsMain FitEffects(const importance::Dataset& data,
+                       const std::vector<double>& weights);
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_IMPORTANCE_WEIGHTED_LEVELS_H_

@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "base/status_macros.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr double kLowest = 1e-6;
@@ -140,4 +140,4 @@ absl::Status AdminClient::ReadMeasurements(StoredTrial* trial) {
   return absl::OkStatus();
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

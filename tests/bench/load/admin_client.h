@@ -23,7 +23,7 @@
 #include "proto/wire_error.h"
 #include "tests/bench/load/checker.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 // A study whose space is `parameters` log-uniform floats, with the random
 // sampler, and an objective "accuracy".
@@ -59,7 +59,7 @@ class AdminClient {
       context.set_wait_for_ready(true);
       context.set_deadline(std::chrono::system_clock::now() + deadline);
       Reply reply;
-      status = FromGrpcStatus((stub.*method)(&context, request, &reply));
+      status = proto::FromGrpcStatus((stub.*method)(&context, request, &reply));
       if (status.ok()) return reply;
       if (!absl::IsUnavailable(status)) break;
     }
@@ -83,6 +83,6 @@ class AdminClient {
   std::unique_ptr<v1::AdminService::Stub> admin_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_LOAD_ADMIN_CLIENT_H_

@@ -9,7 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "tests/bench/load/told.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr char kMetric[] = "accuracy";
@@ -248,4 +248,4 @@ std::vector<std::string> CheckHistory(const History& history,
   return wrong;
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

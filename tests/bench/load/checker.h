@@ -24,7 +24,7 @@
 #include "frostline/v1/trial.pb.h"
 #include "tests/bench/load/history.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 struct StoredTrial {
   v1::Trial trial;  // the FULL view
@@ -41,6 +41,6 @@ struct StoredStudy {
 std::vector<std::string> CheckHistory(const History& history,
                                       const StoredStudy& stored);
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_LOAD_CHECKER_H_

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 // Bounds how late Stop() is noticed.
@@ -68,4 +68,4 @@ void EventLoop::Run() {
   timers_.clear();
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

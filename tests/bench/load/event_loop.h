@@ -26,7 +26,7 @@
 #include "base/clock.h"
 #include "proto/wire_error.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 class EventLoop {
  public:
@@ -61,7 +61,7 @@ class EventLoop {
   };
   template <typename Reply>
   struct TypedCall final : Pending {
-    void Finish() override { done(FromGrpcStatus(status), reply); }
+    void Finish() override { done(proto::FromGrpcStatus(status), reply); }
     Reply reply;
     grpc::Status status;
     std::unique_ptr<grpc::ClientAsyncResponseReader<Reply>> reader;
@@ -95,6 +95,6 @@ void EventLoop::Call(Stub& stub,
                        static_cast<Pending*>(call));
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_LOAD_EVENT_LOOP_H_

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 double Percentile(const std::vector<double>& sorted, double share) {
   if (sorted.empty()) return 0.0;
@@ -60,4 +60,4 @@ std::string Figures::Describe(Duration spent) const {
   return text;
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

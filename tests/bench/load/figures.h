@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 // The value below which `share` of `sorted` lies; 0 when it is empty.
 double Percentile(const std::vector<double>& sorted, double share);
@@ -41,6 +41,6 @@ class Figures {
   std::map<std::string, std::int64_t> errors_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_LOAD_FIGURES_H_

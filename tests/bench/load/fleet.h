@@ -16,7 +16,7 @@
 #include "tests/bench/load/history.h"
 #include "tests/bench/load/load_options.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 struct Fleet {
   Fleet(LoadOptions what, const Clock& now)
@@ -37,6 +37,6 @@ struct Fleet {
   std::atomic<std::int64_t> held{0};  // trials that are being worked on
 };
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_LOAD_FLEET_H_

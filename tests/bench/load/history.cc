@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 using nlohmann::json;
@@ -100,4 +100,4 @@ absl::StatusOr<History> ReadHistory(std::istream& in) {
   return history;
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 struct HistoryEvent {
   enum class Op { kRegister, kAcquire, kHeartbeat, kReport, kFinish, kRelease };
@@ -54,6 +54,6 @@ void WriteHistory(const History& history, std::ostream& out);
 // REQUEST_INVALID naming the line that is none.
 absl::StatusOr<History> ReadHistory(std::istream& in);
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_LOAD_HISTORY_H_

@@ -17,7 +17,7 @@
 #include "tests/bench/load/admin_client.h"
 #include "tests/bench/load/load_run.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 // As typed.
@@ -166,6 +166,6 @@ int Main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::bench
 
-int main(int argc, char** argv) { return frostline::Main(argc, argv); }
+int main(int argc, char** argv) { return frostline::bench::Main(argc, argv); }

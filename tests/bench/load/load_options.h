@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 // Chances from 0 to 1, drawn anew at each occasion.
 struct Chaos {
@@ -58,6 +58,6 @@ struct LoadOptions {
   std::function<void(const std::string& trial, SteadyTime)> on_grant;
 };
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_LOAD_LOAD_OPTIONS_H_

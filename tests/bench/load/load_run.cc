@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 // Workers that may register at one time, so that a large fleet does not time
@@ -115,4 +115,4 @@ void LoadRun::Stop() {
   stubs_.clear();
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

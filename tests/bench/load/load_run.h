@@ -22,7 +22,7 @@
 #include "tests/bench/load/fleet.h"
 #include "tests/bench/load/virtual_worker.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 class LoadRun {
  public:
@@ -68,6 +68,6 @@ class LoadRun {
 // Raises the limit of open files as far as is allowed; what it is then.
 std::uint64_t RaiseOpenFiles();
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_LOAD_LOAD_RUN_H_

@@ -16,7 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr Duration kLongestStart = std::chrono::minutes(1);
@@ -164,4 +164,4 @@ void CoordinatorProgram::Kill() {
   if (program_ != nullptr) program_->Kill();
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

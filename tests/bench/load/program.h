@@ -21,7 +21,7 @@
 
 #include "base/clock.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 // $FROSTLINE_BIN_DIR/NAME, or ../bin/NAME beside the running program.
 std::string BinaryPath(const std::string& name);
@@ -95,6 +95,6 @@ class CoordinatorProgram {
   int ended_with_ = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_LOAD_PROGRAM_H_

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "tests/bench/load/virtual_worker.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 template <typename Request, typename Reply>
 struct VirtualWorker::Exchange {
@@ -109,6 +109,6 @@ void VirtualWorker::Send(std::shared_ptr<Exchange<Request, Reply>> exchange) {
       }));
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_LOAD_SEND_H_

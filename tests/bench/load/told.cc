@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 using Op = HistoryEvent::Op;
@@ -131,4 +131,4 @@ Told Gather(const History& history, const std::string& prefix,
   return gatherer.TakeAll();
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

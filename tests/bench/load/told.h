@@ -13,7 +13,7 @@
 
 #include "tests/bench/load/history.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 struct ToldAttempt {
   std::set<std::string> requests;  // that were answered with this attempt
@@ -44,6 +44,6 @@ using Told = std::map<std::string, ToldTrial>;
 Told Gather(const History& history, const std::string& prefix,
             std::vector<std::string>* wrong);
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_LOAD_TOLD_H_

@@ -10,7 +10,7 @@
 #include "proto/wire_time.h"
 #include "tests/bench/load/send.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr Duration kFirstBackoff = std::chrono::milliseconds(50);
@@ -78,7 +78,7 @@ void VirtualWorker::Acquire() {
   request.set_boot_id(boot_);
   request.set_max_leases(1);
   request.set_study(fleet_.options.study);
-  *request.mutable_wait() = DurationToProto(fleet_.options.wait);
+  *request.mutable_wait() = proto::DurationToProto(fleet_.options.wait);
   exchange->deadline = fleet_.options.wait + fleet_.options.patience;
   exchange->event = EventOf(Op::kAcquire, request.request_id());
   exchange->repeated = Chance(fleet_.options.chaos.repeat);
@@ -104,8 +104,8 @@ void VirtualWorker::Hold(const v1::Lease& lease) {
   held.ref.set_trial(lease.trial());
   held.ref.set_attempt(lease.attempt());
   held.ref.set_secret(lease.secret());
-  held.ttl = DurationFromProto(lease.ttl());
-  held.beat = DurationFromProto(lease.heartbeat_interval());
+  held.ttl = proto::DurationFromProto(lease.ttl());
+  held.beat = proto::DurationFromProto(lease.heartbeat_interval());
   held.reports_left = fleet_.options.reports;
   held_ = std::move(held);
   ++fleet_.held;
@@ -313,4 +313,4 @@ void VirtualWorker::Note(HistoryEvent event, Kind kind) {
   fleet_.history.push_back(std::move(event));
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

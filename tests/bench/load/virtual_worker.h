@@ -20,7 +20,7 @@
 #include "frostline/v1/worker_service.grpc.pb.h"
 #include "tests/bench/load/fleet.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 // What an attempt reports at a step, or as its result (step -1): any number
 // will do, as long as no two attempts share it.
@@ -88,6 +88,6 @@ class VirtualWorker {
   std::int64_t beats_ = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_LOAD_VIRTUAL_WORKER_H_

@@ -25,7 +25,7 @@
 #include "tests/search/statistics.h"
 #include "tests/search/truths.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr int kSeeds = 30;
@@ -38,18 +38,18 @@ std::string KeyOf(const std::string& objective, int trials,
          sampler;
 }
 
-void PrintMedians(const Bench& bench, const SearchObjective& objective,
-                  const SearchSetup& setup, double sign, int seeds) {
-  const Sweep sweep = RunSweep(objective, setup, seeds);
+void PrintMedians(const Bench& bench, const test::SearchObjective& objective,
+                  const test::SearchSetup& setup, double sign, int seeds) {
+  const test::Sweep sweep = test::RunSweep(objective, setup, seeds);
   for (const auto& [trials, best] : sweep) {
     bench.Figure(KeyOf(objective.name, trials, "median", setup.sampler.name),
                  sign * Quantile(best, 0.5));
   }
 }
 
-void PrintBeside(const Bench& bench, const SearchObjective& objective,
+void PrintBeside(const Bench& bench, const test::SearchObjective& objective,
                  const std::string& sampler, const nlohmann::json& recorded) {
-  const Sweep sweep = RunSweep(
+  const test::Sweep sweep = test::RunSweep(
       objective, {.sampler = {.name = sampler, .options = {}}}, kSeeds);
   for (const auto& result : sweep) {
     const int trials = result.first;
@@ -62,8 +62,8 @@ void PrintBeside(const Bench& bench, const SearchObjective& objective,
       bench.Figure(KeyOf(objective.name, trials, what, sampler), value);
     };
     figure("median", Quantile(best, 0.5));
-    figure("p_worse", ProbabilityNotGreater(best, theirs));
-    figure("p_better", ProbabilityNotGreater(theirs, best));
+    figure("p_worse", test::ProbabilityNotGreater(best, theirs));
+    figure("p_better", test::ProbabilityNotGreater(theirs, best));
   }
 }
 
@@ -80,8 +80,9 @@ void PrintRecorded(const Bench& bench, const nlohmann::json& recorded) {
 }
 
 // Noise of a fifth of the deviation of a random point's loss, about.
-SearchSetup VariantOf(const std::string& variant, const std::string& sampler) {
-  SearchSetup setup{.sampler = {.name = sampler, .options = {}}};
+test::SearchSetup VariantOf(const std::string& variant,
+                            const std::string& sampler) {
+  test::SearchSetup setup{.sampler = {.name = sampler, .options = {}}};
   if (variant == "noise") setup.noise_sd = 0.5;
   if (variant == "failures") setup.failure_share = 0.2;
   if (variant == "workers64") setup.workers = 64;
@@ -93,25 +94,25 @@ void RunLayerwise(const Bench& bench) {
   const nlohmann::json recorded = nlohmann::json::parse(file);
   PrintRecorded(bench, recorded);
   for (const std::string& sampler : kSamplers) {
-    for (const SearchObjective& objective : LayerwiseObjectives()) {
+    for (const test::SearchObjective& objective : test::LayerwiseObjectives()) {
       PrintBeside(bench, objective, sampler, recorded);
       for (const char* variant : {"noise", "failures", "workers64"}) {
         if (bench.quick()) break;
-        SearchObjective renamed = objective;
+        test::SearchObjective renamed = objective;
         renamed.name += std::string(".") + variant;
         PrintMedians(bench, renamed, VariantOf(variant, sampler), 1.0, kSeeds);
       }
     }
     if (bench.quick()) continue;
-    for (const SearchObjective& objective : FrozenIsDifferent()) {
+    for (const test::SearchObjective& objective : test::FrozenIsDifferent()) {
       PrintMedians(bench, objective, VariantOf("", sampler), 1.0, kSeeds);
     }
   }
 }
 
 void RunTruths(const Bench& bench) {
-  for (const Truth& truth : ReadTruths(bench.file())) {
-    const SearchObjective objective{
+  for (const test::Truth& truth : test::ReadTruths(bench.file())) {
+    const test::SearchObjective objective{
         truth.name, truth.MakeSpace(),
         [&truth](const Point& point) { return -truth.Target(point); }};
     for (const std::string& sampler : kSamplers) {
@@ -122,12 +123,12 @@ void RunTruths(const Bench& bench) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::bench
 
 int main(int argc, char** argv) {
-  return frostline::RunBench(
-      argc, argv, "--truths", [](const frostline::Bench& bench) {
-        bench.file().empty() ? frostline::RunLayerwise(bench)
-                             : frostline::RunTruths(bench);
+  return frostline::bench::RunBench(
+      argc, argv, "--truths", [](const frostline::bench::Bench& bench) {
+        bench.file().empty() ? frostline::bench::RunLayerwise(bench)
+                             : frostline::bench::RunTruths(bench);
       });
 }

@@ -33,7 +33,7 @@
 #include "tests/search/search_sweep.h"
 #include "tests/search/statistics.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr double kLeastCovered = 0.01;
@@ -45,12 +45,13 @@ std::string EndOf(const std::string& sampler, Purpose purpose) {
 }
 
 void RunObjectives(const Bench& bench, const std::string& sampler) {
-  for (const SearchObjective& objective : LayerwiseObjectives()) {
-    Sweep of_best;
+  for (const test::SearchObjective& objective : test::LayerwiseObjectives()) {
+    test::Sweep of_best;
     for (const Purpose purpose : kPurposes) {
-      const SearchSetup setup{
+      const test::SearchSetup setup{
           .sampler = {.name = sampler, .options = {}, .purpose = purpose}};
-      const Sweep sweep = RunSweep(objective, setup, bench.quick() ? 10 : 30);
+      const test::Sweep sweep =
+          test::RunSweep(objective, setup, bench.quick() ? 10 : 30);
       if (purpose == Purpose::kBest) of_best = sweep;
       for (const auto& [trials, best] : sweep) {
         const std::string start =
@@ -58,28 +59,29 @@ void RunObjectives(const Bench& bench, const std::string& sampler) {
         bench.Figure(start + ".median" + EndOf(sampler, purpose),
                      Quantile(best, 0.5));
         bench.Figure(start + ".p_worse" + EndOf(sampler, purpose),
-                     ProbabilityNotGreater(best, of_best.at(trials)));
+                     test::ProbabilityNotGreater(best, of_best.at(trials)));
       }
     }
   }
 }
 
-void AddTruth(const Truth& truth, const History& history,
+void AddTruth(const test::Truth& truth, const History& history,
               const std::string& end, Means& means) {
   const std::vector<double> shares = MainShares(truth);
-  const Report report = Evaluated(truth.MakeSpace(), history, "default", true);
+  const importance::Report report =
+      Evaluated(truth.MakeSpace(), history, "default", true);
   means.Add("mae." + end,
             MeanDifference(InPartsOfSum(shares), InPartsOfSum(MainOf(report))));
   for (std::size_t i = 0; i < shares.size(); ++i) {
     if (shares[i] < kLeastCovered - 1e-9) continue;
-    const Interval& main = report.parameters[i].main;
+    const importance::Interval& main = report.parameters[i].main;
     means.Add("cover95." + end,
               shares[i] >= main.lo95 && shares[i] <= main.hi95 ? 1.0 : 0.0);
   }
 }
 
 void RunTruths(const Bench& bench, const std::string& sampler, Means& means) {
-  for (const Truth& truth : BenchTruths(bench)) {
+  for (const test::Truth& truth : BenchTruths(bench)) {
     if (truth.modules != 7) continue;
     const std::string kind = IsAdditive(truth) ? "additive" : "inter";
     for (const Purpose purpose : kPurposes) {
@@ -150,7 +152,7 @@ void RunTables(const Bench& bench, const std::string& sampler, Means& means) {
         }
         bench.Figure(start + ".mean" + EndOf(sampler, purpose), mean);
         bench.Figure(start + ".p_worse" + EndOf(sampler, purpose),
-                     ProbabilityNotGreater(losses, of_best.at(size)));
+                     test::ProbabilityNotGreater(losses, of_best.at(size)));
       }
     }
   }
@@ -158,8 +160,8 @@ void RunTables(const Bench& bench, const std::string& sampler, Means& means) {
 
 void TimeTelling(const Bench& bench, int trials) {
   using Steady = std::chrono::steady_clock;
-  const Space space = SevenLevels(14);
-  const auto sampler = *MakeSampler(
+  const Space space = test::SevenLevels(14);
+  const auto sampler = *sampler::MakeSampler(
       {.name = "tpe", .options = {}, .purpose = Purpose::kUnderstand}, space,
       {{"loss", Direction::kMinimize}});
   History history;
@@ -168,7 +170,7 @@ void TimeTelling(const Bench& bench, int trials) {
     Observation trial;
     trial.number = i;
     trial.state = TrialState::kSucceeded;
-    trial.point = DrawPoint(space, kFrozenShare, luck);
+    trial.point = sampler::DrawPoint(space, sampler::kFrozenShare, luck);
     trial.values = {luck.Uniform()};
     history.Put(std::move(trial));
   }
@@ -200,8 +202,9 @@ void Run(const Bench& bench) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::bench
 
 int main(int argc, char** argv) {
-  return frostline::RunBench(argc, argv, "--truths", frostline::Run);
+  return frostline::bench::RunBench(argc, argv, "--truths",
+                                    frostline::bench::Run);
 }

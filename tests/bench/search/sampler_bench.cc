@@ -27,7 +27,7 @@
 #include "tests/bench/bench_main.h"
 #include "tests/search/layerwise.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
@@ -55,7 +55,8 @@ class Study {
  public:
   Study(Space space, const std::string& sampler)
       : space_(std::move(space)), luck_(7) {
-    auto made = MakeSampler({.name = sampler, .options = {}}, space_, kLoss);
+    auto made =
+        sampler::MakeSampler({.name = sampler, .options = {}}, space_, kLoss);
     if (!made.ok()) {
       std::cerr << sampler << ": " << std::string(made.status().message())
                 << "\n";
@@ -65,7 +66,8 @@ class Study {
   }
 
   void GrowTo(std::size_t trials) {
-    while (history_.size() < trials) End(DrawPoint(space_, 0.0, luck_));
+    while (history_.size() < trials)
+      End(sampler::DrawPoint(space_, 0.0, luck_));
   }
 
   // Milliseconds of each of `count` proposals.
@@ -108,7 +110,7 @@ class Study {
   Space space_;
   Rng luck_;
   History history_;
-  std::unique_ptr<Sampler> sampler_;
+  std::unique_ptr<sampler::Sampler> sampler_;
 };
 
 struct Case {
@@ -150,7 +152,7 @@ std::size_t BytesInUse() {
 
 void MeasureBytes(const Bench& bench, int parameters) {
   constexpr std::size_t kTrials = 10'000;
-  Study study(SevenLevels(parameters), "tpe");
+  Study study(test::SevenLevels(parameters), "tpe");
   study.GrowTo(100);
   study.Propose(1);
   const std::size_t before = BytesInUse();
@@ -161,23 +163,23 @@ void MeasureBytes(const Bench& bench, int parameters) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::bench
 
 int main(int argc, char** argv) {
-  using frostline::Case;
-  const frostline::Bench bench(argc, argv);
+  using frostline::bench::Case;
+  const frostline::bench::Bench bench(argc, argv);
   const std::vector<int> sizes = {100, 1'000, 10'000, 100'000};
   for (const Case& one :
-       {Case{"tpe", frostline::SevenLevels, 14, "levels", sizes},
-        Case{"tpe", frostline::SevenLevels, 26, "levels", sizes},
-        Case{"tpe", frostline::LogUniformRates, 14, "float", sizes},
+       {Case{"tpe", frostline::test::SevenLevels, 14, "levels", sizes},
+        Case{"tpe", frostline::test::SevenLevels, 26, "levels", sizes},
+        Case{"tpe", frostline::bench::LogUniformRates, 14, "float", sizes},
         Case{"levels-gp",
-             frostline::SevenLevels,
+             frostline::test::SevenLevels,
              14,
              "levels-gp",
              {200, 1'000}}}) {
-    frostline::Measure(bench, one);
+    frostline::bench::Measure(bench, one);
   }
-  frostline::MeasureBytes(bench, 14);
-  frostline::MeasureBytes(bench, 26);
+  frostline::bench::MeasureBytes(bench, 14);
+  frostline::bench::MeasureBytes(bench, 26);
 }

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/bench/service/service_bench.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 // A fleet that asks for about a thousand trials a second: the queue is warm,
@@ -66,4 +66,4 @@ void MeasureReports(ServiceBench& bench) {
                ServiceBench::PerSecond(run->figures().measurements(), *run));
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

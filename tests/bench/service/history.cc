@@ -8,7 +8,7 @@
 #include "proto/wire_error.h"
 #include "tests/bench/service/service_bench.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr int kBatch = 1000;  // trials of one ImportTrials
@@ -45,7 +45,7 @@ std::int64_t Export(AdminClient& admin, const std::string& study) {
   while (stream->Read(&chunk)) {
     lines += std::count(chunk.data().begin(), chunk.data().end(), '\n');
   }
-  Demand(FromGrpcStatus(stream->Finish()), "exporting");
+  Demand(proto::FromGrpcStatus(stream->Finish()), "exporting");
   return lines;
 }
 
@@ -94,4 +94,4 @@ void MeasureHistory(ServiceBench& bench) {
   MeasureExport(bench, *coordinator, study);
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

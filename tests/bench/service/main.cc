@@ -8,7 +8,7 @@
 
 #include "tests/bench/service/service_bench.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 struct Chapter {
@@ -32,10 +32,10 @@ void Run(const Bench& bench, TlsServer& tls) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::bench
 
 int main(int argc, char** argv) {
-  const frostline::Bench bench(argc, argv);
-  frostline::TlsServer tls;  // forks
-  frostline::Run(bench, tls);
+  const frostline::bench::Bench bench(argc, argv);
+  frostline::bench::TlsServer tls;  // forks
+  frostline::bench::Run(bench, tls);
 }

@@ -13,7 +13,7 @@
 #include "base/ids.h"
 #include "tests/bench/service/service_bench.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr int kParked = 10'000;
@@ -151,4 +151,4 @@ void MeasureParked(ServiceBench& bench) {
   MeasureWithTls(bench);
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

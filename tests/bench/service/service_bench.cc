@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/ids.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -109,4 +109,4 @@ double ServiceBench::PerSecond(std::int64_t count, const LoadRun& run) {
          std::chrono::duration<double>(run.measured()).count();
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

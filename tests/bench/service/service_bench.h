@@ -17,7 +17,7 @@
 #include "tests/bench/load/program.h"
 #include "tests/bench/service/tls_server.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 inline constexpr int kParameters = 12;
 inline constexpr std::int64_t kEndless = 1'000'000;  // trials
@@ -66,6 +66,6 @@ void MeasureReports(ServiceBench& bench);
 void MeasureParked(ServiceBench& bench);
 void MeasureHistory(ServiceBench& bench);
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_SERVICE_SERVICE_BENCH_H_

@@ -6,7 +6,7 @@
 
 #include "tests/bench/service/service_bench.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 void MeasureStart(ServiceBench& bench) {
   constexpr int kRounds = 5;
@@ -24,4 +24,4 @@ void MeasureStart(ServiceBench& bench) {
   bench.Figure("idle_mib", resident_kib / 1024);
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

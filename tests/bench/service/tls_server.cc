@@ -18,7 +18,7 @@
 #include "server/rpc/server.h"
 #include "storage/factory.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 // Run in the folder that is to hold ca.pem, server.pem, client.pem and keys.
@@ -66,16 +66,16 @@ std::shared_ptr<grpc::ServerCredentials> ServerCredentialsIn(
   const std::string folder = ReadLine(orders);
   if (folder.empty()) _exit(0);
   const SystemClock clock;
-  StoreSpec spec;
+  storage::StoreSpec spec;
   spec.data_folder = folder + "/data";
-  const auto store = OpenStore(spec);
+  const auto store = storage::OpenStore(spec);
   if (!store.ok()) _exit(1);
-  Coordinator coordinator(CoordinatorOptions(), **store, clock);
-  RpcOptions options;
+  server::Coordinator coordinator(server::CoordinatorOptions(), **store, clock);
+  server::RpcOptions options;
   options.listen = "127.0.0.1:0";
   options.credentials = ServerCredentialsIn(folder);
   if (!coordinator.Start().ok()) _exit(1);
-  const auto server = RpcServer::Listen(options, coordinator.verbs());
+  const auto server = server::RpcServer::Listen(options, coordinator.verbs());
   if (!server.ok()) _exit(1);
   WriteLine(answers, (*server)->address());
   ReadLine(orders);  // ends with the parent
@@ -124,4 +124,4 @@ std::shared_ptr<grpc::ChannelCredentials> TlsServer::ClientCredentials() const {
                                TextOf(folder_ + "/client.pem")});
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-namespace frostline {
+namespace frostline::bench {
 
 class TlsServer {
  public:
@@ -39,6 +39,6 @@ class TlsServer {
   std::string folder_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_SERVICE_TLS_SERVER_H_

@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr int kRounds = 30;  // of fitting one axis after the other
@@ -140,4 +140,4 @@ FittedMain FitMainEffects(const RecordedTable& table, double noise) {
   return out;
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

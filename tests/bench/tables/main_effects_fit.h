@@ -12,7 +12,7 @@
 
 #include "tests/bench/tables/recorded_table.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 struct FittedMain {
   std::vector<double> shares;
@@ -24,6 +24,6 @@ struct FittedMain {
 // to add to an estimated effect is taken off.
 FittedMain FitMainEffects(const RecordedTable& table, double noise);
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_TABLES_MAIN_EFFECTS_FIT_H_

@@ -6,15 +6,16 @@
 #include "tests/bench/tables/plan_truth.h"
 #include "tests/bench/tables/table_judge.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
-PlanSays SaidBy(const StudyPlan& plan) {
+PlanSays SaidBy(const importance::StudyPlan& plan) {
   PlanSays says;
   for (std::size_t m = 0; m < plan.modules.size(); ++m) {
     const std::uint64_t bit = std::uint64_t{1} << m;
-    if (plan.modules[m].advice == Advice::kFreeze) says.freeze |= bit;
-    if (plan.modules[m].advice == Advice::kTrain) says.train |= bit;
+    if (plan.modules[m].advice == importance::Advice::kFreeze)
+      says.freeze |= bit;
+    if (plan.modules[m].advice == importance::Advice::kTrain) says.train |= bit;
   }
   return says;
 }
@@ -36,21 +37,22 @@ std::optional<double> CostOfFreezing(const TableStudy& study, Point point,
 }
 
 // One piece of advice for each parameter that sets modules' rates.
-void JudgeAdvice(const TableStudy& study, const StudyPlan& plan,
+void JudgeAdvice(const TableStudy& study, const importance::StudyPlan& plan,
                  double tolerance, JudgedStudy& out) {
   const auto& bindings = study.table.space.modules();
   std::set<int> judged;
   for (std::size_t m = 0; m < bindings.size(); ++m) {
     const auto axis = bindings[m].parameter;
     if (!axis || !judged.insert(*axis).second) continue;
-    const Advice advice = plan.modules[m].advice;
-    const bool said = advice == Advice::kFreeze || advice == Advice::kTrain;
+    const importance::Advice advice = plan.modules[m].advice;
+    const bool said = advice == importance::Advice::kFreeze ||
+                      advice == importance::Advice::kTrain;
     out.Add("advice", said);
     const auto cost =
         CostOfFreezing(study, plan.point, static_cast<std::size_t>(*axis));
     if (!said || !cost) continue;
     out.Add("advice_right",
-            (*cost <= tolerance) == (advice == Advice::kFreeze));
+            (*cost <= tolerance) == (advice == importance::Advice::kFreeze));
   }
 }
 
@@ -58,14 +60,14 @@ void JudgeAdvice(const TableStudy& study, const StudyPlan& plan,
 
 void JudgePlan(const TableStudy& study, JudgedStudy& out) {
   const RecordedTable& table = study.table;
-  const PlanOptions options = PlanOptionsFor(study);
-  const auto plan =
-      MakePlan(table.space, {table.objective}, study.history, options);
+  const importance::PlanOptions options = PlanOptionsFor(study);
+  const auto plan = importance::MakePlan(table.space, {table.objective},
+                                         study.history, options);
   out.Add("refused", plan.ok() ? 0.0 : 1.0, "plan");
   if (!plan.ok()) return;
   out.planned = true;
   out.says = SaidBy(*plan);
-  const Interval& predicted = plan->predicted_score;
+  const importance::Interval& predicted = plan->predicted_score;
   out.Add("plan_impossible", IsImpossible(table, predicted) ||
                                  IsImpossible(table, plan->one_run) ||
                                  IsImpossible(table, plan->best_seen_score));
@@ -81,4 +83,4 @@ void JudgePlan(const TableStudy& study, JudgedStudy& out) {
   out.Add("plan_width80", predicted.hi80 - predicted.lo80);
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

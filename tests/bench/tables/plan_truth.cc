@@ -6,7 +6,7 @@
 
 #include "study/metric_range.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr double kEighty = 1.2815515655446004;  // deviations, two-sided
@@ -22,14 +22,15 @@ std::optional<TrueScore> TruthAt(const TableStudy& study, const Point& point) {
                                      std::sqrt(lacking)};
 }
 
-PlanOptions PlanOptionsFor(const TableStudy& study) {
-  PlanOptions options;
+importance::PlanOptions PlanOptionsFor(const TableStudy& study) {
+  importance::PlanOptions options;
   options.evaluate = OptionsFor("default", study.setup.seed);
   options.evaluation_rows = study.table.outcomes;
   return options;
 }
 
-bool IsImpossible(const RecordedTable& table, const Interval& score) {
+bool IsImpossible(const RecordedTable& table,
+                  const importance::Interval& score) {
   const MetricRange range = PresumedRange(table.objective.metric);
   for (const double end :
        {score.value, score.lo80, score.hi80, score.lo95, score.hi95}) {
@@ -38,11 +39,11 @@ bool IsImpossible(const RecordedTable& table, const Interval& score) {
   return false;
 }
 
-bool Holds80(const Interval& score, double truth, double error) {
+bool Holds80(const importance::Interval& score, double truth, double error) {
   const double below = score.value - score.lo80;
   const double above = score.hi80 - score.value;
   return truth >= score.value - std::hypot(below, kEighty * error) &&
          truth <= score.value + std::hypot(above, kEighty * error);
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

@@ -11,7 +11,7 @@
 #include "importance/plan/study_plan.h"
 #include "tests/bench/tables/table_judge.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 // A plan's score is meant as the mean of so many runs.
 inline constexpr double kSeedsOfTruth = 5.0;
@@ -25,14 +25,15 @@ struct TrueScore {
 std::optional<TrueScore> TruthAt(const TableStudy& study, const Point& point);
 
 // As a user asks who says nothing of a tolerance.
-PlanOptions PlanOptionsFor(const TableStudy& study);
+importance::PlanOptions PlanOptionsFor(const TableStudy& study);
 
 // An end that the metric cannot have, or no number.
-bool IsImpossible(const RecordedTable& table, const Interval& score);
+bool IsImpossible(const RecordedTable& table,
+                  const importance::Interval& score);
 
 // Whether the 80 % interval holds `truth`, were `error` part of it.
-bool Holds80(const Interval& score, double truth, double error);
+bool Holds80(const importance::Interval& score, double truth, double error);
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_TABLES_PLAN_TRUTH_H_

@@ -8,7 +8,7 @@
 
 #include "tests/bench/tables/recorded_table.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 std::vector<std::string> Split(const std::string& line, char between) {
@@ -166,4 +166,4 @@ RecordedTable ReadTable(const std::string& path) {
   return ReadTable(file, path);
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

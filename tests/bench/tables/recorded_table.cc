@@ -7,7 +7,7 @@
 
 #include "study/point.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 int RecordedCell::Succeeded() const {
   return static_cast<int>(std::ranges::count_if(runs, &RecordedRun::succeeded));
@@ -38,4 +38,4 @@ double RecordedTable::Score(double value) const {
   return -AsLoss(objective, value);
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

@@ -20,7 +20,7 @@
 #include "study/objective.h"
 #include "study/space.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 struct RecordedRun {
   std::int64_t seed = 0;
@@ -59,6 +59,6 @@ struct RecordedTable {
 RecordedTable ReadTable(const std::string& path);
 RecordedTable ReadTable(std::istream& lines, const std::string& path);
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_TABLES_RECORDED_TABLE_H_

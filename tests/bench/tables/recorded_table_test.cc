@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "tests/bench/tables/table_truth.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 using ::testing::HasSubstr;
@@ -91,4 +91,4 @@ TEST(RecordedTable, EveryTableOfTheRepositoryIsReadAndHasATruth) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::bench

@@ -13,7 +13,7 @@
 
 #include "tests/bench/tables/recorded_table.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 struct SmallTable {
   // Value at four levels (0, 1, 2) and a seed (1, 2, 3).
@@ -46,6 +46,6 @@ inline RecordedTable MakeTable(const SmallTable& wanted) {
   return ReadTable(in, "small");
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_TABLES_SMALL_TABLE_H_

@@ -5,7 +5,7 @@
 
 #include "base/plain/statistics.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 double MeanOf(const std::vector<double>& values) {
@@ -63,4 +63,4 @@ void TableFigures::Print(const Bench& bench) const {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

@@ -14,7 +14,7 @@
 #include "tests/bench/bench_main.h"
 #include "tests/bench/tables/table_judge.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 // Not thread-safe.
 class TableFigures {
@@ -30,6 +30,6 @@ class TableFigures {
   std::map<std::string, std::vector<PlanSays>> says_;  // by ".T.nN"
 };
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_TABLES_TABLE_FIGURES_H_

@@ -15,7 +15,7 @@
 #include "sampler/auto.h"
 #include "sampler/factory.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 template <typename T>
@@ -57,13 +57,15 @@ class TableRun {
   }
 
  private:
-  std::unique_ptr<Sampler> MakeOwn() const {
-    SamplerSpec spec{setup_.sampler, {}, setup_.seed, setup_.purpose};
+  std::unique_ptr<sampler::Sampler> MakeOwn() const {
+    sampler::SamplerSpec spec{setup_.sampler, {}, setup_.seed, setup_.purpose};
     if (spec.name == "auto") {  // as the coordinator does for a study
-      spec.options[kPickOption] =
-          ChooseSampler(table_.space, {table_.objective}, setup_.trials).name;
+      spec.options[sampler::kPickOption] =
+          sampler::ChooseSampler(table_.space, {table_.objective},
+                                 setup_.trials)
+              .name;
     }
-    return Made(MakeSampler(spec, table_.space, {table_.objective}));
+    return Made(sampler::MakeSampler(spec, table_.space, {table_.objective}));
   }
 
   const RecordedCell* Nearest(const Point& point) {
@@ -153,7 +155,7 @@ class TableRun {
   std::set<const RecordedCell*> taken_;
   std::map<const RecordedCell*, std::vector<const RecordedRun*>> runs_left_;
   bool covered_ = false;
-  std::unique_ptr<Sampler> sampler_;
+  std::unique_ptr<sampler::Sampler> sampler_;
 };
 
 }  // namespace
@@ -171,4 +173,4 @@ History Beginning(const std::vector<Observation>& trials, int count) {
   return history;
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

@@ -21,7 +21,7 @@
 #include "study/purpose.h"
 #include "tests/bench/tables/recorded_table.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 struct HistorySetup {
   std::string sampler = "tpe";
@@ -40,6 +40,6 @@ std::vector<Observation> RecordedTrials(const RecordedTable& table,
 // The first `count` of them as one study.
 History Beginning(const std::vector<Observation>& trials, int count);
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_TABLES_TABLE_HISTORY_H_

@@ -7,7 +7,7 @@
 #include "tests/bench/tables/small_table.h"
 #include "tests/bench/tables/table_judge.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 RecordedTable Table(int missing = -1) {
@@ -83,4 +83,4 @@ TEST(TableJudge, WhoFreezesWhatTheOtherTrainsContradictsIt) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::bench

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr double kLeastCovered = 0.01;
@@ -22,9 +22,9 @@ std::vector<double> InParts(const std::vector<double>& shares) {
   return parts;
 }
 
-double ShareError(const TableTruth& truth, const Report& report) {
+double ShareError(const TableTruth& truth, const importance::Report& report) {
   std::vector<double> found;
-  for (const ParameterImportance& one : report.parameters) {
+  for (const importance::ParameterImportance& one : report.parameters) {
     found.push_back(one.main.value);
   }
   found = InParts(found);
@@ -54,8 +54,9 @@ bool Contradict(const PlanSays& a, const PlanSays& b) {
   return ((a.freeze & b.train) | (a.train & b.freeze)) != 0;
 }
 
-EvaluateOptions OptionsFor(const std::string& evaluator, std::uint64_t seed) {
-  EvaluateOptions options;
+importance::EvaluateOptions OptionsFor(const std::string& evaluator,
+                                       std::uint64_t seed) {
+  importance::EvaluateOptions options;
   options.pairs = false;
   options.threads = 1;
   options.seed = seed;
@@ -67,9 +68,9 @@ EvaluateOptions OptionsFor(const std::string& evaluator, std::uint64_t seed) {
 
 void JudgeShares(const TableStudy& study, const std::string& evaluator,
                  JudgedStudy& out) {
-  const auto report =
-      Evaluate(study.table.space, {study.table.objective}, study.history,
-               OptionsFor(evaluator, study.setup.seed));
+  const auto report = importance::Evaluate(
+      study.table.space, {study.table.objective}, study.history,
+      OptionsFor(evaluator, study.setup.seed));
   out.Add("refused", report.ok() ? 0.0 : 1.0, evaluator);
   if (!report.ok()) return;
   out.Add("mae", ShareError(study.truth, *report), evaluator);
@@ -77,7 +78,7 @@ void JudgeShares(const TableStudy& study, const std::string& evaluator,
   for (std::size_t i = 0; i < study.truth.main.size(); ++i) {
     const double share = study.truth.main[i];
     if (share < kLeastCovered) continue;
-    const Interval& main = report->parameters[i].main;
+    const importance::Interval& main = report->parameters[i].main;
     const double error = kNinetyFive * study.truth.main_errors[i];
     out.Add("cover95", share >= main.lo95 && share <= main.hi95);
     out.Add(
@@ -108,4 +109,4 @@ JudgedStudy Judge(const TableStudy& study) {
   return out;
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

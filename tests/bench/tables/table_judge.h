@@ -16,7 +16,7 @@
 #include "tests/bench/tables/recorded_table.h"
 #include "tests/bench/tables/table_truth.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 // What a plan advises, by the modules' place in the space, one bit each.
 struct PlanSays {
@@ -72,8 +72,9 @@ void JudgeFrontier(const TableStudy& study, JudgedStudy& out);
 
 // "default", or the name of another. One thread, since studies are judged side
 // by side.
-EvaluateOptions OptionsFor(const std::string& evaluator, std::uint64_t seed);
+importance::EvaluateOptions OptionsFor(const std::string& evaluator,
+                                       std::uint64_t seed);
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_TABLES_TABLE_JUDGE_H_

@@ -5,7 +5,7 @@
 #include "base/plain/statistics.h"
 #include "tests/bench/tables/table_truth.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr double kMedianCounts = 4.0;  // as so many runs of the cell
@@ -75,4 +75,4 @@ double DeviationOfRun(const RecordedCell& cell, const TableNoise& noise) {
   return std::sqrt(sum / weight);
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "tests/bench/tables/main_effects_fit.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr int kDraws = 100;
@@ -128,4 +128,4 @@ TableTruth TruthOf(const RecordedTable& table) {
   return truth;
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

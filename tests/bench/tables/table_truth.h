@@ -18,7 +18,7 @@
 
 #include "tests/bench/tables/recorded_table.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 struct TableNoise {
   double deviation = 0.0;         // of one run about its cell's mean
@@ -52,6 +52,6 @@ double DeviationOfRun(const RecordedCell& cell, const TableNoise& noise);
 // Keeps pointers into the table.
 TableTruth TruthOf(const RecordedTable& table);
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_TABLES_TABLE_TRUTH_H_

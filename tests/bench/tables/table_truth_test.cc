@@ -5,7 +5,7 @@
 #include "gmock/gmock.h"
 #include "tests/bench/tables/small_table.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 using ::testing::DoubleNear;
@@ -72,4 +72,4 @@ TEST(TableTruth, MainEffectsOfATableWithGapsAreFitted) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::bench

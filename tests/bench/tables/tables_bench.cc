@@ -40,7 +40,7 @@
 #include "tests/bench/tables/tables_options.h"
 #include "tests/bench/tables/tables_run.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 void PrintTruth(const Bench& bench, const RecordedTable& table,
@@ -86,11 +86,11 @@ int Run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::bench
 
 int main(int argc, char** argv) {
   try {
-    return frostline::Run(argc, argv);
+    return frostline::bench::Run(argc, argv);
   } catch (const std::exception& error) {
     std::cerr << error.what() << "\n";
     return 1;

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <iostream>
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 constexpr int kQuickSeeds = 5;
@@ -80,4 +80,4 @@ TablesOptions ReadTablesOptions(int argc, char** argv) {
   return options;
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

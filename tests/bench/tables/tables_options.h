@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace frostline {
+namespace frostline::bench {
 
 // A sampler one trial after the other, or ".w8" eight at a time.
 struct HistoryKind {
@@ -32,6 +32,6 @@ struct TablesOptions {
 // Ends the program with exit code 2 on what it does not know.
 TablesOptions ReadTablesOptions(int argc, char** argv);
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_TABLES_TABLES_OPTIONS_H_

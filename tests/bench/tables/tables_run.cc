@@ -11,7 +11,7 @@
 #include "importance/measure/parallel.h"
 #include "tests/bench/tables/table_history.h"
 
-namespace frostline {
+namespace frostline::bench {
 namespace {
 
 struct Task {
@@ -80,7 +80,7 @@ void JudgeAll(const std::vector<RecordedTable>& tables,
                          std::chrono::duration<double>(options.minutes * 60));
   const std::vector<Task> tasks = TasksOf(tables.size(), options);
   std::vector<std::map<int, JudgedStudy>> judged(tasks.size());
-  ParallelFor(options.threads, tasks.size(), [&](std::size_t i) {
+  importance::ParallelFor(options.threads, tasks.size(), [&](std::size_t i) {
     if (Clock::now() > last) return;
     const std::size_t t = tasks[i].table;
     judged[i] = JudgeOne(tables[t], truths[t], tasks[i], options);
@@ -93,4 +93,4 @@ void JudgeAll(const std::vector<RecordedTable>& tables,
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::bench

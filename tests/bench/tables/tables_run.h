@@ -13,7 +13,7 @@
 #include "tests/bench/tables/table_truth.h"
 #include "tests/bench/tables/tables_options.h"
 
-namespace frostline {
+namespace frostline::bench {
 
 // Those of the folder by name, or the one asked for. Throws
 // std::runtime_error: there is none.
@@ -26,6 +26,6 @@ void JudgeAll(const std::vector<RecordedTable>& tables,
               const std::vector<TableTruth>& truths,
               const TablesOptions& options, TableFigures& figures);
 
-}  // namespace frostline
+}  // namespace frostline::bench
 
 #endif  // FROSTLINE_TESTS_BENCH_TABLES_TABLES_RUN_H_

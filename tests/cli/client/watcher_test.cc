@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 using ::testing::ElementsAre;
@@ -114,4 +114,4 @@ TEST(Client, RefusesWhatIsNoAddress) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -8,7 +8,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 TEST(DemoFleet, FindsTheAddressOnceItsLineIsWhole) {
@@ -37,4 +37,4 @@ TEST(DemoFolder, RemovesOnlyWhatIsTemporary) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::cli

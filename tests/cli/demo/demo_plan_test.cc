@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 v1::PlannedModule& AddModule(v1::FreezePlan& plan, const std::string& name,
@@ -61,4 +61,4 @@ TEST(DemoPlan, LeavesSomethingToSearch) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::cli

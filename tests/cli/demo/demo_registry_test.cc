@@ -13,7 +13,7 @@
 #include "tests/support/temp_folder.h"
 #include "worker/trainer/data/load.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 using ::testing::HasSubstr;
@@ -36,9 +36,10 @@ TEST_F(DemoRegistryTest, IsOneThatATrainerReads) {
                        FindDemoModel(folder_.File("model")));
   const std::string registry = folder_.File("a/registry");
   ASSERT_OK(MakeDemoRegistry(registry, model));
-  Expected<DataLoader> loader = DataLoader::Open(registry);
+  Expected<trainer::DataLoader> loader = trainer::DataLoader::Open(registry);
   ASSERT_TRUE(loader.ok()) << loader.fault().cause;
-  const Expected<TaskData> data = loader.value().Load({.id = "demo-reviews"});
+  const Expected<trainer::TaskData> data =
+      loader.value().Load({.id = "demo-reviews"});
   ASSERT_TRUE(data.ok()) << data.fault().cause;
   EXPECT_EQ(data.value().train.size(), 400u);
   EXPECT_EQ(data.value().validation.size(), 200u);
@@ -47,12 +48,13 @@ TEST_F(DemoRegistryTest, IsOneThatATrainerReads) {
 TEST_F(DemoRegistryTest, NamesTheModelWithTheSumOfItsWeights) {
   const std::string registry = folder_.File("registry");
   ASSERT_OK(MakeDemoRegistry(registry, folder_.File("model")));
-  InputFile opened = InputFile::Open(registry + "/models.yaml").value();
-  const Expected<ModelEntries> models =
-      ParseModels(opened.ReadAll(1000).value(), "models.yaml");
+  trainer::InputFile opened =
+      trainer::InputFile::Open(registry + "/models.yaml").value();
+  const Expected<trainer::ModelEntries> models =
+      trainer::ParseModels(opened.ReadAll(1000).value(), "models.yaml");
   ASSERT_TRUE(models.ok()) << models.fault().cause;
-  const ModelEntry& minilm = models.value().at("minilm");
-  VerifiedFiles files(DataRoot::Open(registry).value());
+  const trainer::ModelEntry& minilm = models.value().at("minilm");
+  trainer::VerifiedFiles files(trainer::DataRoot::Open(registry).value());
   EXPECT_TRUE(
       files.Open(minilm.path + "/" + minilm.weights, minilm.sha256).ok());
 }
@@ -80,4 +82,4 @@ TEST_F(DemoRegistryTest, LooksForTheModelInTheCacheThatSetUpFills) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::cli

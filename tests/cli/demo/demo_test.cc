@@ -17,7 +17,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 using ::testing::HasSubstr;
@@ -115,4 +115,4 @@ TEST_F(DemoTest, SaysWhenTheTrainerWasNotBuilt) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::cli

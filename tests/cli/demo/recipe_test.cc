@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 TEST(Recipes, AllParseAndHaveAnId) {
@@ -39,4 +39,4 @@ TEST(Recipes, TheDemosAreBuiltIn) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -10,7 +10,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 using ::testing::HasSubstr;
@@ -105,4 +105,4 @@ TEST(SiblingProgram, LooksBesideTheRunningProgram) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 using ::testing::HasSubstr;
@@ -149,4 +149,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -8,7 +8,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 using ::testing::ElementsAre;
@@ -233,4 +233,4 @@ TEST(StudyFile, AMissingFileIsAMistakeOfUse) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::cli

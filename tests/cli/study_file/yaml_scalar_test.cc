@@ -7,7 +7,7 @@
 #include "frostline/v1/trial.pb.h"
 #include "gtest/gtest.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 TEST(YamlScalar, ReadsDecimalNumbersAndNothingElse) {
@@ -69,4 +69,4 @@ TEST(YamlScalar, TypesAnyValueAsJsonDoes) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 using ::testing::HasSubstr;
@@ -67,4 +67,4 @@ TEST(YamlTree, BoundsSizeAndDepth) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::cli

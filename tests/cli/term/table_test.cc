@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 TEST(Table, AlignsColumns) {
@@ -43,4 +43,4 @@ TEST(Table, KeepsEscapeSequencesFromTheTerminal) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -7,7 +7,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 TEST(TextFile, ReadsOneByteMoreThanAllowedAndNoMore) {
@@ -39,4 +39,4 @@ TEST(TextFile, GivesTheLastLinesOfAVeryLongFile) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -3,7 +3,7 @@
 
 #include "gtest/gtest.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 TEST(Utf8, MeasuresColumns) {
@@ -21,4 +21,4 @@ TEST(Utf8, CutsBetweenCharacters) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -17,7 +17,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 using ::testing::HasSubstr;
@@ -369,4 +369,4 @@ TEST(SvgView, DrawsHollowWhatIsNotSure) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -12,7 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 using ::testing::HasSubstr;
@@ -168,4 +168,4 @@ TEST(AskedView, SaysWhatEachWouldTellAndItsRates) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace frostline {
+namespace frostline::cli {
 namespace {
 
 using ::testing::HasSubstr;
@@ -156,4 +156,4 @@ TEST(StudyView, SaysInALineWhatTrialsAreFor) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::cli

@@ -5,7 +5,7 @@
 // never says OK to what is not there afterwards.
 #include "tests/fault/storage/power_cut_fixture.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using Call = PowerCutDisk::Call;
@@ -146,4 +146,4 @@ TEST_F(BadDiskTest, AFullDiskAtEveryPointLosesNothingAndIsNoReasonToRestart) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

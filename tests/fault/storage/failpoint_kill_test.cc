@@ -22,7 +22,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -74,7 +74,8 @@ class FailpointKillTest : public testing::Test {
   void ExpectAllTrials() {
     std::ifstream lines(folder_.File("acknowledged"));
     for (std::int64_t number = 0; lines >> number;) last_ = number;
-    ASSERT_OK_AND_ASSIGN(const auto store, SqliteStore::Open(Folder()));
+    ASSERT_OK_AND_ASSIGN(const auto store,
+                         storage::SqliteStore::Open(Folder()));
     const auto trials = store->ListTrials(TrialsOf(1, 100'000));
     ASSERT_OK(trials);
     const auto count = static_cast<std::int64_t>(trials->size());
@@ -90,9 +91,9 @@ class FailpointKillTest : public testing::Test {
   }
   // As version 1 left it: what came later is taken away.
   void MakeOld() {
-    ASSERT_OK_AND_ASSIGN(
-        const auto database,
-        Database::Open(DatabaseFile(), Database::Role::kWriter));
+    ASSERT_OK_AND_ASSIGN(const auto database,
+                         storage::Database::Open(
+                             DatabaseFile(), storage::Database::Role::kWriter));
     ASSERT_OK(database->Execute(
         "DROP TABLE logs; DROP TABLE lead; PRAGMA user_version = 1"));
   }
@@ -134,7 +135,8 @@ TEST_F(FailpointKillTest, OfAMigrationAndItsCopy) {
     {
       ASSERT_OK_AND_ASSIGN(
           const auto database,
-          Database::Open(DatabaseFile(), Database::Role::kWriter));
+          storage::Database::Open(DatabaseFile(),
+                                  storage::Database::Role::kWriter));
       EXPECT_EQ(*database->ReadInt("PRAGMA user_version"), is_done ? 2 : 1);
       EXPECT_EQ(*database->ReadInt("SELECT count(*) FROM sqlite_schema "
                                    "WHERE name = 'logs'"),
@@ -183,4 +185,4 @@ TEST_F(FailpointKillTest, OfTheBallast) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

@@ -12,7 +12,7 @@
 #include "tests/fault/storage/power_cut_fixture.h"
 #include "tests/storage/sqlite_fixture.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 constexpr std::size_t kPage = 4096;
@@ -21,7 +21,7 @@ constexpr std::size_t kPageHeader = 12;
 constexpr int kFlipsElsewhere = 500;
 
 absl::StatusOr<std::vector<std::string>> ReadEverything(
-    const TrialStore& store) {
+    const storage::TrialStore& store) {
   std::vector<std::string> texts;
   const auto add = [&](const std::vector<std::string>& more) {
     texts.insert(texts.end(), more.begin(), more.end());
@@ -30,9 +30,9 @@ absl::StatusOr<std::vector<std::string>> ReadEverything(
   add(Texts(studies));
   ASSIGN_OR_RETURN(const auto study, store.FindStudy("imdb"));
   texts.push_back(Text(study));
-  for (const auto order :
-       {TrialQuery::Order::kNumber, TrialQuery::Order::kRevision}) {
-    TrialQuery query = TrialsOf(1, 1000);
+  for (const auto order : {storage::TrialQuery::Order::kNumber,
+                           storage::TrialQuery::Order::kRevision}) {
+    storage::TrialQuery query = TrialsOf(1, 1000);
     query.order = order;
     ASSIGN_OR_RETURN(const auto trials, store.ListTrials(query));
     add(Texts(trials));
@@ -56,7 +56,8 @@ absl::StatusOr<std::vector<std::string>> ReadEverything(
   return texts;
 }
 
-class FlipTest : private MemoryFolderIsPreferred, public SqliteFixture {
+class FlipTest : private MemoryFolderIsPreferred,
+                 public storage::SqliteFixture {
  protected:
   FlipTest() { SetLogLevel(static_cast<LogLevel>(4)); }
   ~FlipTest() override { SetLogLevel(LogLevel::kInfo); }
@@ -82,7 +83,7 @@ class FlipTest : private MemoryFolderIsPreferred, public SqliteFixture {
     std::ofstream(DatabaseFile(), std::ios::binary) << bad;
     std::filesystem::remove(DatabaseFile() + "-wal");
     std::filesystem::remove(DatabaseFile() + "-shm");
-    const auto store = SqliteStore::Open(Folder(), limits_);
+    const auto store = storage::SqliteStore::Open(Folder(), limits_);
     const auto rows = store.ok() ? ReadEverything(**store) : store.status();
     if (rows.ok()) {
       const auto [is, was] = std::mismatch(rows->begin(), rows->end(),
@@ -128,4 +129,4 @@ TEST_F(FlipTest, Anywhere) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

@@ -15,7 +15,7 @@
 #include <memory>
 #include <vector>
 
-namespace frostline {
+namespace frostline::test {
 
 using Holder = const void*;  // a connection's file
 
@@ -92,6 +92,6 @@ class SharedMemory {
   std::array<std::map<Holder, bool>, SQLITE_SHM_NLOCK> locks_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_FAULT_STORAGE_LOCKS_H_

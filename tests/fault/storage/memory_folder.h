@@ -13,7 +13,7 @@
 
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::test {
 
 // To be made before the first TempFolder, of which it decides the place.
 class MemoryFolderIsPreferred {
@@ -24,6 +24,6 @@ class MemoryFolderIsPreferred {
   }
 };
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_FAULT_STORAGE_MEMORY_FOLDER_H_

@@ -12,7 +12,7 @@
 #include "tests/contract/row_text.h"
 #include "tests/fault/storage/power_cut_fixture.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 using Steps = std::vector<std::string>;
@@ -21,7 +21,7 @@ class MigrationTest : public PowerCutFixture {
  protected:
   // All that were released, and some of the kinds that may follow.
   static Steps StepsToCome() {
-    Steps steps = SchemaSteps();
+    Steps steps = storage::SchemaSteps();
     steps.push_back("ALTER TABLE workers ADD COLUMN note TEXT;");
     steps.push_back(
         "CREATE TABLE labels (id TEXT PRIMARY KEY, worker TEXT) STRICT;"
@@ -36,8 +36,9 @@ class MigrationTest : public PowerCutFixture {
 
   absl::Status BringForward(const Steps& steps) {
     ASSIGN_OR_RETURN(const auto database,
-                     Database::Open(DatabaseFile(), Database::Role::kWriter));
-    return Migrate(*database, DatabaseFile(), steps);
+                     storage::Database::Open(DatabaseFile(),
+                                             storage::Database::Role::kWriter));
+    return storage::Migrate(*database, DatabaseFile(), steps);
   }
 
   // A database of the first `count` steps, with workers in it.
@@ -45,21 +46,22 @@ class MigrationTest : public PowerCutFixture {
     disk() = PowerCutDisk();
     std::filesystem::create_directories(folder_.File("data"));  // for copies
     ASSERT_OK(BringForward(FirstOf(steps, count)));
-    ASSERT_OK_AND_ASSIGN(
-        const auto database,
-        Database::Open(DatabaseFile(), Database::Role::kWriter));
+    ASSERT_OK_AND_ASSIGN(const auto database,
+                         storage::Database::Open(
+                             DatabaseFile(), storage::Database::Role::kWriter));
     for (int i = 0; i < 40; ++i) {
-      ASSERT_OK_AND_ASSIGN(Statement put, database->Prepare(sql::kPutWorker));
-      BindRow(FullWorker(std::to_string(i)), put);
+      ASSERT_OK_AND_ASSIGN(storage::Statement put,
+                           database->Prepare(storage::sql::kPutWorker));
+      storage::BindRow(FullWorker(std::to_string(i)), put);
       ASSERT_OK(put.Run());
     }
   }
 
   // Not between two versions: the tables are those of the number.
   void ExpectOneVersion(const Steps& steps, std::int64_t at_least) {
-    ASSERT_OK_AND_ASSIGN(
-        const auto database,
-        Database::Open(DatabaseFile(), Database::Role::kWriter));
+    ASSERT_OK_AND_ASSIGN(const auto database,
+                         storage::Database::Open(
+                             DatabaseFile(), storage::Database::Role::kWriter));
     const std::int64_t version = *database->ReadInt("PRAGMA user_version");
     EXPECT_GE(version, at_least);
     EXPECT_EQ(*database->ReadText("PRAGMA integrity_check"), "ok");
@@ -125,4 +127,4 @@ TEST_F(MigrationTest, TwoCutsWhileADatabaseIsMadeLoseNothing) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

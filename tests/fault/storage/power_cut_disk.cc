@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 constexpr std::size_t kSector = 512;
@@ -168,4 +168,4 @@ PowerCutDisk PowerCutDisk::Clone() const {
   return copy;
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

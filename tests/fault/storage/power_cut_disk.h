@@ -23,7 +23,7 @@
 
 #include "base/rng.h"
 
-namespace frostline {
+namespace frostline::test {
 
 // Not thread-safe.
 class PowerCutDisk {
@@ -95,6 +95,6 @@ class PowerCutDisk {
   std::map<std::string, FilePointer> synced_names_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_FAULT_STORAGE_POWER_CUT_DISK_H_

@@ -21,7 +21,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::test {
 
 // FROSTLINE_FAULT_COUNT=n, or a hundred times `usual` with
 // FROSTLINE_FAULT_LONG.
@@ -44,7 +44,7 @@ class PowerCutFixture : public testing::Test {
   }
 
   absl::Status Open() {
-    auto opened = SqliteStore::Open(folder_.File("data"), limits_);
+    auto opened = storage::SqliteStore::Open(folder_.File("data"), limits_);
     if (opened.ok()) store_ = *std::move(opened);
     return opened.status();
   }
@@ -73,21 +73,23 @@ class PowerCutFixture : public testing::Test {
   testing::AssertionResult IsIntact() {
     const testing::AssertionResult checked = workload_->Check(*store_);
     if (!checked) return checked;
-    auto reader = Database::Open(DatabaseFile(), Database::Role::kReader);
+    auto reader = storage::Database::Open(DatabaseFile(),
+                                          storage::Database::Role::kReader);
     const auto found = (*reader)->ReadText("PRAGMA integrity_check");
     if (found.ok() && *found == "ok") return testing::AssertionSuccess();
     return testing::AssertionFailure()
            << (found.ok() ? *found : DescribeError(found.status()));
   }
 
-  StoreLimits limits_{.ballast_bytes = 4096, .pages_per_checkpoint = 12};
+  storage::StoreLimits limits_{.ballast_bytes = 4096,
+                               .pages_per_checkpoint = 12};
   MemoryFolderIsPreferred preferred_;
   TempFolder folder_;
   PowerCutVfs vfs_;
-  std::unique_ptr<SqliteStore> store_;
+  std::unique_ptr<storage::SqliteStore> store_;
   std::unique_ptr<Workload> workload_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_FAULT_STORAGE_POWER_CUT_FIXTURE_H_

@@ -5,7 +5,7 @@
 // for, is caught: the test would notice.
 #include "tests/fault/storage/power_cut_fixture.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 constexpr int kCuts = 1500;
@@ -63,4 +63,4 @@ TEST_F(PowerCutTest, ALogThatIsNotSyncedIsCaughtInAFewCuts) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::test

@@ -17,7 +17,7 @@
 
 #include "tests/fault/storage/locks.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 constexpr int kSectorSize = 4096;  // as SQLite's own says on Linux
@@ -212,7 +212,7 @@ PowerCutVfs::~PowerCutVfs() {
   sqlite3_vfs_register(registration_->real, 1);
 }
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 // The store syncs its folder itself. This one stands before the C library's, so
 // that the disk hears of it.
@@ -220,8 +220,8 @@ extern "C" int fsync(int descriptor) {
   struct stat facts;
   const bool is_folder =
       fstat(descriptor, &facts) == 0 && S_ISDIR(facts.st_mode);
-  if (is_folder && frostline::powered != nullptr) {
-    frostline::powered->SyncNames();
+  if (is_folder && frostline::test::powered != nullptr) {
+    frostline::test::powered->SyncNames();
   }
   return static_cast<int>(syscall(SYS_fsync, descriptor));
 }

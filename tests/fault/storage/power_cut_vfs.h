@@ -13,7 +13,7 @@
 
 #include "tests/fault/storage/power_cut_disk.h"
 
-namespace frostline {
+namespace frostline::test {
 
 // Not thread-safe: all connections on one thread. One at a time.
 class PowerCutVfs {
@@ -32,6 +32,6 @@ class PowerCutVfs {
   std::unique_ptr<Registration> registration_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_FAULT_STORAGE_POWER_CUT_VFS_H_

@@ -9,17 +9,18 @@
 #include "tests/contract/full_rows.h"
 #include "tests/contract/row_text.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
-constexpr StudyKey kStudy = 1;
+constexpr storage::StudyKey kStudy = 1;
 
-absl::StatusOr<std::vector<std::string>> ReadTexts(const TrialStore& store) {
+absl::StatusOr<std::vector<std::string>> ReadTexts(
+    const storage::TrialStore& store) {
   std::vector<std::string> texts;
   ASSIGN_OR_RETURN(const auto studies, store.ListStudies({}));
   texts.push_back(absl::StrCat(studies.size(), " studies"));
   ASSIGN_OR_RETURN(const auto trials, store.ListTrials(TrialsOf(kStudy, 1000)));
-  for (const TrialRow& trial : trials) {
+  for (const storage::TrialRow& trial : trials) {
     texts.push_back(Text(trial));
     ASSIGN_OR_RETURN(const auto measurements,
                      store.ListMeasurements({.study = kStudy,
@@ -53,13 +54,13 @@ std::vector<std::string> Workload::TextsOf(const State& state) {
   return texts;
 }
 
-absl::Status Workload::Write(Transaction& transaction, State& state) {
+absl::Status Workload::Write(storage::Transaction& transaction, State& state) {
   if (!state.has_study) {
     RETURN_IF_ERROR(transaction.InsertStudy(FullStudy("imdb")).status());
     state.has_study = true;
   }
   const auto next = static_cast<std::int64_t>(state.trials.size());
-  const TrialRow trial = FullTrial(kStudy, next);
+  const storage::TrialRow trial = FullTrial(kStudy, next);
   RETURN_IF_ERROR(transaction.InsertTrial(trial));
   state.trials[next] = trial;
   for (std::uint64_t i = rng_.Below(4); i > 0; --i) {
@@ -69,31 +70,31 @@ absl::Status Workload::Write(Transaction& transaction, State& state) {
   return absl::OkStatus();
 }
 
-absl::Status Workload::Change(Transaction& transaction, State& state) {
+absl::Status Workload::Change(storage::Transaction& transaction, State& state) {
   const auto number = static_cast<std::int64_t>(
       rng_.Below(static_cast<std::uint64_t>(state.trials.size())));
-  TrialRow& trial = state.trials[number];
+  storage::TrialRow& trial = state.trials[number];
   const std::uint64_t kind = rng_.Below(8);
   if (kind == 0) {
-    OutcomeRow outcome = FullOutcome(kStudy, number);
+    storage::OutcomeRow outcome = FullOutcome(kStudy, number);
     outcome.data = std::string(rng_.Below(20'000), 'x');
     state.outcomes[number] = outcome;
     return transaction.PutOutcome(outcome);
   }
   if (kind < 4) {
     auto step = static_cast<std::int64_t>(rng_.Below(1000));
-    const MeasurementRow row =
+    const storage::MeasurementRow row =
         FullMeasurement(kStudy, number, trial.attempt, step);
     state.measurements[{number, step}] = row;  // the same if it was there
     return transaction.AddMeasurements({row});
   }
-  const TrialGuard guard = GuardOf(trial);
+  const storage::TrialGuard guard = GuardOf(trial);
   trial.priority += 1;
   trial.cause = std::string(rng_.Below(300), 'c');
   return transaction.UpdateTrial(trial, guard);
 }
 
-absl::StatusOr<Epoch> Workload::Lead(TrialStore& store) {
+absl::StatusOr<storage::Epoch> Workload::Lead(storage::TrialStore& store) {
   if (epoch_ > 0 && rng_.Below(8) > 0) return epoch_;
   epoch_ = 0;
   ASSIGN_OR_RETURN(epoch_, store.TakeLead());
@@ -102,10 +103,10 @@ absl::StatusOr<Epoch> Workload::Lead(TrialStore& store) {
   return epoch_;
 }
 
-absl::Status Workload::Step(TrialStore& store) {
+absl::Status Workload::Step(storage::TrialStore& store) {
   State after = stored_;
-  ASSIGN_OR_RETURN(const Epoch epoch, Lead(store));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Transaction> transaction,
+  ASSIGN_OR_RETURN(const storage::Epoch epoch, Lead(store));
+  ASSIGN_OR_RETURN(const std::unique_ptr<storage::Transaction> transaction,
                    store.Begin(epoch));
   RETURN_IF_ERROR(Write(*transaction, after));
   const absl::Status status = transaction->Commit();
@@ -118,7 +119,7 @@ absl::Status Workload::Step(TrialStore& store) {
   return status;
 }
 
-testing::AssertionResult Workload::Check(const TrialStore& store) {
+testing::AssertionResult Workload::Check(const storage::TrialStore& store) {
   if (epoch_was_given_twice_) {
     return testing::AssertionFailure() << "epoch " << epoch_ << " came twice";
   }
@@ -137,4 +138,4 @@ testing::AssertionResult Workload::Check(const TrialStore& store) {
          << " rows are stored, acknowledged are " << expected.size();
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

@@ -8,7 +8,7 @@
 
 #include "tests/importance/trials.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 using surrogate::CellKind;
@@ -87,4 +87,4 @@ TEST(SurrogateRows, OfVeryManyParametersKeepsThoseThatMatter) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -10,7 +10,7 @@
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
@@ -260,4 +260,4 @@ TEST(OtherEvaluators, SayTooFewAndConstant) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -7,7 +7,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 const std::vector<Objective> kScore = {{"score", Direction::kMaximize}};
@@ -240,4 +240,4 @@ TEST(MarginalCurves, WhatCannotBeExplainedIsAnErrorOfEvaluate) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

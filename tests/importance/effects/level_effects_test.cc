@@ -14,7 +14,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 using Target = std::function<double(const Point&)>;
@@ -42,7 +42,8 @@ Trials Draw(const Space& space, int count, double noise, const Target& target,
   Rng rng(seed);
   Trials trials;
   for (int i = 0; i < count; ++i) {
-    trials.points.push_back(DrawPoint(space, kFrozenShare, rng));
+    trials.points.push_back(
+        sampler::DrawPoint(space, sampler::kFrozenShare, rng));
     trials.targets.push_back(target(trials.points.back()) +
                              noise * rng.Normal());
   }
@@ -345,4 +346,4 @@ TEST(LevelEffects, TheReportHasIntervalsPairsAndDirections) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

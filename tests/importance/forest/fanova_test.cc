@@ -3,7 +3,7 @@
 
 #include "gmock/gmock.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 Tree Stump(int axis, double step) {
@@ -36,4 +36,4 @@ TEST(ForestShares, WithoutAnyVarianceNothingIsExplained) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "tests/importance/trials.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 Dataset DataOf(const Space& space, const History& history) {
@@ -96,4 +96,4 @@ TEST(OutOfBagR2, IsHighForSignalAndNotAboveZeroForNoise) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

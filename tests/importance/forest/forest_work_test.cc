@@ -12,7 +12,7 @@
 #include "tests/importance/trials.h"
 #include "tests/support/watched.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 constexpr int kTrees = 4;
@@ -101,4 +101,4 @@ TEST_F(ForestWork, NothingIsAsLargeAsAProductOfLevels) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "gmock/gmock.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 TreeNode Leaf(double value) {
@@ -163,4 +163,4 @@ TEST(TreeMarginals, OneLeafHasNothingToExplain) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

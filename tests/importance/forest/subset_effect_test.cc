@@ -11,7 +11,7 @@
 #include "importance/forest/marginal.h"
 #include "tests/importance/trials.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Levels, choices, a rate with frozen, and a range that the third of the space
@@ -234,4 +234,4 @@ TEST(ForestSubsetShares, OfAFlatTreeAreNothing) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

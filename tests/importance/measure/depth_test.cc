@@ -3,7 +3,7 @@
 
 #include "gmock/gmock.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 using testing::ElementsAre;
@@ -64,4 +64,4 @@ TEST(LayerGroups, TakeNoOtherNameForALayer) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -6,7 +6,7 @@
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 MeasuredAxis AxisOf(const Domain& domain) {
@@ -57,4 +57,4 @@ TEST(Evenness, AParameterThatCannotVaryIsEven) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "sampler/draw/random.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 TEST(MeasuredAxis, LevelsAndChoicesAreCounted) {
@@ -44,7 +44,7 @@ TEST(MeasuredAxis, AbsentIsAValueOfItsOwnBelowAllOthers) {
 
 // Importance may not include the sampler, so the number is there twice.
 TEST(MeasuredAxis, MeasuresFrozenAsTheSamplerDrawsIt) {
-  EXPECT_EQ(kFrozenMass, kFrozenShare);
+  EXPECT_EQ(kFrozenMass, sampler::kFrozenShare);
 }
 
 // The measure is the random sampler's own distribution, conditions included.
@@ -68,7 +68,7 @@ TEST(MeasureSpace, IsWhatTheRandomSamplerDraws) {
   double absent = 0.0, frozen = 0.0, short_warmup = 0.0;
   constexpr int kDraws = 20'000;
   for (int i = 0; i < kDraws; ++i) {
-    const Point point = DrawPoint(space, kFrozenShare, rng);
+    const Point point = sampler::DrawPoint(space, sampler::kFrozenShare, rng);
     absent += IsAbsent(point[2]) ? 1.0 : 0.0;
     frozen += IsAbsent(point[1]) || point[1] == 0.0 ? 1.0 : 0.0;
     short_warmup += IsAbsent(point[2]) || point[2] <= 4.0 ? 1.0 : 0.0;
@@ -79,4 +79,4 @@ TEST(MeasureSpace, IsWhatTheRandomSamplerDraws) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -11,7 +11,7 @@
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
@@ -234,4 +234,4 @@ TEST(NamedSubsets, NothingExplainedIsNothingOfAnySet) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

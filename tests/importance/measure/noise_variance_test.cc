@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "gtest/gtest.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Runs of points 0, 1, 2, …
@@ -78,4 +78,4 @@ TEST(RepeatNoise, UnknownSeedsAreEqualToNone) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

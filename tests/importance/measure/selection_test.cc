@@ -6,7 +6,7 @@
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 const std::vector<Objective> kBoth = {{"loss", Direction::kMinimize},
@@ -161,4 +161,4 @@ TEST(Selection, PrunedStrayAndInfiniteTrialsAreCountedAndLeftOut) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

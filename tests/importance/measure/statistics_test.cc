@@ -5,7 +5,7 @@
 
 #include "gmock/gmock.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 TEST(ShareInterval, IsAroundTheValueAndInsideItsRange) {
@@ -48,4 +48,4 @@ TEST(LogChiSquaredTail, AgreesWithTables) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -17,7 +17,7 @@
 #include "importance/mixture/tree_effects.h"
 #include "tests/importance/trials.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // What is predicted with everything but `known` averaged out, by visiting
@@ -219,4 +219,4 @@ TEST_F(SubsetRestTest, DrawsPointsOfLargeSets) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

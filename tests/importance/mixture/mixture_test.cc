@@ -19,7 +19,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // A data set with what level effects and trees make of its axes.
@@ -369,4 +369,4 @@ TEST(Mixture, IntervalsHoldTheTruthAsOftenAsTheySay) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -10,7 +10,7 @@
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 using testing::Each;
@@ -209,4 +209,4 @@ TEST(PedAnova, AParameterSomeTrialsLackIsJudgedAmongThoseThatHaveIt) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

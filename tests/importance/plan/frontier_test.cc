@@ -11,7 +11,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 const std::vector<Objective> kScore = {{"accuracy", Direction::kMaximize}};
@@ -297,4 +297,4 @@ TEST(PlanRivals, ArePlanBestTrialAllTrainedAndHeadOnly) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -6,7 +6,7 @@
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 // Three modules with rates of their own, and a head that is always trained.
@@ -25,7 +25,8 @@ std::vector<Observation> Trials(int count, double seconds_noise) {
   std::vector<Observation> trials;
   Rng rng(3);
   for (int i = 0; i < count; ++i) {
-    Observation trial = Succeeded(i, DrawPoint(Searched(), 0.2, rng), 0.0);
+    Observation trial =
+        Succeeded(i, sampler::DrawPoint(Searched(), 0.2, rng), 0.0);
     trial.trained_parameters = 50.0;
     trial.cost_s = 10.0 + seconds_noise * rng.Normal();
     for (std::size_t m = 0; m < 3; ++m) {
@@ -87,4 +88,4 @@ TEST(PlanSavings, NoiseThatHidesTheSecondsIsSaid) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -12,7 +12,7 @@
 
 #include "tests/importance/trials.h"
 
-namespace frostline {
+namespace frostline::importance {
 
 // layer.0, layer.1 and so on, listed backwards; level 0 is frozen.
 inline Space Modules(int count, int levels) {
@@ -94,6 +94,6 @@ inline History DemoHistory() {
   return history;
 }
 
-}  // namespace frostline
+}  // namespace frostline::importance
 
 #endif  // FROSTLINE_TESTS_IMPORTANCE_PLAN_PLAN_TRIALS_H_

@@ -11,7 +11,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 const std::vector<Objective> kScore = {{"accuracy", Direction::kMaximize}};
@@ -181,10 +181,10 @@ TEST(StudyPlan, TheBestTrialIsShrunkenForItsLuck) {
 
 // Trials of a sampler that seeks the best, as studies have them.
 History TpeTrials(const Space& space, int trials, std::uint64_t seed) {
-  SamplerSpec spec;
+  sampler::SamplerSpec spec;
   spec.name = "tpe";
   spec.seed = seed;
-  const auto sampler = MakeSampler(spec, space, kScore);
+  const auto sampler = sampler::MakeSampler(spec, space, kScore);
   History history;
   for (int number = 0; number < trials; ++number) {
     Rng rng(seed, static_cast<std::uint64_t>(number));
@@ -479,4 +479,4 @@ TEST(StudyPlan, BadRequestsAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

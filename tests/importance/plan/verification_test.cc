@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 using ::testing::HasSubstr;
@@ -106,4 +106,4 @@ TEST(Verification, SaysWhetherAPromiseWasKept) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

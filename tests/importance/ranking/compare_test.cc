@@ -4,7 +4,7 @@
 #include "base/rng.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 Space SpaceOf(const std::vector<std::string>& names) {
@@ -129,4 +129,4 @@ TEST(Compare, ChanceIsSeldomTakenForAShift) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 TEST(KendallTau, CountsPairsInOrderLessPairsOutOfOrder) {
@@ -46,4 +46,4 @@ TEST(ChanceOfChange, FallsAsDrawsNarrow) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

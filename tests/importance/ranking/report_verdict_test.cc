@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "tests/importance/trials.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 using ::testing::HasSubstr;
@@ -68,4 +68,4 @@ TEST(ReportVerdict, WithoutIntervalsNothingIsSure) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -12,7 +12,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/watched.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
@@ -327,4 +327,4 @@ TEST(Stability, WhatIsSettledIsRight) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

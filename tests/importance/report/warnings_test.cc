@@ -4,7 +4,7 @@
 #include "tests/importance/trials.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::importance {
 namespace {
 
 const std::vector<Objective> kCost = {{"cost", Direction::kMinimize}};
@@ -124,7 +124,8 @@ TEST(Warnings, AMetricThatLeavesItsRangeIsNamedWithValueAndTrial) {
 
 // As the sampler proposes them to make the sum of all rates small.
 History TrialsOf(const std::string& name, const Space& space, int trials) {
-  const auto sampler = MakeSampler({.name = name, .options = {}}, space, kCost);
+  const auto sampler =
+      sampler::MakeSampler({.name = name, .options = {}}, space, kCost);
   EXPECT_OK(sampler);
   History history;
   for (int i = 0; i < trials; ++i) {
@@ -186,4 +187,4 @@ TEST(Warnings, ALevelNoTrialHasIsNamed) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::importance

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace frostline {
+namespace frostline::test {
 
 const char* NameOf(FigureKind kind) {
   switch (kind) {
@@ -73,4 +73,4 @@ double Limits::Of(FigureKind kind) const {
   return 0.0;
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace frostline {
+namespace frostline::test {
 
 // Figures of one kind share a limit and a line of a report.
 enum class FigureKind {
@@ -61,6 +61,6 @@ struct Limits {
   double Of(FigureKind kind) const;
 };
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_PARITY_FIGURES_FIGURES_H_

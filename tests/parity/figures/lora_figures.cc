@@ -7,16 +7,16 @@
 #include "tests/parity/figures/torch_recordings.h"
 #include "worker/trainer/model/loss.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
-LoraSpec SpecOf(const JsonValue& lora) {
-  LoraSpec spec;
+trainer::LoraSpec SpecOf(const JsonValue& lora) {
+  trainer::LoraSpec spec;
   spec.rank = static_cast<std::int64_t>(NumberAt(lora, "rank"));
   spec.alpha = NumberAt(lora, "alpha");
   spec.parts.clear();
   for (const std::string& name : TextsAt(lora, "modules")) {
-    const std::optional<LoraPart> part = LoraPartOf(name);
+    const std::optional<trainer::LoraPart> part = trainer::LoraPartOf(name);
     if (!part) throw std::runtime_error("no part is called " + name);
     spec.parts.insert(*part);
   }
@@ -25,18 +25,19 @@ LoraSpec SpecOf(const JsonValue& lora) {
 
 }  // namespace
 
-Model ModelToTrain(const std::filesystem::path& root,
-                   const JsonValue& recorded) {
-  const LoadedModel loaded = RecordedModel(root / TextAt(recorded, "model"));
+trainer::Model ModelToTrain(const std::filesystem::path& root,
+                            const JsonValue& recorded) {
+  const trainer::LoadedModel loaded =
+      RecordedModel(root / TextAt(recorded, "model"));
   const JsonValue* lora = recorded.Find("lora");
   if (lora == nullptr) return loaded.model;
-  ModelConfig config = loaded.model.config();
+  trainer::ModelConfig config = loaded.model.config();
   config.lora = SpecOf(*lora);
   const std::vector<bool> all(loaded.model.weights().size(), true);
-  Model model = TrainableCopy(loaded, config, all, 1);
-  Tensors start = RecordedTensors(root / TextAt(*lora, "start"));
-  for (Weight& each : model.weights()) {
-    if (each.spec.role != Role::kLoraA) continue;
+  trainer::Model model = trainer::TrainableCopy(loaded, config, all, 1);
+  trainer::Tensors start = RecordedTensors(root / TextAt(*lora, "start"));
+  for (trainer::Weight& each : model.weights()) {
+    if (each.spec.role != trainer::Role::kLoraA) continue;
     each.value.copy_(start.at(each.spec.name));
     start.erase(each.spec.name);
   }
@@ -46,17 +47,18 @@ Model ModelToTrain(const std::filesystem::path& root,
   return model;
 }
 
-void AddLoraFigures(Stepper& stepper, Model& model, const JsonValue& recorded,
-                    const Batch& first, Figures& figures) {
+void AddLoraFigures(trainer::Stepper& stepper, trainer::Model& model,
+                    const JsonValue& recorded, const trainer::Batch& first,
+                    Figures& figures) {
   if (!Has(recorded, "lora")) return;
-  const Batch batch = MoveTo(first, model.device());
+  const trainer::Batch batch = trainer::MoveTo(first, model.device());
   at::Generator chance;  // nothing drops
-  const Pass pass = TrainingPass(stepper.plan(), &chance);
-  LossOf(model.head().spec(), model.Forward(batch, pass), batch.labels,
-         stepper.options().label_smoothing)
+  const trainer::Pass pass = trainer::TrainingPass(stepper.plan(), &chance);
+  trainer::LossOf(model.head().spec(), model.Forward(batch, pass), batch.labels,
+                  stepper.options().label_smoothing)
       .backward();
   const JsonValue& gradients = At(recorded, "final_grads");
-  for (Weight& each : model.weights()) {
+  for (trainer::Weight& each : model.weights()) {
     const std::string& name = each.spec.name;
     const bool has = each.value.grad().defined();
     figures.push_back({FigureKind::kExact, name + " has a gradient",
@@ -66,10 +68,10 @@ void AddLoraFigures(Stepper& stepper, Model& model, const JsonValue& recorded,
                each.value.grad(), figures);
     each.value.mutable_grad().reset();
   }
-  const Model merged = model.Merged();
+  const trainer::Model merged = model.Merged();
   std::size_t found = 0;
   const JsonValue& weights = At(recorded, "merged_weights");
-  for (const Weight& each : merged.weights()) {
+  for (const trainer::Weight& each : merged.weights()) {
     const std::string& name = each.spec.name;
     if (!Has(weights, name)) continue;
     ++found;
@@ -82,7 +84,7 @@ void AddLoraFigures(Stepper& stepper, Model& model, const JsonValue& recorded,
   const at::NoGradGuard no_graph;
   figures.push_back(
       {FigureKind::kForward, "logits of the merged model", 0.0,
-       Furthest(merged.Forward(batch, {}), model.Forward(batch, {}))});
+       trainer::Furthest(merged.Forward(batch, {}), model.Forward(batch, {}))});
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

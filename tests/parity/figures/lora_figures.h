@@ -14,18 +14,19 @@
 #include "worker/trainer/model/model.h"
 #include "worker/trainer/train/stepper.h"
 
-namespace frostline {
+namespace frostline::test {
 
 // The model of a folder with a recording's adapters, all tensors its own;
 // without adapters where it has none. `root` is above models/.
-Model ModelToTrain(const std::filesystem::path& root,
-                   const JsonValue& recorded);
+trainer::Model ModelToTrain(const std::filesystem::path& root,
+                            const JsonValue& recorded);
 
 // Of the batch `first`, on the processor. Nothing for a recording without
 // adapters.
-void AddLoraFigures(Stepper& stepper, Model& model, const JsonValue& recorded,
-                    const Batch& first, Figures& figures);
+void AddLoraFigures(trainer::Stepper& stepper, trainer::Model& model,
+                    const JsonValue& recorded, const trainer::Batch& first,
+                    Figures& figures);
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_PARITY_FIGURES_LORA_FIGURES_H_

@@ -10,32 +10,35 @@
 #include "worker/trainer/device/autocast.h"
 #include "worker/trainer/model/loss.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 namespace fs = std::filesystem;
 
 at::Tensor Here(const at::Tensor& tensor) { return tensor.to(at::kCPU); }
 
-at::Tensor Loss(const Model& model, const at::Tensor& logits,
-                const Batch& batch) {
-  return LossOf(model.head().spec(), logits, batch.labels, 0);
+at::Tensor Loss(const trainer::Model& model, const at::Tensor& logits,
+                const trainer::Batch& batch) {
+  return trainer::LossOf(model.head().spec(), logits, batch.labels, 0);
 }
 
 // What a model computes of one batch, which is checked in main memory.
 class OneBatch {
  public:
-  OneBatch(const Model& model, const Tensors& io, const std::string& name,
-           const Device& device)
-      : model_(model), io_(io), name_(name), batch_(BatchOf(io, name)) {
+  OneBatch(const trainer::Model& model, const trainer::Tensors& io,
+           const std::string& name, const trainer::Device& device)
+      : model_(model),
+        io_(io),
+        name_(name),
+        batch_(trainer::BatchOf(io, name)) {
     OrThrow(model.Check(batch_));
-    there_ = MoveTo(batch_, device.torch());
+    there_ = trainer::MoveTo(batch_, device.torch());
   }
 
   void AddForward(const JsonValue& expected, Figures& figures) const {
     const at::Tensor logits = model_.Forward(there_, {});
-    Add("logits", 0.0, Furthest(Here(logits), io_.at(name_ + ".logits")),
-        figures);
+    Add("logits", 0.0,
+        trainer::Furthest(Here(logits), io_.at(name_ + ".logits")), figures);
     Add("loss", NumberAt(expected, "loss"),
         Loss(model_, logits, there_).item<double>(), figures);
   }
@@ -46,8 +49,8 @@ class OneBatch {
         model_.encoder().Prefix(there_, {}, &states), there_, {}, &states);
     const at::Tensor tokens = batch_.mask.unsqueeze(2);  // [B, N, 1]
     Add("last hidden state", 0.0,
-        Furthest(Here(last) * tokens,
-                 io_.at(name_ + ".last_hidden_state") * tokens),
+        trainer::Furthest(Here(last) * tokens,
+                          io_.at(name_ + ".last_hidden_state") * tokens),
         figures);
     const std::vector<const JsonValue*> means =
         Elements(At(expected, "hidden_abs_mean_valid"));
@@ -69,27 +72,28 @@ class OneBatch {
         {FigureKind::kForward, name_ + " " + what, expected, actual});
   }
 
-  const Model& model_;
-  const Tensors& io_;
+  const trainer::Model& model_;
+  const trainer::Tensors& io_;
   std::string name_;
-  Batch batch_;
-  Batch there_;  // on the device
+  trainer::Batch batch_;
+  trainer::Batch there_;  // on the device
 };
 
-void AddGradients(Model& model, const JsonValue& expected, const Batch& batch,
-                  const fs::path& folder, Figures& figures) {
-  for (Weight& each : model.weights()) {
+void AddGradients(trainer::Model& model, const JsonValue& expected,
+                  const trainer::Batch& batch, const fs::path& folder,
+                  Figures& figures) {
+  for (trainer::Weight& each : model.weights()) {
     each.value.set_requires_grad(true);
   }
   Loss(model, model.Forward(batch, {}), batch).backward();
   const JsonValue* summary = expected.Find("grads_b0");
-  Tensors full;
+  trainer::Tensors full;
   if (summary == nullptr) {
     full = RecordedTensors(folder / "grads_b0.safetensors");
   }
   const std::set<std::string> without = TextsAt(expected, "no_grad_params");
   double squares = 0.0;
-  for (const Weight& each : model.weights()) {
+  for (const trainer::Weight& each : model.weights()) {
     const std::string& name = each.spec.name;
     const bool has = each.value.grad().defined();
     figures.push_back({FigureKind::kExact, name + " has a gradient",
@@ -99,7 +103,7 @@ void AddGradients(Model& model, const JsonValue& expected, const Batch& batch,
     squares += gradient.to(at::kDouble).pow(2).sum().item<double>();
     if (summary == nullptr) {
       figures.push_back({FigureKind::kGradient, name + " gradient", 0.0,
-                         Furthest(gradient, full.at(name))});
+                         trainer::Furthest(gradient, full.at(name))});
     } else {
       AddSummary(FigureKind::kGradient, name + " gradient", At(*summary, name),
                  gradient, figures);
@@ -111,17 +115,17 @@ void AddGradients(Model& model, const JsonValue& expected, const Batch& batch,
 
 }  // namespace
 
-Figures ModelFigures(const fs::path& expected, const Device& device) {
+Figures ModelFigures(const fs::path& expected, const trainer::Device& device) {
   const fs::path folder = expected.parent_path();
   const RecordedJson recorded(expected);
-  const Tensors io = RecordedTensors(folder / "io.safetensors");
-  const LoadedModel loaded = RecordedModel(folder);
-  const LoadReport& report = loaded.report;
+  const trainer::Tensors io = RecordedTensors(folder / "io.safetensors");
+  const trainer::LoadedModel loaded = RecordedModel(folder);
+  const trainer::LoadReport& report = loaded.report;
   const std::size_t astray = report.initialized.size() + report.unused.size() +
                              report.unexpected.size();
   Figures figures = {{FigureKind::kExact, "tensors without a place", 0.0,
                       static_cast<double>(astray)}};
-  Model model = loaded.model.To(device.torch());
+  trainer::Model model = loaded.model.To(device.torch());
   int index = 0;
   for (const JsonValue* each : Elements(At(recorded.root(), "batches"))) {
     const at::NoGradGuard no_graph;
@@ -130,22 +134,23 @@ Figures ModelFigures(const fs::path& expected, const Device& device) {
     batch.AddStates(*each, figures);
   }
   AddGradients(model, recorded.root(),
-               MoveTo(BatchOf(io, "b0"), device.torch()), folder, figures);
+               trainer::MoveTo(trainer::BatchOf(io, "b0"), device.torch()),
+               folder, figures);
   return figures;
 }
 
-Figure Bf16Figure(const fs::path& expected, const Device& device) {
+Figure Bf16Figure(const fs::path& expected, const trainer::Device& device) {
   const at::NoGradGuard no_graph;
   const fs::path folder = expected.parent_path();
-  const Tensors io = RecordedTensors(folder / "io.safetensors");
-  const Model model = RecordedModel(folder).model.To(device.torch());
+  const trainer::Tensors io = RecordedTensors(folder / "io.safetensors");
+  const trainer::Model model = RecordedModel(folder).model.To(device.torch());
   const at::Tensor& logits = io.at("b0.logits");
-  const Autocast autocast(Precision::kBf16, device.torch());
-  const at::Tensor rounded =
-      Here(model.Forward(MoveTo(BatchOf(io, "b0"), device.torch()), {}));
+  const trainer::Autocast autocast(trainer::Precision::kBf16, device.torch());
+  const at::Tensor rounded = Here(model.Forward(
+      trainer::MoveTo(trainer::BatchOf(io, "b0"), device.torch()), {}));
   const double largest = logits.abs().max().item<double>();
   return {FigureKind::kBf16, "b0 logits in bf16", 0.0,
-          Furthest(rounded, logits) / std::max(1.0, largest)};
+          trainer::Furthest(rounded, logits) / std::max(1.0, largest)};
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

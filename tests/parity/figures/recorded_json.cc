@@ -5,7 +5,7 @@
 
 #include "tests/parity/figures/torch_recordings.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 constexpr std::size_t kLargest = std::size_t{1} << 26;
@@ -70,4 +70,4 @@ std::set<std::string> TextsAt(const JsonValue& object,
   return texts;
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

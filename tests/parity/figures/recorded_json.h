@@ -15,7 +15,7 @@
 
 #include "base/plain/json.h"
 
-namespace frostline {
+namespace frostline::test {
 
 // A file; its values live as long as the object.
 class RecordedJson {
@@ -45,6 +45,6 @@ std::vector<const JsonValue*> Elements(const JsonValue& value);
 std::set<std::string> TextsAt(const JsonValue& object,
                               const std::string& member);
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_PARITY_FIGURES_RECORDED_JSON_H_

@@ -13,21 +13,22 @@
 #include "tests/parity/figures/figures.h"
 #include "worker/trainer/device/device.h"
 
-namespace frostline {
+namespace frostline::test {
 
 // models/NAME/expected.json: logits, hidden states, losses, gradients.
 Figures ModelFigures(const std::filesystem::path& expected,
-                     const Device& device);
+                     const trainer::Device& device);
 
 // The same model's logits in bf16. Our promise, not the recording's: what was
 // recorded is fp32.
-Figure Bf16Figure(const std::filesystem::path& expected, const Device& device);
+Figure Bf16Figure(const std::filesystem::path& expected,
+                  const trainer::Device& device);
 
 // trajectories/NAME.json: the losses, norms and factors of every step, the
 // losses and weights at the end.
 Figures TrajectoryFigures(const std::filesystem::path& trajectory,
-                          const Device& device);
+                          const trainer::Device& device);
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_PARITY_FIGURES_TORCH_FIGURES_H_

@@ -3,19 +3,20 @@
 
 #include "worker/trainer/model/safetensors.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
-HeadSpec HeadOfRecording(const JsonValue& expected) {
+trainer::HeadSpec HeadOfRecording(const JsonValue& expected) {
   const std::string task = TextAt(expected, "task");
-  HeadSpec head;
+  trainer::HeadSpec head;
   head.outputs = static_cast<std::int64_t>(NumberAt(expected, "num_labels"));
-  if (task.starts_with("tok")) head.task = Task::kTokens;
-  if (task == "reg") head.task = Task::kRegression;
+  if (task.starts_with("tok")) head.task = trainer::Task::kTokens;
+  if (task == "reg") head.task = trainer::Task::kRegression;
   if (task == "pair") {
-    head.task = Task::kPairCosine;
-    head.pooling = TextAt(expected, "pooling") == "mean" ? Pooling::kMean
-                                                         : Pooling::kFirst;
+    head.task = trainer::Task::kPairCosine;
+    head.pooling = TextAt(expected, "pooling") == "mean"
+                       ? trainer::Pooling::kMean
+                       : trainer::Pooling::kFirst;
     head.scale = NumberAt(expected, "scale");
   }
   return head;
@@ -23,20 +24,21 @@ HeadSpec HeadOfRecording(const JsonValue& expected) {
 
 }  // namespace
 
-Tensors RecordedTensors(const std::filesystem::path& file) {
-  const Safetensors open = OrThrow(Safetensors::Open(file.string()));
-  Tensors tensors;
-  for (const StoredTensor& stored : open.tensors()) {
-    tensors.emplace(stored.name, OrThrow(ReadTensor(open, stored)));
+trainer::Tensors RecordedTensors(const std::filesystem::path& file) {
+  const trainer::Safetensors open =
+      OrThrow(trainer::Safetensors::Open(file.string()));
+  trainer::Tensors tensors;
+  for (const trainer::StoredTensor& stored : open.tensors()) {
+    tensors.emplace(stored.name, OrThrow(trainer::ReadTensor(open, stored)));
   }
   return tensors;
 }
 
-LoadedModel RecordedModel(const std::filesystem::path& folder) {
+trainer::LoadedModel RecordedModel(const std::filesystem::path& folder) {
   at::set_num_threads(1);
   const RecordedJson expected(folder / "expected.json");
   return OrThrow(
-      LoadModel(folder.string(), HeadOfRecording(expected.root()), 1));
+      trainer::LoadModel(folder.string(), HeadOfRecording(expected.root()), 1));
 }
 
 void AddSummary(FigureKind kind, const std::string& name,
@@ -58,4 +60,4 @@ void AddSummary(FigureKind kind, const std::string& name,
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

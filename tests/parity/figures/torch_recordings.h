@@ -16,7 +16,7 @@
 #include "tests/parity/figures/recorded_json.h"
 #include "tests/worker/trainer/fixtures.h"
 
-namespace frostline {
+namespace frostline::test {
 
 template <typename T>
 T OrThrow(Expected<T> outcome) {
@@ -24,11 +24,11 @@ T OrThrow(Expected<T> outcome) {
   throw std::runtime_error(outcome.fault().cause);
 }
 
-Tensors RecordedTensors(const std::filesystem::path& file);
+trainer::Tensors RecordedTensors(const std::filesystem::path& file);
 
 // The model of a folder with the head that its expected.json names. From here
 // on LibTorch has one thread, as when it was recorded.
-LoadedModel RecordedModel(const std::filesystem::path& folder);
+trainer::LoadedModel RecordedModel(const std::filesystem::path& folder);
 
 // Adds sum, sum of magnitudes and the first few numbers of a tensor, where not
 // all is recorded.
@@ -36,6 +36,6 @@ void AddSummary(FigureKind kind, const std::string& name,
                 const JsonValue& recorded, const at::Tensor& tensor,
                 Figures& figures);
 
-}  // namespace frostline
+}  // namespace frostline::test
 
 #endif  // FROSTLINE_TESTS_PARITY_FIGURES_TORCH_RECORDINGS_H_

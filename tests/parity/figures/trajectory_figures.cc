@@ -12,13 +12,13 @@
 #include "tests/parity/figures/torch_recordings.h"
 #include "worker/trainer/train/stepper.h"
 
-namespace frostline {
+namespace frostline::test {
 namespace {
 
 namespace fs = std::filesystem;
 
-ModuleRates RatesOf(const JsonValue& recorded) {
-  ModuleRates rates;
+trainer::ModuleRates RatesOf(const JsonValue& recorded) {
+  trainer::ModuleRates rates;
   if (const JsonValue* ours = recorded.Find("rates"); ours != nullptr) {
     for (const JsonValue* each : Elements(*ours)) {
       rates[std::string(each->key)] = NumberOf(*each);
@@ -36,31 +36,31 @@ ModuleRates RatesOf(const JsonValue& recorded) {
   return rates;
 }
 
-FreezeSemantics SemanticsOf(const JsonValue& recorded) {
+trainer::FreezeSemantics SemanticsOf(const JsonValue& recorded) {
   // A rate of 0 without freezing is what lr0 means.
   const bool lr0 = Has(recorded, "mode") ? TextAt(recorded, "mode") == "lr0"
                                          : TextsAt(recorded, "frozen").empty();
-  return {.mode = lr0 ? FreezeMode::kLr0 : FreezeMode::kHard,
-          .prefix_dropout = PrefixDropout::kHf};
+  return {.mode = lr0 ? trainer::FreezeMode::kLr0 : trainer::FreezeMode::kHard,
+          .prefix_dropout = trainer::PrefixDropout::kHf};
 }
 
 std::int64_t WholeAt(const JsonValue& object, const std::string& member) {
   return static_cast<std::int64_t>(NumberAt(object, member));
 }
 
-StepOptions OptionsOf(const JsonValue& recorded) {
-  static const std::map<std::string, OptimizerKind> kinds = {
-      {"adamw", OptimizerKind::kAdamW},
-      {"adam", OptimizerKind::kAdam},
-      {"sgd", OptimizerKind::kSgd}};
-  static const std::map<std::string, ScheduleKind> schedules = {
-      {"linear", ScheduleKind::kLinear},
-      {"constant", ScheduleKind::kConstant},
-      {"cosine", ScheduleKind::kCosine}};
+trainer::StepOptions OptionsOf(const JsonValue& recorded) {
+  static const std::map<std::string, trainer::OptimizerKind> kinds = {
+      {"adamw", trainer::OptimizerKind::kAdamW},
+      {"adam", trainer::OptimizerKind::kAdam},
+      {"sgd", trainer::OptimizerKind::kSgd}};
+  static const std::map<std::string, trainer::ScheduleKind> schedules = {
+      {"linear", trainer::ScheduleKind::kLinear},
+      {"constant", trainer::ScheduleKind::kConstant},
+      {"cosine", trainer::ScheduleKind::kCosine}};
   const JsonValue& optimizer =
       At(recorded, Has(recorded, "adamw") ? "adamw" : "optimizer");
   const std::vector<const JsonValue*> betas = Elements(At(optimizer, "betas"));
-  StepOptions options;
+  trainer::StepOptions options;
   options.optimizer.kind = kinds.at(TextAt(optimizer, "kind", "adamw"));
   options.optimizer.beta1 = NumberOf(*betas.at(0));
   options.optimizer.beta2 = NumberOf(*betas.at(1));
@@ -81,24 +81,25 @@ std::string BatchName(double index) {
 }
 
 // A step is a batch, or a list of those that are accumulated.
-std::vector<Batch> PartsOf(const JsonValue& step, const Tensors& batches) {
-  std::vector<Batch> parts;
+std::vector<trainer::Batch> PartsOf(const JsonValue& step,
+                                    const trainer::Tensors& batches) {
+  std::vector<trainer::Batch> parts;
   if (step.is(JsonKind::kNumber)) {
-    parts.push_back(BatchOf(batches, BatchName(step.number)));
+    parts.push_back(trainer::BatchOf(batches, BatchName(step.number)));
   }
   for (const JsonValue* each : Elements(step)) {
-    parts.push_back(BatchOf(batches, BatchName(NumberOf(*each))));
+    parts.push_back(trainer::BatchOf(batches, BatchName(NumberOf(*each))));
   }
   return parts;
 }
 
-void AddSteps(Stepper& stepper, const JsonValue& recorded,
-              const Tensors& batches, Figures& figures) {
+void AddSteps(trainer::Stepper& stepper, const JsonValue& recorded,
+              const trainer::Tensors& batches, Figures& figures) {
   const std::vector<const JsonValue*> steps = Elements(At(recorded, "steps"));
   const std::vector<const JsonValue*> order = Elements(At(recorded, "order"));
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const std::vector<Batch> parts = PartsOf(*order.at(i), batches);
-    const StepResult step = OrThrow(stepper.Step(parts));
+    const std::vector<trainer::Batch> parts = PartsOf(*order.at(i), batches);
+    const trainer::StepResult step = OrThrow(stepper.Step(parts));
     const std::string at = "step " + std::to_string(i + 1) + " ";
     figures.push_back({FigureKind::kStep, at + "loss",
                        NumberAt(*steps[i], "loss"), step.loss});
@@ -110,17 +111,18 @@ void AddSteps(Stepper& stepper, const JsonValue& recorded,
   int index = 0;
   for (const JsonValue* loss : Elements(At(recorded, "final_eval_loss"))) {
     const std::string name = BatchName(index++);
-    const Prediction now = OrThrow(stepper.Predict(BatchOf(batches, name)));
+    const trainer::Prediction now =
+        OrThrow(stepper.Predict(trainer::BatchOf(batches, name)));
     figures.push_back({FigureKind::kStep, "final loss of " + name,
                        NumberOf(*loss), now.loss});
   }
 }
 
-void AddWeights(const Stepper& stepper, const Model& start,
+void AddWeights(const trainer::Stepper& stepper, const trainer::Model& start,
                 const JsonValue& recorded, Figures& figures) {
   const std::set<std::string> undetermined = TextsAt(recorded, "undetermined");
   for (std::size_t i = 0; i < start.weights().size(); ++i) {
-    const Weight& now = stepper.model().weights()[i];
+    const trainer::Weight& now = stepper.model().weights()[i];
     const std::string& name = now.spec.name;
     if (undetermined.contains(name)) continue;
     const at::Tensor value = now.value.detach().to(at::kCPU);
@@ -142,22 +144,26 @@ void AddWeights(const Stepper& stepper, const Model& start,
 
 }  // namespace
 
-Figures TrajectoryFigures(const fs::path& trajectory, const Device& device) {
+Figures TrajectoryFigures(const fs::path& trajectory,
+                          const trainer::Device& device) {
   const fs::path root = trajectory.parent_path().parent_path();
   const RecordedJson file(trajectory);
   const JsonValue& recorded = file.root();
-  const Tensors batches = RecordedTensors(root / TextAt(recorded, "batches"));
-  const Model start = ModelToTrain(root, recorded);
-  Model model = ModelToTrain(root, recorded).To(device.torch());
-  const FreezePlan plan =
-      OrThrow(MakeFreezePlan(model.config(), model.head().spec(),
-                             RatesOf(recorded), SemanticsOf(recorded)));
-  Stepper stepper = OrThrow(Stepper::Make(model, plan, OptionsOf(recorded)));
+  const trainer::Tensors batches =
+      RecordedTensors(root / TextAt(recorded, "batches"));
+  const trainer::Model start = ModelToTrain(root, recorded);
+  trainer::Model model = ModelToTrain(root, recorded).To(device.torch());
+  const trainer::FreezePlan plan = OrThrow(
+      trainer::MakeFreezePlan(model.config(), model.head().spec(),
+                              RatesOf(recorded), SemanticsOf(recorded)));
+  trainer::Stepper stepper =
+      OrThrow(trainer::Stepper::Make(model, plan, OptionsOf(recorded)));
   Figures figures;
   AddSteps(stepper, recorded, batches, figures);
   AddWeights(stepper, start, recorded, figures);
-  AddLoraFigures(stepper, model, recorded, BatchOf(batches, "b0"), figures);
+  AddLoraFigures(stepper, model, recorded, trainer::BatchOf(batches, "b0"),
+                 figures);
   return figures;
 }
 
-}  // namespace frostline
+}  // namespace frostline::test

@@ -11,7 +11,7 @@
 #include "tests/sampler/odd_spaces.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
@@ -236,4 +236,4 @@ TEST(BruteForce, CoversOddSpacesAsOftenAsTheyHavePoints) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

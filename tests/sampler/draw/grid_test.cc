@@ -7,7 +7,7 @@
 #include "tests/sampler/odd_spaces.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
@@ -149,4 +149,4 @@ TEST(Grid, CoversOddSpacesWhateverTheHistory) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

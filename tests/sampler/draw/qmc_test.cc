@@ -6,7 +6,7 @@
 
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
@@ -174,4 +174,4 @@ TEST(Qmc, TakesTheLargestSpace) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

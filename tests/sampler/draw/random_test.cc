@@ -7,7 +7,7 @@
 
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr int kDraws = 20'000;
@@ -71,4 +71,4 @@ TEST(DrawPoint, AParameterIsAbsentWhereItsConditionIsNotMet) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

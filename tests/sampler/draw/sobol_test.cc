@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "gmock/gmock.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 #include "tests/sampler/draw/sobol_first_points.inc"
@@ -147,4 +147,4 @@ TEST(Sobol, IsFarMoreEvenThanChance) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -77,4 +77,4 @@ TEST(TruncatedNormal, PpfUndoesTheShareOfMassAndStaysInside) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

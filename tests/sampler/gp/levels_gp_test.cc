@@ -7,7 +7,7 @@
 #include "tests/sampler/gp/support.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // A bowl; frozen is better than its neighbours by `frozen`.
@@ -189,4 +189,4 @@ TEST(LevelsGp, RefusesWhatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -11,7 +11,7 @@
 #include "sampler/gp/targets.h"
 #include "tests/sampler/gp/support.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 const std::vector<LevelAxis>& MixedAxes() {
@@ -97,4 +97,4 @@ TEST(LearntModel, RefreshesOftenAtFirstAndSeldomLater) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -14,7 +14,7 @@
 #include "sampler/factory.h"
 #include "sampler/gp/level_axis.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 inline const Levels kSevenLevels{{0, 2e-10, 2e-9, 2e-8, 2e-7, 2e-6, 2e-5}};
 
@@ -71,6 +71,6 @@ struct LittleStudy {
   }
 };
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_TESTS_SAMPLER_GP_SUPPORT_H_

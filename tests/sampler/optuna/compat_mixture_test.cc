@@ -8,7 +8,7 @@
 
 #include "gmock/gmock.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 using testing::DoubleEq;
@@ -157,4 +157,4 @@ TEST(CompatMixture, WithoutTrialsThePriorIsLeft) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -14,7 +14,7 @@
 #include "tests/sampler/odd_spaces.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 using testing::DoubleNear;
@@ -253,4 +253,4 @@ TEST(CompatVolumeWeights, GoodTrialsWeighWhatTheyAdd) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

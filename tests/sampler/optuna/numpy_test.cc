@@ -9,7 +9,7 @@
 #include "sampler/optuna/numpy_stream.h"
 #include "sampler/optuna/numpy_sum.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 using testing::ElementsAre;
@@ -98,4 +98,4 @@ TEST(NumpyArgSort, SortsWhateverTheNumbersAre) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "tests/sampler/pruner/pruner_world.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 TEST(Pruners, AnEndedUnknownOrSilentTrialIsNeverPruned) {
@@ -125,4 +125,4 @@ TEST(Pruners, WhatOneRemembersFollowsFromTheHistory) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

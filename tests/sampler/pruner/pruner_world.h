@@ -18,7 +18,7 @@
 #include "sampler/pruner/pruner.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -80,6 +80,6 @@ inline Options LeastOptions(const std::string& pruner) {
   return pruner == "threshold" ? Options{{"upper", "2"}} : Options{};
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_TESTS_SAMPLER_PRUNER_PRUNER_WORLD_H_

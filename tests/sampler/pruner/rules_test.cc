@@ -5,7 +5,7 @@
 #include "sampler/pruner/percentile_rule.h"
 #include "tests/sampler/pruner/pruner_world.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 bool Judge(const std::string& name, const Options& options,
@@ -136,4 +136,4 @@ TEST(PatientPruner, AWrappedPrunerMustAgree) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -8,7 +8,7 @@
 #include "sampler/pruner/report_log.h"
 #include "tests/sampler/pruner/pruner_world.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 using testing::ElementsAre;
@@ -201,4 +201,4 @@ TEST(ReportLog, TellsEachThingOnceHoweverOftenItIsAsked) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -4,7 +4,7 @@
 #include "sampler/pruner/signed_rank.h"
 #include "tests/sampler/pruner/pruner_world.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 bool Judge(const Options& options, const History& history,
@@ -85,4 +85,4 @@ TEST(WilcoxonPruner, TheBestIsTheBestOfThoseWithinTheConstraints) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

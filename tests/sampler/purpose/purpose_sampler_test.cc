@@ -13,7 +13,7 @@
 #include "tests/sampler/gp/support.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
@@ -232,4 +232,4 @@ TEST(PurposeSampler, BothProposesWhatBestWouldInItsOwnTrials) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 LedgerTrial Valued(std::int64_t number, double loss) {
@@ -58,4 +58,4 @@ TEST(TrialRole, AFewTrialsAreNoRest) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "study/objective.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 TEST(NonDominationRanks, PeelTheFrontsOff) {
@@ -160,4 +160,4 @@ TEST(BestByHypervolume, TakesWholeRanksThenWhatAddsMost) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

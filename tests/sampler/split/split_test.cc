@@ -5,7 +5,7 @@
 
 #include "gmock/gmock.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -105,4 +105,4 @@ TEST(CountBelow, IsATenthCappedForOneObjective) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -8,7 +8,7 @@
 #include "sampler/tpe/cell_density.h"
 #include "tests/sampler/odd_spaces.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 const Levels kSeven{{0, 2e-10, 2e-9, 2e-8, 2e-7, 2e-6, 2e-5}};
@@ -168,4 +168,4 @@ TEST(CellDensity, IsFiniteInManyDimensions) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

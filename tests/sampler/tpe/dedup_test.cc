@@ -4,7 +4,7 @@
 
 #include "tests/sampler/tpe/tpe_cases.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 TEST(NativeTpe, CoversASmallSpaceWithoutRepeatingAPoint) {
@@ -80,4 +80,4 @@ TEST(NativeTpe, FindsTheBestOfASmallBranch) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

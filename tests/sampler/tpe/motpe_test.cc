@@ -8,7 +8,7 @@
 #include "sampler/split/pareto.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 constexpr int kLayers = 12;
@@ -82,4 +82,4 @@ TEST(Motpe, RefusesOneObjectiveAndReadsTheOptionsOfTpe) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

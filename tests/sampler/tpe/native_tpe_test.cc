@@ -7,7 +7,7 @@
 
 #include "tests/sampler/tpe/tpe_cases.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // Which distance good trials with these levels speak for.
@@ -158,4 +158,4 @@ TEST(NativeTpe, RefusesADedupThatIsNone) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -8,7 +8,7 @@
 #include "tests/sampler/odd_spaces.h"
 #include "tests/sampler/tpe/tpe_cases.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 struct Event {
@@ -79,4 +79,4 @@ TEST(Replay, ProposalsComeOutOfTheLogAgain) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -19,7 +19,7 @@
 #include "sampler/tpe/native_tpe.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::sampler {
 
 inline const std::vector<Objective>& OneLoss() {
   static const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
@@ -119,6 +119,6 @@ inline std::size_t CountDistinct(const History& history) {
   return points.size();
 }
 
-}  // namespace frostline
+}  // namespace frostline::sampler
 
 #endif  // FROSTLINE_TESTS_SAMPLER_TPE_TPE_CASES_H_

@@ -8,7 +8,7 @@
 #include "sampler/factory.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 const std::vector<Objective> kLoss = {{"loss", Direction::kMinimize}};
@@ -158,4 +158,4 @@ TEST(Tpe, LearnsInsideConditions) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

@@ -3,7 +3,7 @@
 
 #include "tests/sampler/tpe/tpe_cases.h"
 
-namespace frostline {
+namespace frostline::sampler {
 namespace {
 
 // A bowl with its lowest point at level `center` of every module.
@@ -66,4 +66,4 @@ TEST(WarmStart, TrialsThatTellNothingAreNone) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::sampler

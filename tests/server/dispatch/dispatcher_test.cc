@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "tests/server/ledger/ledger_fixture.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 class DispatcherTest : public LedgerFixture {
@@ -40,7 +40,7 @@ class DispatcherTest : public LedgerFixture {
   }
 
   Proposer proposer_{[](const Proposals&) {}};
-  DiskRoom disk_;
+  storage::DiskRoom disk_;
   Dispatcher dispatcher_{ledger_, proposer_, disk_, clock_};
 };
 
@@ -92,7 +92,8 @@ TEST_F(DispatcherTest, TheSameRequestSentAgainTakesThePlaceOfTheFirst) {
 
 TEST_F(DispatcherTest, AWaitThatIsOverIsAnsweredWithTheReason) {
   book_->AbsorbSettings(book_->shared_checked());
-  ASSERT_OK(ledger_.SetState(*batch_, *book_, StudyState::kPaused, "lunch"));
+  ASSERT_OK(
+      ledger_.SetState(*batch_, *book_, storage::StudyState::kPaused, "lunch"));
   const auto answer = Park("one");
   clock_.Advance(std::chrono::seconds(20));
   Turn();
@@ -102,7 +103,8 @@ TEST_F(DispatcherTest, AWaitThatIsOverIsAnsweredWithTheReason) {
 
 TEST_F(DispatcherTest, WhoWaitsForAStudyThatEndsIsTurnedAway) {
   const auto answer = Park("one", "studies/a");
-  ASSERT_OK(ledger_.SetState(*batch_, *book_, StudyState::kStopped, "enough"));
+  ASSERT_OK(ledger_.SetState(*batch_, *book_, storage::StudyState::kStopped,
+                             "enough"));
   Turn();
   EXPECT_EQ(answer->reply->none_reason(), v1::STUDY_ENDED);
   EXPECT_EQ(dispatcher_.waiting(), 0u);
@@ -110,7 +112,7 @@ TEST_F(DispatcherTest, WhoWaitsForAStudyThatEndsIsTurnedAway) {
 
 TEST_F(DispatcherTest, OnANearlyFullDiskNothingBegins) {
   AddQueued();
-  disk_.room = Room::kNoNewLeases;
+  disk_.room = storage::Room::kNoNewLeases;
   const auto answer = Park("one");
   clock_.Advance(std::chrono::seconds(20));
   Turn();
@@ -148,4 +150,4 @@ TEST_F(DispatcherTest, WhenTheCoordinatorDrainsAllAreAnswered) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

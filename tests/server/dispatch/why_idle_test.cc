@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -19,7 +19,7 @@ FleetSupply Fleet() { return {.live = 3, .matching = 2, .free_slots = 1}; }
 
 std::vector<std::string> Codes(const StudySupply& study,
                                const FleetSupply& fleet,
-                               const DiskRoom& disk = {}) {
+                               const storage::DiskRoom& disk = {}) {
   std::vector<std::string> codes;
   for (const IdleReason& reason : WhyIdle(study, fleet, disk)) {
     codes.push_back(reason.code);
@@ -33,7 +33,7 @@ TEST(WhyIdle, ThereIsNoReasonWhereTrialsAndSlotsAreLeft) {
 
 TEST(WhyIdle, AnEndedStudyHasOneReasonAlone) {
   StudySupply study = Study();
-  study.state = StudyState::kCompleted;
+  study.state = storage::StudyState::kCompleted;
   study.state_reason = "budget of 8 trials reached";
   study.at_parallel_limit = true;
   const auto reasons = WhyIdle(study, {}, {});
@@ -44,10 +44,10 @@ TEST(WhyIdle, AnEndedStudyHasOneReasonAlone) {
 
 TEST(WhyIdle, ReasonsComeInTheOrderInWhichToLookAtThem) {
   StudySupply study = Study();
-  study.state = StudyState::kPaused;
+  study.state = storage::StudyState::kPaused;
   study.at_parallel_limit = true;
   study.budget_left = false;
-  EXPECT_THAT(Codes(study, {}, {.room = Room::kNoNewLeases}),
+  EXPECT_THAT(Codes(study, {}, {.room = storage::Room::kNoNewLeases}),
               ElementsAre("PAUSED", "DISK_NEARLY_FULL", "NO_WORKERS",
                           "PARALLEL_LIMIT", "BUDGET_REACHED"));
 }
@@ -63,7 +63,7 @@ TEST(WhyIdle, BusyDrainedAndUnlabelledWorkersAreToldApart) {
 
 TEST(WhyIdle, AWorkerIsToldWhatIsNearestToATrial) {
   StudySupply paused = Study();
-  paused.state = StudyState::kPaused;
+  paused.state = storage::StudyState::kPaused;
   StudySupply full = Study();
   full.at_parallel_limit = true;
   const IdleReason one = WhyNothingOf(paused, true, {});
@@ -93,10 +93,10 @@ TEST(WhyIdle, WhoIsNotInServiceIsToldThatFirst) {
   EXPECT_EQ(WhyNotInService({.coordinator_drains = true})->none, v1::DRAINING);
   EXPECT_EQ(WhyNotInService({.is_registered = false})->none, v1::DRAINING);
   const auto failing = WhyNotInService(
-      {.state = WorkerState::kQuarantined, .failures_in_a_row = 8});
+      {.state = storage::WorkerState::kQuarantined, .failures_in_a_row = 8});
   EXPECT_EQ(failing->none, v1::QUARANTINED);
   EXPECT_THAT(failing->sentence, HasSubstr("8 failures"));
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

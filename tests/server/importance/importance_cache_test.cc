@@ -4,7 +4,7 @@
 #include "server/importance/answer_cache.h"
 #include "tests/server/importance/importance_fixture.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using std::chrono::seconds;
@@ -125,4 +125,4 @@ TEST(AnswerCache, ForgetsWhatWasNotAskedForLately) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

@@ -19,12 +19,13 @@
 #include "tests/support/fake_clock.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 
 class ImportanceFixture : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto store = OpenStore(StoreSpec{.data_folder = "", .ephemeral = true});
+    auto store = storage::OpenStore(
+        storage::StoreSpec{.data_folder = "", .ephemeral = true});
     ASSERT_OK(store.status());
     store_ = std::make_unique<CountingStore>(*std::move(store));
     driver_ = std::make_unique<Driver>(*store_, clock_);
@@ -115,6 +116,6 @@ class ImportanceFixture : public ::testing::Test {
   std::unique_ptr<Driver> driver_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_TESTS_SERVER_IMPORTANCE_IMPORTANCE_FIXTURE_H_

@@ -3,7 +3,7 @@
 // Reports and pairs: every option does what it says.
 #include "tests/server/importance/importance_fixture.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -297,4 +297,4 @@ TEST_F(ListPairsTest, TakesNoTokenOfAnotherQuestion) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

@@ -3,7 +3,7 @@
 // Curves, tables, stability, plans and comparisons of a real study.
 #include "tests/server/importance/importance_fixture.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -162,4 +162,4 @@ TEST_F(ImportanceVerbsTest, AReportHasItsVerdictAfterAComparisonToo) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

@@ -7,15 +7,15 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-OutcomeRow Row(v1::ExampleOutcomes::Encoding encoding, std::int64_t count,
-               const std::string& data) {
-  OutcomeRow row;
+storage::OutcomeRow Row(v1::ExampleOutcomes::Encoding encoding,
+                        std::int64_t count, const std::string& data) {
+  storage::OutcomeRow row;
   row.encoding = encoding;
   row.count = count;
   row.data = data;
@@ -46,4 +46,4 @@ TEST(OutcomeRows, WhatDoesNotAddUpIsNothing) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

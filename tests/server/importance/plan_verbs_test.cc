@@ -13,7 +13,7 @@
 #include "server/importance/verify_labels.h"
 #include "tests/server/importance/importance_fixture.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using ::testing::HasSubstr;
@@ -254,7 +254,8 @@ TEST_F(PlanVerbsTest, ABatchIsAskedForByName) {
 }
 
 TEST(VerifyLabels, KeepWhatWasSaidToTheBit) {
-  const Interval predicted = {1.0 / 3.0, 0.1, 0.7, -2e-300, std::nan("")};
+  const importance::Interval predicted = {1.0 / 3.0, 0.1, 0.7, -2e-300,
+                                          std::nan("")};
   v1::EnqueuedTrial enqueued;
   MarkToVerify({.batch = "r7",
                 .rival = "best trial",
@@ -280,4 +281,4 @@ TEST(VerifyLabels, KeepWhatWasSaidToTheBit) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

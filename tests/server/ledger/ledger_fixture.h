@@ -19,16 +19,17 @@
 #include "tests/support/fake_clock.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 
 class LedgerFixture : public ::testing::Test {
  protected:
   LedgerFixture()
-      : store_(*OpenStore(StoreSpec{.data_folder = "", .ephemeral = true})),
+      : store_(*storage::OpenStore(
+            storage::StoreSpec{.data_folder = "", .ephemeral = true})),
         epoch_(*store_->TakeLead()),
         ledger_(*store_, clock_, ExampleLease(),
                 {.trial_ended =
-                     [this](const TrialRow& row) {
+                     [this](const storage::TrialRow& row) {
                        ended_.push_back(row.number);
                      }}),
         batch_(std::make_unique<Batch>(*store_, epoch_)) {
@@ -37,13 +38,13 @@ class LedgerFixture : public ::testing::Test {
   }
 
   void AddWorker(const std::string& id) {
-    WorkerRow worker;
+    storage::WorkerRow worker;
     worker.id = id;
     worker.boot_id = "boot-1";
     ledger_.workers().Absorb(worker);
   }
   StudyBook* AddStudy(const std::string& id, std::int64_t budget) {
-    StudyRow row;
+    storage::StudyRow row;
     row.id = id;
     row.revision = 1;
     row.spec = ExampleSpec().SerializeAsString();
@@ -55,7 +56,7 @@ class LedgerFixture : public ::testing::Test {
                         ExampleLease())));
   }
   TrialKey AddQueued() {
-    TrialRow row;
+    storage::TrialRow row;
     row.number = book_->next_number();
     row.point = {0, 0};
     EXPECT_OK(ledger_.InsertTrial(*batch_, *book_, row));
@@ -86,14 +87,14 @@ class LedgerFixture : public ::testing::Test {
   }
 
   FakeClock clock_;
-  std::unique_ptr<TrialStore> store_;
-  const Epoch epoch_;
+  std::unique_ptr<storage::TrialStore> store_;
+  const storage::Epoch epoch_;
   std::vector<std::int64_t> ended_;  // numbers
   Ledger ledger_;
   std::unique_ptr<Batch> batch_;
   StudyBook* book_ = nullptr;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_TESTS_SERVER_LEDGER_LEDGER_FIXTURE_H_

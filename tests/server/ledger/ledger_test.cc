@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "tests/server/ledger/ledger_fixture.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -75,7 +75,7 @@ TEST_F(LedgerTest, AnEndIsToldAndTheLastOneCompletesTheStudy) {
                             *Cancel(*book_->Find(trial.number), "enough", 0)));
   }
   EXPECT_THAT(ended_, ElementsAre(0, 1));
-  EXPECT_EQ(book_->row().state, StudyState::kCompleted);
+  EXPECT_EQ(book_->row().state, storage::StudyState::kCompleted);
   EXPECT_TRUE(ledger_.TakeSomeStudyEnded());
   EXPECT_FALSE(ledger_.TakeSomeStudyEnded());
 }
@@ -130,7 +130,7 @@ TEST_F(LedgerTest, MemoryIsLoadedAgainWithTheLeasesThatWereKnown) {
   ASSERT_OK(ledger_.Load(
       std::chrono::seconds(100),
       {.trial =
-           [&seen](const StudyBook&, const TrialRow& row) {
+           [&seen](const StudyBook&, const storage::TrialRow& row) {
              seen.push_back(row.number);
              return absl::OkStatus();
            },
@@ -141,10 +141,12 @@ TEST_F(LedgerTest, MemoryIsLoadedAgainWithTheLeasesThatWereKnown) {
 
 TEST_F(LedgerTest, EightFailuresInARowTakeAWorkerOutOfService) {
   for (int i = 0; i < 7; ++i) ledger_.JudgeWorker(*batch_, "w", true);
-  EXPECT_EQ(ledger_.workers().Find("w")->row.state, WorkerState::kActive);
+  EXPECT_EQ(ledger_.workers().Find("w")->row.state,
+            storage::WorkerState::kActive);
   ledger_.JudgeWorker(*batch_, "w", true);
-  EXPECT_EQ(ledger_.workers().Find("w")->row.state, WorkerState::kQuarantined);
+  EXPECT_EQ(ledger_.workers().Find("w")->row.state,
+            storage::WorkerState::kQuarantined);
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

@@ -9,7 +9,7 @@
 #include "storage/factory.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 const RequestMark kMark{"request-1", "StopStudy", 7};
@@ -28,9 +28,9 @@ TEST(Lookups, OneThatBeganEarlierHoldsBackTheOldestGroup) {
 class ReplyBookTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_OK_AND_ASSIGN(
-        store_, OpenStore(StoreSpec{.data_folder = "", .ephemeral = true}));
-    ASSERT_OK_AND_ASSIGN(const Epoch epoch, store_->TakeLead());
+    ASSERT_OK_AND_ASSIGN(store_, storage::OpenStore(storage::StoreSpec{
+                                     .data_folder = "", .ephemeral = true}));
+    ASSERT_OK_AND_ASSIGN(const storage::Epoch epoch, store_->TakeLead());
     ASSERT_OK_AND_ASSIGN(transaction_, store_->Begin(epoch));
   }
   void Remember() {
@@ -47,8 +47,8 @@ class ReplyBookTest : public ::testing::Test {
 
   Lookups lookups_;
   ReplyBook replies_{lookups_};
-  std::unique_ptr<TrialStore> store_;
-  std::unique_ptr<Transaction> transaction_;
+  std::unique_ptr<storage::TrialStore> store_;
+  std::unique_ptr<storage::Transaction> transaction_;
 };
 
 TEST_F(ReplyBookTest, WhoLookedBeforeTheCommitFindsTheAnswerHere) {
@@ -81,4 +81,4 @@ TEST_F(ReplyBookTest, AnIdForAnotherRequestIsRefused) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

@@ -5,22 +5,23 @@
 #include "tests/server/example_study.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 StudyBook BookOf(std::int64_t budget) {
   v1::StudySettings settings;
   settings.mutable_budget()->set_trials(budget);
-  StudyRow row;
+  storage::StudyRow row;
   row.key = 1;
   row.id = "a";
   return StudyBook(row, std::make_shared<const CheckedStudy>(*CheckStudy(
                             ExampleSpec(), settings, ExampleLease())));
 }
 
-TrialRow Row(std::int64_t number, TrialState state,
-             TrialOrigin origin = TrialOrigin::kSampled) {
-  TrialRow row;
+storage::TrialRow Row(
+    std::int64_t number, TrialState state,
+    storage::TrialOrigin origin = storage::TrialOrigin::kSampled) {
+  storage::TrialRow row;
   row.study = 1;
   row.number = number;
   row.state = state;
@@ -34,7 +35,8 @@ TEST(StudyBook, TheBudgetCountsEveryTerminalStateButNotImportsAndRetries) {
   StudyBook book = BookOf(4);
   book.Absorb(Row(0, TrialState::kFailed), {});
   book.Absorb(Row(1, TrialState::kCancelled), {});
-  book.Absorb(Row(2, TrialState::kSucceeded, TrialOrigin::kImported), {});
+  book.Absorb(Row(2, TrialState::kSucceeded, storage::TrialOrigin::kImported),
+              {});
   book.Absorb(Row(3, TrialState::kRunning), {});
   EXPECT_EQ(book.Counts().budget_used(), 2);
   EXPECT_EQ(book.SlotsLeft(0), 1);
@@ -49,13 +51,13 @@ TEST(StudyBook, TheBudgetCountsEveryTerminalStateButNotImportsAndRetries) {
 
 TEST(StudyBook, TheQueueGoesByPriorityThenNumberButAWorkersOwnFirst) {
   StudyBook book = BookOf(9);
-  TrialRow urgent = Row(5, TrialState::kQueued);
+  storage::TrialRow urgent = Row(5, TrialState::kQueued);
   urgent.priority = 1;
-  TrialRow mine = Row(6, TrialState::kQueued);
+  storage::TrialRow mine = Row(6, TrialState::kQueued);
   mine.worker = "me";
   book.Absorb(Row(4, TrialState::kQueued), {});
   book.Absorb(urgent, {});
-  AttemptRow lost;
+  storage::AttemptRow lost;
   lost.state = AttemptState::kLost;
   book.Absorb(mine, lost);
   EXPECT_EQ(book.NextQueued("other"), 5);
@@ -107,4 +109,4 @@ TEST(LeaseBook, TellsWhichLeasesAreDue) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

@@ -3,7 +3,7 @@
 
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr WallMicros kNow = 1'000'000;
@@ -19,7 +19,7 @@ OpenTrial Queued() {
 // What the store would hold after a transition.
 OpenTrial After(OpenTrial trial, const Transition& transition) {
   if (transition.row.has_value()) trial.row = *transition.row;
-  for (const AttemptRow& attempt : transition.attempts) {
+  for (const storage::AttemptRow& attempt : transition.attempts) {
     if (attempt.attempt == trial.row.attempt) trial.attempt = attempt;
   }
   return trial;
@@ -192,4 +192,4 @@ TEST(TrialMachine, ACancelledTrialKeepsItsWorkersResultUncounted) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 TEST(Strand, RunsItsTasksInOrderAndOneAtATime) {
@@ -56,4 +56,4 @@ TEST(Strand, StaysUntilItsLastTaskHasRun) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

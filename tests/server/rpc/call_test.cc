@@ -13,7 +13,7 @@
 #include "tests/server/rpc/raw_client.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using std::chrono::milliseconds;
@@ -232,4 +232,4 @@ TEST_F(CallTest, DoesNotServeWhatTheTableLacks) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using google::protobuf::FieldDescriptor;
@@ -162,4 +162,4 @@ std::vector<Spoilt> SpoilEachField(const Message& good) {
   return requests;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

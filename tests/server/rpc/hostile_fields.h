@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace frostline {
+namespace frostline::server {
 
 struct Spoilt {
   std::string how;  // "lease.attempt = -1"
@@ -23,6 +23,6 @@ struct Spoilt {
 
 std::vector<Spoilt> SpoilEachField(const google::protobuf::Message& good);
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_TESTS_SERVER_RPC_HOSTILE_FIELDS_H_

@@ -12,7 +12,7 @@
 #include "tests/server/rpc/whole_world.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 class HostileRequests : public ::testing::TestWithParam<std::string> {};
@@ -215,4 +215,4 @@ TEST(MistakeTable, HasARowForEveryServedMethod) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

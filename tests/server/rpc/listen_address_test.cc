@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 TEST(ListenAddressTest, ReadsHostAndPort) {
@@ -46,4 +46,4 @@ TEST(ListenAddressTest, RefusesAnAddressTheMachineDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

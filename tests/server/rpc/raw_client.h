@@ -19,7 +19,7 @@
 #include "absl/status/statusor.h"
 #include "proto/wire_error.h"
 
-namespace frostline {
+namespace frostline::server {
 
 inline grpc::ByteBuffer BytesOf(const std::string& text) {
   const grpc::Slice slice(text);
@@ -55,7 +55,7 @@ class RawClient {
     std::promise<grpc::Status> done;
     stub_.UnaryCall(context, path, grpc::StubOptions(), &out, &in,
                     [&done](grpc::Status status) { done.set_value(status); });
-    const absl::Status status = FromGrpcStatus(done.get_future().get());
+    const absl::Status status = proto::FromGrpcStatus(done.get_future().get());
     if (!status.ok()) return status;
     std::vector<grpc::Slice> slices;
     if (!in.Dump(&slices).ok()) return absl::DataLossError("no reply bytes");
@@ -71,6 +71,6 @@ class RawClient {
   grpc::GenericStub stub_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_TESTS_SERVER_RPC_RAW_CLIENT_H_

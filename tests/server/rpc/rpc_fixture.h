@@ -25,7 +25,7 @@
 #include "tests/server/example_study.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 
 inline void SetTimeout(grpc::ClientContext* context,
                        std::chrono::milliseconds timeout) {
@@ -35,8 +35,8 @@ inline void SetTimeout(grpc::ClientContext* context,
 class RpcFixture : public ::testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_OK_AND_ASSIGN(
-        store_, OpenStore(StoreSpec{.data_folder = "", .ephemeral = true}));
+    ASSERT_OK_AND_ASSIGN(store_, storage::OpenStore(storage::StoreSpec{
+                                     .data_folder = "", .ephemeral = true}));
     CoordinatorOptions often;
     often.watch_alive = std::chrono::milliseconds(200);
     coordinator_ = std::make_unique<Coordinator>(often, *store_, clock_);
@@ -69,7 +69,7 @@ class RpcFixture : public ::testing::Test {
     SetTimeout(&context, timeout);
     Reply reply;
     const absl::Status status =
-        FromGrpcStatus((stub.*method)(&context, request, &reply));
+        proto::FromGrpcStatus((stub.*method)(&context, request, &reply));
     if (!status.ok()) return status;
     return reply;
   }
@@ -108,7 +108,7 @@ class RpcFixture : public ::testing::Test {
 
   const SystemClock clock_;
   const std::string boot_id_ = RandomHexId();
-  std::unique_ptr<TrialStore> store_;
+  std::unique_ptr<storage::TrialStore> store_;
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<RpcServer> server_;
   std::shared_ptr<grpc::Channel> channel_;
@@ -116,6 +116,6 @@ class RpcFixture : public ::testing::Test {
   std::unique_ptr<v1::WorkerService::Stub> workers_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_TESTS_SERVER_RPC_RPC_FIXTURE_H_

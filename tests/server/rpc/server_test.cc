@@ -12,7 +12,7 @@
 #include "tests/server/rpc/rpc_fixture.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using std::chrono::milliseconds;
@@ -167,12 +167,12 @@ TEST_F(RpcServerTest, HandsATrialToAWorkerThatWaits) {
 TEST_F(RpcServerTest, ServesAClientThatSetsNoDeadline) {
   grpc::ClientContext creating, waiting;
   v1::CreateStudyReply created;
-  ASSERT_OK(FromGrpcStatus(
+  ASSERT_OK(proto::FromGrpcStatus(
       studies_->CreateStudy(&creating, ExampleStudy("imdb", 1), &created)));
   ASSERT_OK(Register("w"));
   ASSERT_OK(Acquire("w", seconds(5)));
   v1::AcquireReply nothing;
-  ASSERT_OK(FromGrpcStatus(workers_->Acquire(
+  ASSERT_OK(proto::FromGrpcStatus(workers_->Acquire(
       &waiting, AcquireRequestOf("w", seconds(1)), &nothing)));
   EXPECT_EQ(nothing.leases_size(), 0);
   EXPECT_EQ(nothing.none_reason(), v1::BUDGET_REACHED);
@@ -242,7 +242,7 @@ TEST_F(RpcServerTest, AnswersParkedCallsAtOnceWhenItEnds) {
     const auto reader = studies_->WatchStudy(&context, request);
     v1::StudyEvent event;
     while (reader->Read(&event)) continue;
-    return FromGrpcStatus(reader->Finish());
+    return proto::FromGrpcStatus(reader->Finish());
   });
   v1::AcquireRequest nothing = AcquireRequestOf("w", seconds(15));
   nothing.set_study("studies/imdb");
@@ -310,4 +310,4 @@ TEST_F(RpcServerTest, ListensAgainOnThePortItLeft) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

@@ -7,7 +7,7 @@
 #include "proto/wire_error.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 v1::StatusDetails DetailsOf(const absl::Status& status) {
@@ -24,7 +24,7 @@ bool Has(const v1::StatusDetails& details, const std::string& url) {
 }
 
 absl::Status ThereAndBack(const absl::Status& status) {
-  return FromGrpcStatus(ToGrpcStatus(status));
+  return proto::FromGrpcStatus(ToGrpcStatus(status));
 }
 
 TEST(RpcStatusTest, LeavesOkAlone) {
@@ -47,7 +47,7 @@ TEST(RpcStatusTest, FillsErrorInfoAsAnyClientExpectsIt) {
   const auto details = DetailsOf(
       MakeError(ErrorId::kLeaseLost, "attempt 3 holds it", "stop", ""));
   v1::ErrorInfo info;
-  ASSERT_EQ(details.details(0).type_url(), kErrorInfoUrl);
+  ASSERT_EQ(details.details(0).type_url(), proto::kErrorInfoUrl);
   ASSERT_TRUE(info.ParseFromString(details.details(0).value()));
   EXPECT_EQ(info.reason(), "LEASE_LOST");
   EXPECT_EQ(info.domain(), "frostline");
@@ -57,18 +57,18 @@ TEST(RpcStatusTest, FillsErrorInfoAsAnyClientExpectsIt) {
 
 TEST(RpcStatusTest, NamesTheFieldOfABadRequest) {
   const auto bad = MakeError(ErrorId::kRequestInvalid, "c", "f", "wait");
-  EXPECT_TRUE(Has(DetailsOf(bad), kBadRequestUrl));
+  EXPECT_TRUE(Has(DetailsOf(bad), proto::kBadRequestUrl));
   const auto lost = MakeError(ErrorId::kLeaseLost, "c", "f", "lease");
-  EXPECT_FALSE(Has(DetailsOf(lost), kBadRequestUrl));
+  EXPECT_FALSE(Has(DetailsOf(lost), proto::kBadRequestUrl));
 }
 
 TEST(RpcStatusTest, SaysWhenToTryAgainOnlyWhereThatHelps) {
-  EXPECT_TRUE(
-      Has(DetailsOf(MakeError(ErrorId::kStoreBusy, "c", "f")), kRetryInfoUrl));
-  EXPECT_TRUE(
-      Has(DetailsOf(MakeError(ErrorId::kOverloaded, "c", "f")), kRetryInfoUrl));
+  EXPECT_TRUE(Has(DetailsOf(MakeError(ErrorId::kStoreBusy, "c", "f")),
+                  proto::kRetryInfoUrl));
+  EXPECT_TRUE(Has(DetailsOf(MakeError(ErrorId::kOverloaded, "c", "f")),
+                  proto::kRetryInfoUrl));
   EXPECT_FALSE(Has(DetailsOf(MakeError(ErrorId::kStudyNotFound, "c", "f")),
-                   kRetryInfoUrl));
+                   proto::kRetryInfoUrl));
 }
 
 TEST(RpcStatusTest, CallsAForeignErrorABug) {
@@ -85,7 +85,7 @@ TEST(RpcStatusTest, KeepsAHostileErrorWithinTheTrailersLimit) {
   const std::size_t on_the_wire = 3 * sent.error_message().size() +
                                   (sent.error_details().size() + 2) / 3 * 4;
   EXPECT_LT(on_the_wire, 8u * 1024 - 512);
-  const auto back = FromGrpcStatus(sent);
+  const auto back = proto::FromGrpcStatus(sent);
   EXPECT_THAT(back, FailsWith(ErrorId::kRequestInvalid));
   EXPECT_EQ(std::string(back.message()).find('\x1b'), std::string::npos);
   EXPECT_EQ(std::string(back.message()).find('\n'), std::string::npos);
@@ -99,4 +99,4 @@ TEST(RpcStatusTest, KeepsTheSeparatorOfErrorDetailOutOfFields) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 v1::CreateStudyRequest Create() {
@@ -224,4 +224,4 @@ TEST(ValidateTest, AsksHowATrialEnded) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

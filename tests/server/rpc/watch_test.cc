@@ -14,7 +14,7 @@
 #include "server/verbs/watch_verb.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using std::chrono::milliseconds;
@@ -84,7 +84,7 @@ TEST_F(WatchTest, StreamsEveryEventOnceAndInOrder) {
     ASSERT_EQ(event.revision(), expected);
   }
   EXPECT_FALSE(reader->Read(&event));
-  EXPECT_THAT(FromGrpcStatus(reader->Finish()),
+  EXPECT_THAT(proto::FromGrpcStatus(reader->Finish()),
               FailsWith(ErrorId::kCoordinatorDraining));
 }
 
@@ -102,7 +102,7 @@ TEST_F(WatchTest, SaysThatItIsAliveWhenNothingChanges) {
 
 TEST_F(WatchTest, RefusesABadRequest) {
   Serve(CountTo(1));
-  EXPECT_THAT(FromGrpcStatus(Watch("imdb")->Finish()),
+  EXPECT_THAT(proto::FromGrpcStatus(Watch("imdb")->Finish()),
               FailsAt(ErrorId::kNameInvalid, "name"));
 }
 
@@ -142,4 +142,4 @@ TEST_F(WatchTest, EndsWhenTheReaderHangsUp) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

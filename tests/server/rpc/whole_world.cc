@@ -12,7 +12,7 @@
 #include "storage/factory.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using google::protobuf::Message;
@@ -130,7 +130,7 @@ void Demand(const absl::Status& status) {
 }  // namespace
 
 WholeWorld::WholeWorld() {
-  auto store = OpenStore({.data_folder = folder_.File("data")});
+  auto store = storage::OpenStore({.data_folder = folder_.File("data")});
   Demand(store.status());
   store_ = *std::move(store);
   driver_ = std::make_unique<Driver>(
@@ -247,4 +247,4 @@ std::vector<std::string> ServedMethods() {
   return served;
 }
 
-}  // namespace frostline
+}  // namespace frostline::server

@@ -21,7 +21,7 @@
 #include "tests/support/fake_clock.h"
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::server {
 
 class WholeWorld {
  public:
@@ -43,7 +43,7 @@ class WholeWorld {
  private:
   FakeClock clock_;  // stands still, so that nothing changes by itself
   const TempFolder folder_;
-  std::unique_ptr<TrialStore> store_;
+  std::unique_ptr<storage::TrialStore> store_;
   std::unique_ptr<Driver> driver_;
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<RawClient> client_;
@@ -55,6 +55,6 @@ std::vector<std::string> UnaryMethods();
 // Those of them for which there is a good request.
 std::vector<std::string> ServedMethods();
 
-}  // namespace frostline
+}  // namespace frostline::server
 
 #endif  // FROSTLINE_TESTS_SERVER_RPC_WHOLE_WORLD_H_

@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -133,4 +133,4 @@ TEST(LeaderRepeats, TheOrderOfEndsDoesNotMatter) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

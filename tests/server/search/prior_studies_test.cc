@@ -10,7 +10,7 @@
 #include "tests/support/fake_clock.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr WallMicros kEver = std::numeric_limits<WallMicros>::max();
@@ -19,7 +19,7 @@ constexpr WallMicros kEver = std::numeric_limits<WallMicros>::max();
 class PriorStudies : public ::testing::Test {
  protected:
   PriorStudies()
-      : store_(*OpenStore({.data_folder = "", .ephemeral = true})),
+      : store_(*storage::OpenStore({.data_folder = "", .ephemeral = true})),
         driver_(std::make_unique<Driver>(*store_, clock_)) {
     EXPECT_OK(driver_->Register("w", "boot-1"));
     EXPECT_OK(driver_->Call<v1::CreateStudyReply>(ExampleStudy("old", 5)));
@@ -40,13 +40,13 @@ class PriorStudies : public ::testing::Test {
     return *CheckStudy(spec, ExampleStudy("young", 5).settings(),
                        ExampleLease());
   }
-  absl::StatusOr<std::vector<PriorStudy>> Load(const v1::StudySpec& spec,
-                                               WallMicros created) {
+  absl::StatusOr<std::vector<sampler::PriorStudy>> Load(
+      const v1::StudySpec& spec, WallMicros created) {
     return LoadPriorStudies(Checked(spec), created, *store_);
   }
 
   FakeClock clock_;
-  std::unique_ptr<TrialStore> store_;
+  std::unique_ptr<storage::TrialStore> store_;
   std::unique_ptr<Driver> driver_;
 };
 
@@ -101,18 +101,18 @@ TEST_F(PriorStudies, AreLearntFromAlsoAfterARestart) {
   auto request = Young("studies/old", 1);
   request.mutable_spec()->mutable_sampler()->set_name("tpe");
   ASSERT_OK(driver_->Call<v1::CreateStudyReply>(request));
-  const StudyRow row = *store_->FindStudy("young");
+  const storage::StudyRow row = *store_->FindStudy("young");
   driver_ = std::make_unique<Driver>(*store_, clock_);
   ASSERT_OK(driver_->Register("w", "boot-2"));
   driver_->AcquireOne("w", "boot-2");
   ASSERT_OK_AND_ASSIGN(auto priors, Load(request.spec(), row.created));
   const CheckedStudy checked = Checked(request.spec());
-  const auto sampler =
-      *MakeSampler(checked.sampler, checked.space, checked.objectives, priors);
+  const auto sampler = *sampler::MakeSampler(checked.sampler, checked.space,
+                                             checked.objectives, priors);
   Rng rng(request.spec().seed(), 0);
   EXPECT_TRUE(SamePoint(*sampler->Propose(History(), 0, rng),
                         store_->FindTrial(row.key, 0)->point));
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

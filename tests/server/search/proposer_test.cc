@@ -10,7 +10,7 @@
 #include "tests/server/example_study.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 // What a proposer hands over, kept.
@@ -24,7 +24,7 @@ class ProposerTest : public ::testing::Test {
     handed_over_.push_back(std::move(made));
     if (on_ready_) on_ready_();
   }
-  void Open(StudyKey study, const std::string& sampler) {
+  void Open(storage::StudyKey study, const std::string& sampler) {
     v1::StudySpec spec = ExampleSpec();
     spec.mutable_sampler()->set_name(sampler);
     proposer_.Open(
@@ -43,8 +43,8 @@ class ProposerTest : public ::testing::Test {
 TEST_F(ProposerTest, HandsOverEachProposalWhenItIsMade) {
   Open(1, "random");
   proposer_.Propose(1, 7, 3, 42);
-  std::promise<PruneDecision> judged;  // comes after them
-  proposer_.Judge(1, 7, [&](PruneDecision d) { judged.set_value(d); });
+  std::promise<sampler::PruneDecision> judged;  // comes after them
+  proposer_.Judge(1, 7, [&](sampler::PruneDecision d) { judged.set_value(d); });
   proposer_.Start();
   judged.get_future().wait();
   proposer_.Stop();
@@ -60,8 +60,8 @@ TEST_F(ProposerTest, HandsOverEachProposalWhenItIsMade) {
 TEST_F(ProposerTest, SaysHowManyWillNotComeWhenTheSpaceIsUsedUp) {
   Open(1, "brute");  // nine points
   proposer_.Propose(1, 0, 12, 0);
-  std::promise<PruneDecision> judged;
-  proposer_.Judge(1, 0, [&](PruneDecision d) { judged.set_value(d); });
+  std::promise<sampler::PruneDecision> judged;
+  proposer_.Judge(1, 0, [&](sampler::PruneDecision d) { judged.set_value(d); });
   proposer_.Start();
   judged.get_future().wait();
   proposer_.Stop();
@@ -82,7 +82,7 @@ TEST_F(ProposerTest, AStopWaitsForOneProposalAndForEveryJudgement) {
   };
   proposer_.Propose(1, 0, 1000, 0);
   bool judged = false;
-  proposer_.Judge(1, 0, [&](PruneDecision) { judged = true; });
+  proposer_.Judge(1, 0, [&](sampler::PruneDecision) { judged = true; });
   proposer_.Start();
   first.get_future().wait();
   std::thread stop([&] { proposer_.Stop(); });
@@ -103,11 +103,11 @@ TEST_F(ProposerTest, APointThatRunsAgainIsNotPruned) {
                  std::make_shared<const CheckedStudy>(
                      *CheckStudy(spec, request.settings(), ExampleLease())),
                  History(), {});
-  std::vector<std::promise<PruneDecision>> judged(2);
+  std::vector<std::promise<sampler::PruneDecision>> judged(2);
   for (const std::int32_t repeat : {0, 1}) {
     proposer_.Began(1, repeat, {0, 0}, {.seed = 5, .repeat = repeat});
     proposer_.Measured(1, repeat, {{.step = 1, .value = 0.1}});
-    proposer_.Judge(1, repeat, [&, repeat](PruneDecision d) {
+    proposer_.Judge(1, repeat, [&, repeat](sampler::PruneDecision d) {
       judged[static_cast<std::size_t>(repeat)].set_value(d);
     });
   }
@@ -121,8 +121,8 @@ TEST_F(ProposerTest, WhereTheSpaceIsUsedUpLeadersRunAgainAtOnce) {
   CheckedStudy study = *CheckStudy(
       ExampleSpec(), ExampleStudy("a", 100).settings(), ExampleLease());
   study.repeat = {.times = 2, .leaders = 1, .after = 1000};
-  const auto sampler = *MakeSampler({.name = "brute", .options = {}},
-                                    study.space, study.objectives);
+  const auto sampler = *sampler::MakeSampler({.name = "brute", .options = {}},
+                                             study.space, study.objectives);
   History history;
   for (int n = 0; n < 9; ++n) {
     Observation trial;
@@ -140,12 +140,12 @@ TEST_F(ProposerTest, WhereTheSpaceIsUsedUpLeadersRunAgainAtOnce) {
 TEST_F(ProposerTest, OfAStudyItDoesNotKnowItSaysNothingAndPrunesNothing) {
   proposer_.Start();
   proposer_.Propose(5, 0, 3, 0);
-  std::promise<PruneDecision> judged;
-  proposer_.Judge(5, 0, [&](PruneDecision d) { judged.set_value(d); });
+  std::promise<sampler::PruneDecision> judged;
+  proposer_.Judge(5, 0, [&](sampler::PruneDecision d) { judged.set_value(d); });
   EXPECT_FALSE(judged.get_future().get().prune);
   proposer_.Stop();
   EXPECT_TRUE(handed_over_.empty());
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

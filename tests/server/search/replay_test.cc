@@ -14,7 +14,7 @@
 #include "tests/support/fake_clock.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr int kTrials = 40;
@@ -27,7 +27,8 @@ struct How {
 
 class ReplayTest : public ::testing::TestWithParam<How> {
  protected:
-  ReplayTest() : store_(*OpenStore({.data_folder = "", .ephemeral = true})) {
+  ReplayTest()
+      : store_(*storage::OpenStore({.data_folder = "", .ephemeral = true})) {
     Restart();
   }
 
@@ -74,17 +75,17 @@ class ReplayTest : public ::testing::TestWithParam<How> {
   }
 
   FakeClock clock_;
-  std::unique_ptr<TrialStore> store_;
+  std::unique_ptr<storage::TrialStore> store_;
   std::unique_ptr<Driver> driver_;
   std::string boot_;
 };
 
 // What the proposal of trial `number` had seen.
-History SeenBy(const std::vector<TrialRow>& rows, std::size_t number,
-               const CheckedStudy& study, const TrialStore& store) {
+History SeenBy(const std::vector<storage::TrialRow>& rows, std::size_t number,
+               const CheckedStudy& study, const storage::TrialStore& store) {
   History history;
   for (std::size_t i = 0; i < number; ++i) {
-    const TrialRow& row = rows[i];
+    const storage::TrialRow& row = rows[i];
     const bool ended = row.ended_revision > 0 &&
                        row.ended_revision <= rows[number].seen_revision;
     Observation seen = *ObservationOf(row, study, store);
@@ -114,7 +115,7 @@ TEST_P(ReplayTest, EveryProposalComesOutOfTheStoreAgain) {
   int learnt = 0, repeats = 0;
   for (std::size_t n = 0; n < rows.size(); ++n) {
     const auto sampler =
-        *MakeSampler(study->sampler, study->space, study->objectives);
+        *sampler::MakeSampler(study->sampler, study->space, study->objectives);
     const auto again =
         MakeProposal(*study, *sampler, SeenBy(rows, n, *study, *store_),
                      static_cast<std::int64_t>(n));
@@ -143,4 +144,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

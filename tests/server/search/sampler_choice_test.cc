@@ -8,7 +8,7 @@
 #include "tests/support/fake_clock.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using testing::ElementsAre;
@@ -18,7 +18,7 @@ using testing::IsEmpty;
 class SamplerChoiceTest : public ::testing::Test {
  protected:
   SamplerChoiceTest()
-      : store_(*OpenStore({.data_folder = "", .ephemeral = true})),
+      : store_(*storage::OpenStore({.data_folder = "", .ephemeral = true})),
         driver_(*store_, clock_) {}
 
   // Nine points.
@@ -32,7 +32,7 @@ class SamplerChoiceTest : public ::testing::Test {
   }
 
   FakeClock clock_;
-  std::unique_ptr<TrialStore> store_;
+  std::unique_ptr<storage::TrialStore> store_;
   Driver driver_;
 };
 
@@ -142,4 +142,4 @@ TEST_F(SamplerChoiceTest, WhoNamesTheBestGetsNoAdvice) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

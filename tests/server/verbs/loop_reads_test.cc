@@ -9,13 +9,14 @@
 #include "tests/support/fake_clock.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 class LoopReadsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto store = OpenStore(StoreSpec{.data_folder = "", .ephemeral = true});
+    auto store = storage::OpenStore(
+        storage::StoreSpec{.data_folder = "", .ephemeral = true});
     ASSERT_OK(store);
     store_ = std::make_unique<CountingStore>(*std::move(store));
     driver_ = std::make_unique<Driver>(*store_, clock_);
@@ -102,4 +103,4 @@ TEST_F(LoopReadsTest, ListsAndANewStudyThatStartsFromAnother) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

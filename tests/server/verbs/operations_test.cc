@@ -13,7 +13,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using std::chrono::seconds;
@@ -25,11 +25,11 @@ class OperationsTest : public ::testing::Test {
  protected:
   OperationsTest() { Open({}); }
 
-  void Open(const StoreLimits& limits) {
+  void Open(const storage::StoreLimits& limits) {
     driver_.reset();
     store_.reset();
-    store_ =
-        *OpenStore({.data_folder = folder_.File("data"), .limits = limits});
+    store_ = *storage::OpenStore(
+        {.data_folder = folder_.File("data"), .limits = limits});
     driver_ = std::make_unique<Driver>(
         *store_, clock_,
         CoordinatorOptions{.backup_folder = folder_.File("backups")});
@@ -68,7 +68,7 @@ class OperationsTest : public ::testing::Test {
 
   const TempFolder folder_;
   FakeClock clock_;
-  std::unique_ptr<TrialStore> store_;
+  std::unique_ptr<storage::TrialStore> store_;
   std::unique_ptr<Driver> driver_;
 };
 
@@ -121,9 +121,10 @@ TEST_F(OperationsTest, ABackupIsMadeOncePerRequestAndCanBeRestored) {
   EXPECT_THAT(BackUp("monday.sqlite", RandomHexId()),
               FailsWith(ErrorId::kStoreUnwritable));
 
-  ASSERT_OK(RestoreStore(folder_.File("backups/monday.sqlite"),
-                         folder_.File("restored")));
-  const auto restored = OpenStore({.data_folder = folder_.File("restored")});
+  ASSERT_OK(storage::RestoreStore(folder_.File("backups/monday.sqlite"),
+                                  folder_.File("restored")));
+  const auto restored =
+      storage::OpenStore({.data_folder = folder_.File("restored")});
   EXPECT_EQ((*restored)->FindTrial(1, 0)->values, std::vector<double>{0.5});
 }
 
@@ -193,4 +194,4 @@ TEST_F(OperationsTest, ARunningTrialTellsItsProgress) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

@@ -8,13 +8,13 @@
 #include "tests/support/fake_clock.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 class TrialMethodsTest : public ::testing::Test {
  protected:
   TrialMethodsTest()
-      : store_(*OpenStore({.data_folder = "", .ephemeral = true})),
+      : store_(*storage::OpenStore({.data_folder = "", .ephemeral = true})),
         driver_(std::make_unique<Driver>(*store_, clock_)) {
     EXPECT_OK(driver_->Call<v1::CreateStudyReply>(ExampleStudy("a", 4)));
     EXPECT_OK(driver_->Register("w", "boot-1"));
@@ -32,7 +32,7 @@ class TrialMethodsTest : public ::testing::Test {
   }
 
   FakeClock clock_;
-  std::unique_ptr<TrialStore> store_;
+  std::unique_ptr<storage::TrialStore> store_;
   std::unique_ptr<Driver> driver_;
 };
 
@@ -300,4 +300,4 @@ TEST_F(TrialMethodsTest, OneCallSaysWhyNothingRuns) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

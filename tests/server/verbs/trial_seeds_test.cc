@@ -10,7 +10,7 @@
 #include "tests/support/fake_clock.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using ::testing::Each;
@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 class TrialSeedsTest : public ::testing::Test {
  protected:
   TrialSeedsTest()
-      : store_(*OpenStore({.data_folder = "", .ephemeral = true})) {
+      : store_(*storage::OpenStore({.data_folder = "", .ephemeral = true})) {
     Restart();
   }
 
@@ -65,7 +65,7 @@ class TrialSeedsTest : public ::testing::Test {
   }
 
   FakeClock clock_;
-  std::unique_ptr<TrialStore> store_;
+  std::unique_ptr<storage::TrialStore> store_;
   std::unique_ptr<Driver> driver_;
   std::string boot_;
 };
@@ -194,4 +194,4 @@ TEST_F(TrialSeedsTest, ImportedTrialsKeepTheirsAndTheExportHasAll) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

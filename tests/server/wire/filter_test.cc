@@ -4,7 +4,7 @@
 #include "server/wire/page_token.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 v1::Trial GoodTrial() {
@@ -57,4 +57,4 @@ TEST(PageToken, GoesOnOnlyInItsOwnList) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

@@ -7,7 +7,7 @@
 #include "tests/server/example_study.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 using Spoil = std::function<void(v1::StudySpec&, v1::StudySettings&)>;
@@ -240,4 +240,4 @@ TEST(SpecCheck, AStrategyBecomesThePointWithItsRates) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

@@ -5,7 +5,7 @@
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 TEST(TrainingBounds, WhatIsNotGivenIsNotJudged) {
@@ -54,4 +54,4 @@ TEST(TrainingBounds, EveryRowButThoseOfExtraIsAFieldOfTheContract) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

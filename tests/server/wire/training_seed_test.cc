@@ -7,7 +7,7 @@
 #include "tests/server/example_study.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::server {
 namespace {
 
 constexpr std::uint64_t kMostInInt32 = (1ull << 31) - 1;
@@ -55,7 +55,7 @@ TEST(TrainingSeed, AFixedSeedIsTheStudysOwnOrTheOneGiven) {
 TEST(TrainingSeed, IsNotedBesideWhatPeopleWrote) {
   v1::Trial written;
   (*written.mutable_labels())["by"] = "ada";
-  TrialRow row;
+  storage::TrialRow row;
   row.labels = written.SerializeAsString();
   NoteSeed({.seed = 12, .repeat = 2}, row);
   EXPECT_EQ(NotedSeedOf(row).seed, 12u);
@@ -67,7 +67,7 @@ TEST(TrainingSeed, IsNotedBesideWhatPeopleWrote) {
 
 // Of a trial that an earlier version queued: what that version had sent.
 TEST(TrainingSeed, OfOldRowsIsWhatItWas) {
-  TrialRow row;
+  storage::TrialRow row;
   row.number = 3;
   v1::StudySpec spec = ExampleSpec();
   EXPECT_EQ(SeedToTrainWith(row, spec), Rng(7, 3ull | (1ull << 62)).Next());
@@ -154,4 +154,4 @@ INSTANTIATE_TEST_SUITE_P(All, BadSeeds, ::testing::ValuesIn(kMistakes),
                          });
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::server

@@ -12,7 +12,7 @@
 #include "gmock/gmock.h"
 #include "tests/worker/agent/rig.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using ::testing::IsEmpty;
@@ -140,4 +140,4 @@ TEST(AgentBinary, AnUnreachableCoordinatorIsCode7WhenItMayNotWait) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::agent

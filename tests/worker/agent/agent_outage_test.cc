@@ -8,7 +8,7 @@
 #include "tests/worker/agent/rig.h"
 #include "worker/agent/spool.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using ::testing::IsEmpty;
@@ -204,4 +204,4 @@ TEST(EarlierLife, ARefusedResultIsKeptNotDropped) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "tests/worker/agent/rig.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -132,4 +132,4 @@ TEST(Keep, AtItsStartTheAgentRemovesWhatIsTooMuch) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "tests/worker/agent/rig.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -292,4 +292,4 @@ TEST(Agent, ASecondAgentOfTheSameIdIsRefused) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "tests/worker/agent/rig.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -187,4 +187,4 @@ INSTANTIATE_TEST_SUITE_P(All, GrantTooLate,
                                            StopLevel::kRelease));
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::agent

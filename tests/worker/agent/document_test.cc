@@ -10,7 +10,7 @@
 #include "tests/worker/agent/rig.h"
 #include "worker/agent/file.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 constexpr char kFence[] = "```python\n";
@@ -54,4 +54,4 @@ TEST(DocumentedTrainer, TrainsTwoTrials) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::agent

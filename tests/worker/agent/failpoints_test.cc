@@ -27,7 +27,7 @@
 #include "tests/worker/agent/rig.h"
 #include "worker/agent/file.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using ::testing::SizeIs;
@@ -125,12 +125,13 @@ class AgentFailpoints : public ::testing::TestWithParam<FailpointInfo> {
   }
 
   void CreateStudy() {
-    v1::CreateStudyRequest request = ExampleStudy("s", kTrials);
+    v1::CreateStudyRequest request = server::ExampleStudy("s", kTrials);
     request.mutable_spec()->mutable_objectives(0)->set_metric("score");
     v1::CreateStudyReply reply;
     grpc::ClientContext context;
     SetDeadline(context);
-    ASSERT_OK(FromGrpcStatus(stub_->CreateStudy(&context, request, &reply)));
+    ASSERT_OK(
+        proto::FromGrpcStatus(stub_->CreateStudy(&context, request, &reply)));
   }
 
   std::unique_ptr<Program> StartAgent(const std::string& failpoint) {
@@ -148,7 +149,8 @@ class AgentFailpoints : public ::testing::TestWithParam<FailpointInfo> {
     v1::ListTrialsReply reply;
     grpc::ClientContext context;
     SetDeadline(context);
-    EXPECT_OK(FromGrpcStatus(stub_->ListTrials(&context, request, &reply)));
+    EXPECT_OK(
+        proto::FromGrpcStatus(stub_->ListTrials(&context, request, &reply)));
     return {reply.trials().begin(), reply.trials().end()};
   }
 
@@ -205,4 +207,4 @@ INSTANTIATE_TEST_SUITE_P(All, AgentFailpoints,
                          });
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "tests/support/fake_clock.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -109,4 +109,4 @@ TEST_F(HeldLeaseTest, TellsHowFarItIs) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "tests/worker/agent/scripted_coordinator.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using std::chrono::minutes;
@@ -70,4 +70,4 @@ TEST_F(LogTails, FitIntoARequestHoweverManyAreWanted) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::agent

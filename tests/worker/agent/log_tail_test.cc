@@ -8,7 +8,7 @@
 #include "tests/support/temp_folder.h"
 #include "worker/agent/file.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using ::testing::EndsWith;
@@ -55,4 +55,4 @@ TEST(LogFile, ADiskThatRefusesCostsNothingElse) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::agent

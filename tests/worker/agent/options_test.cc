@@ -16,7 +16,7 @@
 #include "worker/agent/slot_plan.h"
 #include "worker/agent/trainer_choice.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -243,4 +243,4 @@ TEST_F(PlanSlotsTest, ThreadsThatWaitSleepUnlessSomebodyHasSaidHow) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -5,7 +5,7 @@
 
 #include "gmock/gmock.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -65,4 +65,4 @@ TEST(OutcomeOfExit, WhoIsToBlame) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "tests/support/fake_clock.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using std::chrono::hours;
@@ -89,4 +89,4 @@ TEST_F(ProgressWatchTest, OffIsOff) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::agent

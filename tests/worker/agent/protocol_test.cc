@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -183,4 +183,4 @@ TEST(TrialLine, AnAbsentCheckpointHasNoPath) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -9,7 +9,7 @@
 #include "absl/strings/str_replace.h"
 #include "base/error.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 constexpr auto kPatience = std::chrono::seconds(30);
@@ -124,4 +124,4 @@ int Rig::SpoolFiles() const {
   return count;
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

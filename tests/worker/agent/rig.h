@@ -16,7 +16,7 @@
 #include "tests/worker/agent/scripted_coordinator.h"
 #include "worker/agent/agent.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 class Rig {
  public:
@@ -59,6 +59,6 @@ bool Lives(int pid);
 // False if it still lives after a long while.
 bool AwaitDeath(int pid);
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_TESTS_WORKER_AGENT_RIG_H_

@@ -8,7 +8,7 @@
 #include "tests/support/temp_folder.h"
 #include "worker/agent/spool.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using ::testing::IsEmpty;
@@ -50,4 +50,4 @@ TEST(RunFolder, AdoptsTheDeadButNotTheLiving) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::agent

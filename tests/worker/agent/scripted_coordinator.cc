@@ -9,7 +9,7 @@
 #include "proto/wire_time.h"
 #include "worker/agent/rpc_client.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 constexpr auto kPatience = std::chrono::seconds(30);
@@ -19,12 +19,12 @@ constexpr auto kTtl = std::chrono::milliseconds(500);
 grpc::Status WireError(ErrorId id) {
   const absl::Status status = MakeError(id, "as the test says", "none");
   v1::ErrorInfo info;
-  info.set_domain(kErrorDomain);
+  info.set_domain(proto::kErrorDomain);
   info.set_reason(KindOf(id).reason);
   (*info.mutable_metadata())["id"] = ErrorCode(id);
   v1::StatusDetails details;
   auto* const detail = details.add_details();
-  detail->set_type_url(kErrorInfoUrl);
+  detail->set_type_url(proto::kErrorInfoUrl);
   detail->set_value(info.SerializeAsString());
   return {static_cast<grpc::StatusCode>(status.code()),
           std::string(status.message()), details.SerializeAsString()};
@@ -67,8 +67,8 @@ v1::Lease ScriptedCoordinator::LeaseOf(int number, std::int64_t attempt) {
   lease.set_trial(TrialNameOf("s", number));
   lease.set_attempt(attempt);
   lease.set_secret("secret-" + std::to_string(number));
-  *lease.mutable_ttl() = DurationToProto(kTtl);
-  *lease.mutable_heartbeat_interval() = DurationToProto(kHeartbeat);
+  *lease.mutable_ttl() = proto::DurationToProto(kTtl);
+  *lease.mutable_heartbeat_interval() = proto::DurationToProto(kHeartbeat);
   lease.mutable_spec()->add_objectives()->set_metric("score");
   return lease;
 }
@@ -156,8 +156,8 @@ v1::Directive ScriptedCoordinator::DirectiveFor(const v1::LeaseRef& lease) {
 grpc::Status ScriptedCoordinator::Register(grpc::ServerContext*,
                                            const v1::RegisterRequest* request,
                                            v1::RegisterReply* reply) {
-  *reply->mutable_heartbeat_interval() = DurationToProto(kHeartbeat);
-  *reply->mutable_lease_ttl() = DurationToProto(kTtl);
+  *reply->mutable_heartbeat_interval() = proto::DurationToProto(kHeartbeat);
+  *reply->mutable_lease_ttl() = proto::DurationToProto(kTtl);
   return Note("Register", *request, &Heard::registers);
 }
 
@@ -170,7 +170,7 @@ grpc::Status ScriptedCoordinator::Acquire(grpc::ServerContext* context,
     changed_.notify_all();
     const auto end =
         std::chrono::steady_clock::now() +
-        std::chrono::nanoseconds(DurationFromProto(request->wait()));
+        std::chrono::nanoseconds(proto::DurationFromProto(request->wait()));
     const auto ready = [&] {
       return away_ || !offers_.empty() || study_ended_ ||
              (granted_.count(request->request_id()) > 0 &&
@@ -230,4 +230,4 @@ grpc::Status ScriptedCoordinator::Release(grpc::ServerContext*,
   return Note("Release", *request, &Heard::releases);
 }
 
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -23,7 +23,7 @@
 #include "base/error.h"
 #include "frostline/v1/worker_service.grpc.pb.h"
 
-namespace frostline {
+namespace frostline::agent {
 
 struct Heard {
   std::vector<std::string> order;  // "Register", "Acquire", "Report", …
@@ -102,6 +102,6 @@ class ScriptedCoordinator final : public v1::WorkerService::Service {
   std::unique_ptr<grpc::Server> server_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::agent
 
 #endif  // FROSTLINE_TESTS_WORKER_AGENT_SCRIPTED_COORDINATOR_H_

@@ -16,7 +16,7 @@
 #include "worker/agent/outbox.h"
 #include "worker/agent/spool_record.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using ::testing::SizeIs;
@@ -198,4 +198,4 @@ TEST(Outbox, AnAbandonedFileIsKeptWhereAsked) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::agent

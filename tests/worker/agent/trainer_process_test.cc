@@ -13,7 +13,7 @@
 #include "tests/support/temp_folder.h"
 #include "worker/agent/protocol.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -192,4 +192,4 @@ TEST_F(TrainerProcessTest, DiesWithItsAgent) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::agent

@@ -9,7 +9,7 @@
 #include "tests/support/temp_folder.h"
 #include "worker/agent/checkpoint_id.h"
 
-namespace frostline {
+namespace frostline::agent {
 namespace {
 
 using ::testing::EndsWith;
@@ -178,4 +178,4 @@ TEST(KeepRules, TheOldestGoFirstAndOnlyAsManyAsMust) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::agent

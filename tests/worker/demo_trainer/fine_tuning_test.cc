@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "worker/demo_trainer/task.h"
 
-namespace frostline::demo {
+namespace frostline::demo_trainer {
 namespace {
 
 constexpr std::size_t kLayer3 = 4;
@@ -92,4 +92,4 @@ TEST(Task, TheShiftedLayerAndTheHeadAreWhatToTrain) {
 }
 
 }  // namespace
-}  // namespace frostline::demo
+}  // namespace frostline::demo_trainer

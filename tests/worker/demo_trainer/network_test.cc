@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace frostline::demo {
+namespace frostline::demo_trainer {
 namespace {
 
 constexpr double kStep = 1e-6;
@@ -72,4 +72,4 @@ TEST(Network, FrozenModulesGetNoGradientAndOthersTheSame) {
 }
 
 }  // namespace
-}  // namespace frostline::demo
+}  // namespace frostline::demo_trainer

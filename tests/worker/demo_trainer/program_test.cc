@@ -11,7 +11,7 @@
 #include "worker/agent/protocol.h"
 #include "worker/agent/trainer_process.h"
 
-namespace frostline {
+namespace frostline::demo_trainer {
 namespace {
 
 using ::testing::SizeIs;
@@ -21,13 +21,13 @@ class DemoTrainer : public ::testing::Test {
   struct Answer {
     std::vector<double> curve;
     std::optional<v1::Checkpoint> checkpoint;
-    std::optional<FinishMessage> finish;
+    std::optional<agent::FinishMessage> finish;
   };
 
   void SetUp() override {
     const std::string program = std::string(std::getenv("FROSTLINE_BIN_DIR")) +
                                 "/frostline-demo-trainer";
-    auto started = TrainerProcess::Start({program, {}}, log_);
+    auto started = agent::TrainerProcess::Start({program, {}}, log_);
     ASSERT_OK(started);
     trainer_ = *std::move(started);
   }
@@ -48,7 +48,8 @@ class DemoTrainer : public ::testing::Test {
   Answer Run(const v1::Lease& lease, const std::string& checkpoint,
              std::size_t stop_after) {
     Answer answer;
-    trainer_->Send(TrialLine(lease, folder_.path().string(), checkpoint));
+    trainer_->Send(
+        agent::TrialLine(lease, folder_.path().string(), checkpoint));
     while (!answer.finish.has_value()) {
       const auto output = trainer_->Wait(wakeup_, std::chrono::seconds(20));
       for (const std::string& line : output.lines)
@@ -59,32 +60,32 @@ class DemoTrainer : public ::testing::Test {
   }
 
   void Take(const std::string& line, std::size_t stop_after, Answer* answer) {
-    const auto message = ParseTrainerLine(line);
+    const auto message = agent::ParseTrainerLine(line);
     ASSERT_OK(message);
-    if (const auto* report = std::get_if<ReportMessage>(&*message)) {
+    if (const auto* report = std::get_if<agent::ReportMessage>(&*message)) {
       answer->curve.push_back(report->metrics.at("accuracy"));
       if (answer->curve.size() == stop_after)
-        trainer_->Send(StopLine("preempt"));
+        trainer_->Send(agent::StopLine("preempt"));
     }
-    if (const auto* saved = std::get_if<CheckpointMessage>(&*message)) {
+    if (const auto* saved = std::get_if<agent::CheckpointMessage>(&*message)) {
       answer->checkpoint = saved->checkpoint;
     }
-    if (const auto* finish = std::get_if<FinishMessage>(&*message)) {
+    if (const auto* finish = std::get_if<agent::FinishMessage>(&*message)) {
       answer->finish = *finish;
     }
   }
 
   TempFolder folder_;
-  LogTail log_;
-  Wakeup wakeup_;
-  std::unique_ptr<TrainerProcess> trainer_;
+  agent::LogTail log_;
+  agent::Wakeup wakeup_;
+  std::unique_ptr<agent::TrainerProcess> trainer_;
 };
 
 TEST_F(DemoTrainer, TrainsTrialAfterTrialTheSameWay) {
   const Answer first = Run(TrialWith(0.01, 4), "", 0);
   const Answer second = Run(TrialWith(0.01, 4), "", 0);
   ASSERT_TRUE(first.finish.has_value() && second.finish.has_value());
-  EXPECT_EQ(first.finish->state, FinishMessage::State::kSucceeded);
+  EXPECT_EQ(first.finish->state, agent::FinishMessage::State::kSucceeded);
   EXPECT_THAT(first.curve, SizeIs(4));
   EXPECT_EQ(first.curve, second.curve);
   EXPECT_EQ(first.finish->metrics.at("accuracy"), first.curve.back());
@@ -102,7 +103,7 @@ TEST_F(DemoTrainer, StopsWithACheckpointAndResumesToTheSameCurve) {
       .set_number_value(0.3);
   const Answer begun = Run(slow, "", 2);
   ASSERT_TRUE(begun.checkpoint.has_value());
-  EXPECT_EQ(begun.finish->state, FinishMessage::State::kStopped);
+  EXPECT_EQ(begun.finish->state, agent::FinishMessage::State::kStopped);
   v1::Lease again = TrialWith(0.01, 6);
   *again.mutable_resume_from() = *begun.checkpoint;
   const Answer rest = Run(again, folder_.File(begun.checkpoint->id()), 0);
@@ -114,14 +115,15 @@ TEST_F(DemoTrainer, StopsWithACheckpointAndResumesToTheSameCurve) {
 TEST_F(DemoTrainer, BadSettingsFailTheTrialNotTheTrainer) {
   v1::Lease bad = TrialWith(0.01, 4);
   bad.mutable_spec()->mutable_training()->set_optimizer("magic");
-  EXPECT_EQ(Run(bad, "", 0).finish->state, FinishMessage::State::kFailed);
+  EXPECT_EQ(Run(bad, "", 0).finish->state,
+            agent::FinishMessage::State::kFailed);
   std::ofstream(folder_.File("torn")) << "short";
   v1::Lease torn = TrialWith(0.01, 4);
   torn.mutable_resume_from()->set_id("torn");
   EXPECT_EQ(Run(torn, folder_.File("torn"), 0).finish->state,
-            FinishMessage::State::kFailed);
+            agent::FinishMessage::State::kFailed);
   EXPECT_EQ(Run(TrialWith(0.01, 1), "", 0).finish->state,
-            FinishMessage::State::kSucceeded);
+            agent::FinishMessage::State::kSucceeded);
 }
 
 TEST_F(DemoTrainer, AnAbsurdRateIsInfeasibleOrFiniteButNeverACrash) {
@@ -131,4 +133,4 @@ TEST_F(DemoTrainer, AnAbsurdRateIsInfeasibleOrFiniteButNeverACrash) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::demo_trainer

@@ -14,7 +14,7 @@
 
 #include "worker/trainer/model/safetensors.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // A fixture that is not right is no result of a test.
@@ -118,4 +118,4 @@ double Furthest(const at::Tensor& a, const at::Tensor& b) {
   return (a - b).abs().max().item<double>();
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

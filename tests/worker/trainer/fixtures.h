@@ -14,7 +14,7 @@
 #include "base/plain/json.h"
 #include "worker/trainer/model/load.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 using Tensors = std::map<std::string, at::Tensor>;
 
@@ -54,6 +54,6 @@ std::string RealMiniLm();
 // others.
 double Furthest(const at::Tensor& a, const at::Tensor& b);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_TESTS_WORKER_TRAINER_FIXTURES_H_

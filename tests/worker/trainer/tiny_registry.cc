@@ -8,7 +8,7 @@
 
 #include "worker/trainer/data/input_file.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr int kVocabulary = 140;  // of the recorded model
@@ -71,4 +71,4 @@ void WriteTinyRegistry(const std::string& folder) {
   WriteData(folder);
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -10,10 +10,10 @@
 
 #include <string>
 
-namespace frostline {
+namespace frostline::trainer {
 
 void WriteTinyRegistry(const std::string& folder);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_TESTS_WORKER_TRAINER_TINY_REGISTRY_H_

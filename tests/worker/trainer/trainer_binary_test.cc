@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::HasSubstr;
@@ -64,4 +64,4 @@ TEST(TrainerBinaryTest, AnythingElseIsAUsageError) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

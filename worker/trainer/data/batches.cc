@@ -7,7 +7,7 @@
 
 #include "worker/trainer/data/row_order.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // Lengths are sorted within so many batches: enough for batches without much
@@ -130,4 +130,4 @@ const RowBatch& BatchCursor::Next() {
   return plan_[position_.batch++];
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

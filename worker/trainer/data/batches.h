@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace frostline {
+namespace frostline::trainer {
 
 using RowBatch = std::vector<std::uint32_t>;  // rows, 0 to lengths.size() - 1
 
@@ -82,6 +82,6 @@ class BatchCursor {
   std::vector<RowBatch> plan_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_BATCHES_H_

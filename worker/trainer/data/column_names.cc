@@ -6,7 +6,7 @@
 
 #include "base/plain/shown.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr std::size_t kNamesShown = 20;
@@ -45,4 +45,4 @@ Fault MissingColumn(const std::string& file, std::string_view column,
   return Fault{FaultKind::kInconsistent, std::move(cause), std::move(fix)};
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

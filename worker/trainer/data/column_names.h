@@ -14,7 +14,7 @@
 
 #include "base/plain/result.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // The column's index, from 0. A name goes before a number; a number counts
 // from 1. Nothing where neither is there, or a name is there twice.
@@ -26,6 +26,6 @@ std::optional<std::size_t> FindColumn(const std::vector<std::string>& names,
 Fault MissingColumn(const std::string& file, std::string_view column,
                     const std::vector<std::string>& names, std::size_t width);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_COLUMN_NAMES_H_

@@ -4,7 +4,7 @@
 
 #include "worker/trainer/data/dataset_reader.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 struct RoleRule {
@@ -49,4 +49,4 @@ Expected<Done> CheckRoles(TaskKind task, const ColumnMap& columns) {
   return Done{};
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

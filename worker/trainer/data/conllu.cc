@@ -11,7 +11,7 @@
 #include "worker/trainer/data/conllu_id.h"
 #include "worker/trainer/data/limits.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr std::size_t kColumns = 10;
@@ -138,4 +138,4 @@ Expected<std::unique_ptr<RowSource>> OpenConllu(
   return std::unique_ptr<RowSource>(std::move(source));
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -18,11 +18,11 @@
 #include "worker/trainer/data/line_reader.h"
 #include "worker/trainer/data/row_source.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 Expected<std::unique_ptr<RowSource>> OpenConllu(
     LineReader lines, const std::vector<std::string>& columns);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_CONLLU_H_

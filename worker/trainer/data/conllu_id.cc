@@ -5,7 +5,7 @@
 #include <optional>
 #include <system_error>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 std::optional<std::uint32_t> WholeNumber(std::string_view text) {
@@ -36,4 +36,4 @@ ConlluLine ConlluLineOf(std::string_view id, std::uint32_t words) {
                                       : ConlluLine::kBroken;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace frostline {
+namespace frostline::trainer {
 
 enum class ConlluLine {
   kWord,       // 3, after two words
@@ -21,6 +21,6 @@ enum class ConlluLine {
 // In a sentence that has `words` words so far. Pure.
 ConlluLine ConlluLineOf(std::string_view id, std::uint32_t words);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_CONLLU_ID_H_

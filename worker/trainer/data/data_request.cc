@@ -5,7 +5,7 @@
 #include "worker/trainer/data/registry.h"
 #include "worker/trainer/data/request_fields.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 ColumnMap Columns(RequestFields& fields) {
@@ -62,4 +62,4 @@ Expected<DataRequest> ReadDataRequest(const JsonValue& data) {
   return request;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -16,7 +16,7 @@
 #include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/data/task_name.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Two trials with equal requests train on the same rows.
 struct DataRequest {
@@ -39,6 +39,6 @@ struct DataRequest {
 // are must be right: kMisuse naming the field.
 Expected<DataRequest> ReadDataRequest(const JsonValue& data);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_DATA_REQUEST_H_

@@ -17,7 +17,7 @@
 #define FROSTLINE_HAS_OPENAT2 0
 #endif
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // O_NONBLOCK: opening a pipe that nobody writes must not hang.
@@ -118,4 +118,4 @@ Expected<InputFile> DataRoot::OpenFileStepwise(
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

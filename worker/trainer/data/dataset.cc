@@ -6,7 +6,7 @@
 
 #include "base/plain/sha256.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 void AddLabel(const Dataset& data, std::int32_t label, Sha256Sum& sum) {
@@ -55,4 +55,4 @@ std::string Fingerprint(const Dataset& data,
   return sum.Finish();
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

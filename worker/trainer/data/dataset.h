@@ -17,7 +17,7 @@
 #include "worker/trainer/data/label_set.h"
 #include "worker/trainer/data/text_pool.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 enum class TaskKind {
   kClassification,  // a text, or two, and one label
@@ -91,6 +91,6 @@ class Dataset {
 std::string Fingerprint(const Dataset& data,
                         std::span<const std::uint32_t> rows);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_DATASET_H_

@@ -3,7 +3,7 @@
 #include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/data/limits.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 Expected<std::int32_t> DatasetReader::LabelOf(const RowSource& source,
                                               std::string_view name,
@@ -42,4 +42,4 @@ void DatasetReader::SortLabels(Dataset& data) const {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -7,7 +7,7 @@
 #include "base/plain/number.h"
 #include "worker/trainer/data/row_roles.h"
 
-namespace frostline {
+namespace frostline::trainer {
 DatasetReader& DatasetReader::WithLabels(const LabelSet& labels) {
   labels_ = labels;
   return *this;
@@ -112,4 +112,4 @@ Expected<Done> DatasetReader::AddRow(const RowSource& source, const Row& row,
   return Done{};
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

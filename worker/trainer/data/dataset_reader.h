@@ -24,7 +24,7 @@
 #include "worker/trainer/data/limits.h"
 #include "worker/trainer/data/row_source.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct RowRoles;
 
@@ -74,6 +74,6 @@ class DatasetReader {
   bool skip_unlabelled_ = false;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_DATASET_READER_H_

@@ -3,7 +3,7 @@
 #include "worker/trainer/data/dataset_reader.h"
 #include "worker/trainer/data/row_roles.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 void ItemsOf(const Cell& cell, std::vector<std::string_view>& items) {
   items.assign(cell.items.begin(), cell.items.end());
@@ -97,4 +97,4 @@ Expected<Done> DatasetReader::AddWords(const RowSource& source, const Row& row,
   return Done{};
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -9,7 +9,7 @@
 #include "worker/trainer/data/field_splitter.h"
 #include "worker/trainer/data/limits.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 class Delimited : public RowSource {
@@ -105,4 +105,4 @@ Expected<std::unique_ptr<RowSource>> OpenDelimited(
   return std::unique_ptr<RowSource>(std::move(source));
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

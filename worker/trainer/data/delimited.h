@@ -16,12 +16,12 @@
 #include "worker/trainer/data/line_reader.h"
 #include "worker/trainer/data/row_source.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 Expected<std::unique_ptr<RowSource>> OpenDelimited(
     LineReader lines, const FileFormat& format,
     const std::vector<std::string>& columns);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_DELIMITED_H_

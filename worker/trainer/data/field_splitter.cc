@@ -3,7 +3,7 @@
 
 #include "worker/trainer/data/limits.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 Expected<bool> FieldSplitter::Next(LineReader& lines,
                                    std::vector<std::string_view>& fields) {
@@ -96,4 +96,4 @@ Expected<bool> FieldSplitter::TakeQuoted(LineReader& lines,
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -14,7 +14,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/data/line_reader.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 class FieldSplitter {
  public:
@@ -42,6 +42,6 @@ class FieldSplitter {
   std::vector<std::size_t> ends_;  // of each field in it
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_FIELD_SPLITTER_H_

@@ -11,7 +11,7 @@
 
 #include "base/plain/sha256.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 20;
@@ -94,4 +94,4 @@ Expected<std::string> InputFile::Sha256() {
   return sum.Finish();
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

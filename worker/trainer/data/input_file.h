@@ -20,7 +20,7 @@
 
 #include "base/plain/result.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // A descriptor and what to call it in a fault. Closes it; moves, never copies.
 class InputFile {
@@ -77,6 +77,6 @@ class DataRoot {
   std::string path_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_INPUT_FILE_H_

@@ -10,7 +10,7 @@
 
 #include "base/plain/json.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // 3 for 3.0: a label is the same whether it was written 3 or 3.0.
@@ -124,4 +124,4 @@ Expected<std::unique_ptr<RowSource>> OpenJsonl(
       std::make_unique<Jsonl>(std::move(lines), columns));
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -9,7 +9,7 @@
 #include "base/plain/shown.h"
 #include "worker/trainer/data/limits.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 Expected<LabelSet> LabelSet::FromList(const std::vector<std::string>& names) {
   LabelSet set;
@@ -80,4 +80,4 @@ std::string ListOfLabels(const LabelSet& labels) {
   return list;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

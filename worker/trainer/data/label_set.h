@@ -15,7 +15,7 @@
 
 #include "base/plain/result.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 class LabelSet {
  public:
@@ -45,6 +45,6 @@ class LabelSet {
 // "a", "b", "c" and 9,997 more.
 std::string ListOfLabels(const LabelSet& labels);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_LABEL_SET_H_

@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Of a line of a data file, without its end. A quoted field may span lines; its
 // row is bounded by the same number.
@@ -23,6 +23,6 @@ inline constexpr std::size_t kMaxLabelBytes = 256;
 inline constexpr std::size_t kMaxRegistryBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMaxIdBytes = 64;
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_LIMITS_H_

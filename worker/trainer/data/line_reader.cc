@@ -8,7 +8,7 @@
 #include "base/plain/utf8.h"
 #include "worker/trainer/data/limits.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr std::size_t kFirstBufferBytes = std::size_t{64} << 10;
@@ -105,4 +105,4 @@ Expected<bool> LineReader::Take(std::size_t size, std::size_t end,
   return true;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -17,7 +17,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/data/input_file.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Reads in chunks: a file of any size takes a few mebibytes.
 class LineReader {
@@ -52,6 +52,6 @@ class LineReader {
   bool at_end_ = false;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_LINE_READER_H_

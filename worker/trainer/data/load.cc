@@ -6,7 +6,7 @@
 #include "worker/trainer/data/load_rules.h"
 #include "worker/trainer/data/split.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr double kDefaultValidationShare = 0.1;
@@ -140,4 +140,4 @@ Expected<DataPart> DataLoader::LoadOther(const std::string& id,
   return WholePart(std::move(read).value());
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -22,7 +22,7 @@
 #include "worker/trainer/data/registry.h"
 #include "worker/trainer/data/verified_files.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Rows of a data set; parts of one file share it.
 struct DataPart {
@@ -76,6 +76,6 @@ class DataLoader {
   VerifiedFiles files_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_LOAD_H_

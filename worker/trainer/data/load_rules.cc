@@ -8,7 +8,7 @@
 #include "base/plain/shown.h"
 #include "worker/trainer/data/split.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 std::string SplitName(const std::string& split, const char* fallback) {
   return split.empty() ? fallback : split;
@@ -87,4 +87,4 @@ Expected<Done> CheckSplits(const DatasetEntry& entry,
   return Done{};
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -11,7 +11,7 @@
 
 #include "worker/trainer/data/load.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // The study's word, or the name that a split has where it says none.
 std::string SplitName(const std::string& split, const char* fallback);
@@ -32,6 +32,6 @@ DataPart WholePart(Dataset data);
 // Leaves as many training rows as the study asks for, in balance.
 void SampleTraining(const DataRequest& request, DataPart& train);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_LOAD_RULES_H_

@@ -8,7 +8,7 @@
 #include "base/plain/yaml_fields.h"
 #include "worker/trainer/data/limits.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 void CheckSum(YamlFields& fields, const std::string& sum) {
@@ -172,4 +172,4 @@ Expected<ModelEntries> ParseModels(std::string_view yaml,
   return TakeAll<ModelEntry>(yaml, name, TakeModel);
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -20,7 +20,7 @@
 #include "worker/trainer/data/row_source.h"
 #include "worker/trainer/data/task_name.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct SplitEntry {
   std::string path;  // below the operator's root
@@ -60,6 +60,6 @@ Expected<DatasetEntries> ParseDatasets(std::string_view yaml,
 Expected<ModelEntries> ParseModels(std::string_view yaml,
                                    const std::string& name);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_REGISTRY_H_

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // Of a JSON number, to the last digit; a whole number may be written 1e3.
@@ -135,4 +135,4 @@ void RequestFields::Fail(std::string_view name, const std::string& what,
                  where_ + "." + std::string(name) + " " + what, fix};
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

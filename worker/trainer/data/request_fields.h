@@ -23,7 +23,7 @@
 #include "base/plain/json.h"
 #include "base/plain/result.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 class RequestFields {
  public:
@@ -60,6 +60,6 @@ class RequestFields {
   std::optional<Fault> fault_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_REQUEST_FIELDS_H_

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace frostline {
+namespace frostline::trainer {
 
 // What the draws are for. Streams of one seed have nothing in common; epochs
 // add their number to kEpochStream.
@@ -53,6 +53,6 @@ inline std::vector<std::uint32_t> ShuffledRows(
   return order;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_ROW_ORDER_H_

@@ -15,7 +15,7 @@
 #include "base/plain/shown.h"
 #include "worker/trainer/data/row_source.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct RowRoles {
   std::map<std::string, std::size_t, std::less<>> index;
@@ -38,6 +38,6 @@ void ItemsOf(const Cell& cell, std::vector<std::string_view>& items);
 // True when a tag is empty, or is what CoNLL-U writes for "nothing here".
 inline bool IsNoTag(std::string_view tag) { return tag.empty() || tag == "_"; }
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_ROW_ROLES_H_

@@ -7,7 +7,7 @@
 #include "worker/trainer/data/delimited.h"
 #include "worker/trainer/data/jsonl.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 Expected<std::unique_ptr<RowSource>> OpenRows(
     InputFile file, const FileFormat& format,
@@ -25,4 +25,4 @@ Expected<std::unique_ptr<RowSource>> OpenRows(
   return OpenDelimited(std::move(lines), format, columns);
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -23,7 +23,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/data/input_file.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // A text, or a list of them: the words of a sentence.
 struct Cell {
@@ -64,6 +64,6 @@ Expected<std::unique_ptr<RowSource>> OpenRows(
     InputFile file, const FileFormat& format,
     const std::vector<std::string>& columns);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_ROW_SOURCE_H_

@@ -7,7 +7,7 @@
 
 #include "worker/trainer/data/row_order.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using Rows = std::vector<std::uint32_t>;
@@ -110,4 +110,4 @@ std::vector<std::uint32_t> BalancedSubset(const Dataset& data,
   return sample;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -16,7 +16,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/data/dataset.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct HeldOut {
   std::vector<std::uint32_t> training;
@@ -38,6 +38,6 @@ std::vector<std::uint32_t> BalancedSubset(const Dataset& data,
                                           std::size_t count,
                                           std::uint64_t seed);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_SPLIT_H_

@@ -11,7 +11,7 @@
 
 #include "worker/trainer/data/dataset.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct TaskName {
   TaskKind kind = TaskKind::kClassification;
@@ -30,6 +30,6 @@ inline std::optional<TaskName> ParseTaskName(std::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_TASK_NAME_H_

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Moving the pool leaves the texts where they are.
 class TextPool {
@@ -40,6 +40,6 @@ class TextPool {
   std::size_t room_ = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_TEXT_POOL_H_

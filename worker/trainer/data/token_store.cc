@@ -6,7 +6,7 @@
 #include "worker/trainer/text/encoder.h"
 #include "worker/trainer/text/labels.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // The label that losses leave out is kIgnoredLabel; ours for "none" is not.
@@ -145,4 +145,4 @@ Expected<TokenStore> Tokenize(const Dataset& data,
   return store;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -21,7 +21,7 @@
 #include "worker/trainer/text/encoding.h"
 #include "worker/trainer/text/tokenizer.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // How a pair is read. Apart, a store of n pairs has 2n rows: 0 to n-1 are the
 // first texts, n to 2n-1 the second ones, each with the label, the target and
@@ -91,6 +91,6 @@ Expected<TokenStore> Tokenize(const Dataset& data,
                               const EncodeOptions& options,
                               PairForm form = PairForm::kJoined);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_TOKEN_STORE_H_

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 std::uint64_t Whole(auto number) { return static_cast<std::uint64_t>(number); }
@@ -42,4 +42,4 @@ Expected<InputFile> VerifiedFiles::Open(const std::string& relative,
       "put the right file there, or write its sum into the registry"};
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

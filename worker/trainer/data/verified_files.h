@@ -18,7 +18,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/data/input_file.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // For one thread.
 class VerifiedFiles {
@@ -45,6 +45,6 @@ class VerifiedFiles {
   std::size_t sums_computed_ = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DATA_VERIFIED_FILES_H_

@@ -12,7 +12,7 @@
 #include "worker/trainer/device/precision.h"
 #include "worker/trainer/model/torch.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // While it lives, this thread computes on `device` in `precision`; then as
 // before. The bf16 copies of weights that it made go with it: weights change
@@ -45,6 +45,6 @@ class Autocast {
   bool cached_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DEVICE_AUTOCAST_H_

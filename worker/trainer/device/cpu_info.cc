@@ -8,7 +8,7 @@
 #include <sstream>
 #include <utility>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr int kZen4Family = 25;  // and Zen 3, which has no AVX-512
@@ -78,4 +78,4 @@ double PeakGflops(const CpuInfo& info, int threads) {
          kUnits * kPerLane;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

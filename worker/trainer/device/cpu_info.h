@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct CpuInfo {
   std::string vendor;  // "GenuineIntel", "AuthenticAMD"
@@ -35,6 +35,6 @@ CpuInfo ReadCpuInfo();
 // An estimate: clocks change while running, and a few processors have one unit.
 double PeakGflops(const CpuInfo& info, int threads);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DEVICE_CPU_INFO_H_

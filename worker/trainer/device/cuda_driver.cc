@@ -5,7 +5,7 @@
 
 #include "worker/trainer/device/shared_library.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr int kDone = 0;  // of both libraries
@@ -133,4 +133,4 @@ std::optional<double> EnergyOf(const std::string& bus_id) {
   return Nvml::Get().EnergyOf(bus_id);
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

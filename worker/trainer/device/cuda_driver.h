@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct Gpu {
   std::string name;    // "NVIDIA H200"
@@ -38,6 +38,6 @@ double PeakGflops(const Gpu& gpu);
 // it; nothing when it does not.
 std::optional<double> EnergyOf(const std::string& bus_id);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DEVICE_CUDA_DRIVER_H_

@@ -12,7 +12,7 @@
 #include "worker/trainer/device/main_memory.h"
 #include "worker/trainer/device/torch_cuda.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr std::string_view kGpu = "cuda";
@@ -65,7 +65,7 @@ Expected<Device> Device::OpenGpu(int index) {
   device.torch_ = at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(index));
   device.name_ = gpu->name;
   device.bf16_ = gpu->does_bf16_well();
-  device.gpu_gflops_ = frostline::PeakGflops(*gpu);
+  device.gpu_gflops_ = frostline::trainer::PeakGflops(*gpu);
   device.bus_id_ = gpu->bus_id;
   return device;
 }
@@ -86,7 +86,8 @@ Expected<Device> Device::Open(std::string_view name) {
 }
 
 double Device::PeakGflops(int threads) const {
-  return is_cpu() ? frostline::PeakGflops(ReadCpuInfo(), threads) : gpu_gflops_;
+  return is_cpu() ? frostline::trainer::PeakGflops(ReadCpuInfo(), threads)
+                  : gpu_gflops_;
 }
 
 Expected<Precision> Device::Choose(std::string_view wanted) const {
@@ -106,7 +107,7 @@ at::Generator MakeGenerator(at::Device device, std::uint64_t seed) {
 }
 
 at::Generator Device::MakeGenerator(std::uint64_t seed) const {
-  return frostline::MakeGenerator(torch_, seed);
+  return frostline::trainer::MakeGenerator(torch_, seed);
 }
 
 void Device::ResetPeakMemory() {
@@ -136,4 +137,4 @@ bool IsOutOfMemory(const std::exception& error) {
   return TorchFault(error).kind == FaultKind::kOutOfMemory;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

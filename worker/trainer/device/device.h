@@ -19,7 +19,7 @@
 #include "worker/trainer/device/precision.h"
 #include "worker/trainer/model/torch.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // A value: copies are the same device. Any thread may ask it.
 class Device {
@@ -85,6 +85,6 @@ at::Generator MakeGenerator(at::Device device, std::uint64_t seed);
 // memory.
 bool IsOutOfMemory(const std::exception& error);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DEVICE_DEVICE_H_

@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // GNU's, Intel's and LLVM's; wheels put a hash behind the name.
@@ -40,4 +40,4 @@ std::vector<std::string> OpenMpRuntimes() {
   return OpenMpRuntimes(std::string(std::istreambuf_iterator<char>(maps), {}));
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace frostline {
+namespace frostline::trainer {
 
 // The OpenMP runtimes in `maps`, which is the text of /proc/PID/maps, by path
 // and each once.
@@ -21,6 +21,6 @@ std::vector<std::string> OpenMpRuntimes(std::string_view maps);
 // Of this process.
 std::vector<std::string> OpenMpRuntimes();
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DEVICE_LOADED_LIBRARIES_H_

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-namespace frostline {
+namespace frostline::trainer {
 
 std::int64_t PeakResidentBytes() {
   constexpr std::int64_t kBytesPerKib = 1024;
@@ -21,4 +21,4 @@ void ResetPeakResident() {
   std::ofstream("/proc/self/clear_refs") << "5";  // proc(5)
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

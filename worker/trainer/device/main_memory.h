@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace frostline {
+namespace frostline::trainer {
 
 // The largest resident set since the start or the last reset; 0 when unknown.
 std::int64_t PeakResidentBytes();
@@ -16,6 +16,6 @@ std::int64_t PeakResidentBytes();
 // Where the system forbids it, the peak stays that since the start.
 void ResetPeakResident();
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DEVICE_MAIN_MEMORY_H_

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace frostline {
+namespace frostline::trainer {
 
 enum class Precision : std::uint8_t { kFp32, kBf16 };
 
@@ -18,6 +18,6 @@ constexpr std::string_view NameOf(Precision precision) {
   return precision == Precision::kBf16 ? "bf16" : "fp32";
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DEVICE_PRECISION_H_

@@ -9,7 +9,7 @@
 
 #include <dlfcn.h>
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Stays loaded until the process ends: what CUDA starts has no way back.
 class SharedLibrary {
@@ -31,6 +31,6 @@ class SharedLibrary {
   void* handle_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DEVICE_SHARED_LIBRARY_H_

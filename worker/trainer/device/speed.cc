@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace frostline {
+namespace frostline::trainer {
 
 double MeasureGflops(const Device& device, Precision precision,
                      std::chrono::milliseconds time) {
@@ -36,4 +36,4 @@ double MeasureGflops(const Device& device, Precision precision,
   return best;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -11,7 +11,7 @@
 
 #include "worker/trainer/device/device.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Operations by second in 1e9: the best of the square products that fit into
 // `time`, at least one after a first that does not count. Throws what LibTorch
@@ -19,6 +19,6 @@ namespace frostline {
 double MeasureGflops(const Device& device, Precision precision,
                      std::chrono::milliseconds time);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DEVICE_SPEED_H_

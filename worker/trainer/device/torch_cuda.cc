@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr std::string_view kLinked = "/libtorch_cpu.so";
@@ -96,4 +96,4 @@ void WaitFor(at::Device gpu) {
   c10::impl::getDeviceGuardImpl(gpu.type())->synchronizeDevice(gpu.index());
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -12,7 +12,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/model/torch.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Loads libtorch_cuda from beside libtorch_cpu and starts GPU `index`, with
 // fp32 products in fp32 (no TF32). kUnsupported with the loader's words when
@@ -25,6 +25,6 @@ void ResetPeakOf(at::Device gpu);
 void ReleaseCacheOf(at::Device gpu);
 void WaitFor(at::Device gpu);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_DEVICE_TORCH_CUDA_H_

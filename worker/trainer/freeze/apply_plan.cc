@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
-namespace frostline {
+namespace frostline::trainer {
 
 void ApplyPlan(const FreezePlan& plan, Model& model) {
   for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
@@ -64,4 +64,4 @@ std::map<std::string, double> RootMeanSquares(const Model& model) {
   return squares;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -13,7 +13,7 @@
 #include "worker/trainer/freeze/freeze_plan.h"
 #include "worker/trainer/model/model.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Switches gradients on and off, and drops old ones. REQUIRES: the plan was
 // made for this model.
@@ -35,6 +35,6 @@ void MaskFrozenHeads(const FreezePlan& plan,
 // Of the weights of each module of ModuleNames, biases and norms left out.
 std::map<std::string, double> RootMeanSquares(const Model& model);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_FREEZE_APPLY_PLAN_H_

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // What has a gradient, by part and by name.
@@ -180,4 +180,4 @@ StepFlops CountFlops(const ModelConfig& config, const HeadSpec& head,
   return step;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

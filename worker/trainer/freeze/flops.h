@@ -14,7 +14,7 @@
 
 #include "worker/trainer/freeze/freeze_plan.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct ModuleFlops {
   std::string module;
@@ -37,6 +37,6 @@ StepFlops CountFlops(const ModelConfig& config, const HeadSpec& head,
                      const FreezePlan& plan, std::int64_t texts,
                      std::int64_t tokens);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_FREEZE_FLOPS_H_

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr char kPooler[] = "pooler";
@@ -239,4 +239,4 @@ std::vector<std::string> VirtuallyFrozen(
   return names;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

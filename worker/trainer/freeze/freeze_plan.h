@@ -24,7 +24,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/model/parameters.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // By module; 0 is frozen.
 using ModuleRates = std::map<std::string, double>;
@@ -91,6 +91,6 @@ std::vector<std::string> VirtuallyFrozen(
     const ModuleRates& rates, const std::map<std::string, double>& rms,
     double factors, double tau);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_FREEZE_FREEZE_PLAN_H_

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 Fault BadBatch(FaultKind kind, const std::string& cause) {
@@ -80,4 +80,4 @@ Expected<Done> CheckBatch(const Batch& batch, const ModelConfig& config,
   return CheckLabels(batch, head);
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

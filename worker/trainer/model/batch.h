@@ -15,7 +15,7 @@
 #include "worker/trainer/model/parameters.h"
 #include "worker/trainer/model/torch.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Of kPairCosine the first B/2 texts are the left ones, the others the right.
 struct Batch {
@@ -46,6 +46,6 @@ struct Pass {
   at::Generator* chance = nullptr;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_BATCH_H_

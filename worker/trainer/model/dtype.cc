@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/model/dtype.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 struct Row {
@@ -33,4 +33,4 @@ std::optional<Dtype> DtypeOf(std::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -12,7 +12,7 @@
 #include <optional>
 #include <string_view>
 
-namespace frostline {
+namespace frostline::trainer {
 
 enum class Dtype : std::uint8_t { kF32, kF16, kBF16, kI64, kI32, kU8, kBool };
 
@@ -21,6 +21,6 @@ std::string_view NameOf(Dtype dtype);
 std::optional<Dtype> DtypeOf(std::string_view name);
 std::size_t BytesOf(Dtype dtype);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_DTYPE_H_

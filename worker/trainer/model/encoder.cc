@@ -11,7 +11,7 @@
 
 #include "worker/trainer/model/layers.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // RoBERTa numbers the tokens that are no padding, from behind the padding id;
@@ -174,4 +174,4 @@ at::Tensor TransformerEncoder::Suffix(const at::Tensor& boundary,
   return hidden;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

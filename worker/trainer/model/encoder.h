@@ -22,7 +22,7 @@
 #include "worker/trainer/model/torch.h"
 #include "worker/trainer/model/weights.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Not for several threads at once. Copies share their weights, so that several
 // heads may stand on one encoder.
@@ -77,6 +77,6 @@ class TransformerEncoder {
   std::vector<Layer> layers_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_ENCODER_H_

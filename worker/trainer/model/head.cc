@@ -11,7 +11,7 @@
 
 #include "worker/trainer/model/layers.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 ModelHead::ModelHead(ModelConfig config, HeadSpec spec,
                      std::vector<Weight> weights)
@@ -79,4 +79,4 @@ at::Tensor ModelHead::Logits(const at::Tensor& hidden, const Batch& batch,
   return Apply(output_, drop(text, dropout));  // [B, C]
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -17,7 +17,7 @@
 #include "worker/trainer/model/torch.h"
 #include "worker/trainer/model/weights.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Not for several threads at once. Copies share their weights.
 class ModelHead {
@@ -49,6 +49,6 @@ class ModelHead {
   Linear output_;  // classifier, classifier.out_proj
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_HEAD_H_

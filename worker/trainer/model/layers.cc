@@ -3,7 +3,7 @@
 
 #include <limits>
 
-namespace frostline {
+namespace frostline::trainer {
 
 at::Tensor Apply(const Linear& linear, const at::Tensor& x) {
   return at::linear(x, linear.weight, linear.bias);  // [..., outputs]
@@ -53,4 +53,4 @@ at::Tensor AdditiveMask(const at::Tensor& mask) {
       .unsqueeze(2);  // [B, 1, 1, N]
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -13,7 +13,7 @@
 #include "worker/trainer/model/torch.h"
 #include "worker/trainer/model/weights.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 at::Tensor Apply(const Linear& linear, const at::Tensor& x);
 // Over the last dimension.
@@ -31,6 +31,6 @@ at::Tensor MergeHeads(const at::Tensor& x);
 // scores before the softmax.
 at::Tensor AdditiveMask(const at::Tensor& mask);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_LAYERS_H_

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace frostline {
+namespace frostline::trainer {
 
 inline constexpr std::size_t kMaxHeaderBytes = std::size_t{16} << 20;
 inline constexpr std::size_t kMaxTensors = 20'000;
@@ -24,6 +24,6 @@ inline constexpr std::int64_t kMaxVocabulary = 10'000'000;
 inline constexpr std::int64_t kMaxPositions = 1'000'000;
 inline constexpr std::int64_t kMaxOutputs = 10'000;
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_LIMITS_H_

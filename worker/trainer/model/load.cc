@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-namespace frostline {
+namespace frostline::trainer {
 
 Model TrainableCopy(const LoadedModel& loaded, const ModelConfig& config,
                     const std::vector<bool>& trains, std::uint64_t seed) {
@@ -46,4 +46,4 @@ Expected<LoadedModel> LoadModel(const std::string& folder, const HeadSpec& head,
       std::move(top.value().report), opened.value().config_json()};
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

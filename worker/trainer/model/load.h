@@ -15,7 +15,7 @@
 #include "worker/trainer/model/model.h"
 #include "worker/trainer/model/model_folder.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct LoadedModel {
   Model model;
@@ -37,6 +37,6 @@ Expected<LoadedModel> LoadModel(const std::string& folder, const HeadSpec& head,
 Model TrainableCopy(const LoadedModel& loaded, const ModelConfig& config,
                     const std::vector<bool>& trains, std::uint64_t seed);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_LOAD_H_

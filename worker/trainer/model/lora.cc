@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // Our words first, one for each map; then those of peft's users.
@@ -64,4 +64,4 @@ Expected<Done> CheckLora(const LoraSpec& lora, std::int64_t hidden,
       "give a rank of 1 to " + std::to_string(most) + "; 4 to 64 are usual"};
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

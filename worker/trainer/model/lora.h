@@ -17,7 +17,7 @@
 
 #include "base/plain/result.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // The linear maps of a layer.
 enum class LoraPart : std::uint8_t {
@@ -55,6 +55,6 @@ std::string LoraPartNames();
 Expected<Done> CheckLora(const LoraSpec& lora, std::int64_t hidden,
                          std::int64_t feed_forward);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_LORA_H_

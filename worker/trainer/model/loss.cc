@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/model/loss.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 std::int64_t CountLabels(const at::Tensor& labels) {
   if (labels.scalar_type() != at::kLong) return labels.numel();
@@ -18,4 +18,4 @@ at::Tensor LossOf(const HeadSpec& head, const at::Tensor& logits,
                                 kIgnoredLabel, smoothing);  // []
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

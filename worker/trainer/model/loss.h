@@ -13,7 +13,7 @@
 #include "worker/trainer/model/torch.h"
 #include "worker/trainer/text/labels.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // How many labels, kIgnoredLabel left out, a loss is the mean of.
 std::int64_t CountLabels(const at::Tensor& labels);
@@ -24,6 +24,6 @@ std::int64_t CountLabels(const at::Tensor& labels);
 at::Tensor LossOf(const HeadSpec& head, const at::Tensor& logits,
                   const at::Tensor& labels, double smoothing);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_LOSS_H_

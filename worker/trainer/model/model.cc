@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 bool IsOfHead(const ParameterSpec& spec) {
@@ -59,4 +59,4 @@ at::Tensor Model::Forward(const Batch& batch, const Pass& pass) const {
   return head_.Logits(encoder_.Suffix(boundary, batch, pass), batch, pass);
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

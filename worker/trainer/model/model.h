@@ -18,7 +18,7 @@
 #include "worker/trainer/model/encoder.h"
 #include "worker/trainer/model/head.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Not for several threads at once. Copies share their weights.
 class Model {
@@ -58,6 +58,6 @@ class Model {
   std::vector<Weight> weights_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_MODEL_H_

@@ -7,7 +7,7 @@
 #include "base/plain/json.h"
 #include "worker/trainer/model/limits.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // Takes members by name and type; keeps the first that does not fit.
@@ -197,4 +197,4 @@ Expected<ModelConfig> ReadModelConfig(std::string_view json) {
   return config;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -16,7 +16,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/model/lora.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 enum class Family : std::uint8_t { kBert, kDistilBert, kRoberta };
 
@@ -56,6 +56,6 @@ struct ModelConfig {
 // imitated exactly; kInconsistent for numbers that make no model.
 Expected<ModelConfig> ReadModelConfig(std::string_view json);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_MODEL_CONFIG_H_

@@ -6,7 +6,7 @@
 #include "worker/trainer/model/limits.h"
 #include "worker/trainer/model/stored_names.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 at::ScalarType ScalarOf(Dtype dtype) {
@@ -175,4 +175,4 @@ Expected<at::Tensor> ReadTensor(const Safetensors& file,
   });
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -23,7 +23,7 @@
 #include "worker/trainer/model/head.h"
 #include "worker/trainer/model/weight_files.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Names as they are in the model; of `unexpected`, as they are in the file.
 struct LoadReport {
@@ -77,6 +77,6 @@ class ModelFolder {
 Expected<at::Tensor> ReadTensor(const Safetensors& file,
                                 const StoredTensor& tensor);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_MODEL_FOLDER_H_

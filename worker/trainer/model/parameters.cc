@@ -6,7 +6,7 @@
 
 #include "worker/trainer/model/limits.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // H hidden, F feed forward.
@@ -227,4 +227,4 @@ std::vector<ParameterSpec> ParametersOf(const ModelConfig& config,
   return specs;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -16,7 +16,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/model/model_config.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 enum class Task : std::uint8_t {
   kSequence,    // a class for each text
@@ -100,6 +100,6 @@ std::string_view PrefixOf(const ModelConfig& config);
 // Whether this model has a pooler: BERT, where the head looks at it.
 bool HasPooler(const ModelConfig& config, const HeadSpec& head);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_PARAMETERS_H_

@@ -7,7 +7,7 @@
 
 #include "worker/trainer/model/limits.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr std::size_t kLengthBytes = 8;
@@ -75,4 +75,4 @@ Expected<Done> Safetensors::Read(const StoredTensor& tensor, void* into) const {
   return file_.ReadAt(data_ + tensor.begin, into, tensor.bytes());
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

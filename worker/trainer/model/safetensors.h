@@ -24,7 +24,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/model/dtype.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct StoredTensor {
   std::string name;
@@ -71,6 +71,6 @@ class Safetensors {
   std::map<std::string, std::size_t, std::less<>> places_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_SAFETENSORS_H_

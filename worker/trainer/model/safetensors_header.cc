@@ -13,7 +13,7 @@
 #include "worker/trainer/model/limits.h"
 #include "worker/trainer/model/safetensors.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // Three a tensor, its dimensions, its offsets.
@@ -190,4 +190,4 @@ Expected<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json,
   return header;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

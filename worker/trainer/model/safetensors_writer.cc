@@ -12,7 +12,7 @@
 #include "base/plain/file.h"
 #include "base/plain/json_text.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
@@ -94,4 +94,4 @@ Expected<Done> WriteSafetensors(
   return file.value().Commit();
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

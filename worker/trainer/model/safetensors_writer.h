@@ -15,7 +15,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/model/dtype.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // A tensor somewhere in memory, in C order. Not owned.
 struct TensorBytes {
@@ -32,6 +32,6 @@ Expected<Done> WriteSafetensors(
     const std::string& path, std::vector<TensorBytes> tensors,
     const std::map<std::string, std::string>& metadata);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_SAFETENSORS_WRITER_H_

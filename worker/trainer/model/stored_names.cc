@@ -3,7 +3,7 @@
 
 #include "worker/trainer/model/parameters.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // Only of a LayerNorm: another tensor may rightly be called gamma.
@@ -40,4 +40,4 @@ bool IsLeftover(std::string_view name, const ModelConfig& config) {
   return name.starts_with(std::string(PrefixOf(config)) + "pooler.");
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -13,7 +13,7 @@
 
 #include "worker/trainer/model/model_config.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // The name by which ParametersOf knows what a file calls `stored`.
 std::string CurrentName(std::string_view stored, const ModelConfig& config);
@@ -22,6 +22,6 @@ std::string CurrentName(std::string_view stored, const ModelConfig& config);
 // use to us, and nothing to warn of. `name` is current.
 bool IsLeftover(std::string_view name, const ModelConfig& config);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_STORED_NAMES_H_

@@ -46,7 +46,7 @@
 
 #include "base/plain/result.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // The first line of what LibTorch says; the rest is a stack.
 inline Fault TorchFault(const std::exception& error) {
@@ -75,6 +75,6 @@ auto CatchTorch(Work work) -> decltype(work()) {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_TORCH_H_

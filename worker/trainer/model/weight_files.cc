@@ -10,7 +10,7 @@
 #include "base/plain/json.h"
 #include "worker/trainer/model/limits.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr char kSingle[] = "/model.safetensors";
@@ -118,4 +118,4 @@ Expected<WeightFiles> WeightFiles::Open(const std::string& folder) {
   return weights;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -14,7 +14,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/model/safetensors.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 class WeightFiles {
  public:
@@ -39,6 +39,6 @@ class WeightFiles {
   std::map<std::string, Place> places_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_WEIGHT_FILES_H_

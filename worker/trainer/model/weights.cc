@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace frostline {
+namespace frostline::trainer {
 
 WeightsByName::WeightsByName(const std::vector<Weight>& weights) {
   for (const Weight& each : weights)
@@ -51,4 +51,4 @@ at::Tensor DrawWeight(const ParameterSpec& spec, const ModelConfig& config,
   return value;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -17,7 +17,7 @@
 #include "worker/trainer/model/parameters.h"
 #include "worker/trainer/model/torch.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // A copy shares its tensor.
 struct Weight {
@@ -65,6 +65,6 @@ std::vector<Weight> MoveTo(const std::vector<Weight>& weights,
 at::Tensor DrawWeight(const ParameterSpec& spec, const ModelConfig& config,
                       at::Generator& chance);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_WEIGHTS_H_

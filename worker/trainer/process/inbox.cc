@@ -12,7 +12,7 @@
 
 #include "base/plain/json.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
@@ -98,4 +98,4 @@ StopReason Inbox::stop() const {
                                               : StopReason::kNone;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

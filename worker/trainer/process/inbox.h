@@ -19,7 +19,7 @@
 
 #include "worker/trainer/trial/trial_end.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 class Inbox {
  public:
@@ -55,6 +55,6 @@ class Inbox {
   std::thread reader_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_PROCESS_INBOX_H_

@@ -8,7 +8,7 @@
 #include "base/plain/utf8.h"
 #include "worker/trainer/tasks/outcomes.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // Members of an object, in braces at the end.
@@ -141,4 +141,4 @@ std::string FinishLine(const TrialEnd& end, std::string_view software) {
   return line.Take();
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -15,7 +15,7 @@
 
 #include "worker/trainer/trial/trial_end.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 class MessageLine {
  public:
@@ -38,6 +38,6 @@ class MessageLine {
 // The message `finish`.
 std::string FinishLine(const TrialEnd& end, std::string_view software);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_PROCESS_MESSAGE_LINE_H_

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace frostline {
+namespace frostline::trainer {
 
 const char kTrainerHelp[] =
     "usage: frostline-trainer --registry DIR [options] < trials\n"
@@ -110,4 +110,4 @@ Expected<TrainerOptions> ReadOptions(std::span<const std::string> arguments) {
   return options;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -11,7 +11,7 @@
 
 #include "base/plain/result.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct TrainerOptions {
   enum class Action { kTrain, kSelfCheck, kVersion, kHelp };
@@ -29,6 +29,6 @@ Expected<TrainerOptions> ReadOptions(std::span<const std::string> arguments);
 
 extern const char kTrainerHelp[];
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_PROCESS_OPTIONS_H_

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <string_view>
 
-namespace frostline {
+namespace frostline::trainer {
 
 Outbox::Outbox(int fd) : fd_(fcntl(fd, F_DUPFD_CLOEXEC, 3)) {
   broken_ = fd_ < 0 || dup2(STDERR_FILENO, fd) < 0;
@@ -31,4 +31,4 @@ void Outbox::Send(const std::string& line) {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

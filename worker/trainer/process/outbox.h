@@ -10,7 +10,7 @@
 
 #include <string>
 
-namespace frostline {
+namespace frostline::trainer {
 
 // For one thread.
 class Outbox {
@@ -30,6 +30,6 @@ class Outbox {
   bool broken_ = false;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_PROCESS_OUTBOX_H_

@@ -9,7 +9,7 @@
 #include "worker/trainer/process/message_line.h"
 #include "worker/trainer/trial/fault_text.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 class AgentListener : public TrialListener {
@@ -93,4 +93,4 @@ TrialEnd Trainer::Train(const TrialMessage& trial, TrialListener& listener) {
       .Run();
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

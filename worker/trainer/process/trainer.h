@@ -13,7 +13,7 @@
 #include "worker/trainer/process/outbox.h"
 #include "worker/trainer/trial/fine_tuning.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct TrainerParts {
   Inbox& inbox;
@@ -37,6 +37,6 @@ class Trainer {
   TrainerParts parts_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_PROCESS_TRAINER_H_

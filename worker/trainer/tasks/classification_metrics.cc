@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 double Ratio(double part, double whole) {
@@ -79,4 +79,4 @@ double Confusion::Matthews() const {
                static_cast<double>(below));
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Counts by class, not by pair of classes: ten thousand tags need no more than
 // a few kilobytes.
@@ -49,6 +49,6 @@ class Confusion {
   std::uint64_t total_ = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TASKS_CLASSIFICATION_METRICS_H_

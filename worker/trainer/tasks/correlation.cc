@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 double Mean(std::span<const double> numbers) {
@@ -86,4 +86,4 @@ std::optional<double> Spearman(std::span<const double> truth,
   return Pearson(Ranks(truth), Ranks(prediction));
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

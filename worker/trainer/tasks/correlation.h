@@ -10,7 +10,7 @@
 #include <optional>
 #include <span>
 
-namespace frostline {
+namespace frostline::trainer {
 
 // All REQUIRE equal sizes. Nothing is returned where nothing is defined: for
 // no pairs; of a correlation also for a single pair, where one side is
@@ -23,6 +23,6 @@ std::optional<double> Pearson(std::span<const double> truth,
 std::optional<double> Spearman(std::span<const double> truth,
                                std::span<const double> prediction);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TASKS_CORRELATION_H_

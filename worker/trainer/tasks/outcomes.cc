@@ -3,7 +3,7 @@
 
 #include <bit>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 Fault TooMany(std::size_t count) {
@@ -82,4 +82,4 @@ std::string EncodeBase64(std::string_view bytes) {
   return text;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -18,7 +18,7 @@
 
 #include "base/plain/result.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 inline constexpr std::size_t kMaxOutcomeBytes = std::size_t{512} << 10;
 
@@ -34,6 +34,6 @@ std::uint16_t ToFloat16(float value);
 // RFC 4648, with padding.
 std::string EncodeBase64(std::string_view bytes);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TASKS_OUTCOMES_H_

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr std::string_view kPrefixes = "BIESLU";
@@ -89,4 +89,4 @@ double SpanF1::Precision() const { return Ratio(right_, predicted_); }
 double SpanF1::Recall() const { return Ratio(right_, truth_); }
 double SpanF1::F1() const { return Ratio(2 * right_, truth_ + predicted_); }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct TagSpan {
   std::size_t begin = 0;
@@ -56,6 +56,6 @@ class SpanF1 {
   std::uint64_t predicted_ = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TASKS_SPAN_F1_H_

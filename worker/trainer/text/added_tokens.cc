@@ -9,7 +9,7 @@
 #include "worker/trainer/text/limits.h"
 #include "worker/trainer/text/unicode.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // White space that ends at `end`, not reaching back over `floor`.
@@ -102,4 +102,4 @@ void AddedTokens::Split(std::string_view text,
   between(text.size());
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

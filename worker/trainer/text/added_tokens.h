@@ -17,7 +17,7 @@
 #include "worker/trainer/text/double_array.h"
 #include "worker/trainer/text/normalized_text.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct AddedToken {
   std::string content;
@@ -52,6 +52,6 @@ class AddedTokens {
   std::array<bool, 256> begins_{};  // with this byte
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_ADDED_TOKENS_H_

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace frostline {
+namespace frostline::trainer {
 
 std::optional<std::string> DecodeBase64(std::string_view text) {
   static constexpr std::string_view kDigits =
@@ -32,4 +32,4 @@ std::optional<std::string> DecodeBase64(std::string_view text) {
   return bytes;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

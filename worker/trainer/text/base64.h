@@ -10,11 +10,11 @@
 #include <string>
 #include <string_view>
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Nothing when `text` is not base64.
 std::optional<std::string> DecodeBase64(std::string_view text);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_BASE64_H_

@@ -8,7 +8,7 @@
 #include "base/plain/utf8.h"
 #include "worker/trainer/text/unicode.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // The steps for any code point. Accents wait until the next base character,
@@ -125,4 +125,4 @@ void BertNormalizer::Run(std::string_view raw, std::uint32_t base,
   pipeline.Finish();
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -13,7 +13,7 @@
 
 #include "worker/trainer/text/normalizer.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct BertNormalizerOptions {
   bool clean_text = true;
@@ -38,6 +38,6 @@ class BertNormalizer : public Normalizer {
   std::array<char, 128> ascii_;  // what each becomes; 0: it goes
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_BERT_NORMALIZER_H_

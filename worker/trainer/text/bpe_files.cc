@@ -7,7 +7,7 @@
 #include "worker/trainer/text/limits.h"
 #include "worker/trainer/text/vocab_files.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 Fault Broken(FaultKind kind, const std::string& cause) {
@@ -67,4 +67,4 @@ Expected<Tokenizer> ReadBpeFiles(std::string_view vocab_json,
   return Tokenizer::Make(std::move(parts));
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

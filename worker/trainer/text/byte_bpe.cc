@@ -6,7 +6,7 @@
 
 #include "base/plain/utf8.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // Of std::push_heap, which keeps the largest in front: the lowest rank, then
@@ -135,4 +135,4 @@ std::optional<std::int32_t> ByteBpe::IdOf(std::string_view token) const {
   return id;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -21,7 +21,7 @@
 #include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/vocabulary.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 class ByteBpe : public SubwordModel {
  public:
@@ -53,6 +53,6 @@ class ByteBpe : public SubwordModel {
   MergeTable merges_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_BYTE_BPE_H_

@@ -7,7 +7,7 @@
 #include "base/plain/utf8.h"
 #include "worker/trainer/text/base64.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // A unit of the Darts double array: label in the low byte (bit 31 is set on
@@ -71,4 +71,4 @@ std::optional<std::string_view> Charsmap::Rule(std::string_view chunk) const {
   return std::nullopt;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

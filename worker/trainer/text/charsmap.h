@@ -18,7 +18,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/text/normalizer.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 class Charsmap : public Normalizer {
  public:
@@ -40,6 +40,6 @@ class Charsmap : public Normalizer {
   std::array<bool, 128> ruled_{};  // ASCII that a rule replaces
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_CHARSMAP_H_

@@ -9,7 +9,7 @@
 #include "worker/trainer/text/charsmap.h"
 #include "worker/trainer/text/grapheme.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // Only a longer cluster is not looked up whole.
@@ -104,4 +104,4 @@ void Charsmap::Run(std::string_view raw, std::uint32_t base,
   Apply(changes, base, static_cast<std::uint32_t>(CountCodePoints(raw)), out);
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

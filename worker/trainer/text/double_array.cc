@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace frostline {
+namespace frostline::trainer {
 
 class DoubleArray::Builder {
  public:
@@ -117,4 +117,4 @@ std::int32_t DoubleArray::Find(std::string_view key) const {
   return ValueAt(node);
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace frostline {
+namespace frostline::trainer {
 
 class DoubleArray {
  public:
@@ -63,6 +63,6 @@ class DoubleArray {
   std::vector<Unit> units_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_DOUBLE_ARRAY_H_

@@ -6,7 +6,7 @@
 #include "base/plain/utf8.h"
 #include "worker/trainer/text/limits.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 std::size_t Enough(const EncodeOptions& options) {
@@ -141,4 +141,4 @@ void Encoder::AddToken(std::int32_t id, Span span, Blanks blanks,
   run.spans.push_back(span);
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -20,7 +20,7 @@
 #include "worker/trainer/text/tokenizer.h"
 #include "worker/trainer/text/word_cache.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 class Encoder {
  public:
@@ -72,6 +72,6 @@ class Encoder {
   std::size_t enough_ = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_ENCODER_H_

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Code points [begin, end) of the text that was encoded; of the word, where
 // words were given. Special tokens have {0, 0}.
@@ -59,6 +59,6 @@ struct EncodeOptions {
   bool add_special_tokens = true;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_ENCODING_H_

@@ -4,7 +4,7 @@
 #include "base/plain/utf8.h"
 #include "worker/trainer/text/unicode.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 std::size_t GraphemeEnd(std::string_view text, std::size_t begin) {
   CodePoint point = DecodeAt(text, begin);
@@ -22,4 +22,4 @@ std::size_t GraphemeEnd(std::string_view text, std::size_t begin) {
   return at;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

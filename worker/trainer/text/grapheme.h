@@ -11,12 +11,12 @@
 #include <cstddef>
 #include <string_view>
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Where the cluster that begins at `begin` ends, for well-formed text.
 // REQUIRES: begin < text.size().
 std::size_t GraphemeEnd(std::string_view text, std::size_t begin);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_GRAPHEME_H_

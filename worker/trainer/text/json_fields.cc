@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace frostline {
+namespace frostline::trainer {
 
 JsonFields::JsonFields(const JsonValue& object, std::string where)
     : object_(object), where_(std::move(where)) {
@@ -63,4 +63,4 @@ void JsonFields::Fail(FaultKind kind, const std::string& what) {
                  "XLM-R model"};
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -21,7 +21,7 @@
 #include "base/plain/json.h"
 #include "base/plain/result.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 class JsonFields {
  public:
@@ -49,6 +49,6 @@ class JsonFields {
   std::optional<Fault> fault_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_JSON_FIELDS_H_

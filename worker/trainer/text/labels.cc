@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace frostline {
+namespace frostline::trainer {
 
 Expected<Done> AlignLabels(const Encoding& encoding,
                            std::span<const std::int32_t> word_labels,
@@ -25,4 +25,4 @@ Expected<Done> AlignLabels(const Encoding& encoding,
   return Done{};
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

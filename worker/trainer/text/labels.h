@@ -13,7 +13,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/text/encoding.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // What losses and metrics leave out.
 inline constexpr std::int32_t kIgnoredLabel = -100;
@@ -25,6 +25,6 @@ Expected<Done> AlignLabels(const Encoding& encoding,
                            std::span<const std::int32_t> word_labels,
                            std::vector<std::int32_t>& token_labels);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_LABELS_H_

@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-namespace frostline {
+namespace frostline::trainer {
 
 inline constexpr std::size_t kMaxTokenizerBytes = std::size_t{32} << 20;
 // Of a vocabulary, of a list of merges, of the added tokens.
@@ -20,6 +20,6 @@ inline constexpr std::size_t kMaxTokenBytes = 1024;
 // have 32 bits.
 inline constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20;
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_LIMITS_H_

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace frostline {
+namespace frostline::trainer {
 
 std::optional<MergeTable> MergeTable::Make(std::vector<Merge> merges,
                                            std::size_t vocabulary_size) {
@@ -29,4 +29,4 @@ std::optional<MergeTable> MergeTable::Make(std::vector<Merge> merges,
   return table;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-namespace frostline {
+namespace frostline::trainer {
 
 class MergeTable {
  public:
@@ -49,6 +49,6 @@ class MergeTable {
   std::vector<std::size_t> first_;  // of each left; one more at the end
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_MERGE_TABLE_H_

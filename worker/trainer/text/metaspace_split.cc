@@ -5,7 +5,7 @@
 #include "worker/trainer/text/pre_tokenizer.h"
 #include "worker/trainer/text/unicode.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 const NormalizedText& MetaspaceSplit::Split(
     const NormalizedText& text, ByteRange range, NormalizedText& rewritten,
@@ -48,4 +48,4 @@ const NormalizedText& MetaspaceSplit::Split(
   return rewritten;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

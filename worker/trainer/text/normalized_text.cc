@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/text/normalized_text.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 void NormalizedText::Assign(std::string_view text, std::uint32_t base) {
   if (IsAscii(text)) return AssignIdentity(text, base);
@@ -29,4 +29,4 @@ void NormalizedText::AppendCopy(const NormalizedText& from, ByteRange range) {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

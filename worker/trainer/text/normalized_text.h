@@ -17,7 +17,7 @@
 #include "base/plain/utf8.h"
 #include "worker/trainer/text/encoding.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Bytes [begin, end) of some text.
 struct ByteRange {
@@ -88,6 +88,6 @@ class NormalizedText {
   bool identity_ = false;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_NORMALIZED_TEXT_H_

@@ -12,7 +12,7 @@
 
 #include "worker/trainer/text/normalized_text.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 class Normalizer {
  public:
@@ -33,6 +33,6 @@ class NoNormalizer : public Normalizer {
   }
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_NORMALIZER_H_

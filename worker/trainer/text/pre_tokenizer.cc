@@ -7,7 +7,7 @@
 #include "base/plain/utf8.h"
 #include "worker/trainer/text/unicode.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 PreTokenizer::PreTokenizer() {
   for (std::size_t i = 0; i < ascii_.size(); ++i) {
@@ -113,4 +113,4 @@ std::size_t ByteLevelSplit::BlanksEnd(std::string_view text,
   return at == text.size() || last == begin ? at : last;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -13,7 +13,7 @@
 
 #include "worker/trainer/text/normalized_text.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 class PreTokenizer {
  public:
@@ -77,6 +77,6 @@ class MetaspaceSplit : public PreTokenizer {
   bool split_white_space_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_PRE_TOKENIZER_H_

@@ -13,7 +13,7 @@
 #include "worker/trainer/text/vocab_files.h"
 #include "worker/trainer/text/word_piece.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ModelPtr = std::unique_ptr<const SubwordModel>;
@@ -135,4 +135,4 @@ Expected<ModelPtr> ReadModel(const JsonValue& value) {
   return *fields.fault();
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

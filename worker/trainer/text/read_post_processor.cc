@@ -7,7 +7,7 @@
 #include "worker/trainer/text/json_fields.h"
 #include "worker/trainer/text/tokenizer_json.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using Kind = TemplateItem::Kind;
@@ -104,4 +104,4 @@ Expected<Template> ReadPostProcessor(const JsonValue* value) {
   return form;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

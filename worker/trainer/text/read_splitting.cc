@@ -10,7 +10,7 @@
 #include "worker/trainer/text/json_fields.h"
 #include "worker/trainer/text/tokenizer_json.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using NormalizerPtr = std::unique_ptr<const Normalizer>;
@@ -105,4 +105,4 @@ Expected<PreTokenizerPtr> ReadPreTokenizer(const JsonValue* value) {
   return fields.fault() ? *fields.fault() : Unknown("a pre_tokenizer", type);
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

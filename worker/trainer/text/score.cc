@@ -9,7 +9,7 @@
 #include <limits>
 #include <string>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr std::int64_t kMaxPower = 308;
@@ -79,4 +79,4 @@ double ScoreOf(std::string_view number) {
   return negative ? -value : value;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -11,11 +11,11 @@
 
 #include <string_view>
 
-namespace frostline {
+namespace frostline::trainer {
 
 // `number` is valid JSON. Infinite where the reference refuses it.
 double ScoreOf(std::string_view number);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_SCORE_H_

@@ -7,7 +7,7 @@
 #include "base/plain/utf8.h"
 #include "worker/trainer/text/unicode.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 Blanks BlanksAround(std::string_view token) {
   const std::size_t first = token.find_first_not_of(' ');
@@ -47,4 +47,4 @@ Span Trimmed(Span span, Blanks blanks, bool first, bool keep_prefix_space) {
   return span;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

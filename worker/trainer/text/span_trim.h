@@ -12,7 +12,7 @@
 
 #include "worker/trainer/text/encoding.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // How many code points of blank a token begins and ends with.
 struct Blanks {
@@ -29,6 +29,6 @@ Blanks WhiteSpaceAround(std::string_view text);
 // there by its place alone: `first` token of the text, or span from 0 on.
 Span Trimmed(Span span, Blanks blanks, bool first, bool keep_prefix_space);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_SPAN_TRIM_H_

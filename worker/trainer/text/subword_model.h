@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Bytes [begin, end) of the word.
 struct Piece {
@@ -64,6 +64,6 @@ class SubwordModel {
   virtual std::int32_t vocabulary_size() const = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_SUBWORD_MODEL_H_

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using Kind = TemplateItem::Kind;
@@ -133,4 +133,4 @@ Expected<Done> Assemble(const Template& form, const TokenRun& first,
   return Done{};
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

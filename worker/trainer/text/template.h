@@ -14,7 +14,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/text/encoding.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // The tokens of one text.
 struct TokenRun {
@@ -66,6 +66,6 @@ Expected<Done> Assemble(const Template& form, const TokenRun& first,
                         const TokenRun* second, const EncodeOptions& options,
                         Encoding& encoding);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_TEMPLATE_H_

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 Fault Inconsistent(const std::string& cause) {
@@ -75,4 +75,4 @@ std::optional<std::int32_t> Tokenizer::IdOf(std::string_view token) const {
   return parts_.model->IdOf(token);
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

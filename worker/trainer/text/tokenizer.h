@@ -29,7 +29,7 @@
 #include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/template.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // What a loader puts together.
 struct TokenizerParts {
@@ -62,6 +62,6 @@ class Tokenizer {
   std::int32_t size_ = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_H_

@@ -14,7 +14,7 @@
 #include "worker/trainer/text/tokenizer_json.h"
 #include "worker/trainer/text/vocab_files.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr const char* kFiles[] = {"tokenizer.json",
@@ -161,4 +161,4 @@ std::vector<std::string> TokenizerFilesOf(const std::string& folder) {
   return there;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

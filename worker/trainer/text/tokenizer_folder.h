@@ -23,7 +23,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/text/tokenizer.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // kUnreadable, naming the files looked for, where there is none of them; a
 // SentencePiece model alone is one of those cases. Faults name the file.
@@ -33,6 +33,6 @@ Expected<Tokenizer> LoadTokenizer(const std::string& folder);
 // those that only Python reads: what a copy of the model must take along.
 std::vector<std::string> TokenizerFilesOf(const std::string& folder);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_FOLDER_H_

@@ -7,7 +7,7 @@
 #include "worker/trainer/text/json_fields.h"
 #include "worker/trainer/text/limits.h"
 
-namespace frostline {
+namespace frostline::trainer {
 Expected<std::vector<AddedToken>> ReadAddedTokens(const JsonValue* value) {
   std::vector<AddedToken> added;
   if (value == nullptr || value->is(JsonKind::kNull)) return added;
@@ -54,4 +54,4 @@ Expected<Tokenizer> ReadTokenizerJson(std::string_view bytes) {
                           std::move(form).value()});
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -16,7 +16,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/text/tokenizer.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Keeps nothing of `bytes`. Never throws but for want of memory.
 Expected<Tokenizer> ReadTokenizerJson(std::string_view bytes);
@@ -30,6 +30,6 @@ Expected<std::unique_ptr<const SubwordModel>> ReadModel(const JsonValue& value);
 Expected<Template> ReadPostProcessor(const JsonValue* value);
 Expected<std::vector<AddedToken>> ReadAddedTokens(const JsonValue* value);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_JSON_H_

@@ -8,7 +8,7 @@
 
 #include "worker/trainer/text/unicode_tables.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr std::size_t kBlock = 128;
@@ -112,4 +112,4 @@ std::uint8_t CombiningClass(char32_t c) {
   return after == kClassRuns ? 0 : std::prev(after)->combining_class;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

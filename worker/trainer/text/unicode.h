@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace frostline {
+namespace frostline::trainer {
 
 // The order is that of FLAGS in scripts/unicode_tables.py.
 enum CharFlag : std::uint16_t {
@@ -52,6 +52,6 @@ CodePoints Decompose(char32_t c);
 CodePoints ToLower(char32_t c);
 std::uint8_t CombiningClass(char32_t c);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_UNICODE_H_

@@ -3,8 +3,8 @@
 
 #include <iterator>
 
-namespace frostline {
+namespace frostline::trainer {
 
 #include "worker/trainer/text/unicode_tables.inc"
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Code points first..last have these bits of CharFlag.
 struct FlagRun {
@@ -52,6 +52,6 @@ extern const std::size_t kDecompositionsCount;
 extern const char32_t kDecomposed[];
 extern const std::size_t kDecomposedCount;
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_UNICODE_TABLES_H_

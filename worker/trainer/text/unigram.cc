@@ -7,7 +7,7 @@
 
 #include "base/plain/utf8.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // Below the worst token, as SentencePiece has it.
@@ -90,4 +90,4 @@ std::optional<std::int32_t> Unigram::IdOf(std::string_view token) const {
   return id;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

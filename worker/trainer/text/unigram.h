@@ -17,7 +17,7 @@
 #include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/vocabulary.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 class Unigram : public SubwordModel {
  public:
@@ -42,6 +42,6 @@ class Unigram : public SubwordModel {
   double unknown_score_ = 0.0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_UNIGRAM_H_

@@ -12,7 +12,7 @@
 #include "worker/trainer/text/unicode.h"
 #include "worker/trainer/text/word_piece.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 Fault Broken(FaultKind kind, const std::string& cause) {
@@ -99,4 +99,4 @@ Expected<Vocabulary> ReadVocabulary(const JsonValue& object) {
   return Vocabulary::FromPairs(pairs);
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -21,7 +21,7 @@
 #include "worker/trainer/text/tokenizer.h"
 #include "worker/trainer/text/vocabulary.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // As BERT writes its special tokens.
 struct BertTokens {
@@ -52,6 +52,6 @@ Expected<Vocabulary> ReadVocabulary(const JsonValue& object);
 // "a b".
 std::optional<ByteBpe::Pair> SplitMerge(std::string_view line);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_VOCAB_FILES_H_

@@ -6,7 +6,7 @@
 
 #include "worker/trainer/text/limits.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 Fault Inconsistent(const std::string& cause) {
@@ -73,4 +73,4 @@ Expected<Vocabulary> Vocabulary::FromPairs(
   return FromList(std::move(tokens));
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

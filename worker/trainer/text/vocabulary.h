@@ -16,7 +16,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/text/double_array.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 class Vocabulary {
  public:
@@ -43,6 +43,6 @@ class Vocabulary {
   DoubleArray trie_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_VOCABULARY_H_

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Multiply and fold, eight bytes at a time. Nothing is kept by it but speed.
 std::uint64_t WordCache::Hash(std::string_view word) {
@@ -63,4 +63,4 @@ void WordCache::Forget() {
   known_ = 0;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -17,7 +17,7 @@
 
 #include "worker/trainer/text/subword_model.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 class WordCache {
  public:
@@ -52,6 +52,6 @@ class WordCache {
   std::size_t known_ = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_WORD_CACHE_H_

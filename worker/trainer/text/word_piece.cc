@@ -5,7 +5,7 @@
 
 #include "base/plain/utf8.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 Expected<WordPiece> WordPiece::Make(Vocabulary vocabulary,
                                     const WordPieceOptions& options) {
@@ -61,4 +61,4 @@ std::optional<std::int32_t> WordPiece::IdOf(std::string_view token) const {
   return id;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

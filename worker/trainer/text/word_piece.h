@@ -18,7 +18,7 @@
 #include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/vocabulary.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct WordPieceOptions {
   std::string unknown = "[UNK]";
@@ -46,6 +46,6 @@ class WordPiece : public SubwordModel {
   std::size_t max_characters_ = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TEXT_WORD_PIECE_H_

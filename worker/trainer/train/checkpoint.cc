@@ -14,7 +14,7 @@
 #include "worker/trainer/model/safetensors.h"
 #include "worker/trainer/model/safetensors_writer.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr char kFormat[] = "frostline-checkpoint-1";
@@ -212,4 +212,4 @@ Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper) {
   });
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

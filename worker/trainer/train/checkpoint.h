@@ -18,7 +18,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/train/stepper.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Where the reading of the data stood, and what else the caller must know
 // again: kept as it is. Keys and values are UTF-8.
@@ -33,6 +33,6 @@ Expected<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
 // taken over.
 Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TRAIN_CHECKPOINT_H_

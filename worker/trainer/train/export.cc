@@ -14,7 +14,7 @@
 #include "worker/trainer/text/limits.h"
 #include "worker/trainer/text/tokenizer_folder.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 std::string ClassName(const ModelConfig& config) {
@@ -135,4 +135,4 @@ Expected<Done> ExportModel(const std::string& folder, const Model& model,
   return WriteFileAtomically(folder + "/config.json", config.value());
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -15,7 +15,7 @@
 #include "base/plain/result.h"
 #include "worker/trainer/model/model.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // The config.json of a model that was made from `original`: its members, with
 // the head's architecture and labels in the place of old ones. `labels` has a
@@ -33,6 +33,6 @@ Expected<Done> ExportModel(const std::string& folder, const Model& model,
                            const std::string& source,
                            const std::vector<std::string>& labels);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TRAIN_EXPORT_H_

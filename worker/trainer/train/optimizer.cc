@@ -12,7 +12,7 @@
 #include <map>
 #include <utility>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // x <- x - rate * factor * change, with one rate or one for each slice.
@@ -133,4 +133,4 @@ void ClipGradients(const std::vector<at::Tensor>& gradients, double norm,
   if (factor < 1.0) at::_foreach_mul_(gradients, factor);
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

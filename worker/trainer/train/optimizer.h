@@ -20,7 +20,7 @@
 
 #include "worker/trainer/model/torch.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 enum class OptimizerKind : std::uint8_t { kAdamW, kAdam, kSgd };
 
@@ -78,6 +78,6 @@ at::Tensor GlobalNorm(const std::vector<at::Tensor>& gradients);
 void ClipGradients(const std::vector<at::Tensor>& gradients, double norm,
                    double limit);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TRAIN_OPTIMIZER_H_

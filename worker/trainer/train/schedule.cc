@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace frostline {
+namespace frostline::trainer {
 
 double Schedule::FactorAt(std::int64_t step) const {
   if (step < warmup_steps) {
@@ -35,4 +35,4 @@ std::int64_t WarmupSteps(double share, std::int64_t total_steps) {
       std::ceil(share * static_cast<double>(total_steps)));
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

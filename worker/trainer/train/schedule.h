@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace frostline {
+namespace frostline::trainer {
 
 enum class ScheduleKind : std::uint8_t { kLinear, kConstant, kCosine };
 
@@ -28,6 +28,6 @@ struct Schedule {
 // A share of all steps, rounded up.
 std::int64_t WarmupSteps(double share, std::int64_t total_steps);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TRAIN_SCHEDULE_H_

@@ -13,7 +13,7 @@
 #include "worker/trainer/device/device.h"
 #include "worker/trainer/model/loss.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 Fault Misuse(const std::string& cause, const std::string& fix) {
@@ -216,4 +216,4 @@ void Stepper::Resume(std::int64_t steps, const at::Tensor& chance) {
   chance_.set_state(chance);
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

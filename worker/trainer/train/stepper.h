@@ -24,7 +24,7 @@
 #include "worker/trainer/train/optimizer.h"
 #include "worker/trainer/train/schedule.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct StepOptions {
   OptimizerOptions optimizer;
@@ -112,6 +112,6 @@ class Stepper {
   std::int64_t steps_ = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TRAIN_STEPPER_H_

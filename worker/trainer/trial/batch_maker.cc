@@ -6,7 +6,7 @@
 
 #include "worker/trainer/model/loss.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // Of tensor cores; a CPU gains nothing from padding.
@@ -71,4 +71,4 @@ Batch BatchMaker::Make(std::span<const std::uint32_t> examples) {
   return batch;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

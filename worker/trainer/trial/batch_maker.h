@@ -14,7 +14,7 @@
 #include "worker/trainer/data/token_store.h"
 #include "worker/trainer/model/model.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // For one thread.
 class BatchMaker {
@@ -47,6 +47,6 @@ class BatchMaker {
   PaddedBatch padded_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TRIAL_BATCH_MAKER_H_

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace frostline {
+namespace frostline::trainer {
 
 bool EarlyStopping::Note(double value) {
   const double gain =
@@ -17,4 +17,4 @@ bool EarlyStopping::Note(double value) {
   return ended();
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -9,7 +9,7 @@
 
 #include <optional>
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct EarlyStoppingState {
   std::optional<double> best;
@@ -36,6 +36,6 @@ class EarlyStopping {
   EarlyStoppingState state_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TRIAL_EARLY_STOPPING_H_

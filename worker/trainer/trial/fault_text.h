@@ -11,7 +11,7 @@
 
 #include "base/plain/result.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // Of base/error_catalogue.h.
 inline constexpr int kOutOfMemoryId = 5016;
@@ -47,6 +47,6 @@ inline std::string FaultText(const Fault& fault) {
   return FaultText(IdOf(fault.kind), fault.cause, fault.fix);
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TRIAL_FAULT_TEXT_H_

@@ -10,7 +10,7 @@
 #include "worker/trainer/trial/fault_text.h"
 #include "worker/trainer/trial/thaw.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr double kLifeSeconds = 1.0;
@@ -173,4 +173,4 @@ void FineTuning::ShowLife() {
   listener_.Report(stepper_->steps(), total_steps_, {});
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -28,7 +28,7 @@
 #include "worker/trainer/trial/trial_message.h"
 #include "worker/trainer/trial/workbench.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // What a trial is not told by its study. Must outlive it.
 struct TrialEnvironment {
@@ -111,6 +111,6 @@ class FineTuning {
   std::string newest_;  // checkpoint of this attempt
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TRIAL_FINE_TUNING_H_

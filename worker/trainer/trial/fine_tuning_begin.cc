@@ -9,7 +9,7 @@
 #include "worker/trainer/trial/fine_tuning.h"
 #include "worker/trainer/trial/thaw.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // Independent seeds from one (splitmix64; Steele et al., 2014, figure 17).
@@ -214,4 +214,4 @@ void FineTuning::FreezeVirtually(double factors) {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

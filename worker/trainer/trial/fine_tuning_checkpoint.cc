@@ -10,7 +10,7 @@
 #include "worker/trainer/trial/fault_text.h"
 #include "worker/trainer/trial/fine_tuning.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr char kTrialNote[] = "trial";
@@ -86,4 +86,4 @@ Expected<Done> FineTuning::Resume() {
   return MakeStepper();
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -7,7 +7,7 @@
 #include "worker/trainer/trial/fault_text.h"
 #include "worker/trainer/trial/fine_tuning.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 TrialEnd FineTuning::Finish() {
   if (settings_.report_example_outcomes && !outcomes_noted_) {
@@ -90,4 +90,4 @@ TrialUsage FineTuning::Usage() const {
   return usage;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

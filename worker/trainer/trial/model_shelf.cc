@@ -7,7 +7,7 @@
 #include "worker/trainer/model/limits.h"
 #include "worker/trainer/text/tokenizer_folder.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 std::string HeadKey(const HeadSpec& head) {
@@ -202,4 +202,4 @@ Expected<std::shared_ptr<const Tokenizer>> ModelShelf::TokenizerOf(
   return tokenizers_.Put(pretrained.folder, std::move(made).value());
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

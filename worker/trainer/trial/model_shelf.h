@@ -21,7 +21,7 @@
 #include "worker/trainer/trial/shelf.h"
 #include "worker/trainer/trial/trial_message.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // On the device. Nobody changes it.
 struct Pretrained {
@@ -75,6 +75,6 @@ class ModelShelf {
   Shelf<std::string, Tokenizer> tokenizers_{2};
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TRIAL_MODEL_SHELF_H_

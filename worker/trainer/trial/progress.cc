@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr std::string_view kMetric = "metric.";
@@ -91,4 +91,4 @@ Expected<TrialProgress> ParseProgress(const Notes& notes) {
                "begin this trial anew"};
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

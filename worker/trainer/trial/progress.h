@@ -16,7 +16,7 @@
 #include "worker/trainer/trial/early_stopping.h"
 #include "worker/trainer/trial/scores.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct TrialProgress {
   BatchPosition position;
@@ -35,6 +35,6 @@ Notes PrintProgress(const TrialProgress& progress);
 // kInconsistent when a note is missing or is not what PrintProgress wrote.
 Expected<TrialProgress> ParseProgress(const Notes& notes);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TRIAL_PROGRESS_H_

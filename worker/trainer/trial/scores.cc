@@ -13,7 +13,7 @@
 #include "worker/trainer/tasks/outcomes.h"
 #include "worker/trainer/tasks/span_f1.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 bool OfNumbers(const HeadSpec& head) {
@@ -148,4 +148,4 @@ Expected<ExampleOutcomes> Scores::Outcomes(
   return outcomes;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -23,7 +23,7 @@
 #include "worker/trainer/model/model.h"
 #include "worker/trainer/train/stepper.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 using Metrics = std::map<std::string, double>;
 
@@ -77,6 +77,6 @@ class Scores {
   std::int64_t counted_ = 0;        // labels
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TRIAL_SCORES_H_

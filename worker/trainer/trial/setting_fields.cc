@@ -5,7 +5,7 @@
 
 #include "base/plain/shown.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 bool IsThere(const JsonValue* value) {
@@ -146,4 +146,4 @@ std::optional<Fault> IdleParameter(const JsonValue& trial) {
   return std::nullopt;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -23,7 +23,7 @@
 #include "base/plain/training_table.h"
 #include "worker/trainer/data/request_fields.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 class SettingFields {
  public:
@@ -74,6 +74,6 @@ class SettingFields {
 // and no tie would be taken for one that does not matter: a fault.
 std::optional<Fault> IdleParameter(const JsonValue& trial);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TRIAL_SETTING_FIELDS_H_

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace frostline {
+namespace frostline::trainer {
 
 // For one thread.
 template <typename Key, typename Value>
@@ -45,6 +45,6 @@ class Shelf {
   std::vector<Entry> entries_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TRIAL_SHELF_H_

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <string_view>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr std::string_view kLayer = "layer.";
@@ -36,4 +36,4 @@ ModuleRates ThawedRates(const ModuleRates& rates, std::int64_t thawed,
   return result;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

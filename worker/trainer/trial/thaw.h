@@ -13,7 +13,7 @@
 
 #include "worker/trainer/freeze/freeze_plan.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // How many blocks from the top train once `steps` were taken: layers + 1 when
 // all do, the embeddings too. `every` 0: all from the beginning.
@@ -24,6 +24,6 @@ std::int64_t ThawedBlocks(std::int64_t steps, std::int64_t every,
 ModuleRates ThawedRates(const ModuleRates& rates, std::int64_t thawed,
                         std::int64_t layers);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TRIAL_THAW_H_

@@ -8,7 +8,7 @@
 #include "base/plain/shown.h"
 #include "worker/trainer/trial/setting_fields.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr std::size_t kMostSets = 16;  // so that their metrics fit a finish
@@ -153,4 +153,4 @@ Expected<TrainingSettings> ReadTrainingSettings(const JsonValue& trial) {
   return settings;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -21,7 +21,7 @@
 #include "worker/trainer/train/optimizer.h"
 #include "worker/trainer/train/schedule.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct EarlyStoppingSettings {
   std::string metric;  // empty: none
@@ -72,6 +72,6 @@ struct TrainingSettings {
 // effect; kUnsupported for what this trainer does not do.
 Expected<TrainingSettings> ReadTrainingSettings(const JsonValue& trial);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TRIAL_TRAINING_SETTINGS_H_

@@ -14,7 +14,7 @@
 #include "worker/trainer/freeze/freeze_plan.h"
 #include "worker/trainer/trial/scores.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // The contract's Usage.
 struct TrialUsage {
@@ -93,6 +93,6 @@ class TrialListener {
   virtual void Log(const std::string& line) = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_END_H_

@@ -10,7 +10,7 @@
 #include "worker/trainer/data/registry.h"
 #include "worker/trainer/data/request_fields.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
@@ -111,4 +111,4 @@ Expected<TrialMessage> ReadTrialMessage(const JsonValue& message) {
   return out;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

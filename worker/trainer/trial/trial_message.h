@@ -15,7 +15,7 @@
 #include "worker/trainer/freeze/freeze_plan.h"
 #include "worker/trainer/trial/training_settings.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct TrialObjective {
   std::string metric;
@@ -51,6 +51,6 @@ struct TrialMessage {
 // are must be right: a fault naming the field.
 Expected<TrialMessage> ReadTrialMessage(const JsonValue& message);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_MESSAGE_H_

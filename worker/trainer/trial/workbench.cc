@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // The test split, beside the ids of further data sets.
@@ -165,4 +165,4 @@ Expected<TrialSetup> Workbench::Prepare(const TrialMessage& trial,
   return setup;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -20,7 +20,7 @@
 #include "worker/trainer/trial/shelf.h"
 #include "worker/trainer/trial/trial_message.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct EvaluationSet {
   std::string name;  // before its metrics: "" for validation, "test.", "imdb."
@@ -69,6 +69,6 @@ class Workbench {
   Shelf<std::string, TokenStore> tokens_{24};
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_TRIAL_WORKBENCH_H_

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "worker/trainer/data/row_order.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -148,4 +148,4 @@ TEST(BatchCursor, AtTheEndOfAnEpochBeginsTheNext) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -4,7 +4,7 @@
 #include "tests/worker/trainer/data/data_fixture.h"
 #include "worker/trainer/data/limits.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::HasSubstr;
@@ -83,4 +83,4 @@ TEST(Conllu, ASentenceHasALimit) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -22,7 +22,7 @@
 #include "worker/trainer/data/input_file.h"
 #include "worker/trainer/data/row_source.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 class DataFolder {
  public:
@@ -102,6 +102,6 @@ MATCHER_P2(IsFault, kind, part, "") {
          !arg.fix.empty();
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_TESTS_WORKER_TRAINER_DATA_DATA_FIXTURE_H_

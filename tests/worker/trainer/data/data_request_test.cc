@@ -3,7 +3,7 @@
 
 #include "tests/worker/trainer/data/data_fixture.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 Expected<DataRequest> Read(const std::string& json) {
@@ -63,4 +63,4 @@ TEST(DataRequest, MistakesNameTheField) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

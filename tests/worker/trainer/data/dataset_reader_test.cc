@@ -4,7 +4,7 @@
 #include "base/plain/utf8.h"
 #include "tests/worker/trainer/data/data_fixture.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -226,4 +226,4 @@ TEST_F(DatasetReaderTest, FingerprintsOfPartsDiffer) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

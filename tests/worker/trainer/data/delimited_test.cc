@@ -4,7 +4,7 @@
 #include "tests/worker/trainer/data/data_fixture.h"
 #include "worker/trainer/data/limits.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::HasSubstr;
@@ -106,4 +106,4 @@ TEST_F(DelimitedTest, AnEmptyFileIsAFault) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -5,7 +5,7 @@
 #include "base/plain/utf8.h"
 #include "tests/worker/trainer/data/data_fixture.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using namespace std::string_literals;
@@ -84,4 +84,4 @@ INSTANTIATE_TEST_SUITE_P(EveryFormat, Hostile,
                          ::testing::Range<std::size_t>(0, 4));
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -9,7 +9,7 @@
 #include "tests/worker/trainer/data/data_fixture.h"
 #include "worker/trainer/data/verified_files.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 namespace fs = std::filesystem;
@@ -117,4 +117,4 @@ TEST_F(DataRootTest, AnotherSumIsAFault) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -3,7 +3,7 @@
 
 #include "tests/worker/trainer/data/data_fixture.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::HasSubstr;
@@ -38,4 +38,4 @@ TEST(Jsonl, BrokenLinesAreNamed) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

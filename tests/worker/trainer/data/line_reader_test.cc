@@ -4,7 +4,7 @@
 #include "tests/worker/trainer/data/data_fixture.h"
 #include "worker/trainer/data/limits.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -76,4 +76,4 @@ TEST_F(LineReaderTest, WhatIsNotUtf8IsAFault) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -5,7 +5,7 @@
 
 #include "tests/worker/trainer/data/data_fixture.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -180,4 +180,4 @@ TEST_F(LoadTest, EqualRequestsGiveEqualRows) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -9,7 +9,7 @@
 #include "tests/worker/trainer/data/data_fixture.h"
 #include "worker/trainer/data/load.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 namespace fs = std::filesystem;
@@ -166,4 +166,4 @@ TEST_F(PublishedSets, LoadWithTheirOwnValidation) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -3,7 +3,7 @@
 
 #include "tests/worker/trainer/data/data_fixture.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -124,4 +124,4 @@ TEST(Registry, IdsAreStrict) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

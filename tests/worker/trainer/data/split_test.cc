@@ -6,7 +6,7 @@
 
 #include "tests/worker/trainer/data/data_fixture.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -137,4 +137,4 @@ TEST(BalancedSubset, WithoutClassesChanceDecides) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

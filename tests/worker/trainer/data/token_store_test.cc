@@ -4,7 +4,7 @@
 #include "tests/worker/trainer/data/data_fixture.h"
 #include "worker/trainer/text/vocab_files.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::Each;
@@ -145,4 +145,4 @@ TEST_F(TokenStoreTest, UnlabelledRowsAreIgnoredByLosses) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

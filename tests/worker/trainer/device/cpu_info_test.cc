@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // Two threads of each of two cores, and one core of another socket.
@@ -52,4 +52,4 @@ TEST(CpuInfo, WhatIsNotToldIsUnknown) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

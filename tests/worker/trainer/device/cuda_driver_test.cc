@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "worker/trainer/device/device.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using testing::HasSubstr;
@@ -58,4 +58,4 @@ TEST(DeviceWithAGpu, AnotherNumberIsToldHowManyThereAre) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -16,7 +16,7 @@
 #include "worker/trainer/train/checkpoint.h"
 #include "worker/trainer/train/stepper.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr char kModel[] = "models/bert-tok17";
@@ -135,7 +135,7 @@ void CheckEnergy(const Device& device, Verdicts& verdicts) {
 
 // With dropout, so that the dice matter. A GPU adds some gradients in no fixed
 // order, so it may differ in the last bits.
-void CheckCheckpoint(const Device& device, const Limits& limits,
+void CheckCheckpoint(const Device& device, const test::Limits& limits,
                      Verdicts& verdicts) {
   const Model recorded = LoadFixture(kModel).model;
   ModelConfig config = recorded.config();
@@ -165,7 +165,7 @@ void CheckCheckpoint(const Device& device, const Limits& limits,
                 device.is_cpu() ? 0.0 : limits.backward);
 }
 
-void CheckFrozenHeads(const Device& device, const Limits& limits,
+void CheckFrozenHeads(const Device& device, const test::Limits& limits,
                       Verdicts& verdicts) {
   const Model recorded = LoadFixture(kModel).model;
   const ModuleRates rates = {{"layer.1.head.2", 0.0}, {"layer.2.head.0", 1e-4}};
@@ -268,4 +268,4 @@ void TimeSteps(const std::string& size, Device device, Verdicts& verdicts) {
   }
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -12,14 +12,14 @@
 #include "tests/worker/trainer/device/verdicts.h"
 #include "worker/trainer/device/device.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 void CheckDice(const Device& device, Verdicts& verdicts);
 void CheckMemory(Device device, Verdicts& verdicts);
 void CheckEnergy(const Device& device, Verdicts& verdicts);
-void CheckCheckpoint(const Device& device, const Limits& limits,
+void CheckCheckpoint(const Device& device, const test::Limits& limits,
                      Verdicts& verdicts);
-void CheckFrozenHeads(const Device& device, const Limits& limits,
+void CheckFrozenHeads(const Device& device, const test::Limits& limits,
                       Verdicts& verdicts);
 
 // Prints milliseconds a step of a model of BERT's shape with random weights,
@@ -28,6 +28,6 @@ void CheckFrozenHeads(const Device& device, const Limits& limits,
 // 128).
 void TimeSteps(const std::string& size, Device device, Verdicts& verdicts);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_TESTS_WORKER_TRAINER_DEVICE_DEVICE_CHECKS_H_

@@ -12,7 +12,7 @@
 #include "gmock/gmock.h"
 #include "worker/trainer/device/cuda_driver.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using testing::HasSubstr;
@@ -113,4 +113,4 @@ TEST(OutOfMemory, HasATypeOfItsOwnInLibTorch) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

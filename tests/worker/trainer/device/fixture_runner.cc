@@ -20,7 +20,7 @@
 #include "tests/worker/trainer/fixtures.h"
 #include "worker/trainer/self_check.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // Here the limit of bf16 is 3e-2: transformers itself, under autocast,
@@ -65,14 +65,14 @@ std::vector<std::string> Recorded(const std::string& folder,
   return names;
 }
 
-Figures ModelAndBf16(const std::filesystem::path& expected,
-                     const Device& device) {
-  Figures figures = ModelFigures(expected, device);
-  figures.push_back(Bf16Figure(expected, device));
+test::Figures ModelAndBf16(const std::filesystem::path& expected,
+                           const Device& device) {
+  test::Figures figures = test::ModelFigures(expected, device);
+  figures.push_back(test::Bf16Figure(expected, device));
   return figures;
 }
 
-std::string Told(const Figure& figure) {
+std::string Told(const test::Figure& figure) {
   std::ostringstream line;
   line.precision(17);
   line << figure.what << " is " << figure.actual << ", recorded "
@@ -82,26 +82,29 @@ std::string Told(const Figure& figure) {
 
 // One verdict for each kind of figure that the recording holds.
 void Check(const std::string& name, const std::string& file,
-           Figures (*compute)(const std::filesystem::path&, const Device&),
-           const Device& device, const Limits& limits, Verdicts& verdicts) {
-  Figures figures;
+           test::Figures (*compute)(const std::filesystem::path&,
+                                    const Device&),
+           const Device& device, const test::Limits& limits,
+           Verdicts& verdicts) {
+  test::Figures figures;
   try {
     figures = compute(FixturePath(file), device);
   } catch (const std::exception& error) {
     return verdicts.True(name, false, error.what());
   }
-  for (const FigureKind kind : kFigureKinds) {
-    const Figure* furthest = Furthest(figures, kind);
+  for (const test::FigureKind kind : test::kFigureKinds) {
+    const test::Figure* furthest = Furthest(figures, kind);
     if (furthest == nullptr) continue;
-    verdicts.Near(name + " " + NameOf(kind), OffOnDevice(*furthest),
+    verdicts.Near(name + " " + NameOf(kind), test::OffOnDevice(*furthest),
                   limits.Of(kind), Told(*furthest));
   }
 }
 
 void RunAll(Device device, Verdicts& verdicts) {
   // A GPU adds in another order.
-  const Limits limits =
-      device.is_cpu() ? Limits() : Limits{.forward = 1e-4, .backward = 1e-3};
+  const test::Limits limits =
+      device.is_cpu() ? test::Limits()
+                      : test::Limits{.forward = 1e-4, .backward = 1e-3};
   CheckDice(device, verdicts);
   CheckMemory(device, verdicts);
   CheckEnergy(device, verdicts);
@@ -111,13 +114,14 @@ void RunAll(Device device, Verdicts& verdicts) {
   const std::vector<std::string> runs = Recorded("trajectories", ".json");
   for (const std::string& each : models) {
     const std::string name = "models/" + each;
-    Limits its = limits;
+    test::Limits its = limits;
     if (each == kCoarseInBf16) its.bf16 = 3e-2;
     Check(name, name + "/expected.json", ModelAndBf16, device, its, verdicts);
   }
   for (const std::string& each : runs) {
     const std::string name = "trajectories/" + each;
-    Check(name, name + ".json", TrajectoryFigures, device, limits, verdicts);
+    Check(name, name + ".json", test::TrajectoryFigures, device, limits,
+          verdicts);
   }
   verdicts.True("there are recordings", !models.empty() && !runs.empty());
 }
@@ -141,14 +145,14 @@ int Run(const Arguments& arguments) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 int main(int argc, char** argv) {
-  frostline::Arguments arguments;
-  if (!frostline::Read({argv + 1, argv + argc}, arguments)) {
+  frostline::trainer::Arguments arguments;
+  if (!frostline::trainer::Read({argv + 1, argv + argc}, arguments)) {
     std::cerr << "usage: fixture_runner [--device auto|cpu|cuda|cuda:N] "
                  "[--time small|base] [--source DIR]\n";
     return 2;
   }
-  return frostline::Run(arguments);
+  return frostline::trainer::Run(arguments);
 }

@@ -3,7 +3,7 @@
 
 #include "gmock/gmock.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using testing::ElementsAre;
@@ -26,4 +26,4 @@ TEST(OpenMpRuntimes, NoneIsFine) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

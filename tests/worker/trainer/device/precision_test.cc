@@ -13,7 +13,7 @@
 #include "worker/trainer/model/layers.h"
 #include "worker/trainer/train/stepper.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // Eight bits of mantissa, a few layers deep.
@@ -130,4 +130,4 @@ TEST(DropoutInBf16, ScalesWithoutABias) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -4,7 +4,7 @@
 #include "base/plain/json.h"
 #include "gmock/gmock.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using testing::Contains;
@@ -66,4 +66,4 @@ TEST(SelfCheck, ReadsAsOneLineOfJsonAndAsLinesForALog) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

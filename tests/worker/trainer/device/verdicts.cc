@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-namespace frostline {
+namespace frostline::trainer {
 
 void Verdicts::Near(const std::string& what, double off, double limit,
                     const std::string& otherwise) {
@@ -35,4 +35,4 @@ std::string Verdicts::Totals() const {
          " failed, " + std::to_string(skipped_) + " skipped";
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

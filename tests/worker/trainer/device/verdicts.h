@@ -10,7 +10,7 @@
 #include <ostream>
 #include <string>
 
-namespace frostline {
+namespace frostline::trainer {
 
 // One line for each: PASS, FAIL or SKIP.
 class Verdicts {
@@ -36,6 +36,6 @@ class Verdicts {
   int skipped_ = 0;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_TESTS_WORKER_TRAINER_DEVICE_VERDICTS_H_

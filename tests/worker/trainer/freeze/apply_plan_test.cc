@@ -9,7 +9,7 @@
 
 #include "tests/worker/trainer/fixtures.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 class ApplyingAPlan : public testing::Test {
@@ -76,4 +76,4 @@ TEST_F(ApplyingAPlan, RootMeanSquaresAreOfWeightsAlone) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

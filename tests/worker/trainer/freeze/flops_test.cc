@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 const HeadSpec kTwoClasses = {.task = Task::kSequence, .outputs = 2};
@@ -132,4 +132,4 @@ TEST(CountFlops, AFrozenAdapterCostsNoBackward) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using testing::ElementsAre;
@@ -251,4 +251,4 @@ TEST(LoraFreezePlan, AModuleWithoutARateIsNamedAsWithoutAdapters) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

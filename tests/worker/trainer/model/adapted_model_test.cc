@@ -11,7 +11,7 @@
 
 #include "tests/worker/trainer/fixtures.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using enum LoraPart;
@@ -127,4 +127,4 @@ TEST_F(AdaptedModel, DropsWhatAnAdapterSeesOnlyWhileItTrains) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

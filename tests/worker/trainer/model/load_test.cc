@@ -12,7 +12,7 @@
 #include "tests/worker/trainer/fixtures.h"
 #include "worker/trainer/model/safetensors_writer.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using testing::ElementsAre;
@@ -159,4 +159,4 @@ TEST_F(LoadModelFrom, ShardsGiveTheSameModel) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

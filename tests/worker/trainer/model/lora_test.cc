@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "worker/trainer/model/parameters.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using testing::HasSubstr;
@@ -77,4 +77,4 @@ TEST(Lora, AdaptersStandBehindAllThatIsThereWithoutThem) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr double kWithin = 1e-6;
@@ -43,4 +43,4 @@ TEST(LossOf, NumbersIsTheMeanOfSquares) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "worker/trainer/model/parameters.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using testing::HasSubstr;
@@ -121,4 +121,4 @@ TEST(JsonText, WritesWhatItRead) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

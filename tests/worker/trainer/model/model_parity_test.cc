@@ -13,7 +13,7 @@
 #include "tests/worker/trainer/fixtures.h"
 #include "worker/trainer/model/loss.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr double kForward = 1e-5;
@@ -176,4 +176,4 @@ TEST(RealWeights, MiniLmGivesTheRecordedSentenceVectors) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

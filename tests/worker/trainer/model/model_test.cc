@@ -14,7 +14,7 @@
 #include "worker/trainer/model/layers.h"
 #include "worker/trainer/model/load.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 at::Generator Chance(std::uint64_t seed) {
@@ -253,4 +253,4 @@ TEST(PairCosine, ScoresATextWithItselfHighest) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

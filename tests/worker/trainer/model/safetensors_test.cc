@@ -12,7 +12,7 @@
 #include "worker/trainer/model/limits.h"
 #include "worker/trainer/model/safetensors_writer.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using testing::ElementsAre;
@@ -234,4 +234,4 @@ TEST(SourceFileOpen, RefusesWhatIsNoFile) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -10,7 +10,7 @@
 #include "worker/trainer/model/safetensors_writer.h"
 #include "worker/trainer/model/stored_names.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using testing::HasSubstr;
@@ -107,4 +107,4 @@ TEST(CurrentName, KnowsTheOldNames) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -10,7 +10,7 @@
 #include "tests/worker/trainer/process/small_world.h"
 #include "tests/worker/trainer/process/trainer_under_test.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::AllOf;
@@ -245,4 +245,4 @@ TEST_F(BadFiles, ARegistryThatIsBrokenEndsTheProcessWithAWord) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -11,7 +11,7 @@
 #include "tests/worker/trainer/process/small_world.h"
 #include "tests/worker/trainer/process/trainer_under_test.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::AllOf;
@@ -258,4 +258,4 @@ TEST_F(BadMessage, AFolderThatIsNotThereFailsTheExport) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

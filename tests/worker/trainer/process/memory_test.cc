@@ -14,7 +14,7 @@ constexpr bool kWatched = true;  // their shadow is larger than any limit
 constexpr bool kWatched = false;
 #endif
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::AllOf;
@@ -88,4 +88,4 @@ TEST_F(Memory, ADataSetThatDoesNotFitFailsItsTrialAlone) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -9,7 +9,7 @@
 #include "tests/worker/trainer/process/small_world.h"
 #include "tests/worker/trainer/process/trainer_under_test.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::HasSubstr;
@@ -174,4 +174,4 @@ TEST_F(Protocol, WhatALibraryPrintsGoesToTheLog) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

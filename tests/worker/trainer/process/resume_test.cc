@@ -16,7 +16,7 @@
 #include "tests/worker/trainer/process/small_world.h"
 #include "tests/worker/trainer/process/trainer_under_test.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::HasSubstr;
@@ -282,4 +282,4 @@ TEST_F(Resume, AFullDiskCostsTheCheckpointAlone) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

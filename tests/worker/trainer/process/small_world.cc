@@ -9,7 +9,7 @@
 
 #include "base/plain/sha256.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr int kRateModules = 3;
@@ -140,4 +140,4 @@ nlohmann::json Numbers(const nlohmann::json& finish) {
   return metrics;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -20,7 +20,7 @@
 
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 std::string Sha256Of(const std::string& bytes);
 std::string ReadBytes(const std::string& path);
@@ -70,6 +70,6 @@ class SmallWorld {
 // The final metrics but for what a clock measured.
 nlohmann::json Numbers(const nlohmann::json& finish);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_TESTS_WORKER_TRAINER_PROCESS_SMALL_WORLD_H_

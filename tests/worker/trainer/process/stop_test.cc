@@ -8,7 +8,7 @@
 #include "tests/worker/trainer/process/small_world.h"
 #include "tests/worker/trainer/process/trainer_under_test.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::IsEmpty;
@@ -136,4 +136,4 @@ TEST_F(Stop, ClosedOutputIsSeenWhereNoReportIsDue) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -13,7 +13,7 @@
 #include "tests/worker/trainer/process/trainer_under_test.h"
 #include "worker/agent/proto_json.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::Contains;
@@ -209,7 +209,7 @@ TEST_F(Tasks, AdaptersAsTheAgentHandsThemOver) {
   training.mutable_lora()->set_dropout(0.1);
   training.mutable_lora()->add_modules("q_lin");
   nlohmann::json trial = Trial("distilbert-seq2", "d");
-  trial["training"]["lora"] = ToJson(training)["lora"];
+  trial["training"]["lora"] = agent::ToJson(training)["lora"];
   trial["rates"]["embeddings"] = 0.0;
   const nlohmann::json finish = Finish(trial);
   ExpectMetrics(finish, kOfClasses);
@@ -320,4 +320,4 @@ TEST_F(Tasks, ThreadsDoNotChangeWhatIsLearnt) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

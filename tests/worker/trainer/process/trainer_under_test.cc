@@ -18,7 +18,7 @@
 #include "tests/support/status_matchers.h"
 #include "worker/agent/protocol.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr int kPatienceMilliseconds = 60'000;
@@ -31,10 +31,10 @@ void Limit(decltype(RLIMIT_AS) what, std::uint64_t bytes) {
 
 // Only what the agent takes for a message of its own kind.
 void ExpectMessage(const std::string& line) {
-  const auto message = ParseTrainerLine(line);
+  const auto message = agent::ParseTrainerLine(line);
   EXPECT_OK(message) << line;
   if (!message.ok()) return;
-  const auto* const log = std::get_if<LogMessage>(&*message);
+  const auto* const log = std::get_if<agent::LogMessage>(&*message);
   EXPECT_TRUE(log == nullptr || log->is_message) << "no message: " << line;
 }
 
@@ -207,4 +207,4 @@ std::string TrainerUnderTest::Errors() const {
   return text.str();
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

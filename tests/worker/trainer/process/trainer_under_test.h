@@ -21,7 +21,7 @@
 
 #include "tests/support/temp_folder.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct TrainerStart {
   std::vector<std::string> arguments;    // beside --registry and --device
@@ -85,6 +85,6 @@ class TrainerUnderTest {
   std::string first_line_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_TESTS_WORKER_TRAINER_PROCESS_TRAINER_UNDER_TEST_H_

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "tests/worker/trainer/tasks/recordings.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using Labels = std::vector<std::int32_t>;
@@ -80,4 +80,4 @@ TEST(ClassificationMetrics, MatthewsSurvivesManyWords) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

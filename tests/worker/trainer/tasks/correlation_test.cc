@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "tests/worker/trainer/tasks/recordings.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -61,4 +61,4 @@ TEST(Correlation, StaysWithinOne) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

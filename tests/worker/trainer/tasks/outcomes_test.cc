@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "worker/trainer/text/base64.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using namespace std::string_literals;
@@ -84,4 +84,4 @@ TEST(EncodeBase64, IsReadBack) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace frostline {
+namespace frostline::trainer {
 
 inline nlohmann::json ReadRecordings(const std::string& name) {
   const char* root = std::getenv("FROSTLINE_SOURCE_DIR");
@@ -20,6 +20,6 @@ inline nlohmann::json ReadRecordings(const std::string& name) {
   return nlohmann::json::parse(file);
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_TESTS_WORKER_TRAINER_TASKS_RECORDINGS_H_

@@ -3,7 +3,7 @@
 
 #include "gmock/gmock.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using Tags = std::vector<std::string_view>;
@@ -73,4 +73,4 @@ TEST(SpanF1, WithoutSpansIsZero) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

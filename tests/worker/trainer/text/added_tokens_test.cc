@@ -3,7 +3,7 @@
 
 #include "tests/worker/trainer/text/text_fixture.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 AddedToken Token(std::string content, std::int32_t id, bool left = false,
@@ -61,4 +61,4 @@ TEST(AddedTokens, MustBeUniqueAndNotEmpty) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -5,7 +5,7 @@
 
 #include "tests/worker/trainer/text/text_fixture.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 std::string Normalized(std::string_view text,
@@ -75,4 +75,4 @@ TEST(BertNormalizer, ReorderingLeavesSpansInOrder) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

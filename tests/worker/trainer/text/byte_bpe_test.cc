@@ -7,7 +7,7 @@
 #include "base/plain/utf8.h"
 #include "tests/worker/trainer/text/text_fixture.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -115,4 +115,4 @@ TEST(ByteBpe, RefusesWhatDoesNotFitTogether) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

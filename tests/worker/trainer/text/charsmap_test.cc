@@ -8,7 +8,7 @@
 #include "tests/worker/trainer/text/text_fixture.h"
 #include "worker/trainer/text/base64.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // XLM-R's own map, as base64.
@@ -100,4 +100,4 @@ TEST(Charsmap, SurvivesAnArrayOfNoise) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 DoubleArray Build(const std::map<std::string, std::int32_t>& keys) {
@@ -53,4 +53,4 @@ TEST(DoubleArray, ManyKeysOfFewLetters) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

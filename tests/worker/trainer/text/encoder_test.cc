@@ -5,7 +5,7 @@
 
 #include "tests/worker/trainer/text/text_fixture.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -109,4 +109,4 @@ TEST_F(EncoderTest, ThreadsShareATokenizer) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -9,7 +9,7 @@
 #include "tests/worker/trainer/text/goldens.h"
 #include "worker/trainer/text/vocab_files.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 void ExpectSame(const GoldenCount& count, int at_least) {
@@ -103,4 +103,4 @@ TEST(SharedRecordings, AllTokenizerCasesAgree) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

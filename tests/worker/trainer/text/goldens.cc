@@ -14,7 +14,7 @@
 #include "worker/trainer/text/tokenizer_json.h"
 #include "worker/trainer/text/vocab_files.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using nlohmann::json;
@@ -163,4 +163,4 @@ GoldenCount CompareCases(Encoder& encoder, const std::string& path,
   return count;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

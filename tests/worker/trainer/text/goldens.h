@@ -11,7 +11,7 @@
 
 #include "worker/trainer/text/encoder.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 // How many records were compared; the first few that differ, in words.
 struct GoldenCount {
@@ -46,6 +46,6 @@ GoldenCount CompareQuestions(const Tokenizer& tokenizer,
 GoldenCount CompareCases(Encoder& encoder, const std::string& json,
                          const std::string& model);
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_TESTS_WORKER_TRAINER_TEXT_GOLDENS_H_

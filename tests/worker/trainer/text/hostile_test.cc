@@ -11,7 +11,7 @@
 #include "worker/trainer/text/limits.h"
 #include "worker/trainer/text/tokenizer_json.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using Steady = std::chrono::steady_clock;
@@ -142,4 +142,4 @@ TEST(HostileFile, AnyLengthMayBeWrong) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -3,7 +3,7 @@
 
 #include "tests/worker/trainer/text/text_fixture.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -39,4 +39,4 @@ TEST(AlignLabels, RefusesTooFewLabels) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

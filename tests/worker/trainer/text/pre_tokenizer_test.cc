@@ -3,7 +3,7 @@
 
 #include "tests/worker/trainer/text/text_fixture.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 // The words, joined by '|'.
@@ -76,4 +76,4 @@ TEST(MetaspaceSplit, TheSignHasTheSpanOfWhatItStandsFor) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -6,7 +6,7 @@
 #include "tests/worker/trainer/text/text_fixture.h"
 #include "worker/trainer/text/tokenizer_json.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -61,4 +61,4 @@ TEST(ScoreOf, DecidesBetweenEqualCuts) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -3,7 +3,7 @@
 
 #include "tests/worker/trainer/text/text_fixture.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -95,4 +95,4 @@ TEST(Assemble, RefusesALengthBelowTheSpecialTokens) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -18,7 +18,7 @@
 #include "worker/trainer/text/vocab_files.h"
 #include "worker/trainer/text/vocabulary.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 inline Vocabulary VocabularyOf(std::vector<std::string> tokens) {
   return Vocabulary::FromList(std::move(tokens)).value();
@@ -51,6 +51,6 @@ FaultKind KindOfFault(const Expected<T>& outcome) {
   return outcome.ok() ? FaultKind::kUnreadable : outcome.fault().kind;
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_TESTS_WORKER_TRAINER_TEXT_TEXT_FIXTURE_H_

@@ -10,7 +10,7 @@
 #include "tests/worker/trainer/text/text_fixture.h"
 #include "worker/trainer/text/limits.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -145,4 +145,4 @@ TEST_F(TokenizerFolderTest, ListsWhatACopyMustTake) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -4,7 +4,7 @@
 #include "tests/worker/trainer/text/goldens.h"
 #include "tests/worker/trainer/text/text_fixture.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -138,4 +138,4 @@ TEST(ReadTokenizerJson, ModelSettingsThatChangeTokensAreRefused) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -5,7 +5,7 @@
 
 #include "gmock/gmock.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -70,4 +70,4 @@ TEST(IsCjk, HasTheGapOfTheReference) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -3,7 +3,7 @@
 
 #include "tests/worker/trainer/text/text_fixture.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -51,4 +51,4 @@ TEST(Unigram, NeedsAScoreForEachTokenAndAnUnknown) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -4,7 +4,7 @@
 #include "tests/worker/trainer/text/goldens.h"
 #include "tests/worker/trainer/text/text_fixture.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr char kSpecials[] = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n";
@@ -63,4 +63,4 @@ TEST(ReadBpeFiles, RefusesBrokenFiles) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -3,7 +3,7 @@
 
 #include "tests/worker/trainer/text/text_fixture.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 TEST(WordCache, GivesBackWhatItWasGiven) {
@@ -46,4 +46,4 @@ TEST(WordCache, StaysRightWhenItIsFull) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

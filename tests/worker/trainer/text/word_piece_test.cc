@@ -3,7 +3,7 @@
 
 #include "tests/worker/trainer/text/text_fixture.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -43,4 +43,4 @@ TEST(WordPiece, NeedsATokenForTheUnknown) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -14,7 +14,7 @@
 #include "tests/worker/trainer/fixtures.h"
 #include "worker/trainer/model/safetensors.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using testing::HasSubstr;
@@ -238,4 +238,4 @@ TEST(Crc32, HasItsKnownValueHoweverItIsCut) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

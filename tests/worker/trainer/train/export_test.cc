@@ -10,7 +10,7 @@
 #include "tests/support/temp_folder.h"
 #include "tests/worker/trainer/fixtures.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using testing::ElementsAre;
@@ -116,4 +116,4 @@ TEST(ExportedConfig, RefusesWhatTransformersHasNot) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <vector>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr double kWithin = 1e-6;
@@ -141,4 +141,4 @@ TEST(ClipGradients, LeavesShortOnesAndZeroMeansNever) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 TEST(Schedule, LinearWarmsUpFromZeroAndEndsAtZero) {
@@ -44,4 +44,4 @@ TEST(WarmupSteps, RoundsUp) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

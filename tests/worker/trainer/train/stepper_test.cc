@@ -10,7 +10,7 @@
 
 #include "tests/worker/trainer/fixtures.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 const ModuleRates kAll = {{"embeddings", 1e-3}, {"layer.0", 1e-3},
@@ -262,4 +262,4 @@ TEST_F(Steps, WithImpossibleOptionsAreRefused) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -12,7 +12,7 @@
 #include "tests/worker/trainer/fixtures.h"
 #include "worker/trainer/train/stepper.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 constexpr double kWithin = 1e-4;
@@ -150,4 +150,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& scenario) { return std::string(scenario.param); });
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -12,7 +12,7 @@
 #include "worker/trainer/trial/shelf.h"
 #include "worker/trainer/trial/thaw.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::Contains;
@@ -126,4 +126,4 @@ TEST(FaultText, HasAnIdOfTheCatalogue) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "tests/worker/trainer/trial/trial_world.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::Contains;
@@ -305,4 +305,4 @@ TEST(Workbench, KeepsWhatIsLoadedAndTouchesItNever) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -8,7 +8,7 @@
 #include "tests/support/temp_folder.h"
 #include "tests/worker/trainer/tiny_registry.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 class ModelShelfOf : public testing::Test {
@@ -64,4 +64,4 @@ TEST_F(ModelShelfOf, KeepsAHeadAndSpeaksOfItOnce) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -7,7 +7,7 @@
 
 #include "gmock/gmock.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::UnorderedElementsAreArray;
@@ -76,4 +76,4 @@ TEST(Scores, ACorrelationThatIsUndefinedIsZero) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

@@ -7,7 +7,7 @@
 #include "base/plain/training_table.h"
 #include "gmock/gmock.h"
 
-namespace frostline {
+namespace frostline::trainer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -231,4 +231,4 @@ TEST(TrialMessage, MomentumIsOfSgdAlone) {
 }
 
 }  // namespace
-}  // namespace frostline
+}  // namespace frostline::trainer

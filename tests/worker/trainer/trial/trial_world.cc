@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "tests/worker/trainer/tiny_registry.h"
 
-namespace frostline {
+namespace frostline::trainer {
 TrialWorld::TrialWorld() : device_(Device::Open("cpu").value()) {
   at::set_num_threads(1);
   WriteTinyRegistry(folder());
@@ -49,4 +49,4 @@ TrialEnd TrialWorld::Run(const TrialMessage& trial, Witness& listener) {
       .Run();
 }
 
-}  // namespace frostline
+}  // namespace frostline::trainer

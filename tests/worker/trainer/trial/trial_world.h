@@ -18,7 +18,7 @@
 #include "tests/support/temp_folder.h"
 #include "worker/trainer/trial/fine_tuning.h"
 
-namespace frostline {
+namespace frostline::trainer {
 
 struct Told {
   std::int64_t step = 0;
@@ -86,6 +86,6 @@ class TrialWorld {
   std::optional<Workbench> workbench_;
 };
 
-}  // namespace frostline
+}  // namespace frostline::trainer
 
 #endif  // FROSTLINE_TESTS_WORKER_TRAINER_TRIAL_TRIAL_WORLD_H_
