@@ -12,7 +12,7 @@
 #include "server/importance/desk.h"
 #include "server/ledger/ledger.h"
 #include "server/ledger/upkeep.h"
-#include "server/search/observation.h"
+#include "server/search/observed_steps.h"
 #include "server/search/prior_studies.h"
 #include "server/search/proposer.h"
 #include "server/verbs/admin_verbs.h"
@@ -56,7 +56,6 @@ class Coordinator::Rooms {
 
   const CoordinatorOptions options_;
   storage::TrialStore& store_;
-  const Clock& clock_;
   TaskPool lookups_;
   TaskPool readers_;
   CommitLoop loop_;
@@ -85,7 +84,6 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
                           storage::TrialStore& store, const Clock& clock)
     : options_(std::move(options)),
       store_(store),
-      clock_(clock),
       loop_(store, clock, LoopHooks()),
       proposer_([this](Proposals proposals) {
         (void)loop_.Post(
@@ -210,7 +208,7 @@ absl::Status Coordinator::Rooms::Load(Duration grace) {
       grace, {.trial = [&](const StudyBook& book,
                            const storage::TrialRow& row) -> absl::Status {
                 ASSIGN_OR_RETURN(Observation seen,
-                                 ObservationOf(row, book.checked(), store_));
+                                 ReadObservation(row, book.checked(), store_));
                 history.Put(std::move(seen));
                 return absl::OkStatus();
               },

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "base/status_macros.h"
-#include "server/wire/convert.h"
+#include "frostline/v1/trial.pb.h"
+#include "server/wire/observation.h"
 #include "storage/scan.h"
 
 namespace frostline::server {
@@ -15,31 +16,47 @@ namespace {
 // Steps of which all measurements are kept.
 constexpr std::size_t kMostSteps = 8;
 
-KnownTrial KnownOf(storage::TrialRow row, const StudyHandle& study) {
+// A note is for people, and may be long.
+std::string WithoutNote(const std::string& labels) {
+  v1::Trial noted;
+  noted.ParseFromString(labels);
+  noted.clear_note();
+  return noted.SerializeAsString();
+}
+
+KnownTrial KnownOf(storage::TrialRow row) {
   KnownTrial known;
-  known.point = std::exchange(row.point, {});  // parameters would be large
-  known.shown = TrialToProto(row, study.id, study.checked->space,
-                             v1::TRIAL_VIEW_BASIC, {});
-  known.shown.clear_cause();
-  known.shown.clear_note();
+  known.seen = ObservationOf(row);
+  row.labels = WithoutNote(row.labels);
+  row.point = {};
+  row.secret = {};
+  row.cause = {};
+  row.usage = {};
+  known.row = std::move(row);
   return known;
 }
 
+// What a name and a number of a map take, with its node.
+constexpr std::size_t kMetricBytes = 96;
+
 std::size_t BytesOf(const KnownTrial& known) {
-  return sizeof(known) + known.shown.SpaceUsedLong() +
-         known.point.size() * sizeof(double);
+  return sizeof(known) + known.row.labels.capacity() +
+         known.row.worker.capacity() + known.row.metrics.size() * kMetricBytes +
+         (known.seen.point.size() + known.seen.values.size() +
+          known.row.values.size()) *
+             sizeof(double);
 }
 
 // What the newest attempt that measured this step has measured: an attempt that
 // went on from a checkpoint does not repeat the steps before it.
 absl::StatusOr<std::optional<Metrics>> MetricsAt(
     const StudyHandle& study, const storage::TrialStore& store,
-    const v1::Trial& trial, std::int64_t step) {
-  if (trial.last_step() < 0) return std::optional<Metrics>();
-  for (std::int64_t attempt = trial.attempt(); attempt >= 0; --attempt) {
+    const storage::TrialRow& trial, std::int64_t step) {
+  if (trial.last_step < 0) return std::optional<Metrics>();
+  for (std::int64_t attempt = trial.attempt; attempt >= 0; --attempt) {
     ASSIGN_OR_RETURN(const std::vector<Measurement> measured,
                      store.ListMeasurements({.study = study.key,
-                                             .number = trial.number(),
+                                             .number = trial.number,
                                              .attempt = attempt,
                                              .after_step = step - 1,
                                              .limit = 1}));
@@ -67,7 +84,7 @@ absl::Status KnownTrials::CatchUp(const StudyHandle& study,
         const auto [place, is_new] = trials_.try_emplace(row.number);
         KnownTrial& known = place->second;
         if (!is_new) bytes_ -= BytesOf(known);
-        known = KnownOf(row, study);
+        known = KnownOf(row);
         bytes_ += BytesOf(known);
         seen_revision_ = row.revision;
         return absl::OkStatus();
@@ -85,7 +102,7 @@ absl::Status KnownTrials::ReadStep(const StudyHandle& study,
   for (auto& [number, known] : trials_) {
     if (known.steps.contains(step)) continue;
     ASSIGN_OR_RETURN(known.steps[step],
-                     MetricsAt(study, store, known.shown, step));
+                     MetricsAt(study, store, known.row, step));
   }
   return absl::OkStatus();
 }

@@ -20,15 +20,16 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "base/mutex.h"
-#include "frostline/v1/trial.pb.h"
 #include "server/wire/study_handle.h"
 #include "storage/trial_store.h"
+#include "study/history.h"
 
 namespace frostline::server {
 
 struct KnownTrial {
-  v1::Trial shown;  // what a filter may ask for; no parameters, no text
-  Point point;
+  // What a filter may ask for; its point is in `seen`, its texts nowhere.
+  storage::TrialRow row;
+  Observation seen;
   // Of the steps that were asked for: what was measured there.
   std::map<std::int64_t, std::optional<Metrics>> steps;
 };

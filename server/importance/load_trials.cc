@@ -15,13 +15,13 @@
 namespace frostline::server {
 namespace {
 
-std::optional<double> UsageOf(const v1::Trial& trial, const std::string& name) {
-  const double seconds = trial.usage().train_seconds();
-  const std::int64_t parameters = trial.usage().trained_parameters();
+std::optional<double> UsageOf(const Observation& seen,
+                              const std::string& name) {
   // A usage of zeros says that nobody has measured.
-  if (seconds > 0.0 && name == kTrainSeconds) return seconds;
-  if ((seconds > 0.0 || parameters > 0) && name == kTrainedParameters) {
-    return static_cast<double>(parameters);
+  if (seen.cost_s > 0.0 && name == kTrainSeconds) return seen.cost_s;
+  if ((seen.cost_s > 0.0 || seen.trained_parameters > 0.0) &&
+      name == kTrainedParameters) {
+    return seen.trained_parameters;
   }
   return std::nullopt;
 }
@@ -31,9 +31,9 @@ std::optional<double> ValueOf(const KnownTrial& known, const std::string& name,
                               std::int64_t step) {
   std::optional<double> value;
   if (step == 0) {
-    const auto found = known.shown.metrics().find(name);
-    value = found != known.shown.metrics().end() ? found->second
-                                                 : UsageOf(known.shown, name);
+    const auto found = known.row.metrics.find(name);
+    value = found != known.row.metrics.end() ? found->second
+                                             : UsageOf(known.seen, name);
   } else if (const auto& measured = known.steps.at(step)) {
     const auto found = measured->find(name);
     if (found != measured->end()) value = found->second;
@@ -43,9 +43,9 @@ std::optional<double> ValueOf(const KnownTrial& known, const std::string& name,
 
 // Where a trial counts at all: with a result or, at a step, however far it
 // went.
-bool Counts(const v1::Trial& trial, std::int64_t step) {
-  return trial.state() == v1::TRIAL_STATE_SUCCEEDED ||
-         (step > 0 && trial.state() == v1::TRIAL_STATE_PRUNED);
+bool Counts(const storage::TrialRow& trial, std::int64_t step) {
+  return trial.state == TrialState::kSucceeded ||
+         (step > 0 && trial.state == TrialState::kPruned);
 }
 
 absl::Status CheckTarget(const std::string& name, const std::string& field,
@@ -60,10 +60,10 @@ absl::Status CheckTarget(const std::string& name, const std::string& field,
   if (step == 0) names.insert({kTrainSeconds, kTrainedParameters});
   if (names.contains(name)) return absl::OkStatus();
   for (const auto& [number, known] : trials) {
-    if (!Counts(known.shown, step)) continue;
+    if (!Counts(known.row, step)) continue;
     if (ValueOf(known, name, step).has_value()) return absl::OkStatus();
     if (step == 0) {
-      for (const auto& metric : known.shown.metrics()) {
+      for (const auto& metric : known.row.metrics) {
         names.insert(metric.first);
       }
     } else if (const auto& measured = known.steps.at(step)) {
@@ -77,18 +77,12 @@ absl::Status CheckTarget(const std::string& name, const std::string& field,
       absl::StrCat("there are: ", ListOf(names)), field);
 }
 
-Observation ObservationOf(const KnownTrial& known,
-                          const ImportanceQuestion& question) {
-  Observation seen;
-  seen.number = known.shown.number();
-  seen.point = known.point;
-  seen.seed = known.shown.seed();
-  seen.repeat = known.shown.repeat();
-  seen.cost_s = known.shown.usage().train_seconds();
-  seen.trained_parameters =
-      static_cast<double>(known.shown.usage().trained_parameters());
-  seen.state = static_cast<TrialState>(known.shown.state());
-  if (!Counts(known.shown, question.used.at_step())) return seen;
+// The trial with the values that the question asks for.
+Observation AnswerTo(const ImportanceQuestion& question,
+                     const KnownTrial& known) {
+  Observation seen = known.seen;
+  seen.values.clear();
+  if (!Counts(known.row, question.used.at_step())) return seen;
   // A pruned trial that got to the step has a result there like any other.
   seen.state = TrialState::kSucceeded;
   for (const Objective& objective : question.objectives) {
@@ -120,8 +114,8 @@ absl::StatusOr<History> SelectHistory(
   }
   History history;
   for (const auto& [number, known] : trials) {
-    if (!filter.Matches(known.shown)) continue;
-    history.Put(ObservationOf(known, question));
+    if (!filter.Matches(known.row)) continue;
+    history.Put(AnswerTo(question, known));
   }
   return history;
 }

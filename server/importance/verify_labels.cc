@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "frostline/v1/trial.pb.h"
 #include "server/importance/convert_importance.h"
 
 namespace frostline::server {
@@ -53,7 +54,9 @@ void MarkToVerify(const VerifyMark& mark, v1::EnqueuedTrial& trial) {
   labels["one_run"] = IntervalText(mark.one_run);
 }
 
-std::optional<VerifyMark> VerifyMarkOf(const v1::Trial& trial) {
+std::optional<VerifyMark> VerifyMarkOf(const storage::TrialRow& row) {
+  v1::Trial trial;
+  trial.ParseFromString(row.labels);
   if (LabelOf(trial, kKind) != kVerify) return std::nullopt;
   VerifyMark mark;
   mark.batch = LabelOf(trial, kVerify);

@@ -13,8 +13,8 @@
 #include <string>
 
 #include "frostline/v1/study.pb.h"
-#include "frostline/v1/trial.pb.h"
 #include "importance/report/report.h"
+#include "storage/rows.h"
 #include "study/objective.h"
 
 namespace frostline::server {
@@ -32,7 +32,7 @@ struct VerifyMark {
 void MarkToVerify(const VerifyMark& mark, v1::EnqueuedTrial& trial);
 
 // nullopt for any other trial, and for labels that nobody has made like this.
-std::optional<VerifyMark> VerifyMarkOf(const v1::Trial& trial);
+std::optional<VerifyMark> VerifyMarkOf(const storage::TrialRow& row);
 
 // "0.91 0.9 0.92 0.89 0.93": to the bit.
 std::string IntervalText(const importance::Interval& interval);

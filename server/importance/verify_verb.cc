@@ -14,7 +14,6 @@
 #include "server/importance/outcome_rows.h"
 #include "server/importance/serve.h"
 #include "server/importance/verify_labels.h"
-#include "server/wire/convert.h"
 #include "storage/scan.h"
 
 namespace frostline::server {
@@ -22,7 +21,7 @@ namespace {
 
 struct MarkedTrial {
   VerifyMark mark;
-  v1::TrialState state = v1::TRIAL_STATE_UNSPECIFIED;
+  TrialState state = TrialState::kQueued;
   double value = std::numeric_limits<double>::quiet_NaN();
 };
 using MarkedTrials = std::map<std::int64_t, MarkedTrial>;  // by number
@@ -33,10 +32,8 @@ absl::Status AddOpen(const StudyHandle& study, const storage::TrialStore& store,
       .study = study.key,
       .states = {TrialState::kQueued, TrialState::kRunning}};
   return storage::ForEachTrial(store, open, [&](const storage::TrialRow& row) {
-    const v1::Trial shown = TrialToProto(row, study.id, study.checked->space,
-                                         v1::TRIAL_VIEW_BASIC, {});
-    if (auto mark = VerifyMarkOf(shown)) {
-      marked[row.number] = {*std::move(mark), shown.state()};
+    if (auto mark = VerifyMarkOf(row)) {
+      marked[row.number] = {*std::move(mark), row.state};
     }
     return absl::OkStatus();
   });
@@ -45,11 +42,11 @@ absl::Status AddOpen(const StudyHandle& study, const storage::TrialStore& store,
 void AddEnded(const std::map<std::int64_t, KnownTrial>& trials,
               MarkedTrials& marked) {
   for (const auto& [number, known] : trials) {
-    auto mark = VerifyMarkOf(known.shown);
+    auto mark = VerifyMarkOf(known.row);
     if (!mark.has_value()) continue;
     MarkedTrial& trial = marked[number];
-    trial = {*std::move(mark), known.shown.state()};
-    if (trial.state != v1::TRIAL_STATE_SUCCEEDED) continue;
+    trial = {*std::move(mark), known.row.state};
+    if (trial.state != TrialState::kSucceeded) continue;
     const auto value = FinalValueOf(known, trial.mark.objective.metric);
     if (value.has_value()) trial.value = *value;
   }
@@ -123,10 +120,10 @@ absl::StatusOr<Runs> RunsOf(const StudyHandle& study,
         runs.proto.mutable_rivals(static_cast<int>(r))->add_runs();
     out->set_trial(TrialNameOf(study.id, number));
     out->set_seed(mark.seed);
-    out->set_state(trial.state);
+    out->set_state(static_cast<v1::TrialState>(trial.state));
     out->set_value(trial.value);
     runs.proto.set_ended(runs.proto.ended() +
-                         (trial.state >= v1::TRIAL_STATE_SUCCEEDED ? 1 : 0));
+                         (IsTerminal(trial.state) ? 1 : 0));
   }
   return runs;
 }

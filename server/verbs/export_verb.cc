@@ -151,13 +151,13 @@ absl::StatusOr<ExportedPage> ExportVerb::ExportNext(
   ExportedPage page;
   if (csv && after < 0) page.data = CsvHeader(*study.checked);
   for (const storage::TrialRow& row : rows) {
-    const v1::Trial trial = TrialToProto(row, study.id, study.checked->space,
-                                         v1::TRIAL_VIEW_FULL, {});
-    if (!filter.Matches(trial)) continue;
+    if (!filter.Matches(row)) continue;
     if (csv) {
       AddCsvLine(row, *study.checked, page.data);
       continue;
     }
+    const v1::Trial trial = TrialToProto(row, study.id, study.checked->space,
+                                         v1::TRIAL_VIEW_FULL, {});
     AddJsonLine(trial, page.data);
     if (request.with_measurements()) {
       RETURN_IF_ERROR(

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/failpoint.h"
-#include "server/search/observation.h"
+#include "server/search/observed_steps.h"
 #include "server/verbs/lease_verbs.h"
 #include "server/wire/convert.h"
 #include "server/wire/measurement_rows.h"

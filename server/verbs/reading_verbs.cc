@@ -84,9 +84,9 @@ absl::StatusOr<v1::ListTrialsReply> ReadingVerbs::ListTrials(
     ASSIGN_OR_RETURN(const std::vector<storage::TrialRow> rows,
                      store_.ListTrials(query));
     for (const storage::TrialRow& row : rows) {
+      if (!filter.Matches(row)) continue;
       ASSIGN_OR_RETURN(v1::Trial trial,
                        RenderTrial(row, study, request.view(), store_));
-      if (!filter.Matches(trial)) continue;
       bytes += trial.ByteSizeLong();
       if (reply.trials_size() == page_size || bytes > kMostPageBytes) {
         reply.set_next_page_token(MakePageToken(list, request.filter(), last));

@@ -9,7 +9,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
 #include "base/error.h"
+#include "base/ids.h"
 #include "base/status_macros.h"
+#include "frostline/v1/trial.pb.h"
 
 namespace frostline::server {
 namespace {
@@ -24,10 +26,11 @@ absl::Status Invalid(const std::string& cause) {
                    "filter");
 }
 
+// What stands in `map` at the name after the dot of "labels.team".
 template <typename Map>
-Looked Label(const Map& labels, const std::string& field) {
-  const auto found = labels.find(field.substr(field.find('.') + 1));
-  if (found == labels.end()) return std::nullopt;
+Looked Named(const Map& map, const std::string& field) {
+  const auto found = map.find(field.substr(field.find('.') + 1));
+  if (found == map.end()) return std::nullopt;
   return found->second;
 }
 
@@ -44,7 +47,7 @@ bool IsLabel(const std::string& field) {
 
 // What T calls `field`, if anything; the names it may have there, without their
 // prefix, when these are an enum's.
-FieldKind KindOfField(const v1::Trial&, const std::string& field) {
+FieldKind KindOfField(const storage::TrialRow&, const std::string& field) {
   if (field == "number" || field == "attempt" ||
       absl::StartsWith(field, "values[") ||
       absl::StartsWith(field, "metrics.")) {
@@ -62,6 +65,16 @@ FieldKind KindOfField(const T&, const std::string& field) {
   return known ? FieldKind::kText : FieldKind::kUnknown;
 }
 
+// The message that shows a T.
+template <typename T>
+const google::protobuf::Descriptor& ShownAs() {
+  return *T::descriptor();
+}
+template <>
+const google::protobuf::Descriptor& ShownAs<storage::TrialRow>() {
+  return *v1::Trial::descriptor();
+}
+
 // Whether `value` can be equal to a field that is an enum; true for others.
 bool CanBe(const google::protobuf::Descriptor& message,
            const std::string& field, const std::string& value) {
@@ -73,38 +86,46 @@ bool CanBe(const google::protobuf::Descriptor& message,
          found->enum_type()->FindValueByName(prefix + value) != nullptr;
 }
 
-Looked Look(const v1::Trial& trial, const std::string& field) {
+Looked Look(const storage::TrialRow& trial, const std::string& field) {
   if (field == "state") {
-    return Short(v1::TrialState_Name(trial.state()), "TRIAL_STATE_");
+    const auto state = static_cast<v1::TrialState>(trial.state);
+    return Short(v1::TrialState_Name(state), "TRIAL_STATE_");
   }
   if (field == "origin") {
-    return Short(v1::TrialOrigin_Name(trial.origin()), "TRIAL_ORIGIN_");
+    const auto origin = static_cast<v1::TrialOrigin>(trial.origin);
+    return Short(v1::TrialOrigin_Name(origin), "TRIAL_ORIGIN_");
   }
-  if (field == "worker") return trial.worker();
-  if (field == "number") return static_cast<double>(trial.number());
-  if (field == "attempt") return static_cast<double>(trial.attempt());
-  if (absl::StartsWith(field, "metrics.")) return Label(trial.metrics(), field);
-  if (absl::StartsWith(field, "labels.")) return Label(trial.labels(), field);
-  int index = 0;
+  if (field == "worker") {
+    return trial.worker.empty() ? "" : WorkerNameOf(trial.worker);
+  }
+  if (field == "number") return static_cast<double>(trial.number);
+  if (field == "attempt") return static_cast<double>(trial.attempt);
+  if (absl::StartsWith(field, "metrics.")) return Named(trial.metrics, field);
+  if (IsLabel(field)) {
+    v1::Trial noted;
+    noted.ParseFromString(trial.labels);
+    return Named(noted.labels(), field);
+  }
+  std::size_t index = 0;
   if (!absl::SimpleAtoi(field.substr(7, field.size() - 8), &index) ||
-      index < 0 || index >= trial.values_size()) {
+      index >= trial.values.size()) {
     return std::nullopt;
   }
-  return trial.values(index);
+  return trial.values[index];
 }
 
 Looked Look(const v1::Study& study, const std::string& field) {
   if (field == "state") {
     return Short(v1::StudyState_Name(study.state()), "STUDY_STATE_");
   }
-  return Label(study.settings().labels(), field);
+  return Named(study.settings().labels(), field);
 }
 
 Looked Look(const v1::Worker& worker, const std::string& field) {
   if (field == "state") {
     return Short(v1::WorkerState_Name(worker.state()), "WORKER_STATE_");
   }
-  return Label(worker.labels(), field);
+  return Named(worker.labels(), field);
 }
 
 template <typename V>
@@ -156,7 +177,7 @@ absl::Status CheckTerm(FilterTerm& term) {
     return Invalid(term.value + " is not a number");
   }
   if (is_order) return Invalid(term.field + " has no order");
-  if (CanBe(*T::descriptor(), term.field, term.value)) return absl::OkStatus();
+  if (CanBe(ShownAs<T>(), term.field, term.value)) return absl::OkStatus();
   return Invalid(term.field + " is never " + term.value);
 }
 
@@ -196,7 +217,7 @@ bool Filter<T>::Matches(const T& item) const {
   return true;
 }
 
-template class Filter<v1::Trial>;
+template class Filter<storage::TrialRow>;
 template class Filter<v1::Study>;
 template class Filter<v1::Worker>;
 

@@ -4,13 +4,13 @@
 //
 // Filters of lists: terms joined by AND, each `field op value`.
 //
-//   trials    state = SUCCEEDED AND values[0] > 0.9 AND labels.kind =
-//   "baseline"
+//   trials    state = SUCCEEDED AND values[0] > 0.9 AND labels.kind = "base"
 //             fields: state, origin, worker, number, attempt, values[i],
-//             metrics.NAME, labels.NAME
+//                     metrics.NAME, labels.NAME
 //   studies   state = ACTIVE AND labels.team = "nlp"
 //   workers   state = ACTIVE AND labels.pool = "a100"
 //
+// Trials are looked at as rows, so that none is rendered to be left out.
 // Operators: = != for text; besides these < <= > >= for numbers. Text may be
 // quoted.
 #ifndef FROSTLINE_SERVER_WIRE_FILTER_H_
@@ -22,8 +22,8 @@
 
 #include "absl/status/statusor.h"
 #include "frostline/v1/study.pb.h"
-#include "frostline/v1/trial.pb.h"
 #include "frostline/v1/worker.pb.h"
+#include "storage/rows.h"
 
 namespace frostline::server {
 
@@ -47,11 +47,11 @@ class Filter {
   std::vector<FilterTerm> terms_;
 };
 
-using TrialFilter = Filter<v1::Trial>;
+using TrialFilter = Filter<storage::TrialRow>;
 using StudyFilter = Filter<v1::Study>;
 using WorkerFilter = Filter<v1::Worker>;
 
-extern template class Filter<v1::Trial>;
+extern template class Filter<storage::TrialRow>;
 extern template class Filter<v1::Study>;
 extern template class Filter<v1::Worker>;
 

@@ -265,8 +265,10 @@ TEST(VerifyLabels, KeepWhatWasSaidToTheBit) {
                 .predicted = predicted,
                 .one_run = {}},
                enqueued);
-  v1::Trial trial;
-  *trial.mutable_labels() = enqueued.labels();
+  v1::Trial noted;
+  *noted.mutable_labels() = enqueued.labels();
+  storage::TrialRow trial;
+  trial.labels = noted.SerializeAsString();
   auto mark = VerifyMarkOf(trial);
   ASSERT_TRUE(mark.has_value());
   EXPECT_EQ(mark->predicted.value, predicted.value);
@@ -275,9 +277,10 @@ TEST(VerifyLabels, KeepWhatWasSaidToTheBit) {
   EXPECT_EQ(mark->objective.direction, Direction::kMaximize);
   EXPECT_EQ(mark->total, 12);
   // Labels that somebody has written by hand are no mark.
-  (*trial.mutable_labels())["predicted"] = "very good";
+  (*noted.mutable_labels())["predicted"] = "very good";
+  trial.labels = noted.SerializeAsString();
   EXPECT_FALSE(VerifyMarkOf(trial).has_value());
-  EXPECT_FALSE(VerifyMarkOf(v1::Trial()).has_value());
+  EXPECT_FALSE(VerifyMarkOf(storage::TrialRow()).has_value());
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sampler/factory.h"
-#include "server/search/observation.h"
+#include "server/search/observed_steps.h"
 #include "server/search/proposer.h"
 #include "storage/factory.h"
 #include "storage/scan.h"
@@ -88,7 +88,7 @@ History SeenBy(const std::vector<storage::TrialRow>& rows, std::size_t number,
     const storage::TrialRow& row = rows[i];
     const bool ended = row.ended_revision > 0 &&
                        row.ended_revision <= rows[number].seen_revision;
-    Observation seen = *ObservationOf(row, study, store);
+    Observation seen = *ReadObservation(row, study, store);
     if (!ended) {
       seen.state = TrialState::kRunning;
       seen.values.clear();

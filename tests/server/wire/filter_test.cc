@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/wire/filter.h"
 
+#include "frostline/v1/trial.pb.h"
 #include "server/wire/page_token.h"
 #include "tests/support/status_matchers.h"
 
 namespace frostline::server {
 namespace {
 
-v1::Trial GoodTrial() {
-  v1::Trial trial;
-  trial.set_number(12);
-  trial.set_state(v1::TRIAL_STATE_SUCCEEDED);
-  trial.add_values(0.93);
-  (*trial.mutable_labels())["kind"] = "baseline";
+storage::TrialRow GoodTrial() {
+  v1::Trial noted;
+  (*noted.mutable_labels())["kind"] = "baseline";
+  storage::TrialRow trial;
+  trial.number = 12;
+  trial.state = TrialState::kSucceeded;
+  trial.worker = "w7";
+  trial.metrics = {{"accuracy", 0.93}};
+  trial.values = {0.93};
+  trial.labels = noted.SerializeAsString();
   return trial;
 }
 
@@ -26,6 +31,8 @@ TEST(Filter, TermsAreJoinedByAnd) {
   EXPECT_TRUE(Matches("labels.kind=\"baseline\" AND number<=12"));
   EXPECT_FALSE(Matches("state = SUCCEEDED AND values[0] > 0.95"));
   EXPECT_FALSE(Matches("state != SUCCEEDED"));
+  EXPECT_TRUE(Matches("worker = workers/w7 AND origin = SAMPLED"));
+  EXPECT_TRUE(Matches("metrics.accuracy >= 0.93 AND attempt = 0"));
 }
 
 TEST(Filter, WhatIsNotThereMatchesNothing) {

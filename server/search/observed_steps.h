@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// File: observation.h
+// File: observed_steps.h
 //
-// What samplers and pruners see of a stored trial.
-#ifndef FROSTLINE_SERVER_SEARCH_OBSERVATION_H_
-#define FROSTLINE_SERVER_SEARCH_OBSERVATION_H_
+// A stored trial as samplers and pruners see it, with what it measured on the
+// way.
+#ifndef FROSTLINE_SERVER_SEARCH_OBSERVED_STEPS_H_
+#define FROSTLINE_SERVER_SEARCH_OBSERVED_STEPS_H_
 
 #include "absl/status/statusor.h"
 #include "server/wire/spec_check.h"
@@ -15,9 +16,9 @@ namespace frostline::server {
 
 // Intermediate values are read too when the study prunes, since only pruners
 // and pruned trials have a use for them.
-absl::StatusOr<Observation> ObservationOf(const storage::TrialRow& row,
-                                          const CheckedStudy& study,
-                                          const storage::TrialStore& store);
+absl::StatusOr<Observation> ReadObservation(const storage::TrialRow& row,
+                                            const CheckedStudy& study,
+                                            const storage::TrialStore& store);
 
 // The first objective's values among these measurements.
 std::vector<IntermediateValue> IntermediateOf(
@@ -25,4 +26,4 @@ std::vector<IntermediateValue> IntermediateOf(
 
 }  // namespace frostline::server
 
-#endif  // FROSTLINE_SERVER_SEARCH_OBSERVATION_H_
+#endif  // FROSTLINE_SERVER_SEARCH_OBSERVED_STEPS_H_

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/search/observation.h"
-
-#include <utility>
+#include "server/search/observed_steps.h"
 
 #include "base/status_macros.h"
-#include "frostline/v1/trial.pb.h"
-#include "server/wire/training_seed.h"
+#include "server/wire/observation.h"
 #include "storage/scan.h"
 
 namespace frostline::server {
@@ -41,26 +38,14 @@ std::vector<IntermediateValue> IntermediateOf(
   return values;
 }
 
-absl::StatusOr<Observation> ObservationOf(const storage::TrialRow& row,
-                                          const CheckedStudy& study,
-                                          const storage::TrialStore& store) {
-  Observation observation;
-  observation.number = row.number;
-  // Whether a pending trial waits or runs tells a sampler nothing.
-  observation.state = IsTerminal(row.state) ? row.state : TrialState::kRunning;
-  observation.point = row.point;
-  observation.values = row.values;
-  v1::Usage usage;
-  usage.ParseFromString(row.usage);
-  observation.cost_s = usage.train_seconds();
-  const NotedSeed noted = NotedSeedOf(row);
-  observation.seed = noted.seed;
-  observation.repeat = noted.repeat;
+absl::StatusOr<Observation> ReadObservation(const storage::TrialRow& row,
+                                            const CheckedStudy& study,
+                                            const storage::TrialStore& store) {
+  Observation seen = ObservationOf(row);
   if (row.last_step >= 0 && study.pruner.name != "none") {
-    ASSIGN_OR_RETURN(observation.intermediate,
-                     ReadIntermediate(row, study, store));
+    ASSIGN_OR_RETURN(seen.intermediate, ReadIntermediate(row, study, store));
   }
-  return observation;
+  return seen;
 }
 
 }  // namespace frostline::server

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: observation.h
+//
+// What samplers, pruners and importance see of a stored trial. Here alone a row
+// becomes an Observation; what was measured on the way is not in the row
+// (search/observed_steps.h).
+#ifndef FROSTLINE_SERVER_WIRE_OBSERVATION_H_
+#define FROSTLINE_SERVER_WIRE_OBSERVATION_H_
+
+#include "storage/rows.h"
+#include "study/history.h"
+
+namespace frostline::server {
+
+Observation ObservationOf(const storage::TrialRow& row);
+
+}  // namespace frostline::server
+
+#endif  // FROSTLINE_SERVER_WIRE_OBSERVATION_H_
