@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The verbs of importance beside reports: curves, tables, stability.
+#include "server/importance/curve_verbs.h"
+
 #include <utility>
 
 #include "base/error.h"
@@ -11,20 +11,21 @@
 
 namespace frostline::server {
 
-void ImportanceDesk::GetMarginals(const StudyHandle& study,
-                                  const v1::GetMarginalsRequest& request,
-                                  CancelFlag cancelled,
-                                  Reply<v1::GetMarginalsReply> reply) {
+void CurveVerbs::GetMarginals(const StudyHandle& study,
+                              const v1::GetMarginalsRequest& request,
+                              CancelFlag cancelled,
+                              Reply<v1::GetMarginalsReply> reply) {
   const auto question = MakeQuestion(request.options(), *study.checked);
   if (!question.ok()) return reply(question.status());
-  Serve(
+  desk_.Serve(
       AnswerKey("marginals", study, *question), false, std::move(cancelled),
       std::move(reply),
       [asked = request.options()](const KeptAnswer& answer) {
         return Narrowed<v1::GetMarginalsReply>(answer, asked);
       },
       [this, study, question = *question]() -> absl::StatusOr<AnswerPtr> {
-        ASSIGN_OR_RETURN(const Loaded loaded, Load(study, question));
+        ASSIGN_OR_RETURN(const ImportanceDesk::Loaded loaded,
+                         desk_.Load(study, question));
         ASSIGN_OR_RETURN(const std::vector<importance::MarginalCurve> curves,
                          importance::MarginalCurves(
                              study.checked->space, question.objectives,
@@ -36,10 +37,10 @@ void ImportanceDesk::GetMarginals(const StudyHandle& study,
       });
 }
 
-void ImportanceDesk::GetPairMarginal(const StudyHandle& study,
-                                     const v1::GetPairMarginalRequest& request,
-                                     CancelFlag cancelled,
-                                     Reply<v1::PairMarginal> reply) {
+void CurveVerbs::GetPairMarginal(const StudyHandle& study,
+                                 const v1::GetPairMarginalRequest& request,
+                                 CancelFlag cancelled,
+                                 Reply<v1::PairMarginal> reply) {
   const auto question = MakeQuestion(request.options(), *study.checked);
   if (!question.ok()) return reply(question.status());
   const auto first =
@@ -53,7 +54,7 @@ void ImportanceDesk::GetPairMarginal(const StudyHandle& study,
         MakeError(ErrorId::kRequestInvalid, "both parameters are the same",
                   "name two, or ask for the marginal of one", "second"));
   }
-  Serve(
+  desk_.Serve(
       AnswerKey("table", study, *question, absl::StrCat(*first, "x", *second)),
       false, std::move(cancelled), std::move(reply),
       [](const KeptAnswer& answer) {
@@ -61,7 +62,8 @@ void ImportanceDesk::GetPairMarginal(const StudyHandle& study,
       },
       [this, study, question = *question, first = *first,
        second = *second]() -> absl::StatusOr<AnswerPtr> {
-        ASSIGN_OR_RETURN(const Loaded loaded, Load(study, question));
+        ASSIGN_OR_RETURN(const ImportanceDesk::Loaded loaded,
+                         desk_.Load(study, question));
         ASSIGN_OR_RETURN(const importance::MarginalTable table,
                          importance::PairTable(
                              study.checked->space, question.objectives,
@@ -72,10 +74,10 @@ void ImportanceDesk::GetPairMarginal(const StudyHandle& study,
       });
 }
 
-void ImportanceDesk::GetStability(const StudyHandle& study,
-                                  const v1::GetStabilityRequest& request,
-                                  CancelFlag cancelled,
-                                  Reply<v1::GetStabilityReply> reply) {
+void CurveVerbs::GetStability(const StudyHandle& study,
+                              const v1::GetStabilityRequest& request,
+                              CancelFlag cancelled,
+                              Reply<v1::GetStabilityReply> reply) {
   const auto question = MakeQuestion(request.options(), *study.checked);
   if (!question.ok()) return reply(question.status());
   if (request.points() < 0 ||
@@ -84,7 +86,7 @@ void ImportanceDesk::GetStability(const StudyHandle& study,
         ErrorId::kRequestInvalid, absl::StrCat("points is ", request.points()),
         absl::StrCat("give 0 to ", importance::kMaxStabilityPoints), "points"));
   }
-  Serve(
+  desk_.Serve(
       AnswerKey("stability", study, *question, absl::StrCat(request.points())),
       false, std::move(cancelled), std::move(reply),
       [asked = request.options()](const KeptAnswer& answer) {
@@ -92,7 +94,8 @@ void ImportanceDesk::GetStability(const StudyHandle& study,
       },
       [this, study, question = *question,
        points = request.points()]() -> absl::StatusOr<AnswerPtr> {
-        ASSIGN_OR_RETURN(const Loaded loaded, Load(study, question));
+        ASSIGN_OR_RETURN(const ImportanceDesk::Loaded loaded,
+                         desk_.Load(study, question));
         ASSIGN_OR_RETURN(
             const importance::Stability stability,
             importance::EvaluateStability(

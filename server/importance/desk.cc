@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What the verbs share: trials from the store, reports and their verdicts. The
-// verbs themselves are in importance_methods.cc.
 #include "server/importance/desk.h"
 
-#include <chrono>
-#include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/ids.h"
 #include "base/status_macros.h"
-#include "importance/ranking/compare.h"
-#include "importance/ranking/report_verdict.h"
 #include "importance/ranking/stability.h"
-#include "proto/wire_time.h"
 #include "server/importance/serve.h"
 #include "server/wire/limits.h"
 
@@ -61,8 +51,7 @@ absl::StatusOr<ImportanceDesk::Loaded> ImportanceDesk::Load(
   return loaded;
 }
 
-// Without intervals, which would multiply its cost.
-absl::StatusOr<importance::StabilityVerdict> ImportanceDesk::VerdictOf(
+absl::StatusOr<importance::StabilityVerdict> VerdictOf(
     const StudyHandle& study, const ImportanceQuestion& question,
     const History& history) {
   importance::EvaluateOptions options = question.options;
@@ -79,66 +68,6 @@ absl::StatusOr<importance::StabilityVerdict> ImportanceDesk::VerdictOf(
   importance::StabilityVerdict none;
   none.sentence = std::string(stability.status().message());
   return none;
-}
-
-absl::StatusOr<AnswerPtr> ImportanceDesk::MakeReport(
-    const StudyHandle& study, const ImportanceQuestion& question,
-    bool with_verdict) {
-  const SteadyTime begin = clock_.Steady();
-  ASSIGN_OR_RETURN(const Loaded loaded, Load(study, question));
-  auto answer = std::make_shared<KeptAnswer>();
-  ASSIGN_OR_RETURN(
-      answer->report,
-      importance::Evaluate(study.checked->space, question.objectives,
-                           loaded.history, question.options));
-  auto proto = std::make_unique<v1::ImportanceReport>(
-      ReportToProto(*answer->report, study.checked->space));
-  proto->set_study(StudyNameOf(study.id));
-  proto->set_revision(loaded.revision);
-  proto->set_provisional(study.running);
-  *proto->mutable_options() = question.used;
-  std::optional<importance::StabilityVerdict> verdict;
-  if (with_verdict && question.options.bootstraps > 0) {
-    ASSIGN_OR_RETURN(verdict, VerdictOf(study, question, loaded.history));
-    *proto->mutable_stability() = VerdictToProto(*verdict);
-  }
-  proto->set_verdict(
-      importance::ReportVerdict(study.checked->space, *answer->report,
-                                verdict.has_value() ? &*verdict : nullptr));
-  *proto->mutable_compute_time() = proto::TimestampToProto(clock_.Wall());
-  proto->set_compute_seconds(
-      std::chrono::duration<double>(clock_.Steady() - begin).count());
-  answer->message = std::move(proto);
-  return answer;
-}
-
-absl::StatusOr<AnswerPtr> ImportanceDesk::ReportToCompare(
-    const StudyHandle& study, const ImportanceQuestion& question) {
-  if (AnswerPtr kept = answers_.Find(ReportKey(study, question))) return kept;
-  return MakeReport(study, question, false);
-}
-
-absl::StatusOr<AnswerPtr> ImportanceDesk::Compare(
-    const StudyHandle& first, const ImportanceQuestion& of_first,
-    const StudyHandle& second, const ImportanceQuestion& of_second) {
-  ASSIGN_OR_RETURN(const AnswerPtr one, ReportToCompare(first, of_first));
-  ASSIGN_OR_RETURN(const AnswerPtr other, ReportToCompare(second, of_second));
-  ASSIGN_OR_RETURN(
-      const importance::Comparison comparison,
-      importance::CompareReports({first.checked->space, *one->report},
-                                 {second.checked->space, *other->report}));
-  v1::StudyComparison proto =
-      ComparisonToProto(comparison, first.checked->space);
-  const auto revision = [](const AnswerPtr& answer) {
-    return MessageIn<v1::ImportanceReport>(*answer).revision();
-  };
-  proto.set_first(StudyNameOf(first.id));
-  proto.set_second(StudyNameOf(second.id));
-  proto.set_first_revision(revision(one));
-  proto.set_second_revision(revision(other));
-  proto.set_provisional(first.running || second.running);
-  *proto.mutable_options() = of_first.used;
-  return ToKeep(std::move(proto));
 }
 
 }  // namespace frostline::server

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The verbs of plans: what to freeze, what is the least to train, which trials
-// would tell most, and the rivals that a plan has to beat.
+#include "server/importance/plan_verbs.h"
+
 #include <cmath>
 #include <utility>
 
@@ -62,10 +61,11 @@ absl::StatusOr<History> OpenTrials(const storage::TrialStore& store,
 
 }  // namespace
 
-absl::StatusOr<PlanGroundPtr> ImportanceDesk::LoadGround(
+absl::StatusOr<PlanGroundPtr> PlanVerbs::LoadGround(
     const StudyHandle& study, const ImportanceQuestion& question) {
   const auto make = [&]() -> absl::StatusOr<PlanGroundPtr> {
-    ASSIGN_OR_RETURN(Loaded loaded, Load(study, question));
+    ASSIGN_OR_RETURN(ImportanceDesk::Loaded loaded,
+                     desk_.Load(study, question));
     auto ground = std::make_shared<PlanGround>();
     ground->study = study;
     ground->question = question;
@@ -73,8 +73,9 @@ absl::StatusOr<PlanGroundPtr> ImportanceDesk::LoadGround(
     ground->revision = loaded.revision;
     // What is stored of rows is of the trials' ends.
     if (question.used.at_step() == 0) {
-      ASSIGN_OR_RETURN(ground->evaluation_rows,
-                       CountEvaluationRows(store_, study.key, ground->history));
+      ASSIGN_OR_RETURN(
+          ground->evaluation_rows,
+          CountEvaluationRows(desk_.store(), study.key, ground->history));
     }
     ASSIGN_OR_RETURN(
         ground->basis,
@@ -86,14 +87,13 @@ absl::StatusOr<PlanGroundPtr> ImportanceDesk::LoadGround(
 }
 
 template <typename Message, typename Request, typename Make>
-void ImportanceDesk::ServePlan(const std::string& kind,
-                               const StudyHandle& study, const Request& request,
-                               CancelFlag cancelled, Reply<Message> reply,
-                               Make make) {
+void PlanVerbs::ServePlan(const std::string& kind, const StudyHandle& study,
+                          const Request& request, CancelFlag cancelled,
+                          Reply<Message> reply, Make make) {
   const auto question = PlanQuestion(study, request);
   if (!question.ok()) return reply(question.status());
   const double tolerance = request.tolerance();
-  Serve(
+  desk_.Serve(
       AnswerKey(kind.c_str(), study, *question, ExactText(tolerance)), false,
       std::move(cancelled), std::move(reply),
       [](const KeptAnswer& answer) { return MessageIn<Message>(answer); },
@@ -108,10 +108,9 @@ void ImportanceDesk::ServePlan(const std::string& kind,
       });
 }
 
-void ImportanceDesk::GetPlan(const StudyHandle& study,
-                             const v1::GetPlanRequest& request,
-                             CancelFlag cancelled,
-                             Reply<v1::FreezePlan> reply) {
+void PlanVerbs::GetPlan(const StudyHandle& study,
+                        const v1::GetPlanRequest& request, CancelFlag cancelled,
+                        Reply<v1::FreezePlan> reply) {
   ServePlan("plan", study, request, std::move(cancelled), std::move(reply),
             [study, request](const PlanGround& ground,
                              const importance::PlanOptions& options)
@@ -124,10 +123,9 @@ void ImportanceDesk::GetPlan(const StudyHandle& study,
             });
 }
 
-void ImportanceDesk::GetFrontier(const StudyHandle& study,
-                                 const v1::GetFrontierRequest& request,
-                                 CancelFlag cancelled,
-                                 Reply<v1::Frontier> reply) {
+void PlanVerbs::GetFrontier(const StudyHandle& study,
+                            const v1::GetFrontierRequest& request,
+                            CancelFlag cancelled, Reply<v1::Frontier> reply) {
   ServePlan(
       "frontier", study, request, std::move(cancelled), std::move(reply),
       [study](const PlanGround& ground, const importance::PlanOptions& options)
@@ -140,10 +138,9 @@ void ImportanceDesk::GetFrontier(const StudyHandle& study,
       });
 }
 
-void ImportanceDesk::AskPlan(const StudyHandle& study,
-                             const v1::AskPlanRequest& request,
-                             CancelFlag cancelled,
-                             Reply<v1::AskPlanReply> reply) {
+void PlanVerbs::AskPlan(const StudyHandle& study,
+                        const v1::AskPlanRequest& request, CancelFlag cancelled,
+                        Reply<v1::AskPlanReply> reply) {
   const int count = request.trials();
   const auto counted = CheckCount(count, kMaxAskedTrials, "trials");
   if (!counted.ok()) return reply(counted);
@@ -153,7 +150,7 @@ void ImportanceDesk::AskPlan(const StudyHandle& study,
       [this, key = study.key, count](const PlanGround& ground,
                                      const importance::PlanOptions& options)
           -> absl::StatusOr<v1::AskPlanReply> {
-        ASSIGN_OR_RETURN(const History open, OpenTrials(store_, key));
+        ASSIGN_OR_RETURN(const History open, OpenTrials(desk_.store(), key));
         ASSIGN_OR_RETURN(
             const std::vector<importance::AskedTrial> asked,
             importance::AskTrials(*ground.basis,
@@ -167,10 +164,10 @@ void ImportanceDesk::AskPlan(const StudyHandle& study,
       });
 }
 
-void ImportanceDesk::GetPlanRivals(const StudyHandle& study,
-                                   const v1::GetPlanRivalsRequest& request,
-                                   CancelFlag cancelled,
-                                   Reply<v1::GetPlanRivalsReply> reply) {
+void PlanVerbs::GetPlanRivals(const StudyHandle& study,
+                              const v1::GetPlanRivalsRequest& request,
+                              CancelFlag cancelled,
+                              Reply<v1::GetPlanRivalsReply> reply) {
   const int seeds = request.seeds();
   const auto counted = CheckCount(seeds, kMaxVerifySeeds, "seeds");
   if (!counted.ok()) return reply(counted);

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The verbs of importance that are of reports: what each is a function of, and
-// what of the answer its caller is shown.
+#include "server/importance/report_verbs.h"
+
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_join.h"
 #include "base/error.h"
+#include "base/ids.h"
+#include "base/status_macros.h"
+#include "importance/ranking/compare.h"
+#include "importance/ranking/report_verdict.h"
+#include "proto/wire_time.h"
 #include "server/importance/serve.h"
 #include "server/wire/limits.h"
 #include "server/wire/page_token.h"
@@ -39,13 +45,75 @@ v1::ListPairsReply PageOf(v1::ImportanceReport report, std::int64_t revision,
 
 }  // namespace
 
-void ImportanceDesk::GetReport(const StudyHandle& study,
-                               const v1::GetReportRequest& request,
-                               CancelFlag cancelled,
-                               Reply<v1::ImportanceReport> reply) {
+absl::StatusOr<AnswerPtr> ReportVerbs::MakeReport(
+    const StudyHandle& study, const ImportanceQuestion& question,
+    bool with_verdict) {
+  const SteadyTime begin = desk_.clock().Steady();
+  ASSIGN_OR_RETURN(const ImportanceDesk::Loaded loaded,
+                   desk_.Load(study, question));
+  auto answer = std::make_shared<KeptAnswer>();
+  ASSIGN_OR_RETURN(
+      answer->report,
+      importance::Evaluate(study.checked->space, question.objectives,
+                           loaded.history, question.options));
+  auto proto = std::make_unique<v1::ImportanceReport>(
+      ReportToProto(*answer->report, study.checked->space));
+  proto->set_study(StudyNameOf(study.id));
+  proto->set_revision(loaded.revision);
+  proto->set_provisional(study.running);
+  *proto->mutable_options() = question.used;
+  std::optional<importance::StabilityVerdict> verdict;
+  if (with_verdict && question.options.bootstraps > 0) {
+    ASSIGN_OR_RETURN(verdict, VerdictOf(study, question, loaded.history));
+    *proto->mutable_stability() = VerdictToProto(*verdict);
+  }
+  proto->set_verdict(
+      importance::ReportVerdict(study.checked->space, *answer->report,
+                                verdict.has_value() ? &*verdict : nullptr));
+  *proto->mutable_compute_time() =
+      proto::TimestampToProto(desk_.clock().Wall());
+  proto->set_compute_seconds(
+      std::chrono::duration<double>(desk_.clock().Steady() - begin).count());
+  answer->message = std::move(proto);
+  return answer;
+}
+
+absl::StatusOr<AnswerPtr> ReportVerbs::ReportToCompare(
+    const StudyHandle& study, const ImportanceQuestion& question) {
+  if (AnswerPtr kept = desk_.Find(ReportKey(study, question))) return kept;
+  return MakeReport(study, question, false);
+}
+
+absl::StatusOr<AnswerPtr> ReportVerbs::Compare(
+    const StudyHandle& first, const ImportanceQuestion& of_first,
+    const StudyHandle& second, const ImportanceQuestion& of_second) {
+  ASSIGN_OR_RETURN(const AnswerPtr one, ReportToCompare(first, of_first));
+  ASSIGN_OR_RETURN(const AnswerPtr other, ReportToCompare(second, of_second));
+  ASSIGN_OR_RETURN(
+      const importance::Comparison comparison,
+      importance::CompareReports({first.checked->space, *one->report},
+                                 {second.checked->space, *other->report}));
+  v1::StudyComparison proto =
+      ComparisonToProto(comparison, first.checked->space);
+  const auto revision = [](const AnswerPtr& answer) {
+    return MessageIn<v1::ImportanceReport>(*answer).revision();
+  };
+  proto.set_first(StudyNameOf(first.id));
+  proto.set_second(StudyNameOf(second.id));
+  proto.set_first_revision(revision(one));
+  proto.set_second_revision(revision(other));
+  proto.set_provisional(first.running || second.running);
+  *proto.mutable_options() = of_first.used;
+  return ToKeep(std::move(proto));
+}
+
+void ReportVerbs::GetReport(const StudyHandle& study,
+                            const v1::GetReportRequest& request,
+                            CancelFlag cancelled,
+                            Reply<v1::ImportanceReport> reply) {
   const auto question = MakeQuestion(request.options(), *study.checked);
   if (!question.ok()) return reply(question.status());
-  Serve(
+  desk_.Serve(
       ReportKey(study, *question), request.refresh(), std::move(cancelled),
       std::move(reply),
       [asked = request.options()](const KeptAnswer& answer) {
@@ -61,10 +129,10 @@ void ImportanceDesk::GetReport(const StudyHandle& study,
       });
 }
 
-void ImportanceDesk::ListPairs(const StudyHandle& study,
-                               const v1::ListPairsRequest& request,
-                               CancelFlag cancelled,
-                               Reply<v1::ListPairsReply> reply) {
+void ReportVerbs::ListPairs(const StudyHandle& study,
+                            const v1::ListPairsRequest& request,
+                            CancelFlag cancelled,
+                            Reply<v1::ListPairsReply> reply) {
   const auto question = MakeQuestion(request.options(), *study.checked);
   if (!question.ok()) return reply(question.status());
   StudyHandle any_revision;
@@ -84,28 +152,28 @@ void ImportanceDesk::ListPairs(const StudyHandle& study,
   };
   const std::string key = ReportKey(of, *question);
   if (of.revision != study.revision) {
-    if (const AnswerPtr kept = answers_.Find(key)) return reply(render(*kept));
+    if (const AnswerPtr kept = desk_.Find(key)) return reply(render(*kept));
     return reply(MakeError(ErrorId::kPageTokenInvalid,
                            "the study has moved on since the first page, and "
                            "the report that was paged is gone",
                            "start again without a token", "page_token"));
   }
-  Serve(key, false, std::move(cancelled), std::move(reply), render,
-        [this, study, question = *question] {
-          return MakeReport(study, question, true);
-        });
+  desk_.Serve(key, false, std::move(cancelled), std::move(reply), render,
+              [this, study, question = *question] {
+                return MakeReport(study, question, true);
+              });
 }
 
-void ImportanceDesk::CompareStudies(const StudyHandle& first,
-                                    const StudyHandle& second,
-                                    const v1::CompareStudiesRequest& request,
-                                    CancelFlag cancelled,
-                                    Reply<v1::StudyComparison> reply) {
+void ReportVerbs::CompareStudies(const StudyHandle& first,
+                                 const StudyHandle& second,
+                                 const v1::CompareStudiesRequest& request,
+                                 CancelFlag cancelled,
+                                 Reply<v1::StudyComparison> reply) {
   const auto one = MakeQuestion(request.options(), *first.checked);
   if (!one.ok()) return reply(one.status());
   const auto other = MakeQuestion(request.options(), *second.checked);
   if (!other.ok()) return reply(other.status());
-  Serve(
+  desk_.Serve(
       AnswerKey("compare", first, *one, AnswerKey("with", second, *other)),
       false, std::move(cancelled), std::move(reply),
       [asked = request.options()](const KeptAnswer& answer) {

@@ -2,7 +2,7 @@
 //
 // File: serve.h
 //
-// What the verbs of importance are written with; for importance_*.cc alone.
+// What the verbs of importance are written with; for their sources alone.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_SERVE_H_
 #define FROSTLINE_SERVER_IMPORTANCE_SERVE_H_
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What became of a plan and its rivals: the trials that carry their marks, and
-// what verification.h makes of them.
+#include "server/importance/verify_verb.h"
+
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -148,21 +147,21 @@ void AddJudgement(const Runs& runs, const importance::Verification& judged,
 
 }  // namespace
 
-absl::StatusOr<AnswerPtr> ImportanceDesk::Verify(const StudyHandle& study,
-                                                 const std::string& batch) {
+absl::StatusOr<AnswerPtr> VerifyVerb::Verify(const StudyHandle& study,
+                                             const std::string& batch) {
   MarkedTrials marked;
   // Open ones first: what ends meanwhile is among the ended ones then.
-  RETURN_IF_ERROR(AddOpen(study, store_, marked));
+  RETURN_IF_ERROR(AddOpen(study, desk_.store(), marked));
   std::int64_t revision = 0;
-  RETURN_IF_ERROR(studies_.Of(study.key)->See(
-      study, store_, 0,
+  RETURN_IF_ERROR(desk_.studies().Of(study.key)->See(
+      study, desk_.store(), 0,
       [&](const std::map<std::int64_t, KnownTrial>& trials, std::int64_t seen) {
         revision = seen;
         AddEnded(trials, marked);
         return absl::OkStatus();
       }));
   RETURN_IF_ERROR(KeepBatch(study, batch, marked));
-  ASSIGN_OR_RETURN(Runs runs, RunsOf(study, store_, marked));
+  ASSIGN_OR_RETURN(Runs runs, RunsOf(study, desk_.store(), marked));
   const VerifyMark& mark = marked.begin()->second.mark;
   const importance::Verification judged = importance::JudgeRuns(runs.rivals);
   AddJudgement(runs, judged, runs.proto);
@@ -179,10 +178,10 @@ absl::StatusOr<AnswerPtr> ImportanceDesk::Verify(const StudyHandle& study,
   return ToKeep(std::move(runs.proto));
 }
 
-void ImportanceDesk::GetPlanVerification(
+void VerifyVerb::GetPlanVerification(
     const StudyHandle& study, const v1::GetPlanVerificationRequest& request,
     CancelFlag cancelled, Reply<v1::PlanVerification> reply) {
-  Serve(
+  desk_.Serve(
       absl::StrCat("verify ", study.key, "/", study.revision, " ",
                    request.batch()),
       false, std::move(cancelled), std::move(reply),

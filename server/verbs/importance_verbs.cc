@@ -5,18 +5,19 @@
 
 namespace frostline::server {
 
-template <typename Request, typename Answer>
-void ImportanceVerbs::Add(VerbTable& table, const char* verb,
-                          DeskVerb<Request, Answer> ask) {
-  const auto run = [this, ask](CallContext caller, Request request,
-                               Reply<Answer> reply) {
+template <typename V, typename Request, typename Answer>
+void ImportanceVerbs::Add(VerbTable& table, const char* verb, V& object,
+                          void (V::*ask)(const StudyHandle&, const Request&,
+                                         CancelFlag, Reply<Answer>)) {
+  const auto run = [this, &object, ask](CallContext caller, Request request,
+                                        Reply<Answer> reply) {
     std::vector<std::string> study = {request.study()};
     calls_.Read(
         std::move(study), std::move(reply),
-        [this, ask, request = std::move(request),
+        [&object, ask, request = std::move(request),
          cancelled = std::move(caller.cancelled)](
             const std::vector<StudyHandle>& studies, Reply<Answer> answer) {
-          (desk_.*ask)(studies[0], request, cancelled, std::move(answer));
+          (object.*ask)(studies[0], request, cancelled, std::move(answer));
         });
   };
   table.unary.emplace(absl::StrCat("frostline.v1.ImportanceService.", verb),
@@ -24,17 +25,16 @@ void ImportanceVerbs::Add(VerbTable& table, const char* verb,
 }
 
 void ImportanceVerbs::AddTo(VerbTable& table) {
-  using D = ImportanceDesk;
-  Add(table, "GetReport", &D::GetReport);
-  Add(table, "ListPairs", &D::ListPairs);
-  Add(table, "GetMarginals", &D::GetMarginals);
-  Add(table, "GetPairMarginal", &D::GetPairMarginal);
-  Add(table, "GetStability", &D::GetStability);
-  Add(table, "GetPlan", &D::GetPlan);
-  Add(table, "GetFrontier", &D::GetFrontier);
-  Add(table, "AskPlan", &D::AskPlan);
-  Add(table, "GetPlanRivals", &D::GetPlanRivals);
-  Add(table, "GetPlanVerification", &D::GetPlanVerification);
+  Add(table, "GetReport", reports_, &ReportVerbs::GetReport);
+  Add(table, "ListPairs", reports_, &ReportVerbs::ListPairs);
+  Add(table, "GetMarginals", curves_, &CurveVerbs::GetMarginals);
+  Add(table, "GetPairMarginal", curves_, &CurveVerbs::GetPairMarginal);
+  Add(table, "GetStability", curves_, &CurveVerbs::GetStability);
+  Add(table, "GetPlan", plans_, &PlanVerbs::GetPlan);
+  Add(table, "GetFrontier", plans_, &PlanVerbs::GetFrontier);
+  Add(table, "AskPlan", plans_, &PlanVerbs::AskPlan);
+  Add(table, "GetPlanRivals", plans_, &PlanVerbs::GetPlanRivals);
+  Add(table, "GetPlanVerification", verify_, &VerifyVerb::GetPlanVerification);
   calls_.Add(table, "ImportanceService.CompareStudies", CallerRole::kViewer,
              this, &ImportanceVerbs::CompareStudies);
 }
@@ -48,8 +48,8 @@ void ImportanceVerbs::CompareStudies(CallContext caller,
                cancelled = std::move(caller.cancelled)](
                   const std::vector<StudyHandle>& studies,
                   Reply<v1::StudyComparison> answer) {
-                desk_.CompareStudies(studies[0], studies[1], request, cancelled,
-                                     std::move(answer));
+                reports_.CompareStudies(studies[0], studies[1], request,
+                                        cancelled, std::move(answer));
               });
 }
 

@@ -2,13 +2,16 @@
 //
 // File: importance_verbs.h
 //
-// The verbs of ImportanceService: each looks up its studies and asks the desk
-// (importance/desk.h), which answers on threads of its own.
+// The verbs of ImportanceService: each looks up its studies and goes on at the
+// desk (importance/desk.h), which answers on threads of its own.
 #ifndef FROSTLINE_SERVER_VERBS_IMPORTANCE_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_IMPORTANCE_VERBS_H_
 
 #include "frostline/v1/importance_service.pb.h"
-#include "server/importance/desk.h"
+#include "server/importance/curve_verbs.h"
+#include "server/importance/plan_verbs.h"
+#include "server/importance/report_verbs.h"
+#include "server/importance/verify_verb.h"
 #include "server/verbs/calls.h"
 
 namespace frostline::server {
@@ -17,22 +20,28 @@ class ImportanceVerbs {
  public:
   // Borrows both.
   ImportanceVerbs(Calls& calls, ImportanceDesk& desk)
-      : calls_(calls), desk_(desk) {}
+      : calls_(calls),
+        reports_(desk),
+        curves_(desk),
+        plans_(desk),
+        verify_(desk) {}
 
   void AddTo(VerbTable& table);
 
  private:
-  // What the desk is asked once the study has been looked up.
-  template <typename Request, typename Answer>
-  using DeskVerb = void (ImportanceDesk::*)(const StudyHandle&, const Request&,
-                                            CancelFlag, Reply<Answer>);
-  template <typename Request, typename Answer>
-  void Add(VerbTable& table, const char* verb, DeskVerb<Request, Answer> ask);
+  // `ask` is called with the study once that has been looked up.
+  template <typename V, typename Request, typename Answer>
+  void Add(VerbTable& table, const char* verb, V& object,
+           void (V::*ask)(const StudyHandle&, const Request&, CancelFlag,
+                          Reply<Answer>));
   void CompareStudies(CallContext caller, v1::CompareStudiesRequest request,
                       Reply<v1::StudyComparison> reply);
 
   Calls& calls_;
-  ImportanceDesk& desk_;
+  ReportVerbs reports_;
+  CurveVerbs curves_;
+  PlanVerbs plans_;
+  VerifyVerb verify_;
 };
 
 }  // namespace frostline::server

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: report_verbs.h
+//
+// The verbs of importance that are of reports: what each is a function of, and
+// what of the answer its caller is shown. Any thread.
+#ifndef FROSTLINE_SERVER_IMPORTANCE_REPORT_VERBS_H_
+#define FROSTLINE_SERVER_IMPORTANCE_REPORT_VERBS_H_
+
+#include "frostline/v1/importance_service.pb.h"
+#include "server/importance/desk.h"
+
+namespace frostline::server {
+
+class ReportVerbs {
+ public:
+  explicit ReportVerbs(ImportanceDesk& desk) : desk_(desk) {}
+
+  void GetReport(const StudyHandle& study, const v1::GetReportRequest& request,
+                 CancelFlag cancelled, Reply<v1::ImportanceReport> reply);
+  void ListPairs(const StudyHandle& study, const v1::ListPairsRequest& request,
+                 CancelFlag cancelled, Reply<v1::ListPairsReply> reply);
+  void CompareStudies(const StudyHandle& first, const StudyHandle& second,
+                      const v1::CompareStudiesRequest& request,
+                      CancelFlag cancelled, Reply<v1::StudyComparison> reply);
+
+ private:
+  absl::StatusOr<AnswerPtr> MakeReport(const StudyHandle& study,
+                                       const ImportanceQuestion& question,
+                                       bool with_verdict);
+  // The one that is kept, else one without the verdict, most of the work.
+  absl::StatusOr<AnswerPtr> ReportToCompare(const StudyHandle& study,
+                                            const ImportanceQuestion& question);
+  absl::StatusOr<AnswerPtr> Compare(const StudyHandle& first,
+                                    const ImportanceQuestion& of_first,
+                                    const StudyHandle& second,
+                                    const ImportanceQuestion& of_second);
+
+  ImportanceDesk& desk_;
+};
+
+}  // namespace frostline::server
+
+#endif  // FROSTLINE_SERVER_IMPORTANCE_REPORT_VERBS_H_

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: verify_verb.h
+//
+// What became of a plan and its rivals: the trials that carry their marks, and
+// what importance/plan/verification.h makes of them. Any thread.
+#ifndef FROSTLINE_SERVER_IMPORTANCE_VERIFY_VERB_H_
+#define FROSTLINE_SERVER_IMPORTANCE_VERIFY_VERB_H_
+
+#include "frostline/v1/importance_service.pb.h"
+#include "server/importance/desk.h"
+
+namespace frostline::server {
+
+class VerifyVerb {
+ public:
+  explicit VerifyVerb(ImportanceDesk& desk) : desk_(desk) {}
+
+  void GetPlanVerification(const StudyHandle& study,
+                           const v1::GetPlanVerificationRequest& request,
+                           CancelFlag cancelled,
+                           Reply<v1::PlanVerification> reply);
+
+ private:
+  absl::StatusOr<AnswerPtr> Verify(const StudyHandle& study,
+                                   const std::string& batch);
+
+  ImportanceDesk& desk_;
+};
+
+}  // namespace frostline::server
+
+#endif  // FROSTLINE_SERVER_IMPORTANCE_VERIFY_VERB_H_
