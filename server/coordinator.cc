@@ -48,11 +48,11 @@ class Coordinator::Rooms {
 
  private:
   CommitLoop::Hooks LoopHooks();
-  void Turn(Batch& batch);
-  void Committed();
-  void Reload();
-  std::optional<SteadyTime> NextDue() const;
-  absl::Status Load(Duration grace);
+  void Turn(Batch& batch) FROSTLINE_ON_LOOP;
+  void Committed() FROSTLINE_ON_LOOP;
+  void Reload() FROSTLINE_ON_LOOP;
+  std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP;
+  absl::Status Load(Duration grace) FROSTLINE_ON_LOOP;
 
   const CoordinatorOptions options_;
   storage::TrialStore& store_;
@@ -77,7 +77,7 @@ class Coordinator::Rooms {
   ImportanceVerbs importance_verbs_;
   AdminVerbs admin_verbs_;
   VerbTable table_;
-  bool draining_ = false;  // the loop's
+  bool draining_ ABSL_GUARDED_BY(kLoopThread) = false;
 };
 
 Coordinator::Rooms::Rooms(CoordinatorOptions options,
@@ -88,6 +88,7 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
       proposer_([this](Proposals proposals) {
         (void)loop_.Post(
             [this, proposals = std::move(proposals)](Batch& batch) {
+              batch.AssertOnLoop();
               dispatcher_.TakeProposals(batch, proposals);
             });
       }),
@@ -130,10 +131,14 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
 }
 
 CommitLoop::Hooks Coordinator::Rooms::LoopHooks() {
-  return {.turn = [this](Batch& batch) { Turn(batch); },
-          .next_due = [this] { return NextDue(); },
-          .committed = [this] { Committed(); },
-          .reload = [this] { Reload(); },
+  return {.turn =
+              [this](Batch& batch) {
+                batch.AssertOnLoop();
+                Turn(batch);
+              },
+          .next_due = [this]() FROSTLINE_ON_LOOP { return NextDue(); },
+          .committed = [this]() FROSTLINE_ON_LOOP { Committed(); },
+          .reload = [this]() FROSTLINE_ON_LOOP { Reload(); },
           .fatal =
               [this](const absl::Status& status) {
                 Log(LogLevel::kError, "store_failed",
@@ -145,7 +150,11 @@ CommitLoop::Hooks Coordinator::Rooms::LoopHooks() {
 absl::Status Coordinator::Rooms::Start() {
   // From here on no other coordinator can write, so what is loaded stays true.
   ASSIGN_OR_RETURN(const storage::Epoch epoch, store_.TakeLead());
-  RETURN_IF_ERROR(Load(options_.restart_grace));
+  {
+    // No loop runs yet: until it does, this thread plays its part.
+    const AsLoopThread until_it_runs;
+    RETURN_IF_ERROR(Load(options_.restart_grace));
+  }
   proposer_.Start();
   lookups_.Start(kLookupThreads);
   readers_.Start(options_.reader_threads);
@@ -157,7 +166,10 @@ absl::Status Coordinator::Rooms::Start() {
 void Coordinator::Rooms::Drain() {
   FROSTLINE_FAILPOINT(kDrainBefore);
   // Who comes in the same group or later is answered in its turn.
-  (void)loop_.Post([this](Batch&) { draining_ = true; });
+  (void)loop_.Post([this](Batch& batch) {
+    batch.AssertOnLoop();
+    draining_ = true;
+  });
   // Judgements the proposer still owes are promises to callers; what it posts
   // to the loop after that is dropped.
   loop_.Stop();

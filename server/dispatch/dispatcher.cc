@@ -68,6 +68,7 @@ void Dispatcher::Turn(Batch& batch) {
   Serve(batch);
   if (ledger_.TakeSomeStudyEnded()) {
     parked_.Offer([&](ParkedAcquire& parked) {
+      batch.AssertOnLoop();
       if (!WaitsForNothing(parked.request)) return Offered::kStays;
       AnswerNone(batch, parked);
       return Offered::kLeaves;

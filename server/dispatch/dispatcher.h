@@ -35,47 +35,52 @@ class Dispatcher {
 
   // Answered in this turn when there is a trial, or no wait. The same request
   // that waits already is turned away: its caller is gone.
-  void Park(Batch& batch, ParkedAcquire parked);
+  void Park(Batch& batch, ParkedAcquire parked) FROSTLINE_ON_LOOP;
   // Turns away those of a worker's parked calls for which `leaves` holds.
   void TurnAway(Batch& batch, const std::string& worker,
-                absl::FunctionRef<bool(const ParkedAcquire&)> leaves);
+                absl::FunctionRef<bool(const ParkedAcquire&)> leaves)
+      FROSTLINE_ON_LOOP;
   // The worker has so many more free slots, and will ask for trials.
-  void Expect(const std::string& worker, std::int64_t slots);
+  void Expect(const std::string& worker, std::int64_t slots) FROSTLINE_ON_LOOP;
   // From the proposer; those of an earlier epoch are dropped.
-  void TakeProposals(Batch& batch, const Proposals& proposals);
+  void TakeProposals(Batch& batch,
+                     const Proposals& proposals) FROSTLINE_ON_LOOP;
 
   // Serves who waits. Then those leave that wait for what has ended, and those
   // whose time is over.
-  void Turn(Batch& batch);
+  void Turn(Batch& batch) FROSTLINE_ON_LOOP;
   // Answers all who wait; nobody is served any more.
-  void Drain(Batch& batch);
+  void Drain(Batch& batch) FROSTLINE_ON_LOOP;
   // Memory was loaded anew: proposals of before are not taken.
-  std::int64_t BeginEpoch();
+  std::int64_t BeginEpoch() FROSTLINE_ON_LOOP;
 
-  std::optional<SteadyTime> NextDue() const { return parked_.NextDue(); }
-  std::size_t waiting() const { return parked_.size(); }
+  std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP {
+    return parked_.NextDue();
+  }
+  std::size_t waiting() const FROSTLINE_ON_LOOP { return parked_.size(); }
 
  private:
-  void Serve(Batch& batch);
+  void Serve(Batch& batch) FROSTLINE_ON_LOOP;
   // Leases to `parked` what there is; true when it has been answered.
   bool TryServe(Batch& batch, ParkedAcquire& parked,
-                std::vector<Supply>& supplies);
+                std::vector<Supply>& supplies) FROSTLINE_ON_LOOP;
   bool GrantNext(Batch& batch, StudyBook& book, const ParkedAcquire& parked,
-                 v1::AcquireReply& reply);
-  void AskForProposals(std::vector<Supply>& supplies);
+                 v1::AcquireReply& reply) FROSTLINE_ON_LOOP;
+  void AskForProposals(std::vector<Supply>& supplies) FROSTLINE_ON_LOOP;
   // The one study it asks for has ended.
-  bool WaitsForNothing(const v1::AcquireRequest& request) const;
-  void AnswerNone(Batch& batch, ParkedAcquire& parked);
-  IdleReason WhyNothingFor(const ParkedAcquire& parked) const;
+  bool WaitsForNothing(const v1::AcquireRequest& request) const
+      FROSTLINE_ON_LOOP;
+  void AnswerNone(Batch& batch, ParkedAcquire& parked) FROSTLINE_ON_LOOP;
+  IdleReason WhyNothingFor(const ParkedAcquire& parked) const FROSTLINE_ON_LOOP;
 
   Ledger& ledger_;
   Proposer& proposer_;
-  const storage::DiskRoom& disk_;
+  const storage::DiskRoom& disk_ ABSL_GUARDED_BY(kLoopThread);
   const Clock& clock_;
-  WaitingRoom<ParkedAcquire> parked_;
-  ExpectedSlots expected_;
-  std::int64_t epoch_ = 0;
-  bool draining_ = false;
+  WaitingRoom<ParkedAcquire> parked_ ABSL_GUARDED_BY(kLoopThread);
+  ExpectedSlots expected_ ABSL_GUARDED_BY(kLoopThread);
+  std::int64_t epoch_ ABSL_GUARDED_BY(kLoopThread) = 0;
+  bool draining_ ABSL_GUARDED_BY(kLoopThread) = false;
 };
 
 // What the study has to give, as the reasons for idleness look at it.

@@ -36,6 +36,7 @@ void Dispatcher::Serve(Batch& batch) {
   std::vector<Supply> supplies = FindSupplies(ledger_, clock_.Wall());
   const SteadyTime now = clock_.Steady();
   parked_.Offer([&](ParkedAcquire& parked) {
+    batch.AssertOnLoop();
     // Who waits on is kept: what is wanted of the supplies is asked for below.
     if (std::all_of(supplies.begin(), supplies.end(),
                     [](const Supply& supply) { return supply.used_up(); })) {
@@ -92,6 +93,7 @@ bool Dispatcher::TryServe(Batch& batch, ParkedAcquire& parked,
   const RequestMark mark = MarkOf(parked.request);
   const absl::Status remembered =
       batch.Write([&](storage::Transaction& transaction) {
+        batch.AssertOnLoop();
         return ledger_.replies().Remember(transaction, mark,
                                           NamesOf(reply).SerializeAsString(),
                                           clock_.Wall());

@@ -30,7 +30,8 @@ struct Supply {
 };
 
 // By priority; among equals the one with fewer running trials, then the older.
-std::vector<Supply> FindSupplies(Ledger& ledger, WallMicros now);
+std::vector<Supply> FindSupplies(Ledger& ledger,
+                                 WallMicros now) FROSTLINE_ON_LOOP;
 
 // Whether the worker carries the labels that the study asks for.
 bool MayServe(const WorkerEntry& worker, const StudyBook& book);
@@ -45,7 +46,8 @@ class ExpectedSlots {
   // It has asked for so many.
   void Asked(const std::string& worker, std::int64_t slots);
   // Adds to the supplies what those will want who are expected still.
-  void Count(Ledger& ledger, SteadyTime now, std::vector<Supply>& supplies);
+  void Count(Ledger& ledger, SteadyTime now,
+             std::vector<Supply>& supplies) FROSTLINE_ON_LOOP;
 
   bool empty() const { return expected_.empty(); }
   void Clear() { expected_.clear(); }

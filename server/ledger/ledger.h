@@ -68,101 +68,124 @@ class Ledger {
         trial;
     std::function<absl::Status(const StudyBook&)> study;
   };
-  absl::Status Load(Duration grace, const Loading& loading);
-  void Committed();
+  absl::Status Load(Duration grace, const Loading& loading) FROSTLINE_ON_LOOP;
+  void Committed() FROSTLINE_ON_LOOP;
 
   // --- studies ---
-  absl::StatusOr<StudyBook*> FindStudy(const std::string& name);
-  StudyBook* Find(storage::StudyKey study);  // null: unknown or deleted
-  bool HasId(const std::string& id) const { return key_of_study_.contains(id); }
-  std::map<storage::StudyKey, StudyBook>& studies() { return studies_; }
-  const std::map<storage::StudyKey, StudyBook>& studies() const {
+  absl::StatusOr<StudyBook*> FindStudy(const std::string& name)
+      FROSTLINE_ON_LOOP;
+  // Null: unknown or deleted.
+  StudyBook* Find(storage::StudyKey study) FROSTLINE_ON_LOOP;
+  bool HasId(const std::string& id) const FROSTLINE_ON_LOOP {
+    return key_of_study_.contains(id);
+  }
+  std::map<storage::StudyKey, StudyBook>& studies() FROSTLINE_ON_LOOP {
+    return studies_;
+  }
+  const std::map<storage::StudyKey, StudyBook>& studies() const
+      FROSTLINE_ON_LOOP {
     return studies_;
   }
   const LeaseRules& default_lease() const { return default_lease_; }
 
   absl::StatusOr<StudyBook*> InsertStudy(
       Batch& batch, storage::StudyRow row,
-      std::shared_ptr<const CheckedStudy> checked);
-  absl::Status PutStudy(Batch& batch, StudyBook& book, storage::StudyRow row);
+      std::shared_ptr<const CheckedStudy> checked) FROSTLINE_ON_LOOP;
+  absl::Status PutStudy(Batch& batch, StudyBook& book,
+                        storage::StudyRow row) FROSTLINE_ON_LOOP;
   absl::Status SetState(Batch& batch, StudyBook& book,
-                        storage::StudyState state, const std::string& reason);
-  void CompleteIfDone(Batch& batch, StudyBook& book);
+                        storage::StudyState state,
+                        const std::string& reason) FROSTLINE_ON_LOOP;
+  void CompleteIfDone(Batch& batch, StudyBook& book) FROSTLINE_ON_LOOP;
   // It has been written as deleted.
-  void ForgetStudy(StudyBook& book);
+  void ForgetStudy(StudyBook& book) FROSTLINE_ON_LOOP;
   // Whether a study has ended since this was last asked.
-  bool TakeSomeStudyEnded() { return std::exchange(some_study_ended_, false); }
+  bool TakeSomeStudyEnded() FROSTLINE_ON_LOOP {
+    return std::exchange(some_study_ended_, false);
+  }
   // Since the last commit, or to be looked at after the next.
-  const std::set<storage::StudyKey>& changed() const { return changed_; }
-  void MarkChanged(storage::StudyKey study) { changed_.insert(study); }
+  const std::set<storage::StudyKey>& changed() const FROSTLINE_ON_LOOP {
+    return changed_;
+  }
+  void MarkChanged(storage::StudyKey study) FROSTLINE_ON_LOOP {
+    changed_.insert(study);
+  }
 
   // --- trials ---
   // What is not in memory is asked of `rows`.
   absl::StatusOr<NamedTrial> FindTrial(const std::string& name,
-                                       StoredRows& rows);
+                                       StoredRows& rows) FROSTLINE_ON_LOOP;
   absl::Status InsertTrial(
       Batch& batch, StudyBook& book, storage::TrialRow row,
-      const std::optional<storage::AttemptRow>& before = {});
+      const std::optional<storage::AttemptRow>& before = {}) FROSTLINE_ON_LOOP;
   using More = absl::FunctionRef<absl::Status(storage::Transaction&)>;
   // Writes a transition, and `more` in the same operation.
   absl::Status Apply(
       Batch& batch, StudyBook& book, Transition transition,
-      More more = [](storage::Transaction&) { return absl::OkStatus(); });
+      More more = [](storage::Transaction&) {
+        return absl::OkStatus();
+      }) FROSTLINE_ON_LOOP;
   // An ended trial's labels.
-  absl::Status PutEnded(Batch& batch, StudyBook& book, storage::TrialRow row);
+  absl::Status PutEnded(Batch& batch, StudyBook& book,
+                        storage::TrialRow row) FROSTLINE_ON_LOOP;
 
   // --- leases ---
   absl::StatusOr<LeasedTrial> FindLeased(const v1::LeaseRef& lease,
-                                         StoredRows& rows);
+                                         StoredRows& rows) FROSTLINE_ON_LOOP;
   // The same; a lost attempt whose trial nobody took yet is reinstated.
   absl::StatusOr<LeasedTrial> FindHeld(Batch& batch, const v1::LeaseRef& lease,
-                                       StoredRows& rows);
-  void RenewLease(const StudyBook& book, std::int64_t number);
+                                       StoredRows& rows) FROSTLINE_ON_LOOP;
+  void RenewLease(const StudyBook& book, std::int64_t number) FROSTLINE_ON_LOOP;
   // The attempt, if it runs still, is told to stop with every answer.
   void WantPruned(TrialKey trial, std::int64_t attempt,
-                  const std::string& reason);
-  RunningTrials& running() { return running_; }
-  const RunningTrials& running() const { return running_; }
+                  const std::string& reason) FROSTLINE_ON_LOOP;
+  RunningTrials& running() FROSTLINE_ON_LOOP { return running_; }
+  const RunningTrials& running() const FROSTLINE_ON_LOOP { return running_; }
 
   // --- workers ---
-  WorkerBook& workers() { return workers_; }
-  const WorkerBook& workers() const { return workers_; }
+  WorkerBook& workers() FROSTLINE_ON_LOOP { return workers_; }
+  const WorkerBook& workers() const FROSTLINE_ON_LOOP { return workers_; }
   // Takes a worker that fails trial after trial out of service.
-  void JudgeWorker(Batch& batch, const std::string& worker, bool failed);
+  void JudgeWorker(Batch& batch, const std::string& worker,
+                   bool failed) FROSTLINE_ON_LOOP;
 
   // --- answers ---
-  ReplyBook& replies() { return replies_; }
+  ReplyBook& replies() FROSTLINE_ON_LOOP { return replies_; }
   // What is being read of the store; any thread.
   Lookups& reply_lookups() { return reply_lookups_; }
   Lookups& row_lookups() { return row_lookups_; }
 
  private:
-  void NoteRun(const storage::TrialRow& row);
-  void ForgetRun(const std::string& worker, TrialKey trial);
-  void AfterChange(Batch& batch, StudyBook& book, const storage::TrialRow& row);
+  void NoteRun(const storage::TrialRow& row) FROSTLINE_ON_LOOP;
+  void ForgetRun(const std::string& worker, TrialKey trial) FROSTLINE_ON_LOOP;
+  void AfterChange(Batch& batch, StudyBook& book,
+                   const storage::TrialRow& row) FROSTLINE_ON_LOOP;
   absl::Status LoadStudy(const storage::StudyRow& row, const LeaseBook& known,
-                         Duration grace, const Loading& loading);
-  const storage::AttemptRow& Freshest(const storage::AttemptRow& stored) const;
+                         Duration grace,
+                         const Loading& loading) FROSTLINE_ON_LOOP;
+  const storage::AttemptRow& Freshest(const storage::AttemptRow& stored) const
+      FROSTLINE_ON_LOOP;
 
   storage::TrialStore& store_;
   const Clock& clock_;
   const LeaseRules default_lease_;
   const Hooks hooks_;
-  std::map<storage::StudyKey, StudyBook> studies_;
-  std::map<std::string, storage::StudyKey> key_of_study_;
-  RunningTrials running_;
-  WorkerBook workers_;
+  std::map<storage::StudyKey, StudyBook> studies_ ABSL_GUARDED_BY(kLoopThread);
+  std::map<std::string, storage::StudyKey> key_of_study_
+      ABSL_GUARDED_BY(kLoopThread);
+  RunningTrials running_ ABSL_GUARDED_BY(kLoopThread);
+  WorkerBook workers_ ABSL_GUARDED_BY(kLoopThread);
   Lookups reply_lookups_;
   Lookups row_lookups_;
-  ReplyBook replies_;
+  ReplyBook replies_ ABSL_GUARDED_BY(kLoopThread);
   // Not readable yet for all that look: attempts, and studies with ended
   // trials.
   std::map<std::tuple<storage::StudyKey, std::int64_t, std::int64_t>,
            storage::AttemptRow>
-      fresh_attempts_;
-  std::set<storage::StudyKey> unsettled_;
-  std::set<storage::StudyKey> changed_;
-  bool some_study_ended_ = false;
+      fresh_attempts_ ABSL_GUARDED_BY(kLoopThread);
+  std::set<storage::StudyKey> unsettled_ ABSL_GUARDED_BY(kLoopThread);
+  std::set<storage::StudyKey> changed_ ABSL_GUARDED_BY(kLoopThread);
+  bool some_study_ended_ ABSL_GUARDED_BY(kLoopThread) = false;
 };
 
 StudyHandle HandleOf(const StudyBook& book);

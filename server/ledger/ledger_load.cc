@@ -33,8 +33,8 @@ absl::Status Ledger::Load(Duration grace, const Loading& loading) {
   // Leases that were known keep their end: a failed write does not shorten
   // them.
   const RunningTrials known = std::exchange(running_, RunningTrials());
-  RETURN_IF_ERROR(
-      storage::ForEachStudy(store_, {}, [&](const storage::StudyRow& row) {
+  RETURN_IF_ERROR(storage::ForEachStudy(
+      store_, {}, [&](const storage::StudyRow& row) FROSTLINE_ON_LOOP {
         return LoadStudy(row, known.leases(), grace, loading);
       }));
   FROSTLINE_FAILPOINT(kLoadAfter);
@@ -54,7 +54,7 @@ absl::Status Ledger::LoadStudy(const storage::StudyRow& row,
   StudyBook book(row, std::make_shared<const CheckedStudy>(*std::move(stored)));
   RETURN_IF_ERROR(storage::ForEachTrial(
       store_, {.study = row.key},
-      [&](const storage::TrialRow& trial) -> absl::Status {
+      [&](const storage::TrialRow& trial) FROSTLINE_ON_LOOP -> absl::Status {
         std::optional<storage::AttemptRow> newest;
         if (!IsTerminal(trial.state)) {
           ASSIGN_OR_RETURN(std::vector<storage::AttemptRow> attempts,

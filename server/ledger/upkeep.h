@@ -21,26 +21,26 @@ class Upkeep {
   Upkeep(Ledger& ledger, CommitLoop& loop, TaskPool& readers,
          const storage::TrialStore& store, const Clock& clock);
 
-  void Turn(Batch& batch);
+  void Turn(Batch& batch) FROSTLINE_ON_LOOP;
   // As last looked at.
-  const storage::DiskRoom& disk() const { return disk_; }
+  const storage::DiskRoom& disk() const FROSTLINE_ON_LOOP { return disk_; }
 
  private:
-  void LookAtDisk();
-  void EndDueLeases(Batch& batch);
-  void CompleteTimedOut(Batch& batch);
-  void Sweep();
+  void LookAtDisk() FROSTLINE_ON_LOOP;
+  void EndDueLeases(Batch& batch) FROSTLINE_ON_LOOP;
+  void CompleteTimedOut(Batch& batch) FROSTLINE_ON_LOOP;
+  void Sweep() FROSTLINE_ON_LOOP;
 
   Ledger& ledger_;
   CommitLoop& loop_;
   TaskPool& readers_;
   const storage::TrialStore& store_;
   const Clock& clock_;
-  storage::DiskRoom disk_;
-  SteadyTime disk_looked_at_{};
-  SteadyTime last_turn_{};
-  SteadyTime timed_out_checked_{};
-  WallMicros swept_ = 0;
+  storage::DiskRoom disk_ ABSL_GUARDED_BY(kLoopThread);
+  SteadyTime disk_looked_at_ ABSL_GUARDED_BY(kLoopThread){};
+  SteadyTime last_turn_ ABSL_GUARDED_BY(kLoopThread){};
+  SteadyTime timed_out_checked_ ABSL_GUARDED_BY(kLoopThread){};
+  WallMicros swept_ ABSL_GUARDED_BY(kLoopThread) = 0;
 };
 
 }  // namespace frostline::server

@@ -2,6 +2,7 @@
 #include "server/loop/commit_loop.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "base/error.h"
@@ -27,8 +28,13 @@ bool IsStoreFailure(const absl::Status& status) {
 
 }  // namespace
 
+void Batch::AssertOnLoop() const {
+  assert(std::this_thread::get_id() == maker_ && "not the loop's thread");
+}
+
 absl::Status Batch::Write(
     absl::FunctionRef<absl::Status(storage::Transaction&)> body) {
+  AssertOnLoop();
   RETURN_IF_ERROR(store_error_);
   if (inside_ != nullptr) return body(*inside_);
   if (transaction_ == nullptr) {
@@ -97,6 +103,7 @@ void CommitLoop::Stop() {
 }
 
 void CommitLoop::Run() {
+  const AsLoopThread on_loop;
   while (true) {
     std::vector<Work> works = Gather();
     {

@@ -28,6 +28,7 @@
 #include "absl/functional/function_ref.h"
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "server/loop/loop_thread.h"
 #include "storage/trial_store.h"
 
 namespace frostline::server {
@@ -37,6 +38,10 @@ class Batch {
  public:
   Batch(storage::TrialStore& store, storage::Epoch epoch)
       : store_(store), epoch_(epoch) {}
+
+  // Shows the compiler that this is the loop's thread, which no other has a
+  // batch of. Builds with assertions end when it is not.
+  void AssertOnLoop() const ABSL_ASSERT_EXCLUSIVE_LOCK(kLoopThread);
 
   // Runs `body` so that an error undoes all it wrote. A Write inside a Write is
   // part of the outer one. After a failure of the store itself every Write of
@@ -59,6 +64,7 @@ class Batch {
 
   storage::TrialStore& store_;
   const storage::Epoch epoch_;
+  const std::thread::id maker_ = std::this_thread::get_id();
   std::unique_ptr<storage::Transaction> transaction_;
   storage::Transaction* inside_ = nullptr;
   absl::Status store_error_;
@@ -96,8 +102,8 @@ class CommitLoop {
 
  private:
   void Run();
-  std::vector<Work> Gather();
-  void RunGroup(std::vector<Work> works);
+  std::vector<Work> Gather() FROSTLINE_ON_LOOP;
+  void RunGroup(std::vector<Work> works) FROSTLINE_ON_LOOP;
 
   storage::TrialStore& store_;
   const Clock& clock_;
@@ -107,7 +113,7 @@ class CommitLoop {
   CondVar wake_;
   std::deque<Work> queue_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  bool dead_ = false;  // the loop's: after a fatal failure
+  bool dead_ ABSL_GUARDED_BY(kLoopThread) = false;  // after a fatal failure
   std::thread thread_;
 };
 

@@ -46,7 +46,7 @@ absl::StatusOr<std::string> BackupFile(const std::string& label,
                    "label");
 }
 
-std::int64_t CountLive(const Ledger& ledger, WallMicros now) {
+std::int64_t CountLive(const Ledger& ledger, WallMicros now) FROSTLINE_ON_LOOP {
   std::int64_t live = 0;
   for (const auto& [id, worker] : ledger.workers().all()) {
     if (!IsGone(worker, now, ledger.default_lease().ttl)) ++live;
@@ -115,9 +115,11 @@ void AdminVerbs::Backup(CallContext caller, v1::BackupRequest request,
         },
         [this, mark, made = std::move(made)](
             Change& change) -> absl::StatusOr<v1::BackupReply> {
+          change.AssertOnLoop();
           backups_.erase(mark.request_id);
           RETURN_IF_ERROR(
               change.batch.Write([&](storage::Transaction& transaction) {
+                change.AssertOnLoop();
                 return ledger_.replies().Remember(
                     transaction, mark, made.SerializeAsString(), clock_.Wall());
               }));
@@ -127,8 +129,12 @@ void AdminVerbs::Backup(CallContext caller, v1::BackupRequest request,
   const auto copy = [this, label = request.label(), mark, shared, remember] {
     absl::StatusOr<v1::BackupReply> made = MakeBackup(label);
     if (made.ok()) return remember(*std::move(made));
-    calls_.Post([this, id = mark.request_id](Batch&) { backups_.erase(id); },
-                [](const absl::Status&) {});
+    calls_.Post(
+        [this, id = mark.request_id](Batch& batch) {
+          batch.AssertOnLoop();
+          backups_.erase(id);
+        },
+        [](const absl::Status&) {});
     (*shared)(made.status());
   };
   calls_.LookUpReply<Before>(
@@ -142,7 +148,8 @@ void AdminVerbs::Backup(CallContext caller, v1::BackupRequest request,
                                                Reply<Before> answer) mutable {
         calls_.Act<Before>(std::move(caller), std::move(answer),
                            [this, mark, stored = std::move(stored)](
-                               Change&) -> absl::StatusOr<Before> {
+                               Change& change) -> absl::StatusOr<Before> {
+                             change.AssertOnLoop();
                              return BackedUpBefore(mark, stored);
                            });
       });
@@ -167,7 +174,8 @@ absl::StatusOr<std::optional<v1::BackupReply>> AdminVerbs::BackedUpBefore(
 // NOLINTNEXTLINE(performance-unnecessary-value-param)
 void AdminVerbs::GetInfo(CallContext caller, v1::GetInfoRequest,
                          Reply<v1::ServerInfo> reply) {
-  const auto see = [this](Change&) {
+  const auto see = [this](Change& change) {
+    change.AssertOnLoop();
     return Seen{static_cast<std::int64_t>(ledger_.studies().size()),
                 static_cast<std::int64_t>(ledger_.running().leases().size()),
                 static_cast<std::int64_t>(dispatcher_.waiting()),

@@ -39,7 +39,7 @@ class AdminVerbs {
               Reply<v1::BackupReply> reply);
   // What the request was answered before; nothing: it is under way now.
   absl::StatusOr<std::optional<v1::BackupReply>> BackedUpBefore(
-      const RequestMark& mark, const LookedUpReply& stored);
+      const RequestMark& mark, const LookedUpReply& stored) FROSTLINE_ON_LOOP;
   absl::StatusOr<v1::BackupReply> MakeBackup(const std::string& label) const;
   void GetInfo(CallContext caller, v1::GetInfoRequest request,
                Reply<v1::ServerInfo> reply);
@@ -51,7 +51,8 @@ class AdminVerbs {
   const Clock& clock_;
   const AdminOptions options_;
   const WallMicros started_;
-  std::set<std::string> backups_;  // request ids under way; the loop's
+  // Request ids under way.
+  std::set<std::string> backups_ ABSL_GUARDED_BY(kLoopThread);
 };
 
 }  // namespace frostline::server

@@ -5,11 +5,11 @@
 // How a call gets to where its verb runs, and its answer back. There are four
 // ways, told apart by what the verb's body takes:
 //
-//   Add      StatusOr<A> (Change&, const R&)        on the loop; answered on
-//   disk AddOnce  the same                               and done once per
-//   request id Add      StatusOr<A> (const StudyHandle&, const R&) const
-//                                                   on a reader, of one study
-//   Add      void (CallContext, R, Reply<A>)        it answers itself
+//   Add      StatusOr<A> (Change&, const R&)     on the loop; answered on disk
+//   AddOnce  the same                            and once for each request id
+//   Add      StatusOr<A> (const StudyHandle&, const R&) const
+//                                                on a reader, of one study
+//   Add      void (CallContext, R, Reply<A>)     it answers itself
 //
 // Any thread may call. A body on the loop that lacks rows (stored_rows.h) runs
 // again when they are read; so it looks up before it changes.
@@ -38,6 +38,10 @@ struct Change {
   const CallContext& caller;
   Batch& batch;
   StoredRows& rows;
+
+  void AssertOnLoop() const ABSL_ASSERT_EXCLUSIVE_LOCK(kLoopThread) {
+    batch.AssertOnLoop();
+  }
 };
 
 // What the store had of a request id. While it is held, memory keeps what the

@@ -35,6 +35,7 @@ void Calls::Run(std::shared_ptr<Acting<T, Body>> acting) {
   };
   Post(
       [this, acting](Batch& batch) mutable {
+        batch.AssertOnLoop();
         Change change{acting->caller, batch, acting->rows};
         absl::StatusOr<T> answer = acting->body(change);
         if (acting->rows.lacks()) {
@@ -101,6 +102,7 @@ void Calls::ActOnce(CallContext caller, const std::string& method,
                may_begin = std::move(may_begin)](
                   Change& change,
                   const LookedUpReply& stored) mutable -> absl::StatusOr<T> {
+    change.AssertOnLoop();
     ASSIGN_OR_RETURN(const std::optional<std::string> before,
                      ledger_.replies().Find(mark, stored.row));
     if (before.has_value()) {
@@ -111,6 +113,7 @@ void Calls::ActOnce(CallContext caller, const std::string& method,
     RETURN_IF_ERROR(may_begin(request));
     absl::StatusOr<T> answer = absl::UnknownError("not run");
     RETURN_IF_ERROR(change.batch.Write([&](storage::Transaction& transaction) {
+      change.AssertOnLoop();
       answer = body(change, request);
       RETURN_IF_ERROR(answer.status());
       return ledger_.replies().Remember(
@@ -158,8 +161,9 @@ void Calls::Read(std::vector<std::string> study_names, Reply<T> reply,
           body(handles, std::move(reply));
         });
       },
-      [this,
-       names = std::move(study_names)](Change&) -> absl::StatusOr<Handles> {
+      [this, names = std::move(study_names)](
+          Change& change) -> absl::StatusOr<Handles> {
+        change.AssertOnLoop();
         Handles handles;
         handles.reserve(names.size());
         for (const std::string& name : names) {

@@ -25,8 +25,10 @@ struct WorkerSnapshot {
   WorkerEntry entry;
   std::vector<std::string> trials;  // names of those it holds
 };
-WorkerSnapshot SnapshotOf(const WorkerEntry& entry, Ledger& ledger);
-std::vector<WorkerSnapshot> SnapshotOfAll(Ledger& ledger);  // by id
+WorkerSnapshot SnapshotOf(const WorkerEntry& entry,
+                          Ledger& ledger) FROSTLINE_ON_LOOP;
+// By id.
+std::vector<WorkerSnapshot> SnapshotOfAll(Ledger& ledger) FROSTLINE_ON_LOOP;
 // Whether it holds nothing, and has been silent for longer than any lease
 // lasts: gone, until it is heard again.
 bool IsGone(const WorkerEntry& entry, WallMicros now, Duration lease_ttl);

@@ -23,10 +23,9 @@ struct EnqueueInto {
 };
 
 // The new trial's number. VALUE_OUT_OF_SPACE, at `field`.
-absl::StatusOr<std::int64_t> EnqueueOne(const EnqueueInto& into,
-                                        StudyBook& book,
-                                        const v1::EnqueuedTrial& trial,
-                                        int priority, const std::string& field);
+absl::StatusOr<std::int64_t> EnqueueOne(
+    const EnqueueInto& into, StudyBook& book, const v1::EnqueuedTrial& trial,
+    int priority, const std::string& field) FROSTLINE_ON_LOOP;
 
 // What is kept of a trial's labels and note.
 std::string LabelsOf(

@@ -53,7 +53,7 @@ void ExplainTrial(const storage::TrialRow& row, const std::string& progress,
 
 // Who could take the study's trials.
 FleetSupply CountFleet(const Ledger& ledger, const CheckedStudy& study,
-                       WallMicros now) {
+                       WallMicros now) FROSTLINE_ON_LOOP {
   FleetSupply supply;
   for (const auto& [id, worker] : ledger.workers().all()) {
     if (IsGone(worker, now, ledger.default_lease().ttl)) continue;
@@ -94,6 +94,7 @@ void ExplainVerb::ExplainStudy(CallContext caller,
   calls_.Look<Seen>(
       std::move(caller), std::move(reply),
       [this, request = std::move(request)](Change& change) {
+        change.AssertOnLoop();
         return See(change, request);
       },
       [](const Seen& seen) {

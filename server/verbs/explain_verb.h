@@ -29,12 +29,13 @@ class ExplainVerb {
   void ExplainStudy(CallContext caller, v1::ExplainStudyRequest request,
                     Reply<v1::ExplainStudyReply> reply);
   absl::StatusOr<Seen> See(Change& change,
-                           const v1::ExplainStudyRequest& request) const;
-  std::string ProgressOf(const storage::TrialRow& row) const;
+                           const v1::ExplainStudyRequest& request) const
+      FROSTLINE_ON_LOOP;
+  std::string ProgressOf(const storage::TrialRow& row) const FROSTLINE_ON_LOOP;
 
   Calls& calls_;
   Ledger& ledger_;
-  const storage::DiskRoom& disk_;
+  const storage::DiskRoom& disk_ ABSL_GUARDED_BY(kLoopThread);
   const Clock& clock_;
 };
 

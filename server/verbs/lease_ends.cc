@@ -72,6 +72,7 @@ void LeaseVerbs::Report(CallContext caller, v1::ReportRequest request,
         AnswerReport(*reported, shared);
       },
       [this, request = std::move(request)](Change& change) {
+        change.AssertOnLoop();
         return TakeReport(change, request);
       });
 }
@@ -140,7 +141,9 @@ void LeaseVerbs::AnswerReport(
         if (!decision.prune) return answer(directive);
         // A heartbeat repeats it, should this reply be lost.
         calls_.Post(
-            [this, trial, attempt = directive.attempt(), decision](Batch&) {
+            [this, trial, attempt = directive.attempt(),
+             decision](Batch& batch) {
+              batch.AssertOnLoop();
               ledger_.WantPruned(trial, attempt, decision.reason);
             },
             [](const absl::Status&) {});

@@ -63,6 +63,7 @@ void LeaseVerbs::Acquire(CallContext caller, v1::AcquireRequest request,
                     [this, caller, request = std::move(request),
                      stored = std::move(stored)](Change& change,
                                                  Reply<v1::AcquireReply>& to) {
+                      change.AssertOnLoop();
                       return ParkOrRepeat(change, caller, request, stored, to);
                     });
       });

@@ -35,20 +35,23 @@ class LeaseVerbs {
   absl::Status ParkOrRepeat(Change& change, const CallContext& caller,
                             const v1::AcquireRequest& request,
                             const LookedUpReply& stored,
-                            Reply<v1::AcquireReply>& reply);
+                            Reply<v1::AcquireReply>& reply) FROSTLINE_ON_LOOP;
   // What this request was answered before, if it was.
   absl::StatusOr<std::optional<v1::AcquireReply>> AcquiredBefore(
       const v1::AcquireRequest& request,
-      const std::optional<storage::ReplyRow>& stored, StoredRows& rows);
-  absl::StatusOr<v1::Lease> LeaseAgain(const v1::Lease& name, StoredRows& rows);
+      const std::optional<storage::ReplyRow>& stored,
+      StoredRows& rows) FROSTLINE_ON_LOOP;
+  absl::StatusOr<v1::Lease> LeaseAgain(const v1::Lease& name,
+                                       StoredRows& rows) FROSTLINE_ON_LOOP;
 
   absl::StatusOr<v1::HeartbeatReply> Heartbeat(
-      Change& change, const v1::HeartbeatRequest& request);
+      Change& change, const v1::HeartbeatRequest& request) FROSTLINE_ON_LOOP;
   // What a heartbeat says of a trial besides that it runs.
   void NoteProgress(Batch& batch, const v1::LeaseProgress& progress,
-                    v1::HeartbeatReply& reply);
+                    v1::HeartbeatReply& reply) FROSTLINE_ON_LOOP;
   // A lease that holds is renewed; the answer says what its worker is to do.
-  v1::Directive Renew(Change& change, const v1::LeaseRef& lease, bool drain);
+  v1::Directive Renew(Change& change, const v1::LeaseRef& lease,
+                      bool drain) FROSTLINE_ON_LOOP;
 
   void Report(CallContext caller, v1::ReportRequest request,
               Reply<v1::ReportReply> reply);
@@ -57,17 +60,17 @@ class LeaseVerbs {
     v1::Directive directive;
     bool is_judged = false;  // by the study's pruner
   };
-  absl::StatusOr<Reported> TakeReport(Change& change,
-                                      const v1::ReportRequest& request);
+  absl::StatusOr<Reported> TakeReport(
+      Change& change, const v1::ReportRequest& request) FROSTLINE_ON_LOOP;
   // The directive rides on the reply: when the study prunes, the judgement of
   // just this report.
   void AnswerReport(const Reported& reported,
                     const std::shared_ptr<Reply<v1::ReportReply>>& reply);
 
-  absl::StatusOr<v1::FinishReply> Finish(Change& change,
-                                         const v1::FinishRequest& request);
-  absl::StatusOr<v1::ReleaseReply> Release(Change& change,
-                                           const v1::ReleaseRequest& request);
+  absl::StatusOr<v1::FinishReply> Finish(
+      Change& change, const v1::FinishRequest& request) FROSTLINE_ON_LOOP;
+  absl::StatusOr<v1::ReleaseReply> Release(
+      Change& change, const v1::ReleaseRequest& request) FROSTLINE_ON_LOOP;
 
   Calls& calls_;
   Ledger& ledger_;

@@ -79,6 +79,7 @@ void LogVerb::GetTrialLog(CallContext caller, v1::GetTrialLogRequest request,
       std::move(caller), std::move(cut),
       [this, request = std::move(request)](
           Change& change, Reply<v1::GetTrialLogReply>& to) -> absl::Status {
+        change.AssertOnLoop();
         ASSIGN_OR_RETURN(Parked parked, Find(request, change.rows));
         parked.reply = std::exchange(to, nullptr);
         if (parked.deadline <= clock_.Steady()) {

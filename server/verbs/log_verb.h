@@ -27,12 +27,17 @@ class LogVerb {
   void AddTo(VerbTable& table);
 
   // --- on the loop ---
-  bool IsWanted(TrialKey trial) const { return waiting_.Has(trial); }
+  bool IsWanted(TrialKey trial) const FROSTLINE_ON_LOOP {
+    return waiting_.Has(trial);
+  }
   // A worker sent the tail of a trial it holds.
-  void Take(Batch& batch, TrialKey trial, const v1::LeaseProgress& progress);
+  void Take(Batch& batch, TrialKey trial,
+            const v1::LeaseProgress& progress) FROSTLINE_ON_LOOP;
   // Who has waited long enough is told what is stored; `all`: everybody.
-  void Turn(bool all);
-  std::optional<SteadyTime> NextDue() const { return waiting_.NextDue(); }
+  void Turn(bool all) FROSTLINE_ON_LOOP;
+  std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP {
+    return waiting_.NextDue();
+  }
 
  private:
   struct Parked {
@@ -47,14 +52,14 @@ class LogVerb {
   void GetTrialLog(CallContext caller, v1::GetTrialLogRequest request,
                    Reply<v1::GetTrialLogReply> reply);
   absl::StatusOr<Parked> Find(const v1::GetTrialLogRequest& request,
-                              StoredRows& rows) const;
+                              StoredRows& rows) const FROSTLINE_ON_LOOP;
   void AnswerStored(Parked parked);
 
   Calls& calls_;
   Ledger& ledger_;
   const storage::TrialStore& store_;
   const Clock& clock_;
-  WaitingRoom<Parked> waiting_;
+  WaitingRoom<Parked> waiting_ ABSL_GUARDED_BY(kLoopThread);
 };
 
 }  // namespace frostline::server

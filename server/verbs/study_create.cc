@@ -97,6 +97,7 @@ void StudyVerbs::CreateStudy(CallContext caller, v1::CreateStudyRequest request,
                   request = std::move(request)]() mutable {
     auto create = [this, prepared = Prepare(request)](
                       Change& change, const v1::CreateStudyRequest& asked) {
+      change.AssertOnLoop();
       return Create(change, asked, prepared);
     };
     if (request.validate_only()) {
@@ -109,9 +110,8 @@ void StudyVerbs::CreateStudy(CallContext caller, v1::CreateStudyRequest request,
     calls_.ActOnce<v1::CreateStudyReply>(
         std::move(caller), "CreateStudy", std::move(request),
         std::move(*shared), std::move(create),
-        [this](const v1::CreateStudyRequest& asked) {
-          return MayBegin(asked);
-        });
+        [this](const v1::CreateStudyRequest& asked)
+            FROSTLINE_ON_LOOP { return MayBegin(asked); });
   };
   calls_.PostTo(calls_.readers(), std::move(prepare),
                 [&shared](const absl::Status& why) { (*shared)(why); });

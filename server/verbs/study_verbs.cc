@@ -158,7 +158,9 @@ void StudyVerbs::ListMore(const std::shared_ptr<Listing>& listing) {
       [this, listing](absl::StatusOr<std::vector<v1::Study>> studies) {
         TakeListed(listing, std::move(studies));
       },
-      [this, listing](Change&) -> absl::StatusOr<std::vector<v1::Study>> {
+      [this,
+       listing](Change& change) -> absl::StatusOr<std::vector<v1::Study>> {
+        change.AssertOnLoop();
         std::vector<v1::Study> studies;
         studies.reserve(listing->rows.size());
         for (const storage::StudyRow& row : listing->rows) {

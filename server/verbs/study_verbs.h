@@ -25,7 +25,8 @@ class StudyVerbs {
   // Checks and takes new settings; a completed study that has budget left goes
   // on. For EnqueueTrials too.
   absl::Status ChangeSettings(Batch& batch, StudyBook& book,
-                              const v1::StudySettings& settings);
+                              const v1::StudySettings& settings)
+      FROSTLINE_ON_LOOP;
 
  private:
   // What can be judged of a new study without looking at the others: on a
@@ -39,10 +40,11 @@ class StudyVerbs {
   absl::StatusOr<Prepared> Prepare(const v1::CreateStudyRequest& request) const;
   absl::StatusOr<v1::CreateStudyReply> Create(
       Change& change, const v1::CreateStudyRequest& request,
-      const absl::StatusOr<Prepared>& prepared);
+      const absl::StatusOr<Prepared>& prepared) FROSTLINE_ON_LOOP;
   // STORE_FULL when the disk has no room for another study; one that is there
   // already is answered.
-  absl::Status MayBegin(const v1::CreateStudyRequest& request) const;
+  absl::Status MayBegin(const v1::CreateStudyRequest& request) const
+      FROSTLINE_ON_LOOP;
 
   struct Listing;
   // The next rows of the store, described by the loop, and so on until the page
@@ -55,27 +57,27 @@ class StudyVerbs {
                    Reply<v1::CreateStudyReply> reply);
   void ListStudies(CallContext caller, v1::ListStudiesRequest request,
                    Reply<v1::ListStudiesReply> reply);
-  absl::StatusOr<v1::Study> GetStudy(Change& change,
-                                     const v1::GetStudyRequest& request);
-  absl::StatusOr<v1::Study> PauseStudy(Change& change,
-                                       const v1::PauseStudyRequest& request);
-  absl::StatusOr<v1::Study> ResumeStudy(Change& change,
-                                        const v1::ResumeStudyRequest& request);
-  absl::StatusOr<v1::Study> StopStudy(Change& change,
-                                      const v1::StopStudyRequest& request);
-  absl::StatusOr<v1::Study> UpdateStudy(Change& change,
-                                        const v1::UpdateStudyRequest& request);
-  absl::StatusOr<v1::Study> DeleteStudy(Change& change,
-                                        const v1::DeleteStudyRequest& request);
-  absl::StatusOr<v1::Study> SetState(Change& change, const std::string& name,
-                                     storage::StudyState state,
-                                     const std::string& reason);
+  absl::StatusOr<v1::Study> GetStudy(
+      Change& change, const v1::GetStudyRequest& request) FROSTLINE_ON_LOOP;
+  absl::StatusOr<v1::Study> PauseStudy(
+      Change& change, const v1::PauseStudyRequest& request) FROSTLINE_ON_LOOP;
+  absl::StatusOr<v1::Study> ResumeStudy(
+      Change& change, const v1::ResumeStudyRequest& request) FROSTLINE_ON_LOOP;
+  absl::StatusOr<v1::Study> StopStudy(
+      Change& change, const v1::StopStudyRequest& request) FROSTLINE_ON_LOOP;
+  absl::StatusOr<v1::Study> UpdateStudy(
+      Change& change, const v1::UpdateStudyRequest& request) FROSTLINE_ON_LOOP;
+  absl::StatusOr<v1::Study> DeleteStudy(
+      Change& change, const v1::DeleteStudyRequest& request) FROSTLINE_ON_LOOP;
+  absl::StatusOr<v1::Study> SetState(
+      Change& change, const std::string& name, storage::StudyState state,
+      const std::string& reason) FROSTLINE_ON_LOOP;
 
   Calls& calls_;
   Ledger& ledger_;
   Proposer& proposer_;
   const storage::TrialStore& store_;
-  const storage::DiskRoom& disk_;
+  const storage::DiskRoom& disk_ ABSL_GUARDED_BY(kLoopThread);
   const Clock& clock_;
 };
 

@@ -23,18 +23,19 @@ class TrialVerbs {
 
  private:
   absl::StatusOr<v1::EnqueueTrialsReply> EnqueueTrials(
-      Change& change, const v1::EnqueueTrialsRequest& request);
+      Change& change,
+      const v1::EnqueueTrialsRequest& request) FROSTLINE_ON_LOOP;
   absl::StatusOr<v1::ImportTrialsReply> ImportTrials(
-      Change& change, const v1::ImportTrialsRequest& request);
-  absl::StatusOr<v1::Trial> UpdateTrial(Change& change,
-                                        const v1::UpdateTrialRequest& request);
-  absl::StatusOr<v1::Trial> CancelTrial(Change& change,
-                                        const v1::CancelTrialRequest& request);
-  absl::StatusOr<v1::Trial> RetryTrial(Change& change,
-                                       const v1::RetryTrialRequest& request);
+      Change& change, const v1::ImportTrialsRequest& request) FROSTLINE_ON_LOOP;
+  absl::StatusOr<v1::Trial> UpdateTrial(
+      Change& change, const v1::UpdateTrialRequest& request) FROSTLINE_ON_LOOP;
+  absl::StatusOr<v1::Trial> CancelTrial(
+      Change& change, const v1::CancelTrialRequest& request) FROSTLINE_ON_LOOP;
+  absl::StatusOr<v1::Trial> RetryTrial(
+      Change& change, const v1::RetryTrialRequest& request) FROSTLINE_ON_LOOP;
   // Room in the budget for `count` more trials, made if need be.
   absl::Status RaiseBudget(Batch& batch, StudyBook& book, std::int64_t count,
-                           v1::EnqueueTrialsReply& reply);
+                           v1::EnqueueTrialsReply& reply) FROSTLINE_ON_LOOP;
   // An attempt 0 of the trial to come: the newest attempt of `row` that left a
   // checkpoint, handed on.
   absl::StatusOr<storage::AttemptRow> CheckpointOf(const storage::TrialRow& row,

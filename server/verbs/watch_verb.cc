@@ -68,7 +68,8 @@ void WatchVerb::NextEvents(CallContext caller, v1::WatchStudyRequest request,
                            Duration wait, Reply<Events> reply) {
   calls_.Wait(std::move(caller), std::move(reply),
               [this, wait, request = std::move(request)](
-                  Change&, Reply<Events>& to) -> absl::Status {
+                  Change& change, Reply<Events>& to) -> absl::Status {
+                change.AssertOnLoop();
                 ASSIGN_OR_RETURN(const StudyBook* book,
                                  ledger_.FindStudy(request.name()));
                 if (request.after_revision() > book->revision()) {

@@ -46,10 +46,12 @@ class WatchVerb {
 
   // --- on the loop ---
   // A group is on disk: those are answered that it brings news.
-  void Committed();
-  void Turn(Batch& batch);
-  void Drain(Batch& batch);
-  std::optional<SteadyTime> NextDue() const { return watching_.NextDue(); }
+  void Committed() FROSTLINE_ON_LOOP;
+  void Turn(Batch& batch) FROSTLINE_ON_LOOP;
+  void Drain(Batch& batch) FROSTLINE_ON_LOOP;
+  std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP {
+    return watching_.NextDue();
+  }
 
  private:
   struct Parked {
@@ -72,7 +74,7 @@ class WatchVerb {
   const storage::TrialStore& store_;
   const Clock& clock_;
   const Duration alive_every_;
-  WaitingRoom<Parked> watching_;
+  WaitingRoom<Parked> watching_ ABSL_GUARDED_BY(kLoopThread);
 };
 
 }  // namespace frostline::server

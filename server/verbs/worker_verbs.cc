@@ -135,7 +135,11 @@ void WorkerVerbs::ListWorkers(CallContext caller,
       };
   calls_.Look<std::vector<WorkerSnapshot>>(
       std::move(caller), std::move(reply),
-      [this](Change&) { return SnapshotOfAll(ledger_); }, render);
+      [this](Change& change) {
+        change.AssertOnLoop();
+        return SnapshotOfAll(ledger_);
+      },
+      render);
 }
 
 }  // namespace frostline::server

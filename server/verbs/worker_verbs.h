@@ -23,12 +23,12 @@ class WorkerVerbs {
 
  private:
   absl::StatusOr<v1::RegisterReply> Register(
-      Change& change, const v1::RegisterRequest& request);
-  absl::StatusOr<v1::Worker> DrainWorker(Change& change,
-                                         const v1::DrainWorkerRequest& request);
+      Change& change, const v1::RegisterRequest& request) FROSTLINE_ON_LOOP;
+  absl::StatusOr<v1::Worker> DrainWorker(
+      Change& change, const v1::DrainWorkerRequest& request) FROSTLINE_ON_LOOP;
   void ListWorkers(CallContext caller, v1::ListWorkersRequest request,
                    Reply<v1::ListWorkersReply> reply);
-  v1::Worker Describe(const WorkerEntry& entry) const;
+  v1::Worker Describe(const WorkerEntry& entry) const FROSTLINE_ON_LOOP;
 
   Calls& calls_;
   Ledger& ledger_;
