@@ -7,8 +7,7 @@
 // snapshot and decides nothing.
 //
 //   study a is paused                  STUDY_PAUSED        resume it
-//   no live worker carries its labels  NO_MATCHING_LABELS  start one with
-//   --label
+//   no live worker carries its labels  NO_MATCHING_LABELS  start one that does
 #ifndef FROSTLINE_SERVER_DISPATCH_WHY_IDLE_H_
 #define FROSTLINE_SERVER_DISPATCH_WHY_IDLE_H_
 
