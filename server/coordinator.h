@@ -3,22 +3,13 @@
 // File: coordinator.h
 //
 // The service behind the wire: its rooms, made in order, started and ended
-// together. What it serves is a table of verbs (verbs/verb_table.h), without
-// gRPC and without SQL; an edge (rpc/) serves that table.
+// together. An edge (rpc/) serves its table of verbs (verbs/verb_table.h).
 //
-//   Coordinator coordinator(options, store, clock);
-//   RETURN_IF_ERROR(coordinator.Start());  // loads what the store holds
-//   Serve(coordinator.verbs());
-//   coordinator.Drain();                   // answers every parked call
+// Threads: any thread may call a verb, which returns at once; its reply is
+// called exactly once, from a thread of the coordinator, and must not block.
+// None of these waits for another while holding a lock.
 //
-// Threads: any thread may call a verb. A call returns at once; its reply is
-// called exactly once, from a thread of the coordinator, and must not block. A
-// mutating call is answered only after its transaction is on disk. One thread
-// owns all state and the database's write side (loop/commit_loop.h), a few
-// threads read snapshots, some run samplers; none waits for another while
-// holding a lock.
-//
-// Failure: when the disk fails a commit the process must end; `on_fatal` is
+// Failure: when the disk fails a commit the process must end: `on_fatal` is
 // called once and every waiting call is answered UNAVAILABLE.
 #ifndef FROSTLINE_SERVER_COORDINATOR_H_
 #define FROSTLINE_SERVER_COORDINATOR_H_
@@ -37,13 +28,13 @@ namespace frostline::server {
 struct CoordinatorOptions {
   Duration lease_ttl = std::chrono::seconds(60);
   Duration heartbeat_interval = std::chrono::seconds(15);
-  // Added to every lease after a restart, so that a fleet can come back.
+  // Added to leases after a restart, so that a fleet can come back.
   Duration restart_grace = std::chrono::seconds(120);
   Duration longest_wait = std::chrono::seconds(30);
-  // How often a watch without news says that it is alive.
+  // A watch without news says so often that it is alive.
   Duration watch_alive = std::chrono::seconds(15);
   int reader_threads = 2;
-  int importance_threads = 2;      // each computation uses all cores besides
+  int importance_threads = 2;      // each uses all cores
   std::string backup_folder = {};  // created at the first backup
   std::function<void(const absl::Status&)> on_fatal = nullptr;
 };
@@ -57,11 +48,11 @@ class Coordinator {
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
 
+  // Loads what the store holds.
   absl::Status Start();
   // Takes no new work, answers parked calls, ends the threads. Idempotent.
   void Drain();
 
-  // Lives as long as the coordinator.
   const VerbTable& verbs() const;
 
  private:

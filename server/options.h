@@ -3,8 +3,6 @@
 // File: options.h
 //
 // The command line of frostline-coordinator.
-//
-//   frostline-coordinator --data ./frost --listen 127.0.0.1:7070
 #ifndef FROSTLINE_SERVER_OPTIONS_H_
 #define FROSTLINE_SERVER_OPTIONS_H_
 
@@ -19,24 +17,24 @@ namespace frostline::server {
 
 struct ServeOptions {
   std::string data_folder;  // empty when ephemeral
-  bool ephemeral = false;   // in memory; gone with the process
+  bool ephemeral = false;   // in memory
   std::string listen = "127.0.0.1:7070";
   Duration lease_ttl = std::chrono::seconds(60);
-  // A quarter of the TTL unless given; at most a third of it.
+  // A quarter of the TTL unless given; at most a third.
   Duration heartbeat_interval = std::chrono::seconds(15);
   Duration restart_grace = std::chrono::seconds(120);
-  // With less free on the disk nothing new is leased, with four times as much
-  // still free no study is created; a quarter is kept to be given up.
+  // With less free nothing new is leased, with less than four times as much no
+  // study is created; a quarter is kept to be given up.
   std::int64_t disk_reserve_bytes = std::int64_t{256} << 20;
-  // Not empty: make this backup the database of the data folder, then end.
+  // Not empty: make this backup the database, then end.
   std::string restore;
   LogLevel log_level = LogLevel::kInfo;
-  // Not empty: what --help or --version asked for; print it and exit with 0.
+  // Not empty: print it and exit with 0.
   std::string print;
 };
 
-// REQUEST_INVALID naming the option. Times are read as "60s", "1m30s", "500ms"
-// or plain seconds.
+// REQUEST_INVALID naming the option. Times: "60s", "1m30s", "500ms", or plain
+// seconds.
 absl::StatusOr<ServeOptions> ParseServeOptions(int argc,
                                                const char* const* argv);
 

@@ -3,13 +3,8 @@
 // File: dispatcher.h
 //
 // Who gets what: workers wait here, queued trials go to whoever came first, and
-// samplers are asked for the rest. Who gets nothing is told why (why_idle.h).
-//
-//   dispatcher.Park(batch, std::move(waiting));   // an Acquire
-//   dispatcher.Turn(batch);                       // serves those that it can
-//
-// The commit loop's thread owns it. Every parked call is answered exactly once:
-// with leases when these are on disk, else with a reason.
+// samplers are asked for the rest. Every parked call is answered exactly once:
+// with leases when these are on disk, else with a reason (why_idle.h).
 #ifndef FROSTLINE_SERVER_DISPATCH_DISPATCHER_H_
 #define FROSTLINE_SERVER_DISPATCH_DISPATCHER_H_
 
@@ -29,29 +24,28 @@ namespace frostline::server {
 
 class Dispatcher {
  public:
-  // Borrows all of them. `disk` is as last looked at.
+  // Borrows all of them.
   Dispatcher(Ledger& ledger, Proposer& proposer, const storage::DiskRoom& disk,
              const Clock& clock);
 
   // Answered in this turn when there is a trial, or no wait. The same request
   // that waits already is turned away: its caller is gone.
   void Park(Batch& batch, ParkedAcquire parked) FROSTLINE_ON_LOOP;
-  // Turns away those of a worker's parked calls for which `leaves` holds.
+  // Those of the worker's parked calls for which `leaves` holds.
   void TurnAway(Batch& batch, const std::string& worker,
                 absl::FunctionRef<bool(const ParkedAcquire&)> leaves)
       FROSTLINE_ON_LOOP;
-  // The worker has so many more free slots, and will ask for trials.
+  // It has so many more free slots, and will ask for trials.
   void Expect(const std::string& worker, std::int64_t slots) FROSTLINE_ON_LOOP;
-  // From the proposer; those of an earlier epoch are dropped.
+  // Those of an earlier epoch are dropped.
   void TakeProposals(Batch& batch,
                      const Proposals& proposals) FROSTLINE_ON_LOOP;
 
-  // Serves who waits. Then those leave that wait for what has ended, and those
-  // whose time is over.
+  // Serves who waits; then those leave whose study has ended or time is over.
   void Turn(Batch& batch) FROSTLINE_ON_LOOP;
   // Answers all who wait; nobody is served any more.
   void Drain(Batch& batch) FROSTLINE_ON_LOOP;
-  // Memory was loaded anew: proposals of before are not taken.
+  // Memory was loaded anew: earlier proposals are not taken.
   std::int64_t BeginEpoch() FROSTLINE_ON_LOOP;
 
   std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP {
@@ -61,7 +55,7 @@ class Dispatcher {
 
  private:
   void Serve(Batch& batch) FROSTLINE_ON_LOOP;
-  // Leases to `parked` what there is; true when it has been answered.
+  // True when `parked` has been answered.
   bool TryServe(Batch& batch, ParkedAcquire& parked,
                 std::vector<Supply>& supplies) FROSTLINE_ON_LOOP;
   bool GrantNext(Batch& batch, StudyBook& book, const ParkedAcquire& parked,
@@ -83,11 +77,9 @@ class Dispatcher {
   bool draining_ ABSL_GUARDED_BY(kLoopThread) = false;
 };
 
-// What the study has to give, as the reasons for idleness look at it.
 StudySupply SupplyOf(const StudyBook& book, WallMicros now);
 
-// Which Acquire it is: one that waits shorter, or holds other prefixes, is the
-// same.
+// One that waits shorter, or holds other prefixes, is the same request.
 RequestMark MarkOf(v1::AcquireRequest request);
 
 }  // namespace frostline::server

@@ -2,7 +2,7 @@
 //
 // File: parked_acquire.h
 //
-// A worker that waits for trials: who it is, for what, and until when.
+// A worker that waits for trials.
 #ifndef FROSTLINE_SERVER_DISPATCH_PARKED_ACQUIRE_H_
 #define FROSTLINE_SERVER_DISPATCH_PARKED_ACQUIRE_H_
 

@@ -2,8 +2,7 @@
 //
 // File: supply.h
 //
-// What studies have to give, and what workers want of it: looked at anew each
-// turn, changed by nobody but the dispatcher.
+// What studies have to give and workers want of it, looked at anew each turn.
 #ifndef FROSTLINE_SERVER_DISPATCH_SUPPLY_H_
 #define FROSTLINE_SERVER_DISPATCH_SUPPLY_H_
 
@@ -16,36 +15,33 @@
 
 namespace frostline::server {
 
-// Of one study and at one time, so that a sampler is not asked for more than
-// it can know about.
+// Of one study at one time, so that a sampler is not asked for more than it can
+// know about.
 inline constexpr std::int64_t kMostProposalsAtOnce = 64;
 
 struct Supply {
   StudyBook* book = nullptr;
-  std::int64_t queued = 0;       // trials nobody has been given yet
+  std::int64_t queued = 0;
   std::int64_t can_propose = 0;  // with those under way
-  std::int64_t wanted = 0;       // of these, by who waits or is expected
+  std::int64_t wanted = 0;       // by who waits or is expected
 
   bool used_up() const { return queued == 0 && wanted >= can_propose; }
 };
 
-// By priority; among equals the one with fewer running trials, then the older.
+// By priority, then fewer running trials, then age.
 std::vector<Supply> FindSupplies(Ledger& ledger,
                                  WallMicros now) FROSTLINE_ON_LOOP;
 
-// Whether the worker carries the labels that the study asks for.
 bool MayServe(const WorkerEntry& worker, const StudyBook& book);
 
-// Workers that are about to ask: one whose trial has just ended asks again at
-// once. Proposals are prepared for them, so that they rarely wait. Not
-// thread-safe: the commit loop's.
+// Slots of workers that are about to ask, as one does whose trial has just
+// ended. Proposals are prepared for them, so that they rarely wait. Not
+// thread-safe.
 class ExpectedSlots {
  public:
-  // The worker has so many more free slots.
   void Expect(const std::string& worker, std::int64_t slots, SteadyTime now);
-  // It has asked for so many.
   void Asked(const std::string& worker, std::int64_t slots);
-  // Adds to the supplies what those will want who are expected still.
+  // Adds to `supplies` what those want who are expected still.
   void Count(Ledger& ledger, SteadyTime now,
              std::vector<Supply>& supplies) FROSTLINE_ON_LOOP;
 

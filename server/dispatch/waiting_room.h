@@ -2,10 +2,9 @@
 //
 // File: waiting_room.h
 //
-// Calls that wait: parked Acquires, and watchers of studies. First come, first
-// served. Nobody leaves without being handed to the caller, so that every call
-// is answered. Ten thousand may wait: only Offer() looks at more of them than
-// it hands out.
+// Calls that wait, first come, first served. Nobody leaves without being handed
+// to the caller, so that every call is answered. Ten thousand may wait: only
+// Offer() looks at more of them than it hands out.
 #ifndef FROSTLINE_SERVER_DISPATCH_WAITING_ROOM_H_
 #define FROSTLINE_SERVER_DISPATCH_WAITING_ROOM_H_
 
@@ -20,11 +19,11 @@
 
 namespace frostline::server {
 
-// What an offer makes of a waiter. kEnough: it stays, and so do all after it.
+// kEnough: it stays, and so do all after it.
 enum class Offered { kStays, kLeaves, kEnough };
 
-// T has `SteadyTime deadline` and `Key()`, by which several are found together;
-// neither changes while it waits. Not thread-safe.
+// T has `SteadyTime deadline` and a `Key()` that several may share; neither
+// changes while it waits. Not thread-safe.
 template <typename T>
 class WaitingRoom {
  public:
@@ -35,8 +34,7 @@ class WaitingRoom {
     by_key_.emplace(place->waiter.Key(), place);
   }
 
-  // Calls `serve` for each, first come first. REQUIRES: a waiter that leaves
-  // keeps its key and deadline.
+  // REQUIRES: a waiter that leaves keeps its key and deadline.
   template <typename Serve>
   void Offer(Serve serve) {
     for (auto place = waiters_.begin(); place != waiters_.end();) {
@@ -47,7 +45,7 @@ class WaitingRoom {
     }
   }
 
-  // Takes out those with this key for which `leaves` holds.
+  // Those with this key for which `leaves` holds.
   template <typename Key, typename Leaves>
   std::list<T> Take(const Key& key, Leaves leaves) {
     std::list<T> taken;
@@ -59,7 +57,6 @@ class WaitingRoom {
     return taken;
   }
 
-  // Takes out those whose time is over.
   std::list<T> TakeDue(SteadyTime now) {
     std::list<T> due;
     while (!due_.empty() && due_.begin()->first <= now) {

@@ -2,9 +2,8 @@
 //
 // File: answer_cache.h
 //
-// Answers by what they are a function of. What several ask for at the same time
-// is computed once, and nobody waits on a thread: whoever asks first computes,
-// the others are called back.
+// Answers by what they are a function of. Whoever asks first computes, others
+// that ask meanwhile are called back: nobody waits on a thread.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_ANSWER_CACHE_H_
 #define FROSTLINE_SERVER_IMPORTANCE_ANSWER_CACHE_H_
 
@@ -29,8 +28,7 @@ namespace frostline::server {
 
 struct KeptAnswer {
   std::unique_ptr<google::protobuf::Message> message;
-  std::optional<importance::Report>
-      report;  // of reports: what the message was made from
+  std::optional<importance::Report> report;  // what the message was made from
 };
 
 using AnswerPtr = std::shared_ptr<const KeptAnswer>;
@@ -40,24 +38,22 @@ struct WaitingCaller {
   absl::AnyInvocable<void(absl::StatusOr<AnswerPtr>)> reply;
 };
 
-// Thread-safe. Callers are replied to without any lock held.
+// Thread-safe. No lock is held while callers are replied to.
 class AnswerCache {
  public:
-  // Keeps those asked for last that fit into `max_bytes` together, and at
-  // least one.
+  // Keeps the last ones asked for that fit into `max_bytes`, and at least one.
   explicit AnswerCache(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
   // Replies at once with what is kept, unless `anew`; else the caller waits.
-  // True when nobody computes this yet: then somebody has to call Begin, and
-  // Resolve.
+  // True: nobody computes this yet, so somebody has to call Begin, and Resolve.
   bool Ask(const std::string& key, bool anew, WaitingCaller caller);
-  // False when all who wait have hung up: they are told so, and there is
-  // nothing to compute.
+  // False when all who wait have hung up: they are told so, and nothing is to
+  // do.
   bool Begin(const std::string& key);
   // Replies to all who wait, and keeps an answer.
   void Resolve(const std::string& key, const absl::StatusOr<AnswerPtr>& answer);
 
-  // For answers that are parts of others. Null: not kept.
+  // For parts of other answers. Null: not kept.
   AnswerPtr Find(const std::string& key);
   void Keep(const std::string& key, AnswerPtr answer);
 
@@ -71,7 +67,6 @@ class AnswerCache {
 
   const std::size_t max_bytes_;
   Mutex mutex_;
-  // The last one that was asked for is first.
   std::list<Entry> kept_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, std::vector<WaitingCaller>> waiting_
       ABSL_GUARDED_BY(mutex_);

@@ -3,7 +3,7 @@
 // File: convert_importance.h
 //
 // What importance answers, on its way to the wire. Parameters come in depth
-// order (importance/measure/depth.h). No decision is taken here.
+// order (importance/measure/depth.h).
 #ifndef FROSTLINE_SERVER_IMPORTANCE_CONVERT_IMPORTANCE_H_
 #define FROSTLINE_SERVER_IMPORTANCE_CONVERT_IMPORTANCE_H_
 
@@ -28,7 +28,7 @@ v1::Interval IntervalToProto(const importance::Interval& interval);
 v1::Warning WarningToProto(const importance::ReportWarning& warning,
                            const Space& space);
 
-// Everything but study, revision, options and times.
+// Without study, revision, options and times.
 v1::ImportanceReport ReportToProto(const importance::Report& report,
                                    const Space& space);
 v1::StabilityVerdict VerdictToProto(
@@ -43,8 +43,8 @@ v1::PairMarginal TableToProto(const importance::MarginalTable& table,
 v1::StudyComparison ComparisonToProto(const importance::Comparison& comparison,
                                       const Space& first);
 
-// With the plan as a trial, and with the command that verifies it unless the
-// study was stopped.
+// With the plan as a trial, and the command that verifies it unless the study
+// was stopped.
 v1::FreezePlan PlanToProto(const importance::StudyPlan& plan,
                            const StudyHandle& study,
                            const v1::GetPlanRequest& request);
@@ -55,17 +55,16 @@ v1::Frontier FrontierToProto(const importance::Frontier& frontier,
                              const Space& space);
 v1::AskedTrial AskedToProto(const importance::AskedTrial& asked,
                             const Space& space);
-// Every rival with as many seeds, all of a seed together, each trial with what
-// is predicted of it (verify_labels.h).
+// Every rival with `seeds` seeds, all of a seed together, and predictions as
+// labels (verify_labels.h).
 v1::GetPlanRivalsReply RivalsToProto(
     const std::vector<importance::Rival>& rivals, const StudyHandle& study,
     const Objective& objective, std::int64_t revision, int seeds);
 
-// The shortest text that reads back as the same number: "0.01".
+// The shortest that reads back as the same number.
 std::string ExactText(double value);
 
-// Leaves the parameters that are not named; for no names all. Of pairs those
-// in which one of them is.
+// Keeps named parameters, and pairs with one of them; for no names all.
 using ParameterNames = std::set<std::string>;
 void KeepNamed(const ParameterNames& names, v1::ImportanceReport& report);
 void KeepNamed(const ParameterNames& names, v1::GetStabilityReply& reply);

@@ -7,10 +7,8 @@
 // Answers are kept by study revision and question; trials are read once
 // (known_trials.h).
 //
-// A call may come from any thread and returns at once; it is answered on one
-// of the desk's threads, or at once from what is kept. A computation whose
-// callers have all hung up is not begun; one that has begun is finished and
-// kept.
+// Any thread may call; a call returns at once. A computation whose callers have
+// all hung up is not begun; one that has begun is finished and kept.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_DESK_H_
 #define FROSTLINE_SERVER_IMPORTANCE_DESK_H_
 

@@ -2,8 +2,8 @@
 //
 // File: known_trials.h
 //
-// A study's ended trials as importance reads them, kept in memory so that after
-// one more trial only that one is read from the store.
+// A study's ended trials as importance reads them, in memory, so that only new
+// ones are read from the store.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_KNOWN_TRIALS_H_
 #define FROSTLINE_SERVER_IMPORTANCE_KNOWN_TRIALS_H_
 
@@ -27,19 +27,19 @@
 namespace frostline::server {
 
 struct KnownTrial {
-  // What a filter may ask for; its point is in `seen`, its texts nowhere.
+  // For filters; its point is in `seen`, its texts nowhere.
   storage::TrialRow row;
   Observation seen;
-  // Of the steps that were asked for: what was measured there.
+  // By steps that were asked for.
   std::map<std::int64_t, std::optional<Metrics>> steps;
 };
 
 // Thread-safe; one study's.
 class KnownTrials {
  public:
-  // Reads what has changed since the last call, then shows `see` all ended
-  // trials by number and the revision they are of: the handle's or a later one.
-  // With `step` above 0 what they measured there is known too.
+  // Reads what has changed, then shows `see` all ended trials by number and the
+  // revision they are of: the handle's or a later one. With `step` above 0 they
+  // have what was measured there.
   absl::Status See(
       const StudyHandle& study, const storage::TrialStore& store,
       std::int64_t step,
@@ -59,17 +59,16 @@ class KnownTrials {
 
   Mutex mutex_;
   std::map<std::int64_t, KnownTrial> trials_ ABSL_GUARDED_BY(mutex_);
-  std::set<std::int64_t> steps_ ABSL_GUARDED_BY(mutex_);  // that trials know
-  // Of the last row that was read.
+  std::set<std::int64_t> steps_ ABSL_GUARDED_BY(mutex_);
   std::int64_t seen_revision_ ABSL_GUARDED_BY(mutex_) = -1;
   std::atomic<std::size_t> bytes_ = 0;
 };
 
-// Those of the studies that were asked for last. Thread-safe.
+// Thread-safe.
 class KnownStudies {
  public:
-  // Studies that nobody has asked for lately are forgotten when all together
-  // have more than `max_bytes`; the last one stays, whatever its size.
+  // Forgets the studies asked for longest ago when all have more than
+  // `max_bytes`; the last one stays.
   explicit KnownStudies(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
   std::shared_ptr<KnownTrials> Of(storage::StudyKey study);
@@ -77,7 +76,6 @@ class KnownStudies {
  private:
   const std::size_t max_bytes_;
   Mutex mutex_;
-  // The last one that was asked for is first.
   std::list<std::pair<storage::StudyKey, std::shared_ptr<KnownTrials>>> studies_
       ABSL_GUARDED_BY(mutex_);
 };

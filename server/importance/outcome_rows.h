@@ -2,7 +2,7 @@
 //
 // File: outcome_rows.h
 //
-// What a trial came to on each row of its evaluation set, as numbers.
+// A trial's result on each row of its evaluation set.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_OUTCOME_ROWS_H_
 #define FROSTLINE_SERVER_IMPORTANCE_OUTCOME_ROWS_H_
 
@@ -15,19 +15,19 @@
 
 namespace frostline::server {
 
-// Empty where the data is not what its encoding and count say.
+// Empty where the data contradicts its encoding or count.
 std::vector<float> RowsOf(const storage::OutcomeRow& outcome);
 
-// The same, but empty unless the metric's `value` is their mean.
+// Empty also unless the mean is the metric's `value`.
 std::vector<float> RowsOfMean(const storage::OutcomeRow& outcome, double value);
 
-// How many rows evaluate, as the last trials that have a result say it; 0: they
-// do not, or the first of `history`'s values is no mean of rows.
+// As the last trials with a result say it; 0: nothing is evaluated by rows, or
+// the first value is no mean of them.
 absl::StatusOr<std::int64_t> CountEvaluationRows(
     const storage::TrialStore& store, storage::StudyKey study,
     const History& history);
 
-// A half-precision number (IEEE 754, binary16).
+// IEEE 754, binary16.
 float FromHalf(std::uint16_t bits);
 
 }  // namespace frostline::server

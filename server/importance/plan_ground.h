@@ -2,9 +2,9 @@
 //
 // File: plan_ground.h
 //
-// What plans of one state of a study stand on, with all that it points into.
-// Who asks for a plan asks for its frontier and its rivals next: the last one
-// is kept, so that they are answered by the same belief.
+// What plans of one state of a study stand on. Who asks for a plan asks for its
+// frontier and rivals next: the last one is kept, so that one belief answers
+// all.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_PLAN_GROUND_H_
 #define FROSTLINE_SERVER_IMPORTANCE_PLAN_GROUND_H_
 
@@ -23,7 +23,7 @@
 
 namespace frostline::server {
 
-// Not moved once `basis` is made. Then immutable; any thread may ask.
+// Not moved once `basis` is made, as it points in here. Then immutable.
 struct PlanGround {
   StudyHandle study;
   ImportanceQuestion question;
@@ -41,8 +41,8 @@ using PlanGroundPtr = std::shared_ptr<const PlanGround>;
 // Thread-safe.
 class LastPlanGround {
  public:
-  // The one that is kept under `key`, else what `make` makes, which is kept
-  // unless it is an error. Who asks for what another is making waits for it.
+  // The one kept under `key`, else `make`'s, which is kept unless it is an
+  // error. Who asks for what another is making waits for it.
   absl::StatusOr<PlanGroundPtr> Of(
       const std::string& key,
       absl::FunctionRef<absl::StatusOr<PlanGroundPtr>()> make);
@@ -50,7 +50,7 @@ class LastPlanGround {
  private:
   struct Entry {
     std::string key;
-    Mutex mutex;  // held while it is made
+    Mutex mutex;  // while it is made
     PlanGroundPtr ground ABSL_GUARDED_BY(mutex);
   };
 

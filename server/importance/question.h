@@ -2,8 +2,8 @@
 //
 // File: question.h
 //
-// What is asked of a study's importance, and the trials as that question sees
-// them: which ones count, and which of their numbers is the target.
+// What is asked of a study's importance, and its trials as that question sees
+// them.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_QUESTION_H_
 #define FROSTLINE_SERVER_IMPORTANCE_QUESTION_H_
 
@@ -22,7 +22,7 @@
 
 namespace frostline::server {
 
-// Targets that are no metrics, of a trial's usage.
+// Targets of a trial's usage, which are no metrics.
 inline constexpr char kTrainSeconds[] = "train_seconds";
 inline constexpr char kTrainedParameters[] = "trained_parameters";
 
@@ -32,30 +32,29 @@ struct ImportanceQuestion {
   std::vector<Objective> objectives;  // the target, and what best_by names
 };
 
-// REQUEST_INVALID for parameters that there are not, sets of them that are none
-// (named_subsets.h) and a step before the first; what evaluators judge is
-// theirs.
+// REQUEST_INVALID for unknown parameters, sets that are none (named_subsets.h)
+// and a step before the first; evaluators judge the rest.
 absl::StatusOr<ImportanceQuestion> MakeQuestion(
     const v1::ImportanceOptions& asked, const CheckedStudy& study);
 
-// "accuracy, loss, …": for errors that say what there is.
+// "accuracy, loss, …": for errors.
 std::string ListOf(const std::set<std::string>& names);
 
 // REQUEST_INVALID, naming those that there are.
 absl::StatusOr<int> FindParameter(const Space& space, const std::string& name,
                                   const std::string& field);
 
-// What answers to the question are a function of, besides the study's
-// revision. Which parameters are shown is not part of it.
+// What answers depend on besides the study's revision; not which parameters are
+// shown.
 std::string KeyOf(const ImportanceQuestion& question);
 
-// What a trial came to at its end in a metric, or of its usage.
+// At its end, in a metric or of its usage.
 std::optional<double> FinalValueOf(const KnownTrial& known,
                                    const std::string& metric);
 
-// The trials that match the filter, with the objectives' values where they
-// have them; one that lacks one has none, and is left out by evaluators.
-// REQUEST_INVALID, naming what there is, for a target that no trial has.
+// The trials that match the filter; one that lacks an objective has no values,
+// and evaluators leave it out. REQUEST_INVALID, naming what there is, for a
+// target that no trial has.
 absl::StatusOr<History> SelectHistory(
     const ImportanceQuestion& question, const CheckedStudy& study,
     const std::map<std::int64_t, KnownTrial>& trials);

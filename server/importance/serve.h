@@ -16,11 +16,11 @@
 
 namespace frostline::server {
 
-// A verdict on stability rests on so many beginnings of the study: it is one
-// sentence, the same wherever it is shown.
+// A verdict on stability rests on so many beginnings of the study, wherever it
+// is shown.
 inline constexpr int kVerdictPoints = 10;
 
-// Under what an answer is kept: all that it is a function of, as text.
+// All that an answer is a function of, as text.
 inline std::string AnswerKey(const char* kind, const StudyHandle& study,
                              const ImportanceQuestion& question,
                              const std::string& more = "") {
@@ -45,7 +45,6 @@ AnswerPtr ToKeep(Message message) {
   return answer;
 }
 
-// What every answer says of where it is from.
 template <typename Message>
 void SayWhereFrom(const StudyHandle& study, const ImportanceQuestion& question,
                   std::int64_t revision, Message& message) {
@@ -54,7 +53,7 @@ void SayWhereFrom(const StudyHandle& study, const ImportanceQuestion& question,
   *message.mutable_options() = question.used;
 }
 
-// What of an answer a caller is shown who asked for some parameters.
+// For a caller who asked for some parameters.
 template <typename Message>
 Message Narrowed(const KeptAnswer& answer, const v1::ImportanceOptions& asked) {
   Message message = MessageIn<Message>(answer);

@@ -2,9 +2,8 @@
 //
 // File: verify_labels.h
 //
-// What a trial that verifies a plan carries with it, as labels: which rival it
-// is, and what was predicted of it before it ran. A plan is judged by that, and
-// not by what is predicted once the trial is known.
+// The labels of a trial that verifies a plan: which rival it is, and what was
+// predicted of it before it ran, since a plan is judged by that.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_VERIFY_LABELS_H_
 #define FROSTLINE_SERVER_IMPORTANCE_VERIFY_LABELS_H_
 
@@ -20,21 +19,21 @@
 namespace frostline::server {
 
 struct VerifyMark {
-  std::string batch;  // of trials that were enqueued together
+  std::string batch;  // enqueued together
   std::string rival;
   Objective objective;
-  std::int64_t total = 0;          // trials of the batch
-  std::uint64_t seed = 0;          // the trial's own, no label
+  std::int64_t total = 0;          // of the batch
+  std::uint64_t seed = 0;          // no label
   importance::Interval predicted;  // mean over seeds
   importance::Interval one_run;
 };
 
 void MarkToVerify(const VerifyMark& mark, v1::EnqueuedTrial& trial);
 
-// nullopt for any other trial, and for labels that nobody has made like this.
+// Nothing for other trials, and labels that we have not made.
 std::optional<VerifyMark> VerifyMarkOf(const storage::TrialRow& row);
 
-// "0.91 0.9 0.92 0.89 0.93": to the bit.
+// "0.91 0.9 0.92 0.89 0.93": exact.
 std::string IntervalText(const importance::Interval& interval);
 std::optional<importance::Interval> IntervalFromText(const std::string& text);
 

@@ -2,8 +2,7 @@
 //
 // File: best_trials.h
 //
-// The best trial seen so far, or the Pareto set with several objectives, kept
-// up to date one trial at a time.
+// The best trial so far, or with several objectives the Pareto set.
 #ifndef FROSTLINE_SERVER_LEDGER_BEST_TRIALS_H_
 #define FROSTLINE_SERVER_LEDGER_BEST_TRIALS_H_
 
@@ -14,17 +13,17 @@
 
 namespace frostline::server {
 
-// Not thread-safe: one owner.
+// Not thread-safe.
 class BestTrials {
  public:
   explicit BestTrials(std::vector<Objective> objectives)
       : objectives_(std::move(objectives)) {}
 
-  // `values`: one per objective, finite. Of equal trials the earlier offered
-  // stays, unless there are several objectives: then both do.
+  // `values`: one per objective, finite. Of equal trials the earlier stays;
+  // with several objectives both do.
   void Offer(std::int64_t number, const std::vector<double>& values);
 
-  // Best first by the first objective.
+  // Best first, by the first objective.
   std::vector<std::int64_t> Numbers() const;
 
  private:

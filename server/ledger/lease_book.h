@@ -3,7 +3,7 @@
 // File: lease_book.h
 //
 // When each running attempt's lease ends, on the steady clock. It judges
-// nothing and ends nothing: it answers which are due.
+// nothing.
 #ifndef FROSTLINE_SERVER_LEDGER_LEASE_BOOK_H_
 #define FROSTLINE_SERVER_LEDGER_LEASE_BOOK_H_
 
@@ -24,10 +24,9 @@ struct TrialKey {
   friend auto operator<=>(const TrialKey&, const TrialKey&) = default;
 };
 
-// Not thread-safe: one owner. Every call is O(log n).
+// Not thread-safe. Every call is O(log n).
 class LeaseBook {
  public:
-  // Enters a lease, or moves the end of one that is there.
   void Set(TrialKey trial, SteadyTime deadline) {
     Remove(trial);
     deadline_of_[trial] = deadline;
@@ -56,7 +55,7 @@ class LeaseBook {
     by_deadline_ = std::move(later);
   }
 
-  // Leases whose end is at or before `now`, the earliest first.
+  // Those that end at or before `now`, the earliest first.
   std::vector<TrialKey> Due(SteadyTime now) const {
     std::vector<TrialKey> due;
     for (const auto& [deadline, trial] : by_deadline_) {

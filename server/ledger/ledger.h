@@ -3,15 +3,9 @@
 // File: ledger.h
 //
 // All that the coordinator knows, and the few ways in which it changes. A
-// change is written into the group's transaction first and taken into memory
-// then; when the group cannot be committed, memory is loaded anew.
-//
-//   ASSIGN_OR_RETURN(StudyBook * book, ledger.FindStudy("studies/a"));
-//   RETURN_IF_ERROR(ledger.Apply(batch, *book, Cancel(trial, …)));
-//
-// The commit loop's thread owns it. Nothing here reads the store but Load():
-// what memory lacks comes with the call (stored_rows.h). What is known of a
-// trial only while it runs is made and forgotten here and nowhere else.
+// change is written into the group's transaction, then taken into memory; when
+// the group cannot be committed, memory is loaded anew. Only Load() reads the
+// store: what memory lacks comes with the call (stored_rows.h).
 #ifndef FROSTLINE_SERVER_LEDGER_LEDGER_H_
 #define FROSTLINE_SERVER_LEDGER_LEDGER_H_
 
@@ -37,23 +31,22 @@
 
 namespace frostline::server {
 
-// A trial by name, open or ended.
+// Open or ended.
 struct NamedTrial {
   StudyBook* book = nullptr;
   OpenTrial trial;
 };
 
-// The trial that a lease names, open or ended.
 struct LeasedTrial {
   StudyBook* book = nullptr;
   OpenTrial trial;
   LeaseProof proof;
-  std::optional<storage::AttemptRow> claimed;  // when not the newest attempt
+  std::optional<storage::AttemptRow> claimed;  // if not the newest
 };
 
 class Ledger {
  public:
-  // Told of what has changed, on the loop and in the order of changes.
+  // Told in the order of changes.
   struct Hooks {
     std::function<void(const storage::TrialRow&)> trial_ended;
   };
@@ -61,8 +54,8 @@ class Ledger {
   Ledger(storage::TrialStore& store, const Clock& clock,
          LeaseRules default_lease, Hooks hooks);
 
-  // ledger_load.cc: memory from the store, at the start and after a group that
-  // could not be written; `grace` is added to leases that were not known.
+  // From the store, at the start and after a group that could not be written;
+  // `grace` is added to leases that were not known.
   struct Loading {
     std::function<absl::Status(const StudyBook&, const storage::TrialRow&)>
         trial;
@@ -97,9 +90,8 @@ class Ledger {
                         storage::StudyState state,
                         const std::string& reason) FROSTLINE_ON_LOOP;
   void CompleteIfDone(Batch& batch, StudyBook& book) FROSTLINE_ON_LOOP;
-  // It has been written as deleted.
   void ForgetStudy(StudyBook& book) FROSTLINE_ON_LOOP;
-  // Whether a study has ended since this was last asked.
+  // Whether one has ended since the last call.
   bool TakeSomeStudyEnded() FROSTLINE_ON_LOOP {
     return std::exchange(some_study_ended_, false);
   }
@@ -111,32 +103,30 @@ class Ledger {
     changed_.insert(study);
   }
 
-  // --- trials ---
-  // What is not in memory is asked of `rows`.
   absl::StatusOr<NamedTrial> FindTrial(const std::string& name,
                                        StoredRows& rows) FROSTLINE_ON_LOOP;
   absl::Status InsertTrial(
       Batch& batch, StudyBook& book, storage::TrialRow row,
       const std::optional<storage::AttemptRow>& before = {}) FROSTLINE_ON_LOOP;
   using More = absl::FunctionRef<absl::Status(storage::Transaction&)>;
-  // Writes a transition, and `more` in the same operation.
+  // Writes `more` in the same operation.
   absl::Status Apply(
       Batch& batch, StudyBook& book, Transition transition,
       More more = [](storage::Transaction&) {
         return absl::OkStatus();
       }) FROSTLINE_ON_LOOP;
-  // An ended trial's labels.
+  // Writes labels of a trial that has ended.
   absl::Status PutEnded(Batch& batch, StudyBook& book,
                         storage::TrialRow row) FROSTLINE_ON_LOOP;
 
   // --- leases ---
   absl::StatusOr<LeasedTrial> FindLeased(const v1::LeaseRef& lease,
                                          StoredRows& rows) FROSTLINE_ON_LOOP;
-  // The same; a lost attempt whose trial nobody took yet is reinstated.
+  // A lost attempt whose trial nobody took yet is reinstated.
   absl::StatusOr<LeasedTrial> FindHeld(Batch& batch, const v1::LeaseRef& lease,
                                        StoredRows& rows) FROSTLINE_ON_LOOP;
   void RenewLease(const StudyBook& book, std::int64_t number) FROSTLINE_ON_LOOP;
-  // The attempt, if it runs still, is told to stop with every answer.
+  // If it runs still, it is told to stop with every answer.
   void WantPruned(TrialKey trial, std::int64_t attempt,
                   const std::string& reason) FROSTLINE_ON_LOOP;
   RunningTrials& running() FROSTLINE_ON_LOOP { return running_; }
@@ -145,13 +135,13 @@ class Ledger {
   // --- workers ---
   WorkerBook& workers() FROSTLINE_ON_LOOP { return workers_; }
   const WorkerBook& workers() const FROSTLINE_ON_LOOP { return workers_; }
-  // Takes a worker that fails trial after trial out of service.
+  // Takes one that fails trial after trial out of service.
   void JudgeWorker(Batch& batch, const std::string& worker,
                    bool failed) FROSTLINE_ON_LOOP;
 
   // --- answers ---
   ReplyBook& replies() FROSTLINE_ON_LOOP { return replies_; }
-  // What is being read of the store; any thread.
+  // Any thread.
   Lookups& reply_lookups() { return reply_lookups_; }
   Lookups& row_lookups() { return row_lookups_; }
 
@@ -178,8 +168,7 @@ class Ledger {
   Lookups reply_lookups_;
   Lookups row_lookups_;
   ReplyBook replies_ ABSL_GUARDED_BY(kLoopThread);
-  // Not readable yet for all that look: attempts, and studies with ended
-  // trials.
+  // Not readable yet for all who look; studies: their ended trials.
   std::map<std::tuple<storage::StudyKey, std::int64_t, std::int64_t>,
            storage::AttemptRow>
       fresh_attempts_ ABSL_GUARDED_BY(kLoopThread);
@@ -189,7 +178,7 @@ class Ledger {
 };
 
 StudyHandle HandleOf(const StudyBook& book);
-// STUDY_NOT_ACTIVE unless trials may be added to the study.
+// STUDY_NOT_ACTIVE unless trials may be added.
 absl::Status RequireOpen(const StudyBook& book);
 
 }  // namespace frostline::server

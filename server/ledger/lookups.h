@@ -2,10 +2,9 @@
 //
 // File: lookups.h
 //
-// Which reads of the store are under way, and since which commit. What a group
-// has written cannot be read before it is committed, and a read that began
-// before the commit does not see it either: so memory keeps what was written
-// until every read that may have missed it is over.
+// Which reads of the store are under way. A read that began before a commit
+// does not see its rows, so memory keeps what was written until every such read
+// is over.
 //
 //   Lookup since = lookups.Begin();     // then the store is read
 //   ...                                 // on the loop: what was read is used
@@ -22,17 +21,17 @@
 
 namespace frostline::server {
 
-// Held as long as what was read matters.
+// Held while what was read matters.
 using Lookup = std::shared_ptr<const void>;
 
 // Thread-safe. Outlives its lookups.
 class Lookups {
  public:
   Lookup Begin();
-  // The group that is being written; it is the next when the loop says so.
+  // The one that is being written.
   std::int64_t group() const;
   void NextGroup();
-  // What groups before this one wrote can be read by all that look.
+  // Groups before this one can be read by all who look.
   std::int64_t OldestGroup() const;
 
  private:

@@ -2,9 +2,9 @@
 //
 // File: reply_book.h
 //
-// What a request id was answered, so that a request that is sent twice is done
-// once. The store has the answers of committed groups; the book has those that
-// somebody who is looking may not find there yet.
+// What a request id was answered, so that a request sent twice is done once.
+// The store has committed answers; the book has those that somebody who is
+// looking may not find there yet.
 #ifndef FROSTLINE_SERVER_LEDGER_REPLY_BOOK_H_
 #define FROSTLINE_SERVER_LEDGER_REPLY_BOOK_H_
 
@@ -22,37 +22,35 @@
 
 namespace frostline::server {
 
-// Which request it is: the verb and all it says but its id.
 struct RequestMark {
   std::string request_id;
   std::string method;
   std::uint64_t hash = 0;
 };
 
-// Equal for equal requests.
 std::uint64_t HashRequest(const google::protobuf::Message& request);
 
-// Not thread-safe: the commit loop's.
+// Not thread-safe.
 class ReplyBook {
  public:
   explicit ReplyBook(const Lookups& lookups) : lookups_(lookups) {}
 
-  // `stored` is what the store had. REQUEST_ID_REUSED for another request.
+  // `stored`: the store's answer. REQUEST_ID_REUSED for another request.
   absl::StatusOr<std::optional<std::string>> Find(
       const RequestMark& request,
       const std::optional<storage::ReplyRow>& stored) const;
   absl::Status Remember(storage::Transaction& transaction,
                         const RequestMark& request, const std::string& reply,
                         WallMicros now);
-  // A group is on disk: what everybody who looks can read is forgotten.
+  // Forgets what everybody who looks can read.
   void Committed();
-  // The group that was being written is not.
+  // The group was not committed.
   void Undone();
 
  private:
   const Lookups& lookups_;
   std::map<std::string, storage::ReplyRow> fresh_;          // by request id
-  std::deque<std::pair<std::int64_t, std::string>> order_;  // by group written
+  std::deque<std::pair<std::int64_t, std::string>> order_;  // by group
 };
 
 }  // namespace frostline::server

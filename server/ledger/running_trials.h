@@ -2,9 +2,8 @@
 //
 // File: running_trials.h
 //
-// What is known of a trial while it runs, and only then: when its lease ends,
-// how far it says it is, and that its worker is to prune it. All of it is
-// forgotten in one call.
+// What is known of a trial only while it runs: when its lease ends, how far it
+// is, whether its worker is to prune it.
 #ifndef FROSTLINE_SERVER_LEDGER_RUNNING_TRIALS_H_
 #define FROSTLINE_SERVER_LEDGER_RUNNING_TRIALS_H_
 
@@ -18,22 +17,22 @@
 
 namespace frostline::server {
 
-// As its worker last said, for people.
+// As its worker last said.
 struct RunProgress {
   std::int64_t step = 0;
   std::int64_t total_steps = 0;
   SteadyTime stepped{};
 };
 
-// Not thread-safe: the commit loop's.
+// Not thread-safe.
 class RunningTrials {
  public:
-  // A lease that begins or is renewed.
+  // Begins or renews a lease.
   void LeaseUntil(TrialKey trial, SteadyTime end) { leases_.Set(trial, end); }
   void NoteProgress(TrialKey trial, const RunProgress& progress) {
     progress_[trial] = progress;
   }
-  // The attempt is told so with every answer until it has obeyed.
+  // The attempt is told with every answer until it has obeyed.
   void WantPruned(TrialKey trial, std::int64_t attempt, std::string reason) {
     prune_wanted_[trial] = {attempt, std::move(reason)};
   }
@@ -50,7 +49,6 @@ class RunningTrials {
     if (found == progress_.end()) return std::nullopt;
     return found->second;
   }
-  // Why the attempt is to be pruned, if it is.
   std::optional<std::string> PruneReason(TrialKey trial,
                                          std::int64_t attempt) const {
     const auto found = prune_wanted_.find(trial);

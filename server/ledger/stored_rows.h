@@ -2,14 +2,12 @@
 //
 // File: stored_rows.h
 //
-// Rows that a call needs and memory does not have: those of trials that have
-// ended. The loop reads nothing from the store. A call asks here for what it
-// lacks; what is not there yet is noted, the call is put aside, the rows are
-// read on another thread, and the call begins again with them:
+// Rows of ended trials, which memory does not have. The loop reads nothing from
+// the store: what a call lacks is noted, it is put aside, the rows are read on
+// another thread, and it begins again with them. So it looks up all it needs
+// before it changes anything.
 //
 //   const TrialAsStored* trial = rows.Trial(key);   // null: noted as lacking
-//
-// A call therefore looks up all it needs before it changes anything.
 #ifndef FROSTLINE_SERVER_LEDGER_STORED_ROWS_H_
 #define FROSTLINE_SERVER_LEDGER_STORED_ROWS_H_
 
@@ -32,22 +30,21 @@ struct TrialAsStored {
   std::vector<storage::AttemptRow> attempts;
 };
 
-// One call's. Not thread-safe, but handed from thread to thread.
+// One call's; handed from thread to thread.
 class StoredRows {
  public:
   const TrialAsStored* Trial(TrialKey trial);
 
-  // The first step stored for the attempt that is `step` or later. The answer
-  // is null while it is not read; in it nothing says that there is none.
+  // The attempt's first stored step from `step` on. Null while it is not read;
+  // nothing in it: there is none.
   using FirstStep = absl::StatusOr<std::optional<std::int64_t>>;
   const FirstStep* StepFrom(TrialKey trial, std::int64_t attempt,
                             std::int64_t step);
 
-  // Whether anything was asked for that is not here.
   bool lacks() const {
     return !trials_wanted_.empty() || !steps_wanted_.empty();
   }
-  // Reads it. On a reader's thread.
+  // On a reader's thread.
   void Read(const storage::TrialStore& store);
 
  private:

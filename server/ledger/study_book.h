@@ -2,9 +2,9 @@
 //
 // File: study_book.h
 //
-// One study in memory: its open trials, the queue, the counts and what is left
-// of the budget. The book is told of rows as they are written (Absorb) and
-// answers questions; it writes nothing and knows no clock or thread.
+// One study in memory: its open trials, queue, counts and what is left of the
+// budget. It takes in rows as they are written (Absorb) and answers questions;
+// it knows no clock, store or thread.
 #ifndef FROSTLINE_SERVER_LEDGER_STUDY_BOOK_H_
 #define FROSTLINE_SERVER_LEDGER_STUDY_BOOK_H_
 
@@ -25,13 +25,11 @@
 
 namespace frostline::server {
 
-// Active or paused: it has not ended.
 inline bool IsOpen(storage::StudyState state) {
   return state == storage::StudyState::kActive ||
          state == storage::StudyState::kPaused;
 }
 
-// Not thread-safe: the commit loop's.
 class StudyBook {
  public:
   StudyBook(storage::StudyRow row, std::shared_ptr<const CheckedStudy> checked);
@@ -45,12 +43,12 @@ class StudyBook {
   std::int64_t revision() const { return revision_; }
   std::int64_t next_number() const { return next_number_; }
 
-  // Takes in what was just written or loaded.
+  // The row was written or loaded.
   void AbsorbStudy(const storage::StudyRow& row);
   void AbsorbSettings(std::shared_ptr<const CheckedStudy> checked) {
     checked_ = std::move(checked);
   }
-  // An ended trial's labels changed.
+  // Labels of an ended trial changed.
   void AbsorbEnded(const storage::TrialRow& row) {
     revision_ = row.revision;
     just_ended_[row.number].row = row;
@@ -58,35 +56,32 @@ class StudyBook {
   void Absorb(const storage::TrialRow& row,
               const std::optional<storage::AttemptRow>& attempt);
 
-  // A trial that is open, or ended since Committed() was last called and may
-  // not be readable from the store yet. Else nullptr.
+  // Open, or ended since the last Committed(); else null.
   const OpenTrial* Find(std::int64_t number) const;
   void Committed() { just_ended_.clear(); }
 
-  // --- proposals under way ---
-  // Numbers for `count` trials that the sampler is asked for.
+  // The first of `count` numbers for trials that the sampler is asked for.
   std::int64_t Reserve(std::int64_t count);
-  // One of them has arrived (and is absorbed, or dropped).
+  // One of them is absorbed, or dropped.
   void Arrived();
-  // Those from `number` on will never come: the space is exhausted.
+  // Those from `number` on never come: the space is exhausted.
   void Exhaust(std::int64_t number, std::int64_t count);
   std::int64_t reserved() const { return reserved_; }
 
-  // --- questions ---
-  // The queued trial to lease next: one that `worker` lost or handed back (it
-  // may have a checkpoint), else by priority, then number.
+  // To lease next: what `worker` lost or handed back (it may have a
+  // checkpoint), else by priority, then number.
   std::optional<std::int64_t> NextQueued(const std::string& worker) const;
   bool IsLeasing() const { return row_.state == storage::StudyState::kActive; }
   bool AtParallelLimit() const { return ParallelLeft() == 0; }
-  // How many more trials max_parallel lets run; many where there is no limit.
+  // How many more max_parallel lets run; many where there is no limit.
   std::int64_t ParallelLeft() const;
-  // Trials that count and have ended, run or wait.
+  // Counted trials that have ended, run or wait.
   std::int64_t BudgetTaken() const {
     return budget_used_ + open_counted_ + reserved_;
   }
-  // How many more trials may be proposed.
+  // Trials that may still be proposed.
   std::int64_t SlotsLeft(WallMicros now) const;
-  // Why the study is over, when it is; else empty.
+  // Empty while it is not over.
   std::string ReasonToComplete(WallMicros now) const;
   std::int64_t Count(TrialState state) const;
   v1::TrialCounts Counts() const;
@@ -100,8 +95,8 @@ class StudyBook {
   std::shared_ptr<const CheckedStudy> checked_;
   std::map<std::int64_t, OpenTrial> open_;
   std::map<std::int64_t, OpenTrial> just_ended_;
-  // Best first: by priority, then what people or earlier attempts put there
-  // before what the sampler prepared ahead, then by number.
+  // Best first: by priority, what people or earlier attempts put there before
+  // what the sampler prepared, then by number.
   using Place = std::tuple<int, bool, std::int64_t>;
   static Place PlaceOf(const storage::TrialRow& row) {
     const bool prepared =

@@ -3,8 +3,8 @@
 // File: trial_machine.h
 //
 // The lease core: what happens to one trial, as pure functions from (row,
-// event, now) to (row, attempt, verdict). No threads, sockets, clocks or
-// storage in here, so it can be simulated for millions of histories.
+// event, now) to (row, attempt, verdict), so that millions of histories can be
+// simulated.
 //
 // clang-format off
 //   QUEUED  --Grant-->   RUNNING, attempt + 1, a new secret
@@ -16,8 +16,8 @@
 //   QUEUED | RUNNING --Cancel--> CANCELLED
 // clang-format on
 //
-// Every answer says what must still hold in the store for it to happen (the
-// guard); the store checks it in the transaction that writes it.
+// Each transition has a guard: what must still hold in the transaction that
+// writes it.
 #ifndef FROSTLINE_SERVER_LEDGER_TRIAL_MACHINE_H_
 #define FROSTLINE_SERVER_LEDGER_TRIAL_MACHINE_H_
 
@@ -33,20 +33,19 @@
 
 namespace frostline::server {
 
-// A trial that has not ended, with the attempt that holds or last held it.
+// With the attempt that holds or held it.
 struct OpenTrial {
   storage::TrialRow row;
   storage::AttemptRow attempt;
 };
 
-// The fence as a worker shows it.
 struct LeaseProof {
   std::int64_t attempt = 0;
   SecretString secret;
 };
 
-// What a transition changes: rows to write under a guard. `row` is empty when
-// only an attempt's record changes.
+// Rows to write under a guard. `row` is empty when only an attempt's record
+// changes.
 struct Transition {
   std::optional<storage::TrialRow> row;
   storage::TrialGuard guard;
@@ -57,7 +56,7 @@ enum class Verdict { kAccepted, kRequeued, kSuperseded, kCancelled };
 
 struct FinishAnswer {
   Verdict verdict = Verdict::kAccepted;
-  Transition transition;  // nothing to write when the request is a repetition
+  Transition transition;  // empty for a repetition
 };
 
 // REQUIRES: trial.row.state == kQueued.
@@ -65,26 +64,26 @@ Transition Grant(const OpenTrial& trial, const std::string& worker,
                  const std::string& boot_id, const SecretString& secret,
                  WallMicros now);
 
-// `trial` may have ended. `claimed` is the stored record of the attempt that
-// proof names, when that is not the trial's newest attempt. LEASE_LOST for a
-// wrong secret, an unknown attempt, or one that was handed back.
+// `trial` may have ended. `claimed`: the record of the attempt that proof
+// names, when not the newest. LEASE_LOST for a wrong secret, an unknown
+// attempt, or one that was handed back.
 absl::StatusOr<FinishAnswer> Finish(
     const OpenTrial& trial, const std::optional<storage::AttemptRow>& claimed,
     const LeaseProof& proof, const Result& result, const RetryRules& rules,
     WallMicros now);
 
-// The coordinator's own judgement: no heartbeat for a TTL, or the worker came
-// back with another boot id. REQUIRES: trial.row.state == kRunning.
+// No heartbeat for a TTL, or the worker came back with another boot id.
+// REQUIRES: trial.row.state == kRunning.
 Transition Lose(const OpenTrial& trial, const std::string& cause,
                 const RetryRules& rules, WallMicros now);
 
-// A lost attempt speaks again before anybody took its trial: it goes on, and
-// the loss is not counted. Nothing when that is not so.
+// A lost attempt speaks before anybody took its trial: it goes on, and the loss
+// is not counted. Nothing when that is not so.
 std::optional<Transition> Reinstate(const OpenTrial& trial,
                                     const LeaseProof& proof);
 
-// `how` is kPreempted or kReleased. LEASE_LOST unless the proof is of the
-// running attempt.
+// `how`: kPreempted or kReleased. LEASE_LOST unless the proof is of the running
+// attempt.
 absl::StatusOr<Transition> Release(const OpenTrial& trial,
                                    const LeaseProof& proof, AttemptState how,
                                    const std::string& checkpoint,
@@ -94,10 +93,9 @@ absl::StatusOr<Transition> Release(const OpenTrial& trial,
 absl::StatusOr<Transition> Cancel(const OpenTrial& trial,
                                   const std::string& cause, WallMicros now);
 
-// OK when the proof is of the running attempt, else LEASE_LOST saying why.
+// LEASE_LOST, saying why, unless the proof is of the running attempt.
 absl::Status CheckLease(const storage::TrialRow& row, const LeaseProof& proof);
 
-// Whether the trial's end counts towards the study's budget.
 bool CountsTowardsBudget(storage::TrialOrigin origin);
 
 }  // namespace frostline::server

@@ -2,9 +2,9 @@
 //
 // File: upkeep.h
 //
-// What happens to the ledger without a caller: leases that end, budgets of time
-// that are used up, a disk that fills, and what is swept away. Called once a
-// turn of the commit loop; each task looks at its own clock.
+// What happens to the ledger without a caller: leases end, budgets of time are
+// used up, the disk fills, and old rows are swept away (looked for on a
+// reader).
 #ifndef FROSTLINE_SERVER_LEDGER_UPKEEP_H_
 #define FROSTLINE_SERVER_LEDGER_UPKEEP_H_
 
@@ -14,10 +14,9 @@
 
 namespace frostline::server {
 
-// The commit loop's thread owns it.
 class Upkeep {
  public:
-  // Borrows all of them. What is swept away is looked for on a reader.
+  // Borrows all of them.
   Upkeep(Ledger& ledger, CommitLoop& loop, TaskPool& readers,
          const storage::TrialStore& store, const Clock& clock);
 

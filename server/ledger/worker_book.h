@@ -2,8 +2,7 @@
 //
 // File: worker_book.h
 //
-// The fleet in memory: who registered, when each was last heard of, and which
-// trials each holds.
+// The fleet in memory.
 #ifndef FROSTLINE_SERVER_LEDGER_WORKER_BOOK_H_
 #define FROSTLINE_SERVER_LEDGER_WORKER_BOOK_H_
 
@@ -24,7 +23,7 @@ struct WorkerEntry {
   std::set<TrialKey> holds;
 };
 
-// Not thread-safe: the commit loop's.
+// Not thread-safe.
 class WorkerBook {
  public:
   WorkerEntry& Absorb(const storage::WorkerRow& row);
@@ -43,7 +42,6 @@ class WorkerBook {
   std::map<std::string, WorkerEntry> workers_;
 };
 
-// Whether the worker carries all the labels that the study asks for.
 bool CarriesLabels(
     const v1::Worker& worker,
     const google::protobuf::Map<std::string, std::string>& required);

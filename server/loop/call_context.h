@@ -2,9 +2,8 @@
 //
 // File: call_context.h
 //
-// Who calls, and until when the answer is wanted. The edge fills it in once;
-// it reaches every verb, streams too. A Reply is how a verb answers: called
-// exactly once, from any thread, and it must not block.
+// Who calls, until when an answer is wanted, and how it is given. The edge
+// fills it in; it reaches every verb.
 #ifndef FROSTLINE_SERVER_LOOP_CALL_CONTEXT_H_
 #define FROSTLINE_SERVER_LOOP_CALL_CONTEXT_H_
 
@@ -18,14 +17,13 @@
 
 namespace frostline::server {
 
+// Called exactly once, from any thread; must not block.
 template <typename T>
 using Reply = absl::AnyInvocable<void(absl::StatusOr<T>)>;
 
-// Set by the edge when the caller has hung up: a lease is not granted to
-// nobody.
+// Set by the edge when the caller has hung up.
 using CancelFlag = std::shared_ptr<std::atomic<bool>>;
 
-// What a caller may do. Each verb names the least that it asks for.
 enum class CallerRole {
   kViewer,      // reads
   kWorker,      // takes trials and reports on them
@@ -34,14 +32,13 @@ enum class CallerRole {
 };
 
 struct CallContext {
-  // The name behind the caller's credentials. Nobody is asked for any yet, so
-  // it is empty, and the role is that of who may do everything.
+  // Nobody is asked for credentials yet, so everybody may do everything.
   std::string identity;
   CallerRole role = CallerRole::kAdmin;
-  std::string peer;        // "ipv4:127.0.0.1:54321"; empty: this process
-  std::string request_id;  // of the request; empty: it has none
+  std::string peer;  // empty: this process
+  std::string request_id;
   SteadyTime deadline = SteadyTime::max();
-  CancelFlag cancelled;  // null: the caller cannot hang up
+  CancelFlag cancelled;  // may be null
 
   bool hung_up() const { return cancelled != nullptr && *cancelled; }
 };

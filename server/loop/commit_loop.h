@@ -2,17 +2,16 @@
 //
 // File: commit_loop.h
 //
-// The one thread that owns the coordinator's state and the write side of the
-// store. Work is posted from anywhere and runs here, in order, several pieces
-// to a transaction; what they promise to callers (Batch::Then) is kept only
-// when that transaction is on disk. While one group is being synced the next
-// one gathers, so the groups grow with the load and nobody waits for a timer.
+// The one thread that owns the coordinator's state and the store's write side.
+// Posted work runs in order, several pieces to a transaction, and its promises
+// (Batch::Then) are kept when that is on disk. While one group is synced the
+// next one gathers, so groups grow with the load.
 //
 // Failure: when the store is full, or refuses at the commit what it had let
-// pass (trial_store.h), the group is undone, all its promises get a retryable
-// error and `reload` makes memory equal to the disk again. Any other failure of
-// a commit leaves unknown what is on disk, and NOT_LEADER says that another
-// coordinator writes there: `fatal` is called, once.
+// pass (trial_store.h), the group is undone, its promises get a retryable error
+// and `reload` makes memory equal to the disk. After any other failure it is
+// unknown what is on disk, or another coordinator writes there: `fatal` is
+// called, once.
 #ifndef FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_
 #define FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_
 
@@ -33,30 +32,28 @@
 
 namespace frostline::server {
 
-// One group on its way to the disk. Used on the loop's thread only.
+// One group on its way to the disk.
 class Batch {
  public:
   Batch(storage::TrialStore& store, storage::Epoch epoch)
       : store_(store), epoch_(epoch) {}
 
-  // Shows the compiler that this is the loop's thread, which no other has a
-  // batch of. Builds with assertions end when it is not.
+  // Tells the compiler that this is the loop's thread, since no other has a
+  // batch; asserts it too.
   void AssertOnLoop() const ABSL_ASSERT_EXCLUSIVE_LOCK(kLoopThread);
 
-  // Runs `body` so that an error undoes all it wrote. A Write inside a Write is
-  // part of the outer one. After a failure of the store itself every Write of
-  // the group fails.
+  // An error undoes all that `body` wrote. A Write inside a Write is part of
+  // the outer one. After a failure of the store every Write of the group fails.
   absl::Status Write(
       absl::FunctionRef<absl::Status(storage::Transaction&)> body);
 
-  // `done` is called with OK once the group is on disk, else with the error.
+  // `done` gets OK once the group is on disk.
   void Then(absl::AnyInvocable<void(const absl::Status&)> done) {
     promises_.push_back(std::move(done));
   }
 
-  // The loop's: all that was written is on disk when OK.
   absl::Status Commit();
-  // The loop's: calls what Then() was given.
+  // Calls what Then() was given.
   void Settle(const absl::Status& status);
 
  private:
@@ -76,12 +73,10 @@ class CommitLoop {
   using Work = absl::AnyInvocable<void(Batch&)>;
 
   struct Hooks {
-    // After the posted work of each group: timers, and what the work made
-    // possible.
+    // After the posted work of each group.
     std::function<void(Batch&)> turn;
-    // When the next timer is due; nothing: no timer.
+    // When `turn` is wanted at the latest.
     std::function<std::optional<SteadyTime>()> next_due;
-    // The group is on disk.
     std::function<void()> committed;
     std::function<void()> reload;
     std::function<void(const absl::Status&)> fatal;
@@ -90,14 +85,13 @@ class CommitLoop {
   CommitLoop(storage::TrialStore& store, const Clock& clock, Hooks hooks);
   ~CommitLoop() { Stop(); }
 
-  // Writes in this epoch: what the store's TakeLead() returned before memory
-  // was loaded.
+  // `epoch` is from TakeLead(), before memory was loaded.
   void Start(storage::Epoch epoch);
-  // False once the loop is stopping; the work is then destroyed unrun.
+  // Any thread. False when the loop is stopping: the work does not run.
   bool Post(Work work);
-  // Pieces of work that wait. Any thread.
+  // Any thread.
   std::size_t Backlog() const;
-  // Runs what was posted before, then ends the thread. Idempotent.
+  // Runs what was posted before. Idempotent.
   void Stop();
 
  private:
@@ -108,7 +102,7 @@ class CommitLoop {
   storage::TrialStore& store_;
   const Clock& clock_;
   const Hooks hooks_;
-  storage::Epoch epoch_ = 0;  // set before the thread begins
+  storage::Epoch epoch_ = 0;
   mutable Mutex mutex_;
   CondVar wake_;
   std::deque<Work> queue_ ABSL_GUARDED_BY(mutex_);

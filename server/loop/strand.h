@@ -2,9 +2,8 @@
 //
 // File: strand.h
 //
-// Tasks that run in the order of posting and one at a time, on the threads of a
-// pool that other strands share. What only a strand's tasks touch needs no
-// lock.
+// Tasks that run one at a time in the order of posting, on a pool that strands
+// share. What only they touch needs no lock.
 #ifndef FROSTLINE_SERVER_LOOP_STRAND_H_
 #define FROSTLINE_SERVER_LOOP_STRAND_H_
 
@@ -18,17 +17,17 @@
 
 namespace frostline::server {
 
-// Held by shared_ptr: tasks that are still to run keep it. Any thread may post.
+// Any thread may post. Tasks that are still to run keep the strand.
 class Strand : public std::enable_shared_from_this<Strand> {
  public:
-  // The pool outlives the strand's last task.
+  // The pool outlives the last task.
   explicit Strand(TaskPool& pool) : pool_(pool) {}
   virtual ~Strand() = default;
 
   void Post(absl::AnyInvocable<void()> task);
 
  private:
-  // One task, then the pool's others: a busy strand does not starve them.
+  // Lets others of the pool run between.
   void RunOne();
 
   TaskPool& pool_;

@@ -2,9 +2,8 @@
 //
 // File: task_pool.h
 //
-// Threads for work off the commit loop. One thread runs its tasks in the order
-// of posting; several start them in that order (the proposer's, readers of
-// snapshots: lists, curves, importance).
+// Threads for work off the commit loop. They start tasks in the order of
+// posting.
 #ifndef FROSTLINE_SERVER_LOOP_TASK_POOL_H_
 #define FROSTLINE_SERVER_LOOP_TASK_POOL_H_
 
@@ -19,18 +18,18 @@
 
 namespace frostline::server {
 
-// Any thread may post. Stop() runs what was posted before it; idempotent.
+// Any thread may post.
 class TaskPool {
  public:
   TaskPool() = default;
   ~TaskPool() { Stop(); }
 
   void Start(int threads);
+  // Runs what was posted before. Idempotent.
   void Stop();
   void Post(absl::AnyInvocable<void()> task);
-  // The same, unless the pool is stopping: then false, and `task` is unchanged.
+  // False when stopping; `task` is unchanged then.
   bool TryPost(absl::AnyInvocable<void()>&& task);
-  // Tasks that wait.
   std::size_t Backlog() const;
 
  private:

@@ -2,11 +2,9 @@
 //
 // File: call.h
 //
-// One unary call from the wire to its verb and back: admit (size, parse, what
-// is served, form), run, answer. A call owns itself until gRPC is done with it,
-// which is not before it was answered. It is answered exactly once: by its
-// reply, by the loss of its reply, or by the server's own deadline, whichever
-// comes first.
+// One unary call from the wire to its verb and back. It owns itself until gRPC
+// is done with it, and is answered exactly once: by its reply, by the loss of
+// its reply, or by the server's own deadline.
 #ifndef FROSTLINE_SERVER_RPC_CALL_H_
 #define FROSTLINE_SERVER_RPC_CALL_H_
 
@@ -26,18 +24,16 @@ using UnaryMethod = std::function<grpc::ServerUnaryReactor*(
     grpc::CallbackServerContext*, const grpc::ByteBuffer* request,
     grpc::ByteBuffer* reply)>;
 
-// The request of a call that may be served. `in` holds its bytes. Streams have
-// no deadline: their time is Duration::max().
+// Checks size, parse and form. Streams have no deadline: Duration::max().
 absl::StatusOr<MessagePtr> Admit(const VerbRow& verb,
                                  const grpc::ByteBuffer& in,
                                  Duration time_left);
 
-// Who calls, as far as gRPC knows.
 CallContext ContextOf(const grpc::CallbackServerContext& context,
                       const google::protobuf::Message& request,
                       CancelFlag cancelled);
 
-// A call takes `longest` where its caller has set no nearer deadline.
+// `longest` holds where the caller has set no nearer deadline.
 UnaryMethod ServeUnary(UnaryVerb verb, Duration longest = kLongestDeadline);
 
 }  // namespace frostline::server

@@ -2,10 +2,8 @@
 //
 // File: library_logs.h
 //
-// gRPC and Protobuf write to standard error in forms of their own. Their lines
-// go through base/log.h instead. What gRPC calls an error is often a client
-// that left, and what Protobuf does a client that sent nonsense, so neither is
-// above a warning.
+// Lines of gRPC and Protobuf go through base/log.h. Their errors are often a
+// client that left or sent nonsense, so none is above a warning.
 #ifndef FROSTLINE_SERVER_RPC_LIBRARY_LOGS_H_
 #define FROSTLINE_SERVER_RPC_LIBRARY_LOGS_H_
 

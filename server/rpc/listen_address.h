@@ -2,8 +2,8 @@
 //
 // File: listen_address.h
 //
-// The address a coordinator listens at, judged before gRPC sees it: gRPC says
-// only that it could not, not why.
+// The address to listen at, judged before gRPC sees it, which does not say what
+// is wrong.
 #ifndef FROSTLINE_SERVER_RPC_LISTEN_ADDRESS_H_
 #define FROSTLINE_SERVER_RPC_LISTEN_ADDRESS_H_
 
@@ -24,11 +24,11 @@ struct ListenAddress {
 // "127.0.0.1:7070", "[::1]:7070".
 std::string FormatAddress(const ListenAddress& address);
 
-// From "HOST:PORT" or "[HOST]:PORT"; a name becomes the first address it has.
+// From "HOST:PORT" or "[HOST]:PORT"; a name becomes its first address.
 // REQUEST_INVALID at "listen".
 absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text);
 
-// Takes the port for a moment. PORT_BUSY when it is in use or not ours to take,
+// Takes the port for a moment. PORT_BUSY when it is in use or not ours,
 // REQUEST_INVALID when the machine has no such address.
 absl::Status CheckPortFree(const ListenAddress& address);
 

@@ -2,13 +2,11 @@
 //
 // File: raw_service.h
 //
-// One service of the contract, made from its descriptor and a table of the
-// methods that are served. What the table lacks answers METHOD_NOT_BUILT, so a
-// method is served on purpose or not at all.
+// A service of the contract, made from its descriptor and the table of verbs.
+// What the table lacks answers METHOD_NOT_BUILT.
 //
-// Handlers get the request as bytes. The generated stubs parse it themselves
-// and answer a bare UNIMPLEMENTED to a request that cannot be parsed; here it
-// becomes an error with a cause.
+// Handlers get bytes, since generated stubs answer a bare UNIMPLEMENTED to a
+// request that cannot be parsed; here that is an error with a cause.
 #ifndef FROSTLINE_SERVER_RPC_RAW_SERVICE_H_
 #define FROSTLINE_SERVER_RPC_RAW_SERVICE_H_
 
@@ -25,8 +23,7 @@ namespace frostline::server {
 
 class RawService final : public grpc::Service {
  public:
-  // Copies of the table's rows are kept; what they point to must outlive the
-  // server.
+  // Keeps copies of rows; what they point to must outlive the server.
   RawService(const google::protobuf::ServiceDescriptor& service,
              const VerbTable& served, Duration longest = kLongestDeadline);
 
@@ -34,7 +31,7 @@ class RawService final : public grpc::Service {
   void Add(const google::protobuf::MethodDescriptor& method,
            const VerbTable& served);
 
-  const Duration longest_;        // for calls without a nearer deadline
+  const Duration longest_;
   std::list<std::string> paths_;  // gRPC keeps pointers to them
 };
 

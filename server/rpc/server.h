@@ -2,12 +2,9 @@
 //
 // File: server.h
 //
-// The coordinator on a socket: the four services of frostline.v1 and
-// grpc.health.v1.
+// The coordinator on a socket: the services of frostline.v1 and grpc.health.v1.
+// It ends in this order:
 //
-//   ASSIGN_OR_RETURN(auto server, RpcServer::Listen({}, coordinator.verbs()));
-//   std::cout << "listening on " << server->address() << std::endl;
-//   ...
 //   server->StopServing();   // health: NOT_SERVING
 //   coordinator.Drain();     // answers what is parked
 //   server->Shutdown(std::chrono::seconds(5));
@@ -28,30 +25,29 @@ class ServerCredentials;
 namespace frostline::server {
 
 struct RpcOptions {
-  std::string listen = "127.0.0.1:7070";  // port 0: any that is free
-  // Null: without encryption, which only loopback is served.
+  std::string listen = "127.0.0.1:7070";  // port 0: any free one
+  // Null: no encryption, which only loopback is served.
   std::shared_ptr<grpc::ServerCredentials> credentials = nullptr;
 };
 
-// Thread-compatible; one thread owns it.
+// Thread-compatible.
 class RpcServer {
  public:
-  // Serves at once, so what is behind the verbs must have been started. They
-  // must outlive the server. REQUEST_INVALID, ADDRESS_NOT_LOOPBACK, PORT_BUSY.
+  // Serves at once: what is behind the verbs must have been started, and
+  // outlives the server. REQUEST_INVALID, ADDRESS_NOT_LOOPBACK, PORT_BUSY.
   static absl::StatusOr<std::unique_ptr<RpcServer>> Listen(
       const RpcOptions& options, const VerbTable& verbs);
-  ~RpcServer();  // Shutdown without grace
+  ~RpcServer();  // without grace
   RpcServer(const RpcServer&) = delete;
   RpcServer& operator=(const RpcServer&) = delete;
 
   int port() const;
   std::string address() const;  // "127.0.0.1:43210"
 
-  // Tells health checkers to go elsewhere; calls are still served.
+  // Calls are still served.
   void StopServing();
-  // Takes no new calls, waits up to `grace` for those under way, then cancels
-  // them; returns when all have been answered. Parked calls end only when
-  // their reply comes: drain the coordinator first. Idempotent.
+  // Takes no new calls, waits up to `grace`, then cancels; returns when all
+  // have been answered. Parked calls end only by their reply. Idempotent.
   void Shutdown(Duration grace);
 
  private:

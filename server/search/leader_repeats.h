@@ -3,8 +3,8 @@
 // File: leader_repeats.h
 //
 // Which point to run again, so that what leads a study does not lead by the
-// luck of one seed. Pure: a function of a history and the number of the trial
-// to come, so that a study replays from its store.
+// luck of one seed. Pure functions of a history and a number, so that a study
+// replays from its store.
 #ifndef FROSTLINE_SERVER_SEARCH_LEADER_REPEATS_H_
 #define FROSTLINE_SERVER_SEARCH_LEADER_REPEATS_H_
 
@@ -18,20 +18,18 @@
 
 namespace frostline::server {
 
-// How many trials of `history` below `number` have this point, pending ones
-// and failed ones too.
+// Trials below `number` with this point, pending and failed ones too.
 std::int32_t RunsBefore(const History& history, const Point& point,
                         std::int64_t number);
 
 // The leading point with the fewest runs, the better one first; nothing while
-// every leader has its runs or no trial has succeeded. Points with several
-// objectives lead while no other dominates them.
+// every leader has its runs or no trial has succeeded. With several objectives
+// a point leads while no other dominates it.
 //
 // A point is judged by the mean of its results, drawn towards the mean of all
-// points by the weight of one result: a point seen once has to be much better
-// than one seen often to displace it. A point that could not be trained at
-// some seed leads nothing. What failed or runs counts as a run, so that no
-// point is run for ever.
+// points by the weight of one result: seen once, it has to be much better than
+// one seen often. One that could not be trained at some seed leads nothing.
+// What failed or runs counts as a run, so that no point is run for ever.
 std::optional<Point> LeaderToRepeat(const RepeatRule& rule,
                                     const std::vector<Objective>& objectives,
                                     const History& history,

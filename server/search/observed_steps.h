@@ -14,13 +14,12 @@
 
 namespace frostline::server {
 
-// Intermediate values are read too when the study prunes, since only pruners
-// and pruned trials have a use for them.
+// Intermediate values are read when the study prunes.
 absl::StatusOr<Observation> ReadObservation(const storage::TrialRow& row,
                                             const CheckedStudy& study,
                                             const storage::TrialStore& store);
 
-// The first objective's values among these measurements.
+// Of the first objective.
 std::vector<IntermediateValue> IntermediateOf(
     const std::vector<Measurement>& measurements, const CheckedStudy& study);
 

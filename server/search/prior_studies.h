@@ -2,9 +2,9 @@
 //
 // File: prior_studies.h
 //
-// The trials of earlier studies that a study's sampler may learn from (warm
-// start). They are those that had succeeded when the study was created, so
-// what is proposed does not depend on what became of the others later.
+// The trials of earlier studies that a sampler may learn from (warm start):
+// those that had succeeded when the study was created, so that proposals do not
+// depend on what came later.
 #ifndef FROSTLINE_SERVER_SEARCH_PRIOR_STUDIES_H_
 #define FROSTLINE_SERVER_SEARCH_PRIOR_STUDIES_H_
 
@@ -18,23 +18,22 @@
 namespace frostline::server {
 
 inline constexpr int kMaxPriorStudies = 16;
-// Of one prior study, the newest; more would not be worth their time.
+// The newest of one prior study.
 inline constexpr std::size_t kMaxPriorTrials = 2'000;
 
-// Of `study`, created at `created`: what spec.warm_start(i) names. Errors name
-// the field: STUDY_NOT_FOUND, REQUEST_INVALID for a weight outside 0 … 1 or a
-// study none of whose trials has a point in this space and all its metrics.
+// Reads what spec.warm_start(i) names. Errors name the field: STUDY_NOT_FOUND,
+// REQUEST_INVALID for a weight outside 0 … 1 or a study none of whose trials
+// has a point in this space and all its metrics.
 absl::StatusOr<sampler::PriorStudy> LoadPriorStudy(
     const CheckedStudy& study, int i, WallMicros created,
     const storage::TrialStore& store);
 
-// All of them. Any thread.
+// Any thread.
 absl::StatusOr<std::vector<sampler::PriorStudy>> LoadPriorStudies(
     const CheckedStudy& study, WallMicros created,
     const storage::TrialStore& store);
 
-// Those of a study that is loaded. A prior that is gone by now is done without:
-// there is no way back to it.
+// Of a loaded study. A prior that is gone by now is done without.
 std::vector<sampler::PriorStudy> PriorStudiesLeft(
     const storage::StudyRow& row, const CheckedStudy& study,
     const storage::TrialStore& store);

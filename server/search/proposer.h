@@ -2,13 +2,12 @@
 //
 // File: proposer.h
 //
-// Runs samplers and pruners on threads of its own, off the request path; each
-// study on a strand, so that a study whose proposals are dear holds up no
-// other. It owns each study's History; the commit loop tells it, in order, what
-// happened, and asks. Because the order of telling and asking is the order of
-// the study's revisions, a proposal for number n has seen exactly: every trial
-// numbered below n, and every end up to the revision noted with it. That is the
-// log from which a study replays.
+// Runs samplers and pruners on threads of its own, each study on a strand, so
+// that dear proposals hold up no other study. It owns each study's History; the
+// commit loop tells it, in the order of the study's revisions, what happened,
+// and asks. So a proposal for number n has seen exactly the trials numbered
+// below n and the ends up to the revision noted with it: a study replays from
+// that log.
 #ifndef FROSTLINE_SERVER_SEARCH_PROPOSER_H_
 #define FROSTLINE_SERVER_SEARCH_PROPOSER_H_
 
@@ -37,8 +36,8 @@ struct Proposal {
   NotedSeed seed;
 };
 
-// What came of a request, or of a part of it: proposals are handed over as they
-// are made. `status` tells why the last ones asked for will not come.
+// What came of a request, or of a part of it. `status` tells why the last ones
+// asked for will not come.
 struct Proposals {
   storage::StudyKey study = 0;
   std::int64_t epoch = 0;
@@ -49,15 +48,15 @@ struct Proposals {
   absl::Status status;
 };
 
-// The proposal for trial `number` after `history`: a leader that is to run
-// again, else the sampler's; by the rule of the study, its seed and these two
-// alone. The sampler's errors, SPACE_EXHAUSTED once no leader is left either.
+// A leader that is to run again, else the sampler's. A function of the study,
+// its seed, `history` and `number`. SPACE_EXHAUSTED once no leader is left
+// either.
 absl::StatusOr<Proposal> MakeProposal(const CheckedStudy& study,
                                       sampler::Sampler& sampler,
                                       const History& history,
                                       std::int64_t number);
 
-// Any thread may call; what is asked of one study is done in order.
+// Any thread may call.
 class Proposer {
  public:
   // `ready` is called on the proposer's threads and must not block.
@@ -65,8 +64,8 @@ class Proposer {
   ~Proposer() { Stop(); }
 
   void Start();
-  // What is being proposed is finished, and every judgement given; proposals
-  // that were asked for and not begun are not made.
+  // Finishes what is being proposed and every judgement; makes no other
+  // proposals.
   void Stop();
   bool stopping() const { return stopping_; }
   // Forgets every study; `epoch` marks what comes after.
@@ -75,12 +74,12 @@ class Proposer {
   void Open(storage::StudyKey study,
             std::shared_ptr<const CheckedStudy> checked, History history,
             std::vector<sampler::PriorStudy> prior_studies);
-  // The study's settings changed: its pruner is made anew.
+  // Settings changed: the pruner is made anew.
   void Refresh(storage::StudyKey study,
                std::shared_ptr<const CheckedStudy> checked);
   void Close(storage::StudyKey study);
 
-  // A new trial, or a new attempt of one: pending, nothing measured.
+  // A new trial, or a new attempt: nothing is measured yet.
   void Began(storage::StudyKey study, std::int64_t number, Point point,
              NotedSeed seed);
   void Measured(storage::StudyKey study, std::int64_t number,
@@ -90,24 +89,24 @@ class Proposer {
 
   void Propose(storage::StudyKey study, std::int64_t first_number,
                std::int64_t count, std::int64_t seen_revision);
-  // Whether the trial should stop early; not one that runs a point again, as
-  // what is asked of it is how far results differ. `answer` is always called.
+  // Whether to stop early; not where a point runs again, since how far results
+  // differ is asked there. `answer` is always called.
   void Judge(storage::StudyKey study, std::int64_t number,
              absl::AnyInvocable<void(sampler::PruneDecision)> answer);
 
  private:
-  // What a study's tasks work on; touched by its strand alone.
+  // Touched by its strand alone.
   struct Search : Strand {
     using Strand::Strand;
     std::shared_ptr<const CheckedStudy> checked;
     History history;
     std::unique_ptr<sampler::Sampler>
-        sampler;  // both null when they cannot be made
+        sampler;  // both null if they cannot be made
     std::unique_ptr<sampler::Pruner> pruner;
   };
 
   std::shared_ptr<Search> Find(storage::StudyKey study);
-  // Runs `change` on what the study knows of trial `number`, if it knows it.
+  // If the study knows that trial.
   void Amend(storage::StudyKey study, std::int64_t number,
              absl::AnyInvocable<void(Observation&)> change);
   void Make(Search& search, Proposals request);
@@ -121,7 +120,6 @@ class Proposer {
   TaskPool threads_;  // ends first: its tasks use the rest
 };
 
-// The proposer learns how the trial of this row came to its end.
 void TellEnded(const storage::TrialRow& row, Proposer& proposer);
 
 }  // namespace frostline::server

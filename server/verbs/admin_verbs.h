@@ -2,7 +2,7 @@
 //
 // File: admin_verbs.h
 //
-// The verbs of AdminService: what this coordinator is, and backups.
+// The verbs of AdminService.
 #ifndef FROSTLINE_SERVER_VERBS_ADMIN_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_ADMIN_VERBS_H_
 
@@ -23,7 +23,6 @@ struct AdminOptions {
 
 class AdminVerbs {
  public:
-  // Borrows all but the options.
   AdminVerbs(Calls& calls, Ledger& ledger, const Dispatcher& dispatcher,
              const storage::TrialStore& store, const Clock& clock,
              AdminOptions options);
@@ -33,11 +32,11 @@ class AdminVerbs {
  private:
   struct Seen;
 
-  // The copy takes long, so it is made on a reader's thread; the loop remembers
-  // the request before and after.
+  // The copy is made on a reader, since it takes long; the loop remembers the
+  // request before and after.
   void Backup(CallContext caller, v1::BackupRequest request,
               Reply<v1::BackupReply> reply);
-  // What the request was answered before; nothing: it is under way now.
+  // Nothing: it is under way now.
   absl::StatusOr<std::optional<v1::BackupReply>> BackedUpBefore(
       const RequestMark& mark, const LookedUpReply& stored) FROSTLINE_ON_LOOP;
   absl::StatusOr<v1::BackupReply> MakeBackup(const std::string& label) const;

@@ -45,7 +45,7 @@ struct Change {
 };
 
 // What the store had of a request id. While it is held, memory keeps what the
-// store could not show yet.
+// store could not show.
 struct LookedUpReply {
   std::optional<storage::ReplyRow> row;
   Lookup looking;
@@ -53,47 +53,42 @@ struct LookedUpReply {
 
 class Calls {
  public:
-  // Borrows all of them. `lookups` reads single rows, `readers` what may take
-  // longer.
+  // Borrows all of them. `lookups` reads single rows, `readers` whole lists.
   Calls(CommitLoop& loop, TaskPool& lookups, TaskPool& readers, Ledger& ledger,
         const storage::TrialStore& store, const Clock& clock);
 
-  // Posts a caller's work to the loop; when that cannot be, `refuse` is called
-  // with the reason instead.
+  // When the work cannot be posted, `refuse` is told why.
   void Post(CommitLoop::Work work,
             absl::FunctionRef<void(const absl::Status&)> refuse);
-  // Likewise to a pool.
   void PostTo(TaskPool& pool, absl::AnyInvocable<void()> task,
               absl::FunctionRef<void(const absl::Status&)> refuse);
   TaskPool& readers() { return readers_; }
 
-  // Runs `body(change)` on the loop; its answer goes to `reply` once on disk.
+  // `body(change)` runs on the loop; it is answered once on disk.
   template <typename T, typename Body>
   void Act(CallContext caller, Reply<T> reply, Body body);
-  // The same for a call that may wait: `body(change, reply)` takes the reply,
-  // leaving null, and answers it later; or returns an error, which is answered.
+  // `body(change, reply)` takes the reply, leaving null, and answers it later;
+  // or returns an error, which is answered.
   template <typename T, typename Body>
   void Wait(CallContext caller, Reply<T> reply, Body body);
-  // Asks the store, away from the loop, what a request id was answered; then
+  // Asks the store on a lookup thread what a request id was answered; then
   // calls `then(stored, reply)`.
   template <typename T, typename Then>
   void LookUpReply(const std::string& request_id, Reply<T> reply, Then then);
-  // Likewise `body(change, request)`, but once for each request id: the second
-  // time the answer is what was stored. Before it, and outside of any write,
-  // `may_begin(request)` is asked.
+  // `body(change, request)` runs once for each request id; later the stored
+  // answer is given. `may_begin(request)` is asked first, outside of any write.
   template <typename T, typename Request, typename Body, typename MayBegin>
   void ActOnce(CallContext caller, const std::string& method, Request request,
                Reply<T> reply, Body body, MayBegin may_begin);
-  // Takes a snapshot of memory on the loop, `see(change)`, and renders it on a
-  // reader: `render(snapshot)`.
+  // `see(change)` makes a snapshot on the loop, `render(snapshot)` runs on a
+  // reader.
   template <typename Snapshot, typename T, typename See, typename Render>
   void Look(CallContext caller, Reply<T> reply, See see, Render render);
-  // Looks up studies on the loop, then runs `body(handles, reply)` on a reader.
+  // Looks up studies on the loop; `body(handles, reply)` runs on a reader.
   template <typename T, typename Body>
   void Read(std::vector<std::string> study_names, Reply<T> reply, Body body);
 
-  // A row of the table for a verb `body` of `object`; `name` is
-  // "StudyService.GetStudy".
+  // Makes a row of the table; `name` is "StudyService.GetStudy".
   template <typename V, typename Request, typename Answer>
   void AddOnce(VerbTable& table, const std::string& name, CallerRole role,
                V* object,

@@ -12,7 +12,6 @@
 
 namespace frostline::server {
 
-// A call on its way: to the loop, to the store for rows it lacks, and back.
 template <typename T, typename Body>
 struct Calls::Acting {
   CallContext caller;
@@ -64,7 +63,7 @@ void Calls::Run(std::shared_ptr<Acting<T, Body>> acting) {
 template <typename T, typename Body>
 void Calls::Wait(CallContext caller, Reply<T> reply, Body body) {
   auto shared = std::make_shared<Reply<T>>(std::move(reply));
-  // What is answered here is only that the body keeps the reply, or why not.
+  // Answered here: that the body keeps the reply, or why not.
   Act<bool>(
       std::move(caller),
       [shared](const absl::StatusOr<bool>& kept) {

@@ -2,7 +2,7 @@
 //
 // File: enqueue.h
 //
-// Trials that people ask for, as CreateStudy and EnqueueTrials both take them.
+// Trials that people ask for, by CreateStudy or EnqueueTrials.
 #ifndef FROSTLINE_SERVER_VERBS_ENQUEUE_H_
 #define FROSTLINE_SERVER_VERBS_ENQUEUE_H_
 
@@ -27,7 +27,7 @@ absl::StatusOr<std::int64_t> EnqueueOne(
     const EnqueueInto& into, StudyBook& book, const v1::EnqueuedTrial& trial,
     int priority, const std::string& field) FROSTLINE_ON_LOOP;
 
-// What is kept of a trial's labels and note.
+// A trial's labels as they are stored.
 std::string LabelsOf(
     const google::protobuf::Map<std::string, std::string>& labels);
 

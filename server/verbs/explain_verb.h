@@ -2,8 +2,8 @@
 //
 // File: explain_verb.h
 //
-// ExplainStudy: why nothing, or so little, is running; one call, one list of
-// sentences (why_idle.h), and where one trial stands.
+// ExplainStudy: why nothing, or so little, is running (why_idle.h), and where
+// one trial stands.
 #ifndef FROSTLINE_SERVER_VERBS_EXPLAIN_VERB_H_
 #define FROSTLINE_SERVER_VERBS_EXPLAIN_VERB_H_
 
@@ -16,7 +16,6 @@ namespace frostline::server {
 
 class ExplainVerb {
  public:
-  // Borrows all of them. `disk` is the loop's, as last looked at.
   ExplainVerb(Calls& calls, Ledger& ledger, const storage::DiskRoom& disk,
               const Clock& clock)
       : calls_(calls), ledger_(ledger), disk_(disk), clock_(clock) {}

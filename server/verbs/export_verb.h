@@ -2,9 +2,8 @@
 //
 // File: export_verb.h
 //
-// ExportTrials: a study's trials as text, JSON lines or CSV for a spreadsheet.
-// A page at a time, so that a large study takes no more memory than a small
-// one.
+// ExportTrials: a study's trials as JSON lines or CSV, a page at a time, so
+// that a large study takes no more memory than a small one.
 #ifndef FROSTLINE_SERVER_VERBS_EXPORT_VERB_H_
 #define FROSTLINE_SERVER_VERBS_EXPORT_VERB_H_
 
@@ -17,8 +16,7 @@
 
 namespace frostline::server {
 
-// A part of an export, and the trial after which the next part goes on; nothing
-// after the last part.
+// `next`: the trial after which to go on; nothing after the last page.
 struct ExportedPage {
   std::string data;
   std::optional<std::int64_t> next;
@@ -26,14 +24,13 @@ struct ExportedPage {
 
 class ExportVerb {
  public:
-  // Borrows both.
   ExportVerb(Calls& calls, const storage::TrialStore& store)
       : calls_(calls), store_(store) {}
 
   void AddTo(VerbTable& table);
 
  private:
-  // The next few hundred trials after number `after` (-1: from the first).
+  // A few hundred trials after number `after` (-1: from the first).
   absl::StatusOr<ExportedPage> ExportNext(
       const StudyHandle& study, const v1::ExportTrialsRequest& request,
       std::int64_t after) const;

@@ -18,7 +18,6 @@ namespace frostline::server {
 
 class ImportanceVerbs {
  public:
-  // Borrows both.
   ImportanceVerbs(Calls& calls, ImportanceDesk& desk)
       : calls_(calls),
         reports_(desk),

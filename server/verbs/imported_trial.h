@@ -2,7 +2,7 @@
 //
 // File: imported_trial.h
 //
-// A trial that was finished elsewhere, checked like one that finishes here.
+// A trial that was finished elsewhere, checked like one of ours.
 #ifndef FROSTLINE_SERVER_VERBS_IMPORTED_TRIAL_H_
 #define FROSTLINE_SERVER_VERBS_IMPORTED_TRIAL_H_
 
@@ -15,7 +15,7 @@
 
 namespace frostline::server {
 
-// Its row, but for number and revisions. Errors are at `field` and below.
+// Without number and revisions. Errors are at `field` and below.
 absl::StatusOr<storage::TrialRow> ImportedRow(const v1::ImportedTrial& trial,
                                               const CheckedStudy& study,
                                               const std::string& field);

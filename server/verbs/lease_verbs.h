@@ -2,9 +2,8 @@
 //
 // File: lease_verbs.h
 //
-// The verbs of WorkerService that are of leases: a worker acquires trials, says
-// that it is alive, reports measurements, and finishes or releases. Who waits
-// for a trial waits in the dispatcher.
+// The verbs of WorkerService that are of leases: acquire, heartbeat, report,
+// finish, release. Who waits for a trial waits in the dispatcher.
 #ifndef FROSTLINE_SERVER_VERBS_LEASE_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_LEASE_VERBS_H_
 
@@ -22,7 +21,6 @@ namespace frostline::server {
 
 class LeaseVerbs {
  public:
-  // Borrows all but `longest_wait`.
   LeaseVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
              Proposer& proposer, LogVerb& logs, const Clock& clock,
              Duration longest_wait);
@@ -36,7 +34,7 @@ class LeaseVerbs {
                             const v1::AcquireRequest& request,
                             const LookedUpReply& stored,
                             Reply<v1::AcquireReply>& reply) FROSTLINE_ON_LOOP;
-  // What this request was answered before, if it was.
+  // Nothing: the request is new.
   absl::StatusOr<std::optional<v1::AcquireReply>> AcquiredBefore(
       const v1::AcquireRequest& request,
       const std::optional<storage::ReplyRow>& stored,
@@ -46,10 +44,9 @@ class LeaseVerbs {
 
   absl::StatusOr<v1::HeartbeatReply> Heartbeat(
       Change& change, const v1::HeartbeatRequest& request) FROSTLINE_ON_LOOP;
-  // What a heartbeat says of a trial besides that it runs.
   void NoteProgress(Batch& batch, const v1::LeaseProgress& progress,
                     v1::HeartbeatReply& reply) FROSTLINE_ON_LOOP;
-  // A lease that holds is renewed; the answer says what its worker is to do.
+  // Renews a lease that holds; the answer says what its worker is to do.
   v1::Directive Renew(Change& change, const v1::LeaseRef& lease,
                       bool drain) FROSTLINE_ON_LOOP;
 
@@ -62,8 +59,7 @@ class LeaseVerbs {
   };
   absl::StatusOr<Reported> TakeReport(
       Change& change, const v1::ReportRequest& request) FROSTLINE_ON_LOOP;
-  // The directive rides on the reply: when the study prunes, the judgement of
-  // just this report.
+  // When the study prunes, the answer has the judgement of just this report.
   void AnswerReport(const Reported& reported,
                     const std::shared_ptr<Reply<v1::ReportReply>>& reply);
 

@@ -3,8 +3,8 @@
 // File: log_verb.h
 //
 // GetTrialLog: the tail of a trial's log. Of an ended attempt it is in the
-// store; of a running one it is asked for with the reply to its worker's next
-// heartbeat, and comes with the one after.
+// store; a running one's worker is asked with the reply to its next heartbeat,
+// and sends it with the one after.
 #ifndef FROSTLINE_SERVER_VERBS_LOG_VERB_H_
 #define FROSTLINE_SERVER_VERBS_LOG_VERB_H_
 
@@ -17,23 +17,20 @@
 
 namespace frostline::server {
 
-// Callers that wait for a log belong to the loop's thread.
 class LogVerb {
  public:
-  // Borrows all of them.
   LogVerb(Calls& calls, Ledger& ledger, const storage::TrialStore& store,
           const Clock& clock);
 
   void AddTo(VerbTable& table);
 
-  // --- on the loop ---
   bool IsWanted(TrialKey trial) const FROSTLINE_ON_LOOP {
     return waiting_.Has(trial);
   }
   // A worker sent the tail of a trial it holds.
   void Take(Batch& batch, TrialKey trial,
             const v1::LeaseProgress& progress) FROSTLINE_ON_LOOP;
-  // Who has waited long enough is told what is stored; `all`: everybody.
+  // Who has waited long enough, or everybody, is told what is stored.
   void Turn(bool all) FROSTLINE_ON_LOOP;
   std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP {
     return waiting_.NextDue();

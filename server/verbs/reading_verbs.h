@@ -2,8 +2,7 @@
 //
 // File: reading_verbs.h
 //
-// The verbs of StudyService that read trials: from snapshots of the store, on
-// readers' threads.
+// The verbs of StudyService that read trials, on readers.
 #ifndef FROSTLINE_SERVER_VERBS_READING_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_READING_VERBS_H_
 
@@ -14,7 +13,6 @@ namespace frostline::server {
 
 class ReadingVerbs {
  public:
-  // Borrows both.
   ReadingVerbs(Calls& calls, const storage::TrialStore& store)
       : calls_(calls), store_(store) {}
 
@@ -38,7 +36,7 @@ class ReadingVerbs {
   const storage::TrialStore& store_;
 };
 
-// A stored trial as callers see it; its attempts are read for the FULL view.
+// Attempts are read for the FULL view.
 absl::StatusOr<v1::Trial> RenderTrial(const storage::TrialRow& row,
                                       const StudyHandle& study,
                                       v1::TrialView view,

@@ -2,7 +2,7 @@
 //
 // File: rows_inline.h
 //
-// The templates of calls.h that make a row of the table of a verb's body.
+// The templates of calls.h that make rows of the table.
 #ifndef FROSTLINE_SERVER_VERBS_ROWS_INLINE_H_
 #define FROSTLINE_SERVER_VERBS_ROWS_INLINE_H_
 
@@ -10,7 +10,7 @@
 
 namespace frostline::server {
 
-// The study of a request: its own name's, its parent's, or the one it names.
+// Its parent, the study it names, or its own.
 template <typename Request>
 std::string StudyNamedBy(const Request& request) {
   if constexpr (requires { request.parent(); }) {

@@ -2,8 +2,7 @@
 //
 // File: study_verbs.h
 //
-// The verbs of StudyService that create, list and change studies. Those of
-// trials are in trial_verbs.h, reading_verbs.h, log_verb.h and watch_verb.h.
+// The verbs of StudyService that create, list and change studies.
 #ifndef FROSTLINE_SERVER_VERBS_STUDY_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_STUDY_VERBS_H_
 
@@ -15,22 +14,20 @@ namespace frostline::server {
 
 class StudyVerbs {
  public:
-  // Borrows all of them. `disk` is the loop's, as last looked at.
   StudyVerbs(Calls& calls, Ledger& ledger, Proposer& proposer,
              const storage::TrialStore& store, const storage::DiskRoom& disk,
              const Clock& clock);
 
   void AddTo(VerbTable& table);
 
-  // Checks and takes new settings; a completed study that has budget left goes
-  // on. For EnqueueTrials too.
+  // Checks new settings; a completed study that has budget left goes on.
   absl::Status ChangeSettings(Batch& batch, StudyBook& book,
                               const v1::StudySettings& settings)
       FROSTLINE_ON_LOOP;
 
  private:
-  // What can be judged of a new study without looking at the others: on a
-  // reader, as it may read the studies that it starts from.
+  // What can be judged without the other studies: on a reader, since those that
+  // it starts from may be read.
   struct Prepared {
     v1::StudySpec spec;
     std::shared_ptr<const CheckedStudy> checked;
@@ -41,14 +38,13 @@ class StudyVerbs {
   absl::StatusOr<v1::CreateStudyReply> Create(
       Change& change, const v1::CreateStudyRequest& request,
       const absl::StatusOr<Prepared>& prepared) FROSTLINE_ON_LOOP;
-  // STORE_FULL when the disk has no room for another study; one that is there
-  // already is answered.
+  // STORE_FULL when the disk has no room for another study.
   absl::Status MayBegin(const v1::CreateStudyRequest& request) const
       FROSTLINE_ON_LOOP;
 
   struct Listing;
-  // The next rows of the store, described by the loop, and so on until the page
-  // is full. On a reader.
+  // The store's next rows, described by the loop, until the page is full. On a
+  // reader.
   void ListMore(const std::shared_ptr<Listing>& listing);
   void TakeListed(const std::shared_ptr<Listing>& listing,
                   absl::StatusOr<std::vector<v1::Study>> studies);

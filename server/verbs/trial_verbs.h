@@ -15,7 +15,6 @@ namespace frostline::server {
 
 class TrialVerbs {
  public:
-  // Borrows all of them.
   TrialVerbs(Calls& calls, Ledger& ledger, Proposer& proposer,
              StudyVerbs& studies, const Clock& clock);
 
@@ -33,11 +32,11 @@ class TrialVerbs {
       Change& change, const v1::CancelTrialRequest& request) FROSTLINE_ON_LOOP;
   absl::StatusOr<v1::Trial> RetryTrial(
       Change& change, const v1::RetryTrialRequest& request) FROSTLINE_ON_LOOP;
-  // Room in the budget for `count` more trials, made if need be.
+  // Makes room in the budget for `count` more trials if need be.
   absl::Status RaiseBudget(Batch& batch, StudyBook& book, std::int64_t count,
                            v1::EnqueueTrialsReply& reply) FROSTLINE_ON_LOOP;
-  // An attempt 0 of the trial to come: the newest attempt of `row` that left a
-  // checkpoint, handed on.
+  // The newest attempt of `row` that left a checkpoint, as attempt 0 of the
+  // trial to come.
   absl::StatusOr<storage::AttemptRow> CheckpointOf(const storage::TrialRow& row,
                                                    const std::string& name,
                                                    StoredRows& rows) const;

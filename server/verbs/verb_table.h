@@ -2,10 +2,9 @@
 //
 // File: verb_table.h
 //
-// What is served: by the full name of each method of the contract, who may call
-// it, whether a request has its form, and how it is answered. Edges (rpc/) know
-// this table and nothing behind it. A verb is one row, made by the class that
-// has its body:
+// What is served: for each method of the contract who may call it, whether a
+// request has its form, and how it is answered. Edges (rpc/) know nothing
+// behind it. The class that has a verb's body makes its row:
 //
 //   calls.Add(table, "StudyService.StopStudy", CallerRole::kResearcher, this,
 //             &StudyVerbs::StopStudy);
@@ -28,12 +27,11 @@ namespace frostline::server {
 
 using MessagePtr = std::unique_ptr<google::protobuf::Message>;
 
-// What is known of a verb before its request is read.
 struct VerbRow {
   CallerRole role = CallerRole::kAdmin;
   const google::protobuf::Message* request = nullptr;  // an empty one
-  // Whether the request has the form that the contract asks for, and can be
-  // answered in the time that is left.
+  // Whether the request has its form, and can be answered in the time that is
+  // left.
   std::function<absl::Status(const google::protobuf::Message& request,
                              Duration time_left)>
       check;
@@ -43,8 +41,7 @@ struct UnaryVerb : VerbRow {
   std::function<void(CallContext, MessagePtr request, Reply<MessagePtr>)> run;
 };
 
-// Answers the next messages of one call; none: the stream has ended. Called
-// again only after its answer.
+// None: the stream has ended. Called again only after its answer.
 using NextMessages = std::function<void(Reply<std::vector<MessagePtr>>)>;
 
 struct StreamVerb : VerbRow {

@@ -2,9 +2,8 @@
 //
 // File: watch_verb.h
 //
-// WatchStudy: who watches a study, and what they are told of it. A watch is
-// answered from snapshots, a page of changes at a time; while nothing changes
-// it says now and then that it is alive.
+// WatchStudy: who watches a study is answered from snapshots, a page of changes
+// at a time; while nothing changes it is told now and then that we are alive.
 #ifndef FROSTLINE_SERVER_VERBS_WATCH_VERB_H_
 #define FROSTLINE_SERVER_VERBS_WATCH_VERB_H_
 
@@ -19,33 +18,29 @@
 namespace frostline::server {
 
 using StudyEvents = std::vector<v1::StudyEvent>;
-// The next changes after the request's revision; none: nothing has changed for
-// a while.
+// After the request's revision; none: nothing has changed for a while.
 using EventSource =
     std::function<void(CallContext, v1::WatchStudyRequest, Reply<StudyEvents>)>;
 
-// A stream of what `source` answers: each time after the last event that it
-// handed out, with an `alive` event for none. Ends with the source's error.
+// Asks `source` each time after the last event that it handed out, and makes an
+// `alive` event of none. Ends with its error.
 StreamVerb MakeWatchVerb(EventSource source);
 
-// Watchers belong to the loop's thread.
 class WatchVerb {
  public:
   using Events = StudyEvents;
 
-  // Borrows all but `alive_every`.
   WatchVerb(Calls& calls, Ledger& ledger, const storage::TrialStore& store,
             const Clock& clock, Duration alive_every);
 
   void AddTo(VerbTable& table);
 
-  // The next changes after a revision, by rising revision, at most 256; waits
-  // up to `wait` for one. An empty list: nothing changed in that time.
+  // Changes after a revision, by rising revision, at most 256; waits up to
+  // `wait` for one.
   void NextEvents(CallContext caller, v1::WatchStudyRequest request,
                   Duration wait, Reply<Events> reply);
 
-  // --- on the loop ---
-  // A group is on disk: those are answered that it brings news.
+  // A group is on disk: answers those to whom it brings news.
   void Committed() FROSTLINE_ON_LOOP;
   void Turn(Batch& batch) FROSTLINE_ON_LOOP;
   void Drain(Batch& batch) FROSTLINE_ON_LOOP;

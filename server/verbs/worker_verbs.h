@@ -2,8 +2,7 @@
 //
 // File: worker_verbs.h
 //
-// The verbs of WorkerService that are of workers: register, list, drain. Those
-// of leases are in lease_verbs.h.
+// The verbs of WorkerService that are of workers; lease_verbs.h has the others.
 #ifndef FROSTLINE_SERVER_VERBS_WORKER_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_WORKER_VERBS_H_
 
@@ -15,7 +14,6 @@ namespace frostline::server {
 
 class WorkerVerbs {
  public:
-  // Borrows all of them.
   WorkerVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
               const Clock& clock);
 

@@ -2,7 +2,7 @@
 //
 // File: convert.h
 //
-// Between rows and the wire. No decision is taken here.
+// Between rows and the wire.
 #ifndef FROSTLINE_SERVER_WIRE_CONVERT_H_
 #define FROSTLINE_SERVER_WIRE_CONVERT_H_
 
@@ -17,13 +17,13 @@
 
 namespace frostline::server {
 
-// `attempts` are given for the FULL view only.
+// `attempts` are for the FULL view only.
 v1::Trial TrialToProto(const storage::TrialRow& row,
                        const std::string& study_id, const Space& space,
                        v1::TrialView view,
                        const std::vector<storage::AttemptRow>& attempts);
 
-// Everything but counts and best trials, which the rows do not hold.
+// Without counts and best trials, which rows do not hold.
 v1::Study StudyToProto(const storage::StudyRow& row);
 
 v1::Lease LeaseToProto(const storage::TrialRow& row,
@@ -33,8 +33,7 @@ v1::Lease LeaseToProto(const storage::TrialRow& row,
 v1::Measurement MeasurementToProto(const Measurement& measurement);
 Measurement MeasurementFromProto(const v1::Measurement& proto);
 
-// What a worker says of its attempt's end, checked: objectives present and
-// finite where there is a result.
+// Objectives must be present and finite where there is a result.
 absl::StatusOr<Result> ResultFromProto(
     const v1::Outcome& outcome, const std::vector<Objective>& objectives);
 

@@ -2,9 +2,9 @@
 //
 // File: field_checks.h
 //
-// The rules validate_*.cc is written in: each looks at one field and answers an
-// error that names it and says what would be right. Text of a request is shown
-// in an error only where it is short and part of a name.
+// The rules validate_*.cc is written in: an error names the field and says what
+// would be right. It shows text of a request only where that is short and part
+// of a name.
 #ifndef FROSTLINE_SERVER_WIRE_FIELD_CHECKS_H_
 #define FROSTLINE_SERVER_WIRE_FIELD_CHECKS_H_
 
@@ -22,7 +22,7 @@ absl::Status BadField(const std::string& field, const std::string& cause,
 
 // 16 to 64 of [A-Za-z0-9_-].
 absl::Status CheckRequestId(const std::string& id);
-// An opaque token of [A-Za-z0-9._-], as boot ids and lease secrets are.
+// Of [A-Za-z0-9._-], as boot ids and lease secrets are.
 absl::Status CheckToken(const std::string& token, const std::string& field);
 
 absl::Status CheckStudyName(const std::string& name, const std::string& field);
@@ -37,11 +37,10 @@ absl::Status CheckBytes(const std::string& text, std::size_t max,
 absl::Status CheckCount(std::int64_t count, std::int64_t max,
                         const std::string& field);
 
-// A well-formed duration of 0 … `max_seconds`.
+// Well-formed, and 0 … `max_seconds`.
 absl::Status CheckDuration(const google::protobuf::Duration& duration,
                            std::int64_t max_seconds, const std::string& field);
 
-// The three fields of every list.
 absl::Status CheckPage(int page_size, const std::string& page_token,
                        const std::string& filter);
 

@@ -11,8 +11,7 @@
 //   workers   state = ACTIVE AND labels.pool = "a100"
 //
 // Trials are looked at as rows, so that none is rendered to be left out.
-// Operators: = != for text; besides these < <= > >= for numbers. Text may be
-// quoted.
+// Operators: = != for text, also < <= > >= for numbers. Text may be quoted.
 #ifndef FROSTLINE_SERVER_WIRE_FILTER_H_
 #define FROSTLINE_SERVER_WIRE_FILTER_H_
 
@@ -31,11 +30,11 @@ struct FilterTerm {
   std::string field;  // "values[0]", "labels.team"
   std::string op;
   std::string value;
-  double number = 0.0;  // of `value`, where the field is a number
+  double number = 0.0;  // of a field that is a number
 };
 
 // FILTER_INVALID for what cannot be parsed, names no field of T, or can never
-// hold: a state that there is not, a number that is none.
+// hold.
 template <typename T>
 class Filter {
  public:

@@ -2,8 +2,7 @@
 //
 // File: lease_checks.h
 //
-// The rules of what workers send about a lease, for validate_worker.cc: the
-// lease itself, measurements, outcomes, labels. Like field_checks.h.
+// Rules of what workers send about a lease, like field_checks.h.
 #ifndef FROSTLINE_SERVER_WIRE_LEASE_CHECKS_H_
 #define FROSTLINE_SERVER_WIRE_LEASE_CHECKS_H_
 
@@ -23,9 +22,7 @@ absl::Status CheckMeasurements(const Measurements& measurements);
 absl::Status CheckOutcome(const v1::Outcome& outcome);
 absl::Status CheckLabels(const Labels& labels, const std::string& field);
 
-// The tail of a trial's log.
 absl::Status CheckLogTail(const std::string& tail, const std::string& field);
-// A sentence or two for people.
 absl::Status CheckCause(const std::string& cause, const std::string& field);
 
 }  // namespace frostline::server

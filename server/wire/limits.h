@@ -2,9 +2,8 @@
 //
 // File: limits.h
 //
-// The limits that the contract states, each written once. What a request may
-// hold is checked at the edge (rpc/) and again where it is used, since the
-// coordinator has other callers than the wire.
+// The limits that the contract states. They are checked at the edge (rpc/) and
+// again where they matter, since not every caller comes by the wire.
 #ifndef FROSTLINE_SERVER_WIRE_LIMITS_H_
 #define FROSTLINE_SERVER_WIRE_LIMITS_H_
 
@@ -23,15 +22,15 @@ inline constexpr int kMaxMeasurementsAtOnce = 1'000;
 inline constexpr int kMaxStepMetrics = 64;
 inline constexpr int kMaxFinalMetrics = 256;
 
-inline constexpr int kMaxReportPairs = 1'000;  // in one report
-inline constexpr int kMaxAskedTrials = 64;     // that would tell most
-inline constexpr int kMaxVerifySeeds = 32;     // a rival of a plan is run with
-// What importance keeps between calls: trials as it read them, and answers.
+inline constexpr int kMaxReportPairs = 1'000;
+inline constexpr int kMaxAskedTrials = 64;  // that would tell most
+inline constexpr int kMaxVerifySeeds = 32;  // of a rival of a plan
+// Kept by importance between calls.
 inline constexpr std::size_t kMaxKnownTrialBytes = std::size_t{256} << 20;
 inline constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 20;
 
 inline constexpr std::size_t kMaxLabels = 64;
-inline constexpr std::size_t kMaxLabelBytes = 256;  // of a key, and of a value
+inline constexpr std::size_t kMaxLabelBytes = 256;  // each key, each value
 inline constexpr int kMaxPriority = 1'000;          // and its negative
 inline constexpr std::size_t kMaxReasonBytes = 4 * 1024;
 inline constexpr std::size_t kMaxLogTailBytes = 64 * 1024;

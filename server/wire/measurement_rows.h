@@ -2,7 +2,7 @@
 //
 // File: measurement_rows.h
 //
-// Measurements of one trial from the wire to the store, checked.
+// Measurements of a trial from the wire to the store.
 #ifndef FROSTLINE_SERVER_WIRE_MEASUREMENT_ROWS_H_
 #define FROSTLINE_SERVER_WIRE_MEASUREMENT_ROWS_H_
 
@@ -15,8 +15,8 @@
 
 namespace frostline::server {
 
-// STEP_OUT_OF_ORDER unless the steps rise from 0 or above; FIELD_TOO_LARGE for
-// more than 1,000 measurements, or 64 metrics in one. `field` names the list.
+// STEP_OUT_OF_ORDER unless the steps rise from 0 or above; FIELD_TOO_LARGE by
+// limits.h. `field` names the list.
 absl::StatusOr<std::vector<storage::MeasurementRow>> MeasurementRows(
     const google::protobuf::RepeatedPtrField<v1::Measurement>& measurements,
     const storage::TrialRow& row, std::int64_t attempt,

@@ -2,7 +2,7 @@
 //
 // File: page_token.h
 //
-// Page tokens: where a list goes on, bound to the list and filter it came from.
+// Where a list goes on, bound to its list and filter.
 #ifndef FROSTLINE_SERVER_WIRE_PAGE_TOKEN_H_
 #define FROSTLINE_SERVER_WIRE_PAGE_TOKEN_H_
 
@@ -13,18 +13,17 @@
 
 namespace frostline::server {
 
-// A page ends before it is larger than gRPC clients take by default (4 MiB).
-// One trial or study is always smaller than this.
+// Below what gRPC clients take by default (4 MiB), above any one trial or
+// study.
 inline constexpr std::size_t kMostPageBytes = 3 * 1024 * 1024;
 
-// 0 stands for 100; more than 1,000 is 1,000.
+// 0 stands for 100; at most 1,000.
 int PageSize(int asked);
 
 std::string MakePageToken(const std::string& list, const std::string& filter,
                           std::int64_t after);
 
-// `first` for an empty token; PAGE_TOKEN_INVALID for one of another list or
-// filter.
+// `first` for an empty token; PAGE_TOKEN_INVALID for one of another list.
 absl::StatusOr<std::int64_t> ParsePageToken(const std::string& list,
                                             const std::string& filter,
                                             const std::string& token,

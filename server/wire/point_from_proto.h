@@ -2,7 +2,7 @@
 //
 // File: point_from_proto.h
 //
-// Values and points of a space between their form on the wire and ours.
+// Values and points of a space, from and to the wire.
 #ifndef FROSTLINE_SERVER_WIRE_POINT_FROM_PROTO_H_
 #define FROSTLINE_SERVER_WIRE_POINT_FROM_PROTO_H_
 
@@ -16,24 +16,23 @@
 
 namespace frostline::server {
 
-// The JSON text by which a choice is known, e.g. "\"adam\"" or "16".
+// JSON by which a choice is known: "\"adam\"", "16".
 std::string ChoiceText(const google::protobuf::Value& value);
 
-// A value as the wire has it: a level or rate as a number (frozen is 0), a
-// choice as its JSON value.
+// A level or rate as a number (frozen is 0), a choice as its JSON value.
 google::protobuf::Value ValueToProto(const Domain& domain, double value);
 absl::StatusOr<double> ValueFromProto(const Domain& domain,
                                       const google::protobuf::Value& value,
                                       const std::string& field);
 
-// A point from values by parameter name; those not named are absent.
+// Parameters that are not named are absent.
 absl::StatusOr<Point> PointFromValues(
     const Space& space,
     const google::protobuf::Map<std::string, google::protobuf::Value>& values,
     const std::string& field);
 
-// The point at which every module has the strategy's rate; parameters that are
-// of no module are absent. VALUE_OUT_OF_SPACE when the space has no such point.
+// Every module has the strategy's rate; parameters of no module are absent.
+// VALUE_OUT_OF_SPACE when there is no such point.
 absl::StatusOr<Point> PointFromStrategy(const Space& space,
                                         const ModelShape& shape,
                                         const Strategy& strategy,

@@ -2,8 +2,7 @@
 //
 // File: rules.h
 //
-// The rules that a study's trials live by, as plain numbers: how leases end,
-// how often a trial is tried, which points run again.
+// The rules that trials of a study live by, as plain numbers.
 #ifndef FROSTLINE_SERVER_WIRE_RULES_H_
 #define FROSTLINE_SERVER_WIRE_RULES_H_
 
@@ -19,11 +18,11 @@ namespace frostline::server {
 struct RetryRules {
   int max_trial_faults = kMaxTrialFaults;
   int max_infrastructure_faults = kMaxInfrastructureFaults;
-  // Whether a result of a lost attempt counts while no newer one has delivered.
+  // A result of a lost attempt counts while no newer one has delivered.
   bool accept_late_result = true;
 };
 
-// Limits and times a study's leases live by, defaults filled in.
+// Defaults are filled in.
 struct LeaseRules {
   Duration ttl{};
   Duration heartbeat_interval{};
@@ -31,8 +30,8 @@ struct LeaseRules {
 };
 
 struct RepeatRule {
-  int times = 0;           // runs of a leading point in all; 0: no rule
-  int leaders = 0;         // points that lead
+  int times = 0;  // runs of a leader in all; 0: no rule
+  int leaders = 0;
   std::int64_t after = 0;  // trials before the first repeat
 };
 
@@ -41,12 +40,12 @@ struct Result {
   enum class Kind { kSucceeded, kPruned, kInfeasible, kFailed, kCancelled };
   Kind kind = Kind::kSucceeded;
   Metrics metrics;
-  std::vector<double> values;  // one per objective, where there is a result
+  std::vector<double> values;  // one per objective, or none
   FailureClass failure = FailureClass::kNone;
   std::string cause;
   std::string usage;       // serialised
   std::string checkpoint;  // serialised; empty: none
-  std::string outcome;     // the whole message, kept when superseded
+  std::string outcome;     // the message, kept when superseded
 };
 
 }  // namespace frostline::server

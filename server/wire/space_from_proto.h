@@ -2,8 +2,8 @@
 //
 // File: space_from_proto.h
 //
-// The search space and strategies from their form on the wire to ours. What
-// they mean is checked by study/; here are only the shapes.
+// Search space and strategies from the wire: shapes only, study/ checks what
+// they mean.
 #ifndef FROSTLINE_SERVER_WIRE_SPACE_FROM_PROTO_H_
 #define FROSTLINE_SERVER_WIRE_SPACE_FROM_PROTO_H_
 

@@ -2,9 +2,8 @@
 //
 // File: spec_check.h
 //
-// From a study as it came over the wire to one that is known to be good. The
-// only place where a spec is judged: CreateStudy, --dry-run and the loading of
-// stored studies all pass here. Nothing is stored before this has said yes.
+// From a study on the wire to one that is known to be good: the only place
+// where a spec is judged, for CreateStudy, --dry-run and stored studies.
 #ifndef FROSTLINE_SERVER_WIRE_SPEC_CHECK_H_
 #define FROSTLINE_SERVER_WIRE_SPEC_CHECK_H_
 
@@ -37,14 +36,12 @@ struct CheckedStudy {
   RepeatRule repeat;
 };
 
-// `defaults` are the coordinator's own lease rules.
 absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
                                         const v1::StudySettings& settings,
                                         const LeaseRules& defaults);
 
-// The point of an enqueued trial: a strategy's, or that of its values; what
-// they leave open is drawn from (study seed, number). VALUE_OUT_OF_SPACE when
-// the space has no such point.
+// From a strategy or values; what they leave open is drawn from (study seed,
+// number). VALUE_OUT_OF_SPACE when there is no such point.
 absl::StatusOr<Point> PointFromEnqueued(const CheckedStudy& study,
                                         const v1::EnqueuedTrial& trial,
                                         const std::string& field,

@@ -2,8 +2,8 @@
 //
 // File: stored_study.h
 //
-// A study as it is in the store, checked again: the code that judges it may be
-// newer than the study.
+// A study from the store, checked again, since the code that judges it may be
+// newer.
 #ifndef FROSTLINE_SERVER_WIRE_STORED_STUDY_H_
 #define FROSTLINE_SERVER_WIRE_STORED_STUDY_H_
 
@@ -13,7 +13,7 @@
 
 namespace frostline::server {
 
-// STORE_CORRUPT when the row's spec cannot be read; else as CheckStudy.
+// STORE_CORRUPT for an unreadable spec; else as CheckStudy.
 absl::StatusOr<CheckedStudy> CheckStored(const storage::StudyRow& row,
                                          const LeaseRules& defaults);
 

@@ -2,7 +2,7 @@
 //
 // File: study_handle.h
 //
-// What a reader needs to know of a study once the loop has looked it up.
+// What a reader needs of a study once the loop has looked it up.
 #ifndef FROSTLINE_SERVER_WIRE_STUDY_HANDLE_H_
 #define FROSTLINE_SERVER_WIRE_STUDY_HANDLE_H_
 
@@ -20,8 +20,8 @@ struct StudyHandle {
   std::string id;
   std::int64_t revision = 0;
   storage::StudyState state = storage::StudyState::kActive;
-  bool running = false;          // active or paused
-  std::int64_t budget_left = 0;  // trials that may still be added
+  bool running = false;  // active or paused
+  std::int64_t budget_left = 0;
   std::shared_ptr<const CheckedStudy> checked;
 };
 

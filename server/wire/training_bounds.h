@@ -2,10 +2,9 @@
 //
 // File: training_bounds.h
 //
-// What a study says about training, held against base/plain/training_table.h:
-// a number that no trial could train with is refused when the study is
-// created, not by every trial. Words and `extra` are left to the trainer, as a
-// study may bring one of its own.
+// What a study says about training, held against base/plain/training_table.h,
+// so that a number that no trial could train with is refused at once. Words and
+// `extra` are left to the trainer, which may be another than ours.
 #ifndef FROSTLINE_SERVER_WIRE_TRAINING_BOUNDS_H_
 #define FROSTLINE_SERVER_WIRE_TRAINING_BOUNDS_H_
 
@@ -14,8 +13,8 @@
 
 namespace frostline::server {
 
-// REQUEST_INVALID naming the field. Of new studies alone: one that is stored
-// stays readable when bounds become narrower.
+// REQUEST_INVALID naming the field. For new studies: stored ones stay readable
+// when bounds become narrower.
 absl::Status CheckTrainingBounds(const v1::StudySpec& spec);
 
 }  // namespace frostline::server

@@ -2,8 +2,8 @@
 //
 // File: training_seed.h
 //
-// Which seed a trial trains with. Drawn once, when the trial is created, and
-// noted in its row: a retry, another attempt and a restart keep it.
+// Which seed a trial trains with: drawn when the trial is created and noted in
+// its row, so that retries, attempts and restarts keep it.
 #ifndef FROSTLINE_SERVER_WIRE_TRAINING_SEED_H_
 #define FROSTLINE_SERVER_WIRE_TRAINING_SEED_H_
 
@@ -17,31 +17,30 @@
 
 namespace frostline::server {
 
-// How trials of this study get their seeds; never UNSPECIFIED.
+// Never UNSPECIFIED.
 v1::SeedMode SeedModeOf(const v1::StudySpec& spec);
 
 // REQUEST_INVALID where `seeds`, `training.seed` and `repeat` contradict each
-// other or are out of range; BUDGET_INVALID where the repeats leave no trial
-// to find a leader with. Names the field.
+// other or are out of range; BUDGET_INVALID where repeats leave no trial to
+// find a leader with.
 absl::Status CheckSeeds(const v1::StudySpec& spec,
                         const v1::StudySettings& settings);
 
-// Writes into `spec` what its `repeat` leaves open. What cannot be filled in
-// is left for CheckSeeds to refuse.
+// Fills in what `repeat` leaves open, where it can; CheckSeeds refuses the
+// rest.
 void FillRepeat(const v1::StudySettings& settings, v1::StudySpec& spec);
 
 // REQUIRES: `spec` was filled and checked.
 RepeatRule RepeatRuleOf(const v1::StudySpec& spec);
 
-// Whether the runs of each point are counted (Trial.repeat).
+// Of each point (Trial.repeat).
 bool CountsRuns(const v1::StudySpec& spec);
 
-// The seed of trial `number`, whose point was run `repeat` times before.
-// 1 … 2^31 - 1 unless the study fixes it: every program can hold that.
+// Of a trial whose point was run `repeat` times before. 1 … 2^31 - 1, which
+// every program can hold, unless the study fixes it.
 std::uint64_t TrainingSeed(const v1::StudySpec& spec, std::int64_t number,
                            std::int64_t repeat);
 
-// What is noted of a trial beside its point.
 struct NotedSeed {
   std::uint64_t seed = 0;
   std::int32_t repeat = 0;
@@ -49,10 +48,10 @@ struct NotedSeed {
 
 // In TrialRow.labels, beside what people wrote there.
 void NoteSeed(const NotedSeed& noted, storage::TrialRow& row);
-// 0 where nothing is noted.
+// 0: nothing is noted.
 NotedSeed NotedSeedOf(const storage::TrialRow& row);
 
-// Also of rows from before seeds were noted, which still are to be trained.
+// Also for rows from before seeds were noted.
 std::uint64_t SeedToTrainWith(const storage::TrialRow& row,
                               const v1::StudySpec& spec);
 

@@ -2,10 +2,9 @@
 //
 // File: validate.h
 //
-// Whether a request has the form the contract asks for: names that parse, ids
-// and counts within their limits, enums with a meaning. What needs to know the
-// state of the world (does the study exist?) is the coordinator's to judge, and
-// specs are judged by spec_check.h. The error names the field.
+// Whether a request has the form the contract asks for; the error names the
+// field. The coordinator judges what needs the state of the world, spec_check.h
+// judges specs.
 #ifndef FROSTLINE_SERVER_WIRE_VALIDATE_H_
 #define FROSTLINE_SERVER_WIRE_VALIDATE_H_
 
