@@ -2,15 +2,13 @@
 //
 // File: evaluator.h
 //
-// The seam of importance: finished trials in, a report out. Which share of the
-// target's variance does each parameter explain, measured over the space that
-// was searched: levels are levels (counting measure), log-uniform is uniform
-// in the logarithm, frozen is a level of its own.
+// The seam of importance: which share of the target's variance does each
+// parameter explain over the searched space (measure/measured_axis.h)?
 //
 //   ASSIGN_OR_RETURN(Report report,
 //                    Evaluate(space, objectives, history, options));
 //
-// A pure function of its arguments, the same for any number of threads.
+// A pure function of its arguments, whatever the number of threads.
 #ifndef FROSTLINE_IMPORTANCE_EVALUATOR_H_
 #define FROSTLINE_IMPORTANCE_EVALUATOR_H_
 
@@ -26,9 +24,9 @@
 
 namespace frostline::importance {
 
-// TRIALS_TOO_FEW below kMinTrials finished trials, TARGET_CONSTANT,
-// EVALUATOR_UNKNOWN, REQUEST_INVALID for options out of range, a target that is
-// no objective, and sets that cannot be answered (measure/named_subsets.h).
+// TRIALS_TOO_FEW below kMinTrials, TARGET_CONSTANT, EVALUATOR_UNKNOWN;
+// REQUEST_INVALID for options out of range, a target that is no objective, and
+// sets without an answer (measure/named_subsets.h).
 absl::StatusOr<Report> Evaluate(const Space& space,
                                 const std::vector<Objective>& objectives,
                                 const History& history,

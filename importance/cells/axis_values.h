@@ -2,11 +2,9 @@
 //
 // File: axis_values.h
 //
-// The values of a parameter at which a curve is drawn and among which a plan
-// chooses: absent, frozen, then every level, every choice, every small integer,
-// and of a range the middle of each stretch (in the logarithm where the range
-// is). Each lies in one cell of the parameter's effect axis; several levels or
-// choices may share one.
+// The values of curves and plans: absent, frozen, every level, choice and small
+// integer, the middle of each stretch of a range. Several may share an effect
+// cell.
 #ifndef FROSTLINE_IMPORTANCE_CELLS_AXIS_VALUES_H_
 #define FROSTLINE_IMPORTANCE_CELLS_AXIS_VALUES_H_
 
@@ -27,12 +25,12 @@ struct AxisValue {
 };
 
 struct CutAxis {
-  EffectAxis effect;                      // with the trials' cells
-  std::vector<AxisValue> values;          // at least one; absent is the first
-  std::vector<std::size_t> value_of_row;  // of the trials
+  EffectAxis effect;
+  std::vector<AxisValue> values;  // at least one; absent is the first
+  std::vector<std::size_t> value_of_row;
 };
 
-// `codes` are those of `axis`, one for each trial.
+// `codes` are the trials'.
 CutAxis CutIntoValues(const Domain& domain, const MeasuredAxis& axis,
                       const std::vector<double>& codes);
 

@@ -2,8 +2,7 @@
 //
 // File: surrogate_axis.h
 //
-// A parameter cut into cells, as the surrogate sees it: the cells of level
-// effects, each with what it is and where it stands.
+// The cells of level effects as a surrogate's axis:
 //
 //   levels 0, 1e-5, 1e-4     frozen, then places 0 and 1
 //   a range                  its stretches, six steps long in all
@@ -20,7 +19,7 @@ namespace frostline::importance {
 
 surrogate::Axis MakeSurrogateAxis(const Domain& domain, const EffectAxis& axis);
 
-// The axis, and its cell of every row. REQUIRES: rows.cells has all rows.
+// With each row's cell. REQUIRES: rows.cells has all rows.
 void AddSurrogateAxis(const Domain& domain, const EffectAxis& axis,
                       surrogate::Rows& rows);
 

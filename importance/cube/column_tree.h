@@ -2,10 +2,9 @@
 //
 // File: column_tree.h
 //
-// A regression tree over columns of plain numbers, as peers grow theirs:
-// a number is a column as it is, a choice is one column for each of its values,
-// 0 or 1. For reading forests that were recorded elsewhere, and for saying of
-// our own trials what such a forest would say.
+// A regression tree over columns as peers grow theirs: a number is a column, a
+// choice one of 0 or 1 for each value. For forests recorded elsewhere, and for
+// what such a forest says of our trials.
 #ifndef FROSTLINE_IMPORTANCE_CUBE_COLUMN_TREE_H_
 #define FROSTLINE_IMPORTANCE_CUBE_COLUMN_TREE_H_
 
@@ -16,13 +15,13 @@
 
 namespace frostline::importance {
 
-// The ends of a column; REQUIRES: low < high.
+// REQUIRES: low < high.
 struct Column {
   double low = 0.0;
   double high = 1.0;
 };
 
-// The columns that make up one parameter; none for one that is left out.
+// Of one parameter; none: left out.
 using ColumnGroup = std::vector<std::size_t>;
 
 struct ColumnNode {
@@ -30,15 +29,14 @@ struct ColumnNode {
   double threshold = 0.0;  // numbers up to it go left
   std::size_t left = 0;
   std::size_t right = 0;
-  double value = 0.0;   // mean target of the rows that came here
-  double weight = 0.0;  // how many those are
+  double value = 0.0;  // mean target of its rows
+  double weight = 0.0;
 };
 
-// Children come after their parent; the root is first. Never empty.
+// Children come after their parent, the root is first. Never empty.
 using ColumnTree = std::vector<ColumnNode>;
 
-// A tree as parallel arrays, one entry for each node; a leaf has a feature
-// below 0. `weight` may be empty where nobody asks for it.
+// By node; a leaf's feature is below 0. `weight` may be empty.
 struct TreeArrays {
   std::vector<int> feature;
   std::vector<double> threshold;
@@ -48,13 +46,12 @@ struct TreeArrays {
   std::vector<double> weight;
 };
 
-// REQUEST_INVALID when the arrays are no tree over so many columns.
+// REQUEST_INVALID for arrays that are no tree over so many columns.
 absl::StatusOr<ColumnTree> ImportTree(const TreeArrays& arrays,
                                       std::size_t columns);
 
-// Mean decrease of impurity (Breiman, 2001): for each group the part of what
-// all splits together took off the squared error, averaged over the trees that
-// have splits; they sum to one. All 0 when no tree has.
+// Mean decrease of impurity (Breiman, 2001): each group's part of what splits
+// took off the squared error, averaged over trees with splits; all 0 without.
 std::vector<double> ImpurityShares(const std::vector<ColumnTree>& trees,
                                    const std::vector<ColumnGroup>& groups);
 

@@ -3,8 +3,7 @@
 // File: cube_evaluator.h
 //
 // The evaluators "fanova-optuna" and "mdi": what Optuna would say of the same
-// trials, so that it can be set beside what "fanova" says. Rates lie on a
-// linear axis, levels are choices, the measure is that of a cube.
+// trials.
 #ifndef FROSTLINE_IMPORTANCE_CUBE_CUBE_EVALUATOR_H_
 #define FROSTLINE_IMPORTANCE_CUBE_CUBE_EVALUATOR_H_
 
@@ -16,12 +15,12 @@
 
 namespace frostline::importance {
 
-// Shares of the forest's variance over the cube; not normalised.
+// Shares over the cube, not normalised.
 absl::StatusOr<Report> EvaluateFanovaOptuna(const Space& space,
                                             const Selection& selection,
                                             const EvaluateOptions& options);
 
-// Shares of what the forest's splits took off the error; they sum to one.
+// Shares of what splits took off the error, of sum 1.
 absl::StatusOr<Report> EvaluateMdi(const Space& space,
                                    const Selection& selection,
                                    const EvaluateOptions& options);

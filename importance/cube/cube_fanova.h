@@ -3,14 +3,12 @@
 // File: cube_fanova.h
 //
 // Functional ANOVA as Optuna measures it: over the whole box of a tree's
-// columns, also where a choice would have several values at once, or none.
-// Of C choices C points of the cube exist and 2^C are integrated over; what is
-// split on first weighs half, not 1/C. Here so that its answer can be set
-// beside ours (fanova.h), not because it is right.
+// columns, also where a choice has several values, or none. Of C choices 2^C
+// points are integrated over; what is split on first weighs half, not 1/C. It
+// is set beside our answer, not because it is right.
 //
-// An effect's variance is found from the boxes that the splits on its columns
-// make, pair by pair, or along one column in one sweep. No point of a grid is
-// ever listed.
+// Variances come from the boxes that splits on a group's columns make, pair by
+// pair, or along one column in one sweep.
 #ifndef FROSTLINE_IMPORTANCE_CUBE_CUBE_FANOVA_H_
 #define FROSTLINE_IMPORTANCE_CUBE_CUBE_FANOVA_H_
 
@@ -26,10 +24,10 @@ class CubeTree {
   // Keeps a reference to the tree. REQUIRES: its columns are in `columns`.
   CubeTree(const ColumnTree& tree, const std::vector<Column>& columns);
 
-  // Of the tree's prediction over the box of all columns.
+  // Over the box of all columns.
   double variance() const { return variance_; }
 
-  // Of the mean prediction, given the columns of `group`.
+  // Of the mean, given the group's columns.
   double MarginalVariance(const ColumnGroup& group) const;
 
  private:
@@ -40,9 +38,9 @@ class CubeTree {
     bool operator==(const Side& other) const = default;
     auto operator<=>(const Side& other) const = default;
   };
-  // Part of a box in the group's columns, and what it adds to the marginal.
+  // Part of a box in the group's columns.
   struct Box {
-    std::vector<Side> sides;  // by column; only those that are cut
+    std::vector<Side> sides;  // by column, where cut
     double value = 0.0;
   };
 
@@ -53,15 +51,14 @@ class CubeTree {
   static double SumOverPairs(const std::vector<Box>& boxes);
 
   const ColumnTree& tree_;
-  std::vector<double> left_share_;  // of a node's box that goes left
-  std::vector<double> place_;       // of its threshold, 0 … 1 of the column
+  std::vector<double> left_share_;  // of a node's box
+  std::vector<double> place_;       // of its threshold, 0 … 1
   std::vector<double> mean_;        // over the node's box
   std::size_t columns_ = 0;
   double variance_ = 0.0;
 };
 
-// For each group its share of the variance, averaged over the trees that have
-// any. All 0 when none has. The same for any number of threads (parallel.h).
+// By group, averaged over trees with variance; all 0 without.
 std::vector<double> CubeShares(const std::vector<ColumnTree>& trees,
                                const std::vector<Column>& columns,
                                const std::vector<ColumnGroup>& groups,

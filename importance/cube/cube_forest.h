@@ -2,10 +2,9 @@
 //
 // File: cube_forest.h
 //
-// A forest on our own trials, grown as Optuna lets scikit-learn grow its: a
-// learning rate in its own units and not in the logarithm, numbers cut to
-// single precision and not split where nearer than 1e-7, a choice or a level
-// against all others. Not the same dice, so the same forest in the mean only.
+// A forest as Optuna lets scikit-learn grow it: rates in their own unit,
+// numbers in single precision and not split where nearer than 1e-7, a choice or
+// a level against all others. With other dice, it is the same in the mean only.
 #ifndef FROSTLINE_IMPORTANCE_CUBE_CUBE_FOREST_H_
 #define FROSTLINE_IMPORTANCE_CUBE_CUBE_FOREST_H_
 
@@ -19,13 +18,12 @@
 
 namespace frostline::importance {
 
-// The trials as such a forest reads them.
 struct CubeData {
-  // One parameter that is in every trial and has more than one value.
+  // A parameter of every trial, that varies.
   struct Axis {
     std::size_t first_column = 0;
     bool is_number = false;
-    // Of a number its place among `numbers`; of a choice which it is.
+    // Of a number its place in `numbers`; of a choice which it is.
     std::vector<std::uint32_t> code_of_row;
     std::vector<float> numbers;  // rising
     std::size_t choices = 0;
@@ -39,13 +37,12 @@ struct CubeData {
   std::size_t rows() const { return targets.size(); }
 };
 
-// REQUIRES: at least one trial, losses finite and not all equal.
+// REQUIRES: a trial; losses finite and not all equal.
 CubeData MakeCubeData(const Space& space, const Selection& selection);
 
-// How often each row counts.
 using CubeWeights = std::vector<std::uint32_t>;
 
-// As many rows with replacement as `among` counts.
+// As many draws with replacement as `among` counts.
 CubeWeights DrawCubeRows(const CubeWeights& among, Rng& rng);
 
 struct CubeForest {
@@ -53,15 +50,14 @@ struct CubeForest {
   std::vector<CubeWeights> drawn;
 };
 
-// Tree t draws from Rng(seed, stream + t) and from nothing else: the same for
-// any number of threads (parallel.h).
+// Tree t draws from Rng(seed, stream + t) alone.
 CubeForest GrowCubeForest(const CubeData& data,
                           const std::vector<double>& targets,
                           const CubeWeights& among, int trees,
                           std::uint64_t seed, std::uint64_t stream,
                           int threads = 1);
 
-// R² of the trees that have not seen a row; NaN when there is no such row.
+// Of trees that have not seen a row; NaN without.
 double OutOfBagR2(const CubeData& data, const CubeForest& forest);
 
 }  // namespace frostline::importance

@@ -2,7 +2,7 @@
 //
 // File: cube_grower.h
 //
-// Grows one tree of a forest of columns; see cube_forest.h.
+// Grows a tree of cube_forest.h.
 #ifndef FROSTLINE_IMPORTANCE_CUBE_CUBE_GROWER_H_
 #define FROSTLINE_IMPORTANCE_CUBE_CUBE_GROWER_H_
 
@@ -18,7 +18,7 @@ namespace frostline::importance {
 
 class CubeGrower {
  public:
-  // Keeps references. Row r counts weights[r] times; some weight is above 0.
+  // Keeps references. Row r counts weights[r] times; REQUIRES: not all 0.
   CubeGrower(const CubeData& data, const std::vector<double>& targets,
              const CubeWeights& weights, Rng& rng);
 
@@ -41,11 +41,11 @@ class CubeGrower {
   void Collect(const CubeData::Axis& axis, std::span<const std::uint32_t> rows);
   void TryNumber(std::size_t axis);
   void TryChoices(std::size_t axis);
-  // Of splits that are equally good any may win.
+  // Of equals any may win.
   void Offer(const Split& split);
   double ScoreOf(double left_weight, double left_sum) const;
   bool IsPure(std::span<const std::uint32_t> rows, ColumnNode& node);
-  // Where the rows of the right child begin; 0: the node stays a leaf.
+  // Where the right child's rows begin; 0: a leaf.
   std::size_t SplitNode(std::size_t node, std::span<std::uint32_t> rows);
 
   const CubeData& data_;
@@ -54,7 +54,7 @@ class CubeGrower {
   Rng& rng_;
   std::vector<std::uint32_t> rows_;
   std::vector<Bin> table_;            // by code; empty between axes
-  std::vector<std::uint32_t> codes_;  // those of the node, rising
+  std::vector<std::uint32_t> codes_;  // the node's, rising
   Bin all_;                           // of the node
   Split best_;
   std::uint64_t equals_ = 0;

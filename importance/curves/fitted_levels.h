@@ -2,9 +2,8 @@
 //
 // File: fitted_levels.h
 //
-// A study's trials with level effects fitted to them: what curves and tables
-// are read from. Beliefs are losses in the model's own unit; the functions
-// below say them in the target's unit and direction.
+// A study's trials with level effects fitted. Beliefs are losses in the model's
+// unit; the functions below say them in the target's.
 #ifndef FROSTLINE_IMPORTANCE_CURVES_FITTED_LEVELS_H_
 #define FROSTLINE_IMPORTANCE_CURVES_FITTED_LEVELS_H_
 
@@ -24,7 +23,7 @@
 
 namespace frostline::importance {
 
-// Points into the history it was made from.
+// Points into its history.
 class FittedLevels {
  public:
   FittedLevels(const Space& space, Selection selection);
@@ -32,22 +31,20 @@ class FittedLevels {
   const std::vector<const Observation*>& trials() const {
     return selection_.trials;
   }
-  // Of parameter i; effect axes are in the model.
   const std::vector<AxisValue>& values(std::size_t i) const {
     return values_[i];
   }
-  // Indices into values(i), by trial.
   const std::vector<std::size_t>& value_of_row(std::size_t i) const {
     return value_of_row_[i];
   }
   const EffectSurface& surface() const { return *surface_; }
 
-  // What a loss in the model's unit is in the target's unit and direction.
+  // In the target's unit and direction.
   Interval ScoreInterval(const Belief& loss) const;
   double ScoreOf(double loss) const;
 
  private:
-  // Around a mean in the target's unit; wider for few trials.
+  // Wider for few trials.
   Interval Around(double mean, double deviation) const;
 
   Selection selection_;

@@ -2,11 +2,9 @@
 //
 // File: marginal_curves.h
 //
-// The expected target as one parameter moves, or two, and the others are
-// averaged out over the space: what a curve or a table of a report shows.
-//
-// Pure functions of their arguments, as Evaluate is, with its errors;
-// REQUEST_INVALID for a parameter that there is not.
+// The expected target as one or two parameters move, the others averaged out
+// over the space. Pure functions, with Evaluate's errors and REQUEST_INVALID
+// for an unknown parameter.
 #ifndef FROSTLINE_IMPORTANCE_CURVES_MARGINAL_CURVES_H_
 #define FROSTLINE_IMPORTANCE_CURVES_MARGINAL_CURVES_H_
 
@@ -23,19 +21,19 @@
 namespace frostline::importance {
 
 struct CurvePoint {
-  double value = 0.0;       // as in a Point; of a stretch of a range its middle
-  Interval expected;        // in the target's own unit and direction
-  std::int64_t trials = 0;  // that had this value, or one in its stretch
+  double value = 0.0;       // as in a Point; of a stretch its middle
+  Interval expected;        // in the target's unit and direction
+  std::int64_t trials = 0;  // at it, or in its stretch
 };
 
 struct MarginalCurve {
   int parameter = 0;
-  // In the order of the values; absent, where it can be, comes first.
+  // By value, absent first.
   std::vector<CurvePoint> points;
-  double best = 0.0;  // value with the best expectation; never absent
+  double best = 0.0;  // of the best expectation; never absent
 };
 
-// One for each parameter, in the space's order.
+// In the space's order.
 absl::StatusOr<std::vector<MarginalCurve>> MarginalCurves(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const EvaluateOptions& options);
@@ -45,8 +43,8 @@ struct MarginalTable {
   int second = 0;
   std::vector<double> first_values;
   std::vector<double> second_values;
-  std::vector<double> expected;      // row-major: first x second
-  std::vector<std::int64_t> trials;  // likewise
+  std::vector<double> expected;  // row-major: first x second
+  std::vector<std::int64_t> trials;
 };
 
 absl::StatusOr<MarginalTable> PairTable(

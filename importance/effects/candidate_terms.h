@@ -13,8 +13,8 @@
 
 namespace frostline::importance {
 
-// `weight`: of the main effect, by axis. None with few trials; triples with
-// more, of which no table is large.
+// `weight`: of main effects. Few trials give no terms; many give triples too,
+// of small tables.
 std::vector<EffectTerm> CandidateTerms(const std::vector<EffectAxis>& axes,
                                        const std::vector<double>& weight,
                                        std::size_t rows);

@@ -2,9 +2,9 @@
 //
 // File: effect_draws.h
 //
-// What the trials leave possible of one term's variance. The trials' own word
-// on its coefficients, without the prior the model gave them, is a normal
-// likelihood; the deviation of the prior is then drawn too, from a flat one.
+// What the trials leave possible of one term's variance. What they say of its
+// coefficients without the prior is a normal likelihood; the prior's deviation
+// is drawn too, from a flat one.
 #ifndef FROSTLINE_IMPORTANCE_EFFECTS_EFFECT_DRAWS_H_
 #define FROSTLINE_IMPORTANCE_EFFECTS_EFFECT_DRAWS_H_
 
@@ -19,9 +19,9 @@ class EffectDraws {
  public:
   EffectDraws(const LevelEffects& model, std::size_t term);
 
-  // Variance of the effect, where noise has `noisier` times its variance.
+  // With `noisier` times the noise variance.
   double Draw(double noisier, Rng& rng) const;
-  // ln of the chance of coefficients as large where there is no effect.
+  // ln of the chance of such coefficients by nothing.
   double log_chance() const { return log_chance_; }
 
  private:
@@ -31,12 +31,12 @@ class EffectDraws {
 
   std::vector<double> prior_;  // variances of the functions
   std::vector<double> roots_;  // of the weights that are in them
-  // In directions in which the likelihood is independent: precision, precision
-  // times mean, and the directions, row after row.
+  // In directions of independent likelihood: precision, precision times mean,
+  // and the directions by rows.
   std::vector<double> precision_;
   std::vector<double> pull_;
   std::vector<double> directions_;
-  std::vector<double> variances_;   // of the prior, to draw from
+  std::vector<double> variances_;   // of the prior
   std::vector<double> cumulative_;  // their chances, summed
   double log_chance_ = 0.0;
   bool is_even_ = false;  // all of prior_ are the same

@@ -2,14 +2,13 @@
 //
 // File: effect_surface.h
 //
-// What a fitted model of level effects expects at points of the space, and how
-// sure it is. All coefficients are taken together, so that the difference of
-// two points is as sure as the trials make it, however unsure both of them are.
+// What fitted level effects expect at points, and how sure that is. All
+// coefficients are taken together, so a difference of points is as sure as the
+// trials make it, however unsure both are.
 //
-// A term whose variance was estimated as nothing may still be something: here
-// every term has at least the variance by which its estimate is uncertain, and
-// a parameter for which the model had no room keeps what its own trials leave
-// possible. So a cell that nobody tried is never sure.
+// A term estimated as nothing keeps the variance of that estimate, a parameter
+// without room in the model what its trials leave possible: a cell nobody tried
+// is never sure.
 //
 //   EffectSurface surface(model);
 //   surface.Mean(cells);                  // in the unit of the model's targets
@@ -33,24 +32,23 @@ struct Belief {
 
 class EffectSurface {
  public:
-  // Keeps a reference: the model must live as long.
+  // Keeps a reference to the model.
   EffectSurface(const LevelEffects& model, double mean_target);
 
   double Mean(const EffectCells& cells) const;
   Belief At(const EffectCells& cells) const;
   // What `to` has more than `from`.
   Belief Difference(const EffectCells& from, const EffectCells& to) const;
-  // With these axes in these cells and all others averaged out over the space.
+  // The other axes averaged out.
   Belief Marginal(const std::vector<std::size_t>& axes,
                   const EffectCells& cells) const;
 
-  // Whether any effect of the model depends on the axis.
   bool Depends(std::size_t axis) const { return depends_[axis]; }
 
  private:
   void AddColumns(const EffectCells& cells, double factor,
                   std::vector<double>& weights) const;
-  // Of an axis for which the model had no room, in this cell.
+  // Of an axis without room.
   double RoomVariance(std::size_t axis, std::size_t cell) const;
 
   const LevelEffects& model_;

@@ -2,15 +2,15 @@
 //
 // File: level_effects.h
 //
-// The target as a sum of effects, each shrunk by as much as the trials ask for:
+// The target as a sum of effects, shrunk as the trials ask for:
 //
 //   y = mean + sum over terms t of f_t(x) + noise
 //   f_t = sum over functions k of b_tk phi_k,   b_tk ~ N(0, v_t w_k)
 //
-// A term is one parameter, or a pair or triple of which the trials show
-// something; phi_k are orthonormal over its cells (level_effects_axis.h). The
-// variances v_t and the noise come from the trials (grouped_ridge.h). So v_t is
-// what the effect would have with endless trials, not what chance added.
+// A term is a parameter, or a pair or triple of which the trials show
+// something; phi_k are orthonormal over its cells (level_effects_axis.h).
+// Variances v_t and noise come from the trials (grouped_ridge.h): v_t is what
+// endless trials would show.
 //
 //   LevelEffects model(axes, targets);
 //   model.Variance(0);   // of the main effect of axis 0
@@ -26,7 +26,7 @@
 
 namespace frostline::importance {
 
-// A candidate that did not enter, and what the last residuals say of it.
+// A candidate that did not enter.
 struct LeftOutTerm {
   EffectTerm term;
   TermEvidence evidence;  // deviation 0: nothing can be said
@@ -35,23 +35,22 @@ struct LeftOutTerm {
 
 class LevelEffects {
  public:
-  // One target for each trial, finite. Any number of trials from 1 on.
+  // One finite target for each trial; one or more.
   LevelEffects(std::vector<EffectAxis> axes, std::vector<double> targets);
 
   const std::vector<EffectAxis>& axes() const { return axes_; }
-  // Terms in the model: the main effects, then others as they entered.
+  // Main effects, then others as they entered.
   const std::vector<EffectTerm>& terms() const { return terms_; }
   const std::vector<LeftOutTerm>& left_out() const { return left_out_; }
   const GroupedRidge& ridge() const { return ridge_; }
 
-  // Expected variance of the effect of terms()[t] over the space.
+  // Expected, over the space.
   double Variance(std::size_t t) const;
-  // The effect in each cell of the term's axes, the last axis fastest; of a
-  // main term in each cell of its axis.
+  // By cells of its axes, the last axis fastest.
   std::vector<double> Table(std::size_t t) const;
   std::vector<double> Curve(std::size_t t) const { return Table(t); }
-  // The noise of one trial spread over those not spent on effects: what the
-  // root of a term's variance is uncertain by.
+  // One trial's noise over the trials not spent on effects: how uncertain roots
+  // of variances are.
   double AmplitudeVariance() const;
 
  private:

@@ -2,8 +2,7 @@
 //
 // File: level_effects_shares.h
 //
-// The shares of a model of level effects in the variance that can be explained,
-// and draws of them from what the trials leave possible.
+// Terms' shares of the variance that can be explained, and draws of them.
 #ifndef FROSTLINE_IMPORTANCE_EFFECTS_LEVEL_EFFECTS_SHARES_H_
 #define FROSTLINE_IMPORTANCE_EFFECTS_LEVEL_EFFECTS_SHARES_H_
 
@@ -17,26 +16,24 @@ namespace frostline::importance {
 struct EffectShares {
   std::vector<double> main;   // by axis
   std::vector<double> total;  // by axis
-  std::vector<double> terms;  // by term of the model, main effects first
-  // What residuals that are alike in the same cells show of terms that did not
-  // enter the model, together.
+  std::vector<double> terms;  // by term, main effects first
+  // Of terms that did not enter, by residuals alike in the same cells.
   double rest = 0.0;
-  double variance = 0.0;  // the explained variance itself; 0: all shares are 0
+  double variance = 0.0;  // the explained variance; 0: all shares are 0
 };
 
-// Main effects are drawn together by their amplitudes (the roots of the
-// variances), as far as their differences are no larger than chance makes them:
-// a normal prior whose mean and deviation are taken from the amplitudes.
+// Main effects are drawn together by their amplitudes (roots of variances), as
+// far as chance explains differences: by a normal prior of their mean and
+// deviation.
 EffectShares SharesOf(const LevelEffects& model);
 
-// `count` draws. The variance of an effect is drawn with the effect, so that
-// one that was estimated as 0 need not be 0 in every draw. `left_out_r2`: as
-// the model's ridge has it.
+// Variances are drawn too, so one estimated as 0 need not stay 0.
+// `left_out_r2`: the ridge's.
 std::vector<EffectShares> DrawShares(const LevelEffects& model,
                                      double left_out_r2, int count,
                                      std::uint64_t seed);
 
-// ln of the chance that a main effect as large comes from nothing.
+// ln of the chance of so large a main effect by nothing.
 double LogChanceOf(const LevelEffects& model, std::size_t term);
 
 }  // namespace frostline::importance

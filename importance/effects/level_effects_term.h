@@ -2,8 +2,7 @@
 //
 // File: level_effects_term.h
 //
-// One term of the decomposition: the effect that one, two or three parameters
-// have together beyond what fewer of them have.
+// What one, two or three parameters have beyond what fewer have.
 #ifndef FROSTLINE_IMPORTANCE_EFFECTS_LEVEL_EFFECTS_TERM_H_
 #define FROSTLINE_IMPORTANCE_EFFECTS_LEVEL_EFFECTS_TERM_H_
 
@@ -16,36 +15,35 @@ namespace frostline::importance {
 
 using EffectTerm = std::vector<std::size_t>;  // axes, rising
 
-// How many functions span it: the product over its axes.
+// The number of its functions.
 std::size_t WidthOf(const std::vector<EffectAxis>& axes,
                     const EffectTerm& term);
 
-// Those functions at the trials, one after the other, each times the root of
-// its prior variance (which add up to 1), less its mean over the trials.
+// The functions at the trials, one after the other, times the root of prior
+// variance (these add up to 1), less its mean.
 std::vector<double> CentredColumns(const std::vector<EffectAxis>& axes,
                                    const EffectTerm& term);
 
-// The prior variances of those functions.
 std::vector<double> PriorOf(const std::vector<EffectAxis>& axes,
                             const EffectTerm& term);
 
-// What residuals say of a term that is not in the model.
+// What residuals say of a term not in the model.
 struct TermEvidence {
-  double variance = 0.0;  // of its effect; without bias, so also below 0
+  double variance = 0.0;  // without bias, so also below 0
   double deviation = 0.0;
-  double log_p = 0.0;  // chance of so much where there is nothing
+  double log_p = 0.0;  // ln of the chance of so much by nothing
 };
 
-// How the trials lie in the cells of a term, whatever came of them.
+// How the trials lie in the term's cells.
 struct TermDesign {
-  double trace = 0.0;    // of the term's prior variance, over the trials
-  double freedom = 0.0;  // what evidence is told apart by; 0: nothing can be
+  double trace = 0.0;    // of its prior variance, over the trials
+  double freedom = 0.0;  // of the evidence; 0: none can be had
 };
 TermDesign DesignOf(const std::vector<EffectAxis>& axes,
                     const EffectTerm& term);
 
-// `residuals` have mean 0 and this variance. Costs O(trials + cells · cells of
-// an axis).
+// Residuals have mean 0 and this variance. Costs O(trials + cells · cells of an
+// axis).
 TermEvidence WeighTerm(const std::vector<EffectAxis>& axes,
                        const EffectTerm& term, const TermDesign& design,
                        const std::vector<double>& residuals, double variance);

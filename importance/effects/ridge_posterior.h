@@ -2,9 +2,8 @@
 //
 // File: ridge_posterior.h
 //
-// What a fitted ridge knows of all its coefficients together: sums of them, and
-// how uncertain these are. Every group has at least a given variance, so that
-// one that was estimated as 0 is not sure to be nothing.
+// Sums of a fitted ridge's coefficients, and how uncertain they are. Every
+// group has a least variance, so one estimated as 0 is not surely nothing.
 #ifndef FROSTLINE_IMPORTANCE_EFFECTS_RIDGE_POSTERIOR_H_
 #define FROSTLINE_IMPORTANCE_EFFECTS_RIDGE_POSTERIOR_H_
 
@@ -20,7 +19,7 @@ class RidgePosterior {
   RidgePosterior(const GroupedRidge& ridge, double least_variance);
 
   const std::vector<double>& coefficients() const { return coefficients_; }
-  // Of the sum of all coefficients with these weights.
+  // Of the weighted sum of coefficients.
   double Mean(const std::vector<double>& weights) const;
   double Variance(const std::vector<double>& weights) const;
 

@@ -2,8 +2,8 @@
 //
 // File: term_table.h
 //
-// The columns of one term wherever they could be asked for: in every
-// combination of its axes' cells, centred as those of the trials are.
+// One term's columns for every combination of cells, centred as the trials'
+// are.
 #ifndef FROSTLINE_IMPORTANCE_EFFECTS_TERM_TABLE_H_
 #define FROSTLINE_IMPORTANCE_EFFECTS_TERM_TABLE_H_
 
@@ -14,7 +14,7 @@
 
 namespace frostline::importance {
 
-// A cell for each axis of a model.
+// By axis.
 using EffectCells = std::vector<std::size_t>;
 
 class TermTable {
@@ -23,14 +23,13 @@ class TermTable {
 
   const EffectTerm& term() const { return term_; }
   std::size_t width() const { return average_.size(); }
-  // Of the combination in `cells`: `width` columns.
   const double* Columns(const EffectCells& cells) const {
     return &columns_[CombinationOf(cells) * width()];
   }
-  // Of the whole space.
+  // Over the space.
   const std::vector<double>& average() const { return average_; }
 
-  // Remembers what comes of these coefficients, one for each column.
+  // Keeps what these coefficients come to.
   void SetEffect(const double* coefficients);
   double Effect(const EffectCells& cells) const {
     return effect_[CombinationOf(cells)];
@@ -40,10 +39,10 @@ class TermTable {
   std::size_t CombinationOf(const EffectCells& cells) const;
 
   EffectTerm term_;
-  std::vector<std::size_t> sizes_;  // cells of the term's axes
-  std::vector<double> columns_;     // the last axis's cell fastest
+  std::vector<std::size_t> sizes_;
+  std::vector<double> columns_;  // the last axis's cell fastest
   std::vector<double> average_;
-  std::vector<double> effect_;  // of each combination
+  std::vector<double> effect_;  // by combination
 };
 
 }  // namespace frostline::importance

@@ -2,14 +2,13 @@
 //
 // File: fanova.h
 //
-// Functional ANOVA of a forest (Hutter et al., 2014): the share of each effect
-// in the variance of a tree, averaged over the trees,
+// Functional ANOVA of a forest (Hutter et al., 2014): each effect's share of a
+// tree's variance, averaged over trees,
 //
 //   share_S = mean over trees of V_S / V,   V = Var f,  V_S as in marginal.h
 //
-// Shares are of a tree's whole variance, so they do not add up to 1: what is
-// missing is interaction of three and more parameters, and noise that the trees
-// took for such.
+// What shares lack of 1 is interaction of three and more parameters, and noise
+// taken for such.
 //
 //   const Shares shares = ForestShares(trees, axes, {0, 1, 2});
 //   shares.main[0] + shares.pairs[0];   // of axis 0, and of axes 0 and 1
@@ -26,34 +25,31 @@
 namespace frostline::importance {
 
 struct Shares {
-  std::vector<double> main;          // by axis
-  std::vector<double> total;         // by axis
-  std::vector<double> pairs;         // by pair, as asked for
-  double unexplained = 0.0;          // by neither main effects nor these pairs
-  std::vector<SubsetShare> subsets;  // where they were asked for
+  std::vector<double> main;   // by axis
+  std::vector<double> total;  // by axis
+  std::vector<double> pairs;  // by pair, as asked for
+  double unexplained = 0.0;   // by neither main effects nor these pairs
+  std::vector<SubsetShare> subsets;
 };
 
-// `pair_axes`: pairs i < j of these, which rise, as
-// TreeMarginals::PairVariances orders them. Trees without variance have no
-// shares; when all are such, all shares are 0 and everything is unexplained.
-// Here and below the same to the bit for any number of threads (parallel.h).
+// `pair_axes` rise, pairs are ordered as in TreeMarginals::PairVariances. Trees
+// without variance do not count; if all are such, everything is unexplained.
+// Here and below the same to the bit for any number of threads.
 Shares ForestShares(const std::vector<Tree>& trees,
                     const std::vector<MeasuredAxis>& axes,
                     const std::vector<std::size_t>& pair_axes, int threads = 1);
 
-// Main shares alone: a tenth of the work.
+// A tenth of the work.
 std::vector<double> ForestMainShares(const std::vector<Tree>& trees,
                                      const std::vector<MeasuredAxis>& axes,
                                      int threads = 1);
 
-// Of any named sets of axes (subset_effect.h), in their order.
-// REQUIRES: CheckSubsets finds nothing wrong with them.
+// REQUIRES: CheckSubsets is OK.
 std::vector<SubsetShare> ForestSubsetShares(
     const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes,
     const NamedSubsets& subsets, int threads = 1);
 
-// For every axis the mean main effect at each of its probes; empty for
-// unordered axes.
+// By axis its mean main effect at its probes; empty for unordered axes.
 std::vector<std::vector<double>> ForestCurves(
     const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes,
     int threads = 1);

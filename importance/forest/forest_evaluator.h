@@ -2,8 +2,8 @@
 //
 // File: forest_evaluator.h
 //
-// The evaluator "forest": a random forest's functional ANOVA over the space
-// that was searched, with bootstrap intervals.
+// The evaluator "forest": a random forest's functional ANOVA, with bootstrap
+// intervals.
 #ifndef FROSTLINE_IMPORTANCE_FOREST_FOREST_EVALUATOR_H_
 #define FROSTLINE_IMPORTANCE_FOREST_FOREST_EVALUATOR_H_
 
@@ -15,8 +15,7 @@
 
 namespace frostline::importance {
 
-// Pairs are taken among so many parameters at most, those of largest main
-// effect: the number of pairs grows with the square.
+// Pairs are taken among those of largest main effect.
 inline constexpr std::size_t kMaxPairParameters = 64;
 
 absl::StatusOr<Report> EvaluateForest(const Space& space,

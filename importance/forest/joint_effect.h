@@ -2,13 +2,12 @@
 //
 // File: joint_effect.h
 //
-// The effect of one tree that only all axes of a set S have together:
+// What all axes of a set S have only together in one tree:
 //
-//   f_S = sum over leaves of v m prod over s in S of (1[x_s in side_s] / m_s -
-//   1)
+//   f_S = sum over leaves of v m prod_s (1[x_s in side_s] / m_s - 1)
 //
-// with v a leaf's value, m its mass and m_s that of its side along s. Its
-// variance is a sum over pairs of leaves that are split on all of S.
+// with a leaf's value v and mass m, and m_s that of its side along s in S. Its
+// variance is a sum over pairs of leaves split on all of S.
 #ifndef FROSTLINE_IMPORTANCE_FOREST_JOINT_EFFECT_H_
 #define FROSTLINE_IMPORTANCE_FOREST_JOINT_EFFECT_H_
 

@@ -2,15 +2,14 @@
 //
 // File: split_search.h
 //
-// The best split of a node's rows in two, by least squares (Breiman et al.,
-// 1984): of all cuts of all axes the one by which the squared error falls most,
+// The best of all cuts of a node's rows, by least squares (Breiman et al.,
+// 1984): the squared error falls by
 //
 //   (n_left n_right / n) (mean_left - mean_right)^2
 //
-// An unordered axis is cut between its codes in the order of their means, among
-// which the best cut is. Targets are whole numbers here, so that sums are
-// exact: a split has the same score on whatever axis it is found, and in
-// whatever order its rows are added up.
+// Codes of an unordered axis are cut in the order of their means, where the
+// best cut is. Targets are whole numbers, so sums are exact and scores do not
+// depend on axis or order.
 //
 //   SplitSearch search(data, rows);
 //   TreeSplit split = search.FindBest(node, rng);   // axis 3, code <= 0
@@ -26,29 +25,27 @@
 
 namespace frostline::importance {
 
-// A row of the data set that a tree has drawn.
 struct DrawnRow {
   std::uint32_t row = 0;
   std::uint32_t weight = 0;  // how often; above 0
-  std::int64_t sum = 0;      // weight times the whole-numbered target
+  std::int64_t sum = 0;      // weight times whole-numbered target
 };
 
-// What a whole-numbered target of 1 is multiplied by: a power of two, so large
-// that no score of rows of this weight overflows.
+// A power of two for a target of 1, so that no score of such rows overflows.
 double ScaleOfTargets(const std::vector<double>& targets,
                       std::uint64_t all_weight);
 
 struct TreeSplit {
   int axis = -1;  // -1: all rows are at one point
   double threshold = 0.0;
-  std::uint16_t last_bin = 0;   // of an ordered axis: the last on the left
-  std::vector<bool> goes_left;  // of an unordered one, by code
+  std::uint16_t last_bin = 0;   // of an ordered axis, on the left
+  std::vector<bool> goes_left;  // of an unordered axis, by code
 };
 
-// Reuses its memory from call to call; one per tree being grown.
+// Reuses its memory; one per tree grown.
 class SplitSearch {
  public:
-  // Keeps a reference. No node weighs more than `all_weight`.
+  // Keeps a reference. REQUIRES: no node weighs more than `all_weight`.
   SplitSearch(const Dataset& data, std::uint64_t all_weight);
 
   // Of equally good axes a random one wins.
@@ -64,22 +61,22 @@ class SplitSearch {
     std::size_t last = 0;  // of used_, on the left
   };
 
-  // Any axis on which two rows differ is as good as any other.
+  // Any axis on which they differ is as good.
   int AxisOfTwo(std::span<const DrawnRow> rows, Rng& rng);
-  // Fills used_ with the bins of one axis that hold rows, by rising index or,
-  // where there is no order, by rising mean; the table with what they hold.
+  // Fills used_ with bins that hold rows, by rising index or, without an order,
+  // rising mean; the table with what they hold.
   void Collect(std::size_t axis, std::span<const DrawnRow> rows);
   void Empty();
   Cut BestCut() const;
   TreeSplit MakeSplit(std::size_t axis, std::size_t last) const;
 
   const Dataset& data_;
-  std::vector<double> inverse_;  // of every weight
+  std::vector<double> inverse_;  // by weight
   std::vector<std::size_t> order_;
-  std::vector<Bin> table_;              // by bin; all empty between axes
+  std::vector<Bin> table_;              // by bin; empty between axes
   std::vector<std::uint64_t> is_used_;  // bits by bin; likewise
   std::vector<std::uint16_t> indices_;
-  std::span<std::uint16_t> used_;  // the first of them
+  std::span<std::uint16_t> used_;  // the first of indices_
   Bin all_;                        // of the node
 };
 

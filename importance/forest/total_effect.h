@@ -2,13 +2,13 @@
 //
 // File: total_effect.h
 //
-// What each axis explains together with all others (Sobol, 1993), exactly:
+// What each axis explains with all interactions (Sobol, 1993), exactly:
 //
 //   T_i = E Var[f | all but x_i] = E (f(x) - f(x'))^2 / 2   (Jansen, 1999)
 //
-// where x' differs from x in axis i alone. Two such points are in two leaves
-// only when the node at which the leaves' paths part splits on i. So every pair
-// of leaves counts for one axis at most, and one walk finds the totals of all.
+// where x' differs in axis i alone. They are in two leaves only if the node
+// where the leaves' paths part splits on i: so a pair of leaves counts for one
+// axis at most, and one walk finds all totals.
 #ifndef FROSTLINE_IMPORTANCE_FOREST_TOTAL_EFFECT_H_
 #define FROSTLINE_IMPORTANCE_FOREST_TOTAL_EFFECT_H_
 
@@ -20,7 +20,7 @@
 
 namespace frostline::importance {
 
-// By axis. `mean` is that of the tree over the space.
+// By axis. `mean`: of the tree over the space.
 std::vector<double> TotalVariancesOf(const Tree& tree, const TreeCells& cells,
                                      double mean);
 

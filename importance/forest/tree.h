@@ -2,9 +2,8 @@
 //
 // File: tree.h
 //
-// A regression tree over codes (Breiman et al., 1984): every inner node sends a
-// row left or right by its code on one axis, every leaf has the mean of its
-// rows.
+// A regression tree over codes (Breiman et al., 1984): an inner node sends rows
+// left or right by one axis, a leaf has the mean of its rows.
 //
 //   axis 0, code <= 2 ? 0.1 : (axis 3, code in {0, 4} ? 0.5 : 0.9)
 #ifndef FROSTLINE_IMPORTANCE_FOREST_TREE_H_
@@ -20,8 +19,7 @@ namespace frostline::importance {
 
 struct TreeNode {
   int axis = -1;  // -1: a leaf
-  // Codes up to the threshold go left. Of an unordered axis those that
-  // goes_left names do.
+  // Codes up to the threshold go left; of an unordered axis those in goes_left.
   double threshold = 0.0;
   std::vector<bool> goes_left;
   int left = -1;
@@ -29,22 +27,20 @@ struct TreeNode {
   double value = 0.0;  // of a leaf
 };
 
-// Children come after their parent; the root is first. Never empty.
+// Children come after their parent, the root is first. Never empty.
 struct Tree {
   std::vector<TreeNode> nodes;
 
-  // The prediction for a row of the data set.
   double Predict(const Dataset& data, std::size_t row) const;
 };
 
-// By node: whether it, or one below it, is split on one of the axes.
+// By node: whether it, or one below, splits on one of these.
 std::vector<bool> SplitsOn(const Tree& tree,
                            const std::vector<std::size_t>& axes);
 
-// Splits until the rows of a leaf are alike, by least squares over all axes,
-// each row counting `weights[row]` times; of equal splits a random one wins.
-// Choices are split by their mean target, which is the best of all subsets
-// (Fisher, 1958). REQUIRES: some weight is above 0.
+// Splits by least squares until a leaf's rows are alike; of equal splits a
+// random one wins. Row r counts weights[r] times. Choices are split by mean
+// target, the best of all subsets (Fisher, 1958). REQUIRES: a weight above 0.
 Tree FitTree(const Dataset& data, const std::vector<double>& targets,
              const std::vector<std::uint32_t>& weights, Rng& rng);
 

@@ -2,9 +2,9 @@
 //
 // File: tree_box.h
 //
-// The boxes into which a tree cuts the space. Along each axis a tree's
-// splits make cells; a box is a range of them, or of an unordered axis a
-// subset. Masses are shares of the axis.
+// The boxes into which a tree cuts the space: ranges of the cells that splits
+// make along an axis, or subsets of an unordered one. Masses are shares of the
+// axis.
 #ifndef FROSTLINE_IMPORTANCE_FOREST_TREE_BOX_H_
 #define FROSTLINE_IMPORTANCE_FOREST_TREE_BOX_H_
 
@@ -18,7 +18,7 @@
 
 namespace frostline::importance {
 
-// The cells of one axis: cell c has the mass before[c + 1] - before[c].
+// Cell c has the mass before[c + 1] - before[c].
 struct AxisCells {
   bool is_ordered = true;
   std::vector<double> before = {0.0, 1.0};
@@ -29,8 +29,8 @@ struct AxisCells {
   }
 };
 
-// Of a tree: the cells of every axis, and for every node that splits an
-// ordered axis the first cell that goes right.
+// Cells by axis, and by node that splits an ordered axis the first cell going
+// right.
 struct TreeCells {
   std::vector<AxisCells> axes;
   std::vector<std::uint32_t> cut_of_node;
@@ -40,20 +40,20 @@ TreeCells MakeCells(const Tree& tree, const std::vector<MeasuredAxis>& axes);
 
 using CellRun = std::pair<std::uint32_t, std::uint32_t>;  // [begin, end)
 
-// The box of a node while a tree is walked; starts as the whole space.
+// The box of a node on a walk; at first the whole space.
 class TreeBox {
  public:
-  // Keeps references to both.
+  // Keeps references.
   TreeBox(const Tree& tree, const TreeCells& cells);
 
-  // Cuts the box down to one child of a node that splits. Where nothing of the
-  // box is on that side, the mass along the node's axis is 0 afterwards.
+  // Cuts the box down to a child. The axis' mass is 0 where none of it is
+  // there.
   void Enter(std::size_t node, bool left);
-  // Undoes the last Enter that was not undone.
+  // Undoes the last Enter not undone.
   void Leave();
 
-  // Calls visit(child, share) for the children of `node` that the box reaches,
-  // the box cut down to each, with the share of it that is the child's.
+  // Calls visit(child, share) for the children reached, cut down to each;
+  // `share` is the child's part.
   template <typename Visit>
   void EnterChildren(std::size_t node, const Visit& visit) {
     const TreeNode& here = tree_.nodes[node];
@@ -71,7 +71,7 @@ class TreeBox {
   }
 
   double mass(std::size_t axis) const { return sides_[axis].mass; }
-  // Appends the cells of the box along an axis, as maximal runs.
+  // Appends maximal runs of cells along an axis.
   void AppendRuns(std::size_t axis, std::vector<CellRun>& runs) const;
 
  private:
@@ -90,7 +90,7 @@ class TreeBox {
   const TreeCells& cells_;
   std::vector<Side> sides_;
   std::vector<Entered> entered_;
-  // Of unordered axes, whose run is the place of their members in here.
+  // Of unordered axes; their run is a place in here.
   std::vector<bool> members_;
   std::vector<bool> members_before_;  // in the order of entered_
 };

@@ -2,9 +2,8 @@
 //
 // File: dataset.h
 //
-// The trials an evaluation uses, as trees read them: a code for every
-// parameter, sorted into bins, and a target. Targets are losses (lower is
-// better) scaled to [-1, 1], so that no unit and no size of them matters.
+// The trials as trees read them: a code for every parameter, sorted into bins,
+// and as target the loss (lower is better), scaled to [-1, 1].
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_DATASET_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_DATASET_H_
 
@@ -16,11 +15,11 @@
 
 namespace frostline::importance {
 
-// An axis has at most so many bins; more distinct codes share one.
+// More distinct codes share bins.
 inline constexpr std::size_t kMaxBins = 256;
 
 struct BinnedAxis {
-  // Lowest and highest code in each bin, rising.
+  // Codes, rising.
   std::vector<double> lowest;
   std::vector<double> highest;
   std::vector<std::uint16_t> bin_of_row;
@@ -36,7 +35,7 @@ struct Dataset {
   std::size_t rows() const { return targets.size(); }
 };
 
-// `points` are in the space of `axes`, `losses` finite and not all equal.
+// REQUIRES: points in the space of `axes`; losses finite and not all equal.
 Dataset MakeDataset(std::vector<MeasuredAxis> axes,
                     const std::vector<const Point*>& points,
                     const std::vector<double>& losses);

@@ -2,9 +2,8 @@
 //
 // File: depth.h
 //
-// The order of a model's depth: embeddings, layers from the lowest to the
-// highest, pooler, head. Parameters that no module takes its rate from come
-// after all modules, in the space's order.
+// The order of depth: embeddings, layers upwards, pooler, head, then parameters
+// of no module.
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_DEPTH_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_DEPTH_H_
 
@@ -15,18 +14,17 @@
 
 namespace frostline::importance {
 
-// Indices of parameters; one that drives several modules stands where the
-// lowest of them does.
+// Parameters; one of several modules stands at the lowest.
 std::vector<int> DepthOrder(const Space& space);
 
 struct LayerGroup {
   std::string name;             // "embeddings", "lower", "middle", "upper",
                                 // "head"; these five in this order
-  std::vector<int> parameters;  // in depth order; never empty
+  std::vector<int> parameters;  // in depth order
 };
 
-// Layers are cut into thirds by their number, "pooler" goes with "head". A
-// parameter whose modules lie in several groups belongs to none.
+// Layers are cut into thirds; "pooler" goes with "head". A parameter in several
+// groups is in none.
 std::vector<LayerGroup> LayerGroups(const Space& space);
 
 }  // namespace frostline::importance

@@ -2,9 +2,9 @@
 //
 // File: interval.h
 //
-// A number and how sure it is: the interval that holds it in 80 % and in 95 %
-// of all cases. lo95 <= lo80 <= value <= hi80 <= hi95; all five are equal
-// where nothing is known of the spread.
+// A number and the ends that hold it in 80 % and 95 % of cases: lo95 <= lo80 <=
+// value
+// <= hi80 <= hi95, all equal where no spread is known.
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_INTERVAL_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_INTERVAL_H_
 

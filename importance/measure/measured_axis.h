@@ -3,11 +3,10 @@
 // File: measured_axis.h
 //
 // One parameter as importance sees it: a line of codes on which trees split,
-// and the share of the searched space that lies up to each code. Levels,
-// choices and small integer ranges are counted; a log-uniform rate is uniform
-// in the logarithm, kFrozenMass of it frozen; a parameter that is absent from
-// some points has that as a value of its own, with the share of the space where
-// its condition is not met.
+// and the share of the searched space up to each. Levels, choices and small
+// ranges of integers are counted; a log-uniform rate is uniform in the
+// logarithm, kFrozenMass of it frozen; absent has the share where the condition
+// is not met.
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_MEASURED_AXIS_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_MEASURED_AXIS_H_
 
@@ -18,33 +17,33 @@
 
 namespace frostline::importance {
 
-// The same share as the random sampler draws.
+// As the random sampler draws.
 inline constexpr double kFrozenMass = 0.2;
 
 class MeasuredAxis {
  public:
-  // `active` is the share of the space where the parameter has a value.
+  // `active`: the share of the space where it has a value.
   MeasuredAxis(const Domain& domain, double active);
 
-  // Values in order: absent, frozen, then the domain's own. Of an unordered
-  // axis the index of the choice, absent being one more.
+  // Ordered: absent, frozen, then the domain's. Unordered: the choice's index,
+  // absent last.
   double CodeOf(double value) const;
   bool is_ordered() const { return ordered_; }
-  // Whether its values are counted, not measured by length.
+  // Counted, not measured by length.
   bool is_finite() const { return finite_; }
 
-  // Ordered: the share at codes up to `code`; 0 … 1.
+  // Ordered: the share up to `code`.
   double MassUpTo(double code) const;
-  // Unordered: the share of each code.
+  // Unordered: by code.
   const std::vector<double>& choice_masses() const { return masses_; }
 
-  // The share where the parameter has a value that meets `condition`.
+  // Of values that meet `condition`.
   double MassWhere(const Condition& condition) const;
 
-  // Ordered: middles, in shares, of the values a curve is drawn at; not absent.
+  // Ordered: middles, in shares, of a curve's values; not absent.
   std::vector<double> Probes() const;
 
-  // The codes of a finite domain, and of frozen; empty for other domains.
+  // Of a finite domain, and frozen.
   std::vector<double> CountableCodes() const;
 
  private:
@@ -55,13 +54,12 @@ class MeasuredAxis {
   bool finite_ = false;
   double absent_ = 0.0;  // mass
   double frozen_ = 0.0;  // mass
-  double live_ = 1.0;    // mass of everything else
-  // Finite: of each value. Unordered: of each choice and of absent.
+  double live_ = 1.0;    // mass of all else
+  // Finite: by value. Unordered: by choice, and absent.
   std::vector<double> masses_;
-  std::vector<double> mass_before_;  // finite and ordered: sums of masses_
+  std::vector<double> mass_before_;  // sums of masses_, if finite and ordered
 };
 
-// One axis for each parameter.
 std::vector<MeasuredAxis> MeasureSpace(const Space& space);
 
 }  // namespace frostline::importance

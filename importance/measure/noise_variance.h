@@ -2,9 +2,8 @@
 //
 // File: noise_variance.h
 //
-// What repeated trials tell of the noise, whatever the model: how far results
-// of one point differ by the seeds they were trained with. Pooled over points
-// p,
+// What repeated trials tell of the noise, whatever the model: how results
+// differ, pooled over points p,
 //
 //   variance = sum over p, i of (loss_pi - mean_p)^2 / sum over p of (n_p - 1)
 //
@@ -20,14 +19,13 @@
 namespace frostline::importance {
 
 struct RepeatNoise {
-  double variance;  // of one trial, pooled over points; NaN: none was repeated
-  double freedom;   // runs beyond the first of each point: how sure it is
+  double variance;  // of one trial; NaN: none was repeated
+  double freedom;   // runs beyond the first of each point
 };
 
-// Runs of one point that share a seed and a loss are one run: a program that
-// repeats itself tells nothing of the noise. A seed of 0 is not known, and
-// equal to none.
-// REQUIRES: as many losses as points, and as many seeds, or none at all.
+// Runs of one point that share seed and loss are one, since a program that
+// repeats itself tells nothing; a seed of 0 is unknown. REQUIRES: as many
+// losses as points, and as many seeds, or none.
 RepeatNoise NoiseAtEqualPoints(const std::vector<const Point*>& points,
                                const std::vector<double>& losses,
                                const std::vector<std::uint64_t>& seeds = {});

@@ -2,7 +2,7 @@
 //
 // File: selection.h
 //
-// Which trials of a history an evaluation uses, and their losses.
+// Which trials an evaluation uses, and their losses.
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_SELECTION_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_SELECTION_H_
 
@@ -18,38 +18,36 @@
 
 namespace frostline::importance {
 
-// Points into the history it was made from, and into the objectives.
+// Points into its history and objectives.
 struct Selection {
-  std::vector<const Observation*> trials;  // by trial number
-  std::vector<const Point*> points;        // theirs, in the same order
-  std::vector<double> losses;              // of the target; lower is better
-  std::int64_t left_out = 0;               // other trials that have ended
-  // Of those left out: that could not be trained at a point of the space. They
-  // say where not to go, but have no place in a quantile.
+  std::vector<const Observation*> trials;  // by number
+  std::vector<const Point*> points;        // in the same order
+  std::vector<double> losses;              // lower is better
+  std::int64_t left_out = 0;               // others that have ended
+  // Of those left out: they could not be trained at a point of the space. They
+  // say where not to go, but are in no quantile.
   std::vector<const Observation*> diverged;
-  const Objective* target = nullptr;  // what the losses are of
+  const Objective* target = nullptr;
 };
 
-// REQUEST_INVALID unless it is a share of the trials.
+// REQUEST_INVALID unless it is a share.
 absl::Status CheckTopQuantile(double top_quantile);
 
-// Trials that succeeded, lie in the space and have a finite target; with
-// top_quantile below 1 the best of them by best_by (which then has to be finite
-// too), ties included. TRIALS_TOO_FEW, TARGET_CONSTANT, REQUEST_INVALID as
-// Evaluate says.
+// Trials that succeeded, lie in the space and have a finite target; below a
+// top_quantile of 1 the best by best_by (finite too), ties included. Errors as
+// Evaluate's.
 absl::StatusOr<Selection> SelectTrials(const Space& space,
                                        const std::vector<Objective>& objectives,
                                        const History& history,
                                        const EvaluateOptions& options);
 
-// The same before the quantile, and however few there are.
+// Before the quantile, however few.
 absl::StatusOr<Selection> FindUsableTrials(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const EvaluateOptions& options);
 
-// What trials at the same point tell of the seeds' noise (noise_variance.h).
 RepeatNoise NoiseOfRepeats(const Selection& selection);
-// Its variance; NaN: no point was repeated.
+// NaN: no point was repeated.
 double NoiseVariance(const Selection& selection);
 
 }  // namespace frostline::importance

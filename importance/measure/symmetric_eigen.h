@@ -16,7 +16,7 @@ struct Eigen {
   std::vector<double> vectors;  // row k belongs to values[k]
 };
 
-// Of a symmetric matrix, by Jacobi's rotations; in no order.
+// By Jacobi's rotations; in no order.
 Eigen SymmetricEigen(std::vector<double> a, std::size_t n);
 
 }  // namespace frostline::importance

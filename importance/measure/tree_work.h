@@ -2,10 +2,8 @@
 //
 // File: tree_work.h
 //
-// How many trees an evaluator may grow on a study. One tree looks at every row
-// and every parameter on each of its levels, so ten thousand trials of hundreds
-// of parameters take seconds for one, and an evaluator that wants hundreds of
-// trees for its intervals would be waited for in vain.
+// How many trees a study bears. One looks at every row and parameter on each
+// level: with ten thousand trials of hundreds of parameters it takes seconds.
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_TREE_WORK_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_TREE_WORK_H_
 
@@ -15,12 +13,11 @@
 
 namespace frostline::importance {
 
-// Of the forest that the answer is read from. REQUEST_INVALID at options.trees,
-// with how many there may be, when these would take many minutes.
+// Of the answer's forest. REQUEST_INVALID at options.trees, with how many there
+// may be, where they take many minutes.
 absl::Status CheckTreeWork(std::size_t rows, std::size_t parameters, int trees);
 
-// Of all the small forests for intervals and chance together: whether they are
-// done in about a minute.
+// Whether all small forests together take about a minute.
 bool CanGrowForIntervals(std::size_t rows, std::size_t parameters, int trees);
 
 }  // namespace frostline::importance

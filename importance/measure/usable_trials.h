@@ -2,7 +2,7 @@
 //
 // File: usable_trials.h
 //
-// Which trials of a history have an answer that can be explained.
+// Which trials have an answer that can be explained.
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_USABLE_TRIALS_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_USABLE_TRIALS_H_
 
@@ -16,18 +16,16 @@
 
 namespace frostline::importance {
 
-// Places among the objectives.
 struct MetricColumns {
   std::size_t target = 0;
   std::size_t best_by = 0;
 };
 
-// Those that have ended, by number: the order in which trials were seen is no
-// property of the study. They point into the history.
+// By number, since the order of arrival is no property of the study. Points
+// into the history.
 std::vector<const Observation*> EndedTrials(const History& history);
 
-// By trial 0 or 1: it succeeded, lies in the space and has the numbers that
-// `options` ask for. The same for any number of threads.
+// 0 or 1: succeeded, in the space, with the numbers that `options` ask for.
 std::vector<std::uint8_t> AreUsable(
     const Space& space, const std::vector<Objective>& objectives,
     const std::vector<const Observation*>& trials,

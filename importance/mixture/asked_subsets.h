@@ -2,8 +2,7 @@
 //
 // File: asked_subsets.h
 //
-// Which parts of a mixture are within the sets of parameters that were asked
-// for.
+// Which parts of a mixture lie within named sets.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_ASKED_SUBSETS_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_ASKED_SUBSETS_H_
 
@@ -20,21 +19,20 @@ struct AskedSubset {
   std::vector<std::size_t> axes;   // rising
   std::vector<std::size_t> pairs;  // of the list of pairs
   std::vector<std::size_t> terms;  // of the model, of three and more axes
-  bool is_sought = false;  // level effects looked for a term of all of it
+  bool is_sought = false;          // level effects looked for such a term
 };
 
-// By subset.
 std::vector<AskedSubset> FindAsked(const LevelEffects& model,
                                    const std::vector<AxisPair>& pairs,
                                    const NamedSubsets& subsets);
 
-// What residuals say of terms that did not enter the level effects, together.
+// By residuals: all terms that did not enter, together.
 struct LeftOutEvidence {
   TermEvidence evidence;
-  double functions = 0.0;  // that span them; 0: there are none
+  double functions = 0.0;  // that span them; 0: no terms
 };
 
-// Of the term of all of the set (`own`), or of all terms within it.
+// Of the set's own term (`own`), or of all within it.
 LeftOutEvidence LeftOutWithin(const LevelEffects& model,
                               const std::vector<int>& subset, bool own);
 

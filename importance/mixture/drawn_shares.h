@@ -2,8 +2,7 @@
 //
 // File: drawn_shares.h
 //
-// Shares of a mixture with draws of them, and any number of theirs as an
-// interval.
+// Shares of a mixture with draws, and intervals of any number in them.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_DRAWN_SHARES_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_DRAWN_SHARES_H_
 
@@ -20,9 +19,8 @@ struct DrawnShares {
   MixtureShares shares;
   std::vector<MixtureShares> draws;  // empty: no intervals
 
-  // Of the number that `pick` finds in shares. Draws are around what the trials
-  // say, the value is drawn towards what is likely: so the ends are as they are
-  // drawn, and reach at least the value.
+  // Of what `pick` finds. Draws lie around what trials say, the value nearer to
+  // what is likely: ends are as drawn, and reach the value.
   template <typename Pick>
   Interval IntervalOf(const Pick& pick) const {
     std::vector<double> values;
@@ -32,10 +30,10 @@ struct DrawnShares {
   }
 };
 
-// The mean of each number. REQUIRES: at least one.
+// REQUIRES: a draw.
 MixtureShares MeanOf(const std::vector<MixtureShares>& draws);
 
-// Shares of both, the second having the weight; as many draws as the first has.
+// `weight` is the second's; as many draws as the first.
 DrawnShares Blend(DrawnShares first, const DrawnShares& second, double weight);
 
 }  // namespace frostline::importance

@@ -2,9 +2,8 @@
 //
 // File: fanova_evaluator.h
 //
-// The evaluator "fanova": level effects and a forest, weighted by how well they
-// predict trials not seen (mixture/mixture.h), and their functional ANOVA over
-// the space that was searched. And "levels": level effects alone.
+// The evaluators "fanova" (mixture/mixture.h) and "levels", level effects
+// alone.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_FANOVA_EVALUATOR_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_FANOVA_EVALUATOR_H_
 
@@ -16,8 +15,8 @@
 
 namespace frostline::importance {
 
-// Of the options both read `seed`, `pairs`, `subsets`, and of `bootstraps`
-// whether there are to be intervals; fanova also `trees` and `threads`.
+// Both read `seed`, `pairs`, `subsets`, and whether there are `bootstraps`, for
+// intervals; fanova also `trees` and `threads`.
 absl::StatusOr<Report> EvaluateFanova(const Space& space,
                                       const Selection& selection,
                                       const EvaluateOptions& options);

@@ -2,9 +2,9 @@
 //
 // File: fine_axis.h
 //
-// One parameter as level effects and trees both see it: a list of codes, each
-// standing for a part of the space, so fine that trees are read off it exactly
-// on levels and choices, and to a 48th of a range.
+// One parameter as level effects and trees both see it: codes with parts of the
+// space, so fine that trees are exact on levels and choices, and to a 48th of a
+// range.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_FINE_AXIS_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_FINE_AXIS_H_
 
@@ -19,20 +19,18 @@
 namespace frostline::importance {
 
 struct FineAxis {
-  std::vector<double> codes;  // of an ordered axis rising
+  std::vector<double> codes;  // rising, if ordered
   std::vector<double> masses;
   std::vector<std::uint16_t> effect_cell;  // of the effect axis, by code
   bool is_ordered = true;
 
   std::size_t size() const { return codes.size(); }
-  // The index of the code nearest to this one, which no trial need have had.
+  // No trial need have had the code.
   std::uint16_t NearestTo(double code) const;
-  // Whether the code goes left where a tree splits this axis.
+  // Whether a split on this axis sends the code left.
   bool GoesLeft(const TreeNode& node, std::size_t at) const;
 };
 
-// An axis and the cells that level effects cut it into; `codes` are those of
-// the trials, one for each.
 struct EffectAndFineAxis {
   EffectAxis effect;
   FineAxis fine;

@@ -2,8 +2,7 @@
 //
 // File: fine_box.h
 //
-// The box that a walk down a tree has cut the space down to, in codes of fine
-// axes.
+// What a walk down a tree leaves of the space, in fine codes.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_FINE_BOX_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_FINE_BOX_H_
 
@@ -15,7 +14,7 @@
 
 namespace frostline::importance {
 
-// Keeps a reference to the axes; the whole space at first.
+// Keeps a reference; at first the whole space.
 class FineBox {
  public:
   explicit FineBox(const std::vector<FineAxis>& axes)
@@ -24,14 +23,14 @@ class FineBox {
     for (const FineAxis& axis : axes) inside_.emplace_back(axis.size(), true);
   }
 
-  // By code of the axis.
+  // By code.
   const std::vector<bool>& inside(std::size_t axis) const {
     return inside_[axis];
   }
   double mass(std::size_t axis) const { return masses_[axis]; }
 
-  // Calls visit(child, share) with the box cut down to each child that it
-  // reaches, left first; `share` is the child's part of it.
+  // Calls visit(child, share) for the children reached, left first, cut down to
+  // each; `share` is the child's part.
   template <typename Visitor>
   void EnterChildren(const TreeNode& node, const Visitor& visit) {
     const auto axis = static_cast<std::size_t>(node.axis);

@@ -2,16 +2,15 @@
 //
 // File: mixture.h
 //
-// Level effects and a forest as one prediction, (1 - w) levels + w forest. The
-// weight is that of least squares on trials that neither has seen:
+// Level effects and a forest as one prediction, (1 - w) levels + w forest, by
+// least squares on trials that neither has seen:
 //
 //   w = argmin over 0 <= w <= 1 of sum over i ((1 - w) l_i + w f_i)^2
 //
-// l_i is what level effects miss of trial i when it is left out, f_i what the
-// trees miss of it that were not shown it (stacking; Breiman, "Stacked
-// Regressions", 1996). The forest is grown on the targets, not on what level
-// effects leave of them: a cliff that only many parameters describe together is
-// simple for trees, what is left of it is not.
+// l_i and f_i are what each misses of trial i unseen (stacking; Breiman,
+// "Stacked Regressions", 1996). The forest is grown on the targets, not on what
+// level effects leave: a cliff of many parameters is simple for trees, what is
+// left of it is not.
 //
 //   const Mixture mixture = FitMixture(data, model, {.seed = 7});
 //   mixture.forest_weight;   // 0 on targets that level effects describe
@@ -33,27 +32,23 @@ struct MixtureOptions {
   int threads = 0;  // 0: one for each core
 };
 
-// Predicts (1 - forest_weight) times the level effects plus forest_weight
-// times the mean of the trees; with weight 0 it has no trees.
+// With weight 0 there are no trees.
 struct Mixture {
   double forest_weight = 0.0;
   double weight_deviation = 0.0;
   std::vector<Tree> trees;
-  // Shares of the targets' variance that is predicted of trials not seen; NaN
-  // where the targets have none.
+  // Shares of variance predicted of trials not seen; NaN without variance.
   double levels_r2 = 0.0;
   double r2 = 0.0;
   double missed_variance = 0.0;  // of what is not predicted
-  std::vector<double> missed;    // by trial, each as if it had not been seen
+  std::vector<double> missed;    // by trial, as if not seen
   double forest_part = 0.0;      // of what is predicted; 0 … 1
 };
 
-// Level effects and no forest.
 Mixture LevelsAlone(const LevelEffects& model);
 
-// The weight is 0 unless the forest clearly helps: then a target that level
-// effects describe costs a few trees, and no accuracy. `data` has the trials
-// that `model` was made from.
+// The weight is 0 unless the forest clearly helps: where it does not, it costs
+// a few trees and no accuracy. `data` has the model's trials.
 Mixture FitMixture(const Dataset& data, const LevelEffects& model,
                    const MixtureOptions& options);
 

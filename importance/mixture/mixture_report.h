@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: mixture_report.h
-//
-// Shares of a mixture and their draws, put into a report: intervals, ranks,
-// directions.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_REPORT_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_REPORT_H_
 
@@ -23,22 +20,20 @@ struct MixtureReportOptions {
   bool pairs = true;
 };
 
-// Parameters, pairs, groups (without their names), unexplained and main_draws;
-// the caller fills in the rest.
-// `part` has a weight of 0 where there is none.
+// Parameters, pairs, groups (without names), unexplained and main_draws. A
+// `part` of weight 0 is none.
 Report MakeMixtureReport(const LevelEffects& model, const MixtureModel& shares,
                          const SurrogatePart& part,
                          const MixtureReportOptions& options);
 
-// Its parts in pair_report.cc: pairs and named sets, with what those may have
-// all the same that did not enter the level effects.
-// MixtureModel::pairs(), strongest first.
+// In pair_report.cc: pairs, strongest first, and sets, with what terms that did
+// not enter may have.
 std::vector<PairImportance> RankPairs(const LevelEffects& model,
                                       const MixtureModel& mixture,
                                       const SurrogatePart& part,
                                       const DrawnShares& drawn);
 
-// MixtureModel::subsets(), as asked for; `pairs` are those of RankPairs.
+// `pairs` are RankPairs'.
 std::vector<SubsetImportance> DescribeSubsets(
     const LevelEffects& model, const MixtureModel& mixture,
     const DrawnShares& drawn, const std::vector<PairImportance>& pairs);

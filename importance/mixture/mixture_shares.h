@@ -3,8 +3,8 @@
 // File: mixture_shares.h
 //
 // The functional ANOVA of level effects and a forest added up: main effects and
-// pairs are those of the sum, read off tables; what is of three and more
-// parameters is the sum's rest, met at points drawn from the space.
+// pairs are read off tables, what is of more parameters is met at points drawn
+// from the space.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_SHARES_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_SHARES_H_
 
@@ -21,7 +21,7 @@
 
 namespace frostline::importance {
 
-// Main effects, pairs and unexplained are in parts of one sum: 1.
+// Main effects, pairs and unexplained add up to 1.
 struct MixtureShares {
   std::vector<double> main;          // by axis
   std::vector<double> total;         // by axis
@@ -34,33 +34,31 @@ struct MixtureShares {
 
 class MixtureModel {
  public:
-  // Keeps references. `groups` are sets of axes whose effects among themselves
-  // are to be added up; `subsets` are asked for by name.
+  // Keeps references. `groups`: axes whose effects among themselves count.
   MixtureModel(const LevelEffects& model, const std::vector<FineAxis>& axes,
                const Mixture& mixture, std::vector<std::vector<int>> groups,
                std::uint64_t seed, NamedSubsets subsets = {}, int threads = 1);
 
   const std::vector<FineAxis>& axes() const { return axes_; }
-  // Of those that level effects looked at and those that trees split on, among
-  // the axes that these have most from (split_pairs.h); what is of other pairs
-  // is unexplained, and in totals and groups as what is of more parameters.
+  // Those looked at by level effects and split on by trees, among the axes with
+  // most variance (split_pairs.h). Others are unexplained, and count in totals
+  // and groups as effects of more axes.
   const std::vector<AxisPair>& pairs() const { return pairs_; }
   MixtureShares Shares() const;
   const NamedSubsets& subsets() const { return subsets_; }
-  // Draws of level effects (DrawShares) with draws of what the forest adds.
+  // Of level effects (DrawShares), and of what the forest adds.
   std::vector<MixtureShares> Draw(int count, std::uint64_t seed) const;
-  // Of the targets, of trials that level effects have not seen.
+  // Of unseen trials.
   double MissedByLevels() const {
     return (1.0 - mixture_.levels_r2) * model_.ridge().target_variance();
   }
-  // Of a trial here, by level effects and forest; `mean_target` is that of the
-  // trials they were made from.
+  // `mean_target` is the trials'.
   double Predict(const FinePoint& point, double mean_target) const;
-  // The main effect at each code of a fine axis; lower is better.
+  // By code; lower is better.
   std::vector<double> Curve(std::size_t axis) const;
 
  private:
-  // What the forest changes: variances of the sum less those of level effects.
+  // Of the sum, less those of level effects.
   struct Change {
     std::vector<double> main;
     std::vector<double> pairs;
@@ -117,7 +115,7 @@ class MixtureModel {
   std::vector<std::size_t> higher_terms_;    // of three and more axes
   TreeEffects forest_;
   Change change_;
-  // Changes of main by a few trees each, less their mean.
+  // Of main by a few trees, less their mean.
   std::vector<std::vector<double>> bags_;
 };
 

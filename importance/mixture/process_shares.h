@@ -2,8 +2,7 @@
 //
 // File: process_shares.h
 //
-// The effects that a Gaussian process draws, as shares of a mixture: which
-// parts of a draw each number is the sum of.
+// A Gaussian process's drawn effects as shares of a mixture.
 //
 //   const ProcessShares shares(draws, model, groups);
 //   MixtureShares one = shares.SharesOf(7);    // of the eighth draw
@@ -20,22 +19,21 @@ namespace frostline::importance {
 
 class ProcessShares {
  public:
-  // Keeps references to all three. The pairs and subsets are the model's.
+  // Keeps references. Pairs and subsets are the model's.
   ProcessShares(const surrogate::EffectDraws& draws, const MixtureModel& shares,
                 const std::vector<std::vector<int>>& groups);
 
-  // By pair of the model: its place among those of the draws.
+  // By pair of the model, its place in the draws.
   const std::vector<std::size_t>& place_of_pair() const {
     return place_of_pair_;
   }
   MixtureShares SharesOf(std::size_t draw) const;
 
  private:
-  // What lies within the set of axes, and what just of it.
+  // Of all within the set, and of all of it alone.
   double Within(std::vector<int> set, std::size_t draw) const;
   double Beyond(const std::vector<int>& set, std::size_t draw) const;
-  // Of what three axes have together, the part that is within the set, or just
-  // of the set.
+  // Likewise of what three axes have together.
   double HigherPart(std::vector<int> set, bool own) const;
 
   const surrogate::EffectDraws& draws_;

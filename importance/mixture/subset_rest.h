@@ -2,11 +2,10 @@
 //
 // File: subset_rest.h
 //
-// What the mean of some trees has within a set of axes beyond main effects and
-// pairs. At a point of the set, with the other axes averaged out, a leaf of
-// value v and mass m is worth v · m · product of (1 + r_s), where r_s is
-// 1[x_s in its side] / (mass of the side) - 1: multiplied out, a term for the
-// effect of every subset.
+// What the mean of trees has within a set beyond main effects and pairs. Other
+// axes averaged out, a leaf of value v and mass m is worth v · m · product of
+// (1 + r_s) at a point, r_s = 1[x_s in its side] / (mass of the side) - 1; each
+// term of the product is a subset's effect.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_SUBSET_REST_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_SUBSET_REST_H_
 
@@ -21,14 +20,13 @@
 
 namespace frostline::importance {
 
-// Up to so many combinations of codes are all looked at; of more, so many
-// points are drawn.
+// So many combinations are all looked at; of more, kDrawnPoints are drawn.
 inline constexpr std::size_t kMostCombinations = 4096;
 inline constexpr std::size_t kDrawnPoints = 1024;
 
 std::uint16_t DrawCode(const FineAxis& axis, Rng& rng);
 
-// Points of a set of axes, with masses that add up to 1.
+// Masses add up to 1.
 struct SubsetPoints {
   std::vector<std::vector<std::uint16_t>> codes;  // by axis of the set
   std::vector<double> masses;                     // by point
@@ -37,8 +35,7 @@ struct SubsetPoints {
 SubsetPoints MakeSubsetPoints(const std::vector<FineAxis>& axes,
                               const std::vector<std::size_t>& subset, Rng& rng);
 
-// By point: all effects of three axes and more within the set, and the one of
-// all of the set.
+// By point: all effects of three and more axes, and that of all of them.
 struct SubsetRest {
   std::vector<double> together;
   std::vector<double> beyond;

@@ -2,16 +2,15 @@
 //
 // File: surrogate_part.h
 //
-// The Gaussian process's part in the default evaluator. It answers the same
-// question as level effects and a forest do (shares, and draws of them), and is
-// believed as far as it predicts trials not seen better than they do:
+// The Gaussian process's part in the default evaluator, as far as it predicts
+// trials not seen better than level effects and a forest:
 //
 //   weight = argmin_w Σ_i (w g_i + (1 - w) m_i)²  + k D (w - w0)²
 //
-// with g_i, m_i what each misses of trial i when it is left out (stacking;
-// Wolpert, 1992; Breiman, 1996), D their mean squared difference, so that few
-// trials leave the weight near w0. A share is the weighted mean of both, its
-// draws are those of one or the other by their weights (Yao et al., 2018).
+// with g_i, m_i what each misses of trial i left out (stacking; Wolpert, 1992;
+// Breiman, 1996), D their mean squared difference, so few trials leave the
+// weight near w0. Shares are weighted means, draws are one's or the other's by
+// weight (Yao et al., 2018).
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_SURROGATE_PART_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_SURROGATE_PART_H_
 
@@ -26,16 +25,16 @@
 namespace frostline::importance {
 
 struct SurrogatePart {
-  double weight = 0.0;  // 0: it has no part, and nothing else is known
+  double weight = 0.0;  // 0: no part, and nothing else is known
   double r2 = 0.0;      // of both together, on trials not seen
   double noise_share = 0.0;
   DrawnShares drawn;
-  // Expected main effects at the cells of effect axes; lower is better.
+  // Expected at cells; lower is better.
   std::vector<std::vector<double>> curves;
-  // By axis: that its values rise to the better; NaN without an order.
+  // By axis, that higher values are better; NaN without an order.
   std::vector<double> rising_probability;
   // As MixtureModel::pairs(): that both trained are worth less than each alone
-  // lets one hope; NaN where one has no frozen cell.
+  // promises; NaN without a frozen cell.
   std::vector<double> substitutes_probability;
 };
 
@@ -44,11 +43,9 @@ struct SurrogatePartOptions {
   bool intervals = true;
 };
 
-// Trials at `hopeless` could not be trained: each counts as bad as the worst
-// target, with doubt. The process learns them; the others do not, and are
-// believed the less for what they miss of them.
-//
-// Has no part in spaces of more than kMaxSurrogateAxes parameters.
+// Trials at `hopeless` could not be trained and count as the worst, with doubt.
+// The process learns them; the mixture is believed less for missing them. No
+// part above kMaxSurrogateAxes parameters.
 SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
                                 const Mixture& mixture,
                                 const MixtureModel& shares,

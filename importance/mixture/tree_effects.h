@@ -2,9 +2,8 @@
 //
 // File: tree_effects.h
 //
-// The main effects and the pairs of the mean of some trees over the space:
-// those of the mean, where forest/fanova.h has the mean of each tree's shares.
-// What every tree has from its own draw of the trials is thus averaged out.
+// Main effects and pairs of the mean of trees, where forest/fanova.h has the
+// mean of shares: what each tree has of its own draw is averaged out.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_TREE_EFFECTS_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_TREE_EFFECTS_H_
 
@@ -20,11 +19,10 @@ namespace frostline::importance {
 
 struct TreeEffects {
   double mean = 0.0;
-  // By axis, by code: orthogonal to the constant.
+  // By axis and code; orthogonal to the constant.
   std::vector<std::vector<double>> main;
-  // By code of the first, then of the second: orthogonal to both main effects.
-  // Of those that were asked for; pairs that no tree splits both of on one way
-  // down are left out: 0.
+  // By code of the first, then the second; orthogonal to main effects. Pairs
+  // split on no path are left out: 0.
   std::map<AxisPair, std::vector<double>> pairs;
 };
 

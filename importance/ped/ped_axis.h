@@ -2,8 +2,7 @@
 //
 // File: ped_axis.h
 //
-// One parameter's values in all trials, sorted onto a grid, and what PED-ANOVA
-// makes of them.
+// One parameter's values in all trials, sorted onto a grid.
 #ifndef FROSTLINE_IMPORTANCE_PED_PED_AXIS_H_
 #define FROSTLINE_IMPORTANCE_PED_PED_AXIS_H_
 
@@ -16,30 +15,29 @@
 
 namespace frostline::importance {
 
-// Trials, and how often each counts; none counts zero times.
+// Each with how often it counts; never zero times.
 using CountedTrials = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 class PedAxis {
  public:
-  // Choices and levels are unordered, numbers lie on at most 50 places, in
-  // the logarithm where the parameter does. Of a rate that may be frozen,
-  // frozen is a value beside the grid.
+  // Choices and levels are unordered, numbers on at most 50 places, in the
+  // logarithm where the domain is; frozen is beside the grid.
   PedAxis(const Domain& domain, const std::vector<double>& values,
           const PedAnovaOptions& options);
 
-  // Whether some trial lacks the parameter.
+  // Some trial lacks the parameter.
   bool is_partial() const { return is_partial_; }
 
-  // Whether two of these trials are at different places, or one lacks it.
+  // At different places, or one lacks it.
   bool Varies(const CountedTrials& trials) const;
 
-  // For each of several sets of good trials; not normalised. A set counts no
-  // trial more often than `region` does.
+  // By set of good trials, not normalised. REQUIRES: no trial counts more often
+  // than in `region`.
   std::vector<double> Importances(const CountedTrials& region,
                                   const std::vector<CountedTrials>& good) const;
 
-  // For each place how much more often good trials are there than those of the
-  // region. Empty for choices, and where no trial of either has the parameter.
+  // By place, how much more often good trials are there than the region's;
+  // empty for choices, and where no trial has the parameter.
   std::vector<double> Preference(const CountedTrials& region,
                                  const CountedTrials& good) const;
 
@@ -48,14 +46,13 @@ class PedAxis {
     std::vector<double> places;
     double live = 0.0;  // at some place
     double frozen = 0.0;
-    double all = 0.0;  // with those that lack the parameter
+    double all = 0.0;  // with those that lack it
 
     double having() const { return live + frozen; }
   };
 
   Counts Count(const CountedTrials& trials) const;
   std::vector<double> DensityOf(const Counts& counts) const;
-  // Whether there is anything to say, whatever trials are good.
   bool IsMute(const Counts& region) const;
   double Divergence(const Counts& region, const std::vector<double>& whole,
                     const Counts& good) const;
@@ -63,7 +60,7 @@ class PedAxis {
   PedAnovaOptions options_;
   std::size_t places_ = 1;
   bool has_neighbours_ = false;
-  bool is_ordered_ = false;  // as a person reads it: also levels
+  bool is_ordered_ = false;  // for a person: also levels
   bool is_partial_ = false;
   bool has_frozen_ = false;
   std::vector<std::uint16_t> place_of_trial_;

@@ -2,9 +2,8 @@
 //
 // File: ped_evaluator.h
 //
-// The evaluator "ped-anova": what matters for being among the best trials
-// (ped_anova.h). Shares are parts of the sum of all divergences, not of the
-// target's variance.
+// The evaluator "ped-anova" (ped_anova.h); shares are of the sum of
+// divergences, not of variance.
 #ifndef FROSTLINE_IMPORTANCE_PED_PED_EVALUATOR_H_
 #define FROSTLINE_IMPORTANCE_PED_PED_EVALUATOR_H_
 
@@ -16,11 +15,10 @@
 
 namespace frostline::importance {
 
-// Takes the trials of every quantile: options.top_quantile is the region among
-// which options.ped_anova.target_quantile of all trials are the good ones.
-// TRIALS_TOO_FEW when the region has fewer than kMinTrials, TARGET_CONSTANT
-// when all of it is good, REQUEST_INVALID when the quantiles are no quantiles
-// or the region is not the larger one.
+// Takes all trials, cut by no quantile: options.top_quantile is the region, the
+// good ones are options.ped_anova.target_quantile of all. TRIALS_TOO_FEW below
+// kMinTrials in the region, TARGET_CONSTANT when all are good, REQUEST_INVALID
+// for what is no quantile, or a region that is not the larger.
 absl::StatusOr<Report> EvaluatePedAnova(const Space& space,
                                         const Selection& selection,
                                         const EvaluateOptions& options);

@@ -2,7 +2,7 @@
 //
 // File: ped_grid.h
 //
-// The grid on which PED-ANOVA counts the values of a parameter.
+// The grid on which PED-ANOVA counts values.
 #ifndef FROSTLINE_IMPORTANCE_PED_PED_GRID_H_
 #define FROSTLINE_IMPORTANCE_PED_PED_GRID_H_
 
@@ -15,15 +15,14 @@ namespace frostline::importance {
 
 class PedGrid {
  public:
-  // `compares_places`: find the nearest place by comparing, as Optuna 4 does,
-  // not by dividing; they differ in the last bit of a middle.
+  // `compares_places`: as in Optuna 4, by comparing, not dividing; they differ
+  // in the last bit of a middle.
   PedGrid(const Domain& domain, bool compares_places);
 
   std::size_t size() const { return size_; }
-  // Numbers lie near each other on the grid; choices and levels do not.
+  // True of numbers, not of choices and levels.
   bool has_neighbours() const { return has_neighbours_; }
-  // The nearest place; the middle belongs to the lower one. Not for absent or
-  // frozen values.
+  // A middle belongs to the lower place. Not for absent or frozen.
   std::uint16_t PlaceOf(double value) const;
 
  private:

@@ -2,10 +2,9 @@
 //
 // File: chosen_point.h
 //
-// Which point a plan takes. Who follows a plan must not be worse off than who
-// copies the best trial: of the points of which most is expected it is the best
-// that is at least as good as the best trial with kWorthMoving, else the best
-// trial itself.
+// Which point a plan takes: the most promising that is at least as good as the
+// best trial with kWorthMoving, else the best trial, so that no follower of a
+// plan is worse off than who copies that.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_CHOSEN_POINT_H_
 #define FROSTLINE_IMPORTANCE_PLAN_CHOSEN_POINT_H_
 
@@ -17,13 +16,12 @@ inline constexpr double kWorthMoving = 0.9;
 
 PlanChoice ChoosePoint(const PlanSearch& search);
 
-// Freezes one more module at a time, that which costs least, the rates of the
-// others chosen anew, as far as all of it together costs at most `tolerance`
-// with kSureEnough.
+// Freezes module by module, the cheapest first, others' rates chosen anew,
+// while all costs at most `tolerance` with kSureEnough.
 PlanChoice FreezeMore(const PlanSearch& search, const PlanChoice& choice,
                       double tolerance);
 
-// Both: the point of the plan.
+// ChoosePoint, then FreezeMore.
 PlanChoice PlanPoint(const PlanSearch& search, double tolerance);
 
 }  // namespace frostline::importance

@@ -2,9 +2,8 @@
 //
 // File: frontier_sets.h
 //
-// Sets of modules to train, each at the rates of which most is expected: all
-// sets where few modules can be switched, else those that a greedy search up
-// from none and down from all comes by.
+// Sets of modules to train, at their most promising rates: all of few modules,
+// else those of greedy searches up from none and down from all.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_FRONTIER_SETS_H_
 #define FROSTLINE_IMPORTANCE_PLAN_FRONTIER_SETS_H_
 
@@ -17,23 +16,22 @@ namespace frostline::importance {
 
 struct ModuleSet {
   std::vector<bool> frozen;  // by Space::modules()
-  std::size_t trained = 0;   // how many of those that can be switched
+  std::size_t trained = 0;   // of those that can be switched
   PlanChoice choice;
   double worth = 0.0;  // as PlanChoices::Worth
 };
 
 class FrontierSets {
  public:
-  // Keeps a reference. `start` lies in the space.
+  // Keeps a reference. REQUIRES: `start` is in the space.
   FrontierSets(const PlanSearch& search, const PlanChoice& start);
 
-  // Modules that the space can freeze and train; by Space::modules().
+  // What the space can both freeze and train, by Space::modules().
   const std::vector<bool>& can_switch() const { return can_switch_; }
-  // The best first; at most a few of each number of modules trained.
+  // The best first; a few for each number trained.
   const std::vector<ModuleSet>& sets() const { return sets_; }
-  // Embeddings and layers below a level frozen (0: none, 1: embeddings, 2:
-  // layer.0 too), the next one trained, by falling level; what the space does
-  // not allow is left out.
+  // Frozen below a level (0: none, 1: embeddings, 2: layer.0 too), the next
+  // trained; by falling level, as far as the space allows.
   struct Prefix {
     int level = 0;
     ModuleSet set;
@@ -51,7 +49,7 @@ class FrontierSets {
   const PlanSearch& search_;
   PlanChoice start_;
   std::vector<bool> can_switch_;
-  // Modules that one parameter switches together.
+  // Modules switched by one parameter.
   std::vector<std::vector<std::size_t>> units_;
   std::vector<ModuleSet> sets_;
 };

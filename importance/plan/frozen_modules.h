@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: frozen_modules.h
-//
-// Which modules a point leaves frozen, without asking for all rates.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_FROZEN_MODULES_H_
 #define FROSTLINE_IMPORTANCE_PLAN_FROZEN_MODULES_H_
 
@@ -13,7 +11,7 @@
 
 namespace frostline::importance {
 
-// Whether Space::Rates gives 0 for modules()[module].
+// Whether Space::Rates gives modules()[module] 0, without asking for all rates.
 bool IsModuleFrozen(const Space& space, std::size_t module, const Point& point);
 
 }  // namespace frostline::importance

@@ -2,9 +2,8 @@
 //
 // File: module_costs.h
 //
-// For every module of a space the two points that say what freezing it costs:
-// trained at the rate of which most is expected, and frozen, all other modules
-// as in a plan.
+// What freezing each module costs, by two points: trained at its most promising
+// rate, and frozen, the others as planned.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_MODULE_COSTS_H_
 #define FROSTLINE_IMPORTANCE_PLAN_MODULE_COSTS_H_
 
@@ -20,8 +19,8 @@ struct TrainedAndFrozen {
   PlanChoice frozen;
 };
 
-// For each of Space::modules(); nullopt where the space cannot do both, or the
-// surrogate does not know it.
+// By Space::modules(); nullopt where one cannot be, or the surrogate lacks its
+// parameter.
 std::vector<std::optional<TrainedAndFrozen>> CompareFreezing(
     const PlanSearch& search, const PlanChoice& plan);
 

@@ -2,17 +2,16 @@
 //
 // File: plan_basis.h
 //
-// What all that is asked of plans stands on: one belief in a study, the search
-// through it, what its trials left out say. Fitting it is most of the work, so
-// plan, frontier, rivals and questions of one state of a study share it.
+// What all plans stand on: one belief, the search through it, what left-out
+// trials say. Fitting is most of the work, so it is shared.
 //
 //   ASSIGN_OR_RETURN(const auto basis,
 //                    MakePlanBasis(space, objectives, history, options));
 //   ASSIGN_OR_RETURN(StudyPlan plan, MakePlan(*basis, options));
 //   ASSIGN_OR_RETURN(Frontier frontier, MakeFrontier(*basis, options));
 //
-// Immutable; any thread may ask. Keeps references to the space and the
-// objectives, and points into the history.
+// Immutable; any thread may ask. Keeps references to space and objectives,
+// points into the history.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_PLAN_BASIS_H_
 #define FROSTLINE_IMPORTANCE_PLAN_PLAN_BASIS_H_
 
@@ -36,7 +35,7 @@ class PlanBasis {
   const StudyBelief& belief() const { return belief_; }
   const PlanSearch& search() const { return search_; }
   const PlanChoices& choices() const { return search_.choices(); }
-  // Of belief().surrogate().
+  // By belief().surrogate().
   const std::vector<surrogate::Belief>& left_out() const { return left_out_; }
   const Optimism& optimism() const { return optimism_; }
 
@@ -47,7 +46,7 @@ class PlanBasis {
   const Optimism optimism_;
 };
 
-// Of `options` only `evaluate` is part of it; errors as MakePlan's.
+// Reads options.evaluate; errors as MakePlan's.
 absl::StatusOr<std::unique_ptr<const PlanBasis>> MakePlanBasis(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const PlanOptions& options);

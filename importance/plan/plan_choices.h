@@ -2,8 +2,8 @@
 //
 // File: plan_choices.h
 //
-// The points that a plan is chosen among: for every parameter one of its values
-// (axis_values.h), as the conditions of the space allow.
+// The points that plans are chosen among: a value (axis_values.h) for each
+// parameter, as conditions allow.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_PLAN_CHOICES_H_
 #define FROSTLINE_IMPORTANCE_PLAN_PLAN_CHOICES_H_
 
@@ -15,7 +15,7 @@
 
 namespace frostline::importance {
 
-// What is asked of each of Space::modules().
+// By Space::modules().
 enum class Demand { kAny, kFrozen, kTrained };
 using Demands = std::vector<Demand>;
 
@@ -31,26 +31,24 @@ class PlanChoices {
   }
   bool has_conditions() const { return has_conditions_; }
 
-  // Tried points, that of which most is expected first; of very many trials
-  // those of the best values.
+  // Tried points, the most promising first; of very many trials the best.
   const std::vector<PlanChoice>& tried() const { return tried_; }
-  // Of each parameter the best value, the others as in tried()[0].
+  // Each parameter's best value beside tried()[0].
   const PlanChoice& favourites() const { return favourites_; }
-  // `choice` with another value of a parameter; others are made absent, or are
-  // given their favourites, as conditions ask.
+  // With another value; conditions make others absent or give them their
+  // favourites.
   PlanChoice With(PlanChoice choice, std::size_t parameter,
                   std::size_t value) const;
 
-  // A trial's own point where one was there, else its values.
+  // A trial's own point where there is one.
   Point PointOf(const PlanChoice& choice) const;
-  // What is expected there, by the few likeliest sets of scales.
+  // By the likeliest few sets of scales.
   double Worth(const PlanChoice& choice) const;
-  // Whether the surrogate has a parameter that switches the module.
+  // Whether the surrogate has its parameter.
   bool IsKnown(std::size_t module) const;
   bool IsFrozen(std::size_t module, const PlanChoice& choice) const;
   bool Meets(const PlanChoice& choice, const Demands& demands) const;
   bool IsInSpace(const PlanChoice& choice) const;
-  // By module.
   std::vector<bool> FrozenOf(const PlanChoice& choice) const;
 
  private:

@@ -2,9 +2,8 @@
 //
 // File: plan_search.h
 //
-// The points of the space of which most is expected, among those that leave
-// given modules frozen or trained: one parameter at a time, until nothing
-// improves, from several starts.
+// The most promising points with given modules frozen or trained: one parameter
+// at a time, until nothing improves, from several starts.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_PLAN_SEARCH_H_
 #define FROSTLINE_IMPORTANCE_PLAN_PLAN_SEARCH_H_
 
@@ -21,10 +20,9 @@ class PlanSearch {
   // Keeps a reference.
   explicit PlanSearch(const StudyBelief& belief);
 
-  // The ends from all starts, nothing demanded, the best first.
+  // The ends of all starts, without demands, the best first.
   std::vector<PlanChoice> Best() const;
-  // The best from one start, after at most `sweeps`; nullopt when no few
-  // changes of it meet `demands`.
+  // nullopt: no few changes of `start` meet `demands`.
   std::optional<PlanChoice> BestFrom(const PlanChoice& start,
                                      const Demands& demands,
                                      int sweeps = kSweeps) const;
@@ -35,16 +33,16 @@ class PlanSearch {
 
   std::optional<PlanChoice> Satisfy(const PlanChoice& start, std::size_t module,
                                     Demand demand) const;
-  // The same where no parameter depends on another.
+  // Where no parameter depends on another.
   std::optional<PlanChoice> SatisfyAlone(const PlanChoice& start,
                                          std::size_t module,
                                          const Demands& only) const;
-  // The parameters whose values can freeze a module.
+  // Parameters whose values can freeze it.
   std::vector<std::size_t> LeversOf(std::size_t module) const;
-  // Which values of a parameter alone meet the demands.
+  // Which values alone meet the demands.
   std::vector<bool> Allowed(std::size_t parameter, const PlanChoice& choice,
                             const Demands& demands) const;
-  // Gives one parameter its best value; whether that was another.
+  // Takes the best value; whether that is another.
   bool Improve(std::size_t axis, const Demands& demands,
                PlanChoice& choice) const;
   PlanChoice Descend(PlanChoice choice, const Demands& demands,

@@ -2,8 +2,7 @@
 //
 // File: plan_sentences.h
 //
-// A plan in words: why each module is frozen or trained, what can be said of
-// the whole, and what to doubt.
+// A plan in words.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_PLAN_SENTENCES_H_
 #define FROSTLINE_IMPORTANCE_PLAN_PLAN_SENTENCES_H_
 
@@ -17,32 +16,31 @@
 
 namespace frostline::importance {
 
-// Below this share of the variance, predicted of trials not seen, a plan is to
-// be verified first.
+// Of variance predicted of unseen trials; below it, verify a plan first.
 inline constexpr double kSolidR2 = 0.3;
 
-// Two digits of the error, and as many places of the number.
+// The error to two digits, the value to as many places.
 struct RoundedPair {
   std::string value;
   std::string error;
 };
 RoundedPair RoundTogether(double value, double error);
-// "0.918 (0.897 to 0.931)": 80 of 100 times it is in there.
+// "0.918 (0.897 to 0.931)": the interval of 80 %.
 std::string SayInterval(const Interval& interval);
 // "layer.0, layer.1 and 3 more".
 std::string SayModules(const std::vector<std::string>& modules);
 
-// Of a module of which all else is known.
+// `planned` lacks only its reason.
 std::string ReasonFor(const ModuleBinding& binding,
                       const PlannedModule& planned, const std::string& metric,
                       double tolerance);
 
-// One sentence; `copies`: the plan is the best trial.
+// `copies`: the plan is the best trial.
 std::string PlanVerdict(const StudyBelief& belief, const StudyPlan& plan,
                         bool copies);
 
-// Those of the trials, and NOTHING_EXPLAINED, LITTLE_EXPLAINED, and
-// PLAN_NOT_BETTER than the best trial, where they apply.
+// Those of the trials, then NOTHING_EXPLAINED, LITTLE_EXPLAINED,
+// PLAN_NOT_BETTER (than the best trial).
 std::vector<ReportWarning> PlanWarnings(const PlanBasis& basis,
                                         const StudyPlan& plan, bool copies);
 

@@ -2,8 +2,7 @@
 //
 // File: question_points.h
 //
-// What a plan leaves open, as differences between points, and the points that
-// may be run to answer it.
+// What a plan leaves open, as differences of points, and points that answer it.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_QUESTION_POINTS_H_
 #define FROSTLINE_IMPORTANCE_PLAN_QUESTION_POINTS_H_
 
@@ -15,7 +14,7 @@
 
 namespace frostline::importance {
 
-// By how much more `better` is worth than `worse`.
+// How much more is `better` worth than `worse`?
 struct OpenQuestion {
   std::size_t better = 0;  // places among the points
   std::size_t worse = 0;
@@ -25,15 +24,13 @@ struct OpenQuestion {
 struct QuestionPoints {
   std::vector<PlanChoice> points;  // each once
   std::vector<OpenQuestion> questions;
-  // Places of trials that are queued or running, as often as each is: they are
-  // going to be told, and need not be asked.
+  // Places of open trials, with repeats: not to be asked.
   std::vector<std::size_t> told;
 };
 
-// What freezing each module costs, and what the plan gains over its strongest
-// rival; answered by those very points, by neighbours of the plan and of the
-// best trial, and by points of the whole space. `open` are the points of trials
-// that have not ended; of very many the first ones.
+// What freezing each module costs, and the plan's gain over its strongest
+// rival; answered there, near plan and best trial, and all over the space.
+// `open`: not ended; of very many the first.
 QuestionPoints FindQuestions(const PlanSearch& search, const PlanChoice& plan,
                              const std::vector<const Point*>& open);
 

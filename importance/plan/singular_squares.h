@@ -2,8 +2,8 @@
 //
 // File: singular_squares.h
 //
-// Least squares where the rows may not decide every coefficient: sums of
-// coefficients that they do decide are estimated, others are refused.
+// Least squares whose rows need not decide every coefficient: undecided sums
+// are refused.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_SINGULAR_SQUARES_H_
 #define FROSTLINE_IMPORTANCE_PLAN_SINGULAR_SQUARES_H_
 
@@ -15,25 +15,25 @@ namespace frostline::importance {
 
 class SingularSquares {
  public:
-  // Rows of one width, at least one row and one column; one target for each.
+  // REQUIRES: a row and a column; one width; a target for each row.
   SingularSquares(std::vector<std::vector<double>> rows,
                   std::vector<double> targets);
 
   struct Sum {
     double value = 0.0;
-    double error = 0.0;  // standard error
+    double error = 0.0;  // standard
   };
-  // Of the coefficients with these weights; nullopt: not decided.
+  // Of weighted coefficients; nullopt: undecided.
   std::optional<Sum> Estimate(const std::vector<double>& weights) const;
-  // Rows beyond what the coefficients take.
+  // Rows beyond the coefficients.
   double freedom() const { return freedom_; }
 
  private:
-  // x with (products of the columns) x = c.
+  // x with gram x = c.
   std::optional<std::vector<double>> Solve(std::vector<double> c) const;
 
   std::vector<std::vector<double>> gram_;
-  std::vector<double> coefficients_;  // of those that fit, some
+  std::vector<double> coefficients_;  // one solution
   double noise_ = 0.0;
   double freedom_ = 0.0;
 };

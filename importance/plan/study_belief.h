@@ -3,10 +3,9 @@
 // File: study_belief.h
 //
 // What is believed of a study's target: its trials as rows of a surrogate, on
-// the scale on which the metric's surface saturates (surrogate/saturation.h).
-// Beliefs are worths: higher is better, whatever the objective's direction. The
-// scale rises, so medians and quantiles of scores are those of worths; a score
-// never leaves the metric's range.
+// the scale of its saturation (surrogate/saturation.h). Worths are higher where
+// better; their quantiles are those of scores, which stay in the metric's
+// range.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_STUDY_BELIEF_H_
 #define FROSTLINE_IMPORTANCE_PLAN_STUDY_BELIEF_H_
 
@@ -29,22 +28,21 @@
 
 namespace frostline::importance {
 
-// For every parameter an index into its values (StudyRows::choices).
+// By parameter an index into its values (StudyRows::choices).
 using PlanChoice = std::vector<std::size_t>;
-// Joint draws of worths: draws x points.
+// Joint, draws x points.
 using WorthDraws = std::vector<std::vector<double>>;
 
-// Points into the history it was made from, and keeps a reference to the space.
+// Points into its history; refers to the space.
 class StudyBelief {
  public:
   const Space& space() const { return *space_; }
   const Objective& objective() const { return objective_; }
-  // Trials with a value, by number.
+  // With a value, by number.
   const Selection& selection() const { return selection_; }
   std::size_t trials() const { return selection_.trials.size(); }
-  // The first learnt() rows are trials, of very many every so manieth; after
-  // them come trials that could not be trained, as bad as the worst. Choices
-  // are of all trials.
+  // First learnt() trials, thinned evenly if very many, then those that could
+  // not be trained, as the worst. Choices are of all.
   const StudyRows& rows() const { return rows_; }
   std::size_t learnt() const { return learnt_; }
   const surrogate::Surrogate& surrogate() const { return *surrogate_; }
@@ -54,9 +52,9 @@ class StudyBelief {
   double WorthOf(double score) const;
   double ScoreOf(double worth) const;
   double SeenScore(std::size_t trial) const;
-  // Whether the score is a share, 0 … 1, like an accuracy.
+  // Whether the score is a share, 0 … 1.
   bool IsShare() const;
-  // The trial of the best value; of equal ones the first.
+  // The best value's; of equals the first.
   std::size_t BestTrial() const;
   PlanChoice ChoiceOf(std::size_t trial) const;
 

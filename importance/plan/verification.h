@@ -2,9 +2,9 @@
 //
 // File: verification.h
 //
-// A plan and its rivals that were run with the same seeds: what was seen, and
-// whether their differences are larger than noise. Runs with one seed are a
-// block: what a seed does to all of them alike is no noise between them.
+// A plan and its rivals run with the same seeds: what was seen, and whether
+// they differ by more than noise. Runs of one seed are a block: what it does to
+// all alike is no noise.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_VERIFICATION_H_
 #define FROSTLINE_IMPORTANCE_PLAN_VERIFICATION_H_
 
@@ -19,9 +19,9 @@ namespace frostline::importance {
 
 struct RivalRun {
   std::uint64_t seed = 0;
-  double value = 0.0;  // NaN: it ended without a result
-  // What it came to on each row of the evaluation set, in one order; empty: it
-  // has not said, or the value is not the mean of it.
+  double value = 0.0;  // NaN: no result
+  // By row of the evaluation set; empty: unknown, or the value is not their
+  // mean.
   std::vector<float> rows;
 };
 
@@ -34,8 +34,8 @@ struct RivalRuns {
 
 struct JudgedRival {
   Interval seen;        // mean of its runs
-  Interval difference;  // to the first, over the seeds that both have run with
-  // What noise makes of two equal points, 19 times in 20.
+  Interval difference;  // to the first, over seeds of both
+  // Between equal points, 19 times in 20.
   double seed_noise = 0.0;
   double row_noise = 0.0;
   bool exceeds_seeds = false;
@@ -45,16 +45,15 @@ struct JudgedRival {
 struct Verification {
   std::vector<JudgedRival> rivals;
   double seed_deviation = 0.0;  // of one run, within a block
-  std::int64_t rows = 0;        // 0: not known
+  std::int64_t rows = 0;        // 0: unknown
 };
 
-// The first rival is the plan. Whatever cannot be said is NaN: ends of an
-// interval with fewer than two runs, noise with fewer than two degrees of
-// freedom.
+// The first rival is the plan. NaN: intervals of fewer than two runs, noise of
+// fewer than two degrees of freedom.
 Verification JudgeRuns(const std::vector<RivalRuns>& rivals);
 
-// One sentence: whether the plan scored what was predicted, and whether a rival
-// beats it by more than noise. `judged` is of these rivals.
+// Whether the plan scored as predicted, and whether a rival beats it by more
+// than noise.
 std::string VerificationSentence(const Objective& objective,
                                  const std::vector<RivalRuns>& rivals,
                                  const Verification& judged);

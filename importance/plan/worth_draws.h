@@ -2,8 +2,7 @@
 //
 // File: worth_draws.h
 //
-// What joint draws of worths say of points: averages, chances, and intervals of
-// scores and of what is lost from one point to another.
+// Averages, chances and intervals by joint draws of worths.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_WORTH_DRAWS_H_
 #define FROSTLINE_IMPORTANCE_PLAN_WORTH_DRAWS_H_
 
@@ -18,20 +17,19 @@ namespace frostline::importance {
 double MeanOf(const WorthDraws& draws, std::size_t point);
 double DeviationOf(const WorthDraws& draws, std::size_t point);
 
-// That `point` is worth at least as much as `other`.
+// That `point` is worth at least `other`.
 double ChanceOf(const WorthDraws& draws, std::size_t point, std::size_t other);
 
-// Of the score, in the objective's unit and direction, from `from` to `to`:
-// above 0 is a loss, and equal worths are none. By draw.
+// By draw, in the objective's unit: a loss is above 0; equal worths have none.
 std::vector<double> LossesOf(const StudyBelief& belief, const WorthDraws& draws,
                              std::size_t from, std::size_t to);
-// How many of the losses are at most `tolerance`, as a share.
+// The share at most `tolerance`.
 double ShareWithin(const std::vector<double>& losses, double tolerance);
-// That from `from` to `to` at most `tolerance` of the score is lost.
+// That at most `tolerance` of the score is lost.
 double ChanceOfLoss(const StudyBelief& belief, const WorthDraws& draws,
                     std::size_t from, std::size_t to, double tolerance);
 
-// Median and quantiles. REQUIRES: not empty.
+// Around the median. REQUIRES: not empty.
 Interval QuantilesOf(std::vector<double> draws);
 
 }  // namespace frostline::importance

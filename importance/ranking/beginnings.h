@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: beginnings.h
-//
-// What parts of a study say by themselves: its beginnings, and random halves.
 #ifndef FROSTLINE_IMPORTANCE_RANKING_BEGINNINGS_H_
 #define FROSTLINE_IMPORTANCE_RANKING_BEGINNINGS_H_
 
@@ -16,7 +14,7 @@
 
 namespace frostline::importance {
 
-// Trials that can be used, and how they are evaluated. Refers to all of it.
+// Refers to all of it.
 struct StudyParts {
   const Space& space;
   const std::vector<Objective>& objectives;
@@ -25,27 +23,27 @@ struct StudyParts {
   PartCounts counts;
 };
 
-// Main shares by parameter.
+// By parameter.
 std::vector<double> MainShares(
     const std::vector<ParameterImportance>& parameters);
 
-// At most counts.points - 1 beginnings from kMinTrials on, without that of all
-// trials; without those that cannot be evaluated. tau_to_final is left at 0.
+// At most counts.points - 1, of kMinTrials and more, without the whole and what
+// cannot be evaluated. tau_to_final stays 0.
 absl::StatusOr<std::vector<StabilityPoint>> EvaluateBeginnings(
     const StudyParts& parts);
 
-// Main shares that the two halves of one random halving have.
+// Main shares of two random halves of the trials.
 struct Halving {
   std::vector<double> first;
   std::vector<double> second;
 };
 
-// At most counts.halvings, without those that cannot be evaluated.
+// At most counts.halvings, likewise.
 absl::StatusOr<std::vector<Halving>> EvaluateHalvings(const StudyParts& parts);
 
-// Shares as likely as `values`: half the difference of two halves has the
-// variance of the whole, for what is linear in the trials (McCarthy,
-// "Pseudo-replication: half samples", 1969). Two for each halving.
+// As likely as `values`: half the difference of halves varies as the whole, if
+// linear in the trials (McCarthy, "Pseudo-replication: half samples", 1969).
+// Two for each halving.
 std::vector<std::vector<double>> HalfSampleDraws(
     const std::vector<double>& values, const std::vector<Halving>& halvings);
 

@@ -2,7 +2,7 @@
 //
 // File: compare.h
 //
-// Whether two studies say the same of the parameters they share by name.
+// Whether two studies say the same of parameters they share by name.
 #ifndef FROSTLINE_IMPORTANCE_RANKING_COMPARE_H_
 #define FROSTLINE_IMPORTANCE_RANKING_COMPARE_H_
 
@@ -15,7 +15,6 @@
 
 namespace frostline::importance {
 
-// A report and the space it is of.
 struct ComparedReport {
   const Space& space;
   const Report& report;
@@ -23,13 +22,13 @@ struct ComparedReport {
 
 struct ParameterShift {
   std::string parameter;
-  Interval first;  // main shares among the shared parameters, sum 1
+  Interval first;  // main shares among shared parameters
   Interval second;
-  bool distinguishable = false;  // the difference is clear of chance
+  bool distinguishable = false;  // clear of chance
 };
 
 struct Comparison {
-  // Kendall's tau of the two rankings of shared parameters, -1 … 1.
+  // Kendall's tau of shared parameters.
   Interval rank_agreement;
   std::vector<ParameterShift> shifts;  // in the first space's order
   std::vector<std::string> only_first;
@@ -37,12 +36,11 @@ struct Comparison {
   std::string sentence;
 };
 
-// REQUEST_INVALID when they share fewer than two parameters. Intervals need
-// reports that have main_draws.
+// REQUEST_INVALID below two shared parameters; intervals need main_draws.
 absl::StatusOr<Comparison> CompareReports(const ComparedReport& first,
                                           const ComparedReport& second);
 
-// Its sentence, from its shifts and its rank agreement (compare_sentence.cc).
+// In compare_sentence.cc.
 std::string DescribeComparison(const Comparison& comparison,
                                bool has_intervals);
 

@@ -2,7 +2,7 @@
 //
 // File: rank_agreement.h
 //
-// How far two rankings agree: Kendall's tau, and whether a difference matters.
+// How far two rankings agree, and whether a difference matters.
 //
 //   KendallTau({3, 2, 1}, {30, 20, 10});   // 1: the same order
 //   KendallTau({3, 2, 1}, {10, 20, 30});   // -1: turned round
@@ -14,22 +14,21 @@
 namespace frostline::importance {
 
 // Kendall's tau-b (Kendall, "A new measure of rank correlation", 1938; with
-// ties, "The treatment of ties in ranking problems", 1945): -1 … 1. Where one
-// side has nothing but ties it is 0; where both have, they agree and it is 1.
+// ties, "The treatment of ties in ranking problems", 1945). Nothing but ties on
+// one side gives 0, on both 1.
 double KendallTau(const std::vector<double>& a, const std::vector<double>& b);
 
-// Whether `other` turns round what `values` ranks: one that has less in
-// `values` has clearly more in `other`. By less than kAlikeRatio of the
-// larger share, or less than kAlikeShare, two are alike in either order: a
-// zone of indifference (Bechhofer, 1954), so that equals are no riddle.
+// Whether what has less in `values` has clearly more in `other`. By less than
+// kAlikeRatio of the larger, or kAlikeShare, two are alike: a zone of
+// indifference (Bechhofer, 1954).
 bool IsOrderChanged(const std::vector<double>& values,
                     const std::vector<double>& other);
 
 inline constexpr double kAlikeRatio = 0.2;
 inline constexpr double kAlikeShare = 0.01;
 
-// Share of the draws in which it is, when each is `narrower` times as far from
-// `values` as it was; 0 without draws.
+// Share of draws that change it, each `narrower` times as far from `values`; 0
+// without.
 double ChanceOfChange(const std::vector<double>& values,
                       const std::vector<std::vector<double>>& draws,
                       double narrower);

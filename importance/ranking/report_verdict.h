@@ -2,7 +2,7 @@
 //
 // File: report_verdict.h
 //
-// What a report can say of its ranking, in one sentence, to be read first.
+// What a report says of its ranking, in one sentence.
 #ifndef FROSTLINE_IMPORTANCE_RANKING_REPORT_VERDICT_H_
 #define FROSTLINE_IMPORTANCE_RANKING_REPORT_VERDICT_H_
 
@@ -14,9 +14,9 @@
 
 namespace frostline::importance {
 
-// "36 trials cannot rank the modules: none can be told from chance". Says that
-// some matter most only with a probability of kSureOfOrder over
-// Report.main_draws, and never what `stability`, where it is given, denies.
+// "36 trials cannot rank the modules: none can be told from chance". It
+// says that some matter most only with kSureOfOrder over main_draws, and never
+// what `stability`, where given, denies.
 std::string ReportVerdict(const Space& space, const Report& report,
                           const StabilityVerdict* stability);
 

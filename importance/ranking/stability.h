@@ -2,16 +2,13 @@
 //
 // File: stability.h
 //
-// Whether the ranking would still change with more trials: rankings over
-// growing beginnings of the study, agreement of two halves, and how many more
-// trials are likely to settle it.
+// Whether more trials would change the ranking: rankings over growing
+// beginnings, agreement of halves, and about how many more settle it.
 //
-// Settled means: the ranking has not changed over the last fifth of the study,
-// and it is unlikely (5 % over Report.main_draws, 10 % over what halves of the
-// trials say against each other) that a parameter ranked lower has clearly more
-// to say than one ranked above it. Clearly is by a fifth of its own share and
-// by .01 (rank_agreement.h): equals do not keep a study unsettled for ever, and
-// of two so near each other the order may be wrong.
+// Settled means no change over the last fifth of the study, and that hardly
+// ever (5 % of Report.main_draws, 10 % of what halves say against each other) a
+// lower parameter has clearly more than a higher: by a fifth of its share and
+// by .01 (rank_agreement.h), so that equals do not keep it unsettled.
 #ifndef FROSTLINE_IMPORTANCE_RANKING_STABILITY_H_
 #define FROSTLINE_IMPORTANCE_RANKING_STABILITY_H_
 
@@ -30,19 +27,18 @@ struct StabilityVerdict {
   StabilityState state = StabilityState::kTooFewTrials;
   // "ranking settled after 140 trials", "not settled: about 40 more trials".
   std::string sentence;
-  std::int64_t settled_after = 0;  // trials; 0 unless settled
-  // As uncertainty falls with the root of the trials (those left once the
-  // levels' effects are paid for), and if what is now ranked is the truth; 0
-  // when settled, or when nobody can say.
+  std::int64_t settled_after = 0;  // trials; 0: not settled
+  // Uncertainty falls with the root of the trials (less those that the levels'
+  // effects take), if the present ranking is true; 0: settled, or unknown.
   std::int64_t more_trials = 0;
-  // Kendall's tau between two halves' rankings: the mean over random halvings,
-  // and where one more halving would lie. So it is how far two studies of half
-  // this size agree; two of this size agree better. NaN when too few trials.
+  // Kendall's tau of halves, the mean over random halvings, and where one more
+  // would lie: so far do two studies of half this size agree. NaN: too few
+  // trials.
   Interval half_tau;
 };
 
 struct StabilityPoint {
-  std::int64_t trials = 0;  // the first so many of those that can be used
+  std::int64_t trials = 0;                      // so many first usable ones
   std::vector<ParameterImportance> parameters;  // in the space's order
   double tau_to_final = 0.0;
 };
@@ -54,13 +50,11 @@ struct Stability {
 
 inline constexpr int kMaxStabilityPoints = 100;
 
-// `points`: how many beginnings, evenly spread; 0 stands for 20. Each is
-// evaluated as if the study had ended there; those that cannot be (all values
-// the same, say) have no point. Errors as Evaluate's, but too few trials are a
-// verdict, not an error; REQUEST_INVALID for a number of points out of range.
-// Costs as much as evaluating all trials about 20 times without intervals; of
-// very many trials and parameters it is fewer parts, with fewer trees
-// (part_counts.h), and points may be fewer than asked for.
+// `points` beginnings, evenly spread; 0: 20. Each is evaluated as if the study
+// ended there, if it can be. Errors as Evaluate's, but too few trials are a
+// verdict; REQUEST_INVALID for `points` out of range. Costs about 20
+// evaluations without intervals; large studies have fewer parts and trees
+// (part_counts.h).
 absl::StatusOr<Stability> EvaluateStability(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const EvaluateOptions& options, int points);

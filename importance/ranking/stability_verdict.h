@@ -15,17 +15,17 @@ namespace frostline::importance {
 
 struct RankingEvidence {
   std::int64_t trials = 0;
-  std::vector<double> values;                   // the shares that are ranked
+  std::vector<double> values;                   // the ranked shares
   std::vector<std::vector<double>> draws;       // as likely as they; or none
   std::vector<std::vector<double>> half_draws;  // the same, from halves
-  std::int64_t unchanged_since = 0;             // trials; 0: not known
-  // Main effects take so many free values out of every half of the trials:
-  // uncertainty falls as if there were twice as many trials less.
+  std::int64_t unchanged_since = 0;             // trials; 0: unknown
+  // Free values that main effects take out of every half: uncertainty falls as
+  // with twice as many trials less.
   std::int64_t effects = 0;
   bool any_distinguishable = false;
 };
 
-// SETTLED or NOT_SETTLED, as stability.h has it; half_tau is left at 0.
+// By stability.h; half_tau stays 0.
 StabilityVerdict JudgeRanking(const RankingEvidence& evidence);
 
 }  // namespace frostline::importance

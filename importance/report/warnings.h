@@ -16,22 +16,18 @@
 
 namespace frostline::importance {
 
-// FEW_TRIALS, ADAPTIVE_SAMPLING and LEVEL_NEVER_TRIED, in this order, where
-// they apply.
+// FEW_TRIALS, ADAPTIVE_SAMPLING, LEVEL_NEVER_TRIED, where they apply.
 std::vector<ReportWarning> FindWarnings(const Space& space,
                                         const Dataset& data);
 
-// METRIC_OUT_OF_RANGE, when a trial's target is outside of the range that the
-// study states or the metric's name lets presume; names the first such trial.
+// METRIC_OUT_OF_RANGE, naming the first trial outside.
 std::optional<ReportWarning> FindOutOfRange(const Selection& selection);
 
-// TRIALS_DIVERGED, when some did: how many there are, and whether they inform
-// what is reported, or are left out.
+// TRIALS_DIVERGED: how many, and whether they inform the report.
 std::optional<ReportWarning> FindDiverged(const Selection& selection,
                                           bool informs);
 
-// INTERVALS_LEFT_OUT, when growing trees for them would take too long
-// (tree_work.h).
+// INTERVALS_LEFT_OUT: their trees take too long (tree_work.h).
 ReportWarning WarnOfNoIntervals(std::size_t rows, std::size_t parameters);
 
 }  // namespace frostline::importance
