@@ -2,10 +2,8 @@
 //
 // File: domain.h
 //
-// What values one parameter can take. Five kinds and no more: learning-rate
-// levels and log-uniform learning rates, whose 0 means frozen, and the three
-// kinds of ordinary hyperparameters. Checking a domain is here, so that every
-// door (RPC, study file, import) refuses the same things in the same words.
+// What values one parameter can take. Domains are checked here, so that every
+// door (RPC, study file, import) refuses the same in the same words.
 #ifndef FROSTLINE_STUDY_DOMAIN_H_
 #define FROSTLINE_STUDY_DOMAIN_H_
 
@@ -20,12 +18,12 @@ namespace frostline {
 
 inline constexpr std::int64_t kMaxChoices = 1'000;
 
-// Learning rates on an ordered list. A first level of 0 is "frozen".
+// A first level of 0 is frozen.
 struct Levels {
   std::vector<double> rates;  // strictly rising, finite, >= 0
 };
 
-// A learning rate whose logarithm is uniform; with `freeze`, also 0 = frozen.
+// With `freeze`, 0 is a value too: frozen.
 struct LogUniform {
   double lo = 0.0;  // > 0
   double hi = 0.0;  // > lo
@@ -46,7 +44,7 @@ struct IntRange {
   bool log = false;
 };
 
-// Unordered choices, each a JSON literal: "\"adam\"", "16", "true", "null".
+// Each is a JSON literal: "\"adam\"", "16", "true", "null".
 struct Categorical {
   std::vector<std::string> choices;
 };
@@ -54,19 +52,19 @@ struct Categorical {
 using Domain =
     std::variant<Levels, LogUniform, FloatRange, IntRange, Categorical>;
 
-// `field` is the path to name in the error, e.g. "space.modules[3].levels".
+// Errors name `field`, as "space.modules[3].levels".
 absl::Status CheckDomain(const Domain& domain, const std::string& field);
 
-// Whether `value` (encoded as in point.h) is in the domain.
+// Encoded as in point.h.
 bool Contains(const Domain& domain, double value);
 
-// How many values the domain has; infinity for a continuous one.
+// Infinity for a continuous one.
 double CountValues(const Domain& domain);
 
-// The values of a finite domain in order. REQUIRES: CountValues is finite.
+// In order. REQUIRES: CountValues is finite.
 std::vector<double> ListValues(const Domain& domain);
 
-// "frozen", "2e-05", "16", "\"adam\"": as a person reads it, and as JSON.
+// "frozen", "2e-05", "16", "\"adam\"": to be read, and as JSON.
 std::string FormatValue(const Domain& domain, double value);
 
 }  // namespace frostline

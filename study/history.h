@@ -2,10 +2,8 @@
 //
 // File: history.h
 //
-// What a sampler, a pruner and an importance evaluator see of a study: its
-// trials as numbers. Trials are kept by number; every change is also an entry
-// of a change log, so that an algorithm with state of its own can catch up with
-// `changes()` from where it last looked instead of reading everything again.
+// What a sampler, a pruner and an importance evaluator see of a study. An
+// algorithm with state of its own reads `changes()` from where it last looked.
 //
 // Not thread-safe: one owner. Adding is O(1) amortised.
 #ifndef FROSTLINE_STUDY_HISTORY_H_
@@ -30,33 +28,31 @@ struct Observation {
   std::int64_t number = 0;
   TrialState state = TrialState::kQueued;
   Point point;
-  // As reported, one per objective; empty unless SUCCEEDED (or PRUNED with a
-  // result). Always finite.
+  // One per objective, finite; empty unless SUCCEEDED, or PRUNED with a result.
   std::vector<double> values;
   std::vector<IntermediateValue> intermediate;  // by rising step
-  // Violations; a value above 0 is broken. Empty: none asked for.
+  // Above 0 it is violated. Empty: none asked for.
   std::vector<double> constraints;
-  double cost_s = 0.0;              // training seconds, 0 when unknown
-  double trained_parameters = 0.0;  // weights that were not frozen, or 0
-  std::uint64_t seed = 0;           // what it trains with; 0: not known
-  // Its point was run so often before; counted where the study pairs seeds or
-  // repeats its leaders.
+  double cost_s = 0.0;              // training seconds; 0: unknown
+  double trained_parameters = 0.0;  // weights not frozen; 0: unknown
+  std::uint64_t seed = 0;           // 0: unknown
+  // How often its point was run before, where the study counts that (it pairs
+  // seeds, or repeats its leaders).
   std::int32_t repeat = 0;
 };
 
 class History {
  public:
-  // Adds a trial or replaces what is known of it.
+  // Adds or replaces a trial.
   void Put(Observation observation);
 
-  // In the order in which numbers were first seen; finished and not.
+  // In the order in which numbers were first seen.
   const std::vector<Observation>& trials() const { return trials_; }
   std::size_t size() const { return trials_.size(); }
-  // nullptr when there is no such trial.
+  // nullptr: unknown.
   const Observation* Find(std::int64_t number) const;
 
-  // Indices into trials(), one for each Put since the beginning. Its length is
-  // the revision: what an algorithm saw is told by one number.
+  // Indices into trials(), one for each Put.
   const std::vector<std::uint32_t>& changes() const { return changes_; }
   std::int64_t revision() const {
     return static_cast<std::int64_t>(changes_.size());

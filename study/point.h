@@ -2,12 +2,12 @@
 //
 // File: point.h
 //
-// One point of a search space: a number for every parameter, in the space's
-// order. What the number means depends on the parameter's domain (space.h):
+// One point of a search space: a number for every parameter, in order. Its
+// meaning goes by the domain (domain.h):
 //   levels, categorical   the index of the level or choice
 //   log-uniform           the rate itself; 0 is frozen
 //   float, int            the value itself
-// A parameter whose condition is not met has no value: kAbsent.
+// A parameter whose condition is not met is kAbsent.
 #ifndef FROSTLINE_STUDY_POINT_H_
 #define FROSTLINE_STUDY_POINT_H_
 
@@ -19,13 +19,13 @@
 
 namespace frostline {
 
-// The only NaN that is ever in a Point.
+// The only NaN in a Point.
 inline constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 inline bool IsAbsent(double value) { return std::isnan(value); }
 
 using Point = std::vector<double>;
 
-// Equal value by value; absent equals absent (plain == would say it does not).
+// Absent equals absent, which plain == denies.
 inline bool SamePoint(const Point& a, const Point& b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -35,7 +35,7 @@ inline bool SamePoint(const Point& a, const Point& b) {
   return true;
 }
 
-// Equal points have equal hashes, -0.0 and 0.0 included.
+// -0.0 and 0.0 have equal hashes, as they are equal.
 inline std::uint64_t HashPoint(const Point& point) {
   std::uint64_t hash = 0x9e3779b97f4a7c15u;
   for (const double value : point) {

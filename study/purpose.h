@@ -10,14 +10,14 @@ namespace frostline {
 
 enum class Purpose {
   kBest,        // every trial for the best value
-  kUnderstand,  // every trial for what it tells about the answer
-  kBoth,        // the best value first, and what they tell while it rests
+  kUnderstand,  // for what it tells about the answer
+  kBoth,        // the best value first; what they tell while it rests
 };
 
-// "best"; the words of study files.
+// "best", as in study files.
 const char* NameOf(Purpose purpose);
 
-// What it means for the trials, for people: half a sentence.
+// What trials are for: half a sentence for people.
 const char* MeaningOf(Purpose purpose);
 
 }  // namespace frostline

@@ -2,9 +2,8 @@
 //
 // File: space.h
 //
-// A search space, resolved: parameters in an order in which every parent comes
-// before its children, and for every module of the model where its learning
-// rate comes from. Made by SpaceBuilder (space_builder.h), immutable after.
+// A search space, resolved: parameters, every parent before its children, and
+// for every module the source of its learning rate. SpaceBuilder makes it.
 //
 //   layer.3 -> parameter 4 (levels 0, 2e-6, 2e-5), active while depth <= 3
 //   head    -> fixed 1e-3
@@ -26,10 +25,10 @@ namespace frostline {
 inline constexpr int kMaxParameters = 512;
 inline constexpr int kMaxConditionDepth = 8;
 
-// Met when the parent has a value and it is one of `values` (encoded as in
-// point.h) or, where `values` is empty, within [min, max].
+// Met when the parent has one of `values` (as in point.h) or, where these are
+// empty, lies in [min, max].
 struct Condition {
-  int parent = 0;  // index of a parameter before this one
+  int parent = 0;  // before this parameter
   std::vector<double> values;
   double min = 0.0;
   double max = 0.0;
@@ -41,13 +40,12 @@ struct Parameter {
   std::optional<Condition> condition;
 };
 
-// Where a module's learning rate comes from: a parameter, or a fixed rate.
-// A parameter that is absent from a point leaves the module frozen.
+// A rate comes from a parameter (frozen where that is absent) or is fixed.
 struct ModuleBinding {
-  std::string module;  // "embeddings", "layer.3", "layer.3.ffn", "head"
+  std::string module;  // "embeddings", "layer.3", "layer.3.ffn"
   std::optional<int> parameter;
   double fixed_rate = 0.0;
-  // The module is frozen when the prefix depth is above this; layers only.
+  // Frozen at a prefix depth above this; layers only.
   std::optional<int> frozen_above_depth;
 };
 
@@ -60,34 +58,32 @@ struct ModuleRate {
 class Space {
  public:
   Space() = default;
-  // SpaceBuilder checks what is handed in here.
+  // Checks nothing: SpaceBuilder does.
   Space(std::vector<Parameter> parameters, std::vector<ModuleBinding> modules,
         std::optional<int> prefix_depth);
 
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const std::vector<ModuleBinding>& modules() const { return modules_; }
-  // Index of the prefix-depth parameter, where the space has one.
   std::optional<int> prefix_depth() const { return prefix_depth_; }
   int size() const { return static_cast<int>(parameters_.size()); }
 
   std::optional<int> IndexOf(const std::string& name) const;
 
-  // Whether parameter i has a value in `point`; looks only at its ancestors.
+  // Looks only at the parameter's ancestors.
   bool IsActive(int i, const Point& point) const;
   bool HasConditions() const;
 
-  // OK when every active parameter has a value in its domain and every other
-  // is absent; else VALUE_OUT_OF_SPACE naming the parameter.
+  // Active parameters have values in their domains, no others have; else
+  // VALUE_OUT_OF_SPACE.
   absl::Status Check(const Point& point) const;
 
-  // `point` with the values of inactive parameters removed.
+  // Makes inactive parameters absent.
   Point Canonical(Point point) const;
 
-  // The learning rate of every module at `point`, in model order.
+  // By module, in model order.
   std::vector<ModuleRate> Rates(const Point& point) const;
 
-  // How many distinct points there are; infinity when one domain is continuous.
-  // Conditions make this an upper bound.
+  // Infinity with a continuous domain; with conditions an upper bound.
   double CountPoints() const;
 
  private:

@@ -2,16 +2,14 @@
 //
 // File: space_builder.h
 //
-// From what a study says to a Space. The builder remembers the first mistake
-// and Build() returns it, so the caller can add everything and check once:
+// From a study to a Space. Build() returns the first mistake; `field` is its
+// place in the study:
 //
 //   SpaceBuilder builder({.num_layers = 6});
 //   builder.SetDefault(strategy, "space.default");
 //   builder.AddModules("layer.*", Levels{{0, 2e-6, 2e-5}}, "space.modules[0]");
 //   builder.AddParameter("dropout", FloatRange{0, .3}, "space.parameters[0]");
 //   ASSIGN_OR_RETURN(Space space, builder.Build());
-//
-// `field` is where the mistake would be found in the study.
 #ifndef FROSTLINE_STUDY_SPACE_BUILDER_H_
 #define FROSTLINE_STUDY_SPACE_BUILDER_H_
 
@@ -28,8 +26,8 @@
 
 namespace frostline {
 
-// A condition as a study states it: the parent by name, its values as a person
-// writes them ("2e-5", "adam", "3"), or an interval for numeric parents.
+// Values are as a person writes them ("2e-5", "adam"); intervals are for
+// numeric parents.
 struct ConditionSpec {
   std::string parent;
   std::vector<std::string> values;
@@ -41,21 +39,21 @@ class SpaceBuilder {
  public:
   explicit SpaceBuilder(const ModelShape& shape);
 
-  // Rates of the modules nothing else names. Without it they are frozen.
+  // Rates of all other modules; without it they are frozen.
   void SetDefault(const Strategy& strategy, const std::string& field);
 
-  // One parameter per selected module.
+  // A parameter for each module.
   void AddModules(const std::string& selector, const Domain& domain,
                   const std::string& field);
   void FixModules(const std::string& selector, double rate,
                   const std::string& field);
-  // One parameter, named `name`, for all selected modules together.
+  // One parameter for all.
   void TieModules(const std::string& name,
                   const std::vector<std::string>& selectors,
                   const Domain& domain, const std::string& field);
 
-  // Adds the parameter "prefix_depth" over lo … hi: embeddings and layers below
-  // it are frozen, and the parameters of those layers are inactive.
+  // Adds the parameter "prefix_depth": embeddings and layers below it are
+  // frozen, and their parameters inactive.
   void SetPrefixDepth(int lo, int hi, const std::string& field);
 
   void AddParameter(const std::string& name, const Domain& domain,
@@ -72,7 +70,7 @@ class SpaceBuilder {
   };
 
   void Fail(const absl::Status& status);
-  // Marks the modules as spoken for; MODULE_DUPLICATE when one already is.
+  // MODULE_DUPLICATE when one is taken.
   bool Claim(const std::vector<std::string>& modules, const std::string& field);
   void AddEntry(Entry entry);
   absl::Status PlacePrefixDepth();

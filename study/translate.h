@@ -2,8 +2,7 @@
 //
 // File: translate.h
 //
-// A point of one space, said in another: what a finished trial of an earlier
-// study means in a new one.
+// What a finished trial of an earlier study means in a new one.
 #ifndef FROSTLINE_STUDY_TRANSLATE_H_
 #define FROSTLINE_STUDY_TRANSLATE_H_
 
@@ -14,11 +13,9 @@
 
 namespace frostline {
 
-// The point of `to` at which every module has the rate that it has at `point`,
-// and every parameter that is of no module the value of the same name. Modules
-// and parameters that `to` does not name are left out. Nothing, when `to` has
-// no such point: a rate that is not one of its levels, a module or parameter
-// that `from` does not know.
+// Every module keeps its rate, every other parameter the value of its name, as
+// far as `to` names them. Nothing when `to` has no such point (a rate is none
+// of its levels), or searches what `from` does not know.
 std::optional<Point> TranslatePoint(const Space& from, const Point& point,
                                     const Space& to);
 

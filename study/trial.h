@@ -2,8 +2,7 @@
 //
 // File: trial.h
 //
-// The life of a trial. Loss is no result: when a worker is lost the attempt
-// ends, and the trial is queued again.
+// The life of a trial. A lost worker ends an attempt, not the trial.
 //
 //   QUEUED -> RUNNING -> SUCCEEDED | PRUNED | INFEASIBLE | FAILED | CANCELLED
 //      ^---------'  attempt LOST, PREEMPTED, FAILED (retryable), RELEASED
@@ -22,8 +21,8 @@ enum class TrialState {
   kRunning = 2,
   kSucceeded = 3,
   kPruned = 4,
-  kInfeasible = 5,  // the point cannot be trained, e.g. the loss became NaN
-  kFailed = 6,      // attempts are used up; the cause is kept
+  kInfeasible = 5,  // the point cannot be trained, e.g. its loss is NaN
+  kFailed = 6,      // attempts are used up
   kCancelled = 7,
 };
 
@@ -31,31 +30,30 @@ inline bool IsTerminal(TrialState state) {
   return state >= TrialState::kSucceeded;
 }
 
-// How one lease of a trial ended. The numbers are stored.
+// How a lease of a trial ended. The numbers are stored.
 enum class AttemptState {
   kRunning = 1,
   kCompleted = 2,   // its outcome is the trial's
-  kSuperseded = 3,  // it finished, but another attempt's outcome counts
+  kSuperseded = 3,  // another attempt counts
   kLost = 4,        // no heartbeat for a TTL
-  kPreempted = 5,   // handed back on a signal, with or without a checkpoint
+  kPreempted = 5,   // handed back on a signal
   kFailed = 6,
   kReleased = 7,  // handed back unrun
   kCancelled = 8,
 };
 
-// Who is to blame for a failure decides how often the trial is tried again.
+// Decides how often a trial is tried again.
 enum class FailureClass {
   kNone = 0,
-  kTrial = 1,           // the user's code or the point: 3 attempts
+  kTrial = 1,           // the user's code or the point
   kOutOfMemory = 2,     // counts as the trial's
-  kInfrastructure = 3,  // node, network, preemption: 20 attempts
+  kInfrastructure = 3,  // node, network, preemption
 };
 
 inline constexpr int kMaxTrialFaults = 3;
 inline constexpr int kMaxInfrastructureFaults = 20;
 
-// Names and values of one step or of a final result. Finite values only, except
-// in intermediate measurements, where NaN and the infinities are kept as such.
+// Values are finite, except in intermediate measurements.
 using Metrics = std::map<std::string, double>;
 
 struct Measurement {
@@ -64,7 +62,7 @@ struct Measurement {
   double elapsed_s = 0.0;  // since the attempt started
 };
 
-// "SUCCEEDED"; the names of the wire and of the command line.
+// As on the wire: "SUCCEEDED".
 const char* NameOf(TrialState state);
 const char* NameOf(AttemptState state);
 const char* NameOf(FailureClass failure);

@@ -2,10 +2,9 @@
 //
 // File: axis_walk.h
 //
-// What a surrogate expects along one axis, all others held: the sums over the
-// other axes are made once, so that all cells of an axis cost as much as one
-// point, O(rows · axes). For searches, which ask thousands of times: the few
-// likeliest sets of scales stand for all of them.
+// What a surrogate expects along one axis. Sums over the others are made once,
+// so all cells of an axis cost as much as one point, O(rows · axes): for
+// searches.
 #ifndef FROSTLINE_SURROGATE_AXIS_WALK_H_
 #define FROSTLINE_SURROGATE_AXIS_WALK_H_
 
@@ -19,18 +18,18 @@ namespace frostline::surrogate {
 
 class AxisWalk {
  public:
-  // Of the `draws` likeliest sets of scales. Keeps nothing of the surrogate.
+  // Keeps nothing of the surrogate but its `draws` likeliest sets of scales.
   AxisWalk(const Surrogate& surrogate, std::size_t draws);
 
-  // Means at `cells` with each cell of `axis` in turn.
+  // The mean at each cell of `axis`, the others as in `cells`.
   std::vector<double> Along(std::size_t axis, const Cells& cells) const;
   double At(const Cells& cells) const;
 
  private:
   struct Draw {
-    double base = 0.0;  // what does not depend on the point
+    double base = 0.0;  // whatever the point
     PointKernel kernel;
-    std::vector<double> weights;  // by row, times the draw's own
+    std::vector<double> weights;  // by row
   };
 
   std::vector<Cells> rows_;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: covariance.h
-//
-// How the function's values at points vary together, as far as the trials leave
-// them open: for questions that many points may answer.
 #ifndef FROSTLINE_SURROGATE_COVARIANCE_H_
 #define FROSTLINE_SURROGATE_COVARIANCE_H_
 
@@ -14,8 +11,8 @@
 
 namespace frostline::surrogate {
 
-// Points x points, row after row, in squares of the values' unit: the mean over
-// the `draws` likeliest sets of scales.
+// Of the values at points, points x points, in squares of their unit: the mean
+// over the `draws` likeliest sets of scales.
 std::vector<double> CovarianceAt(const Surrogate& surrogate,
                                  const std::vector<Cells>& points,
                                  std::size_t draws);

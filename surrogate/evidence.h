@@ -2,10 +2,10 @@
 //
 // File: evidence.h
 //
-// What rows say of one set of scales: the logarithm of the marginal likelihood
-// of their values (Rasmussen and Williams, 2006, eq. 5.8), its gradient (eq.
-// 5.9), and the expected curvature F_gh = tr(A⁻¹ ∂_g A A⁻¹ ∂_h A) / 2, met by
-// random probes (Hutchinson, 1990).
+// What rows say of one set of scales: the log marginal likelihood of their
+// values (Rasmussen and Williams, 2006, eq. 5.8), its gradient (eq. 5.9), and
+// the expected curvature F_gh = tr(A⁻¹ ∂_g A A⁻¹ ∂_h A) / 2, by random probes
+// (Hutchinson, 1990).
 #ifndef FROSTLINE_SURROGATE_EVIDENCE_H_
 #define FROSTLINE_SURROGATE_EVIDENCE_H_
 
@@ -19,7 +19,7 @@
 
 namespace frostline::surrogate {
 
-// Rows with values of mean 0 and variance 1.
+// Values have mean 0 and variance 1.
 struct StandardRows {
   std::vector<Axis> axes;
   Terms terms;
@@ -35,8 +35,8 @@ class Evidence {
   // Keeps a reference to the rows.
   Evidence(const StandardRows& rows, VectorXd scales);
 
-  // False where rounding left no positive covariance; nothing else may be asked
-  // then.
+  // False where rounding left no positive covariance: nothing else may be
+  // asked.
   bool ok() const { return ok_; }
   double value() const { return value_; }
   const VectorXd& scales() const { return scales_; }
@@ -51,10 +51,9 @@ class Evidence {
     VectorXd gradient;
     MatrixXd curvature;
   };
-  // `probes`: rows x probes of independent signs or normals.
+  // `probes`: rows x probes, of independent signs or normals.
   Slopes SlopesWith(const MatrixXd& probes) const;
-  // By the logarithm of a factor in front of each pair of axes, in the order
-  // (0, 1), (0, 2), … (1, 2), …
+  // By the logarithm of a factor before each pair of axes: (0, 1), (0, 2), …
   std::vector<double> PairGradients() const;
 
  private:

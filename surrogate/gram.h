@@ -2,8 +2,7 @@
 //
 // File: gram.h
 //
-// The covariance of rows with each other and with other points, for one set of
-// scales.
+// The covariance of rows and points under one set of scales.
 #ifndef FROSTLINE_SURROGATE_GRAM_H_
 #define FROSTLINE_SURROGATE_GRAM_H_
 
@@ -15,10 +14,9 @@
 
 namespace frostline::surrogate {
 
-// The mean of a study is known to so much, in variances of its values.
+// How far a study's mean is known, in variances of values.
 inline constexpr double kMeanVariance = 10.0;
 
-// The kernels of the axes under a length and a gap.
 class AxisKernels {
  public:
   AxisKernels(const std::vector<Axis>& axes, double length, double gap);
@@ -32,14 +30,13 @@ class AxisKernels {
   std::vector<MatrixXd> tables_;
 };
 
-// The terms that there are.
 struct Terms {
   std::size_t axes = 0;
   std::vector<AxisPair> pairs;  // with a factor of their own
 };
 
-// By order of the term: main effects added up, and e1, e2, e3 of the joint
-// ones; what the factors of single pairs add to e2.
+// By order: main effects; e1, e2, e3 of joint scales; what pairs' own factors
+// add.
 struct GramParts {
   MatrixXd main;
   MatrixXd e1;
@@ -47,7 +44,7 @@ struct GramParts {
   MatrixXd e3;
   MatrixXd more;
 
-  // The function without its mean and noise.
+  // Without mean and noise.
   MatrixXd Sum(double triples) const { return main + e2 + more + triples * e3; }
 };
 
@@ -55,7 +52,7 @@ GramParts PartsOf(const AxisKernels& kernels, const Terms& terms,
                   const VectorXd& scales, const std::vector<Cells>& a,
                   const std::vector<Cells>& b);
 
-// Of the function at one point, its mean and noise apart.
+// Without mean and noise.
 double VarianceAt(const AxisKernels& kernels, const Terms& terms,
                   const VectorXd& scales, const Cells& at);
 

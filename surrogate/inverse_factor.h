@@ -2,10 +2,10 @@
 //
 // File: inverse_factor.h
 //
-// The Cholesky factor L of a growing covariance matrix, K = L Lᵀ, and its
-// inverse W = L⁻¹, both kept by rows. One more trial is one more row of each,
-// in O(n²); rows are always computed in the same order from the rows above, so
-// a factor that has grown is equal, bit for bit, to one made anew.
+// The inverse W = L⁻¹ of the Cholesky factor of a growing covariance, K = L Lᵀ,
+// by rows, and L's diagonal. One more row costs O(n²) and comes from those
+// above in a fixed order, so a factor that has grown equals, bit for bit, one
+// made anew.
 //
 //   with l = W k and p = sqrt(k(x, x) - l·l):
 //   new row of L = [lᵀ, p],  new row of W = [-lᵀW / p, 1 / p]
@@ -18,21 +18,19 @@
 
 namespace frostline::surrogate {
 
-// a · b, with sums in a fixed order. REQUIRES: equal sizes.
+// Sums in a fixed order. REQUIRES: equal sizes.
 double Dot(std::span<const double> a, std::span<const double> b);
 
 class InverseFactor {
  public:
   std::size_t size() const { return size_; }
 
-  // `covariance` with the rows so far, and the variance of the new one, noise
-  // included. A variance that rounding made too small is lifted, never an
-  // error.
+  // `variance` includes noise; one that rounding made too small is lifted.
   void Append(std::span<const double> covariance, double variance);
-  // Keeps the first `size` rows.
+  // Keeps so many rows.
   void Truncate(std::size_t size);
 
-  // Row i: its first i + 1 elements, the others are 0.
+  // The first i + 1 elements; others are 0.
   std::span<const double> row(std::size_t i) const {
     return {&inverse_[i * (i + 1) / 2], i + 1};
   }

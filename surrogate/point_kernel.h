@@ -2,8 +2,7 @@
 //
 // File: point_kernel.h
 //
-// The kernel under one set of scales (scales.h) as plain numbers, for searches,
-// which ask of one point after the other.
+// The kernel under one set of scales (scales.h) as plain numbers.
 #ifndef FROSTLINE_SURROGATE_POINT_KERNEL_H_
 #define FROSTLINE_SURROGATE_POINT_KERNEL_H_
 
@@ -17,7 +16,7 @@
 namespace frostline::surrogate {
 
 struct PointKernel {
-  // What a factor of its own adds to a pair's variance.
+  // What a pair's own factor adds.
   struct PairTerm {
     std::size_t first = 0;
     std::size_t second = 0;
@@ -27,25 +26,24 @@ struct PointKernel {
 
   double noise = 0.0;
   double constant = 0.0;     // how far the mean is known
-  double triples = 0.0;      // variances
-  std::vector<double> main;  // by axis
+  double triples = 0.0;      // factor of e3
+  std::vector<double> main;  // variances, by axis
   std::vector<double> joint;
   std::vector<PairTerm> pairs;
   std::vector<std::size_t> cells;  // how many
   std::vector<CellTable> tables;
 
   std::size_t axes() const { return cells.size(); }
-  // K of an axis between the point's cell and each.
+  // K between the point's cell and each.
   const double* Row(std::size_t axis, const Cells& at) const {
     return tables[axis].data() + at[axis] * cells[axis];
   }
   bool operator==(const PointKernel& other) const = default;
 };
 
-// Rows by columns.
 struct RowColumns {
   std::vector<std::vector<std::uint8_t>> cells;  // [axis][row]
-  std::vector<double> doubt;  // variance on top of the noise of all
+  std::vector<double> doubt;  // variance beside the common noise
 
   std::size_t size() const { return doubt.size(); }
   Cells At(std::size_t row) const;
@@ -53,11 +51,10 @@ struct RowColumns {
   bool operator==(const RowColumns& other) const = default;
 };
 
-// Of the function at one point, its mean included.
+// Mean included, noise not.
 double VarianceAt(const PointKernel& kernel, const Cells& at);
 
-// Covariances of one point with the first `count` rows, and two of the sums
-// that they are made of (gram.h).
+// Covariances with the first `count` rows, and two sums of theirs (gram.h).
 struct PointSums {
   PointSums() = default;
   PointSums(const PointKernel& kernel, const RowColumns& rows, const Cells& at,

@@ -2,8 +2,7 @@
 //
 // File: point_walk.h
 //
-// A point that walks through the space, one axis at a time: what a growing
-// surrogate believes there, mean and variance.
+// What a growing surrogate believes at a point that walks along the axes.
 #ifndef FROSTLINE_SURROGATE_POINT_WALK_H_
 #define FROSTLINE_SURROGATE_POINT_WALK_H_
 
@@ -17,21 +16,19 @@
 
 namespace frostline::surrogate {
 
-// Looking along an axis costs n² / 2 for all its cells together: with P_i the
-// part of the covariance that the axis multiplies, k_i(cell) = k_i + P_i
-// (K[cell][c_i] - K[now][c_i]), so W k(cell) is W k and a mixture of one vector
-// for each cell that occurs among the rows.
+// Looking along an axis costs n² / 2 for all its cells: with P_i what the axis
+// multiplies, k_i(cell) = k_i + P_i (K[cell][c_i] - K[now][c_i]), so W k(cell)
+// is W k and a mixture of one vector for each cell among the rows.
 //
-// Keeps a reference to the surrogate, which must not change meanwhile.
+// Keeps a reference to the surrogate, which must not change.
 class PointWalk {
  public:
-  // Without variance, which is 0 then, walking costs n only.
+  // Without variance, which is 0 then, walking costs n.
   PointWalk(const GrowingSurrogate& surrogate, bool with_variance);
 
-  // Axes that the point has not, at the end, are at cell 0.
+  // Axes that `at` lacks are at cell 0.
   void Place(const Cells& at);
   Belief Here() const;
-  // What would be believed at each of `cells` of the axis.
   std::vector<Belief> Look(std::size_t axis, std::span<const int> cells);
   // Goes to a cell of the axis last looked along.
   void Step(int cell);

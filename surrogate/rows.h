@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: rows.h
-//
-// What a surrogate learns from: trials as cells, each with a value.
 #ifndef FROSTLINE_SURROGATE_ROWS_H_
 #define FROSTLINE_SURROGATE_ROWS_H_
 
@@ -14,25 +12,24 @@
 
 namespace frostline::surrogate {
 
-// One cell for each axis.
+// One cell of each axis.
 using Cells = std::vector<std::uint8_t>;
 
 struct Rows {
   std::vector<Axis> axes;
   std::vector<Cells> cells;    // by row
   std::vector<double> values;  // by row; any unit
-  // Variance of a value beside that of all rows, in the square of its unit: of
-  // a trial that has no value of its own. Empty: none.
+  // Further variance, in squares of the unit, of values that were not seen.
+  // Empty: none.
   std::vector<double> doubt;
 
   std::size_t size() const { return values.size(); }
 };
 
-// Of a trial that could not be trained: it stands for as bad as the worst
-// value, or better, or worse. REQUIRES: a value.
+// Of a trial that could not be trained. REQUIRES: a value.
 double DoubtOfHopeless(const std::vector<double>& values);
 
-// Adds such trials, as bad as the highest value. REQUIRES: a row.
+// Adds such trials with the highest value. REQUIRES: a row.
 void AddHopeless(const std::vector<Cells>& cells, Rows& rows);
 
 }  // namespace frostline::surrogate

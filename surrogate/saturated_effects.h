@@ -2,18 +2,17 @@
 //
 // File: saturated_effects.h
 //
-// Effects on the values' own scale, of effects that were drawn on the scale of
-// a saturation (saturation.h). The function is end + exp(m + Σ g_a + Σ g_ab),
-// that is P Π u_a Π (1 + e_ab), with u_a = exp(g_a) / E exp(g_a), e_ab =
-// exp(g_ab) - 1. To the first order in e its ANOVA is closed: with
-// t_ab = u_a u_b e_ab, T_ab its mean, T the sum of all T_ab and T_a of those
-// with a,
+// Effects drawn on the scale of a saturation (saturation.h), back on the
+// values' own. The function is end + exp(m + Σ g_a + Σ g_ab) = end + P Π u_a Π
+// (1 + e_ab), u_a = exp(g_a) / E exp(g_a), e_ab = exp(g_ab) - 1. To first order
+// in e its ANOVA is closed: with t_ab = u_a u_b e_ab, T_ab its mean, T the sum
+// of all T_ab and T_a of those with a,
 //
 //   E[f | x_a] / P       = u_a (1 + T - T_a) + Σ_b E_b t_ab
 //   E[f | x_a, x_b] / P  = u_a u_b (1 + T - T_a - T_b + T_ab) + t_ab
 //                          + u_b Σ_c≠b E_c t_ac + u_a Σ_c≠a E_c t_bc
 //
-// and what is left at single points belongs to triples and more.
+// and the rest at single points belongs to triples and more.
 #ifndef FROSTLINE_SURROGATE_SATURATED_EFFECTS_H_
 #define FROSTLINE_SURROGATE_SATURATED_EFFECTS_H_
 
@@ -24,8 +23,8 @@
 
 namespace frostline::surrogate {
 
-// One draw: curves by axis, tables by pair of axes in rising order, the sum of
-// all higher terms at some points.
+// Curves by axis, tables by rising pair of axes, sums of higher terms at
+// points.
 struct DrawnTerms {
   double mean = 0.0;
   std::vector<VectorXd> main;
@@ -33,7 +32,7 @@ struct DrawnTerms {
   VectorXd higher;
 };
 
-// `masses`: by axis and cell; `points`: where `higher` was drawn.
+// `masses`: by axis and cell; `points`: of `higher`.
 void ToOwnScale(const std::vector<VectorXd>& masses,
                 const std::vector<Cells>& points, DrawnTerms& terms);
 

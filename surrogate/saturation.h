@@ -2,18 +2,16 @@
 //
 // File: saturation.h
 //
-// Surfaces of fine-tuning saturate: each group of layers alone takes most of
-// the loss that all together take, so that on the loss's own scale nearly
-// everything interacts. Near the best end of the values, effects multiply
-// what is left instead:
+// Surfaces of fine-tuning saturate: each group of layers alone takes off most
+// of what all take together, so nearly everything interacts. Near the best end,
+// effects multiply what is left:
 //
 //   value = end + exp(sum of effects)
 //
-// On this scale few interactions are left, and a history that stayed among
-// good trials still says what a bad corner costs. `end` lies below every value
-// seen; how far is what the rows say themselves, by the density of their
-// values (warped processes; Snelson, Rasmussen and Ghahramani, 2004, eq. 5).
-// From far away the logarithm is a straight line, and nothing changes.
+// Here few interactions remain, and a history of good trials still says what a
+// bad corner costs. `end` lies below every value, by what their density makes
+// likely (warped processes; Snelson, Rasmussen and Ghahramani, 2004, eq. 5).
+// From far away the logarithm is straight.
 //
 //   const Saturation saturation = FindSaturation(rows);
 //   saturation.Back(saturation.Forward(0.07));    // 0.07
@@ -29,7 +27,7 @@ namespace frostline::surrogate {
 
 class Saturation {
  public:
-  // As made: of values above 0.
+  // Of values above 0.
   Saturation() = default;
   explicit Saturation(double end) : end_(end) {}
 
@@ -38,11 +36,11 @@ class Saturation {
   // REQUIRES: value > end.
   double Forward(double value) const;
   double Back(double number) const;
-  // Of values whose numbers have this mean and variance: their mean.
+  // The mean of values whose numbers have this distribution.
   double MeanBack(double mean, double variance) const;
-  // The logarithm of Forward's slope.
+  // ln of Forward's slope.
   double LogSlope(double value) const;
-  // Of Back at these values: its slope squared, on average.
+  // Back's slope squared, on average.
   double SquareSlope(const std::vector<double>& values) const;
 
  private:
@@ -50,14 +48,14 @@ class Saturation {
 };
 
 struct SaturationOptions {
-  // No value can be lower. Values at the bound stay finite.
+  // No value is lower; values at the bound stay finite.
   double bound = -std::numeric_limits<double>::infinity();
-  // How near below the best value the end may lie, in deviations of the values:
-  // near the end the scale is steep, and points there look far apart.
+  // How near to the best value the end may lie, in deviations of the values:
+  // near it points look far apart.
   double nearest = 0.3;
 };
 
-// Of rows whose values are better the lower they are. REQUIRES: a row.
+// Lower values are better. REQUIRES: a row.
 Saturation FindSaturation(const Rows& rows,
                           const SaturationOptions& options = {});
 

@@ -2,16 +2,15 @@
 //
 // File: scales.h
 //
-// What a kernel has to be told: the variances of its terms, as logarithms in
-// one vector, and what is usual of them before any trial is seen (for values of
-// mean 0 and variance 1).
+// The variances of a kernel's terms, as logarithms, and what is usual of them
+// before any trial (for values of mean 0 and variance 1).
 //
 //   kernel = Σ_a main_a K_a + e2(joint_a K_a) + triples · e3(joint_a K_a)
 //
-// e2 and e3 are the sums over all pairs and triples of axes of their products
-// (Duvenaud, Nickisch and Rasmussen, 2011, eq. 10). Interactions have scales of
-// their own, so they can be large where main effects are small; the pairs of
-// which the rows tell most have a factor of their own beside it.
+// e2 and e3 sum products over all pairs and triples of axes (Duvenaud, Nickisch
+// and Rasmussen, 2011, eq. 10). Interactions have their own scales, to be large
+// where main effects are small; pairs of which rows tell most have a factor
+// each.
 #ifndef FROSTLINE_SURROGATE_SCALES_H_
 #define FROSTLINE_SURROGATE_SCALES_H_
 
@@ -28,8 +27,7 @@ using Eigen::VectorXd;
 
 using AxisPair = std::pair<std::size_t, std::size_t>;  // rising
 
-// Places in the vector; main effects come after them, then joint, then the
-// factors of single pairs.
+// Then come main scales, joint ones, and factors of pairs.
 enum SharedScale : Index { kNoise, kLength, kGap, kTriples, kSharedScales };
 
 inline Index MainScale(std::size_t axis) {
@@ -45,7 +43,6 @@ inline Index ScaleCount(std::size_t axes, std::size_t pairs) {
   return PairScale(pairs, axes);
 }
 
-// Normal and independent.
 struct ScalePrior {
   VectorXd mean;
   VectorXd deviation;

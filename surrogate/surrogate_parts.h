@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: surrogate_parts.h
-//
-// What a Surrogate is made of, for its own sources alone.
 #ifndef FROSTLINE_SURROGATE_SURROGATE_PARTS_H_
 #define FROSTLINE_SURROGATE_SURROGATE_PARTS_H_
 
@@ -25,8 +23,7 @@ struct Surrogate::Parts {
   double noise = 0.0;
 };
 
-// Mean and covariance of the function at points, under one draw of scales and
-// in standard values.
+// Under one draw of scales, in standard values.
 struct JointBelief {
   VectorXd mean;
   MatrixXd covariance;
@@ -34,18 +31,16 @@ struct JointBelief {
 JointBelief BelieveAt(const Evidence& evidence, const StandardRows& rows,
                       const std::vector<Cells>& points);
 
-// How many of `count` draws are each scale draw's, by systematic sampling of
-// their weights (Kitagawa, 1996). They add up to `count`.
+// By set of scales, by systematic sampling (Kitagawa, 1996); they add up to
+// `count`.
 std::vector<int> Share(const std::vector<ScaleDraw>& draws, int count);
 
-// Places of the `count` likeliest draws (axis_walk.cc).
 std::vector<std::size_t> LikeliestFirst(const std::vector<ScaleDraw>& draws,
                                         std::size_t count);
 
-// The kernel under the evidence's scales (point_kernel.cc).
 PointKernel PointKernelOf(const Evidence& evidence, const Terms& terms);
 
-// A root of a covariance that may be singular: R Rᵀ is it, rounding apart.
+// R Rᵀ is the covariance, which may be singular.
 MatrixXd RootOf(MatrixXd covariance);
 
 }  // namespace frostline::surrogate

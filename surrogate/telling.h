@@ -2,15 +2,14 @@
 //
 // File: telling.h
 //
-// How much one more run would tell: what it takes off the variance of all main
-// effects together (Cohn, Ghahramani and Jordan, 1996), each weighed by the
-// shares of its cells. Interactions that are not known stand in the way of main
-// effects here as they do in the end, so runs that tell them apart win.
+// What one more run would take off the variance of all main effects (Cohn,
+// Ghahramani and Jordan, 1996), each weighed by the shares of its cells.
+// Unknown interactions stand in their way, so runs that tell them apart win.
 //
 //   std::vector<double> told = Telling(axes, taken, candidates);
 //
-// Under the usual scales (scales.h): where to look is asked before values say
-// much, and so the answer needs none. Costs O(taken³ + taken² · cells).
+// Scales are the usual ones, without values. Costs O(taken · (taken + cells) ·
+// (taken + candidates)).
 #ifndef FROSTLINE_SURROGATE_TELLING_H_
 #define FROSTLINE_SURROGATE_TELLING_H_
 
@@ -20,8 +19,7 @@
 
 namespace frostline::surrogate {
 
-// By candidate, in variances of the values. A pure function. REQUIRES: a
-// row that is taken; cells of the axes, at most kMaxCells on each.
+// In variances of the values. REQUIRES: a taken row; at most kMaxCells cells.
 std::vector<double> Telling(const std::vector<Axis>& axes,
                             const std::vector<Cells>& taken,
                             const std::vector<Cells>& candidates);
