@@ -2,8 +2,7 @@
 //
 // File: auto.h
 //
-// Which sampler a study should use, by measured evidence
-// (docs/measured/search.md), and the sampler `auto`, which uses it.
+// Which sampler suits a study, by measured evidence (docs/measured/search.md).
 #ifndef FROSTLINE_SAMPLER_AUTO_H_
 #define FROSTLINE_SAMPLER_AUTO_H_
 
@@ -18,24 +17,23 @@
 
 namespace frostline::sampler {
 
-// The option that tells MakeAutoSampler what was chosen.
+// The option of `auto` that names the sampler to use.
 inline constexpr const char* kPickOption = "pick";
 
 struct SamplerChoice {
-  std::string name;  // as the factory knows it
-  std::string why;   // one sentence, with figures where there are some
+  std::string name;
+  std::string why;  // one sentence, with figures where there are some
   // Whether the figures are of spaces like this one.
   bool is_measured = true;
 };
 
-// `budget_trials`: how many trials there will be; 0: unknown. Pure.
+// `budget_trials`: 0 if unknown. Pure.
 SamplerChoice ChooseSampler(const Space& space,
                             const std::vector<Objective>& objectives,
                             std::int64_t budget_trials);
 
-// Option `pick`: the choice, once made. A study keeps it, so that a budget
-// which is raised later does not change the search half-way. Without it the
-// space alone decides. All other options are the picked sampler's.
+// A study keeps its choice in `pick`, so that a budget raised later does not
+// change the search half-way; without it the space decides.
 absl::StatusOr<std::unique_ptr<Sampler>> MakeAutoSampler(
     const SamplerInput& input);
 

@@ -2,8 +2,7 @@
 //
 // File: input.h
 //
-// What a sampler is made from. One struct, so that a new thing to know changes
-// no maker's signature.
+// What a sampler is made from.
 #ifndef FROSTLINE_SAMPLER_INPUT_H_
 #define FROSTLINE_SAMPLER_INPUT_H_
 
@@ -18,11 +17,11 @@
 
 namespace frostline::sampler {
 
-// An earlier study to learn from (warm start). Its trials are finished ones,
-// with points of the *new* study's space and values for its objectives.
+// Its trials are finished, with points of the *new* study's space and values
+// for its objectives.
 struct PriorStudy {
   std::string name;
-  // How much a trial of it counts, 0 … 1; 0: the sampler judges by similarity.
+  // How much its trials count, 0 … 1; 0: the sampler judges by similarity.
   double weight = 0.0;
   std::vector<Observation> trials;
 };
@@ -32,7 +31,7 @@ struct SamplerInput {
   Space space;
   std::vector<Objective> objectives;
   std::vector<PriorStudy> prior_studies;
-  // For what all trials of a study share; each trial has chance of its own.
+  // For what all trials share.
   std::uint64_t study_seed = 0;
 };
 

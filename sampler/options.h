@@ -2,15 +2,8 @@
 //
 // File: options.h
 //
-// Options of samplers and pruners, which come as text, read strictly: a wrong
-// value or a name that does not exist is refused, saying what there is. The
-// reader remembers the first mistake, so a maker reads everything and asks
-// once:
-//
-//   OptionReader reader(ErrorId::kSamplerInvalid, "sampler tpe",
-//                       "sampler.options", options);
-//   const std::int64_t startup = reader.Int("startup_trials", 10, 0, 1'000);
-//   RETURN_IF_ERROR(reader.Finish());
+// Options of samplers and pruners, read strictly. The reader keeps the first
+// mistake, so a maker reads everything and asks once.
 #ifndef FROSTLINE_SAMPLER_OPTIONS_H_
 #define FROSTLINE_SAMPLER_OPTIONS_H_
 
@@ -26,14 +19,14 @@ namespace frostline::sampler {
 
 using Options = std::map<std::string, std::string>;
 
-// Keeps a reference to the options it reads. Not thread-safe.
+// Keeps a reference to the options. Not thread-safe.
 class OptionReader {
  public:
-  // `owner` is for the message; `field` is where options stand in the study.
+  // `owner` is for messages; `field` is where the study has its options.
   OptionReader(ErrorId error, std::string owner, std::string field,
                const Options& options);
 
-  // The option's value, or `otherwise` when it is left out or wrong.
+  // `otherwise` when the option is left out or wrong.
   std::int64_t Int(const std::string& name, std::int64_t otherwise,
                    std::int64_t min, std::int64_t max);
   double Number(const std::string& name, double otherwise, double min,
@@ -58,13 +51,13 @@ class OptionReader {
   absl::Status first_error_;
 };
 
-// "there is no sampler \"tpee\"", fix: "did you mean tpe? There are: grid, …".
+// "there is no sampler \"tpee\"", fix: "did you mean tpe? there are: grid, …".
 absl::Status UnknownName(ErrorId error, const std::string& what,
                          const std::string& name,
                          const std::vector<std::string>& known,
                          const std::string& field);
 
-// The one of `names` that takes the fewest edits; empty when all are far off.
+// The one with fewest edits; empty when all are far off.
 std::string NearestName(const std::string& name,
                         const std::vector<std::string>& names);
 

@@ -2,10 +2,8 @@
 //
 // File: sampler.h
 //
-// The seam of search: data in, a point out. A sampler knows a space and reads a
-// history; it holds no lock, clock, storage or trial. What it proposes is a
-// function of (seed, trial number, history it was shown), so a study replays
-// bit for bit from the log of those three.
+// The seam of search. What a sampler proposes is a function of (seed, trial
+// number, history), so a study replays bit for bit.
 //
 //   ASSIGN_OR_RETURN(auto sampler, MakeSampler(spec, space, objectives));
 //   Rng rng(study_seed, trial_number);
@@ -22,20 +20,17 @@
 
 namespace frostline::sampler {
 
-// One owner thread at a time. A sampler may remember what it computed from the
-// history (and catch up through History::changes()), as long as the answer
-// stays the one a fresh sampler would give.
+// One owner thread at a time. A sampler may remember what it computed
+// (History::changes() says what is new), as long as it answers what a fresh one
+// would.
 class Sampler {
  public:
   virtual ~Sampler() = default;
 
-  // A point of the space for trial `number`: every active parameter has a value
-  // in its domain, every other is absent, whatever the history holds (failed
-  // trials, values out of today's space, none at all). `history` is of one
-  // study and grows from call to call.
-  //
-  // Errors: SPACE_EXHAUSTED, when a sampler that covers a finite space has
-  // proposed every point. Nothing else, and never an exception.
+  // Every active parameter has a value in its domain, every other is absent,
+  // whatever the history holds (failed trials, values out of today's space,
+  // nothing). `history` is of one study and grows. The only error is
+  // SPACE_EXHAUSTED, when a finite space is covered.
   virtual absl::StatusOr<Point> Propose(const History& history,
                                         std::int64_t number, Rng& rng) = 0;
 };

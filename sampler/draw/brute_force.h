@@ -2,15 +2,13 @@
 //
 // File: brute_force.h
 //
-// Every point of a finite space once, in random order, until the space is
-// exhausted; however large it is, for nothing is listed up front: each proposal
-// is drawn evenly from the points that are left. What was proposed is read from
-// the history, in whatever state it is there, so restarts, retries and parallel
-// trials neither skip nor repeat a point, and enqueued points are not proposed
-// again. The memory taken is that of the trials.
+// Every point of a finite space once, in random order: each proposal is drawn
+// evenly from the points that are left, which are never listed. Every trial in
+// the history counts, in any state, so restarts, retries, parallel and enqueued
+// trials neither skip nor repeat a point.
 //
-// No options. A continuous parameter is SAMPLER_INVALID; one parameter of more
-// than kMaxBranches values is SPACE_TOO_LARGE.
+// A continuous parameter is SAMPLER_INVALID, one of more than kMaxBranches
+// values SPACE_TOO_LARGE.
 #ifndef FROSTLINE_SAMPLER_DRAW_BRUTE_FORCE_H_
 #define FROSTLINE_SAMPLER_DRAW_BRUTE_FORCE_H_
 

@@ -2,10 +2,9 @@
 //
 // File: finite_tree.h
 //
-// A finite space as a tree that is never built: one layer for each parameter,
-// one branch for each of its values, one leaf for each point. A parameter hangs
-// on at most one other, so the leaves below a branch are counted by
-// multiplying.
+// A finite space as a tree that is never built: a layer for each parameter, a
+// branch for each value, a leaf for each point. A parameter hangs on at most
+// one other, so leaves are counted by multiplying.
 #ifndef FROSTLINE_SAMPLER_DRAW_FINITE_TREE_H_
 #define FROSTLINE_SAMPLER_DRAW_FINITE_TREE_H_
 
@@ -17,17 +16,16 @@
 
 namespace frostline::sampler {
 
-// The number of each parameter's value, kNoBranch where it is inactive.
+// The index of each parameter's value, kNoBranch where it is inactive.
 using Path = std::vector<std::int32_t>;
 inline constexpr std::int32_t kNoBranch = -1;
 
-// Counts stop growing here, far beyond all that matters.
 inline constexpr double kCountlessPoints = 1e200;
 
 // Immutable; any thread may use it.
 class FiniteTree {
  public:
-  // REQUIRES: every domain is finite, of at most 2^31 - 1 values.
+  // REQUIRES: every domain has at most 2^31 - 1 values.
   explicit FiniteTree(const Space& space);
 
   const Space& space() const { return space_; }
@@ -39,16 +37,15 @@ class FiniteTree {
   }
   double ValueOf(std::size_t parameter, std::int32_t branch) const;
 
-  // How many ways there are to fill the parameters that hang on `parameter`
-  // when it takes this branch.
+  // How many ways there are to fill what hangs on `parameter` when it takes
+  // this branch.
   double CountOwn(std::size_t parameter, std::int32_t branch) const;
-  // The same for those that neither hang on `last` nor come before it, given
-  // the values before it: CountOwn x CountPending leaves are below a branch.
-  // REQUIRES: from `last` on, the point is absent.
+  // The same for what neither hangs on `last` nor comes before it: CountOwn x
+  // CountPending leaves are below a branch. REQUIRES: from `last` on, the point
+  // is absent.
   double CountPending(int last, const Point& point) const;
 
-  // Empty when the tree has no such leaf. REQUIRES: a point of the space;
-  // stepped values may carry rounding.
+  // Empty when there is no such leaf. Stepped values may carry rounding.
   Path PathOf(const Point& point) const;
 
  private:

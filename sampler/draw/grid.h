@@ -2,16 +2,12 @@
 //
 // File: grid.h
 //
-// Every point of a finite space once. What was proposed is read from the
-// history, in whatever state it is there, so restarts and parallel trials
-// neither skip nor repeat a point, and points that were enqueued are not
-// proposed again.
-//
-// Options: order = shuffled (default; any beginning of the study is a fair
-// sample of the space) or listed (the last parameter changes fastest).
+// Every point of a finite space once, shuffled or in order (the last parameter
+// changes fastest). Every trial in the history counts, in any state, so
+// restarts, parallel and enqueued trials neither skip nor repeat a point.
 //
 // A continuous parameter is SAMPLER_INVALID, more than kMaxGridPoints points
-// are SPACE_TOO_LARGE; neither takes memory to find out.
+// are SPACE_TOO_LARGE.
 #ifndef FROSTLINE_SAMPLER_DRAW_GRID_H_
 #define FROSTLINE_SAMPLER_DRAW_GRID_H_
 

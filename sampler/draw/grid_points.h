@@ -2,8 +2,8 @@
 //
 // File: grid_points.h
 //
-// The points of a finite space, walked one after the other without keeping
-// them: the last parameter changes fastest, inactive ones are absent.
+// Walks the points of a finite space without keeping them: the last parameter
+// changes fastest, inactive ones are absent.
 #ifndef FROSTLINE_SAMPLER_DRAW_GRID_POINTS_H_
 #define FROSTLINE_SAMPLER_DRAW_GRID_POINTS_H_
 
@@ -17,22 +17,21 @@ namespace frostline::sampler {
 
 class GridPoints {
  public:
-  // REQUIRES: every domain of `space` is finite.
+  // REQUIRES: every domain is finite.
   explicit GridPoints(const Space& space);
 
   Point First() const;
-  // Steps to the next point; false, and the first point, after the last one.
+  // False, and the first point, after the last one.
   bool Advance(Point& point) const;
 
-  // The point of the grid that `point` stands for: stepped values carry the
-  // rounding of whoever computed them. REQUIRES: space.Check(point) is OK.
+  // Removes the rounding that stepped values may carry. REQUIRES:
+  // space.Check(point) is OK.
   Point Snap(Point point) const;
 
-  // How many there are, or limit + 1 when there are more than `limit`.
+  // At most limit + 1.
   std::int64_t Count(std::int64_t limit) const;
 
  private:
-  // Gives parameters from `begin` on their first values.
   void Reset(int begin, Point& point) const;
 
   Space space_;

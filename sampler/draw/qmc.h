@@ -3,14 +3,12 @@
 // File: qmc.h
 //
 // Quasi-random search: trial n is point n of a scrambled Sobol' sequence
-// (sobol.h), which covers the space more evenly than chance does, at every
-// number of trials and best at powers of two. The study's seed alone decides
-// the scrambling. Every parameter has a dimension of its own, which stays
-// reserved where its condition is not met; choices are cells in their order.
-// Enqueued trials leave no hole (sequence_place.h).
+// (sobol.h), which covers the space more evenly than chance does, best at
+// powers of two. The study's seed decides the scrambling. Each parameter keeps
+// its dimension where its condition is not met. Enqueued trials leave no hole
+// (sequence_place.h).
 //
-// Options: scramble (true); without it point 0 is the lowest corner of the
-// space. frozen_share (0.2), as in random.h.
+// Options: scramble (true); frozen_share (0.2), as in random.h.
 #ifndef FROSTLINE_SAMPLER_DRAW_QMC_H_
 #define FROSTLINE_SAMPLER_DRAW_QMC_H_
 

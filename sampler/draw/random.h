@@ -2,15 +2,12 @@
 //
 // File: random.h
 //
-// Random search (Bergstra and Bengio, 2012): every draw is independent of the
-// history. Levels, choices and stepped values are equally likely, logarithmic
-// ones are uniform in the logarithm.
+// Random search (Bergstra and Bengio, 2012). Levels, choices and stepped values
+// are equally likely, logarithmic ones uniform in the logarithm. A rate with
+// `freeze` is frozen in `frozen_share` of the draws.
 //
-// A log-uniform rate with `freeze` is frozen in `frozen_share` of the draws and
-// log-uniform in the others. kFrozenShare is about what frozen has among the
-// levels of a typical list; importance measures with the same number.
-//
-// Options: frozen_share (0 … 1, default 0.2).
+// Option: frozen_share (0 … 1, default 0.2: about the share of frozen in a
+// typical list of levels, and what importance measures with).
 #ifndef FROSTLINE_SAMPLER_DRAW_RANDOM_H_
 #define FROSTLINE_SAMPLER_DRAW_RANDOM_H_
 
@@ -29,7 +26,7 @@ inline constexpr double kFrozenShare = 0.2;
 
 double DrawValue(const Domain& domain, double frozen_share, Rng& rng);
 
-// Parameters are drawn in the space's order, and only active ones.
+// Draws in the space's order, and active parameters only.
 Point DrawPoint(const Space& space, double frozen_share, Rng& rng);
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeRandomSampler(

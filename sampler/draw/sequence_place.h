@@ -2,15 +2,10 @@
 //
 // File: sequence_place.h
 //
-// Which point of a fixed sequence a trial is due. Trial n gets point n, as long
-// as every trial comes from the sequence. Trials that do not (enqueued,
-// imported) take a number but no point, so that they leave no hole in the
-// sequence; trials of the sequence keep theirs however they end, retries
-// included.
-//
-// A history does not say where a trial came from: one whose point is the one
-// that was due is taken to be of the sequence, for either way that point is
-// covered.
+// Which point of a fixed sequence a trial is due: trial n gets point n, less
+// one for each trial before it that is not of the sequence (enqueued,
+// imported), so that these leave no hole. A trial is of the sequence, however
+// it ended, when it has the point that was due: then that point is covered.
 #ifndef FROSTLINE_SAMPLER_DRAW_SEQUENCE_PLACE_H_
 #define FROSTLINE_SAMPLER_DRAW_SEQUENCE_PLACE_H_
 
@@ -26,11 +21,10 @@ namespace frostline::sampler {
 // Not thread-safe.
 class SequencePlace {
  public:
-  // `point_at` is the sequence; it must always answer the same.
+  // It must always answer the same.
   explicit SequencePlace(std::function<Point(std::int64_t)> point_at);
 
-  // The place of trial `number`: a function of the trials below it. Reads what
-  // changed since the last call.
+  // A function of the trials below `number`.
   std::int64_t PlaceOf(const History& history, std::int64_t number);
 
  private:

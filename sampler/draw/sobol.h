@@ -2,11 +2,10 @@
 //
 // File: sobol.h
 //
-// Sobol' sequences: points that fill a cube evenly, the first 2^m of them ever
-// more so (I. M. Sobol', 1967), with the direction numbers of Joe and Kuo,
-// 2008, up to kMaxParameters dimensions. Scrambled (A. B. Owen, "Randomly
-// permuted (t,m,s)-nets and (t,s)-sequences", 1995) they are as even, each
-// point is uniform in the cube, and every seed gives another sequence.
+// Sobol' sequences (I. M. Sobol', 1967) fill a cube evenly, best at 2^m points;
+// the direction numbers are those of Joe and Kuo, 2008. Scrambling (A. B. Owen,
+// "Randomly permuted (t,m,s)-nets and (t,s)-sequences", 1995) keeps them even,
+// makes each point uniform in the cube and gives every seed another sequence.
 #ifndef FROSTLINE_SAMPLER_DRAW_SOBOL_H_
 #define FROSTLINE_SAMPLER_DRAW_SOBOL_H_
 
@@ -22,18 +21,17 @@ class SobolSequence {
   // REQUIRES: 0 <= dimensions <= kMaxParameters.
   explicit SobolSequence(int dimensions);
 
-  // Coordinate `dimension` of point n, as a fraction of 2^32. Points come in
-  // the order of the Gray code, as is usual; point 0 is the origin.
+  // As a fraction of 2^32. Points come in the order of the Gray code; point 0
+  // is the origin.
   std::uint32_t At(std::uint32_t n, std::size_t dimension) const;
 
  private:
   std::vector<std::array<std::uint32_t, 32>> directions_;
 };
 
-// A coordinate in [0, 1) with 53 bits, of which the first 32 are those of
-// `coordinate`, each flipped or not by a coin that depends on all bits before
-// it, and the rest are coins too. `key` names the coins: one for each dimension
-// and seed.
+// In [0, 1) with 53 bits: each of the 32 of `coordinate` is flipped or not by a
+// coin that depends on all bits before it, the rest are coins. `key` names the
+// coins: one for each dimension and seed.
 double Scrambled(std::uint32_t coordinate, std::uint64_t key);
 
 }  // namespace frostline::sampler

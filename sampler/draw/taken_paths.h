@@ -2,9 +2,8 @@
 //
 // File: taken_paths.h
 //
-// The leaves of a tree (finite_tree.h) that trials have taken, in order, so
-// that those below a branch lie side by side and are counted by bisection. A
-// leaf counts once, however many trials have it.
+// The leaves of a tree (finite_tree.h) that trials have taken, sorted, so that
+// those below a branch are counted by bisection. A leaf counts once.
 #ifndef FROSTLINE_SAMPLER_DRAW_TAKEN_PATHS_H_
 #define FROSTLINE_SAMPLER_DRAW_TAKEN_PATHS_H_
 
@@ -27,15 +26,14 @@ class TakenPaths {
   TakenPaths(TakenPaths&&) = default;
   TakenPaths& operator=(TakenPaths&&) = default;
 
-  // Trial i has taken this leaf, and no longer the one it had; an empty path is
-  // none.
+  // Trial i has this leaf instead of the one it had; an empty path is none.
   void Put(std::size_t i, const Path& path);
-  // The leaf of trial i; empty when it has none.
+  // Empty when it has none.
   Path LeafOf(std::size_t i) const;
 
   Range All() const { return sorted_; }
-  // Of a range that shares the branches of all layers before `layer`, the part
-  // that takes `branch` there.
+  // The part that takes `branch` at `layer`, of a range that shares all
+  // branches before.
   Range Below(Range range, std::size_t layer, std::int32_t branch) const;
   // The same where `range` begins with that part, which is removed from it.
   Range SplitFront(Range& range, std::size_t layer, std::int32_t branch) const;
@@ -47,8 +45,8 @@ class TakenPaths {
   void Release(Leaf* leaf);
 
   Taken taken_;
-  std::vector<const Path*> sorted_;  // the keys of taken_
-  std::vector<Leaf*> of_trial_;      // nullptr: none
+  std::vector<const Path*> sorted_;
+  std::vector<Leaf*> of_trial_;
 };
 
 }  // namespace frostline::sampler

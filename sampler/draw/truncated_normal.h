@@ -2,9 +2,8 @@
 //
 // File: truncated_normal.h
 //
-// The standard normal cut to [a, b], in logarithms, accurate far out in the
-// tails and for very narrow intervals, where probabilities themselves would
-// underflow or cancel.
+// The standard normal cut to [a, b], in logarithms: accurate in far tails and
+// narrow intervals, where probabilities underflow or cancel.
 #ifndef FROSTLINE_SAMPLER_DRAW_TRUNCATED_NORMAL_H_
 #define FROSTLINE_SAMPLER_DRAW_TRUNCATED_NORMAL_H_
 
@@ -12,20 +11,18 @@ namespace frostline::sampler {
 
 inline constexpr double kLogSqrtTwoPi = 0.91893853320467274178;
 
-// ln P(X <= x) for a standard normal X.
 double LogNormalCdf(double x);
 
 // The x with ln P(X <= x) = y. REQUIRES: y <= 0.
 double InverseLogNormalCdf(double y);
 
-// ln P(a <= X <= b). REQUIRES: a <= b.
+// REQUIRES: a <= b.
 double LogNormalMass(double a, double b);
 
-// ln of the density at x; -infinity outside [a, b].
+// -infinity outside [a, b].
 double TruncatedNormalLogPdf(double x, double a, double b);
 
-// The x in [a, b] below which a share q of the mass lies. REQUIRES: 0 <= q
-// <= 1.
+// The x below which a share q of the mass lies. REQUIRES: 0 <= q <= 1.
 double TruncatedNormalPpf(double q, double a, double b);
 
 }  // namespace frostline::sampler

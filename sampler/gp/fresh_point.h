@@ -2,7 +2,7 @@
 //
 // File: fresh_point.h
 //
-// Points for when there is no model yet, and for when it has nothing left.
+// Points for when there is no model yet, or nothing left in it.
 #ifndef FROSTLINE_SAMPLER_GP_FRESH_POINT_H_
 #define FROSTLINE_SAMPLER_GP_FRESH_POINT_H_
 
@@ -15,14 +15,13 @@
 
 namespace frostline::sampler {
 
-// On every axis one of the cells that the fewest trials have had, so that a
-// handful of trials sees every level of every module: a Latin hypercube (McKay,
-// Beckman and Conover, 1979) that needs no plan and survives any history.
+// On every axis one of the cells that the fewest trials have had: a Latin
+// hypercube (McKay, Beckman and Conover, 1979) that needs no plan and survives
+// any history.
 Point BalancedDraw(const Space& space, const std::vector<LevelAxis>& axes,
                    const std::vector<const LedgerTrial*>& trials, Rng& rng);
 
-// `point`, or where it was tried already another that was not, as long as the
-// space has one; else `point` all the same.
+// `point`, or one that was not tried yet, as long as the space has one.
 Point FreshPoint(const Space& space, Point point, const PointSet& seen,
                  Rng& rng);
 

@@ -3,10 +3,10 @@
 // File: improvement.h
 //
 // Expected improvement in logarithms (Jones, Schonlau and Welch, "Efficient
-// Global Optimization of Expensive Black-Box Functions", 1998, eq. 15; the
-// logarithm as in Ament et al., "Unexpected Improvements to Expected
-// Improvement", NeurIPS 2023, eq. 9): far from the best it is a tiny number
-// that would be 0, and then nothing would say which way is better.
+// Global Optimization of Expensive Black-Box Functions", 1998, eq. 15; Ament et
+// al., "Unexpected Improvements to Expected Improvement", NeurIPS 2023, eq. 9):
+// far from the best it would underflow, and nothing would say which way is
+// better.
 #ifndef FROSTLINE_SAMPLER_GP_IMPROVEMENT_H_
 #define FROSTLINE_SAMPLER_GP_IMPROVEMENT_H_
 

@@ -2,10 +2,9 @@
 //
 // File: learnt_model.h
 //
-// A Gaussian process whose kernel is learnt now and then. When, and from which
-// trials, is a matter of how many there are, never of what was asked before: a
-// sampler that has just been made learns the same kernel as one that has
-// followed the study from its start.
+// A Gaussian process whose kernel is learnt now and then: when, and from which
+// trials, follows from their number, so a new sampler learns what an old one
+// has.
 #ifndef FROSTLINE_SAMPLER_GP_LEARNT_MODEL_H_
 #define FROSTLINE_SAMPLER_GP_LEARNT_MODEL_H_
 
@@ -22,8 +21,8 @@ struct TargetedRows {
   std::vector<double> targets;  // of the first rows; the others have none
 };
 
-// The number of trials after which the kernel in use for `trials` was learnt:
-// every second one at first, later whenever there is an eighth more.
+// After how many trials the kernel was learnt: every second one at first, later
+// whenever there is an eighth more.
 std::size_t LastRefresh(std::size_t trials);
 
 class LearntModel {
@@ -31,8 +30,7 @@ class LearntModel {
   explicit LearntModel(std::vector<surrogate::Axis> axes)
       : axes_(std::move(axes)) {}
 
-  // The kernel learnt from `sample`, which `all` begin with; the posterior that
-  // of `all`.
+  // The kernel is learnt from `sample`, with which `all` begin.
   void Update(TargetedRows sample, TargetedRows all);
 
   const surrogate::GrowingSurrogate& posterior() const { return posterior_; }

@@ -2,16 +2,15 @@
 //
 // File: level_axis.h
 //
-// A parameter as the Gaussian process sees it: a handful of cells. Levels,
-// choices and short ranges have one cell a value; a continuous or long range is
-// cut into kLineCells cells of equal width on its line (numeric_range.h).
-// Ordered cells have a place on [0, 6], so that one length scale means the same
-// on every axis, whatever its units and however many levels it has.
+// A parameter as the Gaussian process sees it: a handful of cells, one for each
+// value, or kLineCells of equal width for a continuous or long range. Ordered
+// cells have a place on [0, 6], so that one length scale means the same on
+// every axis.
 //
-// Frozen is no place on the line but a kind of its own, the last cell. It is
-// tied to the low end of the line (its anchor) as strongly as the data say. A
-// parameter that a condition switches off is in that cell too: a module without
-// a rate is a frozen one.
+// Frozen is a kind of its own, the last cell, tied to the low end of the line
+// (its anchor) as strongly as the data say. What a condition switches off is in
+// that cell too: a module without a rate is a frozen one. The anchor of what is
+// no rate is the middle.
 #ifndef FROSTLINE_SAMPLER_GP_LEVEL_AXIS_H_
 #define FROSTLINE_SAMPLER_GP_LEVEL_AXIS_H_
 
@@ -28,7 +27,6 @@ namespace frostline::sampler {
 inline constexpr int kLineCells = 33;
 inline constexpr double kAxisLength = 6.0;
 
-// One cell per parameter of the space.
 using Cells = std::vector<std::uint8_t>;
 
 struct LevelAxis {
@@ -39,21 +37,21 @@ struct LevelAxis {
   bool frozen_value = false;   // the domain's own frozen, 0
   std::vector<double> places;  // of all cells; of the kind its anchor
   std::optional<NumericRange> range;
-  std::vector<double> values;  // of the cells on the line, where exact
+  std::vector<double> values;  // on the line, where exact
 
   int cells() const { return line_cells + (has_kind ? 1 : 0); }
-  // How many of the cells a proposal may choose from, the first ones.
+  // The first cells, from which a proposal may choose.
   int choices() const { return line_cells + (frozen_value ? 1 : 0); }
   // REQUIRES: the value is in the domain, or absent and has_kind.
   int CellOf(double value) const;
-  // The value in the middle of a cell.
+  // The middle of the cell.
   double ValueOf(int cell) const;
   // Any value of a cell.
   double DrawValueOf(int cell, Rng& rng) const;
 };
 
-// One axis per parameter. Nothing when a categorical parameter has more
-// choices than cells: then nothing is alike, and there is nothing to model.
+// Nothing when a categorical parameter has more choices than cells: then there
+// is nothing to model.
 std::optional<std::vector<LevelAxis>> MakeLevelAxes(const Space& space);
 
 }  // namespace frostline::sampler

@@ -2,8 +2,8 @@
 //
 // File: level_choices.h
 //
-// Choices of cells for a proposal: one on every axis, those that a condition
-// switches off included, so that switching one on again finds a choice there.
+// Choices of cells for a proposal, also on axes that a condition switches off,
+// for when they are switched on again.
 #ifndef FROSTLINE_SAMPLER_GP_LEVEL_CHOICES_H_
 #define FROSTLINE_SAMPLER_GP_LEVEL_CHOICES_H_
 
@@ -23,24 +23,23 @@ class LevelChoices {
                Rng& rng);
 
   Cells Draw();
-  // `from` with each axis changed with probability `share`.
+  // Changes each axis with probability `share`.
   Cells Vary(Cells from, double share);
-  // Draws a choice where there is none because the axis was switched off.
+  // Draws where an axis was switched off.
   void Complete(Cells& choices);
 
-  // The middles of the cells.
   Point PointOf(const Cells& choices) const;
-  // Any of their values.
+  // With any value of each cell, not the middle.
   Point DrawPointOf(const Cells& choices);
 
-  // The choices with those switched off in the cell that says so. In `active`,
-  // whether an axis is switched on; left alone when none can be off.
+  // With those switched off in their last cell. `active` is left alone when
+  // none can be off.
   Cells ActiveCells(const Cells& choices, std::vector<bool>& active) const;
 
   // Whether conditions hang on the axis.
   bool IsParent(std::size_t axis) const { return is_parent_[axis]; }
 
-  // Cells of the axis worth looking at from `now`.
+  // Those worth looking at from `now`.
   std::vector<int> CellsToLook(std::size_t axis, int now) const;
 
  private:

@@ -2,10 +2,10 @@
 //
 // File: level_search.h
 //
-// Looks for the point worth trying most: from several starts, along one axis
-// after the other to its best cell, until no axis offers a better one. Every
-// cell looked at is remembered as a candidate, so the best point that nobody
-// has tried is known even when the climb ends on one that somebody has.
+// Finds the point worth trying most: from several starts, along one axis after
+// the other to its best cell, until none is better. Every cell looked at is a
+// candidate, so there is an untried point even when the climb ends on a tried
+// one.
 #ifndef FROSTLINE_SAMPLER_GP_LEVEL_SEARCH_H_
 #define FROSTLINE_SAMPLER_GP_LEVEL_SEARCH_H_
 
@@ -23,17 +23,16 @@
 
 namespace frostline::sampler {
 
-// Keeps references to all it is made from; lives for one proposal.
+// Keeps references; lives for one proposal.
 class LevelSearch {
  public:
   LevelSearch(const Space& space, const std::vector<LevelAxis>& axes,
               const SearchGoal& goal, const PointSet& seen, Rng& rng);
 
-  // Climbs from the best of `tried` (not empty, best first) and from the most
-  // promising of many points drawn at random and around them.
+  // `tried` is not empty, best first.
   void Run(const std::vector<Cells>& tried);
 
-  // The best point not seen before, if any was looked at.
+  // Not seen before.
   const std::optional<Point>& best() const { return best_; }
 
  private:
@@ -42,16 +41,15 @@ class LevelSearch {
     Cells choices;
   };
 
-  // The most promising of points drawn at random and around `tried`.
+  // Of points drawn at random and around `tried`.
   std::vector<Start> DrawStarts(const std::vector<Cells>& tried);
   void Climb(Cells start);
-  // Goes to a start, and remembers it as a candidate.
   double Begin(Cells start);
   void Place(const Cells& choices);
-  // Goes to the best cell of the axis; false: it is there already.
+  // False when it is there already.
   bool ImproveAxis(std::size_t axis);
   bool ImproveParent(std::size_t axis);
-  // Remembers `choices` with `cell` on the axis if no better is known.
+  // Remembers `choices` with `cell` on the axis if none better is known.
   void Offer(Cells choices, std::size_t axis, int cell, double score);
 
   const std::vector<LevelAxis>& axes_;
@@ -61,7 +59,6 @@ class LevelSearch {
   LevelChoices levels_;
   surrogate::PointWalk loss_;
   std::optional<surrogate::PointWalk> failure_;
-  // Where the climb is.
   Cells choices_;
   std::vector<bool> active_;
   double score_ = 0.0;

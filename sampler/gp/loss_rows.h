@@ -2,7 +2,7 @@
 //
 // File: loss_rows.h
 //
-// From trials to what the Gaussian processes learn from: losses and failures.
+// From trials to what the Gaussian processes learn from.
 #ifndef FROSTLINE_SAMPLER_GP_LOSS_ROWS_H_
 #define FROSTLINE_SAMPLER_GP_LOSS_ROWS_H_
 
@@ -16,10 +16,9 @@ namespace frostline::sampler {
 
 using LedgerList = std::vector<const LedgerTrial*>;
 
-// Earlier studies to learn from, each with targets of its own, because their
-// losses may be of another scale. How far to believe them is learnt with the
-// kernel, from how well they foretell this study; a weight that was given makes
-// them as noisy as one trial that varies so far with another.
+// Earlier studies, each with its own targets, because losses may be of another
+// scale. How far to believe them is learnt from how well they foretell this
+// study; a given weight is turned into noise.
 class PriorRows {
  public:
   PriorRows(const std::vector<PriorStudy>& studies, const Space& space,
@@ -27,7 +26,7 @@ class PriorRows {
 
   const TargetedRows& rows() const { return rows_; }
   std::size_t studies() const { return studies_; }
-  // Of a trial of this study (0) or an earlier one, as axes are (study_axes.h).
+  // `study`: 0 for this one.
   Cells CellsOf(const LedgerTrial& trial, std::size_t study) const;
 
  private:
@@ -35,7 +34,7 @@ class PriorRows {
   std::size_t studies_ = 0;
 };
 
-// The earlier studies, then this study's trials.
+// The earlier studies come first.
 TargetedRows LossRows(const PriorRows& earlier, const LedgerList& valued);
 
 // Whether trials failed, as targets: chance = rate + deviation * target.

@@ -2,8 +2,7 @@
 //
 // File: search_goal.h
 //
-// How much a trial is worth, given what is believed of its loss and of whether
-// it will fail.
+// How much a trial is worth, given what is believed of it.
 #ifndef FROSTLINE_SAMPLER_GP_SEARCH_GOAL_H_
 #define FROSTLINE_SAMPLER_GP_SEARCH_GOAL_H_
 
@@ -11,18 +10,17 @@
 
 namespace frostline::sampler {
 
-// What is wanted: a loss below `best`, from a trial that does not fail.
+// Wanted: a loss below `best`, from a trial that does not fail.
 struct SearchGoal {
   const surrogate::GrowingSurrogate* loss = nullptr;
   double best = 0.0;
-  // Of failures as targets; nullptr when there was none.
+  // nullptr when there was none.
   const surrogate::GrowingSurrogate* failure = nullptr;
   double failure_rate = 0.0;
   double failure_deviation = 0.0;
 };
 
-// In logarithms: the expected improvement times the chance of success. Without
-// failures `failure` does not matter.
+// ln of expected improvement times chance of success.
 double ScoreOf(const SearchGoal& goal, const surrogate::Belief& loss,
                const surrogate::Belief& failure);
 

@@ -2,8 +2,7 @@
 //
 // File: study_axes.h
 //
-// The axes of a space as the surrogate wants them: each cell with its share of
-// the space.
+// The axes of a space as the surrogate wants them.
 #ifndef FROSTLINE_SAMPLER_GP_STUDY_AXES_H_
 #define FROSTLINE_SAMPLER_GP_STUDY_AXES_H_
 
@@ -18,15 +17,13 @@ namespace frostline::sampler {
 
 Cells CellsOf(const std::vector<LevelAxis>& axes, const Point& point);
 
-// Shares are counted in draws, conditions included, the same for every study of
-// the space.
+// Each cell has its share of the space, counted in draws, conditions included.
 std::vector<surrogate::Axis> StudyAxes(const Space& space,
                                        const std::vector<LevelAxis>& axes);
 
-// The same as a search believes them: effects along an order are smooth. With
-// earlier studies the study is one more axis: cell 0 is this one. What studies
-// have in common is then a main effect of a parameter, and what they have not
-// is its interaction with the study.
+// Effects along an order are smooth. With earlier studies the study is one more
+// axis, this one its cell 0: what studies have in common is a main effect, what
+// they have not an interaction with the study.
 std::vector<surrogate::Axis> SearchAxes(const Space& space,
                                         const std::vector<LevelAxis>& axes,
                                         std::size_t earlier);

@@ -2,8 +2,8 @@
 //
 // File: study_beliefs.h
 //
-// What is believed of a study, from its trials and from earlier studies: one
-// Gaussian process of losses and, where trials failed, one of failures.
+// What is believed of a study and earlier ones: a Gaussian process of losses
+// and, where trials failed, one of failures.
 #ifndef FROSTLINE_SAMPLER_GP_STUDY_BELIEFS_H_
 #define FROSTLINE_SAMPLER_GP_STUDY_BELIEFS_H_
 
@@ -15,7 +15,6 @@
 
 namespace frostline::sampler {
 
-// The trials of a ledger by the part they play.
 struct TrialParts {
   LedgerList all, valued, ended, running;
   bool any_failed = false;
@@ -23,7 +22,6 @@ struct TrialParts {
 
 TrialParts PartsOf(LedgerList trials);
 
-// A goal to search for, and where from.
 struct Aim {
   SearchGoal goal;
   std::vector<Cells> tried;  // the best believed in first; never empty
@@ -35,15 +33,15 @@ class StudyBeliefs {
   StudyBeliefs(const Space& space, const std::vector<LevelAxis>& axes,
                const PriorRows& earlier);
 
-  // Valid until the next call. REQUIRES: a loss, of this study or an earlier
-  // one.
+  // Valid until the next call. REQUIRES: a loss, here or in an earlier study.
   Aim Learn(const TrialParts& parts);
 
  private:
-  // Returns the targets of the trials that have a loss, earlier ones first.
+  // Returns the targets, earlier studies first.
   std::vector<double> LearnLosses(const TrialParts& parts);
   void LearnFailures(const LedgerList& ended, SearchGoal& goal);
-  // Fills in what was tried, and the best loss believed in.
+  // Fills in what was tried, and the best loss: seen, or believed of a running
+  // trial.
   void OrderTried(const TrialParts& parts, const std::vector<double>& targets,
                   Aim& aim) const;
 

@@ -2,8 +2,7 @@
 //
 // File: trial_ledger.h
 //
-// What the Gaussian process remembers of a history: every trial of use, by
-// number, as cells, with the part it plays. Follows the history's change log.
+// Remembers the trials of a history as cells; follows its change log.
 #ifndef FROSTLINE_SAMPLER_GP_TRIAL_LEDGER_H_
 #define FROSTLINE_SAMPLER_GP_TRIAL_LEDGER_H_
 
@@ -21,7 +20,7 @@ namespace frostline::sampler {
 
 enum class TrialPart {
   kValued,  // ended with a loss, or pruned
-  kFailed,  // failed or infeasible: there is no loss
+  kFailed,  // or infeasible: there is no loss
   kRunning  // running, or waiting to
 };
 
@@ -45,8 +44,9 @@ struct PointEqual {
 };
 using PointSet = std::unordered_set<Point, PointHash, PointEqual>;
 
-// The trial's part, or nothing when it tells nothing: cancelled, of another
-// space. Exact values are brought onto their grid, so that equal means equal.
+// Nothing for trials that are cancelled, of another space or succeeded without
+// a finite loss. Exact values are brought onto their grid, so that equal means
+// equal.
 std::optional<LedgerTrial> LedgerTrialOf(const Observation& trial,
                                          const Space& space,
                                          const std::vector<LevelAxis>& axes,
@@ -59,7 +59,6 @@ class TrialLedger {
               const Objective& objective)
       : space_(space), axes_(axes), objective_(objective) {}
 
-  // After this the ledger says of `history` what a fresh one would.
   void CatchUp(const History& history);
 
   // All but `own`, by rising number. Valid until the next CatchUp.

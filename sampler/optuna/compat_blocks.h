@@ -2,11 +2,10 @@
 //
 // File: compat_blocks.h
 //
-// Which parameters Optuna's multivariate TPE draws together. Without `group`
-// one block: those that every ended trial has, by name. With it the coarsest
-// partition of which no trial has a part only, so that parameters of different
-// branches of a conditional space have blocks of their own. What is in no block
-// is drawn by itself.
+// Which parameters Optuna's multivariate TPE draws together: one block of those
+// that every ended trial has or, with `group`, the coarsest partition of which
+// no trial has a part only, so that branches of a conditional space have blocks
+// of their own.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_BLOCKS_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_BLOCKS_H_
 

@@ -2,8 +2,7 @@
 //
 // File: compat_cells.h
 //
-// Densities on a line, with a step and without, in Optuna's rounding
-// (compat_normal.h).
+// Densities on a line, in Optuna's rounding.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_CELLS_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_CELLS_H_
 
@@ -16,27 +15,26 @@
 
 namespace frostline::sampler {
 
-// Values with a step: a value has the mass of its cell.
+// A value has the mass of its cell.
 class CompatCells {
  public:
   // REQUIRES: range.step > 0.
   CompatCells(const NumericRange& range,
               const std::vector<NumericKernel>& kernels);
 
-  // Adds ln p_k(value) to sums[k] for every kernel k.
+  // Adds ln p_k(value) to sums[k].
   void AddLogDensity(double value, std::span<double> sums);
 
  private:
   const std::vector<double>& LogMasses(double value);
 
   NumericRange range_;
-  std::vector<NumericKernel> shapes_;    // those that differ
-  std::vector<double> log_box_;          // by shape, ln of the box's mass
-  std::vector<std::uint32_t> shape_of_;  // by kernel
+  std::vector<NumericKernel> shapes_;
+  std::vector<double> log_box_;                       // by shape
+  std::vector<std::uint32_t> shape_of_;               // by kernel
   std::map<double, std::vector<double>> log_masses_;  // by value, then shape
 };
 
-// Continuous values.
 class CompatLine {
  public:
   CompatLine(const NumericRange& range,

@@ -2,7 +2,7 @@
 //
 // File: compat_choices.h
 //
-// One parameter without order in a mixture: p(c) of a kernel is a floor that
+// One parameter without order in a mixture: a kernel's p(c) is a floor that
 // falls with the number of kernels, and 1 more where c was observed
 // (categorical kernel of Aitchison and Aitken, 1976), with Optuna's rounding.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_CHOICES_H_
@@ -14,12 +14,11 @@
 
 namespace frostline::sampler {
 
-// Kernels over unordered choices; equal observations share a row of the table.
 class CompatChoices {
  public:
   CompatChoices(std::size_t choices, const std::vector<double>& observed);
 
-  // The choice that u, uniform in [0, 1), stands for.
+  // `u` in [0, 1).
   double Draw(std::size_t kernel, double u) const;
   void AddLogDensity(double choice, std::span<double> sums) const;
 

@@ -13,7 +13,7 @@
 
 namespace frostline::sampler {
 
-// A normal on the line of NumericRange, before it is cut to the box.
+// On the line of NumericRange, before it is cut to the box.
 struct NumericKernel {
   double mu = 0.0;
   double sigma = 0.0;
@@ -24,14 +24,14 @@ enum class KernelWidth {
   kShared,      // 0.2 n^(-1/(d+4)) of the box for all: v4 with multivariate
 };
 
-// A kernel for each observed value, and the prior. `together` is d above.
+// The prior comes last. `together` is d above.
 std::vector<NumericKernel> FitCompatKernels(const NumericRange& range,
                                             const std::vector<double>& observed,
                                             KernelWidth width,
                                             std::size_t together);
 
-// Of observations, oldest first: the newest 25 weigh 1, the others less. Not
-// normalised, and without the prior.
+// Oldest first: the newest 25 weigh 1, older ones less. Not normalised, and
+// without the prior.
 std::vector<double> CompatWeights(std::size_t observations);
 
 }  // namespace frostline::sampler

@@ -2,12 +2,9 @@
 //
 // File: compat_mixture.h
 //
-// Optuna's Parzen estimator to the last bit that decides: how the parameters of
-// one block are distributed among a set of trials, as a weighted mixture with
-// one kernel per trial and a prior. A kernel is the product of its axes. Added
-// and sorted in NumPy's order (numpy_sum.h, numpy_sort.h), drawn from its
-// stream in Optuna's order: the kernels, then the choices parameter by
-// parameter, then all numeric parameters.
+// Optuna's Parzen estimator of one block: a weighted mixture of one kernel per
+// trial and a prior. It adds and sorts in NumPy's order and draws in Optuna's:
+// the kernels, then the choices one by one, then all numbers.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_MIXTURE_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_MIXTURE_H_
 
@@ -23,13 +20,13 @@
 
 namespace frostline::sampler {
 
-// Values by parameter, then by trial or candidate: columns[d][i].
+// By parameter, then by trial or candidate: columns[d][i].
 using Columns = std::vector<std::vector<double>>;
 
 class CompatMixture {
  public:
-  // `observed` has a column for each domain; `weights` one for each
-  // observation, to which the prior's 1 is added. Keeps no reference.
+  // `observed` has a column for each domain; the prior's 1 is added to
+  // `weights`. Keeps no reference.
   CompatMixture(const std::vector<const Domain*>& domains,
                 const Columns& observed, std::vector<double> weights,
                 KernelWidth width);
@@ -41,7 +38,7 @@ class CompatMixture {
   const std::vector<double>& weights() const { return weights_; }
 
  private:
-  // One of choices, line and cells; the kernels of the latter two.
+  // One of the three; kernels of line and cells.
   struct Axis {
     std::optional<CompatChoices> choices;
     std::optional<CompatLine> line;
@@ -50,7 +47,7 @@ class CompatMixture {
     std::vector<NumericKernel> kernels;
   };
 
-  // Numeric parameters all at once, as NumPy draws them.
+  // All at once, as NumPy draws them.
   void DrawNumeric(const std::vector<std::size_t>& kernels, NumpyStream& stream,
                    Columns& candidates) const;
 

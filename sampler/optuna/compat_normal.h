@@ -2,10 +2,9 @@
 //
 // File: compat_normal.h
 //
-// The truncated standard normal computed as Optuna does, rounding by rounding.
-// truncated_normal.h is more accurate, but far from all observations every
-// candidate has the prior's ratio of densities, and on a step grid many are
-// equally good: then the last bit decides which one Optuna proposes.
+// The truncated standard normal with Optuna's rounding. truncated_normal.h is
+// more accurate, but among equally good candidates the last bit decides which
+// one Optuna proposes.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_NORMAL_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_NORMAL_H_
 
@@ -16,7 +15,6 @@ namespace frostline::sampler {
 // ln P(a <= X <= b). REQUIRES: a < b.
 double CompatLogMass(double a, double b);
 
-// ln of the normal density, not cut.
 double CompatLogPdf(double x);
 
 struct CompatQuantile {
@@ -25,8 +23,8 @@ struct CompatQuantile {
   double b = 0.0;
 };
 
-// The x in [a, b] below which the share lies, for all at once: they are refined
-// until the last of them is near enough.
+// The x below which the share lies, refined together until the last is near
+// enough.
 std::vector<double> CompatPpf(const std::vector<CompatQuantile>& quantiles);
 
 }  // namespace frostline::sampler

@@ -2,10 +2,9 @@
 //
 // File: compat_space.h
 //
-// A space as someone would write it for Optuna. Learning-rate levels are a
-// categorical parameter, or an integer one; a log-uniform rate that can be
-// frozen is two parameters, a choice `NAME.frozen` and, unless it is frozen,
-// the rate, for Optuna has no domain with an atom.
+// A space as someone would write it for Optuna: levels are a categorical or an
+// integer parameter, a rate that can be frozen is a choice `NAME.frozen` and,
+// unless that is 1, a rate, for Optuna has no domain with an atom.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_SPACE_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_SPACE_H_
 
@@ -19,7 +18,7 @@ namespace frostline::sampler {
 
 enum class OptunaVersion { kV4, kV5 };
 
-// A number for each CompatParameter; kAbsent when a trial has no value for it.
+// By CompatParameter; kAbsent when a trial has none.
 using CompatRow = std::vector<double>;
 
 struct CompatParameter {
@@ -28,7 +27,7 @@ struct CompatParameter {
   std::size_t source = 0;   // in the space
   bool is_switch = false;   // 1: frozen
   bool has_switch = false;  // the parameter before this one
-  bool is_single = false;   // has one value, which is not drawn
+  bool is_single = false;   // one value, not drawn
 };
 
 class CompatSpace {
@@ -36,9 +35,9 @@ class CompatSpace {
   CompatSpace(Space space, bool levels_are_integers);
 
   const Space& space() const { return space_; }
-  // In the order in which a trial asks for them: the space's.
+  // In the space's order.
   const std::vector<CompatParameter>& parameters() const { return parameters_; }
-  // Indices into parameters() by name, as Optuna orders what it draws together.
+  // In Optuna's order for what is drawn together.
   const std::vector<std::size_t>& by_name() const { return by_name_; }
 
   // REQUIRES: space().Check(point) is OK.
@@ -46,7 +45,6 @@ class CompatSpace {
 
   // Whether a trial with these values so far asks for parameter `i`.
   bool IsAsked(std::size_t i, const Point& point, const CompatRow& row) const;
-  // Writes the value of parameter `i` into the point.
   void Write(std::size_t i, double value, Point& point) const;
 
  private:

@@ -2,14 +2,11 @@
 //
 // File: compat_tpe.h
 //
-// Optuna's TPESampler as an algorithm that takes its streams from outside: a
-// study gives each trial streams of its own, a replay of an Optuna run the same
-// two from trial to trial.
-//
-// Where Optuna's result depends on more than the history, this one is that of a
-// sampler made anew for the trial: the order of grouped blocks is by trial
-// number, and of a running trial the point is known, not the values that were
-// drawn for branches it did not take.
+// Optuna's TPESampler with streams from outside: a study gives each trial its
+// own, a replay of an Optuna run the same two to all. Where Optuna's result
+// depends on more than the history, this is that of a sampler made anew:
+// grouped blocks are ordered by trial number, and values that a running trial
+// drew for branches not taken are unknown.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_TPE_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_TPE_H_
 
@@ -35,15 +32,15 @@ struct CompatOptions {
   bool levels_are_integers = false;
 };
 
-// TPESampler(seed=…) has one for itself and one, of equal seed, for its
-// RandomSampler, which draws until enough trials have ended.
+// TPESampler(seed=…) has another of equal seed for its RandomSampler, which
+// draws until enough trials have ended.
 struct CompatStreams {
   explicit CompatStreams(std::uint32_t seed) : tpe(seed), startup(seed) {}
   NumpyStream tpe;
   NumpyStream startup;
 };
 
-// One owner thread at a time. Catches up with the history it is shown.
+// One owner thread at a time.
 class CompatTpe {
  public:
   CompatTpe(const CompatOptions& options, const Space& space,
@@ -51,12 +48,10 @@ class CompatTpe {
   CompatTpe(const CompatTpe&) = delete;
   CompatTpe& operator=(const CompatTpe&) = delete;
 
-  // A point of the space for trial `number`.
   Point Propose(const History& history, std::int64_t number,
                 CompatStreams& streams);
 
  private:
-  // Values for the block, at their places in `row`.
   void DrawBlock(const CompatBlock& block, const CompatView& view,
                  NumpyStream& stream, CompatRow& row) const;
   CompatMixture Fit(const CompatBlock& block, const CompatView& view,

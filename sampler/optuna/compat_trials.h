@@ -2,9 +2,8 @@
 //
 // File: compat_trials.h
 //
-// What Optuna's TPE sees of a history: the trials that count for one proposal,
-// good ones and the rest. Trials that failed, or could not be trained at all,
-// are to Optuna as if they had not been.
+// The trials that count for a proposal, good ones and the rest. Optuna ignores
+// those that failed or could not be trained.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_TRIALS_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_TRIALS_H_
 
@@ -19,8 +18,7 @@
 
 namespace frostline::sampler {
 
-// Rows by rising trial number, running trials among those above. The pointers
-// are valid until the next CatchUp.
+// By rising number, running trials above. Valid until the next CatchUp.
 struct CompatView {
   std::vector<const CompatRow*> ended;
   std::vector<const CompatRow*> below;
@@ -36,10 +34,9 @@ class CompatTrials {
                const std::vector<Objective>& objectives)
       : space_(space), objectives_(objectives) {}
 
-  // After this it says of `history` what a fresh one would.
   void CatchUp(const History& history);
 
-  // All but trial `own`; running ones only if asked for.
+  // Running trials only if asked for, and never trial `own` while it runs.
   CompatView Look(const History& history, std::int64_t own, bool with_running,
                   OptunaVersion version) const;
 

@@ -2,9 +2,8 @@
 //
 // File: compat_volume.h
 //
-// With several objectives Optuna 4 weighs good trials by what each adds to the
-// volume they dominate together (multi-objective TPE, Ozaki et al., 2022,
-// §4.3); Optuna 5 weighs them all alike.
+// Optuna 4 weighs good trials by what each adds to the volume they dominate
+// together (Ozaki et al., 2022, §4.3); Optuna 5 weighs them alike.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_VOLUME_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_VOLUME_H_
 
@@ -16,8 +15,8 @@
 
 namespace frostline::sampler {
 
-// One for each of the trials (indices in History::trials()): 1 for the one that
-// adds most, nearly 0 for those that add nothing or break a constraint.
+// `trials` are indices in History::trials(). 1 for the one that adds most,
+// nearly 0 for those that add nothing or break a constraint.
 std::vector<double> CompatVolumeWeights(
     const History& history, const std::vector<std::uint32_t>& trials,
     const std::vector<Objective>& objectives);

@@ -2,10 +2,9 @@
 //
 // File: numpy_stream.h
 //
-// The stream of numpy.random.RandomState(seed): the generator MT19937
-// (Matsumoto and Nishimura, 1998), seeded with one 32-bit number, and doubles
-// of 53 bits. For reproducing runs of Optuna, draw by draw; everything else
-// draws from base/rng.h.
+// numpy.random.RandomState(seed): MT19937 (Matsumoto and Nishimura, 1998) and
+// doubles of 53 bits, for reproducing Optuna; everything else draws from
+// base/rng.h.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_NUMPY_STREAM_H_
 #define FROSTLINE_SAMPLER_OPTUNA_NUMPY_STREAM_H_
 
@@ -19,7 +18,6 @@ namespace frostline::sampler {
 // Not thread-safe; a copy goes on where the original stood.
 class NumpyStream {
  public:
-  // RandomState(seed); the same numbers as numpy's on every machine.
   explicit NumpyStream(std::uint32_t seed);
 
   std::uint32_t NextBits();

@@ -2,9 +2,8 @@
 //
 // File: numpy_sum.h
 //
-// The order in which NumPy adds. Two candidates of a finite space are often
-// equally good but for the last bit of a sum, and that bit decides which of
-// them Optuna proposes.
+// The order in which NumPy adds: the last bit of a sum often decides which of
+// equally good candidates Optuna proposes.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_NUMPY_SUM_H_
 #define FROSTLINE_SAMPLER_OPTUNA_NUMPY_SUM_H_
 

@@ -3,15 +3,13 @@
 // File: asha.h
 //
 // Asynchronous successive halving (Li et al., "A System for Massively Parallel
-// Hyperparameter Tuning", MLSys 2020), in the form in which it stops trials.
-// Rung k is at step min_resource * reduction_factor ^ (min_early_stopping_rate
-// + k). A trial goes on from a rung while it is among the best 1 /
-// reduction_factor of those that came there before it.
+// Hyperparameter Tuning", MLSys 2020), in the form that stops trials: a trial
+// goes on from a rung while it is among the best 1 / reduction_factor of those
+// that have come there. Rung k is at step
 //
-// Options: min_resource (auto: a hundredth of the last step of the first trials
-// that succeed, at least 1; nobody is judged before that); reduction_factor
-// (4); min_early_stopping_rate (0); bootstrap_count (0): so many must come to a
-// rung before anybody goes on from it; not together with auto.
+//   min_resource * reduction_factor ^ (min_early_stopping_rate + k)
+//
+// Options: docs/reference/pruners.md.
 #ifndef FROSTLINE_SAMPLER_PRUNER_ASHA_H_
 #define FROSTLINE_SAMPLER_PRUNER_ASHA_H_
 

@@ -3,7 +3,7 @@
 // File: brackets.h
 //
 // How hyperband deals trials out to its brackets: at random in effect, in fixed
-// shares, and always in the same way for one study and number.
+// shares, always the same way for one study and number.
 #ifndef FROSTLINE_SAMPLER_PRUNER_BRACKETS_H_
 #define FROSTLINE_SAMPLER_PRUNER_BRACKETS_H_
 
@@ -19,11 +19,11 @@ namespace frostline::sampler {
 std::size_t CountBrackets(std::int64_t min_resource, std::int64_t max_resource,
                           std::int64_t reduction);
 
-// Trials that each bracket gets out of the sum of all.
+// Trials of each bracket out of the sum of all.
 std::vector<std::int64_t> BracketShares(std::size_t brackets,
                                         std::int64_t reduction);
 
-// In [0, shares.size()); REQUIRES: shares come from BracketShares.
+// REQUIRES: shares come from BracketShares.
 std::size_t BracketOf(std::string_view study, std::int64_t number,
                       const std::vector<std::int64_t>& shares);
 

@@ -2,7 +2,7 @@
 //
 // File: due_step.h
 //
-// When a trial is looked at by pruners that do so at every so many steps.
+// When pruners that have an interval look at a trial.
 #ifndef FROSTLINE_SAMPLER_PRUNER_DUE_STEP_H_
 #define FROSTLINE_SAMPLER_PRUNER_DUE_STEP_H_
 
@@ -13,8 +13,8 @@
 
 namespace frostline::sampler {
 
-// Whether the newest value is the first one at or after a multiple of
-// `interval` steps, counted from `warmup_steps`. REQUIRES: values not empty.
+// At the first value at or after each multiple of `interval` steps, counted
+// from `warmup_steps`. REQUIRES: values not empty.
 inline bool IsDue(const std::vector<IntermediateValue>& values,
                   std::int64_t warmup_steps, std::int64_t interval) {
   const std::int64_t step = values.back().step;

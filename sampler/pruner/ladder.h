@@ -3,14 +3,12 @@
 // File: ladder.h
 //
 // The rungs of successive halving (Jamieson and Talwalkar, AISTATS 2016): who
-// came to each with which loss, and whether the next one may go on. With the
-// rules r_0 = min_resource, eta = reduction and s = early_stopping_rate,
+// came to each with which loss, and whether the next one may go on. With r_0 =
+// min_resource, eta = reduction and s = early_stopping_rate,
 //
 //   rung k is at step r_0 eta^(s + k); the best 1 / eta of a rung go on
 //
 //   min_resource 1, reduction 4: rungs at steps 1, 4, 16, 64, …
-//
-// It knows nothing of histories.
 #ifndef FROSTLINE_SAMPLER_PRUNER_LADDER_H_
 #define FROSTLINE_SAMPLER_PRUNER_LADDER_H_
 
@@ -36,9 +34,8 @@ class Ladder {
  public:
   explicit Ladder(const LadderRules& rules) : rules_(rules) {}
 
-  // The trial has come to `step`: completes every rung up to there from which
-  // it may go on, and says why it may not go on from one. O(trials at a rung)
-  // for each rung.
+  // The trial completes every rung up to `step` from which it may go on; the
+  // answer says why it may not go on from one. O(trials at a rung) for each.
   PruneDecision Enter(std::int64_t step, double loss, Climb& climb);
 
   // Forgets that the trial was ever there.

@@ -2,9 +2,7 @@
 //
 // File: median.h
 //
-// The percentile pruner at 50 (see percentile.h), with its options but for
-// percentile: stops a trial whose best value so far is worse than the median of
-// others at the same step (Golovin et al., 2017).
+// The percentile pruner (percentile.h) at 50 (Golovin et al., 2017).
 #ifndef FROSTLINE_SAMPLER_PRUNER_MEDIAN_H_
 #define FROSTLINE_SAMPLER_PRUNER_MEDIAN_H_
 

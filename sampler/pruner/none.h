@@ -2,7 +2,7 @@
 //
 // File: none.h
 //
-// Never stops a trial. No options.
+// Never stops a trial.
 #ifndef FROSTLINE_SAMPLER_PRUNER_NONE_H_
 #define FROSTLINE_SAMPLER_PRUNER_NONE_H_
 

@@ -2,15 +2,10 @@
 //
 // File: patient.h
 //
-// Stops a trial that has not improved for a while: the best of its last
-// patience + 1 values is worse than its best before them by more than
-// min_delta. Where another pruner is wrapped, that one must want to stop it
-// too.
-//
-// Options: patience (3); min_delta (0); wraps: median, percentile, threshold or
-// wilcoxon, whose options are given with "wraps." before their names. Pruners
-// with rungs are not wrapped: they judge a trial once a rung, and would be
-// overruled then for good.
+// Stops a trial when the best of its last patience + 1 values is worse than its
+// best before them by more than min_delta, and the pruner it wraps, if any,
+// agrees. Pruners with rungs are not wrapped: they judge once a rung, and would
+// be overruled for good. Options: docs/reference/pruners.md.
 #ifndef FROSTLINE_SAMPLER_PRUNER_PATIENT_H_
 #define FROSTLINE_SAMPLER_PRUNER_PATIENT_H_
 

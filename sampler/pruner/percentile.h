@@ -2,14 +2,9 @@
 //
 // File: percentile.h
 //
-// Stops a trial whose best value so far is worse than a percentile, over the
-// trials that succeeded, of their values at the same step. A trial that has
-// reported nothing but NaN is stopped.
-//
-// Options: percentile (25): the share of trials, in percent, that are good
-// enough; startup_trials (5): so many must have succeeded first; warmup_steps
-// (0): no trial is judged before this step; interval (1): judge at every so
-// many steps; min_trials (1): so many must have a value at this step.
+// Stops a trial whose best value so far is worse than a percentile of the
+// values, at the same step, of trials that succeeded (percentile_rule.h), or
+// which has reported nothing but NaN. Options: docs/reference/pruners.md.
 #ifndef FROSTLINE_SAMPLER_PRUNER_PERCENTILE_H_
 #define FROSTLINE_SAMPLER_PRUNER_PERCENTILE_H_
 

@@ -2,12 +2,9 @@
 //
 // File: pruner.h
 //
-// The seam of early stopping: a pruner looks at a history and answers whether a
-// running trial should stop. It stops nothing itself; the answer rides on the
-// reply to the worker's next report.
-//
-// It sees the intermediate values of the one objective. Its answer is a
-// function of the history, so a study replays.
+// The seam of early stopping: whether a running trial should stop, by the
+// intermediate values of the one objective. It stops nothing itself. Its answer
+// is a function of the history, so a study replays.
 #ifndef FROSTLINE_SAMPLER_PRUNER_PRUNER_H_
 #define FROSTLINE_SAMPLER_PRUNER_PRUNER_H_
 
@@ -34,8 +31,8 @@ class Pruner {
  public:
   virtual ~Pruner() = default;
 
-  // Judges `trial` at its newest intermediate value. An unknown or ended trial,
-  // or one without values, is never pruned.
+  // By the newest value of `trial`. An unknown or ended trial, or one without
+  // values, is never pruned.
   virtual PruneDecision Judge(const History& history, std::int64_t trial) = 0;
 };
 
@@ -47,11 +44,11 @@ struct PrunerSpec {
 };
 
 // PRUNER_INVALID for an unknown name or option, and for any pruner but none
-// where there are several objectives.
+// with several objectives.
 absl::StatusOr<std::unique_ptr<Pruner>> MakePruner(
     const PrunerSpec& spec, const std::vector<Objective>& objectives);
 
-// What MakePruner knows, sorted.
+// Sorted.
 std::vector<std::string> PrunerNames();
 
 }  // namespace frostline::sampler

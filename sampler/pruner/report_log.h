@@ -3,9 +3,8 @@
 // File: report_log.h
 //
 // Reads a history's change log as a sequence of reports and ends, for pruners
-// to which the order matters: who came to a rung first. What it tells is a
-// function of the log and the trials as they are now, so one who starts late is
-// told the same, provided that each report was a change of its own.
+// to which the order matters. It tells a late reader the same, provided that
+// each report was a change of its own.
 #ifndef FROSTLINE_SAMPLER_PRUNER_REPORT_LOG_H_
 #define FROSTLINE_SAMPLER_PRUNER_REPORT_LOG_H_
 
@@ -21,13 +20,13 @@ class ReportReader {
  public:
   virtual ~ReportReader() = default;
 
-  // trial.intermediate[index] was reported. What is told of the trial later
-  // may be known already: do not look at later values or the state.
+  // trial.intermediate[index] was reported. Do not look at later values or the
+  // state: they are as of now.
   virtual void OnReport(const Observation& trial, std::size_t index) = 0;
   virtual void OnSuccess(const Observation& trial) = 0;
-  // All that was told of the trial is void: another attempt begins.
+  // Another attempt begins: what was told of the trial is void.
   virtual void OnRestart(const Observation& trial) = 0;
-  // All that was told is void: another history.
+  // Another history: all that was told is void.
   virtual void OnAnew() = 0;
 };
 
@@ -43,8 +42,7 @@ class ReportLog {
     bool ended = false;
   };
 
-  // How many of the trial's reports were there when `later` changes of it were
-  // still to come.
+  // How many reports there were when `later` changes were still to come.
   static std::size_t CountReports(const Observation& trial, std::size_t later);
   void Tell(const Observation& trial, std::size_t later, Told& told,
             ReportReader& reader);

@@ -3,8 +3,7 @@
 // File: rung_pruner.h
 //
 // What asha and hyperband have in common: trials climb ladders in the order in
-// which they report. All it remembers follows from the history's change log. A
-// trial that was refused at a rung stays refused.
+// which they report. A trial that was refused at a rung stays refused.
 #ifndef FROSTLINE_SAMPLER_PRUNER_RUNG_PRUNER_H_
 #define FROSTLINE_SAMPLER_PRUNER_RUNG_PRUNER_H_
 
@@ -30,9 +29,9 @@ class RungPruner : public Pruner, private ReportReader {
   PruneDecision Judge(const History& history, std::int64_t number) override;
 
  protected:
-  // The rules of each bracket's ladder; empty while they cannot be known.
-  // `longest` is the last step among the trials that have succeeded. Asked at
-  // each report until it answers.
+  // The rules of each bracket's ladder; empty, and asked again at the next
+  // report, while they cannot be known. `longest` is the last step among the
+  // trials that have succeeded.
   virtual std::vector<LadderRules> Plan(
       std::optional<std::int64_t> longest) const = 0;
   // In [0, brackets).
@@ -57,15 +56,15 @@ class RungPruner : public Pruner, private ReportReader {
   std::unordered_map<std::int64_t, Climber> climbers_;
 };
 
-// The most that any option of a resource, a number of steps, can be.
+// In steps.
 inline constexpr std::int64_t kMostResource = 1'000'000'000'000;
 
-// An option that is "auto", the default, or a whole number from 1.
+// "auto", the default, or a whole number from 1.
 std::optional<std::int64_t> ReadResource(OptionReader& reader,
                                          const Options& options,
                                          const std::string& name);
 
-// Rungs to come to first are not known while `resource` is to be found out.
+// Refuses bootstrap_count while `resource` is to be found out.
 absl::Status CheckBootstrap(const PrunerSpec& spec, std::int64_t count,
                             const std::string& resource);
 

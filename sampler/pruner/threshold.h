@@ -2,11 +2,8 @@
 //
 // File: threshold.h
 //
-// Stops a trial whose newest value is NaN or lies outside fixed bounds,
-// whatever the direction.
-//
-// Options: lower, upper: the bounds, at least one of them; warmup_steps (0) and
-// interval (1) as of the percentile pruner.
+// Stops a trial whose newest value is NaN or outside fixed bounds, whatever the
+// direction. Options: docs/reference/pruners.md.
 #ifndef FROSTLINE_SAMPLER_PRUNER_THRESHOLD_H_
 #define FROSTLINE_SAMPLER_PRUNER_THRESHOLD_H_
 

@@ -3,12 +3,9 @@
 // File: wilcoxon.h
 //
 // Stops a trial that is worse than the best one over the same repeats, the
-// steps being folds, seeds or instances: a one-sided signed-rank test of the
-// paired differences. Not stopped while its mean is as good as that of the
-// best.
-//
-// Options: p_threshold (0.1): stop below this probability; startup_steps (2):
-// so many pairs are needed, and at least 2.
+// steps being folds, seeds or instances: by a one-sided signed-rank test of the
+// paired differences, unless its mean is as good. Options:
+// docs/reference/pruners.md.
 #ifndef FROSTLINE_SAMPLER_PRUNER_WILCOXON_H_
 #define FROSTLINE_SAMPLER_PRUNER_WILCOXON_H_
 

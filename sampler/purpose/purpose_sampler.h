@@ -3,9 +3,8 @@
 // File: purpose_sampler.h
 //
 // A sampler around another one, for studies that are to find a good point and
-// to say why it is good. By its number and the history, a trial is of a
-// balanced beginning, chosen for what it tells, or the wrapped sampler's own
-// (trial_role.h, spread_points.h). The wrapped sampler sees all trials.
+// to say why it is good: a trial is of a balanced beginning, chosen for what it
+// tells, or the wrapped sampler's own (trial_role.h), which sees all trials.
 #ifndef FROSTLINE_SAMPLER_PURPOSE_PURPOSE_SAMPLER_H_
 #define FROSTLINE_SAMPLER_PURPOSE_PURPOSE_SAMPLER_H_
 
@@ -17,10 +16,9 @@
 
 namespace frostline::sampler {
 
-// Whether a purpose other than `best` changes anything for a sampler of this
-// name and these options: one that learns, of one objective, over a space whose
-// parameters can be cut into cells. Those that cover a space or draw without
-// learning, and `compat`, which is to be Optuna's to the bit, stay as they are.
+// Whether a purpose other than `best` changes anything: for samplers that
+// learn, of one objective, over a space that can be cut into cells. `compat`
+// stays as it is, being Optuna's to the bit.
 bool CanServePurpose(const std::string& sampler, const SamplerInput& input);
 
 // REQUIRES: CanServePurpose.

@@ -2,13 +2,12 @@
 //
 // File: spread_points.h
 //
-// Points that are chosen for what they tell. Neither needs a value: running
-// trials count as those that have ended, and so do failed ones, lest a corner
-// that always fails is asked again and again.
+// Points that are chosen for what they tell. Values do not matter: running and
+// failed trials count too, lest a corner that always fails is asked again.
 //
-//   design   each level of every parameter as often as the others, and each
-//            pair of levels as often as can be: of some balanced draws
-//            (fresh_point.h) the one that shares least with any trial before
+//   design   each level as often as the others, and pairs of levels as often
+//            as can be: of some balanced draws (fresh_point.h) the one that
+//            shares least with any trial before
 //   telling  of some random points the one that takes most off the variance of
 //            main effects (surrogate/telling.h)
 #ifndef FROSTLINE_SAMPLER_PURPOSE_SPREAD_POINTS_H_
@@ -31,7 +30,7 @@ class SpreadPoints {
  public:
   SpreadPoints(const Space& space, const std::vector<LevelAxis>& axes);
 
-  // Both are points that no trial has, while the space has one.
+  // Points that no trial has, while the space has one.
   Point Design(const TrialList& trials, Rng& rng) const;
   Point Telling(const TrialList& trials, Rng& rng) const;
 

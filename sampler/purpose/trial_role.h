@@ -2,18 +2,17 @@
 //
 // File: trial_role.h
 //
-// What each trial of a study is for. A function of the study's seed, the
-// trial's number and the history, so that a study replays from its log.
+// What each trial is for: a function of the study's seed, the trial's number
+// and the history.
 //
 //   best        every trial the wrapped sampler's
 //   understand  a balanced beginning, then every trial for what it tells
 //   both        a balanced beginning, then the wrapped sampler's; while the
 //               search rests, a share of them for what they tell
 //
-// A search rests when the best value has not changed for long: then a trial
-// spent on what it tells costs the search least. The share is dealt out by the
-// golden ratio, so that any stretch of numbers has its part, whatever ends
-// when.
+// A search rests when the best value has not changed for long: then such trials
+// cost it least. The share is dealt out by the golden ratio, so that any
+// stretch of numbers has its part.
 #ifndef FROSTLINE_SAMPLER_PURPOSE_TRIAL_ROLE_H_
 #define FROSTLINE_SAMPLER_PURPOSE_TRIAL_ROLE_H_
 
@@ -26,27 +25,27 @@
 namespace frostline::sampler {
 
 enum class TrialRole {
-  kDesign,   // balanced over levels
-  kTelling,  // where a run tells most
-  kBest,     // the wrapped sampler's
+  kDesign,  // balanced over levels
+  kTelling,
+  kBest,
 };
 
-// So many trials begin a study that has no earlier one to learn from.
+// So many begin a study that has no earlier one to learn from.
 inline constexpr std::int64_t kDesignTrials = 10;
-// Beyond it `both` is `best`: what more trials tell is little by then.
+// Beyond it `both` is `best`: more trials tell little by then.
 inline constexpr std::int64_t kMostTelling = 1000;
 
-// A search rests when so large a part of the trials that have a value, and so
-// many of them, came after the best.
+// A search rests when such a part of the trials that have a value, and so many,
+// came after the best.
 inline constexpr double kRestingPart = 0.25;
 inline constexpr std::size_t kRestingTrials = 25;
 // Of the trials while it does.
 inline constexpr double kTellingShare = 0.4;
 
-// `trials` by rising number.
+// By rising number.
 bool IsResting(const std::vector<const LedgerTrial*>& trials);
 
-// Whether trial `number` is of the share. `start` is in [0, 1).
+// `start` is in [0, 1).
 bool IsDealt(std::int64_t number, double share, double start);
 
 }  // namespace frostline::sampler

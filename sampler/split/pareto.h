@@ -2,9 +2,8 @@
 //
 // File: pareto.h
 //
-// The best few of many points under several objectives, all to be minimised:
-// whole ranks of non-domination, and of the last rank that does not fit the
-// points that cover most volume together. Each next point is the one that adds
+// The best few of many points under several objectives, all minimised: whole
+// ranks of non-domination, then points of the next rank one by one, each adding
 // most to
 //
 //   V(S) = volume of what some point of S dominates, up to a reference
@@ -20,27 +19,25 @@
 
 namespace frostline::sampler {
 
-// 0 for points nothing dominates, 1 for those only rank 0 dominates, and so on.
-// O(n log n) with two objectives; with more, O(n log n) comparisons with whole
-// fronts (efficient non-dominated sort, Zhang et al., 2015). REQUIRES: no NaN.
+// From 0, for points nothing dominates. O(n log n) comparisons of points with
+// two objectives, else of points with whole fronts (Zhang et al., 2015).
+// REQUIRES: no NaN.
 std::vector<int> NonDominationRanks(const LossVectors& losses);
 
-// With constraints (Deb et al., NSGA-II, 2002, §VI): points whose violation is
-// above 0 rank behind all others, the less they violate the better.
+// Points whose violation is above 0 rank behind all others, the least first
+// (Deb et al., NSGA-II, 2002, §VI).
 std::vector<int> NonDominationRanks(const LossVectors& losses,
                                     const std::vector<double>& violations);
 
-// Indices of `count` points, chosen one after the other: always the one that
-// adds most to the volume of those before it (reaches 1 - 1/e of the best
-// choice, Nemhauser et al., 1978). Among equals the lexicographically smallest;
-// twins count only when nothing else is left. REQUIRES: count <= points.size().
+// Indices, in the order of choice; the volume is at least 1 - 1/e of the best
+// (Nemhauser et al., 1978). Ties go to the lexicographically smallest, twins
+// come last. REQUIRES: count <= points.size().
 std::vector<std::size_t> SelectByHypervolume(
     const LossVectors& points, const std::vector<double>& reference,
     std::size_t count);
 
-// Indices of the best `count` points: whole ranks while they fit, of the next
-// rank those that SelectByHypervolume takes, up to a little beyond the rank's
-// worst losses (Ozaki et al., 2020). REQUIRES: count <= losses.size().
+// Indices. The reference is a little beyond the worst losses of the rank that
+// does not fit (Ozaki et al., 2020). REQUIRES: count <= losses.size().
 std::vector<std::size_t> BestByHypervolume(const LossVectors& losses,
                                            std::size_t count);
 

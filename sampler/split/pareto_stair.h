@@ -11,7 +11,7 @@
 
 namespace frostline::sampler {
 
-// The edge of what is dominated up to `reference`: it falls as it goes right.
+// The edge of what is dominated, which falls as it goes right.
 class ParetoStair {
  public:
   // REQUIRES: two coordinates at least; those beyond do not count.
@@ -20,7 +20,7 @@ class ParetoStair {
 
   double area() const { return area_; }
 
-  // Another point, which may be dominated already. O(log n) amortised.
+  // The point may be dominated already. O(log n) amortised.
   void Add(double x, double y);
 
  private:

@@ -2,17 +2,17 @@
 //
 // File: split.h
 //
-// Which trials are the good ones. They fill the side "below" in this order,
-// until it is full; the rest, and everything that still runs, is "above":
+// Which trials are the good ones. They fill the side "below" in this order
+// until it is full; the rest, and all that still run, are "above":
 //
 //   1. finished and feasible, best first; with several objectives by rank of
 //      non-domination, the last rank by hypervolume (pareto.h)
 //   2. pruned: the further they came the better, then by their last value
 //   3. infeasible, by how far they break the constraints; points that could
-//      not be trained at all come last
+//      not be trained come last
 //
-// That running trials count as bad ones keeps parallel proposals apart (the
-// constant liar of Ginsbourger et al., 2010).
+// Running ones count as bad to keep parallel proposals apart (the constant liar
+// of Ginsbourger et al., 2010).
 //
 //   of 20 finished trials the best 2 are below (CountBelow), 18 above
 #ifndef FROSTLINE_SAMPLER_SPLIT_SPLIT_H_
@@ -29,7 +29,7 @@ namespace frostline::sampler {
 
 enum class SplitGroup { kFinished, kPruned, kInfeasible, kRunning };
 
-// What the split needs to know of a trial; lower keys are better.
+// Lower keys are better.
 struct SplitKey {
   SplitGroup group = SplitGroup::kRunning;
   double first = 0.0;          // loss, minus the last step, or violation
@@ -37,7 +37,7 @@ struct SplitKey {
   std::vector<double> losses;  // finished, with several objectives
 };
 
-// Nothing for trials that tell TPE nothing: failed, cancelled, queued.
+// Nothing for trials that are failed, cancelled or queued.
 std::optional<SplitKey> SplitKeyOf(const Observation& trial,
                                    const std::vector<Objective>& objectives);
 

@@ -2,9 +2,8 @@
 //
 // File: trial_table.h
 //
-// What TPE remembers of a history: for every trial, whether it is of use and
-// its key for the split. Follows the history's change log, so that a proposal
-// reads what is new and not everything again.
+// The keys of a history's trials for the split. Follows the change log, so that
+// a proposal reads only what is new.
 #ifndef FROSTLINE_SAMPLER_SPLIT_TRIAL_TABLE_H_
 #define FROSTLINE_SAMPLER_SPLIT_TRIAL_TABLE_H_
 
@@ -25,11 +24,9 @@ class TrialTable {
   TrialTable(const Space& space, const std::vector<Objective>& objectives)
       : space_(space), objectives_(objectives) {}
 
-  // After this the table says of `history` what a fresh one would.
   void CatchUp(const History& history);
 
-  // All trials of use but `own`; running ones only if asked for. Valid until
-  // the next CatchUp.
+  // Without `own`. Valid until the next CatchUp.
   std::vector<KeyedTrial> List(const History& history, std::int64_t own,
                                bool with_running) const;
 

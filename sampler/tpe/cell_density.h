@@ -2,19 +2,16 @@
 //
 // File: cell_density.h
 //
-// A Parzen estimator over cells: where trials of one kind lie in the space,
-// relative to the prior. Two mixtures in one (both with one kernel per trial
-// and a prior):
+// A Parzen estimator over cells: where trials of one kind lie, relative to the
+// prior. Two mixtures in one, both with one kernel per trial and a prior:
 //
 //   q(x) = (1 - a) sum_k w_k prod_d r_d(x_d | c_kd)      trials as a whole
 //        + a prod_d sum_k w_k r_d(x_d | c_kd)            one by one
 //
 // The first knows that parameters were good together (Falkner et al., "BOHB",
-// ICML 2018, section 4), the second what each of them adds, and that from fewer
-// trials (Bergstra et al., 2011, section 4). `a` is the share of the second.
-//
-// Where a parameter is absent from a trial, its kernel knows nothing of it and
-// takes the second mixture's word. Absent ones of x do not count.
+// ICML 2018, section 4), the second learns what each adds from fewer trials
+// (Bergstra et al., 2011, section 4). For a parameter that is absent from a
+// trial its kernel takes the second's word. Absent ones of x do not count.
 #ifndef FROSTLINE_SAMPLER_TPE_CELL_DENSITY_H_
 #define FROSTLINE_SAMPLER_TPE_CELL_DENSITY_H_
 
@@ -27,23 +24,22 @@
 
 namespace frostline::sampler {
 
-// Cells of a point, one per parameter; kNoCell where absent.
+// One per parameter; kNoCell where absent.
 using Cells = std::vector<Cell>;
 
 class CellDensity {
  public:
   struct Settings {
-    double prior_weight = 1.0;    // of the prior, in trials
+    double prior_weight = 1.0;    // in trials
     double separate_share = 0.5;  // a
   };
 
-  // `kernels` has one per axis. Keeps the axes and kernels by reference.
+  // `kernels` has one per axis. Keeps references.
   CellDensity(const std::vector<CellAxis>& axes,
               std::vector<CellKernel*> kernels, Settings settings);
 
-  // One more trial. REQUIRES: nothing was asked yet.
+  // REQUIRES: nothing was asked yet.
   void Add(std::span<const Cell> cells, double weight);
-  // Ends adding.
   void Finish();
   void Reserve(std::size_t trials);
 
@@ -51,17 +47,17 @@ class CellDensity {
   // Of all trials and the prior, before they were made to sum to 1.
   double mass() const { return mass_; }
   CellKernel& kernel(std::size_t axis) const { return *kernels_[axis]; }
-  // What was added; kernel < size().
+  // REQUIRES: kernel < size().
   Cell At(std::size_t axis, std::size_t kernel) const;
 
   // ln q(x).
   double LogRatio(const Cells& x);
-  // ln q of x with the cell of `axis` replaced, for every cell of it.
-  // REQUIRES: the last call of LogRatio was for `x`; axis is exact.
+  // ln q of x for every cell of `axis`. REQUIRES: the last call of LogRatio was
+  // for `x`; axis is exact.
   void LogRatiosOfMoves(const Cells& x, std::size_t axis,
                         std::vector<double>& out);
 
-  // One of the kernels by weight; size() is the prior.
+  // By weight; size() is the prior.
   std::size_t DrawKernel(Rng& rng) const;
   bool DrawSeparately(Rng& rng) const {
     return rng.Uniform() < settings_.separate_share;
@@ -76,10 +72,10 @@ class CellDensity {
   const std::vector<CellAxis>& axes_;
   std::vector<CellKernel*> kernels_;
   Settings settings_;
-  std::vector<std::vector<Cell>> columns_;  // by axis, then trial
+  std::vector<std::vector<Cell>> columns_;
   std::vector<double> weights_;
   double mass_ = 0.0;
-  std::vector<double> up_to_;  // cumulated, for drawing
+  std::vector<double> up_to_;
   SeparateMixture separate_;
   std::vector<bool> has_absent_;
   std::vector<std::vector<double>> scratch_;

@@ -11,10 +11,7 @@
 //
 // The ordinal kernel of Aitchison and Aitken ("Multivariate binary
 // discrimination by the kernel method", Biometrika 63, 1976, section 5) with
-// Gaussian weights; rows times the prior sum to one. Frozen is
-// `frozen_steps` steps below the lowest rate.
-//
-// Rows are made when first asked for and kept.
+// Gaussian weights. Frozen is `frozen_steps` steps below the lowest rate.
 #ifndef FROSTLINE_SAMPLER_TPE_CELL_KERNEL_H_
 #define FROSTLINE_SAMPLER_TPE_CELL_KERNEL_H_
 
@@ -38,7 +35,6 @@ class CellKernel {
   CellKernel(const CellAxis& axis, double width, double frozen_steps);
 
   const Row& RowOf(Cell x);
-  // A cell drawn from the kernel of `center`.
   Cell Draw(Cell center, Rng& rng);
   // prior(x) r(x | c).
   double Probability(Cell center, Cell x) const;
@@ -55,8 +51,8 @@ class CellKernel {
   std::vector<std::vector<double>> up_to_;  // by center: cumulated
 };
 
-// The kernels a sampler has used. Widths are rounded to a quarter of an octave,
-// so that there are few. Keeps references to the axes.
+// The kernels a sampler has used; rounded to a quarter of an octave, widths are
+// few. Keeps references to the axes.
 class KernelCache {
  public:
   explicit KernelCache(const std::vector<CellAxis>& axes);

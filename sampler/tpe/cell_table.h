@@ -4,9 +4,8 @@
 //
 // What TPE remembers of a history: the cells of every trial, the best ones in
 // order, a sample of the others, what runs, and how often each point was tried.
-// Follows the change log, and a trial that ended costs the same however many
-// there are: nothing is sorted anew. At most ~150 bytes a trial with 26
-// parameters.
+// Follows the change log; a trial that ended costs the same however many there
+// are. At most ~150 bytes a trial with 26 parameters.
 #ifndef FROSTLINE_SAMPLER_TPE_CELL_TABLE_H_
 #define FROSTLINE_SAMPLER_TPE_CELL_TABLE_H_
 
@@ -32,13 +31,12 @@ class CellTable {
             const std::vector<CellAxis>& axes)
       : space_(space), objectives_(objectives), axes_(axes) {}
 
-  // After this the table says of `history` what a fresh one would.
+  // After this the table is what a fresh one would be.
   void CatchUp(const History& history);
 
   enum class Use : std::uint8_t { kNone, kResult, kFailed, kRunning, kQueued };
 
-  // Trials with a result (finished, pruned, infeasible by constraints), and
-  // those without one (failed, could not be trained).
+  // Finished, pruned or infeasible by constraints; failures have no result.
   std::size_t results() const { return results_; }
   std::size_t failures() const { return failures_; }
   const std::vector<RankedTrial>& best() const { return shortlist_.best(); }
@@ -53,10 +51,9 @@ class CellTable {
   std::span<const Cell> cells(std::uint32_t index) const {
     return {&cells_[index * axes_.size()], axes_.size()};
   }
-  // How often a result changed afterwards and all were read again; for tests.
+  // How often all were read again because a result changed; for tests.
   std::size_t rebuilds() const { return rebuilds_; }
 
-  // How many trials have had this point, whatever became of them.
   std::size_t TimesTried(const Point& point) const;
   bool IsSamePoint(const Point& a, const Point& b) const {
     return HashOf(a) == HashOf(b);
@@ -77,10 +74,10 @@ class CellTable {
   std::int64_t revision_ = 0;
   std::size_t results_ = 0, failures_ = 0;
   std::size_t rebuilds_ = 0;
-  bool stale_ = false;                 // the shortlist lost a trial
-  std::vector<Use> uses_;              // as History::trials()
-  std::vector<std::uint64_t> hashes_;  // of their points
-  std::vector<Cell> cells_;            // by trial, then axis
+  bool stale_ = false;     // the shortlist lost a trial
+  std::vector<Use> uses_;  // as History::trials()
+  std::vector<std::uint64_t> hashes_;
+  std::vector<Cell> cells_;  // by trial, then axis
   TrialShortlist shortlist_;
   std::set<std::pair<std::int64_t, std::uint32_t>> running_;
   std::unordered_map<std::uint64_t, std::uint32_t> tried_;

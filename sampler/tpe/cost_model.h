@@ -4,13 +4,13 @@
 //
 // What a trial will cost, before it runs. A step of training goes forward
 // through every module, backward through those above the lowest one that
-// trains, and makes weight gradients where a module trains, at about one unit
-// each; so of 3M units for M modules a point takes
+// trains, and makes weight gradients where one trains, at about one unit each;
+// of 3M units for M modules a point takes
 //
 //   sum over modules 1 + [one below trains] + [it trains itself]
 //
 // Seconds are a + b times that share, both at least 0, by least squares over
-// trials that ran to their end; before three of them differ, the share itself.
+// trials that succeeded; before three of them differ, the share itself.
 #ifndef FROSTLINE_SAMPLER_TPE_COST_MODEL_H_
 #define FROSTLINE_SAMPLER_TPE_COST_MODEL_H_
 
@@ -22,8 +22,8 @@
 
 namespace frostline::sampler {
 
-// The share of full training that a step takes at `point`, 1/3 … 1. Modules
-// are those of the space or, where it names none, its learning rates in order.
+// Of full training, 1/3 … 1. Modules are those of the space or, where it names
+// none, its learning rates in order.
 double RelativeCost(const Space& space, const Point& point);
 
 class CostModel {
@@ -32,7 +32,7 @@ class CostModel {
   CostModel(const Space& space, const History& history,
             const std::vector<std::uint32_t>& trials);
 
-  // ln of the cost, up to a constant.
+  // Up to a constant.
   double LogCost(const Point& point) const;
 
  private:

@@ -2,8 +2,8 @@
 //
 // File: kernel_products.h
 //
-// The arithmetic that a proposal spends its time on: products over axes, for
-// every kernel at once, and sums of what may be too small for a double.
+// The arithmetic that a proposal spends its time on: products over axes for
+// every kernel, and sums of what may be too small for a double.
 #ifndef FROSTLINE_SAMPLER_TPE_KERNEL_PRODUCTS_H_
 #define FROSTLINE_SAMPLER_TPE_KERNEL_PRODUCTS_H_
 
@@ -15,12 +15,12 @@
 
 namespace frostline::sampler {
 
-// ln x, of 0 minus infinity.
+// Minus infinity of 0.
 double LogOf(double x);
 // ln(exp(a) + exp(b)).
 double LogAdd(double a, double b);
 
-// What one axis contributes to the kernels' products.
+// One axis of the kernels' products.
 struct AxisFactor {
   const double* row = nullptr;    // by center
   const Cell* centers = nullptr;  // by kernel
@@ -32,7 +32,6 @@ void MultiplyBy(const AxisFactor& factor, std::vector<double>& products);
 void MultiplyBy(const std::array<AxisFactor, kFactors>& factors,
                 std::vector<double>& products);
 
-// Sum of a[i] b[i].
 double SumOfProducts(const double* a, const double* b, std::size_t size);
 
 }  // namespace frostline::sampler

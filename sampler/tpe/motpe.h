@@ -2,13 +2,11 @@
 //
 // File: motpe.h
 //
-// TPE under several objectives, asked for by name (Ozaki et al.,
-// "Multiobjective tree-structured Parzen estimator", 2020 and 2022): the good
-// tenth are whole ranks of non-domination and of the last one those that add
-// most hypervolume (split/pareto.h), they all weigh the same, and their number
-// has no upper limit. This is what tpe does when a study has several
-// objectives; this name refuses a study that has only one. Options: those of
-// tpe.
+// What tpe does with several objectives (Ozaki et al., "Multiobjective
+// tree-structured Parzen estimator", 2020 and 2022): the good tenth are whole
+// ranks of non-domination and of the last one those that add most hypervolume
+// (split/pareto.h); they weigh the same, and have no upper limit. This name
+// refuses a single objective.
 #ifndef FROSTLINE_SAMPLER_TPE_MOTPE_H_
 #define FROSTLINE_SAMPLER_TPE_MOTPE_H_
 

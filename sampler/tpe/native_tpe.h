@@ -2,8 +2,7 @@
 //
 // File: native_tpe.h
 //
-// The sampler behind `sampler: tpe`: what it remembers, and how a proposal is
-// made of it (tpe.h has the method; each piece is in a file of its own).
+// The sampler behind `sampler: tpe` (the method: tpe.h).
 #ifndef FROSTLINE_SAMPLER_TPE_NATIVE_TPE_H_
 #define FROSTLINE_SAMPLER_TPE_NATIVE_TPE_H_
 

@@ -2,20 +2,18 @@
 //
 // File: prior_evidence.h
 //
-// What an earlier study says about this one's space (warm start). Its good and
-// its other trials join those of this study, as kernels that together count as
-// much as a few own trials, so that own evidence outgrows them:
+// What an earlier study says about this one's space. Its good and its other
+// trials join those of this study, as kernels that together count as much as a
+// few own trials, so that own evidence outgrows them:
 //
 //   l: w kGoodTrials trials, g: w kOtherTrials trials
 //
-// w is the weight given with the study or, without one, how well the earlier
-// study ranks this one's trials: with rho the rank correlation of ln(l/g) by it
-// alone with the values of the first kJudged own trials, w is twice what rho is
-// above the 2/sqrt(n) that chance can make of it, between 0 and 1. (Task
-// similarity from how the good regions overlap: Watanabe et al., "Speeding up
-// multi-objective hyperparameter optimization by task similarity-based
-// meta-learning for the TPE", IJCAI 2023; here the trials themselves are the
-// judges.)
+// w is the study's given weight or, without one, how well it ranks this one's
+// trials: with rho the rank correlation of its ln(l/g) with the values of the
+// first kJudged own trials, w is twice what rho is above the 2/sqrt(n) that
+// chance can make of it, between 0 and 1. (By how good regions overlap:
+// Watanabe et al., "Speeding up multi-objective hyperparameter optimization by
+// task similarity-based meta-learning for the TPE", IJCAI 2023.)
 #ifndef FROSTLINE_SAMPLER_TPE_PRIOR_EVIDENCE_H_
 #define FROSTLINE_SAMPLER_TPE_PRIOR_EVIDENCE_H_
 
@@ -33,7 +31,6 @@ class PriorEvidence {
   static constexpr double kGoodTrials = 10.0;
   static constexpr double kOtherTrials = 40.0;
   static constexpr std::size_t kJudged = 64;
-  // Before there is anything to judge by.
   static constexpr double kUnknownWeight = 0.5;
 
   // Keeps references to all but `study`.

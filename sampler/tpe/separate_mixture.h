@@ -2,8 +2,8 @@
 //
 // File: separate_mixture.h
 //
-// The mixture that takes parameters one by one (cell_density.h): for each axis
-// what every cell weighs as a center, and ln q_d(x_d) once it was asked for.
+// The mixture that takes parameters one by one (cell_density.h): what every
+// cell weighs as a center, and ln q_d(x_d) once it was asked for.
 #ifndef FROSTLINE_SAMPLER_TPE_SEPARATE_MIXTURE_H_
 #define FROSTLINE_SAMPLER_TPE_SEPARATE_MIXTURE_H_
 
@@ -16,14 +16,13 @@ namespace frostline::sampler {
 
 class SeparateMixture {
  public:
-  // `columns` has the centers by axis, then trial, in the cell behind the last
-  // one where the parameter is absent; `prior` and `weights` are what counts,
-  // and `sum` all of it.
+  // `columns` has the centers by axis, then trial; an absent one is in the cell
+  // behind the last. `sum` is that of `prior` and `weights`.
   void Finish(const std::vector<CellAxis>& axes,
               const std::vector<std::vector<Cell>>& columns,
               const std::vector<double>& weights, double prior, double sum);
 
-  // ln q_d(x) of the axis, by its kernel.
+  // ln q_d(x).
   double LogRatio(std::size_t axis, Cell x, CellKernel& kernel);
 
  private:

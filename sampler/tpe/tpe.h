@@ -9,27 +9,8 @@
 //
 // Ours (native_tpe.h) knows that levels are ordered and frozen is of its own
 // kind, keeps away from what failed, and repeats no point
-// (docs/explanation/tpe.md). With the option `compat` it is Optuna's, number by
-// number, with options of its own (compat.h).
-//
-// Options (docs/reference/samplers.md):
-//   startup_trials (10)         results before it models
-//   startup (spread)            startup trials apart from each other, or random
-//   candidates (32)             points drawn from l
-//   improve (1)                 rounds of better neighbours
-//   multivariate (true)         parameters together too; several objectives:
-//                               false
-//   ordinal (true)              neighbouring levels are alike
-//   frozen_distance (learnt)    how far frozen is from the lowest rate; or
-//                               level: one step
-//   rank_weights (true)         better good trials weigh more
-//   constant_liar (true)        running trials count as bad
-//   failures (avoid)            keep away from failed trials, or ignore them
-//   cost_aware (false)          improvement by the second
-//   warm_start (true)           earlier studies count
-//   dedup (avoid)               off, avoid or replicate:n tries of a point
-//   frozen_share (0.2)          how often a rate is drawn frozen
-//   kernels (256)               of bad trials, at most
+// (docs/explanation/tpe.md). The option `compat` makes it Optuna's
+// (optuna/compat.h). Options: docs/reference/samplers.md.
 #ifndef FROSTLINE_SAMPLER_TPE_TPE_H_
 #define FROSTLINE_SAMPLER_TPE_TPE_H_
 

@@ -2,8 +2,7 @@
 //
 // File: tpe_options.h
 //
-// The switches of `sampler: tpe` (docs/explanation/tpe.md says what each one is
-// worth).
+// What each switch is worth: docs/explanation/tpe.md.
 #ifndef FROSTLINE_SAMPLER_TPE_TPE_OPTIONS_H_
 #define FROSTLINE_SAMPLER_TPE_TPE_OPTIONS_H_
 
@@ -16,22 +15,22 @@ struct TpeOptions {
   std::size_t startup_trials = 10;
   bool spread_startup = true;  // away from each other, not just random
   std::size_t candidates = 32;
-  int improve = 1;           // rounds of better neighbours
-  bool multivariate = true;  // parameters together, beside one by one
-  bool ordinal = true;       // neighbouring levels are alike
+  int improve = 1;  // rounds of better neighbours
+  bool multivariate = true;
+  bool ordinal = true;
   bool learn_frozen = true;  // how far frozen is from the lowest rate
-  bool rank_weights = true;  // better trials count more among the good ones
+  bool rank_weights = true;
   bool constant_liar = true;
   bool avoid_failures = true;
   bool cost_aware = false;
   bool warm_start = true;
-  // How often a point may be tried; 0: any number of times.
+  // For a point; 0: any number of times.
   std::size_t tries = 1;
   double frozen_share = 0.2;
   std::size_t kernels = 256;  // of trials that are not good, at most
 };
 
-// SAMPLER_INVALID for an option that does not exist or a wrong value.
+// SAMPLER_INVALID for an unknown option or a wrong value.
 absl::StatusOr<TpeOptions> ReadTpeOptions(const SamplerInput& input);
 
 }  // namespace frostline::sampler

@@ -2,17 +2,16 @@
 //
 // File: tpe_search.h
 //
-// From two densities to one point: candidates drawn from l, the one of largest
-// expected improvement, and its neighbours. With gamma the share of good
-// trials, expected improvement goes up with 1 / (gamma + (1 - gamma) g/l)
-// (Bergstra et al., 2011, eq. 4), so without costs l/g decides, and with them
-// that divided by the seconds a trial will take (Snoek et al., "Practical
-// Bayesian optimization", NeurIPS 2012, section 3.2).
+// From two densities to one point: of candidates drawn from l the one of
+// largest expected improvement, and its neighbours. With gamma the share of
+// good trials, improvement goes up with 1 / (gamma + (1 - gamma) g/l) (Bergstra
+// et al., 2011, eq. 4), so without costs l/g decides, and with them that
+// divided by the seconds of the trial (Snoek et al., "Practical Bayesian
+// optimization", NeurIPS 2012, section 3.2).
 //
-// A point that was tried as often as `dedup` allows is not chosen: of the
-// candidates the best untried one is and, where all were tried, the best
-// untried neighbour of the best of them; then any; in the end each point of a
-// finite space is looked at.
+// Points tried as often as `dedup` allows are not chosen: the best untried
+// candidate is or, where all were tried, the best untried neighbour of the
+// best; then any.
 #ifndef FROSTLINE_SAMPLER_TPE_TPE_SEARCH_H_
 #define FROSTLINE_SAMPLER_TPE_TPE_SEARCH_H_
 
@@ -25,7 +24,7 @@
 
 namespace frostline::sampler {
 
-// What the choice is made from; all is read only, but for what models keep.
+// All is read only, but for what models keep.
 struct TpeQuestion {
   TpeModel& model;
   const CellTable& table;
@@ -42,7 +41,7 @@ class TpeSearch {
             const TpeOptions& options);
 
   Point Choose(const TpeQuestion& question, Rng& rng) const;
-  // A point that was not tried, drawn from the prior; any when there is none.
+  // Drawn from the prior; any point when there is no untried one.
   Point DrawUntried(const CellTable& table, const Point* own, Rng& rng) const {
     return untried_.Draw(table, own, rng);
   }
@@ -55,12 +54,12 @@ class TpeSearch {
   };
 
   Candidate Draw(const CellDensity& good, Rng& rng) const;
-  // At the logs of the good, rest and failed densities.
+  // At the logs of the three densities.
   double Score(const TpeQuestion& question, double good, double rest,
                double failed, const Point& point) const;
   double ScoreOf(const TpeQuestion& question, const Candidate& x) const;
-  // The best untried point that differs from `from` in one parameter, if it is
-  // better than `least`.
+  // The best untried point that differs in one parameter, if it is better than
+  // `least`.
   std::optional<Candidate> BestNeighbour(const TpeQuestion& question,
                                          const Candidate& from, double least,
                                          Rng& rng) const;

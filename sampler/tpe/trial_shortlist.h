@@ -2,8 +2,8 @@
 //
 // File: trial_shortlist.h
 //
-// Of trials that ended those that a proposal looks at: the best ones in order
-// and a sample of all. Adding one more costs the same however many there were.
+// The trials that a proposal looks at: the best ones in order and a sample of
+// all that ended. Adding one costs the same however many there were.
 #ifndef FROSTLINE_SAMPLER_TPE_TRIAL_SHORTLIST_H_
 #define FROSTLINE_SAMPLER_TPE_TRIAL_SHORTLIST_H_
 
@@ -29,16 +29,16 @@ class TrialShortlist {
   static constexpr std::size_t kBest = 64;
   static constexpr std::size_t kSample = 640;
 
-  // A trial that ended, with or without a result.
+  // With or without a result.
   void AddToSample(std::int64_t number, std::uint32_t index);
-  // One with a result.
+  // With a result.
   void Rank(const RankedTrial& trial);
   void Clear();
 
   // At most kBest; of equal ones the older is better.
   const std::vector<RankedTrial>& best() const { return best_; }
-  // All, or, when there are more than kSample + kBest, a sample that changes
-  // little from call to call. By index in History::trials().
+  // Indices of all or, beyond kSample + kBest, of a sample that changes little
+  // from call to call.
   std::vector<std::uint32_t> Sample() const;
 
  private:

@@ -16,8 +16,8 @@
 
 namespace frostline::sampler {
 
-// Immutable; keeps references. `own` is the point of the trial that asks, if it
-// has one: it is no duplicate of itself.
+// Immutable; keeps references. `own`, the point of the trial that asks, is no
+// duplicate of itself.
 class UntriedPoints {
  public:
   UntriedPoints(const Space& space, const TpeOptions& options)
@@ -26,10 +26,10 @@ class UntriedPoints {
   bool IsTried(const CellTable& table, const Point* own,
                const Point& point) const;
   // Drawn from the prior and, where that finds none, from all points of a
-  // space that is finite and not too large.
+  // finite space that is not too large.
   std::optional<Point> Find(const CellTable& table, const Point* own,
                             Rng& rng) const;
-  // The same; any point when there is none.
+  // Any point when there is none.
   Point Draw(const CellTable& table, const Point* own, Rng& rng) const;
 
  private:
