@@ -2,8 +2,7 @@
 //
 // File: command_line.h
 //
-// From words to an Invocation; mistakes become usage errors that suggest what
-// was probably meant.
+// From words to an Invocation; usage errors suggest what was meant.
 #ifndef FROSTLINE_CLI_COMMAND_LINE_H_
 #define FROSTLINE_CLI_COMMAND_LINE_H_
 
@@ -16,12 +15,12 @@
 
 namespace frostline::cli {
 
-// --connect and --no-color, which every command takes. Call it when all
-// commands are there: they would inherit the examples.
+// --connect and --no-color, for all commands that are there: call it last, lest
+// they inherit the examples.
 void AddGlobalOptions(CLI::App& app, Invocation& invocation);
 
-// What --help or --version asked to be printed; empty when there is a command
-// to run. REQUEST_INVALID for a mistake.
+// What --help or --version prints; empty when there is a command to run.
+// REQUEST_INVALID for a mistake.
 absl::StatusOr<std::string> ParseCommandLine(
     CLI::App& app, const std::vector<std::string>& arguments);
 
@@ -30,9 +29,8 @@ struct ProgramCall {
   std::vector<std::string> arguments;
 };
 
-// `serve …` and `worker …`: frostline-coordinator and frostline-worker, with
-// everything that follows. A worker gets --connect from the environment when it
-// is not given one.
+// `serve …` and `worker …`, with everything that follows. A worker that is not
+// given --connect gets it from the environment.
 std::optional<ProgramCall> OtherProgram(
     const std::vector<std::string>& arguments);
 

@@ -2,14 +2,8 @@
 //
 // File: client.h
 //
-// A connection to a coordinator, as any program could make one. Every call has
-// a deadline; every error is one of ours (base/error.h), so that it has an id,
-// a fix and an exit code.
-//
-//   ASSIGN_OR_RETURN(const auto client, Client::Open("127.0.0.1:7070"));
-//   v1::GetStudyRequest request;
-//   ASSIGN_OR_RETURN(const v1::Study study,
-//                    client->Call(&v1::StudyService::Stub::GetStudy, request));
+// A connection to a coordinator, as any program could make one. Every error is
+// one of ours (base/error.h), with an id, a fix and an exit code.
 #ifndef FROSTLINE_CLI_CLIENT_CLIENT_H_
 #define FROSTLINE_CLI_CLIENT_CLIENT_H_
 
@@ -53,7 +47,7 @@ class Client {
   v1::StudyService::Stub& studies() { return *std::get<0>(stubs_); }
   const std::string& address() const { return address_; }
 
-  // The error of a call, with this coordinator's address where it is away.
+  // Names this coordinator's address where it is away.
   absl::Status Explain(const grpc::Status& status) const;
 
  private:

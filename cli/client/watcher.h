@@ -2,9 +2,8 @@
 //
 // File: watcher.h
 //
-// Follows a study. A broken stream is taken up again from the last revision
-// that was seen, with back-off, so that nothing is missed while a coordinator
-// restarts.
+// Follows a study. A broken stream is taken up again, with back-off, from the
+// last revision seen or, where the history no longer has it, from the newest.
 #ifndef FROSTLINE_CLI_CLIENT_WATCHER_H_
 #define FROSTLINE_CLI_CLIENT_WATCHER_H_
 
@@ -20,9 +19,9 @@
 namespace frostline::cli {
 
 struct WatchOptions {
-  std::string study;  // "studies/{id}"
+  std::string study;
   std::int64_t after_revision = 0;
-  // The coordinator may be away for so long at a time.
+  // For how long at a time the coordinator may be away.
   Duration patience = std::chrono::minutes(10);
   Duration first_pause = std::chrono::milliseconds(200);
   Duration longest_pause = std::chrono::seconds(10);
@@ -31,11 +30,11 @@ struct WatchOptions {
 struct WatchHandlers {
   // False ends the watch.
   std::function<bool(const v1::StudyEvent&)> on_event;
-  // The stream broke, and is tried again after a pause.
+  // It is tried again after a pause.
   std::function<void(const absl::Status&)> on_break;
 };
 
-// OK when on_event ended it; otherwise why it cannot go on. Blocks.
+// Blocks. OK when on_event ended it; otherwise why it cannot go on.
 absl::Status Watch(Client& client, const WatchOptions& options,
                    const WatchHandlers& handlers);
 

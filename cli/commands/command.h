@@ -2,11 +2,10 @@
 //
 // File: command.h
 //
-// What the commands share. A noun is a file of this folder with one function,
-// which adds its verbs to the command line; a verb parses into a struct of its
-// own and leaves an action, which main.cc runs when everything is parsed.
+// What the commands share. A noun is a file with one function, which adds its
+// verbs; a verb parses into a struct of its own and leaves an action, which
+// main.cc runs when everything is parsed.
 //
-//   auto args = std::make_shared<ShowArgs>();
 //   CLI::App* show = AddVerb(noun, "show", "Show one study", invocation,
 //                            [args](Session& session) { return Show(...); });
 //   show->add_option("ID", args->id)->required();
@@ -26,7 +25,6 @@
 
 namespace frostline::cli {
 
-// What an action runs in.
 struct Session {
   Terminal terminal;
   std::string connect;
@@ -36,7 +34,6 @@ struct Session {
 
 using Action = std::function<absl::StatusOr<ExitCode>(Session&)>;
 
-// What the command line says.
 struct Invocation {
   std::string connect = "127.0.0.1:7070";
   bool no_color = false;
@@ -47,22 +44,22 @@ CLI::App* AddVerb(CLI::App& parent, const std::string& name,
                   const std::string& help, Invocation& invocation,
                   Action action);
 
-// The command of this name right below `app`; null when there is none.
+// Right below `app`; null when there is none.
 const CLI::App* FindCommand(const CLI::App& app, const std::string& name);
 
-// The session's client, opened at the first call.
+// Opens the session's client at the first call.
 absl::StatusOr<Client*> Connect(Session& session);
 
-// "studies/imdb" from "imdb" or "studies/imdb"; a usage error otherwise.
+// "studies/imdb" from "imdb" or "studies/imdb"; else a usage error.
 absl::StatusOr<std::string> StudyNameFrom(const std::string& argument);
 
 absl::StatusOr<v1::Study> FetchStudy(Client& client, const std::string& name);
 
-// The FULL view of the study's best trial, where it has one.
+// The FULL view.
 absl::StatusOr<std::optional<v1::Trial>> FetchBest(Client& client,
                                                    const v1::Study& study);
 
-// One function per noun, each in the file of its name.
+// One for each noun, in the file of its name.
 void AddStudyCommands(CLI::App& app, Invocation& invocation);
 void AddTrialCommands(CLI::App& app, Invocation& invocation);
 void AddWorkerCommands(CLI::App& app, Invocation& invocation);
@@ -74,7 +71,6 @@ void AddCompareCommand(CLI::App& app, Invocation& invocation);
 void AddDemoCommand(CLI::App& app, Invocation& invocation);
 void AddHelpCommands(CLI::App& app, Invocation& invocation);
 
-// Parts of AddStudyCommands with files of their own.
 void AddStudyCreate(CLI::App& noun, Invocation& invocation);
 void AddStudyWatch(CLI::App& noun, Invocation& invocation);
 

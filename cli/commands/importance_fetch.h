@@ -2,7 +2,7 @@
 //
 // File: importance_fetch.h
 //
-// The calls of `importance`, each one message for one set of options.
+// The calls of `importance`, for one set of options.
 #ifndef FROSTLINE_CLI_COMMANDS_IMPORTANCE_FETCH_H_
 #define FROSTLINE_CLI_COMMANDS_IMPORTANCE_FETCH_H_
 
@@ -15,7 +15,6 @@
 
 namespace frostline::cli {
 
-// What a call asks, of which study.
 struct Asked {
   Client* client = nullptr;
   std::string study;
@@ -36,9 +35,8 @@ absl::StatusOr<Reply> Fetch(const Asked& asked,
 // Of the first two parameters of the options.
 absl::StatusOr<v1::PairMarginal> FetchTable(const Asked& asked);
 
-// The least to train, for the head of a report; nullopt where that is no
-// question: of costs, of some parameters, and of spaces without modules that
-// can be frozen.
+// nullopt where it is no question: of costs, of some parameters, and of spaces
+// without modules that can be frozen.
 absl::StatusOr<std::optional<v1::Frontier>> FetchFrontier(
     const Asked& asked, const v1::ImportanceReport& report);
 

@@ -2,8 +2,7 @@
 //
 // File: importance_flags.h
 //
-// The flags that `importance`, `plan` and `compare` share: what is asked, and
-// in which form and where the answer goes.
+// The flags that `importance`, `plan` and `compare` share.
 #ifndef FROSTLINE_CLI_COMMANDS_IMPORTANCE_FLAGS_H_
 #define FROSTLINE_CLI_COMMANDS_IMPORTANCE_FLAGS_H_
 
@@ -16,7 +15,6 @@
 
 namespace frostline::cli {
 
-// Which trials, and what of them.
 struct QuestionFlags {
   std::string evaluator;
   std::string target;
@@ -32,7 +30,6 @@ struct QuestionFlags {
   absl::StatusOr<v1::ImportanceOptions> Options() const;
 };
 
-// --format, --json and -o.
 struct OutputFlags {
   std::string format = "table";
   bool json = false;
@@ -40,19 +37,18 @@ struct OutputFlags {
 
   void AddTo(CLI::App& verb, const std::vector<std::string>& formats);
   std::string Format() const { return json ? "json" : format; }
-  // To the file, or to standard output. REQUEST_INVALID when it cannot be
-  // written.
+  // To the file, or standard output. REQUEST_INVALID when it cannot be written.
   absl::Status Write(const std::string& text) const;
 };
 
-// A share as "10%" or "0.1", above 0 and at most 1.
+// "10%" or "0.1", above 0 and at most 1.
 absl::StatusOr<double> ParseShare(const std::string& text);
 
-// Names with commas between them. REQUEST_INVALID where one is missing.
+// Names with commas. REQUEST_INVALID where one is missing.
 absl::StatusOr<v1::ParameterSubset> ParseSubset(const std::string& names);
 
-// A mistake in a flag that only the coordinator could see is a mistake of use,
-// not of a file: exit code 2.
+// A mistake in a flag that only the coordinator could see is one of use, not of
+// a file: exit code 2.
 absl::Status AsUsage(const absl::Status& status);
 
 }  // namespace frostline::cli

@@ -2,8 +2,7 @@
 //
 // File: plan_show.h
 //
-// What `frostline plan` answers: the plan, its frontier, the trials that it
-// asks for, and what became of it.
+// What `frostline plan` answers.
 #ifndef FROSTLINE_CLI_COMMANDS_PLAN_SHOW_H_
 #define FROSTLINE_CLI_COMMANDS_PLAN_SHOW_H_
 
@@ -37,7 +36,7 @@ struct PlanArgs {
   }
 };
 
-// Each in the form and to the place that `args` name. `width`: of a table.
+// In the form and to the place that `args` name. `width`: of a table.
 absl::Status ShowPlan(Client& client, const PlanArgs& args,
                       const PlanAsked& plan, int width);
 absl::Status ShowFrontier(Client& client, const PlanArgs& args,

@@ -2,8 +2,8 @@
 //
 // File: plan_trials.h
 //
-// Trials that a plan asks for: enqueued, where need be with a larger budget,
-// waited for, and judged by what was predicted of them.
+// Trials that a plan asks for: enqueued, waited for, and judged by what was
+// predicted of them.
 #ifndef FROSTLINE_CLI_COMMANDS_PLAN_TRIALS_H_
 #define FROSTLINE_CLI_COMMANDS_PLAN_TRIALS_H_
 
@@ -19,33 +19,31 @@
 
 namespace frostline::cli {
 
-// Which plan.
 struct PlanAsked {
   std::string study;  // "studies/imdb"
   v1::ImportanceOptions options;
   double tolerance = 0.0;
 };
 
-// Runs before the sampler's trials. The budget grows by what it lacks, and a
+// They run before the sampler's. The budget grows by what it lacks, and a
 // completed study goes on; the answer says so.
 absl::StatusOr<v1::EnqueueTrialsReply> EnqueuePlanned(
     Client& client, const std::string& study,
     const std::vector<v1::EnqueuedTrial>& trials);
 
-// "enqueued trials 36 to 47; the budget was raised by 12 to 48".
 std::string EnqueuedText(const v1::EnqueueTrialsReply& reply);
 
-// The plan and its rivals, each with so many seeds.
+// The plan too, each with so many seeds.
 absl::StatusOr<v1::EnqueueTrialsReply> EnqueueRivals(Client& client,
                                                      const PlanAsked& plan,
                                                      int seeds);
 
-// What became of those that were enqueued last; nullopt when none were.
+// Of those enqueued last; nullopt when none were.
 absl::StatusOr<std::optional<v1::PlanVerification>> FetchVerification(
     Client& client, const std::string& study);
 
-// The same once all have ended. `look` is called now and then and ends the wait
-// with its error. CANCELLED after Ctrl-C.
+// Once all have ended. `look` is called now and then and ends the wait with its
+// error. CANCELLED after Ctrl-C.
 absl::StatusOr<v1::PlanVerification> AwaitVerification(
     Client& client, const std::string& study, StopSignals& signals,
     const std::function<absl::Status(const v1::PlanVerification&)>& look);

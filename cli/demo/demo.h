@@ -2,10 +2,9 @@
 //
 // File: demo.h
 //
-// `frostline demo`: a whole search on this machine, from an empty folder to the
-// importance of each layer and what to try next, in a few minutes. With
-// `synthetic` it trains a small network on made-up numbers instead of MiniLM on
-// reviews: seconds, and neither LibTorch nor a model is needed.
+// `frostline demo`: a whole search on this machine, from an empty folder to a
+// plan that was run. `synthetic` trains a small network on made-up numbers
+// instead of MiniLM on reviews, and needs neither LibTorch nor a model.
 #ifndef FROSTLINE_CLI_DEMO_DEMO_H_
 #define FROSTLINE_CLI_DEMO_DEMO_H_
 
@@ -23,7 +22,7 @@ struct DemoOptions {
   std::string folder;  // empty: a temporary one
   bool keep = false;   // the temporary folder
   bool synthetic = false;
-  std::string model;  // a folder; empty: the one that ./dev setup has fetched
+  std::string model;  // a folder; empty: where ./dev setup puts it
 };
 
 // Everything it started has ended when it returns. CANCELLED after Ctrl-C.

@@ -2,8 +2,7 @@
 //
 // File: demo_fleet.h
 //
-// A coordinator and some workers on this machine, for a demonstration. Their
-// logs are files in the demonstration's folder.
+// A coordinator and workers on this machine, with logs in the demo's folder.
 #ifndef FROSTLINE_CLI_DEMO_DEMO_FLEET_H_
 #define FROSTLINE_CLI_DEMO_DEMO_FLEET_H_
 
@@ -27,11 +26,11 @@ class DemoFleet {
 
   // Returns when the coordinator listens.
   absl::Status StartCoordinator(StopSignals& signals);
-  // REQUIRES: the coordinator listens. `trainer`: the arguments that say what
-  // they run. Together they use the machine's cores once.
+  // REQUIRES: the coordinator listens. `trainer`: arguments of the workers,
+  // which together use the machine's cores once.
   absl::Status StartWorkers(int count, const std::vector<std::string>& trainer);
 
-  // TRAINER_EXITED with the last lines of its log when one of them has ended.
+  // TRAINER_EXITED with the last lines of its log when one has ended.
   absl::Status Check();
 
   // Workers first, so that they can hand back what they hold. Again: nothing.
@@ -48,14 +47,12 @@ class DemoFleet {
   std::vector<std::unique_ptr<ChildProcess>> children_;  // coordinator first
 };
 
-// --exec with the synthetic trainer, or --registry with the real one.
-// TRAINER_START when its program is not beside ours.
+// TRAINER_START when the trainer's program is not beside ours.
 absl::StatusOr<std::vector<std::string>> SyntheticTrainer();
 absl::StatusOr<std::vector<std::string>> RealTrainer(
     const std::string& registry);
 
-// HOST:PORT of a line "listening on HOST:PORT" in the coordinator's output; ""
-// when the line is not there, or not whole, yet.
+// "" while no whole line says "listening on HOST:PORT".
 std::string ListenAddressIn(const std::string& output);
 
 }  // namespace frostline::cli

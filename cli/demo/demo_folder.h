@@ -2,7 +2,7 @@
 //
 // File: demo_folder.h
 //
-// The folder a demonstration keeps its database and logs in.
+// The folder of the demo's database and logs.
 #ifndef FROSTLINE_CLI_DEMO_DEMO_FOLDER_H_
 #define FROSTLINE_CLI_DEMO_DEMO_FOLDER_H_
 
@@ -16,7 +16,7 @@ namespace frostline::cli {
 class DemoFolder {
  public:
   // `named`: made if missing, and left there. Empty: a temporary one, removed
-  // with the object unless `keep`. STORE_UNWRITABLE when it cannot be made.
+  // with the object unless kept. STORE_UNWRITABLE when it cannot be made.
   static absl::StatusOr<DemoFolder> Make(const std::string& named, bool keep);
 
   DemoFolder(DemoFolder&& other) noexcept

@@ -20,19 +20,19 @@ namespace frostline::cli {
 
 struct DemoTimes {
   SteadyTime begin;
-  // When trials began and ended; not set when there were none.
+  // Not set when there were no trials.
   std::optional<SteadyTime> first_lease;
   SteadyTime end;
 };
 
-// The study as it ended; fills `times`. CANCELLED after Ctrl-C, TRAINER_EXITED
-// when one of the fleet has ended or nothing has changed for long.
+// The study as it ended. CANCELLED after Ctrl-C, TRAINER_EXITED when one of the
+// fleet has ended or nothing has changed for long.
 absl::StatusOr<v1::Study> FollowDemo(Client& client, v1::Study study,
                                      DemoFleet& fleet, StopSignals& signals,
                                      const Terminal& terminal,
                                      DemoTimes& times);
 
-// The last line of all: how many trials in how long, to standard output.
+// How many trials in how long, to standard output.
 void ShowDemoTimes(const v1::Study& study, const DemoTimes& times);
 
 }  // namespace frostline::cli

@@ -13,11 +13,10 @@
 
 namespace frostline::cli {
 
-// The study file `recipe` under the id `id`. Where nothing is sure, what the
-// plan's point freezes is frozen to see whether it may be. Where that is every
-// module that was searched, the one whose freezing costs most is searched all
-// the same. REQUIRES: the recipe has one line for each of `id:`, "embeddings"
-// and "layer.*", and fixes pooler and head, as recipes/demo/demo.yaml does.
+// Where nothing is sure, what the plan's point freezes is frozen to see whether
+// it may be; where that is every module, the one whose freezing costs most is
+// searched all the same. REQUIRES: `recipe` has one line for each of `id:`,
+// "embeddings" and "layer.*", and fixes pooler and head.
 std::string NextStudyFile(const std::string& recipe, const std::string& id,
                           const v1::FreezePlan& plan);
 

@@ -14,8 +14,8 @@ extern const char kSyntheticRecipe[];  // study.yaml
 extern const char kDemoTrain[];       // reviews/train.tsv
 extern const char kDemoValidation[];  // reviews/validation.tsv
 
-// Where `./dev setup` unpacks the model: a folder of its cache, named after the
-// pins in scripts/requirements-demo-model.txt.
+// In the cache of `./dev setup`; named after the pins in
+// scripts/requirements-demo-model.txt.
 extern const char kDemoModelFolder[];
 
 }  // namespace frostline::cli

@@ -2,8 +2,8 @@
 //
 // File: demo_registry.h
 //
-// The folder of models and data sets from which the demo's workers train, as
-// docs/reference/datasets.md has it: MiniLM, and the reviews that are built in.
+// The registry of the demo's workers (docs/reference/datasets.md): MiniLM, and
+// the reviews that are built in.
 #ifndef FROSTLINE_CLI_DEMO_DEMO_REGISTRY_H_
 #define FROSTLINE_CLI_DEMO_DEMO_REGISTRY_H_
 
@@ -14,14 +14,13 @@
 
 namespace frostline::cli {
 
-// Where the demo's model is: `named`, else where `./dev setup` has put it
-// ($FROSTLINE_CACHE, $XDG_CACHE_HOME/frostline or ~/.cache/frostline).
-// TRAINER_FILE, saying how to get it, when it is not there.
+// `named`, else where `./dev setup` has put it ($FROSTLINE_CACHE,
+// $XDG_CACHE_HOME/frostline or ~/.cache/frostline). TRAINER_FILE, saying how to
+// get it, when it is not there.
 absl::StatusOr<std::string> FindDemoModel(const std::string& named);
 
-// Fills `folder`, which is made where missing. The model's files become hard
-// links, or copies where they are on another file system: a registry does not
-// follow links out of its folder.
+// The model's files become hard links, or copies from another file system: a
+// registry does not follow links out of its folder.
 absl::Status MakeDemoRegistry(const std::string& folder,
                               const std::string& model);
 

@@ -2,8 +2,7 @@
 //
 // File: demo_report.h
 //
-// What the demo prints at its end: the best trial, what mattered, the plan, and
-// how to go on.
+// What the demo prints at its end.
 #ifndef FROSTLINE_CLI_DEMO_DEMO_REPORT_H_
 #define FROSTLINE_CLI_DEMO_DEMO_REPORT_H_
 
@@ -17,15 +16,14 @@
 
 namespace frostline::cli {
 
-// To standard output; the plan, nullopt where there are too few trials for one.
-// Lines are cut at `width` columns; 0: never.
+// nullopt where there are too few trials for a plan. Lines are cut at `width`
+// columns; 0: never.
 absl::StatusOr<std::optional<v1::FreezePlan>> ReportDemo(Client& client,
                                                          const v1::Study& study,
                                                          int width);
 
-// Writes the study file next.yaml, which searches what the plan leaves, into
-// `folder`, where the demo's database and registry are, and shows the commands
-// that run it.
+// Writes next.yaml, which searches what the plan leaves, into `folder`, and
+// shows the commands that run it.
 absl::Status ShowNext(const v1::FreezePlan& plan, const std::string& folder);
 
 }  // namespace frostline::cli

@@ -2,7 +2,7 @@
 //
 // File: demo_verify.h
 //
-// The demo's plan is run, beside what it has to beat: predicted and seen.
+// The demo's plan is run beside what it has to beat.
 #ifndef FROSTLINE_CLI_DEMO_DEMO_VERIFY_H_
 #define FROSTLINE_CLI_DEMO_DEMO_VERIFY_H_
 
@@ -16,9 +16,9 @@
 
 namespace frostline::cli {
 
-// To standard output. A verification that an earlier demo of this folder has
-// made is shown again. CANCELLED after Ctrl-C, TRAINER_EXITED when one of the
-// fleet has ended.
+// To standard output. What an earlier demo of this folder verified is shown
+// again. CANCELLED after Ctrl-C, TRAINER_EXITED when one of the fleet has
+// ended.
 absl::Status VerifyDemo(Client& client, const std::string& study,
                         DemoFleet& fleet, StopSignals& signals,
                         const Terminal& terminal);

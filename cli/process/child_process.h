@@ -2,10 +2,10 @@
 //
 // File: child_process.h
 //
-// A program of ours that runs for a while beside us. It never outlives us: it
-// is stopped when the object goes, and the kernel stops it should we be
-// killed. It runs in a process group of its own, so Ctrl-C at the terminal
-// reaches only us, and we stop our children in the order we choose.
+// A program of ours beside us. It never outlives us: it is stopped with the
+// object, and by the kernel should we be killed. Its own process group keeps
+// Ctrl-C at the terminal from it, so we stop our children in the order we
+// choose.
 #ifndef FROSTLINE_CLI_PROCESS_CHILD_PROCESS_H_
 #define FROSTLINE_CLI_PROCESS_CHILD_PROCESS_H_
 
@@ -37,14 +37,14 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // Whether it still runs. Does not wait.
+  // Does not wait.
   bool IsRunning();
   // "ended with code 3", "was ended by signal 9 (Killed)". REQUIRES:
   // !IsRunning().
   std::string HowItEnded() const;
 
   void Signal(int number);
-  // Waits until it has ended, at most so long; false when it still runs.
+  // False when it still runs after so long.
   bool WaitFor(Duration longest);
   // SIGTERM, and SIGKILL when it has not ended after `grace`.
   void Stop(Duration grace);
@@ -60,11 +60,10 @@ class ChildProcess {
   std::optional<int> wait_status_;
 };
 
-// The path of a program in the folder of the one that runs now; TRAINER_START
-// when it is not there.
+// In the folder of the running program; TRAINER_START when it is not there.
 absl::StatusOr<std::string> SiblingProgram(const std::string& name);
 
-// Becomes the sibling program. Returns only when that fails.
+// Returns only when it fails.
 absl::Status ExecSibling(const std::string& name,
                          const std::vector<std::string>& arguments);
 

@@ -2,8 +2,8 @@
 //
 // File: stop_signals.h
 //
-// Ctrl-C as something to ask about instead of something that strikes: for
-// commands that have to put things in order before they end.
+// Ctrl-C as something to ask about, for commands that have to put things in
+// order before they end.
 #ifndef FROSTLINE_CLI_PROCESS_STOP_SIGNALS_H_
 #define FROSTLINE_CLI_PROCESS_STOP_SIGNALS_H_
 
@@ -14,8 +14,8 @@
 
 namespace frostline::cli {
 
-// While it exists SIGINT and SIGTERM wait for Pause(). Make it before any
-// other thread, on the thread that calls Pause().
+// While it exists SIGINT and SIGTERM wait for Pause(). Make it before any other
+// thread, on the thread that calls Pause().
 class StopSignals {
  public:
   StopSignals();
@@ -23,11 +23,11 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  // Sleeps; CANCELLED as soon as one of the signals is there, and ever after.
+  // Sleeps; CANCELLED once one of the signals is there, and ever after.
   absl::Status Pause(Duration time);
   bool caught() const { return caught_; }
 
-  // From now on the signals strike again, so that a second Ctrl-C ends at once.
+  // Now a second Ctrl-C ends the program at once.
   void Release();
 
  private:

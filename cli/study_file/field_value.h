@@ -15,20 +15,19 @@
 
 namespace frostline::cli {
 
-// What should have been written.
 struct Wanted {
   std::string what;  // "a finite number"
   std::string fix;
 };
 
-// Sets the field, or adds to it where it is repeated. Nothing: it is done.
-// REQUIRES: the field is no message.
+// Adds to a repeated field. Nothing: it is done. REQUIRES: the field is no
+// message.
 std::optional<Wanted> PutScalar(const YamlNode& node,
                                 const google::protobuf::FieldDescriptor* field,
                                 google::protobuf::Message* message);
 
-// Whether a message is one of protobuf's own that people write as a value:
-// Duration ("60s"), Value, ListValue, Struct (anything).
+// Protobuf's own messages that people write as values: Duration ("60s"), Value,
+// ListValue, Struct.
 bool IsWellKnown(const google::protobuf::Descriptor& type);
 
 // REQUIRES: IsWellKnown.

@@ -2,7 +2,7 @@
 //
 // File: objective_sugar.h
 //
-// The short forms `objective`, `maximize` and `minimize` of a study file.
+// The short forms `objective`, `maximize` and `minimize`.
 #ifndef FROSTLINE_CLI_STUDY_FILE_OBJECTIVE_SUGAR_H_
 #define FROSTLINE_CLI_STUDY_FILE_OBJECTIVE_SUGAR_H_
 
@@ -17,9 +17,8 @@ namespace frostline::cli {
 std::vector<std::string> ObjectiveKeys();
 bool IsObjectiveKey(const std::string& key);
 
-// `entries` with the short forms replaced by one `objectives`, in their order.
-// OBJECTIVE_INVALID when `objectives` is there besides, or when `objective`
-// names a metric whose direction is not common knowledge.
+// Replaces the short forms by one `objectives`. OBJECTIVE_INVALID when that is
+// there besides, or the direction of an `objective` is not common knowledge.
 absl::StatusOr<std::vector<YamlEntry>> LongObjectives(
     std::vector<YamlEntry> entries, const std::string& file);
 

@@ -2,17 +2,17 @@
 //
 // File: study_file.h
 //
-// A study file: the fields of StudySpec and StudySettings at one level, with
-// the names of the proto, the short forms of yaml_sugar.h, and four keys more:
+// A study file: the fields of StudySpec and StudySettings at one level, the
+// short forms of yaml_sugar.h, and four keys more:
 //
 //   id: imdb                  the study's id; without it, the file's name
 //   objective: accuracy       one well-known metric, its direction understood
 //   maximize: accuracy        } one metric or a list; both together
 //   minimize: train_seconds   } search the Pareto set
 //
-// Every mistake is an error whose cause starts with FILE:LINE:COLUMN. What a
-// study means (modules that exist, levels that rise) is the coordinator's to
-// judge; PlaceError gives its verdict a line and column too.
+// Errors start with FILE:LINE:COLUMN. What a study means (modules that exist,
+// levels that rise) is the coordinator's to judge; PlaceError places its
+// verdict.
 #ifndef FROSTLINE_CLI_STUDY_FILE_STUDY_FILE_H_
 #define FROSTLINE_CLI_STUDY_FILE_STUDY_FILE_H_
 
@@ -33,15 +33,14 @@ struct StudyFile {
   FieldPlaces places;
 };
 
-// `path` "-" is standard input. A file that is not there is REQUEST_INVALID.
+// `path` "-" is standard input. REQUEST_INVALID for a missing file.
 absl::StatusOr<StudyFile> ReadStudyFile(const std::string& path);
 
-// `file` is the name that errors show.
 absl::StatusOr<StudyFile> ParseStudyFile(const std::string& text,
                                          const std::string& file);
 
-// `error`, its cause preceded by the place of the field it names, or of the
-// nearest one around it that the file has.
+// Puts before the cause the place of the field that `error` names, or of the
+// nearest one around it in the file.
 absl::Status PlaceError(const absl::Status& error, const StudyFile& study);
 
 }  // namespace frostline::cli

@@ -2,9 +2,8 @@
 //
 // File: yaml_builder.h
 //
-// The inside of yaml_tree.cc: builds the tree from yaml-cpp's events. The
-// parser cannot be stopped from here, so after the first mistake everything
-// else is ignored.
+// Builds the tree from yaml-cpp's events. The parser cannot be stopped from
+// here, so everything after the first mistake is ignored.
 #ifndef FROSTLINE_CLI_STUDY_FILE_YAML_BUILDER_H_
 #define FROSTLINE_CLI_STUDY_FILE_YAML_BUILDER_H_
 
@@ -48,7 +47,6 @@ class YamlBuilder final : public YAML::EventHandler {
   void OnMapEnd() override { Close(); }
 
  private:
-  // A list or map that is being read.
   struct Frame {
     std::shared_ptr<YamlNode> node;
     YAML::anchor_t anchor = 0;
@@ -62,7 +60,6 @@ class YamlBuilder final : public YAML::EventHandler {
   void Open(YamlNode::Kind kind, const YAML::Mark& mark, const std::string& tag,
             YAML::anchor_t anchor);
   void Close();
-  // Done: into the anchors, and into its parent.
   void Add(YamlPtr node, YAML::anchor_t anchor);
   void Place(const YamlPtr& node);
   void TakeKey(Frame* frame, const YamlPtr& key);

@@ -2,8 +2,8 @@
 //
 // File: yaml_scalar.h
 //
-// Strict readings of one scalar. Nothing is rounded, cut or guessed: a number
-// that would become another one (1e-999 is 0, which means frozen) is refused.
+// Strict readings of one scalar: a number that would become another one (1e-999
+// is 0, which means frozen) is refused.
 #ifndef FROSTLINE_CLI_STUDY_FILE_YAML_SCALAR_H_
 #define FROSTLINE_CLI_STUDY_FILE_YAML_SCALAR_H_
 
@@ -23,20 +23,20 @@ namespace frostline::cli {
 std::optional<double> ReadDouble(const std::string& text);
 std::optional<std::int64_t> ReadInt(const std::string& text);
 std::optional<std::uint64_t> ReadUint(const std::string& text);
-// true or false, in small letters.
+// In small letters.
 std::optional<bool> ReadBool(const std::string& text);
 // "90s", "1h30m", "500ms"; the unit is required.
 std::optional<google::protobuf::Duration> ReadDuration(const std::string& text);
 
-// An enum value by its name, in any case, with or without the enum's prefix:
-// "maximize" is DIRECTION_MAXIMIZE. Never the UNSPECIFIED one.
+// In any case, with or without the enum's prefix: "maximize" is
+// DIRECTION_MAXIMIZE. Never the UNSPECIFIED one.
 const google::protobuf::EnumValueDescriptor* ReadEnum(
     const std::string& text, const google::protobuf::EnumDescriptor& type);
-// "maximize" for DIRECTION_MAXIMIZE.
+// "maximize".
 std::string ShortName(const google::protobuf::EnumValueDescriptor& value);
 
-// Any value, typed as JSON would type it: plain true, false, null and numbers
-// are themselves, everything else (yes, no, on, dates) is text.
+// Typed as in JSON: plain true, false, null and numbers are themselves,
+// everything else (yes, no, on, dates) is text.
 google::protobuf::Value ReadAny(const YamlNode& node);
 
 }  // namespace frostline::cli

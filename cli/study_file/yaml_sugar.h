@@ -2,15 +2,13 @@
 //
 // File: yaml_sugar.h
 //
-// The short forms of a study file, as rewrites of the tree: what comes out has
-// the shape of the proto message, and keeps the lines and columns of what was
-// written. docs/reference/study-file.md lists them for users.
+// The short forms of a study file (docs/reference/study-file.md), rewritten to
+// the shape of the proto message with lines and columns kept; tables in
+// yaml_sugar.cc.
 //
 //   levels: [0, 2e-5]             ->  levels: {rates: [0, 2e-5]}
 //   modules: {head: frozen}       ->  modules: [{select: head, fixed: 0}]
 //   default: {full: 1e-3}         ->  default: {name: full, rate: 1e-3}
-//
-// A new short form is a row in one of the tables of yaml_sugar.cc.
 #ifndef FROSTLINE_CLI_STUDY_FILE_YAML_SUGAR_H_
 #define FROSTLINE_CLI_STUDY_FILE_YAML_SUGAR_H_
 
@@ -23,25 +21,23 @@
 
 namespace frostline::cli {
 
-// The long form of a value that stands where a message of this type is
-// expected; the same node where it is no short form.
+// Of a value where `message` is expected; the same node where it is no short
+// form.
 YamlPtr LongForm(const YamlPtr& node,
                  const google::protobuf::Descriptor& message);
 
-// For a repeated message written as a map: a list of its values, each with its
-// key in the message's key field ("select" of modules). The same node for
-// everything else.
+// A list from the map of a repeated message, each value with its key in the
+// message's key field ("select" of modules); else the same node.
 YamlPtr LongList(const YamlPtr& node,
                  const google::protobuf::Descriptor& message);
 
-// Another name for a field: "tie" for "ties". The same for everything else.
+// "ties" for "tie"; else the same.
 std::string LongKey(const std::string& key,
                     const google::protobuf::Descriptor& message);
 
-// Whether `frozen` may stand for the number 0 in this field.
+// Whether `frozen` may stand for 0.
 bool MayBeFrozen(const google::protobuf::FieldDescriptor& field);
 
-// Small helpers to build trees.
 YamlPtr ScalarNode(const std::string& text, const YamlMark& mark);
 YamlPtr ListNode(std::vector<YamlPtr> items, const YamlMark& mark);
 YamlPtr MapNode(std::vector<YamlEntry> entries, const YamlMark& mark);

@@ -2,10 +2,9 @@
 //
 // File: yaml_to_proto.h
 //
-// From a YAML tree to a protobuf message, driven by the message's descriptor:
-// keys are field names, and the type of a value is what its field says, so
-// `1e-5` is a number where a number is wanted, `no` is text where text is
-// wanted, and nothing is guessed. Text in quotes is never a number.
+// From a YAML tree to a protobuf message, driven by its descriptor: the type of
+// a value is what its field says, so `1e-5` is a number where one is wanted and
+// `no` is text where that is. Text in quotes is never a number.
 #ifndef FROSTLINE_CLI_STUDY_FILE_YAML_TO_PROTO_H_
 #define FROSTLINE_CLI_STUDY_FILE_YAML_TO_PROTO_H_
 
@@ -21,7 +20,7 @@
 
 namespace frostline::cli {
 
-// Where each field was written: "space.modules[0].levels" -> 7:15.
+// "space.modules[0].levels" -> 7:15.
 using FieldPlaces = std::map<std::string, YamlMark>;
 
 class YamlToProto {
@@ -30,9 +29,8 @@ class YamlToProto {
   YamlToProto(const std::string& file, FieldPlaces* places)
       : file_(file), places_(places) {}
 
-  // Sets the fields that `node` names. STUDY_FIELD_UNKNOWN with a suggestion,
-  // or STUDY_FILE_SYNTAX; the first mistake ends it. `path` is where `node`
-  // stands, empty at the top.
+  // `path` is where `node` stands, empty at the top. The first mistake ends it:
+  // STUDY_FIELD_UNKNOWN with a suggestion, or STUDY_FILE_SYNTAX.
   absl::Status Fill(const YamlPtr& node, const std::string& path,
                     google::protobuf::Message* message) const;
 
@@ -46,7 +44,6 @@ class YamlToProto {
                         const Field* field, Message* message) const;
   absl::Status FillMap(const YamlPtr& node, const std::string& path,
                        const Field* field, Message* message) const;
-  // Sets, or adds to, one value of a field.
   absl::Status FillValue(const YamlPtr& node, const std::string& path,
                          const Field* field, Message* message) const;
   absl::Status Twice(const YamlEntry& entry, const std::string& other,
@@ -58,7 +55,7 @@ class YamlToProto {
   FieldPlaces* places_;
 };
 
-// The names of a message's fields, in the order of the proto.
+// In the order of the proto.
 std::vector<std::string> FieldNames(
     const google::protobuf::Descriptor& message);
 

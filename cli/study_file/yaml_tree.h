@@ -2,10 +2,10 @@
 //
 // File: yaml_tree.h
 //
-// Reads a study file into the tree of base/plain/yaml.h, in which every node
-// knows its line and column. Hostile files are bounded: by size, by depth, and
-// by the number of nodes after aliases are expanded (an alias bomb is refused,
-// not expanded). Refused besides: a key given twice, a second document, tags.
+// Reads a study file into the tree of base/plain/yaml.h. Hostile files are
+// bounded by size, depth, and nodes after aliases are expanded (an alias bomb
+// is refused first). A key given twice, a second document and tags are refused
+// too.
 #ifndef FROSTLINE_CLI_STUDY_FILE_YAML_TREE_H_
 #define FROSTLINE_CLI_STUDY_FILE_YAML_TREE_H_
 
@@ -21,17 +21,16 @@ namespace frostline::cli {
 inline constexpr std::size_t kMaxYamlNodes = 100'000;
 inline constexpr int kMaxYamlDepth = 100;
 
-// STUDY_FILE_SYNTAX or FIELD_TOO_LARGE; the cause starts with
-// "FILE:LINE:COLUMN: ".
+// STUDY_FILE_SYNTAX or FIELD_TOO_LARGE, as of ErrorAt.
 absl::StatusOr<YamlPtr> ParseYaml(const std::string& text,
                                   const std::string& file);
 
-// An error at a place of a file, in the same form.
+// The cause starts with "FILE:LINE:COLUMN: ".
 absl::Status ErrorAt(ErrorId id, const std::string& file, const YamlMark& mark,
                      const std::string& cause, const std::string& fix,
                      const std::string& field = "");
 
-// "a list", "a map", "nothing", "'2e-5'": what a person wrote.
+// What a person wrote: "a list", "a map", "nothing", "'2e-5'".
 std::string Describe(const YamlNode& node);
 
 }  // namespace frostline::cli

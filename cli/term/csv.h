@@ -2,8 +2,8 @@
 //
 // File: csv.h
 //
-// Comma-separated values for programs (RFC 4180): quotes where they are
-// needed, dots in numbers whatever the locale, lines that end in CR LF.
+// Comma-separated values (RFC 4180): quotes where needed, dots in numbers
+// whatever the locale, CR LF.
 #ifndef FROSTLINE_CLI_TERM_CSV_H_
 #define FROSTLINE_CLI_TERM_CSV_H_
 
@@ -13,11 +13,10 @@
 
 namespace frostline::cli {
 
-// A line, with its end.
+// With its end.
 std::string CsvLine(const std::vector<std::string>& cells);
 
-// The shortest text that reads back as the same number; "" for NaN, "inf" and
-// "-inf" for the infinities.
+// The shortest text that reads back the same; "" for NaN, "inf", "-inf".
 std::string CsvNumber(double value);
 
 }  // namespace frostline::cli

@@ -2,13 +2,9 @@
 //
 // File: table.h
 //
-// Rows of text in aligned columns, two blanks apart, no frame: easy to read and
-// easy to cut with awk. Cells are made safe first: control characters (an
-// escape sequence in a study's label, say) never reach the terminal.
-//
-//   Table table({{"ID"}, {"TRIALS", Align::kRight}});
-//   table.AddRow({"imdb", "200"});
-//   std::cout << table.Render(terminal.width);
+// Rows of text in aligned columns, two blanks apart, easy to read and to cut
+// with awk. Control characters in cells (an escape sequence in a label) never
+// reach the terminal.
 #ifndef FROSTLINE_CLI_TERM_TABLE_H_
 #define FROSTLINE_CLI_TERM_TABLE_H_
 
@@ -32,8 +28,7 @@ class Table {
   void AddRow(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
 
-  // A line for the titles and one for each row. Lines are cut at `max_width`
-  // columns; 0: never.
+  // Lines are cut at `max_width` columns; 0: never.
   std::string Render(int max_width = 0) const;
 
  private:

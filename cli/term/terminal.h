@@ -2,8 +2,7 @@
 //
 // File: terminal.h
 //
-// What the output goes to. Off a terminal nothing is coloured, cut or
-// animated.
+// What the output goes to. Off a terminal nothing is coloured, cut or animated.
 #ifndef FROSTLINE_CLI_TERM_TERMINAL_H_
 #define FROSTLINE_CLI_TERM_TERMINAL_H_
 
@@ -18,16 +17,15 @@ struct Terminal {
   int width = 0;  // columns of standard output; 0: not a terminal
 };
 
-// Colour needs a terminal that is not "dumb", no NO_COLOR in the environment,
-// and no `no_color`.
+// Colour needs both outputs on a terminal that is not "dumb", and neither
+// NO_COLOR nor `no_color`.
 Terminal DetectTerminal(bool no_color);
 
-// `text` in an SGR style ("1" bold, "31" red, "2" dim) where there is colour.
+// In an SGR style ("1" bold, "31" red, "2" dim) where there is colour.
 std::string Paint(const Terminal& terminal, const char* style,
                   const std::string& text);
 
-// One line that is written over again on a terminal; off a terminal it is
-// never shown. Writes to standard error.
+// One line on standard error, written over again; never shown off a terminal.
 class StatusLine {
  public:
   explicit StatusLine(const Terminal& terminal) : terminal_(terminal) {}
@@ -36,7 +34,7 @@ class StatusLine {
   StatusLine& operator=(const StatusLine&) = delete;
 
   void Show(const std::string& text);
-  // Before anything else is written.
+  // Call it before anything else is written.
   void Clear();
 
  private:

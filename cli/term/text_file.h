@@ -13,13 +13,12 @@
 
 namespace frostline::cli {
 
-// The first `max_bytes` + 1 bytes at most, so that the reader sees that there
-// was more; "-" is standard input. REQUEST_INVALID when it cannot be read.
+// One byte more than `max_bytes` at most, so that the reader sees there was
+// more; "-" is standard input. REQUEST_INVALID when it cannot be read.
 absl::StatusOr<std::string> ReadTextFile(const std::string& path,
                                          std::size_t max_bytes);
 
-// The last lines of a file, at most `lines` and 64 KiB; empty when there are
-// none.
+// At most `lines` and 64 KiB; empty when there are none.
 std::string LastLines(const std::string& path, int lines);
 
 }  // namespace frostline::cli

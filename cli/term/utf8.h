@@ -2,8 +2,7 @@
 //
 // File: utf8.h
 //
-// Text as a terminal shows it: how many columns it takes, and where it may be
-// cut. Bytes that are no UTF-8 count as one column each.
+// Text as a terminal shows it. Bytes that are no UTF-8 count as one column.
 #ifndef FROSTLINE_CLI_TERM_UTF8_H_
 #define FROSTLINE_CLI_TERM_UTF8_H_
 
@@ -16,7 +15,7 @@ namespace frostline::cli {
 int CharWidth(char32_t code);
 int DisplayWidth(std::string_view text);
 
-// `text`, cut to `width` columns with "…" at the end where it was longer.
+// With "…" at the end where it was cut.
 std::string FitToWidth(const std::string& text, int width);
 
 }  // namespace frostline::cli

@@ -20,9 +20,9 @@ namespace frostline::cli {
 
 // Four significant digits: "0.9312", "1234", "3.1e-07".
 std::string FormatNumber(double value);
-// A learning rate: "frozen" for 0.
+// "frozen" for 0.
 std::string FormatRate(double rate);
-// 4.26e9 as "4,260,000,000".
+// "4,260,000,000".
 std::string FormatCount(std::int64_t count);
 // "0.4 s", "12 s", "3m04s", "2h10m".
 std::string FormatSeconds(double seconds);
@@ -37,21 +37,20 @@ std::string NameOf(v1::TrialState state);
 std::string NameOf(v1::AttemptState state);
 std::string NameOf(v1::WorkerState state);
 
-// Where no longer anything happens.
 bool IsEnded(v1::StudyState state);
 bool IsEnded(v1::TrialState state);
 
 // "imdb" of "studies/imdb", "17" of "studies/imdb/trials/17".
 std::string LastPart(const std::string& name);
 
-// Between the two times; up to now when it has not ended; -1 before the start.
+// Up to now when it has not ended; -1 before the start.
 double SecondsOf(const v1::Trial& trial);
 
 // "state:       ACTIVE" and a newline; "" for an empty value.
 std::string KeyLine(const std::string& key, const std::string& value);
 
-// How a message is written for programs: JSON with the field names of the
-// proto, defaults included, indented. One promise for every --json.
+// For every --json: indented, with the field names of the proto, defaults
+// included.
 std::string ToJson(const google::protobuf::Message& message);
 
 }  // namespace frostline::cli

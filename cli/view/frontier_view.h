@@ -13,10 +13,9 @@
 
 namespace frostline::cli {
 
-// Both tables, by modules and by prefix.
 std::string RenderFrontier(const v1::Frontier& frontier, int width);
 
-// For the head of a report: at most a few rows of the first table.
+// For the head of a report: a few rows of the first table.
 std::string RenderFrontierInShort(const v1::Frontier& frontier, int width);
 
 // "embeddings, layer.0-2, head"; "nothing" for none.
@@ -25,7 +24,7 @@ std::string ModuleList(const std::vector<std::string>& modules);
 std::string FrontierCsv(const v1::Frontier& frontier);
 
 // A row for each set with its 80 and 95 % intervals; what is within the
-// tolerance of the best is shaded, the chosen set marked.
+// tolerance is shaded, the chosen set marked.
 std::string FrontierSvg(const v1::Frontier& frontier);
 
 }  // namespace frostline::cli

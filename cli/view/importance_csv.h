@@ -2,8 +2,8 @@
 //
 // File: importance_csv.h
 //
-// What importance answers as comma-separated values, each with a header. A
-// number that there is not is an empty cell.
+// What importance answers as CSV with headers. An unknown number is an empty
+// cell.
 #ifndef FROSTLINE_CLI_VIEW_IMPORTANCE_CSV_H_
 #define FROSTLINE_CLI_VIEW_IMPORTANCE_CSV_H_
 
@@ -16,7 +16,7 @@ namespace frostline::cli {
 std::string ImportanceCsv(const v1::ImportanceReport& report);
 std::string PairsCsv(const v1::ListPairsReply& pairs);
 std::string GroupsCsv(const v1::ImportanceReport& report);
-// The names of a set with commas between them.
+// The names of a set have commas between them.
 std::string SubsetsCsv(const v1::ImportanceReport& report);
 std::string MarginalsCsv(const v1::GetMarginalsReply& reply);
 // A line for each combination of values.

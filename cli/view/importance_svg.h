@@ -12,11 +12,10 @@
 
 namespace frostline::cli {
 
-// A bar for each module in depth order, with its 80 and 95 % intervals; hollow
-// beyond the lower end of the former, and where it cannot be told from chance.
+// A bar for each module in depth order, with 80 and 95 % intervals; hollow
+// beyond the lower end of the former, and where it may be chance.
 std::string ImportanceSvg(const v1::ImportanceReport& report);
 
-// A small plot for each parameter: the expected target with its intervals.
 std::string MarginalsSvg(const v1::GetMarginalsReply& reply);
 
 // A heat map: the darker the higher.

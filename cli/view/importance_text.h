@@ -2,7 +2,7 @@
 //
 // File: importance_text.h
 //
-// Shares, intervals, bars and sentences as the importance views write them.
+// Shares, intervals, bars and sentences of the importance views.
 #ifndef FROSTLINE_CLI_VIEW_IMPORTANCE_TEXT_H_
 #define FROSTLINE_CLI_VIEW_IMPORTANCE_TEXT_H_
 
@@ -12,7 +12,7 @@
 
 namespace frostline::cli {
 
-// Views are for a terminal of so many columns where they may choose.
+// Of a terminal, where views may choose.
 inline constexpr int kTextColumns = 80;
 
 // "41.0 %"; "-" for NaN.
@@ -20,37 +20,35 @@ std::string Percent(double share);
 // The 80 % interval: "30.0 – 50.0 %", "0.91 – 0.93"; "-" where there is none.
 std::string PercentInterval(const v1::Interval& interval);
 std::string NumberInterval(const v1::Interval& interval);
-// A number with two digits of what its interval leaves open: "0.912".
+// With two digits of what its interval leaves open: "0.912".
 std::string NumberWithin(const v1::Interval& interval);
-// "0.912 (0.903 – 0.921)": with its 80 % interval; "-" where nothing is known.
+// "0.912 (0.903 – 0.921)": the 80 % interval; "-" where nothing is known.
 std::string WithInterval(const v1::Interval& interval);
 // "92 %", "> 99 %", "< 1 %"; "-" for NaN.
 std::string Probability(double probability);
 // "tau 0.96 (80 %: 0.72 – 0.98)".
 std::string TauText(const v1::Interval& tau);
 
-// A bar of `share` (0 … 1) of `columns`, in eighths of a column; "" for NaN.
+// `share` (0 … 1) of `columns`, in eighths of a column; "" for NaN.
 std::string Bar(double share, int columns);
-// Solid up to `sure`, light from there to `share`, in whole columns: only what
-// is there looks like knowledge.
+// Solid up to `sure`, light from there to `share`, so that only what is sure
+// looks so.
 std::string BarWithin(double sure, double share, int columns);
 
-// "higher is better", "lower is better", or "" where neither can be said with a
-// probability of 0.9.
+// "higher is better", "lower is better", or "" below a probability of 0.9.
 std::string DirectionText(const v1::ParameterImportance& importance);
 
-// "stability:      ranking settled …", safe and broken into lines of
-// kTextColumns; "" for no text.
+// "stability:      ranking settled …", in lines of kTextColumns; "" for no
+// text.
 std::string Sentence(const std::string& key, const std::string& text);
 
-// "freeze", "train", "not known", "fixed".
 std::string AdviceText(v1::PlanAdvice advice);
 
-// A sentence of its own; "" for no text. The first with a blank line after it.
+// "" for no text. The first ends with a blank line.
 std::string Verdict(const std::string& sentence);
 std::string VerdictLines(const std::string& sentence);
 
-// A line that says what follows, with a blank line after it.
+// Says what follows, and ends with a blank line.
 std::string Caption(const std::string& text, bool provisional);
 
 }  // namespace frostline::cli

@@ -2,8 +2,8 @@
 //
 // File: importance_view.h
 //
-// What importance answers as text: what mattered, in depth order, and how far
-// it is to be believed. Lines are cut at `width` columns; 0: never.
+// What importance answers as text, in depth order. Lines are cut at `width`
+// columns; 0: never.
 #ifndef FROSTLINE_CLI_VIEW_IMPORTANCE_VIEW_H_
 #define FROSTLINE_CLI_VIEW_IMPORTANCE_VIEW_H_
 
@@ -15,21 +15,19 @@
 
 namespace frostline::cli {
 
-// `head` stands between the verdict and the table: a frontier, or nothing.
+// `head` stands between the verdict and the table.
 std::string RenderImportance(const v1::ImportanceReport& report,
                              const std::string& head, int width);
 
 // The strongest pairs, and how many there are in all.
 std::string RenderPairs(const v1::ImportanceReport& report, int width);
 std::string RenderGroups(const v1::ImportanceReport& report, int width);
-// The sets of parameters that were asked for.
 std::string RenderSubsets(const v1::ImportanceReport& report, int width);
 
 // Parameters that modules take their rate from: there 0 is "frozen".
 using RateNames = std::set<std::string>;
 RateNames RatesIn(const v1::ImportanceReport& report);
 
-// A table of values for each parameter.
 std::string RenderMarginals(const v1::GetMarginalsReply& reply,
                             const RateNames& rates, int width);
 // Rows: the first parameter's values; columns: the second's.

@@ -21,10 +21,10 @@ std::string RenderStudyTable(const std::vector<v1::Study>& studies, int width);
 std::string RenderStudy(const v1::Study& study,
                         const std::optional<v1::Trial>& best);
 
-// What a study that is created, or would be, comes to: the rate of every
-// module, the size of the space, advice.
+// What a new study comes to: the rate of every module, the size of the space,
+// advice.
 std::string RenderPlan(const v1::CreateStudyReply& reply);
-// The same in a line for each kind of rate, and without advice.
+// A line for each kind of rate, without advice.
 std::string RenderPlanInShort(const v1::CreateStudyReply& reply);
 
 // "17/40 done, 2 running, 1 failed".

@@ -2,14 +2,8 @@
 //
 // File: svg.h
 //
-// A picture as text: one self-contained SVG with no script and nothing from
-// elsewhere, on a card of its own so that it can be read on any page, light or
-// dark. All text is escaped.
-//
-//   Svg svg(640, 200, "importance of imdb");
-//   svg.Text(16, 24, "layer.3", "name");
-//   svg.Rect(100, 10, 80, 12, "bar");
-//   file << svg.Finish();
+// A picture as text: one self-contained SVG without scripts, on a card of its
+// own that can be read on any page, light or dark. All text is escaped.
 #ifndef FROSTLINE_CLI_VIEW_SVG_H_
 #define FROSTLINE_CLI_VIEW_SVG_H_
 
@@ -19,8 +13,7 @@
 
 namespace frostline::cli {
 
-// `text` where markup or an attribute expects text: control characters, which
-// no XML file may hold, become blanks.
+// Escaped; control characters, which no XML file may hold, become blanks.
 std::string XmlText(const std::string& text);
 
 // Classes: "title", "name", "small", "end" (text that ends at its place),
@@ -33,10 +26,10 @@ class Svg {
 
   void Text(double x, double y, const std::string& text,
             const std::string& classes);
-  // With `hint`, that text is shown to who points at it.
+  // `hint` is shown to who points at it.
   void Rect(double x, double y, double width, double height,
             const std::string& classes, const std::string& hint = "");
-  // A cell of a heat map: `heat` is 0 … 1.
+  // Of a heat map: `heat` is 0 … 1.
   void Cell(double x, double y, double width, double height, double heat,
             const std::string& hint);
   void Line(double x1, double y1, double x2, double y2,

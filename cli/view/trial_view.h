@@ -14,17 +14,16 @@
 
 namespace frostline::cli {
 
-// A row for each trial, a column for each parameter.
 std::string RenderTrialTable(const std::vector<v1::Trial>& trials,
                              const v1::StudySpec& spec, int width);
 
-// Everything about one trial of the FULL view.
+// Of the FULL view.
 std::string RenderTrial(const v1::Trial& trial, const v1::StudySpec& spec);
 
-// A line for each module: its rate, and a mark where it is frozen.
+// A line for each module; frozen ones are marked.
 std::string RenderRates(const v1::Trial& trial);
 
-// "accuracy 0.9312, seconds 12": the objectives; "" without a result.
+// "accuracy 0.9312, seconds 12"; "" without a result.
 std::string ObjectiveText(const v1::Trial& trial, const v1::StudySpec& spec);
 
 // "trial 17  SUCCEEDED  accuracy 0.9312  12 s  worker a": for `watch`.

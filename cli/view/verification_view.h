@@ -15,12 +15,11 @@ namespace frostline::cli {
 // Predicted beside seen, for the plan and each rival.
 std::string RenderVerification(const v1::PlanVerification& verification,
                                int width);
-// The same without caption and legend.
+// Without caption and legend.
 std::string RenderVerificationInShort(const v1::PlanVerification& verification,
                                       int width);
 std::string VerificationCsv(const v1::PlanVerification& verification);
 
-// What each would tell, and its rates.
 std::string RenderAsked(const v1::AskPlanReply& reply);
 std::string AskedCsv(const v1::AskPlanReply& reply);
 
