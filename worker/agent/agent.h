@@ -2,14 +2,12 @@
 //
 // File: agent.h
 //
-// The agent of a node: what it is made of and in which order it lives.
+// The agent of a node. What earlier lives left in the spool is delivered before
+// it registers.
 //
 //   slot threads ── run trials ──> outboxes ──> courier thread ──> coordinator
 //        │  └── trainer processes               heartbeat thread ──┘
 //        └───── ask for trials (long poll) ─────────────────────────┘
-//
-// It starts by delivering what earlier lives left in the spool, then registers,
-// then asks for trials. docs/adr/0002-agent-and-trainer.md says why it is so.
 #ifndef FROSTLINE_WORKER_AGENT_AGENT_H_
 #define FROSTLINE_WORKER_AGENT_AGENT_H_
 
@@ -35,17 +33,16 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  // Lives until it is stopped or has nothing more to do; called once. An error:
-  // it could not begin.
+  // Called once. An error: it could not begin.
   absl::StatusOr<ExitCode> Run();
-  // From any thread. 75 with kRelease is what a preempted agent ends with.
+  // From any thread.
   void Stop(StopLevel level, ExitCode exit_code, const std::string& why);
 
  private:
   void AdoptOrphan(const RunFolder::Orphan& orphan);
   absl::StatusOr<v1::RegisterReply> RegisterFirst();
   v1::RegisterRequest Registration() const;
-  // Once for all calls that were refused before it was put right.
+  // Once for all calls that were refused before.
   void RegisterAgain(SteadyTime refused_call);
   absl::Status StartSlots(const v1::RegisterReply& registered);
   void Shutdown();

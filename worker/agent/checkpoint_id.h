@@ -2,11 +2,9 @@
 //
 // File: checkpoint_id.h
 //
-// What a checkpoint is called outside of its attempt. The trainer's own name
-// for it ("epoch-3") means something beside one attempt only; on the wire it
-// stands behind the numbers of trial and attempt: "17.2.epoch-3". So another
-// attempt, or a retry under another number, finds it in the folder of the
-// attempt that wrote it, and no name is ever a path.
+// What a checkpoint is called outside of its attempt: "17.2.epoch-3" is
+// "epoch-3" of attempt 2 of trial 17. So another attempt finds it, and no name
+// is ever a path.
 #ifndef FROSTLINE_WORKER_AGENT_CHECKPOINT_ID_H_
 #define FROSTLINE_WORKER_AGENT_CHECKPOINT_ID_H_
 
@@ -19,7 +17,7 @@
 
 namespace frostline::agent {
 
-// Of the trainer's name: the whole id keeps to the 64 bytes of all ids.
+// The whole id has at most 64 bytes, as all ids.
 inline constexpr std::size_t kMaxCheckpointName = 40;
 
 struct CheckpointId {
@@ -28,7 +26,7 @@ struct CheckpointId {
   std::string name;
 };
 
-// `name` is valid; the trial of `lease` too.
+// `name` and the trial of `lease` are valid.
 std::string PrintCheckpointId(const v1::LeaseRef& lease,
                               const std::string& name);
 // Nothing where no agent wrote it.

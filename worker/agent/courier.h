@@ -3,14 +3,11 @@
 // File: courier.h
 //
 // Carries what the outboxes hold to the coordinator, each outbox in order,
-// again and again until it is answered. One thread for all: who trains never
-// waits for the network. While the coordinator is away it waits with growing
-// pauses, and goes at once when a heartbeat was heard.
+// until it is answered; its own thread, so that no training waits for the
+// network. While the coordinator is away its pauses grow.
 //
-// A request the coordinator refuses for good is not repeated for ever: a report
-// is dropped with a line in the log, an ending with bad metrics becomes a
-// failure that says so, and any other ending is kept in the folder for what
-// was rejected.
+// A report that is refused for good is dropped; an ending with bad metrics
+// becomes a failure that says so; any other ending moves to `rejected_folder`.
 #ifndef FROSTLINE_WORKER_AGENT_COURIER_H_
 #define FROSTLINE_WORKER_AGENT_COURIER_H_
 
@@ -33,7 +30,7 @@ class Courier {
  public:
   using DirectiveHook = std::function<void(const v1::Directive&)>;
 
-  // Directives on replies to reports, and lost leases, go to `directive`.
+  // `directive` hears what replies to reports say, and of lost leases.
   Courier(RpcClient& client, std::string rejected_folder,
           DirectiveHook directive);
   ~Courier();  // stops
@@ -49,9 +46,8 @@ class Courier {
   void Adopt(std::shared_ptr<Outbox> outbox);
   // Something was added to an outbox.
   void Ring();
-  // The coordinator has been heard: what is spooled is delivered at once.
+  // The coordinator has been heard: deliver at once.
   void EndPause();
-  // Nothing is left to deliver.
   bool idle() const;
 
  private:

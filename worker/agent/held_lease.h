@@ -2,10 +2,9 @@
 //
 // File: held_lease.h
 //
-// A lease while the agent has it: the place where the slot that trains, the
-// heartbeat thread and the courier meet. The slot says how far it is, the
-// others say what the coordinator wants. Thread-safe, and never locked while
-// anything slow happens.
+// A lease while the agent has it: the slot says how far it is, heartbeat thread
+// and courier say what the coordinator wants. Thread-safe, and never locked
+// while anything slow happens.
 #ifndef FROSTLINE_WORKER_AGENT_HELD_LEASE_H_
 #define FROSTLINE_WORKER_AGENT_HELD_LEASE_H_
 
@@ -33,19 +32,19 @@ class HeldLease {
   Duration heartbeat_interval() const { return heartbeat_interval_; }
 
   void NoteStep(std::int64_t step, std::int64_t total_steps);
-  // What the next heartbeat says; with the log's tail, which may be 64 KiB,
-  // where the coordinator wants it and `tail_fits`.
+  // For a heartbeat; with the log's tail (up to 64 KiB) where the coordinator
+  // wants it and `tail_fits`.
   v1::LeaseProgress Progress(bool tail_fits);
   void WantLog();
   bool wants_log() const;
 
-  // A heartbeat for it, sent then, was answered.
+  // A heartbeat sent then was answered.
   void Renewed(SteadyTime sent);
-  // Logs when it becomes an orphan, and rings when it is forsaken.
+  // Logs when its health changes, and rings when it is forsaken.
   void Judge();
   bool forsaken() const;
 
-  // Keeps the gravest of all directives; those to other attempts are ignored.
+  // Keeps the gravest directive and ignores those to other attempts.
   void Obey(const v1::Directive& directive);
   v1::Directive directive() const;
 

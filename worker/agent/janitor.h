@@ -2,9 +2,8 @@
 //
 // File: janitor.h
 //
-// Keeps the trials' folders within their rules, in a thread of its own: no
-// slot waits for a slow disk to delete something. At its start, and after each
-// ending.
+// Removes trials' folders that may go, at its start and after each ending, in
+// its own thread: no slot waits for a slow disk.
 #ifndef FROSTLINE_WORKER_AGENT_JANITOR_H_
 #define FROSTLINE_WORKER_AGENT_JANITOR_H_
 

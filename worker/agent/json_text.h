@@ -2,9 +2,8 @@
 //
 // File: json_text.h
 //
-// JSON as programs really write it. Python's json.dumps and others print NaN,
-// Infinity and -Infinity bare, which JSON forbids and parsers refuse; here they
-// become the strings "NaN", "Infinity" and "-Infinity" first.
+// JSON as programs write it: Python's json.dumps prints bare NaN, Infinity and
+// -Infinity, which parsers refuse. Here they become strings first.
 #ifndef FROSTLINE_WORKER_AGENT_JSON_TEXT_H_
 #define FROSTLINE_WORKER_AGENT_JSON_TEXT_H_
 
@@ -14,14 +13,13 @@
 
 namespace frostline::agent {
 
-// Nothing when `text` is no JSON, nests deeper than 8, or holds bytes that are
-// not UTF-8.
+// Nothing when `text` is no JSON, nests deeper than 8, or is not UTF-8.
 std::optional<nlohmann::json> ParseJsonText(const std::string& text);
 
 // One line; bytes that are not UTF-8 become U+FFFD.
 std::string PrintJsonText(const nlohmann::json& value);
 
-// A number, or one of the three strings above.
+// A number, or one of those three strings.
 std::optional<double> NumberOf(const nlohmann::json& value);
 
 }  // namespace frostline::agent

@@ -2,9 +2,8 @@
 //
 // File: keep.h
 //
-// Which trials' folders may go: a policy that looks at a list and answers.
-// Nothing in use is ever in the answer, nor a trial that has not ended: another
-// attempt may go on from its checkpoint.
+// Which trials' folders may go: a pure policy. None in use goes, nor that of a
+// trial that has not ended: another attempt may need its checkpoint.
 #ifndef FROSTLINE_WORKER_AGENT_KEEP_H_
 #define FROSTLINE_WORKER_AGENT_KEEP_H_
 
@@ -28,22 +27,20 @@ struct KeepRules {
   std::int64_t most_trials = 0;                       // 0: no bound
 };
 
-// What is known of the folder of one trial.
 struct TrialFolderInfo {
   std::string path;
   bool in_use = false;  // runs, or has something to deliver
-  bool ended = false;   // the trial has its outcome
+  bool ended = false;
   bool failed = false;
   bool leaves_work = false;
   std::int64_t bytes = 0;
   std::chrono::nanoseconds touched{};  // orders them by age
 };
 
-// Whether the folder of an ended trial stays for its own sake.
 bool KeepsEnded(KeepPolicy policy, bool failed, bool leaves_work);
 
-// Paths in the order in which they go: first what the policy does not want,
-// then, oldest first, what is beyond the bounds.
+// In the order in which they go: what the policy does not want, then, oldest
+// first, what is beyond the bounds.
 std::vector<std::string> FoldersToRemove(const KeepRules& rules,
                                          std::vector<TrialFolderInfo> trials);
 

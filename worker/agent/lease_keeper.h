@@ -2,13 +2,10 @@
 //
 // File: lease_keeper.h
 //
-// Keeps every lease of the agent alive: one heartbeat for all of them, from a
-// thread that waits for nothing else, so that no training, disk or child can
-// make it late. What the coordinator answers goes to the leases.
-//
-// Each lease is judged from the moment when the last heartbeat that was
-// answered for it was SENT (renewal_watch.h). Who wants to see a log gets it
-// with a beat of its own, within a second.
+// Keeps all leases of the agent alive with one heartbeat, from a thread that
+// waits for nothing else: no training, disk or child makes it late. A lease is
+// judged from when the last answered heartbeat was SENT (renewal_watch.h). Who
+// wants to see a log gets it within a second.
 #ifndef FROSTLINE_WORKER_AGENT_LEASE_KEEPER_H_
 #define FROSTLINE_WORKER_AGENT_LEASE_KEEPER_H_
 
@@ -32,8 +29,8 @@ namespace frostline::agent {
 class LeaseKeeper {
  public:
   struct Hooks {
-    std::function<void()> heard;  // a heartbeat was answered
-    // WORKER_UNKNOWN, to a call sent then: register again.
+    std::function<void()> heard;
+    // WORKER_UNKNOWN answered a call sent then: register again.
     std::function<void(SteadyTime)> unknown;
   };
 
@@ -47,7 +44,7 @@ class LeaseKeeper {
   void Start(Duration interval);
   void Stop();
 
-  // Beats at once where its first beat might come late otherwise.
+  // Beats at once if it `hurries` or has a shorter interval than all others.
   void Hold(std::shared_ptr<HeldLease> lease, bool hurries);
   void LetGo(const std::shared_ptr<HeldLease>& lease);
   // For directives that ride on the replies of others.
@@ -57,7 +54,7 @@ class LeaseKeeper {
   void Loop();
   bool Beat();
   using Leases = std::vector<std::shared_ptr<HeldLease>>;
-  // Which of the leases sent their log's tail.
+  // `tails`: the leases that sent their log's tail.
   v1::HeartbeatRequest NextBeat(const Leases& leases, Leases* tails);
   void NoteAnswer(const v1::HeartbeatReply& reply, const Leases& leases,
                   SteadyTime sent);

@@ -2,9 +2,8 @@
 //
 // File: log_file.h
 //
-// The log of one attempt on the node's disk. Bounded: at kMaxLogFileBytes it
-// becomes NAME.1, in place of an older NAME.1, and NAME begins anew. A disk
-// that refuses costs lines of the log, never the training.
+// The log of one attempt. At kMaxLogFileBytes it becomes NAME.1, in place of an
+// older one. A disk that refuses costs lines, never the training.
 #ifndef FROSTLINE_WORKER_AGENT_LOG_FILE_H_
 #define FROSTLINE_WORKER_AGENT_LOG_FILE_H_
 
@@ -18,7 +17,7 @@ inline constexpr std::size_t kMaxLogFileBytes = std::size_t{8} << 20;
 // One thread at a time.
 class LogFile {
  public:
-  // A new file, empty.
+  // Begins empty.
   explicit LogFile(std::string path);
   ~LogFile();
   LogFile(const LogFile&) = delete;

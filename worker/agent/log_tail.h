@@ -2,9 +2,8 @@
 //
 // File: log_tail.h
 //
-// The last words of a trainer: what it wrote on standard error and what was no
-// message on standard output. Kept short, and valid UTF-8 when asked for; all
-// of it goes to the attempt's log file as well.
+// The last words of a trainer: its standard error, and what was no message on
+// its standard output.
 #ifndef FROSTLINE_WORKER_AGENT_LOG_TAIL_H_
 #define FROSTLINE_WORKER_AGENT_LOG_TAIL_H_
 
@@ -20,15 +19,15 @@ namespace frostline::agent {
 
 inline constexpr std::size_t kMaxLogTailBytes = std::size_t{64} << 10;
 
-// Whoever reads never waits for the disk: only Append does, which belongs to
-// one thread, like Follow and Clear. Text: any thread.
+// Append waits for the disk; it, Follow and Clear belong to one thread. Text:
+// any thread.
 class LogTail {
  public:
   void Append(const std::string& text);
-  // What is appended from now on goes there too. Null: nowhere.
+  // Appended text goes there too from now on. Null: nowhere.
   void Follow(std::unique_ptr<LogFile> file) { file_ = std::move(file); }
   void Clear();
-  // At most kMaxLogTailBytes, begun at a line's start where it was cut.
+  // Valid UTF-8, at most kMaxLogTailBytes, cut at a line's start.
   std::string Text() const;
 
  private:

@@ -2,8 +2,8 @@
 //
 // File: message_fields.h
 //
-// Fields of a trainer's message, read strictly: what is there must be right,
-// and every error is a TRAINER_PROTOCOL that names the field.
+// Fields of a trainer's message: every error is a TRAINER_PROTOCOL that names
+// the field.
 #ifndef FROSTLINE_WORKER_AGENT_MESSAGE_FIELDS_H_
 #define FROSTLINE_WORKER_AGENT_MESSAGE_FIELDS_H_
 

@@ -25,11 +25,11 @@ inline constexpr int kMaxSlots = 1024;
 
 struct AgentOptions {
   std::string connect = "127.0.0.1:7070";
-  std::string id;  // of the worker; filled from host and process when not given
+  std::string id;  // filled from host and process when not given
   int slots = 1;
   bool slot_per_gpu = false;  // --slots gpu
   std::string exec;           // the trainer's command line
-  std::string registry;       // folder of models and data sets; may be empty
+  std::string registry;       // may be empty
   std::string run_dir = "./frostline-runs";
   std::map<std::string, std::string> labels;
   std::string study;  // id; empty: any
@@ -40,10 +40,10 @@ struct AgentOptions {
   Duration stop_grace = std::chrono::seconds(20);    // for a checkpoint
   Duration hang_after = std::chrono::minutes(10);    // zero: never
   Duration orphan_limit = std::chrono::minutes(30);  // zero: none
-  // Not on the command line: where the GPUs are listed.
+  // Not on the command line.
   std::string gpu_folder = kGpuFolder;
   LogLevel log_level = LogLevel::kInfo;
-  // Not empty: what --help or --version asked for; print it and exit with 0.
+  // The text that --help or --version asked for: print it, exit with 0.
   std::string print;
 };
 
@@ -51,8 +51,7 @@ struct AgentOptions {
 absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
                                                const char* const* argv);
 
-// A worker id out of a host name and a process: "GPU_03.lan", 4711 ->
-// "gpu_03.lan-4711".
+// "GPU_03.lan", 4711 -> "gpu_03.lan-4711".
 std::string DefaultWorkerId(const std::string& host, int process);
 
 }  // namespace frostline::agent

@@ -2,11 +2,9 @@
 //
 // File: outbox.h
 //
-// What one attempt still has to tell the coordinator, in order. A slot adds and
-// never waits for the network; the courier takes from the front. Everything is
-// in the attempt's spool file before it can be taken. Should the disk refuse,
-// it is kept in memory alone, which is said in the log: a result that may be
-// lost with the agent is better than one lost for certain. Thread-safe.
+// What one attempt still has to tell the coordinator, in order: a slot adds,
+// the courier takes from the front. A record is spooled before it can be taken;
+// if the disk refuses, memory alone holds it and the log says so. Thread-safe.
 #ifndef FROSTLINE_WORKER_AGENT_OUTBOX_H_
 #define FROSTLINE_WORKER_AGENT_OUTBOX_H_
 
@@ -24,31 +22,29 @@ namespace frostline::agent {
 
 class Outbox {
  public:
-  // `file` may be null: no disk from the start. `wakeup`, where given, rings
-  // when the outbox is done, and outlives it.
+  // `file` null: no disk from the start. `wakeup` (may be null) rings when the
+  // outbox is done, and outlives it.
   Outbox(v1::LeaseRef lease, std::unique_ptr<SpoolFile> file, Wakeup* wakeup);
-  // Left by an earlier life: what it held.
   Outbox(SpoolContent content, std::unique_ptr<SpoolFile> file);
 
   void Add(const SpoolRecord& record);
-  // The agent has nothing to add. Without it a finish or release ends it.
+  // Nothing will be added. A finish or release closes it too.
   void Close();
 
   std::optional<SpoolRecord> Front() const;
   void PopFront();
-  // The front was refused: another request goes in its place, unspooled.
+  // The front was refused: this goes in its place, unspooled.
   void ReplaceFront(const SpoolRecord& record);
-  // The coordinator takes no more reports of this attempt; an ending it judges.
+  // The coordinator takes no more reports of this attempt.
   void DropReports();
 
-  // Nothing is left and nothing will come: the file goes.
   bool done() const;
-  // Ends without sending what is left. `keep_in`: the folder that the file
-  // moves to; empty: it is removed.
+  // Sends nothing more. The file moves to the folder `keep_in`; empty: it is
+  // removed.
   void Abandon(const std::string& keep_in);
 
   const v1::LeaseRef& lease() const { return lease_; }
-  // What the coordinator said to the finish; unset where it said nothing.
+  // What the coordinator answered to the finish.
   void NoteVerdict(v1::FinishReply::Verdict verdict);
   v1::FinishReply::Verdict verdict() const;
 

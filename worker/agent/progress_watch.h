@@ -2,14 +2,13 @@
 //
 // File: progress_watch.h
 //
-// Living is not progress: a trainer that hangs in a kernel keeps its process,
-// and its agent keeps its lease. A policy that is fed with what was seen and
-// says when it has been quiet for too long:
+// Living is not progress: a trainer that hangs in a kernel keeps its process
+// and its lease. This policy says when it has been quiet for too long:
 //   - before the first step, six times the floor: models are loaded then;
 //   - from then on the floor, or ten times the median interval between the
 //     newest steps where that is longer.
-// Time that nobody looked at, because the node slept or the agent was stopped,
-// is the trainer's silence no more than ours: it is not counted.
+// Time in which nobody looked, because the node slept or the agent was stopped,
+// is not counted.
 #ifndef FROSTLINE_WORKER_AGENT_PROGRESS_WATCH_H_
 #define FROSTLINE_WORKER_AGENT_PROGRESS_WATCH_H_
 
@@ -20,13 +19,13 @@
 
 namespace frostline::agent {
 
-// One attempt's. One thread at a time.
+// One thread at a time.
 class ProgressWatch {
  public:
   // `floor` of zero: nothing ever hangs.
   ProgressWatch(Duration floor, SteadyTime now);
 
-  // To be called every few seconds at the least.
+  // Every 10 s at the least: of a longer time no more is counted.
   void Look(SteadyTime now);
   // A step later than all before.
   void NoteStep(SteadyTime now);
@@ -44,7 +43,7 @@ class ProgressWatch {
   Duration silence_{};     // since any message
   Duration since_step_{};  // as seen
   bool stepped_ = false;
-  std::deque<Duration> intervals_;  // the newest, oldest first
+  std::deque<Duration> intervals_;  // oldest first
 };
 
 }  // namespace frostline::agent

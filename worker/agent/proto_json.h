@@ -2,10 +2,9 @@
 //
 // File: proto_json.h
 //
-// A message of the contract as the JSON a trainer reads. Not Protobuf's own
-// mapping: there 64-bit numbers become strings and enums SHOUT, which every
-// trainer would have to undo. Here numbers are numbers, an enum is its short
-// lower-case name ("hard", "maximize"), and unset fields are absent.
+// A message of the contract as the JSON a trainer reads. Unlike Protobuf's own
+// mapping, 64-bit numbers are numbers, an enum is its short lower-case name
+// ("hard", "maximize"), and unset fields are absent.
 #ifndef FROSTLINE_WORKER_AGENT_PROTO_JSON_H_
 #define FROSTLINE_WORKER_AGENT_PROTO_JSON_H_
 

@@ -2,12 +2,8 @@
 //
 // File: protocol.h
 //
-// The words an agent and a trainer exchange: one JSON object per line. What
-// each message means, who may send it when, and what follows a mistake is in
-// docs/reference/trainer-protocol.md; here lines become structs and back.
-//
-//   ASSIGN_OR_RETURN(const TrainerMessage message, ParseTrainerLine(line));
-//   if (const auto* report = std::get_if<ReportMessage>(&message)) ...
+// The words an agent and a trainer exchange, one JSON object per line. What
+// they mean: docs/reference/trainer-protocol.md.
 #ifndef FROSTLINE_WORKER_AGENT_PROTOCOL_H_
 #define FROSTLINE_WORKER_AGENT_PROTOCOL_H_
 
@@ -54,7 +50,7 @@ struct FinishMessage {
   std::optional<v1::ExampleOutcomes> examples;
 };
 
-// A log message, or a line that is no message at all: people print().
+// A log message, or a line that is no message: people print().
 struct LogMessage {
   std::string text;
   bool is_message = false;
@@ -64,13 +60,13 @@ using TrainerMessage =
     std::variant<HelloMessage, ReportMessage, CheckpointMessage, FinishMessage,
                  LogMessage>;
 
-// A line is a message if it starts with '{' and mentions "type" in double
-// quotes. Such a line must be right to the last field: TRAINER_PROTOCOL naming
-// the line and the field otherwise. Any other line is a LogMessage.
+// A line is a message if it starts with '{' and has "type" in double quotes. It
+// must be right to the last field: TRAINER_PROTOCOL naming line and field
+// otherwise. Any other line is a LogMessage.
 absl::StatusOr<TrainerMessage> ParseTrainerLine(const std::string& line);
 
-// Lines for the trainer, each with its newline. `checkpoint_path` is where the
-// lease's checkpoint lies on this machine; empty when it does not.
+// Each with its newline. `checkpoint_path` is where the lease's checkpoint lies
+// on this machine, or empty.
 std::string TrialLine(const v1::Lease& lease, const std::string& folder,
                       const std::string& checkpoint_path);
 std::string StopLine(const std::string& reason);

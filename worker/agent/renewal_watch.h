@@ -2,11 +2,10 @@
 //
 // File: renewal_watch.h
 //
-// What a worker may believe of its own lease. It counts from when it SENT what
-// was answered, on a clock that counts suspend: the coordinator's own count
-// cannot have begun before. At 90 % of the TTL the lease is an orphan: it may
-// be somebody else's by now. Training goes on all the same, as an overlap does
-// no harm, but not without end.
+// What a worker may believe of its lease. It counts from when it SENT what was
+// answered, on a clock that counts suspend: the coordinator cannot have begun
+// to count before. At 90 % of the TTL the lease may be somebody else's: an
+// orphan. Training goes on, as an overlap does no harm, but not without end.
 #ifndef FROSTLINE_WORKER_AGENT_RENEWAL_WATCH_H_
 #define FROSTLINE_WORKER_AGENT_RENEWAL_WATCH_H_
 
@@ -22,12 +21,12 @@ enum class LeaseHealth {
 
 class RenewalWatch {
  public:
-  // `sent`: the request that was answered with the lease. A TTL of zero is
-  // none, and so is a limit of zero.
+  // `sent`: the request that was answered with the lease. Zero: no TTL, no
+  // limit.
   RenewalWatch(Duration ttl, Duration orphan_limit, SteadyTime sent)
       : orphan_after_(ttl / 10 * 9), limit_(orphan_limit), renewed_(sent) {}
 
-  // A heartbeat that was sent then has been answered.
+  // A heartbeat sent then was answered.
   void Renewed(SteadyTime sent) {
     if (sent > renewed_) renewed_ = sent;
   }

@@ -3,9 +3,8 @@
 // File: rpc_client.h
 //
 // The agent's side of WorkerService: one channel for all threads, a deadline on
-// every call, errors as Frostline's. A call here is tried once; whoever calls
-// knows whether and how long to repeat it (WorthRetrying, base/retry.h), and
-// repeats it with the same request id.
+// every call, errors as Frostline's. A call is tried once; callers repeat it
+// with the same request id (base/retry.h).
 #ifndef FROSTLINE_WORKER_AGENT_RPC_CLIENT_H_
 #define FROSTLINE_WORKER_AGENT_RPC_CLIENT_H_
 
@@ -23,19 +22,19 @@
 
 namespace frostline::agent {
 
-// False where the same request will get the same answer again: an invalid
-// field, a lost lease, an unknown name.
+// False where the same request gets the same answer: an invalid field, a lost
+// lease, an unknown name.
 bool WorthRetrying(const absl::Status& status);
 
 // Thread-safe.
 class RpcClient {
  public:
-  // `address` is HOST:PORT. Connects when first used, and again by itself.
+  // HOST:PORT. Connects when first used, and again by itself.
   explicit RpcClient(const std::string& address);
 
   absl::StatusOr<v1::RegisterReply> Register(
       const v1::RegisterRequest& request);
-  // Answers at the latest some seconds after `request.wait`.
+  // Answers within `request.wait` and 10 s.
   absl::StatusOr<v1::AcquireReply> Acquire(const v1::AcquireRequest& request);
   // For one that does not wait; CancelAcquires leaves it alone.
   absl::StatusOr<v1::AcquireReply> AcquireNow(
@@ -46,8 +45,8 @@ class RpcClient {
   absl::StatusOr<v1::FinishReply> Finish(const v1::FinishRequest& request);
   absl::StatusOr<v1::ReleaseReply> Release(const v1::ReleaseRequest& request);
 
-  // Calls under way fail with CANCELLED: Acquire's now and later ones, so that
-  // nobody waits half a minute at the end.
+  // Calls under way and later ones fail with CANCELLED, so that nobody waits
+  // half a minute at the end.
   void CancelAcquires();
   void CancelAll();
 

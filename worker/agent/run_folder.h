@@ -2,8 +2,8 @@
 //
 // File: run_folder.h
 //
-// Where agents keep what must outlive them. Several agents, also of several
-// nodes on a shared file system, may use one folder:
+// What must outlive agents. Several, also of several nodes on a shared file
+// system, may use one folder:
 //
 //   DIR/agents/ID/lock         held by the living agent of that id
 //   DIR/agents/ID/spool/       undelivered reports and endings (spool.h)
@@ -28,7 +28,7 @@ class RunFolder {
   // A spool file without a living agent.
   struct Orphan {
     std::string path;
-    bool own = false;  // of an earlier life of this very id
+    bool own = false;  // of an earlier life of this id
   };
 
   // REQUEST_INVALID at --id when a living agent has the id.
@@ -38,8 +38,8 @@ class RunFolder {
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
 
-  // Takes over what dead agents left; their locks are kept, so that no third
-  // one does the same.
+  // What dead agents left; their locks are kept, so that no third agent does
+  // the same.
   std::vector<Orphan> Adopt();
 
   std::string SpoolPath(const v1::LeaseRef& lease) const;

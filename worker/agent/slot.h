@@ -2,8 +2,8 @@
 //
 // File: slot.h
 //
-// A place for one trial at a time: asks for a trial, runs it, waits until its
-// ending is delivered, asks for the next. Its trainer stays alive in between.
+// Runs one trial at a time, and asks for the next when an ending is delivered.
+// Its trainer stays alive in between.
 #ifndef FROSTLINE_WORKER_AGENT_SLOT_H_
 #define FROSTLINE_WORKER_AGENT_SLOT_H_
 
@@ -34,8 +34,8 @@ class Slot {
  private:
   void Loop();
   std::optional<v1::Lease> NextLease();
-  // The agent is leaving, and a call that may have been granted something was
-  // given up: asks for it once more, and hands it back.
+  // The agent is leaving and gave up a call that may have been granted a trial:
+  // asks once more and hands it back.
   void TakeBack(v1::AcquireRequest request);
   // Nothing: ask again, with the same request id if `keep_id`.
   std::optional<v1::Lease> Ask(const v1::AcquireRequest& request,
@@ -49,9 +49,9 @@ class Slot {
   void RunTrial(const v1::Lease& lease);
   void RunOnTrainer(const v1::Lease& lease, TrialRun& run);
   absl::Status EnsureTrainer();
-  // A place for what it says, on disk and known to the courier.
+  // Spooled, and known to the courier.
   std::shared_ptr<Outbox> OpenOutbox(const v1::LeaseRef& lease);
-  // Its path; empty where there is none that could be used, which is logged.
+  // Its path; empty where none can be used, which is logged.
   std::string FindCheckpoint(const v1::Lease& lease);
   void AwaitDelivery(const Outbox& outbox);
   void Tidy(const TrialRun& run, const Outbox& outbox);

@@ -33,7 +33,7 @@ struct SlotContext {
   const std::string worker_name;
   const std::string boot_id;
   std::function<void(SteadyTime refused_call)> register_again;
-  // For --idle-timeout: how many slots have a trial, and since when none has.
+  // For --idle-timeout: slots with a trial, and since when there is none.
   std::atomic<int> busy{0};
   std::atomic<SteadyTime::rep> idle_since{0};
 };

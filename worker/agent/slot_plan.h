@@ -2,10 +2,8 @@
 //
 // File: slot_plan.h
 //
-// How a node is divided into slots: which GPU each trainer sees and how many
-// threads it may start. A pure function of the options, the hardware and the
-// agent's own environment, in which a scheduler or a user may have decided
-// already.
+// Which GPU each slot's trainer sees and how many threads it may start: a pure
+// function.
 #ifndef FROSTLINE_WORKER_AGENT_SLOT_PLAN_H_
 #define FROSTLINE_WORKER_AGENT_SLOT_PLAN_H_
 
@@ -19,17 +17,15 @@
 
 namespace frostline::agent {
 
-// "KEY=VALUE" that its trainer gets besides the agent's own.
+// "KEY=VALUE", in place of the agent's own.
 using SlotEnvironment = std::vector<std::string>;
 
-// As getenv(3).
 using LookUp = std::function<const char*(const char*)>;
 
 // One entry for each slot:
-//   - a single slot that was not asked for with `gpu` has the node to itself:
-//     neither GPUs nor threads are given out;
-//   - otherwise, where there are GPUs, each slot sees one of them, in turn, and
-//     each GPU has at most --slots-per-gpu slots;
+//   - a single slot without `--slots gpu` has the node to itself;
+//   - otherwise each slot sees one GPU, in turn, where there are any, and each
+//     GPU has at most --slots-per-gpu slots;
 //   - without GPUs CUDA_VISIBLE_DEVICES stays as it is;
 //   - two and more slots share the cores, unless OMP_NUM_THREADS is set;
 //   - threads that wait soon sleep, unless the environment says how they wait.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: spawn.h
-//
-// fork and exec, with everything that must be right between the two.
 #ifndef FROSTLINE_WORKER_AGENT_SPAWN_H_
 #define FROSTLINE_WORKER_AGENT_SPAWN_H_
 
@@ -15,7 +13,7 @@
 
 namespace frostline::agent {
 
-// Our ends of the child's pipes; all non-blocking and closed on exec.
+// Our ends of the pipes; non-blocking and closed on exec.
 struct Spawned {
   pid_t pid = -1;
   int in = -1;
@@ -23,9 +21,9 @@ struct Spawned {
   int err = -1;
 };
 
-// Runs /bin/sh -c `script` in a process group of its own, with default signals,
-// no other file descriptors, and SIGKILL when the calling thread ends.
-// TRAINER_START when the system has no more processes or files to give.
+// Runs /bin/sh -c `script` in its own process group, with default signals, no
+// other file descriptors, and SIGKILL when the calling thread ends.
+// TRAINER_START when the system has no more processes or files.
 absl::StatusOr<Spawned> SpawnShell(const std::string& script,
                                    const std::vector<std::string>& environment);
 

@@ -2,11 +2,9 @@
 //
 // File: spool.h
 //
-// What an attempt has to say, on disk before it is sent: a file per attempt,
-// appended and fsynced, so that neither the coordinator's absence nor the
-// agent's death loses hours of training. It begins with the lease's proof (so
-// it is readable by its owner alone) and holds requests in the order they are
-// to be sent.
+// What an attempt has to say, fsynced before it is sent: neither the
+// coordinator's absence nor the agent's death loses hours of training. Only its
+// owner may read a file, as it has the lease's proof.
 //
 //   file   := "frostline spool 1\n" record*
 //   record := length u32, crc32 u32, kind u8, payload   (little-endian; the
@@ -14,8 +12,7 @@
 //   kind   := 'L' LeaseRef (the first) | 'R' ReportRequest | 'F' FinishRequest
 //             | 'B' ReleaseRequest
 //
-// A record that is cut off or damaged ends the file: it was never acknowledged
-// to anybody.
+// A record that is cut off or damaged ends the file: nobody was told of it.
 #ifndef FROSTLINE_WORKER_AGENT_SPOOL_H_
 #define FROSTLINE_WORKER_AGENT_SPOOL_H_
 
@@ -41,11 +38,11 @@ struct SpoolContent {
 // One thread at a time.
 class SpoolFile {
  public:
-  // A new file; STORE_IO and its kin when the disk will not.
+  // STORE_IO and its kin when the disk will not.
   static absl::StatusOr<std::unique_ptr<SpoolFile>> Create(
       const std::string& path, const v1::LeaseRef& lease);
-  // One left by an earlier life: reads it into `content`, cuts off a torn tail
-  // and is ready for more. STORE_CORRUPT when not even the lease is readable.
+  // Reads what an earlier life left and cuts off a torn tail. STORE_CORRUPT
+  // when not even the lease is readable.
   static absl::StatusOr<std::unique_ptr<SpoolFile>> Reopen(
       const std::string& path, SpoolContent* content);
 
@@ -56,7 +53,7 @@ class SpoolFile {
   // On disk when it returns OK. After a failure the file holds what it held.
   absl::Status Append(const SpoolRecord& record);
   void Remove();
-  // Out of the way, but kept: nobody would take it.
+  // Keeps it out of the way: nobody would take it.
   void MoveTo(const std::string& folder);
 
   const std::string& path() const { return path_; }

@@ -2,7 +2,7 @@
 //
 // File: spool_record.h
 //
-// The bytes of a spool file (spool.h): pure functions, no disk.
+// The bytes of a spool file (spool.h): pure functions.
 #ifndef FROSTLINE_WORKER_AGENT_SPOOL_RECORD_H_
 #define FROSTLINE_WORKER_AGENT_SPOOL_RECORD_H_
 
@@ -16,14 +16,14 @@ namespace frostline::agent {
 
 inline constexpr char kSpoolHead[] = "frostline spool 1\n";
 
-// The sum of IEEE 802.3, as in zip and PNG.
+// IEEE 802.3, as in zip and PNG.
 std::uint32_t Crc32(const std::string& bytes);
 
 std::string EncodeLease(const v1::LeaseRef& lease);
 std::string EncodeRecord(const SpoolRecord& record);
 
-// Reads `bytes` up to the first record that is cut off or damaged;
-// `good_bytes` is where that begins. Nothing without head and lease.
+// Reads up to the first record that is cut off or damaged, which begins at
+// `good_bytes`. Nothing without head and lease.
 std::optional<SpoolContent> DecodeSpool(const std::string& bytes,
                                         std::size_t* good_bytes);
 

@@ -2,8 +2,8 @@
 //
 // File: stop_switch.h
 //
-// How the agent is told to end, and how its threads learn of it. The first
-// exit code given counts; the level only rises.
+// How the agent is told to end. The level only rises. The first exit code
+// counts, but kDone's yields to that of a later level.
 #ifndef FROSTLINE_WORKER_AGENT_STOP_SWITCH_H_
 #define FROSTLINE_WORKER_AGENT_STOP_SWITCH_H_
 

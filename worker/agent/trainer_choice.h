@@ -2,8 +2,8 @@
 //
 // File: trainer_choice.h
 //
-// Which program trains: the one that --exec names, else frostline-trainer from
-// the folder of this binary, with the models and data sets of --registry.
+// Which program trains: that of --exec, else frostline-trainer from the folder
+// of this binary, with --registry.
 #ifndef FROSTLINE_WORKER_AGENT_TRAINER_CHOICE_H_
 #define FROSTLINE_WORKER_AGENT_TRAINER_CHOICE_H_
 
@@ -14,14 +14,13 @@
 
 namespace frostline::agent {
 
-// Fills `exec` where it is empty and makes `registry` absolute, as it becomes
-// the trainer's $FROSTLINE_REGISTRY. REQUEST_INVALID naming the option when
-// neither is given, when the registry is no folder, and when there is no
-// frostline-trainer in `programs`.
+// Fills an empty `exec` and makes `registry` absolute, for the trainer's
+// $FROSTLINE_REGISTRY. REQUEST_INVALID naming the option when neither is given,
+// the registry is no folder, or `programs` has no frostline-trainer.
 absl::Status ChooseTrainer(const std::filesystem::path& programs,
                            AgentOptions* options);
 
-// The folder of the running binary; empty when the system does not say.
+// Empty when the system does not say.
 std::filesystem::path FolderOfThisProgram();
 
 }  // namespace frostline::agent

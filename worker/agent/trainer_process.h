@@ -2,13 +2,10 @@
 //
 // File: trainer_process.h
 //
-// A trainer: a child process with a process group of its own that reads lines
-// on standard input and writes lines on standard output. It outlives trials,
-// but not the agent: the kernel kills it when the thread that started it ends,
-// whatever the reason (PR_SET_PDEATHSIG), so start it from a thread that lives
-// as long as it should.
-//
-// All calls from that one thread, except those of log().
+// A trainer: a child process in its own process group that reads and writes
+// lines. It outlives trials, but not the agent: the kernel kills it when the
+// thread that started it ends (PR_SET_PDEATHSIG). All calls are from that
+// thread.
 #ifndef FROSTLINE_WORKER_AGENT_TRAINER_PROCESS_H_
 #define FROSTLINE_WORKER_AGENT_TRAINER_PROCESS_H_
 
@@ -26,8 +23,8 @@
 namespace frostline::agent {
 
 struct TrainerCommand {
-  // Run by `/bin/sh -c "exec COMMAND"`: the shell splits words and expands, and
-  // then is the trainer itself, so that signals reach it.
+  // For `/bin/sh -c "exec COMMAND"`: the shell becomes the trainer, so that
+  // signals reach it.
   std::string command;
   std::vector<std::string> environment;  // "KEY=VALUE", besides the agent's
 };
@@ -40,28 +37,28 @@ class TrainerProcess {
     bool overlong = false;  // a line above kMaxLineBytes; nothing more is read
   };
 
-  // TRAINER_START when there can be no process at all. A command that does not
-  // exist shows as an exit code of 126 or 127.
+  // TRAINER_START when there can be no process. A command that does not exist
+  // shows as exit code 126 or 127.
   static absl::StatusOr<std::unique_ptr<TrainerProcess>> Start(
       const TrainerCommand& command, LogTail& log);
   ~TrainerProcess();  // kills
   TrainerProcess(const TrainerProcess&) = delete;
   TrainerProcess& operator=(const TrainerProcess&) = delete;
 
-  // Never blocks: what the pipe does not take is written while waiting.
+  // Never blocks: Wait() writes what the pipe does not take.
   void Send(const std::string& line);
   // End of input, once all that was sent is written.
   void CloseInput();
-  // Until it says something, ends, `wakeup` rings or `time` is over.
+  // Until it says something, ends, `wakeup` rings or `time` is over, but 100 ms
+  // at most: its own child may hold its pipes open.
   Output Wait(Wakeup& wakeup, Duration time);
 
-  // SIGTERM, after `grace` SIGKILL to the whole group. Returns when it is gone.
+  // SIGTERM, then SIGKILL after `grace`, to the group. Returns when it is gone.
   void Terminate(Duration grace);
-  // SIGKILL to the whole group, now.
   void Kill() { Terminate(Duration::zero()); }
 
   bool ended() const { return ended_; }
-  // Both after its end: as wait(2) says; and that we ourselves killed it.
+  // After its end; the first is as of wait(2).
   int wait_status() const { return wait_status_; }
   bool killed_by_us() const { return killed_by_us_; }
   pid_t pid() const { return pid_; }

@@ -2,14 +2,14 @@
 //
 // File: trial_folders.h
 //
-// The folders in which trials train, named by integers alone:
+// The folders in which trials train:
 //
 //   DIR/trials/STUDY/17/2/       scratch of attempt 2 of trial 17
 //   DIR/trials/STUDY/17/2.log    what that attempt's trainer wrote as log
 //   DIR/trials/STUDY/17/ended    how the trial ended; absent until it has
 //
-// They do not depend on the agent, so that another one finds the checkpoint; an
-// attempt's number is granted once, so no two ever share a folder. Thread-safe.
+// Integers alone name them, so another agent finds the checkpoint. An attempt's
+// number is granted once, so no two share a folder. Thread-safe.
 #ifndef FROSTLINE_WORKER_AGENT_TRIAL_FOLDERS_H_
 #define FROSTLINE_WORKER_AGENT_TRIAL_FOLDERS_H_
 
@@ -27,10 +27,10 @@ namespace frostline::agent {
 
 class TrialFolders {
  public:
-  // `trash`: where folders are on their way out, on the same file system.
+  // `trash`: where folders go first, on the same file system.
   TrialFolders(std::string run_folder, std::string trash);
 
-  // While one of these lives, nothing here removes the trial's folder.
+  // While one lives, nothing here removes the trial's folder.
   class Use {
    public:
     Use(TrialFolders& folders, const std::string& trial);
@@ -43,30 +43,27 @@ class TrialFolders {
     const std::string path_;
   };
 
-  // Empty, and absolute.
+  // Absolute and empty. Attempt 1 clears what an earlier study of this name
+  // left.
   absl::StatusOr<std::string> Make(const v1::Lease& lease) const;
-  // Beside that folder.
   static std::string LogPath(const std::string& attempt_folder) {
     return attempt_folder + ".log";
   }
-  // The name of the trial that wrote the checkpoint the lease names; empty:
-  // there is none.
+  // The trial that wrote the lease's checkpoint; empty: there is none.
   static std::string CheckpointTrial(const v1::Lease& lease);
-  // Where the lease's checkpoint lies on this machine, unharmed. NotFound, with
-  // why, where it does not.
+  // Where the lease's checkpoint lies on this machine, unharmed; else NotFound,
+  // with why.
   absl::StatusOr<std::string> FindCheckpoint(const v1::Lease& lease) const;
 
-  // The trial has its outcome. What an earlier study of this name left cannot
-  // be meant: attempt 1 begins with an empty folder.
   void MarkEnded(const v1::LeaseRef& lease, bool failed, bool leaves_work);
   // Of this attempt and those before it; a newer one may still run.
   void RemoveAttempts(const v1::LeaseRef& lease) const;
-  // What the rules do not keep, and what is left in the trash.
+  // Removes what the rules do not keep, and the trash.
   void Clean(const KeepRules& rules);
 
  private:
   std::vector<TrialFolderInfo> List() const;
-  // Paths of all trials with an attempt that has something to deliver.
+  // Paths of all trials with something to deliver.
   std::set<std::string> Spooled() const;
   bool Discard(const std::string& path);
 

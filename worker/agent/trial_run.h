@@ -2,8 +2,8 @@
 //
 // File: trial_run.h
 //
-// One attempt of a trial on a trainer: sends the trial, turns what the trainer
-// says into reports and an ending in the outbox, and passes orders on to it.
+// One attempt of a trial on a trainer: what the trainer says becomes reports
+// and an ending in the outbox, and orders reach it.
 //
 //   order                              to the trainer      ends with
 //   STOP_PRUNED, STOP_CANCELLED        stop, then signals  Finish of that kind
@@ -12,8 +12,8 @@
 //   no progress for too long           stop, then signals  Finish: FAILED
 //   LEASE_LOST                         SIGKILL             nothing
 //
-// An order is final. A trainer that does not follow within the grace is ended
-// by SIGTERM, then SIGKILL.
+// A graver order replaces another; none is taken back. A trainer that does not
+// follow within the grace, which the first begins, gets SIGTERM, then SIGKILL.
 #ifndef FROSTLINE_WORKER_AGENT_TRIAL_RUN_H_
 #define FROSTLINE_WORKER_AGENT_TRIAL_RUN_H_
 
@@ -37,13 +37,12 @@ class TrialRun {
 
   // Returns when the outbox is closed; the trainer may be dead then. False,
   // with an open outbox: a trainer with trials behind it (`used`) ended before
-  // it said a word to this one, which another trainer may run.
+  // it said a word; another one may run this.
   bool Run(TrainerProcess& trainer, bool used, const std::string& folder,
            const std::string& checkpoint_path);
-  // An attempt whose trainer could not even be started.
   void FailToStart(const absl::Status& status);
 
-  // It said finish, so it is ready for the next trial.
+  // It said finish.
   bool trainer_is_ready() const { return trainer_is_ready_; }
   // The agent should pause before it tries another one.
   bool could_not_start() const { return could_not_start_; }
@@ -55,7 +54,7 @@ class TrialRun {
   bool LeavesWork() const;
 
  private:
-  // Graver ones replace the others.
+  // From light to grave.
   enum class Order { kNone, kRelease, kHang, kPrune, kCancel };
 
   void Take(const std::string& line, TrainerProcess& trainer);
@@ -85,7 +84,7 @@ class TrialRun {
   LogTail& log_;
   const SteadyTime start_;
   ProgressWatch watch_;
-  std::string hang_;  // how it was found to hang
+  std::string hang_;
 
   Order order_ = Order::kNone;
   std::string order_reason_;

@@ -2,8 +2,8 @@
 //
 // File: wakeup.h
 //
-// A bell that a sleeping thread hears: one thread waits, any thread rings. As
-// it is a file descriptor, the thread can wait for a pipe at the same time.
+// A bell: one thread sleeps, any thread rings. It is a file descriptor, so that
+// the thread can wait for a pipe too.
 #ifndef FROSTLINE_WORKER_AGENT_WAKEUP_H_
 #define FROSTLINE_WORKER_AGENT_WAKEUP_H_
 
@@ -18,8 +18,7 @@ class Wakeup {
   Wakeup(const Wakeup&) = delete;
   Wakeup& operator=(const Wakeup&) = delete;
 
-  // A ring before the wait is heard too; several rings are heard as one. Safe
-  // in a signal handler.
+  // A ring before the wait is heard too. Safe in a signal handler.
   void Ring();
   // True if it rang within `time`.
   bool WaitFor(Duration time);

@@ -2,8 +2,7 @@
 //
 // File: checkpoint.h
 //
-// A checkpoint is there as a whole or not at all: written beside, synced,
-// renamed.
+// A checkpoint is there as a whole or not at all.
 #ifndef FROSTLINE_WORKER_DEMO_TRAINER_CHECKPOINT_H_
 #define FROSTLINE_WORKER_DEMO_TRAINER_CHECKPOINT_H_
 

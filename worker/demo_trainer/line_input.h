@@ -2,8 +2,8 @@
 //
 // File: line_input.h
 //
-// Lines from a file descriptor, with a wait of the caller's choice: a trainer
-// looks for a stop between two epochs without waiting for one.
+// Lines from a file descriptor, so that a trainer looks for a stop between two
+// epochs without waiting for one.
 #ifndef FROSTLINE_WORKER_DEMO_TRAINER_LINE_INPUT_H_
 #define FROSTLINE_WORKER_DEMO_TRAINER_LINE_INPUT_H_
 

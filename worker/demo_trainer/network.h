@@ -3,15 +3,15 @@
 // File: network.h
 //
 // A small residual network with the modules of a transformer, so that studies
-// of layers can be tried without one: embeddings, layer.0 … layer.5, head.
+// of layers can be tried without one.
 //
 //   h0     = tanh(W x + b)              embeddings
 //   h(l+1) = h(l) + relu(W h(l) + b)    layer.l
 //   logits = W h + b                    head
 //
-// Backpropagation is written out. It ends at the lowest module that trains, and
-// a frozen module above it passes the gradient on without computing its own:
-// rate 0 is not paid for.
+// Backpropagation ends at the lowest module that trains, and a frozen module
+// above it passes the gradient on without computing its own: rate 0 is not paid
+// for.
 #ifndef FROSTLINE_WORKER_DEMO_TRAINER_NETWORK_H_
 #define FROSTLINE_WORKER_DEMO_TRAINER_NETWORK_H_
 
@@ -31,10 +31,9 @@ inline constexpr std::size_t kModules = kLayers + 2;
 
 using Vector = std::vector<double>;
 
-// "embeddings", "layer.0" … "layer.5", "head".
 const std::vector<std::string>& ModuleNames();
 
-// A dense map. weights[i * outputs + o] is that from input i to output o.
+// weights[i * outputs + o] is that from input i to output o.
 struct Dense {
   std::size_t inputs = 0;
   std::size_t outputs = 0;
@@ -60,8 +59,8 @@ class Network {
   std::size_t Predict(const Vector& input) const;
   double Loss(const Example& example) const;
 
-  // Adds d Loss / d weight of the modules that `trains` marks to `gradient`, a
-  // network of the same shape. Returns the loss.
+  // Adds d Loss / d weight of the modules in `trains` to `gradient`. Returns
+  // the loss.
   double AddGradient(const Example& example, const std::vector<bool>& trains,
                      Network* gradient) const;
   void SetZero();

@@ -3,11 +3,10 @@
 // File: task.h
 //
 // A fine-tuning problem whose answer is known. A fixed teacher network labels
-// random inputs: the source task. For the target task the teacher's layer.3 is
-// another one and its head is turned, and only few of the target's examples,
-// some with wrong labels, are there to learn from. The model begins near the
-// source's teacher, so its layers keep their places: training layer.3 and head
-// is what is needed, and training everything mostly learns the wrong labels.
+// random inputs: the source task. The target's teacher has another layer.3 and
+// a turned head; its examples are few, some with wrong labels. The model begins
+// near the source's teacher: layer.3 and head must train, and training
+// everything mostly learns the wrong labels.
 #ifndef FROSTLINE_WORKER_DEMO_TRAINER_TASK_H_
 #define FROSTLINE_WORKER_DEMO_TRAINER_TASK_H_
 
@@ -23,10 +22,9 @@ struct Task {
   std::vector<Example> validation;
 };
 
-// The same in every process and on every machine. About 0.1 s; make it once.
+// The same in every process and on every machine; takes about 0.1 s.
 Task MakeTask();
 
-// Share of `examples` that `network` labels right.
 double Accuracy(const Network& network, const std::vector<Example>& examples);
 
 }  // namespace frostline::demo_trainer

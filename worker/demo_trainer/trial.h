@@ -2,8 +2,7 @@
 //
 // File: trial.h
 //
-// The trial message as the demo trainer understands it
-// (docs/reference/trainer-protocol.md).
+// The trial message of docs/reference/trainer-protocol.md.
 #ifndef FROSTLINE_WORKER_DEMO_TRAINER_TRIAL_H_
 #define FROSTLINE_WORKER_DEMO_TRAINER_TRIAL_H_
 
@@ -17,15 +16,14 @@ namespace frostline::demo_trainer {
 struct Trial {
   Settings settings;
   int epochs = 20;
-  // training.extra.seconds_per_epoch: a pause, so that people and tests can
-  // watch a trial run.
+  // training.extra.seconds_per_epoch, to watch a trial run
   double pause_s = 0.0;
   std::string folder;
   std::string resume_path;  // empty: from the start
 };
 
-// A module that the message gives no rate is frozen; one we do not have is
-// passed over. Returns what is wrong, or an empty text.
+// A module without a rate is frozen; one we do not have is passed over. Returns
+// what is wrong, or nothing.
 std::string ReadTrial(const nlohmann::json& message, Trial* trial);
 
 }  // namespace frostline::demo_trainer

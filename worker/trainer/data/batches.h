@@ -2,12 +2,8 @@
 //
 // File: batches.h
 //
-// Which rows are read together, and in which order. An epoch's batches are a
-// function of (lengths, options, epoch) alone, so a trainer that goes on from
-// a checkpoint needs nothing but the epoch and the number of batches done.
-//
-//   BatchPlanner planner(lengths, {.batch_size = 32, .seed = 1});
-//   for (const RowBatch& batch : planner.Epoch(epoch)) Step(batch);
+// Which rows are read together, and in which order: a function of (lengths,
+// options, epoch) alone, so a checkpoint needs no more than a BatchPosition.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_BATCHES_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_BATCHES_H_
 
@@ -17,20 +13,19 @@
 
 namespace frostline::trainer {
 
-using RowBatch = std::vector<std::uint32_t>;  // rows, 0 to lengths.size() - 1
+using RowBatch = std::vector<std::uint32_t>;  // 0 to lengths.size() - 1
 
 struct BatchOptions {
-  // Rows of a batch; the last one of an epoch may have fewer.
+  // The last batch of an epoch may have fewer rows.
   std::size_t batch_size = 32;
   // Instead, when not 0: rows times the longest of them is at most this. A row
-  // that is longer stands alone; none is lost.
+  // that is longer stands alone.
   std::size_t batch_tokens = 0;
-  // Rows of about the same length together: less padding. Off: by chance alone.
+  // Rows of about the same length together: less padding.
   bool bucket = true;
   std::uint64_t seed = 0;
 };
 
-// Where training stands; goes into a checkpoint.
 struct BatchPosition {
   std::uint64_t epoch = 0;
   std::uint64_t batch = 0;  // the next one of that epoch
@@ -43,13 +38,12 @@ class BatchPlanner {
   // `lengths`: tokens of each row.
   BatchPlanner(std::vector<std::uint32_t> lengths, BatchOptions options);
 
-  // Every row once. With buckets the batch of the longest row comes first: when
-  // memory is too small, that shows at once.
+  // Every row once. With buckets the batch of the longest row comes first, to
+  // show at once when memory is too small.
   std::vector<RowBatch> Epoch(std::uint64_t epoch) const;
-  // For evaluation: no chance at all, the longest first.
+  // For evaluation: no chance, the longest first.
   std::vector<RowBatch> Ordered() const;
-  // Steps of a schedule over so many epochs. Epochs may differ by a few
-  // batches under a token budget.
+  // Over so many epochs, which may differ under a token budget.
   std::uint64_t BatchesOf(std::uint64_t epochs) const;
 
  private:
@@ -63,16 +57,15 @@ class BatchPlanner {
   BatchOptions options_;
 };
 
-// The next batch, and moves the position behind it. Keeps the epoch's plan, so
-// that a step costs next to nothing.
+// Keeps the epoch's plan, so that a step costs next to nothing.
 class BatchCursor {
  public:
-  // `planner` must outlive the cursor and have rows.
+  // `planner` outlives the cursor and has rows.
   BatchCursor(const BatchPlanner& planner, BatchPosition position);
 
   const RowBatch& Next();
   const BatchPosition& position() const { return position_; }
-  // True when the next batch is the first of another epoch.
+  // The next batch is the first of another epoch.
   bool AtEpochEnd() const { return position_.batch >= plan_.size(); }
 
  private:

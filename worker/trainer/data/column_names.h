@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: column_names.h
-//
-// Finds a column of a table by its name or by its number. Pure functions.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_COLUMN_NAMES_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_COLUMN_NAMES_H_
 
@@ -16,8 +14,8 @@
 
 namespace frostline::trainer {
 
-// The column's index, from 0. A name goes before a number; a number counts
-// from 1. Nothing where neither is there, or a name is there twice.
+// From 0. A name goes before a number, which counts from 1. Nothing where
+// neither is there, or a name is there twice.
 std::optional<std::size_t> FindColumn(const std::vector<std::string>& names,
                                       std::size_t width,
                                       std::string_view column);

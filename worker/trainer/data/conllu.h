@@ -3,9 +3,8 @@
 // File: conllu.h
 //
 // CoNLL-U (Universal Dependencies): a row is a sentence, a cell the list of a
-// column over its words. Comments, ranges (3-4) and empty nodes (3.1) are
-// passed over. Strict: ten columns in each line, words counted from 1 without
-// gaps, no empty form.
+// column over its words. Comments, ranges and empty nodes are passed over.
+// Strict: ten columns, words counted from 1, no empty form.
 //
 // Columns: id form lemma upos xpos feats head deprel deps misc.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_CONLLU_H_

@@ -2,7 +2,7 @@
 //
 // File: conllu_id.h
 //
-// What the first column of CoNLL-U says about its line. Part of conllu.
+// What the first column of CoNLL-U says about its line.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_CONLLU_ID_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_CONLLU_ID_H_
 
@@ -13,12 +13,12 @@ namespace frostline::trainer {
 
 enum class ConlluLine {
   kWord,       // 3, after two words
-  kRange,      // 3-4: one written word that stands for the next ones
+  kRange,      // 3-4: one written word for several
   kEmptyNode,  // 2.1: what was left out
   kBroken,
 };
 
-// In a sentence that has `words` words so far. Pure.
+// After `words` words of its sentence. Pure.
 ConlluLine ConlluLineOf(std::string_view id, std::uint32_t words);
 
 }  // namespace frostline::trainer

@@ -2,8 +2,7 @@
 //
 // File: data_request.h
 //
-// What a study says about its data: the contract's DataRef, as it reaches a
-// trainer in JSON (docs/reference/trainer-protocol.md, `data`).
+// The contract's DataRef in JSON (docs/reference/trainer-protocol.md, `data`).
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_DATA_REQUEST_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_DATA_REQUEST_H_
 
@@ -35,8 +34,8 @@ struct DataRequest {
   friend bool operator==(const DataRequest&, const DataRequest&) = default;
 };
 
-// Fields that are not known are passed over, as the protocol asks; those that
-// are must be right: kMisuse naming the field.
+// Passes over unknown fields, as the protocol asks. kMisuse naming a field that
+// is not right.
 Expected<DataRequest> ReadDataRequest(const JsonValue& data);
 
 }  // namespace frostline::trainer

@@ -2,8 +2,7 @@
 //
 // File: dataset.h
 //
-// A split in memory: its examples in the file's order, and the classes they
-// are labelled with.
+// A split in memory, in the file's order.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_DATASET_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_DATASET_H_
 
@@ -25,11 +24,11 @@ enum class TaskKind {
   kTagging,         // words, each with a label
 };
 
-// Of an example without a label, and of words of one.
+// Of an example or a word without a label.
 inline constexpr std::int32_t kNoLabel = -1;
 
-// The views belong to the dataset. A tagging example has words and no text,
-// the others a text and no words.
+// The views belong to the dataset. A tagging example has words, the others
+// texts.
 struct Example {
   std::string_view text;
   std::string_view second;  // of a pair
@@ -48,7 +47,7 @@ class Dataset {
   Dataset& operator=(Dataset&&) = default;
 
   TaskKind task() const { return task_; }
-  // True when every example has a second text.
+  // Every example has a second text.
   bool is_pair() const { return is_pair_; }
   bool labelled() const { return labelled_; }
   // Rows of the file that had no label and were left out.
@@ -68,7 +67,6 @@ class Dataset {
   }
   std::size_t word_total() const { return words_.size(); }
 
-  // All rows, 0 to size() - 1.
   std::vector<std::uint32_t> AllRows() const;
 
  private:
@@ -85,9 +83,9 @@ class Dataset {
   TextPool pool_;
 };
 
-// SHA-256 over these rows in this order: texts, words, labels by name, targets
-// and weights, and nothing of the file they came from. Two trials' outcomes
-// may be compared example by example where this is equal.
+// SHA-256 over texts, words, labels by name, targets and weights of these rows
+// in this order. Two trials' outcomes may be compared example by example where
+// it is equal.
 std::string Fingerprint(const Dataset& data,
                         std::span<const std::uint32_t> rows);
 

@@ -2,13 +2,8 @@
 //
 // File: dataset_reader.h
 //
-// Rows become examples of a task. The first row that does not fit is a fault
-// that names file, line and fix.
-//
-//   DatasetReader reader(TaskKind::kClassification);
-//   Expected<Dataset> train = reader.Read(file, format, columns);
-//   Expected<Dataset> test = reader.WithLabels(train.value().labels())
-//                               .Read(other_file, format, columns);
+// Rows become examples of a task. The first that does not fit is a fault that
+// names file, line and fix.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_DATASET_READER_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_DATASET_READER_H_
 
@@ -28,24 +23,24 @@ namespace frostline::trainer {
 
 struct RowRoles;
 
-// Which column is what. Roles: text, second, label, weight; words, tags.
+// From roles (text, second, label, weight; words, tags, weight) to columns.
 using ColumnMap = std::map<std::string, std::string>;
 
-// The roles that `task` takes, with the columns they have where none is named.
+// The roles that `task` has, with their columns where none is named.
 ColumnMap DefaultColumns(TaskKind task, FileFormat::Kind kind);
 
-// kMisuse when a column is given to a role that `task` does not know.
+// kMisuse when `task` does not know a role.
 Expected<Done> CheckRoles(TaskKind task, const ColumnMap& columns);
 
 class DatasetReader {
  public:
   explicit DatasetReader(TaskKind task) : task_(task) {}
 
-  // Only these labels, in this order. Otherwise: those of the file, sorted.
+  // Only these, in this order; otherwise those of the file, sorted.
   DatasetReader& WithLabels(const LabelSet& labels);
-  // Rows without a label are left out, and counted. Otherwise: a fault.
+  // Rows without a label are left out and counted, otherwise a fault.
   DatasetReader& SkipUnlabelled();
-  // Labels are not read and need not be there: for prediction.
+  // Labels are not read: for prediction.
   DatasetReader& WithoutLabels();
 
   // A row beyond so many is a fault; at most kMaxRows.

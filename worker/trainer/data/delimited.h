@@ -2,10 +2,10 @@
 //
 // File: delimited.h
 //
-// TSV and CSV. In TSV a quote is text and a tab always ends a field. In CSV
-// (RFC 4180) a field that begins with a quote ends with one, may hold
-// delimiters, line ends and "" for a quote; a quote elsewhere is text. Empty
-// lines are passed over; every row has as many fields as the first.
+// TSV and CSV. In TSV a quote is text. In CSV (RFC 4180) a field that begins
+// with a quote ends with one, and may hold delimiters, line ends and "" for a
+// quote. Empty lines are passed over; every row has as many fields as the
+// first.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_DELIMITED_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_DELIMITED_H_
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: field_splitter.h
-//
-// Cuts the next row of a TSV or CSV file into its fields.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_FIELD_SPLITTER_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_FIELD_SPLITTER_H_
 
@@ -22,8 +20,8 @@ class FieldSplitter {
   FieldSplitter(char delimiter, bool quotes)
       : delimiter_(delimiter), quotes_(quotes) {}
 
-  // The row that begins at the reader's next line that is not empty; false at
-  // the end. `fields` is valid until the next call.
+  // The next row, past empty lines; false at the end. `fields` is valid until
+  // the next call.
   Expected<bool> Next(LineReader& lines, std::vector<std::string_view>& fields);
 
   // Where the last row began.

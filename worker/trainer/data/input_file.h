@@ -2,12 +2,8 @@
 //
 // File: input_file.h
 //
-// An open file, and the only two ways to come by one: by a path that the
-// worker's operator gave, or below a folder that the operator gave. What is
-// read is what was opened: a sum is taken through the same descriptor.
-//
-//   Expected<DataRoot> root = DataRoot::Open("/srv/frostline/data");
-//   Expected<InputFile> file = root.value().OpenFile("glue/SST-2/train.tsv");
+// An open file, found by a path that the worker's operator gave, or below a
+// folder of the operator's. Its sum is taken of what was opened.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_INPUT_FILE_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_INPUT_FILE_H_
 
@@ -22,7 +18,7 @@
 
 namespace frostline::trainer {
 
-// A descriptor and what to call it in a fault. Closes it; moves, never copies.
+// Owns `fd`; `name` is for faults.
 class InputFile {
  public:
   InputFile(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
@@ -32,7 +28,7 @@ class InputFile {
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  // A regular file; a pipe or a device is refused, so that none can hang us.
+  // Only a regular file: a pipe or a device could hang us.
   static Expected<InputFile> Open(const std::string& path);
 
   int fd() const { return fd_; }
@@ -41,9 +37,9 @@ class InputFile {
   // Up to `size` bytes from where the last read ended; 0 at the end.
   Expected<std::size_t> Read(char* into, std::size_t size);
   Expected<Done> Rewind();
-  // The whole file from its beginning; kTooLarge above `limit` bytes.
+  // From the beginning; kTooLarge above `limit` bytes.
   Expected<std::string> ReadAll(std::size_t limit);
-  // 64 lower-case hexadecimal digits; ends where it began, at the beginning.
+  // 64 lower-case hexadecimal digits; leaves the file at its beginning.
   Expected<std::string> Sha256();
 
  private:
@@ -51,8 +47,8 @@ class InputFile {
   std::string name_;
 };
 
-// A folder that files are opened below. A path that leaves it is refused,
-// whether by "..", by being absolute or by a symbolic link.
+// A folder that files are opened below. A path that leaves it by "..", by being
+// absolute or by a symbolic link is refused.
 class DataRoot {
  public:
   static Expected<DataRoot> Open(const std::string& path);
@@ -66,8 +62,7 @@ class DataRoot {
 
   // kMisuse when the path leaves the root, kUnreadable when it is absent.
   Expected<InputFile> OpenFile(const std::string& relative) const;
-  // The kernel's own check is used where it has one (Linux 5.6). Without it no
-  // symbolic link is followed at all.
+  // For kernels without openat2 (before Linux 5.6): follows no symbolic link.
   Expected<InputFile> OpenFileStepwise(const std::string& relative) const;
 
  private:

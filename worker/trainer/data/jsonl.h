@@ -2,9 +2,9 @@
 //
 // File: jsonl.h
 //
-// JSON lines: one object a line. A column is a key of the object; its value is
-// a string, a number, a boolean, or an array of strings (words, tags). Null
-// and absence are the same. Empty lines are passed over.
+// JSON lines: one object a line, whose keys are columns; a value is a string, a
+// number, a boolean, or an array of strings (words, tags). Null and absence are
+// the same. Empty lines are passed over.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_JSONL_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_JSONL_H_
 

@@ -19,18 +19,17 @@ namespace frostline::trainer {
 
 class LabelSet {
  public:
-  // In this order. kInconsistent when one is there twice, kTooLarge when there
-  // are too many.
+  // kInconsistent when one is there twice, kTooLarge when there are too many.
   static Expected<LabelSet> FromList(const std::vector<std::string>& names);
 
   std::optional<std::int32_t> Find(std::string_view name) const;
   const std::vector<std::string>& names() const { return names_; }
   std::size_t size() const { return names_.size(); }
 
-  // The id of `name`, which becomes the last one when it is new.
+  // A new name becomes the last one.
   std::int32_t FindOrAdd(std::string_view name);
-  // Puts the names in order: as numbers where all are, else byte by byte.
-  // Returns the new id of each old one.
+  // As numbers where all names are, else byte by byte. Returns the new id of
+  // each old one.
   std::vector<std::int32_t> Sort();
 
   friend bool operator==(const LabelSet& a, const LabelSet& b) {

@@ -2,10 +2,9 @@
 //
 // File: line_reader.h
 //
-// The lines of a file that strangers wrote. A line ends with LF or CRLF, the
-// last one also with the file; a byte order mark at the beginning is passed
-// over. A line of more than a mebibyte, a NUL and what is not UTF-8 are faults
-// that name file and line.
+// Lines of a file that strangers wrote, ended by LF, CRLF or the file; a byte
+// order mark is passed over. A line of more than a mebibyte, a NUL and what is
+// not UTF-8 are faults that name file and line.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_LINE_READER_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_LINE_READER_H_
 
@@ -19,7 +18,7 @@
 
 namespace frostline::trainer {
 
-// Reads in chunks: a file of any size takes a few mebibytes.
+// A file of any size takes little more than a mebibyte of memory.
 class LineReader {
  public:
   explicit LineReader(InputFile file);
@@ -27,7 +26,7 @@ class LineReader {
   // False at the end. The line is valid until the next call.
   Expected<bool> Next(std::string_view& line);
 
-  // Of the line that Next gave last, counted from 1.
+  // Of the last line, counted from 1.
   std::size_t number() const { return number_; }
   const std::string& name() const { return file_.name(); }
 

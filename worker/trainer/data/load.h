@@ -4,9 +4,6 @@
 //
 // From a study's words to rows: finds the data set in the registry, verifies
 // and reads its files, holds rows out, takes the balanced sample.
-//
-//   Expected<DataLoader> loader = DataLoader::Open("/srv/frostline");
-//   Expected<TaskData> data = loader.value().Load(request);
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_LOAD_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_LOAD_H_
 
@@ -24,7 +21,7 @@
 
 namespace frostline::trainer {
 
-// Rows of a data set; parts of one file share it.
+// Parts of one file share its data.
 struct DataPart {
   std::shared_ptr<const Dataset> data;
   std::vector<std::uint32_t> rows;
@@ -40,24 +37,23 @@ struct TaskData {
   DataPart validation;
 };
 
-// For one thread. A fault names what the study, the registry or the file has
-// to change.
+// For one thread. A fault names what must change.
 class DataLoader {
  public:
-  // The operator's folder, with its datasets.yaml. It is read once.
+  // The operator's folder, whose datasets.yaml is read once.
   static Expected<DataLoader> Open(const std::string& folder);
   DataLoader(DatasetEntries datasets, VerifiedFiles files)
       : datasets_(std::move(datasets)), files_(std::move(files)) {}
 
   // Splits without a name are `train` and `validation`. Without a validation
-  // split a share of the training rows is held out, a tenth where the study
-  // says none; the sample is then taken of the rest.
+  // split a share of the training rows is held out (a tenth where the study
+  // says none), before the sample is taken.
   Expected<TaskData> Load(const DataRequest& request);
-  // The test split (`test` without a name), with the labels of training; all
-  // rows. It may lack labels where the registry says so.
+  // All rows of the test split (`test` without a name). It may lack labels
+  // where the registry says so.
   Expected<DataPart> LoadTest(const DataRequest& request,
                               const LabelSet& labels);
-  // A further data set to evaluate on, by id: its test split, else validation.
+  // All of data set `id`: its test split, else validation.
   Expected<DataPart> LoadOther(const std::string& id, const TaskName& task,
                                const LabelSet& labels);
 

@@ -2,8 +2,7 @@
 //
 // File: load_rules.h
 //
-// What a study's words mean for a set of the registry. Part of load. Pure
-// functions.
+// What a study's words mean for a set of the registry. Pure functions.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_LOAD_RULES_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_LOAD_RULES_H_
 
@@ -13,20 +12,18 @@
 
 namespace frostline::trainer {
 
-// The study's word, or the name that a split has where it says none.
 std::string SplitName(const std::string& split, const char* fallback);
 
 // The study's word, else the registry's, else what the format suggests.
 TaskName TaskOf(const DataRequest& request, const DatasetEntry& entry,
                 const std::string& train_split);
 
-// Before anything is read: what the study asks of the registry's splits.
+// Before anything is read.
 Expected<Done> CheckSplits(const DatasetEntry& entry,
                            const DataRequest& request);
 
 Fault NoSplit(const DatasetEntry& entry, const std::string& split);
 
-// All rows.
 DataPart WholePart(Dataset data);
 
 // Leaves as many training rows as the study asks for, in balance.

@@ -2,10 +2,9 @@
 //
 // File: registry.h
 //
-// The data sets and models of a worker, by the ids that studies use. A worker's
-// operator writes datasets.yaml and models.yaml; a study can name nothing but
-// an id, and never reaches a file that is not here. The page for people:
-// docs/reference/datasets.md.
+// The data sets and models of a worker, by id, from the datasets.yaml and
+// models.yaml of its operator. A study names ids alone, so it never reaches
+// another file. For people: docs/reference/datasets.md.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_REGISTRY_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_REGISTRY_H_
 
@@ -43,7 +42,7 @@ struct ModelEntry {
   std::string path;     // of its folder, below the operator's root
   std::string weights;  // the file in it that the sum is of
   std::string sha256;
-  // Where that file is an index: the sum of each file that it names.
+  // Where that file is an index: the sum of each file in it.
   std::map<std::string, std::string> shards;
 };
 
@@ -53,8 +52,8 @@ using ModelEntries = std::map<std::string, ModelEntry, std::less<>>;
 // [a-z0-9][a-z0-9._-]{0,63}
 bool IsRegistryId(std::string_view id);
 
-// The contents of datasets.yaml and models.yaml. `name` is what faults call
-// the file. A key that is not known is a fault, as it is a misspelt one.
+// `name` is what faults call the file. An unknown key is a fault: it is a
+// misspelt one.
 Expected<DatasetEntries> ParseDatasets(std::string_view yaml,
                                        const std::string& name);
 Expected<ModelEntries> ParseModels(std::string_view yaml,

@@ -2,14 +2,9 @@
 //
 // File: request_fields.h
 //
-// Takes the members of a request by name and type: what a study says, as it
-// reaches a trainer in JSON. The first that does not fit is kept as the fault;
-// a reader asks once, at the end. An absent member is its default, as the
-// contract leaves out what is 0 or empty.
-//
-//   RequestFields fields("training", {&parameters, &training});
-//   settings.epochs = fields.Whole("epochs", 1, 10'000, 3);
-//   if (fields.fault()) return *fields.fault();
+// Takes members of a JSON request by name and type. The first that does not fit
+// is kept as the fault, so a reader asks once, at the end. An absent member is
+// its default: the contract leaves out 0 and empty.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_REQUEST_FIELDS_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_REQUEST_FIELDS_H_
 
@@ -27,9 +22,9 @@ namespace frostline::trainer {
 
 class RequestFields {
  public:
-  // A member is looked for in one object after the other; a null pointer is an
-  // empty object. They must outlive this. `where` names them in faults.
-  // What is neither an object nor null is a fault.
+  // A member is looked for in one object after the other (null: an empty
+  // one; what is neither is a fault); they outlive this. `where` names them in
+  // faults.
   RequestFields(std::string where, std::vector<const JsonValue*> objects);
 
   std::string Text(std::string_view name);
@@ -40,7 +35,7 @@ class RequestFields {
                 double fallback);
   std::int64_t Whole(std::string_view name, std::int64_t least,
                      std::int64_t most, std::int64_t fallback);
-  // Any whole number of 64 bits; 0 when it is absent.
+  // Any 64 bits; 0 when absent.
   std::uint64_t Bits(std::string_view name);
   std::vector<std::string> Texts(std::string_view name);
   // Null when it is absent or null.

@@ -2,10 +2,10 @@
 //
 // File: row_order.h
 //
-// Chance for rows: each row draws a number that depends on (seed, stream, row)
-// alone, and rows stand in the order of their numbers. So the order is the
-// same on every machine, needs no state to be saved, and a row keeps its place
-// among the others when some of them go. Pure functions.
+// Chance for rows: each draws a number that depends on (seed, stream, row)
+// alone, and rows stand in the order of their numbers: the same on every
+// machine, without state, and the rest keep it when some rows go. Pure
+// functions.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_ROW_ORDER_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_ROW_ORDER_H_
 
@@ -17,8 +17,7 @@
 
 namespace frostline::trainer {
 
-// What the draws are for. Streams of one seed have nothing in common; epochs
-// add their number to kEpochStream.
+// What the draws are for. Epochs add their number to the last two.
 inline constexpr std::uint64_t kHoldOutStream = 1;
 inline constexpr std::uint64_t kSubsetStream = 2;
 inline constexpr std::uint64_t kEpochStream = std::uint64_t{1} << 32;
@@ -37,7 +36,7 @@ inline std::uint64_t DrawOf(std::uint64_t seed, std::uint64_t stream,
   return MixBits(MixBits(MixBits(seed) ^ stream) ^ row);
 }
 
-// The rows in chance order. What order they come in does not matter.
+// Whatever order `rows` come in.
 inline std::vector<std::uint32_t> ShuffledRows(
     std::span<const std::uint32_t> rows, std::uint64_t seed,
     std::uint64_t stream) {

@@ -2,7 +2,7 @@
 //
 // File: row_roles.h
 //
-// Where each role stands in a row. Part of dataset_reader.
+// Where each role stands in a row.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_ROW_ROLES_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_ROW_ROLES_H_
 
@@ -35,7 +35,7 @@ struct RowRoles {
 // The items of a list, or the words between the blanks of a text.
 void ItemsOf(const Cell& cell, std::vector<std::string_view>& items);
 
-// True when a tag is empty, or is what CoNLL-U writes for "nothing here".
+// "_" is what CoNLL-U writes for "nothing here".
 inline bool IsNoTag(std::string_view tag) { return tag.empty() || tag == "_"; }
 
 }  // namespace frostline::trainer

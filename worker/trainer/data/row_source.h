@@ -2,14 +2,8 @@
 //
 // File: row_source.h
 //
-// One row after the other, whatever the file's format. The columns that are
-// wanted are named when it is opened, so a row has exactly these, in that
-// order.
-//
-//   Expected<std::unique_ptr<RowSource>> rows =
-//       OpenRows(std::move(file), format, {"sentence", "label"});
-//   Row row;
-//   while (rows.value()->Next(row).value()) Use(row.cells[0].text);
+// One row after the other, whatever the file's format: the wanted columns in
+// the wanted order.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_ROW_SOURCE_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_ROW_SOURCE_H_
 
@@ -41,10 +35,10 @@ class RowSource {
  public:
   virtual ~RowSource() = default;
 
-  // False at the end. The cells are valid until the next call. After a fault
-  // nothing more may be read.
+  // False at the end. The cells are valid until the next call; none may follow
+  // a fault.
   virtual Expected<bool> Next(Row& row) = 0;
-  // A fault that names the file and the line where the last row begins.
+  // Names the file and the line where the last row begins.
   virtual Fault Here(FaultKind kind, const std::string& what,
                      const std::string& fix) const = 0;
 };
@@ -52,8 +46,8 @@ class RowSource {
 struct FileFormat {
   enum class Kind { kTsv, kCsv, kJsonl, kConllu };
   Kind kind = Kind::kTsv;
-  // Of TSV and CSV. Without a header the columns go by `names`, or by their
-  // numbers from 1, which are understood with a header too.
+  // Of TSV and CSV. Without a header columns go by `names`; in any case by
+  // their numbers from 1.
   bool header = true;
   std::vector<std::string> names = {};
   char delimiter = ',';  // of CSV

@@ -20,8 +20,7 @@ struct TaskName {
   friend bool operator==(const TaskName&, const TaskName&) = default;
 };
 
-// "classification", "regression", "tagging", and "pair", which is the
-// classification of two texts.
+// "pair" is the classification of two texts.
 inline std::optional<TaskName> ParseTaskName(std::string_view name) {
   if (name == "classification") return TaskName{TaskKind::kClassification};
   if (name == "regression") return TaskName{TaskKind::kRegression};

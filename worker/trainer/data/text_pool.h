@@ -2,7 +2,7 @@
 //
 // File: text_pool.h
 //
-// Keeps texts for as long as it lives, many in one allocation.
+// Keeps texts, many in one allocation, for as long as it lives.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_TEXT_POOL_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_TEXT_POOL_H_
 

@@ -2,12 +2,8 @@
 //
 // File: token_store.h
 //
-// A data set as token ids, made once and kept over all epochs and trials, and
-// the padded batches that are cut out of it.
-//
-//   Expected<TokenStore> store = Tokenize(data, rows, tokenizer, options);
-//   PaddedBatch batch;
-//   store.value().Pad(rows_of_batch, {.pad_id = 0}, batch);
+// A data set as token ids, made once for all epochs and trials, and padded
+// batches of it.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_TOKEN_STORE_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_TOKEN_STORE_H_
 
@@ -23,9 +19,8 @@
 
 namespace frostline::trainer {
 
-// How a pair is read. Apart, a store of n pairs has 2n rows: 0 to n-1 are the
-// first texts, n to 2n-1 the second ones, each with the label, the target and
-// the weight of its pair.
+// How a pair is read. Apart, rows 0 to n-1 are the first texts of n pairs, n to
+// 2n-1 the second ones, each with its pair's label, target and weight.
 enum class PairForm {
   kJoined,  // [CLS] a [SEP] b [SEP]: one row
   kApart,   // [CLS] a [SEP], [CLS] b [SEP]: for heads that compare two texts
@@ -35,13 +30,13 @@ struct PadOptions {
   std::int64_t pad_id = 0;
   // The width is rounded up to a multiple of this, for tensor cores.
   std::size_t multiple = 1;
-  std::size_t max_width = 0;  // what rounding may not pass; 0: no bound
+  std::size_t max_width = 0;  // rounding may not pass it; 0: no bound
 };
 
 // rows x width, row by row: what a model reads. Kept and filled again.
 struct PaddedBatch {
   std::size_t rows = 0;
-  std::size_t width = 0;  // of the longest row: dynamic padding
+  std::size_t width = 0;  // of the longest row
   std::vector<std::int64_t> ids;
   std::vector<std::int64_t> types;
   std::vector<std::int64_t> mask;    // 1 where there is a token
@@ -56,7 +51,7 @@ class TokenStore {
   std::size_t size() const { return offsets_.size() - 1; }
   std::size_t token_total() const { return ids_.size(); }
   std::vector<std::uint32_t> Lengths() const;
-  // Of one row: the tokens, and for tagging a label for each of them.
+  // Of one row; labels for tagging alone.
   std::span<const std::int32_t> ids(std::size_t row) const;
   std::span<const std::int32_t> token_labels(std::size_t row) const;
 
@@ -84,7 +79,7 @@ class TokenStore {
 };
 
 // Encodes these rows in this order, cut to options.max_length. kMisuse for
-// texts apart where the data are no pairs.
+// kApart where the data are no pairs.
 Expected<TokenStore> Tokenize(const Dataset& data,
                               std::span<const std::uint32_t> rows,
                               const Tokenizer& tokenizer,

@@ -2,9 +2,8 @@
 //
 // File: verified_files.h
 //
-// Opens files of a registry and makes sure that they are what the registry
-// says. A sum is computed once for a file and kept as long as its device,
-// inode, size and times stay the same.
+// Opens files of a registry that are what it says. A sum is kept as long as the
+// file's device, inode, size and times stay the same.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_VERIFIED_FILES_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_VERIFIED_FILES_H_
 
@@ -28,12 +27,11 @@ class VerifiedFiles {
   // At its beginning. kInconsistent when its sum is another one.
   Expected<InputFile> Open(const std::string& relative,
                            const std::string& sha256);
-  // Where there is no sum to compare with: a model's config.json.
+  // For what has no sum: a model's config.json.
   Expected<InputFile> OpenUnverified(const std::string& relative) const {
     return root_.OpenFile(relative);
   }
 
-  // The operator's folder, as it was given.
   const std::string& root() const { return root_.path(); }
   std::size_t sums_computed() const { return sums_computed_; }
 

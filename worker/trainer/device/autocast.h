@@ -2,8 +2,8 @@
 //
 // File: autocast.h
 //
-// Computing in bf16 with weights of fp32: LibTorch casts the operands of each
-// large product and leaves sums, norms and losses alone.
+// Computing in bf16 with weights of fp32: LibTorch casts the operands of large
+// products alone.
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_AUTOCAST_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_AUTOCAST_H_
 
@@ -15,8 +15,8 @@
 namespace frostline::trainer {
 
 // While it lives, this thread computes on `device` in `precision`; then as
-// before. The bf16 copies of weights that it made go with it: weights change
-// between two of them. Let backward run outside of it.
+// before. Its bf16 copies of weights go with it, as weights change. Let
+// backward run outside of it.
 class Autocast {
  public:
   Autocast(Precision precision, at::Device device)

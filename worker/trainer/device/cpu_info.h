@@ -13,7 +13,7 @@
 namespace frostline::trainer {
 
 struct CpuInfo {
-  std::string vendor;  // "GenuineIntel", "AuthenticAMD"
+  std::string vendor;  // "GenuineIntel"
   int family = 0;
   double clock_ghz = 0.0;       // of the fastest core as it was read
   int cores = 0;                // each counted once, however many threads
@@ -21,18 +21,18 @@ struct CpuInfo {
 
   // Has instructions that multiply bf16 faster than fp32.
   bool does_bf16_well() const;
-  // fp32 numbers that one multiply-add instruction takes in one pass.
+  // fp32 numbers that one multiply-add instruction takes.
   int lanes() const;
 };
 
-// `text` is that of /proc/cpuinfo; what it does not say stays 0 or empty.
+// Of /proc/cpuinfo; what it does not say stays 0 or empty.
 CpuInfo ParseCpuInfo(std::string_view text);
 CpuInfo ReadCpuInfo();
 
-// fp32 operations by second in 1e9, at most, with `threads` of them at work:
+// At most so many fp32 operations by second, in 1e9, with `threads` at work:
 //   min(threads, cores) x clock x lanes x 2 units x 2
 // the last for a multiplication and an addition. 0 when the clock is unknown.
-// An estimate: clocks change while running, and a few processors have one unit.
+// An estimate: clocks change, and a few processors have one unit.
 double PeakGflops(const CpuInfo& info, int threads);
 
 }  // namespace frostline::trainer

@@ -2,9 +2,8 @@
 //
 // File: cuda_driver.h
 //
-// What the NVIDIA driver says about its GPUs, asked through its C interface,
-// whose numbers have not changed since CUDA 4. So that no CUDA header or
-// library is needed to build, nor to find out that there is no GPU.
+// What the NVIDIA driver says about its GPUs, through its C interface,
+// unchanged since CUDA 4: no CUDA header or library is needed.
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_CUDA_DRIVER_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_CUDA_DRIVER_H_
 
@@ -24,18 +23,17 @@ struct Gpu {
   bool does_bf16_well() const { return major >= 8; }
 };
 
-// How many GPUs CUDA_VISIBLE_DEVICES leaves us; 0 without a driver.
+// Those that CUDA_VISIBLE_DEVICES leaves us; 0 without a driver.
 int CountGpus();
 
-// In the order in which LibTorch numbers them; nothing beyond their count.
+// In the order of LibTorch; nothing beyond their count.
 std::optional<Gpu> GpuAt(int index);
 
-// fp32 multiplications and additions by second, at most, in 1e9; 0 for a GPU
-// whose lanes we do not know.
+// fp32 operations by second, at most, in 1e9; 0 for a GPU whose lanes we do not
+// know.
 double PeakGflops(const Gpu& gpu);
 
-// What the GPU has used since its driver was loaded, in joules, as NVML counts
-// it; nothing when it does not.
+// In joules since its driver was loaded; nothing when NVML does not count it.
 std::optional<double> EnergyOf(const std::string& bus_id);
 
 }  // namespace frostline::trainer

@@ -2,10 +2,7 @@
 //
 // File: device.h
 //
-// Where a model computes: the processor or one GPU, the same binary for both.
-//
-//   Expected<Device> device = Device::Open("auto");
-//   const Model model = loaded.model.To(device.value().torch());
+// Where a model computes: the processor or one GPU.
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_DEVICE_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_DEVICE_H_
 
@@ -26,9 +23,8 @@ class Device {
  public:
   // "auto": a GPU when one is there and this LibTorch can use it, else the
   // processor; "cpu"; "cuda", the first GPU; "cuda:N". kUnsupported, with the
-  // cause, for a GPU that was named and cannot be had; kMisuse for another
-  // name. Open a GPU before anything else is asked of LibTorch, which looks
-  // for its CUDA half once.
+  // cause, for a named GPU that cannot be had; kMisuse for another name. Call
+  // it before all else of LibTorch, which looks for its CUDA half once.
   static Expected<Device> Open(std::string_view name);
 
   at::Device torch() const { return torch_; }
@@ -38,31 +34,28 @@ class Device {
   bool does_bf16_well() const { return bf16_; }
   // Why "auto" did not take the GPU that is there; else empty.
   std::string note() const { return note_; }
-  // fp32 operations by second that it should reach with `threads`, in 1e9, at
-  // most; 0 when we cannot tell.
+  // fp32 operations by second, at most, in 1e9; 0 when unknown.
   double PeakGflops(int threads) const;
 
   // "auto" (bf16 where the device does it well), "fp32", "bf16"; kMisuse for
   // anything else.
   Expected<Precision> Choose(std::string_view wanted) const;
 
-  // A random generator of its own, on the device. Throws what LibTorch throws.
+  // On the device. Throws what LibTorch throws.
   at::Generator MakeGenerator(std::uint64_t seed) const;
 
-  // The most that this process held at once since the reset: of main memory,
-  // where the system lets it be reset; of the GPU's, as its allocator counts.
-  // 0 when nobody knows.
+  // The most held at once since the reset, of main memory (where Linux lets it
+  // be reset) or, as its allocator counts, of the GPU's. 0 when unknown.
   void ResetPeakMemory();
   std::int64_t PeakMemoryBytes() const;
 
-  // What the whole GPU has used since its driver was loaded; nothing for a
-  // processor, or without NVML.
+  // Of the whole GPU since its driver was loaded; nothing for a processor, or
+  // without NVML.
   std::optional<double> EnergyJoules() const;
 
-  // After a lack of memory: gives back what LibTorch and malloc keep for later.
+  // After a lack of memory: gives back what LibTorch and malloc keep.
   void ReleaseCachedMemory();
 
-  // Waits until the device has done all that was asked of it.
   void Synchronize() const;
 
  private:
@@ -78,11 +71,10 @@ class Device {
   std::string bus_id_;  // of a GPU, for NVML
 };
 
-// A random generator on a device that is open.
+// On a device that is open.
 at::Generator MakeGenerator(at::Device device, std::uint64_t seed);
 
-// Whether LibTorch, its CUDA libraries or the standard library ran out of
-// memory.
+// Whether LibTorch, CUDA's libraries or the standard library said so.
 bool IsOutOfMemory(const std::exception& error);
 
 }  // namespace frostline::trainer

@@ -2,9 +2,8 @@
 //
 // File: loaded_libraries.h
 //
-// Which libraries a process has loaded. Two OpenMP runtimes in one process
-// each start threads of their own: a trainer then runs at half its speed, or
-// hangs.
+// Two OpenMP runtimes in one process each start threads of their own: a trainer
+// then runs at half its speed, or hangs.
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_LOADED_LIBRARIES_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_LOADED_LIBRARIES_H_
 
@@ -14,8 +13,7 @@
 
 namespace frostline::trainer {
 
-// The OpenMP runtimes in `maps`, which is the text of /proc/PID/maps, by path
-// and each once.
+// The paths of those in `maps`, the text of /proc/PID/maps.
 std::vector<std::string> OpenMpRuntimes(std::string_view maps);
 
 // Of this process.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: main_memory.h
-//
-// What this process has held of main memory, as Linux tells it.
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_MAIN_MEMORY_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_MAIN_MEMORY_H_
 

@@ -2,8 +2,7 @@
 //
 // File: precision.h
 //
-// In what numbers a model computes. Weights, moments, losses and logits are
-// fp32 in both.
+// Weights, moments, losses and logits are fp32 in both.
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_PRECISION_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_PRECISION_H_
 

@@ -2,8 +2,7 @@
 //
 // File: shared_library.h
 //
-// A library that may or may not be on this machine, loaded while running. Its
-// functions are C and their types are ours to know.
+// A C library that may or may not be on this machine, loaded while running.
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_SHARED_LIBRARY_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_SHARED_LIBRARY_H_
 
@@ -19,7 +18,7 @@ class SharedLibrary {
 
   bool loaded() const { return handle_ != nullptr; }
 
-  // Points `function` at what is called `name`; false when it is absent.
+  // False when there is no `name`.
   template <typename Function>
   bool Find(const char* name, Function*& function) const {
     if (handle_ == nullptr) return false;

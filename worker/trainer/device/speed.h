@@ -2,8 +2,8 @@
 //
 // File: speed.h
 //
-// How fast a device multiplies, measured: a wrong BLAS costs a factor of
-// fifty, and nothing else says so.
+// How fast a device multiplies: a wrong BLAS costs a factor of fifty, and
+// nothing else says so.
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_SPEED_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_SPEED_H_
 
@@ -14,8 +14,7 @@
 namespace frostline::trainer {
 
 // Operations by second in 1e9: the best of the square products that fit into
-// `time`, at least one after a first that does not count. Throws what LibTorch
-// throws.
+// `time`, after one that does not count. Throws what LibTorch throws.
 double MeasureGflops(const Device& device, Precision precision,
                      std::chrono::milliseconds time);
 

@@ -2,8 +2,8 @@
 //
 // File: torch_cuda.h
 //
-// The CUDA half of LibTorch, reached through the interfaces that its other
-// half, the one we link, keeps for any accelerator (docs/adr/0009-devices.md).
+// The CUDA half of LibTorch, reached through the interfaces that the half we
+// link has for any accelerator (docs/adr/0009-devices.md).
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_TORCH_CUDA_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_TORCH_CUDA_H_
 
@@ -14,12 +14,11 @@
 
 namespace frostline::trainer {
 
-// Loads libtorch_cuda from beside libtorch_cpu and starts GPU `index`, with
-// fp32 products in fp32 (no TF32). kUnsupported with the loader's words when
-// this LibTorch, or what it needs of CUDA, is not all there.
+// Loads libtorch_cuda from beside libtorch_cpu and starts GPU `index`, without
+// TF32. kUnsupported with the loader's words when something of it is missing.
 Expected<Done> StartTorchCuda(int index);
 
-// Of a GPU that was started. Before LibTorch 2.9 nobody tells: 0.
+// Of a GPU that was started. Before LibTorch 2.9: 0.
 std::int64_t PeakBytesOf(at::Device gpu);
 void ResetPeakOf(at::Device gpu);
 void ReleaseCacheOf(at::Device gpu);

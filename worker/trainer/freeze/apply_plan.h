@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: apply_plan.h
-//
-// A freeze plan brought to a model's tensors.
 #ifndef FROSTLINE_WORKER_TRAINER_FREEZE_APPLY_PLAN_H_
 #define FROSTLINE_WORKER_TRAINER_FREEZE_APPLY_PLAN_H_
 
@@ -19,20 +17,20 @@ namespace frostline::trainer {
 // made for this model.
 void ApplyPlan(const FreezePlan& plan, Model& model);
 
-// How a model runs under a plan. `chance` is drawn from by dropout.
+// Dropout draws from `chance`.
 Pass TrainingPass(const FreezePlan& plan, at::Generator* chance);
 
 // The rate of every slice, shaped to be multiplied with the tensor; undefined
 // when one rate holds for all of it.
 at::Tensor SliceRates(const ParameterSpec& spec, const ParameterPlan& plan);
 
-// After a backward pass: removes the gradients of attention heads that are
-// hard-frozen inside of tensors that train. `rates` are SliceRates, in the
-// order of the parameters. Nothing to do under lr0.
+// After a backward pass: removes the gradients of hard-frozen attention heads
+// in tensors that train. `rates` are SliceRates, by parameter. Nothing to do
+// under lr0.
 void MaskFrozenHeads(const FreezePlan& plan,
                      const std::vector<at::Tensor>& rates, Model& model);
 
-// Of the weights of each module of ModuleNames, biases and norms left out.
+// Of the weights of each of ModuleNames, without biases and norms.
 std::map<std::string, double> RootMeanSquares(const Model& model);
 
 }  // namespace frostline::trainer

@@ -2,9 +2,9 @@
 //
 // File: flops.h
 //
-// What a training step costs by count, and what a freeze plan saves of it.
-// Matrix products alone: a multiplication and an addition for each pair of
-// numbers. Pure functions.
+// What a training step costs, and what a freeze plan saves: matrix products
+// alone, a multiplication and an addition for each pair of numbers. Pure
+// functions.
 #ifndef FROSTLINE_WORKER_TRAINER_FREEZE_FLOPS_H_
 #define FROSTLINE_WORKER_TRAINER_FREEZE_FLOPS_H_
 

@@ -2,13 +2,11 @@
 //
 // File: freeze_plan.h
 //
-// From a learning rate for each module to what happens to each weight: which
-// train, which have a gradient, and how far up the model runs without a graph.
-// What frozen means is said by FreezeSemantics (docs/explanation/freezing.md).
-// Pure functions.
+// From a learning rate for each module to what happens to each weight
+// (docs/explanation/freezing.md). Pure functions.
 //
-// With adapters (model/lora.h) the rate of a layer is that of its adapters;
-// the weights of embeddings and layers stay, without a gradient under kLr0 too.
+// With adapters (model/lora.h) the rate of a layer is that of its adapters; the
+// weights of embeddings and layers stay, without a gradient under kLr0 too.
 //
 //   modules: embeddings, layer.0 .. layer.{L-1}, pooler, head; finer where
 //   asked: layer.3.attention, layer.3.ffn, layer.3.head.7. The finest that is
@@ -35,8 +33,8 @@ enum class FreezeMode : std::uint8_t {
 };
 
 enum class PrefixDropout : std::uint8_t {
-  kHf,   // on while training, in a frozen prefix too, as in transformers
-  kOff,  // off in a frozen prefix: its activations can be used again
+  kHf,   // on in a frozen prefix too, as in transformers
+  kOff,  // off there: its activations can be used again
 };
 
 struct FreezeSemantics {
@@ -47,7 +45,7 @@ struct FreezeSemantics {
 // Of one of ParametersOf(config, head).
 struct ParameterPlan {
   double rate = 0.0;
-  // One for each attention head, when they differ; then `rate` is not used.
+  // By attention head, when they differ: instead of `rate`.
   std::vector<double> head_rates;
   bool needs_gradient = false;
 
@@ -58,12 +56,12 @@ struct FreezePlan {
   FreezeSemantics semantics;
   std::vector<ParameterPlan> parameters;
   // Leading blocks in which nothing trains: 0 none, 1 the embeddings, 1 + k
-  // and k layers. The study's prefix depth is one less.
+  // also k layers. The study's prefix depth is one less.
   std::int64_t prefix_blocks = 0;
-  // As many of them as run without a graph: all when hard, none when lr0.
+  // Those that run without a graph: all when hard, none when lr0.
   std::int64_t frozen_blocks = 0;
   std::int64_t trained_weights = 0;  // single numbers, not tensors
-  // A pooler that has a rate and is not there: of no consequence, worth a log.
+  // A pooler that has a rate and is not there: worth a log.
   std::vector<std::string> absent;
 };
 
@@ -71,7 +69,7 @@ struct FreezePlan {
 std::vector<std::string> ModuleNames(const ModelConfig& config,
                                      const HeadSpec& head);
 
-// The module of ModuleNames to which a weight belongs.
+// One of ModuleNames.
 std::string ModuleOf(const ParameterSpec& spec);
 
 // kInconsistent for a module without a rate, a rate without a module, and a
@@ -82,11 +80,11 @@ Expected<FreezePlan> MakeFreezePlan(const ModelConfig& config,
                                     const ModuleRates& rates,
                                     const FreezeSemantics& semantics);
 
-// Virtual freezing. Adam moves a weight by at most
-// (1 - b1) / sqrt(1 - b2) = 3.16 rates a step; these are the modules, not yet
-// frozen, whose whole movement is at most `tau` times the root mean square of
-// their weights. `factors` is the sum of the schedule over all steps. Modules
-// without an entry in `rms` are left alone, as all are when tau is 0.
+// Virtual freezing. Adam moves a weight by at most (1 - b1) / sqrt(1 - b2) =
+// 3.16 rates a step; these are the modules, not yet frozen, whose whole
+// movement is at most `tau` times the root mean square of their weights.
+// `factors` is the sum of the schedule over all steps. Modules without an entry
+// in `rms` are left alone, as all are when tau is 0.
 std::vector<std::string> VirtuallyFrozen(
     const ModuleRates& rates, const std::map<std::string, double>& rms,
     double factors, double tau);

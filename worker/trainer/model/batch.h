@@ -2,9 +2,7 @@
 //
 // File: batch.h
 //
-// What a model reads, and how it is to compute.
-//
-//   B texts, N tokens, H hidden.
+// What a model reads, and how it is to compute. B texts, N tokens, H hidden.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_BATCH_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_BATCH_H_
 
@@ -27,18 +25,17 @@ struct Batch {
   at::Tensor boundary;
 };
 
-// The same batch on another device; shares what is there already.
 Batch MoveTo(const Batch& batch, at::Device device);
 
-// What a pass would stumble over: ids beyond the vocabulary, texts beyond the
-// table of positions, shapes that do not fit.
+// Ids beyond the vocabulary, texts beyond the table of positions, shapes that
+// do not fit.
 Expected<Done> CheckBatch(const Batch& batch, const ModelConfig& config,
                           const HeadSpec& head);
 
 struct Pass {
   bool training = false;  // dropout on
-  // Leading blocks (0: none, 1: the embeddings, 1 + k: and k layers) that run
-  // without a graph.
+  // Leading blocks without a graph: 0 none, 1 the embeddings, 1 + k also k
+  // layers.
   std::int64_t frozen_blocks = 0;
   // Leading blocks in which dropout is off even when training.
   std::int64_t still_blocks = 0;

@@ -2,8 +2,8 @@
 //
 // File: dtype.h
 //
-// The element types that a weight file may hold here: what published encoders
-// use, and what our checkpoints need. Any other is refused by name.
+// What published encoders use, and our checkpoints need; any other type is
+// refused by name.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_DTYPE_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_DTYPE_H_
 

@@ -2,15 +2,14 @@
 //
 // File: encoder.h
 //
-// A text encoder: BERT, DistilBERT, RoBERTa and their multilingual kin, in one
-// implementation that reads their differences from ModelConfig. Equal to
-// transformers within 1e-5 (tests/worker/trainer/model).
+// BERT, DistilBERT, RoBERTa and their multilingual kin in one implementation.
+// Equal to transformers within 1e-5 (tests/worker/trainer/model).
 //
 //   B texts, N tokens, H hidden, A attention heads, D = H / A.
 //
-// A pass is Prefix, then Suffix. The prefix is what a hard-frozen study never
-// trains: it runs without a graph, and its result, the boundary, depends on
-// nothing but the pretrained weights and the text.
+// A pass is Prefix, then Suffix. A hard-frozen study never trains the prefix:
+// it runs without a graph, and its result, the boundary, depends on the
+// pretrained weights and the text alone.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_ENCODER_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_ENCODER_H_
 
@@ -34,15 +33,13 @@ class TransformerEncoder {
   const ModelConfig& config() const { return config_; }
   const std::vector<Weight>& weights() const { return weights_; }
 
-  // The same encoder on another device; shares its weights when it is there
-  // already. Throws what LibTorch throws.
+  // Shares its weights when it is there already. This and all below throw what
+  // LibTorch throws: call them under CatchTorch.
   TransformerEncoder To(at::Device device) const;
-  // The same computation without adapters: those it has are added into the
-  // weights they adapt, in tensors of their own; all others are shared. Throws
-  // what LibTorch throws.
+  // Without adapters: those it has are added into the weights they adapt, in
+  // new tensors; others are shared.
   TransformerEncoder Merged() const;
 
-  // These throw what LibTorch throws; call them under CatchTorch.
   // `states`, when given, receives the hidden states, the embeddings first.
   at::Tensor Prefix(const Batch& batch, const Pass& pass,
                     std::vector<at::Tensor>* states = nullptr) const;
@@ -63,15 +60,15 @@ class TransformerEncoder {
                       const at::Tensor& mask, const Pass& pass) const;
   at::Tensor Attend(const Layer& layer, const at::Tensor& hidden,
                     const at::Tensor& mask, bool drops, const Pass& pass) const;
-  // A linear map of a layer, with its adapter; `drops`: so does the adapter.
+  // With its adapter; `drops`: so does the adapter.
   at::Tensor Map(const Linear& linear, const at::Tensor& x, bool drops,
                  const Pass& pass) const;
-  // Whether dropout acts in block `block`: 0 the embeddings, 1 + i layer i.
+  // Whether dropout acts in `block`: 0 the embeddings, 1 + i layer i.
   bool Drops(std::int64_t block, const Pass& pass) const;
 
   ModelConfig config_;
   std::vector<Weight> weights_;
-  // Handles on weights_, by their place in the computation.
+  // Handles on weights_.
   at::Tensor words_, positions_, types_;
   Norm embedding_norm_;
   std::vector<Layer> layers_;

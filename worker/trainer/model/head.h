@@ -2,8 +2,8 @@
 //
 // File: head.h
 //
-// What stands on an encoder and answers a task: a pooler where the family has
-// one, and the classifier, regression or projection of transformers.
+// Answers a task on an encoder: a pooler where the family has one, and the
+// classifier, regression or projection of transformers.
 //
 //   B texts, N tokens, H hidden, C outputs.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_HEAD_H_
@@ -28,12 +28,11 @@ class ModelHead {
   const HeadSpec& spec() const { return spec_; }
   const std::vector<Weight>& weights() const { return weights_; }
 
-  // The same head on another device; shares its weights when it is there
-  // already. Throws what LibTorch throws.
+  // Shares its weights when it is there already. Both throw what LibTorch
+  // throws.
   ModelHead To(at::Device device) const;
 
-  // Hidden states [B, N, H] to logits: [B, C], [B, N, C], or the scores [B/2].
-  // Throws what LibTorch throws.
+  // From hidden states [B, N, H]: [B, C], [B, N, C], or the scores [B/2].
   at::Tensor Logits(const at::Tensor& hidden, const Batch& batch,
                     const Pass& pass) const;
 
@@ -43,7 +42,7 @@ class ModelHead {
   ModelConfig config_;
   HeadSpec spec_;
   std::vector<Weight> weights_;
-  // Handles on weights_, by their place in the computation.
+  // Handles on weights_.
   Linear pooler_;  // of BERT
   Linear dense_;   // pre_classifier, classifier.dense, projection
   Linear output_;  // classifier, classifier.out_proj

@@ -2,8 +2,8 @@
 //
 // File: layers.h
 //
-// The small steps of an encoder, each as transformers takes it. Pure functions
-// but for Dropout, which draws. They throw what LibTorch throws.
+// The small steps of an encoder, as transformers takes them. Pure but for
+// Dropout, which draws. They throw what LibTorch throws.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_LAYERS_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_LAYERS_H_
 

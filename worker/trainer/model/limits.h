@@ -2,8 +2,8 @@
 //
 // File: limits.h
 //
-// What a model folder may ask of us. Each bound is far above every published
-// encoder and far below what hurts.
+// What a model folder may ask of us: far above every published encoder and far
+// below what hurts.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_LIMITS_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_LIMITS_H_
 

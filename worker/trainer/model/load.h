@@ -2,8 +2,7 @@
 //
 // File: load.h
 //
-// From a folder as transformers saves it (config.json, model.safetensors) to a
-// Model, and a word about every tensor that was not simply taken over.
+// From a folder as transformers saves it to a Model.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_LOAD_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_LOAD_H_
 
@@ -24,16 +23,16 @@ struct LoadedModel {
 };
 
 // Weights become fp32. A weight of the encoder that is missing or of another
-// shape is a fault, one of the head is drawn anew from `seed`, as transformers
-// draws it. Never throws but for want of memory.
+// shape is a fault; one of the head is drawn anew from `seed`. Never throws but
+// for want of memory.
 Expected<LoadedModel> LoadModel(const std::string& folder, const HeadSpec& head,
                                 std::uint64_t seed);
 
 // A model to train once: weights that `trains` marks (by their place in
 // ParametersOf) are copies, the others are shared with `loaded` and must not be
-// changed. What was drawn for `loaded` is drawn anew from `seed`, and so are
-// adapters. `config` is that of `loaded`, but for dropout and lora. Throws what
-// LibTorch throws.
+// changed. What was drawn for `loaded` and adapters are drawn from `seed`.
+// `config` is that of `loaded`, but for dropout and lora. Throws what LibTorch
+// throws.
 Model TrainableCopy(const LoadedModel& loaded, const ModelConfig& config,
                     const std::vector<bool>& trains, std::uint64_t seed);
 

@@ -4,8 +4,8 @@
 //
 // Low-rank adapters (Hu et al., 2021) as peft has them: a linear map W x + b
 // becomes W x + b + (alpha / rank) B A drop(x), where W and b stay as they are,
-// A has `rank` rows and B as many columns. B begins at 0, so that training
-// begins where the pretrained model is. Knows no LibTorch.
+// A has `rank` rows and B as many columns. B begins at 0, so that
+// training begins where the pretrained model is.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_LORA_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_LORA_H_
 
@@ -30,7 +30,7 @@ enum class LoraPart : std::uint8_t {
 };
 
 struct LoraSpec {
-  std::int64_t rank = 0;  // 0: there are no adapters
+  std::int64_t rank = 0;  // 0: no adapters
   double alpha = 0.0;
   double dropout = 0.0;
   // In every layer.
@@ -43,15 +43,14 @@ struct LoraSpec {
   double scale() const { return alpha / static_cast<double>(rank); }
 };
 
-// "query", or what transformers calls the map in one of its models ("q_lin");
-// nothing for a word that is none of these.
+// "query", or its name in a model of transformers ("q_lin"); else nothing.
 std::optional<LoraPart> LoraPartOf(std::string_view name);
 
 // "query, key, …": for those who wrote another word.
 std::string LoraPartNames();
 
-// kMisuse for a rank at which an adapter would be as large as what it adapts:
-// of a model with these widths.
+// kMisuse for a rank at which an adapter of these widths would be as large as
+// what it adapts.
 Expected<Done> CheckLora(const LoraSpec& lora, std::int64_t hidden,
                          std::int64_t feed_forward);
 

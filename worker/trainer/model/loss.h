@@ -2,8 +2,8 @@
 //
 // File: loss.h
 //
-// The loss that belongs to a head, as transformers has it: cross-entropy over
-// classes, mean squared error of numbers.
+// The loss of a head, as in transformers: cross-entropy over classes, mean
+// squared error of numbers.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_LOSS_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_LOSS_H_
 
@@ -15,12 +15,12 @@
 
 namespace frostline::trainer {
 
-// How many labels, kIgnoredLabel left out, a loss is the mean of.
+// Without those that are kIgnoredLabel.
 std::int64_t CountLabels(const at::Tensor& labels);
 
 // The mean over the labels that count; REQUIRES: there is one. `smoothing`, in
-// [0, 1), spreads that share of a class's target evenly over all classes;
-// numbers are not smoothed. Throws what LibTorch throws.
+// [0, 1), spreads that share of a class's target evenly over all classes; not
+// of numbers. Throws what LibTorch throws.
 at::Tensor LossOf(const HeadSpec& head, const at::Tensor& logits,
                   const at::Tensor& labels, double smoothing);
 

@@ -5,9 +5,6 @@
 // An encoder and a head on it. Weights and results are fp32; under autocast
 // (device/autocast.h) the layers multiply in bf16, the head and the sums along
 // the layers stay fp32.
-//
-//   const Model spam(encoder, spam_head);
-//   const Model mood(encoder, mood_head);  // the same encoder, no copy of it
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_MODEL_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_MODEL_H_
 
@@ -32,21 +29,19 @@ class Model {
   const TransformerEncoder& encoder() const { return encoder_; }
   const ModelHead& head() const { return head_; }
   const ModelConfig& config() const { return encoder_.config(); }
-  // Those of both, in the order of ParametersOf. A change of a tensor reaches
-  // the part that it belongs to.
+  // In the order of ParametersOf. A change of a tensor reaches the part that it
+  // belongs to.
   std::vector<Weight>& weights() { return weights_; }
   const std::vector<Weight>& weights() const { return weights_; }
 
-  // The same model on another device; shares its weights when it is there
-  // already. Throws what LibTorch throws.
+  // Shares its weights when it is there already. Throws what LibTorch throws.
   Model To(at::Device device) const;
   at::Device device() const { return weights_.front().value.device(); }
 
-  // Its encoder merged (encoder.h), its head as it is. Throws what LibTorch
-  // throws.
+  // With the encoder merged (encoder.h). Throws what LibTorch throws.
   Model Merged() const;
 
-  // What a pass would stumble over (batch.h).
+  // As CheckBatch.
   Expected<Done> Check(const Batch& batch) const;
   // The prefix, unless the batch brings its boundary, the suffix and the head.
   // Throws what LibTorch throws; call it under CatchTorch.

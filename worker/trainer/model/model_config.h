@@ -2,9 +2,8 @@
 //
 // File: model_config.h
 //
-// The shape of an encoder, as its config.json has it. BERT, DistilBERT and
-// RoBERTa write the same things under different names; behind this header
-// there is one encoder. Multilingual BERT is BERT, XLM-R is RoBERTa.
+// The shape of an encoder, as its config.json has it under the names of its
+// family. Multilingual BERT is BERT, XLM-R is RoBERTa.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_MODEL_CONFIG_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_MODEL_CONFIG_H_
 
@@ -20,7 +19,7 @@ namespace frostline::trainer {
 
 enum class Family : std::uint8_t { kBert, kDistilBert, kRoberta };
 
-// kGelu is the exact one, kGeluTanh its approximation ("gelu_new").
+// kGelu is exact, kGeluTanh its approximation ("gelu_new").
 enum class Activation : std::uint8_t { kGelu, kGeluTanh, kRelu };
 
 struct ModelConfig {
@@ -41,7 +40,7 @@ struct ModelConfig {
   double sequence_dropout = 0.1;  // before the head of a sequence
   double token_dropout = 0.1;     // before the head of tokens
   double initializer_range = 0.02;
-  std::vector<std::string> labels;  // by class, empty when it names none
+  std::vector<std::string> labels;  // by class; may be empty
   LoraSpec lora;                    // of a trial; no config.json has one
 
   std::int64_t head_size() const { return hidden / heads; }

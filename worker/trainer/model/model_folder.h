@@ -2,13 +2,8 @@
 //
 // File: model_folder.h
 //
-// A folder as transformers saves a model (config.json, model.safetensors),
-// opened: its encoder can be read once, and any number of heads after it.
-//
-//   ModelFolder folder = ModelFolder::Open(path).value();
-//   TransformerEncoder encoder = folder.ReadEncoder().value();
-//   LoadedHead head = folder.ReadHead({Task::kTokens, 17}, 1).value();
-//   Model model(encoder, head.head);
+// A folder as transformers saves a model (config.json, model.safetensors): its
+// encoder can be read once, and any number of heads after it.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_MODEL_FOLDER_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_MODEL_FOLDER_H_
 
@@ -25,10 +20,10 @@
 
 namespace frostline::trainer {
 
-// Names as they are in the model; of `unexpected`, as they are in the file.
+// Names as they are in the model; of `unexpected`, as in the file.
 struct LoadReport {
-  std::vector<std::string> missing;   // of the head or pooler, not in the file
-  std::vector<std::string> reshaped;  // of the head: for another task
+  std::vector<std::string> missing;      // of the head or pooler
+  std::vector<std::string> reshaped;     // of the head: for another task
   std::vector<std::string> initialized;  // both of these, drawn anew
   std::vector<std::string> unused;  // known heads and buffers of other tasks
   std::vector<std::string> unexpected;  // anything else that has no place
@@ -36,18 +31,18 @@ struct LoadReport {
 
 struct LoadedHead {
   ModelHead head;
-  LoadReport report;  // on the whole folder, with this head
+  LoadReport report;  // on the whole folder
 };
 
 // Moves. Not for several threads at once.
 class ModelFolder {
  public:
   // A fault for a weight of the encoder that is missing, of another shape or of
-  // a dtype that is not read, before any memory is taken for one.
+  // a dtype that is not read, before any memory is taken.
   static Expected<ModelFolder> Open(const std::string& folder);
 
   const ModelConfig& config() const { return config_; }
-  const std::string& config_json() const { return config_json_; }  // as read
+  const std::string& config_json() const { return config_json_; }
 
   // Weights become fp32. Neither throws but for want of memory.
   Expected<TransformerEncoder> ReadEncoder() const;
@@ -72,8 +67,7 @@ class ModelFolder {
   std::map<std::string, Place> places_;  // by current names
 };
 
-// A stored tensor as fp32 (or as it is, when it is not of floats), in memory of
-// its own.
+// A tensor of floats as fp32, others as they are; in memory of its own.
 Expected<at::Tensor> ReadTensor(const Safetensors& file,
                                 const StoredTensor& tensor);
 

@@ -3,8 +3,7 @@
 // File: parameters.h
 //
 // Every weight of a model by the name that transformers gives it, with its
-// shape and its place in the model: what a loader expects, what a freeze plan
-// speaks of, and what an export writes. Pure functions.
+// shape and its place. Pure functions.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_PARAMETERS_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_PARAMETERS_H_
 
@@ -25,18 +24,17 @@ enum class Task : std::uint8_t {
   kPairCosine,  // how alike two texts are, each encoded on its own
 };
 
-// What stands for a whole text: its first token (through the pooler, where
-// the family has one), or the mean of its tokens. For kPairCosine alone.
+// What stands for a whole text: its first token (through the pooler, where the
+// family has one), or the mean of its tokens. For kPairCosine alone.
 enum class Pooling : std::uint8_t { kFirst, kMean };
 
 struct HeadSpec {
   Task task = Task::kSequence;
-  std::int64_t outputs = 2;  // classes; 1 for kRegression and kPairCosine
+  std::int64_t outputs = 2;  // 1 for kRegression and kPairCosine
   Pooling pooling = Pooling::kFirst;
   double scale = 5.0;  // of a pair: the score of two equal texts
 };
 
-// kMisuse for a head that makes no sense.
 Expected<Done> CheckHead(const HeadSpec& head);
 
 enum class Part : std::uint8_t {
@@ -56,7 +54,7 @@ enum class Role : std::uint8_t {
   kLoraB,  // "….query.lora_B.weight", [outputs, rank]
 };
 
-// Which slices of a tensor belong to single attention heads.
+// Slices of a tensor that belong to single attention heads.
 enum class HeadAxis : std::uint8_t { kNone, kRows, kColumns };
 
 struct ParameterSpec {
@@ -73,13 +71,13 @@ struct ParameterSpec {
   bool adapts() const { return role == Role::kLoraA || role == Role::kLoraB; }
 };
 
-// In depth order, the adapters behind all others, if there are any.
+// In depth order, adapters last.
 std::vector<ParameterSpec> EncoderParametersOf(const ModelConfig& config);
 // The pooler, where the head looks at one, and the head itself.
 std::vector<ParameterSpec> HeadParametersOf(const ModelConfig& config,
                                             const HeadSpec& head);
-// Those of both: in depth order, the head last; behind it the adapters, so that
-// what is before them has the same places without them.
+// In depth order, the head, then adapters, so that the others have the same
+// places without them.
 std::vector<ParameterSpec> ParametersOf(const ModelConfig& config,
                                         const HeadSpec& head);
 
@@ -90,14 +88,14 @@ struct LayerNames {
 };
 LayerNames LayerNamesOf(const ModelConfig& config, std::int64_t layer);
 
-// The names of what adapts a linear map.
+// Of the adapter of a linear map.
 std::string LoraANameOf(const std::string& linear);
 std::string LoraBNameOf(const std::string& linear);
 
-// "bert.": what stands before the names of the encoder, and may be missing.
+// "bert.": before the names of the encoder; files may lack it.
 std::string_view PrefixOf(const ModelConfig& config);
 
-// Whether this model has a pooler: BERT, where the head looks at it.
+// BERT, where the head looks at it.
 bool HasPooler(const ModelConfig& config, const HeadSpec& head);
 
 }  // namespace frostline::trainer

@@ -3,13 +3,8 @@
 // File: safetensors.h
 //
 // Reads a safetensors file that strangers wrote: 8 bytes with the length of a
-// header, the header as JSON, then the tensors without gaps. Nothing of the
-// data is touched before the whole header was found to be right.
-//
-//   Expected<Safetensors> file = Safetensors::Open("model.safetensors");
-//   const StoredTensor* bias = file.value().Find("classifier.bias");
-//   std::vector<char> bytes(bias->bytes());
-//   Expected<Done> read = file.value().Read(*bias, bytes.data());
+// header, the header as JSON, then the tensors without gaps. No data is touched
+// before the whole header was found right.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_SAFETENSORS_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_SAFETENSORS_H_
 
@@ -41,13 +36,13 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
-// `data_bytes` is what follows the header. kTooLarge over a limit of
-// model/limits.h, kUnsupported for a dtype that is not ours, kSyntax for what
-// is not JSON, kInconsistent for all that does not add up.
+// `data_bytes` follow the header. kTooLarge over model/limits.h, kUnsupported
+// for a dtype that is not ours, kSyntax for what is not JSON, kInconsistent for
+// all that does not add up.
 Expected<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json,
                                                    std::uint64_t data_bytes);
 
-// An open file with a header that was found right. Any thread may read.
+// Its header was found right. Any thread may read.
 class Safetensors {
  public:
   static Expected<Safetensors> Open(const std::string& path);
@@ -57,7 +52,7 @@ class Safetensors {
   const std::map<std::string, std::string>& metadata() const {
     return header_.metadata;
   }
-  // Null when there is none of that name.
+  // Null when there is none.
   const StoredTensor* Find(std::string_view name) const;
   // `into` has room for tensor.bytes().
   Expected<Done> Read(const StoredTensor& tensor, void* into) const;

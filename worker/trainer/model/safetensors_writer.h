@@ -17,7 +17,7 @@
 
 namespace frostline::trainer {
 
-// A tensor somewhere in memory, in C order. Not owned.
+// In C order. Does not own `data`.
 struct TensorBytes {
   std::string name;
   Dtype dtype = Dtype::kF32;

@@ -2,9 +2,9 @@
 //
 // File: stored_names.h
 //
-// The names that weight files really use: with the encoder's prefix or
-// without, "gamma" and "beta" as TensorFlow had them, and the remains of what
-// a model was pretrained on. Pure functions.
+// The names that weight files really use: with the encoder's prefix or without,
+// "gamma" and "beta" as TensorFlow had them, remains of pretraining. Pure
+// functions.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_STORED_NAMES_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_STORED_NAMES_H_
 
@@ -15,11 +15,10 @@
 
 namespace frostline::trainer {
 
-// The name by which ParametersOf knows what a file calls `stored`.
+// The name that ParametersOf has for `stored`.
 std::string CurrentName(std::string_view stored, const ModelConfig& config);
 
-// Heads of pretraining and buffers, which every checkpoint may carry: of no
-// use to us, and nothing to warn of. `name` is current.
+// Heads of pretraining and buffers: nothing to warn of. `name` is current.
 bool IsLeftover(std::string_view name, const ModelConfig& config);
 
 }  // namespace frostline::trainer

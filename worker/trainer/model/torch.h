@@ -2,8 +2,8 @@
 //
 // File: torch.h
 //
-// What we use of LibTorch, in one place: single operators of ATen, because all
-// of torch/torch.h costs every file half a minute to compile.
+// What we use of LibTorch: single operators of ATen, because all of
+// torch/torch.h costs every file half a minute to compile.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_TORCH_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_TORCH_H_
 
@@ -48,7 +48,7 @@
 
 namespace frostline::trainer {
 
-// The first line of what LibTorch says; the rest is a stack.
+// Its first line; the rest is a stack.
 inline Fault TorchFault(const std::exception& error) {
   const std::string text = error.what();
   const auto says = [&](const char* words) {

@@ -2,7 +2,7 @@
 //
 // File: weight_files.h
 //
-// The weights of a model folder, in one file or in shards, under one roof.
+// The weights of a model folder, in one file or in shards.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_WEIGHT_FILES_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_WEIGHT_FILES_H_
 
@@ -19,8 +19,8 @@ namespace frostline::trainer {
 class WeightFiles {
  public:
   // model.safetensors, or the shards of model.safetensors.index.json.
-  // kUnsupported for a folder with nothing but pickles, which run code when
-  // they are loaded: the fix is the command that converts them.
+  // kUnsupported for a folder of pickles, which run code when they are loaded:
+  // the fix is the command that converts them.
   static Expected<WeightFiles> Open(const std::string& folder);
 
   struct Place {

@@ -2,10 +2,7 @@
 //
 // File: weights.h
 //
-// Weights as tensors, and found by the names that transformers gives them.
-//
-//   const WeightsByName found(weights);
-//   layer.query = found.LinearOf("bert.encoder.layer.0.attention.self.query");
+// Weights as tensors, found by the names that transformers gives them.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_WEIGHTS_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_WEIGHTS_H_
 
@@ -54,14 +51,12 @@ class WeightsByName {
   std::map<std::string, at::Tensor> values_;
 };
 
-// The same weights on another device; shared where they are there already.
-// Throws what LibTorch throws.
+// Shared where they are there already. Throws what LibTorch throws.
 std::vector<Weight> MoveTo(const std::vector<Weight>& weights,
                            at::Device device);
 
 // A weight that no file has, as transformers draws it: normal weights, biases
-// of 0, LayerNorms of 1 and 0; and as peft does: A as nn.Linear's weights, B of
-// 0.
+// of 0, LayerNorms of 1 and 0; as peft: A as nn.Linear's weights, B of 0.
 at::Tensor DrawWeight(const ParameterSpec& spec, const ModelConfig& config,
                       at::Generator& chance);
 

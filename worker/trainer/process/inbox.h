@@ -3,8 +3,7 @@
 // File: inbox.h
 //
 // What the agent says, read in a thread of its own, so that a stop is seen
-// while a step computes. A stop belongs to the trial that was sent before it:
-// one that comes after the trial's finish is nobody's.
+// while a step computes. A stop belongs to the trial sent before it.
 #ifndef FROSTLINE_WORKER_TRAINER_PROCESS_INBOX_H_
 #define FROSTLINE_WORKER_TRAINER_PROCESS_INBOX_H_
 
@@ -23,16 +22,16 @@ namespace frostline::trainer {
 
 class Inbox {
  public:
-  // Reads `fd` until its end, or until `exit`. Ends the process with code 1 on
-  // a line that is no message: whoever wrote it is no agent.
+  // Reads `fd` until its end, or `exit`. A line that is no message ends the
+  // process with code 1: no agent wrote it.
   explicit Inbox(int fd);
-  // Waits for the reader, who waits for the end of `fd`.
+  // Waits for the reader, and so for the end of `fd` or `exit`.
   ~Inbox();
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 
-  // The next message `trial`, whole; nothing when there will be none. From
-  // now on stop() speaks of this one.
+  // The next message `trial`, whole, of which stop() speaks from now on;
+  // nothing when there will be none.
   std::optional<std::string> NextTrial();
 
   // Any thread. After `exit` a trial is told that it will come back.

@@ -2,8 +2,7 @@
 //
 // File: message_line.h
 //
-// One message of the trainer protocol as one line of JSON, put together member
-// by member.
+// One message of the trainer protocol as one line of JSON.
 //
 //   MessageLine("report").Add("step", 3).Add("metrics", metrics).Take()
 #ifndef FROSTLINE_WORKER_TRAINER_PROCESS_MESSAGE_LINE_H_
@@ -35,7 +34,6 @@ class MessageLine {
   std::string text_;
 };
 
-// The message `finish`.
 std::string FinishLine(const TrialEnd& end, std::string_view software);
 
 }  // namespace frostline::trainer

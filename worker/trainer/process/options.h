@@ -23,8 +23,8 @@ struct TrainerOptions {
   double checkpoint_seconds = 300.0;
 };
 
-// `arguments` without the program's name. kMisuse for what is not known, out
-// of range, or missing; $FROSTLINE_REGISTRY stands in for --registry.
+// Without the program's name. kMisuse for what is not known, out of range, or
+// missing; $FROSTLINE_REGISTRY stands in for --registry.
 Expected<TrainerOptions> ReadOptions(std::span<const std::string> arguments);
 
 extern const char kTrainerHelp[];

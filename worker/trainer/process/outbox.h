@@ -2,9 +2,8 @@
 //
 // File: outbox.h
 //
-// Messages to the agent, each written whole. The process's standard output is
-// taken away from everybody else: what a library prints there goes to standard
-// error, and never into the middle of a message.
+// Messages to the agent, each written whole. What a library prints on standard
+// output goes to standard error, never into a message.
 #ifndef FROSTLINE_WORKER_TRAINER_PROCESS_OUTBOX_H_
 #define FROSTLINE_WORKER_TRAINER_PROCESS_OUTBOX_H_
 
@@ -22,7 +21,7 @@ class Outbox {
   Outbox& operator=(const Outbox&) = delete;
 
   void Send(const std::string& line);
-  // The agent is gone: nobody hears us.
+  // The agent is gone.
   bool broken() const { return broken_; }
 
  private:

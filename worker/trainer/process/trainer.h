@@ -2,8 +2,8 @@
 //
 // File: trainer.h
 //
-// The process: takes one trial after the other and keeps what is loaded. What
-// is wrong with a trial ends that trial alone.
+// Takes one trial after the other and keeps what is loaded. What is wrong with
+// a trial ends that trial alone.
 #ifndef FROSTLINE_WORKER_TRAINER_PROCESS_TRAINER_H_
 #define FROSTLINE_WORKER_TRAINER_PROCESS_TRAINER_H_
 

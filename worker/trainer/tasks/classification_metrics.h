@@ -2,13 +2,9 @@
 //
 // File: classification_metrics.h
 //
-// How well classes were predicted, as scikit-learn counts it. What is
-// undefined is 0: the F1 of a class that was neither there nor predicted, and
-// Matthews' coefficient where there is nothing but one class.
-//
-//   Confusion confusion(labels.size());
-//   confusion.Add(truth, prediction);          // batch after batch
-//   const double f1 = confusion.MacroF1();
+// How well classes were predicted, as scikit-learn counts it. Undefined is 0:
+// the F1 of a class that was neither there nor predicted, Matthews' coefficient
+// of one class.
 #ifndef FROSTLINE_WORKER_TRAINER_TASKS_CLASSIFICATION_METRICS_H_
 #define FROSTLINE_WORKER_TRAINER_TASKS_CLASSIFICATION_METRICS_H_
 
@@ -19,14 +15,13 @@
 
 namespace frostline::trainer {
 
-// Counts by class, not by pair of classes: ten thousand tags need no more than
-// a few kilobytes.
+// Counts by class, not by pair of classes: ten thousand tags take kilobytes.
 class Confusion {
  public:
   explicit Confusion(std::size_t classes);
 
-  // Pairs whose truth is negative are left out: padding, and words' later
-  // pieces. REQUIRES: equal sizes; every class below `classes`.
+  // Leaves out pairs whose truth is negative: padding, and words' later pieces.
+  // REQUIRES: equal sizes; every class below `classes`.
   void Add(std::span<const std::int32_t> truth,
            std::span<const std::int32_t> prediction);
 
@@ -34,9 +29,9 @@ class Confusion {
   double Accuracy() const;
   // Mean over the classes that are there or were predicted.
   double MacroF1() const;
-  // Of the sums over all classes; one label an example makes it the accuracy.
+  // Of the sums over all classes: with one label an example the accuracy.
   double MicroF1() const;
-  // Of class 1 alone, where there are two.
+  // Of class 1, where there are two.
   double BinaryF1() const { return ClassF1(1); }
   double ClassF1(std::size_t c) const;
   // The multi-class form (Gorodkin, 2004).

@@ -2,8 +2,8 @@
 //
 // File: correlation.h
 //
-// How well numbers were predicted. Sums are taken in one order and about the
-// mean, so a result does not depend on the size of the batches. Pure functions.
+// How well numbers were predicted. Sums run in one order and about the mean,
+// whatever the batches. Pure functions.
 #ifndef FROSTLINE_WORKER_TRAINER_TASKS_CORRELATION_H_
 #define FROSTLINE_WORKER_TRAINER_TASKS_CORRELATION_H_
 
@@ -12,9 +12,8 @@
 
 namespace frostline::trainer {
 
-// All REQUIRE equal sizes. Nothing is returned where nothing is defined: for
-// no pairs; of a correlation also for a single pair, where one side is
-// constant, and where a number is not finite.
+// All REQUIRE equal sizes. Nothing for no pairs; for a correlation also with a
+// single pair, a constant side, or a number that is not finite.
 std::optional<double> MeanSquaredError(std::span<const double> truth,
                                        std::span<const double> prediction);
 std::optional<double> Pearson(std::span<const double> truth,

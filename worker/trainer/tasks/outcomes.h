@@ -2,10 +2,8 @@
 //
 // File: outcomes.h
 //
-// What became of each validation example, in the few bytes that a finish
-// message carries (the contract's ExampleOutcomes): a bit for right or wrong,
-// or a float16 for a score. Any two trials can then be compared example by
-// example, wherever their fingerprints are equal. Pure functions.
+// What became of each validation example (the contract's ExampleOutcomes): a
+// bit, right or wrong, or a float16, a score. Pure functions.
 #ifndef FROSTLINE_WORKER_TRAINER_TASKS_OUTCOMES_H_
 #define FROSTLINE_WORKER_TRAINER_TASKS_OUTCOMES_H_
 
@@ -22,13 +20,13 @@ namespace frostline::trainer {
 
 inline constexpr std::size_t kMaxOutcomeBytes = std::size_t{512} << 10;
 
-// Example i is bit i % 8 of byte i / 8. kTooLarge above 512 KiB, which is four
-// million examples.
+// Example i is bit i % 8 of byte i / 8. kTooLarge above 512 KiB, four million
+// examples.
 Expected<std::string> PackBits(const std::vector<bool>& right);
 // Little-endian; 262,144 examples.
 Expected<std::string> PackFloat16(std::span<const float> scores);
 
-// Rounds to nearest, ties to even; what is too large becomes infinite.
+// To nearest, ties to even; what is too large becomes infinite.
 std::uint16_t ToFloat16(float value);
 
 // RFC 4648, with padding.

@@ -2,10 +2,10 @@
 //
 // File: span_f1.h
 //
-// For tags that mark spans of words: B-PER I-PER O. A predicted span counts
-// when its type and both its ends are right. Spans are read as conlleval does:
-// an I- that continues nothing of its type begins a span, so IOB1 and IOB2
-// both work; E-, S- and L-, U- (BIOES, BILOU) are understood too.
+// F1 of tags that mark spans of words: B-PER I-PER O. A predicted span counts
+// when its type and both ends are right. As in conlleval an I- that continues
+// nothing of its type begins a span (IOB1, IOB2); E-, S- and L-, U- (BIOES,
+// BILOU) are understood too.
 #ifndef FROSTLINE_WORKER_TRAINER_TASKS_SPAN_F1_H_
 #define FROSTLINE_WORKER_TRAINER_TASKS_SPAN_F1_H_
 
@@ -27,21 +27,19 @@ struct TagSpan {
   friend auto operator<=>(const TagSpan&, const TagSpan&) = default;
 };
 
-// Of one sentence, in order. A tag without a type, such as plain "B", has "".
-// The types point into `tags`.
+// Of one sentence, in order; types point into `tags`. Plain "B" has type "".
 std::vector<TagSpan> SpansOf(std::span<const std::string_view> tags);
 
-// True when the labels mark spans: each is O, or has one of the prefixes with
-// a hyphen behind it.
+// Each label is O, or has one of the prefixes and a hyphen.
 bool MarkSpans(const std::vector<std::string>& labels);
 
 // Counts over sentences; 0 where nothing is defined.
 class SpanF1 {
  public:
-  // `labels`: the names of the classes; must outlive this.
+  // Class names; they outlive this.
   explicit SpanF1(const std::vector<std::string>& labels) : labels_(labels) {}
 
-  // One sentence. Words whose truth is negative are left out.
+  // One sentence, without words whose truth is negative.
   void Add(std::span<const std::int32_t> truth,
            std::span<const std::int32_t> prediction);
 

@@ -27,7 +27,7 @@ struct AddedToken {
   bool normalized = false;  // found in the normalized text, not in the raw one
 };
 
-// A part of a text: an added token, or what lies between two.
+// An added token, or what lies between two.
 struct Section {
   ByteRange range;
   std::int32_t id;  // -1: no added token
@@ -37,11 +37,10 @@ struct Section {
 class AddedTokens {
  public:
   AddedTokens() = default;
-  // Contents must be unique, not empty and at most kMaxTokenBytes long.
+  // Contents are unique, not empty and at most kMaxTokenBytes long.
   static Expected<AddedTokens> Make(std::vector<AddedToken> tokens);
 
-  // Replaces `sections` by those of `text`, in order, none empty. Linear in
-  // the text.
+  // Replaces `sections` by those of `text`, in order, none empty. Linear.
   void Split(std::string_view text, std::vector<Section>& sections) const;
 
  private:

@@ -2,7 +2,7 @@
 //
 // File: base64.h
 //
-// Base64 of RFC 4648 with its padding, strict. Pure.
+// RFC 4648 with its padding, strict. Pure.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_BASE64_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_BASE64_H_
 

@@ -30,7 +30,8 @@ class BertNormalizer : public Normalizer {
            NormalizedText& out) const override;
 
  private:
-  // Plain ASCII without control characters, which is most of what comes.
+  // `raw` is ASCII, as most is. False when one of its bytes goes: Run begins
+  // anew.
   bool RunAscii(std::string_view raw, std::uint32_t base,
                 NormalizedText& out) const;
 

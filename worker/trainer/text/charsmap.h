@@ -22,7 +22,7 @@ namespace frostline::trainer {
 
 class Charsmap : public Normalizer {
  public:
-  // From the base64 that tokenizer.json carries.
+  // As tokenizer.json carries it.
   static Expected<Charsmap> Parse(std::string_view base64);
 
   // What the shortest rule that begins `chunk` puts in its place; nothing when

@@ -2,13 +2,11 @@
 //
 // File: double_array.h
 //
-// A trie over bytes in two flat arrays (Aoe 1989): one step of a search is one
+// A trie over bytes in two flat arrays (Aoe 1989): a step of a search is one
 // addition and one comparison. Immutable once built, so threads may share it.
 //
-//   for (DoubleArray::Node node = trie.Root(); i < text.size(); ++i) {
-//     if (!trie.Step(node, text[i])) break;
-//     if (trie.ValueAt(node) >= 0) longest = ...;
-//   }
+//   DoubleArray::Node node = trie.Root();
+//   while (i < text.size() && trie.Step(node, text[i])) ++i;
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_DOUBLE_ARRAY_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_DOUBLE_ARRAY_H_
 
@@ -25,11 +23,11 @@ class DoubleArray {
   using Node = std::uint32_t;
   using Entry = std::pair<std::string_view, std::int32_t>;
 
-  // An empty trie: no key is in it.
+  // No key is in it.
   DoubleArray() : units_(kAlphabet + 1) {}
 
-  // Keys must be unique and not empty, values not negative. Time is linear in
-  // the bytes of all keys, whatever they are.
+  // Keys are unique and not empty, values not negative. Linear in the bytes of
+  // all keys, whatever they are.
   static DoubleArray Build(std::vector<Entry> entries);
 
   Node Root() const { return 0; }
@@ -42,7 +40,7 @@ class DoubleArray {
     return true;
   }
 
-  // The value of the key that ends here, -1 when none does.
+  // Of the key that ends here, -1 when none does.
   std::int32_t ValueAt(Node node) const { return units_[node].value; }
 
   // The value of exactly this key, or -1.

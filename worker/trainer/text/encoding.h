@@ -2,9 +2,8 @@
 //
 // File: encoding.h
 //
-// What comes out of a tokenizer: parallel arrays, one element a token. Plain
-// data; a caller keeps one and has it filled again and again, so that encoding
-// a data set allocates next to nothing.
+// What comes out of a tokenizer: parallel arrays, one element a token. A caller
+// keeps one and has it filled again, which allocates next to nothing.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_ENCODING_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_ENCODING_H_
 
@@ -14,8 +13,8 @@
 
 namespace frostline::trainer {
 
-// Code points [begin, end) of the text that was encoded; of the word, where
-// words were given. Special tokens have {0, 0}.
+// Code points [begin, end) of the text, or of the word where words were given.
+// Special tokens have {0, 0}.
 struct Span {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -23,7 +22,6 @@ struct Span {
   friend bool operator==(const Span&, const Span&) = default;
 };
 
-// Word of a token that belongs to none.
 inline constexpr std::int32_t kNoWord = -1;
 
 struct Encoding {

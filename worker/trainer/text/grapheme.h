@@ -2,9 +2,9 @@
 //
 // File: grapheme.h
 //
-// Grapheme clusters (UAX 29) as far as a character map can notice them: it
-// looks up clusters of at most five bytes, so the rules for Hangul, flags,
-// emoji sequences and Indic conjuncts, whose clusters are longer, are left out.
+// Grapheme clusters (UAX 29) for a character map, which looks up clusters of at
+// most five bytes: the rules for Hangul, flags, emoji sequences and Indic
+// conjuncts, whose clusters are longer, are left out.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_GRAPHEME_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_GRAPHEME_H_
 
@@ -13,8 +13,8 @@
 
 namespace frostline::trainer {
 
-// Where the cluster that begins at `begin` ends, for well-formed text.
-// REQUIRES: begin < text.size().
+// Where the cluster at `begin` ends. REQUIRES: well-formed text, begin <
+// text.size().
 std::size_t GraphemeEnd(std::string_view text, std::size_t begin);
 
 }  // namespace frostline::trainer

@@ -2,14 +2,9 @@
 //
 // File: json_fields.h
 //
-// Takes the members of one component of a tokenizer.json by name and type.
-// The first that does not fit is kept as the fault; a loader asks once, at the
-// end, as one reads a form.
-//
-//   JsonFields fields(value, "normalizer");
-//   options.lowercase = fields.Bool("lowercase", true);
-//   fields.MustBe("strip", fields.Find("strip") == nullptr);
-//   if (fields.fault()) return *fields.fault();
+// Takes the members of one component of a tokenizer.json by name and type. The
+// first that does not fit is kept as the fault, so a loader asks once, at the
+// end.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_JSON_FIELDS_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_JSON_FIELDS_H_
 

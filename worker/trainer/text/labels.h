@@ -18,9 +18,9 @@ namespace frostline::trainer {
 // What losses and metrics leave out.
 inline constexpr std::int32_t kIgnoredLabel = -100;
 
-// One label a token of `encoding`, which EncodeWords made: that of its word at
-// the word's first token, kIgnoredLabel elsewhere. A word without tokens loses
-// its label. kMisuse when there are fewer labels than words.
+// For `encoding` of EncodeWords: a word's label at its first token,
+// kIgnoredLabel at all others. A word without tokens loses its label. kMisuse
+// when there are fewer labels than words.
 Expected<Done> AlignLabels(const Encoding& encoding,
                            std::span<const std::int32_t> word_labels,
                            std::vector<std::int32_t>& token_labels);

@@ -3,7 +3,7 @@
 // File: merge_table.h
 //
 // Which two tokens merge, how early, and into what. Sorted rather than hashed:
-// no list of merges, however contrived, makes a look-up slow.
+// no contrived list of merges makes a look-up slow.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_MERGE_TABLE_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_MERGE_TABLE_H_
 
@@ -23,7 +23,7 @@ class MergeTable {
     std::int32_t merged;
   };
 
-  // Of a vocabulary of that many tokens; nothing when a pair stands twice.
+  // Nothing when a pair stands twice.
   static std::optional<MergeTable> Make(std::vector<Merge> merges,
                                         std::size_t vocabulary_size);
 

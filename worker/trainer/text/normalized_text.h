@@ -2,9 +2,9 @@
 //
 // File: normalized_text.h
 //
-// A text as a normalizer left it, each byte still knowing which code points of
-// the original it stands for. Where every byte stands for one code point, and
-// for the next one than the byte before (plain ASCII), nothing is stored.
+// A text as a normalizer left it; each byte knows its code points of the
+// original. Where every byte is one code point, in order (plain ASCII), nothing
+// is stored.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_NORMALIZED_TEXT_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_NORMALIZED_TEXT_H_
 
@@ -27,8 +27,7 @@ struct ByteRange {
 
 class NormalizedText {
  public:
-  // Begins anew; `base` is the code point at which this piece of the original
-  // begins. The buffers are kept.
+  // Begins anew at code point `base` of the original. Keeps the buffers.
   void Clear(std::uint32_t base) {
     bytes_.clear();
     spans_.clear();
@@ -67,7 +66,7 @@ class NormalizedText {
   std::string_view at(ByteRange range) const {
     return bytes().substr(range.begin, range.end - range.begin);
   }
-  // For in-place changes that keep the length; identity texts stay ASCII.
+  // For changes that keep the length; identity texts stay ASCII.
   std::string& mutable_bytes() { return bytes_; }
   std::uint32_t base() const { return base_; }
 
@@ -76,7 +75,7 @@ class NormalizedText {
     const std::uint32_t begin = base_ + static_cast<std::uint32_t>(byte);
     return {begin, begin + 1};
   }
-  // From the first byte's begin to the last one's end. REQUIRES: not empty.
+  // REQUIRES: not empty.
   Span SpanOf(ByteRange range) const {
     return {SpanAt(range.begin).begin, SpanAt(range.end - 1).end};
   }

@@ -2,8 +2,8 @@
 //
 // File: normalizer.h
 //
-// The first step of every tokenizer: a text becomes a simpler one.
-// Implementations are immutable and shared by threads.
+// The first step: a text becomes a simpler one. Implementations are immutable
+// and shared by threads.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_NORMALIZER_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_NORMALIZER_H_
 
@@ -19,12 +19,11 @@ class Normalizer {
   virtual ~Normalizer() = default;
 
   // `raw` is well-formed UTF-8 and begins at code point `base` of its text.
-  // Replaces what `out` holds. Takes time linear in `raw`.
+  // Replaces `out`. Linear in `raw`.
   virtual void Run(std::string_view raw, std::uint32_t base,
                    NormalizedText& out) const = 0;
 };
 
-// Leaves the text as it is.
 class NoNormalizer : public Normalizer {
  public:
   void Run(std::string_view raw, std::uint32_t base,

@@ -2,8 +2,8 @@
 //
 // File: pre_tokenizer.h
 //
-// The second step: a normalized text falls into words, which a model then
-// cannot merge again. Implementations are immutable and shared by threads.
+// The second step: a normalized text falls into words, which a model cannot
+// merge again. Implementations are immutable and shared by threads.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_PRE_TOKENIZER_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_PRE_TOKENIZER_H_
 
@@ -19,8 +19,8 @@ class PreTokenizer {
  public:
   virtual ~PreTokenizer() = default;
 
-  // Splits the bytes `range` of `text`. `words` are ranges, none empty, of the
-  // returned text, which is `text` or `rewritten`. Linear in the range.
+  // Splits `range` of `text`. `words` are ranges, none empty, of the returned
+  // text, which is `text` or `rewritten`. Linear in the range.
   virtual const NormalizedText& Split(const NormalizedText& text,
                                       ByteRange range,
                                       NormalizedText& rewritten,
@@ -65,8 +65,8 @@ class ByteLevelSplit : public PreTokenizer {
 // SentencePiece's: every word begins with U+2581.
 class MetaspaceSplit : public PreTokenizer {
  public:
-  // With `split_white_space`, white space of all kinds goes first, and each
-  // word gets its sign; else each blank becomes the sign.
+  // With `split_white_space` all white space goes and each word gets its sign;
+  // else each blank becomes the sign.
   explicit MetaspaceSplit(bool split_white_space)
       : split_white_space_(split_white_space) {}
   const NormalizedText& Split(const NormalizedText& text, ByteRange range,

@@ -2,10 +2,10 @@
 //
 // File: score.h
 //
-// A number of JSON as the reference's reader has it: all digits as one whole
-// number, rounded, then one division or multiplication by a power of ten,
-// rounded again. That is at times one unit in the last place away from the
-// nearest double, and decides between ways to cut a word whose sums are equal.
+// A number of JSON as the reference reads it: all digits as one whole number,
+// rounded, then one division or multiplication by a power of ten, rounded
+// again. That may be a unit in the last place off the nearest double, and
+// decides between cuts of a word whose sums are equal.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_SCORE_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_SCORE_H_
 

@@ -2,8 +2,8 @@
 //
 // File: span_trim.h
 //
-// RoBERTa's rule that blanks at either end of a token are no part of its span.
-// Pure functions.
+// RoBERTa's rule: blanks at either end of a token are no part of its span. Pure
+// functions.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_SPAN_TRIM_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_SPAN_TRIM_H_
 
@@ -14,7 +14,7 @@
 
 namespace frostline::trainer {
 
-// How many code points of blank a token begins and ends with.
+// In code points.
 struct Blanks {
   std::uint32_t leading = 0;
   std::uint32_t trailing = 0;
@@ -25,8 +25,8 @@ Blanks BlanksAround(std::string_view token);
 // Of an added token as the text has it: all white space is.
 Blanks WhiteSpaceAround(std::string_view text);
 
-// The reference tells the blank that was put before a text from one that was
-// there by its place alone: `first` token of the text, or span from 0 on.
+// The reference knows a blank that was put before a text by its place alone:
+// `first` token of the text, or span from 0 on.
 Span Trimmed(Span span, Blanks blanks, bool first, bool keep_prefix_space);
 
 }  // namespace frostline::trainer

@@ -2,9 +2,8 @@
 //
 // File: subword_model.h
 //
-// The third step: a word becomes tokens of the vocabulary. Implementations are
-// immutable and shared by threads; what they need to think is a Workspace, one
-// for each thread.
+// The third step: a word becomes tokens. Implementations are immutable and
+// shared by threads, each with its own Workspace.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_SUBWORD_MODEL_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_SUBWORD_MODEL_H_
 
@@ -22,7 +21,7 @@ struct Piece {
   std::uint32_t end;
 };
 
-// Buffers that live from word to word; their content means nothing between.
+// Buffers; their content means nothing between words.
 struct Workspace {
   // Unigram: the best way to reach each byte.
   struct Best {
@@ -52,8 +51,8 @@ class SubwordModel {
  public:
   virtual ~SubwordModel() = default;
 
-  // Appends the tokens of one word, in order; they cover it without holes.
-  // `word` is well-formed UTF-8 and not empty.
+  // Appends the tokens of one word, in order and without holes. `word` is
+  // well-formed UTF-8 and not empty.
   virtual void Tokenize(std::string_view word, Workspace& workspace,
                         std::vector<Piece>& pieces) const = 0;
 

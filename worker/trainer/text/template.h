@@ -2,8 +2,8 @@
 //
 // File: template.h
 //
-// The last step: one or two runs of tokens become a sequence with special
-// tokens around them, after both were cut to what fits.
+// The last step: the tokens of one or two texts are cut to what fits and get
+// special tokens around them.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_TEMPLATE_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_TEMPLATE_H_
 
@@ -16,7 +16,6 @@
 
 namespace frostline::trainer {
 
-// The tokens of one text.
 struct TokenRun {
   std::vector<std::int32_t> ids;
   std::vector<std::int32_t> words;
@@ -39,8 +38,8 @@ struct TemplateItem {
 struct Template {
   std::vector<TemplateItem> single;
   std::vector<TemplateItem> pair;
-  // RoBERTa's: blanks at either end of a token are no part of its span, but
-  // for the one that was put before the text.
+  // RoBERTa's: blanks at either end of a token are no part of its span, but for
+  // the one that was put before the text.
   bool trim_spans = false;
   bool keep_prefix_space = false;
 
@@ -52,7 +51,7 @@ struct Template {
   static Template Plain();
 };
 
-// How many tokens of each text stay; `second` is null for a single text.
+// Tokens of each text.
 struct Lengths {
   std::size_t first;
   std::size_t second;
@@ -60,8 +59,9 @@ struct Lengths {
 Expected<Lengths> Truncate(Lengths have, bool has_second, std::size_t budget,
                            Truncation strategy);
 
-// Replaces `encoding`. kMisuse when max_length has no room for the special
-// tokens, or the text to be cut is too short to make the others fit.
+// Replaces `encoding`; `second` is null for a single text. kMisuse when
+// max_length has no room for the special tokens, or the text to be cut is too
+// short to make the others fit.
 Expected<Done> Assemble(const Template& form, const TokenRun& first,
                         const TokenRun* second, const EncodeOptions& options,
                         Encoding& encoding);

@@ -2,15 +2,10 @@
 //
 // File: tokenizer.h
 //
-// Text in, token ids out, as the Rust tokenizers give them: WordPiece (BERT,
-// DistilBERT, mBERT), byte-level BPE (RoBERTa), unigram (XLM-R).
+// Text in, token ids out, as the Rust tokenizers give them.
 //
-//   Expected<Tokenizer> made = ReadTokenizerJson(bytes);    // tokenizer_json.h
-//   if (!made.ok()) return Complain(made.fault());
-//   const Tokenizer tokenizer = std::move(made).value();
-//   Encoder encoder(tokenizer);                            // one a thread
-//   Encoding encoding;                                     // filled again and
-//   again encoder.Encode("The film is awful.", {.max_length = 128}, encoding);
+//   Encoder encoder(tokenizer);  // one a thread
+//   encoder.Encode("The film is awful.", {.max_length = 128}, encoding);
 //
 // Any bytes are a text: each ill-formed UTF-8 sequence counts as one U+FFFD.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_H_
@@ -43,12 +38,12 @@ struct TokenizerParts {
 // Immutable: any number of Encoders in any threads may share one.
 class Tokenizer {
  public:
-  // Ids of added tokens must be those of the model or follow them densely.
+  // Ids of added tokens are those of the model or follow them densely.
   static Expected<Tokenizer> Make(TokenizerParts parts);
 
   // With the added tokens.
   std::int32_t vocabulary_size() const { return size_; }
-  // "[PAD]", "<pad>": the id of a token as it is written.
+  // Of a token as it is written: "[PAD]", "<pad>".
   std::optional<std::int32_t> IdOf(std::string_view token) const;
 
  private:

@@ -25,12 +25,12 @@
 
 namespace frostline::trainer {
 
-// kUnreadable, naming the files looked for, where there is none of them; a
-// SentencePiece model alone is one of those cases. Faults name the file.
+// kUnreadable, naming the files looked for, where there is none of them, as
+// with a SentencePiece model alone. Faults name the file.
 Expected<Tokenizer> LoadTokenizer(const std::string& folder);
 
-// Names, within the folder, of all files of a tokenizer that are there, with
-// those that only Python reads: what a copy of the model must take along.
+// Names of all files of a tokenizer, with those that only Python reads: what a
+// copy of the model must take along.
 std::vector<std::string> TokenizerFilesOf(const std::string& folder);
 
 }  // namespace frostline::trainer

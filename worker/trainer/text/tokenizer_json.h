@@ -3,8 +3,8 @@
 // File: tokenizer_json.h
 //
 // Makes a tokenizer from a tokenizer.json. Components are known by name or
-// refused; no regular expression is taken from the file, and its truncation
-// and padding are ignored: those are the trial's to decide.
+// refused; no regular expression is taken from the file, and its truncation and
+// padding are ignored, as the trial decides them.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_JSON_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_JSON_H_
 
@@ -21,7 +21,7 @@ namespace frostline::trainer {
 // Keeps nothing of `bytes`. Never throws but for want of memory.
 Expected<Tokenizer> ReadTokenizerJson(std::string_view bytes);
 
-// The parts, each from the member of that name; null where the file has null.
+// Each from the member of that name; null where the file has null.
 Expected<std::unique_ptr<const Normalizer>> ReadNormalizer(
     const JsonValue* value);
 Expected<std::unique_ptr<const PreTokenizer>> ReadPreTokenizer(

@@ -2,10 +2,9 @@
 //
 // File: unicode.h
 //
-// What the tokenizers ask about a code point, answered as the Rust tokenizers
-// answer it: their tables are of several Unicode versions, ours are generated
-// to agree with each. Pure functions; the first call builds a table of about
-// 100 KiB (thread safe).
+// What the Rust tokenizers answer about a code point: their tables are of
+// several Unicode versions, ours agree with each. Pure functions; the first
+// call builds a table of about 100 KiB (thread safe).
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_UNICODE_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_UNICODE_H_
 
@@ -30,7 +29,7 @@ enum CharFlag : std::uint16_t {
   kLowers = 1 << 11,
 };
 
-// The flags of a valid code point, or'ed together.
+// Of a valid code point, or'ed together.
 std::uint16_t FlagsOf(char32_t c);
 
 inline bool Has(char32_t c, std::uint16_t any) {
@@ -40,13 +39,13 @@ inline bool Has(char32_t c, std::uint16_t any) {
 // As the reference has it, with its gap at U+2B820..U+2B91F.
 bool IsCjk(char32_t c);
 
-// A few code points that stand for one.
+// That stand for one.
 struct CodePoints {
   char32_t at[4];
   std::size_t count;
 };
 
-// The whole canonical decomposition; the code point itself when it has none.
+// The whole canonical decomposition, or the code point itself.
 CodePoints Decompose(char32_t c);
 // One or two code points.
 CodePoints ToLower(char32_t c);

@@ -2,8 +2,8 @@
 //
 // File: unicode_tables.h
 //
-// The arrays that scripts/unicode_tables.py writes, each sorted by its first
-// code point. Only unicode.cc reads them.
+// What scripts/unicode_tables.py writes, sorted by first code points, for
+// unicode.cc alone.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_UNICODE_TABLES_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_UNICODE_TABLES_H_
 
@@ -12,15 +12,15 @@
 
 namespace frostline::trainer {
 
-// Code points first..last have these bits of CharFlag.
+// first..last have these bits of CharFlag.
 struct FlagRun {
   char32_t first;
   char32_t last;
   std::uint16_t flags;
 };
 
-// first, first + stride .. last become themselves plus distance. Runs of
-// stride 2 interleave, so `first` alone is sorted.
+// first, first + stride .. last become themselves plus distance. Runs of stride
+// 2 interleave, so `first` alone is sorted.
 struct LowerRun {
   char32_t first;
   char32_t last;

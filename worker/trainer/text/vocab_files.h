@@ -2,9 +2,9 @@
 //
 // File: vocab_files.h
 //
-// Makes a tokenizer from the older files: BERT's vocab.txt, RoBERTa's
-// vocab.json with merges.txt. They say nothing of case and blanks, so the
-// caller does (tokenizer_config.json has it).
+// Makes a tokenizer from BERT's vocab.txt, or RoBERTa's vocab.json with
+// merges.txt. They say nothing of case and blanks, so the caller does
+// (tokenizer_config.json has it).
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_VOCAB_FILES_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_VOCAB_FILES_H_
 
@@ -32,8 +32,8 @@ struct BertTokens {
   std::string mask = "[MASK]";
 };
 
-// One token a line, its id the number of the line from 0; white space at the
-// end of a line is no part of it. Needs the first three of `tokens`.
+// One token a line, its id the number of the line from 0, without white space
+// at its end. Needs the first three of `tokens`.
 Expected<Tokenizer> ReadVocabTxt(std::string_view bytes,
                                  const BertNormalizerOptions& options,
                                  const BertTokens& tokens = {});
@@ -44,7 +44,7 @@ Expected<Tokenizer> ReadBpeFiles(std::string_view vocab_json,
                                  std::string_view merges_txt,
                                  bool add_prefix_space);
 
-// Those of `names` that are tokens, to be found in texts as they are written.
+// Those of `names` that are tokens, to be found as they are written.
 std::vector<AddedToken> AddedOf(const SubwordModel& model,
                                 std::initializer_list<std::string_view> names);
 // {"token": id, ...}.

@@ -2,8 +2,8 @@
 //
 // File: vocabulary.h
 //
-// The tokens of a model, by id: as a file lists them, checked. Ids are dense
-// and tokens unique, or there is no Vocabulary.
+// The tokens of a model, by id. Ids are dense and tokens unique, or there is no
+// Vocabulary.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_VOCABULARY_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_VOCABULARY_H_
 
@@ -35,7 +35,7 @@ class Vocabulary {
   // -1 when it is none.
   std::int32_t Find(std::string_view token) const { return trie_.Find(token); }
 
-  // Every token that is not empty.
+  // Without empty tokens.
   const DoubleArray& trie() const { return trie_; }
 
  private:

@@ -3,8 +3,8 @@
 // File: word_cache.h
 //
 // Remembers the tokens of short words: a text uses few words often. Bounded in
-// memory and in the time of a look-up, whatever the words are; when it is
-// full, it forgets everything. For one thread.
+// memory and time, whatever the words are; when full, it forgets everything.
+// For one thread.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_WORD_CACHE_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_WORD_CACHE_H_
 
@@ -27,7 +27,7 @@ class WordCache {
 
   // True and the pieces appended when `word` is known.
   bool Recall(std::string_view word, std::vector<Piece>& pieces) const;
-  // Longer words than kMaxWordBytes are not kept.
+  // Words above kMaxWordBytes are not kept.
   void Remember(std::string_view word, std::span<const Piece> pieces);
 
  private:

@@ -2,9 +2,8 @@
 //
 // File: export.h
 //
-// A trained model as a folder that transformers loads: config.json,
-// model.safetensors, and the tokenizer's files. Adapters are merged into the
-// weights they adapt: nobody needs peft to load it.
+// A trained model as a folder that transformers loads. Adapters are merged, so
+// nobody needs peft.
 #ifndef FROSTLINE_WORKER_TRAINER_TRAIN_EXPORT_H_
 #define FROSTLINE_WORKER_TRAINER_TRAIN_EXPORT_H_
 
@@ -17,18 +16,16 @@
 
 namespace frostline::trainer {
 
-// The config.json of a model that was made from `original`: its members, with
-// the head's architecture and labels in the place of old ones. `labels` has a
-// name for each class, or is empty. kUnsupported for a pair's head, of which
-// transformers knows nothing.
+// The members of `original` with the head's architecture and `labels` (a name
+// for each class, or empty) in the place of old ones. kUnsupported for a pair's
+// head, which transformers does not know.
 Expected<std::string> ExportedConfig(std::string_view original,
                                      const Model& model,
                                      const std::vector<std::string>& labels);
 
-// Makes `folder` when it is not there, and replaces the files of these names in
-// it; config.json comes last, so that a folder that has one is complete.
-// `source` is the folder that the model was loaded from: its tokenizer is
-// copied.
+// Makes `folder`, or replaces files of these names in it; config.json comes
+// last, so a folder that has one is complete. The tokenizer is copied from
+// `source`, from which the model was loaded.
 Expected<Done> ExportModel(const std::string& folder, const Model& model,
                            const std::string& source,
                            const std::vector<std::string>& labels);

@@ -2,15 +2,15 @@
 //
 // File: optimizer.h
 //
-// AdamW, Adam and SGD, step for step those of torch.optim, with a rate for
-// each tensor and, where attention heads differ, for each slice.
+// AdamW, Adam and SGD, step for step those of torch.optim, with a rate for each
+// tensor and, where attention heads differ, for each slice.
 //
 //   AdamW: x <- x - r d x, then x <- x - r m^ / (sqrt(v^) + e)
 //   Adam:  g <- g + d x,   then x <- x - r m^ / (sqrt(v^) + e)
 //   SGD:   g <- g + d x,   m <- u m + g, then x <- x - r m
 //
-// with the rate r, the decay d, the momentum u (0: m is g), and the corrected
-// moments m^ and v^.
+// r is the rate, d the decay, u the momentum (0: m is g), m^ and v^ the
+// corrected moments.
 #ifndef FROSTLINE_WORKER_TRAINER_TRAIN_OPTIMIZER_H_
 #define FROSTLINE_WORKER_TRAINER_TRAIN_OPTIMIZER_H_
 
@@ -47,20 +47,19 @@ struct TrainedTensor {
 
 class Optimizer {
  public:
-  // Moments that are undefined begin at 0. The tensors are shared with the
-  // caller.
+  // Undefined moments begin at 0. The tensors are shared with the caller.
   Optimizer(const OptimizerOptions& options,
             std::vector<TrainedTensor> tensors);
 
-  // Takes a step with every rate times `factor`. A tensor without a gradient
-  // is passed over. Throws what LibTorch throws.
+  // Every rate is multiplied by `factor`. A tensor without a gradient is passed
+  // over. Throws what LibTorch throws.
   void Step(double factor);
 
   const std::vector<TrainedTensor>& tensors() const { return tensors_; }
   std::vector<TrainedTensor>& tensors() { return tensors_; }
 
  private:
-  // All tensors of one rate at once, in a single pass over memory.
+  // All tensors of one rate in a single pass over memory.
   void StepWholeTensors(double factor) const;
   void StepSlices(const TrainedTensor& tensor, double factor) const;
   void StepSgd(const TrainedTensor& tensor, double factor) const;
@@ -73,7 +72,7 @@ class Optimizer {
 // for it. REQUIRES: there is one.
 at::Tensor GlobalNorm(const std::vector<at::Tensor>& gradients);
 
-// Scales the gradients, whose norm is `norm`, so that it is at most `limit`, as
+// Scales gradients of this `norm` to at most `limit`, as
 // torch.nn.utils.clip_grad_norm_ does; 0 clips nothing.
 void ClipGradients(const std::vector<at::Tensor>& gradients, double norm,
                    double limit);

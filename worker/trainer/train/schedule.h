@@ -2,9 +2,9 @@
 //
 // File: schedule.h
 //
-// The share of its rate at which a module trains at each step, as the
-// schedules of transformers have it: up from 0 while warming up (so that the
-// very first step has rate 0), then down or level. Pure.
+// The share of its rate at which a module trains at each step, as in
+// transformers: up from 0 while warming up (so the very first step has rate 0),
+// then down or level. Pure.
 #ifndef FROSTLINE_WORKER_TRAINER_TRAIN_SCHEDULE_H_
 #define FROSTLINE_WORKER_TRAINER_TRAIN_SCHEDULE_H_
 
@@ -19,9 +19,9 @@ struct Schedule {
   std::int64_t warmup_steps = 0;
   std::int64_t total_steps = 1;
 
-  // In [0, 1]; `step` counts the steps that were taken before this one.
+  // In [0, 1]; `step` counts the steps taken before this one.
   double FactorAt(std::int64_t step) const;
-  // Over all steps, for virtual freezing.
+  // For virtual freezing.
   double SumOfFactors() const;
 };
 

@@ -2,7 +2,7 @@
 //
 // File: batch_maker.h
 //
-// Rows of a token store as the tensors that a model reads, in main memory.
+// Rows of a token store as a model's tensors, in main memory.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_BATCH_MAKER_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_BATCH_MAKER_H_
 
@@ -23,11 +23,11 @@ class BatchMaker {
   BatchMaker(std::shared_ptr<const TokenStore> tokens,
              const ModelConfig& config, const HeadSpec& head, bool is_cpu);
 
-  // Examples: half of the store's rows where pairs are read apart.
+  // Half of the store's rows where pairs are read apart.
   std::size_t size() const { return examples_; }
-  // Of each example, of the longer text of a pair that is read apart.
+  // Of each example; of a pair that is read apart, its longer text.
   const std::vector<std::uint32_t>& lengths() const { return lengths_; }
-  // Those that a step can learn from: with a label that is not padding.
+  // With a label that is not padding: a step can learn from them.
   const std::vector<std::uint32_t>& labelled() const { return labelled_; }
 
   // Throws what LibTorch throws; call it under CatchTorch.

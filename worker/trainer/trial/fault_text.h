@@ -2,8 +2,7 @@
 //
 // File: fault_text.h
 //
-// A fault as a person reads it in a trial's cause: with the id under which
-// docs/reference/errors.md has it.
+// A fault in a trial's cause, with its id in docs/reference/errors.md.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_FAULT_TEXT_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_FAULT_TEXT_H_
 

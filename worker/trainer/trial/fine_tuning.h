@@ -2,13 +2,9 @@
 //
 // File: fine_tuning.h
 //
-// One trial from its first step to its last: batches, steps, evaluations,
-// thawing, early stopping, checkpoints. Given the same trial, machine and
-// number of threads it gives the same numbers, and again when it was stopped
-// or killed and went on from a checkpoint (on CPU: the same bits).
-//
-//   FineTuning training(trial, setup, environment, listener);
-//   TrialEnd end = training.Run();
+// One trial from its first step to its last. The same trial, machine and number
+// of threads give the same numbers, also when it went on from a checkpoint (on
+// CPU: the same bits).
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_FINE_TUNING_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_FINE_TUNING_H_
 
@@ -30,7 +26,7 @@
 
 namespace frostline::trainer {
 
-// What a trial is not told by its study. Must outlive it.
+// What a trial is not told by its study. Outlives it.
 struct TrialEnvironment {
   Device& device;
   std::function<double()> seconds;  // of a steady clock
@@ -47,7 +43,7 @@ class FineTuning {
   TrialEnd Run();
 
  private:
-  // Nothing: go on. Otherwise the trial has ended.
+  // Nothing: go on.
   using Ended = std::optional<TrialEnd>;
 
   Expected<Done> CheckMetrics() const;

@@ -2,9 +2,8 @@
 //
 // File: model_shelf.h
 //
-// The models of the operator's registry, loaded when first asked for and kept:
-// weights on the device, and tokenizers. An encoder is kept once for all heads
-// that studies put on it.
+// The models of the operator's registry, loaded when first asked for and kept.
+// An encoder is kept once for all heads that studies put on it.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_MODEL_SHELF_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_MODEL_SHELF_H_
 
@@ -30,14 +29,14 @@ struct Pretrained {
   std::string sha256;  // of the weights
 };
 
-// For one thread. The device must outlive it.
+// For one thread. The device outlives it.
 class ModelShelf {
  public:
   // Reads models.yaml once.
   static Expected<ModelShelf> Open(VerifiedFiles& files, const Device& device);
 
-  // Their sum is compared each time, and computed when the file is another.
-  // What was missing, unexpected or drawn anew goes to `log` at the first.
+  // Compares sums each time, and computes them when the file is another. What
+  // was missing, unexpected or drawn anew goes to `log` when loaded.
   Expected<std::shared_ptr<const Pretrained>> Weights(
       VerifiedFiles& files, const ModelRequest& request, const HeadSpec& head,
       std::vector<std::string>& log);
@@ -67,8 +66,7 @@ class ModelShelf {
   ModelEntries models_;
   const Device* device_;
   // A slot works on one study, or on two by turns; encoders may fill a GPU, and
-  // heads are small. What is joined is used with its parts, so it holds no
-  // encoder that has left its shelf.
+  // heads are small. What is joined holds no encoder that has left its shelf.
   Shelf<std::string, ShelvedEncoder> encoders_{2};
   Shelf<std::string, LoadedHead> heads_{8};
   Shelf<std::string, Pretrained> joined_{2};

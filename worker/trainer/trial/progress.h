@@ -2,9 +2,8 @@
 //
 // File: progress.h
 //
-// Where a trial stands, beside weights and moments: all that the rest of it
-// depends on or reports. Goes into a checkpoint as notes and comes back bit
-// for bit.
+// Where a trial stands, beside weights and moments. It goes into a checkpoint
+// as notes and comes back bit for bit.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_PROGRESS_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_PROGRESS_H_
 
@@ -24,8 +23,8 @@ struct TrialProgress {
   double loss_sum = 0.0;
   std::int64_t loss_steps = 0;
   EarlyStoppingState early_stopping;
-  Metrics last;  // of the last evaluation
-  // What it has cost so far, over all attempts that led here.
+  Metrics last;
+  // Over all attempts that led here.
   double train_seconds = 0.0;
   double flops_spent = 0.0;
   double flops_skipped = 0.0;

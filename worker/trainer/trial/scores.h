@@ -2,8 +2,8 @@
 //
 // File: scores.h
 //
-// Predictions, batch by batch in any order, become the metrics of a task and
-// an outcome for each example in the order of the data set.
+// Predictions, batch by batch in any order, become the metrics of a task and an
+// outcome for each example in the order of the data set.
 //
 //   classification  accuracy, f1 (of class 1 where there are two, else macro),
 //                   f1_macro, f1_micro, mcc, loss
@@ -35,14 +35,14 @@ struct ExampleOutcomes {
   std::string bytes;
 };
 
-// What Scores would name for this head: to tell a misspelt objective before
+// What Compute would name for this head: to tell a misspelt objective before
 // anything is trained.
 std::vector<std::string> MetricNames(const HeadSpec& head,
                                      const LabelSet& labels);
 
 class Scores {
  public:
-  // `labels` must outlive this; `rows` is the number of examples.
+  // `labels` outlives this; `rows` is the number of examples.
   Scores(const HeadSpec& head, const LabelSet& labels, std::size_t rows);
 
   // `batch` held these rows (0 to rows - 1), in this order.
@@ -50,8 +50,8 @@ class Scores {
            const Prediction& prediction);
 
   Metrics Compute() const;
-  // Of words for tagging: those that the model saw, in order. kTooLarge when
-  // there are too many for a message.
+  // For tagging those of the words that the model saw, in order. kTooLarge
+  // when there are too many for a message.
   Expected<ExampleOutcomes> Outcomes(const std::string& fingerprint) const;
 
  private:

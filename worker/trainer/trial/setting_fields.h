@@ -2,13 +2,9 @@
 //
 // File: setting_fields.h
 //
-// Takes settings out of a message by the rows of base/plain/training_table.h:
-// the row says the type, the bounds and what holds when nothing is given. As
-// RequestFields, it keeps the first fault, and a key that has no row is one.
-//
-//   SettingFields extra("extra.", "training.extra", {parameters, study});
-//   settings.beta1 = extra.Number("beta1");
-//   if (extra.fault()) return *extra.fault();
+// Takes settings by the rows of base/plain/training_table.h: type, bounds and
+// default. As RequestFields, it keeps the first fault, and a key that has no
+// row is one.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_SETTING_FIELDS_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_SETTING_FIELDS_H_
 
@@ -28,9 +24,8 @@ namespace frostline::trainer {
 class SettingFields {
  public:
   // `block` is that of the rows, `where` names them in faults. A setting is
-  // looked for in the trial's parameters first (null: there are none), by the
-  // name that it is searched by, then in `study`. All of them must outlive
-  // this.
+  // looked for in the trial's parameters first (null: none), by the name that
+  // it is searched by, then in `study`. All outlive this.
   SettingFields(std::string block, const std::string& where,
                 const JsonValue* parameters, const JsonValue* study);
 
@@ -40,7 +35,7 @@ class SettingFields {
   double Number(std::string_view name);
   // Which of the row's words it is.
   std::size_t Word(std::string_view name);
-  // One of `values`, in the order of the row's words.
+  // `values` are in the order of the row's words.
   template <typename Value, std::size_t N>
   Value OneOf(std::string_view name, const std::array<Value, N>& values) {
     return values[Word(name)];
@@ -61,8 +56,8 @@ class SettingFields {
 
  private:
   const SettingRow& RowOf(std::string_view name) const;
-  // The parameters where the trial searches it, else the study; and the name
-  // that it goes by there.
+  // The parameters where the trial searches it, else the study; and its name
+  // there.
   RequestFields& SourceOf(const SettingRow& row, std::string_view* name);
 
   std::string block_;
@@ -70,8 +65,8 @@ class SettingFields {
   RequestFields study_;
 };
 
-// A parameter of the trial that is no setting which may be searched, no rate
-// and no tie would be taken for one that does not matter: a fault.
+// A fault for a parameter that is neither a setting which may be searched, nor
+// a rate or a tie: it would be taken for one that does not matter.
 std::optional<Fault> IdleParameter(const JsonValue& trial);
 
 }  // namespace frostline::trainer

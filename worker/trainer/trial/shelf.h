@@ -2,8 +2,8 @@
 //
 // File: shelf.h
 //
-// What was made once and may be of use again: the newest first, and the oldest
-// goes when there are too many. Who holds a thing keeps it alive.
+// What was made once and may be of use again: what was used longest ago goes
+// when there are too many. Who holds a thing keeps it alive.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_SHELF_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_SHELF_H_
 

@@ -4,8 +4,7 @@
 //
 // Gradual unfreezing (Howard and Ruder, 2018, section 3.3): head and pooler
 // train from the first step, then one more layer from the top thaws each so
-// many steps, the embeddings last. A module that the trial freezes never
-// thaws. Pure functions.
+// many steps, the embeddings last. A frozen module never thaws. Pure functions.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_THAW_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_THAW_H_
 
@@ -15,8 +14,8 @@
 
 namespace frostline::trainer {
 
-// How many blocks from the top train once `steps` were taken: layers + 1 when
-// all do, the embeddings too. `every` 0: all from the beginning.
+// Blocks from the top that train after `steps`: layers + 1 when all do, the
+// embeddings too. `every` 0: all from the beginning.
 std::int64_t ThawedBlocks(std::int64_t steps, std::int64_t every,
                           std::int64_t layers);
 

@@ -2,10 +2,8 @@
 //
 // File: training_settings.h
 //
-// How a trial is trained, in numbers that can be relied on: the contract's
-// Training, with defaults where it is silent and with the trial's parameters
-// in the place of what the study fixed. A study that searches `batch_size`
-// gives every trial its own.
+// How a trial is trained: the contract's Training, with defaults, and with the
+// trial's parameters in the place of what the study fixed.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_TRAINING_SETTINGS_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_TRAINING_SETTINGS_H_
 
@@ -29,8 +27,8 @@ struct EarlyStoppingSettings {
   double min_delta = 0.0;
 };
 
-// What the head of a pair of texts looks like: by default both are read as
-// one; with `extra: {head: cosine}` each on its own.
+// By default both texts are read as one; with `extra: {head: cosine}` each on
+// its own.
 struct PairSettings {
   bool cosine = false;
   Pooling pooling = Pooling::kFirst;
@@ -68,8 +66,8 @@ struct TrainingSettings {
 };
 
 // `trial` is the whole message. kMisuse naming the field for what is out of
-// range, for a word that is not known, and for a parameter that would have no
-// effect; kUnsupported for what this trainer does not do.
+// range, an unknown word, and a parameter without effect; kUnsupported for what
+// this trainer does not do.
 Expected<TrainingSettings> ReadTrainingSettings(const JsonValue& trial);
 
 }  // namespace frostline::trainer

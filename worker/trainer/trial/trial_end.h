@@ -46,7 +46,7 @@ enum class FailureClass : std::uint8_t {
   kInfrastructure,
 };
 
-// A file that is not there may be on the next worker; all else is the study's.
+// A file that is not there may be on the next worker.
 constexpr FailureClass ClassOf(FaultKind kind) {
   if (kind == FaultKind::kUnreadable) return FailureClass::kInfrastructure;
   if (kind == FaultKind::kOutOfMemory) return FailureClass::kOutOfMemory;
@@ -71,14 +71,14 @@ enum class StopReason : std::uint8_t {
   kHang,
 };
 
-// True where another attempt will go on: a checkpoint is worth its time.
+// Another attempt will go on: a checkpoint is worth its time.
 constexpr bool ComesBack(StopReason reason) {
   return reason == StopReason::kPreempt || reason == StopReason::kDrain ||
          reason == StopReason::kHang;
 }
 
-// Whoever started the trial. Called in the trial's thread; stop() may be asked
-// at every step, so it must be cheap.
+// Whoever started the trial. Called in the trial's thread, stop() at every
+// step: it must be cheap.
 class TrialListener {
  public:
   virtual ~TrialListener() = default;
@@ -87,7 +87,7 @@ class TrialListener {
   // Without metrics it is a sign of life.
   virtual void Report(std::int64_t step, std::int64_t total_steps,
                       const Metrics& metrics) = 0;
-  // A file of this name is complete in the attempt's folder.
+  // File `name` is complete in the attempt's folder.
   virtual void Saved(const std::string& name, std::int64_t step,
                      std::int64_t bytes) = 0;
   virtual void Log(const std::string& line) = 0;

@@ -2,8 +2,7 @@
 //
 // File: trial_message.h
 //
-// What the agent asks a trainer to do: the message `trial` of
-// docs/reference/trainer-protocol.md.
+// The message `trial` of docs/reference/trainer-protocol.md.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_MESSAGE_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_MESSAGE_H_
 
@@ -25,7 +24,7 @@ struct TrialObjective {
 // Two trials with equal requests train the same pretrained weights.
 struct ModelRequest {
   std::string id;
-  std::int64_t layers = 0;  // 0: the study does not say
+  std::int64_t layers = 0;  // 0: not said
   std::string sha256;       // empty: the registry's
 
   friend bool operator==(const ModelRequest&, const ModelRequest&) = default;
@@ -43,12 +42,12 @@ struct TrialMessage {
   std::string folder;       // this attempt's own, absolute
   std::string resume_path;  // empty: from the beginning
   std::int64_t resume_step = 0;
-  // SHA-256 of all that is asked for: equal for every attempt at this trial.
+  // SHA-256 of what is asked for: equal for every attempt at this trial.
   std::string identity;
 };
 
-// Fields that are not known are passed over, as the protocol asks; those that
-// are must be right: a fault naming the field.
+// Passes over unknown fields, as the protocol asks. A fault names a field that
+// is not right.
 Expected<TrialMessage> ReadTrialMessage(const JsonValue& message);
 
 }  // namespace frostline::trainer

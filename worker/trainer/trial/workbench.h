@@ -2,9 +2,7 @@
 //
 // File: workbench.h
 //
-// What stays from trial to trial: pretrained weights, data sets, tokens. A
-// trial of the same study finds everything ready; of another study, what the
-// two have in common.
+// What stays from trial to trial: pretrained weights, data sets, tokens.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_WORKBENCH_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_WORKBENCH_H_
 
@@ -28,7 +26,7 @@ struct EvaluationSet {
   std::shared_ptr<const TokenStore> tokens;
 };
 
-// All that a trial stands on. Shared: a trial keeps what it holds alive.
+// Shared: a trial keeps what it holds alive.
 struct TrialSetup {
   HeadSpec head;
   std::shared_ptr<const Pretrained> pretrained;
@@ -45,7 +43,7 @@ class Workbench {
   static Expected<Workbench> Open(const std::string& registry,
                                   const Device& device);
 
-  // Says what had to be loaded in `log`, a line each.
+  // `log` hears what had to be loaded, a line each.
   Expected<TrialSetup> Prepare(const TrialMessage& trial,
                                std::vector<std::string>& log);
 
