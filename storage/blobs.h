@@ -2,10 +2,9 @@
 //
 // File: blobs.h
 //
-// How numbers are stored where SQLite would change them: it turns NaN into NULL
-// and -0.0 into 0.0. Here every bit is kept.
+// How numbers keep every bit, where SQLite turns NaN to NULL and -0.0 to 0.0.
 //   doubles       8 bytes each, little endian IEEE 754
-//   metrics       for each name, ascending: length of the name (4 bytes, little
+//   metrics       in rising order of names: length of the name (4 bytes, little
 //                 endian), the name, the value as above
 //   measurement   elapsed_s as above, then the metrics
 #ifndef FROSTLINE_STORAGE_BLOBS_H_
@@ -22,7 +21,7 @@ std::string EncodeDoubles(const std::vector<double>& values);
 std::string EncodeMetrics(const Metrics& metrics);
 std::string EncodeMeasurement(const Measurement& measurement);
 
-// False when the bytes are none of the above; the target is then unspecified.
+// False for other bytes; the target is then unspecified.
 bool DecodeDoubles(const std::string& bytes, std::vector<double>& values);
 bool DecodeMetrics(const std::string& bytes, Metrics& metrics);
 // All but the step.

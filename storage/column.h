@@ -2,13 +2,10 @@
 //
 // File: column.h
 //
-// One column of a row, and how any database writes and reads it. A binder has
-// Int(number), Text(string) and Blob(string), which take the columns' values in
-// their order; a source has Int() and Bytes(), which give them.
-//
-//   ForEachColumn(RowColumns<LogRow>::kChanging, [&](const auto& column) {
-//     BindColumn(column, row, binder);
-//   });
+// One column of a row, and how any database writes and reads it
+// (sqlite/row_codec.cc). A binder takes the values in the columns' order by
+// Int(number), Text(string) and Blob(string); a source gives them by Int() and
+// Bytes().
 #ifndef FROSTLINE_STORAGE_COLUMN_H_
 #define FROSTLINE_STORAGE_COLUMN_H_
 
@@ -50,7 +47,7 @@ constexpr auto Blob(const char* name, Value Row::* member) {
 
 }  // namespace column
 
-// Of a row in which nothing is fixed, since an update replaces all of it.
+// Of a row that an update replaces whole.
 struct WrittenWhole {
   static constexpr bool kKeyIsGiven = false;
   static constexpr std::tuple<> kFixed = {};
@@ -61,7 +58,7 @@ constexpr void ForEachColumn(const Columns& columns, F f) {
   std::apply([&f](const auto&... column) { (f(column), ...); }, columns);
 }
 
-// Numbers, states, and 64 bits without a sign, bit for bit.
+// Unsigned numbers keep their 64 bits.
 template <typename Value>
 std::int64_t ToInt(const Value& value) {
   return static_cast<std::int64_t>(value);
@@ -88,7 +85,7 @@ inline std::string ToBytes(const Metrics& value) {
 inline std::string ToBytes(const Measurement& value) {
   return EncodeMeasurement(value);
 }
-// False when these are no bytes of such a value.
+// False when the bytes are no such value.
 inline bool FromBytes(std::string stored, std::string& value) {
   value = std::move(stored);
   return true;
@@ -120,7 +117,7 @@ void BindColumn(const Column<kind, Row, Value>& column, const Row& row,
   }
 }
 
-// False when what is stored is no value of the column.
+// False as FromBytes() is.
 template <ColumnKind kind, typename Row, typename Value, typename Source>
 bool ReadColumn(const Column<kind, Row, Value>& column, Source& source,
                 Row& row) {

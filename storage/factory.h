@@ -2,7 +2,7 @@
 //
 // File: factory.h
 //
-// Which store a coordinator gets. The only place that knows all backends.
+// The only place that knows all backends.
 #ifndef FROSTLINE_STORAGE_FACTORY_H_
 #define FROSTLINE_STORAGE_FACTORY_H_
 
@@ -16,15 +16,15 @@
 namespace frostline::storage {
 
 struct StoreSpec {
-  std::string data_folder;  // of the database; created where it is missing
-  bool ephemeral = false;   // in memory: everything is gone with the process
+  std::string data_folder;  // created where it is missing
+  bool ephemeral = false;   // in memory, gone with the process
   StoreLimits limits = {};  // of a store on a disk
 };
 
 // Errors: those of SqliteStore::Open.
 absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(const StoreSpec& spec);
 
-// Makes a backup the database of a data folder: see storage/sqlite/restore.h.
+// As RestoreBackup() in storage/sqlite/restore.h.
 absl::StatusOr<BackupReport> RestoreStore(const std::string& backup_file,
                                           const std::string& data_folder);
 

@@ -2,7 +2,7 @@
 //
 // File: queries.h
 //
-// What a reader of a store asks for, a page at a time.
+// What a reader asks for, a page at a time.
 #ifndef FROSTLINE_STORAGE_QUERIES_H_
 #define FROSTLINE_STORAGE_QUERIES_H_
 
@@ -15,7 +15,7 @@ namespace frostline::storage {
 
 struct StudyQuery {
   bool with_deleted = false;
-  StudyKey after = 0;  // keyset paging, by key
+  StudyKey after = 0;  // last key already seen
   int limit = 100;
 };
 
@@ -24,7 +24,7 @@ struct TrialQuery {
   StudyKey study = 0;
   std::vector<TrialState> states = {};  // empty: all
   Order order = Order::kNumber;
-  std::int64_t after = -1;  // last number, or last revision, already seen
+  std::int64_t after = -1;  // last number or revision already seen
   int limit = 100;
 };
 

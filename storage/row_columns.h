@@ -2,13 +2,10 @@
 //
 // File: row_columns.h
 //
-// What each row of rows.h consists of, said once: the name of every column, the
-// member it holds, and as what it is stored. A database makes from this its
-// lists of columns, what it binds and what it reads; sqlite/row_codec.cc does.
-//
-// A row has a key, columns that never change once it is stored, and columns
-// that an update may change. A row of which all is written at once has none of
-// the second kind. Names and order are those of tables that were released.
+// The columns of each row of rows.h, from which a database makes its
+// statements, writes and reads: a key, columns that never change (none where an
+// update replaces the row whole), and columns that an update may change. Names
+// and order are those of released tables.
 #ifndef FROSTLINE_STORAGE_ROW_COLUMNS_H_
 #define FROSTLINE_STORAGE_ROW_COLUMNS_H_
 
@@ -81,7 +78,7 @@ struct RowColumns<AttemptRow> : WrittenWhole {
       column::Blob("outcome", &R::outcome));
 };
 
-// A measurement is two columns: its step, and all the rest of it.
+// A measurement is two columns: its step, and the rest.
 template <>
 struct RowColumns<MeasurementRow> : WrittenWhole {
   using R = MeasurementRow;

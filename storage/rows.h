@@ -2,9 +2,9 @@
 //
 // File: rows.h
 //
-// What is stored: plain structs, one per table, in the words of the design. A
-// store writes and reads them; it never interprets `spec`, `info`, `labels`,
-// `usage` and `reply`, which are messages serialised by the server.
+// What is stored, one plain struct per table. A store never interprets what the
+// server serialises into strings: spec, settings, info, usage, labels,
+// checkpoint, outcome, data and reply.
 #ifndef FROSTLINE_STORAGE_ROWS_H_
 #define FROSTLINE_STORAGE_ROWS_H_
 
@@ -20,10 +20,9 @@
 
 namespace frostline::storage {
 
-using StudyKey = std::int64_t;  // the store's own number for a study, from 1
+using StudyKey = std::int64_t;  // the store's number for a study, from 1
 
-// How often the lead of a store has been taken: who took it last leads. From 1;
-// 0 is the epoch of nobody.
+// How often the lead has been taken; who took it last leads. 0: nobody has.
 using Epoch = std::int64_t;
 
 // The numbers are stored: never change one.
@@ -31,7 +30,7 @@ enum class StudyState {
   kActive = 1,
   kPaused = 2,     // nothing is leased; running trials go on
   kStopped = 3,    // by a person
-  kCompleted = 4,  // the budget is reached or the space exhausted
+  kCompleted = 4,  // budget, time or space is used up
   kDeleted = 5,    // hidden; purged after its expiry
 };
 
@@ -42,32 +41,32 @@ struct StudyRow {
   std::string spec;      // immutable
   std::string settings;  // what UpdateStudy may change
   std::uint64_t seed = 0;
-  std::int64_t etag = 1;      // rises with each change of this row
-  std::int64_t revision = 0;  // of the last change of this row
+  std::int64_t etag = 1;      // rises with each change
+  std::int64_t revision = 0;  // of the last change
   WallMicros created = 0;
   WallMicros updated = 0;
-  WallMicros expires = 0;  // when a deleted study is purged; else 0
+  WallMicros expires = 0;  // of a deleted study; else 0
   std::string state_reason;
 };
 
 enum class TrialOrigin {
   kSampled = 1,
   kEnqueued = 2,
-  kImported = 3,  // does not count towards the budget
-  kRetry = 4,     // of an ended trial; does not count towards the budget
+  kImported = 3,  // outside of the budget
+  kRetry = 4,     // of an ended trial; outside of the budget
 };
 
 struct TrialRow {
   StudyKey study = 0;
-  std::int64_t number = 0;  // 0, 1, 2, … within the study
+  std::int64_t number = 0;  // from 0, within the study
   TrialState state = TrialState::kQueued;
   TrialOrigin origin = TrialOrigin::kSampled;
   Point point;
-  // The fence: the attempt that holds or last held the trial (0: none yet) and
+  // The fence: the attempt that holds or last held the trial (0: none yet), and
   // the secret its worker must show.
   std::int64_t attempt = 0;
   SecretString secret;
-  std::string worker;  // id of the holder; kept after the end
+  std::string worker;  // kept after the end
   int trial_faults = 0;
   int infrastructure_faults = 0;
   int priority = 0;           // higher first
@@ -79,13 +78,13 @@ struct TrialRow {
   Metrics metrics;             // final
   std::vector<double> values;  // one per objective, where there is a result
   FailureClass failure = FailureClass::kNone;
-  std::string cause;   // why it failed, was pruned or cancelled; for people
-  std::string usage;   // seconds, parameters, semantics: a serialised message
-  std::string labels;  // and note and training seed: a serialised message
-  // The replay log. The sampler that proposed this trial had seen every trial
-  // numbered below it, and every end up to this revision …
+  std::string cause;   // of a failure, pruning or cancellation; for people
+  std::string usage;   // seconds, parameters, semantics
+  std::string labels;  // and note and training seed
+  // The replay log: the sampler that proposed this trial had seen every trial
+  // with a lower number, and every end up to this revision.
   std::int64_t seen_revision = 0;
-  // … and this trial's own end is this one (0: it has not ended).
+  // The revision of this trial's own end; 0: it has not ended.
   std::int64_t ended_revision = 0;
 };
 
@@ -94,14 +93,14 @@ struct AttemptRow {
   std::int64_t number = 0;
   std::int64_t attempt = 0;
   AttemptState state = AttemptState::kRunning;
-  SecretString secret;  // so that a late result of this attempt can be judged
+  SecretString secret;  // judges a late result of this attempt
   std::string worker;
   std::string boot_id;
   WallMicros started = 0;
   WallMicros ended = 0;
   FailureClass failure = FailureClass::kNone;
   std::string cause;
-  std::string checkpoint;  // id + SHA-256 on the workers' storage; or empty
+  std::string checkpoint;  // id and SHA-256; or empty
   std::string outcome;     // what a superseded attempt delivered
 };
 
@@ -112,7 +111,7 @@ struct MeasurementRow {
   Measurement measurement;
 };
 
-// Per-example outcomes on the validation set (design §4).
+// Per-example outcomes on the validation set.
 struct OutcomeRow {
   StudyKey study = 0;
   std::int64_t number = 0;
@@ -122,7 +121,7 @@ struct OutcomeRow {
   std::string data;
 };
 
-// The last lines that an attempt wrote, for people who ask why.
+// The last lines that an attempt wrote.
 struct LogRow {
   StudyKey study = 0;
   std::int64_t number = 0;
@@ -142,7 +141,7 @@ struct WorkerRow {
   std::string id;
   std::string boot_id;
   WorkerState state = WorkerState::kActive;
-  std::string info;  // labels, slots, hardware: a serialised message
+  std::string info;  // labels, slots, hardware
   int failures_in_a_row = 0;
   WallMicros registered = 0;
   WallMicros last_seen = 0;
@@ -157,7 +156,7 @@ struct ReplyRow {
   WallMicros created = 0;
 };
 
-// The only row of its table; there is none before the first lead.
+// The only row, if any: there is none before the first lead.
 struct LeadRow {
   std::int64_t id = 1;
   Epoch epoch = 0;

@@ -13,10 +13,9 @@
 
 namespace frostline::storage {
 
-// Rows read at a time.
 inline constexpr int kScanPage = 1'000;
 
-// `query.limit` is set here; the rest says what is walked, and in which order.
+// `query.limit` is set here.
 absl::Status ForEachStudy(
     const TrialStore& store, StudyQuery query,
     absl::FunctionRef<absl::Status(const StudyRow&)> visit);

@@ -2,8 +2,7 @@
 //
 // File: store_limits.h
 //
-// The amounts at which a store on a disk changes its behaviour. The defaults
-// are for service; small disks and tests scale them.
+// The amounts at which a store on a disk changes its behaviour.
 #ifndef FROSTLINE_STORAGE_STORE_LIMITS_H_
 #define FROSTLINE_STORAGE_STORE_LIMITS_H_
 
@@ -18,14 +17,14 @@ struct StoreLimits {
   // With less free than this: Room::kNoNewStudies, Room::kNoNewLeases.
   std::int64_t no_new_studies_bytes = std::int64_t{1} << 30;
   std::int64_t no_new_leases_bytes = std::int64_t{256} << 20;
-  // Room kept to be given up, so that on a full disk results still get in.
+  // Given up on a full disk, so that results still get in.
   std::int64_t ballast_bytes = std::int64_t{64} << 20;
-  // 4 MiB of log. Fewer cost a sync of the database more often, more make the
-  // commit that pays for it slower.
+  // 4 MiB of log. Fewer sync the database more often, more make the commit that
+  // pays for it slower.
   int pages_per_checkpoint = 1000;
-  // A log that grows beyond this is kept from being used again: logged once.
+  // A longer log, which some reader must hold, is warned of once.
   std::int64_t log_alarm_bytes = std::int64_t{64} << 20;
-  // A read that takes longer is ended, for while it lasts the log grows.
+  // A longer read is ended, for while it lasts the log grows.
   Duration longest_read = std::chrono::seconds(1);
 };
 

@@ -2,9 +2,8 @@
 //
 // File: writer_slot.h
 //
-// The one place of the one writer. A transaction takes it when it begins and
-// gives it back when it is over, perhaps on another thread: therefore not a
-// mutex.
+// The place of the one writer. It is no mutex, since a transaction may give it
+// back on another thread.
 #ifndef FROSTLINE_STORAGE_WRITER_SLOT_H_
 #define FROSTLINE_STORAGE_WRITER_SLOT_H_
 

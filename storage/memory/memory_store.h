@@ -2,13 +2,11 @@
 //
 // File: memory_store.h
 //
-// The store without a disk: for `serve --ephemeral` and for tests of others.
-// "Durable" means: until the process ends.
+// The store without a disk. "Durable" means until the process ends.
 //
-// A transaction collects its changes apart from the stored tables
-// (memory_transaction.h) and Commit() puts them there under a lock that is held
-// for the changes only. Readers hold the lock while they collect pointers to
-// rows, and copy the rows after that; they see all of a transaction or nothing.
+// Commit() puts a transaction's changes (memory_transaction.h) into the tables
+// under one lock, so that readers see all of them or none. Trials and
+// measurements are copied after the lock.
 #ifndef FROSTLINE_STORAGE_MEMORY_MEMORY_STORE_H_
 #define FROSTLINE_STORAGE_MEMORY_MEMORY_STORE_H_
 
@@ -62,7 +60,7 @@ class MemoryStore final : public TrialStore {
   friend class MemoryTransaction;
   using TrialPointer = std::shared_ptr<const TrialRow>;
 
-  // Of the holder of writer_: makes the changes part of what is stored.
+  // Of the holder of writer_.
   void Apply(Tables&& changes, StudyKey next_key);
   void Index(const TrialRow& row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Unindex(const TrialRow& row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -2,9 +2,8 @@
 //
 // File: memory_transaction.h
 //
-// A transaction as two layers of changes above what is stored: those of the
-// running Operation(), and those of the operations before it. An operation that
-// fails drops its layer; one that succeeds merges it into the layer below.
+// A transaction as two layers of changes above what is stored: of the running
+// Operation(), which are dropped if it fails, and of those before it.
 #ifndef FROSTLINE_STORAGE_MEMORY_MEMORY_TRANSACTION_H_
 #define FROSTLINE_STORAGE_MEMORY_MEMORY_TRANSACTION_H_
 
@@ -20,7 +19,7 @@
 
 namespace frostline::storage {
 
-// Not thread-safe, as the seam says. `store` must outlive it.
+// Not thread-safe. `store` must outlive it.
 class MemoryTransaction final : public Transaction {
  public:
   // REQUIRES: the caller has taken store.writer_; it is given back at the end.
@@ -58,7 +57,7 @@ class MemoryTransaction final : public Transaction {
   std::array<const Tables*, 3> Layers() const {
     return {&operation_, &changes_, &store_.stored_};
   }
-  // The row as this transaction sees it; nullptr when there is none.
+  // Null when there is none.
   template <typename Key, typename Row>
   std::shared_ptr<const Row> Find(TableOf<Key, Row> table,
                                   const Key& key) const {
@@ -74,9 +73,9 @@ class MemoryTransaction final : public Transaction {
   }
   template <typename Key, typename Row>
   void EraseOfStudy(TableOf<Key, Row> table, StudyKey study);
-  // Another study than `key` that is not deleted and has the id.
+  // Whether another study, not deleted, has the id.
   bool IdIsTaken(const std::string& id, StudyKey key) const;
-  // Whether there is the trial, at this attempt or a later one.
+  // Whether the trial is there, at this attempt or a later one.
   bool HasHad(StudyKey study, std::int64_t number, std::int64_t attempt) const;
   void MergeOperation();
 

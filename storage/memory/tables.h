@@ -2,11 +2,9 @@
 //
 // File: tables.h
 //
-// Rows in memory, one ordered map per table. The same shape serves two ends:
-//   - as what is stored, every entry is a row;
-//   - as a layer of changes above that, an entry without a row is an erasure.
-// Rows are immutable once they are in a table, so a copy of a pointer is a
-// snapshot of a row.
+// Rows in memory, one ordered map per table. In a layer of changes above what
+// is stored, an entry without a row is an erasure. Rows in a table are
+// immutable, so that a copied pointer is a snapshot.
 #ifndef FROSTLINE_STORAGE_MEMORY_TABLES_H_
 #define FROSTLINE_STORAGE_MEMORY_TABLES_H_
 
@@ -20,7 +18,7 @@
 
 namespace frostline::storage {
 
-// Every key of what belongs to a study begins with the study.
+// Keys of what belongs to a study begin with it.
 using OfStudy = std::tuple<StudyKey>;
 using OfTrial = std::tuple<StudyKey, std::int64_t>;
 using OfAttempt = std::tuple<StudyKey, std::int64_t, std::int64_t>;
@@ -53,7 +51,7 @@ void ForEachTable(F f) {
   f(&Tables::replies);
 }
 
-// Moves the changes of `upper` into `lower`, over what is there.
+// `upper` wins, and is empty then.
 template <typename Key, typename Row>
 void Merge(Table<Key, Row>& lower, Table<Key, Row>&& upper) {
   for (auto& [key, row] : upper) lower[key] = std::move(row);

@@ -14,10 +14,8 @@
 
 namespace frostline::storage {
 
-// Copies what is committed at one moment to `path`, which must not exist,
-// checks the copy whole and makes it durable; half a copy is never at `path`.
-// Writers of other connections go on meanwhile. STORE_UNWRITABLE, STORE_FULL,
-// STORE_CORRUPT (then no copy is left).
+// As TrialStore::Backup() promises; durable when OK. STORE_UNWRITABLE,
+// STORE_FULL, STORE_CORRUPT; then no copy is left.
 absl::StatusOr<BackupReport> BackUp(Database& source, const std::string& path);
 
 }  // namespace frostline::storage

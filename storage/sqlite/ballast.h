@@ -2,9 +2,8 @@
 //
 // File: ballast.h
 //
-// A file of nothing, kept to be given up: on a full disk SQLite can neither
-// delete nor move its log, so that only room from outside lets the results of
-// running trials in.
+// A file to be given up: on a full disk SQLite can neither delete nor move its
+// log, so that only room from outside lets results in.
 #ifndef FROSTLINE_STORAGE_SQLITE_BALLAST_H_
 #define FROSTLINE_STORAGE_SQLITE_BALLAST_H_
 
@@ -20,10 +19,9 @@ class Ballast {
   Ballast(std::string path, std::int64_t bytes)
       : path_(std::move(path)), bytes_(bytes) {}
 
-  // Takes the room, if the disk has several times as much. Does nothing when
-  // it has it already. True: it is there.
+  // Takes the room, if the disk has several times as much. True: it is there.
   bool Refill();
-  // Gives the room back to the file system. True: there was some.
+  // True: there was some.
   bool Release();
 
  private:

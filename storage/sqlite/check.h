@@ -2,8 +2,7 @@
 //
 // File: check.h
 //
-// Whether a database is whole: at the start as far as time allows, and to the
-// last row where nobody waits.
+// Whether a database is whole.
 #ifndef FROSTLINE_STORAGE_SQLITE_CHECK_H_
 #define FROSTLINE_STORAGE_SQLITE_CHECK_H_
 
@@ -16,14 +15,12 @@
 
 namespace frostline::storage {
 
-// STORE_CORRUPT when SQLite finds the file damaged. Stops looking after a short
-// time, so that a large database does not delay the start: rows carry their own
-// checksums, and a backup is checked whole.
+// STORE_CORRUPT when damage is found. Stops looking after a short time, so that
+// a large database does not delay the start; every read checks seals anyway.
 absl::Status QuickCheck(Database& database);
 
-// Every page, every index, every reference and the seal of every row of a file
-// that nobody changes. STORE_CORRUPT names what is damaged, STORE_VERSION
-// what is not ours.
+// Checks every page, index, reference and seal of a file that nobody changes.
+// STORE_CORRUPT names what is damaged. REQUIRES: it is ours (ReadVersion()).
 absl::StatusOr<BackupReport> CheckWhole(const std::string& path);
 
 }  // namespace frostline::storage

@@ -2,8 +2,8 @@
 //
 // File: columns.h
 //
-// Rows column by column, each group of columns sealed by a checksum: the binder
-// and the source of column.h for SQLite.
+// The binder and the source of column.h for SQLite; a checksum seals each group
+// of columns.
 #ifndef FROSTLINE_STORAGE_SQLITE_COLUMNS_H_
 #define FROSTLINE_STORAGE_SQLITE_COLUMNS_H_
 
@@ -15,7 +15,7 @@
 
 namespace frostline::storage {
 
-// Binds the next parameters of a statement that outlives it.
+// The statement must outlive it.
 class ColumnWriter {
  public:
   explicit ColumnWriter(Statement& statement) : statement_(statement) {}
@@ -45,7 +45,7 @@ class ColumnWriter {
   Crc32c crc_;
 };
 
-// Reads the columns of the current row of a statement that outlives it.
+// Reads the current row; the statement must outlive it.
 class ColumnReader {
  public:
   explicit ColumnReader(const Statement& statement, int first = 0)

@@ -2,9 +2,8 @@
 //
 // File: crc32c.h
 //
-// CRC-32C (Castagnoli) of a sequence of values. SQLite checks what is in its
-// log, but not what lies in the database file for months: every row of ours
-// carries a checksum of its columns, so that damage is found, not read.
+// CRC-32C (Castagnoli). SQLite checks its log, but not what lies in the
+// database for months: each row of ours carries a checksum of its columns.
 #ifndef FROSTLINE_STORAGE_SQLITE_CRC32C_H_
 #define FROSTLINE_STORAGE_SQLITE_CRC32C_H_
 
@@ -19,7 +18,7 @@ class Crc32c {
   void AddBytes(const void* data, std::size_t size);
   // Eight bytes, little endian.
   void AddInt(std::int64_t value);
-  // Length first, so that no two sequences of strings look alike.
+  // Length first, so that "ab", "c" differs from "a", "bc".
   void AddString(const std::string& value);
 
   std::uint32_t value() const { return ~state_; }

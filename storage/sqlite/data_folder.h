@@ -19,21 +19,21 @@
 
 namespace frostline::storage {
 
-// The lock is the kernel's: it ends with this object or the process, however
-// that ends. A forked child shares it.
+// The lock is the kernel's: it ends with this object or the process. A forked
+// child shares it.
 class DataFolder {
  public:
   // Creates what is missing. STORE_FILE_SYSTEM, STORE_UNWRITABLE, STORE_FULL,
-  // STORE_LOCKED (naming the holder; the holder is not disturbed).
+  // STORE_LOCKED (naming the holder).
   static absl::StatusOr<std::unique_ptr<DataFolder>> Open(
       const std::string& path, std::int64_t ballast_bytes);
-  // The same, but makes nothing in the folder except the lock.
+  // Creates nothing in the folder but the lock.
   static absl::StatusOr<std::unique_ptr<DataFolder>> Lock(
       const std::string& path, std::int64_t ballast_bytes = 0);
 
   std::string DatabasePath() const { return path_ + "/frostline.sqlite"; }
   Ballast& ballast() { return ballast_; }
-  // What this user may still write on the file system.
+  // What this user may still write.
   std::int64_t FreeBytes() const;
 
  private:

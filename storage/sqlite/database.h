@@ -2,9 +2,9 @@
 //
 // File: database.h
 //
-// One connection to a database file, with our settings (docs/adr/0005) and a
-// cache of prepared statements. There is one writer, which alone checkpoints
-// the write-ahead log, and there are readers, which cannot write.
+// One connection, with our settings (docs/adr/0005-sqlite-settings.md) and a
+// cache of prepared statements. The one writer alone checkpoints the
+// write-ahead log; readers cannot write.
 #ifndef FROSTLINE_STORAGE_SQLITE_DATABASE_H_
 #define FROSTLINE_STORAGE_SQLITE_DATABASE_H_
 
@@ -25,7 +25,7 @@ struct sqlite3_stmt;
 
 namespace frostline::storage {
 
-// Not thread-safe: one thread at a time.
+// Not thread-safe.
 class Database {
  public:
   enum class Role {
@@ -41,15 +41,14 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  // From the cache, or prepared now and kept.
   absl::StatusOr<Statement> Prepare(std::string_view sql);
-  // One or several statements, without parameters, rows dropped, not cached.
+  // One or several statements without parameters, whose rows are dropped.
   absl::Status Execute(const std::string& sql);
-  // The first column of the first row of a statement without parameters.
+  // The first column of the first row; 0 or empty without one.
   absl::StatusOr<std::int64_t> ReadInt(const std::string& sql);
   absl::StatusOr<std::string> ReadText(const std::string& sql);
 
-  // What runs this long from now on is ended with STORE_BUSY.
+  // What runs longer than this from now on ends with STORE_BUSY.
   void EndAfter(Duration limit);
   void NeverEnd();
 
@@ -57,17 +56,15 @@ class Database {
   bool InTransaction() const;
   std::int64_t LastKey() const;
 
-  // Pages in the write-ahead log after the last commit.
+  // Of the log, after the last commit.
   int wal_pages() const { return wal_pages_; }
-  // Moves what no reader needs in the log to the database file; waits for
-  // nobody.
+  // Moves what no reader needs in the log to the database; waits for nobody.
   absl::Status Checkpoint();
   // Moves all of it, and begins the log anew. For a start: what a process that
-  // saw a sync fail has left in the log is perhaps not on the disk, although
-  // the kernel still shows it.
+  // saw a sync fail left in the log may not be on the disk, although the kernel
+  // shows it.
   absl::Status EmptyLog();
-  // The log stays as it is when the connection ends: recovery is for the next
-  // start, not for a process that saw the disk fail.
+  // Recovery is for the next start, not for a process that saw the disk fail.
   void LeaveLogAtEnd();
 
   sqlite3* handle() { return handle_; }

@@ -2,9 +2,9 @@
 //
 // File: files.h
 //
-// What we ask of the file system ourselves, with its errors in our words:
-// STORE_FULL for want of room, STORE_UNWRITABLE for want of permission, else
-// STORE_IO. Files are for their owner alone.
+// What we ask of the file system ourselves. STORE_FULL for want of room,
+// STORE_IO when the disk or the system fails, else STORE_UNWRITABLE. Files are
+// for their owner alone.
 #ifndef FROSTLINE_STORAGE_SQLITE_FILES_H_
 #define FROSTLINE_STORAGE_SQLITE_FILES_H_
 
@@ -14,7 +14,7 @@
 
 namespace frostline::storage {
 
-// A file descriptor, closed with the object.
+// Closed with the object.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -28,12 +28,12 @@ class Descriptor {
   int number_;
 };
 
-// The error of the call that has just failed (errno); `doing` names it.
+// From errno; `doing` names the call that failed.
 absl::Status FileError(const std::string& doing);
 
-// Creates the folder, and what leads to it, unless it is there.
+// Creates also what leads to it; nothing when it is there.
 absl::Status CreateFolder(const std::string& path);
-// Creates an empty file unless it is there.
+// Creates an empty file, or nothing when it is there.
 absl::Status CreateFile(const std::string& path);
 // On disk when OK: the contents of a file, the names in a folder.
 absl::Status SyncFile(const std::string& path);
@@ -41,8 +41,8 @@ absl::Status SyncFolder(const std::string& path);
 // Durable; both names lie in one folder.
 absl::Status RenameFile(const std::string& from, const std::string& to);
 
-// STORE_FILE_SYSTEM when the folder lies on a file system over a network, or
-// another on which locks or syncs do not mean what they say.
+// STORE_FILE_SYSTEM where locks or syncs do not mean what they say, as over a
+// network.
 absl::Status CheckFileSystem(const std::string& folder);
 // The same for a magic number of statfs(2).
 absl::Status CheckFileSystemKind(unsigned long magic,

@@ -2,9 +2,8 @@
 //
 // File: read_pool.h
 //
-// Connections for readers, opened when they are needed and lent to one thread
-// at a time. A statement on one of them is a snapshot: the log keeps what it
-// began with, whatever the writer does.
+// Connections for readers, opened on demand and lent to one thread at a time. A
+// statement is a snapshot, which the log keeps whatever the writer does.
 #ifndef FROSTLINE_STORAGE_SQLITE_READ_POOL_H_
 #define FROSTLINE_STORAGE_SQLITE_READ_POOL_H_
 
@@ -23,7 +22,7 @@ namespace frostline::storage {
 // Thread-safe. Must end before the writer's connection does.
 class ReadPool {
  public:
-  // A connection on loan; goes back with the object.
+  // Goes back to the pool with the object.
   class Loan {
    public:
     Loan(ReadPool& pool, std::unique_ptr<Database> database)
@@ -42,13 +41,12 @@ class ReadPool {
     std::unique_ptr<Database> database_;
   };
 
-  // A read that takes longer than `longest_read` ends with STORE_BUSY: as long
-  // as it lasts the log cannot be used again.
+  // A longer read ends with STORE_BUSY.
   ReadPool(std::string path, Duration longest_read)
       : path_(std::move(path)), longest_read_(longest_read) {}
   ~ReadPool();  // REQUIRES: nothing is on loan
 
-  // Waits for another reader when very many read at once; never for the writer.
+  // Waits when very many read at once; never for the writer.
   absl::StatusOr<Loan> Borrow();
 
  private:

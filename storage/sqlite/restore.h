@@ -13,13 +13,12 @@
 
 namespace frostline::storage {
 
-// Makes `backup_file` the database of a data folder, which is created where it
-// is missing. The copy is checked whole before it takes its place, and takes it
-// at one moment: a restore that is killed can be begun again. The backup is
-// only read. No database that holds anything is ever replaced.
-// STORE_LOCKED: a coordinator runs there. STORE_UNWRITABLE: a database is
-// there already, or the log of one, or there is no such backup. STORE_VERSION:
-// the file is no backup, or of a newer Frostline. STORE_CORRUPT: it is damaged.
+// Makes a checked copy of `backup_file` the database of a data folder, at one
+// moment, so that a killed restore can be begun again. Creates the folder;
+// never replaces a database that holds anything. STORE_LOCKED: a coordinator
+// runs there. STORE_UNWRITABLE: a database or the log of one is there, or there
+// is no such backup. STORE_VERSION: the file is no backup, or of a newer
+// Frostline. STORE_CORRUPT: it is damaged.
 absl::StatusOr<BackupReport> RestoreBackup(const std::string& backup_file,
                                            const std::string& data_folder);
 

@@ -2,9 +2,8 @@
 //
 // File: row_codec.h
 //
-// Rows to columns and back, in the order of sql_text.h, for each row that
-// row_columns.h describes. Readers check the seals and answer STORE_CORRUPT,
-// naming table and key, when one is broken.
+// Rows to columns and back, in the order of sql_text.h. Readers answer
+// STORE_CORRUPT, naming table and key, when a seal is broken.
 #ifndef FROSTLINE_STORAGE_SQLITE_ROW_CODEC_H_
 #define FROSTLINE_STORAGE_SQLITE_ROW_CODEC_H_
 
@@ -17,7 +16,7 @@ namespace frostline::storage {
 // All that an insertion gives.
 template <typename Row>
 void BindRow(const Row& row, Statement& statement);
-// What an update gives: the columns that may change.
+// The columns that may change.
 template <typename Row>
 void BindChanging(const Row& row, Statement& statement);
 

@@ -3,7 +3,7 @@
 // File: schema.h
 //
 // The tables, and how an older database becomes a newer one: forward only, one
-// transaction per step, after a copy of the file was put beside it.
+// transaction per step.
 #ifndef FROSTLINE_STORAGE_SQLITE_SCHEMA_H_
 #define FROSTLINE_STORAGE_SQLITE_SCHEMA_H_
 
@@ -15,22 +15,21 @@
 
 namespace frostline::storage {
 
-// Marks the file as ours (PRAGMA application_id): "FROS".
+// PRAGMA application_id: "FROS".
 inline constexpr std::int64_t kApplicationId = 0x46524f53;
 
-// Step i leads from version i to version i + 1 (PRAGMA user_version). A step
-// that has been released never changes.
+// Step i leads from version i to i + 1 (PRAGMA user_version). A released step
+// never changes.
 const std::vector<std::string>& SchemaSteps();
 
-// The database's version; 0: it is new and empty. STORE_VERSION when it is
-// newer than the last step, or not ours. Changes nothing: ask it on a reader,
-// before a writer's settings touch the file.
+// 0: it is new and empty. STORE_VERSION when it is newer than the last step, or
+// not ours. Ask it on a reader, before a writer's settings touch the file.
 absl::StatusOr<std::int64_t> ReadVersion(Database& database,
                                          const std::string& path,
                                          const std::vector<std::string>& steps);
 
-// Brings the database to the version after the last step. An older one that
-// holds something is first copied to `path`.v<version>. STORE_VERSION.
+// Takes the steps that are missing. A database that is not new is first copied
+// to `path`.v<version>. STORE_VERSION.
 absl::Status Migrate(Database& database, const std::string& path,
                      const std::vector<std::string>& steps);
 

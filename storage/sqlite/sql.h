@@ -53,7 +53,7 @@ inline constexpr const char* kFindTrial =
 inline constexpr const char* kListTrials =
     kSelect<TrialRow,
             " WHERE study = ?1 AND number > ?2 ORDER BY number LIMIT ?3">;
-// One of these per state; several are merged by UNION ALL.
+// One per state, merged by UNION ALL.
 inline constexpr const char* kListTrialsOfState =
     kSelect<TrialRow,
             " INDEXED BY trials_by_state"
@@ -102,12 +102,12 @@ inline constexpr const char* kForgetReplies =
 inline constexpr const char* kPutLead = kInsert<LeadRow, "INSERT OR REPLACE">;
 inline constexpr const char* kFindLead = kSelect<LeadRow, " WHERE id = 1">;
 
-// Every row, for the check of a copy.
+// Every row, for checks.
 template <typename Row>
 inline constexpr const char* kAll = kSelect<Row, "">;
 
-// Parameters: study, after, limit. The states are few and our own numbers, so
-// they are part of the text, and there are few texts.
+// Parameters: study, after, limit. The states are part of the text, since there
+// are few.
 std::string ListTrialsSql(const TrialQuery& query);
 
 }  // namespace frostline::storage::sql

@@ -2,14 +2,12 @@
 //
 // File: sql_text.h
 //
-// Statements made from the columns of a row (row_columns.h) when Frostline is
-// compiled. Columns stand in the order in which row_codec.cc writes and reads
-// them: the key, those that never change and their seal, those that may change
-// and theirs.
+// Statements made at compile time from row_columns.h. Columns stand in the
+// order of row_codec.cc: the key, those that never change and their seal, those
+// that may change and theirs.
 //
 //   kSelect<LogRow, " WHERE study = ?">
-//   "SELECT study, number, attempt, tail, written, crc FROM logs WHERE study =
-//   ?"
+//   "SELECT study, number, …, crc FROM logs WHERE study = ?"
 #ifndef FROSTLINE_STORAGE_SQLITE_SQL_TEXT_H_
 #define FROSTLINE_STORAGE_SQLITE_SQL_TEXT_H_
 
@@ -33,7 +31,6 @@ struct Literal {
   char text[size]{};
 };
 
-// Holds a statement while the compiler makes it.
 struct Draft {
   constexpr Draft& operator+=(std::string_view more) {
     for (const char c : more) characters[size++] = c;
@@ -53,7 +50,6 @@ constexpr void AddNames(const Columns& columns, std::string_view after,
   });
 }
 
-// All that an insertion gives.
 template <typename Row>
 constexpr void AddInserted(Draft& draft) {
   using Columns = RowColumns<Row>;
@@ -75,8 +71,7 @@ constexpr void AddParameters(Draft& draft) {
   }
 }
 
-// "INSERT INTO logs (study, …, crc) "; `verb` is "INSERT" or "INSERT OR
-// REPLACE".
+// "INSERT INTO logs (study, …, crc) ".
 template <typename Row>
 constexpr Draft BeginInsert(std::string_view verb) {
   Draft draft;
@@ -127,7 +122,6 @@ struct InsertOfAttempt {
   }
 };
 
-// Of the columns that may change.
 template <typename Row, Literal tail>
 struct Update {
   static constexpr Draft Make() {
@@ -139,7 +133,7 @@ struct Update {
   }
 };
 
-// What Statement::Make() has made, and a zero.
+// Ends with a zero.
 template <typename Statement>
 inline constexpr auto kCharactersOf = [] {
   constexpr Draft draft = Statement::Make();

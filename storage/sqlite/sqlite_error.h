@@ -2,7 +2,7 @@
 //
 // File: sqlite_error.h
 //
-// The one place where a result code of SQLite becomes an error of ours.
+// Result codes of SQLite as errors of ours.
 #ifndef FROSTLINE_STORAGE_SQLITE_SQLITE_ERROR_H_
 #define FROSTLINE_STORAGE_SQLITE_SQLITE_ERROR_H_
 
@@ -14,12 +14,11 @@ struct sqlite3;
 
 namespace frostline::storage {
 
-// What the failed call wrote to: a transaction to the log, a checkpoint to the
-// database.
+// A transaction writes to the log, a checkpoint to the database.
 enum class Target { kLog, kDatabase };
 
-// `code` is the extended result code of the last call on `handle`; `doing` says
-// what failed: "INSERT INTO trials". Never OK.
+// `code` is the extended one of the last call on `handle`; `doing` says what
+// failed. Never OK.
 absl::Status SqliteError(sqlite3* handle, int code, const std::string& doing,
                          Target target = Target::kLog);
 
@@ -29,7 +28,7 @@ absl::Status StoreIo(const std::string& cause);
 
 // The store itself failed, not the request: the transaction is lost.
 bool IsStoreFailure(const absl::Status& status);
-// Nobody can know what is on disk, or what it is worth.
+// Nobody can know what is on disk.
 bool IsFatal(const absl::Status& status);
 
 }  // namespace frostline::storage

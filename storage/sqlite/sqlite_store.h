@@ -2,16 +2,14 @@
 //
 // File: sqlite_store.h
 //
-// The default store: one SQLite file in a folder of its own. Why SQLite is set
-// as it is: docs/adr/0005-sqlite-settings.md.
+// The default store: one SQLite file in a folder of its own
+// (docs/adr/0005-sqlite-settings.md). One connection writes, for the one open
+// transaction, and moves the log into the database after commits. Readers have
+// a pool, and one statement per call.
 //
-// Writing: one connection, used by the one open transaction
-// (sqlite_transaction.h), which also moves the log into the database after
-// commits. Reading: connections of a pool, one statement per call.
-//
-// Failure: after STORE_IO or STORE_CORRUPT on the writing side no transaction
-// begins any more; every Begin() repeats the error. After STORE_FULL the
-// ballast is given up, so that the next transactions find some room.
+// After STORE_IO, STORE_CORRUPT or STORE_UNWRITABLE on the writing side every
+// Begin() repeats the error. After STORE_FULL the ballast is given up, so that
+// the next transactions find some room.
 #ifndef FROSTLINE_STORAGE_SQLITE_SQLITE_STORE_H_
 #define FROSTLINE_STORAGE_SQLITE_SQLITE_STORE_H_
 
@@ -35,14 +33,14 @@ class SqliteTransaction;
 
 class SqliteStore final : public TrialStore {
  public:
-  // Creates folder and database where they are missing. Errors: those of
-  // DataFolder::Open, STORE_VERSION, STORE_CORRUPT, STORE_IO.
+  // Creates what is missing. Errors: those of DataFolder::Open, STORE_VERSION,
+  // STORE_CORRUPT, STORE_IO.
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(
       const std::string& folder, const StoreLimits& limits = {});
   // REQUIRES: no transaction is open and no thread is in a call.
   ~SqliteStore() override = default;
 
-  // Tries again where the first try found no room and gave up the ballast.
+  // Tries again after STORE_FULL, since the ballast is given up.
   absl::StatusOr<Epoch> TakeLead() override;
   absl::StatusOr<Epoch> FindLead() const override;
   absl::StatusOr<std::unique_ptr<Transaction>> Begin(Epoch epoch) override;
@@ -76,10 +74,10 @@ class SqliteStore final : public TrialStore {
   SqliteStore(std::unique_ptr<DataFolder> folder,
               std::unique_ptr<Database> writer, const StoreLimits& limits);
 
-  // Waits for slot_. A transaction of nobody's, for who checks the lead next.
+  // Waits for slot_; the caller checks the lead.
   absl::StatusOr<std::unique_ptr<SqliteTransaction>> BeginUnled();
   absl::StatusOr<Epoch> RaiseLead();
-  // Of the holder of slot_: what follows from a commit, and from a failure.
+  // Of the holder of slot_.
   void Committed();
   void Failed(const absl::Status& status);
   void MoveLog();

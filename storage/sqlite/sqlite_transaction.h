@@ -16,7 +16,7 @@
 
 namespace frostline::storage {
 
-// Not thread-safe, as the seam says. `store` must outlive it.
+// Not thread-safe. `store` must outlive it.
 class SqliteTransaction final : public Transaction {
  public:
   static absl::Status Start(Database& writer);
@@ -29,10 +29,9 @@ class SqliteTransaction final : public Transaction {
   SqliteTransaction(const SqliteTransaction&) = delete;
   SqliteTransaction& operator=(const SqliteTransaction&) = delete;
 
-  // NOT_LEADER unless `epoch` is the stored one, which nobody can change before
-  // this transaction is over.
+  // NOT_LEADER unless `epoch` is the stored one, which stays until this
+  // transaction is over.
   absl::Status CheckLead(Epoch epoch);
-  // Stores the next epoch, and returns it.
   absl::StatusOr<Epoch> RaiseLead();
 
   absl::Status Operation(absl::FunctionRef<absl::Status()> body) override;
@@ -57,8 +56,8 @@ class SqliteTransaction final : public Transaction {
 
  private:
   absl::StatusOr<Statement> Prepare(std::string_view sql);
-  // Runs the statement. A failure of the store ends all hope for this
-  // transaction, even if the caller overlooks it.
+  // A failure of the store ends the transaction, even if the caller overlooks
+  // it.
   absl::Status Run(Statement& statement);
   absl::Status RunPlain(std::string_view sql);
   absl::Status Note(absl::Status status);

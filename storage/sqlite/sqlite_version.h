@@ -9,8 +9,7 @@
 namespace frostline::storage {
 
 // Whether `version` (3040001 is 3.40.1) can lose commits when one connection
-// writes while another moves the log. Ours does both on one connection, so that
-// the moment does not come.
+// writes while another moves the log. Ours does both on one connection.
 constexpr bool HasWalResetFlaw(int version) {
   const bool backported = (version >= 3'044'006 && version < 3'045'000) ||
                           (version >= 3'050'007 && version < 3'051'000);

@@ -6,11 +6,10 @@
 //
 //   ASSIGN_OR_RETURN(Statement statement, database.Prepare(kFindTrial));
 //   statement.Int(study);
-//   statement.Int(number);
 //   ASSIGN_OR_RETURN(const bool found, statement.Step());
 //
-// The statement itself stays in its Database's cache; the end of a use resets
-// it. Not thread-safe.
+// It stays in its Database's cache; the end of a use resets it. Not
+// thread-safe.
 #ifndef FROSTLINE_STORAGE_SQLITE_STATEMENT_H_
 #define FROSTLINE_STORAGE_SQLITE_STATEMENT_H_
 
@@ -40,11 +39,11 @@ class Statement {
   void Text(const std::string& value);
   void Blob(const std::string& value);
 
-  // True: a row can be read. False: there are no more.
+  // False: there are no more rows.
   absl::StatusOr<bool> Step();
   // For statements without rows.
   absl::Status Run();
-  // SQLite's extended result code of the last call.
+  // SQLite's extended result of the last call.
   int code() const { return code_; }
   // Rows changed by Run().
   std::int64_t changes() const;
