@@ -2,11 +2,12 @@
 //
 // File: clock.h
 //
-// Time comes in by the door. Whoever needs it takes a Clock&; tests hand in
-// tests/support/fake_clock.h. Two times that must never be mixed:
-//   - steady time judges leases and deadlines. It counts through suspend and
-//     cannot be set, but means nothing after a restart.
-//   - wall time is for people to read. No decision depends on it.
+// Whoever needs time takes a Clock&; tests hand in tests/support/fake_clock.h.
+// Two times must never be mixed:
+//   - steady time judges leases. It counts through suspend and cannot be set,
+//     but means nothing after a restart.
+//   - wall time is for people, and for bounds that outlive a restart: a study's
+//     budget of time, the expiry of what was deleted.
 #ifndef FROSTLINE_BASE_CLOCK_H_
 #define FROSTLINE_BASE_CLOCK_H_
 
@@ -20,7 +21,7 @@ namespace frostline {
 using SteadyTime = std::chrono::nanoseconds;
 using Duration = std::chrono::nanoseconds;
 
-// Microseconds since 1970-01-01 UTC; the form in which times are stored.
+// Microseconds since 1970-01-01 UTC, as stored.
 using WallMicros = std::int64_t;
 
 class Clock {

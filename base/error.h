@@ -2,16 +2,12 @@
 //
 // File: error.h
 //
-// An error that a person can act on: an id with a page (FL-2031), the cause in
-// this case, and the fix. It travels as an absl::Status, whose message is the
-// cause; the rest rides along as a payload, and server/rpc/status.cc is the one
-// place where it becomes a wire error.
+// An error that a person can act on: an id with a page (FL-2031), the cause and
+// the fix. It travels as an absl::Status whose message is the cause; a payload
+// carries the rest. Only server/rpc/status.cc makes it a wire error.
 //
-//   return MakeError(ErrorId::kLevelsInvalid,
-//                    "levels of layer.3 are empty",
-//                    "list at least one rate, e.g. levels: [0, 2e-5]",
-//                    "space.modules[3].levels");
-//   ...
+//   return MakeError(ErrorId::kLevelsInvalid, "levels of layer.3 are empty",
+//                    "list at least one rate", "space.modules[3].levels");
 //   if (HasErrorId(status, ErrorId::kLeaseLost)) StopTraining();
 #ifndef FROSTLINE_BASE_ERROR_H_
 #define FROSTLINE_BASE_ERROR_H_
@@ -31,15 +27,14 @@ enum class ErrorId {
 #undef FROSTLINE_ENUM_
 };
 
-// One row of the catalogue.
 struct ErrorKind {
   ErrorId id;
   absl::StatusCode code;
   std::string reason;  // "LEASE_LOST"
-  std::string title;   // "the trial is leased to another attempt or has ended"
+  std::string title;   // a few words for people
 };
 
-// What rides on a Status made by MakeError.
+// The payload of MakeError().
 struct ErrorDetail {
   ErrorId id = ErrorId::kInternal;
   std::string field;  // path in the request or study, or empty
@@ -55,11 +50,12 @@ std::string ErrorCode(ErrorId id);
 absl::Status MakeError(ErrorId id, const std::string& cause,
                        const std::string& fix, const std::string& field = "");
 
-// The detail of an error of ours; nothing for OK and for foreign errors.
+// Nothing for OK and for foreign errors.
 std::optional<ErrorDetail> DetailOf(const absl::Status& status);
 bool HasErrorId(const absl::Status& status, ErrorId id);
 
-// Three lines for a terminal: "error[FL-1003]: …", "  because: …", "  fix: …".
+// Lines for a terminal; the third where there is a field:
+//   "error[FL-1003]: …", "  because: …", "  at: …", "  fix: …".
 std::string DescribeError(const absl::Status& status);
 
 }  // namespace frostline

@@ -2,8 +2,8 @@
 //
 // File: exit_code.h
 //
-// The exit codes of every Frostline binary, and the one function from a status
-// to a code. Scripts and schedulers rely on these numbers; they never change.
+// The exit codes of every binary. Scripts and schedulers rely on them; they
+// never change.
 #ifndef FROSTLINE_BASE_EXIT_CODE_H_
 #define FROSTLINE_BASE_EXIT_CODE_H_
 

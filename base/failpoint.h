@@ -2,28 +2,25 @@
 //
 // File: failpoint.h
 //
-// The moments at which a crash would be worst, by name, so that a test can make
-// one happen exactly there. Packages are built without them
-// (-DFROSTLINE_FAILPOINTS=OFF, the default); the presets of tests have them.
+// The moments at which a crash would be worst, by name, for tests. Packages are
+// built without them (-DFROSTLINE_FAILPOINTS=OFF, the default).
 //
 //   FROSTLINE_FAILPOINT(kCommitBefore);       // in the code
 //   FROSTLINE_FAILPOINT=commit.before:kill    // in the environment
 //
-// What is armed is read once, at the first failpoint that is reached:
+// The environment is read once, at the first failpoint that is reached:
 //   NAME:kill        the process ends as by kill -9
-//   NAME:kill@3      … when it comes here for the third time
-//   NAME:sleep=250   every time, for so many milliseconds
-// Several are separated by commas. A name or action that there is not ends the
-// process: a test that arms nothing must not pass.
-//
-// Threads: any.
+//   NAME:kill@3      … at the third visit
+//   NAME:sleep=250   each visit takes so many milliseconds
+// Commas separate several. An unknown name or action ends the process: a test
+// that arms nothing must not pass. Threads: any.
 #ifndef FROSTLINE_BASE_FAILPOINT_H_
 #define FROSTLINE_BASE_FAILPOINT_H_
 
 #include <array>
 #include <string_view>
 
-// Each is armed by tests/fault, which also checks that each can be reached.
+// tests/fault arms each, and checks that each can be reached.
 #define FROSTLINE_FAILPOINT_LIST(X)                                           \
   /* coordinator: one group on its way to the disk */                         \
   X(kCommitBegin, "commit.begin", "a group is gathered, nothing is written")  \
@@ -103,7 +100,6 @@ inline constexpr std::array kFailpoints = {
 #undef FROSTLINE_FAILPOINT_INFO
 };
 
-// Does what was armed for this failpoint, if anything was.
 void ReachFailpoint(Failpoint id);
 
 }  // namespace frostline

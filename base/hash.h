@@ -3,8 +3,7 @@
 // File: hash.h
 //
 // FNV-1a, 64 bits (Fowler, Noll and Vo): the same on every machine and in every
-// version, so it may be stored. It tells things apart that nobody forges; it
-// guards no secret.
+// version, so it may be stored. It guards no secret.
 #ifndef FROSTLINE_BASE_HASH_H_
 #define FROSTLINE_BASE_HASH_H_
 

@@ -2,8 +2,7 @@
 //
 // File: ids.h
 //
-// Names people and programs use for things. All building and parsing of
-// resource names is in this file.
+// All building and parsing of resource names:
 //
 //   studies/imdb    studies/imdb/trials/17    workers/gpu03-0
 #ifndef FROSTLINE_BASE_IDS_H_
@@ -33,9 +32,8 @@ absl::StatusOr<std::string> ParseStudyName(const std::string& name);
 absl::StatusOr<TrialName> ParseTrialName(const std::string& name);
 absl::StatusOr<std::string> ParseWorkerName(const std::string& name);
 
-// 128 bits from the operating system, as 32 hexadecimal digits. For boot ids
-// and lease secrets (request ids: request_id.h); never for anything that must
-// be replayed.
+// 128 bits from the operating system, as 32 hexadecimal digits, for boot ids
+// and lease secrets; never for anything that must be replayed.
 std::string RandomHexId();
 
 }  // namespace frostline

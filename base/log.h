@@ -2,16 +2,14 @@
 //
 // File: log.h
 //
-// One line per event on standard error, as key=value pairs that grep, journald
-// and Loki can read:
+// One line per event on standard error, as key=value pairs:
 //
 //   Log(LogLevel::kInfo, "lease_granted", {{"trial", name}});
-//   2026-11-21T06:07:34.1Z info lease_granted trial=studies/a/trials/7
+//   2026-11-21T06:07:34.123456Z info lease_granted trial=studies/a/trials/7
 //
-// Any thread may log; a line is written by one write(2), so lines never mix.
-// Values are quoted when they hold blanks or control characters, so a hostile
-// study name cannot forge a line. Secrets do not get here: SecretString has no
-// conversion to text.
+// Any thread may log: each line is one write(2), so lines never mix. Values
+// with blanks or control characters are quoted, so a hostile study name cannot
+// forge a line.
 #ifndef FROSTLINE_BASE_LOG_H_
 #define FROSTLINE_BASE_LOG_H_
 
@@ -25,13 +23,13 @@ enum class LogLevel { kDebug = 0, kInfo = 1, kWarning = 2, kError = 3 };
 
 using LogField = std::pair<const char*, std::string>;
 
-// Lines below this level are dropped. Default kInfo.
+// Lines below this level are dropped; at first kInfo.
 void SetLogLevel(LogLevel level);
 
 void Log(LogLevel level, const char* event,
          std::initializer_list<LogField> fields = {});
 
-// The line Log would write, without time stamp and newline.
+// The line of Log(), without time stamp and newline.
 std::string FormatLogLine(LogLevel level, const char* event,
                           std::initializer_list<LogField> fields);
 

@@ -2,23 +2,16 @@
 //
 // File: mutex.h
 //
-// A mutex whose fields and functions clang can check (-Wthread-safety, run by
-// `./dev check`): a field says ABSL_GUARDED_BY(mutex_), a function that needs
-// the lock ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_), both from
-// "absl/base/thread_annotations.h".
+// A mutex that clang checks (-Wthread-safety, in `./dev check`): a field says
+// ABSL_GUARDED_BY(mutex_), a function that needs the lock
+// ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_).
 //
-//   int Waiting() {
-//     const MutexLock lock(&mutex_);
-//     return waiting_;
-//   }
-//   Mutex mutex_;
+//   const MutexLock lock(&mutex_);
 //   int waiting_ ABSL_GUARDED_BY(mutex_) = 0;
 //
-// It is std::mutex with annotations and not absl::Mutex, because
-// ThreadSanitizer does not see the locks of a library that was compiled without
-// it, as the distribution's Abseil is: it would report races that are none.
-//
-// Threads: any.
+// It is no absl::Mutex, because ThreadSanitizer does not see the locks of a
+// library compiled without it, as the distribution's Abseil is, and would
+// report races that are none.
 #ifndef FROSTLINE_BASE_MUTEX_H_
 #define FROSTLINE_BASE_MUTEX_H_
 
@@ -37,8 +30,7 @@ class ABSL_LOCKABLE Mutex {
 
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
   void Unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
-  // Tells the compiler, in a function object that is called under the lock,
-  // what it cannot see. Does nothing at run time.
+  // For the compiler alone, in a function object that is called under the lock.
   void AssertHeld() const ABSL_ASSERT_EXCLUSIVE_LOCK() {}
 
  private:
@@ -46,7 +38,6 @@ class ABSL_LOCKABLE Mutex {
   std::mutex mutex_;
 };
 
-// Holds the mutex as long as it lives.
 class ABSL_SCOPED_LOCKABLE MutexLock {
  public:
   explicit MutexLock(Mutex* mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex)

@@ -2,7 +2,7 @@
 //
 // File: nearest.h
 //
-// "Did you mean": the word a person probably wanted to type.
+// "Did you mean": the word that was probably meant.
 #ifndef FROSTLINE_BASE_NEAREST_H_
 #define FROSTLINE_BASE_NEAREST_H_
 
@@ -12,10 +12,10 @@
 namespace frostline {
 
 // How many typing mistakes (a letter wrong, missing, too many, or two swapped)
-// lie between two words.
+// lie between two words: optimal string alignment.
 int TypingDistance(const std::string& a, const std::string& b);
 
-// The nearest of `words`, the first of equals; empty when none is near.
+// The first of equals; empty when none is near.
 std::string Nearest(const std::string& typed,
                     const std::vector<std::string>& words);
 

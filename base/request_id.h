@@ -2,10 +2,9 @@
 //
 // File: request_id.h
 //
-// Ids for requests, drawn anew for each: nobody guesses one, and ids drawn
-// later sort later, so that the coordinator's index of them grows at its end.
-// Any unique text of the right form serves; at 100,000 remembered requests
-// ordered ones cost it a third less than random ones.
+// Ids of requests, which nobody guesses. Later ones sort later, so that the
+// coordinator's index grows at its end, which costs a third less at 100,000
+// requests. Any unique text of the form serves.
 #ifndef FROSTLINE_BASE_REQUEST_ID_H_
 #define FROSTLINE_BASE_REQUEST_ID_H_
 
@@ -15,7 +14,7 @@
 
 namespace frostline {
 
-// 32 characters: the time, then 80 random bits.
+// 32 hexadecimal digits: milliseconds since 1970, then 80 random bits.
 std::string NewRequestId(const Clock& clock);
 
 }  // namespace frostline

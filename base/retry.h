@@ -2,9 +2,8 @@
 //
 // File: retry.h
 //
-// How long to wait before trying again: exponential back-off with full jitter,
-// so that a fleet that lost its coordinator does not come back as one herd.
-// A policy: it looks and answers, the caller sleeps.
+// Exponential back-off with full jitter, so that a fleet that lost its
+// coordinator does not come back as one herd. The caller sleeps.
 #ifndef FROSTLINE_BASE_RETRY_H_
 #define FROSTLINE_BASE_RETRY_H_
 
@@ -21,7 +20,7 @@ class Backoff {
   // Uniform in (0, ceiling]; the ceiling doubles with each call up to
   // `longest`.
   Duration Next(Rng& rng);
-  // After a success the next failure starts small again.
+  // After a success.
   void Reset() { ceiling_ = first_; }
 
  private:

@@ -2,12 +2,9 @@
 //
 // File: rng.h
 //
-// Chance comes in by the door, and is the same on every machine: the
-// generator and every distribution are written out here, because those of
-// <random> differ between standard libraries and would break replays.
-//
-// Generator: xoshiro256++ (Blackman and Vigna, 2021), seeded through SplitMix64
-// (Steele, Lea and Flood, 2014).
+// xoshiro256++ (Blackman and Vigna, 2021), seeded through SplitMix64 (Steele,
+// Lea and Flood, 2014), with distributions of our own: those of <random> differ
+// between standard libraries and would break replays.
 //
 //   Rng rng(study_seed, trial_number);   // a stream of its own per trial
 //   double u = rng.Uniform();            // [0, 1)
@@ -19,11 +16,11 @@
 
 namespace frostline {
 
-// Not thread-safe; cheap to make, so make one per piece of work.
+// Not thread-safe; make one per piece of work.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed) : Rng(seed, 0) {}
-  // Streams of one seed are independent of each other.
+  // Streams of one seed are independent.
   Rng(std::uint64_t seed, std::uint64_t stream);
 
   std::uint64_t Next();

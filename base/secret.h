@@ -2,8 +2,8 @@
 //
 // File: secret.h
 //
-// A string that cannot be printed by accident: lease secrets, tokens. It has no
-// stream operator and no conversion; Reveal() is easy to grep for.
+// A lease secret or token that cannot be printed by accident: only Reveal()
+// gives the text.
 #ifndef FROSTLINE_BASE_SECRET_H_
 #define FROSTLINE_BASE_SECRET_H_
 

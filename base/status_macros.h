@@ -2,8 +2,7 @@
 //
 // File: status_macros.h
 //
-// Carrying an error to the caller in one line. Errors are born where the fact
-// is known (base/error.h) and only carried after that.
+// Each carries an error to the caller in one line.
 //
 //   ASSIGN_OR_RETURN(StudyRow study, store.FindStudy(name));
 //   RETURN_IF_ERROR(transaction.Commit());

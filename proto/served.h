@@ -2,13 +2,12 @@
 //
 // File: served.h
 //
-// Which parts of the contract are served. A part that is settled and has no
-// code yet carries a mark that says what will serve it (served.proto):
+// Refuses what is settled in the contract and not served yet, so that nothing
+// is silently ignored. Its mark says what will serve it (served.proto):
 //
 //   repeated TaskSpec tasks = 17 [(not_served) = "training on several tasks"];
 //
-// Whoever takes a message from outside refuses it here when it uses such a
-// part, so that nothing is silently ignored. Any thread may call.
+// Threads: any.
 #ifndef FROSTLINE_PROTO_SERVED_H_
 #define FROSTLINE_PROTO_SERVED_H_
 
@@ -21,13 +20,12 @@
 
 namespace frostline::proto {
 
-// METHOD_NOT_BUILT when a marked field of the message, or of one inside it, is
-// set: names the field by its path ("spec.tasks") and what will serve it.
-// Costs nothing where the message's type has no marked field below it.
+// METHOD_NOT_BUILT when a marked field is set, at any depth: names its path
+// ("spec.tasks") and what will serve it. Costs nothing where the type has no
+// such field.
 absl::Status CheckServed(const google::protobuf::Message& message);
 
-// METHOD_NOT_BUILT for a call of this method, with what will serve it where
-// the method says so.
+// METHOD_NOT_BUILT, with what will serve it where the method says so.
 absl::Status MethodNotServed(const google::protobuf::MethodDescriptor& method);
 
 }  // namespace frostline::proto

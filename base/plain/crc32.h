@@ -2,7 +2,7 @@
 //
 // File: crc32.h
 //
-// The checksum of zip and Ethernet: finds what a disk has bent.
+// CRC-32, the checksum of zip and Ethernet.
 #ifndef FROSTLINE_BASE_PLAIN_CRC32_H_
 #define FROSTLINE_BASE_PLAIN_CRC32_H_
 

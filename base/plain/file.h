@@ -2,9 +2,8 @@
 //
 // File: file.h
 //
-// Files without Abseil: read at places we choose into memory of our own (a
-// mapped file that shrinks would kill the process), written whole or not at
-// all.
+// Files read into memory of our own, since a mapped file that shrinks would
+// kill the process, and written whole or not at all.
 #ifndef FROSTLINE_BASE_PLAIN_FILE_H_
 #define FROSTLINE_BASE_PLAIN_FILE_H_
 
@@ -17,10 +16,10 @@
 
 namespace frostline {
 
-// Owns a descriptor. Moves, never copies. ReadAt may be called from any thread.
+// Owns a descriptor. Any thread may call ReadAt().
 class SourceFile {
  public:
-  // A regular file; a pipe or a device is refused, so that none can hang us.
+  // A pipe or a device is refused, so that none can hang us.
   static Expected<SourceFile> Open(const std::string& path);
   ~SourceFile();
   SourceFile(SourceFile&& other) noexcept;
@@ -46,9 +45,9 @@ class SourceFile {
 // kTooLarge above `limit` bytes.
 Expected<std::string> ReadWholeFile(const std::string& path, std::size_t limit);
 
-// Appears under its name with Commit, complete and on disk, or never: what was
-// written goes to a file beside it, is synced and renamed, and the folder is
-// synced. Without Commit the destructor leaves nothing behind.
+// Appears under its name with Commit(), complete and on disk, or never: a file
+// beside it is written, synced and renamed, and the folder synced. The
+// destructor removes what was not committed.
 class AtomicFile {
  public:
   static Expected<AtomicFile> Create(const std::string& path);

@@ -2,10 +2,9 @@
 //
 // File: json.h
 //
-// Reads JSON that strangers wrote, and nothing more: RFC 8259, strict UTF-8,
-// no lone surrogates, no key twice in an object, bounded depth and number of
-// values. For a trainer, which is built where no JSON library is
-// (docs/adr/0014-formats.md); json_text.h writes.
+// Reads JSON that strangers wrote: RFC 8259, strict UTF-8, no lone surrogates,
+// no key twice in an object, all bounded. Why it is our own:
+// docs/adr/0014-formats.md.
 //
 //   Expected<Json> json = Json::Parse(bytes);
 //   const JsonValue* model = json.value().root().Find("model");
@@ -24,11 +23,9 @@
 
 namespace frostline {
 
-// Bounds on what a file from outside may ask of us.
 inline constexpr std::size_t kMaxJsonBytes = std::size_t{32} << 20;
 inline constexpr std::size_t kMaxJsonDepth = 32;
-// A merge of a tokenizer is an array of two strings, so a million of them are
-// three million values.
+// A million merges of a tokenizer are three million values.
 inline constexpr std::size_t kMaxJsonValues = 4'000'000;
 
 enum class JsonKind : std::uint8_t {
@@ -40,8 +37,8 @@ enum class JsonKind : std::uint8_t {
   kObject,
 };
 
-// One value. Members of an object and elements of an array hang on `first`,
-// in the order of the file, each linked to the next.
+// Members and elements hang on `first`, in the file's order, each linked to the
+// next.
 struct JsonValue {
   JsonKind kind = JsonKind::kNull;
   bool truth = false;
@@ -53,13 +50,13 @@ struct JsonValue {
   const JsonValue* next = nullptr;
 
   bool is(JsonKind wanted) const { return kind == wanted; }
-  // A member; null when this is no object or has none of that name.
+  // Null when this is no object or has none of that name.
   const JsonValue* Find(std::string_view name) const;
   // The number, when it is a whole one in [0, 2^31).
   std::optional<std::int32_t> Index() const;
 };
 
-// Owns its values; they point into the parsed bytes where nothing was escaped.
+// Owns its values, which point into the parsed bytes where nothing was escaped.
 class Json {
  public:
   // `bytes` must outlive the result.

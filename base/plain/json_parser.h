@@ -2,8 +2,8 @@
 //
 // File: json_parser.h
 //
-// The parser behind Json::Parse: one pass, recursion bounded by kMaxJsonDepth.
-// The first mistake ends it. Only json.cc includes this.
+// The parser behind Json::Parse(), for its sources alone: one pass, ended by
+// the first mistake; kMaxJsonDepth bounds the recursion.
 #ifndef FROSTLINE_BASE_PLAIN_JSON_PARSER_H_
 #define FROSTLINE_BASE_PLAIN_JSON_PARSER_H_
 

@@ -2,7 +2,7 @@
 //
 // File: json_text.h
 //
-// Writes JSON: for headers of weights, configurations and messages.
+// Writes JSON.
 #ifndef FROSTLINE_BASE_PLAIN_JSON_TEXT_H_
 #define FROSTLINE_BASE_PLAIN_JSON_TEXT_H_
 
@@ -13,9 +13,9 @@
 
 namespace frostline {
 
-// In double quotes, with what must be escaped escaped. `text` is UTF-8.
+// Quoted and escaped. REQUIRES: `text` is UTF-8.
 std::string JsonString(std::string_view text);
-// The shortest digits that read back as the same number; it is finite.
+// The shortest digits that read back the same. REQUIRES: it is finite.
 std::string JsonNumber(double number);
 // A value as it was read, on one line; numbers keep their digits.
 std::string JsonText(const JsonValue& value);

@@ -2,7 +2,7 @@
 //
 // File: number.h
 //
-// Text as numbers, the same under every locale. Pure functions.
+// Text as numbers, the same under every locale.
 #ifndef FROSTLINE_BASE_PLAIN_NUMBER_H_
 #define FROSTLINE_BASE_PLAIN_NUMBER_H_
 
@@ -14,7 +14,6 @@
 
 namespace frostline {
 
-// Without the blanks, tabs and line ends around it.
 inline std::string_view Trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n";
   const std::size_t first = text.find_first_not_of(kBlanks);
@@ -22,7 +21,7 @@ inline std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-// A finite number that is all of the text.
+// Nothing unless all of the text is a finite number.
 inline std::optional<double> ParseNumber(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   double number = 0.0;

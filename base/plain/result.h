@@ -2,13 +2,12 @@
 //
 // File: result.h
 //
-// How code fails that is built without Abseil: by value, with a kind a program
-// can ask for, a cause and a fix for a person. It stands in for absl::Status,
-// which a GPU node does not have (docs/adr/0014-formats.md).
+// Stands in for absl::Status, which a GPU node does not have
+// (docs/adr/0014-formats.md): a kind for programs, a cause and a fix for
+// people.
 //
 //   Expected<VocabTxt> vocab = ParseVocabTxt(bytes);
 //   if (!vocab.ok()) return vocab.fault();
-//   Use(vocab.value());
 #ifndef FROSTLINE_BASE_PLAIN_RESULT_H_
 #define FROSTLINE_BASE_PLAIN_RESULT_H_
 
@@ -21,10 +20,10 @@ namespace frostline {
 enum class FaultKind {
   kUnreadable,    // a file is absent or cannot be read
   kSyntax,        // not JSON, not UTF-8, not base64
-  kTooLarge,      // over a limit that its reader sets
-  kUnsupported,   // a component or setting that we do not imitate exactly
+  kTooLarge,      // over a limit of its reader
+  kUnsupported,   // what we do not imitate exactly
   kInconsistent,  // ids with gaps, duplicates, names that do not exist
-  kMisuse,        // the caller asked for what cannot be done
+  kMisuse,        // the caller asks for what cannot be
   kOutOfMemory,   // of the processor or the GPU
 };
 
@@ -34,8 +33,8 @@ struct Fault {
   std::string fix;
 };
 
-// Either a value or the fault that kept us from it. The value moves out of an
-// rvalue; asking for the wrong one is a bug of the caller.
+// A value, or the fault that kept us from it. Asking for the wrong one is a bug
+// of the caller.
 template <typename T>
 class [[nodiscard]] Expected {
  public:

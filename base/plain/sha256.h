@@ -2,7 +2,7 @@
 //
 // File: sha256.h
 //
-// SHA-256 (FIPS 180-4), for files and for fingerprints of data sets.
+// SHA-256 (FIPS 180-4).
 #ifndef FROSTLINE_BASE_PLAIN_SHA256_H_
 #define FROSTLINE_BASE_PLAIN_SHA256_H_
 
@@ -17,8 +17,8 @@ namespace frostline {
 class Sha256Sum {
  public:
   void Add(std::string_view bytes);
-  // The length, eight bytes, little-endian, then the bytes: two fields can
-  // never be mistaken for one.
+  // The length (eight bytes, little-endian), then the bytes: two fields are
+  // never taken for one.
   void AddField(std::string_view bytes);
   void AddNumber(std::uint64_t number);
 
@@ -38,7 +38,7 @@ class Sha256Sum {
   std::uint64_t total_ = 0;
 };
 
-// True for 64 lower-case hexadecimal digits.
+// 64 lower-case hexadecimal digits.
 bool IsSha256(std::string_view text);
 
 }  // namespace frostline

@@ -2,7 +2,7 @@
 //
 // File: statistics.h
 //
-// The few figures of a sample that more than one room needs.
+// Figures of a sample.
 #ifndef FROSTLINE_BASE_PLAIN_STATISTICS_H_
 #define FROSTLINE_BASE_PLAIN_STATISTICS_H_
 

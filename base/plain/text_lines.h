@@ -2,7 +2,7 @@
 //
 // File: text_lines.h
 //
-// Walks the lines of a file that is in memory.
+// The lines of a text in memory.
 #ifndef FROSTLINE_BASE_PLAIN_TEXT_LINES_H_
 #define FROSTLINE_BASE_PLAIN_TEXT_LINES_H_
 

@@ -2,13 +2,9 @@
 //
 // File: training_table.h
 //
-// Every setting that frostline-trainer knows, once: its name, type, bounds,
-// default, whether a study may search it, and a line for people. From these
-// rows come what the trainer reads and refuses, what the coordinator refuses
-// when a study is created, and the table of docs/reference/trainer.md.
-//
-//   const SettingRow& row = SettingOf("batch_size");
-//   if (value < row.least || value > row.most) ...
+// Every setting that frostline-trainer knows, once. From these rows come what
+// the trainer reads, what it and the coordinator refuse, and the table of
+// docs/reference/trainer.md.
 #ifndef FROSTLINE_BASE_PLAIN_TRAINING_TABLE_H_
 #define FROSTLINE_BASE_PLAIN_TRAINING_TABLE_H_
 
@@ -28,15 +24,15 @@ enum class SettingKind {
   kWhole,   // a whole number of least … most
   kNumber,  // a number of least … most
   kWord,    // one of `words`, the first unless given
-  kText,    // any text
-  kTexts,   // a list of texts
+  kText,
+  kTexts,
   kSwitch,  // true or false, false unless given
   kBits,    // a whole number of 64 bits
 };
 
 struct SettingRow {
   // As a study writes it below `training`, or below `freeze` where it begins
-  // so: "batch_size", "lora.rank", "extra.beta1", "freeze.mode".
+  // so: "batch_size", "lora.rank", "freeze.mode".
   std::string_view key;
   SettingKind kind;
   double least = 0.0;
@@ -59,16 +55,14 @@ const SettingRow* FindSetting(std::string_view key);
 // REQUIRES: there is one.
 const SettingRow& SettingOf(std::string_view key);
 
-// The names of a block, in the order of the table: "rank", "alpha", …
+// In the order of the table: "rank", "alpha", …
 std::vector<std::string_view> NamesOfBlock(std::string_view block);
-// The words of a row of kWord.
 std::vector<std::string_view> WordsOf(const SettingRow& row);
-// "whole, 1 … 100000", "0 or more", or the words: what a value may be.
+// "whole, 1 … 100000", "0 or more", or the words.
 std::string RangeOf(const SettingRow& row);
 // "a, b, c".
 std::string Listed(const std::vector<std::string_view>& words);
 
-// The table of docs/reference/trainer.md, in Markdown.
 std::string TrainingTablePage();
 
 }  // namespace frostline

@@ -3,7 +3,6 @@
 // File: utf8.h
 //
 // UTF-8 as RFC 3629 has it: no surrogates, no overlong forms, at most U+10FFFF.
-// Pure functions.
 #ifndef FROSTLINE_BASE_PLAIN_UTF8_H_
 #define FROSTLINE_BASE_PLAIN_UTF8_H_
 
@@ -16,9 +15,8 @@ namespace frostline {
 
 inline constexpr char32_t kReplacement = 0xFFFD;
 
-// One code point and how many bytes it took. An ill-formed sequence is
-// kReplacement with valid == false and the bytes of its longest sensible start
-// (at least one), as the Unicode standard recommends.
+// An ill-formed sequence is kReplacement, not valid, with the bytes of its
+// longest sensible start (at least one), as the Unicode standard recommends.
 struct CodePoint {
   char32_t value;
   std::size_t bytes;
@@ -32,16 +30,15 @@ void AppendUtf8(char32_t c, std::string& out);
 
 bool IsAscii(std::string_view text);
 bool IsValidUtf8(std::string_view text);
-// The offset of the first byte that is no UTF-8.
 std::optional<std::size_t> FirstInvalidByte(std::string_view text);
 
-// The text with U+FFFD in the place of every ill-formed sequence.
+// Puts U+FFFD in the place of every ill-formed sequence.
 std::string RepairUtf8(std::string_view text);
 
 // Of well-formed text.
 std::size_t CountCodePoints(std::string_view text);
 
-// True for the bytes 10xxxxxx, which never begin a code point.
+// The bytes 10xxxxxx never begin a code point.
 inline bool IsContinuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }

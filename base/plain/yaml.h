@@ -2,11 +2,9 @@
 //
 // File: yaml.h
 //
-// A YAML (or JSON) document as a tree. Two readers make it:
-// cli/study_file/yaml_tree.h
-// reads all that a person may write in a study file, with yaml-cpp;
-// base/plain/yaml_subset.h reads the registries of a GPU node, where no such
-// library is (docs/adr/0014-formats.md says why there are two).
+// A YAML (or JSON) document as a tree. cli/study_file/yaml_tree.h reads study
+// files into it with yaml-cpp; yaml_subset.h reads the registries of a GPU
+// node, where no such library is (docs/adr/0014-formats.md).
 #ifndef FROSTLINE_BASE_PLAIN_YAML_H_
 #define FROSTLINE_BASE_PLAIN_YAML_H_
 
@@ -20,7 +18,7 @@ namespace frostline {
 
 inline constexpr std::size_t kMaxYamlBytes = std::size_t{1} << 20;
 
-// Counted from 1, as editors do.
+// Counted from 1.
 struct YamlMark {
   int line = 1;
   int column = 1;

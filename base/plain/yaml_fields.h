@@ -2,12 +2,11 @@
 //
 // File: yaml_fields.h
 //
-// Takes the members of a block of a registry by name and kind. The first that
-// does not fit is kept as the fault; a reader asks once, at the end.
+// Takes the members of a registry's block by name and kind. The first that does
+// not fit is kept as the fault; a reader asks once, at the end.
 //
 //   YamlFields fields(node, "datasets.yaml", "imdb");
 //   entry.path = fields.Demand("path");
-//   fields.KnowOnly({"path", "sha256"});
 //   if (fields.fault()) return *fields.fault();
 #ifndef FROSTLINE_BASE_PLAIN_YAML_FIELDS_H_
 #define FROSTLINE_BASE_PLAIN_YAML_FIELDS_H_
@@ -34,7 +33,7 @@ class YamlFields {
   std::optional<bool> Bool(std::string_view key);  // true, false
   std::vector<std::string> Words(std::string_view key);
   std::map<std::string, std::string> Pairs(std::string_view key);
-  // Null when it is absent; a fault when it is no map.
+  // Null when it is absent or, with a fault, no map.
   const YamlNode* Map(std::string_view key);
 
   void KnowOnly(std::initializer_list<std::string_view> keys);

@@ -2,9 +2,8 @@
 //
 // File: yaml_scalar.h
 //
-// What stands on one line of YAML: keys, texts, [lists] and {maps}. Part of
-// yaml_subset. A fault's cause lacks the file and line; ParseYamlSubset adds
-// them.
+// One line of YAML: keys, texts, [lists] and {maps}. Part of yaml_subset. A
+// fault's cause lacks file and line, which ParseYamlSubset() adds.
 #ifndef FROSTLINE_BASE_PLAIN_YAML_SCALAR_H_
 #define FROSTLINE_BASE_PLAIN_YAML_SCALAR_H_
 

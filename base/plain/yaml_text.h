@@ -2,8 +2,7 @@
 //
 // File: yaml_text.h
 //
-// The single words of YAML. Part of yaml_subset. A fault's cause lacks the
-// file and line; ParseYamlSubset adds them. Pure functions.
+// The single words of YAML, with faults as in yaml_scalar.h.
 #ifndef FROSTLINE_BASE_PLAIN_YAML_TEXT_H_
 #define FROSTLINE_BASE_PLAIN_YAML_TEXT_H_
 
@@ -17,16 +16,16 @@ namespace frostline {
 Fault YamlFault(const std::string& what, const std::string& fix);
 Fault YamlNotClosed(char mark);
 
-// Without the comment and the blanks behind it.
+// Without the blanks before it, too.
 std::string_view WithoutComment(std::string_view line);
 
 void SkipBlanks(std::string_view& rest);
 
-// Takes 'it''s' or "a\"b" from the front of `rest`; of the escapes only \" and
-// \\ are known.
+// Takes 'it''s' or "a\"b" from the front of `rest`; the only escapes are \" and
+// \\.
 Expected<std::string> TakeYamlQuoted(std::string_view& rest);
 
-// A text without quotes: not empty, and nothing that means more in YAML.
+// A text without quotes: not empty, nothing that means more in YAML.
 Expected<std::string> YamlPlain(std::string_view text);
 
 }  // namespace frostline
