@@ -1,40 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/ledger/ledger.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "server/wire/stored_study.h"
+#include "storage/scan.h"
 
 namespace frostline::server {
-namespace {
-
-// Failures in a row after which a worker is taken out of service. More than one
-// bad trial can cause (3 attempts), so that a bad point does not cost workers.
-constexpr int kQuarantineAfter = 8;
-
-}  // namespace
-
-StudyHandle HandleOf(const StudyBook& book) {
-  return {.key = book.row().key,
-          .id = book.row().id,
-          .revision = book.revision(),
-          .state = book.row().state,
-          .running = IsOpen(book.row().state),
-          .budget_left =
-              book.checked().settings.budget().trials() - book.BudgetTaken(),
-          .checked = book.shared_checked()};
-}
-
-absl::Status RequireOpen(const StudyBook& book) {
-  if (IsOpen(book.row().state)) return absl::OkStatus();
-  return MakeError(
-      ErrorId::kStudyNotActive,
-      absl::StrCat("the study has ended: ", book.row().state_reason),
-      "raise the budget of a completed study, or create another", "name");
-}
-
 Ledger::Ledger(storage::TrialStore& store, const Clock& clock,
                LeaseRules default_lease, Hooks hooks)
     : store_(store),
@@ -42,6 +20,71 @@ Ledger::Ledger(storage::TrialStore& store, const Clock& clock,
       default_lease_(default_lease),
       hooks_(std::move(hooks)),
       replies_(reply_lookups_) {}
+
+absl::Status Ledger::Load(Duration grace, const Loading& loading) {
+  FROSTLINE_FAILPOINT(kLoadBefore);
+  studies_.clear();
+  key_of_study_.clear();
+  workers_.Clear();
+  replies_.Undone();
+  fresh_attempts_.clear();
+  unsettled_.clear();
+  changed_.clear();
+  std::string after_worker;
+  while (true) {
+    ASSIGN_OR_RETURN(const std::vector<storage::WorkerRow> page,
+                     store_.ListWorkers(after_worker, storage::kScanPage));
+    for (const storage::WorkerRow& row : page) workers_.Absorb(row);
+    if (page.size() < storage::kScanPage) break;
+    after_worker = page.back().id;
+  }
+  // Leases that were known keep their end: a failed write does not shorten
+  // them.
+  const RunningTrials known = std::exchange(running_, RunningTrials());
+  RETURN_IF_ERROR(storage::ForEachStudy(
+      store_, {}, [&](const storage::StudyRow& row) FROSTLINE_ON_LOOP {
+        return LoadStudy(row, known.leases(), grace, loading);
+      }));
+  FROSTLINE_FAILPOINT(kLoadAfter);
+  return absl::OkStatus();
+}
+
+absl::Status Ledger::LoadStudy(const storage::StudyRow& row,
+                               const LeaseBook& known, Duration grace,
+                               const Loading& loading) {
+  absl::StatusOr<CheckedStudy> stored = CheckStored(row, default_lease_);
+  if (!stored.ok()) {
+    // One study that this version cannot read must not keep the others down.
+    Log(LogLevel::kError, "study_not_loaded",
+        {{"study", row.id}, {"error", std::string(stored.status().message())}});
+    return absl::OkStatus();
+  }
+  StudyBook book(row, std::make_shared<const CheckedStudy>(*std::move(stored)));
+  RETURN_IF_ERROR(storage::ForEachTrial(
+      store_, {.study = row.key},
+      [&](const storage::TrialRow& trial) FROSTLINE_ON_LOOP -> absl::Status {
+        std::optional<storage::AttemptRow> newest;
+        if (!IsTerminal(trial.state)) {
+          ASSIGN_OR_RETURN(std::vector<storage::AttemptRow> attempts,
+                           store_.ListAttempts(row.key, trial.number));
+          if (!attempts.empty()) newest = std::move(attempts.back());
+        }
+        book.Absorb(trial, newest);
+        RETURN_IF_ERROR(loading.trial(book, trial));
+        if (trial.state != TrialState::kRunning) return absl::OkStatus();
+        const TrialKey key{row.key, trial.number};
+        running_.LeaseUntil(
+            key, known.Find(key).value_or(clock_.Steady() +
+                                          book.checked().lease.ttl + grace));
+        NoteRun(trial);
+        return absl::OkStatus();
+      }));
+  book.Committed();
+  RETURN_IF_ERROR(loading.study(book));
+  key_of_study_[row.id] = row.key;
+  studies_.emplace(row.key, std::move(book));
+  return absl::OkStatus();
+}
 
 // A read that began before this commit may not see its rows: then they stay in
 // memory until a commit finds no read under way.
@@ -126,71 +169,6 @@ void Ledger::ForgetStudy(StudyBook& book) {
   }
   key_of_study_.erase(book.row().id);
   studies_.erase(key);
-}
-
-absl::StatusOr<NamedTrial> Ledger::FindTrial(const std::string& name,
-                                             StoredRows& rows) {
-  ASSIGN_OR_RETURN(const TrialName parsed, ParseTrialName(name));
-  NamedTrial named;
-  ASSIGN_OR_RETURN(named.book, FindStudy(StudyNameOf(parsed.study_id)));
-  if (const OpenTrial* const found = named.book->Find(parsed.number)) {
-    named.trial = *found;
-    return named;
-  }
-  const TrialAsStored* const stored =
-      rows.Trial({named.book->row().key, parsed.number});
-  if (stored == nullptr) return absl::UnavailableError("read first");
-  RETURN_IF_ERROR(stored->status);
-  named.trial.row = stored->row;
-  return named;
-}
-
-absl::Status Ledger::InsertTrial(
-    Batch& batch, StudyBook& book, storage::TrialRow row,
-    const std::optional<storage::AttemptRow>& before) {
-  row.study = book.row().key;
-  row.created = clock_.Wall();
-  row.revision = book.revision() + 1;
-  RETURN_IF_ERROR(
-      batch.Write([&](storage::Transaction& transaction) -> absl::Status {
-        RETURN_IF_ERROR(transaction.InsertTrial(row));
-        return before.has_value() ? transaction.PutAttempt(*before)
-                                  : absl::OkStatus();
-      }));
-  book.Absorb(row, before);
-  changed_.insert(row.study);
-  return absl::OkStatus();
-}
-
-absl::Status Ledger::PutEnded(Batch& batch, StudyBook& book,
-                              storage::TrialRow row) {
-  row.revision = book.revision() + 1;
-  RETURN_IF_ERROR(batch.Write([&row](storage::Transaction& transaction) {
-    return transaction.UpdateTrial(row, {row.state, row.attempt, std::nullopt});
-  }));
-  book.AbsorbEnded(row);
-  changed_.insert(row.study);
-  return absl::OkStatus();
-}
-
-void Ledger::JudgeWorker(Batch& batch, const std::string& worker, bool failed) {
-  WorkerEntry* const entry = workers_.Find(worker);
-  if (entry == nullptr) return;
-  const int failures = failed ? entry->row.failures_in_a_row + 1 : 0;
-  if (failures == entry->row.failures_in_a_row) return;
-  storage::WorkerRow row = entry->row;
-  row.failures_in_a_row = failures;
-  if (failures >= kQuarantineAfter &&
-      row.state == storage::WorkerState::kActive) {
-    row.state = storage::WorkerState::kQuarantined;
-    Log(LogLevel::kWarning, "worker_quarantined",
-        {{"worker", worker}, {"failures", absl::StrCat(failures)}});
-  }
-  const absl::Status written =
-      batch.Write([&row](storage::Transaction& transaction) {
-        return transaction.PutWorker(row);
-      });
-  if (written.ok()) entry->row = row;
 }
 
 }  // namespace frostline::server

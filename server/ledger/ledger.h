@@ -27,7 +27,6 @@
 #include "server/ledger/study_book.h"
 #include "server/ledger/worker_book.h"
 #include "server/loop/commit_loop.h"
-#include "server/wire/study_handle.h"
 
 namespace frostline::server {
 
@@ -176,10 +175,6 @@ class Ledger {
   std::set<storage::StudyKey> changed_ ABSL_GUARDED_BY(kLoopThread);
   bool some_study_ended_ ABSL_GUARDED_BY(kLoopThread) = false;
 };
-
-StudyHandle HandleOf(const StudyBook& book);
-// STUDY_NOT_ACTIVE unless trials may be added.
-absl::Status RequireOpen(const StudyBook& book);
 
 }  // namespace frostline::server
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "base/error.h"
 #include "frostline/v1/trial.pb.h"
 
 namespace frostline::server {
@@ -150,6 +151,25 @@ v1::TrialCounts StudyBook::Counts() const {
   counts.set_cancelled(Count(TrialState::kCancelled));
   counts.set_budget_used(budget_used_);
   return counts;
+}
+
+StudyHandle HandleOf(const StudyBook& book) {
+  return {.key = book.row().key,
+          .id = book.row().id,
+          .revision = book.revision(),
+          .state = book.row().state,
+          .running = IsOpen(book.row().state),
+          .budget_left =
+              book.checked().settings.budget().trials() - book.BudgetTaken(),
+          .checked = book.shared_checked()};
+}
+
+absl::Status RequireOpen(const StudyBook& book) {
+  if (IsOpen(book.row().state)) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kStudyNotActive,
+      absl::StrCat("the study has ended: ", book.row().state_reason),
+      "raise the budget of a completed study, or create another", "name");
 }
 
 }  // namespace frostline::server

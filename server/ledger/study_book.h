@@ -18,10 +18,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "frostline/v1/study.pb.h"
 #include "server/ledger/best_trials.h"
 #include "server/ledger/trial_machine.h"
 #include "server/wire/spec_check.h"
+#include "server/wire/study_handle.h"
 
 namespace frostline::server {
 
@@ -114,6 +116,10 @@ class StudyBook {
   bool exhausted_ = false;
   BestTrials best_;
 };
+
+StudyHandle HandleOf(const StudyBook& book);
+// STUDY_NOT_ACTIVE unless trials may be added.
+absl::Status RequireOpen(const StudyBook& book);
 
 }  // namespace frostline::server
 

@@ -1,14 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trials that change hands: leases as workers name them, and the transitions
-// that follow.
+// Trials of the ledger: leases as workers name them, the transitions that
+// follow, and what these tell of a worker.
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
+#include "base/log.h"
 #include "base/status_macros.h"
 #include "server/ledger/ledger.h"
 
 namespace frostline::server {
+namespace {
+
+// Failures in a row after which a worker is taken out of service. More than one
+// bad trial can cause (3 attempts), so that a bad point does not cost workers.
+constexpr int kQuarantineAfter = 8;
+
+}  // namespace
+
+absl::StatusOr<NamedTrial> Ledger::FindTrial(const std::string& name,
+                                             StoredRows& rows) {
+  ASSIGN_OR_RETURN(const TrialName parsed, ParseTrialName(name));
+  NamedTrial named;
+  ASSIGN_OR_RETURN(named.book, FindStudy(StudyNameOf(parsed.study_id)));
+  if (const OpenTrial* const found = named.book->Find(parsed.number)) {
+    named.trial = *found;
+    return named;
+  }
+  const TrialAsStored* const stored =
+      rows.Trial({named.book->row().key, parsed.number});
+  if (stored == nullptr) return absl::UnavailableError("read first");
+  RETURN_IF_ERROR(stored->status);
+  named.trial.row = stored->row;
+  return named;
+}
+
+absl::Status Ledger::InsertTrial(
+    Batch& batch, StudyBook& book, storage::TrialRow row,
+    const std::optional<storage::AttemptRow>& before) {
+  row.study = book.row().key;
+  row.created = clock_.Wall();
+  row.revision = book.revision() + 1;
+  RETURN_IF_ERROR(
+      batch.Write([&](storage::Transaction& transaction) -> absl::Status {
+        RETURN_IF_ERROR(transaction.InsertTrial(row));
+        return before.has_value() ? transaction.PutAttempt(*before)
+                                  : absl::OkStatus();
+      }));
+  book.Absorb(row, before);
+  changed_.insert(row.study);
+  return absl::OkStatus();
+}
+
+absl::Status Ledger::PutEnded(Batch& batch, StudyBook& book,
+                              storage::TrialRow row) {
+  row.revision = book.revision() + 1;
+  RETURN_IF_ERROR(batch.Write([&row](storage::Transaction& transaction) {
+    return transaction.UpdateTrial(row, {row.state, row.attempt, std::nullopt});
+  }));
+  book.AbsorbEnded(row);
+  changed_.insert(row.study);
+  return absl::OkStatus();
+}
 
 void Ledger::NoteRun(const storage::TrialRow& row) {
   workers_.Hold(row.worker, {row.study, row.number});
@@ -135,6 +188,26 @@ void Ledger::AfterChange(Batch& batch, StudyBook& book,
   if (!IsTerminal(row.state)) return;
   hooks_.trial_ended(row);
   CompleteIfDone(batch, book);
+}
+
+void Ledger::JudgeWorker(Batch& batch, const std::string& worker, bool failed) {
+  WorkerEntry* const entry = workers_.Find(worker);
+  if (entry == nullptr) return;
+  const int failures = failed ? entry->row.failures_in_a_row + 1 : 0;
+  if (failures == entry->row.failures_in_a_row) return;
+  storage::WorkerRow row = entry->row;
+  row.failures_in_a_row = failures;
+  if (failures >= kQuarantineAfter &&
+      row.state == storage::WorkerState::kActive) {
+    row.state = storage::WorkerState::kQuarantined;
+    Log(LogLevel::kWarning, "worker_quarantined",
+        {{"worker", worker}, {"failures", absl::StrCat(failures)}});
+  }
+  const absl::Status written =
+      batch.Write([&row](storage::Transaction& transaction) {
+        return transaction.PutWorker(row);
+      });
+  if (written.ok()) entry->row = row;
 }
 
 }  // namespace frostline::server
