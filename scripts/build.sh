@@ -20,6 +20,10 @@ if [ "$FOLDER" = build ] &&
   PRESET=dev
 fi
 
+# With paths taken from here, ccache has for a second clone what the first one
+# compiled.
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$ROOT} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-1}
+
 START=$EPOCHREALTIME
 LOG=$(mktemp)
 trap 'rm -f "$LOG"' EXIT
