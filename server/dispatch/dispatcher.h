@@ -13,14 +13,26 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "server/dispatch/parked_acquire.h"
+#include "frostline/v1/worker_service.pb.h"
 #include "server/dispatch/supply.h"
 #include "server/dispatch/waiting_room.h"
 #include "server/dispatch/why_idle.h"
 #include "server/ledger/ledger.h"
+#include "server/loop/call_context.h"
 #include "server/search/proposer.h"
 
 namespace frostline::server {
+
+// A worker that waits for trials.
+struct ParkedAcquire {
+  v1::AcquireRequest request;
+  std::string worker;  // id
+  SteadyTime deadline{};
+  CallContext caller;
+  Reply<v1::AcquireReply> reply;
+
+  const std::string& Key() const { return worker; }
+};
 
 class Dispatcher {
  public:

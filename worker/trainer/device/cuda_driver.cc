@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/device/cuda_driver.h"
 
-#include <array>
+#include <dlfcn.h>
 
-#include "worker/trainer/device/shared_library.h"
+#include <array>
 
 namespace frostline::trainer {
 namespace {
@@ -18,6 +18,27 @@ constexpr int kMinor = 76;
 
 constexpr double kMillijoulesPerJoule = 1e3;
 constexpr double kKhzPerGhz = 1e6;
+
+// A C library that may or may not be on this machine, loaded while running.
+// Stays loaded until the process ends: what CUDA starts has no way back.
+class SharedLibrary {
+ public:
+  explicit SharedLibrary(const char* name)
+      : handle_(dlopen(name, RTLD_LAZY | RTLD_LOCAL)) {}
+
+  bool loaded() const { return handle_ != nullptr; }
+
+  // False when there is no `name`.
+  template <typename Function>
+  bool Find(const char* name, Function*& function) const {
+    if (handle_ == nullptr) return false;
+    function = reinterpret_cast<Function*>(dlsym(handle_, name));
+    return function != nullptr;
+  }
+
+ private:
+  void* handle_;
+};
 
 // libcuda: it comes with the driver, not with a toolkit.
 class Driver {
