@@ -14,6 +14,7 @@
 #include "server/importance/outcome_rows.h"
 #include "server/importance/serve.h"
 #include "server/wire/limits.h"
+#include "server/wire/observation.h"
 #include "storage/scan.h"
 
 namespace frostline::server {
@@ -47,15 +48,11 @@ absl::StatusOr<History> OpenTrials(const storage::TrialStore& store,
   History open;
   const storage::TrialQuery query{
       .study = study, .states = {TrialState::kQueued, TrialState::kRunning}};
-  RETURN_IF_ERROR(storage::ForEachTrial(store, query,
-                                        [&open](const storage::TrialRow& row) {
-                                          Observation trial;
-                                          trial.number = row.number;
-                                          trial.state = row.state;
-                                          trial.point = row.point;
-                                          open.Put(std::move(trial));
-                                          return absl::OkStatus();
-                                        }));
+  RETURN_IF_ERROR(
+      storage::ForEachTrial(store, query, [&](const storage::TrialRow& row) {
+        open.Put(ObservationOf(row));
+        return absl::OkStatus();
+      }));
   return open;
 }
 
