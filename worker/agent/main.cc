@@ -32,6 +32,7 @@ int BlockStopSignals() {
     sigaddset(&signals, number);
   }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  // Whoever read our log may go; the trainings stay.
   std::signal(SIGPIPE, SIG_IGN);
   return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }

@@ -84,6 +84,8 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
 
 absl::StatusOr<Spawned> SpawnShell(
     const std::string& script, const std::vector<std::string>& environment) {
+  // Whoever writes to a child that is gone gets EPIPE, not the end of us all.
+  signal(SIGPIPE, SIG_IGN);
   std::vector<Pipe> pipes(3);
   for (Pipe& pipe : pipes) {
     int ends[2];

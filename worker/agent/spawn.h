@@ -23,6 +23,7 @@ struct Spawned {
 
 // Runs /bin/sh -c `script` in its own process group, with default signals, no
 // other file descriptors, and SIGKILL when the calling thread ends.
+// From then on this process ignores SIGPIPE, as the child may go at any time.
 // TRAINER_START when the system has no more processes or files.
 absl::StatusOr<Spawned> SpawnShell(const std::string& script,
                                    const std::vector<std::string>& environment);

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <fstream>
 #include <thread>
 
@@ -66,6 +67,15 @@ TEST_F(TrainerProcessTest, ACommandThatIsNotThereExitsWith127) {
   EXPECT_THAT(Lines(*trainer, 1), ElementsAre());
   EXPECT_EQ(WEXITSTATUS(trainer->wait_status()), 127);
   EXPECT_THAT(log_.Text(), HasSubstr("no-such-trainer-anywhere"));
+}
+
+TEST_F(TrainerProcessTest, WritingToOneThatIsGoneEndsNobodyElse) {
+  std::signal(SIGPIPE, SIG_DFL);
+  const auto trainer = Start("true");
+  EXPECT_THAT(Lines(*trainer, 1), ElementsAre());
+  ASSERT_TRUE(trainer->ended());
+  trainer->Send("train\n");
+  EXPECT_EQ(WEXITSTATUS(trainer->wait_status()), 0);
 }
 
 TEST_F(TrainerProcessTest, ACrashIsSeenWithItsSignal) {
