@@ -2,8 +2,7 @@
 //
 // File: dataset.h
 //
-// The trials as trees read them: a code for every parameter, sorted into bins,
-// and as target the loss (lower is better), scaled to [-1, 1].
+// Targets are losses (lower is better), scaled to [-1, 1].
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_DATASET_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_DATASET_H_
 
@@ -19,8 +18,7 @@ namespace frostline::importance {
 inline constexpr std::size_t kMaxBins = 256;
 
 struct BinnedAxis {
-  // Codes, rising.
-  std::vector<double> lowest;
+  std::vector<double> lowest;  // codes, by bin; rising
   std::vector<double> highest;
   std::vector<std::uint16_t> bin_of_row;
   bool is_ordered = true;
@@ -35,7 +33,8 @@ struct Dataset {
   std::size_t rows() const { return targets.size(); }
 };
 
-// REQUIRES: points in the space of `axes`; losses finite and not all equal.
+// REQUIRES: points are in the space of `axes`; losses are finite and not all
+// equal.
 Dataset MakeDataset(std::vector<MeasuredAxis> axes,
                     const std::vector<const Point*>& points,
                     const std::vector<double>& losses);

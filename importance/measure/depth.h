@@ -2,8 +2,8 @@
 //
 // File: depth.h
 //
-// The order of depth: embeddings, layers upwards, pooler, head, then parameters
-// of no module.
+// Depth rises from embeddings over layers to pooler and head. A parameter of no
+// module stands where its own name says, else last.
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_DEPTH_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_DEPTH_H_
 
@@ -14,16 +14,16 @@
 
 namespace frostline::importance {
 
-// Parameters; one of several modules stands at the lowest.
+// Returns parameters; one of several modules stands at the lowest.
 std::vector<int> DepthOrder(const Space& space);
 
 struct LayerGroup {
-  std::string name;             // "embeddings", "lower", "middle", "upper",
-                                // "head"; these five in this order
+  // They come as "embeddings", "lower", "middle", "upper", "head".
+  std::string name;
   std::vector<int> parameters;  // in depth order
 };
 
-// Layers are cut into thirds; "pooler" goes with "head". A parameter in several
+// Cuts layers into thirds; "pooler" goes with "head". A parameter in several
 // groups is in none.
 std::vector<LayerGroup> LayerGroups(const Space& space);
 

@@ -2,7 +2,7 @@
 //
 // File: evaluate_options.h
 //
-// What a caller asks of importance; evaluator.h says what is refused.
+// evaluator.h says what is refused.
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_EVALUATE_OPTIONS_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_EVALUATE_OPTIONS_H_
 
@@ -14,23 +14,19 @@
 namespace frostline::importance {
 
 struct PedAnovaOptions {
-  // So many of all trials are good.
-  double target_quantile = 0.1;
+  double target_quantile = 0.1;  // so many of all trials are good
   // A parameter that some trials lack is judged among those that have it
-  // (Optuna 5); else it is left out, and two trials at least are good (Optuna
+  // (Optuna 5). Else it is left out, and at least two trials are good (Optuna
   // 4).
   bool conditional = true;
-  // Against the region's trials, not the space.
-  bool local = true;
+  bool local = true;  // against the region's trials, not the space
 };
 
 struct EvaluateOptions {
   std::string evaluator = "fanova";
-  // An objective's metric; empty: the first.
-  std::string target;
-  double top_quantile = 1.0;  // the best so much of the trials …
-  // … by this objective; empty: by the target.
-  std::string best_by;
+  std::string target;         // an objective's metric; empty: the first
+  double top_quantile = 1.0;  // only this share, the best by best_by
+  std::string best_by;        // an objective's metric; empty: the target
   std::uint64_t seed = 0;
   int trees = 64;
   int bootstraps = 64;  // for intervals; 0: none
@@ -38,11 +34,11 @@ struct EvaluateOptions {
   NamedSubsets subsets;       // for fanova, forest and levels
   int threads = 0;            // 0: one for each core; changes no number
   PedAnovaOptions ped_anova;  // for ped-anova alone
-  // false: main shares alone; nothing need be distinguishable.
+  // Without it, only main shares are found, and nothing need be
+  // distinguishable.
   bool chance = true;
 };
 
-// Fewer finished trials are not evaluated.
 inline constexpr int kMinTrials = 8;
 
 }  // namespace frostline::importance

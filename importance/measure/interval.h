@@ -2,9 +2,10 @@
 //
 // File: interval.h
 //
-// A number and the ends that hold it in 80 % and 95 % of cases: lo95 <= lo80 <=
-// value
-// <= hi80 <= hi95, all equal where no spread is known.
+// The ends hold the number in 80 % and 95 % of cases. All are equal where no
+// spread is known:
+//
+//   lo95 <= lo80 <= value <= hi80 <= hi95
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_INTERVAL_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_INTERVAL_H_
 

@@ -2,11 +2,8 @@
 //
 // File: measured_axis.h
 //
-// One parameter as importance sees it: a line of codes on which trees split,
-// and the share of the searched space up to each. Levels, choices and small
-// ranges of integers are counted; a log-uniform rate is uniform in the
-// logarithm, kFrozenMass of it frozen; absent has the share where the condition
-// is not met.
+// Trees split on a line of codes; each has the share of the searched space up
+// to it, by the measure of importance/README.md.
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_MEASURED_AXIS_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_MEASURED_AXIS_H_
 
@@ -17,33 +14,33 @@
 
 namespace frostline::importance {
 
-// As the random sampler draws.
-inline constexpr double kFrozenMass = 0.2;
+inline constexpr double kFrozenMass = 0.2;  // as the random sampler draws
 
 class MeasuredAxis {
  public:
-  // `active`: the share of the space where it has a value.
+  // `active` is the share of the space where it has a value.
   MeasuredAxis(const Domain& domain, double active);
 
-  // Ordered: absent, frozen, then the domain's. Unordered: the choice's index,
-  // absent last.
+  // Along an order come absent, frozen, then the domain's values. Else the code
+  // is the choice's index, with absent last.
   double CodeOf(double value) const;
   bool is_ordered() const { return ordered_; }
-  // Counted, not measured by length.
+  // Says whether values are counted, not measured by length.
   bool is_finite() const { return finite_; }
 
-  // Ordered: the share up to `code`.
+  // Returns the share of the space up to `code`. Needs an order.
   double MassUpTo(double code) const;
-  // Unordered: by code.
+  // Goes by code, without an order.
   const std::vector<double>& choice_masses() const { return masses_; }
 
-  // Of values that meet `condition`.
+  // Returns the share of values that meet `condition`.
   double MassWhere(const Condition& condition) const;
 
-  // Ordered: middles, in shares, of a curve's values; not absent.
+  // Returns the middles, in shares, of a curve's values, never absent. Needs an
+  // order.
   std::vector<double> Probes() const;
 
-  // Of a finite domain, and frozen.
+  // Returns codes of counted values, and frozen.
   std::vector<double> CountableCodes() const;
 
  private:
@@ -55,7 +52,7 @@ class MeasuredAxis {
   double absent_ = 0.0;  // mass
   double frozen_ = 0.0;  // mass
   double live_ = 1.0;    // mass of all else
-  // Finite: by value. Unordered: by choice, and absent.
+  // Goes by value if finite, by choice and absent if unordered.
   std::vector<double> masses_;
   std::vector<double> mass_before_;  // sums of masses_, if finite and ordered
 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: named_subsets.h
-//
-// Sets of parameters that a caller names, and what they explain.
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_NAMED_SUBSETS_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_NAMED_SUBSETS_H_
 
@@ -13,27 +11,26 @@
 
 namespace frostline::importance {
 
-// Parameters of the space, in any order.
-using NamedSubsets = std::vector<std::vector<int>>;
+using NamedSubsets = std::vector<std::vector<int>>;  // in any order
 
 inline constexpr std::size_t kMaxSubset = 8;    // parameters in one
 inline constexpr std::size_t kMaxSubsets = 64;  // in one report
 
-// Variances or shares, as the function that returns it says.
+// Variances or shares stand here, as who returns them says.
 struct SubsetShare {
   double together = 0.0;  // Var E[f | x_S]: all effects within S
-  // What is of all of S: `together` less effects of all subsets (Hutter et al.,
-  // 2014, eq. 7).
+  // All of S has this alone: `together` less effects of all subsets (Hutter et
+  // al., 2014, eq. 7).
   double beyond = 0.0;
 };
 
-// REQUEST_INVALID at options.subsets[…] for an empty set, one above kMaxSubset,
-// an unknown parameter or one named twice; at options.subsets above
+// Answers REQUEST_INVALID at options.subsets[…] for an empty set, one above
+// kMaxSubset, an unknown parameter or one named twice; at options.subsets above
 // kMaxSubsets.
 absl::Status CheckSubsets(const NamedSubsets& subsets, std::size_t parameters);
 
-// Each parameter of a larger set than one costs about `work` steps.
-// REQUEST_INVALID where all would take minutes.
+// Counts about `work` steps for each parameter of a larger set than one.
+// Answers REQUEST_INVALID where all would take minutes.
 absl::Status CheckSubsetWork(const NamedSubsets& subsets, double work);
 
 }  // namespace frostline::importance

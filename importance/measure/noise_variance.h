@@ -2,8 +2,7 @@
 //
 // File: noise_variance.h
 //
-// What repeated trials tell of the noise, whatever the model: how results
-// differ, pooled over points p,
+// Repeated trials tell of the noise, whatever the model, pooled over points p:
 //
 //   variance = sum over p, i of (loss_pi - mean_p)^2 / sum over p of (n_p - 1)
 //
@@ -23,9 +22,9 @@ struct RepeatNoise {
   double freedom;   // runs beyond the first of each point
 };
 
-// Runs of one point that share seed and loss are one, since a program that
-// repeats itself tells nothing; a seed of 0 is unknown. REQUIRES: as many
-// losses as points, and as many seeds, or none.
+// Counts runs of one point that share seed and loss once: a program that
+// repeats itself tells nothing; a seed of 0 is unknown. REQUIRES: there are as
+// many losses as points, and as many seeds, or none.
 RepeatNoise NoiseAtEqualPoints(const std::vector<const Point*>& points,
                                const std::vector<double>& losses,
                                const std::vector<std::uint64_t>& seeds = {});

@@ -2,9 +2,8 @@
 //
 // File: parallel.h
 //
-// The same work for many indices on several threads. Which thread has an index
-// is chance, so a body writes only what is its index's, and the caller adds up
-// in order: then no number depends on threads.
+// Which thread has an index is chance, so a body writes only what is its
+// index's, and the caller adds up in order: then no number depends on threads.
 //
 //   std::vector<Tree> trees(count);
 //   ParallelFor(threads, count, [&](std::size_t i) { trees[i] = Grow(i); });
@@ -16,10 +15,9 @@
 
 namespace frostline::importance {
 
-// More are never started.
 inline constexpr int kMaxThreads = 64;
 
-// 0 or less: one for each core; 1 … kMaxThreads.
+// Takes 0 or less as one for each core, and returns 1 … kMaxThreads.
 int ThreadsFor(int threads);
 
 // Calls body(0) … body(count - 1) once each, and waits. The caller's thread

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: selection.h
-//
-// Which trials an evaluation uses, and their losses.
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_SELECTION_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_SELECTION_H_
 
@@ -24,31 +22,30 @@ struct Selection {
   std::vector<const Point*> points;        // in the same order
   std::vector<double> losses;              // lower is better
   std::int64_t left_out = 0;               // others that have ended
-  // Of those left out: they could not be trained at a point of the space. They
+  // Some of those left out could not be trained at a point of the space. They
   // say where not to go, but are in no quantile.
   std::vector<const Observation*> diverged;
   const Objective* target = nullptr;
 };
 
-// REQUEST_INVALID unless it is a share.
+// Answers REQUEST_INVALID unless it is a share.
 absl::Status CheckTopQuantile(double top_quantile);
 
-// Trials that succeeded, lie in the space and have a finite target; below a
-// top_quantile of 1 the best by best_by (finite too), ties included. Errors as
-// Evaluate's.
+// Takes trials that succeeded, lie in the space and have a finite target; below
+// a top_quantile of 1 the best by best_by (finite too), ties included. Its
+// errors are Evaluate's.
 absl::StatusOr<Selection> SelectTrials(const Space& space,
                                        const std::vector<Objective>& objectives,
                                        const History& history,
                                        const EvaluateOptions& options);
 
-// Before the quantile, however few.
+// Takes them before the quantile, however few.
 absl::StatusOr<Selection> FindUsableTrials(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const EvaluateOptions& options);
 
 RepeatNoise NoiseOfRepeats(const Selection& selection);
-// NaN: no point was repeated.
-double NoiseVariance(const Selection& selection);
+double NoiseVariance(const Selection& selection);  // NaN: nothing repeated
 
 }  // namespace frostline::importance
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: statistics.h
-//
-// Small statistics of reports.
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_STATISTICS_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_STATISTICS_H_
 
@@ -14,25 +12,26 @@
 
 namespace frostline::importance {
 
-// Of bootstrap replicates, moved around `value`: they see fewer distinct trials
-// and are biased, but spread alike. Without any no wider than `value`.
+// Moves bootstrap replicates around `value`: they see fewer distinct trials and
+// are biased, but spread alike. Without any it is no wider than `value`.
 Interval ShareInterval(double value, const std::vector<double>& replicates);
 
-// Quantiles of draws, but never short of `value`. Without any no wider than it.
+// Takes quantiles of draws, but never stops short of `value`. Without any it is
+// no wider.
 Interval IntervalOfDraws(double value, std::vector<double> draws);
 
-// 1-based; of equals the first ranks higher.
+// Ranks from 1; of equals the first ranks higher.
 std::vector<int> RankByFalling(const std::vector<double>& values);
 
-// Without draws 1 or 0, by `values`.
+// Answers 1 or 0, by `values`, where there are no draws.
 std::vector<double> Top3Probabilities(
     const std::vector<double>& values,
     const std::vector<std::vector<double>>& draws);
 
-// Rank correlation of a curve's order with how good its points are, which falls
-// with losses. NaN without points.
+// Correlates by ranks a curve's order with how good its points are; NaN without
+// points.
 double DirectionOf(std::vector<double> losses);
-// Values nearer than a fiftieth of the range are equal.
+// Takes values nearer than a fiftieth of the range as equal.
 double ClearDirectionOf(std::vector<double> losses);
 
 template <typename T>
@@ -42,13 +41,13 @@ void Shuffle(std::vector<T>& values, Rng& rng) {
   }
 }
 
-// Where the normal one is z, by three terms of the expansion in 1 / freedom
-// (Abramowitz and Stegun, 26.7.5): to a thousandth from 5 degrees on, at 95 %.
-// REQUIRES: freedom > 0.
+// Answers where the normal one is z, by three terms of the expansion in 1 /
+// freedom (Abramowitz and Stegun, 26.7.5), exact to a thousandth from 5 degrees
+// on, at 95 %. REQUIRES: freedom > 0.
 double StudentQuantile(double z, double freedom);
 
-// ln P(X >= x) to a few per cent, X chi-squared of k degrees, by the cube-root
-// transformation (Wilson and Hilferty, 1931).
+// Returns ln P(X >= x) to a few per cent, X chi-squared of k degrees, by the
+// cube-root transformation (Wilson and Hilferty, 1931).
 double LogChiSquaredTail(double x, double k);
 
 }  // namespace frostline::importance

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: symmetric_eigen.h
-//
-// Eigenvectors of small symmetric matrices. Deterministic.
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_SYMMETRIC_EIGEN_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_SYMMETRIC_EIGEN_H_
 
@@ -16,7 +14,7 @@ struct Eigen {
   std::vector<double> vectors;  // row k belongs to values[k]
 };
 
-// By Jacobi's rotations; in no order.
+// Rotates by Jacobi's method, deterministically; values are in no order.
 Eigen SymmetricEigen(std::vector<double> a, std::size_t n);
 
 }  // namespace frostline::importance

@@ -2,8 +2,8 @@
 //
 // File: tree_work.h
 //
-// How many trees a study bears. One looks at every row and parameter on each
-// level: with ten thousand trials of hundreds of parameters it takes seconds.
+// A tree looks at every row and parameter on each level: with ten thousand
+// trials of hundreds of parameters it takes seconds.
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_TREE_WORK_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_TREE_WORK_H_
 
@@ -13,11 +13,11 @@
 
 namespace frostline::importance {
 
-// Of the answer's forest. REQUEST_INVALID at options.trees, with how many there
-// may be, where they take many minutes.
+// Answers REQUEST_INVALID at options.trees, with how many there may be, where
+// the answer's forest takes many minutes.
 absl::Status CheckTreeWork(std::size_t rows, std::size_t parameters, int trees);
 
-// Whether all small forests together take about a minute.
+// Says whether all small forests together take about a minute.
 bool CanGrowForIntervals(std::size_t rows, std::size_t parameters, int trees);
 
 }  // namespace frostline::importance

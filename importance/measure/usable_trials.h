@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: usable_trials.h
-//
-// Which trials have an answer that can be explained.
 #ifndef FROSTLINE_IMPORTANCE_MEASURE_USABLE_TRIALS_H_
 #define FROSTLINE_IMPORTANCE_MEASURE_USABLE_TRIALS_H_
 
@@ -21,11 +19,12 @@ struct MetricColumns {
   std::size_t best_by = 0;
 };
 
-// By number, since the order of arrival is no property of the study. Points
-// into the history.
+// Sorts by number, since the order of arrival is no property of the study.
+// Points into the history.
 std::vector<const Observation*> EndedTrials(const History& history);
 
-// 0 or 1: succeeded, in the space, with the numbers that `options` ask for.
+// Answers 1 for a trial that succeeded, in the space, with the numbers that
+// `options` ask for; else 0.
 std::vector<std::uint8_t> AreUsable(
     const Space& space, const std::vector<Objective>& objectives,
     const std::vector<const Observation*>& trials,
