@@ -2,13 +2,8 @@
 //
 // File: evaluator.h
 //
-// The seam of importance: which share of the target's variance does each
-// parameter explain over the searched space (measure/measured_axis.h)?
-//
-//   ASSIGN_OR_RETURN(Report report,
-//                    Evaluate(space, objectives, history, options));
-//
-// A pure function of its arguments, whatever the number of threads.
+// Which share of the target's variance does each parameter explain over the
+// searched space?
 #ifndef FROSTLINE_IMPORTANCE_EVALUATOR_H_
 #define FROSTLINE_IMPORTANCE_EVALUATOR_H_
 
@@ -24,9 +19,9 @@
 
 namespace frostline::importance {
 
-// TRIALS_TOO_FEW below kMinTrials, TARGET_CONSTANT, EVALUATOR_UNKNOWN;
-// REQUEST_INVALID for options out of range, a target that is no objective, and
-// sets without an answer (measure/named_subsets.h).
+// Answers TRIALS_TOO_FEW below kMinTrials, TARGET_CONSTANT, EVALUATOR_UNKNOWN,
+// and REQUEST_INVALID for options out of range, a target that is no objective,
+// and sets without an answer (measure/named_subsets.h).
 absl::StatusOr<Report> Evaluate(const Space& space,
                                 const std::vector<Objective>& objectives,
                                 const History& history,

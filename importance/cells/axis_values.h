@@ -2,9 +2,8 @@
 //
 // File: axis_values.h
 //
-// The values of curves and plans: absent, frozen, every level, choice and small
-// integer, the middle of each stretch of a range. Several may share an effect
-// cell.
+// Values are absent, frozen, every level, choice and small integer, the middle
+// of each stretch of a range. Several may share an effect cell.
 #ifndef FROSTLINE_IMPORTANCE_CELLS_AXIS_VALUES_H_
 #define FROSTLINE_IMPORTANCE_CELLS_AXIS_VALUES_H_
 
@@ -21,16 +20,15 @@ namespace frostline::importance {
 struct AxisValue {
   double value = 0.0;  // as in a Point
   std::size_t cell = 0;
-  std::int64_t trials = 0;  // that had it, or one in its stretch
+  std::int64_t trials = 0;  // at it, or in its stretch
 };
 
 struct CutAxis {
   EffectAxis effect;
-  std::vector<AxisValue> values;  // at least one; absent is the first
+  std::vector<AxisValue> values;  // at least one; absent, if any, first
   std::vector<std::size_t> value_of_row;
 };
 
-// `codes` are the trials'.
 CutAxis CutIntoValues(const Domain& domain, const MeasuredAxis& axis,
                       const std::vector<double>& codes);
 

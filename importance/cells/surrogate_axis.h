@@ -2,7 +2,7 @@
 //
 // File: surrogate_axis.h
 //
-// The cells of level effects as a surrogate's axis:
+// Level effects' cells become a surrogate's axis:
 //
 //   levels 0, 1e-5, 1e-4     frozen, then places 0 and 1
 //   a range                  its stretches, six steps long in all
@@ -19,7 +19,7 @@ namespace frostline::importance {
 
 surrogate::Axis MakeSurrogateAxis(const Domain& domain, const EffectAxis& axis);
 
-// With each row's cell. REQUIRES: rows.cells has all rows.
+// Adds each row's cell, too. REQUIRES: rows.cells has all rows.
 void AddSurrogateAxis(const Domain& domain, const EffectAxis& axis,
                       surrogate::Rows& rows);
 

@@ -2,8 +2,8 @@
 //
 // File: surrogate_rows.h
 //
-// A study's trials as rows of a surrogate. Above kMaxSurrogateAxes parameters,
-// those are left out of which a one-way analysis of variance sees least.
+// Above kMaxSurrogateAxes parameters, those are left out of which a one-way
+// analysis of variance sees least.
 #ifndef FROSTLINE_IMPORTANCE_CELLS_SURROGATE_ROWS_H_
 #define FROSTLINE_IMPORTANCE_CELLS_SURROGATE_ROWS_H_
 
@@ -19,7 +19,7 @@ namespace frostline::importance {
 inline constexpr std::size_t kMaxSurrogateAxes = 48;
 
 struct ParameterValues {
-  std::vector<AxisValue> values;  // absent is the first
+  std::vector<AxisValue> values;  // absent first
   std::vector<std::size_t> value_of_row;
 };
 
@@ -29,12 +29,12 @@ struct StudyRows {
   std::vector<std::size_t> left_out;
   std::vector<ParameterValues> choices;  // by parameter, also left out
 
-  // By parameter an index into values.
+  // `choice` has for each parameter an index into its values.
   surrogate::Cells CellsOf(const std::vector<std::size_t>& choice) const;
 };
 
-// REQUIRES: a value or more, as many as points, which are in the space; `doubt`
-// as long, or empty.
+// REQUIRES: there are as many values as points, at least one; points are in the
+// space; `doubt` is as long, or empty.
 StudyRows MakeStudyRows(const Space& space,
                         const std::vector<const Point*>& points,
                         std::vector<double> values, std::vector<double> doubt);

@@ -2,8 +2,8 @@
 //
 // File: fitted_levels.h
 //
-// A study's trials with level effects fitted. Beliefs are losses in the model's
-// unit; the functions below say them in the target's.
+// Beliefs are losses in the model's unit; the functions below say them in the
+// target's.
 #ifndef FROSTLINE_IMPORTANCE_CURVES_FITTED_LEVELS_H_
 #define FROSTLINE_IMPORTANCE_CURVES_FITTED_LEVELS_H_
 
@@ -39,12 +39,11 @@ class FittedLevels {
   }
   const EffectSurface& surface() const { return *surface_; }
 
-  // In the target's unit and direction.
   Interval ScoreInterval(const Belief& loss) const;
   double ScoreOf(double loss) const;
 
  private:
-  // Wider for few trials.
+  // Is wider for few trials.
   Interval Around(double mean, double deviation) const;
 
   Selection selection_;
@@ -58,7 +57,7 @@ class FittedLevels {
   double freedom_ = 1.0;  // trials not spent on effects
 };
 
-// Errors as Evaluate's.
+// Its errors are Evaluate's.
 absl::StatusOr<FittedLevels> FitLevels(const Space& space,
                                        const std::vector<Objective>& objectives,
                                        const History& history,

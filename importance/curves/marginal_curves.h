@@ -2,9 +2,7 @@
 //
 // File: marginal_curves.h
 //
-// The expected target as one or two parameters move, the others averaged out
-// over the space. Pure functions, with Evaluate's errors and REQUEST_INVALID
-// for an unknown parameter.
+// Errors are Evaluate's, and REQUEST_INVALID for an unknown parameter.
 #ifndef FROSTLINE_IMPORTANCE_CURVES_MARGINAL_CURVES_H_
 #define FROSTLINE_IMPORTANCE_CURVES_MARGINAL_CURVES_H_
 
@@ -21,19 +19,17 @@
 namespace frostline::importance {
 
 struct CurvePoint {
-  double value = 0.0;       // as in a Point; of a stretch its middle
+  double value = 0.0;       // of a stretch its middle
   Interval expected;        // in the target's unit and direction
   std::int64_t trials = 0;  // at it, or in its stretch
 };
 
 struct MarginalCurve {
   int parameter = 0;
-  // By value, absent first.
-  std::vector<CurvePoint> points;
-  double best = 0.0;  // of the best expectation; never absent
+  std::vector<CurvePoint> points;  // absent first
+  double best = 0.0;               // of the best expectation; never absent
 };
 
-// In the space's order.
 absl::StatusOr<std::vector<MarginalCurve>> MarginalCurves(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const EvaluateOptions& options);

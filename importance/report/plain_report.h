@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: plain_report.h
-//
-// The report of an evaluator with one share for each parameter.
 #ifndef FROSTLINE_IMPORTANCE_REPORT_PLAIN_REPORT_H_
 #define FROSTLINE_IMPORTANCE_REPORT_PLAIN_REPORT_H_
 
@@ -18,13 +16,13 @@ struct PlainShares {
   std::vector<double> chance;                   // what each had by chance
 };
 
-// Ranks, intervals and unexplained; totals and directions are NaN.
+// Makes ranks, intervals and unexplained; totals and directions are NaN.
 Report MakePlainReport(const PlainShares& shares);
 
-// In parts of their sum, unless that is 0.
+// Divides by the sum, unless that is 0.
 std::vector<double> Normalized(std::vector<double> values);
 
-// PARAMETER_LEFT_OUT; nothing for none.
+// Warns with PARAMETER_LEFT_OUT; of none it says nothing.
 std::vector<ReportWarning> WarnOfLeftOut(const std::vector<int>& partial);
 
 }  // namespace frostline::importance

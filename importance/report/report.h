@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: report.h
-//
-// What an importance evaluator answers: numbers with their uncertainty.
 #ifndef FROSTLINE_IMPORTANCE_REPORT_REPORT_H_
 #define FROSTLINE_IMPORTANCE_REPORT_REPORT_H_
 
@@ -17,14 +15,13 @@
 namespace frostline::importance {
 
 struct ParameterImportance {
-  int parameter = 0;  // index in the space
-  Interval main;      // share of the target's variance
-  Interval total;     // with all interactions it takes part in; NaN where the
-                      // evaluator knows none
-  // Rank correlation along the curve: above 0, higher values are better. NaN
+  int parameter = 0;
+  Interval main;   // share of the target's variance
+  Interval total;  // with all its interactions; NaN: unknown
+  // Correlates ranks along the curve: above 0, higher values are better; NaN
   // for choices, and without a curve.
   double direction = 0.0;
-  // That its sign is right; NaN: unknown.
+  // It is the chance that its sign is right; NaN where unknown.
   double direction_probability = std::numeric_limits<double>::quiet_NaN();
   int rank = 0;                   // 1: the most important
   double top3_probability = 0.0;  // over draws
@@ -35,16 +32,16 @@ struct PairImportance {
   int first = 0;
   int second = 0;
   Interval share;  // beyond both main effects
-  // That they are substitutes (training either suffices), not complements; NaN:
-  // unknown.
+  // It is the chance of substitutes (training either suffices), not
+  // complements; NaN where unknown.
   double substitutes_probability = std::numeric_limits<double>::quiet_NaN();
 };
 
-// The pair that a set is, in any order; nullptr: none.
+// Finds the pair that a set is, in any order, or nullptr.
 const PairImportance* FindPair(const std::vector<PairImportance>& pairs,
                                const std::vector<int>& subset);
 
-// Of neighbouring modules (depth.h), with their pairs.
+// Neighbouring modules (depth.h) count with their pairs.
 struct GroupImportance {
   std::string group;  // "embeddings", "lower", …
   Interval share;
@@ -70,20 +67,19 @@ struct Report {
   std::vector<GroupImportance> groups;          // in depth order
   std::vector<SubsetImportance> subsets;        // as asked for
   Interval unexplained;
-  // Equally likely main shares, by parameter, of which intervals are made; or
-  // none.
+  // Intervals are made of these equally likely main shares, by parameter, if
+  // any.
   std::vector<std::vector<double>> main_draws;
-  // Whether trials that could not be trained count.
+  // Trials that could not be trained count where it is true.
   bool diverged_inform = false;
-  // "main effects", "interactions", "gaussian process", "forest" with their
-  // shares of the variance predicted of unseen trials, if any is.
+  // Parts are "main effects", "interactions", "gaussian process", "forest" with
+  // their shares of the variance predicted of unseen trials, if any is.
   std::vector<std::pair<std::string, double>> carried_by;
-  // On trials not seen; below about 0.3 believe little. NaN without
+  // Below about 0.3, on trials not seen, it says little; NaN without
   // predictions.
   double out_of_bag_r2 = 0.0;
-  // Of the target at repeated points; NaN: none was repeated.
-  double noise_variance = 0.0;
-  // Taken for noise of the trials' variance, and kept out of shares; NaN:
+  double noise_variance = 0.0;  // at repeated points; NaN: none
+  // Noise takes this part of the trials' variance, outside of shares; NaN where
   // unknown.
   double noise_share = 0.0;
   std::vector<ReportWarning> warnings;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: warnings.h
-//
-// What makes a report doubtful, in sentences.
 #ifndef FROSTLINE_IMPORTANCE_REPORT_WARNINGS_H_
 #define FROSTLINE_IMPORTANCE_REPORT_WARNINGS_H_
 
@@ -16,18 +14,18 @@
 
 namespace frostline::importance {
 
-// FEW_TRIALS, ADAPTIVE_SAMPLING, LEVEL_NEVER_TRIED, where they apply.
+// Warns with FEW_TRIALS, ADAPTIVE_SAMPLING, LEVEL_NEVER_TRIED where they apply.
 std::vector<ReportWarning> FindWarnings(const Space& space,
                                         const Dataset& data);
 
-// METRIC_OUT_OF_RANGE, naming the first trial outside.
+// Warns with METRIC_OUT_OF_RANGE, and names the first trial outside.
 std::optional<ReportWarning> FindOutOfRange(const Selection& selection);
 
-// TRIALS_DIVERGED: how many, and whether they inform the report.
+// Warns with TRIALS_DIVERGED: how many, and whether they inform the report.
 std::optional<ReportWarning> FindDiverged(const Selection& selection,
                                           bool informs);
 
-// INTERVALS_LEFT_OUT: their trees take too long (tree_work.h).
+// Warns with INTERVALS_LEFT_OUT: their trees take too long (tree_work.h).
 ReportWarning WarnOfNoIntervals(std::size_t rows, std::size_t parameters);
 
 }  // namespace frostline::importance
