@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: candidate_terms.h
-//
-// The pairs and triples that level effects look for.
 #ifndef FROSTLINE_IMPORTANCE_EFFECTS_CANDIDATE_TERMS_H_
 #define FROSTLINE_IMPORTANCE_EFFECTS_CANDIDATE_TERMS_H_
 
@@ -13,8 +11,8 @@
 
 namespace frostline::importance {
 
-// `weight`: of main effects. Few trials give no terms; many give triples too,
-// of small tables.
+// Returns the pairs and triples that level effects look for: of few trials
+// none, of many triples too, of small tables. `weight` is that of main effects.
 std::vector<EffectTerm> CandidateTerms(const std::vector<EffectAxis>& axes,
                                        const std::vector<double>& weight,
                                        std::size_t rows);

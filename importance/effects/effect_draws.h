@@ -2,9 +2,8 @@
 //
 // File: effect_draws.h
 //
-// What the trials leave possible of one term's variance. What they say of its
-// coefficients without the prior is a normal likelihood; the prior's deviation
-// is drawn too, from a flat one.
+// What the trials say of a term's coefficients without the prior is a normal
+// likelihood; the prior's deviation is drawn too, from a flat one.
 #ifndef FROSTLINE_IMPORTANCE_EFFECTS_EFFECT_DRAWS_H_
 #define FROSTLINE_IMPORTANCE_EFFECTS_EFFECT_DRAWS_H_
 
@@ -19,9 +18,9 @@ class EffectDraws {
  public:
   EffectDraws(const LevelEffects& model, std::size_t term);
 
-  // With `noisier` times the noise variance.
+  // Takes `noisier` times the noise variance.
   double Draw(double noisier, Rng& rng) const;
-  // ln of the chance of such coefficients by nothing.
+  // Is ln of the chance that nothing gives such coefficients.
   double log_chance() const { return log_chance_; }
 
  private:
@@ -31,8 +30,8 @@ class EffectDraws {
 
   std::vector<double> prior_;  // variances of the functions
   std::vector<double> roots_;  // of the weights that are in them
-  // In directions of independent likelihood: precision, precision times mean,
-  // and the directions by rows.
+  // These are in directions of independent likelihood: precision, precision
+  // times mean, and the directions by rows.
   std::vector<double> precision_;
   std::vector<double> pull_;
   std::vector<double> directions_;

@@ -2,9 +2,8 @@
 //
 // File: effect_surface.h
 //
-// What fitted level effects expect at points, and how sure that is. All
-// coefficients are taken together, so a difference of points is as sure as the
-// trials make it, however unsure both are.
+// All coefficients are taken together, so a difference of points is as sure as
+// the trials make it, however unsure both are.
 //
 // A term estimated as nothing keeps the variance of that estimate, a parameter
 // without room in the model what its trials leave possible: a cell nobody tried
@@ -37,9 +36,8 @@ class EffectSurface {
 
   double Mean(const EffectCells& cells) const;
   Belief At(const EffectCells& cells) const;
-  // What `to` has more than `from`.
+  // Says what `to` has more than `from`.
   Belief Difference(const EffectCells& from, const EffectCells& to) const;
-  // The other axes averaged out.
   Belief Marginal(const std::vector<std::size_t>& axes,
                   const EffectCells& cells) const;
 
@@ -48,7 +46,7 @@ class EffectSurface {
  private:
   void AddColumns(const EffectCells& cells, double factor,
                   std::vector<double>& weights) const;
-  // Of an axis without room.
+  // Is 0 for an axis with room in the model.
   double RoomVariance(std::size_t axis, std::size_t cell) const;
 
   const LevelEffects& model_;

@@ -2,9 +2,9 @@
 //
 // File: grouped_ridge.h
 //
-// Least squares with a normal prior on each group's coefficients. Variances v_g
-// and noise s2 come from the data by restricted maximum likelihood, a fixed
-// point (MacKay, "Bayesian Interpolation", 1992):
+// Each group's coefficients have a normal prior. Variances v_g and noise s2
+// come by restricted maximum likelihood, a fixed point (MacKay, "Bayesian
+// Interpolation", 1992):
 //
 //   v_g = |b_g|^2 / known_g,   s2 = |residuals|^2 / (rows - sum of known_g)
 //
@@ -27,12 +27,12 @@ class GroupedRidge {
  public:
   explicit GroupedRidge(std::vector<double> targets);
 
-  // `columns`: one after the other, of mean 0.
+  // `columns` come one after the other, of mean 0.
   void AddGroup(std::vector<double> columns);
-  // How a group's prior variance is spread over its coefficients; all 1 at
-  // first.
+  // The weights, 1 at first, spread a group's prior variance over its
+  // coefficients.
   void SetWeights(std::size_t group, const std::vector<double>& weights);
-  // At most so often, until variances settle.
+  // Iterates at most so often, until variances settle.
   void Fit(int iterations);
 
   std::size_t columns() const { return gram_.size(); }
@@ -42,7 +42,7 @@ class GroupedRidge {
   }
 
   std::size_t BeginOfGroup(std::size_t g) const { return begins_[g]; }
-  // Sums over the trials: of two columns, and of one with the targets.
+  // These are sums over the trials: of two columns, of one with the targets.
   double GramAt(std::size_t i, std::size_t j) const {
     return i < j ? gram_[j][i] : gram_[i][j];
   }
@@ -55,34 +55,32 @@ class GroupedRidge {
   double WeightAt(std::size_t column) const { return weights_[column]; }
   double noise() const { return noise_; }
   double target_variance() const { return target_variance_; }
-  // Coefficients decided, the mean among them.
+  // Counts the coefficients decided, the mean among them.
   double degrees_of_freedom() const { return freedom_; }
   const std::vector<double>& residuals() const { return residuals_; }
-  // Below noise, by what coefficients took up.
+  // Lies below noise, by what coefficients took up.
   double ResidualVariance() const;
-  // Of a group with variance.
+  // The group must have variance.
   std::vector<double> Coefficients(std::size_t group) const;
   std::vector<double> Covariance(std::size_t group) const;
   std::vector<double> Uncertainty(std::size_t group) const;  // the diagonal
-  // Expected; 0 without variance.
+  // Is expected, and 0 without variance.
   double ExpectedSquares(std::size_t group,
                          const std::vector<double>& weights) const;
-  // Products of the group's columns, and of these with the residuals.
+  // Multiply the group's columns with each other, and with the residuals.
   std::vector<double> GramOf(std::size_t group) const;
   std::vector<double> ResidualProducts(std::size_t group) const;
-  // Share of the targets' variance predicted of trials left out one by one,
-  // variances kept.
+  // Is the share of the targets' variance predicted of trials left out one by
+  // one, with variances kept.
   double LeftOutR2() const { return R2Of(LeftOutResiduals()); }
   double R2Of(const std::vector<double>& left_out) const;
-  // Target less prediction. Where that is too much work, most are residuals
-  // times the average trial's factor.
+  // Returns targets less predictions. Where that is too much work, most are
+  // residuals times the average trial's factor.
   std::vector<double> LeftOutResiduals() const;
 
  private:
-  // Returns the squared residuals.
-  double Solve();
-  // Returns how far variances moved.
-  double Improve(double squares);
+  double Solve();                  // returns the squared residuals
+  double Improve(double squares);  // returns how far variances moved
   void Extrapolate(const std::vector<double>& before,
                    const std::vector<double>& between);
   void FindResiduals();
@@ -101,8 +99,8 @@ class GroupedRidge {
   double noise_ = 0.0;
   double freedom_ = 1.0;
   std::vector<double> residuals_;
-  // Columns of groups with variance, their inverse Cholesky factor, and
-  // coefficients over the roots of variances.
+  // These are columns of groups with variance, their inverse Cholesky factor,
+  // and coefficients over the roots of variances.
   std::vector<std::size_t> live_;
   std::vector<double> live_variance_;
   std::vector<double> factor_;

@@ -2,7 +2,7 @@
 //
 // File: level_effects.h
 //
-// The target as a sum of effects, shrunk as the trials ask for:
+// The target is a sum of effects, shrunk as the trials ask for:
 //
 //   y = mean + sum over terms t of f_t(x) + noise
 //   f_t = sum over functions k of b_tk phi_k,   b_tk ~ N(0, v_t w_k)
@@ -26,8 +26,7 @@
 
 namespace frostline::importance {
 
-// A candidate that did not enter.
-struct LeftOutTerm {
+struct LeftOutTerm {  // a candidate that did not enter
   EffectTerm term;
   TermEvidence evidence;  // deviation 0: nothing can be said
   TermDesign design;
@@ -35,22 +34,22 @@ struct LeftOutTerm {
 
 class LevelEffects {
  public:
-  // One finite target for each trial; one or more.
+  // REQUIRES: there is a finite target for each trial, and a trial.
   LevelEffects(std::vector<EffectAxis> axes, std::vector<double> targets);
 
   const std::vector<EffectAxis>& axes() const { return axes_; }
-  // Main effects, then others as they entered.
+  // Has main effects first, then others as they entered.
   const std::vector<EffectTerm>& terms() const { return terms_; }
   const std::vector<LeftOutTerm>& left_out() const { return left_out_; }
   const GroupedRidge& ridge() const { return ridge_; }
 
-  // Expected, over the space.
+  // Is expected, over the space.
   double Variance(std::size_t t) const;
-  // By cells of its axes, the last axis fastest.
+  // Goes by cells of its axes, the last axis fastest.
   std::vector<double> Table(std::size_t t) const;
   std::vector<double> Curve(std::size_t t) const { return Table(t); }
-  // One trial's noise over the trials not spent on effects: how uncertain roots
-  // of variances are.
+  // Divides one trial's noise by the trials not spent on effects: so uncertain
+  // are roots of variances.
   double AmplitudeVariance() const;
 
  private:

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: level_effects_term.h
-//
-// What one, two or three parameters have beyond what fewer have.
 #ifndef FROSTLINE_IMPORTANCE_EFFECTS_LEVEL_EFFECTS_TERM_H_
 #define FROSTLINE_IMPORTANCE_EFFECTS_LEVEL_EFFECTS_TERM_H_
 
@@ -15,26 +13,25 @@ namespace frostline::importance {
 
 using EffectTerm = std::vector<std::size_t>;  // axes, rising
 
-// The number of its functions.
 std::size_t WidthOf(const std::vector<EffectAxis>& axes,
                     const EffectTerm& term);
 
-// The functions at the trials, one after the other, times the root of prior
-// variance (these add up to 1), less its mean.
+// Returns the functions at the trials, one after the other, times the root of
+// prior variance (these add up to 1), less its mean.
 std::vector<double> CentredColumns(const std::vector<EffectAxis>& axes,
                                    const EffectTerm& term);
 
 std::vector<double> PriorOf(const std::vector<EffectAxis>& axes,
                             const EffectTerm& term);
 
-// What residuals say of a term not in the model.
+// Residuals say this of a term not in the model.
 struct TermEvidence {
   double variance = 0.0;  // without bias, so also below 0
   double deviation = 0.0;
-  double log_p = 0.0;  // ln of the chance of so much by nothing
+  double log_p = 0.0;  // ln of the chance of so much
 };
 
-// How the trials lie in the term's cells.
+// It says how the trials lie in the term's cells.
 struct TermDesign {
   double trace = 0.0;    // of its prior variance, over the trials
   double freedom = 0.0;  // of the evidence; 0: none can be had

@@ -2,8 +2,8 @@
 //
 // File: ridge_posterior.h
 //
-// Sums of a fitted ridge's coefficients, and how uncertain they are. Every
-// group has a least variance, so one estimated as 0 is not surely nothing.
+// Every group has a least variance, so one estimated as 0 is not surely
+// nothing.
 #ifndef FROSTLINE_IMPORTANCE_EFFECTS_RIDGE_POSTERIOR_H_
 #define FROSTLINE_IMPORTANCE_EFFECTS_RIDGE_POSTERIOR_H_
 
@@ -19,7 +19,6 @@ class RidgePosterior {
   RidgePosterior(const GroupedRidge& ridge, double least_variance);
 
   const std::vector<double>& coefficients() const { return coefficients_; }
-  // Of the weighted sum of coefficients.
   double Mean(const std::vector<double>& weights) const;
   double Variance(const std::vector<double>& weights) const;
 

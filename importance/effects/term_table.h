@@ -2,8 +2,8 @@
 //
 // File: term_table.h
 //
-// One term's columns for every combination of cells, centred as the trials'
-// are.
+// It holds a term's columns for every combination of cells, centred as the
+// trials' are.
 #ifndef FROSTLINE_IMPORTANCE_EFFECTS_TERM_TABLE_H_
 #define FROSTLINE_IMPORTANCE_EFFECTS_TERM_TABLE_H_
 
@@ -14,8 +14,7 @@
 
 namespace frostline::importance {
 
-// By axis.
-using EffectCells = std::vector<std::size_t>;
+using EffectCells = std::vector<std::size_t>;  // by axis
 
 class TermTable {
  public:
@@ -26,10 +25,8 @@ class TermTable {
   const double* Columns(const EffectCells& cells) const {
     return &columns_[CombinationOf(cells) * width()];
   }
-  // Over the space.
-  const std::vector<double>& average() const { return average_; }
+  const std::vector<double>& average() const { return average_; }  // by mass
 
-  // Keeps what these coefficients come to.
   void SetEffect(const double* coefficients);
   double Effect(const EffectCells& cells) const {
     return effect_[CombinationOf(cells)];

@@ -2,8 +2,8 @@
 //
 // File: unseen_effects.h
 //
-// What residuals alike in the same cells show of terms that did not enter,
-// together.
+// Residuals alike in the same cells show something of all terms that did not
+// enter, together.
 #ifndef FROSTLINE_IMPORTANCE_EFFECTS_UNSEEN_EFFECTS_H_
 #define FROSTLINE_IMPORTANCE_EFFECTS_UNSEEN_EFFECTS_H_
 
@@ -16,7 +16,7 @@ class UnseenEffects {
  public:
   explicit UnseenEffects(const LevelEffects& model);
 
-  // At most what looks like noise.
+  // Is at most what looks like noise.
   double Expected() const;
   double Draw(Rng& rng) const;
 
@@ -26,8 +26,7 @@ class UnseenEffects {
   double variance_ = 0.0;  // also below 0
   double deviation_ = 0.0;
   double most_ = 0.0;
-  // Chance of none, from even odds.
-  double none_ = 1.0;
+  double none_ = 1.0;  // chance of none, from even odds
 };
 
 }  // namespace frostline::importance
