@@ -2,9 +2,8 @@
 //
 // File: column_tree.h
 //
-// A regression tree over columns as peers grow theirs: a number is a column, a
-// choice one of 0 or 1 for each value. For forests recorded elsewhere, and for
-// what such a forest says of our trials.
+// Peers grow trees over columns: a number is a column, a choice one of 0 or 1
+// for each value.
 #ifndef FROSTLINE_IMPORTANCE_CUBE_COLUMN_TREE_H_
 #define FROSTLINE_IMPORTANCE_CUBE_COLUMN_TREE_H_
 
@@ -21,8 +20,7 @@ struct Column {
   double high = 1.0;
 };
 
-// Of one parameter; none: left out.
-using ColumnGroup = std::vector<std::size_t>;
+using ColumnGroup = std::vector<std::size_t>;  // a parameter's; none: left out
 
 struct ColumnNode {
   int column = -1;         // -1: a leaf
@@ -33,10 +31,10 @@ struct ColumnNode {
   double weight = 0.0;
 };
 
-// Children come after their parent, the root is first. Never empty.
+// Children come after their parent, the root is first. It is never empty.
 using ColumnTree = std::vector<ColumnNode>;
 
-// By node; a leaf's feature is below 0. `weight` may be empty.
+// Goes by node; a leaf's feature is below 0. `weight` may be empty.
 struct TreeArrays {
   std::vector<int> feature;
   std::vector<double> threshold;
@@ -46,12 +44,13 @@ struct TreeArrays {
   std::vector<double> weight;
 };
 
-// REQUEST_INVALID for arrays that are no tree over so many columns.
+// Answers REQUEST_INVALID for arrays that are no tree over so many columns.
 absl::StatusOr<ColumnTree> ImportTree(const TreeArrays& arrays,
                                       std::size_t columns);
 
-// Mean decrease of impurity (Breiman, 2001): each group's part of what splits
-// took off the squared error, averaged over trees with splits; all 0 without.
+// Returns the mean decrease of impurity (Breiman, 2001): what a group's splits
+// took off the squared error, in parts, averaged over trees with splits; all 0
+// without.
 std::vector<double> ImpurityShares(const std::vector<ColumnTree>& trees,
                                    const std::vector<ColumnGroup>& groups);
 

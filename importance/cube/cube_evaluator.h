@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: cube_evaluator.h
-//
-// The evaluators "fanova-optuna" and "mdi": what Optuna would say of the same
-// trials.
 #ifndef FROSTLINE_IMPORTANCE_CUBE_CUBE_EVALUATOR_H_
 #define FROSTLINE_IMPORTANCE_CUBE_CUBE_EVALUATOR_H_
 
@@ -15,12 +12,12 @@
 
 namespace frostline::importance {
 
-// Shares over the cube, not normalised.
+// Returns shares over the cube, not normalised.
 absl::StatusOr<Report> EvaluateFanovaOptuna(const Space& space,
                                             const Selection& selection,
                                             const EvaluateOptions& options);
 
-// Shares of what splits took off the error, of sum 1.
+// Returns shares of what splits took off the error, of sum 1.
 absl::StatusOr<Report> EvaluateMdi(const Space& space,
                                    const Selection& selection,
                                    const EvaluateOptions& options);

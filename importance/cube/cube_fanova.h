@@ -2,10 +2,9 @@
 //
 // File: cube_fanova.h
 //
-// Functional ANOVA as Optuna measures it: over the whole box of a tree's
-// columns, also where a choice has several values, or none. Of C choices 2^C
-// points are integrated over; what is split on first weighs half, not 1/C. It
-// is set beside our answer, not because it is right.
+// Optuna measures over the whole box of a tree's columns, also where a choice
+// has several values, or none. Of C choices 2^C points are integrated over;
+// what is split on first weighs half, not 1/C.
 //
 // Variances come from the boxes that splits on a group's columns make, pair by
 // pair, or along one column in one sweep.
@@ -24,10 +23,9 @@ class CubeTree {
   // Keeps a reference to the tree. REQUIRES: its columns are in `columns`.
   CubeTree(const ColumnTree& tree, const std::vector<Column>& columns);
 
-  // Over the box of all columns.
-  double variance() const { return variance_; }
+  double variance() const { return variance_; }  // over the box of all columns
 
-  // Of the mean, given the group's columns.
+  // Returns the variance of the mean, given the group's columns.
   double MarginalVariance(const ColumnGroup& group) const;
 
  private:
@@ -38,8 +36,7 @@ class CubeTree {
     bool operator==(const Side& other) const = default;
     auto operator<=>(const Side& other) const = default;
   };
-  // Part of a box in the group's columns.
-  struct Box {
+  struct Box {                // part of a box in the group's columns
     std::vector<Side> sides;  // by column, where cut
     double value = 0.0;
   };
@@ -58,7 +55,7 @@ class CubeTree {
   double variance_ = 0.0;
 };
 
-// By group, averaged over trees with variance; all 0 without.
+// Averages by group over trees with variance; all is 0 without.
 std::vector<double> CubeShares(const std::vector<ColumnTree>& trees,
                                const std::vector<Column>& columns,
                                const std::vector<ColumnGroup>& groups,

@@ -2,7 +2,7 @@
 //
 // File: cube_forest.h
 //
-// A forest as Optuna lets scikit-learn grow it: rates in their own unit,
+// Optuna lets scikit-learn grow such a forest: rates are in their own unit,
 // numbers in single precision and not split where nearer than 1e-7, a choice or
 // a level against all others. With other dice, it is the same in the mean only.
 #ifndef FROSTLINE_IMPORTANCE_CUBE_CUBE_FOREST_H_
@@ -19,11 +19,11 @@
 namespace frostline::importance {
 
 struct CubeData {
-  // A parameter of every trial, that varies.
+  // A parameter of every trial counts, if it varies.
   struct Axis {
     std::size_t first_column = 0;
     bool is_number = false;
-    // Of a number its place in `numbers`; of a choice which it is.
+    // This is a number's place in `numbers`, or which choice it is.
     std::vector<std::uint32_t> code_of_row;
     std::vector<float> numbers;  // rising
     std::size_t choices = 0;
@@ -37,12 +37,12 @@ struct CubeData {
   std::size_t rows() const { return targets.size(); }
 };
 
-// REQUIRES: a trial; losses finite and not all equal.
+// REQUIRES: there is a trial; losses are finite and not all equal.
 CubeData MakeCubeData(const Space& space, const Selection& selection);
 
 using CubeWeights = std::vector<std::uint32_t>;
 
-// As many draws with replacement as `among` counts.
+// Draws with replacement, as many as `among` counts.
 CubeWeights DrawCubeRows(const CubeWeights& among, Rng& rng);
 
 struct CubeForest {
@@ -57,7 +57,7 @@ CubeForest GrowCubeForest(const CubeData& data,
                           std::uint64_t seed, std::uint64_t stream,
                           int threads = 1);
 
-// Of trees that have not seen a row; NaN without.
+// Asks trees that have not seen a row; NaN without.
 double OutOfBagR2(const CubeData& data, const CubeForest& forest);
 
 }  // namespace frostline::importance

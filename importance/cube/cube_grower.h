@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: cube_grower.h
-//
-// Grows a tree of cube_forest.h.
 #ifndef FROSTLINE_IMPORTANCE_CUBE_CUBE_GROWER_H_
 #define FROSTLINE_IMPORTANCE_CUBE_CUBE_GROWER_H_
 
@@ -18,7 +16,7 @@ namespace frostline::importance {
 
 class CubeGrower {
  public:
-  // Keeps references. Row r counts weights[r] times; REQUIRES: not all 0.
+  // Keeps references. Row r counts weights[r] times; REQUIRES: not all are 0.
   CubeGrower(const CubeData& data, const std::vector<double>& targets,
              const CubeWeights& weights, Rng& rng);
 
@@ -31,9 +29,9 @@ class CubeGrower {
   };
   struct Split {
     std::size_t axis = 0;
-    std::uint32_t code = 0;  // of a number the last that goes left, of a
-                             // choice the one that goes right
-    int column = -1;         // -1: no split
+    // Of a number the last goes left, of a choice this one goes right.
+    std::uint32_t code = 0;
+    int column = -1;  // -1: no split
     double threshold = 0.5;
     double score = 0.0;
   };
@@ -41,11 +39,10 @@ class CubeGrower {
   void Collect(const CubeData::Axis& axis, std::span<const std::uint32_t> rows);
   void TryNumber(std::size_t axis);
   void TryChoices(std::size_t axis);
-  // Of equals any may win.
-  void Offer(const Split& split);
+  void Offer(const Split& split);  // of equals any may win
   double ScoreOf(double left_weight, double left_sum) const;
   bool IsPure(std::span<const std::uint32_t> rows, ColumnNode& node);
-  // Where the right child's rows begin; 0: a leaf.
+  // Returns where the right child's rows begin; 0 makes a leaf.
   std::size_t SplitNode(std::size_t node, std::span<std::uint32_t> rows);
 
   const CubeData& data_;

@@ -14,8 +14,7 @@
 
 namespace frostline::importance {
 
-// Refers to all of it.
-struct StudyParts {
+struct StudyParts {  // refers to all of it
   const Space& space;
   const std::vector<Objective>& objectives;
   const std::vector<const Observation*>& trials;  // by number
@@ -23,27 +22,25 @@ struct StudyParts {
   PartCounts counts;
 };
 
-// By parameter.
 std::vector<double> MainShares(
     const std::vector<ParameterImportance>& parameters);
 
-// At most counts.points - 1, of kMinTrials and more, without the whole and what
-// cannot be evaluated. tau_to_final stays 0.
+// Takes at most counts.points - 1 beginnings that can be evaluated, never the
+// whole. tau_to_final stays 0.
 absl::StatusOr<std::vector<StabilityPoint>> EvaluateBeginnings(
     const StudyParts& parts);
 
-// Main shares of two random halves of the trials.
-struct Halving {
+struct Halving {  // main shares of two random halves
   std::vector<double> first;
   std::vector<double> second;
 };
 
-// At most counts.halvings, likewise.
+// Takes at most counts.halvings, likewise.
 absl::StatusOr<std::vector<Halving>> EvaluateHalvings(const StudyParts& parts);
 
-// As likely as `values`: half the difference of halves varies as the whole, if
-// linear in the trials (McCarthy, "Pseudo-replication: half samples", 1969).
-// Two for each halving.
+// Returns draws as likely as `values`, two for each halving: half the
+// difference of halves varies as the whole, if linear in the trials (McCarthy,
+// "Pseudo-replication: half samples", 1969).
 std::vector<std::vector<double>> HalfSampleDraws(
     const std::vector<double>& values, const std::vector<Halving>& halvings);
 

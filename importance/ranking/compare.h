@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: compare.h
-//
-// Whether two studies say the same of parameters they share by name.
 #ifndef FROSTLINE_IMPORTANCE_RANKING_COMPARE_H_
 #define FROSTLINE_IMPORTANCE_RANKING_COMPARE_H_
 
@@ -28,21 +26,20 @@ struct ParameterShift {
 };
 
 struct Comparison {
-  // Kendall's tau of shared parameters.
-  Interval rank_agreement;
+  Interval rank_agreement;             // Kendall's tau of shared parameters
   std::vector<ParameterShift> shifts;  // in the first space's order
   std::vector<std::string> only_first;
   std::vector<std::string> only_second;
   std::string sentence;
 };
 
-// REQUEST_INVALID below two shared parameters; intervals need main_draws.
+// Answers REQUEST_INVALID below two shared parameters; intervals need
+// main_draws.
 absl::StatusOr<Comparison> CompareReports(const ComparedReport& first,
                                           const ComparedReport& second);
 
-// In compare_sentence.cc.
 std::string DescribeComparison(const Comparison& comparison,
-                               bool has_intervals);
+                               bool has_intervals);  // compare_sentence.cc
 
 }  // namespace frostline::importance
 

@@ -2,9 +2,8 @@
 //
 // File: part_counts.h
 //
-// How many parts of a study its verdict evaluates: so many that no odd one
-// decides, fewer where each takes seconds. Counted in trials times parameters,
-// not in time, so that verdicts do not depend on the machine.
+// So many parts are evaluated that no odd one decides, fewer where each takes
+// seconds by trials times parameters: no verdict depends on the machine.
 #ifndef FROSTLINE_IMPORTANCE_RANKING_PART_COUNTS_H_
 #define FROSTLINE_IMPORTANCE_RANKING_PART_COUNTS_H_
 
@@ -22,7 +21,7 @@ inline constexpr PartCounts kUsualParts;
 // Some still lie before the last fifth, and a half may disagree.
 inline constexpr PartCounts kLeastParts{5, 5, 16};
 
-// `wanted`, or what is not too much work, down to kLeastParts.
+// Returns `wanted`, or what is not too much work, down to kLeastParts.
 PartCounts BoundParts(std::size_t trials, std::size_t parameters,
                       const PartCounts& wanted);
 

@@ -2,8 +2,6 @@
 //
 // File: rank_agreement.h
 //
-// How far two rankings agree, and whether a difference matters.
-//
 //   KendallTau({3, 2, 1}, {30, 20, 10});   // 1: the same order
 //   KendallTau({3, 2, 1}, {10, 20, 30});   // -1: turned round
 #ifndef FROSTLINE_IMPORTANCE_RANKING_RANK_AGREEMENT_H_
@@ -13,13 +11,13 @@
 
 namespace frostline::importance {
 
-// Kendall's tau-b (Kendall, "A new measure of rank correlation", 1938; with
-// ties, "The treatment of ties in ranking problems", 1945). Nothing but ties on
-// one side gives 0, on both 1.
+// Returns Kendall's tau-b (Kendall, "A new measure of rank correlation", 1938;
+// with ties, "The treatment of ties in ranking problems", 1945). Nothing but
+// ties on one side gives 0, on both 1.
 double KendallTau(const std::vector<double>& a, const std::vector<double>& b);
 
-// Whether what has less in `values` has clearly more in `other`. By less than
-// kAlikeRatio of the larger, or kAlikeShare, two are alike: a zone of
+// Says whether what has less in `values` has clearly more in `other`. Two are
+// alike by less than kAlikeRatio of the larger, or kAlikeShare: a zone of
 // indifference (Bechhofer, 1954).
 bool IsOrderChanged(const std::vector<double>& values,
                     const std::vector<double>& other);
@@ -27,8 +25,8 @@ bool IsOrderChanged(const std::vector<double>& values,
 inline constexpr double kAlikeRatio = 0.2;
 inline constexpr double kAlikeShare = 0.01;
 
-// Share of draws that change it, each `narrower` times as far from `values`; 0
-// without.
+// Returns the share of draws that change it, each `narrower` times as far from
+// `values`; 0 without draws.
 double ChanceOfChange(const std::vector<double>& values,
                       const std::vector<std::vector<double>>& draws,
                       double narrower);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: report_verdict.h
-//
-// What a report says of its ranking, in one sentence.
 #ifndef FROSTLINE_IMPORTANCE_RANKING_REPORT_VERDICT_H_
 #define FROSTLINE_IMPORTANCE_RANKING_REPORT_VERDICT_H_
 
@@ -14,9 +12,9 @@
 
 namespace frostline::importance {
 
-// "36 trials cannot rank the modules: none can be told from chance". It
-// says that some matter most only with kSureOfOrder over main_draws, and never
-// what `stability`, where given, denies.
+// Says "36 trials cannot rank the modules: none can be told from chance", or,
+// where that has kSureOfOrder over main_draws, that some matter most. The
+// ranking has settled only where `stability`, which may be null, says so.
 std::string ReportVerdict(const Space& space, const Report& report,
                           const StabilityVerdict* stability);
 

@@ -2,9 +2,6 @@
 //
 // File: stability.h
 //
-// Whether more trials would change the ranking: rankings over growing
-// beginnings, agreement of halves, and about how many more settle it.
-//
 // Settled means no change over the last fifth of the study, and that hardly
 // ever (5 % of Report.main_draws, 10 % of what halves say against each other) a
 // lower parameter has clearly more than a higher: by a fifth of its share and
@@ -25,15 +22,14 @@ enum class StabilityState { kSettled, kNotSettled, kTooFewTrials };
 
 struct StabilityVerdict {
   StabilityState state = StabilityState::kTooFewTrials;
-  // "ranking settled after 140 trials", "not settled: about 40 more trials".
   std::string sentence;
   std::int64_t settled_after = 0;  // trials; 0: not settled
   // Uncertainty falls with the root of the trials (less those that the levels'
-  // effects take), if the present ranking is true; 0: settled, or unknown.
+  // effects take), if the present ranking is true; 0 is settled, or unknown.
   std::int64_t more_trials = 0;
-  // Kendall's tau of halves, the mean over random halvings, and where one more
-  // would lie: so far do two studies of half this size agree. NaN: too few
-  // trials.
+  // Kendall's tau is a mean over random halvings, and its ends say where one
+  // more would lie: so far do two studies of half this size agree; NaN for too
+  // few trials.
   Interval half_tau;
 };
 
@@ -50,11 +46,10 @@ struct Stability {
 
 inline constexpr int kMaxStabilityPoints = 100;
 
-// `points` beginnings, evenly spread; 0: 20. Each is evaluated as if the study
-// ended there, if it can be. Errors as Evaluate's, but too few trials are a
-// verdict; REQUEST_INVALID for `points` out of range. Costs about 20
-// evaluations without intervals; large studies have fewer parts and trees
-// (part_counts.h).
+// Evaluates `points` beginnings (0 means 20), evenly spread, as if the study
+// ended there. Errors are Evaluate's, but too few trials are a verdict;
+// REQUEST_INVALID comes for `points` out of range. Costs about 20 evaluations
+// without intervals, less for large studies (part_counts.h).
 absl::StatusOr<Stability> EvaluateStability(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const EvaluateOptions& options, int points);

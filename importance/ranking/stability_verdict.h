@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: stability_verdict.h
-//
-// From what is known of a ranking to a sentence on it.
 #ifndef FROSTLINE_IMPORTANCE_RANKING_STABILITY_VERDICT_H_
 #define FROSTLINE_IMPORTANCE_RANKING_STABILITY_VERDICT_H_
 
@@ -19,13 +17,13 @@ struct RankingEvidence {
   std::vector<std::vector<double>> draws;       // as likely as they; or none
   std::vector<std::vector<double>> half_draws;  // the same, from halves
   std::int64_t unchanged_since = 0;             // trials; 0: unknown
-  // Free values that main effects take out of every half: uncertainty falls as
-  // with twice as many trials less.
+  // Main effects take so many free values out of every half: uncertainty falls
+  // as with twice as many trials less.
   std::int64_t effects = 0;
   bool any_distinguishable = false;
 };
 
-// By stability.h; half_tau stays 0.
+// Judges by stability.h; half_tau stays 0.
 StabilityVerdict JudgeRanking(const RankingEvidence& evidence);
 
 }  // namespace frostline::importance
