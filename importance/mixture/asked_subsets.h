@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: asked_subsets.h
-//
-// Which parts of a mixture lie within named sets.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_ASKED_SUBSETS_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_ASKED_SUBSETS_H_
 
@@ -26,13 +24,13 @@ std::vector<AskedSubset> FindAsked(const LevelEffects& model,
                                    const std::vector<AxisPair>& pairs,
                                    const NamedSubsets& subsets);
 
-// By residuals: all terms that did not enter, together.
+// Residuals tell of all terms that did not enter, together.
 struct LeftOutEvidence {
   TermEvidence evidence;
   double functions = 0.0;  // that span them; 0: no terms
 };
 
-// Of the set's own term (`own`), or of all within it.
+// Takes the set's own term (`own`), or all within it.
 LeftOutEvidence LeftOutWithin(const LevelEffects& model,
                               const std::vector<int>& subset, bool own);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: drawn_shares.h
-//
-// Shares of a mixture with draws, and intervals of any number in them.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_DRAWN_SHARES_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_DRAWN_SHARES_H_
 
@@ -19,8 +17,8 @@ struct DrawnShares {
   MixtureShares shares;
   std::vector<MixtureShares> draws;  // empty: no intervals
 
-  // Of what `pick` finds. Draws lie around what trials say, the value nearer to
-  // what is likely: ends are as drawn, and reach the value.
+  // Draws lie around what trials say, the value nearer to what is likely: ends
+  // are as drawn, and reach the value.
   template <typename Pick>
   Interval IntervalOf(const Pick& pick) const {
     std::vector<double> values;
@@ -30,10 +28,10 @@ struct DrawnShares {
   }
 };
 
-// REQUIRES: a draw.
+// REQUIRES: there is a draw.
 MixtureShares MeanOf(const std::vector<MixtureShares>& draws);
 
-// `weight` is the second's; as many draws as the first.
+// Gives the second that `weight`, and as many draws as the first.
 DrawnShares Blend(DrawnShares first, const DrawnShares& second, double weight);
 
 }  // namespace frostline::importance

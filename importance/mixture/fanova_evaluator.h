@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: fanova_evaluator.h
-//
-// The evaluators "fanova" (mixture/mixture.h) and "levels", level effects
-// alone.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_FANOVA_EVALUATOR_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_FANOVA_EVALUATOR_H_
 

@@ -2,9 +2,8 @@
 //
 // File: fine_axis.h
 //
-// One parameter as level effects and trees both see it: codes with parts of the
-// space, so fine that trees are exact on levels and choices, and to a 48th of a
-// range.
+// Codes have parts of the space, so fine that trees are exact on levels and
+// choices, and to a 48th of a range.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_FINE_AXIS_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_FINE_AXIS_H_
 
@@ -25,9 +24,8 @@ struct FineAxis {
   bool is_ordered = true;
 
   std::size_t size() const { return codes.size(); }
-  // No trial need have had the code.
+  // Needs no trial that had the code.
   std::uint16_t NearestTo(double code) const;
-  // Whether a split on this axis sends the code left.
   bool GoesLeft(const TreeNode& node, std::size_t at) const;
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: fine_box.h
-//
-// What a walk down a tree leaves of the space, in fine codes.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_FINE_BOX_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_FINE_BOX_H_
 
@@ -14,7 +12,8 @@
 
 namespace frostline::importance {
 
-// Keeps a reference; at first the whole space.
+// It holds what a walk down a tree leaves of the space, in fine codes. It keeps
+// a reference, and is the whole space at first.
 class FineBox {
  public:
   explicit FineBox(const std::vector<FineAxis>& axes)
@@ -23,7 +22,6 @@ class FineBox {
     for (const FineAxis& axis : axes) inside_.emplace_back(axis.size(), true);
   }
 
-  // By code.
   const std::vector<bool>& inside(std::size_t axis) const {
     return inside_[axis];
   }

@@ -2,7 +2,7 @@
 //
 // File: mixture.h
 //
-// Level effects and a forest as one prediction, (1 - w) levels + w forest, by
+// Level effects and a forest make one prediction, (1 - w) levels + w forest, by
 // least squares on trials that neither has seen:
 //
 //   w = argmin over 0 <= w <= 1 of sum over i ((1 - w) l_i + w f_i)^2
@@ -37,7 +37,8 @@ struct Mixture {
   double forest_weight = 0.0;
   double weight_deviation = 0.0;
   std::vector<Tree> trees;
-  // Shares of variance predicted of trials not seen; NaN without variance.
+  // These are shares of variance predicted of trials not seen; NaN without
+  // variance.
   double levels_r2 = 0.0;
   double r2 = 0.0;
   double missed_variance = 0.0;  // of what is not predicted

@@ -20,23 +20,23 @@ struct MixtureReportOptions {
   bool pairs = true;
 };
 
-// Parameters, pairs, groups (without names), unexplained and main_draws. A
-// `part` of weight 0 is none.
+// Fills in parameters, pairs, groups (without names), unexplained and
+// main_draws. A `part` of weight 0 is none.
 Report MakeMixtureReport(const LevelEffects& model, const MixtureModel& shares,
                          const SurrogatePart& part,
                          const MixtureReportOptions& options);
 
-// In pair_report.cc: pairs, strongest first, and sets, with what terms that did
-// not enter may have.
+// pair_report.cc ranks pairs, strongest first, and describes sets, with what
+// terms that did not enter may have.
 std::vector<PairImportance> RankPairs(const LevelEffects& model,
                                       const MixtureModel& mixture,
                                       const SurrogatePart& part,
                                       const DrawnShares& drawn);
 
-// `pairs` are RankPairs'.
 std::vector<SubsetImportance> DescribeSubsets(
     const LevelEffects& model, const MixtureModel& mixture,
-    const DrawnShares& drawn, const std::vector<PairImportance>& pairs);
+    const DrawnShares& drawn,
+    const std::vector<PairImportance>& pairs);  // RankPairs'
 
 }  // namespace frostline::importance
 

@@ -2,9 +2,8 @@
 //
 // File: mixture_shares.h
 //
-// The functional ANOVA of level effects and a forest added up: main effects and
-// pairs are read off tables, what is of more parameters is met at points drawn
-// from the space.
+// Main effects and pairs are read off tables; what is of more parameters is met
+// at points drawn from the space.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_SHARES_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_SHARES_H_
 
@@ -21,45 +20,41 @@
 
 namespace frostline::importance {
 
-// Main effects, pairs and unexplained add up to 1.
 struct MixtureShares {
   std::vector<double> main;          // by axis
   std::vector<double> total;         // by axis
   std::vector<double> pairs;         // as MixtureModel::pairs()
   std::vector<double> groups;        // as given
   std::vector<SubsetShare> subsets;  // as asked for
-  double unexplained = 0.0;          // of three and more parameters
+  double unexplained = 0.0;          // the rest, of three and more axes
   double variance = 0.0;             // 0: nothing is explained, shares are 0
 };
 
 class MixtureModel {
  public:
-  // Keeps references. `groups`: axes whose effects among themselves count.
+  // Keeps references. `groups` are axes whose effects among themselves count.
   MixtureModel(const LevelEffects& model, const std::vector<FineAxis>& axes,
                const Mixture& mixture, std::vector<std::vector<int>> groups,
                std::uint64_t seed, NamedSubsets subsets = {}, int threads = 1);
 
   const std::vector<FineAxis>& axes() const { return axes_; }
-  // Those looked at by level effects and split on by trees, among the axes with
+  // Level effects look at these and trees split on them, among the axes with
   // most variance (split_pairs.h). Others are unexplained, and count in totals
   // and groups as effects of more axes.
   const std::vector<AxisPair>& pairs() const { return pairs_; }
   MixtureShares Shares() const;
   const NamedSubsets& subsets() const { return subsets_; }
-  // Of level effects (DrawShares), and of what the forest adds.
+  // Draws level effects (DrawShares), and what the forest adds.
   std::vector<MixtureShares> Draw(int count, std::uint64_t seed) const;
-  // Of unseen trials.
   double MissedByLevels() const {
     return (1.0 - mixture_.levels_r2) * model_.ridge().target_variance();
   }
   // `mean_target` is the trials'.
   double Predict(const FinePoint& point, double mean_target) const;
-  // By code; lower is better.
-  std::vector<double> Curve(std::size_t axis) const;
+  std::vector<double> Curve(std::size_t axis) const;  // lower is better
 
  private:
-  // Of the sum, less those of level effects.
-  struct Change {
+  struct Change {  // of the sum, less those of level effects
     std::vector<double> main;
     std::vector<double> pairs;
     double rest = 0.0;
@@ -73,8 +68,7 @@ class MixtureModel {
     double both = 0.0;
   };
 
-  // At a point, and with each axis moved.
-  struct MovedRests {
+  struct MovedRests {  // at a point, and with each axis moved
     Rest unmoved;
     std::vector<Rest> moved;
   };
@@ -115,8 +109,7 @@ class MixtureModel {
   std::vector<std::size_t> higher_terms_;    // of three and more axes
   TreeEffects forest_;
   Change change_;
-  // Of main by a few trees, less their mean.
-  std::vector<std::vector<double>> bags_;
+  std::vector<std::vector<double>> bags_;  // main by few trees, less their mean
 };
 
 }  // namespace frostline::importance

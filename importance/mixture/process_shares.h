@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: process_shares.h
-//
-// A Gaussian process's drawn effects as shares of a mixture.
-//
-//   const ProcessShares shares(draws, model, groups);
-//   MixtureShares one = shares.SharesOf(7);    // of the eighth draw
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_PROCESS_SHARES_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_PROCESS_SHARES_H_
 
@@ -23,17 +18,17 @@ class ProcessShares {
   ProcessShares(const surrogate::EffectDraws& draws, const MixtureModel& shares,
                 const std::vector<std::vector<int>>& groups);
 
-  // By pair of the model, its place in the draws.
+  // Goes by pair of the model.
   const std::vector<std::size_t>& place_of_pair() const {
     return place_of_pair_;
   }
   MixtureShares SharesOf(std::size_t draw) const;
 
  private:
-  // Of all within the set, and of all of it alone.
+  // Take all within the set, and all of it alone.
   double Within(std::vector<int> set, std::size_t draw) const;
   double Beyond(const std::vector<int>& set, std::size_t draw) const;
-  // Likewise of what three axes have together.
+  // Takes likewise what three axes have together.
   double HigherPart(std::vector<int> set, bool own) const;
 
   const surrogate::EffectDraws& draws_;

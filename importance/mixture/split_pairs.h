@@ -2,9 +2,8 @@
 //
 // File: split_pairs.h
 //
-// Which pairs of axes are looked at in a forest: those of axes with most of the
-// trees' variance, since thousands of leaves split on hundreds of axes, most
-// for noise, and tables for all would be gigabytes.
+// Thousands of leaves split on hundreds of axes, most for noise, and tables for
+// all would be gigabytes, so axes with most of the trees' variance are paired.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_SPLIT_PAIRS_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_SPLIT_PAIRS_H_
 
@@ -20,14 +19,13 @@ namespace frostline::importance {
 
 using AxisPair = std::pair<std::size_t, std::size_t>;  // rising
 
-// As many as level effects pair.
-inline constexpr std::size_t kMaxForestPairAxes = 64;
+inline constexpr std::size_t kMaxForestPairAxes = 64;  // as level effects
 
-// By axis, the variance over the space that its splits take away.
+// Returns by axis the variance over the space that its splits take away.
 std::vector<double> FindSplitGains(const std::vector<FineAxis>& axes,
                                    std::span<const Tree> trees);
 
-// Pairs of the axes of largest gain, and `always`; each once, in order.
+// Pairs the axes of largest gain, and adds `always`; each comes once, in order.
 std::vector<AxisPair> ChoosePairs(const std::vector<double>& gains,
                                   const std::vector<AxisPair>& always);
 

@@ -2,10 +2,9 @@
 //
 // File: subset_rest.h
 //
-// What the mean of trees has within a set beyond main effects and pairs. Other
-// axes averaged out, a leaf of value v and mass m is worth v · m · product of
-// (1 + r_s) at a point, r_s = 1[x_s in its side] / (mass of the side) - 1; each
-// term of the product is a subset's effect.
+// With other axes averaged out, a leaf of value v and mass m is worth v · m ·
+// product of (1 + r_s) at a point, r_s = 1[x_s in its side] / (mass of the
+// side) - 1; each term of the product is a subset's effect.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_SUBSET_REST_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_SUBSET_REST_H_
 
@@ -26,19 +25,17 @@ inline constexpr std::size_t kDrawnPoints = 1024;
 
 std::uint16_t DrawCode(const FineAxis& axis, Rng& rng);
 
-// Masses add up to 1.
 struct SubsetPoints {
   std::vector<std::vector<std::uint16_t>> codes;  // by axis of the set
-  std::vector<double> masses;                     // by point
+  std::vector<double> masses;                     // by point, of sum 1
 };
 
 SubsetPoints MakeSubsetPoints(const std::vector<FineAxis>& axes,
                               const std::vector<std::size_t>& subset, Rng& rng);
 
-// By point: all effects of three and more axes, and that of all of them.
 struct SubsetRest {
-  std::vector<double> together;
-  std::vector<double> beyond;
+  std::vector<double> together;  // by point: of three and more axes
+  std::vector<double> beyond;    // by point: of all of them
 };
 
 SubsetRest FindSubsetRest(const std::vector<FineAxis>& axes,

@@ -2,8 +2,8 @@
 //
 // File: surrogate_part.h
 //
-// The Gaussian process's part in the default evaluator, as far as it predicts
-// trials not seen better than level effects and a forest:
+// The Gaussian process has a part as far as it predicts trials not seen better
+// than level effects and a forest:
 //
 //   weight = argmin_w Σ_i (w g_i + (1 - w) m_i)²  + k D (w - w0)²
 //
@@ -29,12 +29,12 @@ struct SurrogatePart {
   double r2 = 0.0;      // of both together, on trials not seen
   double noise_share = 0.0;
   DrawnShares drawn;
-  // Expected at cells; lower is better.
-  std::vector<std::vector<double>> curves;
-  // By axis, that higher values are better; NaN without an order.
+  std::vector<std::vector<double>> curves;  // by cell; lower is better
+  // Holds by axis the chance that higher values are better; NaN without an
+  // order.
   std::vector<double> rising_probability;
-  // As MixtureModel::pairs(): that both trained are worth less than each alone
-  // promises; NaN without a frozen cell.
+  // Holds for MixtureModel::pairs() the chance that both trained are worth less
+  // than each alone promises; NaN without a frozen cell.
   std::vector<double> substitutes_probability;
 };
 
@@ -44,8 +44,8 @@ struct SurrogatePartOptions {
 };
 
 // Trials at `hopeless` could not be trained and count as the worst, with doubt.
-// The process learns them; the mixture is believed less for missing them. No
-// part above kMaxSurrogateAxes parameters.
+// The process learns them; the mixture is believed less for missing them. There
+// is no part above kMaxSurrogateAxes parameters.
 SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
                                 const Mixture& mixture,
                                 const MixtureModel& shares,

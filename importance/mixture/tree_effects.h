@@ -2,8 +2,8 @@
 //
 // File: tree_effects.h
 //
-// Main effects and pairs of the mean of trees, where forest/fanova.h has the
-// mean of shares: what each tree has of its own draw is averaged out.
+// The mean of trees is decomposed, where forest/fanova.h has the mean of
+// shares: what each tree has of its own draw is averaged out.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_TREE_EFFECTS_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_TREE_EFFECTS_H_
 
@@ -19,10 +19,10 @@ namespace frostline::importance {
 
 struct TreeEffects {
   double mean = 0.0;
-  // By axis and code; orthogonal to the constant.
+  // Goes by axis and code, and is orthogonal to the constant.
   std::vector<std::vector<double>> main;
-  // By code of the first, then the second; orthogonal to main effects. Pairs
-  // split on no path are left out: 0.
+  // Goes by code of the first, then the second, and is orthogonal to main
+  // effects. Pairs split on no path are left out, as 0.
   std::map<AxisPair, std::vector<double>> pairs;
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: tree_prediction.h
-//
-// What trees predict at points of fine axes.
 #ifndef FROSTLINE_IMPORTANCE_MIXTURE_TREE_PREDICTION_H_
 #define FROSTLINE_IMPORTANCE_MIXTURE_TREE_PREDICTION_H_
 
@@ -16,8 +14,7 @@
 
 namespace frostline::importance {
 
-// By axis an index into codes.
-using FinePoint = std::vector<std::uint16_t>;
+using FinePoint = std::vector<std::uint16_t>;  // by axis an index into codes
 
 // `way` gets the axes split on the way, each once.
 double PredictAt(const std::vector<FineAxis>& axes, const Tree& tree,
