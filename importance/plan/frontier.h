@@ -2,12 +2,8 @@
 //
 // File: frontier.h
 //
-// What is the least that one must train? For each amount trained, the most
-// promising set of modules, its score, and how likely that is within the
-// tolerance of the best.
-//
-//   ASSIGN_OR_RETURN(Frontier frontier,
-//                    MakeFrontier(space, objectives, history, options));
+// Each amount trained has its most promising set of modules, its score, and how
+// likely that is within the tolerance of the best.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_FRONTIER_H_
 #define FROSTLINE_IMPORTANCE_PLAN_FRONTIER_H_
 
@@ -24,10 +20,9 @@ struct FrontierSet {
   std::vector<std::string> trained;  // in depth order
   int prefix_frozen = 0;             // so many of embeddings, layer.0, …
   Point point;                       // at the rates of which most is expected
-  // By what trials took; NaN: unknown.
-  double trained_parameters = 0.0;
-  double seconds = 0.0;
-  Interval predicted;  // mean over seeds
+  double trained_parameters = 0.0;   // by what trials took; NaN: unknown
+  double seconds = 0.0;              // likewise
+  Interval predicted;                // mean over seeds
   double within_tolerance_probability = 0.0;
   std::int64_t trials = 0;  // that trained just this set
 };
@@ -37,13 +32,13 @@ struct Frontier {
   Interval best;                        // of the best there is
   std::vector<FrontierSet> by_modules;  // by rising number trained
   std::vector<FrontierSet> by_prefix;   // by falling depth frozen
-  // Smallest of by_modules within the tolerance with kSureEnough; -1: none.
+  // Is the smallest of by_modules within the tolerance with kSureEnough, or -1.
   int chosen = -1;
   std::string verdict;
   std::vector<ReportWarning> warnings;
 };
 
-// Errors as MakePlan's. Tolerance 0 is the noise of one run.
+// Has MakePlan's errors. Tolerance 0 is the noise of one run.
 absl::StatusOr<Frontier> MakeFrontier(const Space& space,
                                       const std::vector<Objective>& objectives,
                                       const History& history,

@@ -2,8 +2,8 @@
 //
 // File: frontier_sets.h
 //
-// Sets of modules to train, at their most promising rates: all of few modules,
-// else those of greedy searches up from none and down from all.
+// Sets of modules to train stand at their most promising rates: all of few
+// modules, else those of greedy searches up from none and down from all.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_FRONTIER_SETS_H_
 #define FROSTLINE_IMPORTANCE_PLAN_FRONTIER_SETS_H_
 
@@ -26,12 +26,12 @@ class FrontierSets {
   // Keeps a reference. REQUIRES: `start` is in the space.
   FrontierSets(const PlanSearch& search, const PlanChoice& start);
 
-  // What the space can both freeze and train, by Space::modules().
+  // Says by Space::modules() what the space can both freeze and train.
   const std::vector<bool>& can_switch() const { return can_switch_; }
-  // The best first; a few for each number trained.
+  // Has the best first, and a few for each number trained.
   const std::vector<ModuleSet>& sets() const { return sets_; }
-  // Frozen below a level (0: none, 1: embeddings, 2: layer.0 too), the next
-  // trained; by falling level, as far as the space allows.
+  // All below a level (0: none, 1: embeddings, 2: layer.0 too) are frozen, the
+  // next is trained; levels fall as far as the space allows.
   struct Prefix {
     int level = 0;
     ModuleSet set;
@@ -49,8 +49,7 @@ class FrontierSets {
   const PlanSearch& search_;
   PlanChoice start_;
   std::vector<bool> can_switch_;
-  // Modules switched by one parameter.
-  std::vector<std::vector<std::size_t>> units_;
+  std::vector<std::vector<std::size_t>> units_;  // modules of one parameter
   std::vector<ModuleSet> sets_;
 };
 

@@ -11,7 +11,8 @@
 
 namespace frostline::importance {
 
-// Whether Space::Rates gives modules()[module] 0, without asking for all rates.
+// Says whether Space::Rates gives modules()[module] 0, without asking for all
+// rates.
 bool IsModuleFrozen(const Space& space, std::size_t module, const Point& point);
 
 }  // namespace frostline::importance

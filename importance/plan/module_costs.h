@@ -2,8 +2,8 @@
 //
 // File: module_costs.h
 //
-// What freezing each module costs, by two points: trained at its most promising
-// rate, and frozen, the others as planned.
+// Two points tell what freezing a module costs: it is trained at its most
+// promising rate, and frozen, the others as planned.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_MODULE_COSTS_H_
 #define FROSTLINE_IMPORTANCE_PLAN_MODULE_COSTS_H_
 
@@ -19,8 +19,8 @@ struct TrainedAndFrozen {
   PlanChoice frozen;
 };
 
-// By Space::modules(); nullopt where one cannot be, or the surrogate lacks its
-// parameter.
+// Goes by Space::modules(); nullopt stands where one cannot be, or the
+// surrogate lacks its parameter.
 std::vector<std::optional<TrainedAndFrozen>> CompareFreezing(
     const PlanSearch& search, const PlanChoice& plan);
 

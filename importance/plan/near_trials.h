@@ -12,11 +12,11 @@
 namespace frostline::importance {
 
 struct NearTrials {
-  // The trial whose rates differ in fewest modules; of equals the best.
+  // This trial's rates differ in fewest modules; of equals it is the best.
   std::int64_t nearest = 0;
   int differs_in = 0;
-  // At most five that differ least, parameters weighed by what they change;
-  // best first.
+  // At most five differ least, parameters weighed by what they change; the best
+  // comes first.
   std::vector<std::int64_t> supporting;
 };
 

@@ -2,16 +2,9 @@
 //
 // File: plan_basis.h
 //
-// What all plans stand on: one belief, the search through it, what left-out
-// trials say. Fitting is most of the work, so it is shared.
-//
-//   ASSIGN_OR_RETURN(const auto basis,
-//                    MakePlanBasis(space, objectives, history, options));
-//   ASSIGN_OR_RETURN(StudyPlan plan, MakePlan(*basis, options));
-//   ASSIGN_OR_RETURN(Frontier frontier, MakeFrontier(*basis, options));
-//
-// Immutable; any thread may ask. Keeps references to space and objectives,
-// points into the history.
+// Fitting is most of the work, so all plans stand on one belief. Any thread may
+// ask it. It keeps references to space and objectives, and points into the
+// history.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_PLAN_BASIS_H_
 #define FROSTLINE_IMPORTANCE_PLAN_PLAN_BASIS_H_
 
@@ -35,7 +28,7 @@ class PlanBasis {
   const StudyBelief& belief() const { return belief_; }
   const PlanSearch& search() const { return search_; }
   const PlanChoices& choices() const { return search_.choices(); }
-  // By belief().surrogate().
+  // Comes from the belief's surrogate.
   const std::vector<surrogate::Belief>& left_out() const { return left_out_; }
   const Optimism& optimism() const { return optimism_; }
 
@@ -46,7 +39,7 @@ class PlanBasis {
   const Optimism optimism_;
 };
 
-// Reads options.evaluate; errors as MakePlan's.
+// Fits by options.evaluate, and checks all; errors are MakePlan's.
 absl::StatusOr<std::unique_ptr<const PlanBasis>> MakePlanBasis(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const PlanOptions& options);

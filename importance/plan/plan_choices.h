@@ -2,7 +2,7 @@
 //
 // File: plan_choices.h
 //
-// The points that plans are chosen among: a value (axis_values.h) for each
+// Plans are chosen among points with a value (axis_values.h) for each
 // parameter, as conditions allow.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_PLAN_CHOICES_H_
 #define FROSTLINE_IMPORTANCE_PLAN_PLAN_CHOICES_H_
@@ -15,9 +15,8 @@
 
 namespace frostline::importance {
 
-// By Space::modules().
 enum class Demand { kAny, kFrozen, kTrained };
-using Demands = std::vector<Demand>;
+using Demands = std::vector<Demand>;  // by Space::modules()
 
 class PlanChoices {
  public:
@@ -31,20 +30,20 @@ class PlanChoices {
   }
   bool has_conditions() const { return has_conditions_; }
 
-  // Tried points, the most promising first; of very many trials the best.
+  // Has tried points, the most promising first; of very many trials the best.
   const std::vector<PlanChoice>& tried() const { return tried_; }
-  // Each parameter's best value beside tried()[0].
+  // Has each parameter's best value beside tried()[0].
   const PlanChoice& favourites() const { return favourites_; }
-  // With another value; conditions make others absent or give them their
+  // Sets another value; conditions make others absent or give them their
   // favourites.
   PlanChoice With(PlanChoice choice, std::size_t parameter,
                   std::size_t value) const;
 
-  // A trial's own point where there is one.
+  // Returns a trial's own point where there is one.
   Point PointOf(const PlanChoice& choice) const;
-  // By the likeliest few sets of scales.
+  // Asks the likeliest few sets of scales.
   double Worth(const PlanChoice& choice) const;
-  // Whether the surrogate has its parameter.
+  // Says whether the surrogate has its parameter.
   bool IsKnown(std::size_t module) const;
   bool IsFrozen(std::size_t module, const PlanChoice& choice) const;
   bool Meets(const PlanChoice& choice, const Demands& demands) const;

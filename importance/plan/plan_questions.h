@@ -14,24 +14,22 @@ namespace frostline::importance {
 
 struct AskedTrial {
   Point point;
-  // Part, 0 … 1, of the uncertainty (variance of what freezing modules costs,
-  // and of the plan's gain) that it and those before take away, once open
-  // trials have ended.
+  // It and those before it take away this part, 0 … 1, of the uncertainty
+  // (variance of what freezing modules costs, and of the plan's gain), once
+  // open trials have ended.
   double expected_reduction = 0.0;
   std::string reason;  // "tells whether layer.2 is worth training"
 };
 
-// Queued or running.
 std::vector<const Point*> OpenPoints(const Space& space,
-                                     const History& history);
+                                     const History& history);  // not ended
 
-// Which trials make a plan sure: `count` points, the most telling first, each
-// knowing those before it and the open ones, which are not asked again. Fewer
-// where nothing is left to ask.
+// Returns at most `count` points, the most telling first, each knowing those
+// before it and the open ones, which are not asked again.
 absl::StatusOr<std::vector<AskedTrial>> AskTrials(
     const PlanBasis& basis, const std::vector<const Point*>& open,
     const PlanOptions& options, int count);
-// Open are `history`'s.
+// Takes the open ones of `history`.
 absl::StatusOr<std::vector<AskedTrial>> AskTrials(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const PlanOptions& options, int count);
@@ -43,7 +41,8 @@ struct Rival {
   Interval one_run;
 };
 
-// The plan first, as MakePlan has it; rivals at the same point are left out.
+// Returns the plan first, as MakePlan has it; rivals at the same point are left
+// out.
 absl::StatusOr<std::vector<Rival>> PlanRivals(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const PlanOptions& options);

@@ -13,11 +13,11 @@
 
 namespace frostline::importance {
 
-// REQUEST_INVALID for a tolerance below 0 or not finite, evaluation rows below
-// 0, and a space where no module takes its rate from a parameter.
+// Answers REQUEST_INVALID for a tolerance below 0 or not finite, evaluation
+// rows below 0, and a space where no module takes its rate from a parameter.
 absl::Status CheckPlanRequest(const Space& space, const PlanOptions& options);
 
-// Places in Space::modules(), embeddings first, head last, then others.
+// Returns places in Space::modules(): embeddings first, head last, then others.
 std::vector<std::size_t> ModulesInDepthOrder(const Space& space);
 
 }  // namespace frostline::importance

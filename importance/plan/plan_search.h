@@ -2,8 +2,8 @@
 //
 // File: plan_search.h
 //
-// The most promising points with given modules frozen or trained: one parameter
-// at a time, until nothing improves, from several starts.
+// One parameter at a time is moved until nothing improves, from several starts,
+// with given modules frozen or trained.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_PLAN_SEARCH_H_
 #define FROSTLINE_IMPORTANCE_PLAN_PLAN_SEARCH_H_
 
@@ -20,9 +20,9 @@ class PlanSearch {
   // Keeps a reference.
   explicit PlanSearch(const StudyBelief& belief);
 
-  // The ends of all starts, without demands, the best first.
+  // Returns the ends of all starts, without demands, the best first.
   std::vector<PlanChoice> Best() const;
-  // nullopt: no few changes of `start` meet `demands`.
+  // Returns nullopt where no few changes of `start` meet `demands`.
   std::optional<PlanChoice> BestFrom(const PlanChoice& start,
                                      const Demands& demands,
                                      int sweeps = kSweeps) const;
@@ -33,16 +33,16 @@ class PlanSearch {
 
   std::optional<PlanChoice> Satisfy(const PlanChoice& start, std::size_t module,
                                     Demand demand) const;
-  // Where no parameter depends on another.
+  // Serves where no parameter depends on another.
   std::optional<PlanChoice> SatisfyAlone(const PlanChoice& start,
                                          std::size_t module,
                                          const Demands& only) const;
-  // Parameters whose values can freeze it.
+  // Returns parameters whose values can freeze it.
   std::vector<std::size_t> LeversOf(std::size_t module) const;
-  // Which values alone meet the demands.
+  // Says which values alone meet the demands.
   std::vector<bool> Allowed(std::size_t parameter, const PlanChoice& choice,
                             const Demands& demands) const;
-  // Takes the best value; whether that is another.
+  // Takes the best value, and says whether that is another.
   bool Improve(std::size_t axis, const Demands& demands,
                PlanChoice& choice) const;
   PlanChoice Descend(PlanChoice choice, const Demands& demands,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: plan_sentences.h
-//
-// A plan in words.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_PLAN_SENTENCES_H_
 #define FROSTLINE_IMPORTANCE_PLAN_PLAN_SENTENCES_H_
 
@@ -16,18 +14,18 @@
 
 namespace frostline::importance {
 
-// Of variance predicted of unseen trials; below it, verify a plan first.
+// Below this share of variance predicted of unseen trials, verify a plan first.
 inline constexpr double kSolidR2 = 0.3;
 
-// The error to two digits, the value to as many places.
+// Has the error to two digits, the value to as many places.
 struct RoundedPair {
   std::string value;
   std::string error;
 };
 RoundedPair RoundTogether(double value, double error);
-// "0.918 (0.897 to 0.931)": the interval of 80 %.
+// Says "0.918 (0.897 to 0.931)": the interval of 80 %.
 std::string SayInterval(const Interval& interval);
-// "layer.0, layer.1 and 3 more".
+// Says "layer.0, layer.1 and 3 more".
 std::string SayModules(const std::vector<std::string>& modules);
 
 // `planned` lacks only its reason.
@@ -35,11 +33,11 @@ std::string ReasonFor(const ModuleBinding& binding,
                       const PlannedModule& planned, const std::string& metric,
                       double tolerance);
 
-// `copies`: the plan is the best trial.
+// `copies` says that the plan is the best trial.
 std::string PlanVerdict(const StudyBelief& belief, const StudyPlan& plan,
                         bool copies);
 
-// Those of the trials, then NOTHING_EXPLAINED, LITTLE_EXPLAINED,
+// Repeats those of the trials, then NOTHING_EXPLAINED, LITTLE_EXPLAINED,
 // PLAN_NOT_BETTER (than the best trial).
 std::vector<ReportWarning> PlanWarnings(const PlanBasis& basis,
                                         const StudyPlan& plan, bool copies);

@@ -2,9 +2,9 @@
 //
 // File: prediction.h
 //
-// What points will score. A model over-praises points picked because it likes
-// them (the winner's curse), so what is usual of these is taken off, and what
-// the best predicted trials lacked.
+// A model over-praises points picked because it likes them (the winner's
+// curse): what is usual of these is taken off, and what the best predicted
+// trials lacked.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_PREDICTION_H_
 #define FROSTLINE_IMPORTANCE_PLAN_PREDICTION_H_
 
@@ -18,7 +18,7 @@
 namespace frostline::importance {
 
 struct Optimism {
-  // How far predictions are too high, in deviations of the function.
+  // Predictions are so much too high, in deviations of the function.
   double lift = 0.0;
   double widen = 1.0;  // factor of all deviations
 };
@@ -27,19 +27,19 @@ struct Optimism {
 Optimism FindOptimism(const StudyBelief& belief,
                       const std::vector<surrogate::Belief>& left_out);
 
-// Worths less the optimism.
+// Takes the optimism off worths.
 std::vector<double> WithoutOptimism(const WorthDraws& draws, std::size_t point,
                                     const Optimism& optimism);
 
-// Shared by all who predict them.
+// All who predict these worths share them.
 WorthDraws DrawBesideBest(const StudyBelief& belief, const PlanChoice& choice);
 
-// Of kSeedsOfMean runs.
+// Averages kSeedsOfMean runs.
 Interval PredictMean(const StudyBelief& belief,
                      const std::vector<double>& worths,
                      const Optimism& optimism);
 // Noise has heavy tails and, where the score is a share, that of so many rows
-// (0: unknown).
+// (0 is unknown).
 Interval PredictRun(const StudyBelief& belief,
                     const std::vector<double>& worths, const Optimism& optimism,
                     std::int64_t evaluation_rows);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: question_points.h
-//
-// What a plan leaves open, as differences of points, and points that answer it.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_QUESTION_POINTS_H_
 #define FROSTLINE_IMPORTANCE_PLAN_QUESTION_POINTS_H_
 
@@ -24,13 +22,13 @@ struct OpenQuestion {
 struct QuestionPoints {
   std::vector<PlanChoice> points;  // each once
   std::vector<OpenQuestion> questions;
-  // Places of open trials, with repeats: not to be asked.
+  // These are places of open trials, with repeats: they are not to be asked.
   std::vector<std::size_t> told;
 };
 
-// What freezing each module costs, and the plan's gain over its strongest
-// rival; answered there, near plan and best trial, and all over the space.
-// `open`: not ended; of very many the first.
+// Asks what freezing each module costs, and the plan's gain over its strongest
+// rival; points answer there, near plan and best trial, and all over the space.
+// Of very many `open` trials it takes the first.
 QuestionPoints FindQuestions(const PlanSearch& search, const PlanChoice& plan,
                              const std::vector<const Point*>& open);
 

@@ -2,8 +2,7 @@
 //
 // File: singular_squares.h
 //
-// Least squares whose rows need not decide every coefficient: undecided sums
-// are refused.
+// Rows need not decide every coefficient: undecided sums are refused.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_SINGULAR_SQUARES_H_
 #define FROSTLINE_IMPORTANCE_PLAN_SINGULAR_SQUARES_H_
 
@@ -15,7 +14,8 @@ namespace frostline::importance {
 
 class SingularSquares {
  public:
-  // REQUIRES: a row and a column; one width; a target for each row.
+  // REQUIRES: there is a row and a column; all are of one width; each row has a
+  // target.
   SingularSquares(std::vector<std::vector<double>> rows,
                   std::vector<double> targets);
 
@@ -23,13 +23,12 @@ class SingularSquares {
     double value = 0.0;
     double error = 0.0;  // standard
   };
-  // Of weighted coefficients; nullopt: undecided.
+  // Sums weighted coefficients; nullopt means undecided.
   std::optional<Sum> Estimate(const std::vector<double>& weights) const;
-  // Rows beyond the coefficients.
-  double freedom() const { return freedom_; }
+  double freedom() const { return freedom_; }  // rows beyond coefficients
 
  private:
-  // x with gram x = c.
+  // Returns x with gram x = c.
   std::optional<std::vector<double>> Solve(std::vector<double> c) const;
 
   std::vector<std::vector<double>> gram_;

@@ -2,8 +2,8 @@
 //
 // File: study_belief.h
 //
-// What is believed of a study's target: its trials as rows of a surrogate, on
-// the scale of its saturation (surrogate/saturation.h). Worths are higher where
+// A study's target is believed by its trials as rows of a surrogate, on the
+// scale of its saturation (surrogate/saturation.h). Worths are higher where
 // better; their quantiles are those of scores, which stay in the metric's
 // range.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_STUDY_BELIEF_H_
@@ -28,21 +28,20 @@
 
 namespace frostline::importance {
 
-// By parameter an index into its values (StudyRows::choices).
+// By parameter it is an index into its values (StudyRows::choices).
 using PlanChoice = std::vector<std::size_t>;
-// Joint, draws x points.
-using WorthDraws = std::vector<std::vector<double>>;
+using WorthDraws = std::vector<std::vector<double>>;  // joint, draws x points
 
 // Points into its history; refers to the space.
 class StudyBelief {
  public:
   const Space& space() const { return *space_; }
   const Objective& objective() const { return objective_; }
-  // With a value, by number.
+  // Has trials with a value, by number.
   const Selection& selection() const { return selection_; }
   std::size_t trials() const { return selection_.trials.size(); }
-  // First learnt() trials, thinned evenly if very many, then those that could
-  // not be trained, as the worst. Choices are of all.
+  // First come learnt() trials, thinned evenly if very many, then those that
+  // could not be trained, as the worst. Choices are of all.
   const StudyRows& rows() const { return rows_; }
   std::size_t learnt() const { return learnt_; }
   const surrogate::Surrogate& surrogate() const { return *surrogate_; }
@@ -52,13 +51,13 @@ class StudyBelief {
   double WorthOf(double score) const;
   double ScoreOf(double worth) const;
   double SeenScore(std::size_t trial) const;
-  // Whether the score is a share, 0 … 1.
+  // Says whether the score is a share, 0 … 1.
   bool IsShare() const;
-  // The best value's; of equals the first.
+  // Has the best value; of equals it is the first.
   std::size_t BestTrial() const;
   PlanChoice ChoiceOf(std::size_t trial) const;
 
-  // A pure function of the points.
+  // Is a pure function of the points.
   WorthDraws Draw(const std::vector<PlanChoice>& points, int draws) const;
 
  private:
@@ -85,7 +84,7 @@ class StudyBelief {
   std::vector<ReportWarning> warnings_;
 };
 
-// Errors as Evaluate's.
+// Its errors are Evaluate's.
 absl::StatusOr<StudyBelief> Believe(const Space& space,
                                     const std::vector<Objective>& objectives,
                                     const History& history,

@@ -2,9 +2,8 @@
 //
 // File: verification.h
 //
-// A plan and its rivals run with the same seeds: what was seen, and whether
-// they differ by more than noise. Runs of one seed are a block: what it does to
-// all alike is no noise.
+// A plan and its rivals run with the same seeds. Runs of one seed are a block:
+// what it does to all alike is no noise.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_VERIFICATION_H_
 #define FROSTLINE_IMPORTANCE_PLAN_VERIFICATION_H_
 
@@ -20,8 +19,8 @@ namespace frostline::importance {
 struct RivalRun {
   std::uint64_t seed = 0;
   double value = 0.0;  // NaN: no result
-  // By row of the evaluation set; empty: unknown, or the value is not their
-  // mean.
+  // It goes by row of the evaluation set; empty means unknown, or the value is
+  // not their mean.
   std::vector<float> rows;
 };
 
@@ -35,7 +34,7 @@ struct RivalRuns {
 struct JudgedRival {
   Interval seen;        // mean of its runs
   Interval difference;  // to the first, over seeds of both
-  // Between equal points, 19 times in 20.
+  // So far do equal points lie apart, 19 times in 20.
   double seed_noise = 0.0;
   double row_noise = 0.0;
   bool exceeds_seeds = false;
@@ -48,12 +47,12 @@ struct Verification {
   std::int64_t rows = 0;        // 0: unknown
 };
 
-// The first rival is the plan. NaN: intervals of fewer than two runs, noise of
-// fewer than two degrees of freedom.
+// The first rival is the plan. Intervals of fewer than two runs are NaN, and
+// noise of fewer than two degrees of freedom.
 Verification JudgeRuns(const std::vector<RivalRuns>& rivals);
 
-// Whether the plan scored as predicted, and whether a rival beats it by more
-// than noise.
+// Says whether the plan scored as predicted, and whether a rival beats it by
+// more than noise.
 std::string VerificationSentence(const Objective& objective,
                                  const std::vector<RivalRuns>& rivals,
                                  const Verification& judged);

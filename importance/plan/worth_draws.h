@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: worth_draws.h
-//
-// Averages, chances and intervals by joint draws of worths.
 #ifndef FROSTLINE_IMPORTANCE_PLAN_WORTH_DRAWS_H_
 #define FROSTLINE_IMPORTANCE_PLAN_WORTH_DRAWS_H_
 
@@ -17,19 +15,19 @@ namespace frostline::importance {
 double MeanOf(const WorthDraws& draws, std::size_t point);
 double DeviationOf(const WorthDraws& draws, std::size_t point);
 
-// That `point` is worth at least `other`.
+// Returns the chance that `point` is worth at least `other`.
 double ChanceOf(const WorthDraws& draws, std::size_t point, std::size_t other);
 
-// By draw, in the objective's unit: a loss is above 0; equal worths have none.
+// Goes by draw, in the objective's unit: a loss is above 0; equal worths have
+// none.
 std::vector<double> LossesOf(const StudyBelief& belief, const WorthDraws& draws,
                              std::size_t from, std::size_t to);
-// The share at most `tolerance`.
 double ShareWithin(const std::vector<double>& losses, double tolerance);
-// That at most `tolerance` of the score is lost.
+// Returns the chance that at most `tolerance` of the score is lost.
 double ChanceOfLoss(const StudyBelief& belief, const WorthDraws& draws,
                     std::size_t from, std::size_t to, double tolerance);
 
-// Around the median. REQUIRES: not empty.
+// Lies around the median. REQUIRES: there is a draw.
 Interval QuantilesOf(std::vector<double> draws);
 
 }  // namespace frostline::importance
