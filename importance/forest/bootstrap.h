@@ -2,10 +2,10 @@
 //
 // File: bootstrap.h
 //
-// How sure an importance is. Replicates draw trials anew and grow a small
-// forest on each draw (a bootstrap of little bags: Sexton and Laake, 2009), so
-// they spread with trials and trees. What chance gives an axis is measured on a
-// copy of shuffled rows (the shadow features of Kursa and Rudnicki, 2010).
+// Replicates draw trials anew and grow a small forest on each draw (a bootstrap
+// of little bags: Sexton and Laake, 2009), so they spread with trials and
+// trees. What chance gives an axis is measured on a copy of shuffled rows (the
+// shadow features of Kursa and Rudnicki, 2010).
 #ifndef FROSTLINE_IMPORTANCE_FOREST_BOOTSTRAP_H_
 #define FROSTLINE_IMPORTANCE_FOREST_BOOTSTRAP_H_
 
@@ -20,7 +20,7 @@ namespace frostline::importance {
 inline constexpr int kTreesPerBag = 8;  // of a replicate
 inline constexpr int kShuffles = 16;    // as many trees, every axis twice
 
-// In trees of every axis once.
+// Counts in trees of every axis once.
 constexpr int TreesForIntervals(int replicates) {
   return (replicates + 2 * kShuffles) * kTreesPerBag;
 }
@@ -31,7 +31,7 @@ std::vector<Shares> Replicate(const Dataset& data, int count,
                               int threads = 1,
                               const NamedSubsets& subsets = {});
 
-// By axis, the largest main share of a shuffled copy.
+// Returns by axis the largest main share of a shuffled copy.
 std::vector<double> ChanceMainShares(const Dataset& data, std::uint64_t seed,
                                      int threads = 1);
 

@@ -2,8 +2,8 @@
 //
 // File: fanova.h
 //
-// Functional ANOVA of a forest (Hutter et al., 2014): each effect's share of a
-// tree's variance, averaged over trees,
+// Functional ANOVA of a forest (Hutter et al., 2014) averages over trees each
+// effect's share of a tree's variance:
 //
 //   share_S = mean over trees of V_S / V,   V = Var f,  V_S as in marginal.h
 //
@@ -28,18 +28,17 @@ struct Shares {
   std::vector<double> main;   // by axis
   std::vector<double> total;  // by axis
   std::vector<double> pairs;  // by pair, as asked for
-  double unexplained = 0.0;   // by neither main effects nor these pairs
+  double unexplained = 0.0;   // by neither main effects nor pairs
   std::vector<SubsetShare> subsets;
 };
 
 // `pair_axes` rise, pairs are ordered as in TreeMarginals::PairVariances. Trees
 // without variance do not count; if all are such, everything is unexplained.
-// Here and below the same to the bit for any number of threads.
 Shares ForestShares(const std::vector<Tree>& trees,
                     const std::vector<MeasuredAxis>& axes,
                     const std::vector<std::size_t>& pair_axes, int threads = 1);
 
-// A tenth of the work.
+// Does a tenth of the work.
 std::vector<double> ForestMainShares(const std::vector<Tree>& trees,
                                      const std::vector<MeasuredAxis>& axes,
                                      int threads = 1);
@@ -49,7 +48,7 @@ std::vector<SubsetShare> ForestSubsetShares(
     const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes,
     const NamedSubsets& subsets, int threads = 1);
 
-// By axis its mean main effect at its probes; empty for unordered axes.
+// Returns by axis its mean main effect at its probes; unordered axes have none.
 std::vector<std::vector<double>> ForestCurves(
     const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes,
     int threads = 1);

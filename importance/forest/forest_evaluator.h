@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: forest_evaluator.h
-//
-// The evaluator "forest": a random forest's functional ANOVA, with bootstrap
-// intervals.
 #ifndef FROSTLINE_IMPORTANCE_FOREST_FOREST_EVALUATOR_H_
 #define FROSTLINE_IMPORTANCE_FOREST_FOREST_EVALUATOR_H_
 

@@ -2,7 +2,7 @@
 //
 // File: joint_effect.h
 //
-// What all axes of a set S have only together in one tree:
+// All axes of a set S have this only together in one tree:
 //
 //   f_S = sum over leaves of v m prod_s (1[x_s in side_s] / m_s - 1)
 //

@@ -2,12 +2,11 @@
 //
 // File: marginal.h
 //
-// The exact decomposition of one tree's variance (functional ANOVA, Hutter et
-// al., 2014). A tree is constant on boxes, so a marginal is a sum over leaves
-// (their eq. 4), a variance one over the cells that splits make (eqs. 7 and 8).
-// There is an entry for each axis split on the way to a leaf; a pair is swept
-// along one axis with one row of the other, so nothing is as large as a product
-// of axes.
+// A tree is constant on boxes, so a marginal is a sum over leaves (Hutter et
+// al., 2014, eq. 4), a variance one over the cells that splits make (eqs. 7 and
+// 8). There is an entry for each axis split on the way to a leaf; a pair is
+// swept along one axis with one row of the other, so nothing is as large as a
+// product of axes.
 #ifndef FROSTLINE_IMPORTANCE_FOREST_MARGINAL_H_
 #define FROSTLINE_IMPORTANCE_FOREST_MARGINAL_H_
 
@@ -28,19 +27,19 @@ class TreeMarginals {
 
   double variance() const { return variance_; }
 
-  // The main effect less its mean, at shares of an ordered axis
+  // Returns the main effect less its mean, at shares of an ordered axis
   // (MeasuredAxis::Probes).
   std::vector<double> CurveAt(std::size_t axis,
                               const std::vector<double>& places) const;
 
-  // Var E[f | x_i].
+  // Is Var E[f | x_i].
   double MainVariance(std::size_t axis) const;
 
-  // Beyond main effects, by i < j of the rising `axes`: (0,1), (0,2), …, (1,2),
-  // ….
+  // Go beyond main effects, by i < j of the rising `axes`: (0,1), (0,2), …,
+  // (1,2), ….
   std::vector<double> PairVariances(const std::vector<std::size_t>& axes) const;
 
-  // By axis, with all interactions: E Var[f | all but x_i] (Sobol).
+  // Go by axis, with all interactions: E Var[f | all but x_i] (Sobol).
   std::vector<double> TotalVariances() const;
 
  private:
@@ -53,12 +52,10 @@ class TreeMarginals {
   struct Leaf {
     double value = 0.0;  // less the mean
     double mass = 0.0;
-    // Axes split on the way, rising.
-    std::size_t first_side = 0;
+    std::size_t first_side = 0;  // of axes split on the way, rising
     std::size_t end_side = 0;
   };
-  // Of a leaf split on both axes.
-  struct PairLeaf {
+  struct PairLeaf {           // is split on both axes
     double rest = 0.0;        // value by mass along all other axes
     std::uint32_t first = 0;  // of sides_
     std::uint32_t second = 0;

@@ -2,8 +2,8 @@
 //
 // File: split_search.h
 //
-// The best of all cuts of a node's rows, by least squares (Breiman et al.,
-// 1984): the squared error falls by
+// The best of all cuts of a node's rows is found by least squares (Breiman et
+// al., 1984): the squared error falls by
 //
 //   (n_left n_right / n) (mean_left - mean_right)^2
 //
@@ -31,7 +31,7 @@ struct DrawnRow {
   std::int64_t sum = 0;      // weight times whole-numbered target
 };
 
-// A power of two for a target of 1, so that no score of such rows overflows.
+// Is a power of two for a target of 1, so that no score of such rows overflows.
 double ScaleOfTargets(const std::vector<double>& targets,
                       std::uint64_t all_weight);
 
@@ -42,7 +42,7 @@ struct TreeSplit {
   std::vector<bool> goes_left;  // of an unordered axis, by code
 };
 
-// Reuses its memory; one per tree grown.
+// Reuses its memory; a tree grown has one.
 class SplitSearch {
  public:
   // Keeps a reference. REQUIRES: no node weighs more than `all_weight`.

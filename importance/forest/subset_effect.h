@@ -2,7 +2,7 @@
 //
 // File: subset_effect.h
 //
-// What a set S of axes explains of one tree's variance, exactly:
+// A set S of axes explains exactly this of one tree's variance:
 //
 //   Var E[f | x_S] = E f(x) f(x') - (E f)^2   (Sobol, 1993)
 //
@@ -21,8 +21,8 @@
 
 namespace frostline::importance {
 
-// In the tree's variance. `subset`: different axes, at most kMaxSubset. Costs
-// O(leaves² · axes of the subset).
+// Answers in the tree's variance. `subset` has different axes, at most
+// kMaxSubset. Costs O(leaves² · axes of the subset).
 SubsetShare SubsetVarianceOf(const Tree& tree,
                              const std::vector<MeasuredAxis>& axes,
                              const std::vector<std::size_t>& subset);

@@ -2,7 +2,7 @@
 //
 // File: total_effect.h
 //
-// What each axis explains with all interactions (Sobol, 1993), exactly:
+// With all interactions (Sobol, 1993) each axis explains exactly
 //
 //   T_i = E Var[f | all but x_i] = E (f(x) - f(x'))^2 / 2   (Jansen, 1999)
 //
@@ -20,7 +20,7 @@
 
 namespace frostline::importance {
 
-// By axis. `mean`: of the tree over the space.
+// Answers by axis. `mean` is that of the tree over the space.
 std::vector<double> TotalVariancesOf(const Tree& tree, const TreeCells& cells,
                                      double mean);
 

@@ -2,9 +2,8 @@
 //
 // File: tree_box.h
 //
-// The boxes into which a tree cuts the space: ranges of the cells that splits
-// make along an axis, or subsets of an unordered one. Masses are shares of the
-// axis.
+// A tree cuts the space into boxes: ranges of the cells that splits make along
+// an axis, or subsets of an unordered one. Masses are shares of the axis.
 #ifndef FROSTLINE_IMPORTANCE_FOREST_TREE_BOX_H_
 #define FROSTLINE_IMPORTANCE_FOREST_TREE_BOX_H_
 
@@ -29,10 +28,9 @@ struct AxisCells {
   }
 };
 
-// Cells by axis, and by node that splits an ordered axis the first cell going
-// right.
 struct TreeCells {
   std::vector<AxisCells> axes;
+  // Has the first cell going right, by node that splits an ordered axis.
   std::vector<std::uint32_t> cut_of_node;
 };
 
@@ -40,7 +38,7 @@ TreeCells MakeCells(const Tree& tree, const std::vector<MeasuredAxis>& axes);
 
 using CellRun = std::pair<std::uint32_t, std::uint32_t>;  // [begin, end)
 
-// The box of a node on a walk; at first the whole space.
+// This is the box of a node on a walk, and at first the whole space.
 class TreeBox {
  public:
   // Keeps references.
@@ -90,7 +88,7 @@ class TreeBox {
   const TreeCells& cells_;
   std::vector<Side> sides_;
   std::vector<Entered> entered_;
-  // Of unordered axes; their run is a place in here.
+  // Unordered axes have their run as a place in here.
   std::vector<bool> members_;
   std::vector<bool> members_before_;  // in the order of entered_
 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: ped_axis.h
-//
-// One parameter's values in all trials, sorted onto a grid.
 #ifndef FROSTLINE_IMPORTANCE_PED_PED_AXIS_H_
 #define FROSTLINE_IMPORTANCE_PED_PED_AXIS_H_
 
@@ -15,29 +13,30 @@
 
 namespace frostline::importance {
 
-// Each with how often it counts; never zero times.
+// Each trial comes with how often it counts, never zero times.
 using CountedTrials = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 class PedAxis {
  public:
-  // Choices and levels are unordered, numbers on at most 50 places, in the
+  // Choices and levels are unordered; numbers lie on at most 50 places, in the
   // logarithm where the domain is; frozen is beside the grid.
   PedAxis(const Domain& domain, const std::vector<double>& values,
           const PedAnovaOptions& options);
 
-  // Some trial lacks the parameter.
+  // Says whether some trial lacks the parameter.
   bool is_partial() const { return is_partial_; }
 
-  // At different places, or one lacks it.
+  // They vary at different places, or where one lacks it.
   bool Varies(const CountedTrials& trials) const;
 
-  // By set of good trials, not normalised. REQUIRES: no trial counts more often
-  // than in `region`.
+  // Answers by set of good trials, not normalised. REQUIRES: no trial counts
+  // more often than in `region`.
   std::vector<double> Importances(const CountedTrials& region,
                                   const std::vector<CountedTrials>& good) const;
 
-  // By place, how much more often good trials are there than the region's;
-  // empty for choices, and where no trial has the parameter.
+  // Says by place how much more often good trials are there than the region's.
+  // It is empty for choices, for one place, and where either has no trial at a
+  // place.
   std::vector<double> Preference(const CountedTrials& region,
                                  const CountedTrials& good) const;
 

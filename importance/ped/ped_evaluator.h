@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: ped_evaluator.h
-//
-// The evaluator "ped-anova" (ped_anova.h); shares are of the sum of
-// divergences, not of variance.
 #ifndef FROSTLINE_IMPORTANCE_PED_PED_EVALUATOR_H_
 #define FROSTLINE_IMPORTANCE_PED_PED_EVALUATOR_H_
 
@@ -15,10 +12,10 @@
 
 namespace frostline::importance {
 
-// Takes all trials, cut by no quantile: options.top_quantile is the region, the
-// good ones are options.ped_anova.target_quantile of all. TRIALS_TOO_FEW below
-// kMinTrials in the region, TARGET_CONSTANT when all are good, REQUEST_INVALID
-// for what is no quantile, or a region that is not the larger.
+// Takes all trials: options.top_quantile is the region, and
+// options.ped_anova.target_quantile of all are good. Answers TRIALS_TOO_FEW
+// below kMinTrials in the region, TARGET_CONSTANT when all are good,
+// REQUEST_INVALID for what is no quantile, or a region that is not the larger.
 absl::StatusOr<Report> EvaluatePedAnova(const Space& space,
                                         const Selection& selection,
                                         const EvaluateOptions& options);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: ped_grid.h
-//
-// The grid on which PED-ANOVA counts values.
 #ifndef FROSTLINE_IMPORTANCE_PED_PED_GRID_H_
 #define FROSTLINE_IMPORTANCE_PED_PED_GRID_H_
 
@@ -15,14 +13,14 @@ namespace frostline::importance {
 
 class PedGrid {
  public:
-  // `compares_places`: as in Optuna 4, by comparing, not dividing; they differ
-  // in the last bit of a middle.
+  // `compares_places` compares as Optuna 4 does, not divides; they differ in
+  // the last bit of a middle.
   PedGrid(const Domain& domain, bool compares_places);
 
   std::size_t size() const { return size_; }
-  // True of numbers, not of choices and levels.
+  // Is true of numbers, not of choices and levels.
   bool has_neighbours() const { return has_neighbours_; }
-  // A middle belongs to the lower place. Not for absent or frozen.
+  // Gives a middle to the lower place. It knows neither absent nor frozen.
   std::uint16_t PlaceOf(double value) const;
 
  private:
