@@ -2,9 +2,8 @@
 //
 // File: axis.h
 //
-// One parameter as the surrogate sees it: cells (a level, a choice, a stretch
-// of a range, frozen, absent) with shares of the space, and how alike two cells
-// are.
+// A parameter has cells (a level, a choice, a stretch of a range, frozen,
+// absent) with shares of the space; so alike are two of them:
 //
 //   T(c, c') = M(|place_c - place_c'| / length)   along an order
 //   K = H T Hᵀ / trace,  H = I - 1 pᵀ                p: shares of the space
@@ -44,10 +43,9 @@ struct Axis {
   std::size_t cells() const { return masses.size(); }
 };
 
-// Cells x cells.
-using CellTable = std::vector<double>;
+using CellTable = std::vector<double>;  // cells x cells
 
-// All 0 where one cell has all of the space.
+// Is all 0 where one cell has all of the space.
 CellTable KernelOf(const Axis& axis, double length, double gap);
 
 }  // namespace frostline::surrogate

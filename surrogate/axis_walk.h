@@ -2,9 +2,8 @@
 //
 // File: axis_walk.h
 //
-// What a surrogate expects along one axis. Sums over the others are made once,
-// so all cells of an axis cost as much as one point, O(rows · axes): for
-// searches.
+// Sums over the other axes are made once, so all cells of an axis cost as much
+// as one point, O(rows · axes): for searches.
 #ifndef FROSTLINE_SURROGATE_AXIS_WALK_H_
 #define FROSTLINE_SURROGATE_AXIS_WALK_H_
 
@@ -21,7 +20,7 @@ class AxisWalk {
   // Keeps nothing of the surrogate but its `draws` likeliest sets of scales.
   AxisWalk(const Surrogate& surrogate, std::size_t draws);
 
-  // The mean at each cell of `axis`, the others as in `cells`.
+  // Returns the mean at each cell of `axis`, the others as in `cells`.
   std::vector<double> Along(std::size_t axis, const Cells& cells) const;
   double At(const Cells& cells) const;
 

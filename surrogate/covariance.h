@@ -11,8 +11,8 @@
 
 namespace frostline::surrogate {
 
-// Of the values at points, points x points, in squares of their unit: the mean
-// over the `draws` likeliest sets of scales.
+// Returns covariances of the values at points, points x points, in squares of
+// their unit: the mean over the `draws` likeliest sets of scales.
 std::vector<double> CovarianceAt(const Surrogate& surrogate,
                                  const std::vector<Cells>& points,
                                  std::size_t draws);

@@ -2,9 +2,9 @@
 //
 // File: evidence.h
 //
-// What rows say of one set of scales: the log marginal likelihood of their
-// values (Rasmussen and Williams, 2006, eq. 5.8), its gradient (eq. 5.9), and
-// the expected curvature F_gh = tr(A⁻¹ ∂_g A A⁻¹ ∂_h A) / 2, by random probes
+// Rows say of one set of scales the log marginal likelihood of their values
+// (Rasmussen and Williams, 2006, eq. 5.8), its gradient (eq. 5.9), and the
+// expected curvature F_gh = tr(A⁻¹ ∂_g A A⁻¹ ∂_h A) / 2, by random probes
 // (Hutchinson, 1990).
 #ifndef FROSTLINE_SURROGATE_EVIDENCE_H_
 #define FROSTLINE_SURROGATE_EVIDENCE_H_
@@ -19,12 +19,11 @@
 
 namespace frostline::surrogate {
 
-// Values have mean 0 and variance 1.
 struct StandardRows {
   std::vector<Axis> axes;
   Terms terms;
   std::vector<Cells> cells;
-  VectorXd values;
+  VectorXd values;  // of mean 0 and variance 1
   // The noise of row i is (noise + doubt_i) * spread_i.
   VectorXd doubt;
   VectorXd spread;
@@ -35,14 +34,14 @@ class Evidence {
   // Keeps a reference to the rows.
   Evidence(const StandardRows& rows, VectorXd scales);
 
-  // False where rounding left no positive covariance: nothing else may be
+  // Is false where rounding left no positive covariance: nothing else may be
   // asked.
   bool ok() const { return ok_; }
   double value() const { return value_; }
   const VectorXd& scales() const { return scales_; }
   const AxisKernels& kernels() const { return kernels_; }
   const GramParts& parts() const { return parts_; }
-  // A = L Lᵀ, the covariance of the values.
+  // A = L Lᵀ is the covariance of the values.
   const Eigen::LLT<MatrixXd>& factor() const { return factor_; }
   const VectorXd& weights() const { return weights_; }  // A⁻¹ y
   VectorXd NoiseOfRows() const;
@@ -51,9 +50,10 @@ class Evidence {
     VectorXd gradient;
     MatrixXd curvature;
   };
-  // `probes`: rows x probes, of independent signs or normals.
+  // `probes` are rows x probes, of independent signs or normals.
   Slopes SlopesWith(const MatrixXd& probes) const;
-  // By the logarithm of a factor before each pair of axes: (0, 1), (0, 2), …
+  // Go by the logarithm of a factor before each pair of axes, in the order (0,
+  // 1), (0, 2), ….
   std::vector<double> PairGradients() const;
 
  private:

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: gram.h
-//
-// The covariance of rows and points under one set of scales.
 #ifndef FROSTLINE_SURROGATE_GRAM_H_
 #define FROSTLINE_SURROGATE_GRAM_H_
 
@@ -14,7 +12,7 @@
 
 namespace frostline::surrogate {
 
-// How far a study's mean is known, in variances of values.
+// A study's mean is this uncertain, in variances of values.
 inline constexpr double kMeanVariance = 10.0;
 
 class AxisKernels {
@@ -22,7 +20,7 @@ class AxisKernels {
   AxisKernels(const std::vector<Axis>& axes, double length, double gap);
 
   const MatrixXd& table(std::size_t axis) const { return tables_[axis]; }
-  // K(a_i, b_j) of one axis.
+  // Is K(a_i, b_j) of one axis.
   MatrixXd Between(std::size_t axis, const std::vector<Cells>& a,
                    const std::vector<Cells>& b) const;
 
@@ -35,8 +33,8 @@ struct Terms {
   std::vector<AxisPair> pairs;  // with a factor of their own
 };
 
-// By order: main effects; e1, e2, e3 of joint scales; what pairs' own factors
-// add.
+// Parts stand by order: main effects; e1, e2, e3 of joint scales; what pairs'
+// own factors add.
 struct GramParts {
   MatrixXd main;
   MatrixXd e1;
@@ -44,7 +42,7 @@ struct GramParts {
   MatrixXd e3;
   MatrixXd more;
 
-  // Without mean and noise.
+  // Leaves mean and noise out.
   MatrixXd Sum(double triples) const { return main + e2 + more + triples * e3; }
 };
 
@@ -52,7 +50,6 @@ GramParts PartsOf(const AxisKernels& kernels, const Terms& terms,
                   const VectorXd& scales, const std::vector<Cells>& a,
                   const std::vector<Cells>& b);
 
-// Without mean and noise.
 double VarianceAt(const AxisKernels& kernels, const Terms& terms,
                   const VectorXd& scales, const Cells& at);
 

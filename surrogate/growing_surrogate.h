@@ -2,16 +2,9 @@
 //
 // File: growing_surrogate.h
 //
-// A surrogate for searches, which have a millisecond. Scales are those of a
-// Surrogate's mode, learnt now and then; one more row costs n², not n³, and
-// leaves the same beliefs, bit for bit, as all rows told at once.
-//
-//   GrowingSurrogate surrogate;
-//   surrogate.Learn(sample, options);
-//   surrogate.Condition(rows, values);
-//   surrogate.MeanAt(cells);
-//
-// One thread at a time.
+// Searches have a millisecond. Scales are those of a Surrogate's mode, learnt
+// now and then; one more row costs n², not n³, and leaves the same beliefs, bit
+// for bit, as all rows told at once. One thread may use it at a time.
 #ifndef FROSTLINE_SURROGATE_GROWING_SURROGATE_H_
 #define FROSTLINE_SURROGATE_GROWING_SURROGATE_H_
 
@@ -29,7 +22,7 @@ namespace frostline::surrogate {
 class GrowingSurrogate {
  public:
   // Takes the sample's likeliest scales, and how far off its rows are. Then it
-  // is to be conditioned, the sample's rows first. REQUIRES: a row.
+  // is to be conditioned, the sample's rows first. REQUIRES: there is a row.
   void Learn(Rows sample, const SurrogateOptions& options);
 
   // `values`, of mean 0 and variance 1, are those of the first rows. Rows
@@ -44,7 +37,7 @@ class GrowingSurrogate {
   // The mean is their sum weighted by covariance.
   const std::vector<double>& weights() const { return weights_; }
   double MeanAt(const Cells& at) const;
-  // At a row with a value: K α = y - N α.
+  // At a row with a value, K α = y - N α.
   double MeanOfRow(std::size_t row, double value) const {
     return value - NoiseOf(row) * weights_[row];
   }

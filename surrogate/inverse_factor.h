@@ -3,9 +3,9 @@
 // File: inverse_factor.h
 //
 // The inverse W = L⁻¹ of the Cholesky factor of a growing covariance, K = L Lᵀ,
-// by rows, and L's diagonal. One more row costs O(n²) and comes from those
-// above in a fixed order, so a factor that has grown equals, bit for bit, one
-// made anew.
+// is kept by rows, and so is L's diagonal. One more row costs O(n²) and comes
+// from those above in a fixed order, so a factor that has grown equals, bit for
+// bit, one made anew.
 //
 //   with l = W k and p = sqrt(k(x, x) - l·l):
 //   new row of L = [lᵀ, p],  new row of W = [-lᵀW / p, 1 / p]
@@ -18,7 +18,7 @@
 
 namespace frostline::surrogate {
 
-// Sums in a fixed order. REQUIRES: equal sizes.
+// Sums in a fixed order. REQUIRES: sizes are equal.
 double Dot(std::span<const double> a, std::span<const double> b);
 
 class InverseFactor {
@@ -30,13 +30,13 @@ class InverseFactor {
   // Keeps so many rows.
   void Truncate(std::size_t size);
 
-  // The first i + 1 elements; others are 0.
+  // Has the first i + 1 elements; others are 0.
   std::span<const double> row(std::size_t i) const {
     return {&inverse_[i * (i + 1) / 2], i + 1};
   }
   double pivot(std::size_t i) const { return pivots_[i]; }
 
-  // W v and Wᵀ v, over the first v.size() rows.
+  // Return W v and Wᵀ v, over the first v.size() rows.
   std::vector<double> Multiply(std::span<const double> v) const;
   std::vector<double> MultiplyTransposed(std::span<const double> v) const;
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: point_kernel.h
-//
-// The kernel under one set of scales (scales.h) as plain numbers.
 #ifndef FROSTLINE_SURROGATE_POINT_KERNEL_H_
 #define FROSTLINE_SURROGATE_POINT_KERNEL_H_
 
@@ -16,8 +14,7 @@
 namespace frostline::surrogate {
 
 struct PointKernel {
-  // What a pair's own factor adds.
-  struct PairTerm {
+  struct PairTerm {  // what a pair's own factor adds
     std::size_t first = 0;
     std::size_t second = 0;
     double more = 0.0;
@@ -34,7 +31,7 @@ struct PointKernel {
   std::vector<CellTable> tables;
 
   std::size_t axes() const { return cells.size(); }
-  // K between the point's cell and each.
+  // Is K between the point's cell and each.
   const double* Row(std::size_t axis, const Cells& at) const {
     return tables[axis].data() + at[axis] * cells[axis];
   }
@@ -51,10 +48,11 @@ struct RowColumns {
   bool operator==(const RowColumns& other) const = default;
 };
 
-// Mean included, noise not.
+// Includes the mean, not the noise.
 double VarianceAt(const PointKernel& kernel, const Cells& at);
 
-// Covariances with the first `count` rows, and two sums of theirs (gram.h).
+// Holds covariances with the first `count` rows, and two sums of theirs
+// (gram.h).
 struct PointSums {
   PointSums() = default;
   PointSums(const PointKernel& kernel, const RowColumns& rows, const Cells& at,

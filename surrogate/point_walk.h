@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: point_walk.h
-//
-// What a growing surrogate believes at a point that walks along the axes.
 #ifndef FROSTLINE_SURROGATE_POINT_WALK_H_
 #define FROSTLINE_SURROGATE_POINT_WALK_H_
 
@@ -26,7 +24,7 @@ class PointWalk {
   // Without variance, which is 0 then, walking costs n.
   PointWalk(const GrowingSurrogate& surrogate, bool with_variance);
 
-  // Axes that `at` lacks are at cell 0.
+  // Puts axes that `at` lacks at cell 0.
   void Place(const Cells& at);
   Belief Here() const;
   std::vector<Belief> Look(std::size_t axis, std::span<const int> cells);
@@ -44,8 +42,7 @@ class PointWalk {
   PointSums sums_;
   std::vector<double> whitened_;  // W k
   double mean_ = 0.0;
-  // Of the axis last looked along.
-  std::size_t axis_ = 0;
+  std::size_t axis_ = 0;        // last looked along; the rest is of it
   std::vector<double> slopes_;  // P_i
   std::vector<double> mean_groups_;
   std::vector<double> groups_;  // [row of W][cell]

@@ -12,24 +12,23 @@
 
 namespace frostline::surrogate {
 
-// One cell of each axis.
-using Cells = std::vector<std::uint8_t>;
+using Cells = std::vector<std::uint8_t>;  // one cell of each axis
 
 struct Rows {
   std::vector<Axis> axes;
   std::vector<Cells> cells;    // by row
   std::vector<double> values;  // by row; any unit
-  // Further variance, in squares of the unit, of values that were not seen.
-  // Empty: none.
+  // Values that were not seen have further variance, in squares of the unit.
+  // Empty means none.
   std::vector<double> doubt;
 
   std::size_t size() const { return values.size(); }
 };
 
-// Of a trial that could not be trained. REQUIRES: a value.
+// Is that of a trial that could not be trained. REQUIRES: there is a value.
 double DoubtOfHopeless(const std::vector<double>& values);
 
-// Adds such trials with the highest value. REQUIRES: a row.
+// Adds such trials with the highest value. REQUIRES: there is a row.
 void AddHopeless(const std::vector<Cells>& cells, Rows& rows);
 
 }  // namespace frostline::surrogate

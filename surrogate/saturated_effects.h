@@ -2,7 +2,7 @@
 //
 // File: saturated_effects.h
 //
-// Effects drawn on the scale of a saturation (saturation.h), back on the
+// Effects drawn on the scale of a saturation (saturation.h) go back to the
 // values' own. The function is end + exp(m + Σ g_a + Σ g_ab) = end + P Π u_a Π
 // (1 + e_ab), u_a = exp(g_a) / E exp(g_a), e_ab = exp(g_ab) - 1. To first order
 // in e its ANOVA is closed: with t_ab = u_a u_b e_ab, T_ab its mean, T the sum
@@ -23,16 +23,14 @@
 
 namespace frostline::surrogate {
 
-// Curves by axis, tables by rising pair of axes, sums of higher terms at
-// points.
 struct DrawnTerms {
   double mean = 0.0;
-  std::vector<VectorXd> main;
-  std::vector<MatrixXd> joint;
-  VectorXd higher;
+  std::vector<VectorXd> main;   // curves, by axis
+  std::vector<MatrixXd> joint;  // tables, by rising pair
+  VectorXd higher;              // sums of higher terms, by point
 };
 
-// `masses`: by axis and cell; `points`: of `higher`.
+// `masses` go by axis and cell, `points` are those of `higher`.
 void ToOwnScale(const std::vector<VectorXd>& masses,
                 const std::vector<Cells>& points, DrawnTerms& terms);
 

@@ -8,10 +8,10 @@
 //
 //   value = end + exp(sum of effects)
 //
-// Here few interactions remain, and a history of good trials still says what a
-// bad corner costs. `end` lies below every value, by what their density makes
-// likely (warped processes; Snelson, Rasmussen and Ghahramani, 2004, eq. 5).
-// From far away the logarithm is straight.
+// Here few interactions remain, and good trials still say what a bad corner
+// costs. `end` lies below every value, by what their density makes likely
+// (warped processes; Snelson, Rasmussen and Ghahramani, 2004, eq. 5). From far
+// away the logarithm is straight.
 //
 //   const Saturation saturation = FindSaturation(rows);
 //   saturation.Back(saturation.Forward(0.07));    // 0.07
@@ -27,20 +27,18 @@ namespace frostline::surrogate {
 
 class Saturation {
  public:
-  // Of values above 0.
+  // Serves values above 0.
   Saturation() = default;
   explicit Saturation(double end) : end_(end) {}
 
   double end() const { return end_; }
 
-  // REQUIRES: value > end.
-  double Forward(double value) const;
+  double Forward(double value) const;  // REQUIRES: value > end
   double Back(double number) const;
-  // The mean of values whose numbers have this distribution.
+  // Returns the mean of values whose numbers have this distribution.
   double MeanBack(double mean, double variance) const;
-  // ln of Forward's slope.
-  double LogSlope(double value) const;
-  // Back's slope squared, on average.
+  double LogSlope(double value) const;  // ln of Forward's slope
+  // Averages Back's slope squared.
   double SquareSlope(const std::vector<double>& values) const;
 
  private:
@@ -50,12 +48,12 @@ class Saturation {
 struct SaturationOptions {
   // No value is lower; values at the bound stay finite.
   double bound = -std::numeric_limits<double>::infinity();
-  // How near to the best value the end may lie, in deviations of the values:
+  // The end may lie so near to the best value, in deviations of the values:
   // near it points look far apart.
   double nearest = 0.3;
 };
 
-// Lower values are better. REQUIRES: a row.
+// Takes lower values as better. REQUIRES: there is a row.
 Saturation FindSaturation(const Rows& rows,
                           const SaturationOptions& options = {});
 

@@ -2,8 +2,7 @@
 //
 // File: scale_draws.h
 //
-// Scales are integrated, so that intervals hold what few trials leave open
-// about them. Fisher scoring finds their posterior's mode; draws by the
+// Fisher scoring finds the mode of the scales' posterior; draws by the
 // curvature there are weighted by likelihood (importance sampling), the largest
 // weights cut (Ionides, 2008).
 #ifndef FROSTLINE_SURROGATE_SCALE_DRAWS_H_
@@ -25,12 +24,12 @@ struct ScaleDraw {
   double weight = 0.0;  // they add up to 1
 };
 
-// Never fails: it stays where no step improves.
+// Is never null: it stays where no step improves.
 std::unique_ptr<Evidence> FindMode(const StandardRows& rows,
                                    const ScalePrior& prior,
                                    const VectorXd& start, int steps);
 
-// At least one; `mode` is among them.
+// Returns at least one; `mode` is among them.
 std::vector<ScaleDraw> DrawScales(const StandardRows& rows,
                                   const ScalePrior& prior,
                                   std::unique_ptr<Evidence> mode, int count,

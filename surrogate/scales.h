@@ -2,7 +2,7 @@
 //
 // File: scales.h
 //
-// The variances of a kernel's terms, as logarithms, and what is usual of them
+// Variances of a kernel's terms are logarithms, with what is usual of them
 // before any trial (for values of mean 0 and variance 1).
 //
 //   kernel = Σ_a main_a K_a + e2(joint_a K_a) + triples · e3(joint_a K_a)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: standard_rows.h
-//
-// Rows with values of mean 0 and variance 1; of very many rows, a part.
 #ifndef FROSTLINE_SURROGATE_STANDARD_ROWS_H_
 #define FROSTLINE_SURROGATE_STANDARD_ROWS_H_
 
@@ -23,17 +21,18 @@ struct Standardised {
 
 Standardised Standardise(const Rows& rows, std::size_t most_rows);
 
-// Rising rows that tell most: each next one is that of which the others know
-// least (pivoted Cholesky; Foster et al., 2009), under usual scales.
+// Returns rising rows that tell most: each next one is that of which the others
+// know least (pivoted Cholesky; Foster et al., 2009), under usual scales.
 std::vector<std::size_t> SpreadRows(const Rows& rows, std::size_t count);
 
-// How far off each row is: (nu + r² / noise) / (nu + 1), one over its weight
-// under Student-t noise of nu degrees (Lange, Little and Taylor, 1989, §3), so
-// that a diverged run is no evidence about its neighbours.
+// Finds how far off each row is, up to a bound: (nu + r² / noise) / (nu + 1),
+// one over its weight under Student-t noise of nu degrees (Lange, Little and
+// Taylor, 1989, §3), so that a diverged run is no evidence about its
+// neighbours.
 void SpreadByResiduals(const Evidence& evidence, StandardRows& rows);
 
-// Expected squares of rows' distances to the function; their mean is the
-// variance of noise, tails included.
+// Returns expected squares of rows' distances to the function; their mean is
+// the variance of noise, tails included.
 VectorXd SquaresOff(const Evidence& evidence);
 
 }  // namespace frostline::surrogate

@@ -2,18 +2,17 @@
 //
 // File: surrogate.h
 //
-// What is believed of a study: a Gaussian process over the cells of its
-// parameters, its kernel an ANOVA decomposition (scales.h), its scales
-// integrated (scale_draws.h), its noise of heavy tails. What was never visited
-// stays uncertain; every effect has its posterior in closed form.
+// A Gaussian process over a study's cells has an ANOVA kernel (scales.h),
+// integrated scales (scale_draws.h) and noise of heavy tails. What was never
+// visited stays uncertain.
 //
 //   const Surrogate surrogate(std::move(rows), {.seed = 7});
 //   Belief b = surrogate.At(cells);           // mean, variance; noise apart
 //   EffectDraws effects = surrogate.DrawEffects(200, 1);
 //
-// Immutable; any thread may ask. A pure function of rows and options, O(draws ·
-// rows³); above most_rows it learns from those that tell most
-// (standard_rows.h).
+// It is immutable; any thread may ask. It is a pure function of rows and
+// options, O(draws · rows³); above most_rows it learns from those that tell
+// most (standard_rows.h).
 #ifndef FROSTLINE_SURROGATE_SURROGATE_H_
 #define FROSTLINE_SURROGATE_SURROGATE_H_
 
@@ -50,17 +49,16 @@ struct EffectDraws {
   std::vector<double> higher;              // three axes and more
   std::vector<double> higher_part;         // by axis: its share of higher
   std::vector<double> joint_scale;         // by axis: of its interactions
-  // By draw, axis, cell.
-  std::vector<std::vector<std::vector<double>>> curves;
-  // What both trained add to what each adds alone, by draw, as pairs: where
-  // more is better, above 0 both are needed, below either suffices. 0 without a
+  std::vector<std::vector<std::vector<double>>> curves;  // [draw][axis][cell]
+  // Both trained add this to what each adds alone, by draw, as pairs: where
+  // more is better, above 0 both are needed, below either suffices; 0 without a
   // frozen cell.
   std::vector<std::vector<double>> both;
 };
 
 class Surrogate {
  public:
-  // REQUIRES: a row, at most kMaxCells cells.
+  // REQUIRES: there is a row; there are at most kMaxCells cells.
   Surrogate(Rows rows, const SurrogateOptions& options);
   ~Surrogate();
   Surrogate(Surrogate&&) noexcept;
@@ -68,26 +66,24 @@ class Surrogate {
 
   const Rows& rows() const;
   std::size_t rows_used() const;
-  // Of one run about its mean.
-  double noise_variance() const;
-  // By row, how far off it is: 1 is usual, a diverged run is more.
+  double noise_variance() const;  // of one run about its mean
+  // Says by row how far off it is: 1 is usual, a diverged run is more.
   const std::vector<double>& spread_of_rows() const;
 
   Belief At(const Cells& cells) const;
   std::vector<Belief> At(const std::vector<Cells>& points) const;
-  // Joint, draws x points.
+  // Is joint, draws x points.
   std::vector<std::vector<double>> Draw(const std::vector<Cells>& points,
                                         int draws, std::uint64_t seed) const;
-  // `saturates`: the values are numbers of a Saturation (saturation.h), effects
-  // on the scale they came from.
+  // If it `saturates`, the values are numbers of a Saturation (saturation.h),
+  // and effects are on the scale they came from.
   EffectDraws DrawEffects(int draws, std::uint64_t seed,
                           bool saturates = false) const;
 
-  // Each row predicted without itself, with noise.
+  // Predicts each row without itself, with noise.
   std::vector<Belief> LeftOut() const;
 
-  // For this room (surrogate_parts.h).
-  struct Parts;
+  struct Parts;  // for this room (surrogate_parts.h)
   const Parts& parts() const { return *parts_; }
 
  private:

@@ -23,7 +23,7 @@ struct Surrogate::Parts {
   double noise = 0.0;
 };
 
-// Under one draw of scales, in standard values.
+// Holds under one draw of scales, in standard values.
 struct JointBelief {
   VectorXd mean;
   MatrixXd covariance;
@@ -31,8 +31,7 @@ struct JointBelief {
 JointBelief BelieveAt(const Evidence& evidence, const StandardRows& rows,
                       const std::vector<Cells>& points);
 
-// By set of scales, by systematic sampling (Kitagawa, 1996); they add up to
-// `count`.
+// Shares `count` by set of scales, by systematic sampling (Kitagawa, 1996).
 std::vector<int> Share(const std::vector<ScaleDraw>& draws, int count);
 
 std::vector<std::size_t> LikeliestFirst(const std::vector<ScaleDraw>& draws,

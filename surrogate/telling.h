@@ -2,11 +2,9 @@
 //
 // File: telling.h
 //
-// What one more run would take off the variance of all main effects (Cohn,
+// One more run would take so much off the variance of all main effects (Cohn,
 // Ghahramani and Jordan, 1996), each weighed by the shares of its cells.
 // Unknown interactions stand in their way, so runs that tell them apart win.
-//
-//   std::vector<double> told = Telling(axes, taken, candidates);
 //
 // Scales are the usual ones, without values. Costs O(taken · (taken + cells) ·
 // (taken + candidates)).
@@ -19,7 +17,8 @@
 
 namespace frostline::surrogate {
 
-// In variances of the values. REQUIRES: a taken row; at most kMaxCells cells.
+// Answers in variances of the values. REQUIRES: there is a taken row; there are
+// at most kMaxCells cells.
 std::vector<double> Telling(const std::vector<Axis>& axes,
                             const std::vector<Cells>& taken,
                             const std::vector<Cells>& candidates);

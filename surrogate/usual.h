@@ -2,7 +2,7 @@
 //
 // File: usual.h
 //
-// What is usual of variances for values of mean 0 and variance 1, in
+// This is usual of variances for values of mean 0 and variance 1, in
 // importance. A search, whose trials are few and near the best, may know other
 // things as usual.
 #ifndef FROSTLINE_SURROGATE_USUAL_H_
