@@ -2,7 +2,8 @@
 //
 // File: auto.h
 //
-// Which sampler suits a study, by measured evidence (docs/measured/search.md).
+// Chooses the sampler for a study by measured evidence
+// (docs/measured/search.md).
 #ifndef FROSTLINE_SAMPLER_AUTO_H_
 #define FROSTLINE_SAMPLER_AUTO_H_
 
@@ -17,23 +18,22 @@
 
 namespace frostline::sampler {
 
-// The option of `auto` that names the sampler to use.
 inline constexpr const char* kPickOption = "pick";
 
 struct SamplerChoice {
   std::string name;
   std::string why;  // one sentence, with figures where there are some
-  // Whether the figures are of spaces like this one.
+  // Says whether the figures are of spaces like this one.
   bool is_measured = true;
 };
 
-// `budget_trials`: 0 if unknown. Pure.
+// Is pure. A `budget_trials` of 0 is an unknown one.
 SamplerChoice ChooseSampler(const Space& space,
                             const std::vector<Objective>& objectives,
                             std::int64_t budget_trials);
 
-// A study keeps its choice in `pick`, so that a budget raised later does not
-// change the search half-way; without it the space decides.
+// A study keeps its choice in the option `pick`, so that a budget raised later
+// does not change the search half-way; without it the space decides.
 absl::StatusOr<std::unique_ptr<Sampler>> MakeAutoSampler(
     const SamplerInput& input);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: factory.h
-//
-// From a name to a sampler; a new one is a row in factory.cc.
 #ifndef FROSTLINE_SAMPLER_FACTORY_H_
 #define FROSTLINE_SAMPLER_FACTORY_H_
 
@@ -21,21 +19,20 @@ namespace frostline::sampler {
 
 struct SamplerSpec {
   std::string name = "tpe";
-  // An unknown one is refused.
   std::map<std::string, std::string> options;
   std::uint64_t seed = 0;
-  // Changes nothing where ServesPurpose says no.
+  // It changes nothing where ServesPurpose says no.
   Purpose purpose = Purpose::kBest;
 };
 
-// SAMPLER_INVALID for an unknown name or option, SPACE_TOO_LARGE when the space
-// does not fit; both say what to do instead.
+// Answers SAMPLER_INVALID for an unknown name or option, SPACE_TOO_LARGE when
+// the space does not fit; both say what to do instead.
 absl::StatusOr<std::unique_ptr<Sampler>> MakeSampler(
     const SamplerSpec& spec, const Space& space,
     const std::vector<Objective>& objectives,
     std::vector<PriorStudy> prior_studies = {});
 
-// Whether a purpose other than `best` changes what is proposed.
+// Says whether a purpose other than `best` changes what is proposed.
 bool ServesPurpose(const SamplerSpec& spec, const Space& space,
                    const std::vector<Objective>& objectives);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: input.h
-//
-// What a sampler is made from.
 #ifndef FROSTLINE_SAMPLER_INPUT_H_
 #define FROSTLINE_SAMPLER_INPUT_H_
 
@@ -21,7 +19,7 @@ namespace frostline::sampler {
 // for its objectives.
 struct PriorStudy {
   std::string name;
-  // How much its trials count, 0 … 1; 0: the sampler judges by similarity.
+  // The trials count so much, 0 … 1; at 0 the sampler judges by similarity.
   double weight = 0.0;
   std::vector<Observation> trials;
 };
@@ -31,7 +29,7 @@ struct SamplerInput {
   Space space;
   std::vector<Objective> objectives;
   std::vector<PriorStudy> prior_studies;
-  // For what all trials share.
+  // It seeds what all trials share.
   std::uint64_t study_seed = 0;
 };
 

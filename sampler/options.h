@@ -2,8 +2,8 @@
 //
 // File: options.h
 //
-// Options of samplers and pruners, read strictly. The reader keeps the first
-// mistake, so a maker reads everything and asks once.
+// The reader keeps the first mistake, so a maker reads everything and asks
+// once.
 #ifndef FROSTLINE_SAMPLER_OPTIONS_H_
 #define FROSTLINE_SAMPLER_OPTIONS_H_
 
@@ -19,14 +19,14 @@ namespace frostline::sampler {
 
 using Options = std::map<std::string, std::string>;
 
-// Keeps a reference to the options. Not thread-safe.
+// It keeps a reference to the options and is not thread-safe.
 class OptionReader {
  public:
   // `owner` is for messages; `field` is where the study has its options.
   OptionReader(ErrorId error, std::string owner, std::string field,
                const Options& options);
 
-  // `otherwise` when the option is left out or wrong.
+  // Each answers `otherwise` when the option is left out or wrong.
   std::int64_t Int(const std::string& name, std::int64_t otherwise,
                    std::int64_t min, std::int64_t max);
   double Number(const std::string& name, double otherwise, double min,
@@ -35,7 +35,8 @@ class OptionReader {
   std::string OneOf(const std::string& name, const std::string& otherwise,
                     const std::vector<std::string>& choices);
 
-  // The first mistake. An option that nobody read is one: call this last.
+  // Returns the first mistake. An option that nobody read is one: call this
+  // last.
   absl::Status Finish() const;
 
  private:
@@ -51,13 +52,13 @@ class OptionReader {
   absl::Status first_error_;
 };
 
-// "there is no sampler \"tpee\"", fix: "did you mean tpe? there are: grid, …".
+// Says "there is no sampler \"tpee\"" and, to fix it, "did you mean tpe? …".
 absl::Status UnknownName(ErrorId error, const std::string& what,
                          const std::string& name,
                          const std::vector<std::string>& known,
                          const std::string& field);
 
-// The one with fewest edits; empty when all are far off.
+// Returns the one with fewest edits; it is empty when all are far off.
 std::string NearestName(const std::string& name,
                         const std::vector<std::string>& names);
 

@@ -2,8 +2,8 @@
 //
 // File: sampler.h
 //
-// The seam of search. What a sampler proposes is a function of (seed, trial
-// number, history), so a study replays bit for bit.
+// What a sampler proposes is a function of (seed, trial number, history), so a
+// study replays bit for bit.
 //
 //   ASSIGN_OR_RETURN(auto sampler, MakeSampler(spec, space, objectives));
 //   Rng rng(study_seed, trial_number);
@@ -20,7 +20,7 @@
 
 namespace frostline::sampler {
 
-// One owner thread at a time. A sampler may remember what it computed
+// It has one owner thread at a time. It may remember what it computed
 // (History::changes() says what is new), as long as it answers what a fresh one
 // would.
 class Sampler {

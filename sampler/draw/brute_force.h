@@ -2,13 +2,13 @@
 //
 // File: brute_force.h
 //
-// Every point of a finite space once, in random order: each proposal is drawn
-// evenly from the points that are left, which are never listed. Every trial in
-// the history counts, in any state, so restarts, retries, parallel and enqueued
-// trials neither skip nor repeat a point.
+// Proposes every point of a finite space once: each is drawn evenly from those
+// that are left, which are never listed. Every trial in the history counts, in
+// any state, so restarts, retries, parallel and enqueued trials neither skip
+// nor repeat a point.
 //
 // A continuous parameter is SAMPLER_INVALID, one of more than kMaxBranches
-// values SPACE_TOO_LARGE.
+// values is SPACE_TOO_LARGE.
 #ifndef FROSTLINE_SAMPLER_DRAW_BRUTE_FORCE_H_
 #define FROSTLINE_SAMPLER_DRAW_BRUTE_FORCE_H_
 

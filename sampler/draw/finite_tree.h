@@ -2,9 +2,9 @@
 //
 // File: finite_tree.h
 //
-// A finite space as a tree that is never built: a layer for each parameter, a
-// branch for each value, a leaf for each point. A parameter hangs on at most
-// one other, so leaves are counted by multiplying.
+// A finite space is a tree that is never built, with a layer for each
+// parameter, a branch for each value, a leaf for each point. A parameter hangs
+// on at most one other, so leaves are counted by multiplying.
 #ifndef FROSTLINE_SAMPLER_DRAW_FINITE_TREE_H_
 #define FROSTLINE_SAMPLER_DRAW_FINITE_TREE_H_
 
@@ -16,13 +16,13 @@
 
 namespace frostline::sampler {
 
-// The index of each parameter's value, kNoBranch where it is inactive.
+// Holds the index of each parameter's value, kNoBranch where it is inactive.
 using Path = std::vector<std::int32_t>;
 inline constexpr std::int32_t kNoBranch = -1;
 
 inline constexpr double kCountlessPoints = 1e200;
 
-// Immutable; any thread may use it.
+// Any thread may use it.
 class FiniteTree {
  public:
   // REQUIRES: every domain has at most 2^31 - 1 values.
@@ -37,15 +37,16 @@ class FiniteTree {
   }
   double ValueOf(std::size_t parameter, std::int32_t branch) const;
 
-  // How many ways there are to fill what hangs on `parameter` when it takes
-  // this branch.
+  // Counts the ways to fill what hangs on `parameter` when it takes this
+  // branch.
   double CountOwn(std::size_t parameter, std::int32_t branch) const;
-  // The same for what neither hangs on `last` nor comes before it: CountOwn x
-  // CountPending leaves are below a branch. REQUIRES: from `last` on, the point
-  // is absent.
+  // Counts the same for what neither hangs on `last` nor comes before it:
+  // CountOwn x CountPending leaves are below a branch. REQUIRES: from `last`
+  // on, the point is absent.
   double CountPending(int last, const Point& point) const;
 
-  // Empty when there is no such leaf. Stepped values may carry rounding.
+  // The path is empty when there is no such leaf. Stepped values may carry
+  // rounding.
   Path PathOf(const Point& point) const;
 
  private:

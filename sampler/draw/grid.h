@@ -2,9 +2,8 @@
 //
 // File: grid.h
 //
-// Every point of a finite space once, shuffled or in order (the last parameter
-// changes fastest). Every trial in the history counts, in any state, so
-// restarts, parallel and enqueued trials neither skip nor repeat a point.
+// Proposes every point once, shuffled or in the order of grid_points.h. Every
+// trial counts, as in brute_force.h.
 //
 // A continuous parameter is SAMPLER_INVALID, more than kMaxGridPoints points
 // are SPACE_TOO_LARGE.

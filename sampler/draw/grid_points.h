@@ -2,8 +2,8 @@
 //
 // File: grid_points.h
 //
-// Walks the points of a finite space without keeping them: the last parameter
-// changes fastest, inactive ones are absent.
+// Points are not kept: the last parameter changes fastest, inactive ones are
+// absent.
 #ifndef FROSTLINE_SAMPLER_DRAW_GRID_POINTS_H_
 #define FROSTLINE_SAMPLER_DRAW_GRID_POINTS_H_
 
@@ -21,14 +21,14 @@ class GridPoints {
   explicit GridPoints(const Space& space);
 
   Point First() const;
-  // False, and the first point, after the last one.
+  // After the last point it answers false and goes to the first.
   bool Advance(Point& point) const;
 
   // Removes the rounding that stepped values may carry. REQUIRES:
   // space.Check(point) is OK.
   Point Snap(Point point) const;
 
-  // At most limit + 1.
+  // Counts no further than limit + 1.
   std::int64_t Count(std::int64_t limit) const;
 
  private:

@@ -2,9 +2,9 @@
 //
 // File: numeric_range.h
 //
-// The line on which an ordered domain is drawn uniformly. Levels lie on it by
-// their index, logarithmic domains by their logarithm; stepped values are cells
-// one step wide, so that each has its share.
+// A NumericRange is the line on which an ordered domain is drawn uniformly.
+// Levels lie on it by their index, logarithmic domains by their logarithm;
+// stepped values are cells one step wide, so that each has its share.
 #ifndef FROSTLINE_SAMPLER_DRAW_NUMERIC_RANGE_H_
 #define FROSTLINE_SAMPLER_DRAW_NUMERIC_RANGE_H_
 
@@ -19,17 +19,17 @@ struct NumericRange {
   double hi = 0.0;    // the highest on the step grid
   double step = 0.0;  // 0: continuous
   bool log = false;
-  // The ends of the line, half a step beyond the values.
+  // The line ends half a step beyond the values.
   double box_lo = 0.0;
   double box_hi = 0.0;
 
   double ToBox(double value) const;
-  // The nearest value in the domain.
+  // Returns the nearest value in the domain.
   double FromBox(double place) const;
 };
 
-// Nothing for categorical domains; the part of a log-uniform one that is not
-// frozen.
+// Answers nothing for categorical domains; of a log-uniform one it takes the
+// part that is not frozen.
 std::optional<NumericRange> NumericRangeOf(const Domain& domain);
 
 }  // namespace frostline::sampler

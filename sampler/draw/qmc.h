@@ -2,13 +2,10 @@
 //
 // File: qmc.h
 //
-// Quasi-random search: trial n is point n of a scrambled Sobol' sequence
-// (sobol.h), which covers the space more evenly than chance does, best at
-// powers of two. The study's seed decides the scrambling. Each parameter keeps
-// its dimension where its condition is not met. Enqueued trials leave no hole
-// (sequence_place.h).
-//
-// Options: scramble (true); frozen_share (0.2), as in random.h.
+// Trial n is point n of a scrambled Sobol' sequence (sobol.h), which covers the
+// space more evenly than chance does, best at powers of two. The study's seed
+// decides the scrambling. Each parameter keeps its dimension where its
+// condition is not met. Enqueued trials leave no hole (sequence_place.h).
 #ifndef FROSTLINE_SAMPLER_DRAW_QMC_H_
 #define FROSTLINE_SAMPLER_DRAW_QMC_H_
 

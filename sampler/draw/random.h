@@ -2,12 +2,12 @@
 //
 // File: random.h
 //
-// Random search (Bergstra and Bengio, 2012). Levels, choices and stepped values
-// are equally likely, logarithmic ones uniform in the logarithm. A rate with
-// `freeze` is frozen in `frozen_share` of the draws.
+// Levels, choices and stepped values are equally likely, logarithmic ones
+// uniform in the logarithm (Bergstra and Bengio, 2012). A rate with `freeze` is
+// frozen in `frozen_share` of the draws.
 //
-// Option: frozen_share (0 … 1, default 0.2: about the share of frozen in a
-// typical list of levels, and what importance measures with).
+// The default, kFrozenShare, is about the share of frozen in a typical list of
+// levels, and what importance measures with.
 #ifndef FROSTLINE_SAMPLER_DRAW_RANDOM_H_
 #define FROSTLINE_SAMPLER_DRAW_RANDOM_H_
 
@@ -26,7 +26,7 @@ inline constexpr double kFrozenShare = 0.2;
 
 double DrawValue(const Domain& domain, double frozen_share, Rng& rng);
 
-// Draws in the space's order, and active parameters only.
+// Draws active parameters only, in the space's order.
 Point DrawPoint(const Space& space, double frozen_share, Rng& rng);
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeRandomSampler(

@@ -2,10 +2,10 @@
 //
 // File: sequence_place.h
 //
-// Which point of a fixed sequence a trial is due: trial n gets point n, less
-// one for each trial before it that is not of the sequence (enqueued,
+// Finds which point of a fixed sequence a trial is due: trial n gets point n,
+// less one for each trial before it that is not of the sequence (enqueued,
 // imported), so that these leave no hole. A trial is of the sequence, however
-// it ended, when it has the point that was due: then that point is covered.
+// it ended, when it has the point that was due.
 #ifndef FROSTLINE_SAMPLER_DRAW_SEQUENCE_PLACE_H_
 #define FROSTLINE_SAMPLER_DRAW_SEQUENCE_PLACE_H_
 
@@ -18,17 +18,16 @@
 
 namespace frostline::sampler {
 
-// Not thread-safe.
+// It is not thread-safe.
 class SequencePlace {
  public:
-  // It must always answer the same.
+  // `point_at` must always answer the same.
   explicit SequencePlace(std::function<Point(std::int64_t)> point_at);
 
-  // A function of the trials below `number`.
   std::int64_t PlaceOf(const History& history, std::int64_t number);
 
  private:
-  // How many trials below `number` are not of the sequence.
+  // Counts only trials below `number`.
   std::int64_t CountForeign(std::int64_t number) const;
   bool IsForeign(const Observation& trial) const;
   void CatchUp(const History& history);

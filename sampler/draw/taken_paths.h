@@ -2,8 +2,8 @@
 //
 // File: taken_paths.h
 //
-// The leaves of a tree (finite_tree.h) that trials have taken, sorted, so that
-// those below a branch are counted by bisection. A leaf counts once.
+// Keeps the leaves of a tree (finite_tree.h) that trials have taken sorted, so
+// that those below a branch are counted by bisection. A leaf counts once.
 #ifndef FROSTLINE_SAMPLER_DRAW_TAKEN_PATHS_H_
 #define FROSTLINE_SAMPLER_DRAW_TAKEN_PATHS_H_
 
@@ -16,26 +16,26 @@
 
 namespace frostline::sampler {
 
-// Not thread-safe. Ranges are valid until the next Put.
+// It is not thread-safe. Ranges are valid until the next Put.
 class TakenPaths {
  public:
-  // Leaves that share their first branches.
+  // The leaves of a range share their first branches.
   using Range = std::span<const Path* const>;
 
   TakenPaths() = default;
   TakenPaths(TakenPaths&&) = default;
   TakenPaths& operator=(TakenPaths&&) = default;
 
-  // Trial i has this leaf instead of the one it had; an empty path is none.
+  // Replaces the leaf of trial i; an empty path is none.
   void Put(std::size_t i, const Path& path);
-  // Empty when it has none.
   Path LeafOf(std::size_t i) const;
 
   Range All() const { return sorted_; }
-  // The part that takes `branch` at `layer`, of a range that shares all
+  // Returns the part that takes `branch` at `layer`, of a range that shares all
   // branches before.
   Range Below(Range range, std::size_t layer, std::int32_t branch) const;
-  // The same where `range` begins with that part, which is removed from it.
+  // Does the same where `range` begins with that part, which is removed from
+  // it.
   Range SplitFront(Range& range, std::size_t layer, std::int32_t branch) const;
 
  private:

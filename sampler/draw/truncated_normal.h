@@ -2,8 +2,8 @@
 //
 // File: truncated_normal.h
 //
-// The standard normal cut to [a, b], in logarithms: accurate in far tails and
-// narrow intervals, where probabilities underflow or cancel.
+// The standard normal is cut to [a, b] in logarithms, so it is accurate in far
+// tails and narrow intervals, where probabilities underflow or cancel.
 #ifndef FROSTLINE_SAMPLER_DRAW_TRUNCATED_NORMAL_H_
 #define FROSTLINE_SAMPLER_DRAW_TRUNCATED_NORMAL_H_
 
@@ -13,16 +13,16 @@ inline constexpr double kLogSqrtTwoPi = 0.91893853320467274178;
 
 double LogNormalCdf(double x);
 
-// The x with ln P(X <= x) = y. REQUIRES: y <= 0.
+// Returns the x with ln P(X <= x) = y. REQUIRES: y <= 0.
 double InverseLogNormalCdf(double y);
 
 // REQUIRES: a <= b.
 double LogNormalMass(double a, double b);
 
-// -infinity outside [a, b].
+// Is -infinity outside [a, b].
 double TruncatedNormalLogPdf(double x, double a, double b);
 
-// The x below which a share q of the mass lies. REQUIRES: 0 <= q <= 1.
+// Returns the x below which a share q of the mass lies. REQUIRES: 0 <= q <= 1.
 double TruncatedNormalPpf(double q, double a, double b);
 
 }  // namespace frostline::sampler
