@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: fresh_point.h
-//
-// Points for when there is no model yet, or nothing left in it.
 #ifndef FROSTLINE_SAMPLER_GP_FRESH_POINT_H_
 #define FROSTLINE_SAMPLER_GP_FRESH_POINT_H_
 
@@ -15,13 +13,13 @@
 
 namespace frostline::sampler {
 
-// On every axis one of the cells that the fewest trials have had: a Latin
-// hypercube (McKay, Beckman and Conover, 1979) that needs no plan and survives
-// any history.
+// Takes on every axis one of the cells that the fewest trials have had: this is
+// a Latin hypercube (McKay, Beckman and Conover, 1979) that needs no plan and
+// survives any history.
 Point BalancedDraw(const Space& space, const std::vector<LevelAxis>& axes,
                    const std::vector<const LedgerTrial*>& trials, Rng& rng);
 
-// `point`, or one that was not tried yet, as long as the space has one.
+// Returns `point`, or one that was not tried yet, as long as the space has one.
 Point FreshPoint(const Space& space, Point point, const PointSet& seen,
                  Rng& rng);
 

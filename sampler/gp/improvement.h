@@ -2,17 +2,15 @@
 //
 // File: improvement.h
 //
-// Expected improvement in logarithms (Jones, Schonlau and Welch, "Efficient
-// Global Optimization of Expensive Black-Box Functions", 1998, eq. 15; Ament et
-// al., "Unexpected Improvements to Expected Improvement", NeurIPS 2023, eq. 9):
-// far from the best it would underflow, and nothing would say which way is
-// better.
+// Expected improvement is computed in logarithms (Jones, Schonlau and Welch,
+// 1998, eq. 15; Ament et al., NeurIPS 2023, eq. 9): far from the best it would
+// underflow, and nothing would say which way is better.
 #ifndef FROSTLINE_SAMPLER_GP_IMPROVEMENT_H_
 #define FROSTLINE_SAMPLER_GP_IMPROVEMENT_H_
 
 namespace frostline::sampler {
 
-// ln E[max(0, best - X)] of a normal X. REQUIRES: deviation > 0.
+// Returns ln E[max(0, best - X)] of a normal X. REQUIRES: deviation > 0.
 double LogExpectedImprovement(double mean, double deviation, double best);
 
 }  // namespace frostline::sampler

@@ -2,9 +2,9 @@
 //
 // File: learnt_model.h
 //
-// A Gaussian process whose kernel is learnt now and then: when, and from which
-// trials, follows from their number, so a new sampler learns what an old one
-// has.
+// The kernel of this Gaussian process is learnt now and then: when, and from
+// which trials, follows from their number, so a new sampler learns what an old
+// one has.
 #ifndef FROSTLINE_SAMPLER_GP_LEARNT_MODEL_H_
 #define FROSTLINE_SAMPLER_GP_LEARNT_MODEL_H_
 
@@ -21,8 +21,8 @@ struct TargetedRows {
   std::vector<double> targets;  // of the first rows; the others have none
 };
 
-// After how many trials the kernel was learnt: every second one at first, later
-// whenever there is an eighth more.
+// Says after how many trials the kernel was learnt: it is after every second
+// one at first, later whenever there is an eighth more.
 std::size_t LastRefresh(std::size_t trials);
 
 class LearntModel {
@@ -30,7 +30,7 @@ class LearntModel {
   explicit LearntModel(std::vector<surrogate::Axis> axes)
       : axes_(std::move(axes)) {}
 
-  // The kernel is learnt from `sample`, with which `all` begin.
+  // Learns the kernel from `sample`, with which `all` begin.
   void Update(TargetedRows sample, TargetedRows all);
 
   const surrogate::GrowingSurrogate& posterior() const { return posterior_; }

@@ -2,7 +2,7 @@
 //
 // File: level_axis.h
 //
-// A parameter as the Gaussian process sees it: a handful of cells, one for each
+// A parameter is a handful of cells to the Gaussian process: one for each
 // value, or kLineCells of equal width for a continuous or long range. Ordered
 // cells have a place on [0, 6], so that one length scale means the same on
 // every axis.
@@ -40,18 +40,17 @@ struct LevelAxis {
   std::vector<double> values;  // on the line, where exact
 
   int cells() const { return line_cells + (has_kind ? 1 : 0); }
-  // The first cells, from which a proposal may choose.
+  // A proposal may choose from these first cells.
   int choices() const { return line_cells + (frozen_value ? 1 : 0); }
   // REQUIRES: the value is in the domain, or absent and has_kind.
   int CellOf(double value) const;
-  // The middle of the cell.
+  // Returns the middle of the cell.
   double ValueOf(int cell) const;
-  // Any value of a cell.
   double DrawValueOf(int cell, Rng& rng) const;
 };
 
-// Nothing when a categorical parameter has more choices than cells: then there
-// is nothing to model.
+// Answers nothing when a categorical parameter has more than kLineCells
+// choices: then there is nothing to model.
 std::optional<std::vector<LevelAxis>> MakeLevelAxes(const Space& space);
 
 }  // namespace frostline::sampler

@@ -2,8 +2,8 @@
 //
 // File: level_choices.h
 //
-// Choices of cells for a proposal, also on axes that a condition switches off,
-// for when they are switched on again.
+// Chooses cells for a proposal, also on axes that a condition switches off, for
+// when they are switched on again.
 #ifndef FROSTLINE_SAMPLER_GP_LEVEL_CHOICES_H_
 #define FROSTLINE_SAMPLER_GP_LEVEL_CHOICES_H_
 
@@ -16,30 +16,29 @@
 
 namespace frostline::sampler {
 
-// Keeps references to all it is made from.
+// It keeps references.
 class LevelChoices {
  public:
   LevelChoices(const Space& space, const std::vector<LevelAxis>& axes,
                Rng& rng);
 
   Cells Draw();
-  // Changes each axis with probability `share`.
   Cells Vary(Cells from, double share);
   // Draws where an axis was switched off.
   void Complete(Cells& choices);
 
   Point PointOf(const Cells& choices) const;
-  // With any value of each cell, not the middle.
+  // Takes any value of each cell, not the middle.
   Point DrawPointOf(const Cells& choices);
 
-  // With those switched off in their last cell. `active` is left alone when
-  // none can be off.
+  // Puts axes that are switched off in their last cell. `active` is left alone
+  // when none can be off.
   Cells ActiveCells(const Cells& choices, std::vector<bool>& active) const;
 
-  // Whether conditions hang on the axis.
+  // Says whether conditions hang on it.
   bool IsParent(std::size_t axis) const { return is_parent_[axis]; }
 
-  // Those worth looking at from `now`.
+  // Returns every cell or, of a long line, every fourth and those near `now`.
   std::vector<int> CellsToLook(std::size_t axis, int now) const;
 
  private:

@@ -2,10 +2,9 @@
 //
 // File: level_search.h
 //
-// Finds the point worth trying most: from several starts, along one axis after
-// the other to its best cell, until none is better. Every cell looked at is a
-// candidate, so there is an untried point even when the climb ends on a tried
-// one.
+// The search climbs from several starts, along one axis after the other to its
+// best cell, until none is better. Every cell looked at is a candidate, so
+// there is an untried point even when the climb ends on a tried one.
 #ifndef FROSTLINE_SAMPLER_GP_LEVEL_SEARCH_H_
 #define FROSTLINE_SAMPLER_GP_LEVEL_SEARCH_H_
 
@@ -23,16 +22,16 @@
 
 namespace frostline::sampler {
 
-// Keeps references; lives for one proposal.
+// It keeps references, and lives for one proposal.
 class LevelSearch {
  public:
   LevelSearch(const Space& space, const std::vector<LevelAxis>& axes,
               const SearchGoal& goal, const PointSet& seen, Rng& rng);
 
-  // `tried` is not empty, best first.
+  // REQUIRES: `tried` is not empty, and the best come first.
   void Run(const std::vector<Cells>& tried);
 
-  // Not seen before.
+  // The best point was not seen before.
   const std::optional<Point>& best() const { return best_; }
 
  private:
@@ -41,12 +40,12 @@ class LevelSearch {
     Cells choices;
   };
 
-  // Of points drawn at random and around `tried`.
+  // Starts are points drawn at random and around `tried`.
   std::vector<Start> DrawStarts(const std::vector<Cells>& tried);
   void Climb(Cells start);
   double Begin(Cells start);
   void Place(const Cells& choices);
-  // False when it is there already.
+  // Answers false when it is there already.
   bool ImproveAxis(std::size_t axis);
   bool ImproveParent(std::size_t axis);
   // Remembers `choices` with `cell` on the axis if none better is known.

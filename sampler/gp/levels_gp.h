@@ -2,10 +2,10 @@
 //
 // File: levels_gp.h
 //
-// Search by a Gaussian process for which levels are ordered, frozen is its own
-// kind, and effects mostly add up (surrogate/axis.h). The next trial is the one
-// of largest expected improvement over the best loss (improvement.h), found
-// along one module after the other (level_search.h).
+// To this Gaussian process levels are ordered, frozen is its own kind, and
+// effects mostly add up (surrogate/axis.h). The next trial is the one of
+// largest expected improvement over the best loss (improvement.h), found along
+// one module after the other (level_search.h).
 //
 //   failed, infeasible   a second process learns where; its chance of success
 //                        multiplies the improvement
@@ -15,9 +15,8 @@
 //   switched off         as frozen
 //
 // TPE proposes with several objectives, a categorical of more than kLineCells
-// choices, and beyond max_trials (1,200) trials. Until startup_trials
-// (parameters + 1, between 10 and 16) have a loss, every level is drawn equally
-// often.
+// choices, and beyond max_trials (1,200). Until startup_trials (parameters + 1,
+// between 10 and 16) have a loss, every level is drawn equally often.
 #ifndef FROSTLINE_SAMPLER_GP_LEVELS_GP_H_
 #define FROSTLINE_SAMPLER_GP_LEVELS_GP_H_
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: loss_rows.h
-//
-// From trials to what the Gaussian processes learn from.
 #ifndef FROSTLINE_SAMPLER_GP_LOSS_ROWS_H_
 #define FROSTLINE_SAMPLER_GP_LOSS_ROWS_H_
 
@@ -16,9 +14,9 @@ namespace frostline::sampler {
 
 using LedgerList = std::vector<const LedgerTrial*>;
 
-// Earlier studies, each with its own targets, because losses may be of another
-// scale. How far to believe them is learnt from how well they foretell this
-// study; a given weight is turned into noise.
+// Each earlier study has its own targets, because losses may be of another
+// scale. How far to believe it is learnt from how well it foretells this study;
+// a given weight is turned into noise.
 class PriorRows {
  public:
   PriorRows(const std::vector<PriorStudy>& studies, const Space& space,
@@ -26,7 +24,7 @@ class PriorRows {
 
   const TargetedRows& rows() const { return rows_; }
   std::size_t studies() const { return studies_; }
-  // `study`: 0 for this one.
+  // Takes 0 as `study` for this one.
   Cells CellsOf(const LedgerTrial& trial, std::size_t study) const;
 
  private:
@@ -37,7 +35,7 @@ class PriorRows {
 // The earlier studies come first.
 TargetedRows LossRows(const PriorRows& earlier, const LedgerList& valued);
 
-// Whether trials failed, as targets: chance = rate + deviation * target.
+// Targets say whether trials failed: chance = rate + deviation * target.
 struct FailureRows {
   TargetedRows rows;
   double rate = 0.0;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: study_axes.h
-//
-// The axes of a space as the surrogate wants them.
 #ifndef FROSTLINE_SAMPLER_GP_STUDY_AXES_H_
 #define FROSTLINE_SAMPLER_GP_STUDY_AXES_H_
 
@@ -23,7 +21,7 @@ std::vector<surrogate::Axis> StudyAxes(const Space& space,
 
 // Effects along an order are smooth. With earlier studies the study is one more
 // axis, this one its cell 0: what studies have in common is a main effect, what
-// they have not an interaction with the study.
+// they have not is an interaction with the study.
 std::vector<surrogate::Axis> SearchAxes(const Space& space,
                                         const std::vector<LevelAxis>& axes,
                                         std::size_t earlier);

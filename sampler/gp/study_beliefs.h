@@ -2,8 +2,8 @@
 //
 // File: study_beliefs.h
 //
-// What is believed of a study and earlier ones: a Gaussian process of losses
-// and, where trials failed, one of failures.
+// One Gaussian process learns losses, earlier studies' included; where trials
+// failed, another learns the failures.
 #ifndef FROSTLINE_SAMPLER_GP_STUDY_BELIEFS_H_
 #define FROSTLINE_SAMPLER_GP_STUDY_BELIEFS_H_
 
@@ -27,13 +27,14 @@ struct Aim {
   std::vector<Cells> tried;  // the best believed in first; never empty
 };
 
-// Keeps a reference to the earlier studies.
+// It keeps a reference to the earlier studies.
 class StudyBeliefs {
  public:
   StudyBeliefs(const Space& space, const std::vector<LevelAxis>& axes,
                const PriorRows& earlier);
 
-  // Valid until the next call. REQUIRES: a loss, here or in an earlier study.
+  // The aim is valid until the next call. REQUIRES: there is a loss, here or in
+  // an earlier study.
   Aim Learn(const TrialParts& parts);
 
  private:

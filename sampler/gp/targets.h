@@ -2,9 +2,10 @@
 //
 // File: targets.h
 //
-// Losses as a Gaussian process likes them: the better half keeps its distances,
-// in units of its spread; the worse is compressed by a logarithm, so that a
-// cliff, a diverged trial or 1e308 is merely bad. Mean 0, variance 1.
+// Scales losses as a Gaussian process likes them, to mean 0 and variance 1: the
+// better half keeps its distances, in units of its spread; the worse is
+// compressed by a logarithm, so that a cliff, a diverged trial or 1e308 is
+// merely bad.
 #ifndef FROSTLINE_SAMPLER_GP_TARGETS_H_
 #define FROSTLINE_SAMPLER_GP_TARGETS_H_
 
@@ -12,8 +13,8 @@
 
 namespace frostline::sampler {
 
-// An infinite loss is unknown and goes to the upper quartile. All equal: all 0.
-// REQUIRES: no NaN.
+// An infinite loss is unknown and goes to the upper quartile. Equal losses are
+// all 0. REQUIRES: none is NaN.
 std::vector<double> TargetsOf(const std::vector<double>& losses);
 
 }  // namespace frostline::sampler

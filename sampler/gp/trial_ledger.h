@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: trial_ledger.h
-//
-// Remembers the trials of a history as cells; follows its change log.
 #ifndef FROSTLINE_SAMPLER_GP_TRIAL_LEDGER_H_
 #define FROSTLINE_SAMPLER_GP_TRIAL_LEDGER_H_
 
@@ -44,15 +42,15 @@ struct PointEqual {
 };
 using PointSet = std::unordered_set<Point, PointHash, PointEqual>;
 
-// Nothing for trials that are cancelled, of another space or succeeded without
-// a finite loss. Exact values are brought onto their grid, so that equal means
-// equal.
+// Answers nothing for trials that are cancelled, of another space, or without a
+// finite loss though they succeeded. Exact values are brought onto their grid,
+// so that equal means equal.
 std::optional<LedgerTrial> LedgerTrialOf(const Observation& trial,
                                          const Space& space,
                                          const std::vector<LevelAxis>& axes,
                                          const Objective& objective);
 
-// Keeps references to all it is made from.
+// It follows the change log and keeps references.
 class TrialLedger {
  public:
   TrialLedger(const Space& space, const std::vector<LevelAxis>& axes,
@@ -61,7 +59,7 @@ class TrialLedger {
 
   void CatchUp(const History& history);
 
-  // All but `own`, by rising number. Valid until the next CatchUp.
+  // Lists all but `own`, by rising number, valid until the next CatchUp.
   std::vector<const LedgerTrial*> List(std::int64_t own) const;
 
  private:

@@ -2,9 +2,8 @@
 //
 // File: purpose_sampler.h
 //
-// A sampler around another one, for studies that are to find a good point and
-// to say why it is good: a trial is of a balanced beginning, chosen for what it
-// tells, or the wrapped sampler's own (trial_role.h), which sees all trials.
+// A trial is of a balanced beginning, chosen for what it tells, or the wrapped
+// sampler's own (trial_role.h), which sees all trials.
 #ifndef FROSTLINE_SAMPLER_PURPOSE_PURPOSE_SAMPLER_H_
 #define FROSTLINE_SAMPLER_PURPOSE_PURPOSE_SAMPLER_H_
 
@@ -16,12 +15,12 @@
 
 namespace frostline::sampler {
 
-// Whether a purpose other than `best` changes anything: for samplers that
-// learn, of one objective, over a space that can be cut into cells. `compat`
-// stays as it is, being Optuna's to the bit.
+// Says whether a purpose other than `best` changes anything: it does for
+// samplers that learn, of one objective, over a space that can be cut into
+// cells. `compat` stays as it is, being Optuna's to the bit.
 bool CanServePurpose(const std::string& sampler, const SamplerInput& input);
 
-// REQUIRES: CanServePurpose.
+// REQUIRES: CanServePurpose is true.
 std::unique_ptr<Sampler> MakePurposeSampler(Purpose purpose,
                                             const SamplerInput& input,
                                             std::unique_ptr<Sampler> wrapped);

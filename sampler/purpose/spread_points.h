@@ -2,8 +2,8 @@
 //
 // File: spread_points.h
 //
-// Points that are chosen for what they tell. Values do not matter: running and
-// failed trials count too, lest a corner that always fails is asked again.
+// Chooses points for what they tell. Values do not matter: running and failed
+// trials count too, lest a corner that always fails is asked again.
 //
 //   design   each level as often as the others, and pairs of levels as often
 //            as can be: of some balanced draws (fresh_point.h) the one that
@@ -25,12 +25,12 @@ namespace frostline::sampler {
 
 using TrialList = std::vector<const LedgerTrial*>;
 
-// Keeps references to the space and the axes.
+// It keeps references.
 class SpreadPoints {
  public:
   SpreadPoints(const Space& space, const std::vector<LevelAxis>& axes);
 
-  // Points that no trial has, while the space has one.
+  // The points are ones that no trial has, while the space has one.
   Point Design(const TrialList& trials, Rng& rng) const;
   Point Telling(const TrialList& trials, Rng& rng) const;
 

@@ -2,17 +2,16 @@
 //
 // File: trial_role.h
 //
-// What each trial is for: a function of the study's seed, the trial's number
-// and the history.
+// What a trial is for is a function of the study's seed, its number and the
+// history.
 //
 //   best        every trial the wrapped sampler's
 //   understand  a balanced beginning, then every trial for what it tells
 //   both        a balanced beginning, then the wrapped sampler's; while the
 //               search rests, a share of them for what they tell
 //
-// A search rests when the best value has not changed for long: then such trials
-// cost it least. The share is dealt out by the golden ratio, so that any
-// stretch of numbers has its part.
+// While a search rests, such trials cost it least. The share is dealt out by
+// the golden ratio, so that any stretch of numbers has its part.
 #ifndef FROSTLINE_SAMPLER_PURPOSE_TRIAL_ROLE_H_
 #define FROSTLINE_SAMPLER_PURPOSE_TRIAL_ROLE_H_
 
@@ -39,13 +38,13 @@ inline constexpr std::int64_t kMostTelling = 1000;
 // came after the best.
 inline constexpr double kRestingPart = 0.25;
 inline constexpr std::size_t kRestingTrials = 25;
-// Of the trials while it does.
+// Such a share of the trials is for what they tell while the search rests.
 inline constexpr double kTellingShare = 0.4;
 
-// By rising number.
+// REQUIRES: `trials` are by rising number.
 bool IsResting(const std::vector<const LedgerTrial*>& trials);
 
-// `start` is in [0, 1).
+// REQUIRES: `start` is in [0, 1).
 bool IsDealt(std::int64_t number, double share, double start);
 
 }  // namespace frostline::sampler
