@@ -2,12 +2,9 @@
 //
 // File: compat.h
 //
-// `tpe` with the option `compat`: what Optuna's TPESampler would have proposed,
+// `tpe` with the option `compat` proposes what Optuna's TPESampler would have,
 // v4 (4.9) or v5 (5.0), for those who compare or go on with a study that Optuna
-// began. Options: docs/reference/samplers.md.
-//
-// Each trial has a stream of its own; given one for all, the algorithm repeats
-// whole runs of Optuna (compat_tpe.h).
+// began. docs/reference/samplers.md has the options.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_H_
 
@@ -20,12 +17,12 @@
 
 namespace frostline::sampler {
 
-// SAMPLER_INVALID for a wrong option, or `group` without `multivariate`.
-// Earlier studies are not read: Optuna has no warm start.
+// Answers SAMPLER_INVALID for a wrong option, or `group` without
+// `multivariate`. Earlier studies are not read: Optuna has no warm start.
 absl::StatusOr<std::unique_ptr<Sampler>> MakeCompatTpeSampler(
     const SamplerInput& input);
 
-// REQUIRES: the option `compat`.
+// REQUIRES: the option `compat` is given.
 absl::StatusOr<CompatOptions> ReadCompatOptions(const SamplerInput& input);
 
 }  // namespace frostline::sampler

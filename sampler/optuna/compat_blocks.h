@@ -2,10 +2,9 @@
 //
 // File: compat_blocks.h
 //
-// Which parameters Optuna's multivariate TPE draws together: one block of those
-// that every ended trial has or, with `group`, the coarsest partition of which
-// no trial has a part only, so that branches of a conditional space have blocks
-// of their own.
+// Optuna's multivariate TPE draws together one block of those that every ended
+// trial has or, with `group`, the coarsest partition of which no trial has a
+// part only, so that branches of a conditional space have blocks of their own.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_BLOCKS_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_BLOCKS_H_
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: compat_cells.h
-//
-// Densities on a line, in Optuna's rounding.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_CELLS_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_CELLS_H_
 

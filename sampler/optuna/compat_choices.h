@@ -2,9 +2,9 @@
 //
 // File: compat_choices.h
 //
-// One parameter without order in a mixture: a kernel's p(c) is a floor that
-// falls with the number of kernels, and 1 more where c was observed
-// (categorical kernel of Aitchison and Aitken, 1976), with Optuna's rounding.
+// For a parameter without order a kernel's p(c) is a floor that falls with the
+// number of kernels, and 1 more where c was observed (Aitchison and Aitken,
+// 1976), with Optuna's rounding.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_CHOICES_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_CHOICES_H_
 
@@ -18,7 +18,7 @@ class CompatChoices {
  public:
   CompatChoices(std::size_t choices, const std::vector<double>& observed);
 
-  // `u` in [0, 1).
+  // REQUIRES: `u` is in [0, 1).
   double Draw(std::size_t kernel, double u) const;
   void AddLogDensity(double choice, std::span<double> sums) const;
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: compat_kernels.h
-//
-// Where Optuna puts its kernels, how wide they are and what they weigh.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_KERNELS_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_KERNELS_H_
 
@@ -13,7 +11,7 @@
 
 namespace frostline::sampler {
 
-// On the line of NumericRange, before it is cut to the box.
+// A kernel is on the line of NumericRange, before it is cut to the box.
 struct NumericKernel {
   double mu = 0.0;
   double sigma = 0.0;
@@ -30,8 +28,8 @@ std::vector<NumericKernel> FitCompatKernels(const NumericRange& range,
                                             KernelWidth width,
                                             std::size_t together);
 
-// Oldest first: the newest 25 weigh 1, older ones less. Not normalised, and
-// without the prior.
+// The oldest come first: the newest 25 weigh 1, older ones less. They are not
+// normalised, and lack the prior.
 std::vector<double> CompatWeights(std::size_t observations);
 
 }  // namespace frostline::sampler

@@ -2,9 +2,9 @@
 //
 // File: compat_mixture.h
 //
-// Optuna's Parzen estimator of one block: a weighted mixture of one kernel per
-// trial and a prior. It adds and sorts in NumPy's order and draws in Optuna's:
-// the kernels, then the choices one by one, then all numbers.
+// A block's estimator is a weighted mixture of one kernel per trial and a
+// prior. It adds and sorts in NumPy's order and draws in Optuna's: the kernels,
+// then the choices one by one, then all numbers.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_MIXTURE_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_MIXTURE_H_
 
@@ -20,13 +20,13 @@
 
 namespace frostline::sampler {
 
-// By parameter, then by trial or candidate: columns[d][i].
+// A column is a parameter; its rows are trials or candidates: columns[d][i].
 using Columns = std::vector<std::vector<double>>;
 
 class CompatMixture {
  public:
   // `observed` has a column for each domain; the prior's 1 is added to
-  // `weights`. Keeps no reference.
+  // `weights`. It keeps no reference.
   CompatMixture(const std::vector<const Domain*>& domains,
                 const Columns& observed, std::vector<double> weights,
                 KernelWidth width);
@@ -38,7 +38,7 @@ class CompatMixture {
   const std::vector<double>& weights() const { return weights_; }
 
  private:
-  // One of the three; kernels of line and cells.
+  // An axis is one of the three; line and cells have kernels.
   struct Axis {
     std::optional<CompatChoices> choices;
     std::optional<CompatLine> line;
@@ -47,7 +47,7 @@ class CompatMixture {
     std::vector<NumericKernel> kernels;
   };
 
-  // All at once, as NumPy draws them.
+  // Draws all at once, as NumPy does.
   void DrawNumeric(const std::vector<std::size_t>& kernels, NumpyStream& stream,
                    Columns& candidates) const;
 

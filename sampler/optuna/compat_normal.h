@@ -2,9 +2,8 @@
 //
 // File: compat_normal.h
 //
-// The truncated standard normal with Optuna's rounding. truncated_normal.h is
-// more accurate, but among equally good candidates the last bit decides which
-// one Optuna proposes.
+// truncated_normal.h is more accurate than this, but among equally good
+// candidates the last bit decides which one Optuna proposes.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_NORMAL_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_NORMAL_H_
 
@@ -12,7 +11,7 @@
 
 namespace frostline::sampler {
 
-// ln P(a <= X <= b). REQUIRES: a < b.
+// Returns ln P(a <= X <= b). REQUIRES: a < b.
 double CompatLogMass(double a, double b);
 
 double CompatLogPdf(double x);
@@ -23,8 +22,8 @@ struct CompatQuantile {
   double b = 0.0;
 };
 
-// The x below which the share lies, refined together until the last is near
-// enough.
+// Returns the x below which the share lies, refined together until the last is
+// near enough.
 std::vector<double> CompatPpf(const std::vector<CompatQuantile>& quantiles);
 
 }  // namespace frostline::sampler

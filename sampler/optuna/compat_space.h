@@ -2,9 +2,9 @@
 //
 // File: compat_space.h
 //
-// A space as someone would write it for Optuna: levels are a categorical or an
-// integer parameter, a rate that can be frozen is a choice `NAME.frozen` and,
-// unless that is 1, a rate, for Optuna has no domain with an atom.
+// As someone would write it for Optuna, levels are a categorical or an integer
+// parameter, a rate that can be frozen is a choice `NAME.frozen` and, unless
+// that is 1, a rate, for Optuna has no domain with an atom.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_SPACE_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_SPACE_H_
 
@@ -18,7 +18,7 @@ namespace frostline::sampler {
 
 enum class OptunaVersion { kV4, kV5 };
 
-// By CompatParameter; kAbsent when a trial has none.
+// A row goes by CompatParameter, with kAbsent where a trial has none.
 using CompatRow = std::vector<double>;
 
 struct CompatParameter {
@@ -35,15 +35,14 @@ class CompatSpace {
   CompatSpace(Space space, bool levels_are_integers);
 
   const Space& space() const { return space_; }
-  // In the space's order.
   const std::vector<CompatParameter>& parameters() const { return parameters_; }
-  // In Optuna's order for what is drawn together.
+  // They are in Optuna's order for what is drawn together.
   const std::vector<std::size_t>& by_name() const { return by_name_; }
 
   // REQUIRES: space().Check(point) is OK.
   CompatRow RowOf(const Point& point) const;
 
-  // Whether a trial with these values so far asks for parameter `i`.
+  // Says whether a trial with these values so far asks for parameter `i`.
   bool IsAsked(std::size_t i, const Point& point, const CompatRow& row) const;
   void Write(std::size_t i, double value, Point& point) const;
 
@@ -53,7 +52,7 @@ class CompatSpace {
   std::vector<std::size_t> by_name_;
 };
 
-// What Optuna's RandomSampler draws.
+// Draws as Optuna's RandomSampler does.
 double DrawCompatRandom(const Domain& domain, OptunaVersion version,
                         NumpyStream& stream);
 

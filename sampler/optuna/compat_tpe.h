@@ -2,11 +2,11 @@
 //
 // File: compat_tpe.h
 //
-// Optuna's TPESampler with streams from outside: a study gives each trial its
-// own, a replay of an Optuna run the same two to all. Where Optuna's result
-// depends on more than the history, this is that of a sampler made anew:
-// grouped blocks are ordered by trial number, and values that a running trial
-// drew for branches not taken are unknown.
+// Streams come from outside: a study gives each trial its own, a replay of an
+// Optuna run the same two to all. Where Optuna's result depends on more than
+// the history, ours is that of a sampler made anew: grouped blocks are ordered
+// by trial number, and values that a running trial drew for branches not taken
+// are unknown.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_TPE_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_TPE_H_
 
@@ -40,7 +40,7 @@ struct CompatStreams {
   NumpyStream startup;
 };
 
-// One owner thread at a time.
+// It has one owner thread at a time.
 class CompatTpe {
  public:
   CompatTpe(const CompatOptions& options, const Space& space,

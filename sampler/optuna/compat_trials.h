@@ -2,8 +2,7 @@
 //
 // File: compat_trials.h
 //
-// The trials that count for a proposal, good ones and the rest. Optuna ignores
-// those that failed or could not be trained.
+// Optuna ignores trials that failed or could not be trained.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_TRIALS_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_TRIALS_H_
 
@@ -18,16 +17,17 @@
 
 namespace frostline::sampler {
 
-// By rising number, running trials above. Valid until the next CatchUp.
+// Rows are by rising number, with running trials above. They are valid until
+// the next CatchUp.
 struct CompatView {
   std::vector<const CompatRow*> ended;
   std::vector<const CompatRow*> below;
   std::vector<const CompatRow*> above;
-  // Of `below`, with several objectives; else empty.
+  // They are those of `below`, with several objectives; else they are empty.
   std::vector<double> below_weights;
 };
 
-// Keeps references to the space and objectives.
+// It keeps references.
 class CompatTrials {
  public:
   CompatTrials(const CompatSpace& space,
@@ -36,7 +36,7 @@ class CompatTrials {
 
   void CatchUp(const History& history);
 
-  // Running trials only if asked for, and never trial `own` while it runs.
+  // Takes running trials only if asked for, and never `own` while it runs.
   CompatView Look(const History& history, std::int64_t own, bool with_running,
                   OptunaVersion version) const;
 

@@ -15,8 +15,8 @@
 
 namespace frostline::sampler {
 
-// `trials` are indices in History::trials(). 1 for the one that adds most,
-// nearly 0 for those that add nothing or break a constraint.
+// `trials` are indices in History::trials(). The one that adds most has 1;
+// those that add nothing or break a constraint have nearly 0.
 std::vector<double> CompatVolumeWeights(
     const History& history, const std::vector<std::uint32_t>& trials,
     const std::vector<Objective>& objectives);

@@ -2,8 +2,8 @@
 //
 // File: numpy_sort.h
 //
-// The order in which NumPy 2 sorts on x86-64 with AVX2, by which equal
-// observations get kernels of different widths.
+// NumPy 2 sorts so on x86-64 with AVX2, which gives equal observations kernels
+// of different widths.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_NUMPY_SORT_H_
 #define FROSTLINE_SAMPLER_OPTUNA_NUMPY_SORT_H_
 
@@ -12,9 +12,9 @@
 
 namespace frostline::sampler {
 
-// numpy.argsort. Not stable: equal numbers come as from a bitonic network up to
-// 256 of them, and as from a quicksort in vectors of four above (of eight with
-// AVX-512, where the order may differ). REQUIRES: no NaN.
+// Is numpy.argsort, which is not stable: equal numbers come as from a bitonic
+// network up to 256 of them, and as from a quicksort in vectors of four above
+// (of eight with AVX-512, where the order may differ). REQUIRES: none is NaN.
 std::vector<std::size_t> NumpyArgSort(const std::vector<double>& numbers);
 
 }  // namespace frostline::sampler

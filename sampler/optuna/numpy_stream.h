@@ -2,8 +2,8 @@
 //
 // File: numpy_stream.h
 //
-// numpy.random.RandomState(seed): MT19937 (Matsumoto and Nishimura, 1998) and
-// doubles of 53 bits, for reproducing Optuna; everything else draws from
+// numpy.random.RandomState(seed) is MT19937 (Matsumoto and Nishimura, 1998)
+// with doubles of 53 bits. It reproduces Optuna; everything else draws from
 // base/rng.h.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_NUMPY_STREAM_H_
 #define FROSTLINE_SAMPLER_OPTUNA_NUMPY_STREAM_H_
@@ -15,17 +15,17 @@
 
 namespace frostline::sampler {
 
-// Not thread-safe; a copy goes on where the original stood.
+// It is not thread-safe; a copy goes on where the original stood.
 class NumpyStream {
  public:
   explicit NumpyStream(std::uint32_t seed);
 
   std::uint32_t NextBits();
-  // random_sample(): uniform in [0, 1).
+  // Is random_sample(), uniform in [0, 1).
   double Uniform();
-  // uniform(lo, hi). REQUIRES: hi - lo is finite.
+  // Is uniform(lo, hi). REQUIRES: hi - lo is finite.
   double Uniform(double lo, double hi) { return lo + (hi - lo) * Uniform(); }
-  // rand(count).
+  // Is rand(count).
   std::vector<double> Uniforms(std::size_t count);
 
  private:

@@ -2,8 +2,8 @@
 //
 // File: numpy_sum.h
 //
-// The order in which NumPy adds: the last bit of a sum often decides which of
-// equally good candidates Optuna proposes.
+// The last bit of a sum often decides which of equally good candidates Optuna
+// proposes.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_NUMPY_SUM_H_
 #define FROSTLINE_SAMPLER_OPTUNA_NUMPY_SUM_H_
 
@@ -11,7 +11,8 @@
 
 namespace frostline::sampler {
 
-// numpy.sum of a contiguous array: by halves, blocks of 128 in eight lanes.
+// Is numpy.sum of a contiguous array, which adds by halves, blocks of 128 in
+// eight lanes.
 double NumpySum(std::span<const double> numbers);
 
 }  // namespace frostline::sampler
