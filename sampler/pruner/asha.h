@@ -2,14 +2,11 @@
 //
 // File: asha.h
 //
-// Asynchronous successive halving (Li et al., "A System for Massively Parallel
-// Hyperparameter Tuning", MLSys 2020), in the form that stops trials: a trial
-// goes on from a rung while it is among the best 1 / reduction_factor of those
-// that have come there. Rung k is at step
+// Asynchronous successive halving (Li et al., MLSys 2020) stops trials here:
+// one goes on from a rung while it is among the best 1 / reduction_factor of
+// those that have come there. Rung k is at step
 //
 //   min_resource * reduction_factor ^ (min_early_stopping_rate + k)
-//
-// Options: docs/reference/pruners.md.
 #ifndef FROSTLINE_SAMPLER_PRUNER_ASHA_H_
 #define FROSTLINE_SAMPLER_PRUNER_ASHA_H_
 

@@ -2,8 +2,8 @@
 //
 // File: brackets.h
 //
-// How hyperband deals trials out to its brackets: at random in effect, in fixed
-// shares, always the same way for one study and number.
+// Hyperband deals trials out at random in effect, in fixed shares, always the
+// same way for one study and number.
 #ifndef FROSTLINE_SAMPLER_PRUNER_BRACKETS_H_
 #define FROSTLINE_SAMPLER_PRUNER_BRACKETS_H_
 
@@ -14,12 +14,12 @@
 
 namespace frostline::sampler {
 
-// floor(log(max / min, reduction)) + 1, in floating point as it was recorded.
-// REQUIRES: 1 <= min_resource <= max_resource, reduction >= 2.
+// Returns floor(log(max / min, reduction)) + 1, in floating point. REQUIRES: 1
+// <= min_resource <= max_resource, reduction >= 2.
 std::size_t CountBrackets(std::int64_t min_resource, std::int64_t max_resource,
                           std::int64_t reduction);
 
-// Trials of each bracket out of the sum of all.
+// Counts the trials of each bracket out of the sum of all.
 std::vector<std::int64_t> BracketShares(std::size_t brackets,
                                         std::int64_t reduction);
 

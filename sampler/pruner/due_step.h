@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: due_step.h
-//
-// When pruners that have an interval look at a trial.
 #ifndef FROSTLINE_SAMPLER_PRUNER_DUE_STEP_H_
 #define FROSTLINE_SAMPLER_PRUNER_DUE_STEP_H_
 
@@ -13,8 +11,8 @@
 
 namespace frostline::sampler {
 
-// At the first value at or after each multiple of `interval` steps, counted
-// from `warmup_steps`. REQUIRES: values not empty.
+// Holds for the first value at or after each multiple of `interval` steps,
+// counted from `warmup_steps`. REQUIRES: there are values.
 inline bool IsDue(const std::vector<IntermediateValue>& values,
                   std::int64_t warmup_steps, std::int64_t interval) {
   const std::int64_t step = values.back().step;

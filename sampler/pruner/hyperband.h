@@ -2,10 +2,9 @@
 //
 // File: hyperband.h
 //
-// Hyperband (Li et al., JMLR 18, 2018): several ladders of rungs side by side
-// (asha.h), the first one stopping earliest. A trial competes within its
+// Hyperband (Li et al., JMLR 18, 2018) has several ladders of rungs side by
+// side (asha.h), the first one stopping earliest. A trial competes within its
 // bracket, which follows from the study's id and its number (brackets.h).
-// Options: docs/reference/pruners.md.
 #ifndef FROSTLINE_SAMPLER_PRUNER_HYPERBAND_H_
 #define FROSTLINE_SAMPLER_PRUNER_HYPERBAND_H_
 

@@ -2,9 +2,8 @@
 //
 // File: ladder.h
 //
-// The rungs of successive halving (Jamieson and Talwalkar, AISTATS 2016): who
-// came to each with which loss, and whether the next one may go on. With r_0 =
-// min_resource, eta = reduction and s = early_stopping_rate,
+// A ladder has the rungs of successive halving (Jamieson and Talwalkar, AISTATS
+// 2016). With r_0 = min_resource, eta = reduction and s = early_stopping_rate,
 //
 //   rung k is at step r_0 eta^(s + k); the best 1 / eta of a rung go on
 //
@@ -27,7 +26,7 @@ struct LadderRules {
   std::int64_t bootstrap_count = 0;
 };
 
-// A trial's losses at the rungs it has completed, lowest rung first.
+// Holds a trial's losses at the rungs it has completed, lowest rung first.
 using Climb = std::vector<double>;
 
 class Ladder {
@@ -35,7 +34,7 @@ class Ladder {
   explicit Ladder(const LadderRules& rules) : rules_(rules) {}
 
   // The trial completes every rung up to `step` from which it may go on; the
-  // answer says why it may not go on from one. O(trials at a rung) for each.
+  // answer says why it may not go on from one. Each costs O(trials at a rung).
   PruneDecision Enter(std::int64_t step, double loss, Climb& climb);
 
   // Forgets that the trial was ever there.

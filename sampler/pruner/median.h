@@ -2,7 +2,7 @@
 //
 // File: median.h
 //
-// The percentile pruner (percentile.h) at 50 (Golovin et al., 2017).
+// The median is percentile.h at 50 (Golovin et al., 2017).
 #ifndef FROSTLINE_SAMPLER_PRUNER_MEDIAN_H_
 #define FROSTLINE_SAMPLER_PRUNER_MEDIAN_H_
 

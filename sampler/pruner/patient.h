@@ -5,7 +5,7 @@
 // Stops a trial when the best of its last patience + 1 values is worse than its
 // best before them by more than min_delta, and the pruner it wraps, if any,
 // agrees. Pruners with rungs are not wrapped: they judge once a rung, and would
-// be overruled for good. Options: docs/reference/pruners.md.
+// be overruled for good.
 #ifndef FROSTLINE_SAMPLER_PRUNER_PATIENT_H_
 #define FROSTLINE_SAMPLER_PRUNER_PATIENT_H_
 

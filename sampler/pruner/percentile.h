@@ -2,9 +2,7 @@
 //
 // File: percentile.h
 //
-// Stops a trial whose best value so far is worse than a percentile of the
-// values, at the same step, of trials that succeeded (percentile_rule.h), or
-// which has reported nothing but NaN. Options: docs/reference/pruners.md.
+// Stops a trial by percentile_rule.h, or when it has reported nothing but NaN.
 #ifndef FROSTLINE_SAMPLER_PRUNER_PERCENTILE_H_
 #define FROSTLINE_SAMPLER_PRUNER_PERCENTILE_H_
 

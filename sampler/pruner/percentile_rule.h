@@ -2,10 +2,9 @@
 //
 // File: percentile_rule.h
 //
-// The rule of the median and percentile pruners: a trial stops where its best
-// value so far is worse than the percentile of what the trials that succeeded
-// reported at the same step, as in Optuna. (Golovin et al., "Google Vizier",
-// KDD 2017, section 3.2.2, take running averages.)
+// A trial stops where its best value so far is worse than the percentile of
+// what the trials that succeeded reported at the same step, as in Optuna.
+// (Golovin et al., KDD 2017, section 3.2.2, take running averages.)
 //
 //   percentile 25 and losses .2 .4 .6 .8 at step 3: stops above .35
 #ifndef FROSTLINE_SAMPLER_PRUNER_PERCENTILE_RULE_H_
@@ -29,7 +28,7 @@ struct PercentileOptions {
   std::int64_t min_trials = 1;
 };
 
-// All but the percentile.
+// Reads all but the percentile.
 PercentileOptions ReadPercentileOptions(OptionReader& reader);
 
 // `name` is what reasons call the percentile.
@@ -37,7 +36,7 @@ std::unique_ptr<Pruner> MakePercentileRule(const PercentileOptions& options,
                                            std::string name,
                                            const Objective& objective);
 
-// Interpolated in a straight line. REQUIRES: values not empty, none NaN.
+// It is interpolated in a straight line. REQUIRES: there are values, none NaN.
 double PercentileOf(std::vector<double> values, double percentile);
 
 }  // namespace frostline::sampler

@@ -2,9 +2,9 @@
 //
 // File: pruner.h
 //
-// The seam of early stopping: whether a running trial should stop, by the
-// intermediate values of the one objective. It stops nothing itself. Its answer
-// is a function of the history, so a study replays.
+// A pruner says whether a running trial should stop, by the intermediate values
+// of the one objective, as a function of the history, so that a study replays.
+// docs/reference/pruners.md has the options.
 #ifndef FROSTLINE_SAMPLER_PRUNER_PRUNER_H_
 #define FROSTLINE_SAMPLER_PRUNER_PRUNER_H_
 
@@ -26,13 +26,13 @@ struct PruneDecision {
       reason;  // for people: "0.61 at step 3, median of 12 trials is 0.71"
 };
 
-// One owner thread at a time. May remember what it computed, as samplers do.
+// It has one owner thread at a time, and may remember as samplers do.
 class Pruner {
  public:
   virtual ~Pruner() = default;
 
-  // By the newest value of `trial`. An unknown or ended trial, or one without
-  // values, is never pruned.
+  // Judges by the newest value of `trial`. An unknown or ended trial, or one
+  // without values, is never pruned.
   virtual PruneDecision Judge(const History& history, std::int64_t trial) = 0;
 };
 
@@ -43,12 +43,11 @@ struct PrunerSpec {
   std::string field = "pruner.options";  // where the options stand
 };
 
-// PRUNER_INVALID for an unknown name or option, and for any pruner but none
-// with several objectives.
+// Answers PRUNER_INVALID for an unknown name or option, and for any pruner but
+// none with several objectives.
 absl::StatusOr<std::unique_ptr<Pruner>> MakePruner(
     const PrunerSpec& spec, const std::vector<Objective>& objectives);
 
-// Sorted.
 std::vector<std::string> PrunerNames();
 
 }  // namespace frostline::sampler

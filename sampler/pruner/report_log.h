@@ -2,9 +2,9 @@
 //
 // File: report_log.h
 //
-// Reads a history's change log as a sequence of reports and ends, for pruners
-// to which the order matters. It tells a late reader the same, provided that
-// each report was a change of its own.
+// Pruners to which the order matters read a history's change log as reports and
+// ends. The log tells a late reader the same, provided that each report was a
+// change of its own.
 #ifndef FROSTLINE_SAMPLER_PRUNER_REPORT_LOG_H_
 #define FROSTLINE_SAMPLER_PRUNER_REPORT_LOG_H_
 
@@ -24,15 +24,15 @@ class ReportReader {
   // state: they are as of now.
   virtual void OnReport(const Observation& trial, std::size_t index) = 0;
   virtual void OnSuccess(const Observation& trial) = 0;
-  // Another attempt begins: what was told of the trial is void.
+  // Another attempt begins: what was told is void.
   virtual void OnRestart(const Observation& trial) = 0;
-  // Another history: all that was told is void.
+  // The history is another one: all that was told is void.
   virtual void OnAnew() = 0;
 };
 
 class ReportLog {
  public:
-  // Tells each thing once. O(changes since the last call).
+  // Tells each thing once, in O(changes since the last call).
   void CatchUp(const History& history, ReportReader& reader);
 
  private:
@@ -42,7 +42,7 @@ class ReportLog {
     bool ended = false;
   };
 
-  // How many reports there were when `later` changes were still to come.
+  // Counts the reports there were when `later` changes were still to come.
   static std::size_t CountReports(const Observation& trial, std::size_t later);
   void Tell(const Observation& trial, std::size_t later, Told& told,
             ReportReader& reader);

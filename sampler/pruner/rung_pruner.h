@@ -2,8 +2,8 @@
 //
 // File: rung_pruner.h
 //
-// What asha and hyperband have in common: trials climb ladders in the order in
-// which they report. A trial that was refused at a rung stays refused.
+// Trials climb ladders in the order in which they report. A trial that was
+// refused at a rung stays refused.
 #ifndef FROSTLINE_SAMPLER_PRUNER_RUNG_PRUNER_H_
 #define FROSTLINE_SAMPLER_PRUNER_RUNG_PRUNER_H_
 
@@ -29,12 +29,12 @@ class RungPruner : public Pruner, private ReportReader {
   PruneDecision Judge(const History& history, std::int64_t number) override;
 
  protected:
-  // The rules of each bracket's ladder; empty, and asked again at the next
-  // report, while they cannot be known. `longest` is the last step among the
-  // trials that have succeeded.
+  // Returns the rules of each bracket's ladder; these are empty, and asked
+  // again at the next report, while they cannot be known. `longest` is the last
+  // step among the trials that have succeeded.
   virtual std::vector<LadderRules> Plan(
       std::optional<std::int64_t> longest) const = 0;
-  // In [0, brackets).
+  // The bracket is in [0, brackets).
   virtual std::size_t BracketOf(std::int64_t number,
                                 std::size_t brackets) const = 0;
 
@@ -56,10 +56,10 @@ class RungPruner : public Pruner, private ReportReader {
   std::unordered_map<std::int64_t, Climber> climbers_;
 };
 
-// In steps.
+// Resources are steps.
 inline constexpr std::int64_t kMostResource = 1'000'000'000'000;
 
-// "auto", the default, or a whole number from 1.
+// Reads "auto", the default, or a whole number from 1.
 std::optional<std::int64_t> ReadResource(OptionReader& reader,
                                          const Options& options,
                                          const std::string& name);

@@ -2,9 +2,8 @@
 //
 // File: signed_rank.h
 //
-// The signed-rank test of Wilcoxon ("Individual comparisons by ranking
-// methods", 1945): differences are ranked by size, and the ranks of those above
-// 0 summed. By chance, each choice of signs is equally likely.
+// The signed-rank test (Wilcoxon, 1945) ranks differences by size, and sums the
+// ranks of those above 0. By chance, each choice of signs is equally likely.
 //
 //   differences 1, 2, 3: sum 6, which 1 of 8 choices reaches: 0.125
 #ifndef FROSTLINE_SAMPLER_PRUNER_SIGNED_RANK_H_
@@ -14,10 +13,10 @@
 
 namespace frostline::sampler {
 
-// The probability of a sum as high or higher when differences are symmetric
-// about 0. Zeros count half to each side. Exact for up to 50 differences, or 13
-// with ties or zeros; else by the normal approximation, corrected for ties.
-// REQUIRES: finite numbers, at least one.
+// Returns the probability of a sum as high or higher when differences are
+// symmetric about 0. Zeros count half to each side. It is exact for up to 50
+// differences, or 13 with ties or zeros; else it is the normal approximation,
+// corrected for ties. REQUIRES: there are numbers, all finite.
 double SignedRankProbability(const std::vector<double>& differences);
 
 }  // namespace frostline::sampler

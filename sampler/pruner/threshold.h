@@ -3,7 +3,7 @@
 // File: threshold.h
 //
 // Stops a trial whose newest value is NaN or outside fixed bounds, whatever the
-// direction. Options: docs/reference/pruners.md.
+// direction.
 #ifndef FROSTLINE_SAMPLER_PRUNER_THRESHOLD_H_
 #define FROSTLINE_SAMPLER_PRUNER_THRESHOLD_H_
 

@@ -2,10 +2,9 @@
 //
 // File: wilcoxon.h
 //
-// Stops a trial that is worse than the best one over the same repeats, the
-// steps being folds, seeds or instances: by a one-sided signed-rank test of the
-// paired differences, unless its mean is as good. Options:
-// docs/reference/pruners.md.
+// Stops a trial that is worse than the best one over the same steps (folds,
+// seeds or instances) by a one-sided signed-rank test of the paired
+// differences, unless its mean is as good.
 #ifndef FROSTLINE_SAMPLER_PRUNER_WILCOXON_H_
 #define FROSTLINE_SAMPLER_PRUNER_WILCOXON_H_
 

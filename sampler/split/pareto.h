@@ -2,9 +2,9 @@
 //
 // File: pareto.h
 //
-// The best few of many points under several objectives, all minimised: whole
-// ranks of non-domination, then points of the next rank one by one, each adding
-// most to
+// Chooses the best few of many points under several objectives, all minimised:
+// whole ranks of non-domination, then points of the next rank one by one, each
+// adding most to
 //
 //   V(S) = volume of what some point of S dominates, up to a reference
 //
@@ -19,9 +19,9 @@
 
 namespace frostline::sampler {
 
-// From 0, for points nothing dominates. O(n log n) comparisons of points with
-// two objectives, else of points with whole fronts (Zhang et al., 2015).
-// REQUIRES: no NaN.
+// Ranks are from 0, for points nothing dominates. They cost O(n log n)
+// comparisons of points with two objectives, else of points with whole fronts
+// (Zhang et al., 2015). REQUIRES: no loss is NaN.
 std::vector<int> NonDominationRanks(const LossVectors& losses);
 
 // Points whose violation is above 0 rank behind all others, the least first
@@ -29,15 +29,16 @@ std::vector<int> NonDominationRanks(const LossVectors& losses);
 std::vector<int> NonDominationRanks(const LossVectors& losses,
                                     const std::vector<double>& violations);
 
-// Indices, in the order of choice; the volume is at least 1 - 1/e of the best
-// (Nemhauser et al., 1978). Ties go to the lexicographically smallest, twins
-// come last. REQUIRES: count <= points.size().
+// Indices are in the order of choice; the volume is at least 1 - 1/e of the
+// best (Nemhauser et al., 1978). Ties go to the lexicographically smallest,
+// twins come last. REQUIRES: count <= points.size().
 std::vector<std::size_t> SelectByHypervolume(
     const LossVectors& points, const std::vector<double>& reference,
     std::size_t count);
 
-// Indices. The reference is a little beyond the worst losses of the rank that
-// does not fit (Ozaki et al., 2020). REQUIRES: count <= losses.size().
+// Returns indices. The reference is a little beyond the worst losses of the
+// rank that does not fit (Ozaki et al., 2020). REQUIRES: count <=
+// losses.size().
 std::vector<std::size_t> BestByHypervolume(const LossVectors& losses,
                                            std::size_t count);
 

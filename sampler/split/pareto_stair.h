@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: pareto_stair.h
-//
-// The area that points of two objectives dominate, as they are added.
 #ifndef FROSTLINE_SAMPLER_SPLIT_PARETO_STAIR_H_
 #define FROSTLINE_SAMPLER_SPLIT_PARETO_STAIR_H_
 
@@ -11,16 +9,16 @@
 
 namespace frostline::sampler {
 
-// The edge of what is dominated, which falls as it goes right.
+// The stair is the edge of what is dominated, which falls as it goes right.
 class ParetoStair {
  public:
-  // REQUIRES: two coordinates at least; those beyond do not count.
+  // REQUIRES: there are two coordinates at least; those beyond do not count.
   explicit ParetoStair(const std::vector<double>& reference)
       : right_(reference[0]), top_(reference[1]) {}
 
   double area() const { return area_; }
 
-  // The point may be dominated already. O(log n) amortised.
+  // The point may be dominated already. It takes O(log n) amortised.
   void Add(double x, double y);
 
  private:

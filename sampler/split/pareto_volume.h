@@ -2,9 +2,9 @@
 //
 // File: pareto_volume.h
 //
-// The volume that points dominate up to a reference, all minimised: exact, by
-// slices along the last objective, each of one objective fewer. O(n log n) with
-// two or three objectives, a factor n more for each one beyond.
+// The volume that points dominate up to a reference, all minimised, is exact,
+// by slices along the last objective, each of one objective fewer. It takes O(n
+// log n) with two or three objectives, a factor n more for each one beyond.
 //
 //   one point (1, 1), reference (2, 3): 1 x 2 = 2
 #ifndef FROSTLINE_SAMPLER_SPLIT_PARETO_VOLUME_H_
@@ -16,16 +16,15 @@ namespace frostline::sampler {
 
 using LossVectors = std::vector<std::vector<double>>;
 
-// Infinite when the reference or a point below it is. REQUIRES: two objectives
-// at least, no NaN.
+// It is infinite when the reference or a point below it is. REQUIRES: there are
+// two objectives at least, and no NaN.
 double Hypervolume(LossVectors points, const std::vector<double>& reference);
 
 double BoxVolume(const std::vector<double>& point,
                  const std::vector<double>& reference);
 
-// What `point` adds: its box less what `others`, moved into that box, dominate
-// (While et al., "A Fast Way of Calculating Exact Hypervolumes", 2012, eq. 6
-// and 7).
+// Returns what `point` adds: its box less what `others`, moved into that box,
+// dominate (While et al., 2012, eq. 6 and 7).
 double AddedVolume(const std::vector<double>& point, LossVectors others,
                    const std::vector<double>& reference);
 

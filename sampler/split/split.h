@@ -2,8 +2,8 @@
 //
 // File: split.h
 //
-// Which trials are the good ones. They fill the side "below" in this order
-// until it is full; the rest, and all that still run, are "above":
+// Trials fill the side "below" in this order until it is full; the rest, and
+// all that still run, are "above":
 //
 //   1. finished and feasible, best first; with several objectives by rank of
 //      non-domination, the last rank by hypervolume (pareto.h)
@@ -37,7 +37,7 @@ struct SplitKey {
   std::vector<double> losses;  // finished, with several objectives
 };
 
-// Nothing for trials that are failed, cancelled or queued.
+// Answers nothing for trials that are failed, cancelled or queued.
 std::optional<SplitKey> SplitKeyOf(const Observation& trial,
                                    const std::vector<Objective>& objectives);
 
@@ -47,13 +47,13 @@ struct KeyedTrial {
   const SplitKey* key = nullptr;
 };
 
-// Indices in History::trials(), by rising trial number.
+// Holds indices in History::trials(), by rising trial number.
 struct Split {
   std::vector<std::uint32_t> below;
   std::vector<std::uint32_t> above;
 };
 
-// How many of n trials are good: a tenth; with one objective at most 25.
+// Counts the good of n trials: a tenth, with one objective at most 25.
 std::size_t CountBelow(std::size_t n, std::size_t objectives);
 
 Split SplitTrials(std::vector<KeyedTrial> trials, std::size_t below);

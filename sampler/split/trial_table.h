@@ -2,8 +2,7 @@
 //
 // File: trial_table.h
 //
-// The keys of a history's trials for the split. Follows the change log, so that
-// a proposal reads only what is new.
+// The table follows the change log, so that a proposal reads only what is new.
 #ifndef FROSTLINE_SAMPLER_SPLIT_TRIAL_TABLE_H_
 #define FROSTLINE_SAMPLER_SPLIT_TRIAL_TABLE_H_
 
@@ -18,7 +17,7 @@
 
 namespace frostline::sampler {
 
-// Keeps references to the space and objectives.
+// It keeps references.
 class TrialTable {
  public:
   TrialTable(const Space& space, const std::vector<Objective>& objectives)
@@ -26,7 +25,7 @@ class TrialTable {
 
   void CatchUp(const History& history);
 
-  // Without `own`. Valid until the next CatchUp.
+  // Lists all but `own`, valid until the next CatchUp.
   std::vector<KeyedTrial> List(const History& history, std::int64_t own,
                                bool with_running) const;
 
