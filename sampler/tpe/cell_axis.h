@@ -2,10 +2,10 @@
 //
 // File: cell_axis.h
 //
-// One parameter as a row of cells: a level, a choice or one of few numbers
-// each, or kBins of equal width on the line of a continuous range. Frozen is
-// the first cell. Each cell has a share of the prior (equal; frozen among rates
-// has `frozen_share`) and a place on the line, as a share of the box.
+// A parameter is a row of cells: a level, a choice or one of few numbers each,
+// or kBins of equal width on the line of a continuous range. Frozen is the
+// first cell. Each cell has a share of the prior (equal; frozen among rates has
+// `frozen_share`) and a place on the line, as a share of the box.
 #ifndef FROSTLINE_SAMPLER_TPE_CELL_AXIS_H_
 #define FROSTLINE_SAMPLER_TPE_CELL_AXIS_H_
 
@@ -31,14 +31,14 @@ class CellAxis {
   CellAxis(const Domain& domain, bool ordinal, double frozen_share);
 
   std::size_t cells() const { return prior_.size(); }
-  // Whether a cell is one value; else it is a bin of them.
+  // Says whether a cell is one value; else it is a bin of them.
   bool exact() const { return exact_; }
   bool ordered() const { return ordered_; }
-  // Whether cell 0 is frozen, a kind of its own.
+  // Says whether cell 0 is frozen, a kind of its own.
   bool frozen() const { return frozen_; }
   double prior(std::size_t cell) const { return prior_[cell]; }
   double place(std::size_t cell) const { return place_[cell]; }
-  // Between neighbours; where there are bins, a seventh of the box.
+  // Returns the gap between neighbours; bins have a seventh of the box.
   double step() const { return step_; }
 
   // Axes of one shape have the same kernels.
@@ -46,7 +46,7 @@ class CellAxis {
 
   // REQUIRES: `value` is of the domain.
   Cell CellOf(double value) const;
-  // The only value of the cell, or one anywhere within the bin.
+  // Returns the only value of the cell, or one anywhere within the bin.
   double ValueIn(Cell cell, Rng& rng) const;
 
  private:

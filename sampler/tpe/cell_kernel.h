@@ -2,16 +2,16 @@
 //
 // File: cell_kernel.h
 //
-// The kernels of one shape of axis at one width: how likely a cell is near a
-// center, relative to the prior, so that 1 is "no news":
+// The kernels of one shape and width say how likely a cell is near a center,
+// relative to the prior, so that 1 is "no news":
 //
 //   r(x | c) = e(c, x) / Z_c,  Z_c = sum over x of prior(x) e(c, x)
 //   ordered:   e(c, x) = exp(-(place_x - place_c)^2 / (2 width^2))
 //   unordered: e(c, x) = 1 where x = c, else 3 width / (cells - 1)
 //
-// The ordinal kernel of Aitchison and Aitken ("Multivariate binary
-// discrimination by the kernel method", Biometrika 63, 1976, section 5) with
-// Gaussian weights. Frozen is `frozen_steps` steps below the lowest rate.
+// This is the ordinal kernel of Aitchison and Aitken (Biometrika 63, 1976,
+// section 5) with Gaussian weights. Frozen is `frozen_steps` steps below the
+// lowest rate.
 #ifndef FROSTLINE_SAMPLER_TPE_CELL_KERNEL_H_
 #define FROSTLINE_SAMPLER_TPE_CELL_KERNEL_H_
 
@@ -26,7 +26,8 @@ namespace frostline::sampler {
 
 class CellKernel {
  public:
-  // Of one cell x: r(x | c) / exp(log_scale) for every center c; never 0.
+  // Holds, of one cell x, r(x | c) / exp(log_scale) for every center c; it is
+  // never 0.
   struct Row {
     std::vector<double> ratio;
     double log_scale = 0.0;
@@ -36,7 +37,7 @@ class CellKernel {
 
   const Row& RowOf(Cell x);
   Cell Draw(Cell center, Rng& rng);
-  // prior(x) r(x | c).
+  // Returns prior(x) r(x | c).
   double Probability(Cell center, Cell x) const;
 
  private:
@@ -51,13 +52,13 @@ class CellKernel {
   std::vector<std::vector<double>> up_to_;  // by center: cumulated
 };
 
-// The kernels a sampler has used; rounded to a quarter of an octave, widths are
-// few. Keeps references to the axes.
+// Keeps the kernels a sampler has used; rounded to a quarter of an octave,
+// widths are few. It keeps references to the axes.
 class KernelCache {
  public:
   explicit KernelCache(const std::vector<CellAxis>& axes);
 
-  // Valid as long as the cache.
+  // The kernel is valid as long as the cache.
   CellKernel& Get(std::size_t axis, double width, double frozen_steps);
 
  private:

@@ -2,10 +2,8 @@
 //
 // File: cell_table.h
 //
-// What TPE remembers of a history: the cells of every trial, the best ones in
-// order, a sample of the others, what runs, and how often each point was tried.
-// Follows the change log; a trial that ended costs the same however many there
-// are. At most ~150 bytes a trial with 26 parameters.
+// The table follows the change log; a trial that ended costs the same however
+// many there are. It takes at most ~150 bytes a trial with 26 parameters.
 #ifndef FROSTLINE_SAMPLER_TPE_CELL_TABLE_H_
 #define FROSTLINE_SAMPLER_TPE_CELL_TABLE_H_
 
@@ -24,7 +22,7 @@
 
 namespace frostline::sampler {
 
-// Keeps references to the space, objectives and axes.
+// It keeps references.
 class CellTable {
  public:
   CellTable(const Space& space, const std::vector<Objective>& objectives,
@@ -36,13 +34,14 @@ class CellTable {
 
   enum class Use : std::uint8_t { kNone, kResult, kFailed, kRunning, kQueued };
 
-  // Finished, pruned or infeasible by constraints; failures have no result.
+  // A result is a trial that finished, was pruned or broke constraints;
+  // failures have none.
   std::size_t results() const { return results_; }
   std::size_t failures() const { return failures_; }
   const std::vector<RankedTrial>& best() const { return shortlist_.best(); }
-  // Of results and failures.
+  // Samples results and failures.
   std::vector<std::uint32_t> Sample() const { return shortlist_.Sample(); }
-  // By rising number.
+  // They are by rising number.
   const std::set<std::pair<std::int64_t, std::uint32_t>>& running() const {
     return running_;
   }
@@ -51,7 +50,7 @@ class CellTable {
   std::span<const Cell> cells(std::uint32_t index) const {
     return {&cells_[index * axes_.size()], axes_.size()};
   }
-  // How often all were read again because a result changed; for tests.
+  // Counts how often all were read again because a result changed, for tests.
   std::size_t rebuilds() const { return rebuilds_; }
 
   std::size_t TimesTried(const Point& point) const;
@@ -60,7 +59,7 @@ class CellTable {
   }
 
  private:
-  // Of the cells where they are values: stepped ones carry rounding.
+  // Hashes the cells where they are values: stepped ones carry rounding.
   std::uint64_t HashOf(Point point) const;
   void Clear();
   void Forget(std::uint32_t index);

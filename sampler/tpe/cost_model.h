@@ -2,15 +2,15 @@
 //
 // File: cost_model.h
 //
-// What a trial will cost, before it runs. A step of training goes forward
-// through every module, backward through those above the lowest one that
-// trains, and makes weight gradients where one trains, at about one unit each;
-// of 3M units for M modules a point takes
+// A step of training goes forward through every module, backward through those
+// above the lowest one that trains, and makes weight gradients where one
+// trains, at about one unit each; of 3M units for M modules a point takes
 //
 //   sum over modules 1 + [one below trains] + [it trains itself]
 //
 // Seconds are a + b times that share, both at least 0, by least squares over
-// trials that succeeded; before three of them differ, the share itself.
+// trials that succeeded; before three of them differ, they are the share
+// itself.
 #ifndef FROSTLINE_SAMPLER_TPE_COST_MODEL_H_
 #define FROSTLINE_SAMPLER_TPE_COST_MODEL_H_
 
@@ -22,17 +22,17 @@
 
 namespace frostline::sampler {
 
-// Of full training, 1/3 … 1. Modules are those of the space or, where it names
-// none, its learning rates in order.
+// Returns a share of full training, 1/3 … 1. Modules are those of the space or,
+// where it names none, its learning rates in order.
 double RelativeCost(const Space& space, const Point& point);
 
 class CostModel {
  public:
-  // Learns from the trials with these indices. Keeps the space by reference.
+  // Learns from the trials with these indices. It keeps the space by reference.
   CostModel(const Space& space, const History& history,
             const std::vector<std::uint32_t>& trials);
 
-  // Up to a constant.
+  // Is right up to a constant.
   double LogCost(const Point& point) const;
 
  private:

@@ -2,8 +2,7 @@
 //
 // File: kernel_products.h
 //
-// The arithmetic that a proposal spends its time on: products over axes for
-// every kernel, and sums of what may be too small for a double.
+// A proposal spends its time on this arithmetic.
 #ifndef FROSTLINE_SAMPLER_TPE_KERNEL_PRODUCTS_H_
 #define FROSTLINE_SAMPLER_TPE_KERNEL_PRODUCTS_H_
 
@@ -15,19 +14,18 @@
 
 namespace frostline::sampler {
 
-// Minus infinity of 0.
+// Answers minus infinity for 0.
 double LogOf(double x);
-// ln(exp(a) + exp(b)).
+// Returns ln(exp(a) + exp(b)).
 double LogAdd(double a, double b);
 
-// One axis of the kernels' products.
 struct AxisFactor {
   const double* row = nullptr;    // by center
   const Cell* centers = nullptr;  // by kernel
 };
 inline constexpr std::size_t kFactors = 4;
 
-// products[k] times the factors of kernel k.
+// Multiplies products[k] by the factors of kernel k.
 void MultiplyBy(const AxisFactor& factor, std::vector<double>& products);
 void MultiplyBy(const std::array<AxisFactor, kFactors>& factors,
                 std::vector<double>& products);

@@ -2,11 +2,10 @@
 //
 // File: kernel_widths.h
 //
-// How wide kernels are, and how far frozen is from the rates. A good kernel is
-// as wide as the good trials are spread out on its axis, times 0.8 m^(-1/5) for
-// m of them (Silverman, "Density Estimation", 1986, eq. 3.28 in its scaling); a
-// bad one is a tenth of the box. Neither is narrower than 0.4 steps of an axis
-// of single values, or 1% of the box.
+// A good kernel is as wide as the good trials are spread out on its axis, times
+// 0.8 m^(-1/5) for m of them (Silverman, 1986, eq. 3.28 in its scaling); a bad
+// one is a tenth of the box. Neither is narrower than 0.4 steps of an axis of
+// single values, or 1% of the box.
 #ifndef FROSTLINE_SAMPLER_TPE_KERNEL_WIDTHS_H_
 #define FROSTLINE_SAMPLER_TPE_KERNEL_WIDTHS_H_
 
@@ -18,7 +17,7 @@
 
 namespace frostline::sampler {
 
-// Cells of a trial, which somebody else owns.
+// Somebody else owns the cells of the trial.
 struct WeightedCells {
   std::span<const Cell> cells;
   double weight = 1.0;
@@ -29,8 +28,8 @@ double GoodWidth(const CellAxis& axis, std::size_t index,
                  const std::vector<WeightedCells>& good);
 double RestWidth(const CellAxis& axis);
 
-// How many steps frozen is from the lowest rate: the one of 1/2, 1, 2, 4, 8
-// under which each good trial is likeliest given the others (leave-one-out
+// Finds how many steps frozen is from the lowest rate: the one of 1/2, 1, 2, 4,
+// 8 under which each good trial is likeliest given the others (leave-one-out
 // likelihood: Habbema, Hermans and van den Broek, 1974), with 2 likeliest
 // beforehand.
 double LearnFrozenSteps(const std::vector<CellAxis>& axes, KernelCache& kernels,

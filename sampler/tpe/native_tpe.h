@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: native_tpe.h
-//
-// The sampler behind `sampler: tpe` (the method: tpe.h).
 #ifndef FROSTLINE_SAMPLER_TPE_NATIVE_TPE_H_
 #define FROSTLINE_SAMPLER_TPE_NATIVE_TPE_H_
 
@@ -27,7 +25,7 @@ class NativeTpe final : public Sampler {
   absl::StatusOr<Point> Propose(const History& history, std::int64_t number,
                                 Rng& rng) override;
 
-  // How many kernels the densities of the last proposal had; for tests.
+  // Counts the kernels of the last proposal's densities, for tests.
   std::size_t kernels_used() const { return kernels_used_; }
   const CellTable& table() const { return table_; }
 

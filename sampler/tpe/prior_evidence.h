@@ -2,18 +2,17 @@
 //
 // File: prior_evidence.h
 //
-// What an earlier study says about this one's space. Its good and its other
-// trials join those of this study, as kernels that together count as much as a
-// few own trials, so that own evidence outgrows them:
+// An earlier study's good and other trials join those of this study, as kernels
+// that together count as much as a few own trials, so that own evidence
+// outgrows them:
 //
 //   l: w kGoodTrials trials, g: w kOtherTrials trials
 //
 // w is the study's given weight or, without one, how well it ranks this one's
 // trials: with rho the rank correlation of its ln(l/g) with the values of the
 // first kJudged own trials, w is twice what rho is above the 2/sqrt(n) that
-// chance can make of it, between 0 and 1. (By how good regions overlap:
-// Watanabe et al., "Speeding up multi-objective hyperparameter optimization by
-// task similarity-based meta-learning for the TPE", IJCAI 2023.)
+// chance can make of it, between 0 and 1. (Watanabe et al., IJCAI 2023, go by
+// how good regions overlap.)
 #ifndef FROSTLINE_SAMPLER_TPE_PRIOR_EVIDENCE_H_
 #define FROSTLINE_SAMPLER_TPE_PRIOR_EVIDENCE_H_
 
@@ -33,13 +32,13 @@ class PriorEvidence {
   static constexpr std::size_t kJudged = 64;
   static constexpr double kUnknownWeight = 0.5;
 
-  // Keeps references to all but `study`.
+  // It keeps references to all but `study`.
   PriorEvidence(const Space& space, const std::vector<Objective>& objectives,
                 const std::vector<CellAxis>& axes, KernelCache& kernels,
                 const TpeOptions& options, const PriorStudy& study);
 
   bool empty() const { return good_.empty(); }
-  // 0 … 1. `table` has caught up with `history`.
+  // Is in 0 … 1. REQUIRES: `table` has caught up with `history`.
   double Weight(const History& history, const CellTable& table);
   void AddTo(double weight, std::vector<WeightedCells>& good,
              std::vector<WeightedCells>& rest) const;

@@ -2,8 +2,7 @@
 //
 // File: separate_mixture.h
 //
-// The mixture that takes parameters one by one (cell_density.h): what every
-// cell weighs as a center, and ln q_d(x_d) once it was asked for.
+// This is the mixture of cell_density.h that takes parameters one by one.
 #ifndef FROSTLINE_SAMPLER_TPE_SEPARATE_MIXTURE_H_
 #define FROSTLINE_SAMPLER_TPE_SEPARATE_MIXTURE_H_
 
@@ -22,7 +21,7 @@ class SeparateMixture {
               const std::vector<std::vector<Cell>>& columns,
               const std::vector<double>& weights, double prior, double sum);
 
-  // ln q_d(x).
+  // Returns ln q_d(x).
   double LogRatio(std::size_t axis, Cell x, CellKernel& kernel);
 
  private:

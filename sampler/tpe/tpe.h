@@ -2,15 +2,15 @@
 //
 // File: tpe.h
 //
-// The tree-structured Parzen estimator (Bergstra et al., 2011, section 4): the
-// good trials and the rest each become a density over the space, l and g, and
-// of some candidates drawn from l the one with the largest l/g is proposed,
+// In the tree-structured Parzen estimator (Bergstra et al., 2011, section 4)
+// the good trials and the rest each become a density over the space, l and g,
+// and of some candidates drawn from l the one with the largest l/g is proposed,
 // which is the one of largest expected improvement.
 //
 // Ours (native_tpe.h) knows that levels are ordered and frozen is of its own
 // kind, keeps away from what failed, and repeats no point
 // (docs/explanation/tpe.md). The option `compat` makes it Optuna's
-// (optuna/compat.h). Options: docs/reference/samplers.md.
+// (optuna/compat.h).
 #ifndef FROSTLINE_SAMPLER_TPE_TPE_H_
 #define FROSTLINE_SAMPLER_TPE_TPE_H_
 

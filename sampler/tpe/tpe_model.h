@@ -2,10 +2,10 @@
 //
 // File: tpe_model.h
 //
-// The two densities of one proposal: l of the good trials, g of all others
-// (Bergstra et al., 2011, section 4.1), failed and running ones among them.
-// With one objective the first 0.4 sqrt(n) are good, at least two and at most
-// 25, in the order of split.h; better ones weigh more.
+// l is the density of the good trials, g of all others (Bergstra et al., 2011,
+// section 4.1), failed and running ones among them. With one objective the
+// first 0.4 sqrt(n) are good, at least two and at most 25, in the order of
+// split.h; better ones weigh more.
 #ifndef FROSTLINE_SAMPLER_TPE_TPE_MODEL_H_
 #define FROSTLINE_SAMPLER_TPE_TPE_MODEL_H_
 
@@ -21,7 +21,7 @@ namespace frostline::sampler {
 std::size_t CountGood(std::size_t n);
 
 // The good trial of rank i of m weighs ln(m + 1/2) - ln(i + 1), scaled to a
-// mean of 1 (Hansen, "The CMA Evolution Strategy", 2016, eq. 49).
+// mean of 1 (Hansen, 2016, eq. 49).
 std::vector<double> RankWeights(std::size_t m);
 
 struct TpeModel {
@@ -30,9 +30,10 @@ struct TpeModel {
   CellDensity failed;  // those of the rest that failed
 };
 
-// ln of the chance that a trial does not fail, given the three densities' logs
-// at its point: what is not failed of all that was tried near there (Watanabe
-// and Hutter, "c-TPE", IJCAI 2023, section 3.2, without a threshold).
+// Returns ln of the chance that a trial does not fail, given the three
+// densities' logs at its point: it is what is not failed of all that was tried
+// near there (Watanabe and Hutter, IJCAI 2023, section 3.2, without a
+// threshold).
 double LogChanceOfSuccess(const TpeModel& model, double log_good,
                           double log_rest, double log_failed);
 

@@ -2,7 +2,7 @@
 //
 // File: tpe_options.h
 //
-// What each switch is worth: docs/explanation/tpe.md.
+// docs/reference/samplers.md has the options.
 #ifndef FROSTLINE_SAMPLER_TPE_TPE_OPTIONS_H_
 #define FROSTLINE_SAMPLER_TPE_TPE_OPTIONS_H_
 
@@ -24,13 +24,13 @@ struct TpeOptions {
   bool avoid_failures = true;
   bool cost_aware = false;
   bool warm_start = true;
-  // For a point; 0: any number of times.
+  // So many are for a point; 0 is any number.
   std::size_t tries = 1;
   double frozen_share = 0.2;
   std::size_t kernels = 256;  // of trials that are not good, at most
 };
 
-// SAMPLER_INVALID for an unknown option or a wrong value.
+// Answers SAMPLER_INVALID for an unknown option or a wrong value.
 absl::StatusOr<TpeOptions> ReadTpeOptions(const SamplerInput& input);
 
 }  // namespace frostline::sampler

@@ -2,12 +2,11 @@
 //
 // File: tpe_search.h
 //
-// From two densities to one point: of candidates drawn from l the one of
-// largest expected improvement, and its neighbours. With gamma the share of
-// good trials, improvement goes up with 1 / (gamma + (1 - gamma) g/l) (Bergstra
-// et al., 2011, eq. 4), so without costs l/g decides, and with them that
-// divided by the seconds of the trial (Snoek et al., "Practical Bayesian
-// optimization", NeurIPS 2012, section 3.2).
+// Of candidates drawn from l the search takes the one of largest expected
+// improvement, and its neighbours. With gamma the share of good trials,
+// improvement goes up with 1 / (gamma + (1 - gamma) g/l) (Bergstra et al.,
+// 2011, eq. 4), so without costs l/g decides, and with them that divided by the
+// seconds of the trial (Snoek et al., NeurIPS 2012, section 3.2).
 //
 // Points tried as often as `dedup` allows are not chosen: the best untried
 // candidate is or, where all were tried, the best untried neighbour of the
@@ -24,7 +23,6 @@
 
 namespace frostline::sampler {
 
-// All is read only, but for what models keep.
 struct TpeQuestion {
   TpeModel& model;
   const CellTable& table;
@@ -34,14 +32,14 @@ struct TpeQuestion {
   int improve = 1;
 };
 
-// Immutable; keeps references.
+// It keeps references.
 class TpeSearch {
  public:
   TpeSearch(const Space& space, const std::vector<CellAxis>& axes,
             const TpeOptions& options);
 
   Point Choose(const TpeQuestion& question, Rng& rng) const;
-  // Drawn from the prior; any point when there is no untried one.
+  // Draws from the prior any point, but an untried one while there is one.
   Point DrawUntried(const CellTable& table, const Point* own, Rng& rng) const {
     return untried_.Draw(table, own, rng);
   }
@@ -54,12 +52,11 @@ class TpeSearch {
   };
 
   Candidate Draw(const CellDensity& good, Rng& rng) const;
-  // At the logs of the three densities.
   double Score(const TpeQuestion& question, double good, double rest,
                double failed, const Point& point) const;
   double ScoreOf(const TpeQuestion& question, const Candidate& x) const;
-  // The best untried point that differs in one parameter, if it is better than
-  // `least`.
+  // Returns the best untried point that differs in one parameter, if it is
+  // better than `least`.
   std::optional<Candidate> BestNeighbour(const TpeQuestion& question,
                                          const Candidate& from, double least,
                                          Rng& rng) const;

@@ -2,8 +2,7 @@
 //
 // File: trial_shortlist.h
 //
-// The trials that a proposal looks at: the best ones in order and a sample of
-// all that ended. Adding one costs the same however many there were.
+// Adding a trial costs the same however many there were.
 #ifndef FROSTLINE_SAMPLER_TPE_TRIAL_SHORTLIST_H_
 #define FROSTLINE_SAMPLER_TPE_TRIAL_SHORTLIST_H_
 
@@ -29,16 +28,16 @@ class TrialShortlist {
   static constexpr std::size_t kBest = 64;
   static constexpr std::size_t kSample = 640;
 
-  // With or without a result.
+  // Takes trials with or without a result.
   void AddToSample(std::int64_t number, std::uint32_t index);
-  // With a result.
+  // REQUIRES: the trial has a result.
   void Rank(const RankedTrial& trial);
   void Clear();
 
-  // At most kBest; of equal ones the older is better.
+  // They are at most kBest; of equal ones the older is better.
   const std::vector<RankedTrial>& best() const { return best_; }
-  // Indices of all or, beyond kSample + kBest, of a sample that changes little
-  // from call to call.
+  // Returns indices of all or, beyond kSample + kBest, of a sample that changes
+  // little from call to call.
   std::vector<std::uint32_t> Sample() const;
 
  private:

@@ -2,7 +2,7 @@
 //
 // File: untried_points.h
 //
-// Points that were not tried as often as the option `dedup` allows.
+// An untried point was not tried as often as `dedup` allows.
 #ifndef FROSTLINE_SAMPLER_TPE_UNTRIED_POINTS_H_
 #define FROSTLINE_SAMPLER_TPE_UNTRIED_POINTS_H_
 
@@ -16,8 +16,8 @@
 
 namespace frostline::sampler {
 
-// Immutable; keeps references. `own`, the point of the trial that asks, is no
-// duplicate of itself.
+// It keeps references. `own`, the point of the trial that asks, is no duplicate
+// of itself.
 class UntriedPoints {
  public:
   UntriedPoints(const Space& space, const TpeOptions& options)
@@ -25,11 +25,11 @@ class UntriedPoints {
 
   bool IsTried(const CellTable& table, const Point* own,
                const Point& point) const;
-  // Drawn from the prior and, where that finds none, from all points of a
+  // Draws from the prior and, where that finds none, from all points of a
   // finite space that is not too large.
   std::optional<Point> Find(const CellTable& table, const Point* own,
                             Rng& rng) const;
-  // Any point when there is none.
+  // Returns any point when there is none.
   Point Draw(const CellTable& table, const Point* own, Rng& rng) const;
 
  private:
