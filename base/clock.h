@@ -2,8 +2,7 @@
 //
 // File: clock.h
 //
-// Whoever needs time takes a Clock&; tests hand in tests/support/fake_clock.h.
-// Two times must never be mixed:
+// Tests hand in tests/support/fake_clock.h. Two times must never be mixed:
 //   - steady time judges leases. It counts through suspend and cannot be set,
 //     but means nothing after a restart.
 //   - wall time is for people, and for bounds that outlive a restart: a study's
@@ -17,11 +16,11 @@
 
 namespace frostline {
 
-// Since an arbitrary origin (boot, for SystemClock).
+// Its origin is arbitrary (boot, for SystemClock).
 using SteadyTime = std::chrono::nanoseconds;
 using Duration = std::chrono::nanoseconds;
 
-// Microseconds since 1970-01-01 UTC, as stored.
+// It counts microseconds since 1970-01-01 UTC.
 using WallMicros = std::int64_t;
 
 class Clock {
@@ -31,14 +30,13 @@ class Clock {
   virtual WallMicros Wall() const = 0;
 };
 
-// Thread-safe and stateless.
 class SystemClock final : public Clock {
  public:
   SteadyTime Steady() const override;
   WallMicros Wall() const override;
 };
 
-// "2026-11-21T06:07:34.123456Z"
+// Returns "2026-11-21T06:07:34.123456Z".
 std::string FormatWall(WallMicros time);
 
 }  // namespace frostline

@@ -2,9 +2,9 @@
 //
 // File: error.h
 //
-// An error that a person can act on: an id with a page (FL-2031), the cause and
-// the fix. It travels as an absl::Status whose message is the cause; a payload
-// carries the rest. Only server/rpc/status.cc makes it a wire error.
+// An error has an id with a page (FL-2031), the cause and the fix. It travels
+// as an absl::Status whose message is the cause; a payload carries the rest.
+// Only server/rpc/status.cc makes it a wire error.
 //
 //   return MakeError(ErrorId::kLevelsInvalid, "levels of layer.3 are empty",
 //                    "list at least one rate", "space.modules[3].levels");
@@ -34,7 +34,7 @@ struct ErrorKind {
   std::string title;   // a few words for people
 };
 
-// The payload of MakeError().
+// MakeError() makes it the payload.
 struct ErrorDetail {
   ErrorId id = ErrorId::kInternal;
   std::string field;  // path in the request or study, or empty
@@ -44,17 +44,17 @@ struct ErrorDetail {
 const std::vector<ErrorKind>& AllErrorKinds();
 const ErrorKind& KindOf(ErrorId id);
 
-// "FL-2031".
+// Returns "FL-2031".
 std::string ErrorCode(ErrorId id);
 
 absl::Status MakeError(ErrorId id, const std::string& cause,
                        const std::string& fix, const std::string& field = "");
 
-// Nothing for OK and for foreign errors.
+// Answers nothing for OK and for foreign errors.
 std::optional<ErrorDetail> DetailOf(const absl::Status& status);
 bool HasErrorId(const absl::Status& status, ErrorId id);
 
-// Lines for a terminal; the third where there is a field:
+// Makes lines for a terminal; the third is there where there is a field:
 //   "error[FL-1003]: …", "  because: …", "  at: …", "  fix: …".
 std::string DescribeError(const absl::Status& status);
 

@@ -2,11 +2,11 @@
 //
 // File: error_catalogue.h
 //
-// Every error Frostline can raise: enum name, number, canonical code, reason on
-// the wire, title. A test holds them against the paragraphs of
-// docs/reference/errors.md. Numbers are never reused (4004 is gone): 1xxx study
-// and request, 2xxx trials, leases and workers, 3xxx storage, 4xxx connection,
-// 5xxx trainer, 6xxx importance, 9xxx our own bugs.
+// An error has an enum name, number, canonical code, reason on the wire and
+// title. A test holds them against docs/reference/errors.md. Numbers are never
+// reused (4004 is gone): 1xxx are study and request, 2xxx trials, leases and
+// workers, 3xxx storage, 4xxx connection, 5xxx trainer, 6xxx importance, 9xxx
+// our own bugs.
 #ifndef FROSTLINE_BASE_ERROR_CATALOGUE_H_
 #define FROSTLINE_BASE_ERROR_CATALOGUE_H_
 

@@ -2,8 +2,7 @@
 //
 // File: exit_code.h
 //
-// The exit codes of every binary. Scripts and schedulers rely on them; they
-// never change.
+// Scripts and schedulers rely on these codes; they never change.
 #ifndef FROSTLINE_BASE_EXIT_CODE_H_
 #define FROSTLINE_BASE_EXIT_CODE_H_
 

@@ -2,8 +2,8 @@
 //
 // File: failpoint.h
 //
-// The moments at which a crash would be worst, by name, for tests. Packages are
-// built without them (-DFROSTLINE_FAILPOINTS=OFF, the default).
+// Failpoints name the moments at which a crash would be worst, for tests.
+// Packages are built without them (-DFROSTLINE_FAILPOINTS=OFF, the default).
 //
 //   FROSTLINE_FAILPOINT(kCommitBefore);       // in the code
 //   FROSTLINE_FAILPOINT=commit.before:kill    // in the environment
@@ -13,7 +13,7 @@
 //   NAME:kill@3      … at the third visit
 //   NAME:sleep=250   each visit takes so many milliseconds
 // Commas separate several. An unknown name or action ends the process: a test
-// that arms nothing must not pass. Threads: any.
+// that arms nothing must not pass. Any thread may reach one.
 #ifndef FROSTLINE_BASE_FAILPOINT_H_
 #define FROSTLINE_BASE_FAILPOINT_H_
 

@@ -2,8 +2,6 @@
 //
 // File: flags.h
 //
-// The command line of a program with flags and no commands, as a table.
-//
 //   FlagTable program{"frostline-worker", "0.1", "The agent of a node.", {}};
 //   program.flags = {WholeFlag("--slots", "Trials at a time", 1, 64, &slots)};
 //   ASSIGN_OR_RETURN(const std::string print, ParseFlags(program, argc, argv));
@@ -29,7 +27,7 @@ struct Flag {
   std::string name;   // "--listen"
   std::string value;  // "HOST:PORT"; empty for a switch
   std::string help;
-  // `text` is empty for a switch.
+  // The text is empty for a switch.
   std::function<absl::Status(const std::string& text)> take;
   std::string unless_given = "";  // the default, for --help
   std::string variable = "";      // of the environment, read in its place
@@ -43,21 +41,21 @@ struct FlagTable {
   std::vector<Flag> flags;
 };
 
-// What --help or --version asked for; empty when the program is to run.
-// REQUEST_INVALID, naming the flag, for one that is unknown (with the nearest),
-// given twice, or without its value.
+// Returns what --help or --version asked for; it is empty when the program is
+// to run. A flag that is unknown, without its value, or given twice though it
+// does not repeat is REQUEST_INVALID.
 absl::StatusOr<std::string> ParseFlags(const FlagTable& program, int argc,
                                        const char* const* argv);
 
-// "--listen is …": REQUEST_INVALID at that flag.
+// Answers REQUEST_INVALID, "--listen is …", at that flag.
 absl::Status BadFlag(const std::string& flag, const std::string& cause,
                      const std::string& fix);
 
-// "90" (seconds), "90s", "1m30s", "500ms".
+// Reads "90" (seconds), "90s", "1m30s", "500ms".
 absl::StatusOr<Duration> ReadTime(const std::string& flag,
                                   const std::string& text, Duration shortest,
                                   Duration longest);
-// "1048576", "512M", "256MiB", "1.5T", in powers of 1,024.
+// Reads "1048576", "512M", "256MiB", "1.5T", in powers of 1,024.
 absl::StatusOr<std::int64_t> ReadBytes(const std::string& flag,
                                        const std::string& text);
 absl::StatusOr<std::int64_t> ReadWhole(const std::string& flag,

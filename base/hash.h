@@ -2,8 +2,8 @@
 //
 // File: hash.h
 //
-// FNV-1a, 64 bits (Fowler, Noll and Vo): the same on every machine and in every
-// version, so it may be stored. It guards no secret.
+// FNV-1a of 64 bits (Fowler, Noll and Vo) is the same on every machine and in
+// every version, so it may be stored.
 #ifndef FROSTLINE_BASE_HASH_H_
 #define FROSTLINE_BASE_HASH_H_
 

@@ -2,7 +2,7 @@
 //
 // File: ids.h
 //
-// All building and parsing of resource names:
+// Builds and parses all resource names:
 //
 //   studies/imdb    studies/imdb/trials/17    workers/gpu03-0
 #ifndef FROSTLINE_BASE_IDS_H_
@@ -20,8 +20,8 @@ struct TrialName {
   std::int64_t number = 0;
 };
 
-// Ids of studies and workers: 1 to 64 of [a-z0-9._-], first a letter or digit,
-// no "..": safe as a file name, a label and a part of a URL.
+// Ids have 1 to 64 of [a-z0-9._-], first a letter or digit, no "..", so they
+// are safe in file names, labels and URLs.
 absl::Status CheckId(const std::string& id, const std::string& field);
 
 std::string StudyNameOf(const std::string& study_id);
@@ -32,8 +32,8 @@ absl::StatusOr<std::string> ParseStudyName(const std::string& name);
 absl::StatusOr<TrialName> ParseTrialName(const std::string& name);
 absl::StatusOr<std::string> ParseWorkerName(const std::string& name);
 
-// 128 bits from the operating system, as 32 hexadecimal digits, for boot ids
-// and lease secrets; never for anything that must be replayed.
+// Returns 128 bits from the operating system for boot ids and lease secrets,
+// never for what must be replayed.
 std::string RandomHexId();
 
 }  // namespace frostline

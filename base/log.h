@@ -2,7 +2,7 @@
 //
 // File: log.h
 //
-// One line per event on standard error, as key=value pairs:
+// Each event is a line on standard error:
 //
 //   Log(LogLevel::kInfo, "lease_granted", {{"trial", name}});
 //   2026-11-21T06:07:34.123456Z info lease_granted trial=studies/a/trials/7
@@ -23,13 +23,13 @@ enum class LogLevel { kDebug = 0, kInfo = 1, kWarning = 2, kError = 3 };
 
 using LogField = std::pair<const char*, std::string>;
 
-// Lines below this level are dropped; at first kInfo.
+// Drops lines below this level, which is kInfo at first.
 void SetLogLevel(LogLevel level);
 
 void Log(LogLevel level, const char* event,
          std::initializer_list<LogField> fields = {});
 
-// The line of Log(), without time stamp and newline.
+// Makes the line of Log(), without time stamp and newline.
 std::string FormatLogLine(LogLevel level, const char* event,
                           std::initializer_list<LogField> fields);
 

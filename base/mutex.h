@@ -2,7 +2,7 @@
 //
 // File: mutex.h
 //
-// A mutex that clang checks (-Wthread-safety, in `./dev check`): a field says
+// Clang checks this mutex (-Wthread-safety, in `./dev check`): a field says
 // ABSL_GUARDED_BY(mutex_), a function that needs the lock
 // ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_).
 //
@@ -30,7 +30,7 @@ class ABSL_LOCKABLE Mutex {
 
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
   void Unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
-  // For the compiler alone, in a function object that is called under the lock.
+  // Tells the compiler alone, in a function object called under the lock.
   void AssertHeld() const ABSL_ASSERT_EXCLUSIVE_LOCK() {}
 
  private:
@@ -61,7 +61,7 @@ class CondVar {
     changed_.wait(lock);
     lock.release();
   }
-  // False once `deadline` has passed.
+  // Answers false once `deadline` has passed.
   template <typename TimePoint>
   bool WaitUntil(Mutex* mutex, const TimePoint& deadline)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {

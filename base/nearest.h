@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: nearest.h
-//
-// "Did you mean": the word that was probably meant.
 #ifndef FROSTLINE_BASE_NEAREST_H_
 #define FROSTLINE_BASE_NEAREST_H_
 
@@ -11,15 +9,15 @@
 
 namespace frostline {
 
-// How many typing mistakes (a letter wrong, missing, too many, or two swapped)
-// lie between two words: optimal string alignment.
+// Counts the typing mistakes (a letter wrong, missing, too many, or two
+// swapped) between two words: this is optimal string alignment.
 int TypingDistance(const std::string& a, const std::string& b);
 
-// The first of equals; empty when none is near.
+// Returns the first of equals; it is empty when none is near.
 std::string Nearest(const std::string& typed,
                     const std::vector<std::string>& words);
 
-// "did you mean 'seed'?", or "use one of a, b, c" when nothing is near.
+// Says "did you mean 'seed'?", or "use one of a, b, c" when nothing is near.
 std::string Suggest(const std::string& typed,
                     const std::vector<std::string>& words);
 

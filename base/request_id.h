@@ -2,9 +2,8 @@
 //
 // File: request_id.h
 //
-// Ids of requests, which nobody guesses. Later ones sort later, so that the
-// coordinator's index grows at its end, which costs a third less at 100,000
-// requests. Any unique text of the form serves.
+// Later ids sort later, so that the coordinator's index grows at its end, which
+// costs less. Any unique text of the form serves.
 #ifndef FROSTLINE_BASE_REQUEST_ID_H_
 #define FROSTLINE_BASE_REQUEST_ID_H_
 
@@ -14,7 +13,8 @@
 
 namespace frostline {
 
-// 32 hexadecimal digits: milliseconds since 1970, then 80 random bits.
+// Returns 32 hexadecimal digits: milliseconds since 1970, then 80 random bits,
+// which nobody guesses.
 std::string NewRequestId(const Clock& clock);
 
 }  // namespace frostline

@@ -2,8 +2,8 @@
 //
 // File: retry.h
 //
-// Exponential back-off with full jitter, so that a fleet that lost its
-// coordinator does not come back as one herd. The caller sleeps.
+// Full jitter keeps a fleet that lost its coordinator from coming back as one
+// herd. The caller sleeps.
 #ifndef FROSTLINE_BASE_RETRY_H_
 #define FROSTLINE_BASE_RETRY_H_
 
@@ -17,10 +17,10 @@ class Backoff {
   Backoff(Duration first, Duration longest)
       : first_(first), longest_(longest), ceiling_(first) {}
 
-  // Uniform in (0, ceiling]; the ceiling doubles with each call up to
+  // Is uniform in (0, ceiling]; the ceiling doubles with each call up to
   // `longest`.
   Duration Next(Rng& rng);
-  // After a success.
+  // The caller resets it after a success.
   void Reset() { ceiling_ = first_; }
 
  private:
@@ -29,7 +29,7 @@ class Backoff {
   Duration ceiling_;
 };
 
-// `mean` times a factor uniform in [1 - spread, 1 + spread].
+// Returns `mean` times a factor uniform in [1 - spread, 1 + spread].
 Duration Jitter(Duration mean, double spread, Rng& rng);
 
 }  // namespace frostline

@@ -2,8 +2,8 @@
 //
 // File: rng.h
 //
-// xoshiro256++ (Blackman and Vigna, 2021), seeded through SplitMix64 (Steele,
-// Lea and Flood, 2014), with distributions of our own: those of <random> differ
+// xoshiro256++ (Blackman and Vigna, 2021) is seeded through SplitMix64 (Steele,
+// Lea and Flood, 2014). Distributions are our own: those of <random> differ
 // between standard libraries and would break replays.
 //
 //   Rng rng(study_seed, trial_number);   // a stream of its own per trial
@@ -16,7 +16,7 @@
 
 namespace frostline {
 
-// Not thread-safe; make one per piece of work.
+// It is not thread-safe: make one per piece of work.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed) : Rng(seed, 0) {}
@@ -24,11 +24,11 @@ class Rng {
   Rng(std::uint64_t seed, std::uint64_t stream);
 
   std::uint64_t Next();
-  // Uniform in [0, 1), with 53 random bits.
+  // Is uniform in [0, 1), with 53 random bits.
   double Uniform();
-  // Uniform in {0, …, bound-1}, without modulo bias. REQUIRES: bound > 0.
+  // Is uniform in {0, …, bound-1}, without modulo bias. REQUIRES: bound > 0.
   std::uint64_t Below(std::uint64_t bound);
-  // Standard normal, by the polar method.
+  // Is standard normal, by the polar method.
   double Normal();
 
  private:

@@ -2,8 +2,7 @@
 //
 // File: secret.h
 //
-// A lease secret or token that cannot be printed by accident: only Reveal()
-// gives the text.
+// Only Reveal() gives the text, so that nothing prints it by accident.
 #ifndef FROSTLINE_BASE_SECRET_H_
 #define FROSTLINE_BASE_SECRET_H_
 

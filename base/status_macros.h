@@ -2,8 +2,6 @@
 //
 // File: status_macros.h
 //
-// Each carries an error to the caller in one line.
-//
 //   ASSIGN_OR_RETURN(StudyRow study, store.FindStudy(name));
 //   RETURN_IF_ERROR(transaction.Commit());
 #ifndef FROSTLINE_BASE_STATUS_MACROS_H_
@@ -14,8 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-// __COUNTER__, not __LINE__: an expression may hold a lambda that uses them
-// too.
+// __LINE__ would clash in a lambda that uses them too.
 #define RETURN_IF_ERROR(expression)                                   \
   FROSTLINE_RETURN_IF_ERROR_(FROSTLINE_CONCAT_(status_, __COUNTER__), \
                              expression)
