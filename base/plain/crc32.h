@@ -2,7 +2,7 @@
 //
 // File: crc32.h
 //
-// CRC-32, the checksum of zip and Ethernet.
+// CRC-32 is the checksum of zip and Ethernet.
 #ifndef FROSTLINE_BASE_PLAIN_CRC32_H_
 #define FROSTLINE_BASE_PLAIN_CRC32_H_
 
@@ -11,7 +11,7 @@
 
 namespace frostline {
 
-// Of more bytes behind those of `before`; 0 at the beginning.
+// Goes on from `before`, which is 0 at the beginning.
 std::uint32_t Crc32(std::uint32_t before, const void* bytes, std::size_t count);
 
 }  // namespace frostline

@@ -2,8 +2,8 @@
 //
 // File: file.h
 //
-// Files read into memory of our own, since a mapped file that shrinks would
-// kill the process, and written whole or not at all.
+// Files are read into memory of our own, since a mapped file that shrinks would
+// kill the process.
 #ifndef FROSTLINE_BASE_PLAIN_FILE_H_
 #define FROSTLINE_BASE_PLAIN_FILE_H_
 
@@ -16,10 +16,10 @@
 
 namespace frostline {
 
-// Owns a descriptor. Any thread may call ReadAt().
+// Any thread may call ReadAt().
 class SourceFile {
  public:
-  // A pipe or a device is refused, so that none can hang us.
+  // Refuses a pipe or a device, so that none can hang us.
   static Expected<SourceFile> Open(const std::string& path);
   ~SourceFile();
   SourceFile(SourceFile&& other) noexcept;
@@ -28,9 +28,10 @@ class SourceFile {
   SourceFile& operator=(const SourceFile&) = delete;
 
   const std::string& path() const { return path_; }
-  // When it was opened.
+  // The size is that at Open().
   std::uint64_t size() const { return size_; }
-  // Exactly `count` bytes, or kUnreadable: the file may have shrunk.
+  // Reads exactly `count` bytes, or answers kUnreadable: the file may have
+  // shrunk.
   Expected<Done> ReadAt(std::uint64_t at, void* into, std::size_t count) const;
 
  private:
@@ -42,12 +43,12 @@ class SourceFile {
   std::uint64_t size_;
 };
 
-// kTooLarge above `limit` bytes.
+// Answers kTooLarge above `limit`.
 Expected<std::string> ReadWholeFile(const std::string& path, std::size_t limit);
 
-// Appears under its name with Commit(), complete and on disk, or never: a file
-// beside it is written, synced and renamed, and the folder synced. The
-// destructor removes what was not committed.
+// The file appears under its name with Commit(), complete and on disk, or
+// never: one beside it is written, synced and renamed, and the folder synced.
+// The destructor removes what was not committed.
 class AtomicFile {
  public:
   static Expected<AtomicFile> Create(const std::string& path);
@@ -58,7 +59,7 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   Expected<Done> Append(const void* bytes, std::size_t count);
-  // Once, as the last call.
+  // It is the last call.
   Expected<Done> Commit();
 
  private:

@@ -2,9 +2,9 @@
 //
 // File: json.h
 //
-// Reads JSON that strangers wrote: RFC 8259, strict UTF-8, no lone surrogates,
-// no key twice in an object, all bounded. Why it is our own:
-// docs/adr/0014-formats.md.
+// Strangers' JSON is RFC 8259 and strict UTF-8, without lone surrogates or a
+// key twice in an object, and bounded. docs/adr/0014-formats.md says why we
+// read it ourselves.
 //
 //   Expected<Json> json = Json::Parse(bytes);
 //   const JsonValue* model = json.value().root().Find("model");
@@ -50,13 +50,13 @@ struct JsonValue {
   const JsonValue* next = nullptr;
 
   bool is(JsonKind wanted) const { return kind == wanted; }
-  // Null when this is no object or has none of that name.
+  // Answers null when this is no object or has none of that name.
   const JsonValue* Find(std::string_view name) const;
-  // The number, when it is a whole one in [0, 2^31).
+  // Returns the number, when it is a whole one in [0, 2^31).
   std::optional<std::int32_t> Index() const;
 };
 
-// Owns its values, which point into the parsed bytes where nothing was escaped.
+// Its values point into the parsed bytes where nothing was escaped.
 class Json {
  public:
   // `bytes` must outlive the result.

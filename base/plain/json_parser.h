@@ -2,8 +2,8 @@
 //
 // File: json_parser.h
 //
-// The parser behind Json::Parse(), for its sources alone: one pass, ended by
-// the first mistake; kMaxJsonDepth bounds the recursion.
+// Json::Parse() runs this in one pass, ended by the first mistake;
+// kMaxJsonDepth bounds the recursion.
 #ifndef FROSTLINE_BASE_PLAIN_JSON_PARSER_H_
 #define FROSTLINE_BASE_PLAIN_JSON_PARSER_H_
 
@@ -22,7 +22,7 @@ class JsonParser {
   JsonParser(std::string_view bytes, std::size_t max_values, Json& json)
       : bytes_(bytes), max_values_(max_values), json_(json) {}
 
-  // Nothing when the whole input was one value.
+  // Answers nothing when the whole input was one value.
   std::optional<Fault> Run();
 
  private:

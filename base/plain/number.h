@@ -2,7 +2,7 @@
 //
 // File: number.h
 //
-// Text as numbers, the same under every locale.
+// Numbers read the same under every locale.
 #ifndef FROSTLINE_BASE_PLAIN_NUMBER_H_
 #define FROSTLINE_BASE_PLAIN_NUMBER_H_
 
@@ -21,7 +21,7 @@ inline std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-// Nothing unless all of the text is a finite number.
+// Answers nothing unless all of the text is a finite number.
 inline std::optional<double> ParseNumber(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   double number = 0.0;

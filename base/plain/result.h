@@ -3,7 +3,7 @@
 // File: result.h
 //
 // Stands in for absl::Status, which a GPU node does not have
-// (docs/adr/0014-formats.md): a kind for programs, a cause and a fix for
+// (docs/adr/0014-formats.md): a kind is for programs, a cause and a fix are for
 // people.
 //
 //   Expected<VocabTxt> vocab = ParseVocabTxt(bytes);
@@ -33,12 +33,11 @@ struct Fault {
   std::string fix;
 };
 
-// A value, or the fault that kept us from it. Asking for the wrong one is a bug
-// of the caller.
+// To ask for the wrong one is a bug of the caller.
 template <typename T>
 class [[nodiscard]] Expected {
  public:
-  // Implicit, so that a function can return either.
+  // It is implicit, so that a function can return either.
   // NOLINTNEXTLINE(google-explicit-constructor): see above
   Expected(T value) : held_(std::move(value)) {}
   // NOLINTNEXTLINE(google-explicit-constructor): see above
@@ -54,7 +53,7 @@ class [[nodiscard]] Expected {
   std::variant<T, Fault> held_;
 };
 
-// For work without a result.
+// It is the result of work without one.
 struct Done {};
 
 }  // namespace frostline

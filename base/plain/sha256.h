@@ -2,7 +2,7 @@
 //
 // File: sha256.h
 //
-// SHA-256 (FIPS 180-4).
+// SHA-256 is FIPS 180-4.
 #ifndef FROSTLINE_BASE_PLAIN_SHA256_H_
 #define FROSTLINE_BASE_PLAIN_SHA256_H_
 
@@ -17,12 +17,12 @@ namespace frostline {
 class Sha256Sum {
  public:
   void Add(std::string_view bytes);
-  // The length (eight bytes, little-endian), then the bytes: two fields are
-  // never taken for one.
+  // Adds the length (eight bytes, little-endian), then the bytes: two fields
+  // are never taken for one.
   void AddField(std::string_view bytes);
   void AddNumber(std::uint64_t number);
 
-  // 64 lower-case hexadecimal digits; nothing may be added any more.
+  // Returns 64 lower-case hexadecimal digits; nothing may be added any more.
   std::string Finish();
 
  private:
@@ -38,7 +38,7 @@ class Sha256Sum {
   std::uint64_t total_ = 0;
 };
 
-// 64 lower-case hexadecimal digits.
+// Wants 64 lower-case hexadecimal digits.
 bool IsSha256(std::string_view text);
 
 }  // namespace frostline

@@ -2,8 +2,8 @@
 //
 // File: shown.h
 //
-// A stranger's text as a fault may quote it: short, and never cut within a
-// character, as faults travel in JSON.
+// Shortens a stranger's text for a fault to quote, never within a character, as
+// faults travel in JSON.
 #ifndef FROSTLINE_BASE_PLAIN_SHOWN_H_
 #define FROSTLINE_BASE_PLAIN_SHOWN_H_
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: statistics.h
-//
-// Figures of a sample.
 #ifndef FROSTLINE_BASE_PLAIN_STATISTICS_H_
 #define FROSTLINE_BASE_PLAIN_STATISTICS_H_
 
@@ -10,17 +8,17 @@
 
 namespace frostline {
 
-// The q-quantile, linear between order statistics (Hyndman and Fan, 1996,
-// type 7). REQUIRES: values is not empty.
+// Returns the q-quantile, linear between order statistics (Hyndman and Fan,
+// 1996, type 7). REQUIRES: there are values.
 double Quantile(std::vector<double> values, double q);
-// The same of values that rise.
+// REQUIRES: there are values, and they rise.
 double QuantileOfSorted(const std::vector<double>& values, double q);
 
-// 0-based ranks by rising value; equal values share their mean rank, NaN comes
+// Ranks from 0 by rising value; equal values share their mean rank, NaN comes
 // last.
 std::vector<double> MeanRanks(const std::vector<double>& values);
 
-// Spearman's rank correlation; 0 when one side is constant.
+// Is Spearman's; it is 0 when one side is constant.
 double RankCorrelation(const std::vector<double>& a,
                        const std::vector<double>& b);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: text_lines.h
-//
-// The lines of a text in memory.
 #ifndef FROSTLINE_BASE_PLAIN_TEXT_LINES_H_
 #define FROSTLINE_BASE_PLAIN_TEXT_LINES_H_
 

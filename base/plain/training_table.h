@@ -2,9 +2,8 @@
 //
 // File: training_table.h
 //
-// Every setting that frostline-trainer knows, once. From these rows come what
-// the trainer reads, what it and the coordinator refuse, and the table of
-// docs/reference/trainer.md.
+// From these rows come what the trainer reads, what it and the coordinator
+// refuse, and the table of docs/reference/trainer.md.
 #ifndef FROSTLINE_BASE_PLAIN_TRAINING_TABLE_H_
 #define FROSTLINE_BASE_PLAIN_TRAINING_TABLE_H_
 
@@ -16,7 +15,7 @@
 
 namespace frostline {
 
-// Bounds that stand for none.
+// These bounds stand for none.
 inline constexpr double kAnyCount = static_cast<double>(1LL << 40);
 inline constexpr double kAnySize = std::numeric_limits<double>::max();
 
@@ -31,7 +30,7 @@ enum class SettingKind {
 };
 
 struct SettingRow {
-  // As a study writes it below `training`, or below `freeze` where it begins
+  // A study writes it so below `training`, or below `freeze` where it begins
   // so: "batch_size", "lora.rank", "freeze.mode".
   std::string_view key;
   SettingKind kind;
@@ -43,24 +42,25 @@ struct SettingRow {
   std::string_view searched_as = "";   // the parameter's name; empty: never
   std::string_view doc = "";
 
-  // "lora." of "lora.rank", empty where there is no block; and "rank".
+  // Returns "lora." of "lora.rank", empty where there is no block; name() is
+  // "rank".
   std::string_view block() const;
   std::string_view name() const;
 };
 
 std::span<const SettingRow> TrainingTable();
 
-// Null when there is none.
+// Answers null when there is none.
 const SettingRow* FindSetting(std::string_view key);
 // REQUIRES: there is one.
 const SettingRow& SettingOf(std::string_view key);
 
-// In the order of the table: "rank", "alpha", …
+// They are in the table's order: "rank", "alpha", …
 std::vector<std::string_view> NamesOfBlock(std::string_view block);
 std::vector<std::string_view> WordsOf(const SettingRow& row);
-// "whole, 1 … 100000", "0 or more", or the words.
+// Says "whole, 1 … 100000", "0 or more", or the words.
 std::string RangeOf(const SettingRow& row);
-// "a, b, c".
+// Returns "a, b, c".
 std::string Listed(const std::vector<std::string_view>& words);
 
 std::string TrainingTablePage();

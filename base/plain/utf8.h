@@ -2,7 +2,8 @@
 //
 // File: utf8.h
 //
-// UTF-8 as RFC 3629 has it: no surrogates, no overlong forms, at most U+10FFFF.
+// UTF-8 is as RFC 3629 has it: no surrogates, no overlong forms, at most
+// U+10FFFF.
 #ifndef FROSTLINE_BASE_PLAIN_UTF8_H_
 #define FROSTLINE_BASE_PLAIN_UTF8_H_
 
@@ -35,7 +36,7 @@ std::optional<std::size_t> FirstInvalidByte(std::string_view text);
 // Puts U+FFFD in the place of every ill-formed sequence.
 std::string RepairUtf8(std::string_view text);
 
-// Of well-formed text.
+// REQUIRES: the text is well-formed.
 std::size_t CountCodePoints(std::string_view text);
 
 // The bytes 10xxxxxx never begin a code point.

@@ -2,9 +2,9 @@
 //
 // File: yaml.h
 //
-// A YAML (or JSON) document as a tree. cli/study_file/yaml_tree.h reads study
-// files into it with yaml-cpp; yaml_subset.h reads the registries of a GPU
-// node, where no such library is (docs/adr/0014-formats.md).
+// cli/study_file/yaml_tree.h reads study files into this tree with yaml-cpp;
+// yaml_subset.h reads the registries of a GPU node, where no such library is
+// (docs/adr/0014-formats.md).
 #ifndef FROSTLINE_BASE_PLAIN_YAML_H_
 #define FROSTLINE_BASE_PLAIN_YAML_H_
 
@@ -18,14 +18,14 @@ namespace frostline {
 
 inline constexpr std::size_t kMaxYamlBytes = std::size_t{1} << 20;
 
-// Counted from 1.
+// It counts from 1.
 struct YamlMark {
   int line = 1;
   int column = 1;
 };
 
 struct YamlNode;
-// Immutable once parsed; an anchor and its aliases share one node.
+// It is immutable once parsed; an anchor and its aliases share one node.
 using YamlPtr = std::shared_ptr<const YamlNode>;
 
 struct YamlEntry {
@@ -45,7 +45,7 @@ struct YamlNode {
   std::size_t weight = 1;          // nodes below and with it, aliases expanded
   int height = 1;                  // levels below and with it
 
-  // Null when this is no map or has no such key.
+  // Answers null when this is no map or has no such key.
   const YamlEntry* Find(std::string_view key) const {
     for (const YamlEntry& entry : entries) {
       if (entry.key == key) return &entry;

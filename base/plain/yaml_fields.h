@@ -2,8 +2,8 @@
 //
 // File: yaml_fields.h
 //
-// Takes the members of a registry's block by name and kind. The first that does
-// not fit is kept as the fault; a reader asks once, at the end.
+// The first member that does not fit is kept as the fault; a reader asks once,
+// at the end.
 //
 //   YamlFields fields(node, "datasets.yaml", "imdb");
 //   entry.path = fields.Demand("path");
@@ -27,13 +27,13 @@ class YamlFields {
   // `node` must outlive this; `where` says whose block it is.
   YamlFields(const YamlNode& node, std::string file, std::string where);
 
-  // Empty, and a fault, when it is absent or no text.
+  // It is empty, and a fault, when it is absent or no text.
   std::string Demand(std::string_view key);
   std::optional<std::string> Text(std::string_view key);
   std::optional<bool> Bool(std::string_view key);  // true, false
   std::vector<std::string> Words(std::string_view key);
   std::map<std::string, std::string> Pairs(std::string_view key);
-  // Null when it is absent or, with a fault, no map.
+  // It is null when it is absent or, with a fault, no map.
   const YamlNode* Map(std::string_view key);
 
   void KnowOnly(std::initializer_list<std::string_view> keys);

@@ -2,8 +2,8 @@
 //
 // File: yaml_scalar.h
 //
-// One line of YAML: keys, texts, [lists] and {maps}. Part of yaml_subset. A
-// fault's cause lacks file and line, which ParseYamlSubset() adds.
+// A line of YAML has keys, texts, [lists] and {maps}. A fault's cause lacks
+// file and line, which ParseYamlSubset() adds.
 #ifndef FROSTLINE_BASE_PLAIN_YAML_SCALAR_H_
 #define FROSTLINE_BASE_PLAIN_YAML_SCALAR_H_
 
@@ -18,7 +18,7 @@ namespace frostline {
 // Takes "key:" from the front of `rest`, and the blanks behind it.
 Expected<std::string> TakeKey(std::string_view& rest);
 
-// All of `rest` as one value.
+// Reads all of `rest` as one value.
 Expected<YamlNode> ParseValue(std::string_view rest, int line);
 
 }  // namespace frostline

@@ -2,10 +2,10 @@
 //
 // File: yaml_subset.h
 //
-// Reads the part of YAML that a registry needs: blocks by indentation, lists of
-// words, [a, b] and {a: b}, quotes, comments. Every scalar is a text: no is
-// "no". Anchors, tags, folded texts, several documents, tabs and repeated keys
-// are faults that name the line.
+// A registry has blocks by indentation, lists of words, [a, b] and {a: b},
+// quotes, comments. Every scalar is a text: no is "no". Anchors, tags, folded
+// texts, several documents, tabs and repeated keys are faults that name the
+// line.
 #ifndef FROSTLINE_BASE_PLAIN_YAML_SUBSET_H_
 #define FROSTLINE_BASE_PLAIN_YAML_SUBSET_H_
 
@@ -17,8 +17,8 @@
 
 namespace frostline {
 
-// A map whose nodes know their lines; every column is 1. Faults call the file
-// `name`. At most kMaxYamlBytes.
+// Returns a map whose nodes know their lines; every column is 1. Faults call
+// the file `name`. More than kMaxYamlBytes is one.
 Expected<YamlNode> ParseYamlSubset(std::string_view text,
                                    const std::string& name);
 

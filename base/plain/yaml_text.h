@@ -2,7 +2,7 @@
 //
 // File: yaml_text.h
 //
-// The single words of YAML, with faults as in yaml_scalar.h.
+// Faults are as in yaml_scalar.h.
 #ifndef FROSTLINE_BASE_PLAIN_YAML_TEXT_H_
 #define FROSTLINE_BASE_PLAIN_YAML_TEXT_H_
 
@@ -16,7 +16,7 @@ namespace frostline {
 Fault YamlFault(const std::string& what, const std::string& fix);
 Fault YamlNotClosed(char mark);
 
-// Without the blanks before it, too.
+// Removes the blanks before it, too.
 std::string_view WithoutComment(std::string_view line);
 
 void SkipBlanks(std::string_view& rest);
@@ -25,7 +25,8 @@ void SkipBlanks(std::string_view& rest);
 // \\.
 Expected<std::string> TakeYamlQuoted(std::string_view& rest);
 
-// A text without quotes: not empty, nothing that means more in YAML.
+// Takes a text without quotes: it is not empty, and nothing that means more in
+// YAML.
 Expected<std::string> YamlPlain(std::string_view text);
 
 }  // namespace frostline
