@@ -2,8 +2,8 @@
 //
 // File: domain.h
 //
-// What values one parameter can take. Domains are checked here, so that every
-// door (RPC, study file, import) refuses the same in the same words.
+// Domains are checked here, so that every door (RPC, study file, import)
+// refuses the same in the same words.
 #ifndef FROSTLINE_STUDY_DOMAIN_H_
 #define FROSTLINE_STUDY_DOMAIN_H_
 
@@ -23,7 +23,7 @@ struct Levels {
   std::vector<double> rates;  // strictly rising, finite, >= 0
 };
 
-// With `freeze`, 0 is a value too: frozen.
+// With `freeze`, 0 is a value too, frozen.
 struct LogUniform {
   double lo = 0.0;  // > 0
   double hi = 0.0;  // > lo
@@ -55,16 +55,16 @@ using Domain =
 // Errors name `field`, as "space.modules[3].levels".
 absl::Status CheckDomain(const Domain& domain, const std::string& field);
 
-// Encoded as in point.h.
+// The value is encoded as in point.h.
 bool Contains(const Domain& domain, double value);
 
-// Infinity for a continuous one.
+// Answers infinity for a continuous one.
 double CountValues(const Domain& domain);
 
-// In order. REQUIRES: CountValues is finite.
+// They rise. REQUIRES: CountValues is finite.
 std::vector<double> ListValues(const Domain& domain);
 
-// "frozen", "2e-05", "16", "\"adam\"": to be read, and as JSON.
+// Returns "frozen", "2e-05", "16", "\"adam\"".
 std::string FormatValue(const Domain& domain, double value);
 
 }  // namespace frostline

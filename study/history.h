@@ -2,10 +2,10 @@
 //
 // File: history.h
 //
-// What a sampler, a pruner and an importance evaluator see of a study. An
-// algorithm with state of its own reads `changes()` from where it last looked.
+// An algorithm with state of its own reads `changes()` from where it last
+// looked.
 //
-// Not thread-safe: one owner. Adding is O(1) amortised.
+// It has one owner and is not thread-safe. Adding is O(1) amortised.
 #ifndef FROSTLINE_STUDY_HISTORY_H_
 #define FROSTLINE_STUDY_HISTORY_H_
 
@@ -28,15 +28,16 @@ struct Observation {
   std::int64_t number = 0;
   TrialState state = TrialState::kQueued;
   Point point;
-  // One per objective, finite; empty unless SUCCEEDED, or PRUNED with a result.
+  // There is one per objective, finite; there are none unless SUCCEEDED, or
+  // PRUNED with a result.
   std::vector<double> values;
   std::vector<IntermediateValue> intermediate;  // by rising step
-  // Above 0 it is violated. Empty: none asked for.
+  // One above 0 is violated. There are none unless asked for.
   std::vector<double> constraints;
   double cost_s = 0.0;              // training seconds; 0: unknown
   double trained_parameters = 0.0;  // weights not frozen; 0: unknown
   std::uint64_t seed = 0;           // 0: unknown
-  // How often its point was run before, where the study counts that (it pairs
+  // Counts earlier runs of its point, where the study counts them (it pairs
   // seeds, or repeats its leaders).
   std::int32_t repeat = 0;
 };
@@ -46,13 +47,13 @@ class History {
   // Adds or replaces a trial.
   void Put(Observation observation);
 
-  // In the order in which numbers were first seen.
+  // They are in the order in which numbers were first seen.
   const std::vector<Observation>& trials() const { return trials_; }
   std::size_t size() const { return trials_.size(); }
-  // nullptr: unknown.
+  // Answers nullptr for an unknown one.
   const Observation* Find(std::int64_t number) const;
 
-  // Indices into trials(), one for each Put.
+  // Indices into trials() stand here, one for each Put.
   const std::vector<std::uint32_t>& changes() const { return changes_; }
   std::int64_t revision() const {
     return static_cast<std::int64_t>(changes_.size());

@@ -2,13 +2,13 @@
 //
 // File: model_shape.h
 //
-// The modules of a model, in depth order, and their selectors:
+// Selectors name the modules of a model, which are in depth order:
 //
 //   embeddings | layer.3 | layer.* | layer.0-3 | pooler | head
 //   layer.3.attention | layer.*.ffn | layer.3.head.7 | layer.3.head.*
 //
-// A module is a group of weights with one learning rate. A layer is one module
-// or is cut finer (attention and ffn; attention heads), never both.
+// A module has one learning rate. A layer is one module or is cut finer
+// (attention and ffn; attention heads), never both.
 #ifndef FROSTLINE_STUDY_MODEL_SHAPE_H_
 #define FROSTLINE_STUDY_MODEL_SHAPE_H_
 
@@ -28,19 +28,18 @@ struct ModelShape {
   bool has_pooler = true;
 };
 
-// "embeddings", "layer.0" …, "pooler" where there is one, "head".
+// Returns "embeddings", "layer.0" …, "pooler" where there is one, "head".
 std::vector<std::string> TopModules(const ModelShape& shape);
 
-// In depth order; MODULE_UNKNOWN for none, listing those there are.
+// They are in depth order; none is MODULE_UNKNOWN, which lists those there are.
 absl::StatusOr<std::vector<std::string>> SelectModules(
     const ModelShape& shape, const std::string& selector,
     const std::string& field);
 
-// 3 for "layer.3.ffn"; -1 outside of the layers.
+// Returns 3 for "layer.3.ffn"; outside of the layers it is -1.
 int LayerOf(const std::string& module);
 
-// Whether one is the other or part of it, as layer.3 and layer.3.ffn, or
-// layer.3.attention and layer.3.head.7.
+// Holds for layer.3 and layer.3.ffn, or layer.3.attention and layer.3.head.7.
 bool Overlap(const std::string& a, const std::string& b);
 
 }  // namespace frostline

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: objective.h
-//
-// What a study optimises, and the range that its metric stays in.
 #ifndef FROSTLINE_STUDY_OBJECTIVE_H_
 #define FROSTLINE_STUDY_OBJECTIVE_H_
 
@@ -30,10 +28,11 @@ inline double AsLoss(const Objective& objective, double value) {
   return objective.direction == Direction::kMinimize ? value : -value;
 }
 
-// Whether `a` is nowhere worse, and somewhere better.
+// Says whether `a` is nowhere worse, and somewhere better.
 bool Dominates(const std::vector<double>& a, const std::vector<double>& b);
 
-// One or more, each metric once; a stated range has lo < hi and no NaN.
+// There are one or more, each metric once; a stated range has lo < hi and no
+// NaN.
 absl::Status CheckObjectives(const std::vector<Objective>& objectives);
 
 enum class RangeSource {
@@ -42,13 +41,13 @@ enum class RangeSource {
   kStated,
 };
 
-// The range that predictions are to stay in.
+// Predictions are to stay in this range.
 struct RangeInForce {
   MetricRange range;  // anything, once it was broken
   RangeSource source = RangeSource::kUnknown;
-  // Also where it was broken.
+  // It is there also where it was broken.
   MetricRange claimed;
-  // The first value outside, by its index in `seen`.
+  // Holds the first value outside, by its index in `seen`.
   std::optional<std::size_t> broken_by;
   double broken_value = 0.0;
 };
@@ -58,7 +57,7 @@ struct RangeInForce {
 RangeInForce EffectiveRange(const Objective& objective,
                             const std::vector<double>& seen);
 
-// "trial 7 has accuracy 93.4, outside of the presumed 0 … 1: …".
+// Says "trial 7 has accuracy 93.4, outside of the presumed 0 … 1: …".
 // REQUIRES: trial `number` broke the range.
 std::string OutOfRangeSentence(const Objective& objective,
                                const RangeInForce& range, std::int64_t number);

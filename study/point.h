@@ -2,8 +2,8 @@
 //
 // File: point.h
 //
-// One point of a search space: a number for every parameter, in order. Its
-// meaning goes by the domain (domain.h):
+// A point has a number for every parameter, in order. Its meaning goes by the
+// domain (domain.h):
 //   levels, categorical   the index of the level or choice
 //   log-uniform           the rate itself; 0 is frozen
 //   float, int            the value itself
@@ -19,7 +19,7 @@
 
 namespace frostline {
 
-// The only NaN in a Point.
+// It is the only NaN in a Point.
 inline constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 inline bool IsAbsent(double value) { return std::isnan(value); }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: purpose.h
-//
-// What the trials of a study are for.
 #ifndef FROSTLINE_STUDY_PURPOSE_H_
 #define FROSTLINE_STUDY_PURPOSE_H_
 
@@ -14,10 +12,10 @@ enum class Purpose {
   kBoth,        // the best value first; what they tell while it rests
 };
 
-// "best", as in study files.
+// Returns "best", as in study files.
 const char* NameOf(Purpose purpose);
 
-// What trials are for: half a sentence for people.
+// Returns half a sentence for people.
 const char* MeaningOf(Purpose purpose);
 
 }  // namespace frostline

@@ -2,8 +2,8 @@
 //
 // File: space.h
 //
-// A search space, resolved: parameters, every parent before its children, and
-// for every module the source of its learning rate. SpaceBuilder makes it.
+// A space has parameters, every parent before its children, and for every
+// module the source of its learning rate. SpaceBuilder makes it.
 //
 //   layer.3 -> parameter 4 (levels 0, 2e-6, 2e-5), active while depth <= 3
 //   head    -> fixed 1e-3
@@ -25,8 +25,8 @@ namespace frostline {
 inline constexpr int kMaxParameters = 512;
 inline constexpr int kMaxConditionDepth = 8;
 
-// Met when the parent has one of `values` (as in point.h) or, where these are
-// empty, lies in [min, max].
+// It is met when the parent has one of `values` (as in point.h) or, where these
+// are empty, lies in [min, max].
 struct Condition {
   int parent = 0;  // before this parameter
   std::vector<double> values;
@@ -45,7 +45,7 @@ struct ModuleBinding {
   std::string module;  // "embeddings", "layer.3", "layer.3.ffn"
   std::optional<int> parameter;
   double fixed_rate = 0.0;
-  // Frozen at a prefix depth above this; layers only.
+  // A layer is frozen at a prefix depth above this.
   std::optional<int> frozen_above_depth;
 };
 
@@ -54,11 +54,11 @@ struct ModuleRate {
   double rate = 0.0;  // 0 = frozen
 };
 
-// Immutable; any thread may use it.
+// Any thread may use it.
 class Space {
  public:
   Space() = default;
-  // Checks nothing: SpaceBuilder does.
+  // SpaceBuilder checks, not this.
   Space(std::vector<Parameter> parameters, std::vector<ModuleBinding> modules,
         std::optional<int> prefix_depth);
 
@@ -73,17 +73,17 @@ class Space {
   bool IsActive(int i, const Point& point) const;
   bool HasConditions() const;
 
-  // Active parameters have values in their domains, no others have; else
-  // VALUE_OUT_OF_SPACE.
+  // Answers VALUE_OUT_OF_SPACE unless active parameters have values in their
+  // domains, and no others have any.
   absl::Status Check(const Point& point) const;
 
   // Makes inactive parameters absent.
   Point Canonical(Point point) const;
 
-  // By module, in model order.
+  // They are in model order.
   std::vector<ModuleRate> Rates(const Point& point) const;
 
-  // Infinity with a continuous domain; with conditions an upper bound.
+  // A continuous domain has infinity; with conditions it is an upper bound.
   double CountPoints() const;
 
  private:

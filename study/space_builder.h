@@ -2,8 +2,7 @@
 //
 // File: space_builder.h
 //
-// From a study to a Space. Build() returns the first mistake; `field` is its
-// place in the study:
+// Build() returns the first mistake; `field` is its place in the study:
 //
 //   SpaceBuilder builder({.num_layers = 6});
 //   builder.SetDefault(strategy, "space.default");
@@ -39,15 +38,15 @@ class SpaceBuilder {
  public:
   explicit SpaceBuilder(const ModelShape& shape);
 
-  // Rates of all other modules; without it they are frozen.
+  // Gives rates to all other modules, which are frozen without it.
   void SetDefault(const Strategy& strategy, const std::string& field);
 
-  // A parameter for each module.
+  // Adds a parameter for each module.
   void AddModules(const std::string& selector, const Domain& domain,
                   const std::string& field);
   void FixModules(const std::string& selector, double rate,
                   const std::string& field);
-  // One parameter for all.
+  // Adds one parameter for all.
   void TieModules(const std::string& name,
                   const std::vector<std::string>& selectors,
                   const Domain& domain, const std::string& field);
@@ -70,7 +69,7 @@ class SpaceBuilder {
   };
 
   void Fail(const absl::Status& status);
-  // MODULE_DUPLICATE when one is taken.
+  // It is MODULE_DUPLICATE when one is taken.
   bool Claim(const std::vector<std::string>& modules, const std::string& field);
   void AddEntry(Entry entry);
   absl::Status PlacePrefixDepth();

@@ -2,7 +2,7 @@
 //
 // File: strategy.h
 //
-// Named freezing strategies, for modules not searched and for baselines.
+// Strategies serve modules not searched, and baselines.
 //
 //   full          every module at `rate`
 //   head_only     pooler and head at `rate`, the rest frozen
@@ -40,7 +40,7 @@ struct Strategy {
   double factor = 1.0;            // decay: (0, 1]
 };
 
-// In depth order. Errors name `field`.
+// Rates are in depth order. Errors name `field`.
 absl::StatusOr<std::vector<ModuleRate>> ApplyStrategy(const Strategy& strategy,
                                                       const ModelShape& shape,
                                                       const std::string& field);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: translate.h
-//
-// What a finished trial of an earlier study means in a new one.
 #ifndef FROSTLINE_STUDY_TRANSLATE_H_
 #define FROSTLINE_STUDY_TRANSLATE_H_
 
@@ -14,8 +12,8 @@
 namespace frostline {
 
 // Every module keeps its rate, every other parameter the value of its name, as
-// far as `to` names them. Nothing when `to` has no such point (a rate is none
-// of its levels), or searches what `from` does not know.
+// far as `to` names them. It answers nothing when `to` has no such point (a
+// rate is none of its levels), or searches what `from` does not know.
 std::optional<Point> TranslatePoint(const Space& from, const Point& point,
                                     const Space& to);
 

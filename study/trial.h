@@ -2,7 +2,7 @@
 //
 // File: trial.h
 //
-// The life of a trial. A lost worker ends an attempt, not the trial.
+// A lost worker ends an attempt, not the trial.
 //
 //   QUEUED -> RUNNING -> SUCCEEDED | PRUNED | INFEASIBLE | FAILED | CANCELLED
 //      ^---------'  attempt LOST, PREEMPTED, FAILED (retryable), RELEASED
@@ -30,7 +30,7 @@ inline bool IsTerminal(TrialState state) {
   return state >= TrialState::kSucceeded;
 }
 
-// How a lease of a trial ended. The numbers are stored.
+// These numbers are stored, too.
 enum class AttemptState {
   kRunning = 1,
   kCompleted = 2,   // its outcome is the trial's
@@ -62,7 +62,7 @@ struct Measurement {
   double elapsed_s = 0.0;  // since the attempt started
 };
 
-// As on the wire: "SUCCEEDED".
+// Returns the wire's word: "SUCCEEDED".
 const char* NameOf(TrialState state);
 const char* NameOf(AttemptState state);
 const char* NameOf(FailureClass failure);
