@@ -2,7 +2,7 @@
 //
 // File: blobs.h
 //
-// How numbers keep every bit, where SQLite turns NaN to NULL and -0.0 to 0.0.
+// Numbers keep every bit here, where SQLite turns NaN to NULL and -0.0 to 0.0.
 //   doubles       8 bytes each, little endian IEEE 754
 //   metrics       in rising order of names: length of the name (4 bytes, little
 //                 endian), the name, the value as above
@@ -21,10 +21,10 @@ std::string EncodeDoubles(const std::vector<double>& values);
 std::string EncodeMetrics(const Metrics& metrics);
 std::string EncodeMeasurement(const Measurement& measurement);
 
-// False for other bytes; the target is then unspecified.
+// Answers false for other bytes; the target is then unspecified.
 bool DecodeDoubles(const std::string& bytes, std::vector<double>& values);
 bool DecodeMetrics(const std::string& bytes, Metrics& metrics);
-// All but the step.
+// Leaves the step alone.
 bool DecodeMeasurement(const std::string& bytes, Measurement& measurement);
 
 }  // namespace frostline::storage

@@ -2,10 +2,9 @@
 //
 // File: column.h
 //
-// One column of a row, and how any database writes and reads it
-// (sqlite/row_codec.cc). A binder takes the values in the columns' order by
-// Int(number), Text(string) and Blob(string); a source gives them by Int() and
-// Bytes().
+// A database writes and reads one column of a row so (sqlite/row_codec.cc): a
+// binder takes the values in the columns' order by Int(number), Text(string)
+// and Blob(string); a source gives them by Int() and Bytes().
 #ifndef FROSTLINE_STORAGE_COLUMN_H_
 #define FROSTLINE_STORAGE_COLUMN_H_
 
@@ -47,7 +46,7 @@ constexpr auto Blob(const char* name, Value Row::* member) {
 
 }  // namespace column
 
-// Of a row that an update replaces whole.
+// An update replaces such a row whole.
 struct WrittenWhole {
   static constexpr bool kKeyIsGiven = false;
   static constexpr std::tuple<> kFixed = {};
@@ -85,7 +84,7 @@ inline std::string ToBytes(const Metrics& value) {
 inline std::string ToBytes(const Measurement& value) {
   return EncodeMeasurement(value);
 }
-// False when the bytes are no such value.
+// Answers false when the bytes are no such value.
 inline bool FromBytes(std::string stored, std::string& value) {
   value = std::move(stored);
   return true;
@@ -117,7 +116,7 @@ void BindColumn(const Column<kind, Row, Value>& column, const Row& row,
   }
 }
 
-// False as FromBytes() is.
+// Answers false as FromBytes() does.
 template <ColumnKind kind, typename Row, typename Value, typename Source>
 bool ReadColumn(const Column<kind, Row, Value>& column, Source& source,
                 Row& row) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: factory.h
-//
-// The only place that knows all backends.
 #ifndef FROSTLINE_STORAGE_FACTORY_H_
 #define FROSTLINE_STORAGE_FACTORY_H_
 
@@ -21,10 +19,10 @@ struct StoreSpec {
   StoreLimits limits = {};  // of a store on a disk
 };
 
-// Errors: those of SqliteStore::Open.
+// Its errors are those of SqliteStore::Open.
 absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(const StoreSpec& spec);
 
-// As RestoreBackup() in storage/sqlite/restore.h.
+// Does what RestoreBackup() does (sqlite/restore.h).
 absl::StatusOr<BackupReport> RestoreStore(const std::string& backup_file,
                                           const std::string& data_folder);
 

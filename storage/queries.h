@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: queries.h
-//
-// What a reader asks for, a page at a time.
 #ifndef FROSTLINE_STORAGE_QUERIES_H_
 #define FROSTLINE_STORAGE_QUERIES_H_
 

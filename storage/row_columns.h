@@ -2,10 +2,9 @@
 //
 // File: row_columns.h
 //
-// The columns of each row of rows.h, from which a database makes its
-// statements, writes and reads: a key, columns that never change (none where an
-// update replaces the row whole), and columns that an update may change. Names
-// and order are those of released tables.
+// A row has a key, columns that never change (none where an update replaces the
+// row whole), and columns that an update may change. Names and order are those
+// of released tables.
 #ifndef FROSTLINE_STORAGE_ROW_COLUMNS_H_
 #define FROSTLINE_STORAGE_ROW_COLUMNS_H_
 

@@ -2,9 +2,8 @@
 //
 // File: rows.h
 //
-// What is stored, one plain struct per table. A store never interprets what the
-// server serialises into strings: spec, settings, info, usage, labels,
-// checkpoint, outcome, data and reply.
+// A store never interprets what the server serialises into strings: spec,
+// settings, info, usage, labels, checkpoint, outcome, data and reply.
 #ifndef FROSTLINE_STORAGE_ROWS_H_
 #define FROSTLINE_STORAGE_ROWS_H_
 
@@ -22,7 +21,7 @@ namespace frostline::storage {
 
 using StudyKey = std::int64_t;  // the store's number for a study, from 1
 
-// How often the lead has been taken; who took it last leads. 0: nobody has.
+// It counts how often the lead has been taken, from 0; who took it last leads.
 using Epoch = std::int64_t;
 
 // The numbers are stored: never change one.
@@ -62,8 +61,8 @@ struct TrialRow {
   TrialState state = TrialState::kQueued;
   TrialOrigin origin = TrialOrigin::kSampled;
   Point point;
-  // The fence: the attempt that holds or last held the trial (0: none yet), and
-  // the secret its worker must show.
+  // The fence is the attempt that holds or last held the trial (0: none yet),
+  // and the secret its worker must show.
   std::int64_t attempt = 0;
   SecretString secret;
   std::string worker;  // kept after the end
@@ -81,10 +80,10 @@ struct TrialRow {
   std::string cause;   // of a failure, pruning or cancellation; for people
   std::string usage;   // seconds, parameters, semantics
   std::string labels;  // and note and training seed
-  // The replay log: the sampler that proposed this trial had seen every trial
-  // with a lower number, and every end up to this revision.
+  // For replays: the sampler that proposed this trial had seen every trial with
+  // a lower number, and every end up to this revision.
   std::int64_t seen_revision = 0;
-  // The revision of this trial's own end; 0: it has not ended.
+  // It is the revision of this trial's own end, or 0 before it.
   std::int64_t ended_revision = 0;
 };
 
@@ -111,7 +110,7 @@ struct MeasurementRow {
   Measurement measurement;
 };
 
-// Per-example outcomes on the validation set.
+// Outcomes are per example of the validation set.
 struct OutcomeRow {
   StudyKey study = 0;
   std::int64_t number = 0;
@@ -121,7 +120,7 @@ struct OutcomeRow {
   std::string data;
 };
 
-// The last lines that an attempt wrote.
+// The tail is the last lines that an attempt wrote.
 struct LogRow {
   StudyKey study = 0;
   std::int64_t number = 0;
@@ -147,7 +146,7 @@ struct WorkerRow {
   WallMicros last_seen = 0;
 };
 
-// A reply that a repeated request gets again.
+// A repeated request gets this reply again.
 struct ReplyRow {
   std::string request_id;
   std::string method;
@@ -156,7 +155,7 @@ struct ReplyRow {
   WallMicros created = 0;
 };
 
-// The only row, if any: there is none before the first lead.
+// It is the only row; there is none before the first lead.
 struct LeadRow {
   std::int64_t id = 1;
   Epoch epoch = 0;

@@ -2,8 +2,9 @@
 //
 // File: scan.h
 //
-// Whole lists of the store, a page at a time, so that memory does not grow with
-// them. The walk ends with the first error of the store or of `visit`.
+// These walk whole lists a page at a time, so that memory does not grow with
+// them. The walk ends with the first error of the store or of `visit`, and sets
+// `query.limit`.
 #ifndef FROSTLINE_STORAGE_SCAN_H_
 #define FROSTLINE_STORAGE_SCAN_H_
 
@@ -15,7 +16,6 @@ namespace frostline::storage {
 
 inline constexpr int kScanPage = 1'000;
 
-// `query.limit` is set here.
 absl::Status ForEachStudy(
     const TrialStore& store, StudyQuery query,
     absl::FunctionRef<absl::Status(const StudyRow&)> visit);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: store_errors.h
-//
-// What every backend answers when a promise of trial_store.h cannot be kept.
 #ifndef FROSTLINE_STORAGE_STORE_ERRORS_H_
 #define FROSTLINE_STORAGE_STORE_ERRORS_H_
 
@@ -25,19 +23,19 @@ absl::Status ReportConflict(const MeasurementRow& row);
 absl::Status RequestIdReused(const std::string& request_id);
 absl::Status NotLeader(Epoch stored, Epoch shown);
 
-// Whether a store may keep this refusal for Commit(), and the process goes on
-// after it: NOT_LEADER may come as late, but ends it.
+// Says whether a store may keep this refusal for Commit(), and the process goes
+// on after it: NOT_LEADER may come as late, but ends it.
 bool IsDeferrable(const absl::Status& refusal);
-// For everybody whose request a deferred `refusal` undid: only one has lost its
-// lease.
+// Everybody gets it whose request a deferred `refusal` undid: only one has lost
+// its lease.
 absl::Status GroupUndone(const absl::Status& refusal);
 
-// Our own bugs.
+// These are our own bugs.
 absl::Status RowExists(const std::string& row);
 absl::Status RowIsOrphan(const std::string& row);
 absl::Status TransactionIsOver();
 
-// "trial 17 of study 3".
+// Returns "trial 17 of study 3".
 std::string DescribeTrial(StudyKey study, std::int64_t number);
 
 // NaN equals NaN, and 0.0 equals -0.0.

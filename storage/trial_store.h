@@ -2,8 +2,7 @@
 //
 // File: trial_store.h
 //
-// The seam of storage. Every backend passes
-// tests/contract/trial_store_contract.h.
+// Every backend passes tests/contract/trial_store_contract.h.
 //
 // Writing: one thread at a time holds a Transaction with several requests, each
 // in an Operation(). Nobody may be told OK before Commit() has returned OK.
@@ -13,25 +12,24 @@
 // Leading: of several coordinators on one store the last to take the lead
 // writes. It shows the epoch from TakeLead() to every Begin(), and the store
 // compares it where no other process can commit in between. After NOT_LEADER,
-// from any call of a transaction, nothing of the transaction happened, and the
-// process must stop: its memory is out of date.
+// from any call of a transaction, nothing of it happened, and the process must
+// stop: its memory is out of date.
 //
 // Deferring: a store that is a network away may answer a write with OK and keep
 // for Commit() a refusal that contradicts the writer's memory: LEASE_LOST,
 // TRIAL_NOT_FOUND, STUDY_NOT_FOUND, ETAG_MISMATCH, REQUEST_ID_REUSED
 // (IsDeferrable()), and NOT_LEADER. Commit() then answers the first of them and
 // undoes the whole transaction, other operations too. Unless it is NOT_LEADER
-// the writer loads its memory again and tells everybody to try again. Never
-// deferred, since no reload brings such news: the key of a new study,
-// STUDY_ALREADY_EXISTS and REPORT_CONFLICT. INTERNAL, a bug, may come late and
-// ends the process.
+// the writer loads its memory again and tells everybody to try again. No reload
+// brings the key of a new study, STUDY_ALREADY_EXISTS or REPORT_CONFLICT, so
+// they are never deferred. INTERNAL, a bug, may come late and ends the process.
 //
-// Reading: any thread, at any time, without waiting for the writer. Each call
-// sees one snapshot, of committed rows only.
+// Reading: any thread reads at any time, without waiting for the writer. Each
+// call sees one snapshot, of committed rows only.
 //
-// Errors of every call besides those named: STORE_IO, STORE_CORRUPT,
-// STORE_FULL, STORE_BUSY. After the last two nothing of the transaction
-// happened: roll back, and perhaps try again.
+// Every call may also answer STORE_IO, STORE_CORRUPT, STORE_FULL and
+// STORE_BUSY. After the last two nothing of the transaction happened: roll
+// back, and perhaps try again.
 #ifndef FROSTLINE_STORAGE_TRIAL_STORE_H_
 #define FROSTLINE_STORAGE_TRIAL_STORE_H_
 
@@ -53,7 +51,7 @@ namespace frostline::storage {
 struct TrialGuard {
   TrialState state = TrialState::kRunning;
   std::int64_t attempt = 0;
-  // Checked when present: a worker's write must show it.
+  // A worker's write must show it; it is checked when present.
   std::optional<SecretString> secret;
 };
 
@@ -63,47 +61,48 @@ class Transaction {
   virtual ~Transaction() = default;
 
   // Undoes what `body` wrote when it returns an error, and returns the error;
-  // the transaction goes on. Not nested.
+  // the transaction goes on. Operations do not nest.
   virtual absl::Status Operation(absl::FunctionRef<absl::Status()> body) = 0;
 
-  // The store gives the key. STUDY_ALREADY_EXISTS when a study that is not
-  // deleted has the id.
+  // The store gives the key. It answers STUDY_ALREADY_EXISTS when a study that
+  // is not deleted has the id.
   virtual absl::StatusOr<StudyKey> InsertStudy(const StudyRow& study) = 0;
   // Replaces all but key, id, spec, seed and created, if the stored etag is
-  // `expected_etag`, else ETAG_MISMATCH. STUDY_NOT_FOUND; STUDY_ALREADY_EXISTS
-  // when it would come back over one that is not deleted.
+  // `expected_etag`, else it answers ETAG_MISMATCH, or STUDY_NOT_FOUND. It
+  // answers STUDY_ALREADY_EXISTS when the study would come back over one that
+  // is not deleted.
   virtual absl::Status UpdateStudy(const StudyRow& study,
                                    std::int64_t expected_etag) = 0;
-  // Removes the study and all that belongs to it. STUDY_NOT_FOUND.
+  // Removes the study and all that belongs to it, or answers STUDY_NOT_FOUND.
   virtual absl::Status PurgeStudy(StudyKey study) = 0;
 
-  // INTERNAL, a bug, when the number is there or the study is not.
+  // It is INTERNAL, a bug, when the number is there or the study is not.
   virtual absl::Status InsertTrial(const TrialRow& trial) = 0;
-  // The fence: replaces all but study, number, origin, point and created, if
-  // `guard` holds for the stored row, else LEASE_LOST. TRIAL_NOT_FOUND.
+  // Replaces all but study, number, origin, point and created, if `guard` holds
+  // for the stored row, else it answers LEASE_LOST, or TRIAL_NOT_FOUND.
   virtual absl::Status UpdateTrial(const TrialRow& trial,
                                    const TrialGuard& guard) = 0;
 
-  // Inserts or replaces by (study, number, attempt). INTERNAL unless the trial
-  // is stored at this attempt or a later one.
+  // Inserts or replaces by (study, number, attempt). It is INTERNAL unless the
+  // trial is stored at this attempt or a later one.
   virtual absl::Status PutAttempt(const AttemptRow& attempt) = 0;
   // Inserts by (study, number, attempt, step), under the guard of PutAttempt().
   // A row that is there is skipped when its metrics are equal (SameMetrics()),
-  // else REPORT_CONFLICT. Keeps NaN and infinities.
+  // else it is REPORT_CONFLICT. NaN and infinities are kept.
   virtual absl::Status AddMeasurements(
       const std::vector<MeasurementRow>& rows) = 0;
-  // Inserts or replaces by (study, number). INTERNAL unless the trial is
+  // Inserts or replaces by (study, number). It is INTERNAL unless the trial is
   // stored.
   virtual absl::Status PutOutcome(const OutcomeRow& outcome) = 0;
-  // As PutAttempt() does, and under its guard.
+  // Puts as PutAttempt() does, under its guard.
   virtual absl::Status PutLog(const LogRow& log) = 0;
   // Inserts or replaces by id, unguarded: the last word counts.
   virtual absl::Status PutWorker(const WorkerRow& worker) = 0;
-  // REQUEST_ID_REUSED when the id is there.
+  // Answers REQUEST_ID_REUSED when the id is there.
   virtual absl::Status RememberReply(const ReplyRow& reply) = 0;
   virtual absl::Status ForgetRepliesBefore(WallMicros time) = 0;
 
-  // Durable when OK. The transaction is over either way.
+  // The transaction is durable when OK, and over either way.
   virtual absl::Status Commit() = 0;
 };
 
@@ -130,53 +129,54 @@ class TrialStore {
  public:
   virtual ~TrialStore() = default;
 
-  // Raises the stored epoch by one and returns it; durable when OK. Blocks
-  // while a transaction is open.
+  // Raises the stored epoch by one and returns it; it is durable when OK. It
+  // blocks while a transaction is open.
   virtual absl::StatusOr<Epoch> TakeLead() = 0;
-  // The stored epoch; 0 when nobody has led this store.
+  // Returns the stored epoch, 0 when nobody has led this store.
   virtual absl::StatusOr<Epoch> FindLead() const = 0;
 
-  // Blocks while another transaction is open. NOT_LEADER unless `epoch` is the
-  // stored one, which stays until the transaction is over.
+  // Blocks while another transaction is open. It answers NOT_LEADER unless
+  // `epoch` is the stored one, which stays until the transaction is over.
   virtual absl::StatusOr<std::unique_ptr<Transaction>> Begin(Epoch epoch) = 0;
 
-  // STUDY_NOT_FOUND for an unknown or deleted id.
+  // Answers STUDY_NOT_FOUND for an unknown or deleted id.
   virtual absl::StatusOr<StudyRow> FindStudy(const std::string& id) const = 0;
   virtual absl::StatusOr<std::vector<StudyRow>> ListStudies(
       const StudyQuery& query) const = 0;
-  // TRIAL_NOT_FOUND.
+  // May answer TRIAL_NOT_FOUND.
   virtual absl::StatusOr<TrialRow> FindTrial(StudyKey study,
                                              std::int64_t number) const = 0;
-  // Ascending by the query's order.
+  // Lists rise in the query's order.
   virtual absl::StatusOr<std::vector<TrialRow>> ListTrials(
       const TrialQuery& query) const = 0;
-  // Ascending by attempt.
+  // They rise by attempt.
   virtual absl::StatusOr<std::vector<AttemptRow>> ListAttempts(
       StudyKey study, std::int64_t number) const = 0;
-  // Ascending by step.
+  // They rise by step.
   virtual absl::StatusOr<std::vector<Measurement>> ListMeasurements(
       const MeasurementQuery& query) const = 0;
   virtual absl::StatusOr<std::optional<OutcomeRow>> FindOutcome(
       StudyKey study, std::int64_t number) const = 0;
   virtual absl::StatusOr<std::optional<LogRow>> FindLog(
       StudyKey study, std::int64_t number, std::int64_t attempt) const = 0;
-  // Ascending by id.
+  // They rise by id.
   virtual absl::StatusOr<std::vector<WorkerRow>> ListWorkers(
       const std::string& after, int limit) const = 0;
   virtual absl::StatusOr<std::optional<ReplyRow>> FindReply(
       const std::string& request_id) const = 0;
 
-  // Any thread, and cheap: asked before new work is taken. A store without a
-  // disk has ample room.
+  // Any thread asks it before new work is taken, so it is cheap. A store
+  // without a disk has ample room.
   virtual DiskRoom RoomLeft() const = 0;
 
   // Copies what is committed at one moment to `path`, which must not exist;
-  // only a copy that was checked whole is ever there. Any thread; writers go
-  // on. STORE_UNWRITABLE; METHOD_NOT_BUILT from a store that keeps nothing.
+  // only a copy that was checked whole is ever there. Any thread may call it;
+  // writers go on. It answers STORE_UNWRITABLE, or METHOD_NOT_BUILT from a
+  // store that keeps nothing.
   virtual absl::StatusOr<BackupReport> Backup(
       const std::string& path) const = 0;
 
-  // For people: "memory", "sqlite 3.40.1 /data/frostline.sqlite".
+  // Tells people "memory", "sqlite 3.40.1 /data/frostline.sqlite".
   virtual std::string Describe() const = 0;
 };
 

@@ -2,8 +2,7 @@
 //
 // File: writer_slot.h
 //
-// The place of the one writer. It is no mutex, since a transaction may give it
-// back on another thread.
+// It is no mutex, since a transaction may give its slot back on another thread.
 #ifndef FROSTLINE_STORAGE_WRITER_SLOT_H_
 #define FROSTLINE_STORAGE_WRITER_SLOT_H_
 

@@ -2,7 +2,7 @@
 //
 // File: memory_store.h
 //
-// The store without a disk. "Durable" means until the process ends.
+// "Durable" means until the process ends.
 //
 // Commit() puts a transaction's changes (memory_transaction.h) into the tables
 // under one lock, so that readers see all of them or none. Trials and
@@ -60,7 +60,7 @@ class MemoryStore final : public TrialStore {
   friend class MemoryTransaction;
   using TrialPointer = std::shared_ptr<const TrialRow>;
 
-  // Of the holder of writer_.
+  // The holder of writer_ calls it.
   void Apply(Tables&& changes, StudyKey next_key);
   void Index(const TrialRow& row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Unindex(const TrialRow& row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -72,8 +72,8 @@ class MemoryStore final : public TrialStore {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   WriterSlot writer_;
-  // Changes only under mutex_ and by the holder of writer_, who may therefore
-  // read without the lock.
+  // It changes only under mutex_ and by the holder of writer_, who may
+  // therefore read without the lock.
   Tables stored_;
   Epoch epoch_ = 0;
   StudyKey next_key_ = 1;

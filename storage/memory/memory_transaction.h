@@ -2,8 +2,8 @@
 //
 // File: memory_transaction.h
 //
-// A transaction as two layers of changes above what is stored: of the running
-// Operation(), which are dropped if it fails, and of those before it.
+// A transaction is two layers of changes above what is stored: those of the
+// running Operation(), which are dropped if it fails, and those before it.
 #ifndef FROSTLINE_STORAGE_MEMORY_MEMORY_TRANSACTION_H_
 #define FROSTLINE_STORAGE_MEMORY_MEMORY_TRANSACTION_H_
 
@@ -19,7 +19,7 @@
 
 namespace frostline::storage {
 
-// Not thread-safe. `store` must outlive it.
+// It is not thread-safe. `store` must outlive it.
 class MemoryTransaction final : public Transaction {
  public:
   // REQUIRES: the caller has taken store.writer_; it is given back at the end.
@@ -57,7 +57,7 @@ class MemoryTransaction final : public Transaction {
   std::array<const Tables*, 3> Layers() const {
     return {&operation_, &changes_, &store_.stored_};
   }
-  // Null when there is none.
+  // Answers null when there is none.
   template <typename Key, typename Row>
   std::shared_ptr<const Row> Find(TableOf<Key, Row> table,
                                   const Key& key) const {
@@ -73,9 +73,9 @@ class MemoryTransaction final : public Transaction {
   }
   template <typename Key, typename Row>
   void EraseOfStudy(TableOf<Key, Row> table, StudyKey study);
-  // Whether another study, not deleted, has the id.
+  // Says whether another study, not deleted, has the id.
   bool IdIsTaken(const std::string& id, StudyKey key) const;
-  // Whether the trial is there, at this attempt or a later one.
+  // Says whether the trial is there, at this attempt or a later one.
   bool HasHad(StudyKey study, std::int64_t number, std::int64_t attempt) const;
   void MergeOperation();
 

@@ -2,9 +2,9 @@
 //
 // File: tables.h
 //
-// Rows in memory, one ordered map per table. In a layer of changes above what
-// is stored, an entry without a row is an erasure. Rows in a table are
-// immutable, so that a copied pointer is a snapshot.
+// Each table is an ordered map. In a layer of changes above what is stored, an
+// entry without a row is an erasure. Rows are immutable, so that a copied
+// pointer is a snapshot.
 #ifndef FROSTLINE_STORAGE_MEMORY_TABLES_H_
 #define FROSTLINE_STORAGE_MEMORY_TABLES_H_
 

@@ -2,7 +2,7 @@
 //
 // File: backup.h
 //
-// A copy of a live database as one file that needs nothing beside it.
+// The copy of a live database is one file that needs nothing beside it.
 #ifndef FROSTLINE_STORAGE_SQLITE_BACKUP_H_
 #define FROSTLINE_STORAGE_SQLITE_BACKUP_H_
 
@@ -14,8 +14,8 @@
 
 namespace frostline::storage {
 
-// As TrialStore::Backup() promises; durable when OK. STORE_UNWRITABLE,
-// STORE_FULL, STORE_CORRUPT; then no copy is left.
+// Does what TrialStore::Backup() promises; the copy is durable when OK. After
+// STORE_UNWRITABLE, STORE_FULL or STORE_CORRUPT no copy is left.
 absl::StatusOr<BackupReport> BackUp(Database& source, const std::string& path);
 
 }  // namespace frostline::storage

@@ -2,8 +2,8 @@
 //
 // File: ballast.h
 //
-// A file to be given up: on a full disk SQLite can neither delete nor move its
-// log, so that only room from outside lets results in.
+// The ballast is a file to be given up: on a full disk SQLite can neither
+// delete nor move its log, so that only room from outside lets results in.
 #ifndef FROSTLINE_STORAGE_SQLITE_BALLAST_H_
 #define FROSTLINE_STORAGE_SQLITE_BALLAST_H_
 
@@ -13,15 +13,16 @@
 
 namespace frostline::storage {
 
-// Not thread-safe.
+// It is not thread-safe.
 class Ballast {
  public:
   Ballast(std::string path, std::int64_t bytes)
       : path_(std::move(path)), bytes_(bytes) {}
 
-  // Takes the room, if the disk has several times as much. True: it is there.
+  // Takes the room, if the disk has several times as much, and says whether it
+  // is there.
   bool Refill();
-  // True: there was some.
+  // Says whether there was some.
   bool Release();
 
  private:

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: check.h
-//
-// Whether a database is whole.
 #ifndef FROSTLINE_STORAGE_SQLITE_CHECK_H_
 #define FROSTLINE_STORAGE_SQLITE_CHECK_H_
 
@@ -15,11 +13,12 @@
 
 namespace frostline::storage {
 
-// STORE_CORRUPT when damage is found. Stops looking after a short time, so that
-// a large database does not delay the start; every read checks seals anyway.
+// Answers STORE_CORRUPT when damage is found. It stops looking after a short
+// time, so that a large database does not delay the start; every read checks
+// seals anyway.
 absl::Status QuickCheck(Database& database);
 
-// Checks every page, index, reference and seal of a file that nobody changes.
+// Checks every page, index, reference and seal of a file that nobody changes;
 // STORE_CORRUPT names what is damaged. REQUIRES: it is ours (ReadVersion()).
 absl::StatusOr<BackupReport> CheckWhole(const std::string& path);
 

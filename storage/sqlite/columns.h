@@ -2,8 +2,8 @@
 //
 // File: columns.h
 //
-// The binder and the source of column.h for SQLite; a checksum seals each group
-// of columns.
+// SQLite's binder and source (column.h) seal each group of columns with a
+// checksum.
 #ifndef FROSTLINE_STORAGE_SQLITE_COLUMNS_H_
 #define FROSTLINE_STORAGE_SQLITE_COLUMNS_H_
 
@@ -32,7 +32,7 @@ class ColumnWriter {
     crc_.AddString(value);
     statement_.Blob(value);
   }
-  // Belongs under the seal but is bound elsewhere.
+  // The value belongs under the seal but is bound elsewhere.
   void Mix(std::int64_t value) { crc_.AddInt(value); }
   // Binds the checksum of all since the last seal.
   void Seal() {
@@ -70,7 +70,7 @@ class ColumnReader {
   }
 
   void Require(bool condition) { intact_ = intact_ && condition; }
-  // Whether every seal was right and every Require true.
+  // Says whether every seal was right and every Require true.
   bool intact() const { return intact_; }
 
  private:

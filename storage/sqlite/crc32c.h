@@ -2,8 +2,8 @@
 //
 // File: crc32c.h
 //
-// CRC-32C (Castagnoli). SQLite checks its log, but not what lies in the
-// database for months: each row of ours carries a checksum of its columns.
+// SQLite checks its log, but not what lies in the database for months: each row
+// of ours carries a CRC-32C (Castagnoli) of its columns.
 #ifndef FROSTLINE_STORAGE_SQLITE_CRC32C_H_
 #define FROSTLINE_STORAGE_SQLITE_CRC32C_H_
 
@@ -16,9 +16,9 @@ namespace frostline::storage {
 class Crc32c {
  public:
   void AddBytes(const void* data, std::size_t size);
-  // Eight bytes, little endian.
+  // Adds eight bytes, little endian.
   void AddInt(std::int64_t value);
-  // Length first, so that "ab", "c" differs from "a", "bc".
+  // Adds the length first, so that "ab", "c" differs from "a", "bc".
   void AddString(const std::string& value);
 
   std::uint32_t value() const { return ~state_; }

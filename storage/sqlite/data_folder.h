@@ -2,7 +2,7 @@
 //
 // File: data_folder.h
 //
-// The folder of one coordinator, held by it alone:
+// One coordinator alone holds the folder:
 //   frostline.sqlite (and -wal, -shm)   the database; never delete one of them
 //   frostline.lock                      locked while it runs; its process id
 //   frostline.ballast                   given up when the disk is full
@@ -19,12 +19,12 @@
 
 namespace frostline::storage {
 
-// The lock is the kernel's: it ends with this object or the process. A forked
-// child shares it.
+// The kernel ends the lock with this object or the process. A forked child
+// shares it.
 class DataFolder {
  public:
-  // Creates what is missing. STORE_FILE_SYSTEM, STORE_UNWRITABLE, STORE_FULL,
-  // STORE_LOCKED (naming the holder).
+  // Creates what is missing. It answers STORE_FILE_SYSTEM, STORE_UNWRITABLE,
+  // STORE_FULL or STORE_LOCKED (naming the holder).
   static absl::StatusOr<std::unique_ptr<DataFolder>> Open(
       const std::string& path, std::int64_t ballast_bytes);
   // Creates nothing in the folder but the lock.
@@ -33,7 +33,7 @@ class DataFolder {
 
   std::string DatabasePath() const { return path_ + "/frostline.sqlite"; }
   Ballast& ballast() { return ballast_; }
-  // What this user may still write.
+  // Returns what this user may still write.
   std::int64_t FreeBytes() const;
 
  private:

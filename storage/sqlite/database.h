@@ -2,9 +2,9 @@
 //
 // File: database.h
 //
-// One connection, with our settings (docs/adr/0005-sqlite-settings.md) and a
-// cache of prepared statements. The one writer alone checkpoints the
-// write-ahead log; readers cannot write.
+// A connection has our settings (docs/adr/0005-sqlite-settings.md) and a cache
+// of prepared statements. The one writer alone checkpoints the write-ahead log;
+// readers cannot write.
 #ifndef FROSTLINE_STORAGE_SQLITE_DATABASE_H_
 #define FROSTLINE_STORAGE_SQLITE_DATABASE_H_
 
@@ -25,7 +25,7 @@ struct sqlite3_stmt;
 
 namespace frostline::storage {
 
-// Not thread-safe.
+// It is not thread-safe.
 class Database {
  public:
   enum class Role {
@@ -42,9 +42,9 @@ class Database {
   Database& operator=(const Database&) = delete;
 
   absl::StatusOr<Statement> Prepare(std::string_view sql);
-  // One or several statements without parameters, whose rows are dropped.
+  // Runs statements without parameters, and drops their rows.
   absl::Status Execute(const std::string& sql);
-  // The first column of the first row; 0 or empty without one.
+  // Returns the first column of the first row; without one it is 0 or empty.
   absl::StatusOr<std::int64_t> ReadInt(const std::string& sql);
   absl::StatusOr<std::string> ReadText(const std::string& sql);
 
@@ -52,17 +52,17 @@ class Database {
   void EndAfter(Duration limit);
   void NeverEnd();
 
-  // False after SQLite itself rolled back, as it may on a full disk.
+  // It is false after SQLite itself rolled back, as it may on a full disk.
   bool InTransaction() const;
   std::int64_t LastKey() const;
 
-  // Of the log, after the last commit.
+  // Counts the log's pages after the last commit.
   int wal_pages() const { return wal_pages_; }
-  // Moves what no reader needs in the log to the database; waits for nobody.
+  // Moves what no reader needs in the log to the database; it waits for nobody.
   absl::Status Checkpoint();
-  // Moves all of it, and begins the log anew. For a start: what a process that
-  // saw a sync fail left in the log may not be on the disk, although the kernel
-  // shows it.
+  // Moves all of it, and begins the log anew. A start needs this: what a
+  // process that saw a sync fail left in the log may not be on the disk,
+  // although the kernel shows it.
   absl::Status EmptyLog();
   // Recovery is for the next start, not for a process that saw the disk fail.
   void LeaveLogAtEnd();

@@ -2,9 +2,8 @@
 //
 // File: files.h
 //
-// What we ask of the file system ourselves. STORE_FULL for want of room,
-// STORE_IO when the disk or the system fails, else STORE_UNWRITABLE. Files are
-// for their owner alone.
+// Errors are STORE_FULL for want of room, STORE_IO when the disk or the system
+// fails, else STORE_UNWRITABLE. Files are for their owner alone.
 #ifndef FROSTLINE_STORAGE_SQLITE_FILES_H_
 #define FROSTLINE_STORAGE_SQLITE_FILES_H_
 
@@ -14,7 +13,7 @@
 
 namespace frostline::storage {
 
-// Closed with the object.
+// It is closed with the object.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -28,23 +27,23 @@ class Descriptor {
   int number_;
 };
 
-// From errno; `doing` names the call that failed.
+// Reads errno; `doing` names the call that failed.
 absl::Status FileError(const std::string& doing);
 
-// Creates also what leads to it; nothing when it is there.
+// Creates also what leads to it, or nothing when it is there.
 absl::Status CreateFolder(const std::string& path);
 // Creates an empty file, or nothing when it is there.
 absl::Status CreateFile(const std::string& path);
-// On disk when OK: the contents of a file, the names in a folder.
+// When OK the contents of a file, or the names in a folder, are on disk.
 absl::Status SyncFile(const std::string& path);
 absl::Status SyncFolder(const std::string& path);
-// Durable; both names lie in one folder.
+// It is durable; both names lie in one folder.
 absl::Status RenameFile(const std::string& from, const std::string& to);
 
-// STORE_FILE_SYSTEM where locks or syncs do not mean what they say, as over a
-// network.
+// Answers STORE_FILE_SYSTEM where locks or syncs do not mean what they say, as
+// over a network.
 absl::Status CheckFileSystem(const std::string& folder);
-// The same for a magic number of statfs(2).
+// Checks a magic number of statfs(2) so.
 absl::Status CheckFileSystemKind(unsigned long magic,
                                  const std::string& folder);
 

@@ -2,7 +2,7 @@
 //
 // File: read_pool.h
 //
-// Connections for readers, opened on demand and lent to one thread at a time. A
+// Connections are opened on demand and lent to one thread at a time. A
 // statement is a snapshot, which the log keeps whatever the writer does.
 #ifndef FROSTLINE_STORAGE_SQLITE_READ_POOL_H_
 #define FROSTLINE_STORAGE_SQLITE_READ_POOL_H_
@@ -19,10 +19,10 @@
 
 namespace frostline::storage {
 
-// Thread-safe. Must end before the writer's connection does.
+// Any thread may use it. It must end before the writer's connection does.
 class ReadPool {
  public:
-  // Goes back to the pool with the object.
+  // It goes back to the pool with the object.
   class Loan {
    public:
     Loan(ReadPool& pool, std::unique_ptr<Database> database)
@@ -46,7 +46,7 @@ class ReadPool {
       : path_(std::move(path)), longest_read_(longest_read) {}
   ~ReadPool();  // REQUIRES: nothing is on loan
 
-  // Waits when very many read at once; never for the writer.
+  // Waits when very many read at once, but never for the writer.
   absl::StatusOr<Loan> Borrow();
 
  private:

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: restore.h
-//
-// The way back from a backup.
 #ifndef FROSTLINE_STORAGE_SQLITE_RESTORE_H_
 #define FROSTLINE_STORAGE_SQLITE_RESTORE_H_
 
@@ -14,11 +12,11 @@
 namespace frostline::storage {
 
 // Makes a checked copy of `backup_file` the database of a data folder, at one
-// moment, so that a killed restore can be begun again. Creates the folder;
-// never replaces a database that holds anything. STORE_LOCKED: a coordinator
-// runs there. STORE_UNWRITABLE: a database or the log of one is there, or there
-// is no such backup. STORE_VERSION: the file is no backup, or of a newer
-// Frostline. STORE_CORRUPT: it is damaged.
+// moment, so that a killed restore can be begun again. It creates the folder,
+// and never replaces a database that holds anything. STORE_LOCKED says that a
+// coordinator runs there, STORE_UNWRITABLE that a database or the log of one is
+// there, or that there is no such backup, STORE_VERSION that the file is no
+// backup, or of a newer Frostline, STORE_CORRUPT that it is damaged.
 absl::StatusOr<BackupReport> RestoreBackup(const std::string& backup_file,
                                            const std::string& data_folder);
 

@@ -2,8 +2,8 @@
 //
 // File: row_codec.h
 //
-// Rows to columns and back, in the order of sql_text.h. Readers answer
-// STORE_CORRUPT, naming table and key, when a seal is broken.
+// Columns are in the order of sql_text.h. Readers answer STORE_CORRUPT, naming
+// table and key, when a seal is broken.
 #ifndef FROSTLINE_STORAGE_SQLITE_ROW_CODEC_H_
 #define FROSTLINE_STORAGE_SQLITE_ROW_CODEC_H_
 
@@ -13,10 +13,10 @@
 
 namespace frostline::storage {
 
-// All that an insertion gives.
+// Binds all that an insertion gives.
 template <typename Row>
 void BindRow(const Row& row, Statement& statement);
-// The columns that may change.
+// Binds the columns that may change.
 template <typename Row>
 void BindChanging(const Row& row, Statement& statement);
 

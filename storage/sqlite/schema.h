@@ -2,8 +2,8 @@
 //
 // File: schema.h
 //
-// The tables, and how an older database becomes a newer one: forward only, one
-// transaction per step.
+// An older database becomes a newer one forward only, in one transaction per
+// step.
 #ifndef FROSTLINE_STORAGE_SQLITE_SCHEMA_H_
 #define FROSTLINE_STORAGE_SQLITE_SCHEMA_H_
 
@@ -15,21 +15,22 @@
 
 namespace frostline::storage {
 
-// PRAGMA application_id: "FROS".
+// PRAGMA application_id is "FROS".
 inline constexpr std::int64_t kApplicationId = 0x46524f53;
 
 // Step i leads from version i to i + 1 (PRAGMA user_version). A released step
 // never changes.
 const std::vector<std::string>& SchemaSteps();
 
-// 0: it is new and empty. STORE_VERSION when it is newer than the last step, or
-// not ours. Ask it on a reader, before a writer's settings touch the file.
+// Answers 0 for a new and empty one, STORE_VERSION when it is newer than the
+// last step, or not ours. Ask it on a reader, before a writer's settings touch
+// the file.
 absl::StatusOr<std::int64_t> ReadVersion(Database& database,
                                          const std::string& path,
                                          const std::vector<std::string>& steps);
 
 // Takes the steps that are missing. A database that is not new is first copied
-// to `path`.v<version>. STORE_VERSION.
+// to `path`.v<version>. It answers STORE_VERSION as ReadVersion() does.
 absl::Status Migrate(Database& database, const std::string& path,
                      const std::vector<std::string>& steps);
 

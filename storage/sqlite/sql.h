@@ -2,8 +2,7 @@
 //
 // File: sql.h
 //
-// Every statement of the store. tests/storage/query_plan_test.cc pins how
-// SQLite runs each.
+// tests/storage/query_plan_test.cc pins how SQLite runs each statement.
 #ifndef FROSTLINE_STORAGE_SQLITE_SQL_H_
 #define FROSTLINE_STORAGE_SQLITE_SQL_H_
 
@@ -53,7 +52,7 @@ inline constexpr const char* kFindTrial =
 inline constexpr const char* kListTrials =
     kSelect<TrialRow,
             " WHERE study = ?1 AND number > ?2 ORDER BY number LIMIT ?3">;
-// One per state, merged by UNION ALL.
+// There is one per state, merged by UNION ALL.
 inline constexpr const char* kListTrialsOfState =
     kSelect<TrialRow,
             " INDEXED BY trials_by_state"
@@ -102,12 +101,12 @@ inline constexpr const char* kForgetReplies =
 inline constexpr const char* kPutLead = kInsert<LeadRow, "INSERT OR REPLACE">;
 inline constexpr const char* kFindLead = kSelect<LeadRow, " WHERE id = 1">;
 
-// Every row, for checks.
+// Checks read every row.
 template <typename Row>
 inline constexpr const char* kAll = kSelect<Row, "">;
 
-// Parameters: study, after, limit. The states are part of the text, since there
-// are few.
+// Its parameters are study, after, limit. The states are part of the text,
+// since there are few.
 std::string ListTrialsSql(const TrialQuery& query);
 
 }  // namespace frostline::storage::sql

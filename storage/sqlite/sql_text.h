@@ -2,7 +2,7 @@
 //
 // File: sql_text.h
 //
-// Statements made at compile time from row_columns.h. Columns stand in the
+// Statements are made at compile time from row_columns.h. Columns stand in the
 // order of row_codec.cc: the key, those that never change and their seal, those
 // that may change and theirs.
 //
@@ -21,7 +21,7 @@
 
 namespace frostline::storage::sql {
 
-// A string as a template's argument.
+// A string becomes a template's argument.
 template <std::size_t size>
 struct Literal {
   // NOLINTNEXTLINE(google-explicit-constructor): "text" must become one.
@@ -40,7 +40,7 @@ struct Draft {
   std::size_t size = 0;
 };
 
-// "a, b, " or, with " = ?" after each, "a = ?, b = ?, ".
+// Adds "a, b, " or, with " = ?" after each, "a = ?, b = ?, ".
 template <typename Columns>
 constexpr void AddNames(const Columns& columns, std::string_view after,
                         Draft& draft) {
@@ -60,7 +60,7 @@ constexpr void AddInserted(Draft& draft) {
   draft += "crc";
 }
 
-// "?, ?, ?", one for each of AddInserted().
+// Adds "?, ?, ?", one for each of AddInserted().
 template <typename Row>
 constexpr void AddParameters(Draft& draft) {
   Draft names;
@@ -71,7 +71,7 @@ constexpr void AddParameters(Draft& draft) {
   }
 }
 
-// "INSERT INTO logs (study, …, crc) ".
+// Begins "INSERT INTO logs (study, …, crc) ".
 template <typename Row>
 constexpr Draft BeginInsert(std::string_view verb) {
   Draft draft;
@@ -133,7 +133,7 @@ struct Update {
   }
 };
 
-// Ends with a zero.
+// It ends with a zero.
 template <typename Statement>
 inline constexpr auto kCharactersOf = [] {
   constexpr Draft draft = Statement::Make();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: sqlite_error.h
-//
-// Result codes of SQLite as errors of ours.
 #ifndef FROSTLINE_STORAGE_SQLITE_SQLITE_ERROR_H_
 #define FROSTLINE_STORAGE_SQLITE_SQLITE_ERROR_H_
 
@@ -18,7 +16,7 @@ namespace frostline::storage {
 enum class Target { kLog, kDatabase };
 
 // `code` is the extended one of the last call on `handle`; `doing` says what
-// failed. Never OK.
+// failed. It is never OK.
 absl::Status SqliteError(sqlite3* handle, int code, const std::string& doing,
                          Target target = Target::kLog);
 

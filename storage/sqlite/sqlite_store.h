@@ -2,7 +2,7 @@
 //
 // File: sqlite_store.h
 //
-// The default store: one SQLite file in a folder of its own
+// The default store is one SQLite file in a folder of its own
 // (docs/adr/0005-sqlite-settings.md). One connection writes, for the one open
 // transaction, and moves the log into the database after commits. Readers have
 // a pool, and one statement per call.
@@ -33,8 +33,8 @@ class SqliteTransaction;
 
 class SqliteStore final : public TrialStore {
  public:
-  // Creates what is missing. Errors: those of DataFolder::Open, STORE_VERSION,
-  // STORE_CORRUPT, STORE_IO.
+  // Creates what is missing. Its errors are those of DataFolder::Open,
+  // STORE_VERSION, STORE_CORRUPT and STORE_IO.
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(
       const std::string& folder, const StoreLimits& limits = {});
   // REQUIRES: no transaction is open and no thread is in a call.
@@ -77,7 +77,7 @@ class SqliteStore final : public TrialStore {
   // Waits for slot_; the caller checks the lead.
   absl::StatusOr<std::unique_ptr<SqliteTransaction>> BeginUnled();
   absl::StatusOr<Epoch> RaiseLead();
-  // Of the holder of slot_.
+  // The holder of slot_ calls these.
   void Committed();
   void Failed(const absl::Status& status);
   void MoveLog();

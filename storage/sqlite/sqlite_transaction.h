@@ -2,7 +2,8 @@
 //
 // File: sqlite_transaction.h
 //
-// A transaction on the writer's connection; an operation is a savepoint in it.
+// A transaction is on the writer's connection; an operation is a savepoint in
+// it.
 #ifndef FROSTLINE_STORAGE_SQLITE_SQLITE_TRANSACTION_H_
 #define FROSTLINE_STORAGE_SQLITE_SQLITE_TRANSACTION_H_
 
@@ -16,7 +17,7 @@
 
 namespace frostline::storage {
 
-// Not thread-safe. `store` must outlive it.
+// It is not thread-safe. `store` must outlive it.
 class SqliteTransaction final : public Transaction {
  public:
   static absl::Status Start(Database& writer);
@@ -29,7 +30,7 @@ class SqliteTransaction final : public Transaction {
   SqliteTransaction(const SqliteTransaction&) = delete;
   SqliteTransaction& operator=(const SqliteTransaction&) = delete;
 
-  // NOT_LEADER unless `epoch` is the stored one, which stays until this
+  // Answers NOT_LEADER unless `epoch` is the stored one, which stays until this
   // transaction is over.
   absl::Status CheckLead(Epoch epoch);
   absl::StatusOr<Epoch> RaiseLead();

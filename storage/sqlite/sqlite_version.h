@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: sqlite_version.h
-//
-// What the SQLite we run with is known to lack.
 #ifndef FROSTLINE_STORAGE_SQLITE_SQLITE_VERSION_H_
 #define FROSTLINE_STORAGE_SQLITE_SQLITE_VERSION_H_
 
 namespace frostline::storage {
 
-// Whether `version` (3040001 is 3.40.1) can lose commits when one connection
-// writes while another moves the log. Ours does both on one connection.
+// Says whether `version` (3040001 is 3.40.1) can lose commits when one
+// connection writes while another moves the log. Ours does both on one
+// connection.
 constexpr bool HasWalResetFlaw(int version) {
   const bool backported = (version >= 3'044'006 && version < 3'045'000) ||
                           (version >= 3'050'007 && version < 3'051'000);

@@ -2,14 +2,13 @@
 //
 // File: statement.h
 //
-// One use of a prepared statement: bind from left to right, step, read.
+// Bind from left to right, step, read.
 //
 //   ASSIGN_OR_RETURN(Statement statement, database.Prepare(kFindTrial));
 //   statement.Int(study);
 //   ASSIGN_OR_RETURN(const bool found, statement.Step());
 //
-// It stays in its Database's cache; the end of a use resets it. Not
-// thread-safe.
+// The end of a use resets it in its Database's cache. It is not thread-safe.
 #ifndef FROSTLINE_STORAGE_SQLITE_STATEMENT_H_
 #define FROSTLINE_STORAGE_SQLITE_STATEMENT_H_
 
@@ -39,16 +38,16 @@ class Statement {
   void Text(const std::string& value);
   void Blob(const std::string& value);
 
-  // False: there are no more rows.
+  // Answers false when there are no more rows.
   absl::StatusOr<bool> Step();
-  // For statements without rows.
+  // Serves statements without rows.
   absl::Status Run();
-  // SQLite's extended result of the last call.
+  // Is SQLite's extended result of the last call.
   int code() const { return code_; }
-  // Rows changed by Run().
+  // Counts the rows changed by Run().
   std::int64_t changes() const;
 
-  // Columns of the current row, from 0.
+  // Columns of the current row count from 0.
   std::int64_t IntAt(int column) const;
   std::string BytesAt(int column) const;  // of TEXT and BLOB
 
