@@ -2,8 +2,8 @@
 //
 // File: failpoint.h
 //
-// Failpoints name the moments at which a crash would be worst, for tests.
-// Packages are built without them (-DFROSTLINE_FAILPOINTS=OFF, the default).
+// Failpoints are where a crash would be worst. Packages are built without them
+// (-DFROSTLINE_FAILPOINTS=OFF, the default).
 //
 //   FROSTLINE_FAILPOINT(kCommitBefore);       // in the code
 //   FROSTLINE_FAILPOINT=commit.before:kill    // in the environment

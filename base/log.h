@@ -7,9 +7,8 @@
 //   Log(LogLevel::kInfo, "lease_granted", {{"trial", name}});
 //   2026-11-21T06:07:34.123456Z info lease_granted trial=studies/a/trials/7
 //
-// Any thread may log: each line is one write(2), so lines never mix. Values
-// with blanks or control characters are quoted, so a hostile study name cannot
-// forge a line.
+// Any thread may log: each line is one write(2), so lines never mix. Blanks and
+// control characters are quoted, so a hostile study name cannot forge a line.
 #ifndef FROSTLINE_BASE_LOG_H_
 #define FROSTLINE_BASE_LOG_H_
 

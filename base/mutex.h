@@ -9,9 +9,8 @@
 //   const MutexLock lock(&mutex_);
 //   int waiting_ ABSL_GUARDED_BY(mutex_) = 0;
 //
-// It is no absl::Mutex, because ThreadSanitizer does not see the locks of a
-// library compiled without it, as the distribution's Abseil is, and would
-// report races that are none.
+// It is no absl::Mutex, because ThreadSanitizer does not see the locks of the
+// distribution's Abseil, and would report races that are none.
 #ifndef FROSTLINE_BASE_MUTEX_H_
 #define FROSTLINE_BASE_MUTEX_H_
 

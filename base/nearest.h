@@ -9,8 +9,8 @@
 
 namespace frostline {
 
-// Counts the typing mistakes (a letter wrong, missing, too many, or two
-// swapped) between two words: this is optimal string alignment.
+// Counts typing mistakes (a letter wrong, missing, too many, or two swapped) by
+// optimal string alignment.
 int TypingDistance(const std::string& a, const std::string& b);
 
 // Returns the first of equals; it is empty when none is near.

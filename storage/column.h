@@ -2,8 +2,7 @@
 //
 // File: column.h
 //
-// A database writes and reads one column of a row so (sqlite/row_codec.cc): a
-// binder takes the values in the columns' order by Int(number), Text(string)
+// A binder takes the values in the columns' order by Int(number), Text(string)
 // and Blob(string); a source gives them by Int() and Bytes().
 #ifndef FROSTLINE_STORAGE_COLUMN_H_
 #define FROSTLINE_STORAGE_COLUMN_H_

@@ -21,7 +21,7 @@ namespace frostline::storage {
 
 using StudyKey = std::int64_t;  // the store's number for a study, from 1
 
-// It counts how often the lead has been taken, from 0; who took it last leads.
+// It counts how often the lead was taken, from 0.
 using Epoch = std::int64_t;
 
 // The numbers are stored: never change one.

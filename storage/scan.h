@@ -2,9 +2,8 @@
 //
 // File: scan.h
 //
-// These walk whole lists a page at a time, so that memory does not grow with
-// them. The walk ends with the first error of the store or of `visit`, and sets
-// `query.limit`.
+// A walk goes page by page, so that memory does not grow. It sets
+// `query.limit`, and ends with the first error of the store or of `visit`.
 #ifndef FROSTLINE_STORAGE_SCAN_H_
 #define FROSTLINE_STORAGE_SCAN_H_
 

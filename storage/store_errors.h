@@ -26,8 +26,8 @@ absl::Status NotLeader(Epoch stored, Epoch shown);
 // Says whether a store may keep this refusal for Commit(), and the process goes
 // on after it: NOT_LEADER may come as late, but ends it.
 bool IsDeferrable(const absl::Status& refusal);
-// Everybody gets it whose request a deferred `refusal` undid: only one has lost
-// its lease.
+// It is for all whose request a deferred `refusal` undid: only one has lost its
+// lease.
 absl::Status GroupUndone(const absl::Status& refusal);
 
 // These are our own bugs.

@@ -6,8 +6,8 @@
 //
 // Writing: one thread at a time holds a Transaction with several requests, each
 // in an Operation(). Nobody may be told OK before Commit() has returned OK.
-// When it fails with anything but STORE_FULL, STORE_BUSY or a deferred refusal
-// the process must stop: it cannot know what is on disk.
+// After any failure but STORE_FULL, STORE_BUSY or a deferred refusal the
+// process must stop: it cannot know what is on disk.
 //
 // Leading: of several coordinators on one store the last to take the lead
 // writes. It shows the epoch from TakeLead() to every Begin(), and the store
@@ -20,7 +20,7 @@
 // TRIAL_NOT_FOUND, STUDY_NOT_FOUND, ETAG_MISMATCH, REQUEST_ID_REUSED
 // (IsDeferrable()), and NOT_LEADER. Commit() then answers the first of them and
 // undoes the whole transaction, other operations too. Unless it is NOT_LEADER
-// the writer loads its memory again and tells everybody to try again. No reload
+// the writer loads its memory again and tells all to try again. No reload
 // brings the key of a new study, STUDY_ALREADY_EXISTS or REPORT_CONFLICT, so
 // they are never deferred. INTERNAL, a bug, may come late and ends the process.
 //
@@ -60,8 +60,8 @@ class Transaction {
   // Rolls back unless Commit() was called.
   virtual ~Transaction() = default;
 
-  // Undoes what `body` wrote when it returns an error, and returns the error;
-  // the transaction goes on. Operations do not nest.
+  // Undoes what `body` wrote when it returns an error, and returns that; the
+  // transaction goes on. Operations do not nest.
   virtual absl::Status Operation(absl::FunctionRef<absl::Status()> body) = 0;
 
   // The store gives the key. It answers STUDY_ALREADY_EXISTS when a study that
@@ -165,8 +165,8 @@ class TrialStore {
   virtual absl::StatusOr<std::optional<ReplyRow>> FindReply(
       const std::string& request_id) const = 0;
 
-  // Any thread asks it before new work is taken, so it is cheap. A store
-  // without a disk has ample room.
+  // Any thread asks before new work is taken, so it is cheap. A store without a
+  // disk has ample room.
   virtual DiskRoom RoomLeft() const = 0;
 
   // Copies what is committed at one moment to `path`, which must not exist;

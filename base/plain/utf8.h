@@ -2,7 +2,7 @@
 //
 // File: utf8.h
 //
-// UTF-8 is as RFC 3629 has it: no surrogates, no overlong forms, at most
+// By RFC 3629 there are no surrogates, no overlong forms, and nothing above
 // U+10FFFF.
 #ifndef FROSTLINE_BASE_PLAIN_UTF8_H_
 #define FROSTLINE_BASE_PLAIN_UTF8_H_

@@ -2,10 +2,9 @@
 //
 // File: brute_force.h
 //
-// Proposes every point of a finite space once: each is drawn evenly from those
-// that are left, which are never listed. Every trial in the history counts, in
-// any state, so restarts, retries, parallel and enqueued trials neither skip
-// nor repeat a point.
+// Each point is drawn evenly from those that are left, which are never listed.
+// Every trial in the history counts, in any state, so restarts, retries,
+// parallel and enqueued trials neither skip nor repeat a point.
 //
 // A continuous parameter is SAMPLER_INVALID, one of more than kMaxBranches
 // values is SPACE_TOO_LARGE.

@@ -40,9 +40,9 @@ class FiniteTree {
   // Counts the ways to fill what hangs on `parameter` when it takes this
   // branch.
   double CountOwn(std::size_t parameter, std::int32_t branch) const;
-  // Counts the same for what neither hangs on `last` nor comes before it:
-  // CountOwn x CountPending leaves are below a branch. REQUIRES: from `last`
-  // on, the point is absent.
+  // Counts so what neither hangs on `last` nor comes before it: CountOwn x
+  // CountPending leaves are below a branch. REQUIRES: from `last` on, the point
+  // is absent.
   double CountPending(int last, const Point& point) const;
 
   // The path is empty when there is no such leaf. Stepped values may carry

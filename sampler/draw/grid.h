@@ -2,8 +2,8 @@
 //
 // File: grid.h
 //
-// Proposes every point once, shuffled or in the order of grid_points.h. Every
-// trial counts, as in brute_force.h.
+// Points come once, shuffled or in the order of grid_points.h. Every trial
+// counts, as in brute_force.h.
 //
 // A continuous parameter is SAMPLER_INVALID, more than kMaxGridPoints points
 // are SPACE_TOO_LARGE.

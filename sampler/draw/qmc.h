@@ -2,10 +2,9 @@
 //
 // File: qmc.h
 //
-// Trial n is point n of a scrambled Sobol' sequence (sobol.h), which covers the
-// space more evenly than chance does, best at powers of two. The study's seed
-// decides the scrambling. Each parameter keeps its dimension where its
-// condition is not met. Enqueued trials leave no hole (sequence_place.h).
+// Trial n is point n of a Sobol' sequence (sobol.h), scrambled by the study's
+// seed. Each parameter keeps its dimension where its condition is not met.
+// Enqueued trials leave no hole (sequence_place.h).
 #ifndef FROSTLINE_SAMPLER_DRAW_QMC_H_
 #define FROSTLINE_SAMPLER_DRAW_QMC_H_
 

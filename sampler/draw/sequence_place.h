@@ -2,10 +2,10 @@
 //
 // File: sequence_place.h
 //
-// Finds which point of a fixed sequence a trial is due: trial n gets point n,
-// less one for each trial before it that is not of the sequence (enqueued,
-// imported), so that these leave no hole. A trial is of the sequence, however
-// it ended, when it has the point that was due.
+// Trial n gets point n of a fixed sequence, less one for each trial before it
+// that is not of the sequence (enqueued, imported), so that these leave no
+// hole. A trial is of the sequence, however it ended, when it has the point
+// that was due.
 #ifndef FROSTLINE_SAMPLER_DRAW_SEQUENCE_PLACE_H_
 #define FROSTLINE_SAMPLER_DRAW_SEQUENCE_PLACE_H_
 

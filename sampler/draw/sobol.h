@@ -29,9 +29,9 @@ class SobolSequence {
   std::vector<std::array<std::uint32_t, 32>> directions_;
 };
 
-// Returns a number in [0, 1) with 53 bits: each of the 32 of `coordinate` is
-// flipped or not by a coin that depends on all bits before it, the rest are
-// coins. `key` names the coins: one for each dimension and seed.
+// Returns 53 bits in [0, 1): each of the 32 of `coordinate` is flipped or not
+// by a coin that depends on all bits before it, the rest are coins. `key` names
+// the coins, one for each dimension and seed.
 double Scrambled(std::uint32_t coordinate, std::uint64_t key);
 
 }  // namespace frostline::sampler

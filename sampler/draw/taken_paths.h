@@ -2,8 +2,8 @@
 //
 // File: taken_paths.h
 //
-// Keeps the leaves of a tree (finite_tree.h) that trials have taken sorted, so
-// that those below a branch are counted by bisection. A leaf counts once.
+// Leaves of a tree (finite_tree.h) are kept sorted, so that those below a
+// branch are counted by bisection. A leaf counts once.
 #ifndef FROSTLINE_SAMPLER_DRAW_TAKEN_PATHS_H_
 #define FROSTLINE_SAMPLER_DRAW_TAKEN_PATHS_H_
 

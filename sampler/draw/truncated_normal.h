@@ -2,8 +2,8 @@
 //
 // File: truncated_normal.h
 //
-// The standard normal is cut to [a, b] in logarithms, so it is accurate in far
-// tails and narrow intervals, where probabilities underflow or cancel.
+// Logarithms keep the standard normal accurate in far tails and narrow
+// intervals, where probabilities underflow or cancel.
 #ifndef FROSTLINE_SAMPLER_DRAW_TRUNCATED_NORMAL_H_
 #define FROSTLINE_SAMPLER_DRAW_TRUNCATED_NORMAL_H_
 

@@ -13,9 +13,8 @@
 
 namespace frostline::sampler {
 
-// Takes on every axis one of the cells that the fewest trials have had: this is
-// a Latin hypercube (McKay, Beckman and Conover, 1979) that needs no plan and
-// survives any history.
+// Takes on every axis a cell that the fewest trials have had: this is a Latin
+// hypercube (McKay et al., 1979) that survives any history.
 Point BalancedDraw(const Space& space, const std::vector<LevelAxis>& axes,
                    const std::vector<const LedgerTrial*>& trials, Rng& rng);
 

@@ -2,9 +2,9 @@
 //
 // File: improvement.h
 //
-// Expected improvement is computed in logarithms (Jones, Schonlau and Welch,
-// 1998, eq. 15; Ament et al., NeurIPS 2023, eq. 9): far from the best it would
-// underflow, and nothing would say which way is better.
+// Expected improvement (Jones et al., 1998, eq. 15) is in logarithms (Ament et
+// al., NeurIPS 2023, eq. 9), since far from the best it would underflow, and
+// nothing would say which way is better.
 #ifndef FROSTLINE_SAMPLER_GP_IMPROVEMENT_H_
 #define FROSTLINE_SAMPLER_GP_IMPROVEMENT_H_
 

@@ -2,9 +2,8 @@
 //
 // File: learnt_model.h
 //
-// The kernel of this Gaussian process is learnt now and then: when, and from
-// which trials, follows from their number, so a new sampler learns what an old
-// one has.
+// When the kernel is learnt, and from which trials, follows from their number,
+// so a new sampler learns what an old one has.
 #ifndef FROSTLINE_SAMPLER_GP_LEARNT_MODEL_H_
 #define FROSTLINE_SAMPLER_GP_LEARNT_MODEL_H_
 
@@ -21,8 +20,8 @@ struct TargetedRows {
   std::vector<double> targets;  // of the first rows; the others have none
 };
 
-// Says after how many trials the kernel was learnt: it is after every second
-// one at first, later whenever there is an eighth more.
+// The kernel was learnt after so many: every second trial at first, later
+// whenever there is an eighth more.
 std::size_t LastRefresh(std::size_t trials);
 
 class LearntModel {

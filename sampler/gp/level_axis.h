@@ -2,10 +2,9 @@
 //
 // File: level_axis.h
 //
-// A parameter is a handful of cells to the Gaussian process: one for each
-// value, or kLineCells of equal width for a continuous or long range. Ordered
-// cells have a place on [0, 6], so that one length scale means the same on
-// every axis.
+// A parameter has a cell for each value, or kLineCells of equal width for a
+// continuous or long range. Ordered cells have a place on [0, 6], so that one
+// length scale means the same on every axis.
 //
 // Frozen is a kind of its own, the last cell, tied to the low end of the line
 // (its anchor) as strongly as the data say. What a condition switches off is in

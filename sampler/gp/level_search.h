@@ -3,8 +3,8 @@
 // File: level_search.h
 //
 // The search climbs from several starts, along one axis after the other to its
-// best cell, until none is better. Every cell looked at is a candidate, so
-// there is an untried point even when the climb ends on a tried one.
+// best cell, until none is better. Every cell looked at is a candidate, lest
+// the climb ends on a tried point.
 #ifndef FROSTLINE_SAMPLER_GP_LEVEL_SEARCH_H_
 #define FROSTLINE_SAMPLER_GP_LEVEL_SEARCH_H_
 

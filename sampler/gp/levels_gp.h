@@ -3,9 +3,8 @@
 // File: levels_gp.h
 //
 // To this Gaussian process levels are ordered, frozen is its own kind, and
-// effects mostly add up (surrogate/axis.h). The next trial is the one of
-// largest expected improvement over the best loss (improvement.h), found along
-// one module after the other (level_search.h).
+// effects mostly add up (surrogate/axis.h). The next trial has the largest
+// expected improvement over the best loss (improvement.h, level_search.h).
 //
 //   failed, infeasible   a second process learns where; its chance of success
 //                        multiplies the improvement

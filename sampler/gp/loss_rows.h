@@ -15,8 +15,8 @@ namespace frostline::sampler {
 using LedgerList = std::vector<const LedgerTrial*>;
 
 // Each earlier study has its own targets, because losses may be of another
-// scale. How far to believe it is learnt from how well it foretells this study;
-// a given weight is turned into noise.
+// scale. Belief in it is learnt from how well it foretells this one; a given
+// weight becomes noise.
 class PriorRows {
  public:
   PriorRows(const std::vector<PriorStudy>& studies, const Space& space,

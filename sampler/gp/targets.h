@@ -2,10 +2,9 @@
 //
 // File: targets.h
 //
-// Scales losses as a Gaussian process likes them, to mean 0 and variance 1: the
-// better half keeps its distances, in units of its spread; the worse is
-// compressed by a logarithm, so that a cliff, a diverged trial or 1e308 is
-// merely bad.
+// Losses get mean 0 and variance 1: the better half keeps its distances, in
+// units of its spread; the worse is compressed by a logarithm, so that a cliff,
+// a diverged trial or 1e308 is merely bad.
 #ifndef FROSTLINE_SAMPLER_GP_TARGETS_H_
 #define FROSTLINE_SAMPLER_GP_TARGETS_H_
 

@@ -3,8 +3,7 @@
 // File: compat.h
 //
 // `tpe` with the option `compat` proposes what Optuna's TPESampler would have,
-// v4 (4.9) or v5 (5.0), for those who compare or go on with a study that Optuna
-// began. docs/reference/samplers.md has the options.
+// v4 (4.9) or v5 (5.0). docs/reference/samplers.md has the options.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_H_
 

@@ -2,8 +2,8 @@
 //
 // File: compat_volume.h
 //
-// Optuna 4 weighs good trials by what each adds to the volume they dominate
-// together (Ozaki et al., 2022, §4.3); Optuna 5 weighs them alike.
+// Optuna 4 weighs good trials by the volume each adds (Ozaki et al., 2022,
+// §4.3); Optuna 5 weighs them alike.
 #ifndef FROSTLINE_SAMPLER_OPTUNA_COMPAT_VOLUME_H_
 #define FROSTLINE_SAMPLER_OPTUNA_COMPAT_VOLUME_H_
 

@@ -4,7 +4,7 @@
 //
 // Hyperband (Li et al., JMLR 18, 2018) has several ladders of rungs side by
 // side (asha.h), the first one stopping earliest. A trial competes within its
-// bracket, which follows from the study's id and its number (brackets.h).
+// bracket (brackets.h).
 #ifndef FROSTLINE_SAMPLER_PRUNER_HYPERBAND_H_
 #define FROSTLINE_SAMPLER_PRUNER_HYPERBAND_H_
 

@@ -2,9 +2,9 @@
 //
 // File: percentile_rule.h
 //
-// A trial stops where its best value so far is worse than the percentile of
-// what the trials that succeeded reported at the same step, as in Optuna.
-// (Golovin et al., KDD 2017, section 3.2.2, take running averages.)
+// As in Optuna, a trial stops where its best value so far is worse than the
+// percentile of what succeeded trials reported at the same step. (Golovin et
+// al., KDD 2017, section 3.2.2, take running averages.)
 //
 //   percentile 25 and losses .2 .4 .6 .8 at step 3: stops above .35
 #ifndef FROSTLINE_SAMPLER_PRUNER_PERCENTILE_RULE_H_

@@ -13,10 +13,10 @@
 
 namespace frostline::sampler {
 
-// Returns the probability of a sum as high or higher when differences are
-// symmetric about 0. Zeros count half to each side. It is exact for up to 50
-// differences, or 13 with ties or zeros; else it is the normal approximation,
-// corrected for ties. REQUIRES: there are numbers, all finite.
+// Returns the probability of a sum as high or higher by chance. Zeros count
+// half to each side. It is exact for up to 50 differences, or 13 with ties or
+// zeros; else it is the normal approximation, corrected for ties. REQUIRES:
+// there are numbers, all finite.
 double SignedRankProbability(const std::vector<double>& differences);
 
 }  // namespace frostline::sampler

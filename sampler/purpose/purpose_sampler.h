@@ -15,9 +15,8 @@
 
 namespace frostline::sampler {
 
-// Says whether a purpose other than `best` changes anything: it does for
-// samplers that learn, of one objective, over a space that can be cut into
-// cells. `compat` stays as it is, being Optuna's to the bit.
+// Holds for samplers that learn, of one objective, over a space that can be cut
+// into cells. `compat` stays as it is, being Optuna's to the bit.
 bool CanServePurpose(const std::string& sampler, const SamplerInput& input);
 
 // REQUIRES: CanServePurpose is true.

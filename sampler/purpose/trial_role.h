@@ -34,11 +34,11 @@ inline constexpr std::int64_t kDesignTrials = 10;
 // Beyond it `both` is `best`: more trials tell little by then.
 inline constexpr std::int64_t kMostTelling = 1000;
 
-// A search rests when such a part of the trials that have a value, and so many,
-// came after the best.
+// A search rests when such a part of the trials with a value, and so many, came
+// after the best.
 inline constexpr double kRestingPart = 0.25;
 inline constexpr std::size_t kRestingTrials = 25;
-// Such a share of the trials is for what they tell while the search rests.
+// So large is the share of both while the search rests.
 inline constexpr double kTellingShare = 0.4;
 
 // REQUIRES: `trials` are by rising number.

@@ -2,9 +2,8 @@
 //
 // File: pareto.h
 //
-// Chooses the best few of many points under several objectives, all minimised:
-// whole ranks of non-domination, then points of the next rank one by one, each
-// adding most to
+// The best points under several objectives, all minimised, are whole ranks of
+// non-domination, then points of the next rank one by one, each adding most to
 //
 //   V(S) = volume of what some point of S dominates, up to a reference
 //

@@ -2,9 +2,9 @@
 //
 // File: pareto_volume.h
 //
-// The volume that points dominate up to a reference, all minimised, is exact,
-// by slices along the last objective, each of one objective fewer. It takes O(n
-// log n) with two or three objectives, a factor n more for each one beyond.
+// The volume is exact, by slices along the last objective, each of one
+// objective fewer; all are minimised. It takes O(n log n) with two or three
+// objectives, a factor n more for each one beyond.
 //
 //   one point (1, 1), reference (2, 3): 1 x 2 = 2
 #ifndef FROSTLINE_SAMPLER_SPLIT_PARETO_VOLUME_H_

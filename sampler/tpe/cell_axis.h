@@ -2,10 +2,10 @@
 //
 // File: cell_axis.h
 //
-// A parameter is a row of cells: a level, a choice or one of few numbers each,
-// or kBins of equal width on the line of a continuous range. Frozen is the
-// first cell. Each cell has a share of the prior (equal; frozen among rates has
-// `frozen_share`) and a place on the line, as a share of the box.
+// A cell is a level, a choice or one of few numbers, or one of kBins of equal
+// width on a continuous range. Frozen is the first cell. Each cell has a share
+// of the prior (equal; frozen among rates has `frozen_share`) and a place on
+// the line, as a share of the box.
 #ifndef FROSTLINE_SAMPLER_TPE_CELL_AXIS_H_
 #define FROSTLINE_SAMPLER_TPE_CELL_AXIS_H_
 

@@ -28,10 +28,9 @@ double GoodWidth(const CellAxis& axis, std::size_t index,
                  const std::vector<WeightedCells>& good);
 double RestWidth(const CellAxis& axis);
 
-// Finds how many steps frozen is from the lowest rate: the one of 1/2, 1, 2, 4,
-// 8 under which each good trial is likeliest given the others (leave-one-out
-// likelihood: Habbema, Hermans and van den Broek, 1974), with 2 likeliest
-// beforehand.
+// Returns how many steps frozen is from the lowest rate: the one of 1/2, 1, 2,
+// 4, 8 under which each good trial is likeliest given the others (leave-one-out
+// likelihood: Habbema et al., 1974), with 2 likeliest beforehand.
 double LearnFrozenSteps(const std::vector<CellAxis>& axes, KernelCache& kernels,
                         const std::vector<WeightedCells>& good,
                         const std::vector<double>& widths);

@@ -2,10 +2,10 @@
 //
 // File: motpe.h
 //
-// With several objectives tpe does this (Ozaki et al., 2020 and 2022): the good
-// tenth are whole ranks of non-domination and of the last one those that add
-// most hypervolume (split/pareto.h); they weigh the same, and their number has
-// no limit. This name refuses a single objective.
+// With several objectives (Ozaki et al., 2020 and 2022) tpe's good tenth are
+// whole ranks of non-domination and of the last one those that add most
+// hypervolume (split/pareto.h); they weigh the same, and their number has no
+// limit. This name refuses a single objective.
 #ifndef FROSTLINE_SAMPLER_TPE_MOTPE_H_
 #define FROSTLINE_SAMPLER_TPE_MOTPE_H_
 

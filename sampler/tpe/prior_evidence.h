@@ -2,9 +2,8 @@
 //
 // File: prior_evidence.h
 //
-// An earlier study's good and other trials join those of this study, as kernels
-// that together count as much as a few own trials, so that own evidence
-// outgrows them:
+// An earlier study's good and other trials join this one's as kernels that
+// count as much as a few own trials, so that own evidence outgrows them:
 //
 //   l: w kGoodTrials trials, g: w kOtherTrials trials
 //

@@ -31,9 +31,8 @@ struct TpeModel {
 };
 
 // Returns ln of the chance that a trial does not fail, given the three
-// densities' logs at its point: it is what is not failed of all that was tried
-// near there (Watanabe and Hutter, IJCAI 2023, section 3.2, without a
-// threshold).
+// densities' logs at its point: it is the part near there that did not
+// (Watanabe and Hutter, IJCAI 2023, section 3.2, without a threshold).
 double LogChanceOfSuccess(const TpeModel& model, double log_good,
                           double log_rest, double log_failed);
 

@@ -5,8 +5,7 @@
 // "Durable" means until the process ends.
 //
 // Commit() puts a transaction's changes (memory_transaction.h) into the tables
-// under one lock, so that readers see all of them or none. Trials and
-// measurements are copied after the lock.
+// under one lock, so that readers see all of them or none.
 #ifndef FROSTLINE_STORAGE_MEMORY_MEMORY_STORE_H_
 #define FROSTLINE_STORAGE_MEMORY_MEMORY_STORE_H_
 

@@ -19,10 +19,11 @@
 
 namespace frostline::storage {
 
-// It is not thread-safe. `store` must outlive it.
+// `store` must outlive it.
 class MemoryTransaction final : public Transaction {
  public:
-  // REQUIRES: the caller has taken store.writer_; it is given back at the end.
+  // REQUIRES: the caller has taken store.writer_, which is given back at the
+  // end.
   explicit MemoryTransaction(MemoryStore& store)
       : store_(store), next_key_(store.next_key_) {}
   ~MemoryTransaction() override;
@@ -73,7 +74,7 @@ class MemoryTransaction final : public Transaction {
   }
   template <typename Key, typename Row>
   void EraseOfStudy(TableOf<Key, Row> table, StudyKey study);
-  // Says whether another study, not deleted, has the id.
+  // Asks of other studies that are not deleted.
   bool IdIsTaken(const std::string& id, StudyKey key) const;
   // Says whether the trial is there, at this attempt or a later one.
   bool HasHad(StudyKey study, std::int64_t number, std::int64_t attempt) const;

@@ -13,9 +13,8 @@
 
 namespace frostline::storage {
 
-// Answers STORE_CORRUPT when damage is found. It stops looking after a short
-// time, so that a large database does not delay the start; every read checks
-// seals anyway.
+// Answers STORE_CORRUPT when damage is found. It soon stops looking, so that a
+// large database does not delay the start; every read checks seals anyway.
 absl::Status QuickCheck(Database& database);
 
 // Checks every page, index, reference and seal of a file that nobody changes;

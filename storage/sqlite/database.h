@@ -2,8 +2,8 @@
 //
 // File: database.h
 //
-// A connection has our settings (docs/adr/0005-sqlite-settings.md) and a cache
-// of prepared statements. The one writer alone checkpoints the write-ahead log;
+// A connection has our settings (docs/adr/0005-sqlite-settings.md) and caches
+// prepared statements. The one writer alone checkpoints the write-ahead log;
 // readers cannot write.
 #ifndef FROSTLINE_STORAGE_SQLITE_DATABASE_H_
 #define FROSTLINE_STORAGE_SQLITE_DATABASE_H_

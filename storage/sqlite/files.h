@@ -30,9 +30,9 @@ class Descriptor {
 // Reads errno; `doing` names the call that failed.
 absl::Status FileError(const std::string& doing);
 
-// Creates also what leads to it, or nothing when it is there.
+// Creates also what leads to it.
 absl::Status CreateFolder(const std::string& path);
-// Creates an empty file, or nothing when it is there.
+// Leaves a file that is there alone.
 absl::Status CreateFile(const std::string& path);
 // When OK the contents of a file, or the names in a folder, are on disk.
 absl::Status SyncFile(const std::string& path);

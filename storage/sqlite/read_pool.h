@@ -2,8 +2,8 @@
 //
 // File: read_pool.h
 //
-// Connections are opened on demand and lent to one thread at a time. A
-// statement is a snapshot, which the log keeps whatever the writer does.
+// Connections are lent to one thread at a time. A statement is a snapshot,
+// which the log keeps whatever the writer does.
 #ifndef FROSTLINE_STORAGE_SQLITE_READ_POOL_H_
 #define FROSTLINE_STORAGE_SQLITE_READ_POOL_H_
 

@@ -2,9 +2,8 @@
 //
 // File: sql_text.h
 //
-// Statements are made at compile time from row_columns.h. Columns stand in the
-// order of row_codec.cc: the key, those that never change and their seal, those
-// that may change and theirs.
+// Columns stand in the order of row_codec.cc: the key, those that never change
+// and their seal, those that may change and theirs.
 //
 //   kSelect<LogRow, " WHERE study = ?">
 //   "SELECT study, number, …, crc FROM logs WHERE study = ?"

@@ -2,14 +2,12 @@
 //
 // File: sqlite_store.h
 //
-// The default store is one SQLite file in a folder of its own
-// (docs/adr/0005-sqlite-settings.md). One connection writes, for the one open
-// transaction, and moves the log into the database after commits. Readers have
-// a pool, and one statement per call.
+// docs/adr/0005-sqlite-settings.md has the settings. One connection writes, for
+// the one open transaction, and moves the log into the database after commits.
+// Readers have a pool, and one statement per call.
 //
 // After STORE_IO, STORE_CORRUPT or STORE_UNWRITABLE on the writing side every
-// Begin() repeats the error. After STORE_FULL the ballast is given up, so that
-// the next transactions find some room.
+// Begin() repeats the error. After STORE_FULL the ballast is given up.
 #ifndef FROSTLINE_STORAGE_SQLITE_SQLITE_STORE_H_
 #define FROSTLINE_STORAGE_SQLITE_SQLITE_STORE_H_
 

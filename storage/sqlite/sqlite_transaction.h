@@ -17,7 +17,7 @@
 
 namespace frostline::storage {
 
-// It is not thread-safe. `store` must outlive it.
+// `store` must outlive it.
 class SqliteTransaction final : public Transaction {
  public:
   static absl::Status Start(Database& writer);
