@@ -34,7 +34,6 @@ struct ErrorKind {
   std::string title;   // a few words for people
 };
 
-// MakeError() makes it the payload.
 struct ErrorDetail {
   ErrorId id = ErrorId::kInternal;
   std::string field;  // path in the request or study, or empty

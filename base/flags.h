@@ -27,7 +27,6 @@ struct Flag {
   std::string name;   // "--listen"
   std::string value;  // "HOST:PORT"; empty for a switch
   std::string help;
-  // The text is empty for a switch.
   std::function<absl::Status(const std::string& text)> take;
   std::string unless_given = "";  // the default, for --help
   std::string variable = "";      // of the environment, read in its place

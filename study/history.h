@@ -20,8 +20,7 @@ namespace frostline {
 
 struct IntermediateValue {
   std::int64_t step = 0;
-  double value =
-      0.0;  // of the first objective's metric; may be NaN or infinite
+  double value = 0.0;  // of the first objective; perhaps NaN or infinite
 };
 
 struct Observation {

@@ -9,7 +9,7 @@ namespace frostline {
 enum class Purpose {
   kBest,        // every trial for the best value
   kUnderstand,  // for what it tells about the answer
-  kBoth,        // the best value first; what they tell while it rests
+  kBoth,        // kBest, and kUnderstand while the search rests
 };
 
 // Returns "best", as in study files.

@@ -21,7 +21,7 @@ enum class TrialState {
   kRunning = 2,
   kSucceeded = 3,
   kPruned = 4,
-  kInfeasible = 5,  // the point cannot be trained, e.g. its loss is NaN
+  kInfeasible = 5,  // cannot be trained, e.g. its loss is NaN
   kFailed = 6,      // attempts are used up
   kCancelled = 7,
 };

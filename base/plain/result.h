@@ -22,7 +22,7 @@ enum class FaultKind {
   kSyntax,        // not JSON, not UTF-8, not base64
   kTooLarge,      // over a limit of its reader
   kUnsupported,   // what we do not imitate exactly
-  kInconsistent,  // ids with gaps, duplicates, names that do not exist
+  kInconsistent,  // gaps, duplicates, names that do not exist
   kMisuse,        // the caller asks for what cannot be
   kOutOfMemory,   // of the processor or the GPU
 };

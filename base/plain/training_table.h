@@ -55,7 +55,7 @@ const SettingRow* FindSetting(std::string_view key);
 // REQUIRES: there is one.
 const SettingRow& SettingOf(std::string_view key);
 
-// They are in the table's order: "rank", "alpha", …
+// They are "rank", "alpha", … in the table's order.
 std::vector<std::string_view> NamesOfBlock(std::string_view block);
 std::vector<std::string_view> WordsOf(const SettingRow& row);
 // Says "whole, 1 … 100000", "0 or more", or the words.

@@ -39,7 +39,7 @@ struct YamlNode {
   Kind kind = Kind::kNull;
   YamlMark mark;
   std::string text;     // of a scalar
-  bool quoted = false;  // written with quotes or as a block: never a number
+  bool quoted = false;  // or a block: never a number
   std::vector<YamlPtr> items;
   std::vector<YamlEntry> entries;  // in the file's order
   std::size_t weight = 1;          // nodes below and with it, aliases expanded

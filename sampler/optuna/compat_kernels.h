@@ -19,7 +19,7 @@ struct NumericKernel {
 
 enum class KernelWidth {
   kNeighbours,  // the gap to the farther neighbour
-  kShared,      // 0.2 n^(-1/(d+4)) of the box for all: v4 with multivariate
+  kShared,      // 0.2 n^(-1/(d+4)) of the box: v4 with multivariate
 };
 
 // The prior comes last. `together` is d above.

@@ -22,8 +22,7 @@ namespace frostline::sampler {
 
 struct PruneDecision {
   bool prune = false;
-  std::string
-      reason;  // for people: "0.61 at step 3, median of 12 trials is 0.71"
+  std::string reason;  // for people: "0.61 at step 3, …"
 };
 
 // It has one owner thread at a time, and may remember as samplers do.

@@ -2,8 +2,8 @@
 //
 // File: spread_points.h
 //
-// Chooses points for what they tell. Values do not matter: running and failed
-// trials count too, lest a corner that always fails is asked again.
+// Values do not matter: running and failed trials count too, lest a corner that
+// always fails is asked again.
 //
 //   design   each level as often as the others, and pairs of levels as often
 //            as can be: of some balanced draws (fresh_point.h) the one that

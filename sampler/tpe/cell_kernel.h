@@ -46,7 +46,7 @@ class CellKernel {
   const CellAxis& axis_;
   double width_;
   double frozen_steps_;
-  std::vector<double> near_;  // e of two bins by how many lie between them
+  std::vector<double> near_;  // e of two bins by bins between
   std::vector<double> norm_;  // Z of every center
   std::vector<std::unique_ptr<Row>> rows_;
   std::vector<std::vector<double>> up_to_;  // by center: cumulated

@@ -74,7 +74,7 @@ class MemoryTransaction final : public Transaction {
   }
   template <typename Key, typename Row>
   void EraseOfStudy(TableOf<Key, Row> table, StudyKey study);
-  // Asks of other studies that are not deleted.
+  // Says whether another study, not deleted, has the id.
   bool IdIsTaken(const std::string& id, StudyKey key) const;
   // Says whether the trial is there, at this attempt or a later one.
   bool HasHad(StudyKey study, std::int64_t number, std::int64_t attempt) const;

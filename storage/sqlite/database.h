@@ -31,7 +31,7 @@ class Database {
   enum class Role {
     kWriter,
     kReader,
-    kStill,  // of a file that nobody changes: makes nothing beside it
+    kStill,  // of an unchanging file; makes nothing beside
   };
 
   // The file must exist; an empty one is a new database.

@@ -2,8 +2,6 @@
 //
 // File: statement.h
 //
-// Bind from left to right, step, read.
-//
 //   ASSIGN_OR_RETURN(Statement statement, database.Prepare(kFindTrial));
 //   statement.Int(study);
 //   ASSIGN_OR_RETURN(const bool found, statement.Step());
