@@ -2,15 +2,15 @@
 //
 // File: coordinator.h
 //
-// The service behind the wire: its rooms, made in order, started and ended
-// together. An edge (rpc/) serves its table of verbs (verbs/verb_table.h).
+// Makes the rooms behind the wire. An edge (rpc/) serves its table of verbs
+// (verbs/verb_table.h).
 //
-// Threads: any thread may call a verb, which returns at once; its reply is
-// called exactly once, from a thread of the coordinator, and must not block.
-// None of these waits for another while holding a lock.
+// Threads: any thread may call a verb, which returns at once. Its reply is
+// called exactly once, from a thread of ours, and must not block.
 //
-// Failure: when the disk fails a commit the process must end: `on_fatal` is
-// called once and every waiting call is answered UNAVAILABLE.
+// Failure: a disk that fails a commit has to end the process. `on_fatal` is
+// called once; that commit's calls get the store's error, later ones
+// UNAVAILABLE.
 #ifndef FROSTLINE_SERVER_COORDINATOR_H_
 #define FROSTLINE_SERVER_COORDINATOR_H_
 
@@ -28,7 +28,7 @@ namespace frostline::server {
 struct CoordinatorOptions {
   Duration lease_ttl = std::chrono::seconds(60);
   Duration heartbeat_interval = std::chrono::seconds(15);
-  // Added to leases after a restart, so that a fleet can come back.
+  // Leases get it on top after a restart, so that a fleet can come back.
   Duration restart_grace = std::chrono::seconds(120);
   Duration longest_wait = std::chrono::seconds(30);
   // A watch without news says so often that it is alive.
@@ -48,9 +48,9 @@ class Coordinator {
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
 
-  // Loads what the store holds.
   absl::Status Start();
-  // Takes no new work, answers parked calls, ends the threads. Idempotent.
+  // Takes no new work, answers parked calls, ends the threads. It is
+  // idempotent.
   void Drain();
 
   const VerbTable& verbs() const;

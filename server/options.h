@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: options.h
-//
-// The command line of frostline-coordinator.
 #ifndef FROSTLINE_SERVER_OPTIONS_H_
 #define FROSTLINE_SERVER_OPTIONS_H_
 
@@ -20,21 +18,21 @@ struct ServeOptions {
   bool ephemeral = false;   // in memory
   std::string listen = "127.0.0.1:7070";
   Duration lease_ttl = std::chrono::seconds(60);
-  // A quarter of the TTL unless given; at most a third.
+  // It is a quarter of the TTL unless given, at most a third.
   Duration heartbeat_interval = std::chrono::seconds(15);
   Duration restart_grace = std::chrono::seconds(120);
-  // With less free nothing new is leased, with less than four times as much no
-  // study is created; a quarter is kept to be given up.
+  // With less free nothing is leased, with less than four times as much no
+  // study is created. A quarter is kept to be given up.
   std::int64_t disk_reserve_bytes = std::int64_t{256} << 20;
-  // Not empty: make this backup the database, then end.
+  // If given, this backup becomes the database, and the program ends.
   std::string restore;
   LogLevel log_level = LogLevel::kInfo;
-  // Not empty: print it and exit with 0.
+  // If not empty, this is printed and the program exits with 0.
   std::string print;
 };
 
-// REQUEST_INVALID naming the option. Times: "60s", "1m30s", "500ms", or plain
-// seconds.
+// Answers REQUEST_INVALID naming the option. Times are "60s", "1m30s", "500ms"
+// or plain seconds.
 absl::StatusOr<ServeOptions> ParseServeOptions(int argc,
                                                const char* const* argv);
 

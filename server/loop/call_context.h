@@ -2,8 +2,7 @@
 //
 // File: call_context.h
 //
-// Who calls, until when an answer is wanted, and how it is given. The edge
-// fills it in; it reaches every verb.
+// The edge fills this in; every verb gets it.
 #ifndef FROSTLINE_SERVER_LOOP_CALL_CONTEXT_H_
 #define FROSTLINE_SERVER_LOOP_CALL_CONTEXT_H_
 
@@ -17,11 +16,11 @@
 
 namespace frostline::server {
 
-// Called exactly once, from any thread; must not block.
+// It is called exactly once, from any thread, and must not block.
 template <typename T>
 using Reply = absl::AnyInvocable<void(absl::StatusOr<T>)>;
 
-// Set by the edge when the caller has hung up.
+// The edge sets it when the caller has hung up or its time is over.
 using CancelFlag = std::shared_ptr<std::atomic<bool>>;
 
 enum class CallerRole {

@@ -2,15 +2,13 @@
 //
 // File: commit_loop.h
 //
-// The one thread that owns the coordinator's state and the store's write side.
-// Posted work runs in order, several pieces to a transaction, and its promises
-// (Batch::Then) are kept when that is on disk. While one group is synced the
-// next one gathers, so groups grow with the load.
+// Posted work runs in order. While one group is synced the next one gathers, so
+// groups grow with the load.
 //
-// Failure: when the store is full, or refuses at the commit what it had let
-// pass (trial_store.h), the group is undone, its promises get a retryable error
-// and `reload` makes memory equal to the disk. After any other failure it is
-// unknown what is on disk, or another coordinator writes there: `fatal` is
+// Failure: when the store is full or busy, or refuses at the commit what it had
+// let pass (trial_store.h), the group is undone, its promises get a retryable
+// error and `reload` makes memory equal to the disk. After any other failure
+// nobody knows what is on disk, or another coordinator writes there: `fatal` is
 // called, once.
 #ifndef FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_
 #define FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_
@@ -32,22 +30,22 @@
 
 namespace frostline::server {
 
-// One group on its way to the disk.
+// A batch is one group on its way to the disk.
 class Batch {
  public:
   Batch(storage::TrialStore& store, storage::Epoch epoch)
       : store_(store), epoch_(epoch) {}
 
-  // Tells the compiler that this is the loop's thread, since no other has a
-  // batch; asserts it too.
+  // Asserts, for the compiler too, that this is the loop's thread: no other has
+  // a batch.
   void AssertOnLoop() const ABSL_ASSERT_EXCLUSIVE_LOCK(kLoopThread);
 
-  // An error undoes all that `body` wrote. A Write inside a Write is part of
-  // the outer one. After a failure of the store every Write of the group fails.
+  // Undoes all that `body` wrote when it fails. A Write inside a Write is part
+  // of it. After a failure of the store every Write of the group fails.
   absl::Status Write(
       absl::FunctionRef<absl::Status(storage::Transaction&)> body);
 
-  // `done` gets OK once the group is on disk.
+  // Calls `done` with OK once the group is on disk.
   void Then(absl::AnyInvocable<void(const absl::Status&)> done) {
     promises_.push_back(std::move(done));
   }
@@ -73,9 +71,9 @@ class CommitLoop {
   using Work = absl::AnyInvocable<void(Batch&)>;
 
   struct Hooks {
-    // After the posted work of each group.
+    // Runs after the posted work of each group.
     std::function<void(Batch&)> turn;
-    // When `turn` is wanted at the latest.
+    // Says when `turn` is wanted at the latest.
     std::function<std::optional<SteadyTime>()> next_due;
     std::function<void()> committed;
     std::function<void()> reload;
@@ -87,11 +85,12 @@ class CommitLoop {
 
   // `epoch` is from TakeLead(), before memory was loaded.
   void Start(storage::Epoch epoch);
-  // Any thread. False when the loop is stopping: the work does not run.
+  // Any thread may call. False means that the loop is stopping: the work does
+  // not run.
   bool Post(Work work);
-  // Any thread.
+  // Any thread may call.
   std::size_t Backlog() const;
-  // Runs what was posted before. Idempotent.
+  // Runs what was posted before. It is idempotent.
   void Stop();
 
  private:

@@ -2,10 +2,10 @@
 //
 // File: loop_thread.h
 //
-// The commit loop's thread as a capability that clang's -Wthread-safety follows
-// like a lock (`./dev check`): what says FROSTLINE_ON_LOOP is called where the
-// caller is known to be that thread. A function object on its way there shows
-// its batch, which only the loop has, or carries the mark itself.
+// Clang's -Wthread-safety follows the commit loop's thread like a lock (`./dev
+// check`): what says FROSTLINE_ON_LOOP is called where the caller is known to
+// be that thread. A function object on its way there shows its batch, which
+// only the loop has, or carries the mark itself.
 //
 //   std::set<storage::StudyKey> changed_ ABSL_GUARDED_BY(kLoopThread);
 //   StudyBook* Find(storage::StudyKey study) FROSTLINE_ON_LOOP;
@@ -26,7 +26,7 @@ inline constexpr LoopThread kLoopThread;
   ABSL_EXCLUSIVE_LOCKS_REQUIRED(::frostline::server::kLoopThread)
 
 // While it lives, its thread plays the role: the loop's own, or the one that
-// fills memory before the loop runs.
+// fills memory before.
 class ABSL_SCOPED_LOCKABLE AsLoopThread {
  public:
   AsLoopThread() ABSL_EXCLUSIVE_LOCK_FUNCTION(kLoopThread) {}

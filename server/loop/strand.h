@@ -2,8 +2,8 @@
 //
 // File: strand.h
 //
-// Tasks that run one at a time in the order of posting, on a pool that strands
-// share. What only they touch needs no lock.
+// Runs tasks one at a time in the order of posting, on a pool that strands
+// share. What only they touch needs no lock. Any thread may post.
 #ifndef FROSTLINE_SERVER_LOOP_STRAND_H_
 #define FROSTLINE_SERVER_LOOP_STRAND_H_
 
@@ -17,7 +17,7 @@
 
 namespace frostline::server {
 
-// Any thread may post. Tasks that are still to run keep the strand.
+// Tasks that are still to run keep the strand alive.
 class Strand : public std::enable_shared_from_this<Strand> {
  public:
   // The pool outlives the last task.
@@ -27,7 +27,7 @@ class Strand : public std::enable_shared_from_this<Strand> {
   void Post(absl::AnyInvocable<void()> task);
 
  private:
-  // Lets others of the pool run between.
+  // Runs one task, then lets others of the pool run.
   void RunOne();
 
   TaskPool& pool_;

@@ -2,8 +2,7 @@
 //
 // File: task_pool.h
 //
-// Threads for work off the commit loop. They start tasks in the order of
-// posting.
+// Starts tasks in the order of posting. Any thread may post.
 #ifndef FROSTLINE_SERVER_LOOP_TASK_POOL_H_
 #define FROSTLINE_SERVER_LOOP_TASK_POOL_H_
 
@@ -18,17 +17,16 @@
 
 namespace frostline::server {
 
-// Any thread may post.
 class TaskPool {
  public:
   TaskPool() = default;
   ~TaskPool() { Stop(); }
 
   void Start(int threads);
-  // Runs what was posted before. Idempotent.
+  // Runs what was posted before, and nothing later. It is idempotent.
   void Stop();
   void Post(absl::AnyInvocable<void()> task);
-  // False when stopping; `task` is unchanged then.
+  // Returns false when stopping; `task` is unchanged then.
   bool TryPost(absl::AnyInvocable<void()>&& task);
   std::size_t Backlog() const;
 
