@@ -2,8 +2,7 @@
 //
 // File: admission.h
 //
-// What holds for every call before anybody reads it: its time, its size, and
-// that its bytes are the message they should be.
+// Checks every call before anybody reads it.
 #ifndef FROSTLINE_SERVER_RPC_ADMISSION_H_
 #define FROSTLINE_SERVER_RPC_ADMISSION_H_
 
@@ -23,36 +22,36 @@ namespace frostline::server {
 // from here on gRPC itself answers, with a bare status.
 inline constexpr int kMaxTransportBytes = 2 * 1024 * 1024;
 
-// For calls with no deadline, or one farther away.
+// It limits calls with no deadline, or one farther away.
 inline constexpr Duration kLongestDeadline =
     std::chrono::seconds(kLongestDeadlineSeconds);
 
-// gRPC does not end a call at the server's own limit, so we have to.
+// gRPC does not end a call at the server's own limit, so we do.
 struct TimeLimit {
   Duration left{};
   bool is_ours = false;
 };
 
-// `asked` is the caller's deadline, on the system's clock as gRPC's are; its
-// last moment: none.
+// `asked` is on the system's clock, as gRPC's are; its last moment means none.
 TimeLimit LimitOf(std::chrono::system_clock::time_point asked,
                   Duration longest = kLongestDeadline);
 
-// The answer when the server's own limit is over.
+// Makes the answer when the server's own limit is over.
 absl::Status DeadlinePassed(Duration limit);
 
-// FIELD_TOO_LARGE.
+// Answers FIELD_TOO_LARGE.
 absl::Status CheckSize(const grpc::ByteBuffer& bytes);
 
-// REQUEST_INVALID when `bytes` are no such message, or its text no UTF-8.
+// Answers REQUEST_INVALID when `bytes` are no such message, or its text is no
+// UTF-8.
 absl::Status Parse(const grpc::ByteBuffer& bytes,
                    google::protobuf::Message* message);
 
-// INTERNAL when it is too large to be sent.
+// Answers INTERNAL when it is too large to be sent.
 absl::Status Serialize(const google::protobuf::Message& message,
                        grpc::ByteBuffer* bytes);
 
-// The answer when the coordinator forgot to give one.
+// Makes the answer when the coordinator forgot to give one.
 absl::Status ReplyDropped();
 
 }  // namespace frostline::server

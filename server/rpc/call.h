@@ -2,9 +2,9 @@
 //
 // File: call.h
 //
-// One unary call from the wire to its verb and back. It owns itself until gRPC
-// is done with it, and is answered exactly once: by its reply, by the loss of
-// its reply, or by the server's own deadline.
+// A unary call owns itself until gRPC is done with it. It is answered exactly
+// once: by its reply, by the loss of its reply, or by the server's own
+// deadline.
 #ifndef FROSTLINE_SERVER_RPC_CALL_H_
 #define FROSTLINE_SERVER_RPC_CALL_H_
 
@@ -24,7 +24,8 @@ using UnaryMethod = std::function<grpc::ServerUnaryReactor*(
     grpc::CallbackServerContext*, const grpc::ByteBuffer* request,
     grpc::ByteBuffer* reply)>;
 
-// Checks size, parse and form. Streams have no deadline: Duration::max().
+// Checks size, parse, what is served, and form. Streams have no deadline:
+// Duration::max().
 absl::StatusOr<MessagePtr> Admit(const VerbRow& verb,
                                  const grpc::ByteBuffer& in,
                                  Duration time_left);

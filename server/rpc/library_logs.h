@@ -9,7 +9,7 @@
 
 namespace frostline::server {
 
-// Once, before the first server is made.
+// Call it once, before the first server is made.
 void SendLibraryLogsToOurs();
 
 }  // namespace frostline::server

@@ -2,8 +2,7 @@
 //
 // File: listen_address.h
 //
-// The address to listen at, judged before gRPC sees it, which does not say what
-// is wrong.
+// Judges the address before gRPC sees it, which does not say what is wrong.
 #ifndef FROSTLINE_SERVER_RPC_LISTEN_ADDRESS_H_
 #define FROSTLINE_SERVER_RPC_LISTEN_ADDRESS_H_
 
@@ -24,12 +23,12 @@ struct ListenAddress {
 // "127.0.0.1:7070", "[::1]:7070".
 std::string FormatAddress(const ListenAddress& address);
 
-// From "HOST:PORT" or "[HOST]:PORT"; a name becomes its first address.
-// REQUEST_INVALID at "listen".
+// Reads "HOST:PORT" or "[HOST]:PORT"; a name becomes its first address. It
+// answers REQUEST_INVALID at "listen".
 absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text);
 
-// Takes the port for a moment. PORT_BUSY when it is in use or not ours,
-// REQUEST_INVALID when the machine has no such address.
+// Takes the port for a moment. It answers PORT_BUSY when that is in use or not
+// ours, REQUEST_INVALID when the machine has no such address.
 absl::Status CheckPortFree(const ListenAddress& address);
 
 }  // namespace frostline::server

@@ -2,9 +2,6 @@
 //
 // File: raw_service.h
 //
-// A service of the contract, made from its descriptor and the table of verbs.
-// What the table lacks answers METHOD_NOT_BUILT.
-//
 // Handlers get bytes, since generated stubs answer a bare UNIMPLEMENTED to a
 // request that cannot be parsed; here that is an error with a cause.
 #ifndef FROSTLINE_SERVER_RPC_RAW_SERVICE_H_

@@ -2,8 +2,7 @@
 //
 // File: server.h
 //
-// The coordinator on a socket: the services of frostline.v1 and grpc.health.v1.
-// It ends in this order:
+// Serves frostline.v1 and grpc.health.v1. It ends in this order:
 //
 //   server->StopServing();   // health: NOT_SERVING
 //   coordinator.Drain();     // answers what is parked
@@ -26,15 +25,16 @@ namespace frostline::server {
 
 struct RpcOptions {
   std::string listen = "127.0.0.1:7070";  // port 0: any free one
-  // Null: no encryption, which only loopback is served.
+  // Null means no encryption. Only loopback is served in any case.
   std::shared_ptr<grpc::ServerCredentials> credentials = nullptr;
 };
 
-// Thread-compatible.
+// It is thread-compatible.
 class RpcServer {
  public:
   // Serves at once: what is behind the verbs must have been started, and
-  // outlives the server. REQUEST_INVALID, ADDRESS_NOT_LOOPBACK, PORT_BUSY.
+  // outlives the server. It answers REQUEST_INVALID, ADDRESS_NOT_LOOPBACK or
+  // PORT_BUSY.
   static absl::StatusOr<std::unique_ptr<RpcServer>> Listen(
       const RpcOptions& options, const VerbTable& verbs);
   ~RpcServer();  // without grace
@@ -44,10 +44,10 @@ class RpcServer {
   int port() const;
   std::string address() const;  // "127.0.0.1:43210"
 
-  // Calls are still served.
+  // Tells health checks so; calls are still served.
   void StopServing();
-  // Takes no new calls, waits up to `grace`, then cancels; returns when all
-  // have been answered. Parked calls end only by their reply. Idempotent.
+  // Takes no new calls, waits up to `grace`, then cancels; it returns when all
+  // are answered. Parked calls end only by their reply. It is idempotent.
   void Shutdown(Duration grace);
 
  private:

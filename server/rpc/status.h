@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: status.h
-//
-// The one place where an error of ours becomes one on the wire;
-// proto/wire_error.h is the way back.
 #ifndef FROSTLINE_SERVER_RPC_STATUS_H_
 #define FROSTLINE_SERVER_RPC_STATUS_H_
 
@@ -13,8 +10,8 @@
 
 namespace frostline::server {
 
-// ErrorInfo always, BadRequest where a field is at fault, RetryInfo where the
-// call may work later. Texts are made printable and cut. An error that
+// Adds ErrorInfo always, BadRequest where a field is at fault, RetryInfo where
+// the call may work later. Texts are made printable and cut. An error that
 // MakeError did not make is a bug and goes out as INTERNAL.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 

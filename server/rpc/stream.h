@@ -2,8 +2,8 @@
 //
 // File: stream.h
 //
-// A call that is answered with a stream: the verb is asked for more messages
-// when the last one has been taken, so a slow reader holds up nobody else.
+// The verb is asked for more messages when the last one has been taken, so a
+// slow reader holds up nobody else.
 #ifndef FROSTLINE_SERVER_RPC_STREAM_H_
 #define FROSTLINE_SERVER_RPC_STREAM_H_
 
