@@ -2,7 +2,7 @@
 //
 // File: best_trials.h
 //
-// The best trial so far, or with several objectives the Pareto set.
+// Keeps the best trial, or with several objectives the Pareto set.
 #ifndef FROSTLINE_SERVER_LEDGER_BEST_TRIALS_H_
 #define FROSTLINE_SERVER_LEDGER_BEST_TRIALS_H_
 
@@ -13,17 +13,16 @@
 
 namespace frostline::server {
 
-// Not thread-safe.
 class BestTrials {
  public:
   explicit BestTrials(std::vector<Objective> objectives)
       : objectives_(std::move(objectives)) {}
 
-  // `values`: one per objective, finite. Of equal trials the earlier stays;
-  // with several objectives both do.
+  // Takes finite `values`, one per objective. Of equal trials the earlier
+  // stays; with several objectives both do.
   void Offer(std::int64_t number, const std::vector<double>& values);
 
-  // Best first, by the first objective.
+  // Returns them best first, by the first objective.
   std::vector<std::int64_t> Numbers() const;
 
  private:

@@ -2,8 +2,7 @@
 //
 // File: lease_book.h
 //
-// When each running attempt's lease ends, on the steady clock. It judges
-// nothing.
+// Knows when each lease ends, on the steady clock. It judges nothing.
 #ifndef FROSTLINE_SERVER_LEDGER_LEASE_BOOK_H_
 #define FROSTLINE_SERVER_LEDGER_LEASE_BOOK_H_
 
@@ -24,7 +23,7 @@ struct TrialKey {
   friend auto operator<=>(const TrialKey&, const TrialKey&) = default;
 };
 
-// Not thread-safe. Every call is O(log n).
+// A call about one trial is O(log n).
 class LeaseBook {
  public:
   void Set(TrialKey trial, SteadyTime deadline) {
@@ -55,7 +54,7 @@ class LeaseBook {
     by_deadline_ = std::move(later);
   }
 
-  // Those that end at or before `now`, the earliest first.
+  // Returns those that end at or before `now`, the earliest first.
   std::vector<TrialKey> Due(SteadyTime now) const {
     std::vector<TrialKey> due;
     for (const auto& [deadline, trial] : by_deadline_) {

@@ -2,10 +2,9 @@
 //
 // File: ledger.h
 //
-// All that the coordinator knows, and the few ways in which it changes. A
-// change is written into the group's transaction, then taken into memory; when
-// the group cannot be committed, memory is loaded anew. Only Load() reads the
-// store: what memory lacks comes with the call (stored_rows.h).
+// A change is written into the group's transaction, then taken into memory;
+// when the group cannot be committed, memory is loaded anew. Only Load() reads
+// the store.
 #ifndef FROSTLINE_SERVER_LEDGER_LEDGER_H_
 #define FROSTLINE_SERVER_LEDGER_LEDGER_H_
 
@@ -30,7 +29,7 @@
 
 namespace frostline::server {
 
-// Open or ended.
+// The trial is open or has ended.
 struct NamedTrial {
   StudyBook* book = nullptr;
   OpenTrial trial;
@@ -45,7 +44,7 @@ struct LeasedTrial {
 
 class Ledger {
  public:
-  // Told in the order of changes.
+  // Hooks are called in the order of changes.
   struct Hooks {
     std::function<void(const storage::TrialRow&)> trial_ended;
   };
@@ -53,8 +52,8 @@ class Ledger {
   Ledger(storage::TrialStore& store, const Clock& clock,
          LeaseRules default_lease, Hooks hooks);
 
-  // From the store, at the start and after a group that could not be written;
-  // `grace` is added to leases that were not known.
+  // Load() runs at the start and after a group that could not be written;
+  // leases that were not known get `grace` on top.
   struct Loading {
     std::function<absl::Status(const StudyBook&, const storage::TrialRow&)>
         trial;
@@ -66,7 +65,7 @@ class Ledger {
   // --- studies ---
   absl::StatusOr<StudyBook*> FindStudy(const std::string& name)
       FROSTLINE_ON_LOOP;
-  // Null: unknown or deleted.
+  // Returns null when it is unknown or deleted.
   StudyBook* Find(storage::StudyKey study) FROSTLINE_ON_LOOP;
   bool HasId(const std::string& id) const FROSTLINE_ON_LOOP {
     return key_of_study_.contains(id);
@@ -90,11 +89,11 @@ class Ledger {
                         const std::string& reason) FROSTLINE_ON_LOOP;
   void CompleteIfDone(Batch& batch, StudyBook& book) FROSTLINE_ON_LOOP;
   void ForgetStudy(StudyBook& book) FROSTLINE_ON_LOOP;
-  // Whether one has ended since the last call.
+  // Says whether one has ended since the last call.
   bool TakeSomeStudyEnded() FROSTLINE_ON_LOOP {
     return std::exchange(some_study_ended_, false);
   }
-  // Since the last commit, or to be looked at after the next.
+  // These changed since the last commit, or are to be looked at after the next.
   const std::set<storage::StudyKey>& changed() const FROSTLINE_ON_LOOP {
     return changed_;
   }
@@ -121,11 +120,11 @@ class Ledger {
   // --- leases ---
   absl::StatusOr<LeasedTrial> FindLeased(const v1::LeaseRef& lease,
                                          StoredRows& rows) FROSTLINE_ON_LOOP;
-  // A lost attempt whose trial nobody took yet is reinstated.
+  // Reinstates a lost attempt whose trial nobody took yet.
   absl::StatusOr<LeasedTrial> FindHeld(Batch& batch, const v1::LeaseRef& lease,
                                        StoredRows& rows) FROSTLINE_ON_LOOP;
   void RenewLease(const StudyBook& book, std::int64_t number) FROSTLINE_ON_LOOP;
-  // If it runs still, it is told to stop with every answer.
+  // Every answer tells the attempt to stop, if it runs still.
   void WantPruned(TrialKey trial, std::int64_t attempt,
                   const std::string& reason) FROSTLINE_ON_LOOP;
   RunningTrials& running() FROSTLINE_ON_LOOP { return running_; }
@@ -140,7 +139,7 @@ class Ledger {
 
   // --- answers ---
   ReplyBook& replies() FROSTLINE_ON_LOOP { return replies_; }
-  // Any thread.
+  // Any thread may call.
   Lookups& reply_lookups() { return reply_lookups_; }
   Lookups& row_lookups() { return row_lookups_; }
 
@@ -167,7 +166,8 @@ class Ledger {
   Lookups reply_lookups_;
   Lookups row_lookups_;
   ReplyBook replies_ ABSL_GUARDED_BY(kLoopThread);
-  // Not readable yet for all who look; studies: their ended trials.
+  // Not all who look can read these attempts yet, nor the ended trials of these
+  // studies.
   std::map<std::tuple<storage::StudyKey, std::int64_t, std::int64_t>,
            storage::AttemptRow>
       fresh_attempts_ ABSL_GUARDED_BY(kLoopThread);

@@ -2,9 +2,8 @@
 //
 // File: lookups.h
 //
-// Which reads of the store are under way. A read that began before a commit
-// does not see its rows, so memory keeps what was written until every such read
-// is over.
+// A read that began before a commit does not see its rows, so memory keeps what
+// was written until every such read is over.
 //
 //   Lookup since = lookups.Begin();     // then the store is read
 //   ...                                 // on the loop: what was read is used
@@ -21,17 +20,17 @@
 
 namespace frostline::server {
 
-// Held while what was read matters.
+// It is held while what was read matters.
 using Lookup = std::shared_ptr<const void>;
 
-// Thread-safe. Outlives its lookups.
+// It is thread-safe, and outlives its lookups.
 class Lookups {
  public:
   Lookup Begin();
-  // The one that is being written.
+  // Returns the group that is being written.
   std::int64_t group() const;
   void NextGroup();
-  // Groups before this one can be read by all who look.
+  // All who look can read the groups before this one.
   std::int64_t OldestGroup() const;
 
  private:

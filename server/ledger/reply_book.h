@@ -2,9 +2,8 @@
 //
 // File: reply_book.h
 //
-// What a request id was answered, so that a request sent twice is done once.
-// The store has committed answers; the book has those that somebody who is
-// looking may not find there yet.
+// A request sent twice is done once. The store has committed answers; the book
+// has those that somebody who is looking may not find there yet.
 #ifndef FROSTLINE_SERVER_LEDGER_REPLY_BOOK_H_
 #define FROSTLINE_SERVER_LEDGER_REPLY_BOOK_H_
 
@@ -30,12 +29,12 @@ struct RequestMark {
 
 std::uint64_t HashRequest(const google::protobuf::Message& request);
 
-// Not thread-safe.
 class ReplyBook {
  public:
   explicit ReplyBook(const Lookups& lookups) : lookups_(lookups) {}
 
-  // `stored`: the store's answer. REQUEST_ID_REUSED for another request.
+  // `stored` is the store's answer. An id of another request is
+  // REQUEST_ID_REUSED.
   absl::StatusOr<std::optional<std::string>> Find(
       const RequestMark& request,
       const std::optional<storage::ReplyRow>& stored) const;
@@ -44,7 +43,7 @@ class ReplyBook {
                         WallMicros now);
   // Forgets what everybody who looks can read.
   void Committed();
-  // The group was not committed.
+  // Forgets the group that was not committed.
   void Undone();
 
  private:

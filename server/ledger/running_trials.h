@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: running_trials.h
-//
-// What is known of a trial only while it runs: when its lease ends, how far it
-// is, whether its worker is to prune it.
 #ifndef FROSTLINE_SERVER_LEDGER_RUNNING_TRIALS_H_
 #define FROSTLINE_SERVER_LEDGER_RUNNING_TRIALS_H_
 
@@ -17,14 +14,13 @@
 
 namespace frostline::server {
 
-// As its worker last said.
+// It is what the worker last said.
 struct RunProgress {
   std::int64_t step = 0;
   std::int64_t total_steps = 0;
   SteadyTime stepped{};
 };
 
-// Not thread-safe.
 class RunningTrials {
  public:
   // Begins or renews a lease.
@@ -32,7 +28,7 @@ class RunningTrials {
   void NoteProgress(TrialKey trial, const RunProgress& progress) {
     progress_[trial] = progress;
   }
-  // The attempt is told with every answer until it has obeyed.
+  // Every answer tells the attempt until it has obeyed.
   void WantPruned(TrialKey trial, std::int64_t attempt, std::string reason) {
     prune_wanted_[trial] = {attempt, std::move(reason)};
   }

@@ -2,10 +2,9 @@
 //
 // File: stored_rows.h
 //
-// Rows of ended trials, which memory does not have. The loop reads nothing from
-// the store: what a call lacks is noted, it is put aside, the rows are read on
-// another thread, and it begins again with them. So it looks up all it needs
-// before it changes anything.
+// What a call lacks is noted, it is put aside, another thread reads the rows,
+// and it begins again with them. So it looks up all it needs before it changes
+// anything.
 //
 //   const TrialAsStored* trial = rows.Trial(key);   // null: noted as lacking
 #ifndef FROSTLINE_SERVER_LEDGER_STORED_ROWS_H_
@@ -30,13 +29,13 @@ struct TrialAsStored {
   std::vector<storage::AttemptRow> attempts;
 };
 
-// One call's; handed from thread to thread.
+// These belong to one call, and go from thread to thread with it.
 class StoredRows {
  public:
   const TrialAsStored* Trial(TrialKey trial);
 
-  // The attempt's first stored step from `step` on. Null while it is not read;
-  // nothing in it: there is none.
+  // Finds the attempt's first stored step from `step` on: null while it is not
+  // read, nothing in it where there is none.
   using FirstStep = absl::StatusOr<std::optional<std::int64_t>>;
   const FirstStep* StepFrom(TrialKey trial, std::int64_t attempt,
                             std::int64_t step);
@@ -44,7 +43,7 @@ class StoredRows {
   bool lacks() const {
     return !trials_wanted_.empty() || !steps_wanted_.empty();
   }
-  // On a reader's thread.
+  // A reader's thread calls it.
   void Read(const storage::TrialStore& store);
 
  private:

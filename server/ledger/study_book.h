@@ -2,9 +2,8 @@
 //
 // File: study_book.h
 //
-// One study in memory: its open trials, queue, counts and what is left of the
-// budget. It takes in rows as they are written (Absorb) and answers questions;
-// it knows no clock, store or thread.
+// Takes in rows as they are written (Absorb) and answers questions; it knows no
+// clock, store or thread.
 #ifndef FROSTLINE_SERVER_LEDGER_STUDY_BOOK_H_
 #define FROSTLINE_SERVER_LEDGER_STUDY_BOOK_H_
 
@@ -45,12 +44,11 @@ class StudyBook {
   std::int64_t revision() const { return revision_; }
   std::int64_t next_number() const { return next_number_; }
 
-  // The row was written or loaded.
   void AbsorbStudy(const storage::StudyRow& row);
   void AbsorbSettings(std::shared_ptr<const CheckedStudy> checked) {
     checked_ = std::move(checked);
   }
-  // Labels of an ended trial changed.
+  // Takes in changed labels of an ended trial.
   void AbsorbEnded(const storage::TrialRow& row) {
     revision_ = row.revision;
     just_ended_[row.number].row = row;
@@ -58,32 +56,34 @@ class StudyBook {
   void Absorb(const storage::TrialRow& row,
               const std::optional<storage::AttemptRow>& attempt);
 
-  // Open, or ended since the last Committed(); else null.
+  // Finds what is open, or ended since the last Committed().
   const OpenTrial* Find(std::int64_t number) const;
   void Committed() { just_ended_.clear(); }
 
-  // The first of `count` numbers for trials that the sampler is asked for.
+  // Returns the first of `count` numbers for trials that the sampler is asked
+  // for.
   std::int64_t Reserve(std::int64_t count);
-  // One of them is absorbed, or dropped.
+  // One of them was absorbed, or dropped.
   void Arrived();
-  // Those from `number` on never come: the space is exhausted.
+  // Those from `number` on never come: the space is exhausted, or the sampler
+  // has failed.
   void Exhaust(std::int64_t number, std::int64_t count);
   std::int64_t reserved() const { return reserved_; }
 
-  // To lease next: what `worker` lost or handed back (it may have a
-  // checkpoint), else by priority, then number.
+  // Picks what `worker` lost or handed back (it may have a checkpoint), else by
+  // priority, then number.
   std::optional<std::int64_t> NextQueued(const std::string& worker) const;
   bool IsLeasing() const { return row_.state == storage::StudyState::kActive; }
   bool AtParallelLimit() const { return ParallelLeft() == 0; }
-  // How many more max_parallel lets run; many where there is no limit.
+  // Says how many more max_parallel lets run; many where there is no limit.
   std::int64_t ParallelLeft() const;
-  // Counted trials that have ended, run or wait.
+  // Counts trials that have ended, run, wait or are being proposed.
   std::int64_t BudgetTaken() const {
     return budget_used_ + open_counted_ + reserved_;
   }
-  // Trials that may still be proposed.
+  // Says how many may still be proposed.
   std::int64_t SlotsLeft(WallMicros now) const;
-  // Empty while it is not over.
+  // Returns "" while the study is not over.
   std::string ReasonToComplete(WallMicros now) const;
   std::int64_t Count(TrialState state) const;
   v1::TrialCounts Counts() const;
@@ -97,8 +97,8 @@ class StudyBook {
   std::shared_ptr<const CheckedStudy> checked_;
   std::map<std::int64_t, OpenTrial> open_;
   std::map<std::int64_t, OpenTrial> just_ended_;
-  // Best first: by priority, what people or earlier attempts put there before
-  // what the sampler prepared, then by number.
+  // The best is first: by priority, what people or earlier attempts put there
+  // before what the sampler prepared, then by number.
   using Place = std::tuple<int, bool, std::int64_t>;
   static Place PlaceOf(const storage::TrialRow& row) {
     const bool prepared =
@@ -118,7 +118,7 @@ class StudyBook {
 };
 
 StudyHandle HandleOf(const StudyBook& book);
-// STUDY_NOT_ACTIVE unless trials may be added.
+// Answers STUDY_NOT_ACTIVE unless trials may be added.
 absl::Status RequireOpen(const StudyBook& book);
 
 }  // namespace frostline::server

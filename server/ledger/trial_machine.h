@@ -2,9 +2,8 @@
 //
 // File: trial_machine.h
 //
-// The lease core: what happens to one trial, as pure functions from (row,
-// event, now) to (row, attempt, verdict), so that millions of histories can be
-// simulated.
+// Pure functions lead from (row, event, now) to (row, attempt, verdict), so
+// that millions of histories can be simulated.
 //
 // clang-format off
 //   QUEUED  --Grant-->   RUNNING, attempt + 1, a new secret
@@ -16,7 +15,7 @@
 //   QUEUED | RUNNING --Cancel--> CANCELLED
 // clang-format on
 //
-// Each transition has a guard: what must still hold in the transaction that
+// Each transition has a guard: it must still hold in the transaction that
 // writes it.
 #ifndef FROSTLINE_SERVER_LEDGER_TRIAL_MACHINE_H_
 #define FROSTLINE_SERVER_LEDGER_TRIAL_MACHINE_H_
@@ -33,7 +32,7 @@
 
 namespace frostline::server {
 
-// With the attempt that holds or held it.
+// `attempt` holds it or held it last.
 struct OpenTrial {
   storage::TrialRow row;
   storage::AttemptRow attempt;
@@ -44,8 +43,7 @@ struct LeaseProof {
   SecretString secret;
 };
 
-// Rows to write under a guard. `row` is empty when only an attempt's record
-// changes.
+// `row` is empty when only an attempt's record changes.
 struct Transition {
   std::optional<storage::TrialRow> row;
   storage::TrialGuard guard;
@@ -64,36 +62,37 @@ Transition Grant(const OpenTrial& trial, const std::string& worker,
                  const std::string& boot_id, const SecretString& secret,
                  WallMicros now);
 
-// `trial` may have ended. `claimed`: the record of the attempt that proof
-// names, when not the newest. LEASE_LOST for a wrong secret, an unknown
-// attempt, or one that was handed back.
+// `trial` may have ended, or wait or run again when a lost attempt delivers.
+// `claimed` is the record of the attempt that the proof names, when not the
+// newest. It answers LEASE_LOST for a wrong secret, an unknown attempt, or one
+// that was handed back or has failed.
 absl::StatusOr<FinishAnswer> Finish(
     const OpenTrial& trial, const std::optional<storage::AttemptRow>& claimed,
     const LeaseProof& proof, const Result& result, const RetryRules& rules,
     WallMicros now);
 
-// No heartbeat for a TTL, or the worker came back with another boot id.
-// REQUIRES: trial.row.state == kRunning.
+// There was no heartbeat for a TTL, or the worker came back with another boot
+// id. REQUIRES: trial.row.state == kRunning.
 Transition Lose(const OpenTrial& trial, const std::string& cause,
                 const RetryRules& rules, WallMicros now);
 
 // A lost attempt speaks before anybody took its trial: it goes on, and the loss
-// is not counted. Nothing when that is not so.
+// is not counted. It answers nothing when that is not so.
 std::optional<Transition> Reinstate(const OpenTrial& trial,
                                     const LeaseProof& proof);
 
-// `how`: kPreempted or kReleased. LEASE_LOST unless the proof is of the running
-// attempt.
+// `how` is kPreempted or kReleased. It answers LEASE_LOST unless the proof is
+// of the running attempt; a repetition changes nothing.
 absl::StatusOr<Transition> Release(const OpenTrial& trial,
                                    const LeaseProof& proof, AttemptState how,
                                    const std::string& checkpoint,
                                    const std::string& cause, WallMicros now);
 
-// TRIAL_TERMINAL when it has ended.
+// Answers TRIAL_TERMINAL when it has ended.
 absl::StatusOr<Transition> Cancel(const OpenTrial& trial,
                                   const std::string& cause, WallMicros now);
 
-// LEASE_LOST, saying why, unless the proof is of the running attempt.
+// Answers LEASE_LOST, saying why, unless the proof is of the running attempt.
 absl::Status CheckLease(const storage::TrialRow& row, const LeaseProof& proof);
 
 bool CountsTowardsBudget(storage::TrialOrigin origin);

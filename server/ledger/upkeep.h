@@ -2,9 +2,8 @@
 //
 // File: upkeep.h
 //
-// What happens to the ledger without a caller: leases end, budgets of time are
-// used up, the disk fills, and old rows are swept away (looked for on a
-// reader).
+// Ends leases and budgets of time, watches the disk, and sweeps old rows, which
+// a reader looks for.
 #ifndef FROSTLINE_SERVER_LEDGER_UPKEEP_H_
 #define FROSTLINE_SERVER_LEDGER_UPKEEP_H_
 
@@ -21,7 +20,7 @@ class Upkeep {
          const storage::TrialStore& store, const Clock& clock);
 
   void Turn(Batch& batch) FROSTLINE_ON_LOOP;
-  // As last looked at.
+  // Returns what it last saw.
   const storage::DiskRoom& disk() const FROSTLINE_ON_LOOP { return disk_; }
 
  private:

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: worker_book.h
-//
-// The fleet in memory.
 #ifndef FROSTLINE_SERVER_LEDGER_WORKER_BOOK_H_
 #define FROSTLINE_SERVER_LEDGER_WORKER_BOOK_H_
 
@@ -23,12 +21,11 @@ struct WorkerEntry {
   std::set<TrialKey> holds;
 };
 
-// Not thread-safe.
 class WorkerBook {
  public:
   WorkerEntry& Absorb(const storage::WorkerRow& row);
   WorkerEntry* Find(const std::string& id);
-  // WORKER_UNKNOWN unless the worker is registered with this boot id.
+  // Answers WORKER_UNKNOWN unless the worker is registered with this boot id.
   absl::StatusOr<WorkerEntry*> Require(const std::string& name,
                                        const std::string& boot_id);
 
