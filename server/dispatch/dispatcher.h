@@ -2,9 +2,8 @@
 //
 // File: dispatcher.h
 //
-// Who gets what: workers wait here, queued trials go to whoever came first, and
-// samplers are asked for the rest. Every parked call is answered exactly once:
-// with leases when these are on disk, else with a reason (why_idle.h).
+// Every parked call is answered exactly once: with leases when these are on
+// disk, else with a reason (why_idle.h).
 #ifndef FROSTLINE_SERVER_DISPATCH_DISPATCHER_H_
 #define FROSTLINE_SERVER_DISPATCH_DISPATCHER_H_
 
@@ -23,7 +22,6 @@
 
 namespace frostline::server {
 
-// A worker that waits for trials.
 struct ParkedAcquire {
   v1::AcquireRequest request;
   std::string worker;  // id
@@ -40,16 +38,16 @@ class Dispatcher {
   Dispatcher(Ledger& ledger, Proposer& proposer, const storage::DiskRoom& disk,
              const Clock& clock);
 
-  // Answered in this turn when there is a trial, or no wait. The same request
+  // Answers in this turn when there is a trial, or no wait. The same request
   // that waits already is turned away: its caller is gone.
   void Park(Batch& batch, ParkedAcquire parked) FROSTLINE_ON_LOOP;
-  // Those of the worker's parked calls for which `leaves` holds.
+  // Answers those of the worker's parked calls for which `leaves` holds.
   void TurnAway(Batch& batch, const std::string& worker,
                 absl::FunctionRef<bool(const ParkedAcquire&)> leaves)
       FROSTLINE_ON_LOOP;
-  // It has so many more free slots, and will ask for trials.
+  // The worker has so many more free slots, and will ask for trials.
   void Expect(const std::string& worker, std::int64_t slots) FROSTLINE_ON_LOOP;
-  // Those of an earlier epoch are dropped.
+  // Drops those of an earlier epoch.
   void TakeProposals(Batch& batch,
                      const Proposals& proposals) FROSTLINE_ON_LOOP;
 
@@ -57,7 +55,7 @@ class Dispatcher {
   void Turn(Batch& batch) FROSTLINE_ON_LOOP;
   // Answers all who wait; nobody is served any more.
   void Drain(Batch& batch) FROSTLINE_ON_LOOP;
-  // Memory was loaded anew: earlier proposals are not taken.
+  // Drops earlier proposals from now on, as memory was loaded anew.
   std::int64_t BeginEpoch() FROSTLINE_ON_LOOP;
 
   std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP {
@@ -67,13 +65,13 @@ class Dispatcher {
 
  private:
   void Serve(Batch& batch) FROSTLINE_ON_LOOP;
-  // True when `parked` has been answered.
+  // Says whether `parked` has been answered.
   bool TryServe(Batch& batch, ParkedAcquire& parked,
                 std::vector<Supply>& supplies) FROSTLINE_ON_LOOP;
   bool GrantNext(Batch& batch, StudyBook& book, const ParkedAcquire& parked,
                  v1::AcquireReply& reply) FROSTLINE_ON_LOOP;
   void AskForProposals(std::vector<Supply>& supplies) FROSTLINE_ON_LOOP;
-  // The one study it asks for has ended.
+  // Says whether the one study it asks for has ended.
   bool WaitsForNothing(const v1::AcquireRequest& request) const
       FROSTLINE_ON_LOOP;
   void AnswerNone(Batch& batch, ParkedAcquire& parked) FROSTLINE_ON_LOOP;

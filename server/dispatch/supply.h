@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: supply.h
-//
-// What studies have to give and workers want of it, looked at anew each turn.
 #ifndef FROSTLINE_SERVER_DISPATCH_SUPPLY_H_
 #define FROSTLINE_SERVER_DISPATCH_SUPPLY_H_
 
@@ -15,8 +13,8 @@
 
 namespace frostline::server {
 
-// Of one study at one time, so that a sampler is not asked for more than it can
-// know about.
+// One study is asked for no more at a time, as a sampler would not know about
+// them.
 inline constexpr std::int64_t kMostProposalsAtOnce = 64;
 
 struct Supply {
@@ -28,15 +26,14 @@ struct Supply {
   bool used_up() const { return queued == 0 && wanted >= can_propose; }
 };
 
-// By priority, then fewer running trials, then age.
+// Sorts by priority, then fewer running trials, then age.
 std::vector<Supply> FindSupplies(Ledger& ledger,
                                  WallMicros now) FROSTLINE_ON_LOOP;
 
 bool MayServe(const WorkerEntry& worker, const StudyBook& book);
 
-// Slots of workers that are about to ask, as one does whose trial has just
-// ended. Proposals are prepared for them, so that they rarely wait. Not
-// thread-safe.
+// Counts slots of workers that are about to ask, as one does whose trial has
+// just ended. Proposals are prepared for them, so that they rarely wait.
 class ExpectedSlots {
  public:
   void Expect(const std::string& worker, std::int64_t slots, SteadyTime now);

@@ -2,9 +2,8 @@
 //
 // File: waiting_room.h
 //
-// Calls that wait, first come, first served. Nobody leaves without being handed
-// to the caller, so that every call is answered. Ten thousand may wait: only
-// Offer() looks at more of them than it hands out.
+// Nobody leaves without being handed to the caller, so that every call is
+// answered. Ten thousand may wait: only Offer() goes through all of them.
 #ifndef FROSTLINE_SERVER_DISPATCH_WAITING_ROOM_H_
 #define FROSTLINE_SERVER_DISPATCH_WAITING_ROOM_H_
 
@@ -19,11 +18,11 @@
 
 namespace frostline::server {
 
-// kEnough: it stays, and so do all after it.
+// With kEnough it stays, and so do all after it.
 enum class Offered { kStays, kLeaves, kEnough };
 
 // T has `SteadyTime deadline` and a `Key()` that several may share; neither
-// changes while it waits. Not thread-safe.
+// changes while it waits.
 template <typename T>
 class WaitingRoom {
  public:
@@ -45,7 +44,7 @@ class WaitingRoom {
     }
   }
 
-  // Those with this key for which `leaves` holds.
+  // Takes those with this key for which `leaves` holds.
   template <typename Key, typename Leaves>
   std::list<T> Take(const Key& key, Leaves leaves) {
     std::list<T> taken;

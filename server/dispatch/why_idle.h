@@ -2,10 +2,9 @@
 //
 // File: why_idle.h
 //
-// Why nothing, or so little, is running: one ladder of reasons, for a worker
-// that goes away empty-handed and for a person who asks.
+// A worker that goes away empty-handed and a person climb one ladder:
 //
-//   study a is paused                  STUDY_PAUSED        resume it
+//   studies/a is paused                PAUSED              resume it
 //   no live worker carries its labels  NO_MATCHING_LABELS  start one that does
 #ifndef FROSTLINE_SERVER_DISPATCH_WHY_IDLE_H_
 #define FROSTLINE_SERVER_DISPATCH_WHY_IDLE_H_
@@ -33,7 +32,7 @@ struct StudySupply {
   std::int64_t running = 0;
 };
 
-// Workers that a study could have, or the one that asks.
+// Counts the workers that a study could have, or the one that asks.
 struct FleetSupply {
   const char* who = "any live worker";
   std::int64_t live = 0;
@@ -56,19 +55,19 @@ struct IdleReason {
   std::string fix;  // may be empty
 };
 
-// In the order in which to look at them. An ended study has one reason alone.
+// Returns reasons in the order in which to look at them. An ended study has one
+// reason alone.
 std::vector<IdleReason> WhyIdle(const StudySupply& study,
                                 const FleetSupply& fleet,
                                 const storage::DiskRoom& disk);
 
-// Nothing: it may be given trials.
+// Answers nothing when it may be given trials.
 std::optional<IdleReason> WhyNotInService(const WorkerStanding& worker);
 
-// The first of the reasons.
 IdleReason WhyNothingOf(const StudySupply& study, bool carries_labels,
                         const storage::DiskRoom& disk);
 
-// The later of two is nearer to getting a trial: a worker is told that one.
+// The later of two is nearer to getting a trial; a worker is told that one.
 bool IsNearer(const IdleReason& candidate, const IdleReason& than);
 
 }  // namespace frostline::server

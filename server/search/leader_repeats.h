@@ -2,9 +2,8 @@
 //
 // File: leader_repeats.h
 //
-// Which point to run again, so that what leads a study does not lead by the
-// luck of one seed. Pure functions of a history and a number, so that a study
-// replays from its store.
+// Picks a point to run again, so that what leads a study does not lead by the
+// luck of one seed.
 #ifndef FROSTLINE_SERVER_SEARCH_LEADER_REPEATS_H_
 #define FROSTLINE_SERVER_SEARCH_LEADER_REPEATS_H_
 
@@ -18,13 +17,13 @@
 
 namespace frostline::server {
 
-// Trials below `number` with this point, pending and failed ones too.
+// Counts trials below `number` with this point, pending and failed ones too.
 std::int32_t RunsBefore(const History& history, const Point& point,
                         std::int64_t number);
 
-// The leading point with the fewest runs, the better one first; nothing while
-// every leader has its runs or no trial has succeeded. With several objectives
-// a point leads while no other dominates it.
+// Picks the leading point with the fewest runs, the better one first; nothing
+// while every leader has its runs or no trial has succeeded. With several
+// objectives a point leads while no other dominates it.
 //
 // A point is judged by the mean of its results, drawn towards the mean of all
 // points by the weight of one result: seen once, it has to be much better than

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: observed_steps.h
-//
-// A stored trial as samplers and pruners see it, with what it measured on the
-// way.
 #ifndef FROSTLINE_SERVER_SEARCH_OBSERVED_STEPS_H_
 #define FROSTLINE_SERVER_SEARCH_OBSERVED_STEPS_H_
 
@@ -14,12 +11,12 @@
 
 namespace frostline::server {
 
-// Intermediate values are read when the study prunes.
+// Reads intermediate values when the study prunes.
 absl::StatusOr<Observation> ReadObservation(const storage::TrialRow& row,
                                             const CheckedStudy& study,
                                             const storage::TrialStore& store);
 
-// Of the first objective.
+// Takes those of the first objective.
 std::vector<IntermediateValue> IntermediateOf(
     const std::vector<Measurement>& measurements, const CheckedStudy& study);
 

@@ -2,9 +2,8 @@
 //
 // File: prior_studies.h
 //
-// The trials of earlier studies that a sampler may learn from (warm start):
-// those that had succeeded when the study was created, so that proposals do not
-// depend on what came later.
+// A sampler may learn from trials that had succeeded when the study was created
+// (warm start), so that proposals do not depend on what came later.
 #ifndef FROSTLINE_SERVER_SEARCH_PRIOR_STUDIES_H_
 #define FROSTLINE_SERVER_SEARCH_PRIOR_STUDIES_H_
 
@@ -18,22 +17,22 @@
 namespace frostline::server {
 
 inline constexpr int kMaxPriorStudies = 16;
-// The newest of one prior study.
+// The newest of one prior study are taken.
 inline constexpr std::size_t kMaxPriorTrials = 2'000;
 
 // Reads what spec.warm_start(i) names. Errors name the field: STUDY_NOT_FOUND,
-// REQUEST_INVALID for a weight outside 0 … 1 or a study none of whose trials
+// or REQUEST_INVALID for a weight outside 0 … 1 or a study none of whose trials
 // has a point in this space and all its metrics.
 absl::StatusOr<sampler::PriorStudy> LoadPriorStudy(
     const CheckedStudy& study, int i, WallMicros created,
     const storage::TrialStore& store);
 
-// Any thread.
+// Any thread may call.
 absl::StatusOr<std::vector<sampler::PriorStudy>> LoadPriorStudies(
     const CheckedStudy& study, WallMicros created,
     const storage::TrialStore& store);
 
-// Of a loaded study. A prior that is gone by now is done without.
+// Reads those of a loaded study; a prior that is gone by now is done without.
 std::vector<sampler::PriorStudy> PriorStudiesLeft(
     const storage::StudyRow& row, const CheckedStudy& study,
     const storage::TrialStore& store);

@@ -2,12 +2,9 @@
 //
 // File: proposer.h
 //
-// Runs samplers and pruners on threads of its own, each study on a strand, so
-// that dear proposals hold up no other study. It owns each study's History; the
-// commit loop tells it, in the order of the study's revisions, what happened,
-// and asks. So a proposal for number n has seen exactly the trials numbered
-// below n and the ends up to the revision noted with it: a study replays from
-// that log.
+// The proposer owns each study's History. A proposal for number n has seen
+// exactly the trials numbered below n and the ends up to the revision noted
+// with it.
 #ifndef FROSTLINE_SERVER_SEARCH_PROPOSER_H_
 #define FROSTLINE_SERVER_SEARCH_PROPOSER_H_
 
@@ -36,8 +33,8 @@ struct Proposal {
   NotedSeed seed;
 };
 
-// What came of a request, or of a part of it. `status` tells why the last ones
-// asked for will not come.
+// They answer a request or a part of it. `status` tells why the last ones asked
+// for will not come.
 struct Proposals {
   storage::StudyKey study = 0;
   std::int64_t epoch = 0;
@@ -48,9 +45,9 @@ struct Proposals {
   absl::Status status;
 };
 
-// A leader that is to run again, else the sampler's. A function of the study,
-// its seed, `history` and `number`. SPACE_EXHAUSTED once no leader is left
-// either.
+// Proposes a leader that is to run again, else what the sampler says. It is a
+// function of the study, its seed, `history` and `number`, and answers
+// SPACE_EXHAUSTED once no leader is left either.
 absl::StatusOr<Proposal> MakeProposal(const CheckedStudy& study,
                                       sampler::Sampler& sampler,
                                       const History& history,
@@ -64,8 +61,8 @@ class Proposer {
   ~Proposer() { Stop(); }
 
   void Start();
-  // Finishes what is being proposed and every judgement; makes no other
-  // proposals.
+  // Finishes what is being proposed and every judgement, and begins no other
+  // proposal.
   void Stop();
   bool stopping() const { return stopping_; }
   // Forgets every study; `epoch` marks what comes after.
@@ -74,12 +71,12 @@ class Proposer {
   void Open(storage::StudyKey study,
             std::shared_ptr<const CheckedStudy> checked, History history,
             std::vector<sampler::PriorStudy> prior_studies);
-  // Settings changed: the pruner is made anew.
+  // Makes the pruner anew, as settings changed.
   void Refresh(storage::StudyKey study,
                std::shared_ptr<const CheckedStudy> checked);
   void Close(storage::StudyKey study);
 
-  // A new trial, or a new attempt: nothing is measured yet.
+  // Tells of a new trial or attempt: nothing is measured yet.
   void Began(storage::StudyKey study, std::int64_t number, Point point,
              NotedSeed seed);
   void Measured(storage::StudyKey study, std::int64_t number,
@@ -89,13 +86,13 @@ class Proposer {
 
   void Propose(storage::StudyKey study, std::int64_t first_number,
                std::int64_t count, std::int64_t seen_revision);
-  // Whether to stop early; not where a point runs again, since how far results
-  // differ is asked there. `answer` is always called.
+  // Asks whether to stop early. A point that runs again is not stopped, since
+  // how far results differ is asked there. `answer` is always called.
   void Judge(storage::StudyKey study, std::int64_t number,
              absl::AnyInvocable<void(sampler::PruneDecision)> answer);
 
  private:
-  // Touched by its strand alone.
+  // Only its strand touches it.
   struct Search : Strand {
     using Strand::Strand;
     std::shared_ptr<const CheckedStudy> checked;
@@ -106,7 +103,7 @@ class Proposer {
   };
 
   std::shared_ptr<Search> Find(storage::StudyKey study);
-  // If the study knows that trial.
+  // Does nothing unless the study knows that trial.
   void Amend(storage::StudyKey study, std::int64_t number,
              absl::AnyInvocable<void(Observation&)> change);
   void Make(Search& search, Proposals request);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: sampler_choice.h
-//
-// What sampler a study runs, and whether another would do better.
 #ifndef FROSTLINE_SERVER_SEARCH_SAMPLER_CHOICE_H_
 #define FROSTLINE_SERVER_SEARCH_SAMPLER_CHOICE_H_
 
@@ -13,17 +11,18 @@
 
 namespace frostline::server {
 
-// Writes into `spec` what "auto" picks, unless that is there already; whether
-// it did. The pick never changes from then on.
+// Writes into `spec` what "auto" picks, unless a pick is there, and says
+// whether it did. The pick never changes from then on.
 bool WritePick(const CheckedStudy& study, v1::StudySpec& spec);
 
-// The same of an open purpose, once the sampler is picked: both where it can,
-// else best.
+// Does the same for an open purpose, once the sampler is picked: both where it
+// can, else best.
 bool WritePurpose(const CheckedStudy& study, v1::StudySpec& spec);
 
 std::string ResolvedSampler(const CheckedStudy& study);
 
-// For whoever creates the study; none when it names the best.
+// Tells whoever creates the study what "auto" is, which sampler would be
+// better, and what has no effect.
 std::vector<std::string> AdviceFor(const CheckedStudy& study);
 
 }  // namespace frostline::server
