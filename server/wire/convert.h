@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: convert.h
-//
-// Between rows and the wire.
 #ifndef FROSTLINE_SERVER_WIRE_CONVERT_H_
 #define FROSTLINE_SERVER_WIRE_CONVERT_H_
 
@@ -17,13 +15,13 @@
 
 namespace frostline::server {
 
-// `attempts` are for the FULL view only.
+// Shows `attempts` in the FULL view only.
 v1::Trial TrialToProto(const storage::TrialRow& row,
                        const std::string& study_id, const Space& space,
                        v1::TrialView view,
                        const std::vector<storage::AttemptRow>& attempts);
 
-// Without counts and best trials, which rows do not hold.
+// Leaves out counts and best trials, which rows do not hold.
 v1::Study StudyToProto(const storage::StudyRow& row);
 
 v1::Lease LeaseToProto(const storage::TrialRow& row,
@@ -33,7 +31,7 @@ v1::Lease LeaseToProto(const storage::TrialRow& row,
 v1::Measurement MeasurementToProto(const Measurement& measurement);
 Measurement MeasurementFromProto(const v1::Measurement& proto);
 
-// Objectives must be present and finite where there is a result.
+// A success must have every objective, finite.
 absl::StatusOr<Result> ResultFromProto(
     const v1::Outcome& outcome, const std::vector<Objective>& objectives);
 

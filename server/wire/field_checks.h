@@ -2,9 +2,9 @@
 //
 // File: field_checks.h
 //
-// The rules validate_*.cc is written in: an error names the field and says what
-// would be right. It shows text of a request only where that is short and part
-// of a name.
+// The rules of validate_*.cc are made of these: an error names the field and
+// says what would be right. It shows text of a request only where that is short
+// and part of a name.
 #ifndef FROSTLINE_SERVER_WIRE_FIELD_CHECKS_H_
 #define FROSTLINE_SERVER_WIRE_FIELD_CHECKS_H_
 
@@ -20,9 +20,9 @@ namespace frostline::server {
 absl::Status BadField(const std::string& field, const std::string& cause,
                       const std::string& fix);
 
-// 16 to 64 of [A-Za-z0-9_-].
+// Asks for 16 to 64 of [A-Za-z0-9_-].
 absl::Status CheckRequestId(const std::string& id);
-// Of [A-Za-z0-9._-], as boot ids and lease secrets are.
+// Asks for 1 to 64 of [A-Za-z0-9._-], as boot ids and lease secrets are.
 absl::Status CheckToken(const std::string& token, const std::string& field);
 
 absl::Status CheckStudyName(const std::string& name, const std::string& field);
@@ -31,13 +31,13 @@ absl::Status CheckWorkerName(const std::string& name, const std::string& field);
 
 absl::Status CheckRange(std::int64_t value, std::int64_t lo, std::int64_t hi,
                         const std::string& field);
-// FIELD_TOO_LARGE.
+// Both answer FIELD_TOO_LARGE.
 absl::Status CheckBytes(const std::string& text, std::size_t max,
                         const std::string& field);
 absl::Status CheckCount(std::int64_t count, std::int64_t max,
                         const std::string& field);
 
-// Well-formed, and 0 … `max_seconds`.
+// Asks for a well-formed one of 0 … `max_seconds`.
 absl::Status CheckDuration(const google::protobuf::Duration& duration,
                            std::int64_t max_seconds, const std::string& field);
 

@@ -2,7 +2,7 @@
 //
 // File: filter.h
 //
-// Filters of lists: terms joined by AND, each `field op value`.
+// A filter is terms joined by AND, each `field op value`.
 //
 //   trials    state = SUCCEEDED AND values[0] > 0.9 AND labels.kind = "base"
 //             fields: state, origin, worker, number, attempt, values[i],
@@ -10,8 +10,8 @@
 //   studies   state = ACTIVE AND labels.team = "nlp"
 //   workers   state = ACTIVE AND labels.pool = "a100"
 //
-// Trials are looked at as rows, so that none is rendered to be left out.
-// Operators: = != for text, also < <= > >= for numbers. Text may be quoted.
+// Trials are looked at as rows, so that none is rendered to be left out. Text
+// has the operators = and !=, numbers also < <= > >=. Text may be quoted.
 #ifndef FROSTLINE_SERVER_WIRE_FILTER_H_
 #define FROSTLINE_SERVER_WIRE_FILTER_H_
 
@@ -33,8 +33,8 @@ struct FilterTerm {
   double number = 0.0;  // of a field that is a number
 };
 
-// FILTER_INVALID for what cannot be parsed, names no field of T, or can never
-// hold.
+// Parse() answers FILTER_INVALID for what it cannot read, what names no field
+// of T, or what can never hold.
 template <typename T>
 class Filter {
  public:

@@ -2,7 +2,7 @@
 //
 // File: lease_checks.h
 //
-// Rules of what workers send about a lease, like field_checks.h.
+// Checks what workers send about a lease, as field_checks.h does.
 #ifndef FROSTLINE_SERVER_WIRE_LEASE_CHECKS_H_
 #define FROSTLINE_SERVER_WIRE_LEASE_CHECKS_H_
 

@@ -2,8 +2,8 @@
 //
 // File: limits.h
 //
-// The limits that the contract states. They are checked at the edge (rpc/) and
-// again where they matter, since not every caller comes by the wire.
+// The edge (rpc/) checks these limits of the contract; so does what they matter
+// to, since not every caller comes by the wire.
 #ifndef FROSTLINE_SERVER_WIRE_LIMITS_H_
 #define FROSTLINE_SERVER_WIRE_LIMITS_H_
 
@@ -25,7 +25,7 @@ inline constexpr int kMaxFinalMetrics = 256;
 inline constexpr int kMaxReportPairs = 1'000;
 inline constexpr int kMaxAskedTrials = 64;  // that would tell most
 inline constexpr int kMaxVerifySeeds = 32;  // of a rival of a plan
-// Kept by importance between calls.
+// Importance keeps so much between calls.
 inline constexpr std::size_t kMaxKnownTrialBytes = std::size_t{256} << 20;
 inline constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 20;
 

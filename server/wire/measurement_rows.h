@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: measurement_rows.h
-//
-// Measurements of a trial from the wire to the store.
 #ifndef FROSTLINE_SERVER_WIRE_MEASUREMENT_ROWS_H_
 #define FROSTLINE_SERVER_WIRE_MEASUREMENT_ROWS_H_
 
@@ -15,8 +13,8 @@
 
 namespace frostline::server {
 
-// STEP_OUT_OF_ORDER unless the steps rise from 0 or above; FIELD_TOO_LARGE by
-// limits.h. `field` names the list.
+// Answers STEP_OUT_OF_ORDER unless the steps rise from 0 or above,
+// FIELD_TOO_LARGE by limits.h. `field` names the list.
 absl::StatusOr<std::vector<storage::MeasurementRow>> MeasurementRows(
     const google::protobuf::RepeatedPtrField<v1::Measurement>& measurements,
     const storage::TrialRow& row, std::int64_t attempt,

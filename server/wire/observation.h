@@ -2,9 +2,8 @@
 //
 // File: observation.h
 //
-// What samplers, pruners and importance see of a stored trial. Here alone a row
-// becomes an Observation; what was measured on the way is not in the row
-// (search/observed_steps.h).
+// A row becomes an Observation here alone. What was measured on the way is not
+// in the row (search/observed_steps.h).
 #ifndef FROSTLINE_SERVER_WIRE_OBSERVATION_H_
 #define FROSTLINE_SERVER_WIRE_OBSERVATION_H_
 

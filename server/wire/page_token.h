@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: page_token.h
-//
-// Where a list goes on, bound to its list and filter.
 #ifndef FROSTLINE_SERVER_WIRE_PAGE_TOKEN_H_
 #define FROSTLINE_SERVER_WIRE_PAGE_TOKEN_H_
 
@@ -13,17 +11,18 @@
 
 namespace frostline::server {
 
-// Below what gRPC clients take by default (4 MiB), above any one trial or
+// It is below what gRPC clients take by default (4 MiB), above any one trial or
 // study.
 inline constexpr std::size_t kMostPageBytes = 3 * 1024 * 1024;
 
-// 0 stands for 100; at most 1,000.
+// Takes 0 for 100, and gives at most 1,000.
 int PageSize(int asked);
 
 std::string MakePageToken(const std::string& list, const std::string& filter,
                           std::int64_t after);
 
-// `first` for an empty token; PAGE_TOKEN_INVALID for one of another list.
+// Returns `first` for an empty token, PAGE_TOKEN_INVALID for one of another
+// list or filter.
 absl::StatusOr<std::int64_t> ParsePageToken(const std::string& list,
                                             const std::string& filter,
                                             const std::string& token,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: point_from_proto.h
-//
-// Values and points of a space, from and to the wire.
 #ifndef FROSTLINE_SERVER_WIRE_POINT_FROM_PROTO_H_
 #define FROSTLINE_SERVER_WIRE_POINT_FROM_PROTO_H_
 
@@ -16,10 +14,10 @@
 
 namespace frostline::server {
 
-// JSON by which a choice is known: "\"adam\"", "16".
+// Returns the JSON by which a choice is known: "\"adam\"", "16".
 std::string ChoiceText(const google::protobuf::Value& value);
 
-// A level or rate as a number (frozen is 0), a choice as its JSON value.
+// A level or rate is a number (frozen is 0), a choice its JSON value.
 google::protobuf::Value ValueToProto(const Domain& domain, double value);
 absl::StatusOr<double> ValueFromProto(const Domain& domain,
                                       const google::protobuf::Value& value,
@@ -31,8 +29,8 @@ absl::StatusOr<Point> PointFromValues(
     const google::protobuf::Map<std::string, google::protobuf::Value>& values,
     const std::string& field);
 
-// Every module has the strategy's rate; parameters of no module are absent.
-// VALUE_OUT_OF_SPACE when there is no such point.
+// Every module has the strategy's rate; parameters of no module are absent. It
+// answers VALUE_OUT_OF_SPACE when there is no such point.
 absl::StatusOr<Point> PointFromStrategy(const Space& space,
                                         const ModelShape& shape,
                                         const Strategy& strategy,

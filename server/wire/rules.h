@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: rules.h
-//
-// The rules that trials of a study live by, as plain numbers.
 #ifndef FROSTLINE_SERVER_WIRE_RULES_H_
 #define FROSTLINE_SERVER_WIRE_RULES_H_
 
@@ -35,7 +33,7 @@ struct RepeatRule {
   std::int64_t after = 0;  // trials before the first repeat
 };
 
-// How a worker says its attempt ended.
+// A worker tells with it how its attempt ended.
 struct Result {
   enum class Kind { kSucceeded, kPruned, kInfeasible, kFailed, kCancelled };
   Kind kind = Kind::kSucceeded;

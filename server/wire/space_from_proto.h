@@ -2,8 +2,7 @@
 //
 // File: space_from_proto.h
 //
-// Search space and strategies from the wire: shapes only, study/ checks what
-// they mean.
+// Only shapes are checked here; study/ checks what they mean.
 #ifndef FROSTLINE_SERVER_WIRE_SPACE_FROM_PROTO_H_
 #define FROSTLINE_SERVER_WIRE_SPACE_FROM_PROTO_H_
 

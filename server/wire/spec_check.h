@@ -2,8 +2,7 @@
 //
 // File: spec_check.h
 //
-// From a study on the wire to one that is known to be good: the only place
-// where a spec is judged, for CreateStudy, --dry-run and stored studies.
+// A spec is judged here alone, for CreateStudy, --dry-run and stored studies.
 #ifndef FROSTLINE_SERVER_WIRE_SPEC_CHECK_H_
 #define FROSTLINE_SERVER_WIRE_SPEC_CHECK_H_
 
@@ -40,8 +39,8 @@ absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
                                         const v1::StudySettings& settings,
                                         const LeaseRules& defaults);
 
-// From a strategy or values; what they leave open is drawn from (study seed,
-// number). VALUE_OUT_OF_SPACE when there is no such point.
+// What a strategy or values leave open is drawn from (study seed, number). It
+// answers VALUE_OUT_OF_SPACE when there is no such point.
 absl::StatusOr<Point> PointFromEnqueued(const CheckedStudy& study,
                                         const v1::EnqueuedTrial& trial,
                                         const std::string& field,

@@ -2,7 +2,7 @@
 //
 // File: stored_study.h
 //
-// A study from the store, checked again, since the code that judges it may be
+// A study from the store is checked again, since the code that judges it may be
 // newer.
 #ifndef FROSTLINE_SERVER_WIRE_STORED_STUDY_H_
 #define FROSTLINE_SERVER_WIRE_STORED_STUDY_H_
@@ -13,7 +13,7 @@
 
 namespace frostline::server {
 
-// STORE_CORRUPT for an unreadable spec; else as CheckStudy.
+// Answers STORE_CORRUPT for an unreadable spec, else as CheckStudy does.
 absl::StatusOr<CheckedStudy> CheckStored(const storage::StudyRow& row,
                                          const LeaseRules& defaults);
 

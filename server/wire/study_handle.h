@@ -2,7 +2,7 @@
 //
 // File: study_handle.h
 //
-// What a reader needs of a study once the loop has looked it up.
+// A reader gets this of a study that the loop has looked up.
 #ifndef FROSTLINE_SERVER_WIRE_STUDY_HANDLE_H_
 #define FROSTLINE_SERVER_WIRE_STUDY_HANDLE_H_
 

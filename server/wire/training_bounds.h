@@ -2,7 +2,7 @@
 //
 // File: training_bounds.h
 //
-// What a study says about training, held against base/plain/training_table.h,
+// Holds what a study says about training against base/plain/training_table.h,
 // so that a number that no trial could train with is refused at once. Words and
 // `extra` are left to the trainer, which may be another than ours.
 #ifndef FROSTLINE_SERVER_WIRE_TRAINING_BOUNDS_H_
@@ -13,8 +13,8 @@
 
 namespace frostline::server {
 
-// REQUEST_INVALID naming the field. For new studies: stored ones stay readable
-// when bounds become narrower.
+// Answers REQUEST_INVALID naming the field. Only new studies are checked:
+// stored ones stay readable when bounds become narrower.
 absl::Status CheckTrainingBounds(const v1::StudySpec& spec);
 
 }  // namespace frostline::server

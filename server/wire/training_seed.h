@@ -2,8 +2,8 @@
 //
 // File: training_seed.h
 //
-// Which seed a trial trains with: drawn when the trial is created and noted in
-// its row, so that retries, attempts and restarts keep it.
+// A trial's seed is drawn when it is created and noted in its row, so that
+// retries, attempts and restarts keep it.
 #ifndef FROSTLINE_SERVER_WIRE_TRAINING_SEED_H_
 #define FROSTLINE_SERVER_WIRE_TRAINING_SEED_H_
 
@@ -17,12 +17,12 @@
 
 namespace frostline::server {
 
-// Never UNSPECIFIED.
+// Never answers UNSPECIFIED.
 v1::SeedMode SeedModeOf(const v1::StudySpec& spec);
 
-// REQUEST_INVALID where `seeds`, `training.seed` and `repeat` contradict each
-// other or are out of range; BUDGET_INVALID where repeats leave no trial to
-// find a leader with.
+// Answers REQUEST_INVALID where `seeds`, `training.seed` and `repeat`
+// contradict each other or are out of range, BUDGET_INVALID where repeats leave
+// no trial to find a leader with.
 absl::Status CheckSeeds(const v1::StudySpec& spec,
                         const v1::StudySettings& settings);
 
@@ -33,11 +33,11 @@ void FillRepeat(const v1::StudySettings& settings, v1::StudySpec& spec);
 // REQUIRES: `spec` was filled and checked.
 RepeatRule RepeatRuleOf(const v1::StudySpec& spec);
 
-// Of each point (Trial.repeat).
+// Says whether runs of each point are counted (Trial.repeat).
 bool CountsRuns(const v1::StudySpec& spec);
 
-// Of a trial whose point was run `repeat` times before. 1 … 2^31 - 1, which
-// every program can hold, unless the study fixes it.
+// The trial's point was run `repeat` times before. The seed is 1 … 2^31 - 1,
+// which every program can hold, unless the study fixes it.
 std::uint64_t TrainingSeed(const v1::StudySpec& spec, std::int64_t number,
                            std::int64_t repeat);
 
@@ -46,12 +46,12 @@ struct NotedSeed {
   std::int32_t repeat = 0;
 };
 
-// In TrialRow.labels, beside what people wrote there.
+// Notes it in TrialRow.labels, beside what people wrote there.
 void NoteSeed(const NotedSeed& noted, storage::TrialRow& row);
-// 0: nothing is noted.
+// A seed of 0 means that nothing is noted.
 NotedSeed NotedSeedOf(const storage::TrialRow& row);
 
-// Also for rows from before seeds were noted.
+// Also answers for rows from before seeds were noted.
 std::uint64_t SeedToTrainWith(const storage::TrialRow& row,
                               const v1::StudySpec& spec);
 

@@ -2,9 +2,7 @@
 //
 // File: validate.h
 //
-// Whether a request has the form the contract asks for; the error names the
-// field. The coordinator judges what needs the state of the world, spec_check.h
-// judges specs.
+// Errors name the field.
 #ifndef FROSTLINE_SERVER_WIRE_VALIDATE_H_
 #define FROSTLINE_SERVER_WIRE_VALIDATE_H_
 
@@ -17,7 +15,7 @@
 
 namespace frostline::server {
 
-// StudyService: validate_study.cc, validate_trials.cc
+// --- StudyService: validate_study.cc, validate_trials.cc ---
 absl::Status Validate(const v1::CreateStudyRequest& request);
 absl::Status Validate(const v1::GetStudyRequest& request);
 absl::Status Validate(const v1::ListStudiesRequest& request);
@@ -41,7 +39,7 @@ absl::Status Validate(const v1::ExportTrialsRequest& request);
 absl::Status Validate(const v1::GetExampleOutcomesRequest& request);
 absl::Status Validate(const v1::GetTrialLogRequest& request);
 
-// WorkerService: validate_worker.cc
+// --- WorkerService: validate_worker.cc ---
 absl::Status Validate(const v1::RegisterRequest& request);
 absl::Status Validate(const v1::AcquireRequest& request);
 absl::Status Validate(const v1::HeartbeatRequest& request);
@@ -51,7 +49,7 @@ absl::Status Validate(const v1::ReleaseRequest& request);
 absl::Status Validate(const v1::ListWorkersRequest& request);
 absl::Status Validate(const v1::DrainWorkerRequest& request);
 
-// ImportanceService: validate_importance.cc
+// --- ImportanceService: validate_importance.cc ---
 absl::Status Validate(const v1::GetReportRequest& request);
 absl::Status Validate(const v1::ListPairsRequest& request);
 absl::Status Validate(const v1::GetMarginalsRequest& request);
@@ -64,7 +62,7 @@ absl::Status Validate(const v1::AskPlanRequest& request);
 absl::Status Validate(const v1::GetPlanRivalsRequest& request);
 absl::Status Validate(const v1::GetPlanVerificationRequest& request);
 
-// AdminService: validate_study.cc
+// --- AdminService: validate_study.cc ---
 absl::Status Validate(const v1::BackupRequest& request);
 absl::Status Validate(const v1::GetInfoRequest& request);
 
