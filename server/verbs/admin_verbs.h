@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: admin_verbs.h
-//
-// The verbs of AdminService.
 #ifndef FROSTLINE_SERVER_VERBS_ADMIN_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_ADMIN_VERBS_H_
 
@@ -32,11 +30,12 @@ class AdminVerbs {
  private:
   struct Seen;
 
-  // The copy is made on a reader, since it takes long; the loop remembers the
+  // A reader makes the copy, since it takes long; the loop remembers the
   // request before and after.
   void Backup(CallContext caller, v1::BackupRequest request,
               Reply<v1::BackupReply> reply);
-  // Nothing: it is under way now.
+  // Answers nothing when the caller is to make it, and STORE_BUSY to others
+  // while it is made.
   absl::StatusOr<std::optional<v1::BackupReply>> BackedUpBefore(
       const RequestMark& mark, const LookedUpReply& stored) FROSTLINE_ON_LOOP;
   absl::StatusOr<v1::BackupReply> MakeBackup(const std::string& label) const;
@@ -50,7 +49,7 @@ class AdminVerbs {
   const Clock& clock_;
   const AdminOptions options_;
   const WallMicros started_;
-  // Request ids under way.
+  // These request ids are under way.
   std::set<std::string> backups_ ABSL_GUARDED_BY(kLoopThread);
 };
 

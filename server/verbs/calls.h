@@ -2,8 +2,7 @@
 //
 // File: calls.h
 //
-// How a call gets to where its verb runs, and its answer back. There are four
-// ways, told apart by what the verb's body takes:
+// Calls get to their bodies in four ways, told apart by what the body takes:
 //
 //   Add      StatusOr<A> (Change&, const R&)     on the loop; answered on disk
 //   AddOnce  the same                            and once for each request id
@@ -12,7 +11,7 @@
 //   Add      void (CallContext, R, Reply<A>)     it answers itself
 //
 // Any thread may call. A body on the loop that lacks rows (stored_rows.h) runs
-// again when they are read; so it looks up before it changes.
+// again with them, so it looks up before it changes.
 #ifndef FROSTLINE_SERVER_VERBS_CALLS_H_
 #define FROSTLINE_SERVER_VERBS_CALLS_H_
 
@@ -33,7 +32,7 @@
 
 namespace frostline::server {
 
-// One run of a call's body on the loop.
+// A change is one run of a call's body on the loop.
 struct Change {
   const CallContext& caller;
   Batch& batch;
@@ -44,8 +43,8 @@ struct Change {
   }
 };
 
-// What the store had of a request id. While it is held, memory keeps what the
-// store could not show.
+// The store had this row of a request id. While it is held, memory keeps what
+// the store could not show.
 struct LookedUpReply {
   std::optional<storage::ReplyRow> row;
   Lookup looking;
@@ -53,7 +52,7 @@ struct LookedUpReply {
 
 class Calls {
  public:
-  // Borrows all of them. `lookups` reads single rows, `readers` whole lists.
+  // `lookups` reads single rows, `readers` whole lists.
   Calls(CommitLoop& loop, TaskPool& lookups, TaskPool& readers, Ledger& ledger,
         const storage::TrialStore& store, const Clock& clock);
 
@@ -64,18 +63,18 @@ class Calls {
               absl::FunctionRef<void(const absl::Status&)> refuse);
   TaskPool& readers() { return readers_; }
 
-  // `body(change)` runs on the loop; it is answered once on disk.
+  // Runs `body(change)` on the loop; it is answered once on disk.
   template <typename T, typename Body>
   void Act(CallContext caller, Reply<T> reply, Body body);
   // `body(change, reply)` takes the reply, leaving null, and answers it later;
-  // or returns an error, which is answered.
+  // or it returns an error, which is answered.
   template <typename T, typename Body>
   void Wait(CallContext caller, Reply<T> reply, Body body);
-  // Asks the store on a lookup thread what a request id was answered; then
+  // Asks the store on a lookup thread what a request id was answered, then
   // calls `then(stored, reply)`.
   template <typename T, typename Then>
   void LookUpReply(const std::string& request_id, Reply<T> reply, Then then);
-  // `body(change, request)` runs once for each request id; later the stored
+  // Runs `body(change, request)` once for each request id; later the stored
   // answer is given. `may_begin(request)` is asked first, outside of any write.
   template <typename T, typename Request, typename Body, typename MayBegin>
   void ActOnce(CallContext caller, const std::string& method, Request request,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: calls_inline.h
-//
-// The templates of calls.h that bring a call to where its body runs.
 #ifndef FROSTLINE_SERVER_VERBS_CALLS_INLINE_H_
 #define FROSTLINE_SERVER_VERBS_CALLS_INLINE_H_
 
@@ -63,7 +61,7 @@ void Calls::Run(std::shared_ptr<Acting<T, Body>> acting) {
 template <typename T, typename Body>
 void Calls::Wait(CallContext caller, Reply<T> reply, Body body) {
   auto shared = std::make_shared<Reply<T>>(std::move(reply));
-  // Answered here: that the body keeps the reply, or why not.
+  // Answers that the body keeps the reply, or why not.
   Act<bool>(
       std::move(caller),
       [shared](const absl::StatusOr<bool>& kept) {

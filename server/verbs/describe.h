@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: describe.h
-//
-// Studies, trials and workers as callers see them.
 #ifndef FROSTLINE_SERVER_VERBS_DESCRIBE_H_
 #define FROSTLINE_SERVER_VERBS_DESCRIBE_H_
 
@@ -16,19 +14,19 @@
 namespace frostline::server {
 
 v1::Study DescribeStudy(const StudyBook& book);
-// Without its attempts.
+// Leaves its attempts out.
 v1::Trial DescribeTrial(const StudyBook& book, const storage::TrialRow& row);
 
-// As it was at one moment, to be described on another thread.
+// It is a worker at one moment, to be described on another thread.
 struct WorkerSnapshot {
   WorkerEntry entry;
   std::vector<std::string> trials;  // names
 };
 WorkerSnapshot SnapshotOf(const WorkerEntry& entry,
                           Ledger& ledger) FROSTLINE_ON_LOOP;
-// By id.
+// Sorts them by id.
 std::vector<WorkerSnapshot> SnapshotOfAll(Ledger& ledger) FROSTLINE_ON_LOOP;
-// Whether it holds nothing and has been silent for longer than any lease.
+// Says whether it holds nothing and has been silent for three leases.
 bool IsGone(const WorkerEntry& entry, WallMicros now, Duration lease_ttl);
 v1::Worker DescribeWorker(const WorkerSnapshot& worker, WallMicros now,
                           Duration lease_ttl);

@@ -2,7 +2,7 @@
 //
 // File: enqueue.h
 //
-// Trials that people ask for, by CreateStudy or EnqueueTrials.
+// People ask for these trials, by CreateStudy or EnqueueTrials.
 #ifndef FROSTLINE_SERVER_VERBS_ENQUEUE_H_
 #define FROSTLINE_SERVER_VERBS_ENQUEUE_H_
 
@@ -22,12 +22,12 @@ struct EnqueueInto {
   Proposer& proposer;
 };
 
-// The new trial's number. VALUE_OUT_OF_SPACE, at `field`.
+// Returns the new trial's number, or VALUE_OUT_OF_SPACE at `field`.
 absl::StatusOr<std::int64_t> EnqueueOne(
     const EnqueueInto& into, StudyBook& book, const v1::EnqueuedTrial& trial,
     int priority, const std::string& field) FROSTLINE_ON_LOOP;
 
-// A trial's labels as they are stored.
+// Returns a trial's labels as they are stored.
 std::string LabelsOf(
     const google::protobuf::Map<std::string, std::string>& labels);
 

@@ -2,8 +2,8 @@
 //
 // File: explain_verb.h
 //
-// ExplainStudy: why nothing, or so little, is running (why_idle.h), and where
-// one trial stands.
+// ExplainStudy says why so little is running (why_idle.h), and where one trial
+// stands.
 #ifndef FROSTLINE_SERVER_VERBS_EXPLAIN_VERB_H_
 #define FROSTLINE_SERVER_VERBS_EXPLAIN_VERB_H_
 

@@ -2,8 +2,8 @@
 //
 // File: export_verb.h
 //
-// ExportTrials: a study's trials as JSON lines or CSV, a page at a time, so
-// that a large study takes no more memory than a small one.
+// Trials are sent a page at a time, so that a large study takes no more memory
+// than a small one.
 #ifndef FROSTLINE_SERVER_VERBS_EXPORT_VERB_H_
 #define FROSTLINE_SERVER_VERBS_EXPORT_VERB_H_
 
@@ -16,7 +16,7 @@
 
 namespace frostline::server {
 
-// `next`: the trial after which to go on; nothing after the last page.
+// `next` is the trial after which to go on; the last page has none.
 struct ExportedPage {
   std::string data;
   std::optional<std::int64_t> next;
@@ -30,7 +30,7 @@ class ExportVerb {
   void AddTo(VerbTable& table);
 
  private:
-  // A few hundred trials after number `after` (-1: from the first).
+  // Reads a few hundred trials after number `after` (-1: from the first).
   absl::StatusOr<ExportedPage> ExportNext(
       const StudyHandle& study, const v1::ExportTrialsRequest& request,
       std::int64_t after) const;

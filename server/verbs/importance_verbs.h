@@ -2,8 +2,8 @@
 //
 // File: importance_verbs.h
 //
-// The verbs of ImportanceService: each looks up its studies and goes on at the
-// desk (importance/desk.h), which answers on threads of its own.
+// Each verb looks up its studies and goes on at the desk (importance/desk.h),
+// which answers on threads of its own.
 #ifndef FROSTLINE_SERVER_VERBS_IMPORTANCE_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_IMPORTANCE_VERBS_H_
 

@@ -2,7 +2,7 @@
 //
 // File: imported_trial.h
 //
-// A trial that was finished elsewhere, checked like one of ours.
+// A trial that was finished elsewhere is checked like one of ours.
 #ifndef FROSTLINE_SERVER_VERBS_IMPORTED_TRIAL_H_
 #define FROSTLINE_SERVER_VERBS_IMPORTED_TRIAL_H_
 
@@ -15,7 +15,8 @@
 
 namespace frostline::server {
 
-// Without number and revisions. Errors are at `field` and below.
+// Leaves number and revisions out. Errors of state, parameters and times are at
+// `field` and below.
 absl::StatusOr<storage::TrialRow> ImportedRow(const v1::ImportedTrial& trial,
                                               const CheckedStudy& study,
                                               const std::string& field);

@@ -2,8 +2,7 @@
 //
 // File: lease_verbs.h
 //
-// The verbs of WorkerService that are of leases: acquire, heartbeat, report,
-// finish, release. Who waits for a trial waits in the dispatcher.
+// Has the verbs about leases. Who waits for a trial waits in the dispatcher.
 #ifndef FROSTLINE_SERVER_VERBS_LEASE_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_LEASE_VERBS_H_
 
@@ -34,7 +33,7 @@ class LeaseVerbs {
                             const v1::AcquireRequest& request,
                             const LookedUpReply& stored,
                             Reply<v1::AcquireReply>& reply) FROSTLINE_ON_LOOP;
-  // Nothing: the request is new.
+  // Answers nothing when the request is new.
   absl::StatusOr<std::optional<v1::AcquireReply>> AcquiredBefore(
       const v1::AcquireRequest& request,
       const std::optional<storage::ReplyRow>& stored,

@@ -2,9 +2,9 @@
 //
 // File: log_verb.h
 //
-// GetTrialLog: the tail of a trial's log. Of an ended attempt it is in the
-// store; a running one's worker is asked with the reply to its next heartbeat,
-// and sends it with the one after.
+// GetTrialLog answers the tail of a trial's log. The store has it of an ended
+// attempt; a running one's worker is asked with the reply to its next
+// heartbeat, and sends it with the one after.
 #ifndef FROSTLINE_SERVER_VERBS_LOG_VERB_H_
 #define FROSTLINE_SERVER_VERBS_LOG_VERB_H_
 
@@ -27,10 +27,10 @@ class LogVerb {
   bool IsWanted(TrialKey trial) const FROSTLINE_ON_LOOP {
     return waiting_.Has(trial);
   }
-  // A worker sent the tail of a trial it holds.
+  // Takes the tail that a worker sent of a trial it holds.
   void Take(Batch& batch, TrialKey trial,
             const v1::LeaseProgress& progress) FROSTLINE_ON_LOOP;
-  // Who has waited long enough, or everybody, is told what is stored.
+  // Tells those who have waited long enough, or everybody, what is stored.
   void Turn(bool all) FROSTLINE_ON_LOOP;
   std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP {
     return waiting_.NextDue();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: reading_verbs.h
-//
-// The verbs of StudyService that read trials, on readers.
 #ifndef FROSTLINE_SERVER_VERBS_READING_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_READING_VERBS_H_
 
@@ -36,7 +34,7 @@ class ReadingVerbs {
   const storage::TrialStore& store_;
 };
 
-// Attempts are read for the FULL view.
+// Reads attempts for the FULL view.
 absl::StatusOr<v1::Trial> RenderTrial(const storage::TrialRow& row,
                                       const StudyHandle& study,
                                       v1::TrialView view,

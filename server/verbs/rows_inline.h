@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: rows_inline.h
-//
-// The templates of calls.h that make rows of the table.
 #ifndef FROSTLINE_SERVER_VERBS_ROWS_INLINE_H_
 #define FROSTLINE_SERVER_VERBS_ROWS_INLINE_H_
 
@@ -10,7 +8,7 @@
 
 namespace frostline::server {
 
-// Its parent, the study it names, or its own.
+// Returns its parent, the study it names, or that of its name.
 template <typename Request>
 std::string StudyNamedBy(const Request& request) {
   if constexpr (requires { request.parent(); }) {

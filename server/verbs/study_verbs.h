@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: study_verbs.h
-//
-// The verbs of StudyService that create, list and change studies.
 #ifndef FROSTLINE_SERVER_VERBS_STUDY_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_STUDY_VERBS_H_
 
@@ -26,8 +24,8 @@ class StudyVerbs {
       FROSTLINE_ON_LOOP;
 
  private:
-  // What can be judged without the other studies: on a reader, since those that
-  // it starts from may be read.
+  // A reader judges what it can without the loop, since studies that this one
+  // starts from may be read.
   struct Prepared {
     v1::StudySpec spec;
     std::shared_ptr<const CheckedStudy> checked;
@@ -38,13 +36,13 @@ class StudyVerbs {
   absl::StatusOr<v1::CreateStudyReply> Create(
       Change& change, const v1::CreateStudyRequest& request,
       const absl::StatusOr<Prepared>& prepared) FROSTLINE_ON_LOOP;
-  // STORE_FULL when the disk has no room for another study.
+  // Answers STORE_FULL when the disk has no room for another study.
   absl::Status MayBegin(const v1::CreateStudyRequest& request) const
       FROSTLINE_ON_LOOP;
 
   struct Listing;
-  // The store's next rows, described by the loop, until the page is full. On a
-  // reader.
+  // A reader takes the store's next rows, which the loop describes, until the
+  // page is full.
   void ListMore(const std::shared_ptr<Listing>& listing);
   void TakeListed(const std::shared_ptr<Listing>& listing,
                   absl::StatusOr<std::vector<v1::Study>> studies);

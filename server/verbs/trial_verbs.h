@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: trial_verbs.h
-//
-// The verbs of StudyService that add or change trials.
 #ifndef FROSTLINE_SERVER_VERBS_TRIAL_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_TRIAL_VERBS_H_
 
@@ -32,10 +30,11 @@ class TrialVerbs {
       Change& change, const v1::CancelTrialRequest& request) FROSTLINE_ON_LOOP;
   absl::StatusOr<v1::Trial> RetryTrial(
       Change& change, const v1::RetryTrialRequest& request) FROSTLINE_ON_LOOP;
-  // Makes room in the budget for `count` more trials if need be.
+  // Makes room in the budget for `count` more trials if need be; a completed
+  // study goes on.
   absl::Status RaiseBudget(Batch& batch, StudyBook& book, std::int64_t count,
                            v1::EnqueueTrialsReply& reply) FROSTLINE_ON_LOOP;
-  // The newest attempt of `row` that left a checkpoint, as attempt 0 of the
+  // Makes the newest attempt of `row` that left a checkpoint attempt 0 of the
   // trial to come.
   absl::StatusOr<storage::AttemptRow> CheckpointOf(const storage::TrialRow& row,
                                                    const std::string& name,

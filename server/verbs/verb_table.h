@@ -2,9 +2,7 @@
 //
 // File: verb_table.h
 //
-// What is served: for each method of the contract who may call it, whether a
-// request has its form, and how it is answered. Edges (rpc/) know nothing
-// behind it. The class that has a verb's body makes its row:
+// The class that has a verb's body makes its row:
 //
 //   calls.Add(table, "StudyService.StopStudy", CallerRole::kResearcher, this,
 //             &StudyVerbs::StopStudy);
@@ -30,8 +28,8 @@ using MessagePtr = std::unique_ptr<google::protobuf::Message>;
 struct VerbRow {
   CallerRole role = CallerRole::kAdmin;
   const google::protobuf::Message* request = nullptr;  // an empty one
-  // Whether the request has its form, and can be answered in the time that is
-  // left.
+  // Says whether the request has its form, and can be answered in the time that
+  // is left.
   std::function<absl::Status(const google::protobuf::Message& request,
                              Duration time_left)>
       check;
@@ -41,14 +39,15 @@ struct UnaryVerb : VerbRow {
   std::function<void(CallContext, MessagePtr request, Reply<MessagePtr>)> run;
 };
 
-// None: the stream has ended. Called again only after its answer.
+// Answers none when the stream has ended. It is called again only after its
+// answer.
 using NextMessages = std::function<void(Reply<std::vector<MessagePtr>>)>;
 
 struct StreamVerb : VerbRow {
   std::function<NextMessages(CallContext, MessagePtr request)> begin;
 };
 
-// By full name: "frostline.v1.StudyService.GetStudy".
+// The keys are full names: "frostline.v1.StudyService.GetStudy".
 struct VerbTable {
   std::map<std::string, UnaryVerb> unary;
   std::map<std::string, StreamVerb> streams;

@@ -2,8 +2,8 @@
 //
 // File: watch_verb.h
 //
-// WatchStudy: who watches a study is answered from snapshots, a page of changes
-// at a time; while nothing changes it is told now and then that we are alive.
+// Watchers are answered from snapshots, a page of changes at a time; while
+// nothing changes they are told now and then that we are alive.
 #ifndef FROSTLINE_SERVER_VERBS_WATCH_VERB_H_
 #define FROSTLINE_SERVER_VERBS_WATCH_VERB_H_
 
@@ -18,12 +18,13 @@
 namespace frostline::server {
 
 using StudyEvents = std::vector<v1::StudyEvent>;
-// After the request's revision; none: nothing has changed for a while.
+// Answers what came after the request's revision; none means that nothing has
+// changed for a while.
 using EventSource =
     std::function<void(CallContext, v1::WatchStudyRequest, Reply<StudyEvents>)>;
 
 // Asks `source` each time after the last event that it handed out, and makes an
-// `alive` event of none. Ends with its error.
+// `alive` event of none. The stream ends with its error.
 StreamVerb MakeWatchVerb(EventSource source);
 
 class WatchVerb {
@@ -35,8 +36,8 @@ class WatchVerb {
 
   void AddTo(VerbTable& table);
 
-  // Changes after a revision, by rising revision, at most 256; waits up to
-  // `wait` for one.
+  // Answers changes after a revision, by rising revision, at most 256; it waits
+  // up to `wait` for one.
   void NextEvents(CallContext caller, v1::WatchStudyRequest request,
                   Duration wait, Reply<Events> reply);
 
@@ -59,7 +60,7 @@ class WatchVerb {
     storage::StudyKey Key() const { return study; }
   };
 
-  // On a reader.
+  // A reader calls it.
   absl::StatusOr<Events> EventsAfter(const StudyHandle& study, v1::Study now,
                                      std::int64_t after_revision,
                                      v1::TrialView view) const;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: worker_verbs.h
-//
-// The verbs of WorkerService that are of workers; lease_verbs.h has the others.
 #ifndef FROSTLINE_SERVER_VERBS_WORKER_VERBS_H_
 #define FROSTLINE_SERVER_VERBS_WORKER_VERBS_H_
 
