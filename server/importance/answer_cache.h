@@ -2,8 +2,7 @@
 //
 // File: answer_cache.h
 //
-// Answers by what they are a function of. Whoever asks first computes, others
-// that ask meanwhile are called back: nobody waits on a thread.
+// Who asks while another computes is called back, so nobody waits on a thread.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_ANSWER_CACHE_H_
 #define FROSTLINE_SERVER_IMPORTANCE_ANSWER_CACHE_H_
 
@@ -38,22 +37,22 @@ struct WaitingCaller {
   absl::AnyInvocable<void(absl::StatusOr<AnswerPtr>)> reply;
 };
 
-// Thread-safe. No lock is held while callers are replied to.
+// It is thread-safe, and holds no lock while callers are replied to.
 class AnswerCache {
  public:
   // Keeps the last ones asked for that fit into `max_bytes`, and at least one.
   explicit AnswerCache(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
   // Replies at once with what is kept, unless `anew`; else the caller waits.
-  // True: nobody computes this yet, so somebody has to call Begin, and Resolve.
+  // True means that nobody computes this yet: somebody has to call Begin, and
+  // Resolve.
   bool Ask(const std::string& key, bool anew, WaitingCaller caller);
-  // False when all who wait have hung up: they are told so, and nothing is to
-  // do.
+  // Returns false when all who wait have hung up: they are told so.
   bool Begin(const std::string& key);
   // Replies to all who wait, and keeps an answer.
   void Resolve(const std::string& key, const absl::StatusOr<AnswerPtr>& answer);
 
-  // For parts of other answers. Null: not kept.
+  // Both serve parts of other answers. Null means that none is kept.
   AnswerPtr Find(const std::string& key);
   void Keep(const std::string& key, AnswerPtr answer);
 

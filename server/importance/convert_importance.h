@@ -2,8 +2,7 @@
 //
 // File: convert_importance.h
 //
-// What importance answers, on its way to the wire. Parameters come in depth
-// order (importance/measure/depth.h).
+// Parameters come in depth order (importance/measure/depth.h).
 #ifndef FROSTLINE_SERVER_IMPORTANCE_CONVERT_IMPORTANCE_H_
 #define FROSTLINE_SERVER_IMPORTANCE_CONVERT_IMPORTANCE_H_
 
@@ -28,7 +27,7 @@ v1::Interval IntervalToProto(const importance::Interval& interval);
 v1::Warning WarningToProto(const importance::ReportWarning& warning,
                            const Space& space);
 
-// Without study, revision, options and times.
+// Leaves out study, revision, options and times.
 v1::ImportanceReport ReportToProto(const importance::Report& report,
                                    const Space& space);
 v1::StabilityVerdict VerdictToProto(
@@ -39,29 +38,29 @@ v1::GetMarginalsReply CurvesToProto(
     const std::vector<importance::MarginalCurve>& curves, const Space& space);
 v1::PairMarginal TableToProto(const importance::MarginalTable& table,
                               const Space& space);
-// In the first study's depth order.
+// Lists shifts in the first study's depth order.
 v1::StudyComparison ComparisonToProto(const importance::Comparison& comparison,
                                       const Space& first);
 
-// With the plan as a trial, and the command that verifies it unless the study
-// was stopped.
+// Shows the plan as a trial too, with the command that verifies it unless the
+// study was stopped.
 v1::FreezePlan PlanToProto(const importance::StudyPlan& plan,
                            const StudyHandle& study,
                            const v1::GetPlanRequest& request);
-// `kind` becomes a label.
+// Makes `kind` a label.
 v1::EnqueuedTrial EnqueuedOf(const Point& point, const Space& space,
                              const std::string& kind);
 v1::Frontier FrontierToProto(const importance::Frontier& frontier,
                              const Space& space);
 v1::AskedTrial AskedToProto(const importance::AskedTrial& asked,
                             const Space& space);
-// Every rival with `seeds` seeds, all of a seed together, and predictions as
+// Gives every rival `seeds` seeds, all of a seed together, and predictions as
 // labels (verify_labels.h).
 v1::GetPlanRivalsReply RivalsToProto(
     const std::vector<importance::Rival>& rivals, const StudyHandle& study,
     const Objective& objective, std::int64_t revision, int seeds);
 
-// The shortest that reads back as the same number.
+// Returns the shortest text that reads back as the same number.
 std::string ExactText(double value);
 
 // Keeps named parameters, and pairs with one of them; for no names all.

@@ -2,8 +2,7 @@
 //
 // File: curve_verbs.h
 //
-// The verbs of importance beside reports: curves, tables, stability. Any
-// thread.
+// Any thread may call.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_CURVE_VERBS_H_
 #define FROSTLINE_SERVER_IMPORTANCE_CURVE_VERBS_H_
 

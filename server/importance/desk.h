@@ -2,11 +2,6 @@
 //
 // File: desk.h
 //
-// Where answers of importance are computed, on threads of their own so that a
-// long computation holds up neither the commit loop nor who only reads lists.
-// Answers are kept by study revision and question; trials are read once
-// (known_trials.h).
-//
 // Any thread may call; a call returns at once. A computation whose callers have
 // all hung up is not begun; one that has begun is finished and kept.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_DESK_H_
@@ -31,24 +26,24 @@ class ImportanceDesk {
   ImportanceDesk(const storage::TrialStore& store, const Clock& clock);
 
   void Start(int threads);
-  // Ends what is being computed and refuses the rest; idempotent.
+  // Finishes what is being computed and refuses the rest. It is idempotent.
   void Stop();
 
   using Computation = std::function<absl::StatusOr<AnswerPtr>()>;
 
   // Replies with `render` of the answer under `key`, which is computed unless
-  // it is kept; `anew`: in any case.
+  // it is kept; with `anew`, in any case.
   template <typename Message, typename Render>
   void Serve(const std::string& key, bool anew, CancelFlag cancelled,
              Reply<Message> reply, Render render, Computation computation);
-  // The answer that is kept under `key`; null: none is.
+  // Returns null when none is kept under `key`.
   AnswerPtr Find(const std::string& key) { return answers_.Find(key); }
 
   struct Loaded {
     History history;
     std::int64_t revision = 0;
   };
-  // The trials that a question is about.
+  // Loads the trials that a question is about.
   absl::StatusOr<Loaded> Load(const StudyHandle& study,
                               const ImportanceQuestion& question);
   KnownStudies& studies() { return studies_; }
@@ -66,8 +61,8 @@ class ImportanceDesk {
   TaskPool threads_;
 };
 
-// Whether the ranking has settled, without the intervals that would multiply
-// its cost.
+// Says whether the ranking has settled, without the intervals that would
+// multiply its cost.
 absl::StatusOr<importance::StabilityVerdict> VerdictOf(
     const StudyHandle& study, const ImportanceQuestion& question,
     const History& history);

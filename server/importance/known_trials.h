@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: known_trials.h
-//
-// A study's ended trials as importance reads them, in memory, so that only new
-// ones are read from the store.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_KNOWN_TRIALS_H_
 #define FROSTLINE_SERVER_IMPORTANCE_KNOWN_TRIALS_H_
 
@@ -27,14 +24,14 @@
 namespace frostline::server {
 
 struct KnownTrial {
-  // For filters; its point is in `seen`, its texts nowhere.
+  // Filters use it. Its point is in `seen`; note, cause and usage are dropped.
   storage::TrialRow row;
   Observation seen;
-  // By steps that were asked for.
+  // It holds the steps that were asked for.
   std::map<std::int64_t, std::optional<Metrics>> steps;
 };
 
-// Thread-safe; one study's.
+// It has the trials of one study, and is thread-safe.
 class KnownTrials {
  public:
   // Reads what has changed, then shows `see` all ended trials by number and the
@@ -64,7 +61,7 @@ class KnownTrials {
   std::atomic<std::size_t> bytes_ = 0;
 };
 
-// Thread-safe.
+// It is thread-safe.
 class KnownStudies {
  public:
   // Forgets the studies asked for longest ago when all have more than

@@ -2,7 +2,7 @@
 //
 // File: outcome_rows.h
 //
-// A trial's result on each row of its evaluation set.
+// Reads a trial's result on each row of its evaluation set.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_OUTCOME_ROWS_H_
 #define FROSTLINE_SERVER_IMPORTANCE_OUTCOME_ROWS_H_
 
@@ -15,19 +15,19 @@
 
 namespace frostline::server {
 
-// Empty where the data contradicts its encoding or count.
+// Returns none where the data contradicts its encoding or count.
 std::vector<float> RowsOf(const storage::OutcomeRow& outcome);
 
-// Empty also unless the mean is the metric's `value`.
+// Returns none also unless the mean is the metric's `value`.
 std::vector<float> RowsOfMean(const storage::OutcomeRow& outcome, double value);
 
-// As the last trials with a result say it; 0: nothing is evaluated by rows, or
-// the first value is no mean of them.
+// Asks the last trials with a result. 0 means that nothing is evaluated by
+// rows, or the first value is no mean of them.
 absl::StatusOr<std::int64_t> CountEvaluationRows(
     const storage::TrialStore& store, storage::StudyKey study,
     const History& history);
 
-// IEEE 754, binary16.
+// Reads binary16 of IEEE 754.
 float FromHalf(std::uint16_t bits);
 
 }  // namespace frostline::server

@@ -2,9 +2,8 @@
 //
 // File: plan_ground.h
 //
-// What plans of one state of a study stand on. Who asks for a plan asks for its
-// frontier and rivals next: the last one is kept, so that one belief answers
-// all.
+// Who asks for a plan asks for its frontier and rivals next, so the last one is
+// kept.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_PLAN_GROUND_H_
 #define FROSTLINE_SERVER_IMPORTANCE_PLAN_GROUND_H_
 
@@ -23,7 +22,8 @@
 
 namespace frostline::server {
 
-// Not moved once `basis` is made, as it points in here. Then immutable.
+// It is not moved once `basis` is made, which points in here; then it is
+// immutable.
 struct PlanGround {
   StudyHandle study;
   ImportanceQuestion question;
@@ -38,11 +38,11 @@ struct PlanGround {
 
 using PlanGroundPtr = std::shared_ptr<const PlanGround>;
 
-// Thread-safe.
+// It is thread-safe.
 class LastPlanGround {
  public:
-  // The one kept under `key`, else `make`'s, which is kept unless it is an
-  // error. Who asks for what another is making waits for it.
+  // Returns the one kept under `key`, else `make`'s, which is kept unless it is
+  // an error. Who asks for what another is making waits for it.
   absl::StatusOr<PlanGroundPtr> Of(
       const std::string& key,
       absl::FunctionRef<absl::StatusOr<PlanGroundPtr>()> make);

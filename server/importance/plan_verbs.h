@@ -2,8 +2,7 @@
 //
 // File: plan_verbs.h
 //
-// The verbs of plans: what to freeze, what is the least to train, which trials
-// would tell most, and the rivals that a plan has to beat. Any thread.
+// Any thread may call.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_PLAN_VERBS_H_
 #define FROSTLINE_SERVER_IMPORTANCE_PLAN_VERBS_H_
 

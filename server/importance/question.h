@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: question.h
-//
-// What is asked of a study's importance, and its trials as that question sees
-// them.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_QUESTION_H_
 #define FROSTLINE_SERVER_IMPORTANCE_QUESTION_H_
 
@@ -22,7 +19,7 @@
 
 namespace frostline::server {
 
-// Targets of a trial's usage, which are no metrics.
+// These targets are of a trial's usage and no metrics.
 inline constexpr char kTrainSeconds[] = "train_seconds";
 inline constexpr char kTrainedParameters[] = "trained_parameters";
 
@@ -32,29 +29,29 @@ struct ImportanceQuestion {
   std::vector<Objective> objectives;  // the target, and what best_by names
 };
 
-// REQUEST_INVALID for unknown parameters, sets that are none (named_subsets.h)
-// and a step before the first; evaluators judge the rest.
+// Answers REQUEST_INVALID for unknown parameters, sets that are none
+// (named_subsets.h) and a step before the first; evaluators judge the rest.
 absl::StatusOr<ImportanceQuestion> MakeQuestion(
     const v1::ImportanceOptions& asked, const CheckedStudy& study);
 
-// "accuracy, loss, …": for errors.
+// Errors show it: "accuracy, loss, …".
 std::string ListOf(const std::set<std::string>& names);
 
-// REQUEST_INVALID, naming those that there are.
+// Answers REQUEST_INVALID, naming those that there are.
 absl::StatusOr<int> FindParameter(const Space& space, const std::string& name,
                                   const std::string& field);
 
-// What answers depend on besides the study's revision; not which parameters are
-// shown.
+// Answers depend on it and the study's revision; which parameters are shown is
+// not in it.
 std::string KeyOf(const ImportanceQuestion& question);
 
-// At its end, in a metric or of its usage.
+// Returns what the trial ended with, in a metric or of its usage.
 std::optional<double> FinalValueOf(const KnownTrial& known,
                                    const std::string& metric);
 
-// The trials that match the filter; one that lacks an objective has no values,
-// and evaluators leave it out. REQUEST_INVALID, naming what there is, for a
-// target that no trial has.
+// Takes the trials that match the filter; one that lacks an objective has no
+// values, and evaluators leave it out. It answers REQUEST_INVALID, naming what
+// there is, for a target that no trial has.
 absl::StatusOr<History> SelectHistory(
     const ImportanceQuestion& question, const CheckedStudy& study,
     const std::map<std::int64_t, KnownTrial>& trials);

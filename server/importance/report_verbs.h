@@ -2,8 +2,7 @@
 //
 // File: report_verbs.h
 //
-// The verbs of importance that are of reports: what each is a function of, and
-// what of the answer its caller is shown. Any thread.
+// Any thread may call.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_REPORT_VERBS_H_
 #define FROSTLINE_SERVER_IMPORTANCE_REPORT_VERBS_H_
 
@@ -28,7 +27,8 @@ class ReportVerbs {
   absl::StatusOr<AnswerPtr> MakeReport(const StudyHandle& study,
                                        const ImportanceQuestion& question,
                                        bool with_verdict);
-  // The one that is kept, else one without the verdict, most of the work.
+  // Returns the one that is kept, else one without the verdict, which is most
+  // of the work.
   absl::StatusOr<AnswerPtr> ReportToCompare(const StudyHandle& study,
                                             const ImportanceQuestion& question);
   absl::StatusOr<AnswerPtr> Compare(const StudyHandle& first,

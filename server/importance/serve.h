@@ -2,7 +2,7 @@
 //
 // File: serve.h
 //
-// What the verbs of importance are written with; for their sources alone.
+// Only the sources of importance's verbs include this.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_SERVE_H_
 #define FROSTLINE_SERVER_IMPORTANCE_SERVE_H_
 
@@ -16,11 +16,11 @@
 
 namespace frostline::server {
 
-// A verdict on stability rests on so many beginnings of the study, wherever it
-// is shown.
+// Wherever it is shown, a verdict on stability rests on so many beginnings of
+// the study.
 inline constexpr int kVerdictPoints = 10;
 
-// All that an answer is a function of, as text.
+// Names all that an answer is a function of.
 inline std::string AnswerKey(const char* kind, const StudyHandle& study,
                              const ImportanceQuestion& question,
                              const std::string& more = "") {
@@ -53,7 +53,7 @@ void SayWhereFrom(const StudyHandle& study, const ImportanceQuestion& question,
   *message.mutable_options() = question.used;
 }
 
-// For a caller who asked for some parameters.
+// Keeps what the caller asked for.
 template <typename Message>
 Message Narrowed(const KeptAnswer& answer, const v1::ImportanceOptions& asked) {
   Message message = MessageIn<Message>(answer);

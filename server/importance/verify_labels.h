@@ -2,8 +2,8 @@
 //
 // File: verify_labels.h
 //
-// The labels of a trial that verifies a plan: which rival it is, and what was
-// predicted of it before it ran, since a plan is judged by that.
+// The labels say which rival a trial is, and what was predicted of it before it
+// ran, since a plan is judged by that.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_VERIFY_LABELS_H_
 #define FROSTLINE_SERVER_IMPORTANCE_VERIFY_LABELS_H_
 
@@ -30,10 +30,10 @@ struct VerifyMark {
 
 void MarkToVerify(const VerifyMark& mark, v1::EnqueuedTrial& trial);
 
-// Nothing for other trials, and labels that we have not made.
+// Finds nothing for other trials, and labels that we have not made.
 std::optional<VerifyMark> VerifyMarkOf(const storage::TrialRow& row);
 
-// "0.91 0.9 0.92 0.89 0.93": exact.
+// Writes exact numbers: "0.91 0.9 0.92 0.89 0.93".
 std::string IntervalText(const importance::Interval& interval);
 std::optional<importance::Interval> IntervalFromText(const std::string& text);
 

@@ -2,8 +2,7 @@
 //
 // File: verify_verb.h
 //
-// What became of a plan and its rivals: the trials that carry their marks, and
-// what importance/plan/verification.h makes of them. Any thread.
+// Any thread may call.
 #ifndef FROSTLINE_SERVER_IMPORTANCE_VERIFY_VERB_H_
 #define FROSTLINE_SERVER_IMPORTANCE_VERIFY_VERB_H_
 
