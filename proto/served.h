@@ -2,12 +2,11 @@
 //
 // File: served.h
 //
-// Refuses what is settled in the contract and not served yet, so that nothing
-// is silently ignored. Its mark says what will serve it (served.proto):
+// A field's mark says what will serve it (served.proto):
 //
 //   repeated TaskSpec tasks = 17 [(not_served) = "training on several tasks"];
 //
-// Threads: any.
+// Any thread may call.
 #ifndef FROSTLINE_PROTO_SERVED_H_
 #define FROSTLINE_PROTO_SERVED_H_
 
@@ -20,12 +19,12 @@
 
 namespace frostline::proto {
 
-// METHOD_NOT_BUILT when a marked field is set, at any depth: names its path
-// ("spec.tasks") and what will serve it. Costs nothing where the type has no
-// such field.
+// Answers METHOD_NOT_BUILT when a marked field is set, at any depth, naming its
+// path ("spec.tasks") and what will serve it. It costs nothing where the type
+// has no such field.
 absl::Status CheckServed(const google::protobuf::Message& message);
 
-// METHOD_NOT_BUILT, with what will serve it where the method says so.
+// Answers METHOD_NOT_BUILT, with what will serve it where the method says so.
 absl::Status MethodNotServed(const google::protobuf::MethodDescriptor& method);
 
 }  // namespace frostline::proto

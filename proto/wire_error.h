@@ -2,9 +2,8 @@
 //
 // File: wire_error.h
 //
-// What a client makes of a grpc::Status. The other direction is
-// server/rpc/status.h; the grpc-status-details-bin trailer (errors.proto) keeps
-// id, cause, fix and field between the two.
+// The grpc-status-details-bin trailer (errors.proto) keeps an error's id,
+// cause, fix and field.
 //
 //   return FromGrpcStatus(stub->GetStudy(&context, request, &study));
 #ifndef FROSTLINE_PROTO_WIRE_ERROR_H_
@@ -33,8 +32,8 @@ inline constexpr std::size_t kMaxCauseBytes = 1000;
 inline constexpr std::size_t kMaxFixBytes = 500;
 inline constexpr std::size_t kMaxFieldBytes = 200;
 
-// One line of valid UTF-8 of at most `max_bytes`: control characters become
-// blanks, broken bytes '?', and "..." marks a cut.
+// Returns one line of valid UTF-8 of at most `max_bytes`: control characters
+// become blanks, broken bytes '?', and "..." marks a cut.
 std::string CleanText(const std::string& text, std::size_t max_bytes);
 
 // An error with our details becomes what MakeError() made at the other end.

@@ -2,9 +2,8 @@
 //
 // File: wire_time.h
 //
-// Times and durations as they travel. Nothing overflows: a duration's seconds
-// are clamped to a day either way, and a malformed one reads as -1 ns, which
-// every check of a range refuses.
+// Nothing overflows: a duration's seconds are clamped to a day either way, and
+// a malformed one reads as -1 ns, which every check of a range refuses.
 #ifndef FROSTLINE_PROTO_WIRE_TIME_H_
 #define FROSTLINE_PROTO_WIRE_TIME_H_
 
@@ -19,7 +18,7 @@ google::protobuf::Duration DurationToProto(Duration duration);
 Duration DurationFromProto(const google::protobuf::Duration& proto);
 
 google::protobuf::Timestamp TimestampToProto(WallMicros time);
-// False when malformed or not in 1970 … 9999.
+// Says whether it is well-formed and in 1970 … 9999.
 bool IsTimestamp(const google::protobuf::Timestamp& proto);
 // REQUIRES: IsTimestamp(proto).
 WallMicros TimestampFromProto(const google::protobuf::Timestamp& proto);
