@@ -2,8 +2,8 @@
 //
 // File: client.h
 //
-// A connection to a coordinator, as any program could make one. Every error is
-// one of ours (base/error.h), with an id, a fix and an exit code.
+// Every error is one of ours (base/error.h), with an id, a fix and an exit
+// code.
 #ifndef FROSTLINE_CLI_CLIENT_CLIENT_H_
 #define FROSTLINE_CLI_CLIENT_CLIENT_H_
 
@@ -22,11 +22,11 @@
 
 namespace frostline::cli {
 
-// Thread-safe.
+// It is thread-safe.
 class Client {
  public:
-  // REQUEST_INVALID when `address` is not HOST:PORT. Connects at the first
-  // call.
+  // Answers REQUEST_INVALID when `address` is not HOST:PORT. The first call
+  // connects.
   static absl::StatusOr<std::unique_ptr<Client>> Open(
       const std::string& address);
 

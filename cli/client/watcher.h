@@ -2,8 +2,8 @@
 //
 // File: watcher.h
 //
-// Follows a study. A broken stream is taken up again, with back-off, from the
-// last revision seen or, where the history no longer has it, from the newest.
+// A broken stream is taken up again, with back-off, from the last revision seen
+// or, where the history no longer has it, from the newest.
 #ifndef FROSTLINE_CLI_CLIENT_WATCHER_H_
 #define FROSTLINE_CLI_CLIENT_WATCHER_H_
 
@@ -21,7 +21,7 @@ namespace frostline::cli {
 struct WatchOptions {
   std::string study;
   std::int64_t after_revision = 0;
-  // For how long at a time the coordinator may be away.
+  // The coordinator may be away for so long at a time.
   Duration patience = std::chrono::minutes(10);
   Duration first_pause = std::chrono::milliseconds(200);
   Duration longest_pause = std::chrono::seconds(10);
@@ -34,7 +34,7 @@ struct WatchHandlers {
   std::function<void(const absl::Status&)> on_break;
 };
 
-// Blocks. OK when on_event ended it; otherwise why it cannot go on.
+// Blocks. It answers OK when on_event ended it, else why it cannot go on.
 absl::Status Watch(Client& client, const WatchOptions& options,
                    const WatchHandlers& handlers);
 

@@ -2,9 +2,7 @@
 //
 // File: command.h
 //
-// What the commands share. A noun is a file with one function, which adds its
-// verbs; a verb parses into a struct of its own and leaves an action, which
-// main.cc runs when everything is parsed.
+// main.cc runs a verb's action when everything is parsed:
 //
 //   CLI::App* show = AddVerb(noun, "show", "Show one study", invocation,
 //                            [args](Session& session) { return Show(...); });
@@ -28,7 +26,7 @@ namespace frostline::cli {
 struct Session {
   Terminal terminal;
   std::string connect;
-  // Opened by Connect(); null before.
+  // Connect() opens it.
   std::unique_ptr<Client> client;
 };
 
@@ -44,22 +42,22 @@ CLI::App* AddVerb(CLI::App& parent, const std::string& name,
                   const std::string& help, Invocation& invocation,
                   Action action);
 
-// Right below `app`; null when there is none.
+// Looks right below `app`; null means none.
 const CLI::App* FindCommand(const CLI::App& app, const std::string& name);
 
 // Opens the session's client at the first call.
 absl::StatusOr<Client*> Connect(Session& session);
 
-// "studies/imdb" from "imdb" or "studies/imdb"; else a usage error.
+// Makes "studies/imdb" of "imdb" or "studies/imdb", else a usage error.
 absl::StatusOr<std::string> StudyNameFrom(const std::string& argument);
 
 absl::StatusOr<v1::Study> FetchStudy(Client& client, const std::string& name);
 
-// The FULL view.
+// Asks for the FULL view.
 absl::StatusOr<std::optional<v1::Trial>> FetchBest(Client& client,
                                                    const v1::Study& study);
 
-// One for each noun, in the file of its name.
+// Each noun has one in its own file; worker.cc has that of `serve`.
 void AddStudyCommands(CLI::App& app, Invocation& invocation);
 void AddTrialCommands(CLI::App& app, Invocation& invocation);
 void AddWorkerCommands(CLI::App& app, Invocation& invocation);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: importance_fetch.h
-//
-// The calls of `importance`, for one set of options.
 #ifndef FROSTLINE_CLI_COMMANDS_IMPORTANCE_FETCH_H_
 #define FROSTLINE_CLI_COMMANDS_IMPORTANCE_FETCH_H_
 
@@ -32,15 +30,15 @@ absl::StatusOr<Reply> Fetch(const Asked& asked,
   return asked.client->Call(method, request);
 }
 
-// Of the first two parameters of the options.
+// Asks about the options' first two parameters.
 absl::StatusOr<v1::PairMarginal> FetchTable(const Asked& asked);
 
-// nullopt where it is no question: of costs, of some parameters, and of spaces
-// without modules that can be frozen.
+// Answers nullopt where it is no question: of costs, of some parameters,
+// without modules that can be frozen, or where none can be made.
 absl::StatusOr<std::optional<v1::Frontier>> FetchFrontier(
     const Asked& asked, const v1::ImportanceReport& report);
 
-// All pages.
+// Fetches all pages.
 absl::StatusOr<v1::ListPairsReply> FetchPairs(const Asked& asked);
 
 }  // namespace frostline::cli

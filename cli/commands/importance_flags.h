@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: importance_flags.h
-//
-// The flags that `importance`, `plan` and `compare` share.
 #ifndef FROSTLINE_CLI_COMMANDS_IMPORTANCE_FLAGS_H_
 #define FROSTLINE_CLI_COMMANDS_IMPORTANCE_FLAGS_H_
 
@@ -26,7 +24,7 @@ struct QuestionFlags {
   std::uint64_t seed = 0;
 
   void AddTo(CLI::App& verb);
-  // REQUEST_INVALID for a --top that is no share.
+  // Answers REQUEST_INVALID for a --top that is no share.
   absl::StatusOr<v1::ImportanceOptions> Options() const;
 };
 
@@ -37,18 +35,18 @@ struct OutputFlags {
 
   void AddTo(CLI::App& verb, const std::vector<std::string>& formats);
   std::string Format() const { return json ? "json" : format; }
-  // To the file, or standard output. REQUEST_INVALID when it cannot be written.
+  // Writes to the file, or standard output; failing that is REQUEST_INVALID.
   absl::Status Write(const std::string& text) const;
 };
 
-// "10%" or "0.1", above 0 and at most 1.
+// Reads "10%" or "0.1", above 0 and at most 1.
 absl::StatusOr<double> ParseShare(const std::string& text);
 
-// Names with commas. REQUEST_INVALID where one is missing.
+// Splits names at commas. It answers REQUEST_INVALID where one is missing.
 absl::StatusOr<v1::ParameterSubset> ParseSubset(const std::string& names);
 
-// A mistake in a flag that only the coordinator could see is one of use, not of
-// a file: exit code 2.
+// Makes a mistake in a flag that only the coordinator could see one of use, not
+// of a file: exit code 2.
 absl::Status AsUsage(const absl::Status& status);
 
 }  // namespace frostline::cli

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: plan_show.h
-//
-// What `frostline plan` answers.
 #ifndef FROSTLINE_CLI_COMMANDS_PLAN_SHOW_H_
 #define FROSTLINE_CLI_COMMANDS_PLAN_SHOW_H_
 
@@ -36,15 +34,16 @@ struct PlanArgs {
   }
 };
 
-// In the form and to the place that `args` name. `width`: of a table.
+// They show it in the form and at the place that `args` name; `width` is a
+// table's.
 absl::Status ShowPlan(Client& client, const PlanArgs& args,
                       const PlanAsked& plan, int width);
 absl::Status ShowFrontier(Client& client, const PlanArgs& args,
                           const PlanAsked& plan, int width);
 absl::Status ShowAsked(Client& client, const PlanArgs& args,
                        const PlanAsked& plan);
-// The last verification; enqueues one where there is none, or anew. Waits for
-// its end where `signals` is given.
+// Shows the last verification, enqueued where there is none, or anew. It waits
+// for its end where `signals` is given.
 absl::Status ShowVerification(Session& session, Client& client,
                               const PlanArgs& args, const PlanAsked& plan,
                               int width, StopSignals* signals);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: plan_trials.h
-//
-// Trials that a plan asks for: enqueued, waited for, and judged by what was
-// predicted of them.
 #ifndef FROSTLINE_CLI_COMMANDS_PLAN_TRIALS_H_
 #define FROSTLINE_CLI_COMMANDS_PLAN_TRIALS_H_
 
@@ -33,17 +30,17 @@ absl::StatusOr<v1::EnqueueTrialsReply> EnqueuePlanned(
 
 std::string EnqueuedText(const v1::EnqueueTrialsReply& reply);
 
-// The plan too, each with so many seeds.
+// Enqueues the plan too, each with so many seeds.
 absl::StatusOr<v1::EnqueueTrialsReply> EnqueueRivals(Client& client,
                                                      const PlanAsked& plan,
                                                      int seeds);
 
-// Of those enqueued last; nullopt when none were.
+// Fetches what came of those enqueued last, if any.
 absl::StatusOr<std::optional<v1::PlanVerification>> FetchVerification(
     Client& client, const std::string& study);
 
-// Once all have ended. `look` is called now and then and ends the wait with its
-// error. CANCELLED after Ctrl-C.
+// Waits until all have ended. `look` is called now and then and ends the wait
+// with its error. Ctrl-C is CANCELLED.
 absl::StatusOr<v1::PlanVerification> AwaitVerification(
     Client& client, const std::string& study, StopSignals& signals,
     const std::function<absl::Status(const v1::PlanVerification&)>& look);

@@ -2,10 +2,9 @@
 //
 // File: child_process.h
 //
-// A program of ours beside us. It never outlives us: it is stopped with the
-// object, and by the kernel should we be killed. Its own process group keeps
-// Ctrl-C at the terminal from it, so we stop our children in the order we
-// choose.
+// A program of ours never outlives us: it is stopped with the object, and by
+// the kernel should we be killed. Its own process group keeps Ctrl-C at the
+// terminal from it, so we stop our children in the order we choose.
 #ifndef FROSTLINE_CLI_PROCESS_CHILD_PROCESS_H_
 #define FROSTLINE_CLI_PROCESS_CHILD_PROCESS_H_
 
@@ -27,10 +26,11 @@ struct ChildSpec {
   std::string log_file;                // gets its output and errors, at the end
 };
 
-// Not thread-safe. Start it before any other thread runs, as fork() wants.
+// It is not thread-safe. Start it before any other thread runs, as fork()
+// wants.
 class ChildProcess {
  public:
-  // TRAINER_START with the system's reason when it cannot be run.
+  // Answers TRAINER_START with the system's reason when it cannot be run.
   static absl::StatusOr<std::unique_ptr<ChildProcess>> Start(
       const ChildSpec& spec);
   ~ChildProcess();
@@ -39,14 +39,14 @@ class ChildProcess {
 
   // Does not wait.
   bool IsRunning();
-  // "ended with code 3", "was ended by signal 9 (Killed)". REQUIRES:
+  // Says "ended with code 3" or "was ended by signal 9 (Killed)". REQUIRES:
   // !IsRunning().
   std::string HowItEnded() const;
 
   void Signal(int number);
-  // False when it still runs after so long.
+  // Returns false when it still runs after so long.
   bool WaitFor(Duration longest);
-  // SIGTERM, and SIGKILL when it has not ended after `grace`.
+  // Sends SIGTERM, then SIGKILL when it has not ended after `grace`.
   void Stop(Duration grace);
 
   const ChildSpec& spec() const { return spec_; }
@@ -60,7 +60,7 @@ class ChildProcess {
   std::optional<int> wait_status_;
 };
 
-// In the folder of the running program; TRAINER_START when it is not there.
+// Looks beside the running program; what is not there is TRAINER_START.
 absl::StatusOr<std::string> SiblingProgram(const std::string& name);
 
 // Returns only when it fails.

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: stop_signals.h
-//
-// Ctrl-C as something to ask about, for commands that have to put things in
-// order before they end.
 #ifndef FROSTLINE_CLI_PROCESS_STOP_SIGNALS_H_
 #define FROSTLINE_CLI_PROCESS_STOP_SIGNALS_H_
 
@@ -23,11 +20,12 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  // Sleeps; CANCELLED once one of the signals is there, and ever after.
+  // Sleeps. It answers CANCELLED once one of the signals is there, and ever
+  // after.
   absl::Status Pause(Duration time);
   bool caught() const { return caught_; }
 
-  // Now a second Ctrl-C ends the program at once.
+  // Lets a second Ctrl-C end the program at once.
   void Release();
 
  private:
