@@ -2,9 +2,8 @@
 //
 // File: demo.h
 //
-// `frostline demo`: a whole search on this machine, from an empty folder to a
-// plan that was run. `synthetic` trains a small network on made-up numbers
-// instead of MiniLM on reviews, and needs neither LibTorch nor a model.
+// `synthetic` trains a small network on made-up numbers instead of MiniLM on
+// reviews, and needs neither LibTorch nor a model.
 #ifndef FROSTLINE_CLI_DEMO_DEMO_H_
 #define FROSTLINE_CLI_DEMO_DEMO_H_
 
@@ -25,7 +24,7 @@ struct DemoOptions {
   std::string model;  // a folder; empty: where ./dev setup puts it
 };
 
-// Everything it started has ended when it returns. CANCELLED after Ctrl-C.
+// Everything it started has ended when it returns. Ctrl-C is CANCELLED.
 absl::StatusOr<ExitCode> RunDemo(const DemoOptions& options,
                                  const Terminal& terminal);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: demo_fleet.h
-//
-// A coordinator and workers on this machine, with logs in the demo's folder.
 #ifndef FROSTLINE_CLI_DEMO_DEMO_FLEET_H_
 #define FROSTLINE_CLI_DEMO_DEMO_FLEET_H_
 
@@ -24,16 +22,17 @@ class DemoFleet {
   DemoFleet(const DemoFleet&) = delete;
   DemoFleet& operator=(const DemoFleet&) = delete;
 
-  // Returns when the coordinator listens.
+  // Returns when the coordinator listens, or COORDINATOR_AWAY after 20 s.
   absl::Status StartCoordinator(StopSignals& signals);
-  // REQUIRES: the coordinator listens. `trainer`: arguments of the workers,
+  // REQUIRES: the coordinator listens. `trainer` has arguments of the workers,
   // which together use the machine's cores once.
   absl::Status StartWorkers(int count, const std::vector<std::string>& trainer);
 
-  // TRAINER_EXITED with the last lines of its log when one has ended.
+  // Answers TRAINER_EXITED with the last lines of its log when one has ended.
   absl::Status Check();
 
-  // Workers first, so that they can hand back what they hold. Again: nothing.
+  // Stops workers first, so that they can hand back what they hold. It is
+  // idempotent.
   void Stop();
 
   const std::string& address() const { return address_; }  // HOST:PORT
@@ -47,12 +46,12 @@ class DemoFleet {
   std::vector<std::unique_ptr<ChildProcess>> children_;  // coordinator first
 };
 
-// TRAINER_START when the trainer's program is not beside ours.
+// Answers TRAINER_START when the trainer's program is not beside ours.
 absl::StatusOr<std::vector<std::string>> SyntheticTrainer();
 absl::StatusOr<std::vector<std::string>> RealTrainer(
     const std::string& registry);
 
-// "" while no whole line says "listening on HOST:PORT".
+// Returns "" while no whole line says "listening on HOST:PORT".
 std::string ListenAddressIn(const std::string& output);
 
 }  // namespace frostline::cli

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: demo_folder.h
-//
-// The folder of the demo's database and logs.
 #ifndef FROSTLINE_CLI_DEMO_DEMO_FOLDER_H_
 #define FROSTLINE_CLI_DEMO_DEMO_FOLDER_H_
 
@@ -15,8 +13,9 @@ namespace frostline::cli {
 
 class DemoFolder {
  public:
-  // `named`: made if missing, and left there. Empty: a temporary one, removed
-  // with the object unless kept. STORE_UNWRITABLE when it cannot be made.
+  // Makes `named` if missing, and leaves it there. If empty, it makes a
+  // temporary one, removed with the object unless kept. Failing is
+  // STORE_UNWRITABLE.
   static absl::StatusOr<DemoFolder> Make(const std::string& named, bool keep);
 
   DemoFolder(DemoFolder&& other) noexcept

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: demo_follow.h
-//
-// Watches the demo's study until it ends, and says how far it is.
 #ifndef FROSTLINE_CLI_DEMO_DEMO_FOLLOW_H_
 #define FROSTLINE_CLI_DEMO_DEMO_FOLLOW_H_
 
@@ -20,19 +18,19 @@ namespace frostline::cli {
 
 struct DemoTimes {
   SteadyTime begin;
-  // Not set when there were no trials.
+  // It is empty when there were no trials.
   std::optional<SteadyTime> first_lease;
   SteadyTime end;
 };
 
-// The study as it ended. CANCELLED after Ctrl-C, TRAINER_EXITED when one of the
-// fleet has ended or nothing has changed for long.
+// Returns the study as it ended. Ctrl-C is CANCELLED; it answers TRAINER_EXITED
+// when one of the fleet has ended or nothing has changed for five minutes.
 absl::StatusOr<v1::Study> FollowDemo(Client& client, v1::Study study,
                                      DemoFleet& fleet, StopSignals& signals,
                                      const Terminal& terminal,
                                      DemoTimes& times);
 
-// How many trials in how long, to standard output.
+// Prints how many trials took how long.
 void ShowDemoTimes(const v1::Study& study, const DemoTimes& times);
 
 }  // namespace frostline::cli

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: demo_plan.h
-//
-// What to try next after the demo: a study file that freezes what the plan
-// surely freezes, and searches the other modules anew.
 #ifndef FROSTLINE_CLI_DEMO_DEMO_PLAN_H_
 #define FROSTLINE_CLI_DEMO_DEMO_PLAN_H_
 
@@ -13,10 +10,11 @@
 
 namespace frostline::cli {
 
+// What the plan surely freezes is frozen, and the other modules are searched.
 // Where nothing is sure, what the plan's point freezes is frozen to see whether
 // it may be; where that is every module, the one whose freezing costs most is
-// searched all the same. REQUIRES: `recipe` has one line for each of `id:`,
-// "embeddings" and "layer.*", and fixes pooler and head.
+// searched all the same. REQUIRES: `recipe` has a line `id:`, its levels behind
+// `&rates`, and `space:` last, which fixes pooler and head at 1e-3.
 std::string NextStudyFile(const std::string& recipe, const std::string& id,
                           const v1::FreezePlan& plan);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: demo_recipe.h
-//
-// Files of recipes/demo, built in, so that the demo runs from anywhere.
 #ifndef FROSTLINE_CLI_DEMO_DEMO_RECIPE_H_
 #define FROSTLINE_CLI_DEMO_DEMO_RECIPE_H_
 
@@ -14,7 +12,7 @@ extern const char kSyntheticRecipe[];  // study.yaml
 extern const char kDemoTrain[];       // reviews/train.tsv
 extern const char kDemoValidation[];  // reviews/validation.tsv
 
-// In the cache of `./dev setup`; named after the pins in
+// It is in the cache of `./dev setup`, named after the pins in
 // scripts/requirements-demo-model.txt.
 extern const char kDemoModelFolder[];
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: demo_report.h
-//
-// What the demo prints at its end.
 #ifndef FROSTLINE_CLI_DEMO_DEMO_REPORT_H_
 #define FROSTLINE_CLI_DEMO_DEMO_REPORT_H_
 
@@ -16,8 +14,8 @@
 
 namespace frostline::cli {
 
-// nullopt where there are too few trials for a plan. Lines are cut at `width`
-// columns; 0: never.
+// Answers nullopt where trials are too few or too equal for a plan. Lines are
+// cut at `width` columns (0: never).
 absl::StatusOr<std::optional<v1::FreezePlan>> ReportDemo(Client& client,
                                                          const v1::Study& study,
                                                          int width);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: demo_verify.h
-//
-// The demo's plan is run beside what it has to beat.
 #ifndef FROSTLINE_CLI_DEMO_DEMO_VERIFY_H_
 #define FROSTLINE_CLI_DEMO_DEMO_VERIFY_H_
 
@@ -16,9 +14,8 @@
 
 namespace frostline::cli {
 
-// To standard output. What an earlier demo of this folder verified is shown
-// again. CANCELLED after Ctrl-C, TRAINER_EXITED when one of the fleet has
-// ended.
+// Shows again what an earlier demo of this folder verified. Ctrl-C is
+// CANCELLED; it answers TRAINER_EXITED when one of the fleet has ended.
 absl::Status VerifyDemo(Client& client, const std::string& study,
                         DemoFleet& fleet, StopSignals& signals,
                         const Terminal& terminal);
