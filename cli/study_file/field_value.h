@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: field_value.h
-//
-// One YAML value into one field of a message, by the field's type.
 #ifndef FROSTLINE_CLI_STUDY_FILE_FIELD_VALUE_H_
 #define FROSTLINE_CLI_STUDY_FILE_FIELD_VALUE_H_
 
@@ -20,13 +18,13 @@ struct Wanted {
   std::string fix;
 };
 
-// Adds to a repeated field. Nothing: it is done. REQUIRES: the field is no
-// message.
+// Adds to a repeated field. Nothing means that it is done. REQUIRES: the field
+// is no message.
 std::optional<Wanted> PutScalar(const YamlNode& node,
                                 const google::protobuf::FieldDescriptor* field,
                                 google::protobuf::Message* message);
 
-// Protobuf's own messages that people write as values: Duration ("60s"), Value,
+// People write these messages of Protobuf as values: Duration ("60s"), Value,
 // ListValue, Struct.
 bool IsWellKnown(const google::protobuf::Descriptor& type);
 

@@ -2,17 +2,16 @@
 //
 // File: study_file.h
 //
-// A study file: the fields of StudySpec and StudySettings at one level, the
-// short forms of yaml_sugar.h, and four keys more:
+// The fields of StudySpec and StudySettings stand at one level, with the short
+// forms of yaml_sugar.h and four keys more:
 //
 //   id: imdb                  the study's id; without it, the file's name
 //   objective: accuracy       one well-known metric, its direction understood
 //   maximize: accuracy        } one metric or a list; both together
 //   minimize: train_seconds   } search the Pareto set
 //
-// Errors start with FILE:LINE:COLUMN. What a study means (modules that exist,
-// levels that rise) is the coordinator's to judge; PlaceError places its
-// verdict.
+// Errors start with FILE:LINE:COLUMN. The coordinator judges what a study means
+// (modules that exist, levels that rise); PlaceError places its verdict.
 #ifndef FROSTLINE_CLI_STUDY_FILE_STUDY_FILE_H_
 #define FROSTLINE_CLI_STUDY_FILE_STUDY_FILE_H_
 
@@ -33,7 +32,7 @@ struct StudyFile {
   FieldPlaces places;
 };
 
-// `path` "-" is standard input. REQUEST_INVALID for a missing file.
+// Takes "-" for standard input. It answers REQUEST_INVALID for a missing file.
 absl::StatusOr<StudyFile> ReadStudyFile(const std::string& path);
 
 absl::StatusOr<StudyFile> ParseStudyFile(const std::string& text,

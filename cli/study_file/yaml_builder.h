@@ -2,8 +2,8 @@
 //
 // File: yaml_builder.h
 //
-// Builds the tree from yaml-cpp's events. The parser cannot be stopped from
-// here, so everything after the first mistake is ignored.
+// The parser cannot be stopped from here, so everything after the first mistake
+// is ignored.
 #ifndef FROSTLINE_CLI_STUDY_FILE_YAML_BUILDER_H_
 #define FROSTLINE_CLI_STUDY_FILE_YAML_BUILDER_H_
 
@@ -28,7 +28,7 @@ class YamlBuilder final : public YAML::EventHandler {
   explicit YamlBuilder(const std::string& file) : file_(file) {}
 
   const absl::Status& error() const { return error_; }
-  // Null when the document was empty.
+  // It is null when the document was empty.
   const YamlPtr& root() const { return root_; }
 
   void OnDocumentStart(const YAML::Mark& mark) override;

@@ -2,8 +2,8 @@
 //
 // File: yaml_scalar.h
 //
-// Strict readings of one scalar: a number that would become another one (1e-999
-// is 0, which means frozen) is refused.
+// A number that would become another one (1e-999 is 0, which means frozen) is
+// refused.
 #ifndef FROSTLINE_CLI_STUDY_FILE_YAML_SCALAR_H_
 #define FROSTLINE_CLI_STUDY_FILE_YAML_SCALAR_H_
 
@@ -19,23 +19,23 @@
 
 namespace frostline::cli {
 
-// "12", "-3.5", "2e-5": decimal and finite.
+// Numbers are decimal and finite: "12", "-3.5", "2e-5".
 std::optional<double> ReadDouble(const std::string& text);
 std::optional<std::int64_t> ReadInt(const std::string& text);
 std::optional<std::uint64_t> ReadUint(const std::string& text);
-// In small letters.
+// Takes small letters only.
 std::optional<bool> ReadBool(const std::string& text);
-// "90s", "1h30m", "500ms"; the unit is required.
+// Requires the unit: "90s", "1h30m", "500ms".
 std::optional<google::protobuf::Duration> ReadDuration(const std::string& text);
 
-// In any case, with or without the enum's prefix: "maximize" is
-// DIRECTION_MAXIMIZE. Never the UNSPECIFIED one.
+// Ignores case and the enum's prefix: "maximize" is DIRECTION_MAXIMIZE. It
+// never answers the UNSPECIFIED one.
 const google::protobuf::EnumValueDescriptor* ReadEnum(
     const std::string& text, const google::protobuf::EnumDescriptor& type);
 // "maximize".
 std::string ShortName(const google::protobuf::EnumValueDescriptor& value);
 
-// Typed as in JSON: plain true, false, null and numbers are themselves,
+// Types are as in JSON: plain true, false, null and numbers are themselves,
 // everything else (yes, no, on, dates) is text.
 google::protobuf::Value ReadAny(const YamlNode& node);
 

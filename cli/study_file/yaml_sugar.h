@@ -2,9 +2,7 @@
 //
 // File: yaml_sugar.h
 //
-// The short forms of a study file (docs/reference/study-file.md), rewritten to
-// the shape of the proto message with lines and columns kept; tables in
-// yaml_sugar.cc.
+// Short forms keep their lines and columns (docs/reference/study-file.md):
 //
 //   levels: [0, 2e-5]             ->  levels: {rates: [0, 2e-5]}
 //   modules: {head: frozen}       ->  modules: [{select: head, fixed: 0}]
@@ -21,21 +19,21 @@
 
 namespace frostline::cli {
 
-// Of a value where `message` is expected; the same node where it is no short
-// form.
+// Rewrites a value where `message` is expected; the node stays the same where
+// it is no short form.
 YamlPtr LongForm(const YamlPtr& node,
                  const google::protobuf::Descriptor& message);
 
-// A list from the map of a repeated message, each value with its key in the
-// message's key field ("select" of modules); else the same node.
+// Makes a list of the map of a repeated message, each value with its key in the
+// message's key field ("select" of modules); else the node stays the same.
 YamlPtr LongList(const YamlPtr& node,
                  const google::protobuf::Descriptor& message);
 
-// "ties" for "tie"; else the same.
+// Makes "ties" of "tie"; others stay the same.
 std::string LongKey(const std::string& key,
                     const google::protobuf::Descriptor& message);
 
-// Whether `frozen` may stand for 0.
+// Says whether `frozen` may stand for 0.
 bool MayBeFrozen(const google::protobuf::FieldDescriptor& field);
 
 YamlPtr ScalarNode(const std::string& text, const YamlMark& mark);

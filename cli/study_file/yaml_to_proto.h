@@ -2,9 +2,8 @@
 //
 // File: yaml_to_proto.h
 //
-// From a YAML tree to a protobuf message, driven by its descriptor: the type of
-// a value is what its field says, so `1e-5` is a number where one is wanted and
-// `no` is text where that is. Text in quotes is never a number.
+// The type of a value is what its field says, so `1e-5` is a number where one
+// is wanted and `no` is text where that is. Text in quotes is never a number.
 #ifndef FROSTLINE_CLI_STUDY_FILE_YAML_TO_PROTO_H_
 #define FROSTLINE_CLI_STUDY_FILE_YAML_TO_PROTO_H_
 
@@ -55,7 +54,7 @@ class YamlToProto {
   FieldPlaces* places_;
 };
 
-// In the order of the proto.
+// Returns them in the order of the proto.
 std::vector<std::string> FieldNames(
     const google::protobuf::Descriptor& message);
 

@@ -2,10 +2,9 @@
 //
 // File: yaml_tree.h
 //
-// Reads a study file into the tree of base/plain/yaml.h. Hostile files are
-// bounded by size, depth, and nodes after aliases are expanded (an alias bomb
-// is refused first). A key given twice, a second document and tags are refused
-// too.
+// Hostile files are bounded by size, depth, and nodes after aliases are
+// expanded (an alias bomb is refused first). A key given twice, a second
+// document and tags are refused too.
 #ifndef FROSTLINE_CLI_STUDY_FILE_YAML_TREE_H_
 #define FROSTLINE_CLI_STUDY_FILE_YAML_TREE_H_
 
@@ -21,16 +20,16 @@ namespace frostline::cli {
 inline constexpr std::size_t kMaxYamlNodes = 100'000;
 inline constexpr int kMaxYamlDepth = 100;
 
-// STUDY_FILE_SYNTAX or FIELD_TOO_LARGE, as of ErrorAt.
+// Answers STUDY_FILE_SYNTAX or FIELD_TOO_LARGE, as ErrorAt makes them.
 absl::StatusOr<YamlPtr> ParseYaml(const std::string& text,
                                   const std::string& file);
 
-// The cause starts with "FILE:LINE:COLUMN: ".
+// Starts the cause with "FILE:LINE:COLUMN: ".
 absl::Status ErrorAt(ErrorId id, const std::string& file, const YamlMark& mark,
                      const std::string& cause, const std::string& fix,
                      const std::string& field = "");
 
-// What a person wrote: "a list", "a map", "nothing", "'2e-5'".
+// Says what a person wrote: "a list", "a map", "nothing", "'2e-5'".
 std::string Describe(const YamlNode& node);
 
 }  // namespace frostline::cli
