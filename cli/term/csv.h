@@ -2,8 +2,8 @@
 //
 // File: csv.h
 //
-// Comma-separated values (RFC 4180): quotes where needed, dots in numbers
-// whatever the locale, CR LF.
+// RFC 4180 asks for quotes where needed and CR LF; numbers have dots whatever
+// the locale.
 #ifndef FROSTLINE_CLI_TERM_CSV_H_
 #define FROSTLINE_CLI_TERM_CSV_H_
 
@@ -13,10 +13,11 @@
 
 namespace frostline::cli {
 
-// With its end.
+// Ends the line too.
 std::string CsvLine(const std::vector<std::string>& cells);
 
-// The shortest text that reads back the same; "" for NaN, "inf", "-inf".
+// Returns the shortest text that reads back the same; NaN is "", infinities are
+// "inf" and "-inf".
 std::string CsvNumber(double value);
 
 }  // namespace frostline::cli

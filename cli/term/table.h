@@ -2,9 +2,8 @@
 //
 // File: table.h
 //
-// Rows of text in aligned columns, two blanks apart, easy to read and to cut
-// with awk. Control characters in cells (an escape sequence in a label) never
-// reach the terminal.
+// Columns stand two blanks apart, easy to read and to cut with awk. Control
+// characters in cells (an escape sequence in a label) never reach the terminal.
 #ifndef FROSTLINE_CLI_TERM_TABLE_H_
 #define FROSTLINE_CLI_TERM_TABLE_H_
 
@@ -24,11 +23,11 @@ class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  // Missing cells are empty; REQUIRES: no more cells than columns.
+  // Leaves missing cells empty. REQUIRES: no more cells than columns.
   void AddRow(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
 
-  // Lines are cut at `max_width` columns; 0: never.
+  // Cuts lines at `max_width` columns (0: never).
   std::string Render(int max_width = 0) const;
 
  private:

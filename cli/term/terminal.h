@@ -2,7 +2,7 @@
 //
 // File: terminal.h
 //
-// What the output goes to. Off a terminal nothing is coloured, cut or animated.
+// Off a terminal nothing is coloured, cut or animated.
 #ifndef FROSTLINE_CLI_TERM_TERMINAL_H_
 #define FROSTLINE_CLI_TERM_TERMINAL_H_
 
@@ -21,11 +21,11 @@ struct Terminal {
 // NO_COLOR nor `no_color`.
 Terminal DetectTerminal(bool no_color);
 
-// In an SGR style ("1" bold, "31" red, "2" dim) where there is colour.
+// Uses an SGR style ("1" bold, "31" red, "2" dim) where there is colour.
 std::string Paint(const Terminal& terminal, const char* style,
                   const std::string& text);
 
-// One line on standard error, written over again; never shown off a terminal.
+// Writes one line on standard error again and again, never off a terminal.
 class StatusLine {
  public:
   explicit StatusLine(const Terminal& terminal) : terminal_(terminal) {}

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: format.h
-//
-// Numbers, times and states as people read them.
 #ifndef FROSTLINE_CLI_VIEW_FORMAT_H_
 #define FROSTLINE_CLI_VIEW_FORMAT_H_
 
@@ -18,17 +16,17 @@
 
 namespace frostline::cli {
 
-// Four significant digits: "0.9312", "1234", "3.1e-07".
+// It has four significant digits: "0.9312", "1234", "3.1e-07".
 std::string FormatNumber(double value);
-// "frozen" for 0.
+// Writes 0 as "frozen".
 std::string FormatRate(double rate);
 // "4,260,000,000".
 std::string FormatCount(std::int64_t count);
 // "0.4 s", "12 s", "3m04s", "2h10m".
 std::string FormatSeconds(double seconds);
-// "2026-11-21 06:07:34Z"; "" when it is not set.
+// Writes "2026-11-21 06:07:34Z", or "" when it is not set.
 std::string FormatTime(const google::protobuf::Timestamp& time);
-// JSON without quotes around text.
+// Text has no JSON quotes.
 std::string FormatValue(const google::protobuf::Value& value);
 
 // "SUCCEEDED".
@@ -43,13 +41,13 @@ bool IsEnded(v1::TrialState state);
 // "imdb" of "studies/imdb", "17" of "studies/imdb/trials/17".
 std::string LastPart(const std::string& name);
 
-// Up to now when it has not ended; -1 before the start.
+// Counts up to now while it runs; -1 means before the start.
 double SecondsOf(const v1::Trial& trial);
 
-// "state:       ACTIVE" and a newline; "" for an empty value.
+// Writes "state:       ACTIVE" and a newline, or "" for an empty value.
 std::string KeyLine(const std::string& key, const std::string& value);
 
-// For every --json: indented, with the field names of the proto, defaults
+// Every --json is indented, with the field names of the proto, defaults
 // included.
 std::string ToJson(const google::protobuf::Message& message);
 

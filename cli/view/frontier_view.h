@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: frontier_view.h
-//
-// What is the least to train, as text, CSV and a picture.
 #ifndef FROSTLINE_CLI_VIEW_FRONTIER_VIEW_H_
 #define FROSTLINE_CLI_VIEW_FRONTIER_VIEW_H_
 
@@ -15,15 +13,15 @@ namespace frostline::cli {
 
 std::string RenderFrontier(const v1::Frontier& frontier, int width);
 
-// For the head of a report: a few rows of the first table.
+// Has a few rows of the first table, for the head of a report.
 std::string RenderFrontierInShort(const v1::Frontier& frontier, int width);
 
-// "embeddings, layer.0-2, head"; "nothing" for none.
+// Writes "embeddings, layer.0-2, head", or "nothing".
 std::string ModuleList(const std::vector<std::string>& modules);
 
 std::string FrontierCsv(const v1::Frontier& frontier);
 
-// A row for each set with its 80 and 95 % intervals; what is within the
+// Draws a row for each set with its 80 and 95 % intervals; what is within the
 // tolerance is shaded, the chosen set marked.
 std::string FrontierSvg(const v1::Frontier& frontier);
 

@@ -2,8 +2,7 @@
 //
 // File: importance_csv.h
 //
-// What importance answers as CSV with headers. An unknown number is an empty
-// cell.
+// CSV has headers here; an unknown number is an empty cell.
 #ifndef FROSTLINE_CLI_VIEW_IMPORTANCE_CSV_H_
 #define FROSTLINE_CLI_VIEW_IMPORTANCE_CSV_H_
 
@@ -16,10 +15,10 @@ namespace frostline::cli {
 std::string ImportanceCsv(const v1::ImportanceReport& report);
 std::string PairsCsv(const v1::ListPairsReply& pairs);
 std::string GroupsCsv(const v1::ImportanceReport& report);
-// The names of a set have commas between them.
+// Commas stand between the names of a set.
 std::string SubsetsCsv(const v1::ImportanceReport& report);
 std::string MarginalsCsv(const v1::GetMarginalsReply& reply);
-// A line for each combination of values.
+// Each combination of values has a line.
 std::string PairMarginalCsv(const v1::PairMarginal& table);
 std::string StabilityCsv(const v1::GetStabilityReply& reply);
 std::string PlanCsv(const v1::FreezePlan& plan);

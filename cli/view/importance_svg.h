@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: importance_svg.h
-//
-// What importance answers as pictures (svg.h).
 #ifndef FROSTLINE_CLI_VIEW_IMPORTANCE_SVG_H_
 #define FROSTLINE_CLI_VIEW_IMPORTANCE_SVG_H_
 
@@ -12,13 +10,13 @@
 
 namespace frostline::cli {
 
-// A bar for each module in depth order, with 80 and 95 % intervals; hollow
-// beyond the lower end of the former, and where it may be chance.
+// Draws a bar for each module in depth order, with 80 and 95 % intervals; it is
+// hollow beyond the lower end of the former, and where it may be chance.
 std::string ImportanceSvg(const v1::ImportanceReport& report);
 
 std::string MarginalsSvg(const v1::GetMarginalsReply& reply);
 
-// A heat map: the darker the higher.
+// Draws a heat map: the darker the higher.
 std::string PairMarginalSvg(const v1::PairMarginal& table);
 
 }  // namespace frostline::cli

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: importance_text.h
-//
-// Shares, intervals, bars and sentences of the importance views.
 #ifndef FROSTLINE_CLI_VIEW_IMPORTANCE_TEXT_H_
 #define FROSTLINE_CLI_VIEW_IMPORTANCE_TEXT_H_
 
@@ -12,39 +10,40 @@
 
 namespace frostline::cli {
 
-// Of a terminal, where views may choose.
+// Views may choose their columns; these are a terminal's.
 inline constexpr int kTextColumns = 80;
 
-// "41.0 %"; "-" for NaN.
+// Writes "41.0 %", or "-" for NaN.
 std::string Percent(double share);
-// The 80 % interval: "30.0 – 50.0 %", "0.91 – 0.93"; "-" where there is none.
+// This is the 80 % interval: "30.0 – 50.0 %", "0.91 – 0.93"; "-" means none.
 std::string PercentInterval(const v1::Interval& interval);
 std::string NumberInterval(const v1::Interval& interval);
-// With two digits of what its interval leaves open: "0.912".
+// Two digits stand for what its interval leaves open: "0.912".
 std::string NumberWithin(const v1::Interval& interval);
-// "0.912 (0.903 – 0.921)": the 80 % interval; "-" where nothing is known.
+// The 80 % interval follows: "0.912 (0.903 – 0.921)"; "-" means not known.
 std::string WithInterval(const v1::Interval& interval);
-// "92 %", "> 99 %", "< 1 %"; "-" for NaN.
+// Writes "92 %", "> 99 %", "< 1 %", or "-" for NaN.
 std::string Probability(double probability);
 // "tau 0.96 (80 %: 0.72 – 0.98)".
 std::string TauText(const v1::Interval& tau);
 
-// `share` (0 … 1) of `columns`, in eighths of a column; "" for NaN.
+// Fills `share` (0 … 1) of `columns`, in eighths; NaN fills none.
 std::string Bar(double share, int columns);
-// Solid up to `sure`, light from there to `share`, so that only what is sure
+// Is solid up to `sure`, light from there to `share`, so that only what is sure
 // looks so.
 std::string BarWithin(double sure, double share, int columns);
 
-// "higher is better", "lower is better", or "" below a probability of 0.9.
+// Writes "higher is better", "lower is better", or "" below a probability of
+// 0.9.
 std::string DirectionText(const v1::ParameterImportance& importance);
 
-// "stability:      ranking settled …", in lines of kTextColumns; "" for no
-// text.
+// Writes "stability:      ranking settled …" in lines of kTextColumns, or ""
+// for no text.
 std::string Sentence(const std::string& key, const std::string& text);
 
 std::string AdviceText(v1::PlanAdvice advice);
 
-// "" for no text. The first ends with a blank line.
+// Both write "" for no text. The first ends with a blank line.
 std::string Verdict(const std::string& sentence);
 std::string VerdictLines(const std::string& sentence);
 

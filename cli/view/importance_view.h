@@ -2,8 +2,7 @@
 //
 // File: importance_view.h
 //
-// What importance answers as text, in depth order. Lines are cut at `width`
-// columns; 0: never.
+// Parameters come in depth order. Lines are cut at `width` columns (0: never).
 #ifndef FROSTLINE_CLI_VIEW_IMPORTANCE_VIEW_H_
 #define FROSTLINE_CLI_VIEW_IMPORTANCE_VIEW_H_
 
@@ -19,18 +18,18 @@ namespace frostline::cli {
 std::string RenderImportance(const v1::ImportanceReport& report,
                              const std::string& head, int width);
 
-// The strongest pairs, and how many there are in all.
+// Shows the strongest pairs, and how many there are in all.
 std::string RenderPairs(const v1::ImportanceReport& report, int width);
 std::string RenderGroups(const v1::ImportanceReport& report, int width);
 std::string RenderSubsets(const v1::ImportanceReport& report, int width);
 
-// Parameters that modules take their rate from: there 0 is "frozen".
+// Modules take their rate from these parameters: there 0 is "frozen".
 using RateNames = std::set<std::string>;
 RateNames RatesIn(const v1::ImportanceReport& report);
 
 std::string RenderMarginals(const v1::GetMarginalsReply& reply,
                             const RateNames& rates, int width);
-// Rows: the first parameter's values; columns: the second's.
+// Rows have the first parameter's values, columns the second's.
 std::string RenderPairMarginal(const v1::PairMarginal& table,
                                const RateNames& rates, int width);
 std::string RenderStability(const v1::GetStabilityReply& reply, int width);

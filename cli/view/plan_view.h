@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: plan_view.h
-//
-// A freeze plan, and a comparison of two studies, as text.
 #ifndef FROSTLINE_CLI_VIEW_PLAN_VIEW_H_
 #define FROSTLINE_CLI_VIEW_PLAN_VIEW_H_
 
@@ -13,7 +11,7 @@
 namespace frostline::cli {
 
 std::string RenderFreezePlan(const v1::FreezePlan& plan, int width);
-// Its verdict, its rates, and what it would score.
+// Shows its verdict, its rates, and what it would score.
 std::string RenderFreezePlanInShort(const v1::FreezePlan& plan);
 std::string RenderComparison(const v1::StudyComparison& comparison, int width);
 

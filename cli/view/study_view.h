@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: study_view.h
-//
-// Studies and workers as text.
 #ifndef FROSTLINE_CLI_VIEW_STUDY_VIEW_H_
 #define FROSTLINE_CLI_VIEW_STUDY_VIEW_H_
 
@@ -21,10 +19,10 @@ std::string RenderStudyTable(const std::vector<v1::Study>& studies, int width);
 std::string RenderStudy(const v1::Study& study,
                         const std::optional<v1::Trial>& best);
 
-// What a new study comes to: the rate of every module, the size of the space,
-// advice.
+// Shows what a new study comes to: the rate of every module, the size of the
+// space, advice.
 std::string RenderPlan(const v1::CreateStudyReply& reply);
-// A line for each kind of rate, without advice.
+// Gives each kind of rate a line, without advice.
 std::string RenderPlanInShort(const v1::CreateStudyReply& reply);
 
 // "17/40 done, 2 running, 1 failed".

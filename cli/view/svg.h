@@ -2,8 +2,8 @@
 //
 // File: svg.h
 //
-// A picture as text: one self-contained SVG without scripts, on a card of its
-// own that can be read on any page, light or dark. All text is escaped.
+// A picture is self-contained, without scripts, on a card of its own that can
+// be read on any page, light or dark. All text is escaped.
 #ifndef FROSTLINE_CLI_VIEW_SVG_H_
 #define FROSTLINE_CLI_VIEW_SVG_H_
 
@@ -13,15 +13,15 @@
 
 namespace frostline::cli {
 
-// Escaped; control characters, which no XML file may hold, become blanks.
+// Escapes; control characters, which no XML file may hold, become blanks.
 std::string XmlText(const std::string& text);
 
-// Classes: "title", "name", "small", "end" (text that ends at its place),
+// Classes are "title", "name", "small", "end" (text that ends at its place),
 // "middle", "light", "dark", "bar", "faint", "line", "thick", "grid", "band",
 // "curve", "dot", "best". Where a number is NaN nothing is drawn.
 class Svg {
  public:
-  // `title` is what screen readers say.
+  // Screen readers say `title`.
   Svg(double width, double height, const std::string& title);
 
   void Text(double x, double y, const std::string& text,
@@ -29,7 +29,7 @@ class Svg {
   // `hint` is shown to who points at it.
   void Rect(double x, double y, double width, double height,
             const std::string& classes, const std::string& hint = "");
-  // Of a heat map: `heat` is 0 … 1.
+  // Draws one of a heat map: `heat` is 0 … 1.
   void Cell(double x, double y, double width, double height, double heat,
             const std::string& hint);
   void Line(double x1, double y1, double x2, double y2,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: trial_view.h
-//
-// Trials as text.
 #ifndef FROSTLINE_CLI_VIEW_TRIAL_VIEW_H_
 #define FROSTLINE_CLI_VIEW_TRIAL_VIEW_H_
 
@@ -17,16 +15,16 @@ namespace frostline::cli {
 std::string RenderTrialTable(const std::vector<v1::Trial>& trials,
                              const v1::StudySpec& spec, int width);
 
-// Of the FULL view.
+// Takes the FULL view.
 std::string RenderTrial(const v1::Trial& trial, const v1::StudySpec& spec);
 
-// A line for each module; frozen ones are marked.
+// Has a line for each module, and marks frozen ones.
 std::string RenderRates(const v1::Trial& trial);
 
-// "accuracy 0.9312, seconds 12"; "" without a result.
+// Writes "accuracy 0.9312, seconds 12", or "" without a result.
 std::string ObjectiveText(const v1::Trial& trial, const v1::StudySpec& spec);
 
-// "trial 17  SUCCEEDED  accuracy 0.9312  12 s  worker a": for `watch`.
+// Writes for `watch`: "trial 17  SUCCEEDED  accuracy 0.9312  12 s  worker a".
 std::string TrialLine(const v1::Trial& trial, const v1::StudySpec& spec);
 
 }  // namespace frostline::cli

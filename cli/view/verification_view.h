@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: verification_view.h
-//
-// Trials that a plan asks for, and what became of a plan that was run, as text.
 #ifndef FROSTLINE_CLI_VIEW_VERIFICATION_VIEW_H_
 #define FROSTLINE_CLI_VIEW_VERIFICATION_VIEW_H_
 
@@ -12,10 +10,10 @@
 
 namespace frostline::cli {
 
-// Predicted beside seen, for the plan and each rival.
+// Shows predicted beside seen, for the plan and each rival.
 std::string RenderVerification(const v1::PlanVerification& verification,
                                int width);
-// Without caption and legend.
+// Leaves out caption and legend.
 std::string RenderVerificationInShort(const v1::PlanVerification& verification,
                                       int width);
 std::string VerificationCsv(const v1::PlanVerification& verification);
