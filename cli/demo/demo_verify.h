@@ -14,8 +14,9 @@
 
 namespace frostline::cli {
 
-// Shows again what an earlier demo of this folder verified. Ctrl-C is
-// CANCELLED; it answers TRAINER_EXITED when one of the fleet has ended.
+// Writes to standard output, and shows again what an earlier demo of this
+// folder verified. Ctrl-C is CANCELLED; it answers TRAINER_EXITED when one of
+// the fleet has ended.
 absl::Status VerifyDemo(Client& client, const std::string& study,
                         DemoFleet& fleet, StopSignals& signals,
                         const Terminal& terminal);

@@ -33,7 +33,8 @@ std::vector<Supply> FindSupplies(Ledger& ledger,
 bool MayServe(const WorkerEntry& worker, const StudyBook& book);
 
 // Counts slots of workers that are about to ask, as one does whose trial has
-// just ended. Proposals are prepared for them, so that they rarely wait.
+// just ended. Proposals are prepared for them, so that they rarely wait. It is
+// not thread-safe.
 class ExpectedSlots {
  public:
   void Expect(const std::string& worker, std::int64_t slots, SteadyTime now);

@@ -22,7 +22,7 @@ namespace frostline::server {
 enum class Offered { kStays, kLeaves, kEnough };
 
 // T has `SteadyTime deadline` and a `Key()` that several may share; neither
-// changes while it waits.
+// changes while it waits. The room is not thread-safe.
 template <typename T>
 class WaitingRoom {
  public:

@@ -13,6 +13,7 @@
 
 namespace frostline::server {
 
+// It is not thread-safe.
 class BestTrials {
  public:
   explicit BestTrials(std::vector<Objective> objectives)

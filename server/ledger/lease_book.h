@@ -23,7 +23,7 @@ struct TrialKey {
   friend auto operator<=>(const TrialKey&, const TrialKey&) = default;
 };
 
-// A call about one trial is O(log n).
+// It is not thread-safe. A call about one trial is O(log n).
 class LeaseBook {
  public:
   void Set(TrialKey trial, SteadyTime deadline) {

@@ -29,6 +29,7 @@ struct RequestMark {
 
 std::uint64_t HashRequest(const google::protobuf::Message& request);
 
+// It is not thread-safe.
 class ReplyBook {
  public:
   explicit ReplyBook(const Lookups& lookups) : lookups_(lookups) {}

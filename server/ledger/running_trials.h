@@ -21,6 +21,7 @@ struct RunProgress {
   SteadyTime stepped{};
 };
 
+// It is not thread-safe.
 class RunningTrials {
  public:
   // Begins or renews a lease.

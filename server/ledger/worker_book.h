@@ -21,6 +21,7 @@ struct WorkerEntry {
   std::set<TrialKey> holds;
 };
 
+// It is not thread-safe.
 class WorkerBook {
  public:
   WorkerEntry& Absorb(const storage::WorkerRow& row);

@@ -41,11 +41,12 @@ class Batch {
   void AssertOnLoop() const ABSL_ASSERT_EXCLUSIVE_LOCK(kLoopThread);
 
   // Undoes all that `body` wrote when it fails. A Write inside a Write is part
-  // of it. After a failure of the store every Write of the group fails.
+  // of the outer one. After a failure of the store every Write of the group
+  // fails.
   absl::Status Write(
       absl::FunctionRef<absl::Status(storage::Transaction&)> body);
 
-  // Calls `done` with OK once the group is on disk.
+  // Calls `done` with OK once the group is on disk, else with the error.
   void Then(absl::AnyInvocable<void(const absl::Status&)> done) {
     promises_.push_back(std::move(done));
   }

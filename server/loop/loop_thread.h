@@ -26,7 +26,7 @@ inline constexpr LoopThread kLoopThread;
   ABSL_EXCLUSIVE_LOCKS_REQUIRED(::frostline::server::kLoopThread)
 
 // While it lives, its thread plays the role: the loop's own, or the one that
-// fills memory before.
+// fills memory before the loop runs.
 class ABSL_SCOPED_LOCKABLE AsLoopThread {
  public:
   AsLoopThread() ABSL_EXCLUSIVE_LOCK_FUNCTION(kLoopThread) {}

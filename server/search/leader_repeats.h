@@ -3,7 +3,8 @@
 // File: leader_repeats.h
 //
 // Picks a point to run again, so that what leads a study does not lead by the
-// luck of one seed.
+// luck of one seed. The functions are pure, so that a study replays from its
+// store.
 #ifndef FROSTLINE_SERVER_SEARCH_LEADER_REPEATS_H_
 #define FROSTLINE_SERVER_SEARCH_LEADER_REPEATS_H_
 

@@ -2,9 +2,9 @@
 //
 // File: proposer.h
 //
-// The proposer owns each study's History. A proposal for number n has seen
-// exactly the trials numbered below n and the ends up to the revision noted
-// with it.
+// Each study has a strand, so that dear proposals hold up no other. The
+// proposer owns each study's History. A proposal for number n has seen exactly
+// the trials numbered below n and the ends up to the revision noted with it.
 #ifndef FROSTLINE_SERVER_SEARCH_PROPOSER_H_
 #define FROSTLINE_SERVER_SEARCH_PROPOSER_H_
 

@@ -9,6 +9,7 @@
 
 namespace frostline::server {
 
+// Its bodies run on readers.
 class ReadingVerbs {
  public:
   ReadingVerbs(Calls& calls, const storage::TrialStore& store)
