@@ -2,8 +2,7 @@
 //
 // File: agent.h
 //
-// The agent of a node. What earlier lives left in the spool is delivered before
-// it registers.
+// An agent tries to deliver what is left in the spool before it registers.
 //
 //   slot threads ── run trials ──> outboxes ──> courier thread ──> coordinator
 //        │  └── trainer processes               heartbeat thread ──┘
@@ -33,16 +32,15 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  // Called once. An error: it could not begin.
+  // Run() is called once, and fails when it cannot begin. Any thread may call
+  // Stop().
   absl::StatusOr<ExitCode> Run();
-  // From any thread.
   void Stop(StopLevel level, ExitCode exit_code, const std::string& why);
 
  private:
   void AdoptOrphan(const RunFolder::Orphan& orphan);
   absl::StatusOr<v1::RegisterReply> RegisterFirst();
   v1::RegisterRequest Registration() const;
-  // Once for all calls that were refused before.
   void RegisterAgain(SteadyTime refused_call);
   absl::Status StartSlots(const v1::RegisterReply& registered);
   void Shutdown();

@@ -2,9 +2,8 @@
 //
 // File: checkpoint_id.h
 //
-// What a checkpoint is called outside of its attempt: "17.2.epoch-3" is
-// "epoch-3" of attempt 2 of trial 17. So another attempt finds it, and no name
-// is ever a path.
+// "17.2.epoch-3" names checkpoint "epoch-3" of attempt 2 of trial 17, so that
+// another attempt finds it, and no name is ever a path.
 #ifndef FROSTLINE_WORKER_AGENT_CHECKPOINT_ID_H_
 #define FROSTLINE_WORKER_AGENT_CHECKPOINT_ID_H_
 
@@ -17,7 +16,7 @@
 
 namespace frostline::agent {
 
-// The whole id has at most 64 bytes, as all ids.
+// An id has at most 64 bytes.
 inline constexpr std::size_t kMaxCheckpointName = 40;
 
 struct CheckpointId {
@@ -26,10 +25,9 @@ struct CheckpointId {
   std::string name;
 };
 
-// `name` and the trial of `lease` are valid.
+// `name` and `lease` must be valid.
 std::string PrintCheckpointId(const v1::LeaseRef& lease,
                               const std::string& name);
-// Nothing where no agent wrote it.
 std::optional<CheckpointId> ParseCheckpointId(const std::string& text);
 
 }  // namespace frostline::agent

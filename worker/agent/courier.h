@@ -2,10 +2,9 @@
 //
 // File: courier.h
 //
-// Carries what the outboxes hold to the coordinator, each outbox in order,
-// until it is answered; its own thread, so that no training waits for the
-// network. While the coordinator is away its pauses grow.
-//
+// Carries what the outboxes hold to the coordinator, each in order, until it is
+// answered, in its own thread: no training waits for the network. While the
+// coordinator is away its pauses grow.
 // A report that is refused for good is dropped; an ending with bad metrics
 // becomes a failure that says so; any other ending moves to `rejected_folder`.
 #ifndef FROSTLINE_WORKER_AGENT_COURIER_H_
@@ -37,8 +36,8 @@ class Courier {
   Courier(const Courier&) = delete;
   Courier& operator=(const Courier&) = delete;
 
-  // One round in the caller's thread, before Start(). False when the
-  // coordinator could not take something now.
+  // Makes one round in the caller's thread, before Start(), and says whether
+  // all was taken.
   bool DeliverOnce() { return DeliverAll(); }
   void Start();
   // What is not delivered stays spooled.

@@ -11,17 +11,18 @@
 
 namespace frostline::agent {
 
-// STORE_FULL, STORE_UNWRITABLE or STORE_IO, by errno.
+// Returns STORE_FULL, STORE_UNWRITABLE or STORE_IO, by errno.
 absl::Status FileError(const std::string& what, const std::string& path);
 
 absl::Status MakeFolders(const std::string& path);
 absl::StatusOr<std::string> ReadFile(const std::string& path);
-// 64 lower-case hexadecimal digits.
+// Returns 64 lower-case hexadecimal digits.
 absl::StatusOr<std::string> Sha256OfFile(const std::string& path);
 // Makes a new or removed name in `folder` survive a power cut.
 absl::Status SyncFolder(const std::string& folder);
 
-// Held until this process ends, however it does. -1: another one has it.
+// Returns a descriptor that locks while it is open, or -1 when another process
+// has the lock.
 absl::StatusOr<int> LockFile(const std::string& path);
 
 }  // namespace frostline::agent

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: hardware.h
-//
-// What this node is made of, as Linux tells it.
 #ifndef FROSTLINE_WORKER_AGENT_HARDWARE_H_
 #define FROSTLINE_WORKER_AGENT_HARDWARE_H_
 
@@ -15,10 +13,10 @@ namespace frostline::agent {
 
 inline constexpr char kGpuFolder[] = "/proc/driver/nvidia/gpus";
 
-// GPUs are in the order of their bus addresses.
+// GPUs come in the order of their bus addresses.
 v1::Hardware DetectHardware(const std::string& gpu_folder);
 
-// A name for each GPU that this process may use: those in `visible`
+// Names each GPU that this process may use: those in `visible`
 // (CUDA_VISIBLE_DEVICES, or null) up to the first that is none, else 0, 1, …
 // for the GPUs of `hardware`.
 std::vector<std::string> GpuSlots(const char* visible,

@@ -2,9 +2,9 @@
 //
 // File: held_lease.h
 //
-// A lease while the agent has it: the slot says how far it is, heartbeat thread
-// and courier say what the coordinator wants. Thread-safe, and never locked
-// while anything slow happens.
+// The slot says how far it is with a lease, heartbeat thread and courier what
+// the coordinator wants. It is thread-safe, and never locked while anything
+// slow happens.
 #ifndef FROSTLINE_WORKER_AGENT_HELD_LEASE_H_
 #define FROSTLINE_WORKER_AGENT_HELD_LEASE_H_
 
@@ -32,8 +32,8 @@ class HeldLease {
   Duration heartbeat_interval() const { return heartbeat_interval_; }
 
   void NoteStep(std::int64_t step, std::int64_t total_steps);
-  // For a heartbeat; with the log's tail (up to 64 KiB) where the coordinator
-  // wants it and `tail_fits`.
+  // Holds the log's tail (up to 64 KiB) where the coordinator wants it and
+  // `tail_fits`.
   v1::LeaseProgress Progress(bool tail_fits);
   void WantLog();
   bool wants_log() const;

@@ -2,8 +2,8 @@
 //
 // File: janitor.h
 //
-// Removes trials' folders that may go, at its start and after each ending, in
-// its own thread: no slot waits for a slow disk.
+// Removes trials' folders that may go, at its start, after each ending and once
+// an hour, in its own thread: no slot waits for a slow disk.
 #ifndef FROSTLINE_WORKER_AGENT_JANITOR_H_
 #define FROSTLINE_WORKER_AGENT_JANITOR_H_
 
@@ -23,8 +23,7 @@ class Janitor {
   Janitor(const Janitor&) = delete;
   Janitor& operator=(const Janitor&) = delete;
 
-  // A trial has ended. Any thread.
-  void Ring() { wakeup_.Ring(); }
+  void Ring() { wakeup_.Ring(); }  // a trial ended; any thread
 
  private:
   void Loop();

@@ -2,8 +2,8 @@
 //
 // File: json_text.h
 //
-// JSON as programs write it: Python's json.dumps prints bare NaN, Infinity and
-// -Infinity, which parsers refuse. Here they become strings first.
+// Python's json.dumps prints bare NaN, Infinity and -Infinity, which parsers
+// refuse. Here they become strings first.
 #ifndef FROSTLINE_WORKER_AGENT_JSON_TEXT_H_
 #define FROSTLINE_WORKER_AGENT_JSON_TEXT_H_
 
@@ -13,13 +13,13 @@
 
 namespace frostline::agent {
 
-// Nothing when `text` is no JSON, nests deeper than 8, or is not UTF-8.
+// Returns nothing when `text` is no JSON, nests deeper than 8, or is not UTF-8.
 std::optional<nlohmann::json> ParseJsonText(const std::string& text);
 
-// One line; bytes that are not UTF-8 become U+FFFD.
+// Prints one line; bytes that are not UTF-8 become U+FFFD.
 std::string PrintJsonText(const nlohmann::json& value);
 
-// A number, or one of those three strings.
+// Reads a number, or one of those three strings.
 std::optional<double> NumberOf(const nlohmann::json& value);
 
 }  // namespace frostline::agent

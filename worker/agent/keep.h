@@ -2,8 +2,8 @@
 //
 // File: keep.h
 //
-// Which trials' folders may go: a pure policy. None in use goes, nor that of a
-// trial that has not ended: another attempt may need its checkpoint.
+// Decides which trials' folders may go: none in use, nor that of a trial that
+// has not ended, as another attempt may need its checkpoint.
 #ifndef FROSTLINE_WORKER_AGENT_KEEP_H_
 #define FROSTLINE_WORKER_AGENT_KEEP_H_
 
@@ -39,8 +39,8 @@ struct TrialFolderInfo {
 
 bool KeepsEnded(KeepPolicy policy, bool failed, bool leaves_work);
 
-// In the order in which they go: what the policy does not want, then, oldest
-// first, what is beyond the bounds.
+// What the policy does not want goes first, then, oldest first, what is beyond
+// the bounds.
 std::vector<std::string> FoldersToRemove(const KeepRules& rules,
                                          std::vector<TrialFolderInfo> trials);
 

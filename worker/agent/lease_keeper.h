@@ -2,10 +2,9 @@
 //
 // File: lease_keeper.h
 //
-// Keeps all leases of the agent alive with one heartbeat, from a thread that
-// waits for nothing else: no training, disk or child makes it late. A lease is
-// judged from when the last answered heartbeat was SENT (renewal_watch.h). Who
-// wants to see a log gets it within a second.
+// Keeps all leases alive with one heartbeat, from a thread that waits for
+// nothing else: no training, disk or child makes it late. A log's tail follows
+// half a second after the answer that asks for it.
 #ifndef FROSTLINE_WORKER_AGENT_LEASE_KEEPER_H_
 #define FROSTLINE_WORKER_AGENT_LEASE_KEEPER_H_
 
@@ -40,21 +39,20 @@ class LeaseKeeper {
   LeaseKeeper(const LeaseKeeper&) = delete;
   LeaseKeeper& operator=(const LeaseKeeper&) = delete;
 
-  // The interval as Register answered.
+  // `interval` is what Register answered.
   void Start(Duration interval);
   void Stop();
 
   // Beats at once if it `hurries` or has a shorter interval than all others.
   void Hold(std::shared_ptr<HeldLease> lease, bool hurries);
   void LetGo(const std::shared_ptr<HeldLease>& lease);
-  // For directives that ride on the replies of others.
+  // Takes directives that ride on other replies.
   void Obey(const v1::Directive& directive);
 
  private:
   void Loop();
   bool Beat();
   using Leases = std::vector<std::shared_ptr<HeldLease>>;
-  // `tails`: the leases that sent their log's tail.
   v1::HeartbeatRequest NextBeat(const Leases& leases, Leases* tails);
   void NoteAnswer(const v1::HeartbeatReply& reply, const Leases& leases,
                   SteadyTime sent);

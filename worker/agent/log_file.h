@@ -2,8 +2,9 @@
 //
 // File: log_file.h
 //
-// The log of one attempt. At kMaxLogFileBytes it becomes NAME.1, in place of an
+// The log of one attempt becomes NAME.1 at kMaxLogFileBytes, in place of an
 // older one. A disk that refuses costs lines, never the training.
+// One thread at a time may use it.
 #ifndef FROSTLINE_WORKER_AGENT_LOG_FILE_H_
 #define FROSTLINE_WORKER_AGENT_LOG_FILE_H_
 
@@ -14,11 +15,9 @@ namespace frostline::agent {
 
 inline constexpr std::size_t kMaxLogFileBytes = std::size_t{8} << 20;
 
-// One thread at a time.
 class LogFile {
  public:
-  // Begins empty.
-  explicit LogFile(std::string path);
+  explicit LogFile(std::string path);  // begins empty
   ~LogFile();
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;

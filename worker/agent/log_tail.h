@@ -2,8 +2,8 @@
 //
 // File: log_tail.h
 //
-// The last words of a trainer: its standard error, and what was no message on
-// its standard output.
+// Keeps the last words of a trainer: its standard error, and what was no
+// message on its standard output.
 #ifndef FROSTLINE_WORKER_AGENT_LOG_TAIL_H_
 #define FROSTLINE_WORKER_AGENT_LOG_TAIL_H_
 
@@ -19,15 +19,15 @@ namespace frostline::agent {
 
 inline constexpr std::size_t kMaxLogTailBytes = std::size_t{64} << 10;
 
-// Append waits for the disk; it, Follow and Clear belong to one thread. Text:
-// any thread.
+// Append waits for the disk; it, Follow and Clear belong to one thread. Any
+// thread may call Text.
 class LogTail {
  public:
   void Append(const std::string& text);
-  // Appended text goes there too from now on. Null: nowhere.
+  // Sends appended text there too, or nowhere if null.
   void Follow(std::unique_ptr<LogFile> file) { file_ = std::move(file); }
   void Clear();
-  // Valid UTF-8, at most kMaxLogTailBytes, cut at a line's start.
+  // Returns valid UTF-8, at most kMaxLogTailBytes, cut at a line's start.
   std::string Text() const;
 
  private:
