@@ -2,8 +2,7 @@
 //
 // File: message_fields.h
 //
-// Fields of a trainer's message: every error is a TRAINER_PROTOCOL that names
-// the field.
+// Every error here is a TRAINER_PROTOCOL that names the field.
 #ifndef FROSTLINE_WORKER_AGENT_MESSAGE_FIELDS_H_
 #define FROSTLINE_WORKER_AGENT_MESSAGE_FIELDS_H_
 
@@ -20,20 +19,20 @@ namespace frostline::agent {
 
 absl::Status BadField(const std::string& field, const std::string& cause);
 
-// No keys but these and "type".
+// Allows no keys but these and "type".
 absl::Status CheckKeys(const nlohmann::json& object,
                        std::initializer_list<const char*> known);
 
-// Empty when absent.
+// It is empty when absent.
 absl::StatusOr<std::string> TextAt(const nlohmann::json& object,
                                    const char* key);
-// A whole number from 0; `fallback` below 0: the field is required.
+// Reads a whole number from 0; `fallback` below 0 makes it required.
 absl::StatusOr<std::int64_t> CountAt(const nlohmann::json& object,
                                      const char* key, std::int64_t fallback);
-// Of "metrics"; empty when absent.
+// Reads "metrics", empty when absent.
 absl::StatusOr<Metrics> MetricsAt(const nlohmann::json& object,
                                   std::size_t most);
-// Fills `message` from the object at `key`. False when absent.
+// Fills `message` from the object at `key`, and is false when absent.
 absl::StatusOr<bool> MessageAt(const nlohmann::json& object, const char* key,
                                google::protobuf::Message* message);
 

@@ -2,7 +2,7 @@
 //
 // File: options.h
 //
-// The command line of frostline-worker.
+// The command line of frostline-worker looks so:
 //
 //   frostline-worker --connect host:7070 --slots gpu --registry /srv/models
 //   frostline-worker --connect host:7070 --slots 2 --exec "python train.py"
@@ -20,8 +20,7 @@
 
 namespace frostline::agent {
 
-// The contract's bound on Worker.slots.
-inline constexpr int kMaxSlots = 1024;
+inline constexpr int kMaxSlots = 1024;  // the contract's bound
 
 struct AgentOptions {
   std::string connect = "127.0.0.1:7070";
@@ -40,18 +39,18 @@ struct AgentOptions {
   Duration stop_grace = std::chrono::seconds(20);    // for a checkpoint
   Duration hang_after = std::chrono::minutes(10);    // zero: never
   Duration orphan_limit = std::chrono::minutes(30);  // zero: none
-  // Not on the command line.
+  // What follows is not on the command line.
   std::string gpu_folder = kGpuFolder;
   LogLevel log_level = LogLevel::kInfo;
-  // The text that --help or --version asked for: print it, exit with 0.
+  // --help or --version asked for this text: print it, exit with 0.
   std::string print;
 };
 
-// REQUEST_INVALID naming the option.
+// Returns REQUEST_INVALID naming the option.
 absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
                                                const char* const* argv);
 
-// "GPU_03.lan", 4711 -> "gpu_03.lan-4711".
+// "GPU_03.lan" and 4711 make "gpu_03.lan-4711".
 std::string DefaultWorkerId(const std::string& host, int process);
 
 }  // namespace frostline::agent

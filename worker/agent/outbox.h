@@ -2,9 +2,10 @@
 //
 // File: outbox.h
 //
-// What one attempt still has to tell the coordinator, in order: a slot adds,
-// the courier takes from the front. A record is spooled before it can be taken;
-// if the disk refuses, memory alone holds it and the log says so. Thread-safe.
+// Holds what one attempt still has to tell the coordinator, in order: a slot
+// adds, the courier takes from the front. A record is spooled before it can be
+// taken; if the disk refuses, memory alone holds it and the log says so. It is
+// thread-safe.
 #ifndef FROSTLINE_WORKER_AGENT_OUTBOX_H_
 #define FROSTLINE_WORKER_AGENT_OUTBOX_H_
 
@@ -22,8 +23,8 @@ namespace frostline::agent {
 
 class Outbox {
  public:
-  // `file` null: no disk from the start. `wakeup` (may be null) rings when the
-  // outbox is done, and outlives it.
+  // `file` is null where there is no disk. `wakeup` (may be null) rings when
+  // the outbox is done, and outlives it.
   Outbox(v1::LeaseRef lease, std::unique_ptr<SpoolFile> file, Wakeup* wakeup);
   Outbox(SpoolContent content, std::unique_ptr<SpoolFile> file);
 
@@ -39,12 +40,11 @@ class Outbox {
   void DropReports();
 
   bool done() const;
-  // Sends nothing more. The file moves to the folder `keep_in`; empty: it is
-  // removed.
+  // Sends nothing more. The file moves to `keep_in`, or is removed if that is
+  // empty.
   void Abandon(const std::string& keep_in);
 
   const v1::LeaseRef& lease() const { return lease_; }
-  // What the coordinator answered to the finish.
   void NoteVerdict(v1::FinishReply::Verdict verdict);
   v1::FinishReply::Verdict verdict() const;
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: outcome.h
-//
-// How an attempt ended: pure functions.
 #ifndef FROSTLINE_WORKER_AGENT_OUTCOME_H_
 #define FROSTLINE_WORKER_AGENT_OUTCOME_H_
 
@@ -14,16 +12,16 @@
 
 namespace frostline::agent {
 
-// As the trainer says, but a success without an objective is FAILED, one with
-// an objective that is not finite INFEASIBLE (the coordinator would refuse it),
-// and "stopped" FAILED: here nobody gave an order.
+// The trainer's word counts, but a success without an objective is FAILED, one
+// with an objective that is not finite INFEASIBLE (the coordinator would refuse
+// it), and "stopped" FAILED, as nobody asked.
 v1::Outcome OutcomeOf(const FinishMessage& finish, const v1::TrialSpec& spec);
 
-// Only what a finish carries besides how it ended.
+// Holds what a finish carries besides how it ended.
 v1::Outcome DetailsOf(const FinishMessage& finish);
 
-// Of a trainer that ended, as wait(2) says, before its finish. `spoke`: it had
-// written a line.
+// The trainer ended, as wait(2) says, before its finish; it `spoke` if it had
+// sent a message other than a log.
 v1::Outcome OutcomeOfExit(int wait_status, bool spoke);
 
 v1::Outcome FailedOutcome(v1::FailureClass failure, const absl::Status& status);

@@ -8,7 +8,7 @@
 //   - from then on the floor, or ten times the median interval between the
 //     newest steps where that is longer.
 // Time in which nobody looked, because the node slept or the agent was stopped,
-// is not counted.
+// is not counted. One thread at a time may use it.
 #ifndef FROSTLINE_WORKER_AGENT_PROGRESS_WATCH_H_
 #define FROSTLINE_WORKER_AGENT_PROGRESS_WATCH_H_
 
@@ -19,21 +19,19 @@
 
 namespace frostline::agent {
 
-// One thread at a time.
 class ProgressWatch {
  public:
-  // `floor` of zero: nothing ever hangs.
+  // With a `floor` of zero nothing ever hangs.
   ProgressWatch(Duration floor, SteadyTime now);
 
-  // Every 10 s at the least: of a longer time no more is counted.
+  // Wants a call every 10 s: of a longer time no more is counted.
   void Look(SteadyTime now);
-  // A step later than all before.
   void NoteStep(SteadyTime now);
-  // Any other message.
+  // Any message but a later step is a sign.
   void NoteSign(SteadyTime now);
 
   bool hangs() const;
-  // "no progress for 614 s; steps took 2.1 s before (suspected hang)"
+  // Returns "no progress for 614 s; steps took 2.1 s before (suspected hang)".
   std::string Describe() const;
   Duration patience() const;
 

@@ -2,8 +2,8 @@
 //
 // File: proto_json.h
 //
-// A message of the contract as the JSON a trainer reads. Unlike Protobuf's own
-// mapping, 64-bit numbers are numbers, an enum is its short lower-case name
+// Prints messages of the contract as JSON for trainers. Unlike in Protobuf's
+// own mapping, 64-bit numbers are numbers, an enum is its short lower-case name
 // ("hard", "maximize"), and unset fields are absent.
 #ifndef FROSTLINE_WORKER_AGENT_PROTO_JSON_H_
 #define FROSTLINE_WORKER_AGENT_PROTO_JSON_H_

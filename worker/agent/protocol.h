@@ -2,8 +2,7 @@
 //
 // File: protocol.h
 //
-// The words an agent and a trainer exchange, one JSON object per line. What
-// they mean: docs/reference/trainer-protocol.md.
+// docs/reference/trainer-protocol.md says what these lines of JSON mean.
 #ifndef FROSTLINE_WORKER_AGENT_PROTOCOL_H_
 #define FROSTLINE_WORKER_AGENT_PROTOCOL_H_
 
@@ -21,7 +20,7 @@
 namespace frostline::agent {
 
 inline constexpr int kProtocolVersion = 1;
-// Of one line, without its newline.
+// A line's newline does not count.
 inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
 
 using Metrics = std::map<std::string, double>;
@@ -50,7 +49,7 @@ struct FinishMessage {
   std::optional<v1::ExampleOutcomes> examples;
 };
 
-// A log message, or a line that is no message: people print().
+// It may be a line that is no message: people print().
 struct LogMessage {
   std::string text;
   bool is_message = false;
@@ -60,13 +59,13 @@ using TrainerMessage =
     std::variant<HelloMessage, ReportMessage, CheckpointMessage, FinishMessage,
                  LogMessage>;
 
-// A line is a message if it starts with '{' and has "type" in double quotes. It
-// must be right to the last field: TRAINER_PROTOCOL naming line and field
-// otherwise. Any other line is a LogMessage.
+// A line is a message if it starts with '{' and has "type" in double quotes.
+// One that is not right to the last field is a TRAINER_PROTOCOL naming line and
+// field. Any other line is a LogMessage.
 absl::StatusOr<TrainerMessage> ParseTrainerLine(const std::string& line);
 
-// Each with its newline. `checkpoint_path` is where the lease's checkpoint lies
-// on this machine, or empty.
+// Each ends in a newline. `checkpoint_path` is where the lease's checkpoint
+// lies here, or empty.
 std::string TrialLine(const v1::Lease& lease, const std::string& folder,
                       const std::string& checkpoint_path);
 std::string StopLine(const std::string& reason);

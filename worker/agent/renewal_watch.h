@@ -2,10 +2,10 @@
 //
 // File: renewal_watch.h
 //
-// What a worker may believe of its lease. It counts from when it SENT what was
-// answered, on a clock that counts suspend: the coordinator cannot have begun
-// to count before. At 90 % of the TTL the lease may be somebody else's: an
-// orphan. Training goes on, as an overlap does no harm, but not without end.
+// A worker counts from when it SENT what was answered, on a clock that counts
+// suspend: the coordinator cannot have begun before. At 90 % of the TTL the
+// lease may be somebody else's: an orphan. Training goes on, as an overlap does
+// no harm, but not without end.
 #ifndef FROSTLINE_WORKER_AGENT_RENEWAL_WATCH_H_
 #define FROSTLINE_WORKER_AGENT_RENEWAL_WATCH_H_
 
@@ -16,13 +16,13 @@ namespace frostline::agent {
 enum class LeaseHealth {
   kHeld,
   kOrphan,
-  kForsaken,  // an orphan for longer than the limit: checkpoint and wait
+  kForsaken,  // an orphan beyond the limit: checkpoint, wait
 };
 
 class RenewalWatch {
  public:
-  // `sent`: the request that was answered with the lease. Zero: no TTL, no
-  // limit.
+  // The request that brought the lease was `sent` then. Zero means no TTL, or
+  // no limit.
   RenewalWatch(Duration ttl, Duration orphan_limit, SteadyTime sent)
       : orphan_after_(ttl / 10 * 9), limit_(orphan_limit), renewed_(sent) {}
 

@@ -2,9 +2,9 @@
 //
 // File: rpc_client.h
 //
-// The agent's side of WorkerService: one channel for all threads, a deadline on
-// every call, errors as Frostline's. A call is tried once; callers repeat it
-// with the same request id (base/retry.h).
+// The agent's side of WorkerService has one channel for all threads, a deadline
+// on every call, and Frostline's errors. A call is tried once; callers repeat
+// it with the same request id (base/retry.h). It is thread-safe.
 #ifndef FROSTLINE_WORKER_AGENT_RPC_CLIENT_H_
 #define FROSTLINE_WORKER_AGENT_RPC_CLIENT_H_
 
@@ -22,21 +22,20 @@
 
 namespace frostline::agent {
 
-// False where the same request gets the same answer: an invalid field, a lost
-// lease, an unknown name.
+// It is false where the same request gets the same answer: an invalid field, a
+// lost lease, an unknown name.
 bool WorthRetrying(const absl::Status& status);
 
-// Thread-safe.
 class RpcClient {
  public:
-  // HOST:PORT. Connects when first used, and again by itself.
+  // `address` is HOST:PORT. It connects when first used, and again by itself.
   explicit RpcClient(const std::string& address);
 
   absl::StatusOr<v1::RegisterReply> Register(
       const v1::RegisterRequest& request);
   // Answers within `request.wait` and 10 s.
   absl::StatusOr<v1::AcquireReply> Acquire(const v1::AcquireRequest& request);
-  // For one that does not wait; CancelAcquires leaves it alone.
+  // Asks without waiting; CancelAcquires leaves it alone.
   absl::StatusOr<v1::AcquireReply> AcquireNow(
       const v1::AcquireRequest& request);
   absl::StatusOr<v1::HeartbeatReply> Heartbeat(

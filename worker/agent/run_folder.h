@@ -2,8 +2,8 @@
 //
 // File: run_folder.h
 //
-// What must outlive agents. Several, also of several nodes on a shared file
-// system, may use one folder:
+// Several agents, also of several nodes on a shared file system, may use one
+// folder:
 //
 //   DIR/agents/ID/lock         held by the living agent of that id
 //   DIR/agents/ID/spool/       undelivered reports and endings (spool.h)
@@ -25,21 +25,21 @@ namespace frostline::agent {
 
 class RunFolder {
  public:
-  // A spool file without a living agent.
+  // This spool file has no living agent.
   struct Orphan {
     std::string path;
     bool own = false;  // of an earlier life of this id
   };
 
-  // REQUEST_INVALID at --id when a living agent has the id.
+  // Returns REQUEST_INVALID at --id when a living agent has the id.
   static absl::StatusOr<std::unique_ptr<RunFolder>> Open(
       const std::string& folder, const std::string& worker_id);
   ~RunFolder();  // lets go of all locks
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
 
-  // What dead agents left; their locks are kept, so that no third agent does
-  // the same.
+  // Returns what dead agents left, and keeps their locks, so that no third
+  // agent does the same.
   std::vector<Orphan> Adopt();
 
   std::string SpoolPath(const v1::LeaseRef& lease) const;

@@ -34,10 +34,10 @@ class Slot {
  private:
   void Loop();
   std::optional<v1::Lease> NextLease();
-  // The agent is leaving and gave up a call that may have been granted a trial:
-  // asks once more and hands it back.
+  // Asks again for what a call given up at the end may have been granted, and
+  // hands it back.
   void TakeBack(v1::AcquireRequest request);
-  // Nothing: ask again, with the same request id if `keep_id`.
+  // Nothing says to ask again, with the same request id if `keep_id`.
   std::optional<v1::Lease> Ask(const v1::AcquireRequest& request,
                                bool* keep_id);
   void ConsiderNone(const v1::AcquireReply& reply);
@@ -49,9 +49,8 @@ class Slot {
   void RunTrial(const v1::Lease& lease);
   void RunOnTrainer(const v1::Lease& lease, TrialRun& run);
   absl::Status EnsureTrainer();
-  // Spooled, and known to the courier.
   std::shared_ptr<Outbox> OpenOutbox(const v1::LeaseRef& lease);
-  // Its path; empty where none can be used, which is logged.
+  // Returns its path, empty where none can be used, which is logged.
   std::string FindCheckpoint(const v1::Lease& lease);
   void AwaitDelivery(const Outbox& outbox);
   void Tidy(const TrialRun& run, const Outbox& outbox);

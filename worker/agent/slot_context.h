@@ -2,7 +2,7 @@
 //
 // File: slot_context.h
 //
-// What the slots of an agent share. Owned by Agent; outlives every slot.
+// Agent owns what its slots share, which outlives every slot.
 #ifndef FROSTLINE_WORKER_AGENT_SLOT_CONTEXT_H_
 #define FROSTLINE_WORKER_AGENT_SLOT_CONTEXT_H_
 
@@ -33,7 +33,7 @@ struct SlotContext {
   const std::string worker_name;
   const std::string boot_id;
   std::function<void(SteadyTime refused_call)> register_again;
-  // For --idle-timeout: slots with a trial, and since when there is none.
+  // --idle-timeout asks how many slots have a trial, and since when none has.
   std::atomic<int> busy{0};
   std::atomic<SteadyTime::rep> idle_since{0};
 };
