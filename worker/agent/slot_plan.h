@@ -2,8 +2,7 @@
 //
 // File: slot_plan.h
 //
-// Which GPU each slot's trainer sees and how many threads it may start: a pure
-// function.
+// Decides which GPU each slot's trainer sees and how many threads it may start.
 #ifndef FROSTLINE_WORKER_AGENT_SLOT_PLAN_H_
 #define FROSTLINE_WORKER_AGENT_SLOT_PLAN_H_
 
@@ -17,19 +16,19 @@
 
 namespace frostline::agent {
 
-// "KEY=VALUE", in place of the agent's own.
+// Each "KEY=VALUE" replaces the agent's own.
 using SlotEnvironment = std::vector<std::string>;
 
 using LookUp = std::function<const char*(const char*)>;
 
-// One entry for each slot:
+// Returns one entry for each slot:
 //   - a single slot without `--slots gpu` has the node to itself;
 //   - otherwise each slot sees one GPU, in turn, where there are any, and each
 //     GPU has at most --slots-per-gpu slots;
 //   - without GPUs CUDA_VISIBLE_DEVICES stays as it is;
 //   - two and more slots share the cores, unless OMP_NUM_THREADS is set;
 //   - threads that wait soon sleep, unless the environment says how they wait.
-// REQUEST_INVALID at --slots when it cannot be.
+// It returns REQUEST_INVALID at --slots when it cannot be.
 absl::StatusOr<std::vector<SlotEnvironment>> PlanSlots(
     const AgentOptions& options, const v1::Hardware& hardware,
     const LookUp& look_up);

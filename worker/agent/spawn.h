@@ -13,7 +13,7 @@
 
 namespace frostline::agent {
 
-// Our ends of the pipes; non-blocking and closed on exec.
+// Our ends of the pipes are non-blocking and closed on exec.
 struct Spawned {
   pid_t pid = -1;
   int in = -1;
@@ -22,8 +22,8 @@ struct Spawned {
 };
 
 // Runs /bin/sh -c `script` in its own process group, with default signals, no
-// other file descriptors, and SIGKILL when the calling thread ends.
-// From then on this process ignores SIGPIPE, as the child may go at any time.
+// other file descriptors, and SIGKILL when the calling thread ends. From then
+// on this process ignores SIGPIPE, as the child may go at any time. Returns
 // TRAINER_START when the system has no more processes or files.
 absl::StatusOr<Spawned> SpawnShell(const std::string& script,
                                    const std::vector<std::string>& environment);

@@ -2,7 +2,7 @@
 //
 // File: spool.h
 //
-// What an attempt has to say, fsynced before it is sent: neither the
+// What an attempt has to say is fsynced before it is sent: neither the
 // coordinator's absence nor the agent's death loses hours of training. Only its
 // owner may read a file, as it has the lease's proof.
 //
@@ -35,14 +35,14 @@ struct SpoolContent {
   std::vector<SpoolRecord> records;
 };
 
-// One thread at a time.
+// One thread at a time may use it.
 class SpoolFile {
  public:
-  // STORE_IO and its kin when the disk will not.
+  // Returns STORE_IO and its kin when the disk will not.
   static absl::StatusOr<std::unique_ptr<SpoolFile>> Create(
       const std::string& path, const v1::LeaseRef& lease);
-  // Reads what an earlier life left and cuts off a torn tail. STORE_CORRUPT
-  // when not even the lease is readable.
+  // Cuts off a torn tail. Returns STORE_CORRUPT when not even the lease is
+  // readable.
   static absl::StatusOr<std::unique_ptr<SpoolFile>> Reopen(
       const std::string& path, SpoolContent* content);
 
@@ -50,10 +50,10 @@ class SpoolFile {
   SpoolFile(const SpoolFile&) = delete;
   SpoolFile& operator=(const SpoolFile&) = delete;
 
-  // On disk when it returns OK. After a failure the file holds what it held.
+  // After a failure the file holds what it held.
   absl::Status Append(const SpoolRecord& record);
   void Remove();
-  // Keeps it out of the way: nobody would take it.
+  // Nobody looks in `folder` for more to deliver.
   void MoveTo(const std::string& folder);
 
   const std::string& path() const { return path_; }
@@ -68,7 +68,7 @@ class SpoolFile {
   std::int64_t size_;
 };
 
-// "imdb~17~2.spool" for attempt 2 of trial 17: '~' is in no id.
+// Attempt 2 of trial 17 has "imdb~17~2.spool", as '~' is in no id.
 std::string SpoolFileName(const v1::LeaseRef& lease);
 
 }  // namespace frostline::agent

@@ -2,7 +2,7 @@
 //
 // File: spool_record.h
 //
-// The bytes of a spool file (spool.h): pure functions.
+// spool.h describes these bytes.
 #ifndef FROSTLINE_WORKER_AGENT_SPOOL_RECORD_H_
 #define FROSTLINE_WORKER_AGENT_SPOOL_RECORD_H_
 
@@ -16,14 +16,14 @@ namespace frostline::agent {
 
 inline constexpr char kSpoolHead[] = "frostline spool 1\n";
 
-// IEEE 802.3, as in zip and PNG.
+// IEEE 802.3 defines it, as in zip and PNG.
 std::uint32_t Crc32(const std::string& bytes);
 
 std::string EncodeLease(const v1::LeaseRef& lease);
 std::string EncodeRecord(const SpoolRecord& record);
 
 // Reads up to the first record that is cut off or damaged, which begins at
-// `good_bytes`. Nothing without head and lease.
+// `good_bytes`. Returns nothing without head and lease.
 std::optional<SpoolContent> DecodeSpool(const std::string& bytes,
                                         std::size_t* good_bytes);
 

@@ -2,8 +2,8 @@
 //
 // File: stop_switch.h
 //
-// How the agent is told to end. The level only rises. The first exit code
-// counts, but kDone's yields to that of a later level.
+// Tells the agent to end. The level only rises. The first exit code counts, but
+// kDone's yields to that of a later level. It is thread-safe.
 #ifndef FROSTLINE_WORKER_AGENT_STOP_SWITCH_H_
 #define FROSTLINE_WORKER_AGENT_STOP_SWITCH_H_
 
@@ -24,10 +24,9 @@ enum class StopLevel {
   kNow,      // hand back without waiting for checkpoints
 };
 
-// Thread-safe.
 class StopSwitch {
  public:
-  // `why` is for the log and for the release's detail.
+  // `why` goes into the log and the release's detail.
   void Raise(StopLevel level, ExitCode exit_code, const std::string& why);
   StopLevel level() const;
   ExitCode exit_code() const;

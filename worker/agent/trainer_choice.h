@@ -2,8 +2,8 @@
 //
 // File: trainer_choice.h
 //
-// Which program trains: that of --exec, else frostline-trainer from the folder
-// of this binary, with --registry.
+// The program of --exec trains, else the frostline-trainer beside this binary,
+// with --registry.
 #ifndef FROSTLINE_WORKER_AGENT_TRAINER_CHOICE_H_
 #define FROSTLINE_WORKER_AGENT_TRAINER_CHOICE_H_
 
@@ -15,12 +15,12 @@
 namespace frostline::agent {
 
 // Fills an empty `exec` and makes `registry` absolute, for the trainer's
-// $FROSTLINE_REGISTRY. REQUEST_INVALID naming the option when neither is given,
-// the registry is no folder, or `programs` has no frostline-trainer.
+// $FROSTLINE_REGISTRY. Returns REQUEST_INVALID naming the option when neither
+// is given, the registry is no folder, or `programs` has no frostline-trainer.
 absl::Status ChooseTrainer(const std::filesystem::path& programs,
                            AgentOptions* options);
 
-// Empty when the system does not say.
+// It is empty when the system does not say.
 std::filesystem::path FolderOfThisProgram();
 
 }  // namespace frostline::agent

@@ -2,10 +2,9 @@
 //
 // File: trainer_process.h
 //
-// A trainer: a child process in its own process group that reads and writes
-// lines. It outlives trials, but not the agent: the kernel kills it when the
-// thread that started it ends (PR_SET_PDEATHSIG). All calls are from that
-// thread.
+// A trainer is a child process in its own process group that reads and writes
+// lines. It outlives trials, but not the thread that started it (spawn.h), from
+// which all calls come.
 #ifndef FROSTLINE_WORKER_AGENT_TRAINER_PROCESS_H_
 #define FROSTLINE_WORKER_AGENT_TRAINER_PROCESS_H_
 
@@ -23,7 +22,7 @@
 namespace frostline::agent {
 
 struct TrainerCommand {
-  // For `/bin/sh -c "exec COMMAND"`: the shell becomes the trainer, so that
+  // `/bin/sh -c "exec COMMAND"` runs it: the shell becomes the trainer, so that
   // signals reach it.
   std::string command;
   std::vector<std::string> environment;  // "KEY=VALUE", besides the agent's
@@ -33,32 +32,33 @@ class TrainerProcess {
  public:
   struct Output {
     std::vector<std::string> lines;  // whole ones, without newline
-    bool ended = false;     // and all it ever wrote has been handed out
+    bool ended = false;              // and all it wrote is handed out
     bool overlong = false;  // a line above kMaxLineBytes; nothing more is read
   };
 
-  // TRAINER_START when there can be no process. A command that does not exist
-  // shows as exit code 126 or 127.
+  // Returns TRAINER_START when there can be no process. A command that does not
+  // exist shows as exit code 126 or 127.
   static absl::StatusOr<std::unique_ptr<TrainerProcess>> Start(
       const TrainerCommand& command, LogTail& log);
   ~TrainerProcess();  // kills
   TrainerProcess(const TrainerProcess&) = delete;
   TrainerProcess& operator=(const TrainerProcess&) = delete;
 
-  // Never blocks: Wait() writes what the pipe does not take.
+  // Never blocks, as Wait() writes what the pipe does not take.
   void Send(const std::string& line);
-  // End of input, once all that was sent is written.
+  // Ends the input once all that was sent is written.
   void CloseInput();
-  // Until it says something, ends, `wakeup` rings or `time` is over, but 100 ms
-  // at most: its own child may hold its pipes open.
+  // Waits until it says something, ends, `wakeup` rings or `time` is over, but
+  // 100 ms at most: its own child may hold its pipes open.
   Output Wait(Wakeup& wakeup, Duration time);
 
-  // SIGTERM, then SIGKILL after `grace`, to the group. Returns when it is gone.
+  // Sends SIGTERM, then SIGKILL after `grace`, to the group, and returns when
+  // it is gone.
   void Terminate(Duration grace);
   void Kill() { Terminate(Duration::zero()); }
 
   bool ended() const { return ended_; }
-  // After its end; the first is as of wait(2).
+  // These count after its end; the first is as of wait(2).
   int wait_status() const { return wait_status_; }
   bool killed_by_us() const { return killed_by_us_; }
   pid_t pid() const { return pid_; }

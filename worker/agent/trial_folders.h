@@ -2,14 +2,14 @@
 //
 // File: trial_folders.h
 //
-// The folders in which trials train:
+// Trials train in these folders:
 //
 //   DIR/trials/STUDY/17/2/       scratch of attempt 2 of trial 17
 //   DIR/trials/STUDY/17/2.log    what that attempt's trainer wrote as log
 //   DIR/trials/STUDY/17/ended    how the trial ended; absent until it has
 //
 // Integers alone name them, so another agent finds the checkpoint. An attempt's
-// number is granted once, so no two share a folder. Thread-safe.
+// number is granted once, so no two share a folder. It is thread-safe.
 #ifndef FROSTLINE_WORKER_AGENT_TRIAL_FOLDERS_H_
 #define FROSTLINE_WORKER_AGENT_TRIAL_FOLDERS_H_
 
@@ -27,7 +27,7 @@ namespace frostline::agent {
 
 class TrialFolders {
  public:
-  // `trash`: where folders go first, on the same file system.
+  // `trash`, on the same file system, takes folders first.
   TrialFolders(std::string run_folder, std::string trash);
 
   // While one lives, nothing here removes the trial's folder.
@@ -43,27 +43,27 @@ class TrialFolders {
     const std::string path_;
   };
 
-  // Absolute and empty. Attempt 1 clears what an earlier study of this name
-  // left.
+  // Makes it, absolute and empty. Attempt 1 clears what an earlier study of
+  // this name left.
   absl::StatusOr<std::string> Make(const v1::Lease& lease) const;
   static std::string LogPath(const std::string& attempt_folder) {
     return attempt_folder + ".log";
   }
-  // The trial that wrote the lease's checkpoint; empty: there is none.
+  // It is empty where there is no checkpoint.
   static std::string CheckpointTrial(const v1::Lease& lease);
-  // Where the lease's checkpoint lies on this machine, unharmed; else NotFound,
-  // with why.
+  // Finds the lease's checkpoint on this machine, unharmed, or says why not
+  // with NotFound.
   absl::StatusOr<std::string> FindCheckpoint(const v1::Lease& lease) const;
 
   void MarkEnded(const v1::LeaseRef& lease, bool failed, bool leaves_work);
-  // Of this attempt and those before it; a newer one may still run.
+  // Removes this attempt and those before it; a newer one may still run.
   void RemoveAttempts(const v1::LeaseRef& lease) const;
   // Removes what the rules do not keep, and the trash.
   void Clean(const KeepRules& rules);
 
  private:
   std::vector<TrialFolderInfo> List() const;
-  // Paths of all trials with something to deliver.
+  // Lists trials with something to deliver.
   std::set<std::string> Spooled() const;
   bool Discard(const std::string& path);
 

@@ -2,8 +2,8 @@
 //
 // File: trial_run.h
 //
-// One attempt of a trial on a trainer: what the trainer says becomes reports
-// and an ending in the outbox, and orders reach it.
+// Runs one attempt of a trial on a trainer: what the trainer says becomes
+// reports and an ending in the outbox, and orders reach it.
 //
 //   order                              to the trainer      ends with
 //   STOP_PRUNED, STOP_CANCELLED        stop, then signals  Finish of that kind
@@ -35,26 +35,25 @@ class TrialRun {
   TrialRun(SlotContext& context, const v1::Lease& lease, HeldLease& held,
            Outbox& outbox, Wakeup& wakeup, LogTail& log);
 
-  // Returns when the outbox is closed; the trainer may be dead then. False,
-  // with an open outbox: a trainer with trials behind it (`used`) ended before
-  // it said a word; another one may run this.
+  // Returns when the outbox is closed; the trainer may be dead then. It is
+  // false, the outbox open, when a trainer with trials behind it (`used`) ended
+  // before any message but a log; another may run this.
   bool Run(TrainerProcess& trainer, bool used, const std::string& folder,
            const std::string& checkpoint_path);
   void FailToStart(const absl::Status& status);
 
-  // It said finish.
-  bool trainer_is_ready() const { return trainer_is_ready_; }
+  bool trainer_is_ready() const { return trainer_is_ready_; }  // it said finish
   // The agent should pause before it tries another one.
   bool could_not_start() const { return could_not_start_; }
-  // Set unless the attempt was released or lost.
+  // It is set unless the attempt was released or lost.
   v1::Outcome::Kind outcome_kind() const { return outcome_kind_; }
-  // Of this attempt, or the one it began with; null: none.
+  // Returns that of this attempt, or the one it began with, or null.
   const v1::Checkpoint* NewestCheckpoint() const;
   // The attempt left a checkpoint, or a trained model in `model`.
   bool LeavesWork() const;
 
  private:
-  // From light to grave.
+  // Each is graver than those before it.
   enum class Order { kNone, kRelease, kHang, kPrune, kCancel };
 
   void Take(const std::string& line, TrainerProcess& trainer);
@@ -68,7 +67,6 @@ class TrialRun {
   void FollowOrders(TrainerProcess& trainer);
   void WatchProgress(TrainerProcess& trainer);
   void Give(Order order, const std::string& reason, TrainerProcess& trainer);
-  // The trainer has stopped, or was made to.
   void ConcludeOrder(v1::Outcome outcome);
 
   void SendReports();

@@ -2,7 +2,7 @@
 //
 // File: wakeup.h
 //
-// A bell: one thread sleeps, any thread rings. It is a file descriptor, so that
+// One thread sleeps, any thread rings. The bell is a file descriptor, so that
 // the thread can wait for a pipe too.
 #ifndef FROSTLINE_WORKER_AGENT_WAKEUP_H_
 #define FROSTLINE_WORKER_AGENT_WAKEUP_H_
@@ -18,12 +18,11 @@ class Wakeup {
   Wakeup(const Wakeup&) = delete;
   Wakeup& operator=(const Wakeup&) = delete;
 
-  // A ring before the wait is heard too. Safe in a signal handler.
+  // A ring before the wait is heard too. It is safe in a signal handler.
   void Ring();
-  // True if it rang within `time`.
-  bool WaitFor(Duration time);
+  bool WaitFor(Duration time);  // says whether it rang
 
-  // Readable after a ring, until Hush().
+  // It is readable after a ring, until Hush().
   int fd() const { return fd_; }
   void Hush();
 
@@ -31,7 +30,7 @@ class Wakeup {
   int fd_;
 };
 
-// For poll(2): rounded up, so that a short wait does not become a spin.
+// It rounds up for poll(2), so that a short wait does not become a spin.
 int PollMillis(Duration time);
 
 }  // namespace frostline::agent
