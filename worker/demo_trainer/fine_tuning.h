@@ -2,8 +2,8 @@
 //
 // File: fine_tuning.h
 //
-// Fine-tuning with a learning rate for each module: the same to the last bit
-// for the same settings, and again after a checkpoint.
+// Fine-tunes with a learning rate for each module: the same to the last bit for
+// the same settings, and again after a checkpoint.
 #ifndef FROSTLINE_WORKER_DEMO_TRAINER_FINE_TUNING_H_
 #define FROSTLINE_WORKER_DEMO_TRAINER_FINE_TUNING_H_
 
@@ -28,18 +28,18 @@ class FineTuning {
   FineTuning(Network start, const std::vector<Example>& examples,
              Settings settings);
 
-  // One pass; returns the mean loss. NaN when it diverged.
+  // Makes one pass and returns the mean loss, NaN when it diverged.
   double Epoch();
   int epochs() const { return epochs_; }
   std::int64_t steps() const { return steps_; }
   const Network& network() const { return network_; }
   std::int64_t trained_parameters() const;
-  // Multiplications and additions per example: forward and backward as
-  // computed, and what frozen modules saved of a full backward.
+  // They count multiplications and additions per example: forward and backward
+  // as computed, and what frozen modules saved of a full backward.
   double flops_per_example() const;
   double flops_skipped_per_example() const;
 
-  // All that Epoch() depends on. Restore is false for other bytes.
+  // Holds all that Epoch() depends on. Restore is false for other bytes.
   std::string Save() const;
   bool Restore(const std::string& bytes);
 

@@ -2,8 +2,8 @@
 //
 // File: line_input.h
 //
-// Lines from a file descriptor, so that a trainer looks for a stop between two
-// epochs without waiting for one.
+// Reads lines from a file descriptor, so that a trainer looks for a stop
+// between two epochs without waiting for one.
 #ifndef FROSTLINE_WORKER_DEMO_TRAINER_LINE_INPUT_H_
 #define FROSTLINE_WORKER_DEMO_TRAINER_LINE_INPUT_H_
 
@@ -16,10 +16,9 @@ class LineInput {
  public:
   explicit LineInput(int fd) : fd_(fd) {}
 
-  // The next line if it comes within `millis` (-1: however long it takes).
+  // Returns the next line if it comes within `millis` (-1 waits for ever).
   std::optional<std::string> Next(int millis);
-  // No line will come any more.
-  bool ended() const { return ended_; }
+  bool ended() const { return ended_; }  // no line will come
 
  private:
   std::optional<std::string> Cut();

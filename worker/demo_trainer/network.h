@@ -2,7 +2,7 @@
 //
 // File: network.h
 //
-// A small residual network with the modules of a transformer, so that studies
+// This small residual network has the modules of a transformer, so that studies
 // of layers can be tried without one.
 //
 //   h0     = tanh(W x + b)              embeddings
@@ -50,7 +50,7 @@ struct Example {
 
 class Network {
  public:
-  // Weights drawn with a spread of `gain` / sqrt(inputs).
+  // Draws weights with a spread of `gain` / sqrt(inputs).
   Network(double gain, Rng& rng);
 
   Dense& module(std::size_t i) { return modules_[i]; }
@@ -59,14 +59,14 @@ class Network {
   std::size_t Predict(const Vector& input) const;
   double Loss(const Example& example) const;
 
-  // Adds d Loss / d weight of the modules in `trains` to `gradient`. Returns
-  // the loss.
+  // Adds d Loss / d weight of the modules in `trains` to `gradient`, and
+  // returns the loss.
   double AddGradient(const Example& example, const std::vector<bool>& trains,
                      Network* gradient) const;
   void SetZero();
 
  private:
-  // The input of each module, then the logits.
+  // Returns the input of each module, then the logits.
   std::vector<Vector> Forward(const Vector& input) const;
 
   std::vector<Dense> modules_;

@@ -2,11 +2,9 @@
 //
 // File: task.h
 //
-// A fine-tuning problem whose answer is known. A fixed teacher network labels
-// random inputs: the source task. The target's teacher has another layer.3 and
-// a turned head; its examples are few, some with wrong labels. The model begins
-// near the source's teacher: layer.3 and head must train, and training
-// everything mostly learns the wrong labels.
+// A fixed teacher network labels random inputs, the source task. The target's
+// teacher has another layer.3 and a turned head; its examples are few, some
+// with wrong labels. The model begins near the source's teacher.
 #ifndef FROSTLINE_WORKER_DEMO_TRAINER_TASK_H_
 #define FROSTLINE_WORKER_DEMO_TRAINER_TASK_H_
 
@@ -22,7 +20,7 @@ struct Task {
   std::vector<Example> validation;
 };
 
-// The same in every process and on every machine; takes about 0.1 s.
+// It is the same everywhere, and takes about 0.1 s.
 Task MakeTask();
 
 double Accuracy(const Network& network, const std::vector<Example>& examples);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: trial.h
-//
-// The trial message of docs/reference/trainer-protocol.md.
 #ifndef FROSTLINE_WORKER_DEMO_TRAINER_TRIAL_H_
 #define FROSTLINE_WORKER_DEMO_TRAINER_TRIAL_H_
 
@@ -16,14 +14,14 @@ namespace frostline::demo_trainer {
 struct Trial {
   Settings settings;
   int epochs = 20;
-  // training.extra.seconds_per_epoch, to watch a trial run
+  // training.extra.seconds_per_epoch sets it, to watch a trial run.
   double pause_s = 0.0;
   std::string folder;
   std::string resume_path;  // empty: from the start
 };
 
-// A module without a rate is frozen; one we do not have is passed over. Returns
-// what is wrong, or nothing.
+// Freezes modules without a rate and passes over unknown ones. Returns what is
+// wrong, if anything.
 std::string ReadTrial(const nlohmann::json& message, Trial* trial);
 
 }  // namespace frostline::demo_trainer
