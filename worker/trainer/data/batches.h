@@ -2,8 +2,8 @@
 //
 // File: batches.h
 //
-// Which rows are read together, and in which order: a function of (lengths,
-// options, epoch) alone, so a checkpoint needs no more than a BatchPosition.
+// Plans which rows are read together, and in which order, from (lengths,
+// options, epoch) alone, so a checkpoint needs only a BatchPosition.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_BATCHES_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_BATCHES_H_
 
@@ -16,12 +16,11 @@ namespace frostline::trainer {
 using RowBatch = std::vector<std::uint32_t>;  // 0 to lengths.size() - 1
 
 struct BatchOptions {
-  // The last batch of an epoch may have fewer rows.
   std::size_t batch_size = 32;
-  // Instead, when not 0: rows times the longest of them is at most this. A row
-  // that is longer stands alone.
+  // When not 0, rows times the longest of them is at most this instead. A
+  // longer row stands alone.
   std::size_t batch_tokens = 0;
-  // Rows of about the same length together: less padding.
+  // Rows of about one length go together: less padding.
   bool bucket = true;
   std::uint64_t seed = 0;
 };
@@ -35,15 +34,15 @@ struct BatchPosition {
 
 class BatchPlanner {
  public:
-  // `lengths`: tokens of each row.
+  // `lengths` are the tokens of each row.
   BatchPlanner(std::vector<std::uint32_t> lengths, BatchOptions options);
 
-  // Every row once. With buckets the batch of the longest row comes first, to
-  // show at once when memory is too small.
+  // Every row comes once. With buckets the batch of the longest row comes
+  // first, to show at once when memory is too small.
   std::vector<RowBatch> Epoch(std::uint64_t epoch) const;
-  // For evaluation: no chance, the longest first.
+  // Puts the longest first, without chance, for evaluation.
   std::vector<RowBatch> Ordered() const;
-  // Over so many epochs, which may differ under a token budget.
+  // Counts over so many epochs, which may differ under a token budget.
   std::uint64_t BatchesOf(std::uint64_t epochs) const;
 
  private:
@@ -57,7 +56,6 @@ class BatchPlanner {
   BatchOptions options_;
 };
 
-// Keeps the epoch's plan, so that a step costs next to nothing.
 class BatchCursor {
  public:
   // `planner` outlives the cursor and has rows.
@@ -65,7 +63,6 @@ class BatchCursor {
 
   const RowBatch& Next();
   const BatchPosition& position() const { return position_; }
-  // The next batch is the first of another epoch.
   bool AtEpochEnd() const { return position_.batch >= plan_.size(); }
 
  private:

@@ -14,13 +14,12 @@
 
 namespace frostline::trainer {
 
-// From 0. A name goes before a number, which counts from 1. Nothing where
-// neither is there, or a name is there twice.
+// Counts from 0. A name goes before a number, which counts from 1. Returns
+// nothing where neither is there, or a name is there twice.
 std::optional<std::size_t> FindColumn(const std::vector<std::string>& names,
                                       std::size_t width,
                                       std::string_view column);
 
-// Says which columns there are.
 Fault MissingColumn(const std::string& file, std::string_view column,
                     const std::vector<std::string>& names, std::size_t width);
 

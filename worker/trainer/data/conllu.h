@@ -2,11 +2,10 @@
 //
 // File: conllu.h
 //
-// CoNLL-U (Universal Dependencies): a row is a sentence, a cell the list of a
-// column over its words. Comments, ranges and empty nodes are passed over.
-// Strict: ten columns, words counted from 1, no empty form.
-//
-// Columns: id form lemma upos xpos feats head deprel deps misc.
+// In CoNLL-U (Universal Dependencies) a row is a sentence, a cell the list of a
+// column over its words. The columns are id form lemma upos xpos feats head
+// deprel deps misc. Comments, ranges and empty nodes are passed over; other
+// columns, words not counted from 1 and an empty form are faults.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_CONLLU_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_CONLLU_H_
 

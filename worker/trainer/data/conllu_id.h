@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: conllu_id.h
-//
-// What the first column of CoNLL-U says about its line.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_CONLLU_ID_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_CONLLU_ID_H_
 
@@ -18,7 +16,7 @@ enum class ConlluLine {
   kBroken,
 };
 
-// After `words` words of its sentence. Pure.
+// `words` words of the sentence came before.
 ConlluLine ConlluLineOf(std::string_view id, std::uint32_t words);
 
 }  // namespace frostline::trainer

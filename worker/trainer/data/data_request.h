@@ -2,7 +2,8 @@
 //
 // File: data_request.h
 //
-// The contract's DataRef in JSON (docs/reference/trainer-protocol.md, `data`).
+// Reads the contract's DataRef in JSON (docs/reference/trainer-protocol.md,
+// `data`).
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_DATA_REQUEST_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_DATA_REQUEST_H_
 
@@ -34,8 +35,7 @@ struct DataRequest {
   friend bool operator==(const DataRequest&, const DataRequest&) = default;
 };
 
-// Passes over unknown fields, as the protocol asks. kMisuse naming a field that
-// is not right.
+// Passes over unknown fields. Returns kMisuse naming a field that is not right.
 Expected<DataRequest> ReadDataRequest(const JsonValue& data);
 
 }  // namespace frostline::trainer

@@ -2,7 +2,7 @@
 //
 // File: dataset.h
 //
-// A split in memory, in the file's order.
+// Holds a split in memory, in the file's order.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_DATASET_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_DATASET_H_
 
@@ -24,7 +24,6 @@ enum class TaskKind {
   kTagging,         // words, each with a label
 };
 
-// Of an example or a word without a label.
 inline constexpr std::int32_t kNoLabel = -1;
 
 // The views belong to the dataset. A tagging example has words, the others
@@ -39,7 +38,7 @@ struct Example {
   double weight = 1.0;
 };
 
-// Moves, never copies; a move leaves every view valid.
+// It moves and never copies; a move leaves every view valid.
 class Dataset {
  public:
   explicit Dataset(TaskKind task) : task_(task) {}
@@ -47,16 +46,14 @@ class Dataset {
   Dataset& operator=(Dataset&&) = default;
 
   TaskKind task() const { return task_; }
-  // Every example has a second text.
   bool is_pair() const { return is_pair_; }
   bool labelled() const { return labelled_; }
-  // Rows of the file that had no label and were left out.
+  // These rows had no label and were left out.
   std::size_t skipped() const { return skipped_; }
   std::size_t size() const { return examples_.size(); }
   const Example& operator[](std::size_t row) const { return examples_[row]; }
   const LabelSet& labels() const { return labels_; }
 
-  // Of a tagging example; what an Encoder takes.
   std::span<const std::string_view> words(std::size_t row) const {
     return {words_.data() + examples_[row].first_word,
             examples_[row].word_count};
@@ -83,9 +80,9 @@ class Dataset {
   TextPool pool_;
 };
 
-// SHA-256 over texts, words, labels by name, targets and weights of these rows
-// in this order. Two trials' outcomes may be compared example by example where
-// it is equal.
+// Returns the SHA-256 over texts, words, labels by name, targets and weights of
+// these rows in this order. Where it is equal, outcomes may be compared example
+// by example.
 std::string Fingerprint(const Dataset& data,
                         std::span<const std::uint32_t> rows);
 

@@ -2,7 +2,7 @@
 //
 // File: dataset_reader.h
 //
-// Rows become examples of a task. The first that does not fit is a fault that
+// Makes rows examples of a task. The first that does not fit is a fault that
 // names file, line and fix.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_DATASET_READER_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_DATASET_READER_H_
@@ -23,27 +23,26 @@ namespace frostline::trainer {
 
 struct RowRoles;
 
-// From roles (text, second, label, weight; words, tags, weight) to columns.
+// It leads from roles (text, second, label, weight; words, tags, weight) to
+// columns.
 using ColumnMap = std::map<std::string, std::string>;
 
-// The roles that `task` has, with their columns where none is named.
 ColumnMap DefaultColumns(TaskKind task, FileFormat::Kind kind);
 
-// kMisuse when `task` does not know a role.
+// Returns kMisuse when `task` does not know a role.
 Expected<Done> CheckRoles(TaskKind task, const ColumnMap& columns);
 
 class DatasetReader {
  public:
   explicit DatasetReader(TaskKind task) : task_(task) {}
 
-  // Only these, in this order; otherwise those of the file, sorted.
+  // Allows only these, in this order, instead of the file's own, sorted.
   DatasetReader& WithLabels(const LabelSet& labels);
-  // Rows without a label are left out and counted, otherwise a fault.
+  // Leaves out and counts rows without a label, otherwise a fault.
   DatasetReader& SkipUnlabelled();
-  // Labels are not read: for prediction.
   DatasetReader& WithoutLabels();
 
-  // A row beyond so many is a fault; at most kMaxRows.
+  // A row beyond so many, kMaxRows at most, is a fault.
   DatasetReader& WithMostRows(std::size_t rows);
 
   // `columns` go before the defaults. An empty file is a fault.

@@ -2,10 +2,9 @@
 //
 // File: delimited.h
 //
-// TSV and CSV. In TSV a quote is text. In CSV (RFC 4180) a field that begins
-// with a quote ends with one, and may hold delimiters, line ends and "" for a
-// quote. Empty lines are passed over; every row has as many fields as the
-// first.
+// In TSV a quote is text. In CSV (RFC 4180) a field that begins with a quote
+// ends with one, and may hold delimiters, line ends and "" for a quote. Empty
+// lines are passed over; every row has as many fields as the first.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_DELIMITED_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_DELIMITED_H_
 

@@ -16,16 +16,15 @@ namespace frostline::trainer {
 
 class FieldSplitter {
  public:
-  // `quotes`: a field may be quoted, and then go on in the next line.
+  // With `quotes` a field may be quoted, and then go on in the next line.
   FieldSplitter(char delimiter, bool quotes)
       : delimiter_(delimiter), quotes_(quotes) {}
 
-  // The next row, past empty lines; false at the end. `fields` is valid until
-  // the next call.
+  // Reads the next row, past empty lines; false at the end. `fields` is valid
+  // until the next call.
   Expected<bool> Next(LineReader& lines, std::vector<std::string_view>& fields);
 
-  // Where the last row began.
-  std::size_t line() const { return line_; }
+  std::size_t line() const { return line_; }  // where the last row began
 
  private:
   void SplitPlain(std::string_view line, std::vector<std::string_view>& fields);

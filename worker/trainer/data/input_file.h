@@ -2,8 +2,8 @@
 //
 // File: input_file.h
 //
-// An open file, found by a path that the worker's operator gave, or below a
-// folder of the operator's. Its sum is taken of what was opened.
+// The worker's operator gave its path, or a folder above it. Its sum is taken
+// of what was opened.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_INPUT_FILE_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_INPUT_FILE_H_
 
@@ -18,7 +18,7 @@
 
 namespace frostline::trainer {
 
-// Owns `fd`; `name` is for faults.
+// It owns `fd`; `name` is for faults.
 class InputFile {
  public:
   InputFile(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
@@ -28,18 +28,18 @@ class InputFile {
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  // Only a regular file: a pipe or a device could hang us.
+  // Takes only a regular file: a pipe or a device could hang us.
   static Expected<InputFile> Open(const std::string& path);
 
   int fd() const { return fd_; }
   const std::string& name() const { return name_; }
 
-  // Up to `size` bytes from where the last read ended; 0 at the end.
+  // Reads up to `size` bytes after the last ones, 0 at the end.
   Expected<std::size_t> Read(char* into, std::size_t size);
   Expected<Done> Rewind();
-  // From the beginning; kTooLarge above `limit` bytes.
+  // Reads all, or returns kTooLarge above `limit` bytes.
   Expected<std::string> ReadAll(std::size_t limit);
-  // 64 lower-case hexadecimal digits; leaves the file at its beginning.
+  // Returns 64 lower-case hexadecimal digits, and rewinds.
   Expected<std::string> Sha256();
 
  private:
@@ -47,8 +47,8 @@ class InputFile {
   std::string name_;
 };
 
-// A folder that files are opened below. A path that leaves it by "..", by being
-// absolute or by a symbolic link is refused.
+// A path that leaves this folder by "..", by being absolute or by a symbolic
+// link is refused.
 class DataRoot {
  public:
   static Expected<DataRoot> Open(const std::string& path);
@@ -60,9 +60,10 @@ class DataRoot {
 
   const std::string& path() const { return path_; }
 
-  // kMisuse when the path leaves the root, kUnreadable when it is absent.
+  // Returns kMisuse when the path leaves the root, kUnreadable when it is
+  // absent.
   Expected<InputFile> OpenFile(const std::string& relative) const;
-  // For kernels without openat2 (before Linux 5.6): follows no symbolic link.
+  // Follows no symbolic link, for kernels without openat2 (before Linux 5.6).
   Expected<InputFile> OpenFileStepwise(const std::string& relative) const;
 
  private:

@@ -2,7 +2,7 @@
 //
 // File: jsonl.h
 //
-// JSON lines: one object a line, whose keys are columns; a value is a string, a
+// A line is one JSON object, whose keys are columns; a value is a string, a
 // number, a boolean, or an array of strings (words, tags). Null and absence are
 // the same. Empty lines are passed over.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_JSONL_H_

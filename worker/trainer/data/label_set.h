@@ -2,7 +2,7 @@
 //
 // File: label_set.h
 //
-// The classes of a task, in the order of the model's outputs.
+// Holds the classes of a task, in the order of the model's outputs.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_LABEL_SET_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_LABEL_SET_H_
 
@@ -19,7 +19,7 @@ namespace frostline::trainer {
 
 class LabelSet {
  public:
-  // kInconsistent when one is there twice, kTooLarge when there are too many.
+  // Returns kInconsistent when one is there twice, kTooLarge for too many.
   static Expected<LabelSet> FromList(const std::vector<std::string>& names);
 
   std::optional<std::int32_t> Find(std::string_view name) const;
@@ -28,8 +28,8 @@ class LabelSet {
 
   // A new name becomes the last one.
   std::int32_t FindOrAdd(std::string_view name);
-  // As numbers where all names are, else byte by byte. Returns the new id of
-  // each old one.
+  // Sorts as numbers where all names are, else byte by byte, and returns the
+  // new id of each old one.
   std::vector<std::int32_t> Sort();
 
   friend bool operator==(const LabelSet& a, const LabelSet& b) {
@@ -41,7 +41,7 @@ class LabelSet {
   std::map<std::string, std::int32_t, std::less<>> ids_;
 };
 
-// "a", "b", "c" and 9,997 more.
+// Returns "a", "b", "c" and 9,997 more.
 std::string ListOfLabels(const LabelSet& labels);
 
 }  // namespace frostline::trainer

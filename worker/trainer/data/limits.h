@@ -2,8 +2,7 @@
 //
 // File: limits.h
 //
-// What a data set or a registry may ask of us: far above every published set
-// and far below what hurts.
+// These bounds lie far above every published set and far below what hurts.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_LIMITS_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_LIMITS_H_
 
@@ -11,10 +10,9 @@
 
 namespace frostline::trainer {
 
-// Of a line, without its end, and of a row whose quoted fields span lines.
+// It bounds a line, without its end, and a row whose quoted fields span lines.
 inline constexpr std::size_t kMaxDataLineBytes = std::size_t{1} << 20;
-// Of a split.
-inline constexpr std::size_t kMaxRows = 50'000'000;
+inline constexpr std::size_t kMaxRows = 50'000'000;  // of a split
 inline constexpr std::size_t kMaxWords = 1'000'000'000;
 inline constexpr std::size_t kMaxColumns = 1'000;
 inline constexpr std::size_t kMaxLabels = 10'000;
