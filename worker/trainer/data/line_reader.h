@@ -2,9 +2,9 @@
 //
 // File: line_reader.h
 //
-// Lines of a file that strangers wrote, ended by LF, CRLF or the file; a byte
-// order mark is passed over. A line of more than a mebibyte, a NUL and what is
-// not UTF-8 are faults that name file and line.
+// Reads lines of a file that strangers wrote, ended by LF, CRLF or the file; a
+// byte order mark is passed over. A line of more than a mebibyte, a NUL and
+// what is not UTF-8 are faults that name file and line.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_LINE_READER_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_LINE_READER_H_
 
@@ -23,14 +23,13 @@ class LineReader {
  public:
   explicit LineReader(InputFile file);
 
-  // False at the end. The line is valid until the next call.
+  // It is false at the end. The line is valid until the next call.
   Expected<bool> Next(std::string_view& line);
 
-  // Of the last line, counted from 1.
-  std::size_t number() const { return number_; }
+  std::size_t number() const { return number_; }  // of the last line, from 1
   const std::string& name() const { return file_.name(); }
 
-  // "train.tsv line 12: …", with the fix.
+  // Says "train.tsv line 12: …", with the fix.
   Fault At(std::size_t number, FaultKind kind, const std::string& what,
            const std::string& fix) const;
   Fault Here(FaultKind kind, const std::string& what,

@@ -2,8 +2,8 @@
 //
 // File: load.h
 //
-// From a study's words to rows: finds the data set in the registry, verifies
-// and reads its files, holds rows out, takes the balanced sample.
+// Finds a study's data set in the registry, verifies and reads its files, holds
+// rows out, takes the balanced sample.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_LOAD_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_LOAD_H_
 
@@ -37,10 +37,10 @@ struct TaskData {
   DataPart validation;
 };
 
-// For one thread. A fault names what must change.
+// One thread uses it. A fault names what must change.
 class DataLoader {
  public:
-  // The operator's folder, whose datasets.yaml is read once.
+  // `folder` is the operator's, whose datasets.yaml is read once.
   static Expected<DataLoader> Open(const std::string& folder);
   DataLoader(DatasetEntries datasets, VerifiedFiles files)
       : datasets_(std::move(datasets)), files_(std::move(files)) {}
@@ -49,11 +49,11 @@ class DataLoader {
   // split a share of the training rows is held out (a tenth where the study
   // says none), before the sample is taken.
   Expected<TaskData> Load(const DataRequest& request);
-  // All rows of the test split (`test` without a name). It may lack labels
+  // Loads all of the test split (`test` without a name), which may lack labels
   // where the registry says so.
   Expected<DataPart> LoadTest(const DataRequest& request,
                               const LabelSet& labels);
-  // All of data set `id`: its test split, else validation.
+  // Loads all of data set `id`: its test split if labelled, else validation.
   Expected<DataPart> LoadOther(const std::string& id, const TaskName& task,
                                const LabelSet& labels);
 

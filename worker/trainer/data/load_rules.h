@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: load_rules.h
-//
-// What a study's words mean for a set of the registry. Pure functions.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_LOAD_RULES_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_LOAD_RULES_H_
 
@@ -14,11 +12,10 @@ namespace frostline::trainer {
 
 std::string SplitName(const std::string& split, const char* fallback);
 
-// The study's word, else the registry's, else what the format suggests.
+// Takes the study's word, else the registry's, else what the format suggests.
 TaskName TaskOf(const DataRequest& request, const DatasetEntry& entry,
                 const std::string& train_split);
 
-// Before anything is read.
 Expected<Done> CheckSplits(const DatasetEntry& entry,
                            const DataRequest& request);
 
@@ -26,7 +23,7 @@ Fault NoSplit(const DatasetEntry& entry, const std::string& split);
 
 DataPart WholePart(Dataset data);
 
-// Leaves as many training rows as the study asks for, in balance.
+// Leaves as many rows as the study asks for, in balance.
 void SampleTraining(const DataRequest& request, DataPart& train);
 
 }  // namespace frostline::trainer

@@ -2,9 +2,9 @@
 //
 // File: registry.h
 //
-// The data sets and models of a worker, by id, from the datasets.yaml and
-// models.yaml of its operator. A study names ids alone, so it never reaches
-// another file. For people: docs/reference/datasets.md.
+// Lists the data sets and models of a worker, by id, from its operator's
+// datasets.yaml and models.yaml (docs/reference/datasets.md). A study names ids
+// alone, so it never reaches another file.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_REGISTRY_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_REGISTRY_H_
 
@@ -40,9 +40,9 @@ struct DatasetEntry {
 struct ModelEntry {
   std::string id;
   std::string path;     // of its folder, below the operator's root
-  std::string weights;  // the file in it that the sum is of
+  std::string weights;  // the file in it of this sum
   std::string sha256;
-  // Where that file is an index: the sum of each file in it.
+  // Where that file is an index, they are the sums of the files in it.
   std::map<std::string, std::string> shards;
 };
 
@@ -52,8 +52,8 @@ using ModelEntries = std::map<std::string, ModelEntry, std::less<>>;
 // [a-z0-9][a-z0-9._-]{0,63}
 bool IsRegistryId(std::string_view id);
 
-// `name` is what faults call the file. An unknown key is a fault: it is a
-// misspelt one.
+// `name` is what faults call the file. An unknown key is a fault: it is
+// misspelt.
 Expected<DatasetEntries> ParseDatasets(std::string_view yaml,
                                        const std::string& name);
 Expected<ModelEntries> ParseModels(std::string_view yaml,

@@ -2,10 +2,9 @@
 //
 // File: row_order.h
 //
-// Chance for rows: each draws a number that depends on (seed, stream, row)
-// alone, and rows stand in the order of their numbers: the same on every
-// machine, without state, and the rest keep it when some rows go. Pure
-// functions.
+// Each row draws a number that depends on (seed, stream, row) alone, and rows
+// stand in the order of their numbers: the same on every machine, without
+// state, and the rest keep it when some rows go.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_ROW_ORDER_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_ROW_ORDER_H_
 
@@ -17,13 +16,13 @@
 
 namespace frostline::trainer {
 
-// What the draws are for. Epochs add their number to the last two.
+// These say what draws are for. Epochs add their number to the last two.
 inline constexpr std::uint64_t kHoldOutStream = 1;
 inline constexpr std::uint64_t kSubsetStream = 2;
 inline constexpr std::uint64_t kEpochStream = std::uint64_t{1} << 32;
 inline constexpr std::uint64_t kBatchStream = std::uint64_t{1} << 33;
 
-// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
+// This finalises SplitMix64 (Steele, Lea and Flood, 2014).
 inline std::uint64_t MixBits(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15;
   x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
@@ -36,7 +35,7 @@ inline std::uint64_t DrawOf(std::uint64_t seed, std::uint64_t stream,
   return MixBits(MixBits(MixBits(seed) ^ stream) ^ row);
 }
 
-// Whatever order `rows` come in.
+// The order of `rows` does not matter.
 inline std::vector<std::uint32_t> ShuffledRows(
     std::span<const std::uint32_t> rows, std::uint64_t seed,
     std::uint64_t stream) {

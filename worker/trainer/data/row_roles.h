@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: row_roles.h
-//
-// Where each role stands in a row.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_ROW_ROLES_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_ROW_ROLES_H_
 
@@ -21,7 +19,7 @@ struct RowRoles {
   std::map<std::string, std::size_t, std::less<>> index;
   std::vector<std::string> columns;
 
-  // Null when no column has the role.
+  // It is null when no column has the role.
   const Cell* Find(const Row& row, std::string_view role) const {
     const auto found = index.find(role);
     return found == index.end() ? nullptr : &row.cells[found->second];
@@ -32,10 +30,10 @@ struct RowRoles {
   }
 };
 
-// The items of a list, or the words between the blanks of a text.
+// Returns the items of a list, or the words between the blanks of a text.
 void ItemsOf(const Cell& cell, std::vector<std::string_view>& items);
 
-// "_" is what CoNLL-U writes for "nothing here".
+// CoNLL-U writes "_" for "nothing here".
 inline bool IsNoTag(std::string_view tag) { return tag.empty() || tag == "_"; }
 
 }  // namespace frostline::trainer

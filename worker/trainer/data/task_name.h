@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: task_name.h
-//
-// The words that a study and a registry have for a task.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_TASK_NAME_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_TASK_NAME_H_
 

@@ -17,7 +17,6 @@ namespace frostline::trainer {
 // Moving the pool leaves the texts where they are.
 class TextPool {
  public:
-  // The copy; valid as long as the pool.
   std::string_view Add(std::string_view text) {
     if (text.empty()) return {};
     if (text.size() > room_) {

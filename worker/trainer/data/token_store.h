@@ -2,7 +2,7 @@
 //
 // File: token_store.h
 //
-// A data set as token ids, made once for all epochs and trials, and padded
+// Holds a data set as token ids, made once for all epochs and trials, and pads
 // batches of it.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_TOKEN_STORE_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_TOKEN_STORE_H_
@@ -19,11 +19,11 @@
 
 namespace frostline::trainer {
 
-// How a pair is read. Apart, rows 0 to n-1 are the first texts of n pairs, n to
-// 2n-1 the second ones, each with its pair's label, target and weight.
+// Apart, rows 0 to n-1 are the first texts of n pairs, n to 2n-1 the second
+// ones, each with its pair's label, target and weight.
 enum class PairForm {
   kJoined,  // [CLS] a [SEP] b [SEP]: one row
-  kApart,   // [CLS] a [SEP], [CLS] b [SEP]: for heads that compare two texts
+  kApart,   // compared: [CLS] a [SEP], [CLS] b [SEP]
 };
 
 struct PadOptions {
@@ -33,7 +33,7 @@ struct PadOptions {
   std::size_t max_width = 0;  // rounding may not pass it; 0: no bound
 };
 
-// rows x width, row by row: what a model reads. Kept and filled again.
+// Holds rows x width, row by row, and is filled again for each batch.
 struct PaddedBatch {
   std::size_t rows = 0;
   std::size_t width = 0;  // of the longest row
@@ -45,13 +45,13 @@ struct PaddedBatch {
   std::vector<float> weights;        // rows
 };
 
-// Immutable; any number of threads may read it.
+// It is immutable; any number of threads may read it.
 class TokenStore {
  public:
   std::size_t size() const { return offsets_.size() - 1; }
   std::size_t token_total() const { return ids_.size(); }
   std::vector<std::uint32_t> Lengths() const;
-  // Of one row; labels for tagging alone.
+  // Only tagging has labels.
   std::span<const std::int32_t> ids(std::size_t row) const;
   std::span<const std::int32_t> token_labels(std::size_t row) const;
 
@@ -78,8 +78,8 @@ class TokenStore {
   std::vector<float> weights_;
 };
 
-// Encodes these rows in this order, cut to options.max_length. kMisuse for
-// kApart where the data are no pairs.
+// Encodes these rows in this order, cut to options.max_length. Returns kMisuse
+// for kApart where the data are no pairs.
 Expected<TokenStore> Tokenize(const Dataset& data,
                               std::span<const std::uint32_t> rows,
                               const Tokenizer& tokenizer,

@@ -3,7 +3,7 @@
 // File: verified_files.h
 //
 // Opens files of a registry that are what it says. A sum is kept as long as the
-// file's device, inode, size and times stay the same.
+// file's device, inode, size and times stay the same. One thread uses it.
 #ifndef FROSTLINE_WORKER_TRAINER_DATA_VERIFIED_FILES_H_
 #define FROSTLINE_WORKER_TRAINER_DATA_VERIFIED_FILES_H_
 
@@ -19,15 +19,14 @@
 
 namespace frostline::trainer {
 
-// For one thread.
 class VerifiedFiles {
  public:
   explicit VerifiedFiles(DataRoot root) : root_(std::move(root)) {}
 
-  // At its beginning. kInconsistent when its sum is another one.
+  // Returns kInconsistent when its sum is another.
   Expected<InputFile> Open(const std::string& relative,
                            const std::string& sha256);
-  // For what has no sum: a model's config.json.
+  // Opens what has no sum, as a model's config.json.
   Expected<InputFile> OpenUnverified(const std::string& relative) const {
     return root_.OpenFile(relative);
   }
