@@ -2,8 +2,8 @@
 //
 // File: autocast.h
 //
-// Computing in bf16 with weights of fp32: LibTorch casts the operands of large
-// products alone.
+// LibTorch casts the operands of large products alone to bf16; weights stay
+// fp32.
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_AUTOCAST_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_AUTOCAST_H_
 
@@ -14,9 +14,9 @@
 
 namespace frostline::trainer {
 
-// While it lives, this thread computes on `device` in `precision`; then as
-// before. Its bf16 copies of weights go with it, as weights change. Let
-// backward run outside of it.
+// While it lives, this thread computes on `device` in `precision`. Its bf16
+// copies of weights go with it, as weights change. Backward must run outside of
+// it.
 class Autocast {
  public:
   Autocast(Precision precision, at::Device device)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: cpu_info.h
-//
-// What Linux says about the processor, and how fast that should be.
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_CPU_INFO_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_CPU_INFO_H_
 
@@ -19,20 +17,18 @@ struct CpuInfo {
   int cores = 0;                // each counted once, however many threads
   std::set<std::string> flags;  // "avx2", "avx512_bf16"
 
-  // Has instructions that multiply bf16 faster than fp32.
-  bool does_bf16_well() const;
-  // fp32 numbers that one multiply-add instruction takes.
-  int lanes() const;
+  bool does_bf16_well() const;  // faster than fp32
+  int lanes() const;            // fp32 numbers in one multiply-add
 };
 
-// Of /proc/cpuinfo; what it does not say stays 0 or empty.
+// Reads /proc/cpuinfo; what it does not say stays 0 or empty.
 CpuInfo ParseCpuInfo(std::string_view text);
 CpuInfo ReadCpuInfo();
 
-// At most so many fp32 operations by second, in 1e9, with `threads` at work:
+// Estimates the most fp32 operations by second, in 1e9, with `threads` at work:
 //   min(threads, cores) x clock x lanes x 2 units x 2
-// the last for a multiplication and an addition. 0 when the clock is unknown.
-// An estimate: clocks change, and a few processors have one unit.
+// The last stands for a multiplication and an addition. It is 0 when the clock
+// is unknown. Clocks change, and a few processors have one unit.
 double PeakGflops(const CpuInfo& info, int threads);
 
 }  // namespace frostline::trainer

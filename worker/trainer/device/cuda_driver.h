@@ -2,8 +2,8 @@
 //
 // File: cuda_driver.h
 //
-// What the NVIDIA driver says about its GPUs, through its C interface,
-// unchanged since CUDA 4: no CUDA header or library is needed.
+// The NVIDIA driver tells of its GPUs through its C interface, unchanged since
+// CUDA 4: no CUDA header or library is needed.
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_CUDA_DRIVER_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_CUDA_DRIVER_H_
 
@@ -23,17 +23,17 @@ struct Gpu {
   bool does_bf16_well() const { return major >= 8; }
 };
 
-// Those that CUDA_VISIBLE_DEVICES leaves us; 0 without a driver.
+// Counts those that CUDA_VISIBLE_DEVICES leaves us, 0 without a driver.
 int CountGpus();
 
-// In the order of LibTorch; nothing beyond their count.
+// `index` is LibTorch's; nothing lies beyond their count.
 std::optional<Gpu> GpuAt(int index);
 
-// fp32 operations by second, at most, in 1e9; 0 for a GPU whose lanes we do not
-// know.
+// Returns the most fp32 operations by second, in 1e9, or 0 for a GPU whose
+// lanes we do not know.
 double PeakGflops(const Gpu& gpu);
 
-// In joules since its driver was loaded; nothing when NVML does not count it.
+// Counts joules since its driver was loaded; nothing when NVML does not.
 std::optional<double> EnergyOf(const std::string& bus_id);
 
 }  // namespace frostline::trainer

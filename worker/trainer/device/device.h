@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: device.h
-//
-// Where a model computes: the processor or one GPU.
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_DEVICE_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_DEVICE_H_
 
@@ -18,42 +16,44 @@
 
 namespace frostline::trainer {
 
-// A value: copies are the same device. Any thread may ask it.
+// Copies are the same device. Any thread may ask it.
 class Device {
  public:
-  // "auto": a GPU when one is there and this LibTorch can use it, else the
-  // processor; "cpu"; "cuda", the first GPU; "cuda:N". kUnsupported, with the
-  // cause, for a named GPU that cannot be had; kMisuse for another name. Call
-  // it before all else of LibTorch, which looks for its CUDA half once.
+  // "auto" is a GPU when one is there and this LibTorch can use it, else the
+  // processor; others are "cpu", "cuda", the first GPU, and "cuda:N". Returns
+  // kUnsupported, with the cause, for a named GPU that cannot be had, kMisuse
+  // for another name. Call it before all else of LibTorch, which looks for its
+  // CUDA half once.
   static Expected<Device> Open(std::string_view name);
 
   at::Device torch() const { return torch_; }
   bool is_cpu() const { return torch_.is_cpu(); }
-  // "cpu", or as the driver calls it: "NVIDIA H200".
+  // It is "cpu", or as the driver calls it: "NVIDIA H200".
   std::string name() const { return name_; }
   bool does_bf16_well() const { return bf16_; }
-  // Why "auto" did not take the GPU that is there; else empty.
+  // Says why "auto" did not take the GPU that is there, if so.
   std::string note() const { return note_; }
-  // fp32 operations by second, at most, in 1e9; 0 when unknown.
+  // Returns the most fp32 operations by second, in 1e9, or 0 when unknown.
   double PeakGflops(int threads) const;
 
-  // "auto" (bf16 where the device does it well), "fp32", "bf16"; kMisuse for
-  // anything else.
+  // Understands "auto" (bf16 where the device does it well), "fp32" and "bf16",
+  // and returns kMisuse for anything else.
   Expected<Precision> Choose(std::string_view wanted) const;
 
-  // On the device. Throws what LibTorch throws.
+  // Throws what LibTorch throws.
   at::Generator MakeGenerator(std::uint64_t seed) const;
 
-  // The most held at once since the reset, of main memory (where Linux lets it
-  // be reset) or, as its allocator counts, of the GPU's. 0 when unknown.
+  // Counts the most held at once since the reset, of main memory (where Linux
+  // lets it be reset) or, as its allocator counts, of the GPU's. It is 0 when
+  // unknown.
   void ResetPeakMemory();
   std::int64_t PeakMemoryBytes() const;
 
-  // Of the whole GPU since its driver was loaded; nothing for a processor, or
-  // without NVML.
+  // Counts the whole GPU since its driver was loaded; a processor, or no NVML,
+  // has nothing.
   std::optional<double> EnergyJoules() const;
 
-  // After a lack of memory: gives back what LibTorch and malloc keep.
+  // Gives back, after a lack of memory, what LibTorch and malloc keep.
   void ReleaseCachedMemory();
 
   void Synchronize() const;
@@ -71,10 +71,10 @@ class Device {
   std::string bus_id_;  // of a GPU, for NVML
 };
 
-// On a device that is open.
+// The device must be open.
 at::Generator MakeGenerator(at::Device device, std::uint64_t seed);
 
-// Whether LibTorch, CUDA's libraries or the standard library said so.
+// LibTorch, CUDA's libraries or the standard library said so.
 bool IsOutOfMemory(const std::exception& error);
 
 }  // namespace frostline::trainer

@@ -13,11 +13,10 @@
 
 namespace frostline::trainer {
 
-// The paths of those in `maps`, the text of /proc/PID/maps.
+// Finds their paths in `maps`, the text of /proc/PID/maps.
 std::vector<std::string> OpenMpRuntimes(std::string_view maps);
 
-// Of this process.
-std::vector<std::string> OpenMpRuntimes();
+std::vector<std::string> OpenMpRuntimes();  // of this process
 
 }  // namespace frostline::trainer
 

@@ -8,7 +8,7 @@
 
 namespace frostline::trainer {
 
-// The largest resident set since the start or the last reset; 0 when unknown.
+// Returns the largest resident set since the start or the last reset, or 0.
 std::int64_t PeakResidentBytes();
 
 // Where the system forbids it, the peak stays that since the start.

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: speed.h
-//
-// How fast a device multiplies: a wrong BLAS costs a factor of fifty, and
-// nothing else says so.
 #ifndef FROSTLINE_WORKER_TRAINER_DEVICE_SPEED_H_
 #define FROSTLINE_WORKER_TRAINER_DEVICE_SPEED_H_
 
@@ -13,8 +10,8 @@
 
 namespace frostline::trainer {
 
-// Operations by second in 1e9: the best of the square products that fit into
-// `time`, after one that does not count. Throws what LibTorch throws.
+// Returns operations by second in 1e9: the best of the square products that fit
+// into `time`, after one that does not count. Throws what LibTorch throws.
 double MeasureGflops(const Device& device, Precision precision,
                      std::chrono::milliseconds time);
 
