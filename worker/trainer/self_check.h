@@ -2,8 +2,8 @@
 //
 // File: self_check.h
 //
-// Whether this binary and the LibTorch found at run time fit together, and what
-// they make of this machine: a wrong BLAS, a second OpenMP or an idle GPU cost
+// Tells whether this binary and the LibTorch found at run time fit together,
+// and what is slow here: a wrong BLAS, a second OpenMP or an idle GPU cost
 // hours, with the right numbers all the while.
 #ifndef FROSTLINE_WORKER_TRAINER_SELF_CHECK_H_
 #define FROSTLINE_WORKER_TRAINER_SELF_CHECK_H_
@@ -27,16 +27,15 @@ struct SelfCheck {
   std::string onednn;
   std::vector<std::string> openmp;  // paths of the runtimes loaded
   bool does_bf16_well = false;
-  // 1e9 operations by second: measured, bf16 only where it is done well, and
-  // what the machine should reach in fp32 (0: unknown).
+  // They count 1e9 operations by second: measured, bf16 only where it is done
+  // well, and what the machine should reach in fp32 (0 when unknown).
   double fp32_gflops = 0.0;
   double bf16_gflops = 0.0;
   double expected_gflops = 0.0;
   std::vector<std::string> warnings;  // for people; none makes it not ok
 };
 
-// Of the headers this was compiled with: "2.11.0".
-std::string TorchVersion();
+std::string TorchVersion();  // of our headers: "2.11.0"
 
 // Compares a product of two small matrices on Device::Open(device) with the
 // known one, then measures for about 0.2 s. A slow machine is ok. Never throws.
@@ -44,8 +43,7 @@ SelfCheck RunSelfCheck(const std::string& device = "auto");
 
 std::vector<std::string> WarningsOf(const SelfCheck& check);
 
-// One JSON object on one line, without the line end.
-std::string ToJson(const SelfCheck& check);
+std::string ToJson(const SelfCheck& check);  // one line, without its end
 
 std::vector<std::string> ToLines(const SelfCheck& check);
 

@@ -13,24 +13,22 @@
 
 namespace frostline::trainer {
 
-// Switches gradients on and off, and drops old ones. REQUIRES: the plan was
-// made for this model.
+// Switches gradients on and off, and drops old ones. The plan must be this
+// model's.
 void ApplyPlan(const FreezePlan& plan, Model& model);
 
-// Dropout draws from `chance`.
 Pass TrainingPass(const FreezePlan& plan, at::Generator* chance);
 
-// The rate of every slice, shaped to be multiplied with the tensor; undefined
-// when one rate holds for all of it.
+// Returns the rate of every slice, shaped to be multiplied with the tensor, or
+// undefined when one rate holds for all of it.
 at::Tensor SliceRates(const ParameterSpec& spec, const ParameterPlan& plan);
 
-// After a backward pass: removes the gradients of hard-frozen attention heads
-// in tensors that train. `rates` are SliceRates, by parameter. Nothing to do
-// under lr0.
+// Removes, after a backward pass, the gradients of hard-frozen attention heads
+// in tensors that train. `rates` are SliceRates, by parameter.
 void MaskFrozenHeads(const FreezePlan& plan,
                      const std::vector<at::Tensor>& rates, Model& model);
 
-// Of the weights of each of ModuleNames, without biases and norms.
+// Measures the weights of each of ModuleNames, without biases and norms.
 std::map<std::string, double> RootMeanSquares(const Model& model);
 
 }  // namespace frostline::trainer

@@ -2,9 +2,8 @@
 //
 // File: flops.h
 //
-// What a training step costs, and what a freeze plan saves: matrix products
-// alone, a multiplication and an addition for each pair of numbers. Pure
-// functions.
+// Counts matrix products alone, a multiplication and an addition for each pair
+// of numbers.
 #ifndef FROSTLINE_WORKER_TRAINER_FREEZE_FLOPS_H_
 #define FROSTLINE_WORKER_TRAINER_FREEZE_FLOPS_H_
 
@@ -32,7 +31,7 @@ struct StepFlops {
   double spent() const { return forward() + backward(); }
 };
 
-// A step with `texts` of `tokens` each, padding included.
+// A step has `texts` of `tokens` each, padding included.
 StepFlops CountFlops(const ModelConfig& config, const HeadSpec& head,
                      const FreezePlan& plan, std::int64_t texts,
                      std::int64_t tokens);

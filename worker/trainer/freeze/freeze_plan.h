@@ -2,8 +2,8 @@
 //
 // File: freeze_plan.h
 //
-// From a learning rate for each module to what happens to each weight
-// (docs/explanation/freezing.md). Pure functions.
+// Says what a learning rate for each module means for each weight
+// (docs/explanation/freezing.md).
 //
 // With adapters (model/lora.h) the rate of a layer is that of its adapters; the
 // weights of embeddings and layers stay, without a gradient under kLr0 too.
@@ -24,16 +24,15 @@
 
 namespace frostline::trainer {
 
-// By module; 0 is frozen.
-using ModuleRates = std::map<std::string, double>;
+using ModuleRates = std::map<std::string, double>;  // 0: frozen
 
 enum class FreezeMode : std::uint8_t {
   kHard,  // no gradient: skipped
-  kLr0,   // rate 0, but the gradient counts in the norm that is clipped
+  kLr0,   // rate 0; the gradient counts when clipping
 };
 
 enum class PrefixDropout : std::uint8_t {
-  kHf,   // on in a frozen prefix too, as in transformers
+  kHf,   // on in a frozen prefix, as in transformers
   kOff,  // off there: its activations can be used again
 };
 
@@ -42,10 +41,10 @@ struct FreezeSemantics {
   PrefixDropout prefix_dropout = PrefixDropout::kHf;
 };
 
-// Of one of ParametersOf(config, head).
+// It belongs to one of ParametersOf(config, head).
 struct ParameterPlan {
   double rate = 0.0;
-  // By attention head, when they differ: instead of `rate`.
+  // They replace `rate` when attention heads differ.
   std::vector<double> head_rates;
   bool needs_gradient = false;
 
@@ -55,36 +54,36 @@ struct ParameterPlan {
 struct FreezePlan {
   FreezeSemantics semantics;
   std::vector<ParameterPlan> parameters;
-  // Leading blocks in which nothing trains: 0 none, 1 the embeddings, 1 + k
+  // Nothing trains in these leading blocks: 0 none, 1 the embeddings, 1 + k
   // also k layers. The study's prefix depth is one less.
   std::int64_t prefix_blocks = 0;
-  // Those that run without a graph: all when hard, none when lr0.
+  // These run without a graph: all when hard, none when lr0.
   std::int64_t frozen_blocks = 0;
   std::int64_t trained_weights = 0;  // single numbers, not tensors
-  // A pooler that has a rate and is not there: worth a log.
+  // A pooler that has a rate and is not there is worth a log.
   std::vector<std::string> absent;
 };
 
-// "embeddings", "layer.0" .., "pooler" where there is one, "head".
+// They are "embeddings", "layer.0" .., "pooler" where there is one, "head".
 std::vector<std::string> ModuleNames(const ModelConfig& config,
                                      const HeadSpec& head);
 
-// One of ModuleNames.
 std::string ModuleOf(const ParameterSpec& spec);
 
-// kInconsistent for a module without a rate, a rate without a module, and a
-// rate that is negative or not finite. With adapters also kMisuse for a rate
-// that would move nothing, kUnsupported for one of a single attention head.
+// Returns kInconsistent for a module without a rate, a rate without a module,
+// and a rate that is negative or not finite. With adapters it also returns
+// kMisuse for a rate that would move nothing, kUnsupported for one of a single
+// attention head.
 Expected<FreezePlan> MakeFreezePlan(const ModelConfig& config,
                                     const HeadSpec& head,
                                     const ModuleRates& rates,
                                     const FreezeSemantics& semantics);
 
-// Virtual freezing. Adam moves a weight by at most (1 - b1) / sqrt(1 - b2) =
-// 3.16 rates a step; these are the modules, not yet frozen, whose whole
-// movement is at most `tau` times the root mean square of their weights.
-// `factors` is the sum of the schedule over all steps. Modules without an entry
-// in `rms` are left alone, as all are when tau is 0.
+// Adam moves a weight by at most (1 - b1) / sqrt(1 - b2) = 3.16 rates a step;
+// these are the modules, not yet frozen, whose whole movement is at most `tau`
+// times the root mean square of their weights. `factors` is the sum of the
+// schedule over all steps. Modules without an entry in `rms` are left alone, as
+// all are when tau is 0.
 std::vector<std::string> VirtuallyFrozen(
     const ModuleRates& rates, const std::map<std::string, double>& rms,
     double factors, double tau);

@@ -2,7 +2,7 @@
 //
 // File: inbox.h
 //
-// What the agent says, read in a thread of its own, so that a stop is seen
+// Reads what the agent says in a thread of its own, so that a stop is seen
 // while a step computes. A stop belongs to the trial sent before it.
 #ifndef FROSTLINE_WORKER_TRAINER_PROCESS_INBOX_H_
 #define FROSTLINE_WORKER_TRAINER_PROCESS_INBOX_H_
@@ -30,11 +30,11 @@ class Inbox {
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 
-  // The next message `trial`, whole, of which stop() speaks from now on;
-  // nothing when there will be none.
+  // Returns the next message `trial`, whole, of which stop() speaks from now
+  // on, or nothing when there will be none.
   std::optional<std::string> NextTrial();
 
-  // Any thread. After `exit` a trial is told that it will come back.
+  // Any thread may ask. After `exit` a trial is told that it will come back.
   StopReason stop() const;
 
  private:

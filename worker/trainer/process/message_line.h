@@ -2,7 +2,7 @@
 //
 // File: message_line.h
 //
-// One message of the trainer protocol as one line of JSON.
+// Writes one message of the trainer protocol as one line of JSON.
 //
 //   MessageLine("report").Add("step", 3).Add("metrics", metrics).Take()
 #ifndef FROSTLINE_WORKER_TRAINER_PROCESS_MESSAGE_LINE_H_
@@ -27,8 +27,7 @@ class MessageLine {
                    std::string_view software);
   MessageLine& Add(std::string_view name, const ExampleOutcomes& examples);
 
-  // With its newline.
-  std::string Take();
+  std::string Take();  // with its newline
 
  private:
   std::string text_;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: options.h
-//
-// The command line of frostline-trainer.
 #ifndef FROSTLINE_WORKER_TRAINER_PROCESS_OPTIONS_H_
 #define FROSTLINE_WORKER_TRAINER_PROCESS_OPTIONS_H_
 
@@ -23,8 +21,8 @@ struct TrainerOptions {
   double checkpoint_seconds = 300.0;
 };
 
-// Without the program's name. kMisuse for what is not known, out of range, or
-// missing; $FROSTLINE_REGISTRY stands in for --registry.
+// `arguments` lack the program's name. Returns kMisuse for what is not known,
+// out of range, or missing; $FROSTLINE_REGISTRY stands in for --registry.
 Expected<TrainerOptions> ReadOptions(std::span<const std::string> arguments);
 
 extern const char kTrainerHelp[];

@@ -2,8 +2,8 @@
 //
 // File: outbox.h
 //
-// Messages to the agent, each written whole. What a library prints on standard
-// output goes to standard error, never into a message.
+// Writes each message to the agent whole. What a library prints on standard
+// output goes to standard error, never into a message. One thread uses it.
 #ifndef FROSTLINE_WORKER_TRAINER_PROCESS_OUTBOX_H_
 #define FROSTLINE_WORKER_TRAINER_PROCESS_OUTBOX_H_
 
@@ -11,7 +11,6 @@
 
 namespace frostline::trainer {
 
-// For one thread.
 class Outbox {
  public:
   // Takes `fd` over: writes to a copy, and lets `fd` lead to standard error.
@@ -21,8 +20,7 @@ class Outbox {
   Outbox& operator=(const Outbox&) = delete;
 
   void Send(const std::string& line);
-  // The agent is gone.
-  bool broken() const { return broken_; }
+  bool broken() const { return broken_; }  // the agent is gone
 
  private:
   int fd_;

@@ -2,9 +2,9 @@
 //
 // File: classification_metrics.h
 //
-// How well classes were predicted, as scikit-learn counts it. Undefined is 0:
-// the F1 of a class that was neither there nor predicted, Matthews' coefficient
-// of one class.
+// Scores predicted classes as scikit-learn does. Undefined is 0: the F1 of a
+// class that was neither there nor predicted, Matthews' coefficient of one
+// class.
 #ifndef FROSTLINE_WORKER_TRAINER_TASKS_CLASSIFICATION_METRICS_H_
 #define FROSTLINE_WORKER_TRAINER_TASKS_CLASSIFICATION_METRICS_H_
 
@@ -15,27 +15,25 @@
 
 namespace frostline::trainer {
 
-// Counts by class, not by pair of classes: ten thousand tags take kilobytes.
+// It counts by class, not by pair of classes: ten thousand tags take kilobytes.
 class Confusion {
  public:
   explicit Confusion(std::size_t classes);
 
   // Leaves out pairs whose truth is negative: padding, and words' later pieces.
-  // REQUIRES: equal sizes; every class below `classes`.
+  // Sizes must be equal and every class below `classes`.
   void Add(std::span<const std::int32_t> truth,
            std::span<const std::int32_t> prediction);
 
   std::uint64_t total() const { return total_; }
   double Accuracy() const;
-  // Mean over the classes that are there or were predicted.
+  // Takes the mean over the classes that are there or were predicted.
   double MacroF1() const;
-  // Of the sums over all classes: with one label an example the accuracy.
+  // Adds up all classes: with one label an example the accuracy.
   double MicroF1() const;
-  // Of class 1, where there are two.
-  double BinaryF1() const { return ClassF1(1); }
+  double BinaryF1() const { return ClassF1(1); }  // of class 1, where two are
   double ClassF1(std::size_t c) const;
-  // The multi-class form (Gorodkin, 2004).
-  double Matthews() const;
+  double Matthews() const;  // multi-class (Gorodkin, 2004)
 
  private:
   std::vector<std::uint64_t> right_;

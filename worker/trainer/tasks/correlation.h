@@ -2,8 +2,8 @@
 //
 // File: correlation.h
 //
-// How well numbers were predicted. Sums run in one order and about the mean,
-// whatever the batches. Pure functions.
+// Scores predicted numbers. Sums run in one order and about the mean, whatever
+// the batches.
 #ifndef FROSTLINE_WORKER_TRAINER_TASKS_CORRELATION_H_
 #define FROSTLINE_WORKER_TRAINER_TASKS_CORRELATION_H_
 
@@ -12,13 +12,13 @@
 
 namespace frostline::trainer {
 
-// All REQUIRE equal sizes. Nothing for no pairs; for a correlation also with a
+// Sizes must be equal. No pairs have no result, nor has a correlation with a
 // single pair, a constant side, or a number that is not finite.
 std::optional<double> MeanSquaredError(std::span<const double> truth,
                                        std::span<const double> prediction);
 std::optional<double> Pearson(std::span<const double> truth,
                               std::span<const double> prediction);
-// Pearson's of the ranks; equal numbers share their mean rank.
+// It is Pearson's of the ranks; equal numbers share their mean rank.
 std::optional<double> Spearman(std::span<const double> truth,
                                std::span<const double> prediction);
 

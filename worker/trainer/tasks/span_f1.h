@@ -2,10 +2,10 @@
 //
 // File: span_f1.h
 //
-// F1 of tags that mark spans of words: B-PER I-PER O. A predicted span counts
-// when its type and both ends are right. As in conlleval an I- that continues
-// nothing of its type begins a span (IOB1, IOB2); E-, S- and L-, U- (BIOES,
-// BILOU) are understood too.
+// Computes F1 of tags that mark spans of words: B-PER I-PER O. A predicted span
+// counts when its type and both ends are right. As in conlleval an I- that
+// continues nothing of its type begins a span (IOB1, IOB2); E-, S- and L-, U-
+// (BIOES, BILOU) are understood too.
 #ifndef FROSTLINE_WORKER_TRAINER_TASKS_SPAN_F1_H_
 #define FROSTLINE_WORKER_TRAINER_TASKS_SPAN_F1_H_
 
@@ -27,19 +27,20 @@ struct TagSpan {
   friend auto operator<=>(const TagSpan&, const TagSpan&) = default;
 };
 
-// Of one sentence, in order; types point into `tags`. Plain "B" has type "".
+// Returns one sentence's, in order; types point into `tags`. Plain "B" has type
+// "".
 std::vector<TagSpan> SpansOf(std::span<const std::string_view> tags);
 
-// Each label is O, or has one of the prefixes and a hyphen.
+// Each label is O, or has a prefix and a hyphen.
 bool MarkSpans(const std::vector<std::string>& labels);
 
-// Counts over sentences; 0 where nothing is defined.
+// It counts over sentences; scores are 0 where nothing is defined.
 class SpanF1 {
  public:
-  // Class names; they outlive this.
+  // `labels` are class names, and outlive this.
   explicit SpanF1(const std::vector<std::string>& labels) : labels_(labels) {}
 
-  // One sentence, without words whose truth is negative.
+  // Adds one sentence, without words whose truth is negative.
   void Add(std::span<const std::int32_t> truth,
            std::span<const std::int32_t> prediction);
 
