@@ -2,8 +2,8 @@
 //
 // File: dtype.h
 //
-// What published encoders use, and our checkpoints need; any other type is
-// refused by name.
+// Published encoders and our checkpoints use these; any other type is refused
+// by name.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_DTYPE_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_DTYPE_H_
 
@@ -16,7 +16,7 @@ namespace frostline::trainer {
 
 enum class Dtype : std::uint8_t { kF32, kF16, kBF16, kI64, kI32, kU8, kBool };
 
-// "F32": as safetensors writes it.
+// It is "F32", as safetensors writes it.
 std::string_view NameOf(Dtype dtype);
 std::optional<Dtype> DtypeOf(std::string_view name);
 std::size_t BytesOf(Dtype dtype);

@@ -2,8 +2,8 @@
 //
 // File: encoder.h
 //
-// BERT, DistilBERT, RoBERTa and their multilingual kin in one implementation.
-// Equal to transformers within 1e-5 (tests/worker/trainer/model).
+// BERT, DistilBERT, RoBERTa and their multilingual kin have one implementation,
+// equal to transformers within 1e-5 (tests/worker/trainer/model).
 //
 //   B texts, N tokens, H hidden, A attention heads, D = H / A.
 //
@@ -23,11 +23,11 @@
 
 namespace frostline::trainer {
 
-// Not for several threads at once. Copies share their weights, so that several
+// One thread at a time uses it. Copies share their weights, so that several
 // heads may stand on one encoder.
 class TransformerEncoder {
  public:
-  // The weights of EncoderParametersOf(config), in that order.
+  // `weights` are EncoderParametersOf(config), in that order.
   TransformerEncoder(ModelConfig config, std::vector<Weight> weights);
 
   const ModelConfig& config() const { return config_; }
@@ -36,8 +36,8 @@ class TransformerEncoder {
   // Shares its weights when it is there already. This and all below throw what
   // LibTorch throws: call them under CatchTorch.
   TransformerEncoder To(at::Device device) const;
-  // Without adapters: those it has are added into the weights they adapt, in
-  // new tensors; others are shared.
+  // Adds adapters into the weights they adapt, in new tensors; others are
+  // shared.
   TransformerEncoder Merged() const;
 
   // `states`, when given, receives the hidden states, the embeddings first.
@@ -60,15 +60,15 @@ class TransformerEncoder {
                       const at::Tensor& mask, const Pass& pass) const;
   at::Tensor Attend(const Layer& layer, const at::Tensor& hidden,
                     const at::Tensor& mask, bool drops, const Pass& pass) const;
-  // With its adapter; `drops`: so does the adapter.
+  // Applies its adapter too, which drops if `drops`.
   at::Tensor Map(const Linear& linear, const at::Tensor& x, bool drops,
                  const Pass& pass) const;
-  // Whether dropout acts in `block`: 0 the embeddings, 1 + i layer i.
+  // Dropout may act in `block`: 0 is the embeddings, 1 + i layer i.
   bool Drops(std::int64_t block, const Pass& pass) const;
 
   ModelConfig config_;
   std::vector<Weight> weights_;
-  // Handles on weights_.
+  // They are handles on weights_.
   at::Tensor words_, positions_, types_;
   Norm embedding_norm_;
   std::vector<Layer> layers_;

@@ -3,9 +3,7 @@
 // File: head.h
 //
 // Answers a task on an encoder: a pooler where the family has one, and the
-// classifier, regression or projection of transformers.
-//
-//   B texts, N tokens, H hidden, C outputs.
+// classifier, regression or projection of transformers, with C outputs.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_HEAD_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_HEAD_H_
 
@@ -19,20 +17,19 @@
 
 namespace frostline::trainer {
 
-// Not for several threads at once. Copies share their weights.
+// One thread at a time uses it. Copies share their weights.
 class ModelHead {
  public:
-  // The weights of HeadParametersOf(config, spec), in that order.
+  // `weights` are HeadParametersOf(config, spec), in that order.
   ModelHead(ModelConfig config, HeadSpec spec, std::vector<Weight> weights);
 
   const HeadSpec& spec() const { return spec_; }
   const std::vector<Weight>& weights() const { return weights_; }
 
-  // Shares its weights when it is there already. Both throw what LibTorch
-  // throws.
+  // Both throw what LibTorch throws.
   ModelHead To(at::Device device) const;
 
-  // From hidden states [B, N, H]: [B, C], [B, N, C], or the scores [B/2].
+  // Turns hidden states [B, N, H] into [B, C], [B, N, C], or the scores [B/2].
   at::Tensor Logits(const at::Tensor& hidden, const Batch& batch,
                     const Pass& pass) const;
 
@@ -42,7 +39,7 @@ class ModelHead {
   ModelConfig config_;
   HeadSpec spec_;
   std::vector<Weight> weights_;
-  // Handles on weights_.
+  // They are handles on weights_.
   Linear pooler_;  // of BERT
   Linear dense_;   // pre_classifier, classifier.dense, projection
   Linear output_;  // classifier, classifier.out_proj

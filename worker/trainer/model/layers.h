@@ -2,8 +2,8 @@
 //
 // File: layers.h
 //
-// The small steps of an encoder, as transformers takes them. Pure but for
-// Dropout, which draws. They throw what LibTorch throws.
+// Takes the small steps of an encoder as transformers does. All but Dropout are
+// pure. They throw what LibTorch throws.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_LAYERS_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_LAYERS_H_
 
@@ -16,19 +16,19 @@
 namespace frostline::trainer {
 
 at::Tensor Apply(const Linear& linear, const at::Tensor& x);
-// Over the last dimension.
+// Works over the last dimension.
 at::Tensor Normalize(const at::Tensor& x, const Norm& norm,
                      const ModelConfig& config);
 at::Tensor Activate(const at::Tensor& x, Activation activation);
-// Zeroes a share of x and scales the rest up; x itself when the share is 0.
+// Zeroes a share of x and scales the rest up; a share of 0 returns x itself.
 at::Tensor Dropout(const at::Tensor& x, double share, at::Generator* chance);
 
-// [B, N, H] -> [B, A, N, D], and back.
+// Maps [B, N, H] to [B, A, N, D], and back.
 at::Tensor SplitHeads(const at::Tensor& x, std::int64_t heads);
 at::Tensor MergeHeads(const at::Tensor& x);
 
-// [B, N] of 1 and 0 -> [B, 1, 1, N] of 0 and the lowest float, to be added to
-// scores before the softmax.
+// Maps [B, N] of 1 and 0 to [B, 1, 1, N] of 0 and the lowest float, to be added
+// to scores before the softmax.
 at::Tensor AdditiveMask(const at::Tensor& mask);
 
 }  // namespace frostline::trainer

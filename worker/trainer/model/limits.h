@@ -2,8 +2,7 @@
 //
 // File: limits.h
 //
-// What a model folder may ask of us: far above every published encoder and far
-// below what hurts.
+// These bounds lie far above every published encoder and far below what hurts.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_LIMITS_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_LIMITS_H_
 
@@ -17,7 +16,7 @@ inline constexpr std::size_t kMaxTensors = 20'000;
 inline constexpr std::size_t kMaxRank = 8;
 inline constexpr std::size_t kMaxShards = 1'000;
 inline constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 20;
-// Of a config.json; the largest published encoders stay below a tenth.
+// These bound a config.json; published encoders stay below a tenth.
 inline constexpr std::int64_t kMaxLayers = 1'000;
 inline constexpr std::int64_t kMaxWidth = 65'536;
 inline constexpr std::int64_t kMaxVocabulary = 10'000'000;

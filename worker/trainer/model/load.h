@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: load.h
-//
-// From a folder as transformers saves it to a Model.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_LOAD_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_LOAD_H_
 
@@ -22,13 +20,12 @@ struct LoadedModel {
   std::string config_json;  // as it was read
 };
 
-// Weights become fp32. A weight of the encoder that is missing or of another
-// shape is a fault; one of the head is drawn anew from `seed`. Never throws but
-// for want of memory.
+// Weights become fp32, and those that the head lacks are drawn from `seed`
+// (model_folder.h). Throws only for want of memory.
 Expected<LoadedModel> LoadModel(const std::string& folder, const HeadSpec& head,
                                 std::uint64_t seed);
 
-// A model to train once: weights that `trains` marks (by their place in
+// Makes a model to train once: weights that `trains` marks (by their place in
 // ParametersOf) are copies, the others are shared with `loaded` and must not be
 // changed. What was drawn for `loaded` and adapters are drawn from `seed`.
 // `config` is that of `loaded`, but for dropout and lora. Throws what LibTorch

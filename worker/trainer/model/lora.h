@@ -4,8 +4,8 @@
 //
 // Low-rank adapters (Hu et al., 2021) as peft has them: a linear map W x + b
 // becomes W x + b + (alpha / rank) B A drop(x), where W and b stay as they are,
-// A has `rank` rows and B as many columns. B begins at 0, so that
-// training begins where the pretrained model is.
+// A has `rank` rows and B as many columns. B begins at 0, so that training
+// begins where the pretrained model is.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_LORA_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_LORA_H_
 
@@ -19,7 +19,6 @@
 
 namespace frostline::trainer {
 
-// The linear maps of a layer.
 enum class LoraPart : std::uint8_t {
   kQuery,
   kKey,
@@ -33,7 +32,7 @@ struct LoraSpec {
   std::int64_t rank = 0;  // 0: no adapters
   double alpha = 0.0;
   double dropout = 0.0;
-  // In every layer.
+  // Every layer has them.
   std::set<LoraPart> parts = {LoraPart::kQuery, LoraPart::kValue};
 
   bool any() const { return rank > 0; }
@@ -43,14 +42,14 @@ struct LoraSpec {
   double scale() const { return alpha / static_cast<double>(rank); }
 };
 
-// "query", or its name in a model of transformers ("q_lin"); else nothing.
+// Knows "query", or its name in a model of transformers ("q_lin").
 std::optional<LoraPart> LoraPartOf(std::string_view name);
 
-// "query, key, …": for those who wrote another word.
+// Returns "query, key, …", for those who wrote another word.
 std::string LoraPartNames();
 
-// kMisuse for a rank at which an adapter of these widths would be as large as
-// what it adapts.
+// Returns kMisuse for a rank at which an adapter of these widths would be as
+// large as what it adapts.
 Expected<Done> CheckLora(const LoraSpec& lora, std::int64_t hidden,
                          std::int64_t feed_forward);
 

@@ -2,7 +2,7 @@
 //
 // File: loss.h
 //
-// The loss of a head, as in transformers: cross-entropy over classes, mean
+// As in transformers, the loss is cross-entropy over classes or the mean
 // squared error of numbers.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_LOSS_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_LOSS_H_
@@ -15,12 +15,11 @@
 
 namespace frostline::trainer {
 
-// Without those that are kIgnoredLabel.
-std::int64_t CountLabels(const at::Tensor& labels);
+std::int64_t CountLabels(const at::Tensor& labels);  // without kIgnoredLabel
 
-// The mean over the labels that count; REQUIRES: there is one. `smoothing`, in
-// [0, 1), spreads that share of a class's target evenly over all classes; not
-// of numbers. Throws what LibTorch throws.
+// Returns the mean over the labels that count; there must be one. `smoothing`,
+// in [0, 1), spreads that share of a class's target evenly over all classes.
+// Throws what LibTorch throws.
 at::Tensor LossOf(const HeadSpec& head, const at::Tensor& logits,
                   const at::Tensor& labels, double smoothing);
 

@@ -2,9 +2,9 @@
 //
 // File: model.h
 //
-// An encoder and a head on it. Weights and results are fp32; under autocast
-// (device/autocast.h) the layers multiply in bf16, the head and the sums along
-// the layers stay fp32.
+// A model is an encoder with a head. Weights and results are fp32; under
+// autocast (device/autocast.h) the layers multiply in bf16, the head and the
+// sums along the layers stay fp32.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_MODEL_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_MODEL_H_
 
@@ -17,34 +17,32 @@
 
 namespace frostline::trainer {
 
-// Not for several threads at once. Copies share their weights.
+// One thread at a time uses it. Copies share their weights.
 class Model {
  public:
-  // Shares the weights of both.
   Model(TransformerEncoder encoder, ModelHead head);
-  // One tensor for each of ParametersOf(config, head), in that order.
+  // `values` has one tensor for each of ParametersOf(config, head), in order.
   Model(const ModelConfig& config, const HeadSpec& head,
         const std::vector<at::Tensor>& values);
 
   const TransformerEncoder& encoder() const { return encoder_; }
   const ModelHead& head() const { return head_; }
   const ModelConfig& config() const { return encoder_.config(); }
-  // In the order of ParametersOf. A change of a tensor reaches the part that it
-  // belongs to.
+  // They are in the order of ParametersOf. A change of a tensor reaches the
+  // part that it belongs to.
   std::vector<Weight>& weights() { return weights_; }
   const std::vector<Weight>& weights() const { return weights_; }
 
-  // Shares its weights when it is there already. Throws what LibTorch throws.
+  // Throws what LibTorch throws.
   Model To(at::Device device) const;
   at::Device device() const { return weights_.front().value.device(); }
 
-  // With the encoder merged (encoder.h). Throws what LibTorch throws.
+  // Merges the encoder (encoder.h). Throws what LibTorch throws.
   Model Merged() const;
 
-  // As CheckBatch.
   Expected<Done> Check(const Batch& batch) const;
-  // The prefix, unless the batch brings its boundary, the suffix and the head.
-  // Throws what LibTorch throws; call it under CatchTorch.
+  // Runs the prefix, unless the batch brings its boundary, the suffix and the
+  // head. Throws what LibTorch throws.
   at::Tensor Forward(const Batch& batch, const Pass& pass) const;
 
  private:
