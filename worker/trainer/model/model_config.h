@@ -2,8 +2,8 @@
 //
 // File: model_config.h
 //
-// The shape of an encoder, as its config.json has it under the names of its
-// family. Multilingual BERT is BERT, XLM-R is RoBERTa.
+// A config.json has these under the names of its family. Multilingual BERT is
+// BERT, XLM-R is RoBERTa.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_MODEL_CONFIG_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_MODEL_CONFIG_H_
 
@@ -51,8 +51,8 @@ struct ModelConfig {
   std::int64_t longest_text() const { return positions - first_position(); }
 };
 
-// kUnsupported for a model, an activation or a kind of position that is not
-// imitated exactly; kInconsistent for numbers that make no model.
+// Returns kUnsupported for a model, an activation or a kind of position that is
+// not imitated exactly, kInconsistent for numbers that make no model.
 Expected<ModelConfig> ReadModelConfig(std::string_view json);
 
 }  // namespace frostline::trainer

@@ -2,8 +2,8 @@
 //
 // File: model_folder.h
 //
-// A folder as transformers saves a model (config.json, model.safetensors): its
-// encoder can be read once, and any number of heads after it.
+// Reads a folder as transformers saves a model (config.json,
+// model.safetensors): its encoder once, and any number of heads after it.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_MODEL_FOLDER_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_MODEL_FOLDER_H_
 
@@ -20,7 +20,7 @@
 
 namespace frostline::trainer {
 
-// Names as they are in the model; of `unexpected`, as in the file.
+// Names are those of the model; of `unexpected`, those of the file.
 struct LoadReport {
   std::vector<std::string> missing;      // of the head or pooler
   std::vector<std::string> reshaped;     // of the head: for another task
@@ -34,20 +34,20 @@ struct LoadedHead {
   LoadReport report;  // on the whole folder
 };
 
-// Moves. Not for several threads at once.
+// It moves. One thread at a time uses it.
 class ModelFolder {
  public:
-  // A fault for a weight of the encoder that is missing, of another shape or of
-  // a dtype that is not read, before any memory is taken.
+  // An encoder's weight that is missing, of another shape or of a dtype that is
+  // not read is a fault, before any memory is taken.
   static Expected<ModelFolder> Open(const std::string& folder);
 
   const ModelConfig& config() const { return config_; }
   const std::string& config_json() const { return config_json_; }
 
-  // Weights become fp32. Neither throws but for want of memory.
+  // Weights become fp32. Both throw only for want of memory.
   Expected<TransformerEncoder> ReadEncoder() const;
-  // A weight of the head that is missing or of another shape is drawn anew from
-  // `seed`, as transformers draws it.
+  // Draws a weight of the head that is missing or of another shape from `seed`,
+  // as transformers draws it.
   Expected<LoadedHead> ReadHead(const HeadSpec& spec, std::uint64_t seed) const;
 
  private:
@@ -56,7 +56,7 @@ class ModelFolder {
   explicit ModelFolder(WeightFiles files) : files_(std::move(files)) {}
 
   Expected<Done> FindPlaces();
-  // Nothing when the weight must be drawn anew; a fault when it may not be.
+  // Finds nothing when the weight must be drawn anew; a fault forbids that.
   Expected<std::optional<Place>> PlaceOf(const ParameterSpec& spec,
                                          LoadReport& report) const;
   void ReportTheRest(const HeadSpec& spec, LoadReport& report) const;
@@ -67,7 +67,7 @@ class ModelFolder {
   std::map<std::string, Place> places_;  // by current names
 };
 
-// A tensor of floats as fp32, others as they are; in memory of its own.
+// Reads floats as fp32, others as they are, into memory of its own.
 Expected<at::Tensor> ReadTensor(const Safetensors& file,
                                 const StoredTensor& tensor);
 

@@ -2,8 +2,8 @@
 //
 // File: parameters.h
 //
-// Every weight of a model by the name that transformers gives it, with its
-// shape and its place. Pure functions.
+// Lists every weight of a model by the name that transformers gives it, with
+// its shape and its place.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_PARAMETERS_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_PARAMETERS_H_
 
@@ -21,18 +21,18 @@ enum class Task : std::uint8_t {
   kSequence,    // a class for each text
   kRegression,  // a number for each text
   kTokens,      // a class for each token
-  kPairCosine,  // how alike two texts are, each encoded on its own
+  kPairCosine,  // two texts' likeness, each encoded alone
 };
 
-// What stands for a whole text: its first token (through the pooler, where the
-// family has one), or the mean of its tokens. For kPairCosine alone.
+// A whole text is its first token (through the pooler, where the family has
+// one), or the mean of its tokens. Only kPairCosine has the choice.
 enum class Pooling : std::uint8_t { kFirst, kMean };
 
 struct HeadSpec {
   Task task = Task::kSequence;
   std::int64_t outputs = 2;  // 1 for kRegression and kPairCosine
   Pooling pooling = Pooling::kFirst;
-  double scale = 5.0;  // of a pair: the score of two equal texts
+  double scale = 5.0;  // of a pair: two equal texts' score
 };
 
 Expected<Done> CheckHead(const HeadSpec& head);
@@ -54,7 +54,7 @@ enum class Role : std::uint8_t {
   kLoraB,  // "….query.lora_B.weight", [outputs, rank]
 };
 
-// Slices of a tensor that belong to single attention heads.
+// Slices of a tensor may belong to single attention heads.
 enum class HeadAxis : std::uint8_t { kNone, kRows, kColumns };
 
 struct ParameterSpec {
@@ -66,36 +66,35 @@ struct ParameterSpec {
   bool norm_bias = false;  // of kNorm: shift, not scale
   HeadAxis head_axis = HeadAxis::kNone;
 
-  // As in the Trainer of transformers: no bias and nothing of a LayerNorm.
+  // The Trainer of transformers decays no bias and nothing of a LayerNorm.
   bool decays() const { return role != Role::kBias && role != Role::kNorm; }
   bool adapts() const { return role == Role::kLoraA || role == Role::kLoraB; }
 };
 
-// In depth order, adapters last.
+// They come in depth order, adapters last.
 std::vector<ParameterSpec> EncoderParametersOf(const ModelConfig& config);
-// The pooler, where the head looks at one, and the head itself.
+// They are the pooler, where the head looks at one, and the head itself.
 std::vector<ParameterSpec> HeadParametersOf(const ModelConfig& config,
                                             const HeadSpec& head);
-// In depth order, the head, then adapters, so that the others have the same
-// places without them.
+// They come in depth order, then the head, then adapters, so that the others
+// have the same places without them.
 std::vector<ParameterSpec> ParametersOf(const ModelConfig& config,
                                         const HeadSpec& head);
 
-// What a layer's submodules are called, each with ".weight" and ".bias".
+// A layer's submodules, each with ".weight" and ".bias", have these names.
 struct LayerNames {
   std::string query, key, value, attention_out, attention_norm;
   std::string up, down, norm;
 };
 LayerNames LayerNamesOf(const ModelConfig& config, std::int64_t layer);
 
-// Of the adapter of a linear map.
 std::string LoraANameOf(const std::string& linear);
 std::string LoraBNameOf(const std::string& linear);
 
-// "bert.": before the names of the encoder; files may lack it.
+// "bert." stands before the names of the encoder; files may lack it.
 std::string_view PrefixOf(const ModelConfig& config);
 
-// BERT, where the head looks at it.
+// BERT has one, where the head looks at it.
 bool HasPooler(const ModelConfig& config, const HeadSpec& head);
 
 }  // namespace frostline::trainer

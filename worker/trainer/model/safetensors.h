@@ -36,13 +36,13 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
-// `data_bytes` follow the header. kTooLarge over model/limits.h, kUnsupported
-// for a dtype that is not ours, kSyntax for what is not JSON, kInconsistent for
-// all that does not add up.
+// `data_bytes` follow the header. Returns kTooLarge over model/limits.h,
+// kUnsupported for a dtype that is not ours, kSyntax for what is not JSON,
+// kInconsistent for all that does not add up.
 Expected<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json,
                                                    std::uint64_t data_bytes);
 
-// Its header was found right. Any thread may read.
+// Any thread may read.
 class Safetensors {
  public:
   static Expected<Safetensors> Open(const std::string& path);
@@ -52,7 +52,6 @@ class Safetensors {
   const std::map<std::string, std::string>& metadata() const {
     return header_.metadata;
   }
-  // Null when there is none.
   const StoredTensor* Find(std::string_view name) const;
   // `into` has room for tensor.bytes().
   Expected<Done> Read(const StoredTensor& tensor, void* into) const;

@@ -2,8 +2,8 @@
 //
 // File: safetensors_writer.h
 //
-// Writes what safetensors.h reads, as the reference writer does: larger
-// elements first, then by name, data on a multiple of 8. Whole or not at all.
+// Writes what safetensors.h reads, whole or not at all, as the reference writer
+// does: larger elements first, then by name, data on a multiple of 8.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_SAFETENSORS_WRITER_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_SAFETENSORS_WRITER_H_
 
@@ -17,7 +17,7 @@
 
 namespace frostline::trainer {
 
-// In C order. Does not own `data`.
+// It is in C order, and does not own `data`.
 struct TensorBytes {
   std::string name;
   Dtype dtype = Dtype::kF32;
@@ -27,7 +27,7 @@ struct TensorBytes {
   std::size_t bytes() const;
 };
 
-// kMisuse when a name comes twice.
+// Returns kMisuse when a name comes twice.
 Expected<Done> WriteSafetensors(
     const std::string& path, std::vector<TensorBytes> tensors,
     const std::map<std::string, std::string>& metadata);

@@ -2,9 +2,8 @@
 //
 // File: stored_names.h
 //
-// The names that weight files really use: with the encoder's prefix or without,
-// "gamma" and "beta" as TensorFlow had them, remains of pretraining. Pure
-// functions.
+// Weight files have the encoder's prefix or not, "gamma" and "beta" as
+// TensorFlow had them, and remains of pretraining.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_STORED_NAMES_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_STORED_NAMES_H_
 
@@ -15,10 +14,10 @@
 
 namespace frostline::trainer {
 
-// The name that ParametersOf has for `stored`.
+// Returns the name that ParametersOf has for `stored`.
 std::string CurrentName(std::string_view stored, const ModelConfig& config);
 
-// Heads of pretraining and buffers: nothing to warn of. `name` is current.
+// Heads of pretraining and buffers need no warning. `name` is current.
 bool IsLeftover(std::string_view name, const ModelConfig& config);
 
 }  // namespace frostline::trainer

@@ -2,12 +2,12 @@
 //
 // File: torch.h
 //
-// What we use of LibTorch: single operators of ATen, because all of
-// torch/torch.h costs every file half a minute to compile.
+// We include single operators of ATen, because all of torch/torch.h costs every
+// file half a minute to compile.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_TORCH_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_TORCH_H_
 
-// Else ATen's arithmetic operators bring in all functions.
+// Without it ATen's arithmetic operators bring in all functions.
 #ifndef AT_PER_OPERATOR_HEADERS
 #define AT_PER_OPERATOR_HEADERS
 #endif
@@ -48,13 +48,13 @@
 
 namespace frostline::trainer {
 
-// Its first line; the rest is a stack.
+// Keeps its first line; the rest is a stack.
 inline Fault TorchFault(const std::exception& error) {
   const std::string text = error.what();
   const auto says = [&](const char* words) {
     return text.find(words) != std::string::npos;
   };
-  // A type, the words of several allocators, and those of cuBLAS and cuDNN.
+  // cuBLAS, cuDNN and several allocators have words of their own.
   const bool memory =
       dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
       dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
@@ -65,7 +65,7 @@ inline Fault TorchFault(const std::exception& error) {
                  : "report this with the study file: it is a mistake of ours"};
 }
 
-// LibTorch throws, we do not: runs `work`, which returns an Expected.
+// LibTorch throws, we do not: `work` returns an Expected.
 template <typename Work>
 auto CatchTorch(Work work) -> decltype(work()) {
   try {

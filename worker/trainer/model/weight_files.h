@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: weight_files.h
-//
-// The weights of a model folder, in one file or in shards.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_WEIGHT_FILES_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_WEIGHT_FILES_H_
 
@@ -18,9 +16,9 @@ namespace frostline::trainer {
 
 class WeightFiles {
  public:
-  // model.safetensors, or the shards of model.safetensors.index.json.
-  // kUnsupported for a folder of pickles, which run code when they are loaded:
-  // the fix is the command that converts them.
+  // Opens model.safetensors, or the shards of model.safetensors.index.json.
+  // Returns kUnsupported for a folder of pickles, which run code when they are
+  // loaded: the fix is the command that converts them.
   static Expected<WeightFiles> Open(const std::string& folder);
 
   struct Place {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: weights.h
-//
-// Weights as tensors, found by the names that transformers gives them.
 #ifndef FROSTLINE_WORKER_TRAINER_MODEL_WEIGHTS_H_
 #define FROSTLINE_WORKER_TRAINER_MODEL_WEIGHTS_H_
 
@@ -25,7 +23,7 @@ struct Weight {
 struct Linear {
   at::Tensor weight;  // [outputs, inputs]
   at::Tensor bias;    // [outputs]
-  // An adapter (lora.h), or undefined.
+  // An adapter (lora.h) may be undefined.
   at::Tensor lora_a;  // [rank, inputs]
   at::Tensor lora_b;  // [outputs, rank]
 };
@@ -35,15 +33,15 @@ struct Norm {
   at::Tensor bias;    // [H]
 };
 
-// Shares the tensors it is made of. REQUIRES of each call but Has: the weights
-// of that name are there.
+// It shares the tensors it is made of. All but Has require the weights of that
+// name.
 class WeightsByName {
  public:
   explicit WeightsByName(const std::vector<Weight>& weights);
 
   bool Has(const std::string& name) const { return values_.contains(name); }
   const at::Tensor& Value(const std::string& name) const;
-  // "….weight" and "….bias", and what adapts them.
+  // Takes "….weight" and "….bias", and what adapts them.
   Linear LinearOf(const std::string& name) const;
   Norm NormOf(const std::string& name) const;
 
@@ -51,11 +49,11 @@ class WeightsByName {
   std::map<std::string, at::Tensor> values_;
 };
 
-// Shared where they are there already. Throws what LibTorch throws.
+// Shares what is there already. Throws what LibTorch throws.
 std::vector<Weight> MoveTo(const std::vector<Weight>& weights,
                            at::Device device);
 
-// A weight that no file has, as transformers draws it: normal weights, biases
+// Draws a weight that no file has as transformers does: normal weights, biases
 // of 0, LayerNorms of 1 and 0; as peft: A as nn.Linear's weights, B of 0.
 at::Tensor DrawWeight(const ParameterSpec& spec, const ModelConfig& config,
                       at::Generator& chance);
