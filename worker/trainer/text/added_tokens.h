@@ -2,8 +2,8 @@
 //
 // File: added_tokens.h
 //
-// Tokens that are found as they are written, before any model is asked:
-// "[MASK]", "<s>". The leftmost wins, of those the longest.
+// Finds tokens as they are written, before any model is asked: "[MASK]", "<s>".
+// The leftmost wins, of those the longest.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_ADDED_TOKENS_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_ADDED_TOKENS_H_
 
@@ -24,23 +24,23 @@ struct AddedToken {
   std::int32_t id = -1;
   bool takes_left_space = false;   // white space before it is its own
   bool takes_right_space = false;  // and after it
-  bool normalized = false;  // found in the normalized text, not in the raw one
+  bool normalized = false;         // found after normalizing, not before
 };
 
-// An added token, or what lies between two.
+// A section is an added token, or what lies between two.
 struct Section {
   ByteRange range;
   std::int32_t id;  // -1: no added token
 };
 
-// Immutable once made.
 class AddedTokens {
  public:
   AddedTokens() = default;
   // Contents are unique, not empty and at most kMaxTokenBytes long.
   static Expected<AddedTokens> Make(std::vector<AddedToken> tokens);
 
-  // Replaces `sections` by those of `text`, in order, none empty. Linear.
+  // Replaces `sections` by those of `text`, in order, none empty, in linear
+  // time.
   void Split(std::string_view text, std::vector<Section>& sections) const;
 
  private:

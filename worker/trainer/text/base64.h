@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: base64.h
-//
-// RFC 4648 with its padding, strict. Pure.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_BASE64_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_BASE64_H_
 
@@ -12,7 +10,7 @@
 
 namespace frostline::trainer {
 
-// Nothing when `text` is not base64.
+// Follows RFC 4648 with its padding. Returns nothing for any other text.
 std::optional<std::string> DecodeBase64(std::string_view text);
 
 }  // namespace frostline::trainer

@@ -2,7 +2,7 @@
 //
 // File: bert_normalizer.h
 //
-// BERT's cleaning: control characters go, white space becomes a blank,
+// BERT cleans so: control characters go, white space becomes a blank,
 // ideographs stand alone, accents go, capitals become small.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_BERT_NORMALIZER_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_BERT_NORMALIZER_H_
@@ -30,7 +30,7 @@ class BertNormalizer : public Normalizer {
            NormalizedText& out) const override;
 
  private:
-  // `raw` is ASCII, as most is. False when one of its bytes goes: Run begins
+  // Takes an ASCII `raw`, as most is. It is false when a byte goes: Run begins
   // anew.
   bool RunAscii(std::string_view raw, std::uint32_t base,
                 NormalizedText& out) const;

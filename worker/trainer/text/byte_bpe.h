@@ -2,7 +2,7 @@
 //
 // File: byte_bpe.h
 //
-// GPT-2's and RoBERTa's model: a word is its bytes; again and again the pair of
+// GPT-2's and RoBERTa's word is its bytes; again and again the pair of
 // neighbours that was merged first in training becomes one token. A heap finds
 // that pair: O(n log n) for n bytes.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_BYTE_BPE_H_
@@ -27,8 +27,8 @@ class ByteBpe : public SubwordModel {
  public:
   using Pair = std::pair<std::string_view, std::string_view>;
 
-  // In the byte alphabet; merges come in the order of training. All 256 bytes
-  // must be tokens.
+  // Both are in the byte alphabet; merges come in the order of training. All
+  // 256 bytes must be tokens.
   static Expected<ByteBpe> Make(Vocabulary vocabulary,
                                 const std::vector<Pair>& merges);
 
@@ -37,7 +37,7 @@ class ByteBpe : public SubwordModel {
   std::optional<std::int32_t> IdOf(std::string_view token) const override;
   std::int32_t vocabulary_size() const override { return vocabulary_.size(); }
 
-  // The letter for a byte: itself where it is printable.
+  // The letter for a byte is itself where it is printable.
   static char32_t LetterOf(unsigned char byte);
 
  private:

@@ -2,7 +2,7 @@
 //
 // File: charsmap.h
 //
-// SentencePiece's "precompiled character map": rules "these bytes become
+// SentencePiece's "precompiled character map" has rules "these bytes become
 // those", as a double array and a string of replacements. XLM-R's is NFKC with
 // a few changes. The file's array is walked as it is, every step checked.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_CHARSMAP_H_
@@ -22,11 +22,9 @@ namespace frostline::trainer {
 
 class Charsmap : public Normalizer {
  public:
-  // As tokenizer.json carries it.
   static Expected<Charsmap> Parse(std::string_view base64);
 
-  // What the shortest rule that begins `chunk` puts in its place; nothing when
-  // no rule does.
+  // Returns what the shortest rule that begins `chunk` puts there, if any.
   std::optional<std::string_view> Rule(std::string_view chunk) const;
 
   void Run(std::string_view raw, std::uint32_t base,

@@ -2,8 +2,8 @@
 //
 // File: double_array.h
 //
-// A trie over bytes in two flat arrays (Aoe 1989): a step of a search is one
-// addition and one comparison. Immutable once built, so threads may share it.
+// A trie over bytes lies in two flat arrays (Aoe 1989): a step of a search is
+// one addition and one comparison. Threads may share a built one.
 //
 //   DoubleArray::Node node = trie.Root();
 //   while (i < text.size() && trie.Step(node, text[i])) ++i;
@@ -23,11 +23,10 @@ class DoubleArray {
   using Node = std::uint32_t;
   using Entry = std::pair<std::string_view, std::int32_t>;
 
-  // No key is in it.
-  DoubleArray() : units_(kAlphabet + 1) {}
+  DoubleArray() : units_(kAlphabet + 1) {}  // without a key
 
-  // Keys are unique and not empty, values not negative. Linear in the bytes of
-  // all keys, whatever they are.
+  // Keys are unique and not empty, values not negative. It takes time linear in
+  // the bytes of all keys.
   static DoubleArray Build(std::vector<Entry> entries);
 
   Node Root() const { return 0; }
@@ -40,10 +39,10 @@ class DoubleArray {
     return true;
   }
 
-  // Of the key that ends here, -1 when none does.
+  // Returns the value of the key that ends here, or -1.
   std::int32_t ValueAt(Node node) const { return units_[node].value; }
 
-  // The value of exactly this key, or -1.
+  // Returns the value of exactly this key, or -1.
   std::int32_t Find(std::string_view key) const;
 
  private:
@@ -57,7 +56,8 @@ class DoubleArray {
     std::int32_t value = -1;
   };
 
-  // Always kAlphabet longer than the largest base: no step can leave it.
+  // They are always kAlphabet longer than the largest base: no step can leave
+  // them.
   std::vector<Unit> units_;
 };
 

@@ -3,8 +3,8 @@
 // File: encoder.h
 //
 // Runs a Tokenizer, which outlives it, over texts. It holds buffers and
-// remembers words, so keep one a thread; never share it. All faults are kMisuse
-// or kTooLarge and leave the encoding empty.
+// remembers words, so each thread keeps its own. All faults are kMisuse or
+// kTooLarge and leave the encoding empty.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_ENCODER_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_ENCODER_H_
 
@@ -32,7 +32,7 @@ class Encoder {
   // Word ids begin again at 0 in the second text. An empty one is a pair too.
   Expected<Done> EncodePair(std::string_view first, std::string_view second,
                             const EncodeOptions& options, Encoding& encoding);
-  // For tagging: word ids are indices in `words`, spans count from the
+  // Encodes for tagging: word ids are indices in `words`, spans count from the
   // beginning of their word. A word may give no token.
   Expected<Done> EncodeWords(std::span<const std::string_view> words,
                              const EncodeOptions& options, Encoding& encoding);

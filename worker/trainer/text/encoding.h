@@ -2,8 +2,8 @@
 //
 // File: encoding.h
 //
-// What comes out of a tokenizer: parallel arrays, one element a token. A caller
-// keeps one and has it filled again, which allocates next to nothing.
+// A tokenizer fills parallel arrays, one element a token. Filled again, one
+// allocates next to nothing.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_ENCODING_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_ENCODING_H_
 
@@ -13,8 +13,8 @@
 
 namespace frostline::trainer {
 
-// Code points [begin, end) of the text, or of the word where words were given.
-// Special tokens have {0, 0}.
+// It is code points [begin, end) of the text, or of the word where words were
+// given. Special tokens have {0, 0}.
 struct Span {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -51,7 +51,7 @@ enum class Truncation {
 };
 
 struct EncodeOptions {
-  // Tokens in all, special ones included; 0: as many as there are.
+  // It counts special tokens too; 0 is as many as there are.
   std::size_t max_length = 0;
   Truncation truncation = Truncation::kLongestFirst;
   bool add_special_tokens = true;

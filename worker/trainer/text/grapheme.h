@@ -2,9 +2,9 @@
 //
 // File: grapheme.h
 //
-// Grapheme clusters (UAX 29) for a character map, which looks up clusters of at
-// most five bytes: the rules for Hangul, flags, emoji sequences and Indic
-// conjuncts, whose clusters are longer, are left out.
+// A character map looks up grapheme clusters (UAX 29) of at most five bytes:
+// the rules for Hangul, flags, emoji sequences and Indic conjuncts, whose
+// clusters are longer, are left out.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_GRAPHEME_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_GRAPHEME_H_
 
@@ -13,8 +13,8 @@
 
 namespace frostline::trainer {
 
-// Where the cluster at `begin` ends. REQUIRES: well-formed text, begin <
-// text.size().
+// Says where the cluster at `begin` ends. The text must be well-formed and
+// begin < text.size().
 std::size_t GraphemeEnd(std::string_view text, std::size_t begin);
 
 }  // namespace frostline::trainer
