@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: labels.h
-//
-// For tagging: the label of a word goes to its first token.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_LABELS_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_LABELS_H_
 
@@ -15,12 +13,12 @@
 
 namespace frostline::trainer {
 
-// What losses and metrics leave out.
+// Losses and metrics leave it out.
 inline constexpr std::int32_t kIgnoredLabel = -100;
 
-// For `encoding` of EncodeWords: a word's label at its first token,
-// kIgnoredLabel at all others. A word without tokens loses its label. kMisuse
-// when there are fewer labels than words.
+// `encoding` is of EncodeWords. A word's label goes to its first token,
+// kIgnoredLabel to all others; a word without tokens loses its label. Returns
+// kMisuse when a word with tokens has none.
 Expected<Done> AlignLabels(const Encoding& encoding,
                            std::span<const std::int32_t> word_labels,
                            std::vector<std::int32_t>& token_labels);

@@ -2,8 +2,8 @@
 //
 // File: merge_table.h
 //
-// Which two tokens merge, how early, and into what. Sorted rather than hashed:
-// no contrived list of merges makes a look-up slow.
+// Says which two tokens merge, how early, and into what. Sorting, unlike
+// hashing, lets no contrived list of merges make a look-up slow.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_MERGE_TABLE_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_MERGE_TABLE_H_
 
@@ -23,11 +23,11 @@ class MergeTable {
     std::int32_t merged;
   };
 
-  // Nothing when a pair stands twice.
+  // Returns nothing when a pair stands twice.
   static std::optional<MergeTable> Make(std::vector<Merge> merges,
                                         std::size_t vocabulary_size);
 
-  // Null when these two never merge. REQUIRES: ids of the vocabulary.
+  // Returns null when these two ids of the vocabulary never merge.
   const Merge* Find(std::int32_t left, std::int32_t right) const {
     std::size_t begin = first_[static_cast<std::size_t>(left)];
     std::size_t end = first_[static_cast<std::size_t>(left) + 1];

@@ -2,7 +2,7 @@
 //
 // File: normalized_text.h
 //
-// A text as a normalizer left it; each byte knows its code points of the
+// Each byte of a text that a normalizer left knows its code points of the
 // original. Where every byte is one code point, in order (plain ASCII), nothing
 // is stored.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_NORMALIZED_TEXT_H_
@@ -19,7 +19,6 @@
 
 namespace frostline::trainer {
 
-// Bytes [begin, end) of some text.
 struct ByteRange {
   std::size_t begin;
   std::size_t end;
@@ -27,7 +26,7 @@ struct ByteRange {
 
 class NormalizedText {
  public:
-  // Begins anew at code point `base` of the original. Keeps the buffers.
+  // Begins anew at code point `base` of the original, and keeps the buffers.
   void Clear(std::uint32_t base) {
     bytes_.clear();
     spans_.clear();
@@ -45,7 +44,7 @@ class NormalizedText {
   // Well-formed `text` stands for itself.
   void Assign(std::string_view text, std::uint32_t base);
 
-  // REQUIRES: not identity.
+  // It must not be identity.
   void Append(char32_t c, Span span) {
     if (c < 0x80) {  // in line: by far the most
       bytes_.push_back(static_cast<char>(c));
@@ -66,7 +65,7 @@ class NormalizedText {
   std::string_view at(ByteRange range) const {
     return bytes().substr(range.begin, range.end - range.begin);
   }
-  // For changes that keep the length; identity texts stay ASCII.
+  // Changes must keep the length; identity texts stay ASCII.
   std::string& mutable_bytes() { return bytes_; }
   std::uint32_t base() const { return base_; }
 
@@ -75,7 +74,7 @@ class NormalizedText {
     const std::uint32_t begin = base_ + static_cast<std::uint32_t>(byte);
     return {begin, begin + 1};
   }
-  // REQUIRES: not empty.
+  // `range` must not be empty.
   Span SpanOf(ByteRange range) const {
     return {SpanAt(range.begin).begin, SpanAt(range.end - 1).end};
   }

@@ -2,8 +2,8 @@
 //
 // File: normalizer.h
 //
-// The first step: a text becomes a simpler one. Implementations are immutable
-// and shared by threads.
+// First a text becomes a simpler one. Implementations are immutable and shared
+// by threads.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_NORMALIZER_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_NORMALIZER_H_
 
@@ -18,8 +18,8 @@ class Normalizer {
  public:
   virtual ~Normalizer() = default;
 
-  // `raw` is well-formed UTF-8 and begins at code point `base` of its text.
-  // Replaces `out`. Linear in `raw`.
+  // `raw` is well-formed UTF-8 and begins at code point `base` of its text. It
+  // replaces `out`, in time linear in `raw`.
   virtual void Run(std::string_view raw, std::uint32_t base,
                    NormalizedText& out) const = 0;
 };

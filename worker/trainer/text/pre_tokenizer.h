@@ -2,7 +2,7 @@
 //
 // File: pre_tokenizer.h
 //
-// The second step: a normalized text falls into words, which a model cannot
+// In the second step a normalized text falls into words, which a model cannot
 // merge again. Implementations are immutable and shared by threads.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_PRE_TOKENIZER_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_PRE_TOKENIZER_H_
@@ -19,8 +19,8 @@ class PreTokenizer {
  public:
   virtual ~PreTokenizer() = default;
 
-  // Splits `range` of `text`. `words` are ranges, none empty, of the returned
-  // text, which is `text` or `rewritten`. Linear in the range.
+  // Splits `range` of `text`, in linear time. `words` are ranges, none empty,
+  // of the returned text, which is `text` or `rewritten`.
   virtual const NormalizedText& Split(const NormalizedText& text,
                                       ByteRange range,
                                       NormalizedText& rewritten,
@@ -28,7 +28,7 @@ class PreTokenizer {
 
  protected:
   PreTokenizer();
-  // FlagsOf, by a short way for ASCII.
+  // Returns FlagsOf, by a short way for ASCII.
   std::uint16_t FlagsAt(std::string_view text, std::size_t at,
                         std::size_t& bytes) const;
 
@@ -44,8 +44,8 @@ class BertSplit : public PreTokenizer {
                               std::vector<ByteRange>& words) const override;
 };
 
-// GPT-2's: English contractions, letters, numbers, others, each with the blank
-// before it; white space keeps its last blank for the word after.
+// GPT-2 splits English contractions, letters, numbers, others, each with the
+// blank before it; white space keeps its last blank for the word after.
 class ByteLevelSplit : public PreTokenizer {
  public:
   explicit ByteLevelSplit(bool add_prefix_space)
@@ -62,7 +62,7 @@ class ByteLevelSplit : public PreTokenizer {
   bool add_prefix_space_;
 };
 
-// SentencePiece's: every word begins with U+2581.
+// In SentencePiece every word begins with U+2581.
 class MetaspaceSplit : public PreTokenizer {
  public:
   // With `split_white_space` all white space goes and each word gets its sign;

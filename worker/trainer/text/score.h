@@ -2,10 +2,10 @@
 //
 // File: score.h
 //
-// A number of JSON as the reference reads it: all digits as one whole number,
+// The reference reads a number of JSON so: all digits as one whole number,
 // rounded, then one division or multiplication by a power of ten, rounded
 // again. That may be a unit in the last place off the nearest double, and
-// decides between cuts of a word whose sums are equal.
+// decides between cuts of equal sums.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_SCORE_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_SCORE_H_
 
@@ -13,7 +13,7 @@
 
 namespace frostline::trainer {
 
-// `number` is valid JSON. Infinite where the reference refuses it.
+// `number` is valid JSON. Where the reference refuses it, it is infinite.
 double ScoreOf(std::string_view number);
 
 }  // namespace frostline::trainer

@@ -2,8 +2,7 @@
 //
 // File: span_trim.h
 //
-// RoBERTa's rule: blanks at either end of a token are no part of its span. Pure
-// functions.
+// In RoBERTa blanks at either end of a token are no part of its span.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_SPAN_TRIM_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_SPAN_TRIM_H_
 
@@ -14,15 +13,15 @@
 
 namespace frostline::trainer {
 
-// In code points.
+// They count code points.
 struct Blanks {
   std::uint32_t leading = 0;
   std::uint32_t trailing = 0;
 };
 
-// Of a model's token, which is bytes: only U+0020 is a blank.
+// In a model's token, which is bytes, only U+0020 is a blank.
 Blanks BlanksAround(std::string_view token);
-// Of an added token as the text has it: all white space is.
+// In an added token, as the text has it, all white space is.
 Blanks WhiteSpaceAround(std::string_view text);
 
 // The reference knows a blank that was put before a text by its place alone:

@@ -2,7 +2,7 @@
 //
 // File: subword_model.h
 //
-// The third step: a word becomes tokens. Implementations are immutable and
+// In the third step a word becomes tokens. Implementations are immutable and
 // shared by threads, each with its own Workspace.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_SUBWORD_MODEL_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_SUBWORD_MODEL_H_
@@ -14,22 +14,22 @@
 
 namespace frostline::trainer {
 
-// Bytes [begin, end) of the word.
+// It is bytes [begin, end) of the word.
 struct Piece {
   std::int32_t id;
   std::uint32_t begin;
   std::uint32_t end;
 };
 
-// Buffers; their content means nothing between words.
+// The buffers' content means nothing between words.
 struct Workspace {
-  // Unigram: the best way to reach each byte.
+  // Unigram keeps the best way to reach each byte.
   struct Best {
     double score;
     std::uint32_t begin;
     std::int32_t id;
   };
-  // Byte BPE: a linked list of symbols, and the merges that may come next.
+  // Byte BPE links symbols, and keeps the merges that may come next.
   struct Symbol {
     std::int32_t id;
     std::uint32_t begin;
@@ -56,7 +56,7 @@ class SubwordModel {
   virtual void Tokenize(std::string_view word, Workspace& workspace,
                         std::vector<Piece>& pieces) const = 0;
 
-  // Whether remembering the tokens of a word is cheaper than finding them.
+  // Remembering a word's tokens may be cheaper than finding them.
   virtual bool WorthRemembering() const { return true; }
 
   virtual std::optional<std::int32_t> IdOf(std::string_view token) const = 0;

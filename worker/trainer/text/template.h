@@ -2,7 +2,7 @@
 //
 // File: template.h
 //
-// The last step: the tokens of one or two texts are cut to what fits and get
+// In the last step the tokens of one or two texts are cut to what fits and get
 // special tokens around them.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_TEMPLATE_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_TEMPLATE_H_
@@ -38,20 +38,18 @@ struct TemplateItem {
 struct Template {
   std::vector<TemplateItem> single;
   std::vector<TemplateItem> pair;
-  // RoBERTa's: blanks at either end of a token are no part of its span, but for
-  // the one that was put before the text.
+  // RoBERTa trims spans (span_trim.h), but for the blank put before a text.
   bool trim_spans = false;
   bool keep_prefix_space = false;
 
-  // [CLS] A [SEP] B [SEP] with types 0 and 1.
+  // [CLS] A [SEP] B [SEP] has types 0 and 1.
   static Template Bert(std::int32_t cls, std::int32_t sep);
-  // <s> A </s></s> B </s>, all of type 0.
+  // <s> A </s></s> B </s> has type 0.
   static Template Roberta(std::int32_t cls, std::int32_t sep);
-  // A B, types 0 and 1.
+  // A B has types 0 and 1.
   static Template Plain();
 };
 
-// Tokens of each text.
 struct Lengths {
   std::size_t first;
   std::size_t second;
@@ -59,7 +57,7 @@ struct Lengths {
 Expected<Lengths> Truncate(Lengths have, bool has_second, std::size_t budget,
                            Truncation strategy);
 
-// Replaces `encoding`; `second` is null for a single text. kMisuse when
+// Replaces `encoding`; `second` is null for a single text. Returns kMisuse when
 // max_length has no room for the special tokens, or the text to be cut is too
 // short to make the others fit.
 Expected<Done> Assemble(const Template& form, const TokenRun& first,
