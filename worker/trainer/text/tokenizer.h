@@ -2,7 +2,7 @@
 //
 // File: tokenizer.h
 //
-// Text in, token ids out, as the Rust tokenizers give them.
+// Turns texts into token ids, as the Rust tokenizers do.
 //
 //   Encoder encoder(tokenizer);  // one a thread
 //   encoder.Encode("The film is awful.", {.max_length = 128}, encoding);
@@ -26,7 +26,6 @@
 
 namespace frostline::trainer {
 
-// What a loader puts together.
 struct TokenizerParts {
   std::unique_ptr<const Normalizer> normalizer;
   std::unique_ptr<const PreTokenizer> pre_tokenizer;
@@ -35,15 +34,14 @@ struct TokenizerParts {
   Template form;
 };
 
-// Immutable: any number of Encoders in any threads may share one.
+// It is immutable: any number of Encoders in any threads may share one.
 class Tokenizer {
  public:
   // Ids of added tokens are those of the model or follow them densely.
   static Expected<Tokenizer> Make(TokenizerParts parts);
 
-  // With the added tokens.
-  std::int32_t vocabulary_size() const { return size_; }
-  // Of a token as it is written: "[PAD]", "<pad>".
+  std::int32_t vocabulary_size() const { return size_; }  // added tokens too
+  // Knows "[PAD]" or "<pad>".
   std::optional<std::int32_t> IdOf(std::string_view token) const;
 
  private:

@@ -2,7 +2,8 @@
 //
 // File: tokenizer_folder.h
 //
-// The tokenizer of a model's folder, as transformers saves one. In this order:
+// Loads the tokenizer of a model's folder, as transformers saves one, from the
+// first of these:
 //
 //   tokenizer.json             whole, but for its truncation and padding (some
 //                              have both on): how long a text may be is the
@@ -12,8 +13,6 @@
 //                              transformers takes them without it: lower case
 //   vocab.json and merges.txt  byte-level BPE; tokenizer_config.json has
 //                              add_prefix_space
-//
-// Functions without state; any thread.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_FOLDER_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_FOLDER_H_
 
@@ -25,12 +24,12 @@
 
 namespace frostline::trainer {
 
-// kUnreadable, naming the files looked for, where there is none of them, as
-// with a SentencePiece model alone. Faults name the file.
+// Returns kUnreadable, naming the files looked for, where there is none of
+// them, as with a SentencePiece model alone. Faults name the file.
 Expected<Tokenizer> LoadTokenizer(const std::string& folder);
 
-// Names of all files of a tokenizer, with those that only Python reads: what a
-// copy of the model must take along.
+// Names all files of a tokenizer, also those that only Python reads: a copy of
+// the model needs them.
 std::vector<std::string> TokenizerFilesOf(const std::string& folder);
 
 }  // namespace frostline::trainer

@@ -3,8 +3,7 @@
 // File: tokenizer_json.h
 //
 // Makes a tokenizer from a tokenizer.json. Components are known by name or
-// refused; no regular expression is taken from the file, and its truncation and
-// padding are ignored, as the trial decides them.
+// refused; no regular expression, truncation or padding is taken from the file.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_JSON_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_TOKENIZER_JSON_H_
 
@@ -18,10 +17,10 @@
 
 namespace frostline::trainer {
 
-// Keeps nothing of `bytes`. Never throws but for want of memory.
+// It keeps nothing of `bytes`, and throws only for want of memory.
 Expected<Tokenizer> ReadTokenizerJson(std::string_view bytes);
 
-// Each from the member of that name; null where the file has null.
+// Each reads the member of that name, null where the file has null.
 Expected<std::unique_ptr<const Normalizer>> ReadNormalizer(
     const JsonValue* value);
 Expected<std::unique_ptr<const PreTokenizer>> ReadPreTokenizer(

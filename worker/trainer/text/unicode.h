@@ -2,9 +2,9 @@
 //
 // File: unicode.h
 //
-// What the Rust tokenizers answer about a code point: their tables are of
-// several Unicode versions, ours agree with each. Pure functions; the first
-// call builds a table of about 100 KiB (thread safe).
+// Answers what the Rust tokenizers do about a code point: their tables are of
+// several Unicode versions, ours agree with each. Any thread may ask; the first
+// call builds a table of about 100 KiB.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_UNICODE_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_UNICODE_H_
 
@@ -29,26 +29,24 @@ enum CharFlag : std::uint16_t {
   kLowers = 1 << 11,
 };
 
-// Of a valid code point, or'ed together.
+// Code point `c` must be valid.
 std::uint16_t FlagsOf(char32_t c);
 
 inline bool Has(char32_t c, std::uint16_t any) {
   return (FlagsOf(c) & any) != 0;
 }
 
-// As the reference has it, with its gap at U+2B820..U+2B91F.
+// Follows the reference, with its gap at U+2B820..U+2B91F.
 bool IsCjk(char32_t c);
 
-// That stand for one.
 struct CodePoints {
   char32_t at[4];
   std::size_t count;
 };
 
-// The whole canonical decomposition, or the code point itself.
+// Returns the whole canonical decomposition, or the code point itself.
 CodePoints Decompose(char32_t c);
-// One or two code points.
-CodePoints ToLower(char32_t c);
+CodePoints ToLower(char32_t c);  // one or two code points
 std::uint8_t CombiningClass(char32_t c);
 
 }  // namespace frostline::trainer

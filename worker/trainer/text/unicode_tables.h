@@ -2,7 +2,7 @@
 //
 // File: unicode_tables.h
 //
-// What scripts/unicode_tables.py writes, sorted by first code points, for
+// scripts/unicode_tables.py writes these, sorted by first code points, for
 // unicode.cc alone.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_UNICODE_TABLES_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_UNICODE_TABLES_H_
@@ -34,7 +34,7 @@ struct ClassRun {
   std::uint8_t combining_class;
 };
 
-// kDecomposed[begin, begin + count).
+// It is kDecomposed[begin, begin + count).
 struct Decomposition {
   char32_t composed;
   std::uint16_t begin;

@@ -2,9 +2,9 @@
 //
 // File: unigram.h
 //
-// SentencePiece's unigram model: of all ways to cut a word into tokens, the one
-// with the highest sum of scores (Viterbi). What no token covers is unknown,
-// neighbouring unknown code points together.
+// SentencePiece's unigram model takes, of all ways to cut a word into tokens,
+// the one with the highest sum of scores (Viterbi). What no token covers is
+// unknown, neighbouring unknown code points together.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_UNIGRAM_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_UNIGRAM_H_
 

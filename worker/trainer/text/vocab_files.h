@@ -23,7 +23,6 @@
 
 namespace frostline::trainer {
 
-// As BERT writes its special tokens.
 struct BertTokens {
   std::string unknown = "[UNK]";
   std::string cls = "[CLS]";
@@ -32,8 +31,8 @@ struct BertTokens {
   std::string mask = "[MASK]";
 };
 
-// One token a line, its id the number of the line from 0, without white space
-// at its end. Needs the first three of `tokens`.
+// One token stands on a line, its id the number of the line from 0, without
+// white space at its end. The first three of `tokens` must be there.
 Expected<Tokenizer> ReadVocabTxt(std::string_view bytes,
                                  const BertNormalizerOptions& options,
                                  const BertTokens& tokens = {});
@@ -44,12 +43,12 @@ Expected<Tokenizer> ReadBpeFiles(std::string_view vocab_json,
                                  std::string_view merges_txt,
                                  bool add_prefix_space);
 
-// Those of `names` that are tokens, to be found as they are written.
+// Returns those of `names` that are tokens.
 std::vector<AddedToken> AddedOf(const SubwordModel& model,
                                 std::initializer_list<std::string_view> names);
-// {"token": id, ...}.
+// `object` is {"token": id, ...}.
 Expected<Vocabulary> ReadVocabulary(const JsonValue& object);
-// "a b".
+// `line` is "a b".
 std::optional<ByteBpe::Pair> SplitMerge(std::string_view line);
 
 }  // namespace frostline::trainer

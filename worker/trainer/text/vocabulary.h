@@ -2,8 +2,8 @@
 //
 // File: vocabulary.h
 //
-// The tokens of a model, by id. Ids are dense and tokens unique, or there is no
-// Vocabulary.
+// Holds the tokens of a model, by id. Ids are dense and tokens unique, or there
+// is no Vocabulary.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_VOCABULARY_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_VOCABULARY_H_
 
@@ -22,7 +22,7 @@ class Vocabulary {
  public:
   // tokens[i] has id i. An empty token keeps its id and matches nothing.
   static Expected<Vocabulary> FromList(std::vector<std::string> tokens);
-  // In any order.
+  // They may come in any order.
   static Expected<Vocabulary> FromPairs(
       const std::vector<std::pair<std::string_view, std::int32_t>>& pairs);
 
@@ -32,11 +32,10 @@ class Vocabulary {
   const std::string& token(std::int32_t id) const {
     return tokens_[static_cast<std::size_t>(id)];
   }
-  // -1 when it is none.
+  // Returns -1 for none.
   std::int32_t Find(std::string_view token) const { return trie_.Find(token); }
 
-  // Without empty tokens.
-  const DoubleArray& trie() const { return trie_; }
+  const DoubleArray& trie() const { return trie_; }  // without empty tokens
 
  private:
   std::vector<std::string> tokens_;

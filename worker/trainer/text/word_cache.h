@@ -2,9 +2,9 @@
 //
 // File: word_cache.h
 //
-// Remembers the tokens of short words: a text uses few words often. Bounded in
-// memory and time, whatever the words are; when full, it forgets everything.
-// For one thread.
+// Remembers the tokens of short words: a text uses few words often. It is
+// bounded in memory and time, whatever the words are; when full, it forgets
+// everything. One thread uses it.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_WORD_CACHE_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_WORD_CACHE_H_
 
@@ -25,7 +25,7 @@ class WordCache {
 
   WordCache() : slots_(kSlots) {}
 
-  // True and the pieces appended when `word` is known.
+  // Appends the pieces of a known word, or is false.
   bool Recall(std::string_view word, std::vector<Piece>& pieces) const;
   // Words above kMaxWordBytes are not kept.
   void Remember(std::string_view word, std::span<const Piece> pieces);

@@ -2,8 +2,8 @@
 //
 // File: word_piece.h
 //
-// BERT's model: from the left, always the longest token that fits; a word with
-// a part that no token covers is unknown as a whole.
+// BERT takes from the left always the longest token that fits; a word with a
+// part that no token covers is unknown as a whole.
 #ifndef FROSTLINE_WORKER_TRAINER_TEXT_WORD_PIECE_H_
 #define FROSTLINE_WORKER_TRAINER_TEXT_WORD_PIECE_H_
 
