@@ -2,11 +2,11 @@
 //
 // File: checkpoint.h
 //
-// Where a trial can go on: one safetensors file, written whole or not at all,
-// of what training changed (the weights that train, their moments, the
-// generator of dropout) and the name of the pretrained folder. On one machine
-// and CPU, going on gives the same bits as never having stopped; what a GPU
-// wrote goes on on any GPU.
+// A trial can go on from one safetensors file, written whole or not at all, of
+// what training changed (the weights that train, their moments, the generator
+// of dropout) and the name of the pretrained folder. On one machine and CPU,
+// going on gives the same bits as never having stopped; what a GPU wrote goes
+// on on any GPU.
 #ifndef FROSTLINE_WORKER_TRAINER_TRAIN_CHECKPOINT_H_
 #define FROSTLINE_WORKER_TRAINER_TRAIN_CHECKPOINT_H_
 
@@ -19,15 +19,16 @@
 
 namespace frostline::trainer {
 
-// Kept for the caller, such as where the reading of the data stood. UTF-8.
+// Callers keep UTF-8 here, such as where reading stood.
 using Notes = std::map<std::string, std::string>;
 
-// kUnreadable when the disk says no; then an earlier file is still there.
+// Returns kUnreadable when the disk says no; then an earlier file is still
+// there.
 Expected<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
                               const Notes& notes);
 
-// `stepper` has the same model, plan and options. kInconsistent when the file
-// is of another trial or damaged: then nothing was taken over.
+// `stepper` has the same model, plan and options. Returns kInconsistent when
+// the file is of another trial or damaged: then nothing was taken over.
 Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper);
 
 }  // namespace frostline::trainer

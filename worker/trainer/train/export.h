@@ -2,8 +2,8 @@
 //
 // File: export.h
 //
-// A trained model as a folder that transformers loads. Adapters are merged, so
-// nobody needs peft.
+// Saves a trained model as a folder that transformers loads. Adapters are
+// merged, so nobody needs peft.
 #ifndef FROSTLINE_WORKER_TRAINER_TRAIN_EXPORT_H_
 #define FROSTLINE_WORKER_TRAINER_TRAIN_EXPORT_H_
 
@@ -16,16 +16,16 @@
 
 namespace frostline::trainer {
 
-// The members of `original` with the head's architecture and `labels` (a name
-// for each class, or empty) in the place of old ones. kUnsupported for a pair's
-// head, which transformers does not know.
+// Puts the head's architecture and `labels` (a name for each class, or empty)
+// into the members of `original`. Returns kUnsupported for a pair's head, which
+// transformers does not know.
 Expected<std::string> ExportedConfig(std::string_view original,
                                      const Model& model,
                                      const std::vector<std::string>& labels);
 
 // Makes `folder`, or replaces files of these names in it; config.json comes
-// last, so a folder that has one is complete. The tokenizer is copied from
-// `source`, from which the model was loaded.
+// last, so a folder that has one is complete. The tokenizer comes from
+// `source`, where the model was loaded.
 Expected<Done> ExportModel(const std::string& folder, const Model& model,
                            const std::string& source,
                            const std::vector<std::string>& labels);

@@ -2,8 +2,8 @@
 //
 // File: optimizer.h
 //
-// AdamW, Adam and SGD, step for step those of torch.optim, with a rate for each
-// tensor and, where attention heads differ, for each slice.
+// AdamW, Adam and SGD move step for step as in torch.optim, with a rate for
+// each tensor and, where attention heads differ, for each slice.
 //
 //   AdamW: x <- x - r d x, then x <- x - r m^ / (sqrt(v^) + e)
 //   Adam:  g <- g + d x,   then x <- x - r m^ / (sqrt(v^) + e)
@@ -33,7 +33,6 @@ struct OptimizerOptions {
   double weight_decay = 0.0;  // of the tensors that decay
 };
 
-// A tensor that trains, and what the optimizer remembers of it.
 struct TrainedTensor {
   std::string name;
   at::Tensor value;
@@ -51,15 +50,15 @@ class Optimizer {
   Optimizer(const OptimizerOptions& options,
             std::vector<TrainedTensor> tensors);
 
-  // Every rate is multiplied by `factor`. A tensor without a gradient is passed
-  // over. Throws what LibTorch throws.
+  // Multiplies every rate by `factor`, and passes over tensors without a
+  // gradient. Throws what LibTorch throws.
   void Step(double factor);
 
   const std::vector<TrainedTensor>& tensors() const { return tensors_; }
   std::vector<TrainedTensor>& tensors() { return tensors_; }
 
  private:
-  // All tensors of one rate in a single pass over memory.
+  // Moves all tensors of one rate in a single pass over memory.
   void StepWholeTensors(double factor) const;
   void StepSlices(const TrainedTensor& tensor, double factor) const;
   void StepSgd(const TrainedTensor& tensor, double factor) const;
@@ -68,8 +67,8 @@ class Optimizer {
   std::vector<TrainedTensor> tensors_;
 };
 
-// The L2 norm over all gradients together, [], on their device: nobody waits
-// for it. REQUIRES: there is one.
+// Returns the L2 norm over all gradients together, [], on their device: nobody
+// waits for it. There must be one.
 at::Tensor GlobalNorm(const std::vector<at::Tensor>& gradients);
 
 // Scales gradients of this `norm` to at most `limit`, as

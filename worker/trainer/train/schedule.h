@@ -2,9 +2,9 @@
 //
 // File: schedule.h
 //
-// The share of its rate at which a module trains at each step, as in
-// transformers: up from 0 while warming up (so the very first step has rate 0),
-// then down or level. Pure.
+// A module trains at this share of its rate at each step, as in transformers:
+// up from 0 while warming up (so the very first step has rate 0), then down or
+// level.
 #ifndef FROSTLINE_WORKER_TRAINER_TRAIN_SCHEDULE_H_
 #define FROSTLINE_WORKER_TRAINER_TRAIN_SCHEDULE_H_
 
@@ -19,13 +19,12 @@ struct Schedule {
   std::int64_t warmup_steps = 0;
   std::int64_t total_steps = 1;
 
-  // In [0, 1]; `step` counts the steps taken before this one.
+  // It is in [0, 1]; `step` counts the steps taken before this one.
   double FactorAt(std::int64_t step) const;
-  // For virtual freezing.
   double SumOfFactors() const;
 };
 
-// A share of all steps, rounded up.
+// Rounds a share of all steps up.
 std::int64_t WarmupSteps(double share, std::int64_t total_steps);
 
 }  // namespace frostline::trainer

@@ -2,8 +2,8 @@
 //
 // File: stepper.h
 //
-// One training step after another: forward, loss, backward, clip, move, as the
-// Trainer of transformers within 1e-4 after twenty steps
+// Takes one training step after another: forward, loss, backward, clip, move,
+// as the Trainer of transformers within 1e-4 after twenty steps
 // (tests/worker/trainer/train).
 #ifndef FROSTLINE_WORKER_TRAINER_TRAIN_STEPPER_H_
 #define FROSTLINE_WORKER_TRAINER_TRAIN_STEPPER_H_
@@ -25,14 +25,14 @@ namespace frostline::trainer {
 
 struct StepOptions {
   OptimizerOptions optimizer;
-  // Weights with one of these in their names do not decay. Nothing: biases
+  // Weights with one of these in their names do not decay. By default biases
   // and LayerNorms do not (parameters.h).
   std::optional<std::vector<std::string>> no_decay;
   Schedule schedule;
   double clip_norm = 1.0;  // 0: no clipping
   double label_smoothing = 0.0;
   std::uint64_t seed = 0;  // of dropout
-  // Of the model's layers; all else is fp32.
+  // The model's layers have it; all else is fp32.
   Precision precision = Precision::kFp32;
 };
 
@@ -40,7 +40,7 @@ struct StepResult {
   double loss = 0.0;       // before the step
   double grad_norm = 0.0;  // before clipping
   double factor = 0.0;     // of every rate
-  // False when the loss or the norm is not: then nothing was moved.
+  // When the loss or the norm is not, nothing was moved.
   bool finite = true;
 };
 
@@ -50,26 +50,24 @@ struct Prediction {
   std::int64_t labels = 0;  // that the loss is the mean of
 };
 
-// Not for several threads. The model outlives it, and its tensors are changed
-// in place. Batches are in main memory, where checks cost nothing, and moved by
+// One thread uses it. The model outlives it, and its tensors are changed in
+// place. Batches are in main memory, where checks cost nothing, and moved by
 // the stepper; a step then waits for a GPU once, to read losses and norm.
 class Stepper {
  public:
-  // kMisuse for options that make no sense. A plan in which nothing trains is
-  // allowed.
+  // Returns kMisuse for options that make no sense. A plan may train nothing.
   static Expected<Stepper> Make(Model& model, const FreezePlan& plan,
                                 const StepOptions& options);
 
-  // Another plan from the next step on. What goes on training keeps its
-  // moments, what begins has none. kMisuse for a plan of another model: then
-  // nothing changes.
+  // Takes another plan from the next step on. What goes on training keeps its
+  // moments, what begins has none. Returns kMisuse for a plan of another model:
+  // then nothing changes.
   Expected<Done> Replan(const FreezePlan& plan);
 
-  // One step over all of `parts` as if they were one batch: each label weighs
-  // the same.
+  // Takes all of `parts` as one batch: each label weighs the same.
   Expected<StepResult> Step(std::span<const Batch> parts);
 
-  // Without dropout and without a graph.
+  // There is no dropout and no graph.
   Expected<Prediction> Predict(const Batch& batch) const;
 
   const Model& model() const { return *model_; }
@@ -86,10 +84,8 @@ class Stepper {
  private:
   Stepper(Model& model, const StepOptions& options);
 
-  // `labels` in each part; together at least one.
   StepResult StepOrThrow(std::span<const Batch> parts,
                          const std::vector<std::int64_t>& labels);
-  // Scaled to be a share of the whole step's: [].
   at::Tensor LossOfPart(const Batch& part, double share);
   void ReadFigures(std::vector<at::Tensor> losses,
                    const std::vector<at::Tensor>& gradients,
