@@ -2,7 +2,8 @@
 //
 // File: batch_maker.h
 //
-// Rows of a token store as a model's tensors, in main memory.
+// Makes rows of a token store a model's tensors, in main memory. One thread
+// uses it.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_BATCH_MAKER_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_BATCH_MAKER_H_
 
@@ -16,21 +17,20 @@
 
 namespace frostline::trainer {
 
-// For one thread.
 class BatchMaker {
  public:
-  // `is_cpu`: whether the model is computed there.
+  // `is_cpu` says whether the model is computed there.
   BatchMaker(std::shared_ptr<const TokenStore> tokens,
              const ModelConfig& config, const HeadSpec& head, bool is_cpu);
 
-  // Half of the store's rows where pairs are read apart.
+  // It is half of the store's rows where pairs are read apart.
   std::size_t size() const { return examples_; }
-  // Of each example; of a pair that is read apart, its longer text.
+  // A pair that is read apart counts its longer text.
   const std::vector<std::uint32_t>& lengths() const { return lengths_; }
-  // With a label that is not padding: a step can learn from them.
+  // A step can learn from these: they have a label.
   const std::vector<std::uint32_t>& labelled() const { return labelled_; }
 
-  // Throws what LibTorch throws; call it under CatchTorch.
+  // Throws what LibTorch throws.
   Batch Make(std::span<const std::uint32_t> examples);
 
  private:

@@ -2,8 +2,8 @@
 //
 // File: early_stopping.h
 //
-// When to give up: after `patience` evaluations in a row that were not better
-// than the best by more than `min_delta`.
+// Training ends after `patience` evaluations in a row that were not better than
+// the best by more than `min_delta`.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_EARLY_STOPPING_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_EARLY_STOPPING_H_
 
@@ -21,8 +21,8 @@ class EarlyStopping {
   EarlyStopping(bool maximize, int patience, double min_delta)
       : maximize_(maximize), patience_(patience), min_delta_(min_delta) {}
 
-  // True when training should end. A value that is not finite is worse than any
-  // that is.
+  // It is true when training should end. A value that is not finite is worse
+  // than any that is.
   bool Note(double value);
 
   bool ended() const { return state_.worse >= patience_; }

@@ -2,7 +2,7 @@
 //
 // File: fault_text.h
 //
-// A fault in a trial's cause, with its id in docs/reference/errors.md.
+// Writes a fault as a trial's cause, with its id in docs/reference/errors.md.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_FAULT_TEXT_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_FAULT_TEXT_H_
 
@@ -12,7 +12,7 @@
 
 namespace frostline::trainer {
 
-// Of base/error_catalogue.h.
+// They are those of base/error_catalogue.h.
 inline constexpr int kOutOfMemoryId = 5016;
 inline constexpr int kNotFiniteId = 5017;
 
@@ -36,7 +36,7 @@ constexpr int IdOf(FaultKind kind) {
   return 9001;
 }
 
-// "FL-5014: the weights lack "bert.…" (see that config.json and …)"
+// Writes "FL-5014: the weights lack "bert.…" (see that config.json and …)".
 inline std::string FaultText(int id, const std::string& cause,
                              const std::string& fix) {
   return "FL-" + std::to_string(id) + ": " + cause + " (" + fix + ")";

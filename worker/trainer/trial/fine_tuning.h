@@ -2,9 +2,9 @@
 //
 // File: fine_tuning.h
 //
-// One trial from its first step to its last. The same trial, machine and number
-// of threads give the same numbers, also when it went on from a checkpoint (on
-// CPU: the same bits).
+// Runs one trial from its first step to its last. The same trial, machine and
+// number of threads give the same numbers, also from a checkpoint
+// (train/checkpoint.h).
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_FINE_TUNING_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_FINE_TUNING_H_
 
@@ -26,15 +26,15 @@
 
 namespace frostline::trainer {
 
-// What a trial is not told by its study. Outlives it.
+// These outlive the trial.
 struct TrialEnvironment {
   Device& device;
   std::function<double()> seconds;  // of a steady clock
-  // Between checkpoints; 0: after every step.
+  // It lies between checkpoints; 0 saves after every step.
   double checkpoint_seconds = 300.0;
 };
 
-// For one thread, and to be run once.
+// One thread uses it, and runs it once.
 class FineTuning {
  public:
   FineTuning(const TrialMessage& trial, TrialSetup setup,
@@ -43,7 +43,7 @@ class FineTuning {
   TrialEnd Run();
 
  private:
-  // Nothing: go on.
+  // Nothing says to go on.
   using Ended = std::optional<TrialEnd>;
 
   Expected<Done> CheckMetrics() const;
@@ -54,7 +54,7 @@ class FineTuning {
   Expected<Done> MakeStepper();
   Expected<Done> Resume();
   void FreezeVirtually(double factors);
-  // Of all that a checkpoint must have in common with this trial.
+  // A checkpoint must have this in common with the trial.
   std::string Identity() const;
   Notes NotesNow() const;
 
@@ -65,7 +65,7 @@ class FineTuning {
   bool EvaluationIsDue() const;
   Ended EvaluateNow();
   void NoteOutcomes(const Scores& scores);
-  // Nothing when a stop came in between.
+  // Returns nothing when a stop came in between.
   Expected<std::optional<Scores>> Evaluate(const EvaluationSet& set);
   void ShowLife();
   void SaveIfDue();

@@ -2,8 +2,8 @@
 //
 // File: model_shelf.h
 //
-// The models of the operator's registry, loaded when first asked for and kept.
-// An encoder is kept once for all heads that studies put on it.
+// Keeps the models of the operator's registry, loaded when first asked for. An
+// encoder is kept once for all heads that studies put on it.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_MODEL_SHELF_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_MODEL_SHELF_H_
 
@@ -22,21 +22,21 @@
 
 namespace frostline::trainer {
 
-// On the device. Nobody changes it.
+// It is on the device. Nobody changes it.
 struct Pretrained {
   LoadedModel loaded;
   std::string folder;
   std::string sha256;  // of the weights
 };
 
-// For one thread. The device outlives it.
+// One thread uses it. The device outlives it.
 class ModelShelf {
  public:
   // Reads models.yaml once.
   static Expected<ModelShelf> Open(VerifiedFiles& files, const Device& device);
 
-  // Compares sums each time, and computes them when the file is another. What
-  // was missing, unexpected or drawn anew goes to `log` when loaded.
+  // Compares sums each time. What was missing, unexpected or drawn anew goes to
+  // `log` when a head is loaded.
   Expected<std::shared_ptr<const Pretrained>> Weights(
       VerifiedFiles& files, const ModelRequest& request, const HeadSpec& head,
       std::vector<std::string>& log);
@@ -47,7 +47,7 @@ class ModelShelf {
   ModelShelf(ModelEntries models, const Device& device)
       : models_(std::move(models)), device_(&device) {}
 
-  // The model's folder.
+  // Returns the model's folder.
   static Expected<std::string> Verify(VerifiedFiles& files,
                                       const ModelEntry& entry,
                                       const ModelRequest& request);

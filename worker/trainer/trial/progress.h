@@ -2,8 +2,7 @@
 //
 // File: progress.h
 //
-// Where a trial stands, beside weights and moments. It goes into a checkpoint
-// as notes and comes back bit for bit.
+// It goes into a checkpoint as notes and comes back bit for bit.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_PROGRESS_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_PROGRESS_H_
 
@@ -19,19 +18,19 @@ namespace frostline::trainer {
 
 struct TrialProgress {
   BatchPosition position;
-  // Since the last evaluation.
+  // These count since the last evaluation.
   double loss_sum = 0.0;
   std::int64_t loss_steps = 0;
   EarlyStoppingState early_stopping;
   Metrics last;
-  // Over all attempts that led here.
+  // These count over all attempts that led here.
   double train_seconds = 0.0;
   double flops_spent = 0.0;
   double flops_skipped = 0.0;
 };
 
 Notes PrintProgress(const TrialProgress& progress);
-// kInconsistent when a note is missing or is not what PrintProgress wrote.
+// Returns kInconsistent when a note is missing or not what PrintProgress wrote.
 Expected<TrialProgress> ParseProgress(const Notes& notes);
 
 }  // namespace frostline::trainer

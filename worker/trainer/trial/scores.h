@@ -2,8 +2,8 @@
 //
 // File: scores.h
 //
-// Predictions, batch by batch in any order, become the metrics of a task and an
-// outcome for each example in the order of the data set.
+// Turns predictions, batch by batch in any order, into the metrics of a task
+// and an outcome for each example in the order of the data set.
 //
 //   classification  accuracy, f1 (of class 1 where there are two, else macro),
 //                   f1_macro, f1_micro, mcc, loss
@@ -27,7 +27,6 @@ namespace frostline::trainer {
 
 using Metrics = std::map<std::string, double>;
 
-// The contract's ExampleOutcomes.
 struct ExampleOutcomes {
   std::string data_fingerprint;
   std::string encoding;  // "PACKED_BITS" right or wrong, "FLOAT16" predictions
@@ -35,8 +34,7 @@ struct ExampleOutcomes {
   std::string bytes;
 };
 
-// What Compute would name for this head: to tell a misspelt objective before
-// anything is trained.
+// Names what Compute would, to tell a misspelt objective before training.
 std::vector<std::string> MetricNames(const HeadSpec& head,
                                      const LabelSet& labels);
 
@@ -50,12 +48,12 @@ class Scores {
            const Prediction& prediction);
 
   Metrics Compute() const;
-  // For tagging those of the words that the model saw, in order. kTooLarge
-  // when there are too many for a message.
+  // In tagging they are those of the words that the model saw, in order.
+  // Returns kTooLarge when there are too many for a message.
   Expected<ExampleOutcomes> Outcomes(const std::string& fingerprint) const;
 
  private:
-  // Of one example: a class or, for tagging, that of each labelled word.
+  // It is one example's class or, for tagging, that of each labelled word.
   struct Guess {
     std::vector<std::int32_t> truth;
     std::vector<std::int32_t> prediction;
