@@ -29,11 +29,11 @@ class SettingFields {
   SettingFields(std::string block, const std::string& where,
                 const JsonValue* parameters, const JsonValue* study);
 
-  // REQUIRES of each: there is a row of this name, of this kind.
+  // There must be a row of this name, of this kind.
   std::int64_t Whole(std::string_view name);
   std::int64_t Whole(std::string_view name, std::int64_t unless_given);
   double Number(std::string_view name);
-  // Which of the row's words it is.
+  // Says which of the row's words it is.
   std::size_t Word(std::string_view name);
   // `values` are in the order of the row's words.
   template <typename Value, std::size_t N>
@@ -56,8 +56,8 @@ class SettingFields {
 
  private:
   const SettingRow& RowOf(std::string_view name) const;
-  // The parameters where the trial searches it, else the study; and its name
-  // there.
+  // Returns the parameters where the trial searches it, else the study, and its
+  // name there.
   RequestFields& SourceOf(const SettingRow& row, std::string_view* name);
 
   std::string block_;
@@ -65,8 +65,8 @@ class SettingFields {
   RequestFields study_;
 };
 
-// A fault for a parameter that is neither a setting which may be searched, nor
-// a rate or a tie: it would be taken for one that does not matter.
+// Finds a parameter that is neither a setting which may be searched, nor a rate
+// or a tie: it would look like one that does not matter.
 std::optional<Fault> IdleParameter(const JsonValue& trial);
 
 }  // namespace frostline::trainer

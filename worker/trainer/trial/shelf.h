@@ -2,8 +2,8 @@
 //
 // File: shelf.h
 //
-// What was made once and may be of use again: what was used longest ago goes
-// when there are too many. Who holds a thing keeps it alive.
+// Keeps what may be of use again: what was used longest ago goes when there are
+// too many. Who holds a thing keeps it alive. One thread uses it.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_SHELF_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_SHELF_H_
 
@@ -15,7 +15,6 @@
 
 namespace frostline::trainer {
 
-// For one thread.
 template <typename Key, typename Value>
 class Shelf {
  public:
@@ -23,7 +22,7 @@ class Shelf {
 
   explicit Shelf(std::size_t most) : most_(most) {}
 
-  // Null when it is not there.
+  // Returns null when absent.
   Held Find(const Key& key) {
     const auto at = std::ranges::find(entries_, key, &Entry::first);
     if (at == entries_.end()) return nullptr;

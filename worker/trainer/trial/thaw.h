@@ -2,9 +2,9 @@
 //
 // File: thaw.h
 //
-// Gradual unfreezing (Howard and Ruder, 2018, section 3.3): head and pooler
-// train from the first step, then one more layer from the top thaws each so
-// many steps, the embeddings last. A frozen module never thaws. Pure functions.
+// Gradual unfreezing (Howard and Ruder, 2018, section 3.3) trains head and
+// pooler from the first step, then thaws one more layer from the top each so
+// many steps, the embeddings last. A frozen module never thaws.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_THAW_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_THAW_H_
 
@@ -14,12 +14,12 @@
 
 namespace frostline::trainer {
 
-// Blocks from the top that train after `steps`: layers + 1 when all do, the
-// embeddings too. `every` 0: all from the beginning.
+// Counts blocks from the top that train after `steps`: layers + 1 when all do,
+// the embeddings too. `every` 0 thaws all from the beginning.
 std::int64_t ThawedBlocks(std::int64_t steps, std::int64_t every,
                           std::int64_t layers);
 
-// `rates` with 0 for what has not thawed; parts of a layer go with it.
+// Returns `rates` with 0 for what has not thawed; parts of a layer go with it.
 ModuleRates ThawedRates(const ModuleRates& rates, std::int64_t thawed,
                         std::int64_t layers);
 

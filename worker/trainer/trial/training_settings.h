@@ -2,8 +2,8 @@
 //
 // File: training_settings.h
 //
-// How a trial is trained: the contract's Training, with defaults, and with the
-// trial's parameters in the place of what the study fixed.
+// Reads the contract's Training, with defaults, and with the trial's parameters
+// in the place of what the study fixed.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_TRAINING_SETTINGS_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_TRAINING_SETTINGS_H_
 
@@ -27,8 +27,8 @@ struct EarlyStoppingSettings {
   double min_delta = 0.0;
 };
 
-// By default both texts are read as one; with `extra: {head: cosine}` each on
-// its own.
+// By default both texts are read as one; with `extra: {head: cosine}` each is
+// read on its own.
 struct PairSettings {
   bool cosine = false;
   Pooling pooling = Pooling::kFirst;
@@ -41,7 +41,7 @@ struct TrainingSettings {
   std::int64_t batch_size = 32;
   std::int64_t batch_tokens = 0;  // 0: batch_size rules
   bool bucket = true;             // texts of about one length together
-  std::int64_t max_length = 0;    // 0: 128, or what the model reads at most
+  std::int64_t max_length = 0;    // 0: 128, or the model's most
   std::int64_t accumulation = 1;
   OptimizerOptions optimizer;
   std::optional<std::vector<std::string>> no_decay;  // parts of names
@@ -65,9 +65,9 @@ struct TrainingSettings {
   FreezeSemantics freeze;
 };
 
-// `trial` is the whole message. kMisuse naming the field for what is out of
-// range, an unknown word, and a parameter without effect; kUnsupported for what
-// this trainer does not do.
+// `trial` is the whole message. Returns kMisuse naming the field for what is
+// out of range, an unknown word, and a parameter without effect, kUnsupported
+// for what this trainer does not do.
 Expected<TrainingSettings> ReadTrainingSettings(const JsonValue& trial);
 
 }  // namespace frostline::trainer

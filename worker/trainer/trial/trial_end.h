@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // File: trial_end.h
-//
-// How a trial ended, and what it says while it runs.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_END_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_END_H_
 
@@ -16,7 +14,6 @@
 
 namespace frostline::trainer {
 
-// The contract's Usage.
 struct TrialUsage {
   double train_seconds = 0.0;  // of steps, over all attempts that led here
   double total_seconds = 0.0;  // of this attempt, loading included
@@ -71,14 +68,14 @@ enum class StopReason : std::uint8_t {
   kHang,
 };
 
-// Another attempt will go on: a checkpoint is worth its time.
+// Another attempt will go on, so a checkpoint is worth its time.
 constexpr bool ComesBack(StopReason reason) {
   return reason == StopReason::kPreempt || reason == StopReason::kDrain ||
          reason == StopReason::kHang;
 }
 
-// Whoever started the trial. Called in the trial's thread, stop() at every
-// step: it must be cheap.
+// Whoever started the trial listens. Calls come in the trial's thread, stop()
+// at every step: it must be cheap.
 class TrialListener {
  public:
   virtual ~TrialListener() = default;

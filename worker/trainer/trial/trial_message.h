@@ -2,7 +2,7 @@
 //
 // File: trial_message.h
 //
-// The message `trial` of docs/reference/trainer-protocol.md.
+// Reads the message `trial` of docs/reference/trainer-protocol.md.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_MESSAGE_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_MESSAGE_H_
 
@@ -42,12 +42,11 @@ struct TrialMessage {
   std::string folder;       // this attempt's own, absolute
   std::string resume_path;  // empty: from the beginning
   std::int64_t resume_step = 0;
-  // SHA-256 of what is asked for: equal for every attempt at this trial.
+  // The SHA-256 of what is asked for is equal for every attempt at this trial.
   std::string identity;
 };
 
-// Passes over unknown fields, as the protocol asks. A fault names a field that
-// is not right.
+// Passes over unknown fields. A fault names a field that is not right.
 Expected<TrialMessage> ReadTrialMessage(const JsonValue& message);
 
 }  // namespace frostline::trainer

@@ -2,7 +2,7 @@
 //
 // File: workbench.h
 //
-// What stays from trial to trial: pretrained weights, data sets, tokens.
+// Keeps pretrained weights, data sets and tokens from trial to trial.
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_WORKBENCH_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_WORKBENCH_H_
 
@@ -26,7 +26,6 @@ struct EvaluationSet {
   std::shared_ptr<const TokenStore> tokens;
 };
 
-// Shared: a trial keeps what it holds alive.
 struct TrialSetup {
   HeadSpec head;
   std::shared_ptr<const Pretrained> pretrained;
@@ -36,10 +35,10 @@ struct TrialSetup {
   std::vector<EvaluationSet> others;  // evaluated once, at the end
 };
 
-// For one thread.
+// One thread uses it.
 class Workbench {
  public:
-  // `registry`: the operator's folder, with datasets.yaml and models.yaml.
+  // `registry` is the operator's folder, with datasets.yaml and models.yaml.
   static Expected<Workbench> Open(const std::string& registry,
                                   const Device& device);
 
@@ -56,7 +55,7 @@ class Workbench {
   Expected<std::shared_ptr<const TokenStore>> Tokens(
       const DataPart& part, const TrialMessage& trial,
       const Pretrained& pretrained);
-  // `name`: "test", or the id of a data set.
+  // `name` is "test", or the id of a data set.
   Expected<Done> AddOther(const TrialMessage& trial, const std::string& name,
                           TrialSetup& setup);
 
