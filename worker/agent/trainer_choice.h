@@ -16,7 +16,8 @@ namespace frostline::agent {
 
 // Fills an empty `exec` and makes `registry` absolute, for the trainer's
 // $FROSTLINE_REGISTRY. Returns REQUEST_INVALID naming the option when neither
-// is given, the registry is no folder, or `programs` has no frostline-trainer.
+// is given, the registry is no folder or lacks a file, or `programs` has no
+// frostline-trainer.
 absl::Status ChooseTrainer(const std::filesystem::path& programs,
                            AgentOptions* options);
 

@@ -41,7 +41,7 @@ class LabelSet {
   std::map<std::string, std::int32_t, std::less<>> ids_;
 };
 
-// Returns "a", "b", "c" and 9,997 more.
+// Names the first 20, then says "and 9980 more".
 std::string ListOfLabels(const LabelSet& labels);
 
 }  // namespace frostline::trainer

@@ -46,8 +46,8 @@ class ModelFolder {
 
   // Weights become fp32. Both throw only for want of memory.
   Expected<TransformerEncoder> ReadEncoder() const;
-  // Draws a weight of the head that is missing or of another shape from `seed`,
-  // as transformers draws it.
+  // Draws what is missing, or in the head of another shape, from `seed`, as
+  // transformers draws it.
   Expected<LoadedHead> ReadHead(const HeadSpec& spec, std::uint64_t seed) const;
 
  private:

@@ -16,9 +16,9 @@
 
 namespace frostline::trainer {
 
-// Puts the head's architecture and `labels` (a name for each class, or empty)
-// into the members of `original`. Returns kUnsupported for a pair's head, which
-// transformers does not know.
+// Puts the head's architecture and `labels` (a name for each class, or empty;
+// else kMisuse) into the members of `original`. Returns kUnsupported for a
+// pair's head, which transformers does not know.
 Expected<std::string> ExportedConfig(std::string_view original,
                                      const Model& model,
                                      const std::vector<std::string>& labels);
