@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scripts/setup.sh core|demo|core-tests|all|check: installs what is missing, no
-# more.
+# scripts/setup.sh core|demo|core-tests|asan|all|check: installs what is
+# missing, no more.
 #   core        compiler, CMake, gRPC, SQLite
 #   demo        also LibTorch and the demo model
 #   core-tests  also GoogleTest: all tests but the trainer's
+#   asan        also clang, with the runtime of its sanitizers
 #   all         GoogleTest, LibTorch and the demo model
 #   check       also clang-format and clang-tidy
 # With everything there it takes well under a second and needs no network.
@@ -18,6 +19,7 @@ CORE_PACKAGES=(
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
   libabsl-dev libeigen3-dev libsqlite3-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev)
 TEST_PACKAGES=(faketime libgtest-dev libgmock-dev)
+ASAN_PACKAGES=(clang-19 libclang-rt-19-dev)
 CHECK_PACKAGES=(git clang-19 clang-format-19 clang-tidy-19)
 
 say() { echo "setup: $*"; }
@@ -117,9 +119,10 @@ AGAIN="setup again"
 case $LEVEL in
   core | demo) install_packages "${CORE_PACKAGES[@]}" ;;
   core-tests | all) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" ;;
+  asan) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${ASAN_PACKAGES[@]}" ;;
   check) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${CHECK_PACKAGES[@]}" ;;
   *)
-    echo "usage: ./dev setup [core|demo|core-tests|all|check]" >&2
+    echo "usage: ./dev setup [core|demo|core-tests|asan|all|check]" >&2
     exit 2
     ;;
 esac

@@ -41,7 +41,7 @@ case $PRESET in
     "$ROOT/scripts/setup.sh" all
     ;;
   asan)
-    "$ROOT/scripts/setup.sh" core-tests
+    "$ROOT/scripts/setup.sh" asan
     # The suites of faults start real programs, or try thousands of disks, and
     # recordings are compared number by number: they say little more when
     # watched, and cost minutes. What is no program of ours is not watched.
@@ -83,8 +83,9 @@ mkdir -p "$RESULTS"
 STATUS=0
 # The totals that a runner prints are at the end of its output: keep it all.
 KEEP=(--test-output-size-passed 1000000 --test-output-size-failed 1000000)
-export ASAN_OPTIONS=detect_stack_use_after_return=1
-export UBSAN_OPTIONS=print_stacktrace=1
+# A trace names lines with what the compiler's own packages bring.
+export ASAN_OPTIONS=detect_stack_use_after_return=1:allow_addr2line=1
+export UBSAN_OPTIONS=print_stacktrace=1:allow_addr2line=1
 export TSAN_OPTIONS="suppressions=$PWD/tests/support/tsan.supp"
 ctest --test-dir "$FOLDER" --show-only=json-v1 >"$RESULTS/tests.json"
 GTEST_OUTPUT="xml:$PWD/$RESULTS/" ctest --test-dir "$FOLDER" \
