@@ -75,7 +75,7 @@ TEST_F(ClockTest, NoLeaseEndsEarlyWhenTheDateIsSet) {
   fleet.think = milliseconds(150);
   bench::LoadRun run(fleet, clock_);
   run.Start();
-  for (int i = 0; i < 100 && !run.Wait(milliseconds(200)); ++i) {
+  for (std::size_t i = 0; i < 100 && !run.Wait(milliseconds(200)); ++i) {
     Jump(kJumps[i % std::size(kJumps)]);
   }
   ExpectCompleted(run, study);

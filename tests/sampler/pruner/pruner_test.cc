@@ -96,8 +96,11 @@ void Happen(History& history, Rng& rng) {
     return;
   }
   const std::int64_t last = silent ? 0 : trial->intermediate.back().step;
-  Report(history, number, last + 1 + static_cast<std::int64_t>(rng.Below(5)),
-         rng.Below(10) == 0 ? odd[rng.Below(odd.size())] : rng.Uniform());
+  // One after the other: compilers differ in which argument they draw first.
+  const double value =
+      rng.Below(10) == 0 ? odd[rng.Below(odd.size())] : rng.Uniform();
+  const auto skipped = static_cast<std::int64_t>(rng.Below(5));
+  Report(history, number, last + 1 + skipped, value);
 }
 
 // The server restarts, and a study must not be judged by other rules then.

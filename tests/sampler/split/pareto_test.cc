@@ -19,7 +19,7 @@ TEST(NonDominationRanks, PeelTheFrontsOff) {
 
 TEST(NonDominationRanks, AgreeWithTheDefinition) {
   Rng rng(4);
-  for (const std::size_t objectives : {1, 2, 3, 4}) {
+  for (const std::size_t objectives : {1u, 2u, 3u, 4u}) {
     LossVectors losses(60, std::vector<double>(objectives));
     for (auto& loss : losses) {
       for (double& value : loss) value = static_cast<double>(rng.Below(8));
@@ -117,7 +117,7 @@ TEST(Hypervolume, IsExactForTwoToSixObjectives) {
 
 TEST(SelectByHypervolume, TakesTheGreatestAdditionEveryTime) {
   Rng rng(8);
-  for (const std::size_t objectives : {2, 3, 4}) {
+  for (const std::size_t objectives : {2u, 3u, 4u}) {
     LossVectors front;
     for (int i = 0; i < 25; ++i) {
       std::vector<double> point(objectives);

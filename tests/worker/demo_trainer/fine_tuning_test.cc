@@ -27,7 +27,7 @@ std::vector<std::size_t> AllModules() { return {0, 1, 2, 3, 4, 5, 6, 7}; }
 // Mean over seeds of the order of the examples.
 double AccuracyOf(std::vector<std::size_t> modules, double rate) {
   double sum = 0.0;
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
     Settings settings = Train(modules, rate);
     settings.seed = seed;
     FineTuning training(SharedTask().pretrained, SharedTask().train, settings);

@@ -41,7 +41,7 @@ std::uint64_t Area(const RowBatch& batch, const Lengths& lengths) {
 TEST(Batches, EveryRowOnceAnEpoch) {
   const Lengths lengths = Sentences(1003);
   for (const bool bucket : {false, true}) {
-    for (const std::size_t tokens : {0, 400}) {
+    for (const std::size_t tokens : {0u, 400u}) {
       const BatchPlanner planner(
           lengths,
           {.batch_size = 16, .batch_tokens = tokens, .bucket = bucket});
