@@ -99,7 +99,10 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
               {.trial_ended =
                    [this](const storage::TrialRow& row) {
                      TellEnded(row, proposer_);
-                   }}),
+                   },
+               .run_over =
+                   [this](TrialKey trial)
+                       FROSTLINE_ON_LOOP { dispatcher_.NoteEnded(trial); }}),
       upkeep_(ledger_, loop_, readers_, store, clock),
       dispatcher_(ledger_, proposer_, upkeep_.disk(), clock),
       importance_(store, clock),

@@ -40,6 +40,8 @@ Dispatcher::Dispatcher(Ledger& ledger, Proposer& proposer,
 
 std::int64_t Dispatcher::BeginEpoch() {
   expected_.Clear();
+  share_.Clear();
+  owed_since_.clear();
   return ++epoch_;
 }
 
@@ -48,14 +50,19 @@ void Dispatcher::Park(Batch& batch, ParkedAcquire parked) {
   TurnAway(batch, parked.worker, [&parked](const ParkedAcquire& earlier) {
     return earlier.request.request_id() == parked.request.request_id();
   });
-  if (WaitsForNothing(parked.request)) return AnswerNone(batch, parked);
-  parked_.Enter(std::move(parked));
+  if (WaitsForNothing(parked.request.study())) {
+    return AnswerNone(batch, parked);
+  }
+  if (const WorkerEntry* const worker = ledger_.workers().Find(parked.worker)) {
+    parked.info = worker->info;
+  }
+  line_.Enter(std::move(parked));
 }
 
 void Dispatcher::TurnAway(
     Batch& batch, const std::string& worker,
     absl::FunctionRef<bool(const ParkedAcquire&)> leaves) {
-  for (ParkedAcquire& parked : parked_.Take(worker, leaves)) {
+  for (ParkedAcquire& parked : line_.TakeOf(worker, leaves)) {
     AnswerNone(batch, parked);
   }
 }
@@ -67,26 +74,27 @@ void Dispatcher::Expect(const std::string& worker, std::int64_t slots) {
 void Dispatcher::Turn(Batch& batch) {
   Serve(batch);
   if (ledger_.TakeSomeStudyEnded()) {
-    parked_.Offer([&](ParkedAcquire& parked) {
+    const auto over = [&](const std::string& study) {
       batch.AssertOnLoop();
-      if (!WaitsForNothing(parked.request)) return Offered::kStays;
+      return WaitsForNothing(study);
+    };
+    for (ParkedAcquire& parked : line_.TakeAskingFor(over)) {
       AnswerNone(batch, parked);
-      return Offered::kLeaves;
-    });
+    }
   }
-  for (ParkedAcquire& parked : parked_.TakeDue(clock_.Steady())) {
+  for (ParkedAcquire& parked : line_.TakeDue(clock_.Steady())) {
     AnswerNone(batch, parked);
   }
 }
 
 void Dispatcher::Drain(Batch& batch) {
   draining_ = true;
-  for (ParkedAcquire& parked : parked_.TakeAll()) AnswerNone(batch, parked);
+  for (ParkedAcquire& parked : line_.TakeAll()) AnswerNone(batch, parked);
 }
 
-bool Dispatcher::WaitsForNothing(const v1::AcquireRequest& request) const {
-  if (request.study().empty()) return false;
-  const absl::StatusOr<StudyBook*> book = ledger_.FindStudy(request.study());
+bool Dispatcher::WaitsForNothing(const std::string& study) const {
+  if (study.empty()) return false;
+  const absl::StatusOr<StudyBook*> book = ledger_.FindStudy(study);
   if (!book.ok()) return true;
   return !IsOpen((*book)->row().state);
 }
@@ -130,6 +138,7 @@ void Dispatcher::AnswerNone(Batch& batch, ParkedAcquire& parked) {
 void Dispatcher::TakeProposals(Batch& batch, const Proposals& proposals) {
   StudyBook* const book = ledger_.Find(proposals.study);
   if (proposals.epoch != epoch_ || book == nullptr) return;
+  owed_since_[proposals.study] = clock_.Steady();
   for (const Proposal& proposal : proposals.made) {
     book->Arrived();
     storage::TrialRow row;

@@ -2,35 +2,32 @@
 //
 // File: dispatcher.h
 //
-// Every parked call is answered exactly once: with leases when these are on
-// disk, else with a reason (why_idle.h).
+// Who gets what. Workers wait here in a line (acquire_line.h). Queued trials of
+// any study go first, to whoever of those that may take them came first; among
+// studies of one priority the one with the least service goes next
+// (fair_share.h). For whom nothing is queued samplers are asked, and where one
+// is slow another study's too, so that no sampler holds up a worker that could
+// run something else. Every parked call is answered exactly once: with leases
+// when these are on disk, else with a reason (why_idle.h).
 #ifndef FROSTLINE_SERVER_DISPATCH_DISPATCHER_H_
 #define FROSTLINE_SERVER_DISPATCH_DISPATCHER_H_
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "frostline/v1/worker_service.pb.h"
+#include "server/dispatch/acquire_line.h"
+#include "server/dispatch/fair_share.h"
 #include "server/dispatch/supply.h"
-#include "server/dispatch/waiting_room.h"
 #include "server/dispatch/why_idle.h"
 #include "server/ledger/ledger.h"
 #include "server/loop/call_context.h"
 #include "server/search/proposer.h"
 
 namespace frostline::server {
-
-struct ParkedAcquire {
-  v1::AcquireRequest request;
-  std::string worker;  // id
-  SteadyTime deadline{};
-  CallContext caller;
-  Reply<v1::AcquireReply> reply;
-
-  const std::string& Key() const { return worker; }
-};
 
 class Dispatcher {
  public:
@@ -45,8 +42,16 @@ class Dispatcher {
   void TurnAway(Batch& batch, const std::string& worker,
                 absl::FunctionRef<bool(const ParkedAcquire&)> leaves)
       FROSTLINE_ON_LOOP;
+  // A drained or quarantined worker may have trials again.
+  void BackInService(const std::string& worker) FROSTLINE_ON_LOOP {
+    line_.Resume(worker);
+  }
   // The worker has so many more free slots, and will ask for trials.
   void Expect(const std::string& worker, std::int64_t slots) FROSTLINE_ON_LOOP;
+  // The trial has stopped running.
+  void NoteEnded(TrialKey trial) FROSTLINE_ON_LOOP {
+    share_.Ended(trial, clock_.Steady());
+  }
   // Drops those of an earlier epoch.
   void TakeProposals(Batch& batch,
                      const Proposals& proposals) FROSTLINE_ON_LOOP;
@@ -59,21 +64,35 @@ class Dispatcher {
   std::int64_t BeginEpoch() FROSTLINE_ON_LOOP;
 
   std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP {
-    return parked_.NextDue();
+    return line_.NextDue();
   }
-  std::size_t waiting() const FROSTLINE_ON_LOOP { return parked_.size(); }
+  std::size_t waiting() const FROSTLINE_ON_LOOP { return line_.size(); }
+  // Counts of what was looked at, to guard what a turn costs: supplies, and
+  // places in the line.
+  std::int64_t looks() const FROSTLINE_ON_LOOP {
+    return looks_ + line_.visits();
+  }
 
  private:
   void Serve(Batch& batch) FROSTLINE_ON_LOOP;
-  // Says whether `parked` has been answered.
-  bool TryServe(Batch& batch, ParkedAcquire& parked,
-                std::vector<Supply>& supplies) FROSTLINE_ON_LOOP;
-  bool GrantNext(Batch& batch, StudyBook& book, const ParkedAcquire& parked,
-                 v1::AcquireReply& reply) FROSTLINE_ON_LOOP;
-  void AskForProposals(std::vector<Supply>& supplies) FROSTLINE_ON_LOOP;
-  // Says whether the one study it asks for has ended.
-  bool WaitsForNothing(const v1::AcquireRequest& request) const
-      FROSTLINE_ON_LOOP;
+  std::vector<Supply> LookAtSupplies(SteadyTime now) FROSTLINE_ON_LOOP;
+  bool IsLate(const StudyBook& book, SteadyTime now) FROSTLINE_ON_LOOP;
+  void GiveQueued(Batch& batch, std::vector<Supply>& supplies,
+                  SteadyTime now) FROSTLINE_ON_LOOP;
+  // Returns the next in line whose worker is in service, for the study.
+  std::optional<Ticket> NextInService(const StudyBook& book,
+                                      Ticket after) FROSTLINE_ON_LOOP;
+  // Returns the first of those whose caller is still there.
+  std::optional<Ticket> FindTaker(Batch& batch, const StudyBook& book,
+                                  SteadyTime now) FROSTLINE_ON_LOOP;
+  bool GrantNext(Batch& batch, StudyBook& book,
+                 ParkedAcquire& parked) FROSTLINE_ON_LOOP;
+  void AnswerGranted(Batch& batch, ParkedAcquire parked) FROSTLINE_ON_LOOP;
+  void WantForWaiting(std::vector<Supply>& supplies) FROSTLINE_ON_LOOP;
+  void AskForProposals(std::vector<Supply>& supplies,
+                       SteadyTime now) FROSTLINE_ON_LOOP;
+  // Says of a call that asks for this study alone ("": any) that it has ended.
+  bool WaitsForNothing(const std::string& study) const FROSTLINE_ON_LOOP;
   void AnswerNone(Batch& batch, ParkedAcquire& parked) FROSTLINE_ON_LOOP;
   IdleReason WhyNothingFor(const ParkedAcquire& parked) const FROSTLINE_ON_LOOP;
 
@@ -81,8 +100,14 @@ class Dispatcher {
   Proposer& proposer_;
   const storage::DiskRoom& disk_ ABSL_GUARDED_BY(kLoopThread);
   const Clock& clock_;
-  WaitingRoom<ParkedAcquire> parked_ ABSL_GUARDED_BY(kLoopThread);
+  AcquireLine line_ ABSL_GUARDED_BY(kLoopThread);
   ExpectedSlots expected_ ABSL_GUARDED_BY(kLoopThread);
+  FairShare share_ ABSL_GUARDED_BY(kLoopThread);
+  // When a sampler that owes proposals was last heard of, or asked.
+  std::map<storage::StudyKey, SteadyTime> owed_since_
+      ABSL_GUARDED_BY(kLoopThread);
+  SteadyTime next_look_ ABSL_GUARDED_BY(kLoopThread){};
+  std::int64_t looks_ ABSL_GUARDED_BY(kLoopThread) = 0;
   std::int64_t epoch_ ABSL_GUARDED_BY(kLoopThread) = 0;
   bool draining_ ABSL_GUARDED_BY(kLoopThread) = false;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who waits gets what there is: queued trials first, and proposals for the
-// rest. Proposals are prepared ahead, for slots that have just become free, so
-// that a worker rarely waits for a sampler.
+// One look at who waits and what there is. Queued trials are given first;
+// proposals are asked for the rest, and ahead for slots that have just become
+// free, so that a worker rarely waits for a sampler.
 #include <algorithm>
 #include <utility>
 
@@ -16,6 +16,10 @@ namespace frostline::server {
 namespace {
 
 constexpr Duration kTooLate = std::chrono::seconds(1);
+// Nothing but time has passed since the last look: samplers may have got late.
+constexpr Duration kLookAgain = std::chrono::milliseconds(20);
+// A worker waits so long for one sampler alone.
+constexpr Duration kLate = std::chrono::milliseconds(20);
 
 // All that must be remembered of a reply: the rest is in the trials' rows.
 v1::AcquireReply NamesOf(const v1::AcquireReply& reply) {
@@ -31,85 +35,94 @@ v1::AcquireReply NamesOf(const v1::AcquireReply& reply) {
 }  // namespace
 
 void Dispatcher::Serve(Batch& batch) {
-  if (draining_ || (parked_.size() == 0 && expected_.empty())) return;
+  if (draining_ || (line_.size() == 0 && expected_.empty())) return;
   if (disk_.room == storage::Room::kNoNewLeases) return;
-  std::vector<Supply> supplies = FindSupplies(ledger_, clock_.Wall());
   const SteadyTime now = clock_.Steady();
-  parked_.Offer([&](ParkedAcquire& parked) {
-    batch.AssertOnLoop();
-    // Who waits on is kept: what is wanted of the supplies is asked for below.
-    if (std::all_of(supplies.begin(), supplies.end(),
-                    [](const Supply& supply) { return supply.used_up(); })) {
-      return Offered::kEnough;
+  const bool somebody_came = line_.TakeSomebodyCame();
+  if (!somebody_came && ledger_.changed().empty() && now < next_look_) return;
+  next_look_ = now + kLookAgain;
+  std::vector<Supply> supplies = LookAtSupplies(now);
+  GiveQueued(batch, supplies, now);
+  WantForWaiting(supplies);
+  std::sort(supplies.begin(), supplies.end(), GoesBefore);
+  expected_.Count(ledger_, now, supplies);
+  AskForProposals(supplies, now);
+}
+
+std::vector<Supply> Dispatcher::LookAtSupplies(SteadyTime now) {
+  std::vector<Supply> supplies = FindSupplies(ledger_, clock_.Wall());
+  looks_ += static_cast<std::int64_t>(supplies.size());
+  share_.BeginLook();
+  for (Supply& supply : supplies) {
+    supply.service_s = share_.Compete(supply.key(), supply.priority(), now);
+    supply.typical_s = share_.TypicalOf(supply.key());
+    supply.is_late = IsLate(*supply.book, now);
+  }
+  return supplies;
+}
+
+bool Dispatcher::IsLate(const StudyBook& book, SteadyTime now) {
+  if (book.reserved() == 0) return false;
+  const auto since = owed_since_.find(book.row().key);
+  return since != owed_since_.end() && now - since->second >= kLate;
+}
+
+void Dispatcher::GiveQueued(Batch& batch, std::vector<Supply>& supplies,
+                            SteadyTime now) {
+  SupplyQueue queue;
+  for (Supply& supply : supplies) {
+    if (supply.queued > 0) queue.Return(supply);
+  }
+  std::set<Ticket> partly;
+  while (!queue.empty()) {
+    Supply& supply = queue.TakeFirst();
+    const std::optional<Ticket> taker = FindTaker(batch, *supply.book, now);
+    if (!taker.has_value()) continue;  // nobody takes more of this study
+    ParkedAcquire& parked = line_.At(*taker);
+    share_.NoteServed(supply.key(), supply.priority(), now);
+    if (!GrantNext(batch, *supply.book, parked)) continue;
+    partly.insert(*taker);
+    if (parked.slots_left() == 0) {
+      partly.erase(*taker);
+      AnswerGranted(batch, line_.Take(*taker));
     }
+    supply.service_s = share_.ServiceOf(supply.key(), now);
+    if (--supply.queued > 0) queue.Return(supply);
+  }
+  for (const Ticket ticket : partly) AnswerGranted(batch, line_.Take(ticket));
+}
+
+std::optional<Ticket> Dispatcher::NextInService(const StudyBook& book,
+                                                Ticket after) {
+  std::optional<Ticket> place = line_.NextFor(book, after);
+  for (; place.has_value(); place = line_.NextFor(book, *place)) {
+    const ParkedAcquire& parked = line_.At(*place);
+    const WorkerEntry* const worker = ledger_.workers().Find(parked.worker);
+    const bool in_service =
+        worker != nullptr &&
+        worker->row.state == storage::WorkerState::kActive &&
+        worker->row.boot_id == parked.request.boot_id();
+    if (in_service) return place;
+    line_.SetAside(*place);
+  }
+  return std::nullopt;
+}
+
+std::optional<Ticket> Dispatcher::FindTaker(Batch& batch, const StudyBook& book,
+                                            SteadyTime now) {
+  while (const auto place = NextInService(book, 0)) {
+    const ParkedAcquire& parked = line_.At(*place);
     const bool gone =
         parked.caller.hung_up() || now - parked.deadline > kTooLate;
-    if (gone) AnswerNone(batch, parked);
-    return gone || TryServe(batch, parked, supplies) ? Offered::kLeaves
-                                                     : Offered::kStays;
-  });
-  expected_.Count(ledger_, now, supplies);
-  AskForProposals(supplies);
-}
-
-void Dispatcher::AskForProposals(std::vector<Supply>& supplies) {
-  for (const Supply& supply : supplies) {
-    StudyBook& book = *supply.book;
-    const std::int64_t ask =
-        std::min(supply.wanted, supply.can_propose) - book.reserved();
-    if (ask <= 0) continue;
-    const std::int64_t first = book.Reserve(ask);
-    proposer_.Propose(book.row().key, first, ask, book.revision());
+    if (!gone) return place;
+    ParkedAcquire left = line_.Take(*place);
+    AnswerNone(batch, left);
   }
-}
-
-bool Dispatcher::TryServe(Batch& batch, ParkedAcquire& parked,
-                          std::vector<Supply>& supplies) {
-  const WorkerEntry* const worker = ledger_.workers().Find(parked.worker);
-  if (worker == nullptr || worker->row.state != storage::WorkerState::kActive ||
-      worker->row.boot_id != parked.request.boot_id()) {
-    return false;
-  }
-  const std::string& only = parked.request.study();
-  v1::AcquireReply reply;
-  for (Supply& supply : supplies) {
-    StudyBook& book = *supply.book;
-    if (!only.empty() && StudyNameOf(book.row().id) != only) continue;
-    if (!MayServe(*worker, book)) continue;
-    while (supply.queued > 0 &&
-           reply.leases_size() < parked.request.max_leases()) {
-      const bool granted = GrantNext(batch, book, parked, reply);
-      supply.queued = granted ? supply.queued - 1 : 0;
-    }
-    const std::int64_t lacking =
-        parked.request.max_leases() - reply.leases_size();
-    if (lacking == 0) break;
-    if (reply.leases_size() == 0 && supply.can_propose > supply.wanted) {
-      supply.wanted += lacking;
-      break;  // one proposal for one slot, not one of every study
-    }
-  }
-  if (reply.leases_size() == 0) return false;
-  const RequestMark mark = MarkOf(parked.request);
-  const absl::Status remembered =
-      batch.Write([&](storage::Transaction& transaction) {
-        batch.AssertOnLoop();
-        return ledger_.replies().Remember(transaction, mark,
-                                          NamesOf(reply).SerializeAsString(),
-                                          clock_.Wall());
-      });
-  batch.Then([reply_to = std::move(parked.reply), reply = std::move(reply),
-              remembered](const absl::Status& committed) mutable {
-    if (!committed.ok()) return reply_to(committed);
-    if (!remembered.ok()) return reply_to(remembered);
-    reply_to(std::move(reply));
-  });
-  return true;
+  return std::nullopt;
 }
 
 bool Dispatcher::GrantNext(Batch& batch, StudyBook& book,
-                           const ParkedAcquire& parked,
-                           v1::AcquireReply& reply) {
+                           ParkedAcquire& parked) {
   if (book.AtParallelLimit()) return false;
   const std::optional<std::int64_t> number = book.NextQueued(parked.worker);
   if (!number.has_value()) return false;
@@ -120,14 +133,86 @@ bool Dispatcher::GrantNext(Batch& batch, StudyBook& book,
   if (!ledger_.Apply(batch, book, std::move(grant)).ok()) return false;
   FROSTLINE_FAILPOINT(kGrantWritten);
   ledger_.RenewLease(book, *number);
+  share_.Began({book.row().key, *number}, clock_.Steady());
   const OpenTrial& leased = *book.Find(*number);
   if (!first_attempt) {
     proposer_.Began(book.row().key, *number, leased.row.point,
                     NotedSeedOf(leased.row));
   }
-  *reply.add_leases() =
+  *parked.granted.add_leases() =
       LeaseToProto(leased.row, leased.attempt, book.row().id, book.checked());
   return true;
+}
+
+void Dispatcher::AnswerGranted(Batch& batch, ParkedAcquire parked) {
+  const RequestMark mark = MarkOf(parked.request);
+  const absl::Status remembered =
+      batch.Write([&](storage::Transaction& transaction) {
+        batch.AssertOnLoop();
+        return ledger_.replies().Remember(
+            transaction, mark, NamesOf(parked.granted).SerializeAsString(),
+            clock_.Wall());
+      });
+  batch.Then([reply_to = std::move(parked.reply),
+              reply = std::move(parked.granted),
+              remembered](const absl::Status& committed) mutable {
+    if (!committed.ok()) return reply_to(committed);
+    if (!remembered.ok()) return reply_to(remembered);
+    reply_to(std::move(reply));
+  });
+}
+
+// One proposal for one slot, not one of every study; but whoever would have to
+// wait for a sampler that is late asks the next study too.
+void Dispatcher::WantForWaiting(std::vector<Supply>& supplies) {
+  struct Search {
+    Ticket place = 0;
+    std::int64_t slots = 0;  // of that place, already asked for here
+  };
+  std::map<const Supply*, Search> searches;
+  std::map<Ticket, std::int64_t> asked;  // slots for which one study suffices
+  SupplyQueue queue;
+  for (Supply& supply : supplies) {
+    if (supply.can_propose > 0) queue.Return(supply);
+  }
+  std::int64_t unasked = static_cast<std::int64_t>(line_.size());
+  while (!queue.empty() && unasked > 0) {
+    Supply& supply = queue.TakeFirst();
+    Search& search = searches[&supply];
+    const auto has_slot = [&, &line = line_](Ticket place) {
+      const std::int64_t left = line.At(place).slots_left() - asked[place];
+      return left > (place == search.place ? search.slots : 0);
+    };
+    std::optional<Ticket> place = search.place;
+    if (search.place == 0 || !has_slot(search.place)) {
+      do {
+        place = NextInService(*supply.book, *place);
+      } while (place.has_value() && !has_slot(*place));
+      if (!place.has_value()) continue;
+      search = {*place, 0};
+    }
+    if (supply.is_late) {
+      ++search.slots;
+    } else if (++asked[*place] == line_.At(*place).slots_left()) {
+      --unasked;
+    }
+    ++supply.wanted;
+    supply.service_s += supply.typical_s;
+    if (supply.wanted < supply.can_propose) queue.Return(supply);
+  }
+}
+
+void Dispatcher::AskForProposals(std::vector<Supply>& supplies,
+                                 SteadyTime now) {
+  for (const Supply& supply : supplies) {
+    StudyBook& book = *supply.book;
+    const std::int64_t ask =
+        std::min(supply.wanted, supply.can_propose) - book.reserved();
+    if (ask <= 0) continue;
+    if (book.reserved() == 0) owed_since_[supply.key()] = now;
+    const std::int64_t first = book.Reserve(ask);
+    proposer_.Propose(supply.key(), first, ask, book.revision());
+  }
 }
 
 }  // namespace frostline::server

@@ -9,6 +9,9 @@ namespace {
 // Who has not asked for so long has gone.
 constexpr Duration kExpectedFor = std::chrono::seconds(5);
 
+// The order of a heap whose top goes first.
+bool GoesAfter(const Supply* a, const Supply* b) { return GoesBefore(*b, *a); }
+
 }  // namespace
 
 std::vector<Supply> FindSupplies(Ledger& ledger, WallMicros now) {
@@ -22,15 +25,25 @@ std::vector<Supply> FindSupplies(Ledger& ledger, WallMicros now) {
                                    book.ParallelLeft(), kMostProposalsAtOnce});
     if (supply.queued + supply.can_propose > 0) supplies.push_back(supply);
   }
-  std::stable_sort(supplies.begin(), supplies.end(),
-                   [](const Supply& a, const Supply& b) {
-                     const int pa = a.book->checked().settings.priority();
-                     const int pb = b.book->checked().settings.priority();
-                     if (pa != pb) return pa > pb;
-                     return a.book->Count(TrialState::kRunning) <
-                            b.book->Count(TrialState::kRunning);
-                   });
   return supplies;
+}
+
+bool GoesBefore(const Supply& a, const Supply& b) {
+  if (a.priority() != b.priority()) return a.priority() > b.priority();
+  if (a.service_s != b.service_s) return a.service_s < b.service_s;
+  return a.key() < b.key();
+}
+
+void SupplyQueue::Return(Supply& supply) {
+  heap_.push_back(&supply);
+  std::push_heap(heap_.begin(), heap_.end(), GoesAfter);
+}
+
+Supply& SupplyQueue::TakeFirst() {
+  std::pop_heap(heap_.begin(), heap_.end(), GoesAfter);
+  Supply& first = *heap_.back();
+  heap_.pop_back();
+  return first;
 }
 
 bool MayServe(const WorkerEntry& worker, const StudyBook& book) {
@@ -71,7 +84,7 @@ void ExpectedSlots::Count(Ledger& ledger, SteadyTime now,
       const std::int64_t proposed = std::max<std::int64_t>(
           0, std::min(slots - from_queue, supply.can_propose - supply.wanted));
       supply.wanted += proposed;
-      slots -= from_queue + proposed;
+      slots -= from_queue + (supply.is_late ? 0 : proposed);
     }
   }
 }

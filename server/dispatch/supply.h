@@ -22,13 +22,35 @@ struct Supply {
   std::int64_t queued = 0;
   std::int64_t can_propose = 0;  // with those under way
   std::int64_t wanted = 0;       // by who waits or is expected
+  // Its sampler owes proposals for so long that whoever waits for them asks
+  // other studies too.
+  bool is_late = false;
+  double service_s = 0.0;  // as fair_share.h counts it
+  double typical_s = 0.0;  // of one trial
 
-  bool used_up() const { return queued == 0 && wanted >= can_propose; }
+  storage::StudyKey key() const { return book->row().key; }
+  int priority() const { return book->checked().settings.priority(); }
 };
 
-// Sorts by priority, then fewer running trials, then age.
+// Higher priority goes first, then less service, then age.
+bool GoesBefore(const Supply& a, const Supply& b);
+
+// Those that have something to give, by age. The caller adds what the last
+// three fields say.
 std::vector<Supply> FindSupplies(Ledger& ledger,
                                  WallMicros now) FROSTLINE_ON_LOOP;
+
+// Hands out supplies, the one that goes first at each time. A supply that is
+// taken comes back with Return(). It borrows them.
+class SupplyQueue {
+ public:
+  bool empty() const { return heap_.empty(); }
+  void Return(Supply& supply);
+  Supply& TakeFirst();
+
+ private:
+  std::vector<Supply*> heap_;
+};
 
 bool MayServe(const WorkerEntry& worker, const StudyBook& book);
 

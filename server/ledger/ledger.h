@@ -47,6 +47,8 @@ class Ledger {
   // Hooks are called in the order of changes.
   struct Hooks {
     std::function<void(const storage::TrialRow&)> trial_ended;
+    // A worker has the trial no more, whatever becomes of it.
+    std::function<void(TrialKey)> run_over = nullptr;
   };
 
   Ledger(storage::TrialStore& store, const Clock& clock,

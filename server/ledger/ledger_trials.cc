@@ -70,6 +70,7 @@ void Ledger::NoteRun(const storage::TrialRow& row) {
 void Ledger::ForgetRun(const std::string& worker, TrialKey trial) {
   running_.Forget(trial);
   workers_.Release(worker, trial);
+  if (hooks_.run_over) hooks_.run_over(trial);
 }
 
 void Ledger::RenewLease(const StudyBook& book, std::int64_t number) {

@@ -78,6 +78,7 @@ absl::StatusOr<v1::RegisterReply> WorkerVerbs::Register(
   }
   const LeaseRules& lease = ledger_.default_lease();
   *reply.mutable_worker() = Describe(ledger_.workers().Absorb(row));
+  dispatcher_.BackInService(row.id);
   *reply.mutable_heartbeat_interval() =
       proto::DurationToProto(lease.heartbeat_interval);
   *reply.mutable_lease_ttl() = proto::DurationToProto(lease.ttl);
@@ -103,6 +104,7 @@ absl::StatusOr<v1::Worker> WorkerVerbs::DrainWorker(
     return transaction.PutWorker(row);
   }));
   entry->row = row;
+  if (request.undo()) dispatcher_.BackInService(id);
   return Describe(*entry);
 }
 

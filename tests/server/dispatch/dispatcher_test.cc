@@ -10,6 +10,12 @@
 namespace frostline::server {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::Le;
+using ::testing::Pair;
+
 class DispatcherTest : public LedgerFixture {
  protected:
   struct Answer {
@@ -37,6 +43,20 @@ class DispatcherTest : public LedgerFixture {
   void Turn() {
     dispatcher_.Turn(*batch_);
     Commit();
+  }
+  void TurnLater(Duration later) {
+    clock_.Advance(later);
+    Turn();
+  }
+  // All that its sampler owes.
+  void Deliver(StudyBook& book) {
+    Proposals proposals;
+    proposals.study = book.row().key;
+    for (std::int64_t left = book.reserved(); left > 0; --left) {
+      proposals.made.push_back(
+          {.number = book.next_number() - left, .point = {0, 0}, .seed = {}});
+    }
+    dispatcher_.TakeProposals(*batch_, proposals);
   }
 
   Proposer proposer_{[](const Proposals&) {}};
@@ -130,6 +150,109 @@ TEST_F(DispatcherTest, OfTwoStudiesTheOneOfHigherPriorityIsServedFirst) {
   const auto answer = Park("one");
   Turn();
   EXPECT_EQ(answer->reply->leases(0).trial(), "studies/b/trials/0");
+}
+
+TEST_F(DispatcherTest, QueuedTrialsGoBeforeWhatASamplerOwes) {
+  StudyBook* const slow = book_;  // older, so it would go first
+  book_ = AddStudy("b", 50);
+  for (int i = 0; i < 50; ++i) AddQueued();
+  const auto answer = Park("one");
+  Turn();
+  EXPECT_EQ(answer->reply->leases(0).trial(), "studies/b/trials/0");
+  EXPECT_EQ(slow->reserved(), 0);
+}
+
+TEST_F(DispatcherTest, WhoWaitsForALateSamplerAsksTheNextStudyToo) {
+  StudyBook* const slow = book_;
+  StudyBook* const quick = AddStudy("b", 2);
+  const auto answer = Park("one");
+  Turn();
+  EXPECT_EQ(slow->reserved(), 1);
+  EXPECT_EQ(quick->reserved(), 0);
+  TurnLater(std::chrono::milliseconds(50));
+  EXPECT_EQ(quick->reserved(), 1);
+  Deliver(*quick);
+  Turn();
+  EXPECT_EQ(answer->reply->leases(0).trial(), "studies/b/trials/0");
+  EXPECT_EQ(slow->reserved(), 1);
+}
+
+TEST_F(DispatcherTest, ASamplerThatDeliversOneByOneIsNotLate) {
+  StudyBook* const other = AddStudy("b", 2);
+  Park("one");
+  Turn();
+  for (int i = 0; i < 10; ++i) {
+    Proposals one;
+    one.study = book_->row().key;
+    dispatcher_.TakeProposals(*batch_, one);
+    TurnLater(std::chrono::milliseconds(15));
+  }
+  EXPECT_EQ(other->reserved(), 0);
+}
+
+TEST_F(DispatcherTest, ThreeEqualStudiesShareTwoSlots) {
+  std::vector<StudyBook*> books = {book_, AddStudy("b", 90), AddStudy("c", 90)};
+  std::map<std::string, int> got;
+  std::vector<TrialKey> running;
+  int asked = 0;
+  for (StudyBook* book : books) {
+    book_ = book;
+    for (int i = 0; i < 90; ++i) AddQueued();
+  }
+  for (int turn = 0; turn < 60; ++turn) {
+    while (running.size() < 2) {
+      const auto answer = Park("slot" + std::to_string(++asked));
+      Turn();
+      const TrialName name = *ParseTrialName(answer->reply->leases(0).trial());
+      ++got[name.study_id];
+      running.push_back(
+          {(*ledger_.FindStudy(StudyNameOf(name.study_id)))->row().key,
+           name.number});
+    }
+    clock_.Advance(std::chrono::seconds(10));
+    StudyBook& book = *ledger_.Find(running.front().study);
+    ASSERT_OK(ledger_.Apply(
+        *batch_, book,
+        *Cancel(*book.Find(running.front().number), "", clock_.Wall())));
+    running.erase(running.begin());
+  }
+  EXPECT_THAT(got, ElementsAre(Pair("a", AllOf(Ge(19), Le(22))),
+                               Pair("b", AllOf(Ge(19), Le(22))),
+                               Pair("c", AllOf(Ge(19), Le(22)))));
+}
+
+TEST_F(DispatcherTest, ALookCostsWhatItFindsAndNotAllWhoWait) {
+  v1::StudySettings labelled = ExampleStudy("a", 2).settings();
+  (*labelled.mutable_required_worker_labels())["team"] = "nobody";
+  for (int i = 0; i < 300; ++i) {
+    book_ = AddStudy("s" + std::to_string(i), 2);
+    book_->AbsorbSettings(std::make_shared<const CheckedStudy>(
+        *CheckStudy(ExampleSpec(), labelled, ExampleLease())));
+    AddQueued();
+  }
+  ledger_.FindStudy("studies/a")
+      .value()
+      ->AbsorbSettings(book_->shared_checked());
+  for (int i = 0; i < 1000; ++i) Park(std::to_string(i));
+  const std::int64_t before = dispatcher_.looks();
+  Turn();
+  EXPECT_LE(dispatcher_.looks() - before, 301);
+  const std::int64_t idle = dispatcher_.looks();
+  Turn();  // nothing has changed
+  EXPECT_EQ(dispatcher_.looks(), idle);
+}
+
+TEST_F(DispatcherTest, AWorkerOutOfServiceIsPassedOverUntilItIsBack) {
+  AddQueued();
+  const auto drained = Park("one");
+  ledger_.workers().Find("w")->row.state = storage::WorkerState::kDraining;
+  Turn();
+  ledger_.workers().Find("w")->row.state = storage::WorkerState::kActive;
+  TurnLater(std::chrono::milliseconds(50));
+  EXPECT_FALSE(drained->reply.has_value());
+  dispatcher_.BackInService("w");
+  Turn();
+  EXPECT_EQ(drained->reply->leases_size(), 1);
 }
 
 TEST_F(DispatcherTest, ProposalsOfAnEarlierEpochAreDropped) {

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: acquire_line.h
+//
+// Workers that wait for trials, first come, first served. Whoever could take
+// trials of a study is found by the rarest label that the study asks for, so
+// that a look costs what it finds and not all who wait.
+//
+//   study asks gpu=h100, team=nlp; 900 waiting carry the first, 2 the second:
+//   two are looked at
+//
+// Nobody leaves without being handed to the caller, so that every call is
+// answered.
+#ifndef FROSTLINE_SERVER_DISPATCH_ACQUIRE_LINE_H_
+#define FROSTLINE_SERVER_DISPATCH_ACQUIRE_LINE_H_
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "frostline/v1/worker.pb.h"
+#include "frostline/v1/worker_service.pb.h"
+#include "server/ledger/study_book.h"
+#include "server/loop/call_context.h"
+
+namespace frostline::server {
+
+// A worker that waits for trials.
+struct ParkedAcquire {
+  v1::AcquireRequest request;
+  std::string worker;  // id
+  v1::Worker info;     // as registered when it came
+  SteadyTime deadline{};
+  CallContext caller;
+  Reply<v1::AcquireReply> reply;
+  v1::AcquireReply granted = {};  // so far, in this turn
+  bool is_aside = false;
+
+  std::int64_t slots_left() const {
+    return request.max_leases() - granted.leases_size();
+  }
+};
+
+// Its place in the line; a later one is larger.
+using Ticket = std::int64_t;
+
+// It is not thread-safe.
+class AcquireLine {
+ public:
+  void Enter(ParkedAcquire parked);
+
+  // Returns the first after `after` that carries the study's labels and asks
+  // for this study or for any.
+  std::optional<Ticket> NextFor(const StudyBook& book, Ticket after = 0);
+  // REQUIRES: the ticket is of one who waits.
+  ParkedAcquire& At(Ticket ticket) { return waiting_.at(ticket); }
+  ParkedAcquire Take(Ticket ticket);
+  // NextFor() passes it over, until its worker is in service again.
+  void SetAside(Ticket ticket);
+  void Resume(const std::string& worker);
+
+  // They take out the worker's calls for which `leaves` holds, and those that
+  // ask for one study alone for which it holds.
+  std::list<ParkedAcquire> TakeOf(
+      const std::string& worker,
+      absl::FunctionRef<bool(const ParkedAcquire&)> leaves);
+  std::list<ParkedAcquire> TakeAskingFor(
+      absl::FunctionRef<bool(const std::string& study)> leaves);
+  std::list<ParkedAcquire> TakeDue(SteadyTime now);
+  std::list<ParkedAcquire> TakeAll() { return TakeDue(SteadyTime::max()); }
+
+  std::optional<SteadyTime> NextDue() const {
+    if (due_.empty()) return std::nullopt;
+    return due_.begin()->first;
+  }
+  std::size_t size() const { return waiting_.size(); }
+  // Says whether somebody has come since the last call.
+  bool TakeSomebodyCame() { return std::exchange(somebody_came_, false); }
+  // How many places NextFor() has looked at.
+  std::int64_t visits() const { return visits_; }
+
+ private:
+  using Places = std::set<Ticket>;
+  static std::vector<std::string> KeysOf(const ParkedAcquire& parked);
+  void AddToIndex(Ticket ticket, const ParkedAcquire& parked);
+  void DropFromIndex(Ticket ticket, const ParkedAcquire& parked);
+  // The smallest set in which all are who could take trials of the study.
+  const Places* Rarest(const StudyBook& book) const;
+  std::optional<Ticket> NextIn(const Places* places, Ticket after,
+                               const StudyBook& book);
+
+  std::map<Ticket, ParkedAcquire> waiting_;
+  std::set<std::pair<SteadyTime, Ticket>> due_;
+  std::map<std::string, Places> of_worker_;
+  std::map<std::string, Places> of_study_;  // who asks for it alone, by name
+  std::map<std::string, Places> of_key_;  // the others, by each label; "": all
+  Ticket last_ = 0;
+  bool somebody_came_ = false;
+  std::int64_t visits_ = 0;
+};
+
+}  // namespace frostline::server
+
+#endif  // FROSTLINE_SERVER_DISPATCH_ACQUIRE_LINE_H_
