@@ -36,6 +36,7 @@ struct ParkedAcquire {
   v1::AcquireRequest request;
   std::string worker;  // id
   v1::Worker info;     // as registered when it came
+  SteadyTime came{};
   SteadyTime deadline{};
   CallContext caller;
   Reply<v1::AcquireReply> reply;

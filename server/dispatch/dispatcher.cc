@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/ids.h"
@@ -41,7 +42,7 @@ Dispatcher::Dispatcher(Ledger& ledger, Proposer& proposer,
 std::int64_t Dispatcher::BeginEpoch() {
   expected_.Clear();
   share_.Clear();
-  owed_since_.clear();
+  samplers_.clear();
   return ++epoch_;
 }
 
@@ -56,6 +57,7 @@ void Dispatcher::Park(Batch& batch, ParkedAcquire parked) {
   if (const WorkerEntry* const worker = ledger_.workers().Find(parked.worker)) {
     parked.info = worker->info;
   }
+  parked.came = clock_.Steady();
   line_.Enter(std::move(parked));
 }
 
@@ -74,6 +76,7 @@ void Dispatcher::Expect(const std::string& worker, std::int64_t slots) {
 void Dispatcher::Turn(Batch& batch) {
   Serve(batch);
   if (ledger_.TakeSomeStudyEnded()) {
+    ForgetEndedStudies();
     const auto over = [&](const std::string& study) {
       batch.AssertOnLoop();
       return WaitsForNothing(study);
@@ -85,6 +88,17 @@ void Dispatcher::Turn(Batch& batch) {
   for (ParkedAcquire& parked : line_.TakeDue(clock_.Steady())) {
     AnswerNone(batch, parked);
   }
+}
+
+void Dispatcher::ForgetEndedStudies() {
+  const auto is_over = [this](storage::StudyKey key) FROSTLINE_ON_LOOP {
+    const StudyBook* const book = ledger_.Find(key);
+    return book == nullptr || !IsOpen(book->row().state);
+  };
+  share_.ForgetIf(is_over);
+  std::erase_if(samplers_, [&](const auto& entry) FROSTLINE_ON_LOOP {
+    return is_over(entry.first);
+  });
 }
 
 void Dispatcher::Drain(Batch& batch) {
@@ -138,7 +152,7 @@ void Dispatcher::AnswerNone(Batch& batch, ParkedAcquire& parked) {
 void Dispatcher::TakeProposals(Batch& batch, const Proposals& proposals) {
   StudyBook* const book = ledger_.Find(proposals.study);
   if (proposals.epoch != epoch_ || book == nullptr) return;
-  owed_since_[proposals.study] = clock_.Steady();
+  NoteHeard(proposals.study);
   for (const Proposal& proposal : proposals.made) {
     book->Arrived();
     storage::TrialRow row;
@@ -157,13 +171,23 @@ void Dispatcher::TakeProposals(Batch& batch, const Proposals& proposals) {
   }
   if (proposals.status.ok()) return;
   const auto made = static_cast<std::int64_t>(proposals.made.size());
-  book->Exhaust(proposals.first_number + made, proposals.asked - made);
-  if (!HasErrorId(proposals.status, ErrorId::kSpaceExhausted)) {
-    Log(LogLevel::kError, "sampler_failed",
-        {{"study", book->row().id},
-         {"error", std::string(proposals.status.message())}});
+  book->Withdraw(proposals.first_number + made, proposals.asked - made);
+  if (HasErrorId(proposals.status, ErrorId::kSpaceExhausted)) {
+    book->NoteExhausted();
+    return ledger_.CompleteIfDone(batch, *book);
   }
-  ledger_.CompleteIfDone(batch, *book);
+  PauseFailed(batch, *book, proposals.status);
+}
+
+// Its trials are kept and it can be resumed: whoever asked is told why, instead
+// of a study that ends as if it had succeeded.
+void Dispatcher::PauseFailed(Batch& batch, StudyBook& book,
+                             const absl::Status& why) {
+  Log(LogLevel::kError, "sampler_failed",
+      {{"study", book.row().id}, {"error", std::string(why.message())}});
+  if (!book.IsLeasing()) return;
+  (void)ledger_.SetState(batch, book, storage::StudyState::kPaused,
+                         absl::StrCat("its sampler failed: ", why.message()));
 }
 
 }  // namespace frostline::server

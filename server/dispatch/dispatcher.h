@@ -5,10 +5,10 @@
 // Who gets what. Workers wait here in a line (acquire_line.h). Queued trials of
 // any study go first, to whoever of those that may take them came first; among
 // studies of one priority the one with the least service goes next
-// (fair_share.h). For whom nothing is queued samplers are asked, and where one
-// is slow another study's too, so that no sampler holds up a worker that could
-// run something else. Every parked call is answered exactly once: with leases
-// when these are on disk, else with a reason (why_idle.h).
+// (fair_share.h). For whom nothing is queued samplers are asked: one, or where
+// that is slow those of other studies too, so that no sampler holds up a worker
+// that could run something else. Every parked call is answered exactly once:
+// with leases when these are on disk, else with a reason (why_idle.h).
 #ifndef FROSTLINE_SERVER_DISPATCH_DISPATCHER_H_
 #define FROSTLINE_SERVER_DISPATCH_DISPATCHER_H_
 
@@ -74,9 +74,13 @@ class Dispatcher {
   }
 
  private:
+  void PauseFailed(Batch& batch, StudyBook& book,
+                   const absl::Status& why) FROSTLINE_ON_LOOP;
+  void ForgetEndedStudies() FROSTLINE_ON_LOOP;
   void Serve(Batch& batch) FROSTLINE_ON_LOOP;
   std::vector<Supply> LookAtSupplies(SteadyTime now) FROSTLINE_ON_LOOP;
-  bool IsLate(const StudyBook& book, SteadyTime now) FROSTLINE_ON_LOOP;
+  void NoteHeard(storage::StudyKey study) FROSTLINE_ON_LOOP;
+  SamplerPace PaceOf(const StudyBook& book, SteadyTime now) FROSTLINE_ON_LOOP;
   void GiveQueued(Batch& batch, std::vector<Supply>& supplies,
                   SteadyTime now) FROSTLINE_ON_LOOP;
   // Returns the next in line whose worker is in service, for the study.
@@ -88,7 +92,8 @@ class Dispatcher {
   bool GrantNext(Batch& batch, StudyBook& book,
                  ParkedAcquire& parked) FROSTLINE_ON_LOOP;
   void AnswerGranted(Batch& batch, ParkedAcquire parked) FROSTLINE_ON_LOOP;
-  void WantForWaiting(std::vector<Supply>& supplies) FROSTLINE_ON_LOOP;
+  void WantForWaiting(std::vector<Supply>& supplies,
+                      SteadyTime now) FROSTLINE_ON_LOOP;
   void AskForProposals(std::vector<Supply>& supplies,
                        SteadyTime now) FROSTLINE_ON_LOOP;
   // Says of a call that asks for this study alone ("": any) that it has ended.
@@ -103,9 +108,11 @@ class Dispatcher {
   AcquireLine line_ ABSL_GUARDED_BY(kLoopThread);
   ExpectedSlots expected_ ABSL_GUARDED_BY(kLoopThread);
   FairShare share_ ABSL_GUARDED_BY(kLoopThread);
-  // When a sampler that owes proposals was last heard of, or asked.
-  std::map<storage::StudyKey, SteadyTime> owed_since_
-      ABSL_GUARDED_BY(kLoopThread);
+  struct Sampler {
+    SteadyTime heard{};  // while it owes proposals: of the last, or the request
+    SamplerPace pace = SamplerPace::kUnknown;  // as it was last
+  };
+  std::map<storage::StudyKey, Sampler> samplers_ ABSL_GUARDED_BY(kLoopThread);
   SteadyTime next_look_ ABSL_GUARDED_BY(kLoopThread){};
   std::int64_t looks_ ABSL_GUARDED_BY(kLoopThread) = 0;
   std::int64_t epoch_ ABSL_GUARDED_BY(kLoopThread) = 0;

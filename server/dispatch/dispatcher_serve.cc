@@ -40,10 +40,13 @@ void Dispatcher::Serve(Batch& batch) {
   const SteadyTime now = clock_.Steady();
   const bool somebody_came = line_.TakeSomebodyCame();
   if (!somebody_came && ledger_.changed().empty() && now < next_look_) return;
-  next_look_ = now + kLookAgain;
+  if (now >= next_look_) {
+    proposer_.AddThreadIfStuck();
+    next_look_ = now + kLookAgain;
+  }
   std::vector<Supply> supplies = LookAtSupplies(now);
   GiveQueued(batch, supplies, now);
-  WantForWaiting(supplies);
+  WantForWaiting(supplies, now);
   std::sort(supplies.begin(), supplies.end(), GoesBefore);
   expected_.Count(ledger_, now, supplies);
   AskForProposals(supplies, now);
@@ -56,15 +59,25 @@ std::vector<Supply> Dispatcher::LookAtSupplies(SteadyTime now) {
   for (Supply& supply : supplies) {
     supply.service_s = share_.Compete(supply.key(), supply.priority(), now);
     supply.typical_s = share_.TypicalOf(supply.key());
-    supply.is_late = IsLate(*supply.book, now);
+    supply.pace = PaceOf(*supply.book, now);
   }
   return supplies;
 }
 
-bool Dispatcher::IsLate(const StudyBook& book, SteadyTime now) {
-  if (book.reserved() == 0) return false;
-  const auto since = owed_since_.find(book.row().key);
-  return since != owed_since_.end() && now - since->second >= kLate;
+SamplerPace Dispatcher::PaceOf(const StudyBook& book, SteadyTime now) {
+  const auto found = samplers_.find(book.row().key);
+  if (found == samplers_.end()) return SamplerPace::kUnknown;
+  const bool is_late =
+      book.reserved() > 0 && now - found->second.heard >= kLate;
+  return is_late ? SamplerPace::kSlow : found->second.pace;
+}
+
+void Dispatcher::NoteHeard(storage::StudyKey study) {
+  const SteadyTime now = clock_.Steady();
+  Sampler& sampler = samplers_[study];
+  sampler.pace =
+      now - sampler.heard < kLate ? SamplerPace::kQuick : SamplerPace::kSlow;
+  sampler.heard = now;
 }
 
 void Dispatcher::GiveQueued(Batch& batch, std::vector<Supply>& supplies,
@@ -162,9 +175,9 @@ void Dispatcher::AnswerGranted(Batch& batch, ParkedAcquire parked) {
   });
 }
 
-// One proposal for one slot, not one of every study; but whoever would have to
-// wait for a sampler that is late asks the next study too.
-void Dispatcher::WantForWaiting(std::vector<Supply>& supplies) {
+// One proposal for one slot, not one of every study; but nobody waits for a
+// slow sampler alone, nor for long to learn that one is slow.
+void Dispatcher::WantForWaiting(std::vector<Supply>& supplies, SteadyTime now) {
   struct Search {
     Ticket place = 0;
     std::int64_t slots = 0;  // of that place, already asked for here
@@ -179,8 +192,8 @@ void Dispatcher::WantForWaiting(std::vector<Supply>& supplies) {
   while (!queue.empty() && unasked > 0) {
     Supply& supply = queue.TakeFirst();
     Search& search = searches[&supply];
-    const auto has_slot = [&, &line = line_](Ticket place) {
-      const std::int64_t left = line.At(place).slots_left() - asked[place];
+    const auto has_slot = [&](Ticket place) FROSTLINE_ON_LOOP {
+      const std::int64_t left = line_.At(place).slots_left() - asked[place];
       return left > (place == search.place ? search.slots : 0);
     };
     std::optional<Ticket> place = search.place;
@@ -191,7 +204,10 @@ void Dispatcher::WantForWaiting(std::vector<Supply>& supplies) {
       if (!place.has_value()) continue;
       search = {*place, 0};
     }
-    if (supply.is_late) {
+    const bool has_waited = now - line_.At(*place).came >= kLate;
+    const bool asks_on = supply.pace == SamplerPace::kSlow ||
+                         (supply.pace != SamplerPace::kQuick && has_waited);
+    if (asks_on) {
       ++search.slots;
     } else if (++asked[*place] == line_.At(*place).slots_left()) {
       --unasked;
@@ -209,7 +225,7 @@ void Dispatcher::AskForProposals(std::vector<Supply>& supplies,
     const std::int64_t ask =
         std::min(supply.wanted, supply.can_propose) - book.reserved();
     if (ask <= 0) continue;
-    if (book.reserved() == 0) owed_since_[supply.key()] = now;
+    if (book.reserved() == 0) samplers_[supply.key()].heard = now;
     const std::int64_t first = book.Reserve(ask);
     proposer_.Propose(supply.key(), first, ask, book.revision());
   }

@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <map>
 
+#include "absl/functional/function_ref.h"
 #include "server/ledger/lease_book.h"
 
 namespace frostline::server {
@@ -43,7 +44,10 @@ class FairShare {
   double ServiceOf(storage::StudyKey study, SteadyTime now) const;
   double TypicalOf(storage::StudyKey study) const;
 
-  void Forget(storage::StudyKey study) { accounts_.erase(study); }
+  void ForgetIf(absl::FunctionRef<bool(storage::StudyKey)> is_over) {
+    std::erase_if(accounts_,
+                  [&](const auto& entry) { return is_over(entry.first); });
+  }
   void Clear() { *this = FairShare(); }
 
  private:

@@ -84,7 +84,7 @@ void ExpectedSlots::Count(Ledger& ledger, SteadyTime now,
       const std::int64_t proposed = std::max<std::int64_t>(
           0, std::min(slots - from_queue, supply.can_propose - supply.wanted));
       supply.wanted += proposed;
-      slots -= from_queue + (supply.is_late ? 0 : proposed);
+      slots -= from_queue + (supply.pace == SamplerPace::kSlow ? 0 : proposed);
     }
   }
 }

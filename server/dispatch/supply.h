@@ -17,14 +17,15 @@ namespace frostline::server {
 // them.
 inline constexpr std::int64_t kMostProposalsAtOnce = 64;
 
+// Whether a worker may wait for a study's sampler alone.
+enum class SamplerPace { kUnknown, kQuick, kSlow };
+
 struct Supply {
   StudyBook* book = nullptr;
   std::int64_t queued = 0;
   std::int64_t can_propose = 0;  // with those under way
   std::int64_t wanted = 0;       // by who waits or is expected
-  // Its sampler owes proposals for so long that whoever waits for them asks
-  // other studies too.
-  bool is_late = false;
+  SamplerPace pace = SamplerPace::kUnknown;
   double service_s = 0.0;  // as fair_share.h counts it
   double typical_s = 0.0;  // of one trial
 

@@ -77,8 +77,7 @@ std::int64_t StudyBook::Reserve(std::int64_t count) {
 
 void StudyBook::Arrived() { --reserved_; }
 
-void StudyBook::Exhaust(std::int64_t number, std::int64_t count) {
-  exhausted_ = true;
+void StudyBook::Withdraw(std::int64_t number, std::int64_t count) {
   reserved_ -= count;
   // Numbers have no gaps, unless a later one was given away meanwhile.
   if (next_number_ == number + count) next_number_ = number;

@@ -65,9 +65,10 @@ class StudyBook {
   std::int64_t Reserve(std::int64_t count);
   // One of them was absorbed, or dropped.
   void Arrived();
-  // Those from `number` on never come: the space is exhausted, or the sampler
-  // has failed.
-  void Exhaust(std::int64_t number, std::int64_t count);
+  // Those from `number` on never come.
+  void Withdraw(std::int64_t number, std::int64_t count);
+  // Every point of the space has been tried.
+  void NoteExhausted() { exhausted_ = true; }
   std::int64_t reserved() const { return reserved_; }
 
   // Picks what `worker` lost or handed back (it may have a checkpoint), else by

@@ -6,19 +6,32 @@
 namespace frostline::server {
 
 void TaskPool::Start(int threads) {
+  const MutexLock lock(&mutex_);
   for (int i = 0; i < threads; ++i) {
     threads_.emplace_back([this] { Run(); });
   }
 }
 
+void TaskPool::AddThreadIfStuck(std::size_t most) {
+  const MutexLock lock(&mutex_);
+  const bool stuck = !tasks_.empty() && begun_ == begun_before_;
+  begun_before_ = begun_;
+  // Before Start() there are none, and after Stop() there come no more.
+  if (!stuck || stopping_ || threads_.empty() || threads_.size() >= most) {
+    return;
+  }
+  threads_.emplace_back([this] { Run(); });
+}
+
 void TaskPool::Stop() {
+  std::vector<std::thread> threads;
   {
     const MutexLock lock(&mutex_);
     stopping_ = true;
+    threads.swap(threads_);
   }
   wake_.SignalAll();
-  for (std::thread& thread : threads_) thread.join();
-  threads_.clear();
+  for (std::thread& thread : threads) thread.join();
 }
 
 void TaskPool::Post(absl::AnyInvocable<void()> task) {
@@ -53,6 +66,7 @@ void TaskPool::Run() {
       if (tasks_.empty()) return;
       task = std::move(tasks_.front());
       tasks_.pop_front();
+      ++begun_;
     }
     task();
   }

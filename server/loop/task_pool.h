@@ -7,6 +7,7 @@
 #define FROSTLINE_SERVER_LOOP_TASK_POOL_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <thread>
 #include <vector>
@@ -23,6 +24,10 @@ class TaskPool {
   ~TaskPool() { Stop(); }
 
   void Start(int threads);
+  // Adds a thread, up to `most`, when tasks wait and none was begun since the
+  // last call. Who calls it now and then sees to it that tasks of hours hold
+  // up no task of milliseconds. Threads stay until Stop().
+  void AddThreadIfStuck(std::size_t most);
   // Runs what was posted before, and nothing later. It is idempotent.
   void Stop();
   void Post(absl::AnyInvocable<void()> task);
@@ -37,7 +42,9 @@ class TaskPool {
   CondVar wake_;
   std::deque<absl::AnyInvocable<void()>> tasks_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::vector<std::thread> threads_;
+  std::int64_t begun_ ABSL_GUARDED_BY(mutex_) = 0;         // tasks
+  std::int64_t begun_before_ ABSL_GUARDED_BY(mutex_) = 0;  // at the last look
+  std::vector<std::thread> threads_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace frostline::server

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/log.h"
@@ -16,6 +17,9 @@
 namespace frostline::server {
 namespace {
 
+// So many samplers may be at work at a time.
+constexpr std::size_t kMostThreads = 64;
+
 Observation Pending(std::int64_t number, Point point, NotedSeed seed) {
   Observation pending;
   pending.number = number;
@@ -24,6 +28,16 @@ Observation Pending(std::int64_t number, Point point, NotedSeed seed) {
   pending.seed = seed.seed;
   pending.repeat = seed.repeat;
   return pending;
+}
+
+// Does nothing unless the history knows that trial.
+void Amend(History& history, std::int64_t number,
+           absl::FunctionRef<void(Observation&)> change) {
+  const Observation* const old = history.Find(number);
+  if (old == nullptr) return;
+  Observation amended = *old;
+  change(amended);
+  history.Put(std::move(amended));
 }
 
 absl::StatusOr<Point> NextPoint(const CheckedStudy& study,
@@ -63,13 +77,17 @@ Proposer::Proposer(std::function<void(Proposals)> ready)
     : ready_(std::move(ready)) {}
 
 void Proposer::Start() {
-  threads_.Start(static_cast<int>(
-      std::clamp(std::thread::hardware_concurrency(), 2u, 4u)));
+  const unsigned cores = std::thread::hardware_concurrency();
+  threads_.Start(static_cast<int>(std::clamp(cores, 2u, 4u)));
+  judges_.Start();
 }
+
+void Proposer::AddThreadIfStuck() { threads_.AddThreadIfStuck(kMostThreads); }
 
 void Proposer::Stop() {
   stopping_ = true;
   threads_.Stop();
+  judges_.Stop();
 }
 
 std::shared_ptr<Proposer::Search> Proposer::Find(storage::StudyKey study) {
@@ -79,6 +97,7 @@ std::shared_ptr<Proposer::Search> Proposer::Find(storage::StudyKey study) {
 }
 
 void Proposer::Reset(std::int64_t epoch) {
+  judges_.Reset();
   const MutexLock lock(&mutex_);
   searches_.clear();
   epoch_ = epoch;
@@ -88,27 +107,22 @@ void Proposer::Open(storage::StudyKey study,
                     std::shared_ptr<const CheckedStudy> checked,
                     History history,
                     std::vector<sampler::PriorStudy> prior_studies) {
+  if (judges_.Open(study, *checked)) judges_.Fill(study, history);
   const auto search = std::make_shared<Search>(threads_);
   search->Post([search = search.get(), study, checked = std::move(checked),
                 history = std::move(history),
                 prior_studies = std::move(prior_studies)]() mutable {
-    // Both were made once when the study was checked, so they can be made.
-    auto sampler =
+    // It was made once when the study was checked, so it can be made.
+    search->sampler =
         sampler::MakeSampler(checked->sampler, checked->space,
                              checked->objectives, std::move(prior_studies));
-    auto pruner = sampler::MakePruner(checked->pruner, checked->objectives);
-    if (!sampler.ok() || !pruner.ok()) {
-      Log(LogLevel::kError, "search_not_made",
+    if (!search->sampler.ok()) {
+      Log(LogLevel::kError, "sampler_not_made",
           {{"study", std::to_string(study)},
-           {"error",
-            std::string((sampler.ok() ? pruner.status() : sampler.status())
-                            .message())}});
-      return;
+           {"error", std::string(search->sampler.status().message())}});
     }
     search->checked = std::move(checked);
     search->history = std::move(history);
-    search->sampler = std::move(*sampler);
-    search->pruner = std::move(*pruner);
   });
   const MutexLock lock(&mutex_);
   searches_[study] = search;
@@ -118,69 +132,61 @@ void Proposer::Refresh(storage::StudyKey study,
                        std::shared_ptr<const CheckedStudy> checked) {
   const auto search = Find(study);
   if (search == nullptr) return;
-  search->Post([search = search.get(), checked = std::move(checked)] {
-    auto pruner = sampler::MakePruner(checked->pruner, checked->objectives);
-    if (search->sampler == nullptr || !pruner.ok()) return;
-    search->checked = checked;
-    search->pruner = std::move(*pruner);
+  const bool must_fill = judges_.Open(study, *checked);
+  search->Post([this, search = search.get(), study, must_fill,
+                checked = std::move(checked)]() mutable {
+    search->checked = std::move(checked);
+    if (must_fill) judges_.Fill(study, search->history);
   });
 }
 
 void Proposer::Close(storage::StudyKey study) {
+  judges_.Close(study);
   const MutexLock lock(&mutex_);
   searches_.erase(study);
 }
 
-void Proposer::Began(storage::StudyKey study, std::int64_t number, Point point,
-                     NotedSeed seed) {
+void Proposer::Tell(storage::StudyKey study, const HistoryChange& change) {
   const auto search = Find(study);
   if (search == nullptr) return;
-  search->Post([search = search.get(), number, seed,
-                point = std::move(point)]() mutable {
-    search->history.Put(Pending(number, std::move(point), seed));
-  });
+  search->Post([search = search.get(), change] { change(search->history); });
+  judges_.Tell(study, change);
 }
 
-void Proposer::Amend(storage::StudyKey study, std::int64_t number,
-                     absl::AnyInvocable<void(Observation&)> change) {
-  const auto search = Find(study);
-  if (search == nullptr) return;
-  search->Post(
-      [search = search.get(), number, change = std::move(change)]() mutable {
-        const Observation* const old = search->history.Find(number);
-        if (old == nullptr) return;
-        Observation amended = *old;
-        change(amended);
-        search->history.Put(std::move(amended));
-      });
+void Proposer::Began(storage::StudyKey study, std::int64_t number, Point point,
+                     NotedSeed seed) {
+  Tell(study, [pending = Pending(number, std::move(point), seed)](
+                  History& history) { history.Put(pending); });
 }
 
 void Proposer::Measured(storage::StudyKey study, std::int64_t number,
                         std::vector<IntermediateValue> values) {
-  Amend(study, number, [values = std::move(values)](Observation& trial) {
-    for (const IntermediateValue& value : values) {
-      const bool newer = trial.intermediate.empty() ||
-                         trial.intermediate.back().step < value.step;
-      if (newer) trial.intermediate.push_back(value);
-    }
+  Tell(study, [number, values = std::move(values)](History& history) {
+    Amend(history, number, [&values](Observation& trial) {
+      for (const IntermediateValue& value : values) {
+        const bool newer = trial.intermediate.empty() ||
+                           trial.intermediate.back().step < value.step;
+        if (newer) trial.intermediate.push_back(value);
+      }
+    });
   });
 }
 
 void Proposer::Ended(storage::StudyKey study, std::int64_t number,
                      TrialState state, std::vector<double> values,
                      double cost_s) {
-  Amend(study, number,
-        [state, values = std::move(values), cost_s](Observation& trial) {
-          trial.state = state;
-          trial.values = values;
-          trial.cost_s = cost_s;
-        });
+  Tell(study,
+       [number, state, values = std::move(values), cost_s](History& history) {
+         Amend(history, number, [&](Observation& trial) {
+           trial.state = state;
+           trial.values = values;
+           trial.cost_s = cost_s;
+         });
+       });
 }
 
 void Proposer::Propose(storage::StudyKey study, std::int64_t first_number,
                        std::int64_t count, std::int64_t seen_revision) {
-  const auto search = Find(study);
-  if (search == nullptr) return;
   Proposals request{.study = study,
                     .epoch = 0,
                     .first_number = first_number,
@@ -192,9 +198,19 @@ void Proposer::Propose(storage::StudyKey study, std::int64_t first_number,
     const MutexLock lock(&mutex_);
     request.epoch = epoch_;
   }
+  const auto search = Find(study);
+  if (search == nullptr) {
+    request.status = absl::NotFoundError("the study's search is closed");
+    threads_.Post([this, request = std::move(request)]() mutable {
+      ready_(std::move(request));
+    });
+    return;
+  }
   search->Post(
       [this, search = search.get(), request = std::move(request)]() mutable {
-        if (search->sampler != nullptr) Make(*search, std::move(request));
+        if (search->sampler.ok()) return Make(*search, std::move(request));
+        request.status = search->sampler.status();
+        ready_(std::move(request));
       });
 }
 
@@ -203,14 +219,18 @@ void Proposer::Make(Search& search, Proposals request) {
   for (; request.asked > 0 && !stopping_; --request.asked) {
     const std::int64_t number = request.first_number++;
     auto proposal =
-        MakeProposal(*search.checked, *search.sampler, search.history, number);
+        MakeProposal(*search.checked, **search.sampler, search.history, number);
     if (!proposal.ok()) {
       request.first_number = number;
       request.status = proposal.status();
       return ready_(std::move(request));
     }
     // The next one is to see this one as pending.
-    search.history.Put(Pending(number, proposal->point, proposal->seed));
+    const Observation pending =
+        Pending(number, proposal->point, proposal->seed);
+    search.history.Put(pending);
+    judges_.Tell(request.study,
+                 [pending](History& history) { history.Put(pending); });
     FROSTLINE_FAILPOINT(kProposalMade);
     Proposals one = request;
     one.first_number = number;
@@ -218,20 +238,6 @@ void Proposer::Make(Search& search, Proposals request) {
     one.made = {*std::move(proposal)};
     ready_(std::move(one));
   }
-}
-
-void Proposer::Judge(storage::StudyKey study, std::int64_t number,
-                     absl::AnyInvocable<void(sampler::PruneDecision)> answer) {
-  const auto search = Find(study);
-  if (search == nullptr) return answer(sampler::PruneDecision{});
-  search->Post(
-      [search = search.get(), number, answer = std::move(answer)]() mutable {
-        const Observation* const trial = search->history.Find(number);
-        const bool runs_again = trial != nullptr && trial->repeat > 0;
-        answer(search->pruner == nullptr || runs_again
-                   ? sampler::PruneDecision{}
-                   : search->pruner->Judge(search->history, number));
-      });
 }
 
 void TellEnded(const storage::TrialRow& row, Proposer& proposer) {

@@ -2,9 +2,10 @@
 //
 // File: proposer.h
 //
-// Each study has a strand, so that dear proposals hold up no other. The
-// proposer owns each study's History. A proposal for number n has seen exactly
-// the trials numbered below n and the ends up to the revision noted with it.
+// Each study has a strand, so that dear proposals hold up no other study, and
+// no report (judges.h). The proposer owns each study's History. A proposal for
+// number n has seen exactly the trials numbered below n and the ends up to the
+// revision noted with it.
 #ifndef FROSTLINE_SERVER_SEARCH_PROPOSER_H_
 #define FROSTLINE_SERVER_SEARCH_PROPOSER_H_
 
@@ -12,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -20,6 +22,7 @@
 #include "sampler/sampler.h"
 #include "server/loop/strand.h"
 #include "server/loop/task_pool.h"
+#include "server/search/judges.h"
 #include "server/search/leader_repeats.h"
 #include "server/wire/spec_check.h"
 #include "server/wire/training_seed.h"
@@ -61,6 +64,9 @@ class Proposer {
   ~Proposer() { Stop(); }
 
   void Start();
+  // Called now and then while somebody waits, it lets quick samplers past slow
+  // ones (task_pool.h).
+  void AddThreadIfStuck();
   // Finishes what is being proposed and every judgement, and begins no other
   // proposal.
   void Stop();
@@ -84,12 +90,14 @@ class Proposer {
   void Ended(storage::StudyKey study, std::int64_t number, TrialState state,
              std::vector<double> values, double cost_s);
 
+  // Every request is answered through `ready`, unless Stop() comes first.
   void Propose(storage::StudyKey study, std::int64_t first_number,
                std::int64_t count, std::int64_t seen_revision);
-  // Asks whether to stop early. A point that runs again is not stopped, since
-  // how far results differ is asked there. `answer` is always called.
+  // `answer` is always called (judges.h).
   void Judge(storage::StudyKey study, std::int64_t number,
-             absl::AnyInvocable<void(sampler::PruneDecision)> answer);
+             absl::AnyInvocable<void(sampler::PruneDecision)> answer) {
+    judges_.Judge(study, number, std::move(answer));
+  }
 
  private:
   // Only its strand touches it.
@@ -97,15 +105,11 @@ class Proposer {
     using Strand::Strand;
     std::shared_ptr<const CheckedStudy> checked;
     History history;
-    std::unique_ptr<sampler::Sampler>
-        sampler;  // both null if they cannot be made
-    std::unique_ptr<sampler::Pruner> pruner;
+    absl::StatusOr<std::unique_ptr<sampler::Sampler>> sampler;
   };
 
   std::shared_ptr<Search> Find(storage::StudyKey study);
-  // Does nothing unless the study knows that trial.
-  void Amend(storage::StudyKey study, std::int64_t number,
-             absl::AnyInvocable<void(Observation&)> change);
+  void Tell(storage::StudyKey study, const HistoryChange& change);
   void Make(Search& search, Proposals request);
 
   const std::function<void(Proposals)> ready_;
@@ -114,6 +118,7 @@ class Proposer {
   std::map<storage::StudyKey, std::shared_ptr<Search>> searches_
       ABSL_GUARDED_BY(mutex_);
   std::int64_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;
+  Judges judges_;
   TaskPool threads_;  // ends first: its tasks use the rest
 };
 

@@ -265,6 +265,35 @@ TEST_F(DispatcherTest, ProposalsOfAnEarlierEpochAreDropped) {
   EXPECT_EQ(book_->Count(TrialState::kQueued), 0);
 }
 
+TEST_F(DispatcherTest, ASamplerThatFailsPausesItsStudyAndSaysWhy) {
+  Park("one");
+  Turn();
+  Proposals failed;
+  failed.study = book_->row().key;
+  failed.asked = 1;
+  failed.status = absl::InternalError("no positive definite kernel");
+  dispatcher_.TakeProposals(*batch_, failed);
+  Turn();
+  EXPECT_EQ(book_->row().state, storage::StudyState::kPaused);
+  EXPECT_EQ(book_->row().state_reason,
+            "its sampler failed: no positive definite kernel");
+  EXPECT_EQ(book_->reserved(), 0);
+  EXPECT_EQ(book_->next_number(), 0);
+  EXPECT_EQ(book_->SlotsLeft(clock_.Wall()), 2);  // it can be resumed
+}
+
+TEST_F(DispatcherTest, AnExhaustedSpaceEndsItsStudy) {
+  Park("one");
+  Turn();
+  Proposals none;
+  none.study = book_->row().key;
+  none.asked = 1;
+  none.status = MakeError(ErrorId::kSpaceExhausted, "all tried", "");
+  dispatcher_.TakeProposals(*batch_, none);
+  Turn();
+  EXPECT_EQ(book_->row().state, storage::StudyState::kCompleted);
+}
+
 TEST_F(DispatcherTest, WhenTheCoordinatorDrainsAllAreAnswered) {
   const auto answer = Park("one");
   dispatcher_.Drain(*batch_);

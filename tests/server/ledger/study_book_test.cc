@@ -77,7 +77,8 @@ TEST(StudyBook, AnEndedTrialIsFoundUntilItsGroupIsCommitted) {
 TEST(StudyBook, AnExhaustedSpaceGivesItsNumbersBack) {
   StudyBook book = BookOf(9);
   EXPECT_EQ(book.Reserve(3), 0);
-  book.Exhaust(0, 3);
+  book.Withdraw(0, 3);
+  book.NoteExhausted();
   EXPECT_EQ(book.next_number(), 0);
   EXPECT_EQ(book.SlotsLeft(0), 0);
   EXPECT_THAT(book.ReasonToComplete(0), ::testing::HasSubstr("all points"));

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: judges.h
+//
+// Runs pruners on a thread of its own, each study on a strand, so that a report
+// never waits for a sampler. A study that prunes has its own copy of what the
+// sampler knows (proposer.h), told in the same order; others have none.
+#ifndef FROSTLINE_SERVER_SEARCH_JUDGES_H_
+#define FROSTLINE_SERVER_SEARCH_JUDGES_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/any_invocable.h"
+#include "base/mutex.h"
+#include "sampler/pruner/pruner.h"
+#include "server/loop/strand.h"
+#include "server/wire/spec_check.h"
+#include "storage/rows.h"
+#include "study/history.h"
+
+namespace frostline::server {
+
+// Something that has happened to a trial. Applied twice it changes nothing.
+using HistoryChange = std::function<void(History&)>;
+
+// Any thread may call.
+class Judges {
+ public:
+  Judges() = default;
+  ~Judges() { Stop(); }
+
+  void Start() { thread_.Start(1); }
+  // Gives every judgement that is owed.
+  void Stop() { thread_.Stop(); }
+  void Reset();
+
+  // Takes the pruner of a new or changed study; "none" closes it. The answer
+  // says whether Fill() has to follow: judgements of a study that does not
+  // know its history let every trial go on.
+  bool Open(storage::StudyKey study, const CheckedStudy& checked);
+  // `history` may be older than what was told since Open().
+  void Fill(storage::StudyKey study, History history);
+  void Close(storage::StudyKey study);
+
+  void Tell(storage::StudyKey study, HistoryChange change);
+  // Asks whether to stop early. A point that runs again is not stopped, since
+  // how far results differ is asked there. `answer` is always called.
+  void Judge(storage::StudyKey study, std::int64_t number,
+             absl::AnyInvocable<void(sampler::PruneDecision)> answer);
+
+ private:
+  // Only its strand touches it.
+  struct Desk : Strand {
+    using Strand::Strand;
+    History history;
+    bool is_filled = false;
+    std::vector<HistoryChange> early;  // told before it was filled
+    std::unique_ptr<sampler::Pruner> pruner;
+  };
+  std::shared_ptr<Desk> Find(storage::StudyKey study);
+
+  Mutex mutex_;
+  std::map<storage::StudyKey, std::shared_ptr<Desk>> desks_
+      ABSL_GUARDED_BY(mutex_);
+  TaskPool thread_;  // ends first: its tasks use the rest
+};
+
+}  // namespace frostline::server
+
+#endif  // FROSTLINE_SERVER_SEARCH_JUDGES_H_
