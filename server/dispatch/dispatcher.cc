@@ -122,6 +122,7 @@ IdleReason Dispatcher::WhyNothingFor(const ParkedAcquire& parked) const {
   if (worker != nullptr) {
     standing.state = worker->row.state;
     standing.failures_in_a_row = worker->row.failures_in_a_row;
+    standing.cause = ledger_.blame().CauseOf(parked.worker);
   }
   if (auto reason = WhyNotInService(standing)) return *std::move(reason);
   IdleReason nearest{v1::NO_STUDY, "NO_STUDY", "no study is active", ""};
@@ -130,8 +131,10 @@ IdleReason Dispatcher::WhyNothingFor(const ParkedAcquire& parked) const {
     const bool is_asked = only.empty() ? IsOpen(book.row().state)
                                        : only == StudyNameOf(book.row().id);
     if (!is_asked) continue;
-    IdleReason reason = WhyNothingOf(SupplyOf(book, clock_.Wall()),
-                                     MayServe(*worker, book), disk_);
+    const FleetSupply alone =
+        CountAlone(ledger_, *worker, book, clock_.Steady());
+    IdleReason reason =
+        WhyNothingOf(SupplyOf(book, clock_.Wall()), alone, disk_);
     if (IsNearer(reason, nearest)) nearest = std::move(reason);
   }
   return nearest;

@@ -42,6 +42,9 @@ void Dispatcher::Serve(Batch& batch) {
   if (!somebody_came && ledger_.changed().empty() && now < next_look_) return;
   if (now >= next_look_) {
     proposer_.AddThreadIfStuck();
+    for (const std::string& worker : ledger_.TakeBackWorkers(batch)) {
+      BackInService(worker);
+    }
     next_look_ = now + kLookAgain;
   }
   std::vector<Supply> supplies = LookAtSupplies(now);
@@ -115,8 +118,12 @@ std::optional<Ticket> Dispatcher::NextInService(const StudyBook& book,
         worker != nullptr &&
         worker->row.state == storage::WorkerState::kActive &&
         worker->row.boot_id == parked.request.boot_id();
-    if (in_service) return place;
-    line_.SetAside(*place);
+    if (!in_service) {
+      line_.SetAside(*place);
+    } else if (ledger_.blame().MayTry(parked.worker, book.row().key,
+                                      clock_.Steady())) {
+      return place;
+    }
   }
   return std::nullopt;
 }
@@ -147,6 +154,7 @@ bool Dispatcher::GrantNext(Batch& batch, StudyBook& book,
   FROSTLINE_FAILPOINT(kGrantWritten);
   ledger_.RenewLease(book, *number);
   share_.Began({book.row().key, *number}, clock_.Steady());
+  ledger_.blame().NoteTry(parked.worker, book.row().key, clock_.Steady());
   const OpenTrial& leased = *book.Find(*number);
   if (!first_attempt) {
     proposer_.Began(book.row().key, *number, leased.row.point,

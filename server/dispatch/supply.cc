@@ -51,6 +51,20 @@ bool MayServe(const WorkerEntry& worker, const StudyBook& book) {
                        book.checked().settings.required_worker_labels());
 }
 
+FleetSupply CountAlone(const Ledger& ledger, const WorkerEntry& worker,
+                       const StudyBook& book, SteadyTime now) {
+  FleetSupply alone{.who = "this worker", .live = 1, .free_slots = 1};
+  if (!MayServe(worker, book)) return alone;
+  const storage::StudyKey study = book.row().key;
+  if (ledger.blame().MayTry(worker.row.id, study, now)) {
+    alone.matching = 1;
+  } else {
+    alone.kept = 1;
+    alone.why_kept = ledger.blame().WhyKept(worker.row.id, study).value_or("");
+  }
+  return alone;
+}
+
 void ExpectedSlots::Expect(const std::string& worker, std::int64_t slots,
                            SteadyTime now) {
   Expected& expected = expected_[worker];
@@ -78,7 +92,9 @@ void ExpectedSlots::Count(Ledger& ledger, SteadyTime now,
     std::int64_t slots = expected.slots;
     for (Supply& supply : supplies) {
       if (slots == 0) break;
-      if (!MayServe(*worker, *supply.book)) continue;
+      const bool may = MayServe(*worker, *supply.book) &&
+                       ledger.blame().MayTry(id, supply.key(), now);
+      if (!may) continue;
       const std::int64_t from_queue = std::min(slots, supply.queued);
       supply.queued -= from_queue;
       const std::int64_t proposed = std::max<std::int64_t>(

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "server/dispatch/why_idle.h"
 #include "server/ledger/ledger.h"
 
 namespace frostline::server {
@@ -54,6 +55,10 @@ class SupplyQueue {
 };
 
 bool MayServe(const WorkerEntry& worker, const StudyBook& book);
+
+// The worker alone, as a study's fleet.
+FleetSupply CountAlone(const Ledger& ledger, const WorkerEntry& worker,
+                       const StudyBook& book, SteadyTime now) FROSTLINE_ON_LOOP;
 
 // Counts slots of workers that are about to ask, as one does whose trial has
 // just ended. Proposals are prepared for them, so that they rarely wait. It is

@@ -20,6 +20,14 @@ std::optional<IdleReason> WhyNobodyTakes(const StudySupply& study,
                      " workers are drained or quarantined"),
         "see their failures, then take them back with drain --undo"};
   }
+  if (fleet.matching == 0 && fleet.kept > 0) {
+    return IdleReason{
+        v1::QUARANTINED, "WORKERS_KEPT_AWAY",
+        absl::StrCat(study.name, " failed too often on ", fleet.who, ": ",
+                     fleet.why_kept),
+        "mend the cause, then drain --undo the worker; it is tried again after "
+        "a pause"};
+  }
   if (fleet.matching == 0) {
     return IdleReason{
         v1::NO_MATCHING_LABELS, "NO_MATCHING_LABELS",
@@ -100,21 +108,17 @@ std::optional<IdleReason> WhyNotInService(const WorkerStanding& worker) {
   if (worker.state == storage::WorkerState::kQuarantined) {
     return IdleReason{
         v1::QUARANTINED, "QUARANTINED",
-        absl::StrCat(worker.failures_in_a_row,
-                     " failures in a row; mend what their causes say, then "
-                     "frostline worker drain ID --undo, or start it again"),
+        absl::StrCat(worker.failures_in_a_row, " failures in a row",
+                     worker.cause.empty() ? "" : "; the last: ", worker.cause,
+                     "; mend the cause, then frostline worker drain ID --undo, "
+                     "or start it again; it is tried again after a pause"),
         ""};
   }
   return std::nullopt;
 }
 
-IdleReason WhyNothingOf(const StudySupply& study, bool carries_labels,
+IdleReason WhyNothingOf(const StudySupply& study, const FleetSupply& worker,
                         const storage::DiskRoom& disk) {
-  const FleetSupply worker{.who = "this worker",
-                           .live = 1,
-                           .matching = carries_labels ? 1 : 0,
-                           .out_of_service = 0,
-                           .free_slots = 1};
   std::vector<IdleReason> reasons = WhyIdle(study, worker, disk);
   if (!reasons.empty()) return std::move(reasons.front());
   if (study.proposing > 0) {

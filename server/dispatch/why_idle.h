@@ -38,6 +38,8 @@ struct FleetSupply {
   std::int64_t live = 0;
   std::int64_t matching = 0;        // with its labels, in service
   std::int64_t out_of_service = 0;  // with them, drained or quarantined
+  std::int64_t kept = 0;            // with them, kept from it (blame.h)
+  std::string why_kept = {};        // one of them
   std::int64_t free_slots = 0;      // of the matching ones
 };
 
@@ -46,6 +48,7 @@ struct WorkerStanding {
   bool is_registered = true;  // with this boot id
   storage::WorkerState state = storage::WorkerState::kActive;
   int failures_in_a_row = 0;
+  std::string cause = {};  // of the last; may be empty
 };
 
 struct IdleReason {
@@ -64,7 +67,7 @@ std::vector<IdleReason> WhyIdle(const StudySupply& study,
 // Answers nothing when it may be given trials.
 std::optional<IdleReason> WhyNotInService(const WorkerStanding& worker);
 
-IdleReason WhyNothingOf(const StudySupply& study, bool carries_labels,
+IdleReason WhyNothingOf(const StudySupply& study, const FleetSupply& worker,
                         const storage::DiskRoom& disk);
 
 // The later of two is nearer to getting a trial; a worker is told that one.

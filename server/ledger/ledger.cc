@@ -26,6 +26,7 @@ absl::Status Ledger::Load(Duration grace, const Loading& loading) {
   studies_.clear();
   key_of_study_.clear();
   workers_.Clear();
+  blame_ = Blame();
   replies_.Undone();
   fresh_attempts_.clear();
   unsettled_.clear();
@@ -34,7 +35,13 @@ absl::Status Ledger::Load(Duration grace, const Loading& loading) {
   while (true) {
     ASSIGN_OR_RETURN(const std::vector<storage::WorkerRow> page,
                      store_.ListWorkers(after_worker, storage::kScanPage));
-    for (const storage::WorkerRow& row : page) workers_.Absorb(row);
+    for (const storage::WorkerRow& row : page) {
+      workers_.Absorb(row);
+      // Why is forgotten, so that another chance comes soon.
+      if (row.state == storage::WorkerState::kQuarantined) {
+        blame_.NoteQuarantined(row.id, clock_.Steady());
+      }
+    }
     if (page.size() < storage::kScanPage) break;
     after_worker = page.back().id;
   }
@@ -142,7 +149,10 @@ absl::Status Ledger::PutStudy(Batch& batch, StudyBook& book,
   }));
   book.AbsorbStudy(row);
   changed_.insert(row.key);
-  some_study_ended_ = some_study_ended_ || !IsOpen(row.state);
+  if (!IsOpen(row.state)) {
+    some_study_ended_ = true;
+    blame_.ForgetStudy(row.key);
+  }
   return absl::OkStatus();
 }
 

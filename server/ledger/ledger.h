@@ -19,6 +19,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "server/ledger/blame.h"
 #include "server/ledger/lookups.h"
 #include "server/ledger/reply_book.h"
 #include "server/ledger/running_trials.h"
@@ -135,9 +136,15 @@ class Ledger {
   // --- workers ---
   WorkerBook& workers() FROSTLINE_ON_LOOP { return workers_; }
   const WorkerBook& workers() const FROSTLINE_ON_LOOP { return workers_; }
-  // Takes one that fails trial after trial out of service.
-  void JudgeWorker(Batch& batch, const std::string& worker,
-                   bool failed) FROSTLINE_ON_LOOP;
+  // Acts on what blame.h makes of an attempt's end: keeps the worker from the
+  // study, takes it out of service, or pauses the study.
+  void JudgeRun(Batch& batch, StudyBook& book, std::int64_t number,
+                const std::string& worker,
+                const Result& result) FROSTLINE_ON_LOOP;
+  // Returns those that are in service again, after a pause.
+  std::vector<std::string> TakeBackWorkers(Batch& batch) FROSTLINE_ON_LOOP;
+  Blame& blame() FROSTLINE_ON_LOOP { return blame_; }
+  const Blame& blame() const FROSTLINE_ON_LOOP { return blame_; }
 
   // --- answers ---
   ReplyBook& replies() FROSTLINE_ON_LOOP { return replies_; }
@@ -146,6 +153,8 @@ class Ledger {
   Lookups& row_lookups() { return row_lookups_; }
 
  private:
+  absl::Status PutWorker(Batch& batch, WorkerEntry& entry,
+                         const storage::WorkerRow& row) FROSTLINE_ON_LOOP;
   void NoteRun(const storage::TrialRow& row) FROSTLINE_ON_LOOP;
   void ForgetRun(const std::string& worker, TrialKey trial) FROSTLINE_ON_LOOP;
   void AfterChange(Batch& batch, StudyBook& book,
@@ -165,6 +174,7 @@ class Ledger {
       ABSL_GUARDED_BY(kLoopThread);
   RunningTrials running_ ABSL_GUARDED_BY(kLoopThread);
   WorkerBook workers_ ABSL_GUARDED_BY(kLoopThread);
+  Blame blame_ ABSL_GUARDED_BY(kLoopThread);
   Lookups reply_lookups_;
   Lookups row_lookups_;
   ReplyBook replies_ ABSL_GUARDED_BY(kLoopThread);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trials of the ledger: leases as workers name them, the transitions that
-// follow, and what these tell of a worker.
+// Trials of the ledger: leases as workers name them, and the transitions that
+// follow.
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
@@ -10,13 +10,6 @@
 #include "server/ledger/ledger.h"
 
 namespace frostline::server {
-namespace {
-
-// Failures in a row after which a worker is taken out of service. More than one
-// bad trial can cause (3 attempts), so that a bad point does not cost workers.
-constexpr int kQuarantineAfter = 8;
-
-}  // namespace
 
 absl::StatusOr<NamedTrial> Ledger::FindTrial(const std::string& name,
                                              StoredRows& rows) {
@@ -189,26 +182,6 @@ void Ledger::AfterChange(Batch& batch, StudyBook& book,
   if (!IsTerminal(row.state)) return;
   hooks_.trial_ended(row);
   CompleteIfDone(batch, book);
-}
-
-void Ledger::JudgeWorker(Batch& batch, const std::string& worker, bool failed) {
-  WorkerEntry* const entry = workers_.Find(worker);
-  if (entry == nullptr) return;
-  const int failures = failed ? entry->row.failures_in_a_row + 1 : 0;
-  if (failures == entry->row.failures_in_a_row) return;
-  storage::WorkerRow row = entry->row;
-  row.failures_in_a_row = failures;
-  if (failures >= kQuarantineAfter &&
-      row.state == storage::WorkerState::kActive) {
-    row.state = storage::WorkerState::kQuarantined;
-    Log(LogLevel::kWarning, "worker_quarantined",
-        {{"worker", worker}, {"failures", absl::StrCat(failures)}});
-  }
-  const absl::Status written =
-      batch.Write([&row](storage::Transaction& transaction) {
-        return transaction.PutWorker(row);
-      });
-  if (written.ok()) entry->row = row;
 }
 
 }  // namespace frostline::server

@@ -36,7 +36,7 @@ v1::Trial DescribeTrial(const StudyBook& book, const storage::TrialRow& row) {
 }
 
 WorkerSnapshot SnapshotOf(const WorkerEntry& entry, Ledger& ledger) {
-  WorkerSnapshot snapshot{entry, {}};
+  WorkerSnapshot snapshot{entry, {}, ledger.blame().CauseOf(entry.row.id)};
   for (const TrialKey& trial : entry.holds) {
     if (const StudyBook* const book = ledger.Find(trial.study)) {
       snapshot.trials.push_back(TrialNameOf(book->row().id, trial.number));
@@ -77,8 +77,10 @@ v1::Worker DescribeWorker(const WorkerSnapshot& snapshot, WallMicros now,
   worker.set_failures_in_a_row(entry.row.failures_in_a_row);
   if (entry.row.state == storage::WorkerState::kQuarantined) {
     worker.set_state_reason(absl::StrCat(
-        entry.row.failures_in_a_row,
-        " failures in a row: mend their cause, then drain --undo"));
+        entry.row.failures_in_a_row, " failures in a row",
+        snapshot.cause.empty() ? "" : "; the last: ", snapshot.cause,
+        ": mend the cause, then drain --undo; it is tried again after a "
+        "pause"));
   }
   return worker;
 }

@@ -21,6 +21,7 @@ v1::Trial DescribeTrial(const StudyBook& book, const storage::TrialRow& row);
 struct WorkerSnapshot {
   WorkerEntry entry;
   std::vector<std::string> trials;  // names
+  std::string cause = {};           // of its last failure that was blamed on it
 };
 WorkerSnapshot SnapshotOf(const WorkerEntry& entry,
                           Ledger& ledger) FROSTLINE_ON_LOOP;

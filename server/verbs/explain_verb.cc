@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
 #include "server/dispatch/dispatcher.h"
+#include "server/dispatch/supply.h"
 #include "server/dispatch/why_idle.h"
 #include "server/verbs/describe.h"
 
@@ -52,17 +53,22 @@ void ExplainTrial(const storage::TrialRow& row, const std::string& progress,
 }
 
 // Who could take the study's trials.
-FleetSupply CountFleet(const Ledger& ledger, const CheckedStudy& study,
-                       WallMicros now) FROSTLINE_ON_LOOP {
+FleetSupply CountFleet(const Ledger& ledger, const StudyBook& book,
+                       const Clock& clock) FROSTLINE_ON_LOOP {
   FleetSupply supply;
+  const WallMicros now = clock.Wall();
   for (const auto& [id, worker] : ledger.workers().all()) {
     if (IsGone(worker, now, ledger.default_lease().ttl)) continue;
     ++supply.live;
-    if (!CarriesLabels(worker.info, study.settings.required_worker_labels())) {
-      continue;
-    }
+    if (!MayServe(worker, book)) continue;
     if (worker.row.state != storage::WorkerState::kActive) {
       ++supply.out_of_service;
+      continue;
+    }
+    const FleetSupply alone = CountAlone(ledger, worker, book, clock.Steady());
+    if (alone.kept > 0) {
+      ++supply.kept;
+      supply.why_kept = alone.why_kept;
       continue;
     }
     ++supply.matching;
@@ -127,7 +133,7 @@ absl::StatusOr<ExplainVerb::Seen> ExplainVerb::See(
     seen.progress = ProgressOf(named.trial.row);
   }
   seen.study = SupplyOf(*book, clock_.Wall());
-  seen.fleet = CountFleet(ledger_, book->checked(), clock_.Wall());
+  seen.fleet = CountFleet(ledger_, *book, clock_);
   seen.disk = disk_;
   return seen;
 }

@@ -187,8 +187,7 @@ absl::StatusOr<v1::FinishReply> LeaseVerbs::Finish(
     FROSTLINE_FAILPOINT(kFinishWritten);
     const std::string& worker =
         leased.claimed.has_value() ? leased.claimed->worker : row.worker;
-    ledger_.JudgeWorker(change.batch, worker,
-                        result.kind == Result::Kind::kFailed);
+    ledger_.JudgeRun(change.batch, book, row.number, worker, result);
     dispatcher_.Expect(worker, 1);
   }
   v1::FinishReply reply;

@@ -52,6 +52,7 @@ absl::StatusOr<v1::RegisterReply> WorkerVerbs::Register(
   if (new_life) {
     row.state = storage::WorkerState::kActive;
     row.failures_in_a_row = 0;
+    ledger_.blame().ForgetWorker(row.id);
   }
   RETURN_IF_ERROR(change.batch.Write([&row](storage::Transaction& transaction) {
     return transaction.PutWorker(row);
@@ -104,7 +105,10 @@ absl::StatusOr<v1::Worker> WorkerVerbs::DrainWorker(
     return transaction.PutWorker(row);
   }));
   entry->row = row;
-  if (request.undo()) dispatcher_.BackInService(id);
+  if (request.undo()) {
+    ledger_.blame().ForgetWorker(id);
+    dispatcher_.BackInService(id);
+  }
   return Describe(*entry);
 }
 

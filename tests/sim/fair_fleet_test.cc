@@ -3,6 +3,7 @@
 
 #include "base/rng.h"
 #include "gmock/gmock.h"
+#include "tests/support/watched.h"
 
 namespace frostline::test {
 namespace {
@@ -67,7 +68,8 @@ TEST_F(FairFleetTest, HigherPriorityGoesFirstAndTheRestGetsWhatIsLeft) {
 
 TEST_F(FairFleetTest, AThousandStudiesShareTenThousandSlots) {
   const int hundreds = kWatched ? 1 : 10;  // sanitizers are slow
-  const std::vector<FairStudy> studies(static_cast<std::size_t>(hundreds) * 100);
+  const std::vector<FairStudy> studies(static_cast<std::size_t>(hundreds) *
+                                       100);
   for (const FairStudy& study : studies) AddStudy(study);
   AddWorkers(hundreds * 1000);
   Run(seconds(15));

@@ -17,6 +17,10 @@ StudySupply Study() {
 
 FleetSupply Fleet() { return {.live = 3, .matching = 2, .free_slots = 1}; }
 
+FleetSupply Alone() {
+  return {.who = "this worker", .live = 1, .matching = 1, .free_slots = 1};
+}
+
 std::vector<std::string> Codes(const StudySupply& study,
                                const FleetSupply& fleet,
                                const storage::DiskRoom& disk = {}) {
@@ -66,8 +70,8 @@ TEST(WhyIdle, AWorkerIsToldWhatIsNearestToATrial) {
   paused.state = storage::StudyState::kPaused;
   StudySupply full = Study();
   full.at_parallel_limit = true;
-  const IdleReason one = WhyNothingOf(paused, true, {});
-  const IdleReason other = WhyNothingOf(full, true, {});
+  const IdleReason one = WhyNothingOf(paused, Alone(), {});
+  const IdleReason other = WhyNothingOf(full, Alone(), {});
   EXPECT_EQ(one.none, v1::STUDY_PAUSED);
   EXPECT_EQ(other.none, v1::PARALLEL_LIMIT);
   EXPECT_TRUE(IsNearer(other, one));
@@ -75,27 +79,42 @@ TEST(WhyIdle, AWorkerIsToldWhatIsNearestToATrial) {
 }
 
 TEST(WhyIdle, AWorkerWithoutTheLabelsIsToldSo) {
-  const IdleReason reason = WhyNothingOf(Study(), false, {});
+  const IdleReason reason =
+      WhyNothingOf(Study(), {.who = "this worker", .live = 1}, {});
   EXPECT_EQ(reason.none, v1::NO_MATCHING_LABELS);
   EXPECT_THAT(reason.sentence, HasSubstr("this worker"));
+}
+
+TEST(WhyIdle, WhoIsKeptFromAStudyIsToldWhy) {
+  const FleetSupply kept = {.who = "this worker",
+                            .live = 1,
+                            .kept = 1,
+                            .why_kept = "workers/w failed 8 times",
+                            .free_slots = 1};
+  const IdleReason reason = WhyNothingOf(Study(), kept, {});
+  EXPECT_EQ(reason.none, v1::QUARANTINED);
+  EXPECT_THAT(reason.sentence, HasSubstr("workers/w failed 8 times"));
 }
 
 TEST(WhyIdle, AStudyWithAllTrialsGivenSaysSoToAWorker) {
   StudySupply study = Study();
   study.budget_left = false;
-  EXPECT_EQ(WhyNothingOf(study, true, {}).none, v1::BUDGET_REACHED);
+  EXPECT_EQ(WhyNothingOf(study, Alone(), {}).none, v1::BUDGET_REACHED);
   study.proposing = 1;
-  EXPECT_EQ(WhyNothingOf(study, true, {}).none, v1::SAMPLER_BUSY);
+  EXPECT_EQ(WhyNothingOf(study, Alone(), {}).none, v1::SAMPLER_BUSY);
 }
 
 TEST(WhyIdle, WhoIsNotInServiceIsToldThatFirst) {
   EXPECT_EQ(WhyNotInService({}), std::nullopt);
   EXPECT_EQ(WhyNotInService({.coordinator_drains = true})->none, v1::DRAINING);
   EXPECT_EQ(WhyNotInService({.is_registered = false})->none, v1::DRAINING);
-  const auto failing = WhyNotInService(
-      {.state = storage::WorkerState::kQuarantined, .failures_in_a_row = 8});
+  const auto failing =
+      WhyNotInService({.state = storage::WorkerState::kQuarantined,
+                       .failures_in_a_row = 8,
+                       .cause = "bad memory"});
   EXPECT_EQ(failing->none, v1::QUARANTINED);
-  EXPECT_THAT(failing->sentence, HasSubstr("8 failures"));
+  EXPECT_THAT(failing->sentence,
+              HasSubstr("8 failures in a row; the last: bad memory"));
 }
 
 }  // namespace

@@ -20,6 +20,12 @@ class LedgerTest : public LedgerFixture {
     ledger_.running().NoteProgress(trial, {.step = 3});
     ledger_.WantPruned(trial, 1, "worse than the median");
   }
+  static Result Failed(const std::string& cause) {
+    Result failed;
+    failed.kind = Result::Kind::kFailed;
+    failed.cause = cause;
+    return failed;
+  }
   void ExpectForgotten(TrialKey trial) {
     EXPECT_EQ(ledger_.running().leases().Find(trial), std::nullopt);
     EXPECT_FALSE(ledger_.running().ProgressOf(trial).has_value());
@@ -139,13 +145,39 @@ TEST_F(LedgerTest, MemoryIsLoadedAgainWithTheLeasesThatWereKnown) {
   EXPECT_EQ(ledger_.running().leases().Find(trial), end);
 }
 
-TEST_F(LedgerTest, EightFailuresInARowTakeAWorkerOutOfService) {
-  for (int i = 0; i < 7; ++i) ledger_.JudgeWorker(*batch_, "w", true);
-  EXPECT_EQ(ledger_.workers().Find("w")->row.state,
-            storage::WorkerState::kActive);
-  ledger_.JudgeWorker(*batch_, "w", true);
-  EXPECT_EQ(ledger_.workers().Find("w")->row.state,
-            storage::WorkerState::kQuarantined);
+TEST_F(LedgerTest, AStudyThatFailsOnTwoWorkersIsPausedAndTheyGoOn) {
+  AddWorker("v");
+  for (int trial = 0; trial < 4; ++trial) {
+    for (const char* const worker : {"v", "w"}) {
+      ledger_.JudgeRun(*batch_, *book_, trial, worker, Failed("no such file"));
+    }
+  }
+  EXPECT_EQ(book_->row().state, storage::StudyState::kPaused);
+  EXPECT_EQ(book_->row().state_reason,
+            "its trials fail on 2 workers, 8 times in a row; the last: no such "
+            "file");
+  for (const char* const worker : {"v", "w"}) {
+    EXPECT_EQ(ledger_.workers().Find(worker)->row.state,
+              storage::WorkerState::kActive);
+  }
+}
+
+TEST_F(LedgerTest, ANodeThatFailsWhereOthersSucceedIsOutOfServiceForAPause) {
+  for (const char* const id : {"b", "c"}) {
+    StudyBook& book = *AddStudy(id, 90);
+    ledger_.JudgeRun(*batch_, book, 0, "v", Result());
+    for (int i = 0; i < 8; ++i) {
+      ledger_.JudgeRun(*batch_, book, 1, "w", Failed("bad memory"));
+    }
+  }
+  WorkerEntry& worker = *ledger_.workers().Find("w");
+  EXPECT_EQ(worker.row.state, storage::WorkerState::kQuarantined);
+  ledger_.JudgeRun(*batch_, *book_, 0, "w", Result());  // of another slot
+  EXPECT_EQ(worker.row.failures_in_a_row, 16);
+  EXPECT_THAT(ledger_.TakeBackWorkers(*batch_), IsEmpty());
+  clock_.Advance(std::chrono::minutes(5));
+  EXPECT_THAT(ledger_.TakeBackWorkers(*batch_), ElementsAre("w"));
+  EXPECT_EQ(worker.row.state, storage::WorkerState::kActive);
 }
 
 }  // namespace

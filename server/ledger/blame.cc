@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/ledger/blame.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/ids.h"
+
+namespace frostline::server {
+namespace {
+
+// More than one bad trial can cause (3 attempts), so that a bad point does not
+// cost workers.
+constexpr int kPairFailures = 8;
+constexpr std::size_t kWorkersThatTell = 2;
+struct FailuresThatTell {
+  int failures;
+  std::size_t trials;
+};
+constexpr FailuresThatTell kNeverGood = {.failures = 8, .trials = 3};
+// Where something has succeeded, a region of bad points is more likely.
+constexpr FailuresThatTell kOnceGood = {.failures = 24, .trials = 8};
+constexpr int kStudiesOfABrokenWorker = 2;
+constexpr Duration kFirstPause = std::chrono::minutes(5);
+constexpr Duration kLongestPause = std::chrono::hours(1);
+
+Duration PauseAfter(int pauses) {
+  return std::min(kLongestPause, kFirstPause * (1 << std::min(pauses, 4)));
+}
+
+std::string LastCause(const std::string& cause) {
+  return cause.empty() ? "" : absl::StrCat("; the last: ", cause);
+}
+
+}  // namespace
+
+BlameVerdict Blame::NoteFailure(const std::string& worker, TrialKey trial,
+                                const std::string& cause, SteadyTime now) {
+  Study& study = studies_[trial.study];
+  ++study.failures;
+  study.failed_on.insert(worker);
+  if (study.failed.size() < kOnceGood.trials) {
+    study.failed.insert(trial.number);
+  }
+  Pair& pair = study.pairs[worker];
+  ++pair.failures;
+  pair.cause = cause;
+  if (FailsEverywhere(study)) {
+    const std::string why = absl::StrCat(
+        "its trials fail on ", study.failed_on.size(), " workers, ",
+        study.failures, " times in a row", LastCause(cause));
+    return {Blamed::kStudy, why};
+  }
+  if (pair.failures < kPairFailures) return {};
+  pair.kept_until = now + PauseAfter(pair.pauses++);
+  if (IsBroken(worker)) {
+    return {Blamed::kWorker,
+            absl::StrCat("fails in studies where others succeed",
+                         LastCause(cause))};
+  }
+  return {Blamed::kPair, *WhyKept(worker, trial.study)};
+}
+
+bool Blame::FailsEverywhere(const Study& study) {
+  const FailuresThatTell& enough =
+      study.succeeded_on.empty() ? kNeverGood : kOnceGood;
+  return study.failed_on.size() >= kWorkersThatTell &&
+         study.failures >= enough.failures &&
+         study.failed.size() >= enough.trials;
+}
+
+bool Blame::IsBroken(const std::string& worker) const {
+  int studies = 0;
+  for (const auto& [key, study] : studies_) {
+    const auto pair = study.pairs.find(worker);
+    if (pair == study.pairs.end() || pair->second.failures < kPairFailures) {
+      continue;
+    }
+    const bool others_succeed =
+        study.succeeded_on.size() > study.succeeded_on.count(worker);
+    if (others_succeed) ++studies;
+  }
+  return studies >= kStudiesOfABrokenWorker;
+}
+
+void Blame::NoteSuccess(const std::string& worker, storage::StudyKey key) {
+  Study& study = studies_[key];
+  study.succeeded_on.insert(worker);
+  study.failures = 0;
+  study.failed_on.clear();
+  study.failed.clear();
+  study.pairs.erase(worker);
+}
+
+bool Blame::MayTry(const std::string& worker, storage::StudyKey key,
+                   SteadyTime now) const {
+  const auto study = studies_.find(key);
+  if (study == studies_.end()) return true;
+  const auto pair = study->second.pairs.find(worker);
+  return pair == study->second.pairs.end() || pair->second.kept_until <= now;
+}
+
+void Blame::NoteTry(const std::string& worker, storage::StudyKey key,
+                    SteadyTime now) {
+  const auto study = studies_.find(key);
+  if (study == studies_.end()) return;
+  const auto pair = study->second.pairs.find(worker);
+  if (pair == study->second.pairs.end() || pair->second.pauses == 0) return;
+  pair->second.kept_until = now + PauseAfter(pair->second.pauses - 1);
+}
+
+std::optional<std::string> Blame::WhyKept(const std::string& worker,
+                                          storage::StudyKey key) const {
+  const auto study = studies_.find(key);
+  if (study == studies_.end()) return std::nullopt;
+  const auto pair = study->second.pairs.find(worker);
+  if (pair == study->second.pairs.end() || pair->second.pauses == 0) {
+    return std::nullopt;
+  }
+  return absl::StrCat(WorkerNameOf(worker), " failed ", pair->second.failures,
+                      " times in a row in it", LastCause(pair->second.cause));
+}
+
+void Blame::NoteQuarantined(const std::string& worker, SteadyTime now) {
+  Quarantine& quarantine = quarantines_[worker];
+  quarantine.until = now + PauseAfter(quarantine.pauses++);
+}
+
+std::vector<std::string> Blame::TakePardoned(SteadyTime now) {
+  std::vector<std::string> pardoned;
+  for (auto& [worker, quarantine] : quarantines_) {
+    if (!quarantine.until.has_value() || *quarantine.until > now) continue;
+    quarantine.until.reset();
+    pardoned.push_back(worker);
+  }
+  return pardoned;
+}
+
+std::string Blame::CauseOf(const std::string& worker) const {
+  for (const auto& [key, study] : studies_) {
+    const auto pair = study.pairs.find(worker);
+    if (pair != study.pairs.end() && pair->second.pauses > 0) {
+      return pair->second.cause;
+    }
+  }
+  return "";
+}
+
+void Blame::ForgetWorker(const std::string& worker) {
+  quarantines_.erase(worker);
+  for (auto& [key, study] : studies_) {
+    study.pairs.erase(worker);
+    study.failed_on.erase(worker);
+  }
+}
+
+void Blame::ForgetStudy(storage::StudyKey study) { studies_.erase(study); }
+
+}  // namespace frostline::server

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: blame.h
+//
+// Whose fault it is when trials fail one after the other. It looks and answers;
+// the ledger acts. Nothing of it is stored: a coordinator that starts again
+// gives everybody another chance.
+//
+//   study:  nothing has succeeded since 8 failures of 3 trials on 2 workers
+//           (24 of 8 where something ever has): it fails wherever it runs
+//   pair:   8 failures in a row of one worker in one study: it gets no more of
+//           them for 5 minutes, then one trial at a time; each failure doubles
+//           the pause, up to an hour
+//   worker: kept from 2 studies in which others succeed: the node is broken,
+//   and
+//           out of service for such pauses
+//
+//   six workers, a study that always fails: the third trial pauses it, and
+//   nobody else loses anything
+#ifndef FROSTLINE_SERVER_LEDGER_BLAME_H_
+#define FROSTLINE_SERVER_LEDGER_BLAME_H_
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "server/ledger/lease_book.h"
+
+namespace frostline::server {
+
+enum class Blamed { kNobody, kPair, kWorker, kStudy };
+
+struct BlameVerdict {
+  Blamed blamed = Blamed::kNobody;
+  std::string why = {};  // for people, with the last cause
+};
+
+// It is not thread-safe.
+class Blame {
+ public:
+  BlameVerdict NoteFailure(const std::string& worker, TrialKey trial,
+                           const std::string& cause, SteadyTime now);
+  void NoteSuccess(const std::string& worker, storage::StudyKey study);
+
+  // Says whether the worker may have a trial of the study now.
+  bool MayTry(const std::string& worker, storage::StudyKey study,
+              SteadyTime now) const;
+  // It got one. After a pause it gets no other until that one has ended, or as
+  // long again has passed.
+  void NoteTry(const std::string& worker, storage::StudyKey study,
+               SteadyTime now);
+  // Returns nothing for a worker that is not kept from the study.
+  std::optional<std::string> WhyKept(const std::string& worker,
+                                     storage::StudyKey study) const;
+  // A worker that was taken out of service comes back after a pause; the answer
+  // names those whose pause is over, once.
+  void NoteQuarantined(const std::string& worker, SteadyTime now);
+  std::vector<std::string> TakePardoned(SteadyTime now);
+  // Returns the last cause for which the worker was blamed; may be empty.
+  std::string CauseOf(const std::string& worker) const;
+
+  void ForgetWorker(const std::string& worker);
+  void ForgetStudy(storage::StudyKey study);
+
+ private:
+  struct Pair {
+    int failures = 0;  // in a row
+    std::string cause;
+    int pauses = 0;
+    SteadyTime kept_until{};  // also of a trial that is tried
+  };
+  struct Study {
+    std::set<std::string> succeeded_on;  // workers
+    int failures = 0;                    // since the last success
+    std::set<std::string> failed_on;
+    std::set<std::int64_t> failed;      // trials, up to as many as matter
+    std::map<std::string, Pair> pairs;  // by worker
+  };
+  static bool FailsEverywhere(const Study& study);
+  bool IsBroken(const std::string& worker) const;
+
+  struct Quarantine {
+    int pauses = 0;
+    std::optional<SteadyTime> until;  // nothing: it is in service
+  };
+
+  std::map<storage::StudyKey, Study> studies_;
+  std::map<std::string, Quarantine> quarantines_;  // by worker
+};
+
+}  // namespace frostline::server
+
+#endif  // FROSTLINE_SERVER_LEDGER_BLAME_H_
