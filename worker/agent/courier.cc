@@ -124,14 +124,27 @@ bool Courier::DeliverAll() {
     outboxes = outboxes_;
   }
   bool all = true;
-  for (const auto& outbox : outboxes) {
-    while (!stopped_ && outbox->Front().has_value()) {
-      if (Deliver(*outbox)) continue;
-      all = false;
-      break;
-    }
+  while (!stopped_) {
+    const std::size_t next = PlaceOfNext(outboxes);
+    if (next == outboxes.size()) break;
+    if (Deliver(*outboxes[next])) continue;
+    all = false;
+    outboxes.erase(outboxes.begin() + static_cast<std::ptrdiff_t>(next));
   }
   return all;
+}
+
+std::size_t Courier::PlaceOfNext(
+    const std::vector<std::shared_ptr<Outbox>>& outboxes) {
+  std::size_t next = outboxes.size();
+  for (std::size_t i = 0; i < outboxes.size(); ++i) {
+    const std::size_t place = (turn_ + 1 + i) % outboxes.size();
+    if (outboxes[place]->FrontIsEnding()) return place;
+    const bool is_first = next == outboxes.size();
+    if (is_first && outboxes[place]->Front().has_value()) next = place;
+  }
+  turn_ = next;
+  return next;
 }
 
 bool Courier::Deliver(Outbox& outbox) {
@@ -175,7 +188,9 @@ void Courier::Settle(Outbox& outbox, const SpoolRecord& record,
   const bool lost = HasErrorId(refusal, ErrorId::kLeaseLost);
   if (std::holds_alternative<v1::ReportRequest>(record)) {
     if (lost) directive_(LostDirective(outbox.lease(), refusal));
-    lost ? outbox.DropReports() : outbox.PopFront();
+    if (lost) return outbox.DropReports();
+    // Of several measurements only the refused one is dropped.
+    if (!outbox.SplitFront()) outbox.PopFront();
     return;
   }
   const auto* finish = std::get_if<v1::FinishRequest>(&record);

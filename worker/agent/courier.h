@@ -3,8 +3,9 @@
 // File: courier.h
 //
 // Carries what the outboxes hold to the coordinator, each in order, until it is
-// answered, in its own thread: no training waits for the network. While the
-// coordinator is away its pauses grow.
+// answered, in its own thread: no training waits for the network. Endings go
+// first, else each outbox has its turn, so that one that has much to say holds
+// up no other. While the coordinator is away its pauses grow.
 // A report that is refused for good is dropped; an ending with bad metrics
 // becomes a failure that says so; any other ending moves to `rejected_folder`.
 #ifndef FROSTLINE_WORKER_AGENT_COURIER_H_
@@ -52,6 +53,8 @@ class Courier {
  private:
   void Loop();
   bool DeliverAll();
+  // Returns whose front is sent next; their number if there is none.
+  std::size_t PlaceOfNext(const std::vector<std::shared_ptr<Outbox>>& outboxes);
   bool Deliver(Outbox& outbox);
   absl::Status Send(Outbox& outbox, const SpoolRecord& record);
   void Settle(Outbox& outbox, const SpoolRecord& record,
@@ -65,6 +68,7 @@ class Courier {
   std::atomic<bool> pause_is_over_{false};
   mutable Mutex mutex_;
   std::vector<std::shared_ptr<Outbox>> outboxes_ ABSL_GUARDED_BY(mutex_);
+  std::size_t turn_ = 0;  // of the outboxes; the thread's own
   std::thread thread_;
 };
 

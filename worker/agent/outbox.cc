@@ -12,6 +12,24 @@ bool IsReport(const SpoolRecord& record) {
   return std::holds_alternative<v1::ReportRequest>(record);
 }
 
+// Adds what `record` says to `last`, where both are reports and it has room.
+bool Append(const SpoolRecord& record, SpoolRecord& last) {
+  constexpr int kMostMeasurements = 1000;  // docs/reference/contract.md
+  const auto* const more = std::get_if<v1::ReportRequest>(&record);
+  auto* const report = std::get_if<v1::ReportRequest>(&last);
+  if (more == nullptr || report == nullptr) return false;
+  if (report->measurements_size() + more->measurements_size() >
+      kMostMeasurements) {
+    return false;
+  }
+  report->mutable_measurements()->MergeFrom(more->measurements());
+  if (more->has_checkpoint()) {
+    *report->mutable_checkpoint() = more->checkpoint();
+  }
+  report->set_sequence(more->sequence());
+  return true;
+}
+
 }  // namespace
 
 Outbox::Outbox(v1::LeaseRef lease, std::unique_ptr<SpoolFile> file,
@@ -37,8 +55,11 @@ void Outbox::Add(const SpoolRecord& record) {
            {"cause", std::string(written.message())}});
     }
   }
-  records_.push_back(record);
   closed_ = !IsReport(record);
+  // The front may be on its way.
+  const bool waits = records_.size() > 1;
+  if (waits && Append(record, records_.back())) return;
+  records_.push_back(record);
 }
 
 void Outbox::Close() {
@@ -57,6 +78,26 @@ void Outbox::PopFront() {
   const MutexLock lock(&mutex_);
   if (!records_.empty()) records_.pop_front();
   EndIfDone();
+}
+
+bool Outbox::FrontIsEnding() const {
+  const MutexLock lock(&mutex_);
+  return !done_ && !records_.empty() && !IsReport(records_.front());
+}
+
+bool Outbox::SplitFront() {
+  const MutexLock lock(&mutex_);
+  if (records_.empty() || !IsReport(records_.front())) return false;
+  const auto whole = std::get<v1::ReportRequest>(records_.front());
+  if (whole.measurements_size() < 2) return false;
+  records_.pop_front();
+  for (int i = whole.measurements_size() - 1; i >= 0; --i) {
+    v1::ReportRequest one = whole;
+    one.clear_measurements();
+    *one.add_measurements() = whole.measurements(i);
+    records_.push_front(std::move(one));
+  }
+  return true;
 }
 
 void Outbox::ReplaceFront(const SpoolRecord& record) {

@@ -28,12 +28,18 @@ class Outbox {
   Outbox(v1::LeaseRef lease, std::unique_ptr<SpoolFile> file, Wakeup* wakeup);
   Outbox(SpoolContent content, std::unique_ptr<SpoolFile> file);
 
+  // Reports that wait one behind the other become one, while the coordinator
+  // takes as many measurements at once.
   void Add(const SpoolRecord& record);
   // Nothing will be added. A finish or release closes it too.
   void Close();
 
   std::optional<SpoolRecord> Front() const;
   void PopFront();
+  bool FrontIsEnding() const;
+  // Takes a report that was put together apart again, one measurement each.
+  // The answer is false where there is nothing to take apart.
+  bool SplitFront();
   // The front was refused: this goes in its place, unspooled.
   void ReplaceFront(const SpoolRecord& record);
   // The coordinator takes no more reports of this attempt.
