@@ -26,6 +26,7 @@ bool Append(const SpoolRecord& record, SpoolRecord& last) {
   if (more->has_checkpoint()) {
     *report->mutable_checkpoint() = more->checkpoint();
   }
+  // A restart sends them one by one again: a repetition is known by its steps.
   report->set_sequence(more->sequence());
   return true;
 }
