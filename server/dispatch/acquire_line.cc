@@ -10,11 +10,6 @@
 namespace frostline::server {
 namespace {
 
-// A label has no newline (wire/field_checks.h).
-std::string KeyOf(const std::string& label, const std::string& value) {
-  return absl::StrCat(label, "\n", value);
-}
-
 template <typename Index>
 void Drop(Index& index, const std::string& key, Ticket ticket) {
   const auto found = index.find(key);
@@ -24,10 +19,14 @@ void Drop(Index& index, const std::string& key, Ticket ticket) {
 
 }  // namespace
 
+std::string LabelKey(const std::string& label, const std::string& value) {
+  return absl::StrCat(label.size(), ":", label, value);
+}
+
 std::vector<std::string> AcquireLine::KeysOf(const ParkedAcquire& parked) {
   std::vector<std::string> keys = {""};
   for (const auto& [label, value] : parked.info.labels()) {
-    keys.push_back(KeyOf(label, value));
+    keys.push_back(LabelKey(label, value));
   }
   return keys;
 }
@@ -62,24 +61,33 @@ ParkedAcquire AcquireLine::Take(Ticket ticket) {
   waiting_.erase(found);
   due_.erase({parked.deadline, ticket});
   Drop(of_worker_, parked.worker, ticket);
-  if (!parked.is_aside) DropFromIndex(ticket, parked);
+  const bool is_indexed = !parked.is_aside || !parked.request.study().empty();
+  if (is_indexed) DropFromIndex(ticket, parked);
   return parked;
 }
 
 void AcquireLine::SetAside(Ticket ticket) {
   ParkedAcquire& parked = At(ticket);
   if (std::exchange(parked.is_aside, true)) return;
-  DropFromIndex(ticket, parked);
+  // Who asks for one study alone is still to be told when that ends.
+  if (parked.request.study().empty()) DropFromIndex(ticket, parked);
+}
+
+void AcquireLine::PutBack(Ticket ticket) {
+  ParkedAcquire& parked = At(ticket);
+  if (!std::exchange(parked.is_aside, false)) return;
+  if (parked.request.study().empty()) AddToIndex(ticket, parked);
+  somebody_came_ = true;
 }
 
 void AcquireLine::Resume(const std::string& worker) {
   const auto found = of_worker_.find(worker);
   if (found == of_worker_.end()) return;
-  for (const Ticket ticket : found->second) {
-    ParkedAcquire& parked = At(ticket);
-    if (std::exchange(parked.is_aside, false)) AddToIndex(ticket, parked);
-  }
-  somebody_came_ = true;
+  for (const Ticket ticket : found->second) PutBack(ticket);
+}
+
+void AcquireLine::ResumeAll() {
+  for (const auto& [ticket, parked] : waiting_) PutBack(ticket);
 }
 
 const AcquireLine::Places* AcquireLine::Rarest(const StudyBook& book) const {
@@ -88,7 +96,7 @@ const AcquireLine::Places* AcquireLine::Rarest(const StudyBook& book) const {
   const Places* rarest = &all->second;
   const auto& settings = book.checked().settings;
   for (const auto& [label, value] : settings.required_worker_labels()) {
-    const auto found = of_key_.find(KeyOf(label, value));
+    const auto found = of_key_.find(LabelKey(label, value));
     if (found == of_key_.end()) return nullptr;
     if (found->second.size() < rarest->size()) rarest = &found->second;
   }
@@ -102,7 +110,8 @@ std::optional<Ticket> AcquireLine::NextIn(const Places* places, Ticket after,
   for (auto place = places->upper_bound(after); place != places->end();
        ++place) {
     ++visits_;
-    if (CarriesLabels(waiting_.at(*place).info, required)) return *place;
+    const ParkedAcquire& parked = waiting_.at(*place);
+    if (!parked.is_aside && CarriesLabels(parked.info, required)) return *place;
   }
   return std::nullopt;
 }

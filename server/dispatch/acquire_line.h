@@ -31,6 +31,9 @@
 
 namespace frostline::server {
 
+// Tells any two pairs of label and value apart.
+std::string LabelKey(const std::string& label, const std::string& value);
+
 // A worker that waits for trials.
 struct ParkedAcquire {
   v1::AcquireRequest request;
@@ -65,6 +68,7 @@ class AcquireLine {
   // NextFor() passes it over, until its worker is in service again.
   void SetAside(Ticket ticket);
   void Resume(const std::string& worker);
+  void ResumeAll();
 
   // They take out the worker's calls for which `leaves` holds, and those that
   // ask for one study alone for which it holds.
@@ -89,6 +93,7 @@ class AcquireLine {
  private:
   using Places = std::set<Ticket>;
   static std::vector<std::string> KeysOf(const ParkedAcquire& parked);
+  void PutBack(Ticket ticket);
   void AddToIndex(Ticket ticket, const ParkedAcquire& parked);
   void DropFromIndex(Ticket ticket, const ParkedAcquire& parked);
   // The smallest set in which all are who could take trials of the study.

@@ -43,6 +43,8 @@ std::int64_t Dispatcher::BeginEpoch() {
   expected_.Clear();
   share_.Clear();
   samplers_.clear();
+  // What memory held of workers may be undone.
+  line_.ResumeAll();
   return ++epoch_;
 }
 

@@ -4,8 +4,10 @@
 // proposals are asked for the rest, and ahead for slots that have just become
 // free, so that a worker rarely waits for a sampler.
 #include <algorithm>
+#include <map>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "server/dispatch/dispatcher.h"
@@ -21,6 +23,9 @@ constexpr Duration kLookAgain = std::chrono::milliseconds(20);
 // A worker waits so long for one sampler alone.
 constexpr Duration kLate = std::chrono::milliseconds(20);
 
+// So many that are known to be slow are asked at a time.
+constexpr std::int64_t kMostSlowSamplers = kMostSamplerThreads / 2;
+
 // All that must be remembered of a reply: the rest is in the trials' rows.
 v1::AcquireReply NamesOf(const v1::AcquireReply& reply) {
   v1::AcquireReply names;
@@ -30,6 +35,18 @@ v1::AcquireReply NamesOf(const v1::AcquireReply& reply) {
     name->set_attempt(lease.attempt());
   }
   return names;
+}
+
+FairShare::Pool PoolOf(const Supply& supply) {
+  const auto& settings = supply.book->checked().settings;
+  const std::map<std::string, std::string> labels(
+      settings.required_worker_labels().begin(),
+      settings.required_worker_labels().end());
+  FairShare::Pool pool{.priority = supply.priority(), .labels = {}};
+  for (const auto& [label, value] : labels) {
+    absl::StrAppend(&pool.labels, LabelKey(label, value), ";");
+  }
+  return pool;
 }
 
 }  // namespace
@@ -60,7 +77,7 @@ std::vector<Supply> Dispatcher::LookAtSupplies(SteadyTime now) {
   looks_ += static_cast<std::int64_t>(supplies.size());
   share_.BeginLook();
   for (Supply& supply : supplies) {
-    supply.service_s = share_.Compete(supply.key(), supply.priority(), now);
+    supply.service_s = share_.Compete(supply.key(), PoolOf(supply), now);
     supply.typical_s = share_.TypicalOf(supply.key());
     supply.pace = PaceOf(*supply.book, now);
   }
@@ -95,7 +112,6 @@ void Dispatcher::GiveQueued(Batch& batch, std::vector<Supply>& supplies,
     const std::optional<Ticket> taker = FindTaker(batch, *supply.book, now);
     if (!taker.has_value()) continue;  // nobody takes more of this study
     ParkedAcquire& parked = line_.At(*taker);
-    share_.NoteServed(supply.key(), supply.priority(), now);
     if (!GrantNext(batch, *supply.book, parked)) continue;
     partly.insert(*taker);
     if (parked.slots_left() == 0) {
@@ -132,8 +148,10 @@ std::optional<Ticket> Dispatcher::FindTaker(Batch& batch, const StudyBook& book,
                                             SteadyTime now) {
   while (const auto place = NextInService(book, 0)) {
     const ParkedAcquire& parked = line_.At(*place);
+    // What was granted in this turn is its own, and answered at its end.
     const bool gone =
-        parked.caller.hung_up() || now - parked.deadline > kTooLate;
+        parked.granted.leases_size() == 0 &&
+        (parked.caller.hung_up() || now - parked.deadline > kTooLate);
     if (!gone) return place;
     ParkedAcquire left = line_.Take(*place);
     AnswerNone(batch, left);
@@ -154,7 +172,8 @@ bool Dispatcher::GrantNext(Batch& batch, StudyBook& book,
   FROSTLINE_FAILPOINT(kGrantWritten);
   ledger_.RenewLease(book, *number);
   share_.Began({book.row().key, *number}, clock_.Steady());
-  ledger_.blame().NoteTry(parked.worker, book.row().key, clock_.Steady());
+  ledger_.blame().NoteTry(parked.worker, {book.row().key, *number},
+                          clock_.Steady());
   const OpenTrial& leased = *book.Find(*number);
   if (!first_attempt) {
     proposer_.Began(book.row().key, *number, leased.row.point,
@@ -197,8 +216,16 @@ void Dispatcher::WantForWaiting(std::vector<Supply>& supplies, SteadyTime now) {
     if (supply.can_propose > 0) queue.Return(supply);
   }
   std::int64_t unasked = static_cast<std::int64_t>(line_.size());
+  // Threads are left for quick samplers.
+  std::int64_t slow =
+      std::count_if(supplies.begin(), supplies.end(), [](const Supply& supply) {
+        return supply.pace == SamplerPace::kSlow && supply.book->reserved() > 0;
+      });
   while (!queue.empty() && unasked > 0) {
     Supply& supply = queue.TakeFirst();
+    const bool is_new_slow = supply.pace == SamplerPace::kSlow &&
+                             supply.wanted == 0 && supply.book->reserved() == 0;
+    if (is_new_slow && slow >= kMostSlowSamplers) continue;
     Search& search = searches[&supply];
     const auto has_slot = [&](Ticket place) FROSTLINE_ON_LOOP {
       const std::int64_t left = line_.At(place).slots_left() - asked[place];
@@ -220,6 +247,7 @@ void Dispatcher::WantForWaiting(std::vector<Supply>& supplies, SteadyTime now) {
     } else if (++asked[*place] == line_.At(*place).slots_left()) {
       --unasked;
     }
+    if (is_new_slow) ++slow;
     ++supply.wanted;
     supply.service_s += supply.typical_s;
     if (supply.wanted < supply.can_propose) queue.Return(supply);

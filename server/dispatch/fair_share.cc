@@ -2,6 +2,7 @@
 #include "server/dispatch/fair_share.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace frostline::server {
 namespace {
@@ -35,21 +36,28 @@ void FairShare::Ended(TrialKey trial, SteadyTime now) {
   ++ended_;
 }
 
-double FairShare::Compete(storage::StudyKey study, int priority,
-                          SteadyTime now) {
-  Account& account = accounts_[study];
-  const double service = ServiceOf(account, now);
-  if (account.look < look_ - 1) {
-    account.lifted_s += std::max(0.0, level_s_[priority] - service);
+void FairShare::BeginLook() {
+  ++look_;
+  for (const auto& [pool, least_s] : std::exchange(least_s_, {})) {
+    level_s_[pool] = least_s;
   }
-  account.look = look_;
-  return ServiceOf(account, now);
 }
 
-void FairShare::NoteServed(storage::StudyKey study, int priority,
-                           SteadyTime now) {
-  double& level_s = level_s_[priority];
-  level_s = std::max(level_s, ServiceOf(study, now));
+double FairShare::Compete(storage::StudyKey study, const Pool& pool,
+                          SteadyTime now) {
+  Account& account = accounts_[study];
+  if (account.look < look_ - 1) {
+    const auto level = level_s_.find(pool);
+    if (level != level_s_.end()) {
+      account.lifted_s +=
+          std::max(0.0, level->second - ServiceOf(account, now));
+    }
+  }
+  account.look = look_;
+  const double service_s = ServiceOf(account, now);
+  const auto [least, is_first] = least_s_.emplace(pool, service_s);
+  if (!is_first) least->second = std::min(least->second, service_s);
+  return service_s;
 }
 
 double FairShare::TypicalOf(const Account& account) const {

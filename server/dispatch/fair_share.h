@@ -11,8 +11,9 @@
 //   typical_s = (ended_s + typical_s of all studies) / (ended + 1)
 //
 // A trial is charged when it begins, so slots that are given at one moment are
-// shared too. Whoever competes anew starts level with the last one served:
-// being idle saves nothing up.
+// shared too. Whoever competes anew starts level with the least of those that
+// compete for the same workers: being idle saves nothing up, and nobody pays
+// for what was used elsewhere.
 //
 //   a has run alone for 60 s when b comes: b is put to 60 s, and they take
 //   turns; trials of a take 3 s and of b 1 s: b gets three for one of a
@@ -21,6 +22,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 
 #include "absl/functional/function_ref.h"
 #include "server/ledger/lease_book.h"
@@ -34,12 +36,16 @@ class FairShare {
   // The trial runs no more, whatever became of it. Others are passed over.
   void Ended(TrialKey trial, SteadyTime now);
 
+  // Whom a study competes with.
+  struct Pool {
+    int priority = 0;
+    std::string labels = {};  // that workers must carry; as text
+    friend auto operator<=>(const Pool&, const Pool&) = default;
+  };
   // Studies that compete are named after each BeginLook(). The answer is the
   // study's service.
-  void BeginLook() { ++look_; }
-  double Compete(storage::StudyKey study, int priority, SteadyTime now);
-  // The study is about to get a trial.
-  void NoteServed(storage::StudyKey study, int priority, SteadyTime now);
+  void BeginLook();
+  double Compete(storage::StudyKey study, const Pool& pool, SteadyTime now);
 
   double ServiceOf(storage::StudyKey study, SteadyTime now) const;
   double TypicalOf(storage::StudyKey study) const;
@@ -63,7 +69,8 @@ class FairShare {
   double ServiceOf(const Account& account, SteadyTime now) const;
 
   std::map<storage::StudyKey, Account> accounts_;
-  std::map<int, double> level_s_;  // by priority: of the last one served
+  std::map<Pool, double> level_s_;  // the least, when it was last looked at
+  std::map<Pool, double> least_s_;  // in this look
   std::int64_t look_ = 0;
   double ended_s_ = 0.0;
   std::int64_t ended_ = 0;

@@ -51,7 +51,9 @@ BlameVerdict Blame::NoteFailure(const std::string& worker, TrialKey trial,
         study.failures, " times in a row", LastCause(cause));
     return {Blamed::kStudy, why};
   }
-  if (pair.failures < kPairFailures) return {};
+  // Its other slots began before the pause.
+  const bool is_kept = now < pair.kept_until && pair.tried != trial.number;
+  if (pair.failures < kPairFailures || is_kept) return {};
   pair.kept_until = now + PauseAfter(pair.pauses++);
   if (IsBroken(worker)) {
     return {Blamed::kWorker,
@@ -100,13 +102,26 @@ bool Blame::MayTry(const std::string& worker, storage::StudyKey key,
   return pair == study->second.pairs.end() || pair->second.kept_until <= now;
 }
 
-void Blame::NoteTry(const std::string& worker, storage::StudyKey key,
-                    SteadyTime now) {
+Blame::Pair* Blame::FindPair(const std::string& worker, storage::StudyKey key) {
   const auto study = studies_.find(key);
-  if (study == studies_.end()) return;
+  if (study == studies_.end()) return nullptr;
   const auto pair = study->second.pairs.find(worker);
-  if (pair == study->second.pairs.end() || pair->second.pauses == 0) return;
-  pair->second.kept_until = now + PauseAfter(pair->second.pauses - 1);
+  return pair == study->second.pairs.end() ? nullptr : &pair->second;
+}
+
+void Blame::NoteTry(const std::string& worker, TrialKey trial, SteadyTime now) {
+  Pair* const pair = FindPair(worker, trial.study);
+  if (pair == nullptr || pair->pauses == 0) return;
+  pair->kept_until = now + PauseAfter(pair->pauses - 1);
+  pair->tried = trial.number;
+}
+
+void Blame::NoteStopped(const std::string& worker, TrialKey trial,
+                        SteadyTime now) {
+  Pair* const pair = FindPair(worker, trial.study);
+  if (pair == nullptr || pair->tried != trial.number) return;
+  pair->tried.reset();
+  pair->kept_until = now;
 }
 
 std::optional<std::string> Blame::WhyKept(const std::string& worker,

@@ -49,10 +49,12 @@ class Blame {
   // Says whether the worker may have a trial of the study now.
   bool MayTry(const std::string& worker, storage::StudyKey study,
               SteadyTime now) const;
-  // It got one. After a pause it gets no other until that one has ended, or as
-  // long again has passed.
-  void NoteTry(const std::string& worker, storage::StudyKey study,
-               SteadyTime now);
+  // It got one. After a pause it gets no other until that one has stopped, or
+  // as long again has passed.
+  void NoteTry(const std::string& worker, TrialKey trial, SteadyTime now);
+  // The trial has stopped running on the worker. How is told after this, if it
+  // says anything.
+  void NoteStopped(const std::string& worker, TrialKey trial, SteadyTime now);
   // Returns nothing for a worker that is not kept from the study.
   std::optional<std::string> WhyKept(const std::string& worker,
                                      storage::StudyKey study) const;
@@ -71,7 +73,8 @@ class Blame {
     int failures = 0;  // in a row
     std::string cause;
     int pauses = 0;
-    SteadyTime kept_until{};  // also of a trial that is tried
+    SteadyTime kept_until{};
+    std::optional<std::int64_t> tried;  // the trial, after a pause
   };
   struct Study {
     std::set<std::string> succeeded_on;  // workers
@@ -80,6 +83,7 @@ class Blame {
     std::set<std::int64_t> failed;      // trials, up to as many as matter
     std::map<std::string, Pair> pairs;  // by worker
   };
+  Pair* FindPair(const std::string& worker, storage::StudyKey study);
   static bool FailsEverywhere(const Study& study);
   bool IsBroken(const std::string& worker) const;
 

@@ -147,12 +147,13 @@ absl::Status Ledger::PutStudy(Batch& batch, StudyBook& book,
   RETURN_IF_ERROR(batch.Write([&](storage::Transaction& transaction) {
     return transaction.UpdateStudy(row, expected_etag);
   }));
+  const bool resumed = row.state == storage::StudyState::kActive &&
+                       book.row().state != storage::StudyState::kActive;
   book.AbsorbStudy(row);
   changed_.insert(row.key);
-  if (!IsOpen(row.state)) {
-    some_study_ended_ = true;
-    blame_.ForgetStudy(row.key);
-  }
+  some_study_ended_ = some_study_ended_ || !IsOpen(row.state);
+  // Whoever resumes a study has mended something: all begin anew.
+  if (!IsOpen(row.state) || resumed) blame_.ForgetStudy(row.key);
   return absl::OkStatus();
 }
 

@@ -32,8 +32,6 @@ void Ledger::JudgeRun(Batch& batch, StudyBook& book, std::int64_t number,
     Log(LogLevel::kWarning, "study_paused",
         {{"study", book.row().id}, {"why", verdict.why}});
     (void)SetState(batch, book, storage::StudyState::kPaused, verdict.why);
-    // Whoever resumes it has mended something: all begin anew.
-    blame_.ForgetStudy(study);
   }
   WorkerEntry* const entry = workers_.Find(worker);
   if (entry == nullptr ||

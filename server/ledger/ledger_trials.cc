@@ -63,6 +63,7 @@ void Ledger::NoteRun(const storage::TrialRow& row) {
 void Ledger::ForgetRun(const std::string& worker, TrialKey trial) {
   running_.Forget(trial);
   workers_.Release(worker, trial);
+  blame_.NoteStopped(worker, trial, clock_.Steady());
   if (hooks_.run_over) hooks_.run_over(trial);
 }
 

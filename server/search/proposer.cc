@@ -17,9 +17,6 @@
 namespace frostline::server {
 namespace {
 
-// So many samplers may be at work at a time.
-constexpr std::size_t kMostThreads = 64;
-
 Observation Pending(std::int64_t number, Point point, NotedSeed seed) {
   Observation pending;
   pending.number = number;
@@ -82,7 +79,9 @@ void Proposer::Start() {
   judges_.Start();
 }
 
-void Proposer::AddThreadIfStuck() { threads_.AddThreadIfStuck(kMostThreads); }
+void Proposer::AddThreadIfStuck() {
+  threads_.AddThreadIfStuck(kMostSamplerThreads);
+}
 
 void Proposer::Stop() {
   stopping_ = true;
@@ -97,8 +96,8 @@ std::shared_ptr<Proposer::Search> Proposer::Find(storage::StudyKey study) {
 }
 
 void Proposer::Reset(std::int64_t epoch) {
-  judges_.Reset();
   const MutexLock lock(&mutex_);
+  judges_.Reset();
   searches_.clear();
   epoch_ = epoch;
 }
@@ -136,7 +135,8 @@ void Proposer::Refresh(storage::StudyKey study,
   search->Post([this, search = search.get(), study, must_fill,
                 checked = std::move(checked)]() mutable {
     search->checked = std::move(checked);
-    if (must_fill) judges_.Fill(study, search->history);
+    if (!must_fill) return;
+    IfCurrent(study, *search, [&] { judges_.Fill(study, search->history); });
   });
 }
 
@@ -151,6 +151,13 @@ void Proposer::Tell(storage::StudyKey study, const HistoryChange& change) {
   if (search == nullptr) return;
   search->Post([search = search.get(), change] { change(search->history); });
   judges_.Tell(study, change);
+}
+
+void Proposer::IfCurrent(storage::StudyKey study, const Search& search,
+                         absl::FunctionRef<void()> what) {
+  const MutexLock lock(&mutex_);
+  const auto found = searches_.find(study);
+  if (found != searches_.end() && found->second.get() == &search) what();
 }
 
 void Proposer::Began(storage::StudyKey study, std::int64_t number, Point point,
@@ -229,8 +236,10 @@ void Proposer::Make(Search& search, Proposals request) {
     const Observation pending =
         Pending(number, proposal->point, proposal->seed);
     search.history.Put(pending);
-    judges_.Tell(request.study,
-                 [pending](History& history) { history.Put(pending); });
+    IfCurrent(request.study, search, [&] {
+      judges_.Tell(request.study,
+                   [pending](History& history) { history.Put(pending); });
+    });
     FROSTLINE_FAILPOINT(kProposalMade);
     Proposals one = request;
     one.first_number = number;

@@ -18,6 +18,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/any_invocable.h"
+#include "absl/functional/function_ref.h"
 #include "base/mutex.h"
 #include "sampler/sampler.h"
 #include "server/loop/strand.h"
@@ -55,6 +56,9 @@ absl::StatusOr<Proposal> MakeProposal(const CheckedStudy& study,
                                       sampler::Sampler& sampler,
                                       const History& history,
                                       std::int64_t number);
+
+// So many samplers may be at work at a time.
+inline constexpr std::size_t kMostSamplerThreads = 64;
 
 // Any thread may call.
 class Proposer {
@@ -110,6 +114,9 @@ class Proposer {
 
   std::shared_ptr<Search> Find(storage::StudyKey study);
   void Tell(storage::StudyKey study, const HistoryChange& change);
+  // Does `what` unless the study was closed, or loaded anew, meanwhile.
+  void IfCurrent(storage::StudyKey study, const Search& search,
+                 absl::FunctionRef<void()> what);
   void Make(Search& search, Proposals request);
 
   const std::function<void(Proposals)> ready_;

@@ -114,41 +114,46 @@ void Courier::Loop() {
 
 // False when the coordinator could not take something now.
 bool Courier::DeliverAll() {
-  std::vector<std::shared_ptr<Outbox>> outboxes;
-  {
-    const MutexLock lock(&mutex_);
-    outboxes_.erase(
-        std::remove_if(outboxes_.begin(), outboxes_.end(),
-                       [](const auto& outbox) { return outbox->done(); }),
-        outboxes_.end());
-    outboxes = outboxes_;
-  }
-  bool all = true;
+  const SystemClock clock;
+  std::set<const Outbox*> failed;
+  SteadyTime first_failure{};
   while (!stopped_) {
-    const std::size_t next = PlaceOfNext(outboxes);
-    if (next == outboxes.size()) break;
-    if (Deliver(*outboxes[next])) continue;
-    all = false;
-    outboxes.erase(outboxes.begin() + static_cast<std::ptrdiff_t>(next));
+    const std::shared_ptr<Outbox> next = Next(failed);
+    if (next == nullptr) break;
+    if (!Deliver(*next) && failed.insert(next.get()).second &&
+        failed.size() == 1) {
+      first_failure = clock.Steady();
+    }
+    // Others may talk for ever, and it is to be tried again.
+    const bool is_over =
+        !failed.empty() && clock.Steady() - first_failure > kFirstPause;
+    if (is_over) break;
   }
-  return all;
+  return failed.empty();
 }
 
-std::size_t Courier::PlaceOfNext(
-    const std::vector<std::shared_ptr<Outbox>>& outboxes) {
-  std::size_t next = outboxes.size();
-  for (std::size_t i = 0; i < outboxes.size(); ++i) {
-    const std::size_t place = (turn_ + 1 + i) % outboxes.size();
-    if (outboxes[place]->FrontIsEnding()) return place;
-    const bool is_first = next == outboxes.size();
-    if (is_first && outboxes[place]->Front().has_value()) next = place;
+// Looks at all anew each time, as more come while one has much to say.
+std::shared_ptr<Outbox> Courier::Next(const std::set<const Outbox*>& failed) {
+  const MutexLock lock(&mutex_);
+  std::erase_if(outboxes_, [](const auto& outbox) { return outbox->done(); });
+  std::size_t next = outboxes_.size();
+  for (std::size_t i = 0; i < outboxes_.size(); ++i) {
+    const std::size_t place = (turn_ + 1 + i) % outboxes_.size();
+    const std::shared_ptr<Outbox>& outbox = outboxes_[place];
+    if (failed.contains(outbox.get())) continue;
+    if (outbox->FrontIsEnding()) return outbox;
+    const bool is_first = next == outboxes_.size();
+    if (is_first && outbox->Front().has_value()) next = place;
   }
+  if (next == outboxes_.size()) return nullptr;
   turn_ = next;
-  return next;
+  return outboxes_[next];
 }
 
 bool Courier::Deliver(Outbox& outbox) {
-  const SpoolRecord record = *outbox.Front();
+  const std::optional<SpoolRecord> front = outbox.Front();
+  if (!front.has_value()) return true;  // its slot has just abandoned it
+  const SpoolRecord& record = *front;
   const absl::Status status = Send(outbox, record);
   if (status.ok()) {
     ReachSent(record);

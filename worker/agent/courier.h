@@ -14,6 +14,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -53,8 +54,8 @@ class Courier {
  private:
   void Loop();
   bool DeliverAll();
-  // Returns whose front is sent next; their number if there is none.
-  std::size_t PlaceOfNext(const std::vector<std::shared_ptr<Outbox>>& outboxes);
+  // Returns the one whose front is sent next; null if there is none.
+  std::shared_ptr<Outbox> Next(const std::set<const Outbox*>& failed);
   bool Deliver(Outbox& outbox);
   absl::Status Send(Outbox& outbox, const SpoolRecord& record);
   void Settle(Outbox& outbox, const SpoolRecord& record,
@@ -68,7 +69,7 @@ class Courier {
   std::atomic<bool> pause_is_over_{false};
   mutable Mutex mutex_;
   std::vector<std::shared_ptr<Outbox>> outboxes_ ABSL_GUARDED_BY(mutex_);
-  std::size_t turn_ = 0;  // of the outboxes; the thread's own
+  std::size_t turn_ ABSL_GUARDED_BY(mutex_) = 0;  // whose it was last
   std::thread thread_;
 };
 

@@ -12,9 +12,17 @@ bool IsReport(const SpoolRecord& record) {
   return std::holds_alternative<v1::ReportRequest>(record);
 }
 
-// Adds what `record` says to `last`, where both are reports and it has room.
+// What the coordinator takes at once, and no more than a trial says at once.
+constexpr int kMostMeasurements = 1000;
+constexpr std::size_t kMostBytes = std::size_t{256} << 10;
+
+std::size_t BytesOf(const SpoolRecord& record) {
+  return std::visit([](const auto& message) { return message.ByteSizeLong(); },
+                    record);
+}
+
+// Adds what `record` says to `last`, where both are reports.
 bool Append(const SpoolRecord& record, SpoolRecord& last) {
-  constexpr int kMostMeasurements = 1000;  // docs/reference/contract.md
   const auto* const more = std::get_if<v1::ReportRequest>(&record);
   auto* const report = std::get_if<v1::ReportRequest>(&last);
   if (more == nullptr || report == nullptr) return false;
@@ -59,8 +67,14 @@ void Outbox::Add(const SpoolRecord& record) {
   closed_ = !IsReport(record);
   // The front may be on its way.
   const bool waits = records_.size() > 1;
-  if (waits && Append(record, records_.back())) return;
+  const std::size_t bytes = BytesOf(record);
+  if (waits && last_bytes_ + bytes <= kMostBytes &&
+      Append(record, records_.back())) {
+    last_bytes_ += bytes;
+    return;
+  }
   records_.push_back(record);
+  last_bytes_ = bytes;
 }
 
 void Outbox::Close() {
@@ -92,11 +106,12 @@ bool Outbox::SplitFront() {
   const auto whole = std::get<v1::ReportRequest>(records_.front());
   if (whole.measurements_size() < 2) return false;
   records_.pop_front();
+  v1::ReportRequest one = whole;
   for (int i = whole.measurements_size() - 1; i >= 0; --i) {
-    v1::ReportRequest one = whole;
     one.clear_measurements();
     *one.add_measurements() = whole.measurements(i);
-    records_.push_front(std::move(one));
+    records_.push_front(one);
+    one.clear_checkpoint();  // the last one has it
   }
   return true;
 }

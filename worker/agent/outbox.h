@@ -28,8 +28,8 @@ class Outbox {
   Outbox(v1::LeaseRef lease, std::unique_ptr<SpoolFile> file, Wakeup* wakeup);
   Outbox(SpoolContent content, std::unique_ptr<SpoolFile> file);
 
-  // Reports that wait one behind the other become one, while the coordinator
-  // takes as many measurements at once.
+  // Reports that wait one behind the other become one, of 1,000 measurements
+  // and 256 KiB at most.
   void Add(const SpoolRecord& record);
   // Nothing will be added. A finish or release closes it too.
   void Close();
@@ -62,6 +62,7 @@ class Outbox {
   mutable Mutex mutex_;
   std::unique_ptr<SpoolFile> file_ ABSL_GUARDED_BY(mutex_);
   std::deque<SpoolRecord> records_ ABSL_GUARDED_BY(mutex_);
+  std::size_t last_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of the last record
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   bool done_ ABSL_GUARDED_BY(mutex_) = false;
   v1::FinishReply::Verdict verdict_ ABSL_GUARDED_BY(mutex_) =

@@ -82,6 +82,29 @@ TEST_F(AcquireLineTest, WhoIsSetAsideIsPassedOverAndKeepsItsPlace) {
   EXPECT_EQ(line_.NextFor(Study()), first);
 }
 
+TEST_F(AcquireLineTest, LabelsThatReadAlikeArePlacesOfTheirOwn) {
+  const Ticket odd = Enter("v", {{"a", "b\nc"}, {"a\nb", "c"}});
+  EXPECT_EQ(line_.NextFor(Study({{"a\nb", "c"}})), odd);
+  line_.Take(odd);
+  EXPECT_EQ(line_.NextFor(Study()), std::nullopt);
+}
+
+TEST_F(AcquireLineTest, WhoIsSetAsideIsStillToldOfTheEndOfItsStudy) {
+  line_.SetAside(Enter("v", {}, "studies/a"));
+  EXPECT_EQ(line_.NextFor(Study()), std::nullopt);
+  EXPECT_THAT(line_.TakeAskingFor([](const std::string&) { return true; }),
+              SizeIs(1));
+}
+
+TEST_F(AcquireLineTest, AllWhoAreAsideComeBackAtOnce) {
+  const Ticket first = Enter("v");
+  line_.SetAside(first);
+  line_.SetAside(Enter("w", {}, "studies/a"));
+  line_.ResumeAll();
+  EXPECT_EQ(line_.NextFor(Study()), first);
+  EXPECT_EQ(line_.NextFor(Study(), first), first + 1);
+}
+
 TEST_F(AcquireLineTest, EveryoneLeavesOnceWhateverTheWay) {
   Enter("v");
   Enter("v", {{"gpu", "h100"}}, "studies/a");

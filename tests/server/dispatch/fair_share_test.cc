@@ -39,35 +39,40 @@ TEST(FairShareTest, AFirstTrialIsExpectedToTakeWhatOthersTake) {
   EXPECT_DOUBLE_EQ(share.ServiceOf(2, At(60)), 60.0);
 }
 
-TEST(FairShareTest, ANewcomerStartsLevelWithTheLastOneServed) {
+TEST(FairShareTest, ANewcomerStartsLevelWithTheLeastOfThoseThatCompete) {
   FairShare share;
-  share.BeginLook();
-  share.Compete(1, 0, At(0));
   share.Began({1, 0}, At(0));
-  share.Ended({1, 0}, At(60));
-  share.NoteServed(1, 0, At(60));
+  share.Began({2, 0}, At(0));
+  share.Ended({2, 0}, At(40));
   share.BeginLook();
-  EXPECT_DOUBLE_EQ(share.Compete(2, 0, At(60)), 60.0);
+  share.Compete(1, {}, At(60));
+  share.Compete(2, {}, At(60));
+  share.BeginLook();
+  share.BeginLook();
+  EXPECT_DOUBLE_EQ(share.Compete(3, {}, At(60)), 40.0);
 }
 
 TEST(FairShareTest, WhoKeepsCompetingKeepsWhatItLacks) {
   FairShare share;
+  share.Began({1, 0}, At(0));
   for (const int second : {0, 60}) {
     share.BeginLook();
-    share.Compete(1, 0, At(second));
-    EXPECT_DOUBLE_EQ(share.Compete(2, 0, At(second)), 0.0);
-    share.Began({1, 0}, At(0));
-    share.NoteServed(1, 0, At(60));
+    share.Compete(1, {}, At(second));
+    EXPECT_DOUBLE_EQ(share.Compete(2, {}, At(second)), 0.0);
   }
 }
 
-TEST(FairShareTest, LevelsOfTwoPrioritiesAreApart) {
+TEST(FairShareTest, NobodyPaysForWhatWasUsedElsewhere) {
   FairShare share;
   share.Began({1, 0}, At(0));
-  share.NoteServed(1, /*priority=*/5, At(60));
+  share.BeginLook();
+  share.Compete(1, {.priority = 5}, At(60));
+  share.Compete(1, {.labels = "gpu"}, At(60));
   share.BeginLook();
   share.BeginLook();
-  EXPECT_DOUBLE_EQ(share.Compete(2, /*priority=*/0, At(60)), 0.0);
+  EXPECT_DOUBLE_EQ(share.Compete(2, {}, At(60)), 0.0);
+  EXPECT_DOUBLE_EQ(share.Compete(3, {.labels = "cpu"}, At(60)), 0.0);
+  EXPECT_DOUBLE_EQ(share.Compete(4, {.labels = "gpu"}, At(60)), 60.0);
 }
 
 TEST(FairShareTest, ATrialThatNobodyBeganIsPassedOver) {

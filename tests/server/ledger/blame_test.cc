@@ -63,9 +63,10 @@ TEST_F(BlameTest, AfterAPauseOneTrialIsTriedAndAFailureDoublesThePause) {
   Fail("w", 1, 8);
   now_ += minutes(5);
   EXPECT_TRUE(MayTry("w", 1));
-  blame_.NoteTry("w", 1, now_);
+  blame_.NoteTry("w", {1, 70}, now_);
   EXPECT_FALSE(MayTry("w", 1));
-  Fail("w", 1, 1);
+  blame_.NoteStopped("w", {1, 70}, now_);
+  blame_.NoteFailure("w", {1, 70}, "boom", now_);
   now_ += minutes(9);
   EXPECT_FALSE(MayTry("w", 1));
   now_ += minutes(1);
@@ -75,10 +76,27 @@ TEST_F(BlameTest, AfterAPauseOneTrialIsTriedAndAFailureDoublesThePause) {
 TEST_F(BlameTest, ASuccessAfterAPauseOpensTheStudyAgain) {
   Fail("w", 1, 8);
   now_ += minutes(5);
-  blame_.NoteTry("w", 1, now_);
+  blame_.NoteTry("w", {1, 70}, now_);
   blame_.NoteSuccess("w", 1);
   EXPECT_TRUE(MayTry("w", 1));
   EXPECT_EQ(blame_.WhyKept("w", 1), std::nullopt);
+}
+
+TEST_F(BlameTest, WhatOtherSlotsHadBegunDoesNotLengthenThePause) {
+  Fail("w", 1, 8);
+  EXPECT_EQ(Fail("w", 1, 7).blamed, Blamed::kNobody);
+  now_ += minutes(5);
+  EXPECT_TRUE(MayTry("w", 1));
+}
+
+TEST_F(BlameTest, ATryThatIsLostOrCancelledMakesRoomForAnother) {
+  Fail("w", 1, 8);
+  now_ += minutes(5);
+  blame_.NoteTry("w", {1, 70}, now_);
+  blame_.NoteStopped("w", {1, 3}, now_);  // another one
+  EXPECT_FALSE(MayTry("w", 1));
+  blame_.NoteStopped("w", {1, 70}, now_);
+  EXPECT_TRUE(MayTry("w", 1));
 }
 
 TEST_F(BlameTest, AStudyThatFailsOnTwoWorkersIsToBlame) {

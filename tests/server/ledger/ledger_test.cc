@@ -162,6 +162,19 @@ TEST_F(LedgerTest, AStudyThatFailsOnTwoWorkersIsPausedAndTheyGoOn) {
   }
 }
 
+TEST_F(LedgerTest, AStudyThatIsResumedBeginsAnew) {
+  AddWorker("v");
+  for (int trial = 0; trial < 40; ++trial) {  // more were running
+    for (const char* const worker : {"v", "w"}) {
+      ledger_.JudgeRun(*batch_, *book_, trial, worker, Failed("no such file"));
+    }
+  }
+  ASSERT_OK(
+      ledger_.SetState(*batch_, *book_, storage::StudyState::kActive, ""));
+  ledger_.JudgeRun(*batch_, *book_, 50, "w", Failed("one bad point"));
+  EXPECT_EQ(book_->row().state, storage::StudyState::kActive);
+}
+
 TEST_F(LedgerTest, ANodeThatFailsWhereOthersSucceedIsOutOfServiceForAPause) {
   for (const char* const id : {"b", "c"}) {
     StudyBook& book = *AddStudy(id, 90);

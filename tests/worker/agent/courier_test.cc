@@ -2,6 +2,7 @@
 #include "worker/agent/courier.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "gmock/gmock.h"
 #include "tests/worker/agent/scripted_coordinator.h"
@@ -47,7 +48,10 @@ class CourierTest : public ::testing::Test {
 
   ScriptedCoordinator coordinator_;
   RpcClient client_{coordinator_.address()};
-  Courier courier_{client_, "", [](const v1::Directive&) {}};
+  std::function<void(const v1::Directive&)> on_directive_;
+  Courier courier_{client_, "", [this](const v1::Directive& directive) {
+                     if (on_directive_) on_directive_(directive);
+                   }};
 };
 
 TEST_F(CourierTest, ReportsThatWaitAreSentTogetherAndInOrder) {
@@ -77,6 +81,37 @@ TEST_F(CourierTest, OutboxesTakeTurns) {
   const auto reports = coordinator_.heard().reports;
   EXPECT_TRUE(reports[0].lease().trial() == RefTo(1).trial() ||
               reports[1].lease().trial() == RefTo(1).trial());
+}
+
+// A slot that never stops talking, and a neighbour that begins meanwhile.
+TEST_F(CourierTest, WhoComesDuringARoundIsDeliveredInIt) {
+  const auto talker = Adopt(0);
+  Report(*talker, 1);
+  Report(*talker, 2);
+  std::shared_ptr<Outbox> late;
+  on_directive_ = [&](const v1::Directive&) {
+    const std::size_t sent = coordinator_.heard().reports.size();
+    if (sent < 50) Report(*talker, static_cast<std::int64_t>(sent) + 2);
+    if (sent == 5) Finish(*(late = Adopt(1)));
+  };
+  EXPECT_TRUE(courier_.DeliverOnce());
+  const auto order = coordinator_.heard().order;
+  EXPECT_EQ(std::find(order.begin(), order.end(), "Finish") - order.begin(), 5);
+}
+
+TEST_F(CourierTest, ReportsThatAreLargeAreNotPutTogether) {
+  const auto outbox = Adopt(0);
+  for (int step = 1; step <= 4; ++step) {
+    v1::ReportRequest report;
+    *report.mutable_lease() = outbox->lease();
+    report.set_sequence(step);
+    auto& one = *report.add_measurements();
+    one.set_step(step);
+    (*one.mutable_metrics())[std::string(100'000, 'm')] = 1.0;
+    outbox->Add(report);
+  }
+  EXPECT_TRUE(courier_.DeliverOnce());
+  EXPECT_THAT(coordinator_.heard().reports, SizeIs(3));  // 1, then 2, then 1
 }
 
 TEST_F(CourierTest, WhatWasPutTogetherIsTakenApartWhenRefused) {
