@@ -59,7 +59,7 @@ class ProposerTest : public ::testing::Test {
   }
   sampler::PruneDecision Judged(storage::StudyKey study, std::int64_t number) {
     std::promise<sampler::PruneDecision> judged;
-    proposer_.Judge(study, number, [&](sampler::PruneDecision decision) {
+    proposer_.Judge(study, number, [&](const sampler::PruneDecision& decision) {
       judged.set_value(decision);
     });
     return judged.get_future().get();
@@ -108,7 +108,7 @@ TEST_F(ProposerTest, AStopWaitsForOneProposalAndForEveryJudgement) {
   };
   proposer_.Propose(1, 0, 1000, 0);
   bool judged = false;
-  proposer_.Judge(1, 0, [&](sampler::PruneDecision) { judged = true; });
+  proposer_.Judge(1, 0, [&](const sampler::PruneDecision&) { judged = true; });
   proposer_.Start();
   first.get_future().wait();
   std::thread stop([&] { proposer_.Stop(); });
