@@ -38,7 +38,7 @@ std::string LabelKey(const std::string& label, const std::string& value);
 struct ParkedAcquire {
   v1::AcquireRequest request;
   std::string worker;  // id
-  v1::Worker info;     // as registered when it came
+  v1::Worker info;     // its labels when it came
   SteadyTime came{};
   SteadyTime deadline{};
   CallContext caller;

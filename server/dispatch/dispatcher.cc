@@ -57,7 +57,7 @@ void Dispatcher::Park(Batch& batch, ParkedAcquire parked) {
     return AnswerNone(batch, parked);
   }
   if (const WorkerEntry* const worker = ledger_.workers().Find(parked.worker)) {
-    parked.info = worker->info;
+    *parked.info.mutable_labels() = worker->info.labels();
   }
   parked.came = clock_.Steady();
   line_.Enter(std::move(parked));

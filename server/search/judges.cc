@@ -63,12 +63,12 @@ void Judges::Close(storage::StudyKey study) {
   desks_.erase(study);
 }
 
-void Judges::Tell(storage::StudyKey study, HistoryChange change) {
+void Judges::Tell(storage::StudyKey study, const HistoryChange& change) {
   const auto desk = Find(study);
   if (desk == nullptr) return;
-  desk->Post([desk = desk.get(), change = std::move(change)]() mutable {
+  desk->Post([desk = desk.get(), change] {
     if (desk->is_filled) return change(desk->history);
-    desk->early.push_back(std::move(change));
+    desk->early.push_back(change);
   });
 }
 

@@ -46,7 +46,7 @@ class Judges {
   void Fill(storage::StudyKey study, History history);
   void Close(storage::StudyKey study);
 
-  void Tell(storage::StudyKey study, HistoryChange change);
+  void Tell(storage::StudyKey study, const HistoryChange& change);
   // Asks whether to stop early. A point that runs again is not stopped, since
   // how far results differ is asked there. `answer` is always called.
   void Judge(storage::StudyKey study, std::int64_t number,
