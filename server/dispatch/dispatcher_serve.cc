@@ -65,7 +65,6 @@ void Dispatcher::Serve(Batch& batch) {
     next_look_ = now + kLookAgain;
   }
   std::vector<Supply> supplies = LookAtSupplies(now);
-  if (supplies.empty()) return;
   GiveQueued(batch, supplies, now);
   WantForWaiting(supplies, now);
   std::sort(supplies.begin(), supplies.end(), GoesBefore);
@@ -217,10 +216,12 @@ void Dispatcher::WantForWaiting(std::vector<Supply>& supplies, SteadyTime now) {
     if (supply.can_propose > 0) queue.Return(supply);
   }
   // One study alone that owes all it can: there is nothing to find out.
-  Supply& only = supplies.front();
-  if (supplies.size() == 1 && only.book->reserved() >= only.can_propose) {
-    only.wanted = only.can_propose;
-    return;
+  if (supplies.size() == 1) {
+    Supply& only = supplies.front();
+    if (only.book->reserved() >= only.can_propose) {
+      only.wanted = only.can_propose;
+      return;
+    }
   }
   std::int64_t unasked = static_cast<std::int64_t>(line_.size());
   // Threads are left for quick samplers.

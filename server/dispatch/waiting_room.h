@@ -3,7 +3,8 @@
 // File: waiting_room.h
 //
 // Nobody leaves without being handed to the caller, so that every call is
-// answered. Ten thousand may wait: only Offer() goes through all of them.
+// answered. Ten thousand may wait: no call goes through all of them but
+// TakeAll().
 #ifndef FROSTLINE_SERVER_DISPATCH_WAITING_ROOM_H_
 #define FROSTLINE_SERVER_DISPATCH_WAITING_ROOM_H_
 
@@ -18,9 +19,6 @@
 
 namespace frostline::server {
 
-// With kEnough it stays, and so do all after it.
-enum class Offered { kStays, kLeaves, kEnough };
-
 // T has `SteadyTime deadline` and a `Key()` that several may share; neither
 // changes while it waits. The room is not thread-safe.
 template <typename T>
@@ -31,17 +29,6 @@ class WaitingRoom {
     const Place place = std::prev(waiters_.end());
     place->due = due_.emplace(place->waiter.deadline, place);
     by_key_.emplace(place->waiter.Key(), place);
-  }
-
-  // REQUIRES: a waiter that leaves keeps its key and deadline.
-  template <typename Serve>
-  void Offer(Serve serve) {
-    for (auto place = waiters_.begin(); place != waiters_.end();) {
-      const auto here = place++;
-      const Offered offered = serve(here->waiter);
-      if (offered == Offered::kEnough) return;
-      if (offered == Offered::kLeaves) Remove(here);
-    }
   }
 
   // Takes those with this key for which `leaves` holds.

@@ -136,6 +136,9 @@ class Ledger {
   // --- workers ---
   WorkerBook& workers() FROSTLINE_ON_LOOP { return workers_; }
   const WorkerBook& workers() const FROSTLINE_ON_LOOP { return workers_; }
+  // Writes the row, then takes it into memory.
+  absl::Status PutWorker(Batch& batch, WorkerEntry& entry,
+                         const storage::WorkerRow& row) FROSTLINE_ON_LOOP;
   // Acts on what blame.h makes of an attempt's end: keeps the worker from the
   // study, takes it out of service, or pauses the study.
   void JudgeRun(Batch& batch, StudyBook& book, std::int64_t number,
@@ -153,8 +156,6 @@ class Ledger {
   Lookups& row_lookups() { return row_lookups_; }
 
  private:
-  absl::Status PutWorker(Batch& batch, WorkerEntry& entry,
-                         const storage::WorkerRow& row) FROSTLINE_ON_LOOP;
   void NoteRun(const storage::TrialRow& row) FROSTLINE_ON_LOOP;
   void ForgetRun(const std::string& worker, TrialKey trial) FROSTLINE_ON_LOOP;
   void AfterChange(Batch& batch, StudyBook& book,

@@ -101,10 +101,7 @@ absl::StatusOr<v1::Worker> WorkerVerbs::DrainWorker(
   row.state = request.undo() ? storage::WorkerState::kActive
                              : storage::WorkerState::kDraining;
   if (request.undo()) row.failures_in_a_row = 0;
-  RETURN_IF_ERROR(change.batch.Write([&row](storage::Transaction& transaction) {
-    return transaction.PutWorker(row);
-  }));
-  entry->row = row;
+  RETURN_IF_ERROR(ledger_.PutWorker(change.batch, *entry, row));
   if (request.undo()) {
     ledger_.blame().ForgetWorker(id);
     dispatcher_.BackInService(id);
