@@ -40,6 +40,7 @@
   X(EtagMismatch,        2006, Aborted,            "ETAG_MISMATCH",         "the study has changed since it was read") \
   X(RequestIdReused,     2007, AlreadyExists,      "REQUEST_ID_REUSED",     "this request id was used for another request") \
   X(TrialNotTerminal,    2008, FailedPrecondition, "TRIAL_NOT_TERMINAL",    "the trial has not ended yet")             \
+  X(StudyUnreadable,     2009, Unavailable,        "STUDY_UNREADABLE",      "the study's stored rows cannot be loaded by this version") \
   X(LeaseLost,           2031, FailedPrecondition, "LEASE_LOST",            "the trial is leased to another attempt or has ended") \
   X(WorkerUnknown,       2032, NotFound,           "WORKER_UNKNOWN",        "no worker is registered under this name") \
   X(MetricNotFinite,     2033, InvalidArgument,    "METRIC_NOT_FINITE",     "an objective value is NaN or infinite")   \
@@ -58,6 +59,7 @@
   X(StoreIo,             3007, Internal,           "STORE_IO",              "the disk failed a read or a write")       \
   X(StoreBusy,           3008, Unavailable,        "STORE_BUSY",            "the database is busy")                    \
   X(NotLeader,           3009, Unavailable,        "NOT_LEADER",            "another coordinator leads the store")     \
+  X(StoreRemoved,        3010, Unavailable,        "STORE_REMOVED",         "the database file was removed or replaced") \
   X(PortBusy,            4001, Unavailable,        "PORT_BUSY",             "the address is in use")                   \
   X(AddressNotLoopback,  4002, InvalidArgument,    "ADDRESS_NOT_LOOPBACK",  "without TLS only loopback is served")     \
   X(CoordinatorAway,     4003, Unavailable,        "COORDINATOR_AWAY",      "the coordinator cannot be reached")       \
