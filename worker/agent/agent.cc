@@ -36,6 +36,9 @@ Agent::Agent(AgentOptions options, const Clock& clock)
       hardware_(DetectHardware(options_.gpu_folder)),
       client_(options_.connect) {
   stop_.Notify(&wakeup_);
+  if (options_.registry.empty()) return;
+  const MutexLock lock(&stock_mutex_);
+  stock_reader_ = std::make_unique<StockReader>(options_.registry);
 }
 
 Agent::~Agent() { Shutdown(); }
@@ -64,11 +67,25 @@ absl::StatusOr<ExitCode> Agent::Run() {
   if (stop_.level() != StopLevel::kRun) return stop_.exit_code();
   if (!registered.ok()) return registered.status();
   RETURN_IF_ERROR(StartSlots(*registered));
-  while (stop_.level() == StopLevel::kRun) wakeup_.WaitFor(kLongSleep);
+  LiveOn();
   client_.CancelAcquires();
   for (const auto& slot : slots_) slot->Join();
   Shutdown();
   return stop_.exit_code();
+}
+
+// This thread has nothing else to do, and a slow disk may hold it up.
+void Agent::LiveOn() {
+  const bool looks = !options_.registry.empty();
+  SteadyTime looked = clock_.Steady();
+  while (stop_.level() == StopLevel::kRun) {
+    wakeup_.WaitFor(looks ? options_.stock_interval : kLongSleep);
+    if (!looks || clock_.Steady() - looked < options_.stock_interval) continue;
+    if (stop_.level() != StopLevel::kRun) return;
+    const MutexLock lock(&stock_mutex_);
+    LookAtStock(/*anew=*/false);
+    looked = clock_.Steady();
+  }
 }
 
 void Agent::AdoptOrphan(const RunFolder::Orphan& orphan) {
@@ -101,7 +118,7 @@ void Agent::AdoptOrphan(const RunFolder::Orphan& orphan) {
   courier_->Adopt(outbox);
 }
 
-v1::RegisterRequest Agent::Registration() const {
+v1::RegisterRequest Agent::Registration() {
   v1::RegisterRequest request;
   request.set_request_id(NewRequestId(clock_));
   request.set_worker_id(options_.id);
@@ -113,13 +130,21 @@ v1::RegisterRequest Agent::Registration() const {
   for (const auto& [key, value] : options_.labels) {
     (*worker->mutable_labels())[key] = value;
   }
+  if (!options_.registry.empty()) *worker->mutable_stock() = stock_;
   return request;
 }
 
 // Late results first: once registered, the coordinator takes the attempts of an
 // earlier life for lost.
 absl::StatusOr<v1::RegisterReply> Agent::RegisterFirst() {
-  const v1::RegisterRequest request = Registration();
+  v1::RegisterRequest request;
+  {
+    const MutexLock stock_lock(&stock_mutex_);
+    const MutexLock lock(&register_mutex_);
+    if (stock_reader_ != nullptr) stock_ = stock_reader_->Read(/*anew=*/true);
+    request = Registration();
+    is_registered_ = true;
+  }
   Backoff backoff(kFirstPause, kLongestPause);
   Rng rng(std::hash<std::string>()(boot_id_));
   const SteadyTime start = clock_.Steady();
@@ -162,10 +187,40 @@ void Agent::RegisterAgain(SteadyTime refused_call) {
     stop_.Raise(StopLevel::kRelease, kExitConflict, "the id is taken");
     return;
   }
-  const auto reply = client_.Register(Registration());
-  if (reply.ok()) registered_again_ = clock_.Steady();
+  const absl::Status status = Register();
   Log(LogLevel::kWarning, "registered_again",
-      {{"status", reply.ok() ? "ok" : std::string(reply.status().message())}});
+      {{"status", status.ok() ? "ok" : std::string(status.message())}});
+}
+
+absl::Status Agent::Register() {
+  const auto reply = client_.Register(Registration());
+  is_registered_ = reply.ok();
+  if (reply.ok()) registered_again_ = clock_.Steady();
+  return reply.status();
+}
+
+// An update of our own, no conflict. A coordinator that is away is told at the
+// next look.
+void Agent::LookAtStock(bool anew) {
+  v1::Stock stock = stock_reader_->Read(anew);
+  const MutexLock lock(&register_mutex_);
+  const bool same = stock.SerializeAsString() == stock_.SerializeAsString();
+  if (same && is_registered_) return;
+  stock_ = std::move(stock);
+  is_registered_ = false;
+  const absl::Status status = Register();
+  Log(status.ok() ? LogLevel::kInfo : LogLevel::kWarning, "stock_changed",
+      {{"models", absl::StrCat(stock_.models_size())},
+       {"data_sets", absl::StrCat(stock_.data_sets_size())},
+       {"status", status.ok() ? "ok" : std::string(status.message())}});
+}
+
+bool Agent::HasStock(const v1::TrialSpec& spec) {
+  const MutexLock stock_lock(&stock_mutex_);
+  if (stock_reader_ == nullptr) return true;
+  LookAtStock(/*anew=*/true);
+  const MutexLock lock(&register_mutex_);
+  return HasStockFor(stock_, spec);
 }
 
 absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
@@ -180,7 +235,8 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
   // NOLINTNEXTLINE(modernize-make-unique): an aggregate of references.
   context_ = std::unique_ptr<SlotContext>(new SlotContext{
       options_, clock_, client_, *run_folder_, *janitor_, *keeper_, *courier_,
-      stop_, name, boot_id_, [this](SteadyTime sent) { RegisterAgain(sent); }});
+      stop_, name, boot_id_, [this](SteadyTime sent) { RegisterAgain(sent); },
+      [this](const v1::TrialSpec& spec) { return HasStock(spec); }});
   context_->idle_since = clock_.Steady().count();
   const Duration interval =
       proto::DurationFromProto(registered.heartbeat_interval());

@@ -2,7 +2,8 @@
 //
 // File: agent.h
 //
-// An agent tries to deliver what is left in the spool before it registers.
+// An agent tries to deliver what is left in the spool before it registers. It
+// registers again, with the same boot id, when its stock has changed.
 //
 //   slot threads ── run trials ──> outboxes ──> courier thread ──> coordinator
 //        │  └── trainer processes               heartbeat thread ──┘
@@ -21,6 +22,7 @@
 #include "worker/agent/options.h"
 #include "worker/agent/slot.h"
 #include "worker/agent/slot_context.h"
+#include "worker/agent/stock_reader.h"
 
 namespace frostline::agent {
 
@@ -40,8 +42,13 @@ class Agent {
  private:
   void AdoptOrphan(const RunFolder::Orphan& orphan);
   absl::StatusOr<v1::RegisterReply> RegisterFirst();
-  v1::RegisterRequest Registration() const;
+  v1::RegisterRequest Registration()
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(register_mutex_);
+  absl::Status Register() ABSL_EXCLUSIVE_LOCKS_REQUIRED(register_mutex_);
   void RegisterAgain(SteadyTime refused_call);
+  void LookAtStock(bool anew) ABSL_EXCLUSIVE_LOCKS_REQUIRED(stock_mutex_);
+  bool HasStock(const v1::TrialSpec& spec);
+  void LiveOn();
   absl::Status StartSlots(const v1::RegisterReply& registered);
   void Shutdown();
 
@@ -53,10 +60,18 @@ class Agent {
   Wakeup wakeup_;
   StopSwitch stop_;
   RpcClient client_;
+  // Held from a look to its registration, so that no older one comes later; a
+  // slow disk holds up nobody who needs the other lock alone.
+  Mutex stock_mutex_ ABSL_ACQUIRED_BEFORE(register_mutex_);
+  // It is null without a registry; nothing is said of a stock then.
+  std::unique_ptr<StockReader> stock_reader_ ABSL_GUARDED_BY(stock_mutex_);
   Mutex register_mutex_;
   SteadyTime registered_again_ ABSL_GUARDED_BY(register_mutex_){};
   SteadyTime conflict_window_ ABSL_GUARDED_BY(register_mutex_){};
   int conflicts_ ABSL_GUARDED_BY(register_mutex_) = 0;
+  v1::Stock stock_ ABSL_GUARDED_BY(register_mutex_);
+  // The coordinator knows what we would say now.
+  bool is_registered_ ABSL_GUARDED_BY(register_mutex_) = false;
   std::unique_ptr<RunFolder> run_folder_;
   std::unique_ptr<Janitor> janitor_;
   std::unique_ptr<Courier> courier_;

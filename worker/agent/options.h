@@ -41,6 +41,7 @@ struct AgentOptions {
   Duration orphan_limit = std::chrono::minutes(30);  // zero: none
   // What follows is not on the command line.
   std::string gpu_folder = kGpuFolder;
+  Duration stock_interval = std::chrono::seconds(5);  // between two looks
   LogLevel log_level = LogLevel::kInfo;
   // --help or --version asked for this text: print it, exit with 0.
   std::string print;

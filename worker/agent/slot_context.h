@@ -33,6 +33,9 @@ struct SlotContext {
   const std::string worker_name;
   const std::string boot_id;
   std::function<void(SteadyTime refused_call)> register_again;
+  // Looks at the registry's files anew. False where they have not what the
+  // trial needs; the coordinator has been told then, or is away.
+  std::function<bool(const v1::TrialSpec&)> has_stock_for;
   // --idle-timeout asks how many slots have a trial, and since when none has.
   std::atomic<int> busy{0};
   std::atomic<SteadyTime::rep> idle_since{0};

@@ -150,7 +150,11 @@ void TrialRun::TakeFinish(const FinishMessage& finish) {
   const bool overtook =
       (order_ == Order::kRelease || order_ == Order::kHang) && has_result;
   if (order_ == Order::kNone || overtook) {
-    return Finish(OutcomeOf(finish, lease_.spec()));
+    v1::Outcome outcome = OutcomeOf(finish, lease_.spec());
+    if (!LacksStock(outcome)) return Finish(std::move(outcome));
+    could_not_start_ = true;
+    release_reason_ = v1::ReleaseRequest::NOT_IN_STOCK;
+    return Release(outcome.cause());
   }
   ConcludeOrder(DetailsOf(finish));
 }

@@ -12,6 +12,9 @@
 //   no progress for too long           stop, then signals  Finish: FAILED
 //   LEASE_LOST                         SIGKILL             nothing
 //
+// A trainer that failed for a file that this node has no more is nobody's
+// failure: the attempt is released, for a worker that has the file.
+//
 // A graver order replaces another; none is taken back. A trainer that does not
 // follow within the grace, which the first begins, gets SIGTERM, then SIGKILL.
 #ifndef FROSTLINE_WORKER_AGENT_TRIAL_RUN_H_
@@ -72,6 +75,7 @@ class TrialRun {
   void SendReports();
   void Finish(v1::Outcome outcome);
   void Release(const std::string& detail);
+  bool LacksStock(const v1::Outcome& outcome) const;
   double Elapsed() const;
 
   SlotContext& context_;
@@ -87,7 +91,7 @@ class TrialRun {
   Order order_ = Order::kNone;
   std::string order_reason_;
   SteadyTime order_deadline_{};
-  bool drained_ = false;
+  v1::ReleaseRequest::Reason release_reason_ = v1::ReleaseRequest::PREEMPTED;
   bool spoke_ = false;
   bool over_ = false;
   bool trainer_is_ready_ = false;

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "absl/strings/match.h"
+#include "base/error.h"
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "worker/agent/trial_run.h"
@@ -34,7 +36,7 @@ void TrialRun::FollowOrders(TrainerProcess& trainer) {
   } else if (level >= StopLevel::kRelease) {
     Give(Order::kRelease, "preempt", trainer);
   } else if (directive.action() == v1::Directive::CHECKPOINT_AND_RELEASE) {
-    drained_ = true;
+    release_reason_ = v1::ReleaseRequest::DRAINED;
     Give(Order::kRelease, "drain", trainer);
   } else if (held_.forsaken()) {
     Give(Order::kRelease, "preempt", trainer);
@@ -81,6 +83,17 @@ void TrialRun::ConcludeOrder(v1::Outcome outcome) {
   const std::string reason = held_.directive().reason();
   if (!reason.empty()) outcome.set_cause(reason);
   Finish(std::move(outcome));
+}
+
+// The cause is as frostline-trainer writes it. A file is missing, or its entry.
+bool TrialRun::LacksStock(const v1::Outcome& outcome) const {
+  const auto names = [&outcome](ErrorId id) {
+    return absl::StartsWith(outcome.cause(), ErrorCode(id));
+  };
+  const bool may_lack =
+      outcome.kind() == v1::Outcome::FAILED &&
+      (names(ErrorId::kTrainerFile) || names(ErrorId::kTrainerMisuse));
+  return may_lack && !context_.has_stock_for(lease_.spec());
 }
 
 const v1::Checkpoint* TrialRun::NewestCheckpoint() const {
@@ -133,8 +146,7 @@ void TrialRun::Release(const std::string& detail) {
   SendReports();
   v1::ReleaseRequest request;
   *request.mutable_lease() = held_.proof();
-  request.set_reason(drained_ ? v1::ReleaseRequest::DRAINED
-                              : v1::ReleaseRequest::PREEMPTED);
+  request.set_reason(release_reason_);
   if (const auto* newest = NewestCheckpoint()) {
     *request.mutable_checkpoint() = *newest;
   }

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a node has: read of its registry, told to the coordinator, told again
+// when files come and go.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "tests/support/temp_folder.h"
+#include "tests/worker/agent/rig.h"
+#include "worker/agent/stock_reader.h"
+
+namespace frostline::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const std::string kSumA(64, 'a');
+const std::string kSumB(64, 'b');
+
+// A folder with a registry, and files that it may name.
+class Node {
+ public:
+  explicit Node(std::filesystem::path root) : root_(std::move(root)) {
+    Write("models.yaml", Model("bert", "bert"));
+    Write("datasets.yaml", DataSet("imdb"));
+    Write("bert/model.safetensors", "w");
+    Write("imdb/train.tsv", "t");
+    Write("imdb/test.tsv", "t");
+  }
+
+  static std::string Model(const std::string& id, const std::string& path) {
+    return id + ":\n  path: " + path + "\n  sha256: " + kSumA + "\n";
+  }
+  static std::string DataSet(const std::string& id) {
+    return id + ":\n  task: classification\n  splits:\n    test: {path: " + id +
+           "/test.tsv, sha256: " + kSumA + "}\n    train: {path: " + id +
+           "/train.tsv, sha256: " + kSumB + "}\n";
+  }
+  void Write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((root_ / name).parent_path());
+    // Renamed, as an editor does it.
+    std::ofstream(root_ / "new") << text;
+    std::filesystem::rename(root_ / "new", root_ / name);
+  }
+  void Remove(const std::string& name) const {
+    std::filesystem::remove_all(root_ / name);
+  }
+  std::string root() const { return root_.string(); }
+
+ private:
+  std::filesystem::path root_;
+};
+
+std::vector<std::string> IdsOf(
+    const google::protobuf::RepeatedPtrField<v1::StockItem>& items) {
+  std::vector<std::string> ids;
+  for (const v1::StockItem& item : items) ids.push_back(item.id());
+  return ids;
+}
+
+class StockReaderTest : public ::testing::Test {
+ protected:
+  TempFolder folder_;
+  Node node_{folder_.path() / "registry"};
+  StockReader reader_{node_.root()};
+};
+
+TEST_F(StockReaderTest, SaysIdsAndSumsOfWhatIsThere) {
+  const v1::Stock stock = reader_.Read(false);
+  ASSERT_THAT(IdsOf(stock.models()), ElementsAre("bert"));
+  ASSERT_THAT(IdsOf(stock.data_sets()), ElementsAre("imdb"));
+  EXPECT_EQ(stock.models(0).sha256(), kSumA);
+  EXPECT_EQ(stock.data_sets(0).sha256(), kSumB);  // of its training split
+}
+
+TEST_F(StockReaderTest, AnEntryCountsWhileEveryFileOfItIsThere) {
+  node_.Remove("imdb/test.tsv");
+  EXPECT_THAT(reader_.Read(false).data_sets(), IsEmpty());
+  node_.Write("imdb/test.tsv", "t");
+  EXPECT_THAT(reader_.Read(false).data_sets(), SizeIs(1));
+  node_.Remove("bert/model.safetensors");
+  std::filesystem::create_directory(node_.root() + "/bert/model.safetensors");
+  EXPECT_THAT(reader_.Read(false).models(), IsEmpty());
+}
+
+TEST_F(StockReaderTest, AModelInPiecesNeedsThemAll) {
+  node_.Write("models.yaml", Node::Model("bert", "bert") +
+                                 "  weights: model.safetensors.index.json\n"
+                                 "  shards: {one: " +
+                                 kSumA + ", two: " + kSumB + "}\n");
+  node_.Write("bert/model.safetensors.index.json", "{}");
+  node_.Write("bert/one", "1");
+  EXPECT_THAT(reader_.Read(false).models(), IsEmpty());
+  node_.Write("bert/two", "2");
+  EXPECT_THAT(reader_.Read(false).models(), SizeIs(1));
+}
+
+TEST_F(StockReaderTest, NoPathLeadsOutOfTheRegistry) {
+  std::ofstream(folder_.File("model.safetensors")) << "w";
+  for (const std::string& path : {std::string(".."), folder_.path().string()}) {
+    node_.Write("models.yaml", Node::Model("bert", path));
+    EXPECT_THAT(reader_.Read(false).models(), IsEmpty()) << path;
+  }
+  std::filesystem::create_symlink(folder_.path(), node_.root() + "/link");
+  node_.Write("models.yaml", Node::Model("bert", "link"));
+  EXPECT_THAT(reader_.Read(false).models(), IsEmpty());
+}
+
+TEST_F(StockReaderTest, ARegistryFileIsReadAgainWhenItChangedOrWhenAsked) {
+  for (int look = 0; look < 50; ++look) reader_.Read(false);
+  EXPECT_EQ(reader_.reads(), 2);
+  node_.Write("models.yaml", Node::Model("bort", "bert"));
+  EXPECT_THAT(IdsOf(reader_.Read(false).models()), ElementsAre("bort"));
+  EXPECT_EQ(reader_.reads(), 3);
+  reader_.Read(true);
+  EXPECT_EQ(reader_.reads(), 5);
+}
+
+TEST_F(StockReaderTest, AMalformedFileDeclaresNothingAndTheOtherStillDoes) {
+  for (const std::string& text :
+       {std::string("bert: {path: bert, size: 3}"), std::string("\tbert:"),
+        std::string("bert: [a]"), Node::Model("Bert!", "bert"),
+        std::string("bert: {path: bert, sha256: 123}")}) {
+    node_.Write("models.yaml", text);
+    ::testing::internal::CaptureStderr();
+    const v1::Stock stock = reader_.Read(false);
+    const std::string log = ::testing::internal::GetCapturedStderr();
+    EXPECT_THAT(stock.models(), IsEmpty()) << text;
+    EXPECT_THAT(stock.data_sets(), SizeIs(1)) << text;
+    EXPECT_THAT(log, HasSubstr("registry_unreadable"));
+    EXPECT_THAT(log, HasSubstr("models.yaml line "));
+  }
+  node_.Remove("models.yaml");
+  EXPECT_THAT(reader_.Read(false).data_sets(), SizeIs(1));
+}
+
+TEST_F(StockReaderTest, TheFirstThousandCount) {
+  std::string models;
+  for (int i = 0; i < 1100; ++i) {
+    models += Node::Model("m" + std::to_string(i), "bert");
+  }
+  node_.Write("models.yaml", models);
+  EXPECT_THAT(reader_.Read(false).models(), SizeIs(1024));
+}
+
+TEST_F(StockReaderTest, AStudyNeedsItsModelAndItsDataWithTheSumsItNames) {
+  const v1::Stock stock = reader_.Read(false);
+  v1::TrialSpec spec;
+  EXPECT_TRUE(HasStockFor(stock, spec));
+  spec.mutable_model()->set_id("bert");
+  spec.mutable_data()->set_id("imdb");
+  EXPECT_TRUE(HasStockFor(stock, spec));
+  spec.mutable_model()->set_sha256(kSumB);
+  EXPECT_FALSE(HasStockFor(stock, spec));
+  spec.mutable_model()->set_sha256(kSumA);
+  spec.mutable_data()->set_id("sst2");
+  EXPECT_FALSE(HasStockFor(stock, spec));
+}
+
+// An agent beside a scripted coordinator, on a node with a registry.
+class Stocked {
+ public:
+  explicit Stocked(const std::string& trainer)
+      : rig(trainer), node(rig.File("registry")) {
+    rig.options().registry = node.root();
+    rig.options().stock_interval = milliseconds(20);
+  }
+  static v1::Lease Lease(int number) {
+    v1::Lease lease = ScriptedCoordinator::LeaseOf(number);
+    lease.mutable_spec()->mutable_model()->set_id("bert");
+    lease.mutable_spec()->mutable_data()->set_id("imdb");
+    return lease;
+  }
+
+  Rig rig;
+  Node node;
+};
+
+constexpr char kLacksAFile[] = R"py(wait_for("go")
+say(type="finish", state="failed",
+    cause="FL-5010: imdb/train.tsv: No such file or directory (put it there)",
+    **{"class": "infrastructure"})
+)py";
+
+TEST(Stock, WithoutARegistryNothingIsSaidOfIt) {
+  Rig rig("pass");
+  rig.Start();
+  ASSERT_TRUE(rig.coordinator().Await(
+      [](const Heard& heard) { return !heard.registers.empty(); }));
+  EXPECT_FALSE(rig.coordinator().heard().registers[0].worker().has_stock());
+}
+
+TEST(Stock, ARegistrationFollowsEachChangeAndIsNoConflict) {
+  Stocked test("pass");
+  test.rig.Start();
+  for (std::size_t change = 1; change <= 8; ++change) {
+    ASSERT_TRUE(test.rig.coordinator().Await([change](const Heard& heard) {
+      return heard.registers.size() == change;
+    }));
+    if (change % 2 == 1) {
+      test.node.Remove("imdb/train.tsv");
+    } else {
+      test.node.Write("imdb/train.tsv", "t");
+    }
+  }
+  const auto registers = test.rig.coordinator().heard().registers;
+  for (std::size_t i = 0; i < registers.size(); ++i) {
+    const v1::Worker& worker = registers[i].worker();
+    EXPECT_THAT(worker.stock().data_sets(), SizeIs(i % 2 == 0 ? 1 : 0));
+    EXPECT_THAT(worker.stock().models(), SizeIs(1));
+    EXPECT_EQ(worker.boot_id(), registers[0].worker().boot_id());
+  }
+  test.rig.coordinator().EndStudy();
+  EXPECT_EQ(test.rig.Join(), 0);
+}
+
+TEST(Stock, ItIsToldAgainWhenTheCoordinatorWasAway) {
+  Stocked test("pass");
+  test.rig.Start();
+  ASSERT_TRUE(test.rig.coordinator().Await([](const Heard& heard) {
+    return !heard.acquires.empty() || heard.registers.size() == 1;
+  }));
+  test.rig.coordinator().GoAway();
+  test.node.Remove("imdb");
+  std::this_thread::sleep_for(milliseconds(100));
+  test.rig.coordinator().ComeBack();
+  EXPECT_TRUE(test.rig.coordinator().Await([](const Heard& heard) {
+    return heard.registers.back().worker().stock().data_sets().empty();
+  }));
+}
+
+TEST(Stock, AFileThatIsGoneIsNobodysFailure) {
+  Stocked test(kLacksAFile);
+  test.rig.options().stock_interval = std::chrono::hours(1);
+  test.rig.coordinator().Offer(Stocked::Lease(1));
+  test.rig.Start();
+  ASSERT_TRUE(test.rig.coordinator().Await(
+      [](const Heard& heard) { return !heard.heartbeats.empty(); }));
+  test.node.Remove("imdb/train.tsv");
+  std::ofstream(test.rig.File("go")) << "";
+  ASSERT_TRUE(test.rig.coordinator().Await(
+      [](const Heard& heard) { return !heard.releases.empty(); }));
+  const Heard heard = test.rig.coordinator().heard();
+  EXPECT_EQ(heard.releases[0].reason(), v1::ReleaseRequest::NOT_IN_STOCK);
+  EXPECT_THAT(heard.releases[0].detail(), HasSubstr("imdb/train.tsv"));
+  EXPECT_THAT(heard.finishes, IsEmpty());
+  // Told first, or the coordinator would give the trial back to us.
+  ASSERT_THAT(heard.registers, SizeIs(2));
+  EXPECT_THAT(heard.registers[1].worker().stock().data_sets(), IsEmpty());
+  const auto at = [&heard](const std::string& method) {
+    return std::find(heard.order.rbegin(), heard.order.rend(), method);
+  };
+  EXPECT_GT(at("Register") - heard.order.rbegin(),
+            at("Release") - heard.order.rbegin());
+}
+
+TEST(Stock, AFileThatTheRegistryDoesNotMissIsAFailure) {
+  Stocked test(kLacksAFile);
+  test.rig.coordinator().Offer(Stocked::Lease(1));
+  std::ofstream(test.rig.File("go")) << "";
+  test.rig.Start();
+  ASSERT_TRUE(test.rig.coordinator().Await(
+      [](const Heard& heard) { return !heard.finishes.empty(); }));
+  const Heard heard = test.rig.coordinator().heard();
+  EXPECT_EQ(heard.finishes[0].outcome().kind(), v1::Outcome::FAILED);
+  EXPECT_THAT(heard.releases, IsEmpty());
+  EXPECT_THAT(heard.registers, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace frostline::agent

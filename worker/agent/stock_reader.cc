@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/agent/stock_reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
+#include "base/plain/file.h"
+#include "base/plain/yaml.h"
+
+#if __has_include(<linux/openat2.h>) && defined(SYS_openat2)
+#include <linux/openat2.h>
+#define FROSTLINE_HAS_OPENAT2 1
+#else
+#define FROSTLINE_HAS_OPENAT2 0
+#endif
+
+namespace frostline::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostItems = 1024;   // the contract's bound, of each kind
+constexpr std::size_t kMostLacking = 500;  // bytes of a line of the log
+
+// Differs when the file was written or replaced. The change time is part of it,
+// as a program can set the other one back.
+std::string StampOf(const std::string& path) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0) return "absent";
+  return absl::StrCat(info.st_dev, ".", info.st_ino, ".", info.st_size, ".",
+                      info.st_mtim.tv_sec, ".", info.st_mtim.tv_nsec, ".",
+                      info.st_ctim.tv_sec, ".", info.st_ctim.tv_nsec);
+}
+
+// For a kernel before 5.6, or a sandbox that does not know openat2.
+bool OpensStepwise(const fs::path& root, const fs::path& path) {
+  const auto is_up = [](const fs::path& part) { return part == ".."; };
+  if (path.is_absolute() || std::any_of(path.begin(), path.end(), is_up)) {
+    return false;
+  }
+  fs::path step = root;
+  std::error_code error;
+  for (const fs::path& part : path) {
+    step /= part;
+    if (fs::is_symlink(step, error)) return false;
+  }
+  return fs::is_regular_file(step, error) && access(step.c_str(), R_OK) == 0;
+}
+
+// A path may not lead out of the root, by itself or by a link: the trainer
+// opens no such file (worker/trainer/data/data_root.cc).
+bool Opens(int root_fd, const std::string& root, const std::string& path) {
+  if (path.find('\0') != std::string::npos) return false;
+#if FROSTLINE_HAS_OPENAT2
+  open_how how{};
+  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  const long fd =
+      syscall(SYS_openat2, root_fd, path.c_str(), &how, sizeof(how));
+  if (fd >= 0) {
+    struct stat info{};
+    const bool is_file =
+        fstat(static_cast<int>(fd), &info) == 0 && S_ISREG(info.st_mode);
+    close(static_cast<int>(fd));
+    return is_file;
+  }
+  if (errno != ENOSYS && errno != EPERM) return false;
+#endif
+  return OpensStepwise(root, path);
+}
+
+bool Fits(const google::protobuf::RepeatedPtrField<v1::StockItem>& items,
+          const std::string& id, const std::string& sha256) {
+  if (id.empty()) return true;
+  return std::any_of(items.begin(), items.end(), [&](const auto& item) {
+    const bool any = sha256.empty() || item.sha256().empty();
+    return item.id() == id && (any || item.sha256() == sha256);
+  });
+}
+
+}  // namespace
+
+StockReader::StockReader(std::string registry)
+    : registry_(std::move(registry)) {}
+
+v1::Stock StockReader::Read(bool anew) {
+  Refresh(anew, models_);
+  Refresh(anew, data_sets_);
+  v1::Stock stock;
+  std::string lacking;
+  List(models_, stock.mutable_models(), &lacking);
+  List(data_sets_, stock.mutable_data_sets(), &lacking);
+  if (lacking != lacking_) {
+    Log(lacking.empty() ? LogLevel::kInfo : LogLevel::kWarning, "stock_lacks",
+        {{"files", lacking}});
+  }
+  lacking_ = lacking;
+  return stock;
+}
+
+void StockReader::Refresh(bool anew, Shelf& shelf) {
+  const std::string path = registry_ + "/" + shelf.file;
+  // Looked at before it is read: what is written meanwhile is read next time.
+  const std::string stamp = StampOf(path);
+  if (stamp == shelf.stamp && !anew) return;
+  shelf.stamp = stamp;
+  shelf.entries.clear();
+  ++reads_;
+  const Expected<std::string> yaml = ReadWholeFile(path, kMaxYamlBytes);
+  const auto read = &shelf == &models_ ? ReadModels : ReadDataSets;
+  auto entries = yaml.ok() ? read(yaml.value()) : yaml.fault();
+  if (!entries.ok()) {
+    Log(LogLevel::kError, "registry_unreadable",
+        {{"registry", registry_},
+         {"cause", entries.fault().cause},
+         {"fix", entries.fault().fix}});
+    return;
+  }
+  shelf.entries = std::move(entries).value();
+  if (shelf.entries.size() <= kMostItems) return;
+  Log(LogLevel::kWarning, "registry_cut",
+      {{"file", path}, {"most", absl::StrCat(kMostItems)}});
+  shelf.entries.resize(kMostItems);
+}
+
+void StockReader::List(const Shelf& shelf, Items* items,
+                       std::string* lacking) const {
+  const int root = open(registry_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  for (const RegistryEntry& entry : shelf.entries) {
+    const auto absent = std::find_if(entry.files.begin(), entry.files.end(),
+                                     [this, root](const auto& file) {
+                                       return !Opens(root, registry_, file);
+                                     });
+    if (absent == entry.files.end()) {
+      v1::StockItem* const item = items->Add();
+      item->set_id(entry.id);
+      item->set_sha256(entry.sha256);
+    } else if (lacking->size() < kMostLacking) {
+      absl::StrAppend(lacking, lacking->empty() ? "" : ", ", entry.id, ": ",
+                      *absent);
+    }
+  }
+  if (root >= 0) close(root);
+}
+
+bool HasStockFor(const v1::Stock& stock, const v1::TrialSpec& spec) {
+  return Fits(stock.models(), spec.model().id(), spec.model().sha256()) &&
+         Fits(stock.data_sets(), spec.data().id(), spec.data().sha256());
+}
+
+}  // namespace frostline::agent

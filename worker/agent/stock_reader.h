@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: stock_reader.h
+//
+// Says which models and data sets of a registry a trainer could open now: an
+// entry counts while every file that it names is there, below the registry's
+// folder, and may be read.
+#ifndef FROSTLINE_WORKER_AGENT_STOCK_READER_H_
+#define FROSTLINE_WORKER_AGENT_STOCK_READER_H_
+
+#include <string>
+#include <vector>
+
+#include "frostline/v1/worker.pb.h"
+#include "worker/agent/registry_entries.h"
+
+namespace frostline::agent {
+
+// One thread at a time may use it.
+class StockReader {
+ public:
+  // `registry` is a folder.
+  explicit StockReader(std::string registry);
+
+  // Looks at every file that is named. A registry file is read again when it is
+  // another one than before, or `anew`; one that is absent or malformed
+  // declares nothing, and is logged with its line. The first 1,024 models and
+  // data sets count.
+  v1::Stock Read(bool anew);
+
+  // Counts the registry files that were read.
+  int reads() const { return reads_; }
+
+ private:
+  struct Shelf {
+    std::string file;
+    std::string stamp;  // of the file when it was read
+    std::vector<RegistryEntry> entries;
+  };
+  using Items = google::protobuf::RepeatedPtrField<v1::StockItem>;
+
+  void Refresh(bool anew, Shelf& shelf);
+  void List(const Shelf& shelf, Items* items, std::string* lacking) const;
+
+  const std::string registry_;
+  Shelf models_{"models.yaml", "", {}};
+  Shelf data_sets_{"datasets.yaml", "", {}};
+  std::string lacking_;  // as it was logged last
+  int reads_ = 0;
+};
+
+// The stock has the model and the data set that `spec` names.
+bool HasStockFor(const v1::Stock& stock, const v1::TrialSpec& spec);
+
+}  // namespace frostline::agent
+
+#endif  // FROSTLINE_WORKER_AGENT_STOCK_READER_H_
