@@ -2,59 +2,87 @@
 #include "worker/agent/spawn.h"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "worker/agent/guardian.h"
 
 namespace frostline::agent {
 namespace {
 
-constexpr int kCannotExec = 126;
+// Both ends are closed on exec, and with this object.
+class Pipe {
+ public:
+  Pipe() = default;
+  ~Pipe() {
+    CloseRead();
+    CloseWrite();
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
 
-struct Pipe {
-  int read = -1;
-  int write = -1;
+  bool Open() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return false;
+    read_ = ends[0];
+    write_ = ends[1];
+    return true;
+  }
+  int read() const { return read_; }
+  int write() const { return write_; }
+  int TakeRead() { return std::exchange(read_, -1); }
+  int TakeWrite() { return std::exchange(write_, -1); }
+  void CloseRead() {
+    if (read_ >= 0) close(std::exchange(read_, -1));
+  }
+  void CloseWrite() {
+    if (write_ >= 0) close(std::exchange(write_, -1));
+  }
+
+ private:
+  int read_ = -1;
+  int write_ = -1;
 };
 
-absl::Status StartError(const char* call) {
+absl::Status StartError(const char* call, int error) {
   return MakeError(ErrorId::kTrainerStart,
-                   absl::StrCat(call, ": ", std::strerror(errno)),
+                   absl::StrCat(call, ": ", std::strerror(error)),
                    "raise the limits on processes and open files (ulimit -u, "
                    "ulimit -n)");
 }
 
-void CloseAll(const std::vector<Pipe>& pipes) {
-  for (const Pipe& pipe : pipes) {
-    if (pipe.read >= 0) close(pipe.read);
-    if (pipe.write >= 0) close(pipe.write);
-  }
+// What the guardian says first. False if it died before.
+bool ReadWord(int fd, GuardianWord* word) {
+  ssize_t size = 0;
+  do {
+    size = read(fd, word, sizeof(*word));
+  } while (size < 0 && errno == EINTR);
+  return size == sizeof(*word);
 }
 
-// In the child, where other threads may have held any lock: only calls that are
-// safe after fork in a program with threads.
-[[noreturn]] void BecomeShell(const std::vector<Pipe>& pipes, pid_t parent,
-                              char* const* arguments, char* const* variables) {
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The agent may have died before the line above.
-  if (getppid() != parent) _exit(kCannotExec);
-  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  dup2(pipes[0].read, STDIN_FILENO);
-  dup2(pipes[1].write, STDOUT_FILENO);
-  dup2(pipes[2].write, STDERR_FILENO);
-  close_range(STDERR_FILENO + 1, ~0U, 0);
-  execve("/bin/sh", arguments, variables);
-  _exit(kCannotExec);
+void MakeNonBlocking(int fd) {
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
+// As fork(), but the child has every signal blocked from its first moment.
+pid_t ForkBlocked() {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t pid = fork();
+  const int error = errno;
+  if (pid != 0) pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return pid;
 }
 
 // Ours, then the agent's own where ours does not set the same key.
@@ -86,38 +114,33 @@ absl::StatusOr<Spawned> SpawnShell(
     const std::string& script, const std::vector<std::string>& environment) {
   // Whoever writes to a child that is gone gets EPIPE, not the end of us all.
   signal(SIGPIPE, SIG_IGN);
-  std::vector<Pipe> pipes(3);
-  for (Pipe& pipe : pipes) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-      const absl::Status status = StartError("pipe");
-      CloseAll(pipes);
-      return status;
-    }
-    pipe = {ends[0], ends[1]};
+  Pipe in, out, err, orders, words;
+  for (Pipe* const pipe : {&in, &out, &err, &orders, &words}) {
+    if (!pipe->Open()) return StartError("pipe", errno);
   }
   std::vector<std::string> argument_texts = {"sh", "-c", script};
   std::vector<std::string> variable_texts = MergedEnvironment(environment);
   const std::vector<char*> arguments = Pointers(argument_texts);
   const std::vector<char*> variables = Pointers(variable_texts);
-  const pid_t parent = getpid();
-  const pid_t pid = fork();
-  if (pid == 0) {
-    BecomeShell(pipes, parent, arguments.data(), variables.data());
+  const GuardedTrainer trainer{in.read(), out.write(), err.write(),
+                               arguments.data(), variables.data()};
+  MakeNonBlocking(orders.read());
+  const pid_t guardian = ForkBlocked();
+  if (guardian == 0) Guard(trainer, orders.read(), words.write());
+  if (guardian < 0) return StartError("fork", errno);
+  words.CloseWrite();
+  GuardianWord word{};
+  const bool spoke = ReadWord(words.read(), &word);
+  if (!spoke || word.kind != GuardianWord::Kind::kStarted) {
+    waitpid(guardian, nullptr, 0);
+    return StartError("fork", spoke ? word.value : ECHILD);
   }
-  if (pid < 0) {
-    const absl::Status status = StartError("fork");
-    CloseAll(pipes);
-    return status;
-  }
-  // Here too, so that a kill(-pid) finds the group however fast it comes.
-  setpgid(pid, pid);
-  close(pipes[0].read);
-  close(pipes[1].write);
-  close(pipes[2].write);
-  const Spawned child{pid, pipes[0].write, pipes[1].read, pipes[2].read};
-  for (const int fd : {child.in, child.out, child.err}) {
-    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+  Spawned child{guardian,        word.value,     in.TakeWrite(),
+                out.TakeRead(),  err.TakeRead(), orders.TakeWrite(),
+                words.TakeRead()};
+  for (const int fd :
+       {child.in, child.out, child.err, child.orders, child.words}) {
+    MakeNonBlocking(fd);
   }
   return child;
 }

@@ -27,6 +27,7 @@ constexpr Duration kLookInterval = std::chrono::milliseconds(100);
 // Between closing its output and its end a trainer may still tidy up.
 constexpr Duration kMuteGrace = std::chrono::seconds(5);
 constexpr Duration kReapInterval = std::chrono::milliseconds(2);
+constexpr Duration kEndPatience = std::chrono::seconds(5);
 constexpr std::size_t kChunk = std::size_t{64} << 10;
 // In one turn, so that a trainer that never stops writing is not all we hear.
 constexpr std::size_t kMostUnread = 4 * kMaxLineBytes;
@@ -58,19 +59,22 @@ absl::StatusOr<std::unique_ptr<TrainerProcess>> TrainerProcess::Start(
     const TrainerCommand& command, LogTail& log) {
   ASSIGN_OR_RETURN(const Spawned child,
                    SpawnShell("exec " + command.command, command.environment));
-  return std::unique_ptr<TrainerProcess>(
-      new TrainerProcess(child.pid, child.in, child.out, child.err, log));
+  return std::unique_ptr<TrainerProcess>(new TrainerProcess(child, log));
 }
 
-TrainerProcess::TrainerProcess(pid_t pid, int in, int out, int err,
-                               LogTail& log)
-    : pid_(pid), in_(in), out_(out), err_(err), log_(log) {}
+TrainerProcess::TrainerProcess(const Spawned& child, LogTail& log)
+    : guardian_(child.guardian),
+      pid_(child.trainer),
+      in_(child.in),
+      out_(child.out),
+      err_(child.err),
+      orders_(child.orders),
+      words_(child.words),
+      log_(log) {}
 
 TrainerProcess::~TrainerProcess() {
   Kill();
-  CloseFd(&in_);
-  CloseFd(&out_);
-  CloseFd(&err_);
+  for (int* const fd : {&in_, &out_, &err_, &orders_, &words_}) CloseFd(fd);
 }
 
 void TrainerProcess::Send(const std::string& line) {
@@ -101,13 +105,14 @@ TrainerProcess::Output TrainerProcess::Wait(Wakeup& wakeup, Duration time) {
   Output output;
   // A negative fd is passed over by poll(2).
   const bool wants_in = in_ >= 0 && !unsent_.empty();
-  std::array<pollfd, 4> entries = {{{out_, POLLIN, 0},
+  std::array<pollfd, 5> entries = {{{out_, POLLIN, 0},
                                     {err_, POLLIN, 0},
+                                    {words_, POLLIN, 0},
                                     {wants_in ? in_ : -1, POLLOUT, 0},
                                     {wakeup.fd(), POLLIN, 0}}};
   poll(entries.data(), entries.size(),
        PollMillis(std::min(time, kLookInterval)));
-  if (entries[3].revents != 0) wakeup.Hush();
+  if (entries[4].revents != 0) wakeup.Hush();
   // Looked at before reading: what it wrote before its end is then in the pipe.
   KillIfMute();
   const bool gone = Reap();
@@ -131,7 +136,7 @@ void TrainerProcess::KillIfMute() {
   if (out_ >= 0) return;
   const SteadyTime now = SystemClock().Steady();
   if (mute_since_ == SteadyTime{}) mute_since_ = now;
-  if (now - mute_since_ > kMuteGrace) kill(-pid_, SIGKILL);
+  if (now - mute_since_ > kMuteGrace) Order(GuardianOrder::kKill);
 }
 
 void TrainerProcess::CutLines(Output* output) {
@@ -154,28 +159,64 @@ void TrainerProcess::ReadError() {
   if (!text.empty()) log_.Append(text);
 }
 
+void TrainerProcess::ExpectEnd() {
+  if (end_due_ == SteadyTime{}) {
+    end_due_ = SystemClock().Steady() + kEndPatience;
+  }
+}
+
+void TrainerProcess::Order(GuardianOrder order) {
+  if (order == GuardianOrder::kKill) ExpectEnd();
+  // A guardian that is gone has left nothing to kill.
+  [[maybe_unused]] const ssize_t sent = write(orders_, &order, sizeof(order));
+}
+
+void TrainerProcess::HearGuardian() {
+  GuardianWord word{};
+  ssize_t size = 0;
+  while (words_ >= 0 && (size = read(words_, &word, sizeof(word))) != 0) {
+    if (size != sizeof(word)) return;
+    if (word.kind == GuardianWord::Kind::kEnded) {
+      own_status_ = word.value;
+      ExpectEnd();
+    } else if (word.kind == GuardianWord::Kind::kLives) {
+      pid_ = word.value;
+    }
+  }
+  CloseFd(&words_);
+}
+
 bool TrainerProcess::Reap() {
-  if (ended_) return true;
-  siginfo_t info{};
-  // Left unreaped for a moment: its number cannot be given to another process
-  // before its whole group is gone.
-  const int waited = waitid(P_PID, static_cast<id_t>(pid_), &info,
-                            WEXITED | WNOHANG | WNOWAIT);
-  if (waited != 0 || info.si_pid == 0) return false;
-  kill(-pid_, SIGKILL);
-  waitpid(pid_, &wait_status_, 0);
+  if (ended_ || unkillable_) return ended_;
+  HearGuardian();
+  // Without an end to speak through it is on its way out.
+  int status = 0;
+  const bool gone = waitpid(guardian_, &status, words_ < 0 ? 0 : WNOHANG) != 0;
+  if (!gone) {
+    unkillable_ =
+        end_due_ != SteadyTime{} && SystemClock().Steady() >= end_due_;
+    return false;
+  }
+  HearGuardian();
+  // Somebody killed the guardian: the trainer alone is gone then.
+  if (!own_status_.has_value()) kill(-pid_, SIGKILL);
+  wait_status_ = own_status_.value_or(status);
   ended_ = true;
   return true;
 }
 
 void TrainerProcess::Terminate(Duration grace) {
-  if (Reap()) return;
+  if (Reap() || unkillable_) return;
   killed_by_us_ = true;
   const SystemClock clock;
   const SteadyTime deadline = clock.Steady() + grace;
-  if (grace > Duration::zero()) kill(-pid_, SIGTERM);
-  while (!Reap()) {
-    if (clock.Steady() >= deadline) kill(-pid_, SIGKILL);
+  if (grace > Duration::zero()) Order(GuardianOrder::kTerminate);
+  bool killed = false;
+  while (!Reap() && !unkillable_) {
+    if (!killed && clock.Steady() >= deadline) {
+      Order(GuardianOrder::kKill);
+      killed = true;
+    }
     ReadError();
     std::this_thread::sleep_for(kReapInterval);
   }

@@ -2,21 +2,25 @@
 //
 // File: trainer_process.h
 //
-// A trainer is a child process in its own process group that reads and writes
-// lines. It outlives trials, but not the thread that started it (spawn.h), from
-// which all calls come.
+// A trainer is a process in its own process group that reads and writes lines,
+// below a guardian (guardian.h): it has ended when nothing that came from it
+// lives. It outlives trials, but not this object. All calls come from one
+// thread.
 #ifndef FROSTLINE_WORKER_AGENT_TRAINER_PROCESS_H_
 #define FROSTLINE_WORKER_AGENT_TRAINER_PROCESS_H_
 
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "worker/agent/guardian.h"
 #include "worker/agent/log_tail.h"
+#include "worker/agent/spawn.h"
 #include "worker/agent/wakeup.h"
 
 namespace frostline::agent {
@@ -52,8 +56,8 @@ class TrainerProcess {
   // 100 ms at most: its own child may hold its pipes open.
   Output Wait(Wakeup& wakeup, Duration time);
 
-  // Sends SIGTERM, then SIGKILL after `grace`, to the group, and returns when
-  // it is gone.
+  // Sends SIGTERM to the group, then SIGKILL after `grace` to all that came
+  // from it, and returns when it is gone, or cannot be killed.
   void Terminate(Duration grace);
   void Kill() { Terminate(Duration::zero()); }
 
@@ -61,27 +65,42 @@ class TrainerProcess {
   // These count after its end; the first is as of wait(2).
   int wait_status() const { return wait_status_; }
   bool killed_by_us() const { return killed_by_us_; }
+  // Something of it lives on, 5 s after its SIGKILL or the trainer's own end: a
+  // disk or a GPU that does not answer holds it in the kernel. It stays so, and
+  // nobody waits for it any more.
+  bool unkillable() const { return unkillable_; }
+  // The trainer's; of an unkillable one that of the process that lives on.
   pid_t pid() const { return pid_; }
 
  private:
-  TrainerProcess(pid_t pid, int in, int out, int err, LogTail& log);
+  TrainerProcess(const Spawned& child, LogTail& log);
   void Flush();
   void ReadOutput(bool gone, Output* output);
   void ReadError();
   void CutLines(Output* output);
   void KillIfMute();
   bool Reap();
+  void HearGuardian();
+  void Order(GuardianOrder order);
+  // From now on its end is due.
+  void ExpectEnd();
 
-  const pid_t pid_;
+  const pid_t guardian_;
+  pid_t pid_;
   int in_;
   int out_;
   int err_;
+  int orders_;
+  int words_;
   LogTail& log_;
   std::string unsent_;
   bool input_ends_ = false;
   SteadyTime mute_since_{};  // its output is closed
   std::string unread_;
+  SteadyTime end_due_{};
+  std::optional<int> own_status_;  // the trainer's; what it left may live on
   bool ended_ = false;
+  bool unkillable_ = false;
   bool killed_by_us_ = false;
   int wait_status_ = 0;
 };

@@ -107,6 +107,29 @@ TEST(AgentBinary, KilledWhileTheCoordinatorIsAwayItLosesNothing) {
   EXPECT_EQ(rig.SpoolFiles(), 0);
 }
 
+// A script's training is no child of the agent, and may have left its group.
+class Grandchild : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Grandchild, TrainsNoLongerThanTheAgentLives) {
+  Rig rig(GetParam() + R"(report(1, 0.5)
+note("pid", os.getpid())
+while True: time.sleep(0.1)
+)");
+  rig.options().exec =
+      "sh -c 'exec 3<&0; " + rig.options().exec + " <&3 & sleep 1000'";
+  rig.coordinator().Offer(1);
+  const pid_t agent = RunBeside(rig);
+  const int training = std::stoi(rig.AwaitFile("pid"));
+  EXPECT_TRUE(Lives(training));
+  kill(agent, SIGKILL);
+  EXPECT_EQ(ExitCodeOfProcess(agent), 1000 + SIGKILL);
+  EXPECT_TRUE(AwaitDeath(training));
+}
+
+INSTANTIATE_TEST_SUITE_P(InAnyGroup, Grandchild,
+                         ::testing::Values("", "os.setsid()\n",
+                                           "if os.fork(): os._exit(0)\n"));
+
 TEST(AgentBinary, TrainsWithTheDemoTrainer) {
   Rig rig("pass");
   rig.options().exec = Binary("frostline-demo-trainer");

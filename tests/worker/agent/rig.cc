@@ -64,12 +64,6 @@ std::string WriteTrainer(const std::string& path, const std::string& body) {
   return "python3 " + path;
 }
 
-bool Lives(int pid) {
-  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-  std::string number, name, state;
-  return static_cast<bool>(stat >> number >> name >> state) && state != "Z";
-}
-
 bool AwaitDeath(int pid) {
   return AwaitTrue([pid] { return !Lives(pid); });
 }

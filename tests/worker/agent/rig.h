@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "tests/support/temp_folder.h"
 #include "tests/worker/agent/scripted_coordinator.h"
+#include "tests/worker/agent/undying.h"
 #include "worker/agent/agent.h"
 
 namespace frostline::agent {
@@ -54,8 +55,6 @@ class Rig {
 // line that runs it.
 std::string WriteTrainer(const std::string& path, const std::string& body);
 
-// False once the process is gone, or a zombie that nobody collected.
-bool Lives(int pid);
 // False if it still lives after a long while.
 bool AwaitDeath(int pid);
 

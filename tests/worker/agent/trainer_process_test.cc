@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <fstream>
 #include <thread>
 
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
+#include "tests/worker/agent/undying.h"
 #include "worker/agent/protocol.h"
 
 namespace frostline::agent {
@@ -108,16 +108,78 @@ TEST_F(TrainerProcessTest, ItsChildrenDieWithIt) {
   const auto lines = Lines(*trainer, 1);
   ASSERT_EQ(lines.size(), 1U);
   trainer->Kill();
-  const pid_t grandchild = std::stoi(lines[0]);
+  EXPECT_FALSE(Lives(std::stoi(lines[0])));
+}
+
+// In a session of its own, its parent gone: no group and no parent names it.
+constexpr char kStray[] =
+    "python3 -c \"import os, sys, time\n"
+    "if os.fork(): sys.exit()\n"
+    "os.setsid()\n"
+    "print(os.getpid(), flush=True)\n"
+    "time.sleep(1000)\"";
+
+TEST_F(TrainerProcessTest, WhoLeftItsGroupDiesWithIt) {
+  const auto trainer = Start("sh -c '" + std::string(kStray) + "; sleep 1000'");
+  const auto lines = Lines(*trainer, 1);
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_TRUE(Lives(std::stoi(lines[0])));
+  trainer->Kill();
+  EXPECT_TRUE(trainer->ended());
+  EXPECT_FALSE(Lives(std::stoi(lines[0])));
+}
+
+TEST_F(TrainerProcessTest, WhatItLeavesBehindEndsWithItAndItsStatusCounts) {
+  const auto trainer =
+      Start("sh -c '" + std::string(kStray) + "; sleep 1000 & read x; exit 3'");
+  const auto lines = Lines(*trainer, 1);
+  ASSERT_EQ(lines.size(), 1U);
+  trainer->Send("go\n");
+  EXPECT_THAT(Lines(*trainer, 1), ElementsAre());
+  EXPECT_TRUE(trainer->ended());
+  EXPECT_EQ(WEXITSTATUS(trainer->wait_status()), 3);
+  EXPECT_FALSE(Lives(std::stoi(lines[0])));
+}
+
+TEST_F(TrainerProcessTest, IfTheGuardianIsKilledTheTrainerEndsToo) {
+  const auto trainer = Start("sh -c 'echo $PPID; sleep 1000 & wait'");
+  const auto lines = Lines(*trainer, 1);
+  ASSERT_EQ(lines.size(), 1U);
+  kill(std::stoi(lines[0]), SIGKILL);
+  EXPECT_THAT(Lines(*trainer, 1), ElementsAre());
+  EXPECT_TRUE(trainer->ended());
+  EXPECT_FALSE(trainer->unkillable());
+}
+
+TEST_F(TrainerProcessTest, OneThatCannotBeKilledIsNotWaitedFor) {
+  const auto trainer = Start("sh -c 'echo ready; sleep 1000'");
+  ASSERT_THAT(Lines(*trainer, 1), ElementsAre("ready"));
+  const pid_t pid = trainer->pid();
+  const Undying undying(pid);
+  if (!undying.works()) GTEST_SKIP() << "ptrace(2) is not allowed here";
+  const SteadyTime start = clock_.Steady();
+  trainer->Terminate(Duration());
+  EXPECT_TRUE(trainer->unkillable());
+  EXPECT_FALSE(trainer->ended());
+  EXPECT_EQ(trainer->pid(), pid);
+  trainer->Terminate(std::chrono::hours(1));  // nobody waits again
+  EXPECT_LT(clock_.Steady() - start, kPatience / 2);
+}
+
+// The trainer itself has ended; nobody has told the guardian to kill.
+TEST_F(TrainerProcessTest, WhatItLeftThatCannotBeKilledIsNamed) {
+  const auto trainer = Start("sh -c 'sleep 1000 & echo $!; read x; exit 0'");
+  const auto lines = Lines(*trainer, 1);
+  ASSERT_EQ(lines.size(), 1U);
+  const Undying undying(std::stoi(lines[0]));
+  if (!undying.works()) GTEST_SKIP() << "ptrace(2) is not allowed here";
+  trainer->Send("go\n");
   const SteadyTime end = clock_.Steady() + kPatience;
-  // Gone, or a zombie that nobody has collected yet.
-  const auto lives = [grandchild] {
-    std::ifstream stat("/proc/" + std::to_string(grandchild) + "/stat");
-    std::string pid, name, state;
-    return static_cast<bool>(stat >> pid >> name >> state) && state != "Z";
-  };
-  while (lives() && clock_.Steady() < end) std::this_thread::yield();
-  EXPECT_FALSE(lives());
+  while (!trainer->unkillable() && clock_.Steady() < end) {
+    EXPECT_FALSE(trainer->Wait(wakeup_, kPatience).ended);
+  }
+  EXPECT_TRUE(trainer->unkillable());
+  EXPECT_EQ(trainer->pid(), std::stoi(lines[0]));
 }
 
 TEST_F(TrainerProcessTest, OneThatClosesItsOutputAndLivesIsKilled) {
@@ -172,7 +234,7 @@ TEST_F(TrainerProcessTest, ARingEndsTheWait) {
   EXPECT_LT(clock_.Steady() - start, kPatience / 2);
 }
 
-// An agent that is killed cannot clean up; the kernel does.
+// An agent that is killed cannot clean up; the guardian does.
 TEST_F(TrainerProcessTest, DiesWithItsAgent) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -190,13 +252,8 @@ TEST_F(TrainerProcessTest, DiesWithItsAgent) {
   kill(agent, SIGKILL);
   waitpid(agent, nullptr, 0);
   const SteadyTime end = clock_.Steady() + kPatience;
-  const auto lives = [trainer] {
-    std::ifstream stat("/proc/" + std::to_string(trainer) + "/stat");
-    std::string pid, name, state;
-    return static_cast<bool>(stat >> pid >> name >> state) && state != "Z";
-  };
-  while (lives() && clock_.Steady() < end) std::this_thread::yield();
-  EXPECT_FALSE(lives());
+  while (Lives(trainer) && clock_.Steady() < end) std::this_thread::yield();
+  EXPECT_FALSE(Lives(trainer));
   close(ends[0]);
   close(ends[1]);
 }
