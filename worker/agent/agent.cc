@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/agent/agent.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -19,7 +20,6 @@ namespace {
 
 constexpr Duration kFirstPause = std::chrono::milliseconds(200);
 constexpr Duration kLongestPause = std::chrono::seconds(5);
-constexpr Duration kLongSleep = std::chrono::hours(1);
 constexpr Duration kLeastInterval = std::chrono::milliseconds(10);
 // Deliveries that may fail before the agent registers all the same.
 constexpr int kMostUndelivered = 20;
@@ -76,14 +76,13 @@ absl::StatusOr<ExitCode> Agent::Run() {
 
 // This thread has nothing else to do, and a slow disk may hold it up.
 void Agent::LiveOn() {
-  const bool looks = !options_.registry.empty();
   SteadyTime looked = clock_.Steady();
   while (stop_.level() == StopLevel::kRun) {
-    wakeup_.WaitFor(looks ? options_.stock_interval : kLongSleep);
-    if (!looks || clock_.Steady() - looked < options_.stock_interval) continue;
+    wakeup_.WaitFor(options_.stock_interval);
+    if (clock_.Steady() - looked < options_.stock_interval) continue;
     if (stop_.level() != StopLevel::kRun) return;
     const MutexLock lock(&stock_mutex_);
-    LookAtStock(/*anew=*/false);
+    KeepRegistered(/*anew=*/false);
     looked = clock_.Steady();
   }
 }
@@ -124,7 +123,7 @@ v1::RegisterRequest Agent::Registration() {
   request.set_worker_id(options_.id);
   v1::Worker* const worker = request.mutable_worker();
   worker->set_boot_id(boot_id_);
-  worker->set_slots(options_.slots);
+  worker->set_slots(std::max(1, options_.slots - retired_));
   worker->set_version(FROSTLINE_VERSION);
   *worker->mutable_hardware() = hardware_;
   for (const auto& [key, value] : options_.labels) {
@@ -199,18 +198,30 @@ absl::Status Agent::Register() {
   return reply.status();
 }
 
+void Agent::NoteRetired() {
+  const MutexLock lock(&register_mutex_);
+  is_registered_ = false;
+  if (++retired_ < options_.slots) return;
+  Log(LogLevel::kError, "no_slot_left",
+      {{"fix", "restart the node: what its trainers left cannot be killed"}});
+  stop_.Raise(StopLevel::kDone, kExitFailure, "no slot is left");
+}
+
 // An update of our own, no conflict. A coordinator that is away is told at the
 // next look.
-void Agent::LookAtStock(bool anew) {
-  v1::Stock stock = stock_reader_->Read(anew);
+void Agent::KeepRegistered(bool anew) {
+  v1::Stock stock;
+  if (stock_reader_ != nullptr) stock = stock_reader_->Read(anew);
   const MutexLock lock(&register_mutex_);
   const bool same = stock.SerializeAsString() == stock_.SerializeAsString();
   if (same && is_registered_) return;
   stock_ = std::move(stock);
   is_registered_ = false;
   const absl::Status status = Register();
-  Log(status.ok() ? LogLevel::kInfo : LogLevel::kWarning, "stock_changed",
-      {{"models", absl::StrCat(stock_.models_size())},
+  Log(status.ok() ? LogLevel::kInfo : LogLevel::kWarning,
+      "registration_changed",
+      {{"slots", absl::StrCat(options_.slots - retired_)},
+       {"models", absl::StrCat(stock_.models_size())},
        {"data_sets", absl::StrCat(stock_.data_sets_size())},
        {"status", status.ok() ? "ok" : std::string(status.message())}});
 }
@@ -218,7 +229,7 @@ void Agent::LookAtStock(bool anew) {
 bool Agent::HasStock(const v1::TrialSpec& spec) {
   const MutexLock stock_lock(&stock_mutex_);
   if (stock_reader_ == nullptr) return true;
-  LookAtStock(/*anew=*/true);
+  KeepRegistered(/*anew=*/true);
   const MutexLock lock(&register_mutex_);
   return HasStockFor(stock_, spec);
 }
@@ -236,7 +247,8 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
   context_ = std::unique_ptr<SlotContext>(new SlotContext{
       options_, clock_, client_, *run_folder_, *janitor_, *keeper_, *courier_,
       stop_, name, boot_id_, [this](SteadyTime sent) { RegisterAgain(sent); },
-      [this](const v1::TrialSpec& spec) { return HasStock(spec); }});
+      [this](const v1::TrialSpec& spec) { return HasStock(spec); },
+      [this] { NoteRetired(); }});
   context_->idle_since = clock_.Steady().count();
   const Duration interval =
       proto::DurationFromProto(registered.heartbeat_interval());

@@ -46,9 +46,10 @@ class Agent {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(register_mutex_);
   absl::Status Register() ABSL_EXCLUSIVE_LOCKS_REQUIRED(register_mutex_);
   void RegisterAgain(SteadyTime refused_call);
-  void LookAtStock(bool anew) ABSL_EXCLUSIVE_LOCKS_REQUIRED(stock_mutex_);
+  void KeepRegistered(bool anew) ABSL_EXCLUSIVE_LOCKS_REQUIRED(stock_mutex_);
   bool HasStock(const v1::TrialSpec& spec);
   void LiveOn();
+  void NoteRetired();
   absl::Status StartSlots(const v1::RegisterReply& registered);
   void Shutdown();
 
@@ -70,6 +71,7 @@ class Agent {
   SteadyTime conflict_window_ ABSL_GUARDED_BY(register_mutex_){};
   int conflicts_ ABSL_GUARDED_BY(register_mutex_) = 0;
   v1::Stock stock_ ABSL_GUARDED_BY(register_mutex_);
+  int retired_ ABSL_GUARDED_BY(register_mutex_) = 0;  // slots
   // The coordinator knows what we would say now.
   bool is_registered_ ABSL_GUARDED_BY(register_mutex_) = false;
   std::unique_ptr<RunFolder> run_folder_;

@@ -79,7 +79,7 @@ void Slot::RunOnTrainer(const v1::Lease& lease, TrialRun& run) {
     if (!started.ok()) return run.FailToStart(started);
     const bool used = trainer_.get() == before;
     const bool taken = run.Run(*trainer_, used, *folder, checkpoint);
-    if (!run.trainer_is_ready()) trainer_.reset();
+    if (!run.trainer_is_ready()) DropTrainer();
     // A trainer for one trial may have been on its way out.
     if (taken) return;
   }
@@ -169,12 +169,28 @@ void Slot::HandBack(const v1::Lease& lease) {
   AwaitDelivery(*outbox);
 }
 
+void Slot::DropTrainer() {
+  trainer_->Kill();
+  if (trainer_->unkillable() && !retired_) {
+    retired_ = true;
+    Log(LogLevel::kError, "slot_retired",
+        {{"slot", absl::StrCat(number_)},
+         {"process", absl::StrCat(trainer_->pid())},
+         {"cause", "it lives on after SIGKILL"},
+         {"fix",
+          "see what holds it (its /proc/PID/stack), then restart the "
+          "node"}});
+  }
+  trainer_.reset();
+}
+
 void Slot::EndTrainer() {
   if (trainer_ == nullptr) return;
   trainer_->Send(ExitLine());
   trainer_->CloseInput();
   const SteadyTime deadline = context_.clock.Steady() + kExitGrace;
-  while (!trainer_->ended() && context_.clock.Steady() < deadline) {
+  while (!trainer_->ended() && !trainer_->unkillable() &&
+         context_.clock.Steady() < deadline) {
     const auto output =
         trainer_->Wait(wakeup_, deadline - context_.clock.Steady());
     if (output.overlong) break;

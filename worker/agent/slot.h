@@ -3,7 +3,8 @@
 // File: slot.h
 //
 // Runs one trial at a time, and asks for the next when an ending is delivered.
-// Its trainer stays alive in between.
+// Its trainer stays alive in between. It retires, and asks no more, when
+// something of a trainer cannot be killed: that may hold its GPU.
 #ifndef FROSTLINE_WORKER_AGENT_SLOT_H_
 #define FROSTLINE_WORKER_AGENT_SLOT_H_
 
@@ -56,6 +57,8 @@ class Slot {
   void Tidy(const TrialRun& run, const Outbox& outbox);
   void HandBack(const v1::Lease& lease);
   void EndTrainer();
+  // Kills what still runs.
+  void DropTrainer();
 
   SlotContext& context_;
   const int number_;
@@ -68,6 +71,7 @@ class Slot {
   LogTail log_;
   v1::NoneReason last_reason_ = v1::NONE_REASON_UNSPECIFIED;
   std::unique_ptr<TrainerProcess> trainer_;
+  bool retired_ = false;
   std::thread thread_;
 };
 

@@ -51,11 +51,14 @@ void Slot::Join() {
 }
 
 void Slot::Loop() {
-  while (const auto lease = NextLease()) {
+  while (!retired_) {
+    const auto lease = NextLease();
+    if (!lease.has_value()) break;
     FROSTLINE_FAILPOINT(kAgentAcquired);
     RunTrial(*lease);
     context_.janitor.Ring();
   }
+  if (retired_) context_.slot_retired();
   EndTrainer();
 }
 

@@ -36,6 +36,8 @@ struct SlotContext {
   // Looks at the registry's files anew. False where they have not what the
   // trial needs; the coordinator has been told then, or is away.
   std::function<bool(const v1::TrialSpec&)> has_stock_for;
+  // A slot asks for no more trials.
+  std::function<void()> slot_retired;
   // --idle-timeout asks how many slots have a trial, and since when none has.
   std::atomic<int> busy{0};
   std::atomic<SteadyTime::rep> idle_since{0};

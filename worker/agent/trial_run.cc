@@ -62,6 +62,7 @@ bool TrialRun::Run(TrainerProcess& trainer, bool used,
       if (used && !spoke_ && order_ == Order::kNone) return false;
       TakeExit(trainer);
     }
+    if (!over_ && trainer.unkillable()) FinishUnkillable(trainer);
     if (!over_) WatchProgress(trainer);
     if (!over_) FollowOrders(trainer);
   }
@@ -175,6 +176,7 @@ void TrialRun::TakeOverlong(TrainerProcess& trainer) {
 
 void TrialRun::Reject(const absl::Status& mistake, TrainerProcess& trainer) {
   trainer.Kill();
+  if (trainer.unkillable()) return FinishUnkillable(trainer);
   Finish(FailedOutcome(v1::FAILURE_CLASS_TRIAL, mistake));
 }
 

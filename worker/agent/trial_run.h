@@ -15,6 +15,9 @@
 // A trainer that failed for a file that this node has no more is nobody's
 // failure: the attempt is released, for a worker that has the file.
 //
+// What then still lives cannot be killed: after some seconds the run ends all
+// the same, pruned or cancelled as ordered, else FAILED for the node's sake.
+//
 // A graver order replaces another; none is taken back. A trainer that does not
 // follow within the grace, which the first begins, gets SIGTERM, then SIGKILL.
 #ifndef FROSTLINE_WORKER_AGENT_TRIAL_RUN_H_
@@ -74,6 +77,7 @@ class TrialRun {
 
   void SendReports();
   void Finish(v1::Outcome outcome);
+  void FinishUnkillable(const TrainerProcess& trainer);
   void Release(const std::string& detail);
   bool LacksStock(const v1::Outcome& outcome) const;
   double Elapsed() const;

@@ -5,9 +5,11 @@
 #include <system_error>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/log.h"
+#include "worker/agent/outcome.h"
 #include "worker/agent/trial_run.h"
 
 namespace frostline::agent {
@@ -45,6 +47,7 @@ void TrialRun::FollowOrders(TrainerProcess& trainer) {
       order_ != Order::kNone && context_.clock.Steady() >= order_deadline_;
   if (level != StopLevel::kNow && !late) return;
   trainer.Terminate(level == StopLevel::kNow ? Duration() : kKillGrace);
+  if (trainer.unkillable()) return FinishUnkillable(trainer);
   ConcludeOrder({});
 }
 
@@ -139,6 +142,22 @@ void TrialRun::Finish(v1::Outcome outcome) {
   outbox_.Add(request);
   FROSTLINE_FAILPOINT(kAgentFinishSpooled);
   context_.courier.Ring();
+}
+
+// Whoever wanted it pruned or cancelled gets that; it needs no result.
+void TrialRun::FinishUnkillable(const TrainerProcess& trainer) {
+  const absl::Status status = MakeError(
+      ErrorId::kTrainerExited,
+      absl::StrCat("process ", trainer.pid(),
+                   " of the trainer lives on after SIGKILL: a disk or a GPU "
+                   "that does not answer holds it in the kernel"),
+      "restart the node; its slot asks for no more trials");
+  v1::Outcome outcome = FailedOutcome(v1::FAILURE_CLASS_INFRASTRUCTURE, status);
+  if (order_ != Order::kPrune && order_ != Order::kCancel) {
+    return Finish(std::move(outcome));
+  }
+  outcome.clear_failure();
+  ConcludeOrder(std::move(outcome));
 }
 
 void TrialRun::Release(const std::string& detail) {

@@ -4,6 +4,7 @@
 // grant that crosses a stop.
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 
 #include "gmock/gmock.h"
@@ -185,6 +186,76 @@ TEST_P(GrantTooLate, IsHandedBackUnrun) {
 INSTANTIATE_TEST_SUITE_P(All, GrantTooLate,
                          ::testing::Values(StopLevel::kDone,
                                            StopLevel::kRelease));
+
+// Trial 1 breaks the protocol and is killed for it; others succeed.
+constexpr char kOffends[] = R"(if t["trial"].endswith("/1"):
+    note("pid", os.getpid())
+    wait_for("go")
+    say(type="nonsense")
+    time.sleep(1000)
+finish("succeeded")
+)";
+
+class Unkillable : public ::testing::Test {
+ protected:
+  // Until the trial of the trainer that nothing ends has been finished.
+  void RunOne(Rig& rig) {
+    rig.coordinator().Offer(1);
+    rig.Start();
+    pid_ = std::stoi(rig.AwaitFile("pid"));
+    undying_.emplace(pid_);
+    std::ofstream(rig.File("go")) << "";
+    if (!undying_->works()) GTEST_SKIP() << "ptrace(2) is not allowed here";
+    ASSERT_TRUE(AwaitFinish(rig));
+    const v1::Outcome outcome = rig.coordinator().heard().finishes[0].outcome();
+    EXPECT_EQ(outcome.kind(), v1::Outcome::FAILED);
+    EXPECT_EQ(outcome.failure(), v1::FAILURE_CLASS_INFRASTRUCTURE);
+    EXPECT_THAT(outcome.cause(), HasSubstr(std::to_string(pid_)));
+  }
+
+  int pid_ = 0;
+  std::optional<Undying> undying_;
+};
+
+TEST_F(Unkillable, TheAgentEndsWhenNoSlotIsLeft) {
+  Rig rig(kOffends);
+  RunOne(rig);
+  if (IsSkipped()) return;
+  EXPECT_EQ(rig.Join(), kExitFailure);
+}
+
+TEST_F(Unkillable, OtherSlotsGoOnAndTheCoordinatorHearsHowManyThereAre) {
+  Rig rig(kOffends);
+  rig.options().slots = 2;
+  rig.options().stock_interval = milliseconds(50);
+  RunOne(rig);
+  if (IsSkipped()) return;
+  ASSERT_TRUE(rig.coordinator().Await([](const Heard& heard) {
+    return heard.registers.back().worker().slots() == 1;
+  }));
+  ASSERT_TRUE(rig.coordinator().Await([](const Heard& heard) {
+    return heard.heartbeats.back().leases().empty();
+  }));
+  for (const int number : {2, 3}) rig.coordinator().Offer(number);
+  ASSERT_TRUE(rig.coordinator().Await(
+      [](const Heard& heard) { return heard.finishes.size() == 3; }));
+  rig.coordinator().EndStudy();
+  EXPECT_EQ(rig.Join(), 0);
+}
+
+// SIGTERM must end the agent, whatever its trainer's state.
+TEST_F(Unkillable, TheAgentCanBeToldToGo) {
+  Rig rig(R"(note("pid", os.getpid())
+while True: time.sleep(1)
+)");
+  rig.coordinator().Offer(1);
+  rig.Start();
+  undying_.emplace(std::stoi(rig.AwaitFile("pid")));
+  if (!undying_->works()) GTEST_SKIP() << "ptrace(2) is not allowed here";
+  rig.Stop(StopLevel::kNow, kExitRequeue);
+  EXPECT_EQ(rig.Join(), kExitRequeue);
+  EXPECT_THAT(rig.coordinator().heard().finishes, SizeIs(1));
+}
 
 }  // namespace
 }  // namespace frostline::agent
