@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/status_macros.h"
@@ -42,6 +43,14 @@ TrialState StateOf(Result::Kind kind) {
   return TrialState::kFailed;
 }
 
+// A trainer says so of what the study asks for: every attempt, on whatever
+// worker, would end in the same words.
+bool IsFaultOfTheStudy(FailureClass failure, const std::string& cause) {
+  return failure == FailureClass::kTrial &&
+         absl::StartsWith(
+             cause, absl::StrCat(ErrorCode(ErrorId::kTrainerMisuse), ":"));
+}
+
 // Counts the fault and decides between another try and the end.
 void CountFault(storage::TrialRow& row, FailureClass failure,
                 const std::string& cause, const RetryRules& rules,
@@ -54,11 +63,12 @@ void CountFault(storage::TrialRow& row, FailureClass failure,
   row.failure = failure;
   row.cause = cause;
   row.state = TrialState::kQueued;
-  if (faults >= limit) {
-    row.state = TrialState::kFailed;
-    row.ended = now;
-    row.cause = absl::StrCat(cause, " (", faults, " of ", limit, " attempts)");
-  }
+  const bool of_the_study = IsFaultOfTheStudy(failure, cause);
+  if (faults < limit && !of_the_study) return;
+  row.state = TrialState::kFailed;
+  row.ended = now;
+  if (of_the_study) return;  // a share of attempts would promise others
+  row.cause = absl::StrCat(cause, " (", faults, " of ", limit, " attempts)");
 }
 
 storage::AttemptRow EndAttempt(storage::AttemptRow attempt, AttemptState how,

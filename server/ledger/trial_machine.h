@@ -8,7 +8,7 @@
 // clang-format off
 //   QUEUED  --Grant-->   RUNNING, attempt + 1, a new secret
 //   RUNNING --Finish-->  SUCCEEDED | PRUNED | INFEASIBLE | CANCELLED,
-//                        or QUEUED | FAILED when the attempt failed
+//                        or QUEUED | FAILED when it failed (FL-5015: FAILED)
 //   RUNNING --Lose-->    QUEUED, or FAILED when its attempts are used up
 //   RUNNING --Release--> QUEUED, no fault counted
 //   QUEUED  --Reinstate-> RUNNING, when a lost attempt speaks again in time

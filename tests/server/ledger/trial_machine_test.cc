@@ -103,6 +103,43 @@ TEST(TrialMachine, ATrialFaultIsTriedThreeTimesThenFailsWithItsCause) {
   EXPECT_THAT(trial.row.cause, ::testing::HasSubstr("exit code 1"));
 }
 
+// FL-5015: the study asks for what cannot be, on whatever worker.
+TEST(TrialMachine, AFaultOfTheStudyIsTriedOnce) {
+  const OpenTrial running = Granted(Queued(), "s");
+  Result result = Failure(FailureClass::kTrial);
+  result.cause = "FL-5015: the model has no module layer.7 (search layer.0)";
+  const auto answer =
+      *Finish(running, {}, ProofOf(running), result, kRules, kNow);
+  EXPECT_EQ(answer.verdict, Verdict::kAccepted);
+  const OpenTrial ended = After(running, answer.transition);
+  EXPECT_EQ(ended.row.state, TrialState::kFailed);
+  EXPECT_EQ(ended.row.ended, kNow);
+  EXPECT_EQ(ended.row.trial_faults, 1);
+  EXPECT_EQ(ended.row.cause, result.cause);
+}
+
+// Files and devices differ from worker to worker, and words that only contain
+// the id are those of a log.
+TEST(TrialMachine, WhatAnotherWorkerMayManageIsTriedAgain) {
+  const OpenTrial running = Granted(Queued(), "s");
+  for (const char* cause :
+       {"FL-5013: gpt2 is not imitated (convert it)",
+        "FL-5014: its SHA-256 is another (put the file there)",
+        "FL-50155: none of ours", "exit code 1 after FL-5015: no"}) {
+    Result result = Failure(FailureClass::kTrial);
+    result.cause = cause;
+    EXPECT_EQ(Finish(running, {}, ProofOf(running), result, kRules, kNow)
+                  ->transition.row->state,
+              TrialState::kQueued)
+        << cause;
+  }
+  Result node = Failure(FailureClass::kInfrastructure);
+  node.cause = "FL-5015: said of a node";
+  EXPECT_EQ(Finish(running, {}, ProofOf(running), node, kRules, kNow)
+                ->transition.row->state,
+            TrialState::kQueued);
+}
+
 TEST(TrialMachine, ALossIsNoResultAndAllowedTwentyTimes) {
   OpenTrial trial = Queued();
   for (int attempt = 1; attempt <= 20; ++attempt) {
