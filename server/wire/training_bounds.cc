@@ -48,11 +48,27 @@ absl::Status CheckBlock(const google::protobuf::Message& message,
   return absl::OkStatus();
 }
 
+// Metrics of such a set would have the names of those of the test split.
+absl::Status CheckOtherSets(const v1::Training& training) {
+  for (const std::string& id : training.also_evaluate()) {
+    if (id != "test") continue;
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        "also_evaluate names a data set test, whose metrics would be those "
+        "of the test split: test.accuracy",
+        "register the data set under another id; for the test split of data.id "
+        "give data.test_split",
+        "training.also_evaluate");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckTrainingBounds(const v1::StudySpec& spec) {
   const v1::Training& training = spec.training();
   RETURN_IF_ERROR(CheckBlock(training, "training.", ""));
+  RETURN_IF_ERROR(CheckOtherSets(training));
   RETURN_IF_ERROR(CheckBlock(training.lora(), "training.lora.", "lora."));
   RETURN_IF_ERROR(CheckBlock(training.early_stopping(),
                              "training.early_stopping.", "early_stopping."));

@@ -39,6 +39,15 @@ TEST(TrainingBounds, ANumberOutOfRangeNamesItsField) {
               FailsAt(ErrorId::kRequestInvalid, "freeze.virtual_tau"));
 }
 
+TEST(TrainingBounds, ADataSetCalledTestWouldTakeTheTestSplitsMetrics) {
+  v1::StudySpec spec;
+  spec.mutable_training()->add_also_evaluate("tests");
+  EXPECT_OK(CheckTrainingBounds(spec));
+  spec.mutable_training()->add_also_evaluate("test");
+  EXPECT_THAT(CheckTrainingBounds(spec),
+              FailsAt(ErrorId::kRequestInvalid, "training.also_evaluate"));
+}
+
 // The table speaks of what the contract has, by the same names.
 TEST(TrainingBounds, EveryRowButThoseOfExtraIsAFieldOfTheContract) {
   for (const SettingRow& row : TrainingTable()) {
