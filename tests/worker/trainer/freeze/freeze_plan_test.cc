@@ -47,7 +47,8 @@ FreezePlan Plan(const ModuleRates& rates,
   return plan.value();
 }
 
-const ParameterPlan& Of(const FreezePlan& plan, const std::string& name) {
+// A copy: the plan is often one that nobody keeps.
+ParameterPlan Of(const FreezePlan& plan, const std::string& name) {
   const std::vector<ParameterSpec> specs = ParametersOf(Bert(), kTwoClasses);
   for (std::size_t i = 0; i < specs.size(); ++i) {
     if (specs[i].name == name) return plan.parameters[i];
@@ -151,7 +152,7 @@ TEST(FreezePlan, HeadsThatAgreeAreOneTensor) {
   for (const char* head : {"0", "1", "2", "3"}) {
     rates[std::string("layer.0.head.") + head] = 0.75;
   }
-  const ParameterPlan& query =
+  const ParameterPlan query =
       Of(Plan(rates), "bert.encoder.layer.0.attention.self.query.weight");
   EXPECT_TRUE(query.head_rates.empty());
   EXPECT_EQ(query.rate, 0.75);
