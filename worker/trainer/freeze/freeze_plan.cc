@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <set>
 #include <utility>
 
 namespace frostline::trainer {
@@ -14,11 +13,6 @@ constexpr char kPooler[] = "pooler";
 
 std::string LayerName(std::int64_t layer) {
   return "layer." + std::to_string(layer);
-}
-
-Fault BadRates(const std::string& cause) {
-  return {FaultKind::kInconsistent, cause,
-          "let model.layers and the space of the study fit the model"};
 }
 
 // The modules that could speak for a weight, the finest first.
@@ -51,8 +45,9 @@ std::optional<double> FirstOf(const std::vector<std::string>& names,
   return std::nullopt;
 }
 
-Expected<Done> CheckNames(const ModelConfig& config, const HeadSpec& head,
-                          const ModuleRates& rates, FreezePlan& plan) {
+// All that may have a rate, the finer modules too.
+std::set<std::string> KnownModules(const ModelConfig& config,
+                                   const HeadSpec& head) {
   std::set<std::string> known;
   for (const std::string& name : ModuleNames(config, head)) known.insert(name);
   for (std::int64_t i = 0; i < config.layers; ++i) {
@@ -62,15 +57,30 @@ Expected<Done> CheckNames(const ModelConfig& config, const HeadSpec& head,
       known.insert(AttentionHead(i, j));
     }
   }
-  for (const auto& [name, rate] : rates) {
-    if (!std::isfinite(rate) || rate < 0.0) {
-      return BadRates("the rate of " + name + " is " + std::to_string(rate));
-    }
-    if (known.contains(name)) continue;
-    if (name != kPooler) return BadRates("the model has no module " + name);
-    plan.absent.push_back(name);
-  }
-  return Done{};
+  return known;
+}
+
+// "embeddings, layer.0 to layer.5, head, and of each layer attention, ffn,
+// head.0 to head.11".
+std::string ModulesInWords(const ModelConfig& config, const HeadSpec& head) {
+  const auto last = [](std::int64_t count) {
+    return std::to_string(count - 1);
+  };
+  return "embeddings, layer.0 to layer." + last(config.layers) +
+         (HasPooler(config, head) ? ", pooler, head" : ", head") +
+         ", and of each layer attention, ffn, head.0 to head." +
+         last(config.heads);
+}
+
+Fault NoModule(const std::string& model, const std::string& module,
+               const ModelConfig& config, const HeadSpec& head) {
+  const std::string fix = module == kPooler
+                              ? "say no_pooler: true in the study's model"
+                              : "let model.layers and the space fit the model";
+  return {FaultKind::kMisuse,
+          model + " has no module " + module + "; it has " +
+              ModulesInWords(config, head),
+          fix};
 }
 
 // Where the model has adapters, they are all that trains of the encoder: a rate
@@ -92,7 +102,7 @@ Expected<Done> CheckLoraRates(const ModelConfig& config,
   }
   for (const auto& [name, rate] : rates) {
     if (name.find(".head.") == std::string::npos) continue;
-    return Fault{FaultKind::kUnsupported,
+    return Fault{FaultKind::kMisuse,
                  "single attention heads (" + name +
                      ") share the adapter of their layer",
                  "give rates to whole layers, or train without lora"};
@@ -146,8 +156,10 @@ Expected<ParameterPlan> PlanFor(const ModelConfig& config,
     if (!same) plan.head_rates = std::move(each);
   }
   if (!rate && plan.head_rates.empty()) {
-    return BadRates("there is no rate for " + Deciders(spec).back() + " (" +
-                    spec.name + ")");
+    return Fault{FaultKind::kInconsistent,
+                 "there is no rate for " + Deciders(spec).back() + " (" +
+                     spec.name + ")",
+                 "let model.layers and the space of the study fit the model"};
   }
   if (IsAdapted(config, spec)) return ParameterPlan{};
   plan.rate = rate.value_or(0.0);
@@ -200,15 +212,35 @@ std::string ModuleOf(const ParameterSpec& spec) {
   return spec.part == Part::kPooler ? kPooler : Deciders(spec).back();
 }
 
+Expected<Done> CheckModules(const std::string& model, const ModelConfig& config,
+                            const HeadSpec& head, const ModuleRates& rates,
+                            const std::set<std::string>& searched) {
+  const std::set<std::string> known = KnownModules(config, head);
+  for (const auto& [name, rate] : rates) {
+    const bool in_vain = name != kPooler || searched.contains(name);
+    if (in_vain && !known.contains(name)) {
+      return NoModule(model, name, config, head);
+    }
+    if (std::isfinite(rate) && rate >= 0.0) continue;
+    return Fault{FaultKind::kMisuse,
+                 "the rate of " + name + " is " + std::to_string(rate),
+                 "search rates that are 0 or more"};
+  }
+  return Done{};
+}
+
 Expected<FreezePlan> MakeFreezePlan(const ModelConfig& config,
                                     const HeadSpec& head,
                                     const ModuleRates& rates,
                                     const FreezeSemantics& semantics) {
   FreezePlan plan;
   plan.semantics = semantics;
-  Expected<Done> named = CheckNames(config, head, rates, plan);
+  Expected<Done> named = CheckModules("the model", config, head, rates, {});
   if (named.ok() && config.lora.any()) named = CheckLoraRates(config, rates);
   if (!named.ok()) return named.fault();
+  if (rates.contains(kPooler) && !HasPooler(config, head)) {
+    plan.absent.emplace_back(kPooler);
+  }
   plan.prefix_blocks = 1 + config.layers;
   for (const ParameterSpec& spec : ParametersOf(config, head)) {
     Expected<ParameterPlan> each = PlanFor(config, spec, rates, semantics.mode);

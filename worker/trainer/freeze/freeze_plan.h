@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -70,10 +71,19 @@ std::vector<std::string> ModuleNames(const ModelConfig& config,
 
 std::string ModuleOf(const ParameterSpec& spec);
 
-// Returns kInconsistent for a module without a rate, a rate without a module,
-// and a rate that is negative or not finite. With adapters it also returns
-// kMisuse for a rate that would move nothing, kUnsupported for one of a single
-// attention head.
+// A rate without a module would be searched in vain. `model` is the id that
+// faults name, `searched` are the trial's parameters: a study has a rate for
+// the pooler of every model, and may only not search it where there is none.
+// Returns kMisuse naming module, model and its modules, or a rate that is
+// negative or not finite.
+Expected<Done> CheckModules(const std::string& model, const ModelConfig& config,
+                            const HeadSpec& head, const ModuleRates& rates,
+                            const std::set<std::string>& searched);
+
+// Returns what CheckModules returns where nothing is searched, and
+// kInconsistent for a module without a rate. With adapters it also returns
+// kMisuse for a rate that would move nothing, and for one of a single attention
+// head.
 Expected<FreezePlan> MakeFreezePlan(const ModelConfig& config,
                                     const HeadSpec& head,
                                     const ModuleRates& rates,

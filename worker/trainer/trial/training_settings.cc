@@ -36,6 +36,13 @@ void ReadLoop(SettingFields& fields, TrainingSettings& out) {
     fields.Fail("also_evaluate", "names too many data sets",
                 "name at most " + std::to_string(kMostSets));
   }
+  if (std::ranges::find(out.also_evaluate, "test") != out.also_evaluate.end()) {
+    fields.Fail("also_evaluate",
+                "names a data set test, whose metrics would be those of the "
+                "test split: test.accuracy",
+                "register the data set under another id; for the test split "
+                "of data.id give data.test_split");
+  }
 }
 
 void ReadOptimizer(SettingFields& fields, TrainingSettings& out) {
@@ -116,7 +123,7 @@ void ReadLora(SettingFields& fields, TrainingSettings& out) {
 // What fits only where another setting is not.
 std::optional<Fault> Contradiction(const TrainingSettings& settings) {
   if (!settings.lora.any() || settings.virtual_tau == 0.0) return std::nullopt;
-  return Fault{FaultKind::kUnsupported,
+  return Fault{FaultKind::kMisuse,
                "freeze.virtual_tau compares rates with weights, and "
                "training.lora trains adapters that begin at 0",
                "leave one of them out"};

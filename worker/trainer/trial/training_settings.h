@@ -66,8 +66,8 @@ struct TrainingSettings {
 };
 
 // `trial` is the whole message. Returns kMisuse naming the field for what is
-// out of range, an unknown word, and a parameter without effect, kUnsupported
-// for what this trainer does not do.
+// out of range, an unknown word, a parameter without effect, and for what does
+// not go together.
 Expected<TrainingSettings> ReadTrainingSettings(const JsonValue& trial);
 
 }  // namespace frostline::trainer

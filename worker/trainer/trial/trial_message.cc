@@ -29,6 +29,15 @@ void ReadRates(RequestFields& fields, TrialMessage& out) {
   }
 }
 
+// Its values are read where they are looked for (setting_fields.h).
+void ReadSearched(RequestFields& fields, TrialMessage& out) {
+  const JsonValue* parameters = fields.Find("parameters");
+  if (parameters == nullptr) return;
+  for (const JsonValue* v = parameters->first; v != nullptr; v = v->next) {
+    out.searched.emplace(v->key);
+  }
+}
+
 void ReadObjectives(RequestFields& fields, TrialMessage& out) {
   const JsonValue* objectives = fields.Find("objectives");
   if (objectives == nullptr) return;
@@ -93,6 +102,7 @@ Expected<TrialMessage> ReadTrialMessage(const JsonValue& message) {
     fields.Fail("folder", "is missing", "give the attempt a folder of its own");
   }
   ReadRates(fields, out);
+  ReadSearched(fields, out);
   ReadObjectives(fields, out);
   ReadModel(message, fields, out);
   ReadResume(message, fields, out);

@@ -7,6 +7,7 @@
 #define FROSTLINE_WORKER_TRAINER_TRIAL_TRIAL_MESSAGE_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct TrialMessage {
   std::int64_t attempt = 1;
   std::uint64_t seed = 0;
   ModuleRates rates;
+  std::set<std::string> searched;  // the names of its parameters
   std::vector<TrialObjective> objectives;
   ModelRequest model;
   DataRequest data;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "worker/trainer/freeze/freeze_plan.h"
+
 namespace frostline::trainer {
 namespace {
 
@@ -34,7 +36,7 @@ Expected<Done> CheckCosine(const PairSettings& pair, const HeadSpec& head,
                  "give data.task: regression, or leave the head out"};
   }
   if (pair.cosine && export_model) {
-    return Fault{FaultKind::kUnsupported,
+    return Fault{FaultKind::kMisuse,
                  "training.extra.export: transformers has no model for pairs "
                  "that are compared",
                  "leave the export out"};
@@ -149,6 +151,9 @@ Expected<TrialSetup> Workbench::Prepare(const TrialMessage& trial,
       models_.Weights(data_loader_.files(), trial.model, setup.head, log);
   if (!pretrained.ok()) return pretrained.fault();
   setup.pretrained = std::move(pretrained).value();
+  fits = CheckModules(trial.model.id, setup.pretrained->loaded.model.config(),
+                      setup.head, trial.rates, trial.searched);
+  if (!fits.ok()) return fits.fault();
   auto train = Tokens(setup.data->train, trial, *setup.pretrained);
   if (!train.ok()) return train.fault();
   setup.train = std::move(train).value();

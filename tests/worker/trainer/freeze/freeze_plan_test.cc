@@ -170,11 +170,42 @@ TEST(FreezePlan, RefusesRatesThatDoNotFitTheModel) {
             "");
 }
 
+// A space has a rate for every pooler, so one that nobody searches is no sign.
 TEST(FreezePlan, APoolerThatIsNotThereIsSaidNotRefused) {
   const Expected<FreezePlan> plan =
       MakeFreezePlan(Bert(), kTags, Rates(1, 1, 1, 1), {});
   ASSERT_TRUE(plan.ok());
   EXPECT_THAT(plan.value().absent, ElementsAre("pooler"));
+}
+
+TEST(CheckModules, ASearchedModuleThatIsNotThereIsRefusedByName) {
+  const ModuleRates rates = Rates(1, 1, 1, 1);
+  EXPECT_TRUE(CheckModules("m", Bert(), kTwoClasses, rates, {"pooler"}).ok());
+  EXPECT_TRUE(CheckModules("m", Bert(), kTags, rates, {"head"}).ok());
+  const Expected<Done> pooler =
+      CheckModules("m", Bert(), kTags, rates, {"head", "pooler"});
+  ASSERT_FALSE(pooler.ok());
+  EXPECT_EQ(pooler.fault().kind, FaultKind::kMisuse);
+  EXPECT_EQ(pooler.fault().cause,
+            "m has no module pooler; it has embeddings, layer.0 to layer.2, "
+            "head, and of each layer attention, ffn, head.0 to head.3");
+  EXPECT_THAT(pooler.fault().fix, HasSubstr("no_pooler: true"));
+}
+
+TEST(CheckModules, OtherModulesThatAreNotThereAreRefusedSearchedOrNot) {
+  for (const char* module : {"layer.3", "layer.0.head.4", "layer.3.ffn",
+                             "layer.-1", "layer.00", "Pooler", "heads", ""}) {
+    ModuleRates rates = Rates(1, 1, 1, 1);
+    rates[module] = 0.0;
+    const Expected<Done> checked =
+        CheckModules("m", Bert(), kTwoClasses, rates, {});
+    ASSERT_FALSE(checked.ok()) << module;
+    EXPECT_EQ(checked.fault().kind, FaultKind::kMisuse);
+    EXPECT_THAT(checked.fault().cause,
+                HasSubstr("m has no module " + std::string(module) +
+                          "; it has embeddings, layer.0 to layer.2, pooler, "
+                          "head, and"));
+  }
 }
 
 // 3.1623 x 2e-9 x 100 = 6.3e-7 is below 1e-4 x 0.04 = 4e-6; 2e-8 is above.
@@ -242,7 +273,7 @@ TEST(LoraFreezePlan, ARateThatWouldMoveNothingIsRefused) {
 TEST(LoraFreezePlan, SingleAttentionHeadsShareTheirLayersAdapter) {
   ModuleRates rates = Rates(0, 1, 1, 1);
   rates["layer.1.head.2"] = 0.0;
-  EXPECT_EQ(LoraPlan(rates).fault().kind, FaultKind::kUnsupported);
+  EXPECT_EQ(LoraPlan(rates).fault().kind, FaultKind::kMisuse);
 }
 
 TEST(LoraFreezePlan, AModuleWithoutARateIsNamedAsWithoutAdapters) {

@@ -109,6 +109,7 @@ TEST_F(BadMessage, NamesTheFieldAndTheRemedy) {
       {"/training/clip_norm", -1, "training.clip_norm"},
       {"/training/accumulation", 0, "training.accumulation"},
       {"/training/also_evaluate", {"nowhere"}, "no data set 'nowhere'"},
+      {"/training/also_evaluate", {"d", "test"}, "names a data set test"},
       {"/training/early_stopping", {{"metric", "wit"}}, "no metric 'wit'"},
       {"/training/lora", {{"rank", 0}}, "training.lora.rank"},
       {"/training/lora", {{"rank", 33}}, "give a rank of 1 to 32"},

@@ -18,6 +18,8 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
 using ::testing::UnorderedElementsAreArray;
 
 const std::vector<std::string> kAlways = {"train_loss", "train_seconds",
@@ -317,6 +319,20 @@ TEST_F(Tasks, ThreadsDoNotChangeWhatIsLearnt) {
   const nlohmann::json first = Numbers(two.Train(trial).finish);
   EXPECT_EQ(first, Numbers(two.Train(trial).finish));
   EXPECT_NEAR(first["loss"], one["loss"], 1e-4);
+}
+
+// A rate that nobody searches is there for every model, and only logged.
+TEST_F(Tasks, APoolerThatTheModelHasNotMayNotBeSearched) {
+  nlohmann::json trial = Trial("distilbert-seq2", "d");
+  EXPECT_THAT(trainer_->Train(trial).Log(), HasSubstr("no pooler"));
+  trial["parameters"]["pooler"] = trial["rates"]["pooler"];
+  const Conversation heard = trainer_->Train(trial);
+  EXPECT_EQ(heard.finish["state"], "failed");
+  EXPECT_EQ(heard.finish["class"], "trial");
+  EXPECT_THAT(heard.finish["cause"].get<std::string>(),
+              StartsWith("FL-5015: distilbert-seq2 has no module pooler; it "
+                         "has embeddings, layer.0 to layer.2, head, and"));
+  EXPECT_THAT(heard.Of("report"), IsEmpty());
 }
 
 }  // namespace
