@@ -2,8 +2,9 @@
 //
 // File: column.h
 //
-// A binder takes the values in the columns' order by Int(number), Text(string)
-// and Blob(string); a source gives them by Int() and Bytes().
+// A binder takes the values in the columns' order by Int(number), Text(string),
+// Blob(string) and LaterText(string); a source gives them by Int(), Bytes() and
+// LaterBytes().
 #ifndef FROSTLINE_STORAGE_COLUMN_H_
 #define FROSTLINE_STORAGE_COLUMN_H_
 
@@ -20,7 +21,8 @@
 
 namespace frostline::storage {
 
-enum class ColumnKind { kInt, kText, kBlob };
+// What a row of an older version has not is the empty text, under no seal.
+enum class ColumnKind { kInt, kText, kBlob, kLaterText };
 
 template <ColumnKind kind, typename Row, typename Value>
 struct Column {
@@ -41,6 +43,11 @@ constexpr auto Text(const char* name, Value Row::* member) {
 template <typename Row, typename Value>
 constexpr auto Blob(const char* name, Value Row::* member) {
   return Column<ColumnKind::kBlob, Row, Value>{name, member};
+}
+
+template <typename Row, typename Value>
+constexpr auto LaterText(const char* name, Value Row::* member) {
+  return Column<ColumnKind::kLaterText, Row, Value>{name, member};
 }
 
 }  // namespace column
@@ -110,6 +117,8 @@ void BindColumn(const Column<kind, Row, Value>& column, const Row& row,
     binder.Int(ToInt(value));
   } else if constexpr (kind == ColumnKind::kText) {
     binder.Text(ToBytes(value));
+  } else if constexpr (kind == ColumnKind::kLaterText) {
+    binder.LaterText(ToBytes(value));
   } else {
     binder.Blob(ToBytes(value));
   }
@@ -123,6 +132,8 @@ bool ReadColumn(const Column<kind, Row, Value>& column, Source& source,
   if constexpr (kind == ColumnKind::kInt) {
     FromInt(source.Int(), value);
     return true;
+  } else if constexpr (kind == ColumnKind::kLaterText) {
+    return FromBytes(source.LaterBytes(), value);
   } else {
     return FromBytes(source.Bytes(), value);
   }

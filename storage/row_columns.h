@@ -74,7 +74,8 @@ struct RowColumns<AttemptRow> : WrittenWhole {
       column::Int("started", &R::started), column::Int("ended", &R::ended),
       column::Int("failure", &R::failure), column::Text("cause", &R::cause),
       column::Blob("checkpoint", &R::checkpoint),
-      column::Blob("outcome", &R::outcome));
+      column::Blob("outcome", &R::outcome),
+      column::LaterText("request_id", &R::request_id));
 };
 
 // A measurement is two columns: its step, and the rest.
@@ -124,6 +125,33 @@ struct RowColumns<WorkerRow> : WrittenWhole {
       column::Int("failures_in_a_row", &R::failures_in_a_row),
       column::Int("registered", &R::registered),
       column::Int("last_seen", &R::last_seen));
+};
+
+template <>
+struct RowColumns<SummaryRow> : WrittenWhole {
+  using R = SummaryRow;
+  static constexpr char kTable[] = "summaries";
+  static constexpr auto kKey = std::make_tuple(column::Int("study", &R::study));
+  static constexpr auto kChanging =
+      std::make_tuple(column::Int("succeeded", &R::succeeded),
+                      column::Int("pruned", &R::pruned),
+                      column::Int("infeasible", &R::infeasible),
+                      column::Int("failed", &R::failed),
+                      column::Int("cancelled", &R::cancelled),
+                      column::Int("budget_used", &R::budget_used),
+                      column::Int("train_us", &R::train_us),
+                      column::Int("next_number", &R::next_number),
+                      column::Int("revision", &R::revision));
+};
+
+template <>
+struct RowColumns<BestRow> : WrittenWhole {
+  using R = BestRow;
+  static constexpr char kTable[] = "best_trials";
+  static constexpr auto kKey = std::make_tuple(
+      column::Int("study", &R::study), column::Int("number", &R::number));
+  static constexpr auto kChanging =
+      std::make_tuple(column::Blob("objective_values", &R::values));
 };
 
 template <>

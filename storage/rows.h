@@ -101,6 +101,28 @@ struct AttemptRow {
   std::string cause;
   std::string checkpoint;  // id and SHA-256; or empty
   std::string outcome;     // what a superseded attempt delivered
+  std::string request_id;  // of the Acquire that it answered
+};
+
+// What a study's ended trials come to, so that nobody has to read them.
+struct SummaryRow {
+  StudyKey study = 0;
+  std::int64_t succeeded = 0;
+  std::int64_t pruned = 0;
+  std::int64_t infeasible = 0;
+  std::int64_t failed = 0;
+  std::int64_t cancelled = 0;
+  std::int64_t budget_used = 0;
+  std::int64_t train_us = 0;     // microseconds of training
+  std::int64_t next_number = 0;  // above each of them
+  std::int64_t revision = 0;     // the study's, at their last change
+};
+
+// A trial that was among the best when it ended; perhaps others beat it since.
+struct BestRow {
+  StudyKey study = 0;
+  std::int64_t number = 0;
+  std::vector<double> values;  // one per objective
 };
 
 struct MeasurementRow {

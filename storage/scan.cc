@@ -13,7 +13,7 @@ namespace {
 template <typename Query, typename Row, typename List, typename Move>
 absl::Status Walk(Query query, List list, Move move,
                   absl::FunctionRef<absl::Status(const Row&)> visit) {
-  query.limit = kScanPage;
+  if constexpr (requires { query.limit; }) query.limit = kScanPage;
   while (true) {
     ASSIGN_OR_RETURN(const std::vector<Row> page, list(query));
     for (const Row& row : page) RETURN_IF_ERROR(visit(row));
@@ -53,6 +53,30 @@ absl::Status ForEachMeasurement(
       [](MeasurementQuery& q, const Measurement& last) {
         q.after_step = last.step;
       },
+      visit);
+}
+
+absl::Status ForEachSummary(
+    const TrialStore& store,
+    absl::FunctionRef<absl::Status(const SummaryRow&)> visit) {
+  return Walk<StudyKey, SummaryRow>(
+      0,
+      [&store](StudyKey after) {
+        return store.ListSummaries(after, kScanPage);
+      },
+      [](StudyKey& after, const SummaryRow& last) { after = last.study; },
+      visit);
+}
+
+absl::Status ForEachBest(
+    const TrialStore& store, StudyKey study,
+    absl::FunctionRef<absl::Status(const BestRow&)> visit) {
+  return Walk<std::int64_t, BestRow>(
+      -1,
+      [&store, study](std::int64_t after) {
+        return store.ListBest(study, after, kScanPage);
+      },
+      [](std::int64_t& after, const BestRow& last) { after = last.number; },
       visit);
 }
 

@@ -25,6 +25,12 @@ absl::Status ForEachMeasurement(
     const TrialStore& store, MeasurementQuery query,
     absl::FunctionRef<absl::Status(const Measurement&)> visit);
 
+absl::Status ForEachSummary(
+    const TrialStore& store,
+    absl::FunctionRef<absl::Status(const SummaryRow&)> visit);
+absl::Status ForEachBest(const TrialStore& store, StudyKey study,
+                         absl::FunctionRef<absl::Status(const BestRow&)> visit);
+
 }  // namespace frostline::storage
 
 #endif  // FROSTLINE_STORAGE_SCAN_H_

@@ -96,8 +96,14 @@ class Transaction {
   virtual absl::Status PutOutcome(const OutcomeRow& outcome) = 0;
   // Puts as PutAttempt() does, under its guard.
   virtual absl::Status PutLog(const LogRow& log) = 0;
+  // Inserts or replaces by study. It is INTERNAL unless the study is stored.
+  virtual absl::Status PutSummary(const SummaryRow& summary) = 0;
+  // Puts as PutOutcome() does, under its guard.
+  virtual absl::Status PutBest(const BestRow& best) = 0;
   // Inserts or replaces by id, unguarded: the last word counts.
   virtual absl::Status PutWorker(const WorkerRow& worker) = 0;
+  // It is no error when there is none.
+  virtual absl::Status ForgetWorker(const std::string& id) = 0;
   // Answers REQUEST_ID_REUSED when the id is there.
   virtual absl::Status RememberReply(const ReplyRow& reply) = 0;
   virtual absl::Status ForgetRepliesBefore(WallMicros time) = 0;
@@ -152,6 +158,17 @@ class TrialStore {
   // They rise by attempt.
   virtual absl::StatusOr<std::vector<AttemptRow>> ListAttempts(
       StudyKey study, std::int64_t number) const = 0;
+  // Lists those that an Acquire was answered with; they rise by study, number
+  // and attempt. None has the empty id.
+  virtual absl::StatusOr<std::vector<AttemptRow>> ListGranted(
+      const std::string& request_id) const = 0;
+  // They rise by study.
+  virtual absl::StatusOr<std::vector<SummaryRow>> ListSummaries(
+      StudyKey after, int limit) const = 0;
+  // They rise by number.
+  virtual absl::StatusOr<std::vector<BestRow>> ListBest(StudyKey study,
+                                                        std::int64_t after,
+                                                        int limit) const = 0;
   // They rise by step.
   virtual absl::StatusOr<std::vector<Measurement>> ListMeasurements(
       const MeasurementQuery& query) const = 0;

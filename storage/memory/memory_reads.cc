@@ -131,6 +131,43 @@ absl::StatusOr<std::vector<AttemptRow>> MemoryStore::ListAttempts(
   return rows;
 }
 
+absl::StatusOr<std::vector<AttemptRow>> MemoryStore::ListGranted(
+    const std::string& request_id) const {
+  const MutexLock lock(&mutex_);
+  std::vector<AttemptRow> rows;
+  const auto granted = granted_.find(request_id);
+  if (granted == granted_.end()) return rows;
+  for (const OfAttempt& key : granted->second) {
+    rows.push_back(*stored_.attempts.at(key));
+  }
+  return rows;
+}
+
+absl::StatusOr<std::vector<SummaryRow>> MemoryStore::ListSummaries(
+    StudyKey after, int limit) const {
+  const MutexLock lock(&mutex_);
+  std::vector<SummaryRow> rows;
+  for (auto it = stored_.summaries.upper_bound({after});
+       it != stored_.summaries.end() && !IsFull(rows.size(), limit); ++it) {
+    rows.push_back(*it->second);
+  }
+  return rows;
+}
+
+absl::StatusOr<std::vector<BestRow>> MemoryStore::ListBest(StudyKey study,
+                                                           std::int64_t after,
+                                                           int limit) const {
+  const MutexLock lock(&mutex_);
+  std::vector<BestRow> rows;
+  for (auto it = stored_.best.upper_bound({study, after});
+       it != stored_.best.end() && it->second->study == study &&
+       !IsFull(rows.size(), limit);
+       ++it) {
+    rows.push_back(*it->second);
+  }
+  return rows;
+}
+
 absl::StatusOr<std::vector<Measurement>> MemoryStore::ListMeasurements(
     const MeasurementQuery& query) const {
   std::vector<std::shared_ptr<const Measurement>> rows;

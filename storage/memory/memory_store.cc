@@ -59,6 +59,21 @@ void MemoryStore::Unindex(const TrialRow& row) {
   by_state_.erase({row.study, row.state, row.number});
 }
 
+void MemoryStore::IndexGrants(const Tables& changes) {
+  for (const auto& [key, row] : changes.attempts) {
+    const auto old = stored_.attempts.find(key);
+    if (old != stored_.attempts.end()) {
+      const auto granted = granted_.find(old->second->request_id);
+      if (granted != granted_.end()) granted->second.erase(key);
+      if (granted != granted_.end() && granted->second.empty()) {
+        granted_.erase(granted);
+      }
+    }
+    const bool is_granted = row != nullptr && !row->request_id.empty();
+    if (is_granted) granted_[row->request_id].insert(key);
+  }
+}
+
 void MemoryStore::Apply(Tables&& changes, StudyKey next_key) {
   const MutexLock lock(&mutex_);
   next_key_ = next_key;
@@ -82,6 +97,7 @@ void MemoryStore::Apply(Tables&& changes, StudyKey next_key) {
     if (old != stored_.trials.end()) Unindex(*old->second);
     if (row != nullptr) trials.push_back(key);
   }
+  IndexGrants(changes);
   ForEachTable([this, &changes](auto table) {
     for (auto& [key, row] : changes.*table) {
       if (row == nullptr) {

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -40,6 +41,13 @@ class MemoryStore final : public TrialStore {
       const TrialQuery& query) const override;
   absl::StatusOr<std::vector<AttemptRow>> ListAttempts(
       StudyKey study, std::int64_t number) const override;
+  absl::StatusOr<std::vector<AttemptRow>> ListGranted(
+      const std::string& request_id) const override;
+  absl::StatusOr<std::vector<SummaryRow>> ListSummaries(
+      StudyKey after, int limit) const override;
+  absl::StatusOr<std::vector<BestRow>> ListBest(StudyKey study,
+                                                std::int64_t after,
+                                                int limit) const override;
   absl::StatusOr<std::vector<Measurement>> ListMeasurements(
       const MeasurementQuery& query) const override;
   absl::StatusOr<std::optional<OutcomeRow>> FindOutcome(
@@ -63,6 +71,7 @@ class MemoryStore final : public TrialStore {
   void Apply(Tables&& changes, StudyKey next_key);
   void Index(const TrialRow& row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Unindex(const TrialRow& row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void IndexGrants(const Tables& changes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<TrialPointer> ByNumber(const TrialQuery& query) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<TrialPointer> ByState(const TrialQuery& query) const
@@ -81,6 +90,8 @@ class MemoryStore final : public TrialStore {
       by_revision_ ABSL_GUARDED_BY(mutex_);  // study, revision, number
   std::map<std::tuple<StudyKey, TrialState, std::int64_t>, TrialPointer>
       by_state_ ABSL_GUARDED_BY(mutex_);  // study, state, number
+  std::map<std::string, std::set<OfAttempt>> granted_
+      ABSL_GUARDED_BY(mutex_);  // by request id
   mutable Mutex mutex_;
 };
 

@@ -86,6 +86,8 @@ absl::Status MemoryTransaction::PurgeStudy(StudyKey study) {
   EraseOfStudy(&Tables::measurements, study);
   EraseOfStudy(&Tables::outcomes, study);
   EraseOfStudy(&Tables::logs, study);
+  EraseOfStudy(&Tables::summaries, study);
+  EraseOfStudy(&Tables::best, study);
   return absl::OkStatus();
 }
 
@@ -178,9 +180,36 @@ absl::Status MemoryTransaction::PutLog(const LogRow& log) {
   return absl::OkStatus();
 }
 
+absl::Status MemoryTransaction::PutSummary(const SummaryRow& summary) {
+  if (over_) return TransactionIsOver();
+  const OfStudy key{summary.study};
+  if (Find(&Tables::studies, key) == nullptr) {
+    return RowIsOrphan(absl::StrCat("the summary of study ", summary.study));
+  }
+  Put(&Tables::summaries, key, summary);
+  return absl::OkStatus();
+}
+
+absl::Status MemoryTransaction::PutBest(const BestRow& best) {
+  if (over_) return TransactionIsOver();
+  const OfTrial key{best.study, best.number};
+  if (Find(&Tables::trials, key) == nullptr) {
+    return RowIsOrphan(
+        absl::StrCat("the rank of ", DescribeTrial(best.study, best.number)));
+  }
+  Put(&Tables::best, key, best);
+  return absl::OkStatus();
+}
+
 absl::Status MemoryTransaction::PutWorker(const WorkerRow& worker) {
   if (over_) return TransactionIsOver();
   Put(&Tables::workers, worker.id, worker);
+  return absl::OkStatus();
+}
+
+absl::Status MemoryTransaction::ForgetWorker(const std::string& id) {
+  if (over_) return TransactionIsOver();
+  operation_.workers[id] = nullptr;
   return absl::OkStatus();
 }
 

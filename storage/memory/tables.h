@@ -34,6 +34,8 @@ struct Tables {
   Table<OfStep, Measurement> measurements;
   Table<OfTrial, OutcomeRow> outcomes;
   Table<OfAttempt, LogRow> logs;
+  Table<OfStudy, SummaryRow> summaries;
+  Table<OfTrial, BestRow> best;
   Table<std::string, WorkerRow> workers;
   Table<std::string, ReplyRow> replies;
 };
@@ -47,6 +49,8 @@ void ForEachTable(F f) {
   f(&Tables::measurements);
   f(&Tables::outcomes);
   f(&Tables::logs);
+  f(&Tables::summaries);
+  f(&Tables::best);
   f(&Tables::workers);
   f(&Tables::replies);
 }

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "storage/sqlite/row_codec.h"
@@ -19,10 +20,13 @@ namespace {
 constexpr Duration kCheckTime = std::chrono::milliseconds(100);
 constexpr std::int64_t kFirstVersionWithLogs = 2;
 constexpr std::int64_t kFirstVersionWithLead = 3;
+constexpr std::int64_t kFirstVersionWithSummaries = 4;
+constexpr std::int64_t kFirstVersionWithRequestIds = 5;
 
 template <typename Row>
-absl::StatusOr<std::int64_t> CountIntact(Database& database) {
-  ASSIGN_OR_RETURN(Statement statement, database.Prepare(sql::kAll<Row>));
+absl::StatusOr<std::int64_t> CountIntact(
+    Database& database, const std::string& all = sql::kAll<Row>) {
+  ASSIGN_OR_RETURN(Statement statement, database.Prepare(all));
   for (std::int64_t rows = 0;; ++rows) {
     ASSIGN_OR_RETURN(const bool found, statement.Step());
     if (!found) return rows;
@@ -34,12 +38,16 @@ absl::StatusOr<std::int64_t> CountIntact(Database& database) {
 absl::StatusOr<BackupReport> CheckRows(Database& database) {
   ASSIGN_OR_RETURN(const std::int64_t version,
                    database.ReadInt("PRAGMA user_version"));
+  std::string attempts = sql::kAll<AttemptRow>;
+  if (version < kFirstVersionWithRequestIds) {
+    attempts = absl::StrReplaceAll(attempts, {{"request_id", "''"}});
+  }
   BackupReport report;
   if (version == 0) return report;  // a new one
   ASSIGN_OR_RETURN(report.studies, CountIntact<StudyRow>(database));
   ASSIGN_OR_RETURN(report.trials, CountIntact<TrialRow>(database));
   for (const absl::Status& status :
-       {CountIntact<AttemptRow>(database).status(),
+       {CountIntact<AttemptRow>(database, attempts).status(),
         CountIntact<MeasurementRow>(database).status(),
         CountIntact<OutcomeRow>(database).status(),
         CountIntact<WorkerRow>(database).status(),
@@ -51,6 +59,10 @@ absl::StatusOr<BackupReport> CheckRows(Database& database) {
   }
   if (version >= kFirstVersionWithLead) {
     RETURN_IF_ERROR(CountIntact<LeadRow>(database).status());
+  }
+  if (version >= kFirstVersionWithSummaries) {
+    RETURN_IF_ERROR(CountIntact<SummaryRow>(database).status());
+    RETURN_IF_ERROR(CountIntact<BestRow>(database).status());
   }
   return report;
 }

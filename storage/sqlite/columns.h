@@ -32,6 +32,11 @@ class ColumnWriter {
     crc_.AddString(value);
     statement_.Blob(value);
   }
+  // The empty text leaves the seal as it was before there was such a column.
+  void LaterText(const std::string& value) {
+    if (!value.empty()) crc_.AddString(value);
+    statement_.Text(value);
+  }
   // The value belongs under the seal but is bound elsewhere.
   void Mix(std::int64_t value) { crc_.AddInt(value); }
   // Binds the checksum of all since the last seal.
@@ -59,6 +64,11 @@ class ColumnReader {
   std::string Bytes() {
     std::string value = statement_.BytesAt(next_++);
     crc_.AddString(value);
+    return value;
+  }
+  std::string LaterBytes() {
+    std::string value = statement_.BytesAt(next_++);
+    if (!value.empty()) crc_.AddString(value);
     return value;
   }
   void Mix(std::int64_t value) { crc_.AddInt(value); }

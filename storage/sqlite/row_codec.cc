@@ -66,6 +66,12 @@ std::string NameOf(const WorkerRow& row) {
 std::string NameOf(const ReplyRow& row) {
   return absl::StrCat("request ", row.request_id);
 }
+std::string NameOf(const SummaryRow& row) {
+  return absl::StrCat("study ", row.study);
+}
+std::string NameOf(const BestRow& row) {
+  return DescribeTrial(row.study, row.number);
+}
 std::string NameOf(const LeadRow& row) {
   return absl::StrCat("epoch ", row.epoch);
 }
@@ -128,6 +134,8 @@ FROSTLINE_CODEC_(OutcomeRow);
 FROSTLINE_CODEC_(LogRow);
 FROSTLINE_CODEC_(WorkerRow);
 FROSTLINE_CODEC_(ReplyRow);
+FROSTLINE_CODEC_(SummaryRow);
+FROSTLINE_CODEC_(BestRow);
 FROSTLINE_CODEC_(LeadRow);
 #undef FROSTLINE_CODEC_
 

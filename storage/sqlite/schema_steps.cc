@@ -146,11 +146,43 @@ CREATE TABLE lead (
 ) STRICT;
 )sql";
 
+// The coordinator counts what was there before, once, and writes it.
+constexpr char kSummaries[] = R"sql(
+CREATE TABLE summaries (
+  study INTEGER PRIMARY KEY REFERENCES studies (key),
+  succeeded INTEGER NOT NULL,
+  pruned INTEGER NOT NULL,
+  infeasible INTEGER NOT NULL,
+  failed INTEGER NOT NULL,
+  cancelled INTEGER NOT NULL,
+  budget_used INTEGER NOT NULL,
+  train_us INTEGER NOT NULL,
+  next_number INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  crc INTEGER NOT NULL
+) STRICT;
+CREATE TABLE best_trials (
+  study INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  objective_values BLOB NOT NULL,
+  crc INTEGER NOT NULL,
+  PRIMARY KEY (study, number),
+  FOREIGN KEY (study, number) REFERENCES trials (study, number)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+// Attempts from before have the empty id, which their seals leave out.
+constexpr char kRequestIds[] = R"sql(
+ALTER TABLE attempts ADD COLUMN request_id TEXT NOT NULL DEFAULT '';
+CREATE INDEX attempts_by_request ON attempts (request_id)
+  WHERE request_id <> '';
+)sql";
+
 }  // namespace
 
 const std::vector<std::string>& SchemaSteps() {
-  static const auto* steps =
-      new std::vector<std::string>{kFirstSchema, kLogs, kLead};
+  static const auto* steps = new std::vector<std::string>{
+      kFirstSchema, kLogs, kLead, kSummaries, kRequestIds};
   return *steps;
 }
 

@@ -34,6 +34,8 @@ inline constexpr const char* kPurgeStudy[] = {
     "DELETE FROM measurements WHERE study = ?",
     "DELETE FROM outcomes WHERE study = ?",
     "DELETE FROM logs WHERE study = ?",
+    "DELETE FROM best_trials WHERE study = ?",
+    "DELETE FROM summaries WHERE study = ?",
     "DELETE FROM attempts WHERE study = ?",
     "DELETE FROM trials WHERE study = ?",
     "DELETE FROM studies WHERE key = ?",
@@ -66,6 +68,12 @@ inline constexpr const char* kPutAttempt =
     kInsertOfAttempt<AttemptRow, "INSERT OR REPLACE">;
 inline constexpr const char* kListAttempts =
     kSelect<AttemptRow, " WHERE study = ? AND number = ? ORDER BY attempt">;
+// There is no request of the empty id, and no entry in the index.
+inline constexpr const char* kListGranted =
+    kSelect<AttemptRow,
+            " INDEXED BY attempts_by_request"
+            " WHERE request_id = ? AND request_id <> ''"
+            " ORDER BY study, number, attempt">;
 
 inline constexpr const char* kAddMeasurement =
     kInsertOfAttempt<MeasurementRow, "INSERT", " ON CONFLICT DO NOTHING">;
@@ -87,10 +95,19 @@ inline constexpr const char* kPutLog =
 inline constexpr const char* kFindLog =
     kSelect<LogRow, " WHERE study = ? AND number = ? AND attempt = ?">;
 
+inline constexpr const char* kPutSummary =
+    kInsert<SummaryRow, "INSERT OR REPLACE">;
+inline constexpr const char* kListSummaries =
+    kSelect<SummaryRow, " WHERE study > ? ORDER BY study LIMIT ?">;
+inline constexpr const char* kPutBest = kInsert<BestRow, "INSERT OR REPLACE">;
+inline constexpr const char* kListBest =
+    kSelect<BestRow, " WHERE study = ? AND number > ? ORDER BY number LIMIT ?">;
+
 inline constexpr const char* kPutWorker =
     kInsert<WorkerRow, "INSERT OR REPLACE">;
 inline constexpr const char* kListWorkers =
     kSelect<WorkerRow, " WHERE id > ? ORDER BY id LIMIT ?">;
+inline constexpr const char* kForgetWorker = "DELETE FROM workers WHERE id = ?";
 
 inline constexpr const char* kRememberReply = kInsert<ReplyRow, "INSERT">;
 inline constexpr const char* kFindReply =

@@ -118,6 +118,40 @@ absl::StatusOr<std::vector<AttemptRow>> SqliteStore::ListAttempts(
   return ReadAll<AttemptRow>(statement);
 }
 
+absl::StatusOr<std::vector<AttemptRow>> SqliteStore::ListGranted(
+    const std::string& request_id) const {
+  ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
+  ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kListGranted));
+  statement.Text(request_id);
+  ASSIGN_OR_RETURN(std::vector<AttemptRow> rows,
+                   ReadAll<AttemptRow>(statement));
+  for (const AttemptRow& row : rows) {
+    if (row.request_id == request_id) continue;
+    return StoreCorrupt("attempts: an index says other than the rows");
+  }
+  return rows;
+}
+
+absl::StatusOr<std::vector<SummaryRow>> SqliteStore::ListSummaries(
+    StudyKey after, int limit) const {
+  ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
+  ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kListSummaries));
+  statement.Int(after);
+  statement.Int(Limit(limit));
+  return ReadAll<SummaryRow>(statement);
+}
+
+absl::StatusOr<std::vector<BestRow>> SqliteStore::ListBest(StudyKey study,
+                                                           std::int64_t after,
+                                                           int limit) const {
+  ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
+  ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kListBest));
+  statement.Int(study);
+  statement.Int(after);
+  statement.Int(Limit(limit));
+  return ReadAll<BestRow>(statement);
+}
+
 absl::StatusOr<std::vector<Measurement>> SqliteStore::ListMeasurements(
     const MeasurementQuery& query) const {
   ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());

@@ -52,6 +52,13 @@ class SqliteStore final : public TrialStore {
       const TrialQuery& query) const override;
   absl::StatusOr<std::vector<AttemptRow>> ListAttempts(
       StudyKey study, std::int64_t number) const override;
+  absl::StatusOr<std::vector<AttemptRow>> ListGranted(
+      const std::string& request_id) const override;
+  absl::StatusOr<std::vector<SummaryRow>> ListSummaries(
+      StudyKey after, int limit) const override;
+  absl::StatusOr<std::vector<BestRow>> ListBest(StudyKey study,
+                                                std::int64_t after,
+                                                int limit) const override;
   absl::StatusOr<std::vector<Measurement>> ListMeasurements(
       const MeasurementQuery& query) const override;
   absl::StatusOr<std::optional<OutcomeRow>> FindOutcome(

@@ -49,7 +49,10 @@ class SqliteTransaction final : public Transaction {
       const std::vector<MeasurementRow>& rows) override;
   absl::Status PutOutcome(const OutcomeRow& outcome) override;
   absl::Status PutLog(const LogRow& log) override;
+  absl::Status PutSummary(const SummaryRow& summary) override;
+  absl::Status PutBest(const BestRow& best) override;
   absl::Status PutWorker(const WorkerRow& worker) override;
+  absl::Status ForgetWorker(const std::string& id) override;
   absl::Status RememberReply(const ReplyRow& reply) override;
   absl::Status ForgetRepliesBefore(WallMicros time) override;
 

@@ -166,10 +166,33 @@ absl::Status SqliteTransaction::PutLog(const LogRow& log) {
                                   DescribeTrial(log.study, log.number)));
 }
 
+absl::Status SqliteTransaction::PutSummary(const SummaryRow& summary) {
+  ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutSummary));
+  BindRow(summary, put);
+  const absl::Status status = Run(put);
+  if (!IsOrphan(put)) return status;
+  return RowIsOrphan(absl::StrCat("the summary of study ", summary.study));
+}
+
+absl::Status SqliteTransaction::PutBest(const BestRow& best) {
+  ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutBest));
+  BindRow(best, put);
+  const absl::Status status = Run(put);
+  if (!IsOrphan(put)) return status;
+  return RowIsOrphan(
+      absl::StrCat("the rank of ", DescribeTrial(best.study, best.number)));
+}
+
 absl::Status SqliteTransaction::PutWorker(const WorkerRow& worker) {
   ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutWorker));
   BindRow(worker, put);
   return Run(put);
+}
+
+absl::Status SqliteTransaction::ForgetWorker(const std::string& id) {
+  ASSIGN_OR_RETURN(Statement forget, Prepare(sql::kForgetWorker));
+  forget.Text(id);
+  return Run(forget);
 }
 
 absl::Status SqliteTransaction::RememberReply(const ReplyRow& reply) {

@@ -55,6 +55,12 @@ TEST_P(TrialStoreContract, WhatBelongsToNoTrialIsRefused) {
         }),
         Write([&](storage::Transaction& transaction) {
           return transaction.PutLog(FullLog(study, 0, 1));
+        }),
+        Write([&](storage::Transaction& transaction) {
+          return transaction.PutBest(FullBest(study, 0));
+        }),
+        Write([&](storage::Transaction& transaction) {
+          return transaction.PutSummary(FullSummary(study + 1));
         })}) {
     EXPECT_THAT(status, FailsWith(ErrorId::kInternal));
   }
@@ -219,6 +225,67 @@ TEST_P(TrialStoreContract, WorkersAreReplacedAndListedById) {
   EXPECT_THAT(Texts(*store_->ListWorkers("a", 10)),
               ElementsAre(Text(changed), Text(FullWorker("c"))));
   EXPECT_THAT(*store_->ListWorkers("c", 10), IsEmpty());
+}
+
+TEST_P(TrialStoreContract, AWorkerIsForgottenAndMayComeBack) {
+  const auto put = [](storage::Transaction& transaction) {
+    return transaction.PutWorker(FullWorker("a"));
+  };
+  const auto forget = [](storage::Transaction& transaction) {
+    return transaction.ForgetWorker("a");
+  };
+  ASSERT_OK(Write(put));
+  ASSERT_OK(Write(forget));
+  EXPECT_THAT(*store_->ListWorkers("", 10), IsEmpty());
+  EXPECT_OK(Write(forget));
+  ASSERT_OK(Write(put));
+  EXPECT_THAT(*store_->ListWorkers("", 10), SizeIs(1));
+}
+
+TEST_P(TrialStoreContract, WhatARequestWasGrantedIsFoundByItsId) {
+  const storage::StudyKey study = AddStudy("imdb");
+  storage::AttemptRow unasked = FullAttempt(study, 1, 1);
+  unasked.request_id.clear();
+  ASSERT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
+    for (const std::int64_t number : {0, 1, 2}) {
+      RETURN_IF_ERROR(transaction.InsertTrial(FullTrial(study, number)));
+    }
+    RETURN_IF_ERROR(transaction.PutAttempt(FullAttempt(study, 2, 3)));
+    RETURN_IF_ERROR(transaction.PutAttempt(unasked));
+    return transaction.PutAttempt(FullAttempt(study, 0, 1));
+  }));
+  EXPECT_THAT(Texts(*store_->ListGranted("request")),
+              ElementsAre(Text(FullAttempt(study, 0, 1)),
+                          Text(FullAttempt(study, 2, 3))));
+  EXPECT_THAT(*store_->ListGranted(""), IsEmpty());
+  ASSERT_OK(Write([&](storage::Transaction& transaction) {
+    return transaction.PurgeStudy(study);
+  }));
+  EXPECT_THAT(*store_->ListGranted("request"), IsEmpty());
+}
+
+TEST_P(TrialStoreContract, ASummaryIsReplacedAndBestTrialsAreListedByNumber) {
+  const storage::StudyKey study = AddStudy("imdb");
+  storage::SummaryRow summary = FullSummary(study);
+  ASSERT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
+    RETURN_IF_ERROR(transaction.PutSummary(summary));
+    for (const std::int64_t number : {2, 0, 1}) {
+      RETURN_IF_ERROR(transaction.InsertTrial(FullTrial(study, number)));
+      RETURN_IF_ERROR(transaction.PutBest(FullBest(study, number)));
+    }
+    summary.failed += 1;
+    return transaction.PutSummary(summary);
+  }));
+  EXPECT_THAT(Texts(*store_->ListSummaries(0, 10)), ElementsAre(Text(summary)));
+  EXPECT_THAT(*store_->ListSummaries(study, 10), IsEmpty());
+  EXPECT_THAT(Texts(*store_->ListBest(study, 0, 1)),
+              ElementsAre(Text(FullBest(study, 1))));
+  EXPECT_THAT(*store_->ListBest(study, -1, 10), SizeIs(3));
+  ASSERT_OK(Write([&](storage::Transaction& transaction) {
+    return transaction.PurgeStudy(study);
+  }));
+  EXPECT_THAT(*store_->ListSummaries(0, 10), IsEmpty());
+  EXPECT_THAT(*store_->ListBest(study, -1, 10), IsEmpty());
 }
 
 TEST_P(TrialStoreContract, AReplyIsRememberedOnceUntilForgotten) {

@@ -56,6 +56,15 @@ class DeferringTransaction final : public storage::Transaction {
   absl::Status PutLog(const storage::LogRow& log) override {
     return Late([&] { return below_->PutLog(log); });
   }
+  absl::Status PutSummary(const storage::SummaryRow& summary) override {
+    return Late([&] { return below_->PutSummary(summary); });
+  }
+  absl::Status PutBest(const storage::BestRow& best) override {
+    return Late([&] { return below_->PutBest(best); });
+  }
+  absl::Status ForgetWorker(const std::string& id) override {
+    return Late([&] { return below_->ForgetWorker(id); });
+  }
   absl::Status PutWorker(const storage::WorkerRow& worker) override {
     return Late([&] { return below_->PutWorker(worker); });
   }

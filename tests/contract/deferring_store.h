@@ -55,6 +55,18 @@ class DeferringStore final : public storage::TrialStore {
       storage::StudyKey study, std::int64_t number) const override {
     return store_->ListAttempts(study, number);
   }
+  absl::StatusOr<std::vector<storage::AttemptRow>> ListGranted(
+      const std::string& request_id) const override {
+    return store_->ListGranted(request_id);
+  }
+  absl::StatusOr<std::vector<storage::SummaryRow>> ListSummaries(
+      storage::StudyKey after, int limit) const override {
+    return store_->ListSummaries(after, limit);
+  }
+  absl::StatusOr<std::vector<storage::BestRow>> ListBest(
+      storage::StudyKey study, std::int64_t after, int limit) const override {
+    return store_->ListBest(study, after, limit);
+  }
   absl::StatusOr<std::vector<Measurement>> ListMeasurements(
       const storage::MeasurementQuery& query) const override {
     return store_->ListMeasurements(query);

@@ -65,7 +65,8 @@ storage::AttemptRow FullAttempt(storage::StudyKey study, std::int64_t number,
                              .failure = FailureClass::kInfrastructure,
                              .cause = "preempted",
                              .checkpoint = "checkpoint",
-                             .outcome = std::string("out\0come", 8)};
+                             .outcome = std::string("out\0come", 8),
+                             .request_id = "request"};
 }
 
 storage::MeasurementRow FullMeasurement(storage::StudyKey study,
@@ -98,6 +99,24 @@ storage::LogRow FullLog(storage::StudyKey study, std::int64_t number,
                          .attempt = attempt,
                          .tail = std::string("epoch 1\n\0\xff", 10),
                          .written = 60};
+}
+
+storage::SummaryRow FullSummary(storage::StudyKey study) {
+  return storage::SummaryRow{.study = study,
+                             .succeeded = 1,
+                             .pruned = 2,
+                             .infeasible = 3,
+                             .failed = 4,
+                             .cancelled = 5,
+                             .budget_used = 6,
+                             .train_us = 7,
+                             .next_number = 8,
+                             .revision = 9};
+}
+
+storage::BestRow FullBest(storage::StudyKey study, std::int64_t number) {
+  return storage::BestRow{
+      .study = study, .number = number, .values = {0.875, -0.0}};
 }
 
 storage::WorkerRow FullWorker(const std::string& id) {

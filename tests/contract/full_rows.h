@@ -28,6 +28,8 @@ storage::MeasurementRow FullMeasurement(storage::StudyKey study,
 storage::OutcomeRow FullOutcome(storage::StudyKey study, std::int64_t number);
 storage::LogRow FullLog(storage::StudyKey study, std::int64_t number,
                         std::int64_t attempt);
+storage::SummaryRow FullSummary(storage::StudyKey study);
+storage::BestRow FullBest(storage::StudyKey study, std::int64_t number);
 storage::WorkerRow FullWorker(const std::string& id);
 storage::ReplyRow FullReply(const std::string& request_id);
 // All trials of a study, by number.

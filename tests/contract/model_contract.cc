@@ -173,10 +173,11 @@ class Walk {
 
   absl::Status CallOfOthers(storage::Transaction& transaction,
                             StoreModel& model, Answer& expected) {
-    switch (Below(7)) {
+    switch (Below(10)) {
       case 0: {
         storage::AttemptRow row = FullAttempt(Key(), Below(4), Below(2));
         row.cause = Name();
+        row.request_id = Name();
         expected = model.PutAttempt(row);
         return transaction.PutAttempt(row);
       }
@@ -211,6 +212,23 @@ class Walk {
         expected = model.PutLog(row);
         return transaction.PutLog(row);
       }
+      case 6: {
+        storage::SummaryRow row = FullSummary(Key());
+        row.succeeded = Below(9);
+        expected = model.PutSummary(row);
+        return transaction.PutSummary(row);
+      }
+      case 7: {
+        storage::BestRow row = FullBest(Key(), Below(4));
+        row.values = {Value()};
+        expected = model.PutBest(row);
+        return transaction.PutBest(row);
+      }
+      case 8: {
+        const std::string id = Name();
+        expected = model.ForgetWorker(id);
+        return transaction.ForgetWorker(id);
+      }
       default: {
         const WallMicros time = Below(10);
         expected = model.ForgetRepliesBefore(time);
@@ -232,6 +250,12 @@ class Walk {
       EXPECT_EQ(study.ok() ? Text(*study) : "", model_.Study(name));
       const auto reply = store_.FindReply(name);
       EXPECT_EQ(reply->has_value() ? Text(**reply) : "", model_.Reply(name));
+      EXPECT_EQ(Texts(*store_.ListGranted(name)), model_.Granted(name));
+    }
+    for (const int limit : {1, 10}) {
+      const storage::StudyKey after = std::max<storage::StudyKey>(Key() - 2, 0);
+      EXPECT_EQ(Texts(*store_.ListSummaries(after, limit)),
+                model_.Summaries(after, limit));
     }
     for (const auto& [key, row] : model_.studies()) CompareStudy(key);
     CompareStudy(99);
@@ -249,6 +273,11 @@ class Walk {
       query.after = Below(5) - 1;
       query.limit = Below(4);
       EXPECT_EQ(Texts(*store_.ListTrials(query)), model_.Trials(query));
+    }
+    for (const int limit : {1, 10}) {
+      const std::int64_t after = Below(4) - 1;
+      EXPECT_EQ(Texts(*store_.ListBest(study, after, limit)),
+                model_.Best(study, after, limit));
     }
     for (int number = 0; number < 4; ++number) {
       EXPECT_EQ(Texts(*store_.ListAttempts(study, number)),

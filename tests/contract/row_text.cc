@@ -89,7 +89,7 @@ std::string Text(const storage::AttemptRow& row) {
                Num(row.state), Quote(row.secret.Reveal()), Quote(row.worker),
                Quote(row.boot_id), Num(row.started), Num(row.ended),
                Num(row.failure), Quote(row.cause), Quote(row.checkpoint),
-               Quote(row.outcome)});
+               Quote(row.outcome), Quote(row.request_id)});
 }
 
 std::string Text(const Measurement& measurement) {
@@ -106,6 +106,17 @@ std::string Text(const storage::OutcomeRow& row) {
 std::string Text(const storage::LogRow& row) {
   return Join({"log", Num(row.study), Num(row.number), Num(row.attempt),
                Quote(row.tail), Num(row.written)});
+}
+
+std::string Text(const storage::SummaryRow& row) {
+  return Join({"summary", Num(row.study), Num(row.succeeded), Num(row.pruned),
+               Num(row.infeasible), Num(row.failed), Num(row.cancelled),
+               Num(row.budget_used), Num(row.train_us), Num(row.next_number),
+               Num(row.revision)});
+}
+
+std::string Text(const storage::BestRow& row) {
+  return Join({"best", Num(row.study), Num(row.number), Bits(row.values)});
 }
 
 std::string Text(const storage::WorkerRow& row) {

@@ -20,6 +20,8 @@ std::string Text(const storage::AttemptRow& row);
 std::string Text(const Measurement& measurement);
 std::string Text(const storage::OutcomeRow& row);
 std::string Text(const storage::LogRow& row);
+std::string Text(const storage::SummaryRow& row);
+std::string Text(const storage::BestRow& row);
 std::string Text(const storage::WorkerRow& row);
 std::string Text(const storage::ReplyRow& row);
 

@@ -74,6 +74,8 @@ Answer StoreModel::PurgeStudy(storage::StudyKey study) {
   std::erase_if(measurements_, belongs);
   std::erase_if(outcomes_, belongs);
   std::erase_if(logs_, belongs);
+  std::erase_if(summaries_, belongs);
+  std::erase_if(best_, belongs);
   return kOk;
 }
 
@@ -139,6 +141,24 @@ Answer StoreModel::PutLog(const storage::LogRow& row) {
   return kOk;
 }
 
+Answer StoreModel::PutSummary(const storage::SummaryRow& row) {
+  if (studies_.count(row.study) == 0) return ErrorId::kInternal;
+  summaries_[{row.study}] = row;
+  return kOk;
+}
+
+Answer StoreModel::PutBest(const storage::BestRow& row) {
+  const TrialKey key{row.study, row.number};
+  if (trials_.count(key) == 0) return ErrorId::kInternal;
+  best_[key] = row;
+  return kOk;
+}
+
+Answer StoreModel::ForgetWorker(const std::string& id) {
+  workers_.erase(id);
+  return kOk;
+}
+
 Answer StoreModel::PutWorker(const storage::WorkerRow& row) {
   workers_[row.id] = row;
   return kOk;
@@ -199,6 +219,33 @@ std::vector<std::string> StoreModel::Attempts(storage::StudyKey study,
     if (row.study == study && row.number == number) texts.push_back(Text(row));
   }
   return texts;
+}
+
+std::vector<std::string> StoreModel::Granted(
+    const std::string& request_id) const {
+  std::vector<std::string> texts;
+  for (const auto& [key, row] : attempts_) {
+    if (row.request_id == request_id) texts.push_back(Text(row));
+  }
+  return texts;
+}
+
+std::vector<std::string> StoreModel::Summaries(storage::StudyKey after,
+                                               int limit) const {
+  std::vector<storage::SummaryRow> rows;
+  for (const auto& [key, row] : summaries_) {
+    if (row.study > after) rows.push_back(row);
+  }
+  return FirstTexts(rows, limit);
+}
+
+std::vector<std::string> StoreModel::Best(storage::StudyKey study,
+                                          std::int64_t after, int limit) const {
+  std::vector<storage::BestRow> rows;
+  for (const auto& [key, row] : best_) {
+    if (row.study == study && row.number > after) rows.push_back(row);
+  }
+  return FirstTexts(rows, limit);
 }
 
 std::vector<std::string> StoreModel::Measurements(

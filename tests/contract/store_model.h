@@ -33,6 +33,9 @@ class StoreModel {
   Answer AddMeasurement(const storage::MeasurementRow& row);
   Answer PutOutcome(const storage::OutcomeRow& row);
   Answer PutLog(const storage::LogRow& row);
+  Answer PutSummary(const storage::SummaryRow& row);
+  Answer PutBest(const storage::BestRow& row);
+  Answer ForgetWorker(const std::string& id);
   Answer PutWorker(const storage::WorkerRow& row);
   Answer RememberReply(const storage::ReplyRow& row);
   Answer ForgetRepliesBefore(WallMicros time);
@@ -42,6 +45,10 @@ class StoreModel {
   std::vector<std::string> Trials(const storage::TrialQuery& query) const;
   std::vector<std::string> Attempts(storage::StudyKey study,
                                     std::int64_t number) const;
+  std::vector<std::string> Granted(const std::string& request_id) const;
+  std::vector<std::string> Summaries(storage::StudyKey after, int limit) const;
+  std::vector<std::string> Best(storage::StudyKey study, std::int64_t after,
+                                int limit) const;
   std::vector<std::string> Measurements(
       const storage::MeasurementQuery& query) const;
   std::vector<std::string> Workers(const std::string& after, int limit) const;
@@ -70,6 +77,8 @@ class StoreModel {
   std::map<StepKey, storage::MeasurementRow> measurements_;
   std::map<TrialKey, storage::OutcomeRow> outcomes_;
   std::map<AttemptKey, storage::LogRow> logs_;
+  std::map<std::tuple<storage::StudyKey>, storage::SummaryRow> summaries_;
+  std::map<TrialKey, storage::BestRow> best_;
   std::map<std::string, storage::WorkerRow> workers_;
   std::map<std::string, storage::ReplyRow> replies_;
 };

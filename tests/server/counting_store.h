@@ -50,6 +50,21 @@ class CountingStore final : public storage::TrialStore {
     if (rows.ok()) rows_ += static_cast<std::int64_t>(rows->size());
     return rows;
   }
+  absl::StatusOr<std::vector<storage::AttemptRow>> ListGranted(
+      const std::string& request_id) const override {
+    Note();
+    return store_->ListGranted(request_id);
+  }
+  absl::StatusOr<std::vector<storage::SummaryRow>> ListSummaries(
+      storage::StudyKey after, int limit) const override {
+    Note();
+    return store_->ListSummaries(after, limit);
+  }
+  absl::StatusOr<std::vector<storage::BestRow>> ListBest(
+      storage::StudyKey study, std::int64_t after, int limit) const override {
+    Note();
+    return store_->ListBest(study, after, limit);
+  }
   absl::StatusOr<std::vector<Measurement>> ListMeasurements(
       const storage::MeasurementQuery& query) const override {
     Note();

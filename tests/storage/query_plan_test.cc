@@ -47,7 +47,8 @@ TEST_F(QueryPlanTest, NoStatementScansOrSorts) {
       sql::kFindMeasurement, sql::kFindOutcome,
       sql::kListWorkers,     sql::kFindReply,
       sql::kForgetReplies,   sql::kFindLog,
-      sql::kFindLead};
+      sql::kFindLead,        sql::kListSummaries,
+      sql::kListBest,        sql::kForgetWorker};
   for (const char* const purge : sql::kPurgeStudy) statements.push_back(purge);
   for (const std::string& sql : statements) {
     EXPECT_THAT(PlanOf(sql), AllOf(HasSubstr("SEARCH"), Not(HasSubstr("SCAN")),
@@ -76,6 +77,11 @@ TEST_F(QueryPlanTest, AGuardLooksAtOneTrialByItsKey) {
                           "number=?)"))
         << put;
   }
+}
+
+TEST_F(QueryPlanTest, GrantsAreFoundByTheirRequest) {
+  EXPECT_EQ(PlanOf(sql::kListGranted),
+            "SEARCH attempts USING INDEX attempts_by_request (request_id=?); ");
 }
 
 TEST_F(QueryPlanTest, ALogIsFoundByItsKey) {

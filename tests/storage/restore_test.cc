@@ -119,6 +119,9 @@ TEST_F(RestoreTest, ADamagedRowOfAnyTableIsFound) {
        {"UPDATE studies SET seed = seed + 1",
         "UPDATE trials SET priority = priority + 1 WHERE number = 49",
         "UPDATE attempts SET started = started + 1",
+        "UPDATE attempts SET request_id = ''",
+        "UPDATE summaries SET failed = failed + 1",
+        "UPDATE best_trials SET objective_values = x'00'",
         "UPDATE measurements SET measured = x'00'",
         "UPDATE outcomes SET count = count + 1", "UPDATE logs SET tail = x'00'",
         "UPDATE workers SET last_seen = last_seen + 1",
@@ -135,13 +138,28 @@ TEST_F(RestoreTest, ADamagedRowOfAnyTableIsFound) {
 }
 
 TEST_F(RestoreTest, ABackupOfAnOlderVersionIsBroughtForwardAtTheStart) {
-  MakeBackup();
+  Open();
+  FillAllTables(50);
+  AttemptRow old = test::FullAttempt(1, 0, 1);
+  old.request_id.clear();  // sealed as if there were no such column
+  ASSERT_OK(test::Write(*store_, [&old](Transaction& transaction) {
+    return transaction.PutAttempt(old);
+  }));
+  truth_ = test::Texts(*store_->ListTrials(test::TrialsOf(1, 1000)));
+  ASSERT_OK(store_->Backup(Copy()));
+  Close();
   TamperWith(Copy(),
-             "DROP TABLE logs; DROP TABLE lead; PRAGMA user_version = 1");
+             "DROP TABLE logs; DROP TABLE lead; DROP TABLE summaries;"
+             "DROP TABLE best_trials; DROP INDEX attempts_by_request;"
+             "ALTER TABLE attempts DROP COLUMN request_id;"
+             "PRAGMA user_version = 1");
   ASSERT_OK(RestoreBackup(Copy(), Target()));
   ASSERT_OK_AND_ASSIGN(const auto store, SqliteStore::Open(Target()));
   EXPECT_EQ(test::Texts(*store->ListTrials(test::TrialsOf(1, 1000))), truth_);
   EXPECT_FALSE(store->FindLog(1, 0, 1)->has_value());
+  EXPECT_EQ(test::Texts(*store->ListAttempts(1, 0)),
+            std::vector<std::string>{test::Text(old)});
+  EXPECT_TRUE(store->ListSummaries(0, 10)->empty());
 }
 
 TEST_F(RestoreTest, ANameMayHoldWhatAnAddressMayNot) {

@@ -18,6 +18,7 @@ struct Kept {
   void Int(std::int64_t value) { values.push_back(absl::StrCat(value)); }
   void Text(const std::string& value) { values.push_back(value); }
   void Blob(const std::string& value) { values.push_back(value); }
+  void LaterText(const std::string& value) { values.push_back(value); }
   std::int64_t Int() {
     std::int64_t value = 0;
     EXPECT_TRUE(absl::SimpleAtoi(Bytes(), &value));
@@ -28,6 +29,7 @@ struct Kept {
     values.pop_front();
     return value;
   }
+  std::string LaterBytes() { return Bytes(); }
   std::deque<std::string> values;
 };
 
@@ -57,6 +59,8 @@ TEST(RowColumns, HoldEveryFieldOfEveryRow) {
   ExpectWhole(test::FullAttempt(1, 2, 3));
   ExpectWhole(test::FullOutcome(1, 2));
   ExpectWhole(test::FullLog(1, 2, 3));
+  ExpectWhole(test::FullSummary(1));
+  ExpectWhole(test::FullBest(1, 2));
   ExpectWhole(test::FullWorker("w"));
   ExpectWhole(test::FullReply("r"));
 }

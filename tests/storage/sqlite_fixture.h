@@ -63,6 +63,8 @@ class SqliteFixture : public testing::Test {
               {test::FullMeasurement(study, 0, 1, 2)}));
           RETURN_IF_ERROR(transaction.PutOutcome(test::FullOutcome(study, 0)));
           RETURN_IF_ERROR(transaction.PutLog(test::FullLog(study, 0, 1)));
+          RETURN_IF_ERROR(transaction.PutSummary(test::FullSummary(study)));
+          RETURN_IF_ERROR(transaction.PutBest(test::FullBest(study, 0)));
           RETURN_IF_ERROR(transaction.PutWorker(test::FullWorker("w")));
           return transaction.RememberReply(test::FullReply("r"));
         }));
