@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "study/point.h"
 #include "study/trial.h"
 
@@ -45,6 +46,12 @@ class History {
  public:
   // Adds or replaces a trial.
   void Put(Observation observation);
+  // Adds a report in place; a curve is never copied for it. Nothing happens
+  // for an unknown trial, or a step that is not after the last one.
+  void Append(std::int64_t number, IntermediateValue value);
+  // Changes a known trial in place. REQUIRES: `change` leaves the number and
+  // the intermediate values alone.
+  void Amend(std::int64_t number, absl::FunctionRef<void(Observation&)> change);
 
   // They are in the order in which numbers were first seen.
   const std::vector<Observation>& trials() const { return trials_; }
@@ -52,15 +59,28 @@ class History {
   // Answers nullptr for an unknown one.
   const Observation* Find(std::int64_t number) const;
 
-  // Indices into trials() stand here, one for each Put.
+  // Indices into trials() stand here, one for each change.
   const std::vector<std::uint32_t>& changes() const { return changes_; }
   std::int64_t revision() const {
     return static_cast<std::int64_t>(changes_.size());
   }
+  // Counts how often that trial's curve became another one, as a new attempt's
+  // does, instead of longer. The index is one into trials().
+  std::uint32_t CurvesBefore(std::size_t index) const {
+    return curves_before_[index];
+  }
 
  private:
+  static constexpr std::size_t kUnknown = ~std::size_t{0};
+  std::size_t IndexOf(std::int64_t number) const;
+  void Replace(std::size_t index, Observation observation);
+  void NoteChange(std::size_t index) {
+    changes_.push_back(static_cast<std::uint32_t>(index));
+  }
+
   std::vector<Observation> trials_;
   std::vector<std::uint32_t> changes_;
+  std::vector<std::uint32_t> curves_before_;   // as trials_
   std::vector<std::int32_t> index_of_number_;  // -1: not seen
 };
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/pruner/patient.h"
 
-#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "sampler/options.h"
+#include "sampler/pruner/best_so_far.h"
 
 namespace frostline::sampler {
 namespace {
@@ -21,22 +20,23 @@ constexpr const char* kWraps = "wraps";
 class PatientPruner final : public Pruner {
  public:
   // `wrapped` may be null.
-  PatientPruner(std::int64_t patience, double min_delta, Objective objective,
-                std::unique_ptr<Pruner> wrapped)
+  PatientPruner(std::int64_t patience, double min_delta,
+                const Objective& objective, std::unique_ptr<Pruner> wrapped)
       : patience_(patience),
         min_delta_(min_delta),
-        objective_(std::move(objective)),
+        objective_(objective),
+        best_(objective),
         wrapped_(std::move(wrapped)) {}
 
   PruneDecision Judge(const History& history, std::int64_t number) override {
     const Observation* const trial = history.Find(number);
     if (trial == nullptr || IsTerminal(trial->state)) return {};
-    const auto& values = trial->intermediate;
-    const auto count = static_cast<std::int64_t>(values.size());
-    const std::int64_t recent = patience_ + 1;
+    const std::size_t count = trial->intermediate.size();
+    const auto recent = static_cast<std::size_t>(patience_) + 1;
     if (count <= recent) return {};
-    const double before = BestLoss(values, 0, count - recent);
-    const double after = BestLoss(values, count - recent, count);
+    const double before = best_.Of(history, *trial, count - recent);
+    const double after = BestLoss(objective_, *trial, count - recent, count,
+                                  std::numeric_limits<double>::quiet_NaN());
     // NaN, where there is nothing else, is no proof of anything.
     if (!(before + min_delta_ < after)) return {};
     if (wrapped_ != nullptr) return wrapped_->Judge(history, number);
@@ -48,19 +48,10 @@ class PatientPruner final : public Pruner {
   }
 
  private:
-  double BestLoss(const std::vector<IntermediateValue>& values,
-                  std::int64_t begin, std::int64_t end) const {
-    double best = std::numeric_limits<double>::quiet_NaN();
-    for (std::int64_t i = begin; i < end; ++i) {
-      const double value = values[static_cast<std::size_t>(i)].value;
-      best = std::fmin(best, AsLoss(objective_, value));
-    }
-    return best;
-  }
-
   std::int64_t patience_;
   double min_delta_;
   Objective objective_;
+  BestSoFar best_;
   std::unique_ptr<Pruner> wrapped_;
 };
 

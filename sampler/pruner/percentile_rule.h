@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "sampler/options.h"
 #include "sampler/pruner/pruner.h"
@@ -35,9 +34,6 @@ PercentileOptions ReadPercentileOptions(OptionReader& reader);
 std::unique_ptr<Pruner> MakePercentileRule(const PercentileOptions& options,
                                            std::string name,
                                            const Objective& objective);
-
-// It is interpolated in a straight line. REQUIRES: there are values, none NaN.
-double PercentileOf(std::vector<double> values, double percentile);
 
 }  // namespace frostline::sampler
 

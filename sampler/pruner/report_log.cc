@@ -28,26 +28,22 @@ void ReportLog::CatchUp(const History& history, ReportReader& reader) {
   told_.resize(history.size());
   for (std::size_t i = first; i < changes.size(); ++i) {
     const std::uint32_t index = changes[i];
-    Tell(history.trials()[index], --later[index], told_[index], reader);
+    const Observation& trial = history.trials()[index];
+    Told& told = told_[index];
+    const std::uint32_t curves_before = history.CurvesBefore(index);
+    if (told.curves_before != curves_before) {
+      if (told.reports > 0) reader.OnRestart(trial);
+      told = {.curves_before = curves_before};
+    }
+    Tell(trial, --later[index], told, reader);
   }
   revision_ = history.revision();
 }
 
 void ReportLog::Tell(const Observation& trial, std::size_t later, Told& told,
                      ReportReader& reader) {
-  const auto& values = trial.intermediate;
-  const bool restarted =
-      values.size() < told.reports ||
-      (told.reports > 0 && values[told.reports - 1].step != told.last_step);
-  if (restarted) {
-    reader.OnRestart(trial);
-    told = {};
-  }
   const std::size_t reports = CountReports(trial, later);
-  while (told.reports < reports) {
-    told.last_step = values[told.reports].step;
-    reader.OnReport(trial, told.reports++);
-  }
+  while (told.reports < reports) reader.OnReport(trial, told.reports++);
   if (later > 0 || told.ended || !IsTerminal(trial.state)) return;
   told.ended = true;
   if (trial.state == TrialState::kSucceeded) reader.OnSuccess(trial);

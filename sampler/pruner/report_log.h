@@ -38,14 +38,14 @@ class ReportLog {
  private:
   struct Told {
     std::size_t reports = 0;
-    std::int64_t last_step = 0;
+    std::uint32_t curves_before = 0;
     bool ended = false;
   };
 
   // Counts the reports there were when `later` changes were still to come.
   static std::size_t CountReports(const Observation& trial, std::size_t later);
-  void Tell(const Observation& trial, std::size_t later, Told& told,
-            ReportReader& reader);
+  static void Tell(const Observation& trial, std::size_t later, Told& told,
+                   ReportReader& reader);
 
   std::int64_t revision_ = 0;
   std::vector<Told> told_;  // as History::trials()

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "sampler/options.h"
+#include "sampler/pruner/best_succeeded.h"
 #include "sampler/pruner/signed_rank.h"
 
 namespace frostline::sampler {
@@ -21,11 +21,6 @@ bool AllFinite(const Observation& trial) {
                      });
 }
 
-bool IsFeasible(const Observation& trial) {
-  return std::none_of(trial.constraints.begin(), trial.constraints.end(),
-                      [](double violation) { return violation > 0.0; });
-}
-
 double MeanOf(const Observation& trial) {
   double sum = 0.0;
   for (const IntermediateValue& value : trial.intermediate) sum += value.value;
@@ -35,11 +30,12 @@ double MeanOf(const Observation& trial) {
 class WilcoxonPruner final : public Pruner {
  public:
   WilcoxonPruner(double p_threshold, std::int64_t startup_steps,
-                 Objective objective)
+                 const Objective& objective)
       : p_threshold_(p_threshold),
         min_pairs_(
             static_cast<std::size_t>(std::max<std::int64_t>(startup_steps, 2))),
-        objective_(std::move(objective)) {}
+        objective_(objective),
+        best_(objective) {}
 
   PruneDecision Judge(const History& history, std::int64_t number) override {
     const Observation* const trial = history.Find(number);
@@ -47,7 +43,7 @@ class WilcoxonPruner final : public Pruner {
         trial->intermediate.empty() || !AllFinite(*trial)) {
       return {};
     }
-    const Observation* const best = BestOf(history);
+    const Observation* const best = best_.In(history);
     if (best == nullptr || best->intermediate.empty() || !AllFinite(*best)) {
       return {};
     }
@@ -64,22 +60,6 @@ class WilcoxonPruner final : public Pruner {
   }
 
  private:
-  // The first of the best that succeeded; nullptr when none has.
-  const Observation* BestOf(const History& history) const {
-    const Observation* best = nullptr;
-    for (const Observation& trial : history.trials()) {
-      if (trial.state != TrialState::kSucceeded || trial.values.empty() ||
-          !IsFeasible(trial)) {
-        continue;
-      }
-      if (best == nullptr || AsLoss(objective_, trial.values[0]) <
-                                 AsLoss(objective_, best->values[0])) {
-        best = &trial;
-      }
-    }
-    return best;
-  }
-
   // Losses of `trial` above those of `best`, at steps that both have.
   std::vector<double> Differences(const Observation& trial,
                                   const Observation& best) const {
@@ -101,6 +81,7 @@ class WilcoxonPruner final : public Pruner {
   double p_threshold_;
   std::size_t min_pairs_;
   Objective objective_;
+  BestSucceeded best_;
 };
 
 }  // namespace

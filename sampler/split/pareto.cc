@@ -32,6 +32,17 @@ bool IsDominatedBy(const Indices& front, const LossVectors& losses,
                      });
 }
 
+// The members of each rank, by rising index.
+std::vector<Indices> FrontsOf(const std::vector<int>& ranks) {
+  std::vector<Indices> fronts;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const auto rank = static_cast<std::size_t>(ranks[i]);
+    if (rank >= fronts.size()) fronts.resize(rank + 1);
+    fronts[rank].push_back(i);
+  }
+  return fronts;
+}
+
 // A little beyond the worst value of every objective.
 std::vector<double> ReferenceOf(const LossVectors& points) {
   std::vector<double> reference = points[0];
@@ -100,20 +111,15 @@ std::vector<int> NonDominationRanks(const LossVectors& losses,
 
 std::vector<std::size_t> BestByHypervolume(const LossVectors& losses,
                                            std::size_t count) {
-  const std::vector<int> ranks = NonDominationRanks(losses);
   Indices best;
-  for (int rank = 0; best.size() < count; ++rank) {
-    Indices members;
-    LossVectors points;
-    for (std::size_t i = 0; i < losses.size(); ++i) {
-      if (ranks[i] != rank) continue;
-      members.push_back(i);
-      points.push_back(losses[i]);
-    }
+  for (const Indices& members : FrontsOf(NonDominationRanks(losses))) {
+    if (best.size() == count) break;
     if (members.size() <= count - best.size()) {
       best.insert(best.end(), members.begin(), members.end());
       continue;
     }
+    LossVectors points;
+    for (const std::size_t i : members) points.push_back(losses[i]);
     for (const std::size_t i : SelectByHypervolume(points, ReferenceOf(points),
                                                    count - best.size())) {
       best.push_back(members[i]);

@@ -27,16 +27,6 @@ Observation Pending(std::int64_t number, Point point, NotedSeed seed) {
   return pending;
 }
 
-// Does nothing unless the history knows that trial.
-void Amend(History& history, std::int64_t number,
-           absl::FunctionRef<void(Observation&)> change) {
-  const Observation* const old = history.Find(number);
-  if (old == nullptr) return;
-  Observation amended = *old;
-  change(amended);
-  history.Put(std::move(amended));
-}
-
 absl::StatusOr<Point> NextPoint(const CheckedStudy& study,
                                 sampler::Sampler& sampler,
                                 const History& history, std::int64_t number) {
@@ -169,13 +159,7 @@ void Proposer::Began(storage::StudyKey study, std::int64_t number, Point point,
 void Proposer::Measured(storage::StudyKey study, std::int64_t number,
                         std::vector<IntermediateValue> values) {
   Tell(study, [number, values = std::move(values)](History& history) {
-    Amend(history, number, [&values](Observation& trial) {
-      for (const IntermediateValue& value : values) {
-        const bool newer = trial.intermediate.empty() ||
-                           trial.intermediate.back().step < value.step;
-        if (newer) trial.intermediate.push_back(value);
-      }
-    });
+    for (const IntermediateValue& value : values) history.Append(number, value);
   });
 }
 
@@ -184,7 +168,7 @@ void Proposer::Ended(storage::StudyKey study, std::int64_t number,
                      double cost_s) {
   Tell(study,
        [number, state, values = std::move(values), cost_s](History& history) {
-         Amend(history, number, [&](Observation& trial) {
+         history.Amend(number, [&](Observation& trial) {
            trial.state = state;
            trial.values = values;
            trial.cost_s = cost_s;

@@ -2,7 +2,7 @@
 //
 // Pruners that compare a trial with others at the same steps, with bounds, or
 // with itself.
-#include "sampler/pruner/percentile_rule.h"
+#include "sampler/pruner/running_percentile.h"
 #include "tests/sampler/pruner/pruner_world.h"
 
 namespace frostline::sampler {
@@ -71,12 +71,18 @@ TEST(PercentilePruner, KeepsTheShareThatItIsTold) {
   EXPECT_FALSE(Judge("percentile", {{"percentile", "40"}}, history, kAccuracy));
 }
 
+double PercentileOf(const std::vector<double>& values, double percentile) {
+  RunningPercentile running(percentile);
+  for (const double value : values) running.Add(value);
+  return running.Value();
+}
+
 // Rounding decides where a trial is as good as the percentile to the last bit.
-TEST(PercentileOf, IsInterpolatedFromTheNearerEnd) {
+TEST(RunningPercentile, IsInterpolatedFromTheNearerEnd) {
   EXPECT_EQ(PercentileOf({0.6, 0.9}, 90), 0.87);
 }
 
-TEST(PercentileOf, IsAValueAtTheEndsAndFiniteBetweenFarOnes) {
+TEST(RunningPercentile, IsAValueAtTheEndsAndFiniteBetweenFarOnes) {
   EXPECT_EQ(PercentileOf({3, 1, 2}, 0), 1);
   EXPECT_EQ(PercentileOf({3, 1, 2}, 100), 3);
   EXPECT_EQ(PercentileOf({1e308, -1e308}, 50), 0);

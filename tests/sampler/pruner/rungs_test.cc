@@ -200,5 +200,19 @@ TEST(ReportLog, TellsEachThingOnceHoweverOftenItIsAsked) {
   EXPECT_EQ(reader.anew, 1);
 }
 
+// Its reports may be as many as those before, at the same steps.
+TEST(ReportLog, AnotherAttemptIsOneHoweverMuchItHasReported) {
+  CountingReader reader;
+  ReportLog log;
+  History history;
+  Put(history, 0, TrialState::kRunning, {0.1, 0.2});
+  log.CatchUp(history, reader);
+  Put(history, 0, TrialState::kRunning, {});
+  Put(history, 0, TrialState::kRunning, {0.3, 0.4, 0.5});
+  log.CatchUp(history, reader);
+  EXPECT_EQ(reader.restarts, 1);
+  EXPECT_EQ(reader.reports, 5);
+}
+
 }  // namespace
 }  // namespace frostline::sampler
