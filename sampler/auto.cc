@@ -17,9 +17,6 @@
 namespace frostline::sampler {
 namespace {
 
-// It was measured on up to 26, and its cost grows with them.
-constexpr int kMostParametersOfGp = 64;
-
 struct Pick {
   const char* name;
   absl::StatusOr<std::unique_ptr<Sampler>> (*make)(const SamplerInput& input);
@@ -78,6 +75,20 @@ SamplerChoice ChooseSampler(const Space& space,
           "on 13 modules of seven levels its best of 50 trials was 0.63 above "
           "the optimum, that of tpe 1.16, Optuna's TPE 1.35 and random 3.1 "
           "(medians of 30 seeds); after 100 trials 0, 0.32, 0.75 and 2.6"};
+}
+
+std::string ResolveSampler(const std::string& name, const Options& options,
+                           const Space& space,
+                           const std::vector<Objective>& objectives) {
+  std::string resolved = name;
+  if (name == "auto") {
+    const auto told = options.find(kPickOption);
+    resolved = told == options.end() ? ChooseSampler(space, objectives, 0).name
+                                     : told->second;
+  }
+  const bool handed_over =
+      resolved == "levels-gp" && !CanServeLevelsGp(space, objectives);
+  return handed_over ? "tpe" : resolved;
 }
 
 absl::StatusOr<std::unique_ptr<Sampler>> MakeAutoSampler(

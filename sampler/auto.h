@@ -32,6 +32,12 @@ SamplerChoice ChooseSampler(const Space& space,
                             const std::vector<Objective>& objectives,
                             std::int64_t budget_trials);
 
+// Returns the name of what proposes: what `auto` picked, or tpe where levels-gp
+// hands over from the start.
+std::string ResolveSampler(const std::string& name, const Options& options,
+                           const Space& space,
+                           const std::vector<Objective>& objectives);
+
 // A study keeps its choice in the option `pick`, so that a budget raised later
 // does not change the search half-way; without it the space decides.
 absl::StatusOr<std::unique_ptr<Sampler>> MakeAutoSampler(

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -55,8 +56,10 @@ std::string NearestName(const std::string& name,
   std::size_t fewest = std::max<std::size_t>(name.size() / 2, 2) + 1;
   // A longer text is nobody's slip of the finger, and costly to compare.
   if (name.size() > 64) return best;
+  const std::string lower = absl::AsciiStrToLower(name);
   for (const std::string& candidate : names) {
-    const std::size_t edits = CountEdits(name, candidate);
+    const std::size_t edits =
+        CountEdits(lower, absl::AsciiStrToLower(candidate));
     if (edits < fewest) {
       fewest = edits;
       best = candidate;

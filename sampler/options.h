@@ -58,7 +58,8 @@ absl::Status UnknownName(ErrorId error, const std::string& what,
                          const std::vector<std::string>& known,
                          const std::string& field);
 
-// Returns the one with fewest edits; it is empty when all are far off.
+// Returns the one with fewest edits, where capitals are none; it is empty when
+// all are far off.
 std::string NearestName(const std::string& name,
                         const std::vector<std::string>& names);
 

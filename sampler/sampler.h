@@ -12,7 +12,9 @@
 #define FROSTLINE_SAMPLER_SAMPLER_H_
 
 #include <cstdint>
+#include <stop_token>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/rng.h"
 #include "study/history.h"
@@ -29,10 +31,26 @@ class Sampler {
 
   // Every active parameter has a value in its domain, every other is absent,
   // whatever the history holds (failed trials, values out of today's space,
-  // nothing). `history` is of one study and grows. The only error is
-  // SPACE_EXHAUSTED, when a finite space is covered.
-  virtual absl::StatusOr<Point> Propose(const History& history,
-                                        std::int64_t number, Rng& rng) = 0;
+  // nothing). `history` is of one study and grows. The errors are
+  // SPACE_EXHAUSTED, when a finite space is covered, and CANCELLED soon after
+  // any thread requested a stop: later proposals are as if that one had not
+  // been asked for.
+  absl::StatusOr<Point> Propose(const History& history, std::int64_t number,
+                                Rng& rng, const std::stop_token& stop = {}) {
+    if (stop.stop_requested()) return Stopped();
+    return ProposeUntil(stop, history, number, rng);
+  }
+
+ protected:
+  static absl::Status Stopped() {
+    return absl::CancelledError("the proposal was stopped");
+  }
+
+ private:
+  // What may take longer than some milliseconds looks at `stop` meanwhile.
+  virtual absl::StatusOr<Point> ProposeUntil(const std::stop_token& stop,
+                                             const History& history,
+                                             std::int64_t number, Rng& rng) = 0;
 };
 
 }  // namespace frostline::sampler

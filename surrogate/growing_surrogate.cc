@@ -26,27 +26,32 @@ std::size_t CommonRows(const RowColumns& a, const RowColumns& b) {
 
 }  // namespace
 
-void GrowingSurrogate::Learn(Rows sample, const SurrogateOptions& options) {
+bool GrowingSurrogate::Learn(Rows sample, const SurrogateOptions& options) {
   SurrogateOptions of_mode = options;
   of_mode.scale_draws = 1;
   const Surrogate learnt(std::move(sample), of_mode);
+  if (options.stop.stop_requested()) return false;
   PointKernel kernel = PointKernelOf(*learnt.parts().draws.front().evidence,
                                      learnt.parts().standard.rows.terms);
   kernel_ = std::move(kernel);
   spread_ = learnt.spread_of_rows();
   factor_.Truncate(0);
+  return true;
 }
 
-void GrowingSurrogate::Condition(RowColumns rows,
-                                 std::span<const double> values) {
+bool GrowingSurrogate::Condition(RowColumns rows,
+                                 std::span<const double> values,
+                                 const std::stop_token& stop) {
   factor_.Truncate(std::min(factor_.size(), CommonRows(rows, rows_)));
   rows_ = std::move(rows);
   for (std::size_t i = factor_.size(); i < rows_.size(); ++i) {
+    if (stop.stop_requested()) return false;
     const Cells at = rows_.At(i);
     factor_.Append(PointSums(kernel_, rows_, at, i).covariance,
                    VarianceAt(kernel_, at) + NoiseOf(i));
   }
   weights_ = factor_.MultiplyTransposed(factor_.Multiply(values));
+  return true;
 }
 
 double GrowingSurrogate::MeanAt(const Cells& at) const {

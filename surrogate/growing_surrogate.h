@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "surrogate/inverse_factor.h"
@@ -22,14 +23,17 @@ namespace frostline::surrogate {
 class GrowingSurrogate {
  public:
   // Takes the sample's likeliest scales, and how far off its rows are. Then it
-  // is to be conditioned, the sample's rows first. REQUIRES: there is a row.
-  void Learn(Rows sample, const SurrogateOptions& options);
+  // is to be conditioned, the sample's rows first. Answers false when stopped,
+  // and has learnt nothing then. REQUIRES: there is a row.
+  bool Learn(Rows sample, const SurrogateOptions& options);
 
   // `values`, of mean 0 and variance 1, are those of the first rows. Rows
   // without one take away variance and no mean (the kriging believer of
   // Ginsbourger, Le Riche and Carraro, 2010). Rows as before are not computed
-  // again.
-  void Condition(RowColumns rows, std::span<const double> values);
+  // again. Answers false when stopped: it is to be conditioned once more before
+  // anything is asked, and takes up where it was.
+  bool Condition(RowColumns rows, std::span<const double> values,
+                 const std::stop_token& stop = {});
 
   const PointKernel& kernel() const { return kernel_; }
   const RowColumns& rows() const { return rows_; }

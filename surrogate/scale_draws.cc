@@ -94,10 +94,11 @@ VectorXd NormalVector(Index size, Rng& rng) {
 
 std::unique_ptr<Evidence> FindMode(const StandardRows& rows,
                                    const ScalePrior& prior,
-                                   const VectorXd& start, int steps) {
+                                   const VectorXd& start, int steps,
+                                   const std::stop_token& stop) {
   auto at = std::make_unique<Evidence>(rows, start);
   const MatrixXd probes = MakeProbes(rows.values.size());
-  for (int step = 0; step < steps; ++step) {
+  for (int step = 0; step < steps && !stop.stop_requested(); ++step) {
     auto next = Climb(rows, prior, *at, probes);
     if (next == nullptr) break;
     at = std::move(next);
@@ -108,9 +109,9 @@ std::unique_ptr<Evidence> FindMode(const StandardRows& rows,
 std::vector<ScaleDraw> DrawScales(const StandardRows& rows,
                                   const ScalePrior& prior,
                                   std::unique_ptr<Evidence> mode, int count,
-                                  Rng& rng) {
+                                  Rng& rng, const std::stop_token& stop) {
   std::vector<ScaleDraw> draws;
-  if (count <= 1) {
+  if (count <= 1 || stop.stop_requested()) {
     draws.push_back({std::move(mode), 1.0});
     return draws;
   }
@@ -119,7 +120,7 @@ std::vector<ScaleDraw> DrawScales(const StandardRows& rows,
   std::vector<double> log_weights;
   log_weights.push_back(LogPosterior(prior, *mode));
   draws.push_back({std::move(mode), 0.0});
-  for (int i = 1; i < count; ++i) {
+  for (int i = 1; i < count && !stop.stop_requested(); ++i) {
     const VectorXd z = NormalVector(middle.size(), rng);
     const VectorXd way = kWider * slope.curvature.matrixU().solve(z);
     auto evidence = std::make_unique<Evidence>(rows, middle + way);

@@ -9,6 +9,7 @@
 #define FROSTLINE_SURROGATE_SCALE_DRAWS_H_
 
 #include <memory>
+#include <stop_token>
 #include <vector>
 
 #include "base/rng.h"
@@ -24,16 +25,17 @@ struct ScaleDraw {
   double weight = 0.0;  // they add up to 1
 };
 
-// Is never null: it stays where no step improves.
+// Is never null: it stays where no step improves, or where it is stopped.
 std::unique_ptr<Evidence> FindMode(const StandardRows& rows,
                                    const ScalePrior& prior,
-                                   const VectorXd& start, int steps);
+                                   const VectorXd& start, int steps,
+                                   const std::stop_token& stop = {});
 
-// Returns at least one; `mode` is among them.
+// Returns at least one; `mode` is among them. A stop leaves the others out.
 std::vector<ScaleDraw> DrawScales(const StandardRows& rows,
                                   const ScalePrior& prior,
                                   std::unique_ptr<Evidence> mode, int count,
-                                  Rng& rng);
+                                  Rng& rng, const std::stop_token& stop = {});
 
 }  // namespace frostline::surrogate
 

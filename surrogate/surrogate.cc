@@ -34,10 +34,11 @@ int DrawsFor(std::size_t rows, std::size_t axes) {
 }
 
 // Where to look for the mode: of many rows, at that of a few of them.
-VectorXd StartOf(const Rows& rows, const ScalePrior& prior) {
+VectorXd StartOf(const Rows& rows, const ScalePrior& prior,
+                 const std::stop_token& stop) {
   if (rows.size() <= kPilotRows) return prior.mean;
   const Standardised pilot = Standardise(rows, kPilotRows);
-  return FindMode(pilot.rows, prior, prior.mean, kModeSteps)->scales();
+  return FindMode(pilot.rows, prior, prior.mean, kModeSteps, stop)->scales();
 }
 
 // The pairs of which the rows tell most, more or less than their axes say.
@@ -109,26 +110,27 @@ Surrogate::Surrogate(Rows rows, const SurrogateOptions& options) {
   parts->standard = Standardise(parts->rows, options.most_rows);
   StandardRows& standard = parts->standard.rows;
   ScalePrior prior = UsualScales(standard.axes.size(), 0, options.usual);
+  const std::stop_token& stop = options.stop;
   auto mode = FindMode(
-      standard, prior, StartOf(parts->rows, prior),
-      parts->standard.used.size() > kPilotRows ? kLastSteps : kModeSteps);
+      standard, prior, StartOf(parts->rows, prior, stop),
+      parts->standard.used.size() > kPilotRows ? kLastSteps : kModeSteps, stop);
   VectorXd start = mode->scales();
   AddTellingPairs(*mode, standard.terms);
   prior = UsualScales(standard.axes.size(), standard.terms.pairs.size(),
                       options.usual);
   start.conservativeResize(prior.mean.size());
   start.tail(static_cast<Index>(standard.terms.pairs.size())).setZero();
-  mode = FindMode(standard, prior, start, kPairSteps);
+  mode = FindMode(standard, prior, start, kPairSteps, stop);
   for (int round = 0; round < kSpreadRounds; ++round) {
     SpreadByResiduals(*mode, standard);
-    mode = FindMode(standard, prior, mode->scales(), kSpreadSteps);
+    mode = FindMode(standard, prior, mode->scales(), kSpreadSteps, stop);
   }
   const int draws =
       options.scale_draws > 0
           ? options.scale_draws
           : DrawsFor(parts->standard.used.size(), standard.axes.size());
   Rng rng(options.seed, 0);
-  parts->draws = DrawScales(standard, prior, std::move(mode), draws, rng);
+  parts->draws = DrawScales(standard, prior, std::move(mode), draws, rng, stop);
   parts->noise = parts->standard.scale * parts->standard.scale *
                  SquaresOff(*parts->draws.front().evidence).mean();
   parts->spread.assign(parts->rows.size(), 1.0);

@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct SurrogateOptions {
   int scale_draws = 0;  // 0: as many as bounded time allows
   std::size_t most_rows = 200;
   Usual usual = {};
+  // Once a stop is requested the scales are whatever was found by then: whoever
+  // gives a token looks at it before they believe anything.
+  std::stop_token stop = {};
 };
 
 struct Belief {

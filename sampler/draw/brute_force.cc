@@ -17,8 +17,10 @@ class BruteForceSampler final : public Sampler {
   explicit BruteForceSampler(const Space& space)
       : tree_(space), total_(tree_.CountPoints()) {}
 
-  absl::StatusOr<Point> Propose(const History& history, std::int64_t number,
-                                Rng& rng) override {
+ private:
+  absl::StatusOr<Point> ProposeUntil(const std::stop_token& /*stop*/,
+                                     const History& history,
+                                     std::int64_t number, Rng& rng) override {
     CatchUp(history);
     const Observation* const own = history.Find(number);
     if (own == nullptr) return Draw(rng);
@@ -31,7 +33,6 @@ class BruteForceSampler final : public Sampler {
     return point;
   }
 
- private:
   void CatchUp(const History& history) {
     if (history.revision() < revision_) {
       taken_ = TakenPaths();

@@ -29,8 +29,10 @@ class GridSampler final : public Sampler {
     cursor_ = points_.First();
   }
 
-  absl::StatusOr<Point> Propose(const History& history, std::int64_t number,
-                                Rng& rng) override {
+ private:
+  absl::StatusOr<Point> ProposeUntil(const std::stop_token& /*stop*/,
+                                     const History& history,
+                                     std::int64_t number, Rng& rng) override {
     CatchUp(history);
     // A trial does not stand in its own way.
     const Observation* const own = history.Find(number);
@@ -46,7 +48,6 @@ class GridSampler final : public Sampler {
     return shuffled_ ? NextShuffled(rng) : NextListed();
   }
 
- private:
   void CatchUp(const History& history) {
     if (history.revision() < revision_) {
       taken_.clear();

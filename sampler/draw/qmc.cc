@@ -47,12 +47,14 @@ class QmcSampler final : public Sampler {
     }
   }
 
-  absl::StatusOr<Point> Propose(const History& history, std::int64_t number,
-                                Rng& /*rng*/) override {
+ private:
+  absl::StatusOr<Point> ProposeUntil(const std::stop_token& /*stop*/,
+                                     const History& history,
+                                     std::int64_t number,
+                                     Rng& /*rng*/) override {
     return PointAt(place_.PlaceOf(history, number));
   }
 
- private:
   double Coordinate(std::int64_t n, std::size_t dimension) const {
     const std::uint32_t bits =
         sequence_.At(static_cast<std::uint32_t>(n), dimension);

@@ -16,12 +16,14 @@ class RandomSampler final : public Sampler {
   RandomSampler(Space space, double frozen_share)
       : space_(std::move(space)), frozen_share_(frozen_share) {}
 
-  absl::StatusOr<Point> Propose(const History& /*history*/,
-                                std::int64_t /*number*/, Rng& rng) override {
+ private:
+  absl::StatusOr<Point> ProposeUntil(const std::stop_token& /*stop*/,
+                                     const History& /*history*/,
+                                     std::int64_t /*number*/,
+                                     Rng& rng) override {
     return DrawPoint(space_, frozen_share_, rng);
   }
 
- private:
   Space space_;
   double frozen_share_;
 };

@@ -28,7 +28,8 @@ std::size_t LastRefresh(std::size_t trials) {
   return at;
 }
 
-void LearntModel::Update(TargetedRows sample, TargetedRows all) {
+bool LearntModel::Update(TargetedRows sample, TargetedRows all,
+                         const std::stop_token& stop) {
   const bool same = sample.rows == learnt_from_.rows &&
                     sample.targets == learnt_from_.targets;
   if (!same) {
@@ -39,11 +40,13 @@ void LearntModel::Update(TargetedRows sample, TargetedRows all) {
     }
     rows.values = sample.targets;
     rows.doubt = sample.rows.doubt;
-    posterior_.Learn(std::move(rows),
-                     {.most_rows = kMostLearntFrom, .usual = kOfSearches});
+    const bool learnt = posterior_.Learn(
+        std::move(rows),
+        {.most_rows = kMostLearntFrom, .usual = kOfSearches, .stop = stop});
+    if (!learnt) return false;
     learnt_from_ = std::move(sample);
   }
-  posterior_.Condition(std::move(all.rows), all.targets);
+  return posterior_.Condition(std::move(all.rows), all.targets, stop);
 }
 
 }  // namespace frostline::sampler

@@ -8,6 +8,7 @@
 #define FROSTLINE_SAMPLER_GP_LEARNT_MODEL_H_
 
 #include <cstddef>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -29,8 +30,10 @@ class LearntModel {
   explicit LearntModel(std::vector<surrogate::Axis> axes)
       : axes_(std::move(axes)) {}
 
-  // Learns the kernel from `sample`, with which `all` begin.
-  void Update(TargetedRows sample, TargetedRows all);
+  // Learns the kernel from `sample`, with which `all` begin. Answers false when
+  // stopped; then only the next update's time is another.
+  bool Update(TargetedRows sample, TargetedRows all,
+              const std::stop_token& stop);
 
   const surrogate::GrowingSurrogate& posterior() const { return posterior_; }
 

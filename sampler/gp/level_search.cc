@@ -18,11 +18,13 @@ constexpr int kSweeps = 8;
 }  // namespace
 
 LevelSearch::LevelSearch(const Space& space, const std::vector<LevelAxis>& axes,
-                         const SearchGoal& goal, const PointSet& seen, Rng& rng)
+                         const SearchGoal& goal, const PointSet& seen, Rng& rng,
+                         std::stop_token stop)
     : axes_(axes),
       goal_(goal),
       seen_(seen),
       rng_(rng),
+      stop_(std::move(stop)),
       levels_(space, axes, rng),
       loss_(*goal.loss, true),
       active_(axes.size(), true) {
@@ -112,7 +114,7 @@ std::vector<LevelSearch::Start> LevelSearch::DrawStarts(
       static_cast<int>(std::clamp(kLooks / (rows * rows), 16.0, 200.0));
   const double share = std::min(1.0, 2.0 / static_cast<double>(axes_.size()));
   std::vector<Start> starts;
-  for (int draw = 0; draw < draws; ++draw) {
+  for (int draw = 0; draw < draws && !stop_.stop_requested(); ++draw) {
     const std::size_t around =
         static_cast<std::size_t>(draw / 2) % std::min(kVaried, tried.size());
     Cells start =
@@ -145,7 +147,7 @@ void LevelSearch::Climb(Cells start) {
   std::size_t unchanged = 0;
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     for (const std::size_t axis : order) {
-      if (unchanged >= order.size()) return;
+      if (unchanged >= order.size() || stop_.stop_requested()) return;
       ++unchanged;
       if (!active_[axis] || axes_[axis].choices() < 2) continue;
       if (levels_.IsParent(axis) ? ImproveParent(axis) : ImproveAxis(axis)) {

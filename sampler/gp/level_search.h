@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "base/rng.h"
@@ -26,9 +27,11 @@ namespace frostline::sampler {
 class LevelSearch {
  public:
   LevelSearch(const Space& space, const std::vector<LevelAxis>& axes,
-              const SearchGoal& goal, const PointSet& seen, Rng& rng);
+              const SearchGoal& goal, const PointSet& seen, Rng& rng,
+              std::stop_token stop = {});
 
-  // REQUIRES: `tried` is not empty, and the best come first.
+  // Looks no further once stopped. REQUIRES: `tried` is not empty, and the best
+  // come first.
   void Run(const std::vector<Cells>& tried);
 
   // The best point was not seen before.
@@ -55,6 +58,7 @@ class LevelSearch {
   SearchGoal goal_;
   const PointSet& seen_;
   Rng& rng_;
+  std::stop_token stop_;
   LevelChoices levels_;
   surrogate::PointWalk loss_;
   std::optional<surrogate::PointWalk> failure_;

@@ -35,13 +35,15 @@ class LevelsGpSampler final : public Sampler {
         beliefs_(space_, axes_, earlier_),
         ledger_(space_, axes_, objective_) {}
 
-  absl::StatusOr<Point> Propose(const History& history, std::int64_t number,
-                                Rng& rng) override {
+ private:
+  absl::StatusOr<Point> ProposeUntil(const std::stop_token& stop,
+                                     const History& history,
+                                     std::int64_t number, Rng& rng) override {
     ledger_.CatchUp(history);
     const TrialParts parts = PartsOf(ledger_.List(number));
     const std::size_t known = parts.valued.size();
     if (known + parts.running.size() > options_.max_trials) {
-      return tpe_->Propose(history, number, rng);
+      return tpe_->Propose(history, number, rng, stop);
     }
     PointSet seen;
     for (const LedgerTrial* trial : parts.all) seen.insert(trial->point);
@@ -50,14 +52,15 @@ class LevelsGpSampler final : public Sampler {
       return FreshPoint(space_, BalancedDraw(space_, axes_, parts.all, rng),
                         seen, rng);
     }
-    const Aim aim = beliefs_.Learn(parts);
-    LevelSearch search(space_, axes_, aim.goal, seen, rng);
-    search.Run(aim.tried);
+    const std::optional<Aim> aim = beliefs_.Learn(parts, stop);
+    if (!aim.has_value()) return Stopped();
+    LevelSearch search(space_, axes_, aim->goal, seen, rng, stop);
+    search.Run(aim->tried);
+    if (stop.stop_requested()) return Stopped();
     if (search.best().has_value()) return *search.best();
     return FreshPoint(space_, DrawPoint(space_, kFrozenShare, rng), seen, rng);
   }
 
- private:
   GpOptions options_;
   Space space_;
   Objective objective_;
@@ -70,27 +73,35 @@ class LevelsGpSampler final : public Sampler {
 
 }  // namespace
 
+bool CanServeLevelsGp(const Space& space,
+                      const std::vector<Objective>& objectives) {
+  // A space without a parameter has nothing to move along.
+  return objectives.size() == 1 && space.size() > 0 &&
+         space.size() <= kMostParametersOfGp &&
+         MakeLevelAxes(space).has_value();
+}
+
+// Enough to see every module move, and every level about twice.
+std::int64_t UsualStartupOfLevelsGp(const Space& space) {
+  return std::clamp(space.size() + 1, 10, 16);
+}
+
 absl::StatusOr<std::unique_ptr<Sampler>> MakeLevelsGpSampler(
     const SamplerInput& input) {
   OptionReader reader(ErrorId::kSamplerInvalid, "sampler levels-gp",
                       "sampler.options", input.options);
-  // Enough to see every module move, and every level about twice.
-  const std::int64_t usual_startup = std::clamp(input.space.size() + 1, 10, 16);
   GpOptions options;
-  options.startup_trials = static_cast<std::size_t>(
-      reader.Int("startup_trials", usual_startup, 0, 10'000));
+  options.startup_trials = static_cast<std::size_t>(reader.Int(
+      "startup_trials", UsualStartupOfLevelsGp(input.space), 0, 10'000));
   options.max_trials =
       static_cast<std::size_t>(reader.Int("max_trials", 1200, 0, 5'000));
   RETURN_IF_ERROR(reader.Finish());
   SamplerInput handed_over = input;
   handed_over.options = {};
   ASSIGN_OR_RETURN(std::unique_ptr<Sampler> tpe, MakeTpeSampler(handed_over));
-  std::optional<std::vector<LevelAxis>> axes = MakeLevelAxes(input.space);
-  // A space without a parameter has nothing to move along.
-  const bool has_levels = axes.has_value() && !axes->empty();
-  if (!has_levels || input.objectives.size() != 1) return tpe;
-  return std::make_unique<LevelsGpSampler>(options, input, *std::move(axes),
-                                           std::move(tpe));
+  if (!CanServeLevelsGp(input.space, input.objectives)) return tpe;
+  return std::make_unique<LevelsGpSampler>(
+      options, input, *MakeLevelAxes(input.space), std::move(tpe));
 }
 
 }  // namespace frostline::sampler

@@ -41,23 +41,29 @@ StudyBeliefs::StudyBeliefs(const Space& space,
       loss_(SearchAxes(space, axes, earlier.studies())),
       failure_(SearchAxes(space, axes, 0)) {}
 
-Aim StudyBeliefs::Learn(const TrialParts& parts) {
+std::optional<Aim> StudyBeliefs::Learn(const TrialParts& parts,
+                                       const std::stop_token& stop) {
   Aim aim;
-  const std::vector<double> targets = LearnLosses(parts);
+  std::vector<double> targets;
+  if (!LearnLosses(parts, targets, stop)) return std::nullopt;
   aim.goal.loss = &loss_.posterior();
   OrderTried(parts, targets, aim);
-  if (parts.any_failed) LearnFailures(parts.ended, aim.goal);
+  if (parts.any_failed && !LearnFailures(parts.ended, aim.goal, stop)) {
+    return std::nullopt;
+  }
   return aim;
 }
 
-std::vector<double> StudyBeliefs::LearnLosses(const TrialParts& parts) {
+bool StudyBeliefs::LearnLosses(const TrialParts& parts,
+                               std::vector<double>& targets,
+                               const std::stop_token& stop) {
   TargetedRows all = LossRows(earlier_, parts.valued);
-  std::vector<double> targets = all.targets;
+  targets = all.targets;
   for (const LedgerTrial* trial : parts.running) {
     all.rows.Append(earlier_.CellsOf(*trial, 0), 0.0);
   }
-  loss_.Update(LossRows(earlier_, SampleOf(parts.valued)), std::move(all));
-  return targets;
+  return loss_.Update(LossRows(earlier_, SampleOf(parts.valued)),
+                      std::move(all), stop);
 }
 
 void StudyBeliefs::OrderTried(const TrialParts& parts,
@@ -95,12 +101,14 @@ void StudyBeliefs::OrderTried(const TrialParts& parts,
   }
 }
 
-void StudyBeliefs::LearnFailures(const LedgerList& ended, SearchGoal& goal) {
+bool StudyBeliefs::LearnFailures(const LedgerList& ended, SearchGoal& goal,
+                                 const std::stop_token& stop) {
   FailureRows all = FailureRowsOf(ended);
   goal.failure_rate = all.rate;
   goal.failure_deviation = all.deviation;
-  failure_.Update(FailureRowsOf(SampleOf(ended)).rows, std::move(all.rows));
   goal.failure = &failure_.posterior();
+  return failure_.Update(FailureRowsOf(SampleOf(ended)).rows,
+                         std::move(all.rows), stop);
 }
 
 }  // namespace frostline::sampler

@@ -7,6 +7,8 @@
 #ifndef FROSTLINE_SAMPLER_GP_STUDY_BELIEFS_H_
 #define FROSTLINE_SAMPLER_GP_STUDY_BELIEFS_H_
 
+#include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "sampler/gp/learnt_model.h"
@@ -33,14 +35,17 @@ class StudyBeliefs {
   StudyBeliefs(const Space& space, const std::vector<LevelAxis>& axes,
                const PriorRows& earlier);
 
-  // The aim is valid until the next call. REQUIRES: there is a loss, here or in
-  // an earlier study.
-  Aim Learn(const TrialParts& parts);
+  // The aim is valid until the next call; there is none when stopped. REQUIRES:
+  // there is a loss, here or in an earlier study.
+  std::optional<Aim> Learn(const TrialParts& parts,
+                           const std::stop_token& stop);
 
  private:
-  // Returns the targets, earlier studies first.
-  std::vector<double> LearnLosses(const TrialParts& parts);
-  void LearnFailures(const LedgerList& ended, SearchGoal& goal);
+  // Both answer false when stopped. The targets are earlier studies' first.
+  bool LearnLosses(const TrialParts& parts, std::vector<double>& targets,
+                   const std::stop_token& stop);
+  bool LearnFailures(const LedgerList& ended, SearchGoal& goal,
+                     const std::stop_token& stop);
   // Fills in what was tried, and the best loss: seen, or believed of a running
   // trial.
   void OrderTried(const TrialParts& parts, const std::vector<double>& targets,

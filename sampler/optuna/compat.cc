@@ -12,13 +12,14 @@ class CompatSampler final : public Sampler {
   CompatSampler(const CompatOptions& options, const SamplerInput& input)
       : tpe_(options, input.space, input.objectives) {}
 
-  absl::StatusOr<Point> Propose(const History& history, std::int64_t number,
-                                Rng& rng) override {
+ private:
+  absl::StatusOr<Point> ProposeUntil(const std::stop_token& /*stop*/,
+                                     const History& history,
+                                     std::int64_t number, Rng& rng) override {
     CompatStreams streams(static_cast<std::uint32_t>(rng.Next() >> 32));
     return tpe_.Propose(history, number, streams);
   }
 
- private:
   CompatTpe tpe_;
 };
 

@@ -33,10 +33,12 @@ class PurposeSampler final : public Sampler {
     design_ = earlier ? 0 : kDesignTrials;
   }
 
-  absl::StatusOr<Point> Propose(const History& history, std::int64_t number,
-                                Rng& rng) override {
+ private:
+  absl::StatusOr<Point> ProposeUntil(const std::stop_token& stop,
+                                     const History& history,
+                                     std::int64_t number, Rng& rng) override {
     if (purpose_ == Purpose::kBoth && number >= kMostTelling) {
-      return wrapped_->Propose(history, number, rng);
+      return wrapped_->Propose(history, number, rng, stop);
     }
     ledger_.CatchUp(history);
     const TrialList trials = ledger_.List(number);
@@ -48,10 +50,9 @@ class PurposeSampler final : public Sampler {
       case TrialRole::kBest:
         break;
     }
-    return wrapped_->Propose(history, number, rng);
+    return wrapped_->Propose(history, number, rng, stop);
   }
 
- private:
   TrialRole RoleOf(std::int64_t number, const TrialList& trials) const {
     if (number < design_) return TrialRole::kDesign;
     if (purpose_ == Purpose::kUnderstand) return TrialRole::kTelling;
@@ -75,13 +76,8 @@ class PurposeSampler final : public Sampler {
 
 bool CanServePurpose(const std::string& sampler, const SamplerInput& input) {
   if (input.objectives.size() != 1) return false;
-  std::string name = sampler;
-  if (name == "auto") {
-    const auto told = input.options.find(kPickOption);
-    name = told == input.options.end()
-               ? ChooseSampler(input.space, input.objectives, 0).name
-               : told->second;
-  }
+  const std::string name =
+      ResolveSampler(sampler, input.options, input.space, input.objectives);
   if (name != "tpe" && name != "levels-gp") return false;
   if (input.options.contains("compat")) return false;
   const auto axes = MakeLevelAxes(input.space);

@@ -42,10 +42,12 @@ NativeTpe::NativeTpe(const TpeOptions& options, const SamplerInput& input)
   }
 }
 
-absl::StatusOr<Point> NativeTpe::Propose(const History& history,
-                                         std::int64_t number, Rng& rng) {
+absl::StatusOr<Point> NativeTpe::ProposeUntil(const std::stop_token& stop,
+                                              const History& history,
+                                              std::int64_t number, Rng& rng) {
   if (space_.size() == 0) return Point();  // there is nothing to choose
   table_.CatchUp(history);
+  if (stop.stop_requested()) return Stopped();
   std::size_t results = table_.results();
   const Observation* const own = history.Find(number);
   if (own != nullptr &&
@@ -53,9 +55,16 @@ absl::StatusOr<Point> NativeTpe::Propose(const History& history,
           CellTable::Use::kResult) {
     --results;
   }
-  if (results < std::max<std::size_t>(options_.startup_trials, 1)) {
-    return Startup(history, number, rng);
-  }
+  const bool starts =
+      results < std::max<std::size_t>(options_.startup_trials, 1);
+  Point point = starts ? Startup(history, number, rng, stop)
+                       : Informed(history, number, rng, stop);
+  if (stop.stop_requested()) return Stopped();
+  return point;
+}
+
+Point NativeTpe::Informed(const History& history, std::int64_t number, Rng& rng,
+                          const std::stop_token& stop) {
   std::optional<CostModel> cost;
   if (options_.cost_aware) {
     std::vector<std::uint32_t> sample = table_.Sample();
@@ -74,7 +83,8 @@ absl::StatusOr<Point> NativeTpe::Propose(const History& history,
        .candidates = options_.candidates,
        .improve = options_.cost_aware
                       ? std::max(options_.improve, kThriftyRounds)
-                      : options_.improve},
+                      : options_.improve,
+       .stop = stop},
       rng);
 }
 
@@ -86,8 +96,8 @@ const Point* NativeTpe::PointOf(const History& history,
   return table_.use(index) == CellTable::Use::kNone ? nullptr : &own->point;
 }
 
-Point NativeTpe::Startup(const History& history, std::int64_t number,
-                         Rng& rng) {
+Point NativeTpe::Startup(const History& history, std::int64_t number, Rng& rng,
+                         const std::stop_token& stop) {
   const Point* const own = PointOf(history, number);
   Sides sides;
   AddPriors(history, sides);
@@ -110,7 +120,8 @@ Point NativeTpe::Startup(const History& history, std::int64_t number,
                          .table = table_,
                          .own = own,
                          .candidates = kStartupCandidates,
-                         .improve = 0},
+                         .improve = 0,
+                         .stop = stop},
                         rng);
 }
 

@@ -22,9 +22,6 @@ class NativeTpe final : public Sampler {
   NativeTpe(const NativeTpe&) = delete;
   NativeTpe& operator=(const NativeTpe&) = delete;
 
-  absl::StatusOr<Point> Propose(const History& history, std::int64_t number,
-                                Rng& rng) override;
-
   // Counts the kernels of the last proposal's densities, for tests.
   std::size_t kernels_used() const { return kernels_used_; }
   const CellTable& table() const { return table_; }
@@ -34,7 +31,15 @@ class NativeTpe final : public Sampler {
     std::vector<WeightedCells> good, rest;
   };
 
-  Point Startup(const History& history, std::int64_t number, Rng& rng);
+  absl::StatusOr<Point> ProposeUntil(const std::stop_token& stop,
+                                     const History& history,
+                                     std::int64_t number, Rng& rng) override;
+
+  // What they answer once stopped is of no use.
+  Point Startup(const History& history, std::int64_t number, Rng& rng,
+                const std::stop_token& stop);
+  Point Informed(const History& history, std::int64_t number, Rng& rng,
+                 const std::stop_token& stop);
   Sides SplitSides(const History& history, std::int64_t number,
                    const CostModel* cost);
   std::vector<std::uint32_t> GoodTrials(const History& history,

@@ -132,6 +132,7 @@ Point TpeSearch::Choose(const TpeQuestion& question, Rng& rng) const {
         untried_.IsTried(question.table, question.own, drawn.point);
     if (!tried && (!best || drawn.score > best->score)) best = drawn;
     if (!anyway || drawn.score > anyway->score) anyway = std::move(drawn);
+    if (question.stop.stop_requested()) return anyway->point;
   }
   for (int round = 0; round < question.improve || (!best && round == 0);
        ++round) {

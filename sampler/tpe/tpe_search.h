@@ -15,6 +15,7 @@
 #define FROSTLINE_SAMPLER_TPE_TPE_SEARCH_H_
 
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "sampler/tpe/cost_model.h"
@@ -30,6 +31,7 @@ struct TpeQuestion {
   const CostModel* cost = nullptr;  // nullptr: all cost the same
   std::size_t candidates = 32;
   int improve = 1;
+  std::stop_token stop = {};  // ends the search for candidates
 };
 
 // It keeps references.

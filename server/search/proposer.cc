@@ -29,7 +29,8 @@ Observation Pending(std::int64_t number, Point point, NotedSeed seed) {
 
 absl::StatusOr<Point> NextPoint(const CheckedStudy& study,
                                 sampler::Sampler& sampler,
-                                const History& history, std::int64_t number) {
+                                const History& history, std::int64_t number,
+                                const std::stop_token& stop) {
   const auto leader = [&] {
     return LeaderToRepeat(study.repeat, study.objectives, history, number);
   };
@@ -37,7 +38,7 @@ absl::StatusOr<Point> NextPoint(const CheckedStudy& study,
     if (std::optional<Point> again = leader()) return *std::move(again);
   }
   Rng rng(study.spec.seed(), static_cast<std::uint64_t>(number));
-  absl::StatusOr<Point> point = sampler.Propose(history, number, rng);
+  absl::StatusOr<Point> point = sampler.Propose(history, number, rng, stop);
   // With no new point left there is no reason to wait for the repeats.
   if (!HasErrorId(point.status(), ErrorId::kSpaceExhausted)) return point;
   std::optional<Point> again = leader();
@@ -50,9 +51,11 @@ absl::StatusOr<Point> NextPoint(const CheckedStudy& study,
 absl::StatusOr<Proposal> MakeProposal(const CheckedStudy& study,
                                       sampler::Sampler& sampler,
                                       const History& history,
-                                      std::int64_t number) {
+                                      std::int64_t number,
+                                      const std::stop_token& stop) {
   Proposal made{.number = number, .point = {}, .seed = {}};
-  ASSIGN_OR_RETURN(made.point, NextPoint(study, sampler, history, number));
+  ASSIGN_OR_RETURN(made.point,
+                   NextPoint(study, sampler, history, number, stop));
   if (CountsRuns(study.spec)) {
     made.seed.repeat = RunsBefore(history, made.point, number);
   }
@@ -74,7 +77,7 @@ void Proposer::AddThreadIfStuck() {
 }
 
 void Proposer::Stop() {
-  stopping_ = true;
+  stop_.request_stop();
   threads_.Stop();
   judges_.Stop();
 }
@@ -207,10 +210,11 @@ void Proposer::Propose(storage::StudyKey study, std::int64_t first_number,
 
 // One task for all of them: an end that is told meanwhile is not seen by some.
 void Proposer::Make(Search& search, Proposals request) {
-  for (; request.asked > 0 && !stopping_; --request.asked) {
+  for (; request.asked > 0 && !stopping(); --request.asked) {
     const std::int64_t number = request.first_number++;
-    auto proposal =
-        MakeProposal(*search.checked, **search.sampler, search.history, number);
+    auto proposal = MakeProposal(*search.checked, **search.sampler,
+                                 search.history, number, stop_.get_token());
+    if (absl::IsCancelled(proposal.status())) return;
     if (!proposal.ok()) {
       request.first_number = number;
       request.status = proposal.status();

@@ -9,10 +9,10 @@
 #ifndef FROSTLINE_SERVER_SEARCH_PROPOSER_H_
 #define FROSTLINE_SERVER_SEARCH_PROPOSER_H_
 
-#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -51,11 +51,12 @@ struct Proposals {
 
 // Proposes a leader that is to run again, else what the sampler says. It is a
 // function of the study, its seed, `history` and `number`, and answers
-// SPACE_EXHAUSTED once no leader is left either.
+// SPACE_EXHAUSTED once no leader is left either, CANCELLED when stopped.
 absl::StatusOr<Proposal> MakeProposal(const CheckedStudy& study,
                                       sampler::Sampler& sampler,
                                       const History& history,
-                                      std::int64_t number);
+                                      std::int64_t number,
+                                      const std::stop_token& stop = {});
 
 // So many samplers may be at work at a time.
 inline constexpr std::size_t kMostSamplerThreads = 64;
@@ -71,10 +72,10 @@ class Proposer {
   // Called now and then while somebody waits, it lets quick samplers past slow
   // ones (task_pool.h).
   void AddThreadIfStuck();
-  // Finishes what is being proposed and every judgement, and begins no other
-  // proposal.
+  // Breaks off what is being proposed, begins no other proposal and finishes
+  // every judgement.
   void Stop();
-  bool stopping() const { return stopping_; }
+  bool stopping() const { return stop_.stop_requested(); }
   // Forgets every study; `epoch` marks what comes after.
   void Reset(std::int64_t epoch);
 
@@ -120,7 +121,7 @@ class Proposer {
   void Make(Search& search, Proposals request);
 
   const std::function<void(Proposals)> ready_;
-  std::atomic<bool> stopping_ = false;
+  std::stop_source stop_;
   Mutex mutex_;
   std::map<storage::StudyKey, std::shared_ptr<Search>> searches_
       ABSL_GUARDED_BY(mutex_);

@@ -72,10 +72,14 @@ bool WritePurpose(const CheckedStudy& study, v1::StudySpec& spec) {
 }
 
 std::string ResolvedSampler(const CheckedStudy& study) {
-  const auto pick = study.sampler.options.find(sampler::kPickOption);
-  return study.sampler.name == kAuto && pick != study.sampler.options.end()
-             ? pick->second
-             : study.sampler.name;
+  const sampler::SamplerSpec& sampler = study.sampler;
+  // A study stored before picks were kept does not say what it picks.
+  if (sampler.name == kAuto &&
+      sampler.options.count(sampler::kPickOption) == 0) {
+    return sampler.name;
+  }
+  return sampler::ResolveSampler(sampler.name, sampler.options, study.space,
+                                 study.objectives);
 }
 
 std::vector<std::string> AdviceFor(const CheckedStudy& study) {

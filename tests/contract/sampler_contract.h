@@ -80,6 +80,9 @@ void ProposesPointsOfTheSpace(SamplerCase& one);
 // A sampler that has seen the history grow proposes what a fresh one does.
 void RemembersNothingButTheHistory(SamplerCase& one);
 
+// One that is stopped says so, and proposes afterwards what a fresh one does.
+void AStopChangesNoLaterProposal(SamplerCase& one);
+
 // Proposals made at once, each seen as running by the next, are all valid.
 void ServesTrialsInParallel(SamplerCase& one);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <stop_token>
 
 namespace frostline::test {
 
@@ -41,6 +42,22 @@ void RemembersNothingButTheHistory(SamplerCase& one) {
           SameProposal(one.Propose(*old, number), one.Propose(*fresh, number)));
     }
   }
+}
+
+void AStopChangesNoLaterProposal(SamplerCase& one) {
+  const auto stopped = one.Make();
+  std::stop_source stop;
+  stop.request_stop();
+  for (const int trials : {0, 20, 40}) {
+    one.Grow(trials);
+    Rng rng(1);
+    const auto point =
+        stopped->Propose(one.history, 500, rng, stop.get_token());
+    EXPECT_TRUE(absl::IsCancelled(point.status()));
+  }
+  const auto fresh = one.Make();
+  EXPECT_TRUE(
+      SameProposal(one.Propose(*stopped, 500), one.Propose(*fresh, 500)));
 }
 
 void ServesTrialsInParallel(SamplerCase& one) {
@@ -97,6 +114,9 @@ TEST_P(SamplerContract, ProposesPointsOfTheSpace) {
 }
 TEST_P(SamplerContract, RemembersNothingButTheHistory) {
   Run(RemembersNothingButTheHistory, kCases / 3);
+}
+TEST_P(SamplerContract, AStopChangesNoLaterProposal) {
+  Run(AStopChangesNoLaterProposal, kCases / 3);
 }
 TEST_P(SamplerContract, ServesTrialsInParallel) {
   Run(ServesTrialsInParallel, kCases / 3);

@@ -40,6 +40,17 @@ TEST(ChooseSampler, SaysWhy) {
                              testing::HasSubstr("30 trials")));
 }
 
+TEST(ResolveSampler, NamesWhatProposes) {
+  EXPECT_EQ(ResolveSampler("levels-gp", {}, Modules(64), kLoss), "levels-gp");
+  EXPECT_EQ(ResolveSampler("levels-gp", {}, Modules(65), kLoss), "tpe");
+  EXPECT_EQ(ResolveSampler("levels-gp", {}, Modules(3), kTwo), "tpe");
+  EXPECT_EQ(
+      ResolveSampler("auto", {{kPickOption, "random"}}, Modules(3), kLoss),
+      "random");
+  EXPECT_EQ(ResolveSampler("auto", {}, Modules(65), kLoss), "tpe");
+  EXPECT_EQ(ResolveSampler("nonsense", {}, Modules(65), kLoss), "nonsense");
+}
+
 // Whether both propose the same for ten trials, with thirty behind them.
 bool SearchAlike(const SamplerSpec& a, const SamplerSpec& b) {
   const Space space = Modules(4);

@@ -63,5 +63,10 @@ TEST(NearestName, IsEmptyWhenNothingIsNear) {
   EXPECT_EQ(NearestName("bayesian-optimisation", {"grid", "tpe"}), "");
 }
 
+TEST(NearestName, DoesNotMindCapitals) {
+  EXPECT_EQ(NearestName("TPE", {"grid", "qmc", "tpe"}), "tpe");
+  EXPECT_EQ(NearestName("Levels-GP", {"levels-gp", "qmc"}), "levels-gp");
+}
+
 }  // namespace
 }  // namespace frostline::sampler

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stop_token>
 
 #include "surrogate/point_walk.h"
+#include "surrogate/surrogate_parts.h"
 #include "tests/surrogate/level_rows.h"
 
 namespace frostline::surrogate {
@@ -136,6 +138,31 @@ TEST(GrowingSurrogate, FollowsRowsThatChangeInTheMiddle) {
   grown.Condition(after, rows.values);
   fresh.Condition(after, rows.values);
   EXPECT_EQ(grown.weights(), fresh.weights());
+}
+
+TEST(GrowingSurrogate, StoppedItKeepsWhatItKnewAndTakesUpWhereItWas) {
+  const Rows rows = Sample(30), more = Sample(40);
+  std::stop_source stop;
+  stop.request_stop();
+  const std::stop_token stopped = stop.get_token();
+  GrowingSurrogate broken_off, fresh;
+  ASSERT_TRUE(broken_off.Learn(rows, {}));
+  EXPECT_FALSE(broken_off.Learn(more, {.stop = stopped}));
+  EXPECT_TRUE(broken_off.Condition(ColumnsOf(rows, 20), rows.values));
+  EXPECT_FALSE(broken_off.Condition(ColumnsOf(rows, 30), rows.values, stopped));
+  EXPECT_EQ(broken_off.factor().size(), 20u);
+  ASSERT_TRUE(fresh.Learn(rows, {}));
+  for (GrowingSurrogate* one : {&broken_off, &fresh}) {
+    EXPECT_TRUE(one->Condition(ColumnsOf(rows, 30), rows.values));
+  }
+  EXPECT_EQ(broken_off.weights(), fresh.weights());
+}
+
+TEST(Surrogate, StoppedItDrawsNoScales) {
+  std::stop_source stop;
+  stop.request_stop();
+  const Surrogate stopped(Sample(40), {.stop = stop.get_token()});
+  EXPECT_EQ(stopped.parts().draws.size(), 1u);
 }
 
 TEST(GrowingSurrogate, ARowWithoutAValueTakesVarianceAndLeavesTheMean) {

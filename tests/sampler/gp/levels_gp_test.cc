@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/gp/levels_gp.h"
 
+#include <chrono>
 #include <cmath>
 #include <set>
+#include <stop_token>
+#include <thread>
 
 #include "tests/sampler/gp/support.h"
 #include "tests/support/status_matchers.h"
@@ -179,6 +182,40 @@ TEST(LevelsGp, ProposesTheSameAsOneThatSawNothingBefore) {
     fresh.history = study.history;
     ASSERT_TRUE(SamePoint(fresh.Ask(), study.Ask())) << "trial " << trial;
   }
+}
+
+TEST(LevelsGp, AStopAtAnyTimeChangesNoLaterProposal) {
+  LittleStudy study(SevenLevelModules(6));
+  study.Run(90, [](const Point& point) { return Bowl(point, 0.0); });
+  study.Tell(study.Ask(), TrialState::kFailed, {});
+  LittleStudy fresh(study.space);
+  fresh.history = study.history;
+  const Point undisturbed = fresh.Ask();
+  for (int wait_us = 1; wait_us < 20'000; wait_us *= 3) {
+    LittleStudy again(study.space);
+    again.history = study.history;
+    std::stop_source stop;
+    const std::jthread stops([&stop, wait_us] {
+      std::this_thread::sleep_for(std::chrono::microseconds(wait_us));
+      stop.request_stop();
+    });
+    Rng rng(again.seed, static_cast<std::uint64_t>(again.next()));
+    const auto point = again.sampler->Propose(again.history, again.next(), rng,
+                                              stop.get_token());
+    EXPECT_TRUE(point.ok() || absl::IsCancelled(point.status()));
+    EXPECT_TRUE(SamePoint(again.Ask(), undisturbed)) << wait_us;
+  }
+}
+
+TEST(LevelsGp, HandsOverToTpeAboveSoManyParameters) {
+  const std::vector<Objective> loss = {{"loss", Direction::kMinimize}};
+  EXPECT_TRUE(CanServeLevelsGp(SevenLevelModules(64), loss));
+  LittleStudy study(SevenLevelModules(65));
+  study.Run(25, [](const Point& point) { return point[0] + point[64]; });
+  const auto tpe = *MakeSampler({.name = "tpe", .options = {}}, study.space,
+                                study.objectives);
+  Rng rng(study.seed, 25);
+  EXPECT_TRUE(SamePoint(study.Ask(), *tpe->Propose(study.history, 25, rng)));
 }
 
 TEST(LevelsGp, RefusesWhatItDoesNotKnow) {

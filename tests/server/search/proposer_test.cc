@@ -5,6 +5,7 @@
 #include <functional>
 #include <future>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 
 #include "tests/server/example_study.h"
@@ -117,6 +118,17 @@ TEST_F(ProposerTest, AStopWaitsForOneProposalAndForEveryJudgement) {
   stop.join();
   EXPECT_EQ(handed_over_.size(), 1u);
   EXPECT_TRUE(judged);
+}
+
+TEST_F(ProposerTest, AStopBreaksOffASearchInTheMiddle) {
+  const CheckedStudy study = *CheckStudy(
+      ExampleSpec(), ExampleStudy("a", 100).settings(), ExampleLease());
+  const auto sampler = *sampler::MakeSampler({.name = "tpe", .options = {}},
+                                             study.space, study.objectives);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_TRUE(absl::IsCancelled(
+      MakeProposal(study, *sampler, History(), 0, stop.get_token()).status()));
 }
 
 TEST_F(ProposerTest, APointThatRunsAgainIsNotPruned) {
