@@ -29,6 +29,9 @@ LevelSearch::LevelSearch(const Space& space, const std::vector<LevelAxis>& axes,
       loss_(*goal.loss, true),
       active_(axes.size(), true) {
   if (goal.failure != nullptr) failure_.emplace(*goal.failure, false);
+  for (const ConstraintGoal& constraint : goal.constraints) {
+    constraints_.emplace_back(*constraint.value, true);
+  }
 }
 
 void LevelSearch::Place(const Cells& choices) {
@@ -36,9 +39,37 @@ void LevelSearch::Place(const Cells& choices) {
   const Cells cells = levels_.ActiveCells(choices, active_);
   loss_.Place(cells);
   if (failure_.has_value()) failure_->Place(cells);
-  score_ =
-      ScoreOf(goal_, loss_.Here(),
-              failure_.has_value() ? failure_->Here() : surrogate::Belief{});
+  for (surrogate::PointWalk& constraint : constraints_) constraint.Place(cells);
+  score_ = ScoreOf(goal_, Here());
+}
+
+PointBeliefs LevelSearch::Here() const {
+  PointBeliefs here{.loss = loss_.Here(), .failure = {}, .constraints = {}};
+  if (failure_.has_value()) here.failure = failure_->Here();
+  for (const surrogate::PointWalk& constraint : constraints_) {
+    here.constraints.push_back(constraint.Here());
+  }
+  return here;
+}
+
+std::vector<PointBeliefs> LevelSearch::Look(std::size_t axis,
+                                            const std::vector<int>& cells) {
+  std::vector<PointBeliefs> beliefs(cells.size());
+  const std::vector<surrogate::Belief> losses = loss_.Look(axis, cells);
+  for (std::size_t i = 0; i < cells.size(); ++i) beliefs[i].loss = losses[i];
+  if (failure_.has_value()) {
+    const auto failures = failure_->Look(axis, cells);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      beliefs[i].failure = failures[i];
+    }
+  }
+  for (surrogate::PointWalk& constraint : constraints_) {
+    const auto values = constraint.Look(axis, cells);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      beliefs[i].constraints.push_back(values[i]);
+    }
+  }
+  return beliefs;
 }
 
 double LevelSearch::Begin(Cells start) {
@@ -64,13 +95,11 @@ void LevelSearch::Offer(Cells choices, std::size_t axis, int cell,
 
 bool LevelSearch::ImproveAxis(std::size_t axis) {
   const std::vector<int> cells = levels_.CellsToLook(axis, choices_[axis]);
-  const std::vector<surrogate::Belief> losses = loss_.Look(axis, cells);
-  std::vector<surrogate::Belief> failures(cells.size());
-  if (failure_.has_value()) failures = failure_->Look(axis, cells);
+  const std::vector<PointBeliefs> beliefs = Look(axis, cells);
   int best = choices_[axis];
   double best_score = score_ + 1e-9;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const double score = ScoreOf(goal_, losses[i], failures[i]);
+    const double score = ScoreOf(goal_, beliefs[i]);
     if (cells[i] == choices_[axis]) continue;
     Offer(choices_, axis, cells[i], score);
     if (score > best_score) {
@@ -81,6 +110,7 @@ bool LevelSearch::ImproveAxis(std::size_t axis) {
   if (best == choices_[axis]) return false;
   loss_.Step(best);
   if (failure_.has_value()) failure_->Step(best);
+  for (surrogate::PointWalk& constraint : constraints_) constraint.Step(best);
   choices_[axis] = static_cast<std::uint8_t>(best);
   score_ = best_score;
   return true;

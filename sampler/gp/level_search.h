@@ -51,6 +51,10 @@ class LevelSearch {
   // Answers false when it is there already.
   bool ImproveAxis(std::size_t axis);
   bool ImproveParent(std::size_t axis);
+  PointBeliefs Here() const;
+  // Looks at each of the cells of an axis.
+  std::vector<PointBeliefs> Look(std::size_t axis,
+                                 const std::vector<int>& cells);
   // Remembers `choices` with `cell` on the axis if none better is known.
   void Offer(Cells choices, std::size_t axis, int cell, double score);
 
@@ -62,6 +66,7 @@ class LevelSearch {
   LevelChoices levels_;
   surrogate::PointWalk loss_;
   std::optional<surrogate::PointWalk> failure_;
+  std::vector<surrogate::PointWalk> constraints_;  // as the goal's
   Cells choices_;
   std::vector<bool> active_;
   double score_ = 0.0;

@@ -86,7 +86,7 @@ FailureRows FailureRowsOf(const LedgerList& ended) {
   double count = 0.0;
   for (const LedgerTrial* trial : ended) {
     failures.rows.rows.Append(trial->cells, 0.0);
-    targets.push_back(trial->feasible ? 0.0 : 1.0);
+    targets.push_back(trial->part == TrialPart::kFailed ? 1.0 : 0.0);
     count += targets.back();
   }
   const double rate = count / static_cast<double>(ended.size());
@@ -96,6 +96,27 @@ FailureRows FailureRowsOf(const LedgerList& ended) {
     target = (target - rate) / failures.deviation;
   }
   return failures;
+}
+
+ConstraintRows ConstraintRowsOf(const LedgerList& valued, std::size_t which) {
+  ConstraintRows constraint;
+  std::vector<double> values;
+  double furthest = 0.0;
+  for (const LedgerTrial* trial : valued) {
+    constraint.rows.rows.Append(trial->cells, 0.0);
+    values.push_back(trial->constraints[which]);
+    if (std::isfinite(values.back())) {
+      furthest = std::max(furthest, std::abs(values.back()));
+    }
+  }
+  // A metric that is missing is as far off as any that was seen.
+  if (furthest == 0.0) furthest = 1.0;
+  for (double& value : values) value = std::clamp(value, -furthest, furthest);
+  values.push_back(0.0);  // the bound goes the way of the values
+  constraint.rows.targets = TargetsOf(values);
+  constraint.bound = constraint.rows.targets.back();
+  constraint.rows.targets.pop_back();
+  return constraint;
 }
 
 }  // namespace frostline::sampler

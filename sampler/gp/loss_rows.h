@@ -35,13 +35,22 @@ class PriorRows {
 // The earlier studies come first.
 TargetedRows LossRows(const PriorRows& earlier, const LedgerList& valued);
 
-// Targets say whether trials failed: chance = rate + deviation * target.
+// Targets say whether trials ended without a loss: chance = rate + deviation *
+// target.
 struct FailureRows {
   TargetedRows rows;
   double rate = 0.0;
   double deviation = 0.0;
 };
 FailureRows FailureRowsOf(const LedgerList& ended);
+
+// Targets say by how much trials broke one constraint. REQUIRES: each trial has
+// a value for it.
+struct ConstraintRows {
+  TargetedRows rows;
+  double bound = 0.0;  // a target above it is broken
+};
+ConstraintRows ConstraintRowsOf(const LedgerList& valued, std::size_t which);
 
 }  // namespace frostline::sampler
 

@@ -24,15 +24,26 @@ constexpr double kHopeless = 0.75;
 
 }  // namespace
 
-double ScoreOf(const SearchGoal& goal, const surrogate::Belief& loss,
-               const surrogate::Belief& failure) {
-  // What will be seen is noisy, as what it has to beat was.
-  const double noise = kNoiseShare * goal.loss->kernel().noise;
-  const double deviation = std::sqrt(std::max(loss.variance, 1e-12) + noise);
-  double score = LogExpectedImprovement(loss.mean, deviation, goal.best);
+double ScoreOf(const SearchGoal& goal, const PointBeliefs& beliefs) {
+  double score = 0.0;
+  if (goal.has_best) {
+    // What will be seen is noisy, as what it has to beat was.
+    const double noise = kNoiseShare * goal.loss->kernel().noise;
+    const double deviation =
+        std::sqrt(std::max(beliefs.loss.variance, 1e-12) + noise);
+    score = LogExpectedImprovement(beliefs.loss.mean, deviation, goal.best);
+  }
+  for (std::size_t c = 0; c < goal.constraints.size(); ++c) {
+    const ConstraintGoal& constraint = goal.constraints[c];
+    const surrogate::Belief& value = beliefs.constraints[c];
+    const double variance =
+        std::max(value.variance, 1e-12) + constraint.value->kernel().noise;
+    score +=
+        LogNormalCdf((constraint.bound - value.mean) / std::sqrt(variance));
+  }
   if (goal.failure != nullptr) {
     const double chance =
-        goal.failure_rate + goal.failure_deviation * failure.mean;
+        goal.failure_rate + goal.failure_deviation * beliefs.failure.mean;
     score += LogNormalCdf((0.5 - chance) / kFailureSlack);
     if (chance > kHopeless) score -= 1e6 * (chance - kHopeless);
   }

@@ -16,10 +16,30 @@ LedgerList SampleOf(LedgerList trials) {
   return trials;
 }
 
+// Those that have a value for the constraint; none when nobody broke it.
+LedgerList MeasuredIfBroken(const LedgerList& valued, std::size_t which) {
+  LedgerList measured;
+  bool is_broken = false;
+  for (const LedgerTrial* trial : valued) {
+    if (trial->constraints.size() <= which) continue;
+    measured.push_back(trial);
+    is_broken = is_broken || trial->constraints[which] > 0.0;
+  }
+  return is_broken ? measured : LedgerList();
+}
+
+// By how much, in all; what was not measured is worst.
+double ViolationOf(const LedgerTrial& trial) {
+  double violation = 0.0;
+  for (const double one : trial.constraints) violation += std::max(0.0, one);
+  return violation;
+}
+
 }  // namespace
 
 TrialParts PartsOf(LedgerList trials) {
   TrialParts parts;
+  std::size_t constraints = 0;
   for (const LedgerTrial* trial : trials) {
     if (trial->part == TrialPart::kRunning) {
       parts.running.push_back(trial);
@@ -27,7 +47,13 @@ TrialParts PartsOf(LedgerList trials) {
     }
     parts.ended.push_back(trial);
     if (trial->part == TrialPart::kValued) parts.valued.push_back(trial);
-    parts.any_failed = parts.any_failed || !trial->feasible;
+    parts.any_failed |= trial->part == TrialPart::kFailed;
+    constraints = std::max(constraints, trial->constraints.size());
+  }
+  for (std::size_t which = 0; which < constraints; ++which) {
+    LedgerList measured = MeasuredIfBroken(parts.valued, which);
+    if (!measured.empty())
+      parts.broken.emplace_back(which, std::move(measured));
   }
   parts.all = std::move(trials);
   return parts;
@@ -39,7 +65,8 @@ StudyBeliefs::StudyBeliefs(const Space& space,
     : axes_(axes.size()),
       earlier_(earlier),
       loss_(SearchAxes(space, axes, earlier.studies())),
-      failure_(SearchAxes(space, axes, 0)) {}
+      failure_(SearchAxes(space, axes, 0)),
+      own_axes_(SearchAxes(space, axes, 0)) {}
 
 std::optional<Aim> StudyBeliefs::Learn(const TrialParts& parts,
                                        const std::stop_token& stop) {
@@ -51,6 +78,7 @@ std::optional<Aim> StudyBeliefs::Learn(const TrialParts& parts,
   if (parts.any_failed && !LearnFailures(parts.ended, aim.goal, stop)) {
     return std::nullopt;
   }
+  if (!LearnConstraints(parts, aim.goal, stop)) return std::nullopt;
   return aim;
 }
 
@@ -72,6 +100,7 @@ void StudyBeliefs::OrderTried(const TrialParts& parts,
   const surrogate::GrowingSurrogate& posterior = loss_.posterior();
   const std::size_t own = targets.size() - parts.valued.size();
   std::vector<std::pair<double, std::size_t>> means;  // and row
+  bool kept = false;  // all constraints, by some trial
   double& best = aim.goal.best;
   best = std::numeric_limits<double>::infinity();
   for (std::size_t row = 0; row < posterior.rows().size(); ++row) {
@@ -81,14 +110,23 @@ void StudyBeliefs::OrderTried(const TrialParts& parts,
       here.resize(axes_);
       here.resize(posterior.kernel().axes(), 0);
       means.emplace_back(posterior.MeanAt(here), row);
-      best = std::min(best, means.back().first);
+      // Whether it keeps the constraints is not known yet.
+      if (parts.broken.empty()) best = std::min(best, means.back().first);
       continue;
     }
     const LedgerTrial& trial = *parts.valued[row - own];
     // A loss that may not be, or is of an early step, is none to beat.
     if (!trial.feasible || trial.pruned) continue;
+    kept = true;
     means.emplace_back(posterior.MeanOfRow(row, targets[row]), row);
     best = std::min(best, targets[row]);
+  }
+  aim.goal.has_best = kept || parts.broken.empty();
+  if (!aim.goal.has_best) {
+    means.clear();
+    for (std::size_t i = 0; i < parts.valued.size(); ++i) {
+      means.emplace_back(ViolationOf(*parts.valued[i]), own + i);
+    }
   }
   if (means.empty()) {
     means.emplace_back(0.0, 0);
@@ -109,6 +147,24 @@ bool StudyBeliefs::LearnFailures(const LedgerList& ended, SearchGoal& goal,
   goal.failure = &failure_.posterior();
   return failure_.Update(FailureRowsOf(SampleOf(ended)).rows,
                          std::move(all.rows), stop);
+}
+
+bool StudyBeliefs::LearnConstraints(const TrialParts& parts, SearchGoal& goal,
+                                    const std::stop_token& stop) {
+  for (const auto& [which, measured] : parts.broken) {
+    LearntModel& model =
+        constraints_.try_emplace(which, own_axes_).first->second;
+    ConstraintRows all = ConstraintRowsOf(measured, which);
+    for (const LedgerTrial* trial : parts.running) {
+      all.rows.rows.Append(trial->cells, 0.0);
+    }
+    const bool learnt =
+        model.Update(ConstraintRowsOf(SampleOf(measured), which).rows,
+                     std::move(all.rows), stop);
+    if (!learnt) return false;
+    goal.constraints.push_back({&model.posterior(), all.bound});
+  }
+  return true;
 }
 
 }  // namespace frostline::sampler

@@ -3,12 +3,15 @@
 // File: study_beliefs.h
 //
 // One Gaussian process learns losses, earlier studies' included; where trials
-// failed, another learns the failures.
+// failed, another learns the failures; of each constraint that was broken, one
+// learns by how much.
 #ifndef FROSTLINE_SAMPLER_GP_STUDY_BELIEFS_H_
 #define FROSTLINE_SAMPLER_GP_STUDY_BELIEFS_H_
 
+#include <map>
 #include <optional>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
 #include "sampler/gp/learnt_model.h"
@@ -20,6 +23,8 @@ namespace frostline::sampler {
 struct TrialParts {
   LedgerList all, valued, ended, running;
   bool any_failed = false;
+  // For each constraint that some trial broke, its place and who has a value.
+  std::vector<std::pair<std::size_t, LedgerList>> broken;
 };
 
 TrialParts PartsOf(LedgerList trials);
@@ -46,6 +51,8 @@ class StudyBeliefs {
                    const std::stop_token& stop);
   bool LearnFailures(const LedgerList& ended, SearchGoal& goal,
                      const std::stop_token& stop);
+  bool LearnConstraints(const TrialParts& parts, SearchGoal& goal,
+                        const std::stop_token& stop);
   // Fills in what was tried, and the best loss: seen, or believed of a running
   // trial.
   void OrderTried(const TrialParts& parts, const std::vector<double>& targets,
@@ -55,6 +62,8 @@ class StudyBeliefs {
   const PriorRows& earlier_;
   LearntModel loss_;
   LearntModel failure_;
+  std::vector<surrogate::Axis> own_axes_;
+  std::map<std::size_t, LearntModel> constraints_;  // by place
 };
 
 }  // namespace frostline::sampler

@@ -15,6 +15,15 @@ bool IsFeasible(const Observation& trial) {
                      [](double constraint) { return constraint <= 0.0; });
 }
 
+// What is no number is broken.
+std::vector<double> ConstraintsOf(const Observation& trial) {
+  std::vector<double> constraints = trial.constraints;
+  for (double& one : constraints) {
+    if (std::isnan(one)) one = kInfinity;
+  }
+  return constraints;
+}
+
 // What a pruned trial reported last; infinite when that is no number.
 double LastReport(const Observation& trial, const Objective& objective) {
   if (trial.intermediate.empty()) return kInfinity;
@@ -40,10 +49,12 @@ std::optional<LedgerTrial> LedgerTrialOf(const Observation& trial,
         return std::nullopt;
       }
       entry.part = TrialPart::kValued;
+      entry.constraints = ConstraintsOf(trial);
       entry.loss = AsLoss(objective, trial.values[0]);
       break;
     case TrialState::kPruned:
       entry.part = TrialPart::kValued;
+      entry.constraints = ConstraintsOf(trial);
       entry.pruned = true;
       entry.loss = LastReport(trial, objective);
       break;

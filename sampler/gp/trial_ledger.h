@@ -29,7 +29,9 @@ struct LedgerTrial {
   Point point;
   double loss = 0.0;     // infinite: pruned before it reported
   bool pruned = false;   // the loss is of an early step
-  bool feasible = true;  // no constraint is broken
+  bool feasible = true;  // it has not failed and broke no constraint
+  // Of a trial that was valued: above 0 is broken, never NaN.
+  std::vector<double> constraints;
 };
 
 struct PointHash {

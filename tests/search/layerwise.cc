@@ -102,6 +102,18 @@ std::vector<SearchObjective> LayerwiseObjectives() {
           {"iii", SevenLevels(13), Cliff}};
 }
 
+SearchObjective SecondsAreBounded() {
+  SearchObjective objective = LayerwiseObjectives()[0];
+  objective.name = "i.seconds";
+  objective.constraint = [](const Point& point) {
+    constexpr double kMostLevels = 16.0;
+    double levels = 0.0;
+    for (const double level : point) levels += level;
+    return levels - kMostLevels;
+  };
+  return objective;
+}
+
 std::vector<SearchObjective> FrozenIsDifferent() {
   std::vector<SearchObjective> objectives = LayerwiseObjectives();
   for (SearchObjective& objective : objectives) {

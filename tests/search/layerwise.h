@@ -27,6 +27,8 @@ struct SearchObjective {
   std::string name;
   Space space;
   std::function<double(const Point&)> loss;
+  // Above 0 it is broken. Empty: there is none.
+  std::function<double(const Point&)> constraint = nullptr;
 };
 
 // `modules` parameters "p00", "p01", … over seven levels, the first frozen.
@@ -34,6 +36,10 @@ Space SevenLevels(int modules);
 
 // i, ii, iii, in this order.
 std::vector<SearchObjective> LayerwiseObjectives();
+
+// i, where training all modules at its best rates takes too long: seconds rise
+// with each level, and 16 levels in all are allowed; its best has 25.
+SearchObjective SecondsAreBounded();
 
 // The same, but frozen is not the level below the smallest rate: it acts as
 // some level in the middle, another one in each module ("i.frozen", …).

@@ -75,7 +75,12 @@ class SearchRun {
       const double loss = objective_.loss(trial.point);
       const double told = loss + setup_.noise_sd * luck_.Normal();
       trial.values = {told};
-      if (told < best_told_) {
+      double broken = 0.0;
+      if (objective_.constraint) broken = objective_.constraint(trial.point);
+      if (objective_.constraint && setup_.tells_constraint) {
+        trial.constraints = {broken};
+      }
+      if (told < best_told_ && broken <= 0.0) {
         best_told_ = told;
         best_true_ = loss;
       }

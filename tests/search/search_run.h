@@ -23,12 +23,13 @@ struct SearchSetup {
   int workers = 1;
   double noise_sd = 0.0;       // added to what the sampler is told
   double failure_share = 0.0;  // of trials that end FAILED, whatever the point
+  bool tells_constraint = true;  // false: the sampler does not know of it
 };
 
-// The true loss of the trial that looks best, after each trial that ended;
-// infinite until one has succeeded. Ends the program when a proposal fails:
-// a benchmark of a broken sampler says nothing. A sampler that has covered the
-// space keeps its best.
+// The true loss of the trial that looks best of those that keep the constraint,
+// after each trial that ended; infinite until one has. Ends the program when a
+// proposal fails: a benchmark of a broken sampler says nothing. A sampler that
+// has covered the space keeps its best.
 std::vector<double> RunSearch(const SearchObjective& objective,
                               const SearchSetup& setup);
 
