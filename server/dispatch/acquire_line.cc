@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
-#include "server/ledger/worker_book.h"
 
 namespace frostline::server {
 namespace {
@@ -31,19 +30,32 @@ std::vector<std::string> AcquireLine::KeysOf(const ParkedAcquire& parked) {
   return keys;
 }
 
+// A stock's mark is never empty.
+std::string AcquireLine::MarkOf(const StockPtr& stock) {
+  return stock == nullptr ? "" : stock->mark();
+}
+
 void AcquireLine::AddToIndex(Ticket ticket, const ParkedAcquire& parked) {
   const std::string& only = parked.request.study();
   if (!only.empty()) {
     of_study_[only].insert(ticket);
     return;
   }
-  for (const std::string& key : KeysOf(parked)) of_key_[key].insert(ticket);
+  Alike& alike = alike_[MarkOf(parked.stock)];
+  alike.stock = parked.stock;
+  for (const std::string& key : KeysOf(parked)) {
+    alike.of_key[key].insert(ticket);
+  }
 }
 
 void AcquireLine::DropFromIndex(Ticket ticket, const ParkedAcquire& parked) {
   const std::string& only = parked.request.study();
   if (!only.empty()) return Drop(of_study_, only, ticket);
-  for (const std::string& key : KeysOf(parked)) Drop(of_key_, key, ticket);
+  const auto alike = alike_.find(MarkOf(parked.stock));
+  for (const std::string& key : KeysOf(parked)) {
+    Drop(alike->second.of_key, key, ticket);
+  }
+  if (alike->second.of_key.empty()) alike_.erase(alike);
 }
 
 void AcquireLine::Enter(ParkedAcquire parked) {
@@ -90,14 +102,28 @@ void AcquireLine::ResumeAll() {
   for (const auto& [ticket, parked] : waiting_) PutBack(ticket);
 }
 
-const AcquireLine::Places* AcquireLine::Rarest(const StudyBook& book) const {
-  const auto all = of_key_.find("");
-  if (all == of_key_.end()) return nullptr;
-  const Places* rarest = &all->second;
+void AcquireLine::Renew(const WorkerEntry& worker) {
+  const auto found = of_worker_.find(worker.row.id);
+  if (found == of_worker_.end()) return;
+  for (const Ticket ticket : found->second) {
+    ParkedAcquire& parked = At(ticket);
+    const bool is_indexed = !parked.is_aside || !parked.request.study().empty();
+    if (is_indexed) DropFromIndex(ticket, parked);
+    *parked.info.mutable_labels() = worker.info.labels();
+    parked.stock = worker.stock;
+    if (is_indexed) AddToIndex(ticket, parked);
+  }
+  somebody_came_ = true;
+}
+
+const AcquireLine::Places* AcquireLine::Rarest(const Alike& alike,
+                                               const StudyBook& book) {
+  const auto& of_key = alike.of_key;
+  const Places* rarest = &of_key.at("");
   const auto& settings = book.checked().settings;
   for (const auto& [label, value] : settings.required_worker_labels()) {
-    const auto found = of_key_.find(LabelKey(label, value));
-    if (found == of_key_.end()) return nullptr;
+    const auto found = of_key.find(LabelKey(label, value));
+    if (found == of_key.end()) return nullptr;
     if (found->second.size() < rarest->size()) rarest = &found->second;
   }
   return rarest;
@@ -111,21 +137,32 @@ std::optional<Ticket> AcquireLine::NextIn(const Places* places, Ticket after,
        ++place) {
     ++visits_;
     const ParkedAcquire& parked = waiting_.at(*place);
-    if (!parked.is_aside && CarriesLabels(parked.info, required)) return *place;
+    const bool could = !parked.is_aside &&
+                       CarriesLabels(parked.info, required) &&
+                       WhatLacks(parked.stock, book.checked().spec).empty();
+    if (could) return *place;
   }
   return std::nullopt;
 }
 
 std::optional<Ticket> AcquireLine::NextFor(const StudyBook& book,
                                            Ticket after) {
-  const auto asking = of_study_.empty()
-                          ? of_study_.end()
-                          : of_study_.find(StudyNameOf(book.row().id));
-  const std::optional<Ticket> any = NextIn(Rarest(book), after, book);
-  if (asking == of_study_.end()) return any;
-  const std::optional<Ticket> own = NextIn(&asking->second, after, book);
-  if (!any.has_value() || !own.has_value()) return any.has_value() ? any : own;
-  return std::min(*any, *own);
+  std::optional<Ticket> next;
+  const auto look_in = [&](const Places* places) {
+    const std::optional<Ticket> found = NextIn(places, after, book);
+    if (found.has_value() && found < next.value_or(last_ + 1)) next = found;
+  };
+  for (const auto& [mark, alike] : alike_) {
+    if (alike.stock != nullptr) {
+      ++visits_;
+      if (!WhatLacks(alike.stock, book.checked().spec).empty()) continue;
+    }
+    look_in(Rarest(alike, book));
+  }
+  if (of_study_.empty()) return next;
+  const auto asking = of_study_.find(StudyNameOf(book.row().id));
+  if (asking != of_study_.end()) look_in(&asking->second);
+  return next;
 }
 
 std::list<ParkedAcquire> AcquireLine::TakeOf(

@@ -9,6 +9,9 @@
 //   study asks gpu=h100, team=nlp; 900 waiting carry the first, 2 the second:
 //   two are looked at
 //
+// Workers that have the same models and data stand together, so that a study
+// passes over all of those that lack its own at one look.
+//
 // Nobody leaves without being handed to the caller, so that every call is
 // answered.
 #ifndef FROSTLINE_SERVER_DISPATCH_ACQUIRE_LINE_H_
@@ -27,6 +30,7 @@
 #include "frostline/v1/worker.pb.h"
 #include "frostline/v1/worker_service.pb.h"
 #include "server/ledger/study_book.h"
+#include "server/ledger/worker_book.h"
 #include "server/loop/call_context.h"
 
 namespace frostline::server {
@@ -38,7 +42,8 @@ std::string LabelKey(const std::string& label, const std::string& value);
 struct ParkedAcquire {
   v1::AcquireRequest request;
   std::string worker;  // id
-  v1::Worker info;     // its labels when it came
+  v1::Worker info;     // its labels, as last registered
+  StockPtr stock = {};
   SteadyTime came{};
   SteadyTime deadline{};
   CallContext caller;
@@ -59,8 +64,8 @@ class AcquireLine {
  public:
   void Enter(ParkedAcquire parked);
 
-  // Returns the first after `after` that carries the study's labels and asks
-  // for this study or for any.
+  // Returns the first after `after` that carries the study's labels, has its
+  // model and data, and asks for this study or for any.
   std::optional<Ticket> NextFor(const StudyBook& book, Ticket after = 0);
   // REQUIRES: the ticket is of one who waits.
   ParkedAcquire& At(Ticket ticket) { return waiting_.at(ticket); }
@@ -69,6 +74,8 @@ class AcquireLine {
   void SetAside(Ticket ticket);
   void Resume(const std::string& worker);
   void ResumeAll();
+  // The worker has registered again: its labels and stock may be others.
+  void Renew(const WorkerEntry& worker);
 
   // They take out the worker's calls for which `leaves` holds, and those that
   // ask for one study alone for which it holds.
@@ -87,7 +94,7 @@ class AcquireLine {
   std::size_t size() const { return waiting_.size(); }
   // Says whether somebody has come since the last call.
   bool TakeSomebodyCame() { return std::exchange(somebody_came_, false); }
-  // How many places NextFor() has looked at.
+  // How many places and stocks NextFor() has looked at.
   std::int64_t visits() const { return visits_; }
 
  private:
@@ -96,8 +103,15 @@ class AcquireLine {
   void PutBack(Ticket ticket);
   void AddToIndex(Ticket ticket, const ParkedAcquire& parked);
   void DropFromIndex(Ticket ticket, const ParkedAcquire& parked);
-  // The smallest set in which all are who could take trials of the study.
-  const Places* Rarest(const StudyBook& book) const;
+  // They ask for any study and have the same stock.
+  struct Alike {
+    StockPtr stock;
+    std::map<std::string, Places> of_key;  // by each label; "": all
+  };
+  static std::string MarkOf(const StockPtr& stock);
+  // The smallest set in which all of them are who could take trials of the
+  // study.
+  static const Places* Rarest(const Alike& alike, const StudyBook& book);
   std::optional<Ticket> NextIn(const Places* places, Ticket after,
                                const StudyBook& book);
 
@@ -105,7 +119,7 @@ class AcquireLine {
   std::set<std::pair<SteadyTime, Ticket>> due_;
   std::map<std::string, Places> of_worker_;
   std::map<std::string, Places> of_study_;  // who asks for it alone, by name
-  std::map<std::string, Places> of_key_;  // the others, by each label; "": all
+  std::map<std::string, Alike> alike_;  // the others, by their stock's mark
   Ticket last_ = 0;
   bool somebody_came_ = false;
   std::int64_t visits_ = 0;

@@ -58,6 +58,7 @@ void Dispatcher::Park(Batch& batch, ParkedAcquire parked) {
   }
   if (const WorkerEntry* const worker = ledger_.workers().Find(parked.worker)) {
     *parked.info.mutable_labels() = worker->info.labels();
+    parked.stock = worker->stock;
   }
   parked.came = clock_.Steady();
   line_.Enter(std::move(parked));

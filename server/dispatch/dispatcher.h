@@ -42,6 +42,11 @@ class Dispatcher {
   void TurnAway(Batch& batch, const std::string& worker,
                 absl::FunctionRef<bool(const ParkedAcquire&)> leaves)
       FROSTLINE_ON_LOOP;
+  // The worker is known again, perhaps with other labels, models and data.
+  void NoteRegistered(const WorkerEntry& worker) FROSTLINE_ON_LOOP {
+    line_.Renew(worker);
+    line_.Resume(worker.row.id);
+  }
   // A drained or quarantined worker may have trials again.
   void BackInService(const std::string& worker) FROSTLINE_ON_LOOP {
     line_.Resume(worker);

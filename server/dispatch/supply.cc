@@ -48,13 +48,18 @@ Supply& SupplyQueue::TakeFirst() {
 
 bool MayServe(const WorkerEntry& worker, const StudyBook& book) {
   return CarriesLabels(worker.info,
-                       book.checked().settings.required_worker_labels());
+                       book.checked().settings.required_worker_labels()) &&
+         WhatLacks(worker.stock, book.checked().spec).empty();
 }
 
 FleetSupply CountAlone(const Ledger& ledger, const WorkerEntry& worker,
                        const StudyBook& book, SteadyTime now) {
   FleetSupply alone{.who = "this worker", .live = 1, .free_slots = 1};
-  if (!MayServe(worker, book)) return alone;
+  const auto& required = book.checked().settings.required_worker_labels();
+  if (!CarriesLabels(worker.info, required)) return alone;
+  alone.what_lacks = WhatLacks(worker.stock, book.checked().spec);
+  alone.lacking = alone.what_lacks.empty() ? 0 : 1;
+  if (alone.lacking > 0) return alone;
   const storage::StudyKey study = book.row().key;
   if (ledger.blame().MayTry(worker.row.id, study, now)) {
     alone.matching = 1;

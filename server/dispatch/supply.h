@@ -54,6 +54,8 @@ class SupplyQueue {
   std::vector<Supply*> heap_;
 };
 
+// Says whether the worker carries the study's labels and has its model and
+// data.
 bool MayServe(const WorkerEntry& worker, const StudyBook& book);
 
 // The worker alone, as a study's fleet.

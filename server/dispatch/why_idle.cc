@@ -28,6 +28,14 @@ std::optional<IdleReason> WhyNobodyTakes(const StudySupply& study,
         "mend the cause, then drain --undo the worker; it is tried again after "
         "a pause"};
   }
+  if (fleet.matching == 0 && fleet.lacking > 0) {
+    return IdleReason{
+        v1::NOT_IN_STOCK, "NOT_IN_STOCK",
+        absl::StrCat(study.name, " needs ", fleet.what_lacks,
+                     ", which is in no registry of ", fleet.who),
+        "add it to models.yaml or datasets.yaml of a node, with its files; "
+        "workers see it within seconds"};
+  }
   if (fleet.matching == 0) {
     return IdleReason{
         v1::NO_MATCHING_LABELS, "NO_MATCHING_LABELS",

@@ -36,10 +36,12 @@ struct StudySupply {
 struct FleetSupply {
   const char* who = "any live worker";
   std::int64_t live = 0;
-  std::int64_t matching = 0;        // with its labels, in service
-  std::int64_t out_of_service = 0;  // with them, drained or quarantined
-  std::int64_t kept = 0;            // with them, kept from it (blame.h)
+  std::int64_t matching = 0;        // with labels and stock, in service
+  std::int64_t out_of_service = 0;  // with both, drained or quarantined
+  std::int64_t kept = 0;            // with both, kept from it (blame.h)
   std::string why_kept = {};        // one of them
+  std::int64_t lacking = 0;         // with its labels, without its files
+  std::string what_lacks = {};      // "the data set sst5"; of one of them
   std::int64_t free_slots = 0;      // of the matching ones
 };
 

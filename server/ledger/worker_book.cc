@@ -11,6 +11,7 @@ WorkerEntry& WorkerBook::Absorb(const storage::WorkerRow& row) {
   WorkerEntry& entry = workers_[row.id];
   entry.row = row;
   entry.info.ParseFromString(row.info);
+  entry.stock = StockOf(entry.info);
   return entry;
 }
 

@@ -60,12 +60,16 @@ FleetSupply CountFleet(const Ledger& ledger, const StudyBook& book,
   for (const auto& [id, worker] : ledger.workers().all()) {
     if (IsGone(worker, now, ledger.default_lease().ttl)) continue;
     ++supply.live;
+    const FleetSupply alone = CountAlone(ledger, worker, book, clock.Steady());
+    if (alone.lacking > 0) {
+      ++supply.lacking;
+      supply.what_lacks = alone.what_lacks;
+    }
     if (!MayServe(worker, book)) continue;
     if (worker.row.state != storage::WorkerState::kActive) {
       ++supply.out_of_service;
       continue;
     }
-    const FleetSupply alone = CountAlone(ledger, worker, book, clock.Steady());
     if (alone.kept > 0) {
       ++supply.kept;
       supply.why_kept = alone.why_kept;

@@ -205,7 +205,8 @@ absl::StatusOr<v1::ReleaseReply> LeaseVerbs::Release(
   ASSIGN_OR_RETURN(
       const LeasedTrial leased,
       ledger_.FindHeld(change.batch, request.lease(), change.rows));
-  const bool unrun = request.reason() == v1::ReleaseRequest::UNRUN;
+  const bool unrun = request.reason() == v1::ReleaseRequest::UNRUN ||
+                     request.reason() == v1::ReleaseRequest::NOT_IN_STOCK;
   ASSIGN_OR_RETURN(
       Transition release,
       frostline::server::Release(

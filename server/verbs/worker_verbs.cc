@@ -78,8 +78,9 @@ absl::StatusOr<v1::RegisterReply> WorkerVerbs::Register(
     }
   }
   const LeaseRules& lease = ledger_.default_lease();
-  *reply.mutable_worker() = Describe(ledger_.workers().Absorb(row));
-  dispatcher_.BackInService(row.id);
+  const WorkerEntry& entry = ledger_.workers().Absorb(row);
+  dispatcher_.NoteRegistered(entry);
+  *reply.mutable_worker() = Describe(entry);
   *reply.mutable_heartbeat_interval() =
       proto::DurationToProto(lease.heartbeat_interval);
   *reply.mutable_lease_ttl() = proto::DurationToProto(lease.ttl);

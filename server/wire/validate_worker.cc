@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
+#include <set>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
+#include "base/plain/sha256.h"
 #include "base/status_macros.h"
 #include "proto/wire_time.h"
 #include "server/wire/field_checks.h"
@@ -17,6 +20,7 @@ constexpr std::int64_t kMaxSlots = 1024;
 constexpr std::int64_t kMaxLeases = 64;
 constexpr std::int64_t kMaxHeldPrefixes = 64;
 constexpr std::int64_t kMaxBeats = 1024;
+constexpr std::int64_t kMaxStockItems = 1024;
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 
 absl::Status CheckFits(const google::protobuf::Duration& wait,
@@ -24,6 +28,25 @@ absl::Status CheckFits(const google::protobuf::Duration& wait,
   if (proto::DurationFromProto(wait) <= time_left) return absl::OkStatus();
   return BadField("wait", "is longer than the call's deadline",
                   "wait at least 1 s less than the deadline");
+}
+
+absl::Status CheckItems(
+    const google::protobuf::RepeatedPtrField<v1::StockItem>& items,
+    const std::string& field) {
+  RETURN_IF_ERROR(CheckCount(items.size(), kMaxStockItems, field));
+  std::set<std::string> ids;
+  for (int i = 0; i < items.size(); ++i) {
+    const std::string item = absl::StrCat(field, "[", i, "]");
+    RETURN_IF_ERROR(CheckId(items[i].id(), item + ".id"));
+    if (!items[i].sha256().empty() && !IsSha256(items[i].sha256())) {
+      return BadField(item + ".sha256", "is not 64 lower-case hex digits",
+                      "give the sum that the registry has, or none");
+    }
+    if (!ids.insert(items[i].id()).second) {
+      return BadField(item + ".id", "is there twice", "name each id once");
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -34,7 +57,10 @@ absl::Status Validate(const v1::RegisterRequest& request) {
   RETURN_IF_ERROR(CheckToken(request.worker().boot_id(), "worker.boot_id"));
   RETURN_IF_ERROR(
       CheckRange(request.worker().slots(), 1, kMaxSlots, "worker.slots"));
-  return CheckLabels(request.worker().labels(), "worker.labels");
+  RETURN_IF_ERROR(CheckLabels(request.worker().labels(), "worker.labels"));
+  const v1::Stock& stock = request.worker().stock();
+  RETURN_IF_ERROR(CheckItems(stock.models(), "worker.stock.models"));
+  return CheckItems(stock.data_sets(), "worker.stock.data_sets");
 }
 
 absl::Status Validate(const v1::AcquireRequest& request) {
@@ -91,7 +117,7 @@ absl::Status Validate(const v1::ReleaseRequest& request) {
   if (request.reason() == v1::ReleaseRequest::REASON_UNSPECIFIED ||
       !v1::ReleaseRequest::Reason_IsValid(request.reason())) {
     return BadField("reason", "does not say why the trial comes back",
-                    "use UNRUN, PREEMPTED or DRAINED");
+                    "use UNRUN, PREEMPTED, DRAINED or NOT_IN_STOCK");
   }
   RETURN_IF_ERROR(CheckCause(request.detail(), "detail"));
   return CheckMeasurements(request.measurements());

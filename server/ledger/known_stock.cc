@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/ledger/known_stock.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace frostline::server {
+namespace {
+
+std::map<std::string, std::string> SumsOf(
+    const google::protobuf::RepeatedPtrField<v1::StockItem>& items) {
+  std::map<std::string, std::string> sums;
+  for (const v1::StockItem& item : items) sums[item.id()] = item.sha256();
+  return sums;
+}
+
+// Ids and sums hold neither of the two separators.
+void AddTo(std::string& mark,
+           const std::map<std::string, std::string>& sums) {
+  for (const auto& [id, sum] : sums) absl::StrAppend(&mark, id, " ", sum, "\n");
+  absl::StrAppend(&mark, "\n");
+}
+
+// `what` is "model"; an empty id asks for nothing.
+std::string Lacks(const std::map<std::string, std::string>& sums,
+                  const char* what, const std::string& id,
+                  const std::string& sum) {
+  if (id.empty()) return "";
+  const auto found = sums.find(id);
+  if (found == sums.end()) return absl::StrCat("the ", what, " ", id);
+  const bool fits =
+      sum.empty() || found->second.empty() || found->second == sum;
+  if (fits) return "";
+  return absl::StrCat("the ", what, " ", id, " of SHA-256 ", sum);
+}
+
+}  // namespace
+
+KnownStock::KnownStock(const v1::Stock& stock)
+    : models_(SumsOf(stock.models())), data_sets_(SumsOf(stock.data_sets())) {
+  AddTo(mark_, models_);
+  AddTo(mark_, data_sets_);
+}
+
+std::string KnownStock::WhatLacks(const v1::StudySpec& spec) const {
+  std::string lacks =
+      Lacks(models_, "model", spec.model().id(), spec.model().sha256());
+  if (!lacks.empty()) return lacks;
+  return Lacks(data_sets_, "data set", spec.data().id(), spec.data().sha256());
+}
+
+StockPtr StockOf(const v1::Worker& worker) {
+  if (!worker.has_stock()) return nullptr;
+  return std::make_shared<const KnownStock>(worker.stock());
+}
+
+std::string WhatLacks(const StockPtr& stock, const v1::StudySpec& spec) {
+  return stock == nullptr ? "" : stock->WhatLacks(spec);
+}
+
+}  // namespace frostline::server
