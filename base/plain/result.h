@@ -25,6 +25,8 @@ enum class FaultKind {
   kInconsistent,  // gaps, duplicates, names that do not exist
   kMisuse,        // the caller asks for what cannot be
   kOutOfMemory,   // of the processor or the GPU
+  kInternal,      // a mistake of ours, or of a library or a device
+  kStopped,       // it was asked to end (stop_sign.h)
 };
 
 struct Fault {

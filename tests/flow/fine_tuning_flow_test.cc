@@ -140,7 +140,7 @@ TEST_F(FineTuningFlow, AModelThatNobodyHasFailsTheTrialAndSaysWhatToDo) {
   StartWorker("w");
   const v1::Trial trial = Finished("studies/absent", 1).at(0);
   EXPECT_EQ(trial.state(), v1::TRIAL_STATE_FAILED);
-  EXPECT_THAT(trial.cause(), HasSubstr("FL-5015"));
+  EXPECT_THAT(trial.cause(), HasSubstr("FL-5010"));
   EXPECT_THAT(trial.cause(), HasSubstr("no model 'nobody'"));
 }
 

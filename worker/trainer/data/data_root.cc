@@ -24,7 +24,8 @@ namespace {
 constexpr int kFileFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 
 Fault Leaves(const std::string& name) {
-  return Fault{FaultKind::kMisuse, name + ": leads out of the root folder",
+  return Fault{FaultKind::kInconsistent,
+               name + ": leads out of the root folder",
                "put the file below the root that the worker was started with"};
 }
 

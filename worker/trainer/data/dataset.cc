@@ -27,6 +27,12 @@ std::vector<std::uint32_t> Dataset::AllRows() const {
 
 std::string Fingerprint(const Dataset& data,
                         std::span<const std::uint32_t> rows) {
+  return Fingerprint(data, rows, StopSign()).value();
+}
+
+Expected<std::string> Fingerprint(const Dataset& data,
+                                  std::span<const std::uint32_t> rows,
+                                  const StopSign& stop) {
   Sha256Sum sum;
   sum.AddField("frostline data 1");  // a change of what follows changes this
   sum.AddNumber(static_cast<std::uint64_t>(data.task()));
@@ -34,6 +40,9 @@ std::string Fingerprint(const Dataset& data,
   sum.AddNumber(data.is_pair() ? 1 : 0);
   sum.AddNumber(rows.size());
   for (const std::uint32_t row : rows) {
+    if (Expected<Done> wanted = stop.Check(); !wanted.ok()) {
+      return wanted.fault();
+    }
     const Example& example = data[row];
     sum.AddNumber(std::bit_cast<std::uint64_t>(example.weight));
     if (data.task() == TaskKind::kTagging) {

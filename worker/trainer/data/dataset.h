@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/plain/stop_sign.h"
 #include "worker/trainer/data/label_set.h"
 #include "worker/trainer/data/text_pool.h"
 
@@ -85,6 +86,10 @@ class Dataset {
 // by example.
 std::string Fingerprint(const Dataset& data,
                         std::span<const std::uint32_t> rows);
+// The same; it asks `stop` before each row.
+Expected<std::string> Fingerprint(const Dataset& data,
+                                  std::span<const std::uint32_t> rows,
+                                  const StopSign& stop);
 
 }  // namespace frostline::trainer
 

@@ -23,6 +23,11 @@ DatasetReader& DatasetReader::WithMostRows(std::size_t rows) {
   return *this;
 }
 
+DatasetReader& DatasetReader::WithStop(const StopSign& stop) {
+  stop_ = stop;
+  return *this;
+}
+
 DatasetReader& DatasetReader::WithoutLabels() {
   labelled_ = false;
   return *this;
@@ -51,6 +56,9 @@ Expected<Dataset> DatasetReader::Read(InputFile file, const FileFormat& format,
   if (labels_) data.labels_ = *labels_;
   Row row;
   while (true) {
+    if (Expected<Done> wanted = stop_.Check(); !wanted.ok()) {
+      return wanted.fault();
+    }
     Expected<bool> more = source.value()->Next(row);
     if (!more.ok()) return more.fault();
     if (!more.value()) break;

@@ -45,6 +45,9 @@ class DatasetReader {
   // A row beyond so many, kMaxRows at most, is a fault.
   DatasetReader& WithMostRows(std::size_t rows);
 
+  // Asked before each row.
+  DatasetReader& WithStop(const StopSign& stop);
+
   // `columns` go before the defaults. An empty file is a fault.
   Expected<Dataset> Read(InputFile file, const FileFormat& format,
                          const ColumnMap& columns) const;
@@ -64,6 +67,7 @@ class DatasetReader {
   TaskKind task_;
   std::optional<LabelSet> labels_;
   std::size_t most_rows_ = kMaxRows;
+  StopSign stop_;
   bool labelled_ = true;
   bool skip_unlabelled_ = false;
 };

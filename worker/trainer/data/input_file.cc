@@ -80,11 +80,14 @@ Expected<std::string> InputFile::ReadAll(std::size_t limit) {
   }
 }
 
-Expected<std::string> InputFile::Sha256() {
+Expected<std::string> InputFile::Sha256(const StopSign& stop) {
   if (Expected<Done> done = Rewind(); !done.ok()) return done.fault();
   Sha256Sum sum;
   std::vector<char> chunk(kChunk);
   while (true) {
+    if (Expected<Done> wanted = stop.Check(); !wanted.ok()) {
+      return wanted.fault();
+    }
     Expected<std::size_t> got = Read(chunk.data(), chunk.size());
     if (!got.ok()) return got.fault();
     if (got.value() == 0) break;

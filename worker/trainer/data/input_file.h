@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/plain/result.h"
+#include "base/plain/stop_sign.h"
 
 namespace frostline::trainer {
 
@@ -39,8 +40,9 @@ class InputFile {
   Expected<Done> Rewind();
   // Reads all, or returns kTooLarge above `limit` bytes.
   Expected<std::string> ReadAll(std::size_t limit);
-  // Returns 64 lower-case hexadecimal digits, and rewinds.
-  Expected<std::string> Sha256();
+  // Returns 64 lower-case hexadecimal digits, and rewinds. It asks `stop` for
+  // each mebibyte.
+  Expected<std::string> Sha256(const StopSign& stop = {});
 
  private:
   int fd_;
@@ -60,8 +62,8 @@ class DataRoot {
 
   const std::string& path() const { return path_; }
 
-  // Returns kMisuse when the path leaves the root, kUnreadable when it is
-  // absent.
+  // Returns kInconsistent when the path leaves the root, kUnreadable when it
+  // is absent.
   Expected<InputFile> OpenFile(const std::string& relative) const;
   // Follows no symbolic link, for kernels without openat2 (before Linux 5.6).
   Expected<InputFile> OpenFileStepwise(const std::string& relative) const;

@@ -30,7 +30,7 @@ Expected<DataLoader> DataLoader::Open(const std::string& folder) {
 Expected<const DatasetEntry*> DataLoader::FindSet(const std::string& id) const {
   const auto found = datasets_.find(id);
   if (found != datasets_.end()) return &found->second;
-  return Fault{FaultKind::kMisuse,
+  return Fault{FaultKind::kUnreadable,
                "this worker's registry has no data set " + Shown(id),
                "add it to datasets.yaml on this worker, or let the study "
                "require a label that only workers with it carry"};
@@ -40,7 +40,8 @@ Expected<Dataset> DataLoader::ReadSplit(const DatasetEntry& entry,
                                         const std::string& split,
                                         const DataRequest& request,
                                         const TaskName& task,
-                                        const LabelSet* labels) {
+                                        const LabelSet* labels,
+                                        const StopSign& stop) {
   const auto found = entry.splits.find(split);
   if (found == entry.splits.end()) return NoSplit(entry, split);
   ColumnMap columns = request.columns;
@@ -51,9 +52,10 @@ Expected<Dataset> DataLoader::ReadSplit(const DatasetEntry& entry,
                  "name it in columns: {second: …}"};
   }
   Expected<InputFile> file =
-      files_.Open(found->second.path, found->second.sha256);
+      files_.Open(found->second.path, found->second.sha256, stop);
   if (!file.ok()) return file.fault();
   DatasetReader reader(task.kind);
+  reader.WithStop(stop);
   if (!found->second.labelled) reader.WithoutLabels();
   if (found->second.skip_unlabelled) reader.SkipUnlabelled();
   if (labels != nullptr && task.kind != TaskKind::kRegression) {
@@ -62,7 +64,8 @@ Expected<Dataset> DataLoader::ReadSplit(const DatasetEntry& entry,
   return reader.Read(std::move(file).value(), found->second.format, columns);
 }
 
-Expected<TaskData> DataLoader::Load(const DataRequest& request) {
+Expected<TaskData> DataLoader::Load(const DataRequest& request,
+                                    const StopSign& stop) {
   Expected<const DatasetEntry*> set = FindSet(request.id);
   if (!set.ok()) return set.fault();
   const DatasetEntry& entry = *set.value();
@@ -76,29 +79,31 @@ Expected<TaskData> DataLoader::Load(const DataRequest& request) {
   if (!declared.ok()) return declared.fault();
   Expected<Dataset> read =
       ReadSplit(entry, train, request, out.task,
-                entry.labels.empty() ? nullptr : &declared.value());
+                entry.labels.empty() ? nullptr : &declared.value(), stop);
   if (!read.ok()) return read.fault();
   out.labels = read.value().labels();
   out.train.rows = read.value().AllRows();
   out.train.data = std::make_shared<const Dataset>(std::move(read).value());
-  if (Expected<Done> added = AddValidation(entry, request, out); !added.ok()) {
-    return added.fault();
-  }
+  Expected<Done> added = AddValidation(entry, request, stop, out);
+  if (!added.ok()) return added.fault();
   SampleTraining(request, out.train);
-  out.train.fingerprint = Fingerprint(*out.train.data, out.train.rows);
+  added = AddFingerprint(stop, out.train);
+  if (!added.ok()) return added.fault();
   return out;
 }
 
 // Either the set's own split, or rows that training then lacks.
 Expected<Done> DataLoader::AddValidation(const DatasetEntry& entry,
                                          const DataRequest& request,
-                                         TaskData& out) {
+                                         const StopSign& stop, TaskData& out) {
   const std::string name = SplitName(request.validation_split, "validation");
   if (entry.splits.contains(name)) {
     Expected<Dataset> read =
-        ReadSplit(entry, name, request, out.task, &out.labels);
+        ReadSplit(entry, name, request, out.task, &out.labels, stop);
     if (!read.ok()) return read.fault();
-    out.validation = WholePart(std::move(read).value());
+    Expected<DataPart> part = WholePart(std::move(read).value(), stop);
+    if (!part.ok()) return part.fault();
+    out.validation = std::move(part).value();
     return Done{};
   }
   const double share = request.validation_share > 0.0 ? request.validation_share
@@ -108,36 +113,36 @@ Expected<Done> DataLoader::AddValidation(const DatasetEntry& entry,
   out.train.rows = std::move(held.value().training);
   out.validation.data = out.train.data;
   out.validation.rows = std::move(held.value().validation);
-  out.validation.fingerprint =
-      Fingerprint(*out.validation.data, out.validation.rows);
-  return Done{};
+  return AddFingerprint(stop, out.validation);
 }
 
 Expected<DataPart> DataLoader::LoadTest(const DataRequest& request,
-                                        const LabelSet& labels) {
+                                        const LabelSet& labels,
+                                        const StopSign& stop) {
   Expected<const DatasetEntry*> set = FindSet(request.id);
   if (!set.ok()) return set.fault();
   const TaskName task =
       TaskOf(request, *set.value(), SplitName(request.train_split, "train"));
   Expected<Dataset> read =
       ReadSplit(*set.value(), SplitName(request.test_split, "test"), request,
-                task, &labels);
+                task, &labels, stop);
   if (!read.ok()) return read.fault();
-  return WholePart(std::move(read).value());
+  return WholePart(std::move(read).value(), stop);
 }
 
 Expected<DataPart> DataLoader::LoadOther(const std::string& id,
                                          const TaskName& task,
-                                         const LabelSet& labels) {
+                                         const LabelSet& labels,
+                                         const StopSign& stop) {
   Expected<const DatasetEntry*> set = FindSet(id);
   if (!set.ok()) return set.fault();
   const bool has_test = set.value()->splits.contains("test") &&
                         set.value()->splits.at("test").labelled;
   Expected<Dataset> read =
       ReadSplit(*set.value(), has_test ? "test" : "validation", DataRequest{},
-                task, &labels);
+                task, &labels, stop);
   if (!read.ok()) return read.fault();
-  return WholePart(std::move(read).value());
+  return WholePart(std::move(read).value(), stop);
 }
 
 }  // namespace frostline::trainer

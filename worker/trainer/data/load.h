@@ -37,7 +37,8 @@ struct TaskData {
   DataPart validation;
 };
 
-// One thread uses it. A fault names what must change.
+// One thread uses it. A fault names what must change. Work on rows and files
+// asks `stop` between slices, and returns kStopped when it was raised.
 class DataLoader {
  public:
   // `folder` is the operator's, whose datasets.yaml is read once.
@@ -48,14 +49,17 @@ class DataLoader {
   // Splits without a name are `train` and `validation`. Without a validation
   // split a share of the training rows is held out (a tenth where the study
   // says none), before the sample is taken.
-  Expected<TaskData> Load(const DataRequest& request);
+  Expected<TaskData> Load(const DataRequest& request,
+                          const StopSign& stop = {});
   // Loads all of the test split (`test` without a name), which may lack labels
   // where the registry says so.
   Expected<DataPart> LoadTest(const DataRequest& request,
-                              const LabelSet& labels);
+                              const LabelSet& labels,
+                              const StopSign& stop = {});
   // Loads all of data set `id`: its test split if labelled, else validation.
   Expected<DataPart> LoadOther(const std::string& id, const TaskName& task,
-                               const LabelSet& labels);
+                               const LabelSet& labels,
+                               const StopSign& stop = {});
 
   VerifiedFiles& files() { return files_; }
 
@@ -64,9 +68,10 @@ class DataLoader {
   Expected<Dataset> ReadSplit(const DatasetEntry& entry,
                               const std::string& split,
                               const DataRequest& request, const TaskName& task,
-                              const LabelSet* labels);
+                              const LabelSet* labels, const StopSign& stop);
   Expected<Done> AddValidation(const DatasetEntry& entry,
-                               const DataRequest& request, TaskData& out);
+                               const DataRequest& request, const StopSign& stop,
+                               TaskData& out);
 
   DatasetEntries datasets_;
   VerifiedFiles files_;

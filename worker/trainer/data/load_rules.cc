@@ -24,11 +24,19 @@ TaskName TaskOf(const DataRequest& request, const DatasetEntry& entry,
   return {words ? TaskKind::kTagging : TaskKind::kClassification};
 }
 
-DataPart WholePart(Dataset data) {
+Expected<Done> AddFingerprint(const StopSign& stop, DataPart& part) {
+  Expected<std::string> sum = Fingerprint(*part.data, part.rows, stop);
+  if (!sum.ok()) return sum.fault();
+  part.fingerprint = std::move(sum).value();
+  return Done{};
+}
+
+Expected<DataPart> WholePart(Dataset data, const StopSign& stop) {
   DataPart part;
   part.rows = data.AllRows();
   part.data = std::make_shared<const Dataset>(std::move(data));
-  part.fingerprint = Fingerprint(*part.data, part.rows);
+  Expected<Done> added = AddFingerprint(stop, part);
+  if (!added.ok()) return added.fault();
   return part;
 }
 

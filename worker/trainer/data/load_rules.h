@@ -21,7 +21,9 @@ Expected<Done> CheckSplits(const DatasetEntry& entry,
 
 Fault NoSplit(const DatasetEntry& entry, const std::string& split);
 
-DataPart WholePart(Dataset data);
+// Both return nothing but kStopped.
+Expected<Done> AddFingerprint(const StopSign& stop, DataPart& part);
+Expected<DataPart> WholePart(Dataset data, const StopSign& stop);
 
 // Leaves as many rows as the study asks for, in balance.
 void SampleTraining(const DataRequest& request, DataPart& train);

@@ -119,7 +119,8 @@ void TokenStore::Pad(std::span<const std::uint32_t> rows,
 Expected<TokenStore> Tokenize(const Dataset& data,
                               std::span<const std::uint32_t> rows,
                               const Tokenizer& tokenizer,
-                              const EncodeOptions& options, PairForm form) {
+                              const EncodeOptions& options, PairForm form,
+                              const StopSign& stop) {
   std::vector<Texts> passes = {Texts::kAll};
   if (form == PairForm::kApart) {
     if (!data.is_pair()) {
@@ -135,8 +136,9 @@ Expected<TokenStore> Tokenize(const Dataset& data,
   Encoding encoding;
   for (const Texts texts : passes) {
     for (const std::uint32_t row : rows) {
-      Expected<Done> done =
-          EncodeRow(data, row, texts, options, encoder, encoding);
+      Expected<Done> done = stop.Check();
+      if (!done.ok()) return done.fault();
+      done = EncodeRow(data, row, texts, options, encoder, encoding);
       if (!done.ok()) return done.fault();
       done = store.Add(data, row, encoding);
       if (!done.ok()) return done.fault();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/plain/result.h"
+#include "base/plain/stop_sign.h"
 #include "worker/trainer/data/dataset.h"
 #include "worker/trainer/text/encoding.h"
 #include "worker/trainer/text/tokenizer.h"
@@ -64,7 +65,7 @@ class TokenStore {
                                        std::span<const std::uint32_t> rows,
                                        const Tokenizer& tokenizer,
                                        const EncodeOptions& options,
-                                       PairForm form);
+                                       PairForm form, const StopSign& stop);
   Expected<Done> Add(const Dataset& data, std::uint32_t row,
                      const Encoding& encoding);
 
@@ -79,12 +80,13 @@ class TokenStore {
 };
 
 // Encodes these rows in this order, cut to options.max_length. Returns kMisuse
-// for kApart where the data are no pairs.
+// for kApart where the data are no pairs. It asks `stop` before each row.
 Expected<TokenStore> Tokenize(const Dataset& data,
                               std::span<const std::uint32_t> rows,
                               const Tokenizer& tokenizer,
                               const EncodeOptions& options,
-                              PairForm form = PairForm::kJoined);
+                              PairForm form = PairForm::kJoined,
+                              const StopSign& stop = {});
 
 }  // namespace frostline::trainer
 

@@ -14,7 +14,8 @@ std::uint64_t Whole(auto number) { return static_cast<std::uint64_t>(number); }
 }  // namespace
 
 Expected<InputFile> VerifiedFiles::Open(const std::string& relative,
-                                        const std::string& sha256) {
+                                        const std::string& sha256,
+                                        const StopSign& stop) {
   Expected<InputFile> file = root_.OpenFile(relative);
   if (!file.ok()) return file;
   struct stat info;
@@ -30,7 +31,7 @@ Expected<InputFile> VerifiedFiles::Open(const std::string& relative,
       Whole(info.st_ctim.tv_nsec)};
   auto known = sums_.find(identity);
   if (known == sums_.end()) {
-    Expected<std::string> sum = file.value().Sha256();
+    Expected<std::string> sum = file.value().Sha256(stop);
     if (!sum.ok()) return sum.fault();
     ++sums_computed_;
     known = sums_.emplace(identity, std::move(sum).value()).first;

@@ -23,9 +23,11 @@ class VerifiedFiles {
  public:
   explicit VerifiedFiles(DataRoot root) : root_(std::move(root)) {}
 
-  // Returns kInconsistent when its sum is another.
+  // Returns kInconsistent when its sum is another, kStopped when `stop` came
+  // before it was computed.
   Expected<InputFile> Open(const std::string& relative,
-                           const std::string& sha256);
+                           const std::string& sha256,
+                           const StopSign& stop = {});
   // Opens what has no sum, as a model's config.json.
   Expected<InputFile> OpenUnverified(const std::string& relative) const {
     return root_.OpenFile(relative);

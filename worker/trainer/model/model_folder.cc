@@ -111,10 +111,13 @@ Expected<std::optional<WeightFiles::Place>> ModelFolder::PlaceOf(
   return std::optional<Place>(found->second);
 }
 
-Expected<TransformerEncoder> ModelFolder::ReadEncoder() const {
+Expected<TransformerEncoder> ModelFolder::ReadEncoder(
+    const StopSign& stop) const {
   return CatchTorch([&]() -> Expected<TransformerEncoder> {
     std::vector<Weight> weights;
     for (ParameterSpec& spec : EncoderParametersOf(config_)) {
+      Expected<Done> wanted = stop.Check();
+      if (!wanted.ok()) return wanted.fault();
       const Place& place = places_.at(spec.name);
       Expected<at::Tensor> value =
           ReadTensor(files_.file(place), *place.tensor);

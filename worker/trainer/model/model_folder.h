@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/plain/result.h"
+#include "base/plain/stop_sign.h"
 #include "worker/trainer/model/encoder.h"
 #include "worker/trainer/model/head.h"
 #include "worker/trainer/model/weight_files.h"
@@ -44,8 +45,9 @@ class ModelFolder {
   const ModelConfig& config() const { return config_; }
   const std::string& config_json() const { return config_json_; }
 
-  // Weights become fp32. Both throw only for want of memory.
-  Expected<TransformerEncoder> ReadEncoder() const;
+  // Weights become fp32. Both throw only for want of memory. It asks `stop`
+  // before each tensor.
+  Expected<TransformerEncoder> ReadEncoder(const StopSign& stop = {}) const;
   // Draws what is missing, or in the head of another shape, from `seed`, as
   // transformers draws it.
   Expected<LoadedHead> ReadHead(const HeadSpec& spec, std::uint64_t seed) const;

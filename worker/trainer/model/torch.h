@@ -59,7 +59,7 @@ inline Fault TorchFault(const std::exception& error) {
       dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
       dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
       says("out of memory") || says("allocate memory") || says("_ALLOC_FAILED");
-  return {memory ? FaultKind::kOutOfMemory : FaultKind::kMisuse,
+  return {memory ? FaultKind::kOutOfMemory : FaultKind::kInternal,
           "LibTorch: " + text.substr(0, text.find('\n')),
           memory ? "train with smaller batches or shorter texts"
                  : "report this with the study file: it is a mistake of ours"};

@@ -53,6 +53,14 @@ TrialEnd Failed(const Fault& fault) {
   return end;
 }
 
+// Nothing was trained, so there is nothing to save, whatever the reason.
+TrialEnd StoppedWhileLoading() {
+  TrialEnd end;
+  end.state = TrialState::kStopped;
+  end.metrics = {{"train_seconds", 0.0}, {"steps", 0.0}};
+  return end;
+}
+
 }  // namespace
 
 void Trainer::Run() {
@@ -85,8 +93,14 @@ TrialEnd Trainer::RunTrial(const std::string& line) {
 
 TrialEnd Trainer::Train(const TrialMessage& trial, TrialListener& listener) {
   std::vector<std::string> log;
-  Expected<TrialSetup> setup = parts_.workbench.Prepare(trial, log);
+  const StopSign stop(
+      [&listener] { return listener.stop() != StopReason::kNone; });
+  Expected<TrialSetup> setup = parts_.workbench.Prepare(trial, stop, log);
   for (const std::string& each : log) listener.Log(each);
+  if (!setup.ok() && setup.fault().kind == FaultKind::kStopped) {
+    listener.Log("stopped while data and weights were loaded");
+    return StoppedWhileLoading();
+  }
   if (!setup.ok()) return Failed(setup.fault());
   return FineTuning(trial, std::move(setup).value(), parts_.environment,
                     listener)

@@ -32,6 +32,9 @@ constexpr int IdOf(FaultKind kind) {
       return 5015;
     case FaultKind::kOutOfMemory:
       return kOutOfMemoryId;
+    case FaultKind::kInternal:
+    case FaultKind::kStopped:  // it ends a trial without a fault
+      break;
   }
   return 9001;
 }

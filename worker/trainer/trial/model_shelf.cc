@@ -44,7 +44,7 @@ void Describe(const std::string& id, const LoadReport& report,
 
 // All that the index names, and nothing that would be taken before it.
 Expected<Done> VerifyShards(VerifiedFiles& files, const ModelEntry& entry,
-                            InputFile& index) {
+                            InputFile& index, const StopSign& stop) {
   const auto mismatch = [&](const std::string& what) {
     return Fault{FaultKind::kInconsistent, "models.yaml: " + entry.id + what,
                  "list the files of the index under shards, each with its "
@@ -65,7 +65,7 @@ Expected<Done> VerifyShards(VerifiedFiles& files, const ModelEntry& entry,
     }
   }
   for (const auto& [name, sum] : entry.shards) {
-    Expected<InputFile> shard = files.Open(entry.path + "/" + name, sum);
+    Expected<InputFile> shard = files.Open(entry.path + "/" + name, sum, stop);
     if (!shard.ok()) return shard.fault();
   }
   return Done{};
@@ -86,7 +86,8 @@ Expected<ModelShelf> ModelShelf::Open(VerifiedFiles& files,
 
 Expected<std::string> ModelShelf::Verify(VerifiedFiles& files,
                                          const ModelEntry& entry,
-                                         const ModelRequest& request) {
+                                         const ModelRequest& request,
+                                         const StopSign& stop) {
   if (!request.sha256.empty() && request.sha256 != entry.sha256) {
     return Fault{FaultKind::kInconsistent,
                  "the study wants weights of the SHA-256 " + request.sha256 +
@@ -95,7 +96,7 @@ Expected<std::string> ModelShelf::Verify(VerifiedFiles& files,
   }
   // Both must lie below the operator's folder, whatever links say.
   Expected<InputFile> weights =
-      files.Open(entry.path + "/" + entry.weights, entry.sha256);
+      files.Open(entry.path + "/" + entry.weights, entry.sha256, stop);
   const std::string folder = files.root() + "/" + entry.path;
   if (!weights.ok()) {
     // Of pickles there is more to say than that the weights are not there.
@@ -109,7 +110,7 @@ Expected<std::string> ModelShelf::Verify(VerifiedFiles& files,
       files.OpenUnverified(entry.path + "/config.json");
   if (!config.ok()) return config.fault();
   if (!entry.shards.empty()) {
-    Expected<Done> shards = VerifyShards(files, entry, weights.value());
+    Expected<Done> shards = VerifyShards(files, entry, weights.value(), stop);
     if (!shards.ok()) return shards.fault();
   }
   return folder;
@@ -117,7 +118,7 @@ Expected<std::string> ModelShelf::Verify(VerifiedFiles& files,
 
 Expected<Done> ModelShelf::Load(const std::string& id,
                                 const std::string& folder, const HeadSpec& head,
-                                Parts& parts) {
+                                const StopSign& stop, Parts& parts) {
   const auto in_folder = [&](Fault fault) {
     if (fault.cause.find(folder) == std::string::npos) {
       fault.cause = folder + ": " + fault.cause;
@@ -137,7 +138,7 @@ Expected<Done> ModelShelf::Load(const std::string& id,
     parts.head = heads_.Put(id + "/" + HeadKey(head), std::move(read).value());
   }
   if (parts.encoder == nullptr) {
-    Expected<TransformerEncoder> read = opened.value().ReadEncoder();
+    Expected<TransformerEncoder> read = opened.value().ReadEncoder(stop);
     if (!read.ok()) return in_folder(read.fault());
     return CatchTorch([&]() -> Expected<Done> {
       parts.encoder = encoders_.Put(id, {read.value().To(device_->torch()),
@@ -150,15 +151,15 @@ Expected<Done> ModelShelf::Load(const std::string& id,
 
 Expected<std::shared_ptr<const Pretrained>> ModelShelf::Weights(
     VerifiedFiles& files, const ModelRequest& request, const HeadSpec& head,
-    std::vector<std::string>& log) {
+    const StopSign& stop, std::vector<std::string>& log) {
   const auto entry = models_.find(request.id);
   if (entry == models_.end()) {
-    return Fault{FaultKind::kMisuse,
+    return Fault{FaultKind::kUnreadable,
                  "this worker's registry has no model " + Shown(request.id),
                  "add it to models.yaml on this worker, or let the study "
                  "require a label that only workers with it carry"};
   }
-  Expected<std::string> folder = Verify(files, entry->second, request);
+  Expected<std::string> folder = Verify(files, entry->second, request, stop);
   if (!folder.ok()) return folder.fault();
   const std::string key = request.id + "/" + HeadKey(head);
   Parts parts{encoders_.Find(request.id), heads_.Find(key)};
@@ -166,7 +167,8 @@ Expected<std::shared_ptr<const Pretrained>> ModelShelf::Weights(
   if (known == nullptr) {
     const bool is_new = parts.head == nullptr;
     if (is_new || parts.encoder == nullptr) {
-      Expected<Done> loaded = Load(request.id, folder.value(), head, parts);
+      Expected<Done> loaded =
+          Load(request.id, folder.value(), head, stop, parts);
       if (!loaded.ok()) return loaded.fault();
     }
     if (is_new) Describe(request.id, parts.head->report, log);

@@ -36,10 +36,11 @@ class ModelShelf {
   static Expected<ModelShelf> Open(VerifiedFiles& files, const Device& device);
 
   // Compares sums each time. What was missing, unexpected or drawn anew goes to
-  // `log` when a head is loaded.
+  // `log` when a head is loaded. It asks `stop` while sums are computed and
+  // weights read.
   Expected<std::shared_ptr<const Pretrained>> Weights(
       VerifiedFiles& files, const ModelRequest& request, const HeadSpec& head,
-      std::vector<std::string>& log);
+      const StopSign& stop, std::vector<std::string>& log);
   Expected<std::shared_ptr<const Tokenizer>> TokenizerOf(
       const Pretrained& pretrained);
 
@@ -50,7 +51,8 @@ class ModelShelf {
   // Returns the model's folder.
   static Expected<std::string> Verify(VerifiedFiles& files,
                                       const ModelEntry& entry,
-                                      const ModelRequest& request);
+                                      const ModelRequest& request,
+                                      const StopSign& stop);
   struct ShelvedEncoder {
     TransformerEncoder encoder;
     std::string config_json;
@@ -61,7 +63,7 @@ class ModelShelf {
   };
   // Reads those of `parts` that are null.
   Expected<Done> Load(const std::string& id, const std::string& folder,
-                      const HeadSpec& head, Parts& parts);
+                      const HeadSpec& head, const StopSign& stop, Parts& parts);
 
   ModelEntries models_;
   const Device* device_;

@@ -66,9 +66,10 @@ Expected<Workbench> Workbench::Open(const std::string& registry,
 }
 
 Expected<std::shared_ptr<const TaskData>> Workbench::Data(
-    const TrialMessage& trial, std::vector<std::string>& log) {
+    const TrialMessage& trial, const StopSign& stop,
+    std::vector<std::string>& log) {
   if (auto known = data_.Find(trial.data)) return known;
-  Expected<TaskData> data = data_loader_.Load(trial.data);
+  Expected<TaskData> data = data_loader_.Load(trial.data, stop);
   if (!data.ok()) return data.fault();
   if (auto fits = CheckWeights(data.value().train); !fits.ok()) {
     return fits.fault();
@@ -82,7 +83,7 @@ Expected<std::shared_ptr<const TaskData>> Workbench::Data(
 
 Expected<std::shared_ptr<const TokenStore>> Workbench::Tokens(
     const DataPart& part, const TrialMessage& trial,
-    const Pretrained& pretrained) {
+    const Pretrained& pretrained, const StopSign& stop) {
   const ModelConfig& config = pretrained.loaded.model.config();
   const std::int64_t longest =
       trial.training.max_length > 0
@@ -114,33 +115,36 @@ Expected<std::shared_ptr<const TokenStore>> Workbench::Tokens(
   Expected<TokenStore> made =
       Tokenize(*part.data, part.rows, *tokenizer.value(),
                {.max_length = static_cast<std::size_t>(longest)},
-               apart ? PairForm::kApart : PairForm::kJoined);
+               apart ? PairForm::kApart : PairForm::kJoined, stop);
   if (!made.ok()) return made.fault();
   return tokens_.Put(key, std::move(made).value());
 }
 
 Expected<Done> Workbench::AddOther(const TrialMessage& trial,
-                                   const std::string& name, TrialSetup& setup) {
+                                   const std::string& name,
+                                   const StopSign& stop, TrialSetup& setup) {
   const auto key = std::pair(trial.data, name);
   auto part = others_.Find(key);
   if (part == nullptr) {
     const LabelSet& labels = setup.data->labels;
     Expected<DataPart> loaded =
-        name == kTest ? data_loader_.LoadTest(trial.data, labels)
-                      : data_loader_.LoadOther(name, setup.data->task, labels);
+        name == kTest
+            ? data_loader_.LoadTest(trial.data, labels, stop)
+            : data_loader_.LoadOther(name, setup.data->task, labels, stop);
     if (!loaded.ok()) return loaded.fault();
     part = others_.Put(key, std::move(loaded).value());
   }
-  auto tokens = Tokens(*part, trial, *setup.pretrained);
+  auto tokens = Tokens(*part, trial, *setup.pretrained, stop);
   if (!tokens.ok()) return tokens.fault();
   setup.others.push_back({name + ".", *part, std::move(tokens).value()});
   return Done{};
 }
 
 Expected<TrialSetup> Workbench::Prepare(const TrialMessage& trial,
+                                        const StopSign& stop,
                                         std::vector<std::string>& log) {
   TrialSetup setup;
-  auto data = Data(trial, log);
+  auto data = Data(trial, stop, log);
   if (!data.ok()) return data.fault();
   setup.data = std::move(data).value();
   setup.head = HeadOf(trial, *setup.data);
@@ -148,23 +152,24 @@ Expected<TrialSetup> Workbench::Prepare(const TrialMessage& trial,
       CheckCosine(trial.training.pair, setup.head, trial.training.export_model);
   if (!fits.ok()) return fits.fault();
   auto pretrained =
-      models_.Weights(data_loader_.files(), trial.model, setup.head, log);
+      models_.Weights(data_loader_.files(), trial.model, setup.head, stop, log);
   if (!pretrained.ok()) return pretrained.fault();
   setup.pretrained = std::move(pretrained).value();
   fits = CheckModules(trial.model.id, setup.pretrained->loaded.model.config(),
                       setup.head, trial.rates, trial.searched);
   if (!fits.ok()) return fits.fault();
-  auto train = Tokens(setup.data->train, trial, *setup.pretrained);
+  auto train = Tokens(setup.data->train, trial, *setup.pretrained, stop);
   if (!train.ok()) return train.fault();
   setup.train = std::move(train).value();
-  auto validation = Tokens(setup.data->validation, trial, *setup.pretrained);
+  auto validation =
+      Tokens(setup.data->validation, trial, *setup.pretrained, stop);
   if (!validation.ok()) return validation.fault();
   setup.validation = {"", setup.data->validation,
                       std::move(validation).value()};
   std::vector<std::string> others = trial.training.also_evaluate;
   if (!trial.data.test_split.empty()) others.emplace_back(kTest);
   for (const std::string& name : others) {
-    Expected<Done> added = AddOther(trial, name, setup);
+    Expected<Done> added = AddOther(trial, name, stop, setup);
     if (!added.ok()) return added.fault();
   }
   return setup;

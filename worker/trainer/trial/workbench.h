@@ -42,8 +42,9 @@ class Workbench {
   static Expected<Workbench> Open(const std::string& registry,
                                   const Device& device);
 
-  // `log` hears what had to be loaded, a line each.
-  Expected<TrialSetup> Prepare(const TrialMessage& trial,
+  // `log` hears what had to be loaded, a line each. Returns kStopped within a
+  // row, a tensor or a mebibyte of `stop`; what was loaded whole stays.
+  Expected<TrialSetup> Prepare(const TrialMessage& trial, const StopSign& stop,
                                std::vector<std::string>& log);
 
  private:
@@ -51,13 +52,14 @@ class Workbench {
       : data_loader_(std::move(data)), models_(std::move(models)) {}
 
   Expected<std::shared_ptr<const TaskData>> Data(const TrialMessage& trial,
+                                                 const StopSign& stop,
                                                  std::vector<std::string>& log);
   Expected<std::shared_ptr<const TokenStore>> Tokens(
       const DataPart& part, const TrialMessage& trial,
-      const Pretrained& pretrained);
+      const Pretrained& pretrained, const StopSign& stop);
   // `name` is "test", or the id of a data set.
   Expected<Done> AddOther(const TrialMessage& trial, const std::string& name,
-                          TrialSetup& setup);
+                          const StopSign& stop, TrialSetup& setup);
 
   DataLoader data_loader_;
   ModelShelf models_;

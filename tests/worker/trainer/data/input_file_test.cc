@@ -44,10 +44,10 @@ TEST_F(DataRootTest, NoPathLeadsOut) {
        {"../secret", "sets/../../secret", "link", "absolute", "up/secret", "",
         "sets/..", "/etc/hostname"}) {
     EXPECT_THAT(FaultOf(Root().OpenFile(path)),
-                IsFault(FaultKind::kMisuse, "leads out"))
+                IsFault(FaultKind::kInconsistent, "leads out"))
         << path;
     EXPECT_THAT(FaultOf(Root().OpenFileStepwise(path)),
-                IsFault(FaultKind::kMisuse, "leads out"))
+                IsFault(FaultKind::kInconsistent, "leads out"))
         << path;
   }
 }
@@ -56,7 +56,7 @@ TEST_F(DataRootTest, ALinkThatStaysInsideIsFollowed) {
   fs::create_symlink("sets/a.tsv", folder_.File("root/inner"));
   const Expected<InputFile> file = Root().OpenFile("inner");
   // Kernels that cannot check refuse every link.
-  EXPECT_TRUE(file.ok() || file.fault().kind == FaultKind::kMisuse);
+  EXPECT_TRUE(file.ok() || file.fault().kind == FaultKind::kInconsistent);
   EXPECT_FALSE(Root().OpenFileStepwise("inner").ok());
 }
 

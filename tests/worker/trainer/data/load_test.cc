@@ -139,7 +139,7 @@ TEST_F(LoadTest, OtherSetsAreReadWithTheLabelsOfTraining) {
 TEST_F(LoadTest, WhatIsNotThereIsNamed) {
   DataLoader loader = Loader("s:\n  splits:\n" + Split("train", Reviews("a")));
   EXPECT_THAT(FaultOf(loader.Load({.id = "t"})),
-              IsFault(FaultKind::kMisuse, "no data set 't'"));
+              IsFault(FaultKind::kUnreadable, "no data set 't'"));
   EXPECT_THAT(FaultOf(loader.Load({.id = "s", .train_split = "big"})),
               IsFault(FaultKind::kMisuse, "no split 'big'"));
   EXPECT_THAT(FaultOf(loader.Load({.id = "s", .validation_split = "dev"})),
@@ -158,6 +158,38 @@ TEST_F(LoadTest, AnotherFileThanTheRegistrysIsRefused) {
               IsFault(FaultKind::kInconsistent, "sets/train: its SHA-256"));
   EXPECT_THAT(FaultOf(loader.Load({.id = "s", .sha256 = std::string(64, '0')})),
               IsFault(FaultKind::kInconsistent, "data.sha256"));
+}
+
+// Each row is a slice, each mebibyte of a sum, each row of a fingerprint.
+TEST_F(LoadTest, NothingIsReadOnceAStopIsRaised) {
+  const std::string yaml = "s:\n  splits:\n" + Split("train", Reviews("a"));
+  const DataRequest request{.id = "s"};
+  int asked = 0;
+  int slices = 1 << 30;
+  const StopSign stop([&] { return asked++ == slices; });
+  const TaskData whole = Loader(yaml).Load(request, stop).value();
+  const int all = asked;
+  EXPECT_GE(all, 2 * 40);  // rows read, rows of both fingerprints
+  for (slices = 0; slices < all; ++slices) {
+    DataLoader loader = Loader(yaml);
+    asked = 0;
+    EXPECT_THAT(FaultOf(loader.Load(request, stop)),
+                IsFault(FaultKind::kStopped, "a stop came"));
+    EXPECT_EQ(asked, slices + 1);
+    EXPECT_EQ(loader.Load(request).value().train.fingerprint,
+              whole.train.fingerprint);
+  }
+}
+
+TEST_F(LoadTest, RowsBehindAStopAreNotLookedAt) {
+  DataLoader loader =
+      Loader("s:\n  splits:\n" + Split("train", Reviews("a") + "no label\n"));
+  EXPECT_THAT(FaultOf(loader.Load({.id = "s"})),
+              IsFault(FaultKind::kSyntax, "line 42"));
+  int rows = 0;  // the sum is known by now
+  const StopSign after_ten([&] { return rows++ == 10; });
+  EXPECT_THAT(FaultOf(loader.Load({.id = "s"}, after_ten)),
+              IsFault(FaultKind::kStopped, ""));
 }
 
 TEST_F(LoadTest, DeclaredLabelsKeepTheirOrder) {

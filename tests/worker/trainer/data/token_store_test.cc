@@ -45,6 +45,28 @@ TEST_F(TokenStoreTest, PadsToTheLongestOfTheBatch) {
   EXPECT_THAT(batch.labels, ElementsAre(1, 0));
 }
 
+TEST_F(TokenStoreTest, NoRowIsEncodedOnceAStopIsRaised) {
+  const Dataset data =
+      folder_
+          .Read(DatasetReader(TaskKind::kClassification),
+                "text\tlabel\na\tx\nb\ty\nc\ty\na b\tx\n", Tsv(), {})
+          .value();
+  int asked = 0;
+  int rows = 4;
+  const StopSign stop([&] { return asked++ == rows; });
+  const auto make = [&] {
+    asked = 0;
+    return Tokenize(data, data.AllRows(), tokenizer_, {}, PairForm::kJoined,
+                    stop);
+  };
+  EXPECT_EQ(make().value().size(), 4U);
+  EXPECT_EQ(asked, 4);
+  for (rows = 0; rows < 4; ++rows) {
+    EXPECT_THAT(FaultOf(make()), IsFault(FaultKind::kStopped, "a stop came"));
+    EXPECT_EQ(asked, rows + 1);
+  }
+}
+
 TEST_F(TokenStoreTest, WidthsRoundUpButNotBeyondTheModel) {
   const TokenStore store =
       Store(TaskKind::kClassification, "text\tlabel\na b c\tx\n", Tsv(), {});

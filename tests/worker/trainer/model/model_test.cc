@@ -149,7 +149,7 @@ TEST(CatchTorch, TellsMemoryFromMistakes) {
   EXPECT_EQ(kind_of("CUDA out of memory. Tried to\nat frame").kind,
             FaultKind::kOutOfMemory);
   const Fault mistake = kind_of("size mismatch\nat frame");
-  EXPECT_EQ(mistake.kind, FaultKind::kMisuse);
+  EXPECT_EQ(mistake.kind, FaultKind::kInternal);
   EXPECT_EQ(mistake.cause, "LibTorch: size mismatch");
 }
 

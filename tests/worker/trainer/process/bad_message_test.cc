@@ -79,11 +79,9 @@ struct Mistake {
 TEST_F(BadMessage, NamesTheFieldAndTheRemedy) {
   const Mistake mistakes[] = {
       {"/protocol", 2, "protocol"},
-      {"/model/id", "nowhere", "no model 'nowhere'"},
       {"/model/id", "../m", "is no id"},
       {"/model/layers", 6, "has 6 layers; it has 3"},
       {"/model/sha256", std::string(64, 'a'), "SHA-256"},
-      {"/data/id", "nowhere", "no data set 'nowhere'"},
       {"/data/id", "/etc/passwd", "is no id"},
       {"/data/sha256", std::string(64, 'a'), "data.sha256 is not that"},
       {"/data/train_split", "nowhere", "nowhere"},
@@ -108,7 +106,6 @@ TEST_F(BadMessage, NamesTheFieldAndTheRemedy) {
       {"/training/label_smoothing", 1, "training.label_smoothing"},
       {"/training/clip_norm", -1, "training.clip_norm"},
       {"/training/accumulation", 0, "training.accumulation"},
-      {"/training/also_evaluate", {"nowhere"}, "no data set 'nowhere'"},
       {"/training/also_evaluate", {"d", "test"}, "names a data set test"},
       {"/training/early_stopping", {{"metric", "wit"}}, "no metric 'wit'"},
       {"/training/lora", {{"rank", 0}}, "training.lora.rank"},
@@ -134,6 +131,22 @@ TEST_F(BadMessage, NamesTheFieldAndTheRemedy) {
   for (const Mistake& each : mistakes) {
     SCOPED_TRACE(each.at + (" = " + each.value.dump()));
     EXPECT_THAT(CauseOf(With(each.at, each.value)), HasSubstr(each.cause));
+  }
+  ExpectItLives();
+}
+
+// Another worker may have it: no fault of the study.
+TEST_F(BadMessage, WhatTheRegistryLacksIsInfrastructure) {
+  const Mistake lacks[] = {
+      {"/model/id", "nowhere", "FL-5010: this worker's registry has no model"},
+      {"/data/id", "nowhere", "FL-5010: this worker's registry has no data"},
+      {"/training/also_evaluate", {"nowhere"}, "has no data set 'nowhere'"},
+  };
+  for (const Mistake& each : lacks) {
+    const nlohmann::json finish =
+        trainer_->Train(With(each.at, each.value)).finish;
+    EXPECT_EQ(finish.value("class", ""), "infrastructure") << finish;
+    EXPECT_THAT(finish.value("cause", ""), HasSubstr(each.cause));
   }
   ExpectItLives();
 }

@@ -11,6 +11,7 @@
 namespace frostline::trainer {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -92,6 +93,29 @@ TEST_F(Stop, BeforeTheFirstStepLeavesNoCheckpoint) {
   const Conversation heard = trainer.ReadToFinish();
   EXPECT_EQ(heard.finish["state"], "stopped");
   EXPECT_THAT(heard.Of("checkpoint"), IsEmpty());
+  EXPECT_EQ(trainer.Train(world_.Trial()).finish["state"], "succeeded");
+}
+
+// The last row is none: a trainer that reads on to the end says FL-5011.
+TEST_F(Stop, WhileRowsAreReadEndsTheTrialBeforeTheLast) {
+  world_.AddData("torn", "format: tsv",
+                 {{"train", Reviews(200'000, 5) + "no label\n"},
+                  {"validation", Reviews(4, 6)}});
+  world_.Write();
+  TrainerUnderTest trainer(world_.registry());
+  const Conversation whole = trainer.Train(world_.Trial("m", "torn"));
+  ASSERT_THAT(whole.finish["cause"].get<std::string>(), HasSubstr("FL-5011"));
+  for (const std::string reason : {"cancelled", "preempt"}) {
+    trainer.Signal(SIGSTOP);
+    trainer.Send(world_.Trial("m", "torn"));
+    trainer.Send({{"type", "stop"}, {"reason", reason}});
+    trainer.Signal(SIGCONT);
+    const Conversation heard = trainer.ReadToFinish();
+    EXPECT_EQ(heard.finish["state"], "stopped") << heard.finish;
+    EXPECT_EQ(heard.finish["metrics"]["steps"], 0);
+    EXPECT_THAT(heard.Of("checkpoint"), IsEmpty());
+    EXPECT_THAT(heard.Log(), HasSubstr("stopped while data"));
+  }
   EXPECT_EQ(trainer.Train(world_.Trial()).finish["state"], "succeeded");
 }
 

@@ -118,7 +118,7 @@ TEST(FaultText, HasAnIdOfTheCatalogue) {
   for (const FaultKind kind :
        {FaultKind::kUnreadable, FaultKind::kSyntax, FaultKind::kTooLarge,
         FaultKind::kUnsupported, FaultKind::kInconsistent, FaultKind::kMisuse,
-        FaultKind::kOutOfMemory}) {
+        FaultKind::kOutOfMemory, FaultKind::kInternal}) {
     EXPECT_THAT(known, Contains(IdOf(kind)));
   }
   EXPECT_THAT(known, Contains(kNotFiniteId));

@@ -287,16 +287,56 @@ TEST(FineTuning, WhatCannotMoveIsFrozenWhenAskedTo) {
   EXPECT_EQ(end.usage->virtual_tau, 1e-4);
 }
 
+// By counts: each row, tensor and sum is a slice, and none is begun behind the
+// stop. What an earlier attempt loaded whole is not loaded again, so that each
+// gets farther, and the last one is done.
+TEST(Workbench, NothingIsLoadedOnceAStopIsRaised) {
+  TrialWorld world;
+  const TrialMessage trial = world.Trial("");
+  std::vector<std::string> log;
+  int asked = 0;
+  int slices = 0;
+  const StopSign stop([&] { return asked++ == slices; });
+  Expected<TrialSetup> setup = world.workbench().Prepare(trial, stop, log);
+  while (!setup.ok()) {
+    ASSERT_EQ(setup.fault().kind, FaultKind::kStopped);
+    ASSERT_EQ(asked, slices + 1);
+    asked = 0;
+    ++slices;
+    setup = world.workbench().Prepare(trial, stop, log);
+  }
+  EXPECT_GE(slices, 2 * 24);  // rows read and fingerprinted, at once
+  TrialWorld fresh;
+  const TrialSetup other =
+      fresh.workbench().Prepare(fresh.Trial(""), {}, log).value();
+  EXPECT_EQ(setup.value().validation.part.fingerprint,
+            other.validation.part.fingerprint);
+  EXPECT_EQ(setup.value().train->token_total(), other.train->token_total());
+}
+
+TEST(Workbench, AModuleThatTheModelHasNotIsRefusedWithItsName) {
+  TrialWorld world;
+  TrialMessage trial = world.Trial("");
+  trial.rates["layer.3"] = 1e-3;
+  std::vector<std::string> log;
+  const Expected<TrialSetup> setup = world.workbench().Prepare(trial, {}, log);
+  ASSERT_FALSE(setup.ok());
+  EXPECT_EQ(setup.fault().kind, FaultKind::kMisuse);
+  EXPECT_THAT(setup.fault().cause,
+              HasSubstr("tiny has no module layer.3; it has embeddings, "
+                        "layer.0 to layer.2, pooler, head"));
+}
+
 TEST(Workbench, KeepsWhatIsLoadedAndTouchesItNever) {
   TrialWorld world;
   std::vector<std::string> first;
   std::vector<std::string> second;
   const TrialMessage trial = world.Trial("");
-  const TrialSetup before = world.workbench().Prepare(trial, first).value();
+  const TrialSetup before = world.workbench().Prepare(trial, {}, first).value();
   const at::Tensor weight =
       before.pretrained->loaded.model.weights()[20].value.clone();
   world.Run(trial);
-  const TrialSetup after = world.workbench().Prepare(trial, second).value();
+  const TrialSetup after = world.workbench().Prepare(trial, {}, second).value();
   EXPECT_EQ(before.pretrained, after.pretrained);
   EXPECT_EQ(before.train, after.train);
   EXPECT_THAT(first, Not(IsEmpty()));

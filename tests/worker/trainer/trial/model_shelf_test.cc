@@ -23,7 +23,7 @@ class ModelShelfOf : public testing::Test {
   std::shared_ptr<const Pretrained> Weights(const HeadSpec& head) {
     ModelRequest request;
     request.id = "tiny";
-    return shelf_->Weights(*files_, request, head, log_).value();
+    return shelf_->Weights(*files_, request, head, {}, log_).value();
   }
 
   static const void* FirstByte(const std::vector<Weight>& weights) {

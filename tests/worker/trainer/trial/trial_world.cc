@@ -39,7 +39,7 @@ TrialMessage TrialWorld::Trial(const std::string& training,
 
 TrialEnd TrialWorld::Run(const TrialMessage& trial, Witness& listener) {
   std::vector<std::string> log;
-  Expected<TrialSetup> setup = workbench().Prepare(trial, log);
+  Expected<TrialSetup> setup = workbench().Prepare(trial, {}, log);
   EXPECT_TRUE(setup.ok()) << setup.fault().cause;
   if (!setup.ok()) return {};
   double now = 0.0;  // each look at the clock takes a millisecond
