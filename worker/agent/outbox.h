@@ -4,8 +4,14 @@
 //
 // Holds what one attempt still has to tell the coordinator, in order: a slot
 // adds, the courier takes from the front. A record is spooled before it can be
-// taken; if the disk refuses, memory alone holds it and the log says so. It is
-// thread-safe.
+// taken. Memory holds half a MiB of reports; what comes behind is read back
+// from the spool when it is its turn:
+//
+//   front <─ held ─ unread, in the file ─ unspooled ─ the ending <─ Add()
+//
+// What the disk refuses is unspooled, and tried again with the next record; the
+// log says so. Beyond 4 MiB of that a report is dropped, the ending never. It
+// is thread-safe.
 #ifndef FROSTLINE_WORKER_AGENT_OUTBOX_H_
 #define FROSTLINE_WORKER_AGENT_OUTBOX_H_
 
@@ -51,18 +57,38 @@ class Outbox {
   void Abandon(const std::string& keep_in);
 
   const v1::LeaseRef& lease() const { return lease_; }
+  std::size_t bytes_in_memory() const;  // of records
   void NoteVerdict(v1::FinishReply::Verdict verdict);
   v1::FinishReply::Verdict verdict() const;
 
  private:
+  struct Held {
+    SpoolRecord record;
+    std::size_t bytes;
+  };
+
   void EndIfDone() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool Spool(const SpoolRecord& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Queue(const SpoolRecord& report) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Joins it to the last one held, if that is not one of the first `sent`.
+  void Hold(const SpoolRecord& record, std::size_t sent)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Brings what is next to the front, where nothing is.
+  void Refill() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void PopHeld() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ForgetReports() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const v1::LeaseRef lease_;
   Wakeup* const wakeup_;
   mutable Mutex mutex_;
   std::unique_ptr<SpoolFile> file_ ABSL_GUARDED_BY(mutex_);
-  std::deque<SpoolRecord> records_ ABSL_GUARDED_BY(mutex_);
-  std::size_t last_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of the last record
+  std::deque<Held> held_ ABSL_GUARDED_BY(mutex_);
+  std::size_t held_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::int64_t unread_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::deque<Held> unspooled_ ABSL_GUARDED_BY(mutex_);
+  std::size_t unspooled_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::optional<SpoolRecord> ending_ ABSL_GUARDED_BY(mutex_);
+  std::int64_t dropped_ ABSL_GUARDED_BY(mutex_) = 0;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   bool done_ ABSL_GUARDED_BY(mutex_) = false;
   v1::FinishReply::Verdict verdict_ ABSL_GUARDED_BY(mutex_) =

@@ -2,6 +2,7 @@
 #include "worker/agent/spool.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -32,39 +33,98 @@ bool WriteAll(int fd, const std::string& bytes) {
   return true;
 }
 
+// Fills all of `bytes`.
+bool ReadAt(int fd, std::int64_t at, std::string* bytes) {
+  for (std::size_t done = 0; done < bytes->size();) {
+    const ssize_t n = pread(fd, bytes->data() + done, bytes->size() - done,
+                            at + static_cast<std::int64_t>(done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    done += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SpoolFile>> SpoolFile::Create(
     const std::string& path, const v1::LeaseRef& lease) {
-  const int fd = open(
-      path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+  const int fd = open(path.c_str(),
+                      O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
   if (fd < 0) return FileError("create", path);
-  std::unique_ptr<SpoolFile> file(new SpoolFile(path, fd, 0));
+  std::unique_ptr<SpoolFile> file(new SpoolFile(path, fd));
   RETURN_IF_ERROR(file->Write(kSpoolHead + EncodeLease(lease)));
   RETURN_IF_ERROR(SyncFolder(FolderOf(path)));
+  file->SkipToEnd();
   return file;
 }
 
 absl::StatusOr<std::unique_ptr<SpoolFile>> SpoolFile::Reopen(
     const std::string& path, SpoolContent* content) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
-  std::size_t good_bytes = 0;
-  auto decoded = DecodeSpool(bytes, &good_bytes);
-  if (!decoded.has_value()) {
+  const int fd = open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
+  if (fd < 0) return FileError("open", path);
+  std::unique_ptr<SpoolFile> file(new SpoolFile(path, fd));
+  struct stat info{};
+  if (fstat(fd, &info) != 0) return FileError("read", path);
+  if (!file->Scan(info.st_size, content)) {
     return MakeError(ErrorId::kStoreCorrupt, path + " is no spool file",
                      "move it away if it is not needed");
   }
-  const int fd = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (fd < 0) return FileError("open", path);
-  const auto size = static_cast<std::int64_t>(good_bytes);
-  std::unique_ptr<SpoolFile> file(new SpoolFile(path, fd, size));
-  if (good_bytes < bytes.size()) {
+  if (file->size_ < info.st_size) {
     Log(LogLevel::kWarning, "spool_tail_cut",
-        {{"path", path}, {"bytes", absl::StrCat(bytes.size() - good_bytes)}});
-    if (ftruncate(fd, size) != 0) return FileError("cut", path);
+        {{"path", path}, {"bytes", absl::StrCat(info.st_size - file->size_)}});
+    if (ftruncate(fd, file->size_) != 0) return FileError("cut", path);
   }
-  *content = *std::move(decoded);
   return file;
+}
+
+bool SpoolFile::Scan(std::int64_t bytes, SpoolContent* content) {
+  std::string head(kSpoolHead);
+  if (!ReadAt(fd_, 0, &head) || head != kSpoolHead) return false;
+  size_ = static_cast<std::int64_t>(head.size());
+  auto body = ReadBody(size_, bytes);
+  const auto lease = DecodeLease(body.value_or(""));
+  if (!lease.has_value()) return false;
+  *content = {*lease, 0, std::nullopt};
+  size_ += FrameBytes(*body);
+  read_at_ = size_;
+  while (!content->ending.has_value() && (body = ReadBody(size_, bytes))) {
+    auto record = DecodeRecord(*body);
+    if (!record.has_value()) break;
+    size_ += FrameBytes(*body);
+    if (std::holds_alternative<v1::ReportRequest>(*record)) {
+      ++content->reports;
+    } else {
+      content->ending = std::move(record);
+    }
+  }
+  return true;
+}
+
+std::optional<std::string> SpoolFile::ReadBody(std::int64_t at,
+                                               std::int64_t end) const {
+  std::string prefix(kPrefixBytes, '\0');
+  if (!ReadAt(fd_, at, &prefix)) return std::nullopt;
+  const std::int64_t length = BodyBytes(prefix);
+  const auto body_at = at + static_cast<std::int64_t>(kPrefixBytes);
+  if (length == 0 || length > end - body_at) return std::nullopt;
+  std::string body(static_cast<std::size_t>(length), '\0');
+  if (!ReadAt(fd_, body_at, &body) || !HasSum(prefix, body)) {
+    return std::nullopt;
+  }
+  return body;
+}
+
+absl::StatusOr<SpoolRecord> SpoolFile::ReadNext() {
+  const auto body = ReadBody(read_at_, size_);
+  auto record = body.has_value() ? DecodeRecord(*body) : std::nullopt;
+  if (!record.has_value()) {
+    return MakeError(ErrorId::kStoreCorrupt,
+                     absl::StrCat(path_, " cannot be read at byte ", read_at_),
+                     "check the disk");
+  }
+  read_at_ += FrameBytes(*body);
+  return *std::move(record);
 }
 
 SpoolFile::~SpoolFile() { close(fd_); }

@@ -16,10 +16,11 @@
 #ifndef FROSTLINE_WORKER_AGENT_SPOOL_H_
 #define FROSTLINE_WORKER_AGENT_SPOOL_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -30,9 +31,11 @@ namespace frostline::agent {
 using SpoolRecord =
     std::variant<v1::ReportRequest, v1::FinishRequest, v1::ReleaseRequest>;
 
+// Its reports stay in the file until they are read.
 struct SpoolContent {
   v1::LeaseRef lease;
-  std::vector<SpoolRecord> records;
+  std::int64_t reports = 0;
+  std::optional<SpoolRecord> ending;  // the last record, if it is one
 };
 
 // One thread at a time may use it.
@@ -52,6 +55,11 @@ class SpoolFile {
 
   // After a failure the file holds what it held.
   absl::Status Append(const SpoolRecord& record);
+  // Reads one record after the other, from the first that was there at the
+  // beginning. Returns STORE_CORRUPT or STORE_IO where none can be read.
+  absl::StatusOr<SpoolRecord> ReadNext();
+  // What the file holds by now need not be read.
+  void SkipToEnd() { read_at_ = size_; }
   void Remove();
   // Nobody looks in `folder` for more to deliver.
   void MoveTo(const std::string& folder);
@@ -59,13 +67,18 @@ class SpoolFile {
   const std::string& path() const { return path_; }
 
  private:
-  SpoolFile(std::string path, int fd, std::int64_t size)
-      : path_(std::move(path)), fd_(fd), size_(size) {}
+  SpoolFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
   absl::Status Write(const std::string& bytes);
+  // Fills `content`, and sets the sizes up to the last whole record.
+  bool Scan(std::int64_t bytes, SpoolContent* content);
+  // Returns the body of the record at `at`, nothing if it is damaged or not
+  // whole by `end`.
+  std::optional<std::string> ReadBody(std::int64_t at, std::int64_t end) const;
 
   std::string path_;
   int fd_;
-  std::int64_t size_;
+  std::int64_t size_ = 0;
+  std::int64_t read_at_ = 0;
 };
 
 // Attempt 2 of trial 17 has "imdb~17~2.spool", as '~' is in no id.

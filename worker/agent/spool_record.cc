@@ -7,7 +7,6 @@
 namespace frostline::agent {
 namespace {
 
-constexpr std::size_t kPrefixBytes = 8;  // length and sum
 constexpr std::uint32_t kPolynomial = 0xEDB88320;
 
 constexpr std::array<std::uint32_t, 256> MakeTable() {
@@ -45,40 +44,11 @@ std::string Frame(char kind, const google::protobuf::MessageLite& message) {
          Little32(Crc32(body)) + body;
 }
 
-// The body of the record at `at`; nothing when it is cut off or damaged.
-std::optional<std::string> BodyAt(const std::string& bytes, std::size_t at) {
-  if (bytes.size() - at < kPrefixBytes) return std::nullopt;
-  const std::size_t length = ReadLittle32(bytes, at);
-  if (length == 0 || bytes.size() - at - kPrefixBytes < length) {
-    return std::nullopt;
-  }
-  std::string body = bytes.substr(at + kPrefixBytes, length);
-  if (Crc32(body) != ReadLittle32(bytes, at + 4)) return std::nullopt;
-  return body;
-}
-
 template <typename Request>
-bool Take(const std::string& payload, std::vector<SpoolRecord>* records) {
+std::optional<SpoolRecord> Parsed(const std::string& payload) {
   Request request;
-  if (!request.ParseFromString(payload)) return false;
-  records->push_back(std::move(request));
-  return true;
-}
-
-bool TakeBody(const std::string& body, SpoolContent* content) {
-  const std::string payload = body.substr(1);
-  switch (body[0]) {
-    case 'L':
-      return content->lease.ParseFromString(payload);
-    case 'R':
-      return Take<v1::ReportRequest>(payload, &content->records);
-    case 'F':
-      return Take<v1::FinishRequest>(payload, &content->records);
-    case 'B':
-      return Take<v1::ReleaseRequest>(payload, &content->records);
-    default:
-      return false;
-  }
+  if (!request.ParseFromString(payload)) return std::nullopt;
+  return request;
 }
 
 struct KindOfRecord {
@@ -106,19 +76,35 @@ std::string EncodeRecord(const SpoolRecord& record) {
       [kind](const auto& request) { return Frame(kind, request); }, record);
 }
 
-std::optional<SpoolContent> DecodeSpool(const std::string& bytes,
-                                        std::size_t* good_bytes) {
-  const std::string head = kSpoolHead;
-  if (bytes.compare(0, head.size(), head) != 0) return std::nullopt;
-  SpoolContent content;
-  std::size_t at = head.size();
-  while (const auto body = BodyAt(bytes, at)) {
-    if (!TakeBody(*body, &content)) break;
-    at += kPrefixBytes + body->size();
+std::uint32_t BodyBytes(const std::string& prefix) {
+  return ReadLittle32(prefix, 0);
+}
+
+bool HasSum(const std::string& prefix, const std::string& body) {
+  return Crc32(body) == ReadLittle32(prefix, 4);
+}
+
+std::optional<v1::LeaseRef> DecodeLease(const std::string& body) {
+  v1::LeaseRef lease;
+  const bool is_lease = !body.empty() && body[0] == 'L' &&
+                        lease.ParseFromString(body.substr(1)) &&
+                        !lease.trial().empty();
+  if (!is_lease) return std::nullopt;
+  return lease;
+}
+
+std::optional<SpoolRecord> DecodeRecord(const std::string& body) {
+  const std::string payload = body.substr(1);
+  switch (body[0]) {
+    case 'R':
+      return Parsed<v1::ReportRequest>(payload);
+    case 'F':
+      return Parsed<v1::FinishRequest>(payload);
+    case 'B':
+      return Parsed<v1::ReleaseRequest>(payload);
+    default:
+      return std::nullopt;
   }
-  *good_bytes = at;
-  if (content.lease.trial().empty()) return std::nullopt;
-  return content;
 }
 
 }  // namespace frostline::agent

@@ -22,10 +22,17 @@ std::uint32_t Crc32(const std::string& bytes);
 std::string EncodeLease(const v1::LeaseRef& lease);
 std::string EncodeRecord(const SpoolRecord& record);
 
-// Reads up to the first record that is cut off or damaged, which begins at
-// `good_bytes`. Returns nothing without head and lease.
-std::optional<SpoolContent> DecodeSpool(const std::string& bytes,
-                                        std::size_t* good_bytes);
+// Each record has length and sum before its body.
+inline constexpr std::size_t kPrefixBytes = 8;
+std::uint32_t BodyBytes(const std::string& prefix);
+bool HasSum(const std::string& prefix, const std::string& body);
+inline std::int64_t FrameBytes(const std::string& body) {
+  return static_cast<std::int64_t>(kPrefixBytes + body.size());
+}
+
+// They return nothing for what is another kind, or no message.
+std::optional<v1::LeaseRef> DecodeLease(const std::string& body);
+std::optional<SpoolRecord> DecodeRecord(const std::string& body);
 
 }  // namespace frostline::agent
 

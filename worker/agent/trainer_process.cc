@@ -191,7 +191,9 @@ bool TrainerProcess::Reap() {
   HearGuardian();
   // Without an end to speak through it is on its way out.
   int status = 0;
-  const bool gone = waitpid(guardian_, &status, words_ < 0 ? 0 : WNOHANG) != 0;
+  const pid_t waited = waitpid(guardian_, &status, words_ < 0 ? 0 : WNOHANG);
+  // Where ends of children are ignored there is nobody to wait for.
+  const bool gone = waited > 0 || (waited < 0 && errno == ECHILD);
   if (!gone) {
     unkillable_ =
         end_due_ != SteadyTime{} && SystemClock().Steady() >= end_due_;

@@ -2,9 +2,12 @@
 #include "worker/agent/courier.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
+#include <thread>
 
 #include "gmock/gmock.h"
+#include "tests/support/temp_folder.h"
 #include "tests/worker/agent/scripted_coordinator.h"
 
 namespace frostline::agent {
@@ -126,6 +129,127 @@ TEST_F(CourierTest, WhatWasPutTogetherIsTakenApartWhenRefused) {
     EXPECT_EQ(front.measurements(0).step(), step);
     outbox.PopFront();
   }
+}
+
+// Many steps to each report, since each report is synced to the disk.
+constexpr int kBlocks = 200;
+constexpr std::int64_t kStepsOfABlock = 500;
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+class BacklogTest : public CourierTest {
+ protected:
+  // Returns the most bytes that memory held at any time.
+  static std::size_t Fill(Outbox& outbox) {
+    std::size_t most = 0;
+    for (std::int64_t block = 0; block < kBlocks; ++block) {
+      v1::ReportRequest report;
+      *report.mutable_lease() = outbox.lease();
+      report.set_sequence(block + 1);
+      for (std::int64_t i = 0; i < kStepsOfABlock; ++i) {
+        v1::Measurement& one = *report.add_measurements();
+        one.set_step(block * kStepsOfABlock + i);
+        (*one.mutable_metrics())[std::string(80, 'm')] = 0.5;
+      }
+      outbox.Add(report);
+      most = std::max(most, outbox.bytes_in_memory());
+    }
+    Finish(outbox);
+    return std::max(most, outbox.bytes_in_memory());
+  }
+  void DeliverAll() {
+    coordinator_.ComeBack();
+    // The channel takes its time to connect again.
+    for (int i = 0; i < 2000 && !courier_.idle(); ++i) {
+      if (!courier_.DeliverOnce()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+    }
+    ASSERT_TRUE(courier_.idle());
+    EXPECT_EQ(coordinator_.heard().order.back(), "Finish");
+    EXPECT_THAT(coordinator_.heard().finishes, SizeIs(1));
+  }
+  void ExpectEveryStepOnce() const {
+    const std::vector<std::int64_t> steps = StepsOf(0);
+    ASSERT_EQ(steps.size(), kBlocks * kStepsOfABlock);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      ASSERT_EQ(steps[i], static_cast<std::int64_t>(i));
+    }
+  }
+
+  TempFolder folder_;
+  const std::string path_ = folder_.File("x.spool");
+};
+
+TEST_F(BacklogTest, OfAHundredThousandStepsMemoryHoldsLittle) {
+  coordinator_.GoAway();
+  auto file = SpoolFile::Create(path_, RefTo(0));
+  ASSERT_TRUE(file.ok());
+  const auto outbox =
+      std::make_shared<Outbox>(RefTo(0), *std::move(file), nullptr);
+  courier_.Adopt(outbox);
+  EXPECT_LT(Fill(*outbox), kMiB);
+  EXPECT_GT(std::filesystem::file_size(path_), 8 * kMiB);
+  EXPECT_FALSE(courier_.DeliverOnce());
+  DeliverAll();
+  ExpectEveryStepOnce();
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(BacklogTest, WhatADeadAgentLeftIsReadInPieces) {
+  {
+    auto file = SpoolFile::Create(path_, RefTo(0));
+    ASSERT_TRUE(file.ok());
+    Outbox dead(RefTo(0), *std::move(file), nullptr);
+    Fill(dead);
+  }
+  SpoolContent content;
+  auto file = SpoolFile::Reopen(path_, &content);
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(content.reports, kBlocks);
+  const auto outbox =
+      std::make_shared<Outbox>(std::move(content), *std::move(file));
+  EXPECT_LT(outbox->bytes_in_memory(), kMiB);
+  courier_.Adopt(outbox);
+  DeliverAll();
+  ExpectEveryStepOnce();
+}
+
+TEST_F(BacklogTest, WithoutADiskReportsAreDroppedInTheEndAndTheEndingNever) {
+  coordinator_.GoAway();
+  const auto outbox = Adopt(0);
+  EXPECT_LT(Fill(*outbox), 5 * kMiB);
+  DeliverAll();
+  const std::vector<std::int64_t> steps = StepsOf(0);
+  EXPECT_GT(steps.size(), 10'000u);
+  EXPECT_LT(steps.size(), 100'000u);
+  EXPECT_TRUE(std::is_sorted(steps.begin(), steps.end()));
+}
+
+// A file that cannot be read back costs what was in it alone.
+TEST_F(BacklogTest, ADamagedSpoolDoesNotHoldBackTheEnding) {
+  coordinator_.GoAway();
+  auto file = SpoolFile::Create(path_, RefTo(0));
+  ASSERT_TRUE(file.ok());
+  const auto outbox =
+      std::make_shared<Outbox>(RefTo(0), *std::move(file), nullptr);
+  courier_.Adopt(outbox);
+  Fill(*outbox);
+  std::filesystem::resize_file(path_, 2 * kMiB);
+  DeliverAll();
+  EXPECT_GT(StepsOf(0).size(), 10'000u);
+}
+
+TEST_F(BacklogTest, ALostLeaseForgetsWhatIsInTheFileToo) {
+  auto file = SpoolFile::Create(path_, RefTo(0));
+  ASSERT_TRUE(file.ok());
+  const auto outbox =
+      std::make_shared<Outbox>(RefTo(0), *std::move(file), nullptr);
+  courier_.Adopt(outbox);
+  Fill(*outbox);
+  coordinator_.Refuse("Report", ErrorId::kLeaseLost);
+  EXPECT_TRUE(courier_.DeliverOnce());
+  EXPECT_THAT(coordinator_.heard().reports, SizeIs(1));
+  EXPECT_TRUE(outbox->done());
 }
 
 }  // namespace

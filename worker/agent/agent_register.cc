@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an agent says of itself, at first and when it changes.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/failpoint.h"
+#include "base/log.h"
+#include "base/request_id.h"
+#include "worker/agent/agent.h"
+
+namespace frostline::agent {
+namespace {
+
+constexpr Duration kFirstPause = std::chrono::milliseconds(200);
+constexpr Duration kLongestPause = std::chrono::seconds(5);
+// Deliveries that may fail before the agent registers all the same.
+constexpr int kMostUndelivered = 20;
+// A second agent of the same id would answer each registration with its own.
+constexpr Duration kConflictWindow = std::chrono::seconds(60);
+constexpr int kMostConflicts = 3;
+
+}  // namespace
+
+v1::RegisterRequest Agent::Registration() {
+  v1::RegisterRequest request;
+  request.set_request_id(NewRequestId(clock_));
+  request.set_worker_id(options_.id);
+  v1::Worker* const worker = request.mutable_worker();
+  worker->set_boot_id(boot_id_);
+  worker->set_slots(std::max(1, options_.slots - retired_));
+  worker->set_version(FROSTLINE_VERSION);
+  *worker->mutable_hardware() = hardware_;
+  for (const auto& [key, value] : options_.labels) {
+    (*worker->mutable_labels())[key] = value;
+  }
+  if (!options_.registry.empty()) *worker->mutable_stock() = stock_;
+  return request;
+}
+
+// Late results first: once registered, the coordinator takes the attempts of an
+// earlier life for lost.
+absl::StatusOr<v1::RegisterReply> Agent::RegisterFirst() {
+  v1::RegisterRequest request;
+  {
+    const MutexLock stock_lock(&stock_mutex_);
+    const MutexLock lock(&register_mutex_);
+    if (stock_reader_ != nullptr) stock_ = stock_reader_->Read(/*anew=*/true);
+    request = Registration();
+    is_registered_ = true;
+  }
+  Backoff backoff(kFirstPause, kLongestPause);
+  Rng rng(std::hash<std::string>()(boot_id_));
+  const SteadyTime start = clock_.Steady();
+  absl::Status last;
+  for (int undelivered = 0; stop_.level() == StopLevel::kRun;) {
+    const bool delivered =
+        courier_->DeliverOnce() || undelivered >= kMostUndelivered;
+    if (delivered) {
+      FROSTLINE_FAILPOINT(kAgentReplayed);
+      auto reply = client_.Register(request);
+      if (reply.ok() || !WorthRetrying(reply.status())) return reply;
+      Log(LogLevel::kWarning, "not_registered",
+          {{"cause", std::string(reply.status().message())}});
+      last = reply.status();
+    } else {
+      ++undelivered;
+    }
+    const bool limited = options_.idle_timeout > Duration::zero();
+    if (limited && clock_.Steady() - start >= options_.idle_timeout) break;
+    wakeup_.WaitFor(backoff.Next(rng));
+  }
+  if (!last.ok()) return last;
+  return MakeError(ErrorId::kCoordinatorAway,
+                   options_.connect + " did not take what is in the spool",
+                   "start it with `frostline serve`, or check --connect");
+}
+
+void Agent::RegisterAgain(SteadyTime refused_call) {
+  const MutexLock lock(&register_mutex_);
+  const SteadyTime now = clock_.Steady();
+  // Every slot is refused at once; one of them has put it right.
+  if (refused_call < registered_again_) return;
+  if (now - conflict_window_ > kConflictWindow) {
+    conflict_window_ = now;
+    conflicts_ = 0;
+  }
+  if (++conflicts_ > kMostConflicts) {
+    Log(LogLevel::kError, "id_taken",
+        {{"id", options_.id}, {"fix", "give each agent its own --id"}});
+    stop_.Raise(StopLevel::kRelease, kExitConflict, "the id is taken");
+    return;
+  }
+  const absl::Status status = Register();
+  Log(LogLevel::kWarning, "registered_again",
+      {{"status", status.ok() ? "ok" : std::string(status.message())}});
+}
+
+absl::Status Agent::Register() {
+  const auto reply = client_.Register(Registration());
+  is_registered_ = reply.ok();
+  if (reply.ok()) registered_again_ = clock_.Steady();
+  return reply.status();
+}
+
+void Agent::NoteRetired() {
+  const MutexLock lock(&register_mutex_);
+  is_registered_ = false;
+  if (++retired_ < options_.slots) return;
+  Log(LogLevel::kError, "no_slot_left",
+      {{"fix", "restart the node: what its trainers left cannot be killed"}});
+  stop_.Raise(StopLevel::kDone, kExitFailure, "no slot is left");
+}
+
+// An update of our own, no conflict. A coordinator that is away is told at the
+// next look.
+void Agent::KeepRegistered(bool anew) {
+  v1::Stock stock;
+  if (stock_reader_ != nullptr) stock = stock_reader_->Read(anew);
+  const MutexLock lock(&register_mutex_);
+  const bool same = stock.SerializeAsString() == stock_.SerializeAsString();
+  if (same && is_registered_) return;
+  stock_ = std::move(stock);
+  is_registered_ = false;
+  const absl::Status status = Register();
+  Log(status.ok() ? LogLevel::kInfo : LogLevel::kWarning,
+      "registration_changed",
+      {{"slots", absl::StrCat(options_.slots - retired_)},
+       {"models", absl::StrCat(stock_.models_size())},
+       {"data_sets", absl::StrCat(stock_.data_sets_size())},
+       {"status", status.ok() ? "ok" : std::string(status.message())}});
+}
+
+bool Agent::HasStock(const v1::TrialSpec& spec) {
+  const MutexLock stock_lock(&stock_mutex_);
+  if (stock_reader_ == nullptr) return true;
+  KeepRegistered(/*anew=*/true);
+  const MutexLock lock(&register_mutex_);
+  return HasStockFor(stock_, spec);
+}
+
+// This thread has nothing else to do, and a slow disk may hold it up.
+void Agent::LiveOn() {
+  SteadyTime looked = clock_.Steady();
+  while (stop_.level() == StopLevel::kRun) {
+    wakeup_.WaitFor(options_.stock_interval);
+    if (clock_.Steady() - looked < options_.stock_interval) continue;
+    if (stop_.level() != StopLevel::kRun) return;
+    const MutexLock lock(&stock_mutex_);
+    KeepRegistered(/*anew=*/false);
+    looked = clock_.Steady();
+  }
+}
+
+}  // namespace frostline::agent
