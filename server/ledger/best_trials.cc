@@ -1,33 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/ledger/best_trials.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace frostline::server {
 
+// Of one objective the earlier of equals stays, so it beats the later one.
+bool BestTrials::Beats(const Losses& a, const Losses& b) {
+  ++comparisons_;
+  return Dominates(a, b) || (objectives_.size() == 1 && a == b);
+}
+
+// Those before `after` are at least as good in the first objective.
+bool BestTrials::IsDominated(const Losses& losses,
+                             Front::const_iterator after) {
+  for (auto before = after; before != front_.begin();) {
+    --before;
+    if (Beats(before->first, losses)) return true;
+    // Of two losses the last before has the lowest second one. Its twins tell
+    // nothing else.
+    if (losses.size() <= 2) return false;
+  }
+  return false;
+}
+
+void BestTrials::DropDominated(const Losses& losses, Front::iterator from) {
+  while (from != front_.end()) {
+    if (Beats(losses, from->first)) {
+      from = front_.erase(from);
+    } else if (losses.size() <= 2) {
+      return;  // the stair is below from here on
+    } else {
+      ++from;
+    }
+  }
+}
+
 void BestTrials::Offer(std::int64_t number, const std::vector<double>& values) {
-  Entry offered{number, {}};
+  Losses losses;
   for (std::size_t i = 0; i < objectives_.size(); ++i) {
-    offered.losses.push_back(AsLoss(objectives_[i], values[i]));
+    losses.push_back(AsLoss(objectives_[i], values[i]));
   }
-  for (const Entry& entry : front_) {
-    const bool tie_of_one =
-        objectives_.size() == 1 && entry.losses == offered.losses;
-    if (tie_of_one || Dominates(entry.losses, offered.losses)) return;
-  }
-  std::erase_if(front_, [&offered](const Entry& entry) {
-    return Dominates(offered.losses, entry.losses);
-  });
-  const auto place = std::upper_bound(
-      front_.begin(), front_.end(), offered,
-      [](const Entry& a, const Entry& b) { return a.losses < b.losses; });
-  front_.insert(place, std::move(offered));
+  const auto after = front_.upper_bound(losses);
+  if (IsDominated(losses, after)) return;
+  DropDominated(losses, after);
+  front_.emplace(std::move(losses), number);  // behind its twins
 }
 
 std::vector<std::int64_t> BestTrials::Numbers() const {
   std::vector<std::int64_t> numbers;
-  for (const Entry& entry : front_) numbers.push_back(entry.number);
+  numbers.reserve(front_.size());
+  for (const auto& [losses, number] : front_) numbers.push_back(number);
   return numbers;
 }
 

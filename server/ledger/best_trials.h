@@ -2,11 +2,20 @@
 //
 // File: best_trials.h
 //
-// Keeps the best trial, or with several objectives the Pareto set.
+// Keeps the best trial, or with several objectives the Pareto set: the trials
+// that no other dominates. They stand by rising losses, the first objective's
+// before the second's. So a trial can only be dominated by one before it, and
+// dominates only later ones.
+//
+// With two objectives the set is a stair: the second loss falls from step to
+// step, so the nearest neighbour tells, and an offer costs O(log n) amortised.
+// With more it costs O(trials of the set).
 #ifndef FROSTLINE_SERVER_LEDGER_BEST_TRIALS_H_
 #define FROSTLINE_SERVER_LEDGER_BEST_TRIALS_H_
 
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "study/objective.h"
@@ -25,14 +34,20 @@ class BestTrials {
 
   // Returns them best first, by the first objective.
   std::vector<std::int64_t> Numbers() const;
+  // Counts the comparisons with trials of the set so far.
+  std::int64_t comparisons() const { return comparisons_; }
 
  private:
-  struct Entry {
-    std::int64_t number;
-    std::vector<double> losses;
-  };
+  using Losses = std::vector<double>;
+  using Front = std::multimap<Losses, std::int64_t>;  // numbers
+
+  bool IsDominated(const Losses& losses, Front::const_iterator after);
+  void DropDominated(const Losses& losses, Front::iterator from);
+  bool Beats(const Losses& a, const Losses& b);
+
   std::vector<Objective> objectives_;
-  std::vector<Entry> front_;
+  Front front_;
+  std::int64_t comparisons_ = 0;
 };
 
 }  // namespace frostline::server

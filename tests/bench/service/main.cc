@@ -15,11 +15,10 @@ struct Chapter {
   const char* name;
   void (*measure)(ServiceBench&);
 };
-constexpr Chapter kChapters[] = {{"start", MeasureStart},
-                                 {"cycles", MeasureCycles},
-                                 {"reports", MeasureReports},
-                                 {"parked", MeasureParked},
-                                 {"history", MeasureHistory}};
+constexpr Chapter kChapters[] = {
+    {"start", MeasureStart},     {"cycles", MeasureCycles},
+    {"reports", MeasureReports}, {"parked", MeasureParked},
+    {"history", MeasureHistory}, {"judging", MeasureJudging}};
 
 void Run(const Bench& bench, TlsServer& tls) {
   const char* const only = std::getenv("FROSTLINE_BENCH_CHAPTER");

@@ -65,6 +65,7 @@ void MeasureCycles(ServiceBench& bench);
 void MeasureReports(ServiceBench& bench);
 void MeasureParked(ServiceBench& bench);
 void MeasureHistory(ServiceBench& bench);
+void MeasureJudging(ServiceBench& bench);
 
 }  // namespace frostline::bench
 
