@@ -12,9 +12,9 @@
 #include "server/importance/desk.h"
 #include "server/ledger/ledger.h"
 #include "server/ledger/upkeep.h"
-#include "server/search/observed_steps.h"
 #include "server/search/prior_studies.h"
 #include "server/search/proposer.h"
+#include "server/search/stored_history.h"
 #include "server/verbs/admin_verbs.h"
 #include "server/verbs/explain_verb.h"
 #include "server/verbs/export_verb.h"
@@ -218,20 +218,16 @@ void Coordinator::Rooms::Reload() {
 // The ledger is filled, and each study's search opened with what it has seen.
 absl::Status Coordinator::Rooms::Load(Duration grace) {
   proposer_.Reset(dispatcher_.BeginEpoch());
-  History history;
+  StoredHistory history;
   return ledger_.Load(
-      grace, {.trial = [&](const StudyBook& book,
-                           const storage::TrialRow& row) -> absl::Status {
-                ASSIGN_OR_RETURN(Observation seen,
-                                 ReadObservation(row, book.checked(), store_));
-                history.Put(std::move(seen));
-                return absl::OkStatus();
-              },
+      grace, {.trial =
+                  [&](const StudyBook& book, const storage::TrialRow& row) {
+                    return history.Add(row, book.checked(), store_);
+                  },
               .study =
                   [&](const StudyBook& book) {
                     proposer_.Open(
-                        book.row().key, book.shared_checked(),
-                        std::exchange(history, History()),
+                        book.row().key, book.shared_checked(), history.Take(),
                         PriorStudiesLeft(book.row(), book.checked(), store_));
                     return absl::OkStatus();
                   }});

@@ -4,17 +4,13 @@
 #ifndef FROSTLINE_SERVER_SEARCH_OBSERVED_STEPS_H_
 #define FROSTLINE_SERVER_SEARCH_OBSERVED_STEPS_H_
 
-#include "absl/status/statusor.h"
+#include <vector>
+
 #include "server/wire/spec_check.h"
-#include "storage/trial_store.h"
 #include "study/history.h"
+#include "study/trial.h"
 
 namespace frostline::server {
-
-// Reads intermediate values when the study prunes.
-absl::StatusOr<Observation> ReadObservation(const storage::TrialRow& row,
-                                            const CheckedStudy& study,
-                                            const storage::TrialStore& store);
 
 // Takes those of the first objective.
 std::vector<IntermediateValue> IntermediateOf(

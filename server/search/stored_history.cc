@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/search/stored_history.h"
+
+#include <algorithm>
+#include <queue>
+#include <tuple>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "server/search/observed_steps.h"
+#include "server/wire/observation.h"
+#include "storage/scan.h"
+
+namespace frostline::server {
+namespace {
+
+// What a worker says of its clock may be nonsense.
+WallMicros Micros(double seconds) {
+  constexpr double kLongest = 1e9;
+  return seconds > 0.0
+             ? static_cast<WallMicros>(std::min(seconds, kLongest) * 1e6)
+             : 0;
+}
+
+// What was known of a trial when it began.
+Observation Pending(Observation seen) {
+  seen.state = TrialState::kRunning;
+  seen.values.clear();
+  seen.constraints.clear();
+  seen.cost_s = 0.0;
+  seen.trained_parameters = 0.0;
+  return seen;
+}
+
+}  // namespace
+
+absl::Status StoredHistory::Add(const storage::TrialRow& row,
+                                const CheckedStudy& study,
+                                const storage::TrialStore& store) {
+  Trial trial;
+  trial.seen = ObservationOf(row);
+  // It came whole, whenever it may have been trained.
+  const bool imported = row.origin == storage::TrialOrigin::kImported;
+  trial.ended = imported ? row.created : row.ended;
+  if (IsTerminal(row.state)) {
+    // Trials of early versions noted none.
+    trial.ended_revision =
+        row.ended_revision > 0 ? row.ended_revision : row.revision;
+  }
+  if (row.last_step >= 0 && study.pruner.name != "none") {
+    const storage::MeasurementQuery query{
+        .study = row.study, .number = row.number, .attempt = row.attempt};
+    RETURN_IF_ERROR(storage::ForEachMeasurement(
+        store, query, [&](const Measurement& measured) {
+          const WallMicros time =
+              imported ? row.created : row.started + Micros(measured.elapsed_s);
+          for (const IntermediateValue value :
+               IntermediateOf({measured}, study)) {
+            trial.curve.push_back(value);
+            trial.reported.push_back(
+                trial.reported.empty() ? time
+                                       : std::max(time, trial.reported.back()));
+          }
+          return absl::OkStatus();
+        }));
+  }
+  has_curves_ = has_curves_ || !trial.curve.empty();
+  trials_.push_back(std::move(trial));
+  return absl::OkStatus();
+}
+
+// The wall clock may have gone back between two ends, revisions never do. And
+// nothing is reported after the end.
+void StoredHistory::OrderEnds() {
+  std::vector<Trial*> ended;
+  for (Trial& trial : trials_) {
+    if (trial.ended_revision != kNever) ended.push_back(&trial);
+  }
+  std::sort(ended.begin(), ended.end(), [](const Trial* a, const Trial* b) {
+    return a->ended_revision < b->ended_revision;
+  });
+  WallMicros last = 0;
+  for (Trial* const trial : ended) {
+    last = trial->ended = std::max(trial->ended, last);
+    for (WallMicros& time : trial->reported) time = std::min(time, last);
+  }
+}
+
+// At the same time, trials come by their ends.
+bool StoredHistory::IsLater(const Next& a, const Next& b) {
+  return std::tie(a.time, a.ended_revision, a.trial) >
+         std::tie(b.time, b.ended_revision, b.trial);
+}
+
+bool StoredHistory::Find(Next& next) const {
+  const Trial& trial = trials_[next.trial];
+  next.ended_revision = trial.ended_revision;
+  if (next.report < trial.curve.size()) {
+    next.time = trial.reported[next.report];
+    return true;
+  }
+  next.time = trial.ended;
+  return trial.ended_revision != kNever && next.report == trial.curve.size();
+}
+
+History StoredHistory::Take() {
+  History history;
+  if (!std::exchange(has_curves_, false)) {
+    for (Trial& trial : std::exchange(trials_, {})) {
+      history.Put(std::move(trial.seen));
+    }
+    return history;
+  }
+  OrderEnds();
+  std::priority_queue<Next, std::vector<Next>, decltype(&IsLater)> coming(
+      &IsLater);
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
+    history.Put(Pending(trials_[i].seen));
+    Next next;
+    next.trial = i;
+    if (Find(next)) coming.push(next);
+  }
+  while (!coming.empty()) {
+    Next next = coming.top();
+    coming.pop();
+    Trial& trial = trials_[next.trial];
+    const std::int64_t number = trial.seen.number;
+    if (next.report < trial.curve.size()) {
+      history.Append(number, trial.curve[next.report]);
+    } else {
+      history.Amend(number, [&](Observation& known) {
+        trial.seen.intermediate = std::move(known.intermediate);
+        known = std::move(trial.seen);
+      });
+    }
+    ++next.report;
+    if (Find(next)) coming.push(next);
+  }
+  trials_.clear();
+  return history;
+}
+
+}  // namespace frostline::server

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: stored_history.h
+//
+// A study's history as its store tells it. To pruners the order matters in
+// which trials reported and ended (sampler/pruner/report_log.h), so where there
+// are curves they are told in that order again: ends by their revisions,
+// reports by when they came, which is their attempt's start and what the worker
+// measured since. Rows alone do not say it: they lie by number.
+#ifndef FROSTLINE_SERVER_SEARCH_STORED_HISTORY_H_
+#define FROSTLINE_SERVER_SEARCH_STORED_HISTORY_H_
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "server/wire/spec_check.h"
+#include "storage/trial_store.h"
+#include "study/history.h"
+
+namespace frostline::server {
+
+// It is not thread-safe.
+class StoredHistory {
+ public:
+  // Adds the next trial of one study, by rising number. Intermediate values are
+  // read when the study prunes. The store's errors are answered.
+  absl::Status Add(const storage::TrialRow& row, const CheckedStudy& study,
+                   const storage::TrialStore& store);
+  // Returns the history of what was added, and begins anew.
+  History Take();
+
+ private:
+  static constexpr std::int64_t kNever =
+      std::numeric_limits<std::int64_t>::max();
+  struct Trial {
+    Observation seen;  // without its curve
+    std::vector<IntermediateValue> curve;
+    std::vector<WallMicros> reported;  // as `curve`, rising
+    WallMicros ended = 0;
+    std::int64_t ended_revision = kNever;
+  };
+  // What comes next of a trial: a report, or its end behind the last one.
+  struct Next {
+    WallMicros time = 0;
+    std::int64_t ended_revision = 0;
+    std::size_t trial = 0;
+    std::size_t report = 0;
+  };
+  static bool IsLater(const Next& a, const Next& b);
+  // Answers false behind the end.
+  bool Find(Next& next) const;
+  void OrderEnds();
+
+  std::vector<Trial> trials_;
+  bool has_curves_ = false;
+};
+
+}  // namespace frostline::server
+
+#endif  // FROSTLINE_SERVER_SEARCH_STORED_HISTORY_H_

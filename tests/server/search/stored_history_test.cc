@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A study is judged as if its coordinator had never been away.
+#include "server/search/stored_history.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/rng.h"
+#include "storage/factory.h"
+#include "tests/server/driver.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline::server {
+namespace {
+
+constexpr int kEvents = 400;
+
+struct Running {
+  v1::Lease lease;
+  WallMicros started = 0;
+  std::int64_t step = 0;
+};
+
+class Fleet {
+ public:
+  Fleet(const std::string& pruner, std::uint64_t seed)
+      : chance_(seed, 0),
+        store_(*storage::OpenStore({.data_folder = "", .ephemeral = true})) {
+    Restart();
+    v1::CreateStudyRequest request = ExampleStudy("a", 1000);
+    auto& settings = *request.mutable_settings()->mutable_pruner();
+    settings.set_name(pruner);
+    (*settings.mutable_options())["min_resource"] = "1";
+    (*settings.mutable_options())["reduction_factor"] = "2";
+    if (pruner == "hyperband") {
+      (*settings.mutable_options())["max_resource"] = "auto";
+    }
+    EXPECT_OK(driver_->Call<v1::CreateStudyReply>(request));
+    v1::RegisterRequest worker;
+    worker.set_worker_id("w");
+    worker.mutable_worker()->set_boot_id("boot-1");
+    worker.mutable_worker()->set_slots(6);
+    EXPECT_OK(driver_->Call<v1::RegisterReply>(worker));
+  }
+
+  void Restart() {
+    driver_ = nullptr;
+    driver_ = std::make_unique<Driver>(*store_, clock_);
+    EXPECT_OK(driver_->started());
+  }
+
+  void Happen() {
+    clock_.Advance(std::chrono::milliseconds(10));
+    if (running_.empty() || (running_.size() < 6 && chance_.Below(4) == 0)) {
+      running_.push_back({driver_->AcquireOne("w", "boot-1"), clock_.Wall()});
+      return;
+    }
+    const std::size_t which = chance_.Below(running_.size());
+    if (running_[which].step >= 9) return End(which, v1::Outcome::SUCCEEDED);
+    Report(which);
+  }
+
+  const std::vector<std::string>& said() const { return said_; }
+
+ private:
+  void Report(std::size_t which) {
+    Running& running = running_[which];
+    v1::ReportRequest request;
+    *request.mutable_lease() = Driver::RefOf(running.lease);
+    v1::Measurement& measured = *request.add_measurements();
+    measured.set_step(++running.step);
+    measured.set_elapsed_s(
+        static_cast<double>(clock_.Wall() - running.started) / 1e6);
+    (*measured.mutable_metrics())["accuracy"] = chance_.Uniform();
+    const auto reply = driver_->Call<v1::ReportReply>(request);
+    ASSERT_OK(reply);
+    said_.push_back(absl::StrCat(running.lease.trial(), " step ", running.step,
+                                 ": ", reply->directive().reason()));
+    const bool stop = reply->directive().action() == v1::Directive::STOP_PRUNED;
+    if (stop) End(which, v1::Outcome::PRUNED);
+  }
+
+  void End(std::size_t which, v1::Outcome::Kind kind) {
+    v1::FinishRequest request;
+    *request.mutable_lease() = Driver::RefOf(running_[which].lease);
+    request.mutable_outcome()->set_kind(kind);
+    (*request.mutable_outcome()->mutable_metrics())["accuracy"] = 0.5;
+    ASSERT_OK(driver_->Call<v1::FinishReply>(request));
+    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(which));
+  }
+
+  Rng chance_;
+  FakeClock clock_;
+  std::unique_ptr<storage::TrialStore> store_;
+  std::unique_ptr<Driver> driver_;
+  std::vector<Running> running_;
+  std::vector<std::string> said_;
+};
+
+class StoredHistoryTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(StoredHistoryTest, ARestartChangesNoDecision) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    Fleet lasting(GetParam(), seed), restarted(GetParam(), seed);
+    for (int event = 0; event < kEvents; ++event) {
+      if (event % 20 == 15) restarted.Restart();
+      lasting.Happen();
+      restarted.Happen();
+      ASSERT_EQ(lasting.said(), restarted.said()) << seed << " " << event;
+    }
+    const auto pruned = std::count_if(
+        lasting.said().begin(), lasting.said().end(),
+        [](const std::string& said) { return said.back() != ' '; });
+    EXPECT_GT(pruned, 20);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Pruners, StoredHistoryTest,
+                         testing::Values("asha", "hyperband"));
+
+}  // namespace
+}  // namespace frostline::server
