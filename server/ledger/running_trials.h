@@ -33,7 +33,12 @@ class RunningTrials {
   void WantPruned(TrialKey trial, std::int64_t attempt, std::string reason) {
     prune_wanted_[trial] = {attempt, std::move(reason)};
   }
+  // So many steps of the attempt's curve are stored.
+  void NoteSteps(TrialKey trial, std::int64_t attempt, std::int64_t steps) {
+    steps_[trial] = {attempt, steps};
+  }
   void Forget(TrialKey trial) {
+    steps_.erase(trial);
     leases_.Remove(trial);
     progress_.erase(trial);
     prune_wanted_.erase(trial);
@@ -45,6 +50,15 @@ class RunningTrials {
     const auto found = progress_.find(trial);
     if (found == progress_.end()) return std::nullopt;
     return found->second;
+  }
+  // Answers nothing where nobody has counted since the start.
+  std::optional<std::int64_t> StepsOf(TrialKey trial,
+                                      std::int64_t attempt) const {
+    const auto found = steps_.find(trial);
+    if (found == steps_.end() || found->second.first != attempt) {
+      return std::nullopt;
+    }
+    return found->second.second;
   }
   std::optional<std::string> PruneReason(TrialKey trial,
                                          std::int64_t attempt) const {
@@ -58,6 +72,7 @@ class RunningTrials {
  private:
   LeaseBook leases_;
   std::map<TrialKey, RunProgress> progress_;
+  std::map<TrialKey, std::pair<std::int64_t, std::int64_t>> steps_;
   std::map<TrialKey, std::pair<std::int64_t, std::string>> prune_wanted_;
 };
 

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "storage/scan.h"
+
 namespace frostline::server {
 namespace {
 
@@ -18,6 +20,19 @@ TrialAsStored ReadTrial(const storage::TrialStore& store, TrialKey key) {
   trial.row = *std::move(row);
   if (attempts.ok()) trial.attempts = *std::move(attempts);
   return trial;
+}
+
+StoredRows::Curve CountSteps(const storage::TrialStore& store, TrialKey trial,
+                             std::int64_t attempt) {
+  StoredRows::Curve curve;
+  curve.status = storage::ForEachMeasurement(
+      store, {.study = trial.study, .number = trial.number, .attempt = attempt},
+      [&curve](const Measurement& measured) {
+        ++curve.steps;
+        curve.last_step = measured.step;
+        return absl::OkStatus();
+      });
+  return curve;
 }
 
 }  // namespace
@@ -39,6 +54,15 @@ const StoredRows::FirstStep* StoredRows::StepFrom(TrialKey trial,
   return nullptr;
 }
 
+const StoredRows::Curve* StoredRows::CurveOf(TrialKey trial,
+                                             std::int64_t attempt) {
+  const CurveKey key{trial, attempt};
+  const auto found = curves_.find(key);
+  if (found != curves_.end()) return &found->second;
+  curves_wanted_.insert(key);
+  return nullptr;
+}
+
 void StoredRows::Read(const storage::TrialStore& store) {
   for (const TrialKey& key : std::exchange(trials_wanted_, {})) {
     trials_.insert_or_assign(key, ReadTrial(store, key));
@@ -57,6 +81,9 @@ void StoredRows::Read(const storage::TrialStore& store) {
       first = std::optional<std::int64_t>(stored->front().step);
     }
     steps_.insert_or_assign(key, std::move(first));
+  }
+  for (const CurveKey& key : std::exchange(curves_wanted_, {})) {
+    curves_.insert_or_assign(key, CountSteps(store, key.first, key.second));
   }
 }
 

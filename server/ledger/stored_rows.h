@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -40,19 +41,31 @@ class StoredRows {
   const FirstStep* StepFrom(TrialKey trial, std::int64_t attempt,
                             std::int64_t step);
 
+  // Counts the attempt's stored steps: null while they are not read.
+  struct Curve {
+    absl::Status status;
+    std::int64_t steps = 0;
+    std::int64_t last_step = -1;
+  };
+  const Curve* CurveOf(TrialKey trial, std::int64_t attempt);
+
   bool lacks() const {
-    return !trials_wanted_.empty() || !steps_wanted_.empty();
+    return !trials_wanted_.empty() || !steps_wanted_.empty() ||
+           !curves_wanted_.empty();
   }
   // A reader's thread calls it.
   void Read(const storage::TrialStore& store);
 
  private:
   using StepKey = std::tuple<TrialKey, std::int64_t, std::int64_t>;
+  using CurveKey = std::pair<TrialKey, std::int64_t>;  // and its attempt
 
   std::map<TrialKey, TrialAsStored> trials_;
   std::map<StepKey, FirstStep> steps_;
+  std::map<CurveKey, Curve> curves_;
   std::set<TrialKey> trials_wanted_;
   std::set<StepKey> steps_wanted_;
+  std::set<CurveKey> curves_wanted_;
 };
 
 }  // namespace frostline::server

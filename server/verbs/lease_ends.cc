@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/failpoint.h"
+#include "server/ledger/curve_limit.h"
 #include "server/search/observed_steps.h"
 #include "server/verbs/lease_verbs.h"
 #include "server/wire/convert.h"
@@ -34,6 +35,13 @@ absl::Status CheckOrder(const storage::TrialRow& row,
         "number the steps of an attempt upwards", "measurements.step");
   }
   return rows.lacks() ? absl::UnavailableError("read first") : absl::OkStatus();
+}
+
+std::vector<Measurement> MeasurementsOf(
+    const std::vector<storage::MeasurementRow>& rows) {
+  std::vector<Measurement> measurements;
+  for (const auto& row : rows) measurements.push_back(row.measurement);
+  return measurements;
 }
 
 // What is kept of an attempt's end besides rows.
@@ -88,6 +96,9 @@ absl::StatusOr<LeaseVerbs::Reported> LeaseVerbs::TakeReport(
                    MeasurementRows(request.measurements(), known.trial.row,
                                    request.lease().attempt(), "measurements"));
   RETURN_IF_ERROR(CheckOrder(known.trial.row, rows, change.rows));
+  CurveLimit limit(ledger_.running(), known.trial.row,
+                   request.lease().attempt());
+  RETURN_IF_ERROR(limit.Check(rows, change.rows));
   ASSIGN_OR_RETURN(
       const LeasedTrial leased,
       ledger_.FindHeld(change.batch, request.lease(), change.rows));
@@ -114,6 +125,7 @@ absl::StatusOr<LeaseVerbs::Reported> LeaseVerbs::TakeReport(
                                 [&rows](storage::Transaction& transaction) {
                                   return transaction.AddMeasurements(rows);
                                 }));
+  limit.NoteStored(rows);
   FROSTLINE_FAILPOINT(kReportWritten);
   const CheckedStudy& study = leased.book->checked();
   proposer_.Measured(row.study, row.number, IntermediateOf(fresh, study));
@@ -172,6 +184,9 @@ absl::StatusOr<v1::FinishReply> LeaseVerbs::Finish(
                                    request.lease().attempt(), "measurements"));
   std::optional<storage::TrialRow>& ended = answer.transition.row;
   if (ended.has_value() || !answer.transition.attempts.empty()) {
+    RETURN_IF_ERROR(
+        CurveLimit(ledger_.running(), row, request.lease().attempt())
+            .Check(rows, change.rows));
     if (ended.has_value() && !rows.empty()) {
       ended->last_step =
           std::max(ended->last_step, rows.back().measurement.step);
@@ -182,7 +197,15 @@ absl::StatusOr<v1::FinishReply> LeaseVerbs::Finish(
         [&](storage::Transaction& transaction) {
           absl::Status added = transaction.AddMeasurements(rows);
           if (!added.ok()) return added;
-          return WriteEnd(transaction, request, row, counted, clock_.Wall());
+          RETURN_IF_ERROR(
+              WriteEnd(transaction, request, row, counted, clock_.Wall()));
+          // Before the end is told, as a store that is read again tells it.
+          if (counted && row.attempt == request.lease().attempt()) {
+            proposer_.Measured(
+                row.study, row.number,
+                IntermediateOf(MeasurementsOf(rows), book.checked()));
+          }
+          return absl::OkStatus();
         }));
     FROSTLINE_FAILPOINT(kFinishWritten);
     const std::string& worker =
@@ -219,6 +242,9 @@ absl::StatusOr<v1::ReleaseReply> LeaseVerbs::Release(
   ASSIGN_OR_RETURN(const std::vector<storage::MeasurementRow> rows,
                    MeasurementRows(request.measurements(), leased.trial.row,
                                    request.lease().attempt(), "measurements"));
+  RETURN_IF_ERROR(
+      CurveLimit(ledger_.running(), leased.trial.row, request.lease().attempt())
+          .Check(rows, change.rows));
   RETURN_IF_ERROR(ledger_.Apply(change.batch, *leased.book, std::move(release),
                                 [&rows](storage::Transaction& transaction) {
                                   return transaction.AddMeasurements(rows);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/failpoint.h"
+#include "server/search/observed_steps.h"
 #include "server/verbs/describe.h"
 #include "server/verbs/enqueue.h"
 #include "server/verbs/imported_trial.h"
@@ -125,12 +126,16 @@ absl::StatusOr<v1::ImportTrialsReply> TrialVerbs::ImportTrials(
     row.number = book->next_number();
     row.seen_revision = book->revision();
     row.ended_revision = book->revision() + 1;
+    proposer_.Began(book->row().key, row.number, row.point, NotedSeedOf(row));
+    std::vector<Measurement> curve;
     for (storage::MeasurementRow& step : measured[i]) {
       step.study = book->row().key;
       step.number = row.number;
       row.last_step = step.measurement.step;
+      curve.push_back(step.measurement);
     }
-    proposer_.Began(book->row().key, row.number, row.point, NotedSeedOf(row));
+    proposer_.Measured(book->row().key, row.number,
+                       IntermediateOf(curve, book->checked()));
     proposer_.Ended(
         book->row().key, row.number, row.state, row.values,
         request.trials(static_cast<int>(i)).usage().train_seconds());

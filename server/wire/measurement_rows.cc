@@ -46,4 +46,13 @@ absl::StatusOr<std::vector<storage::MeasurementRow>> MeasurementRows(
   return rows;
 }
 
+absl::Status CheckCurve(std::int64_t steps, const std::string& field) {
+  if (steps <= kMaxCurveSteps) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kFieldTooLarge,
+      absl::StrCat("the curve of this attempt would have ", steps,
+                   " steps, the most is ", kMaxCurveSteps),
+      "report every n-th step; the trial goes on without the others", field);
+}
+
 }  // namespace frostline::server

@@ -4,6 +4,7 @@
 #ifndef FROSTLINE_SERVER_WIRE_MEASUREMENT_ROWS_H_
 #define FROSTLINE_SERVER_WIRE_MEASUREMENT_ROWS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ absl::StatusOr<std::vector<storage::MeasurementRow>> MeasurementRows(
     const google::protobuf::RepeatedPtrField<v1::Measurement>& measurements,
     const storage::TrialRow& row, std::int64_t attempt,
     const std::string& field);
+
+// Answers FIELD_TOO_LARGE when an attempt's curve would come to so many steps.
+absl::Status CheckCurve(std::int64_t steps, const std::string& field);
 
 }  // namespace frostline::server
 
