@@ -207,7 +207,12 @@ template <typename T>
 bool Filter<T>::Matches(const T& item) const {
   for (const FilterTerm& term : terms_) {
     const Looked looked = Look(item, term.field);
-    if (!looked.has_value()) return false;
+    if (!looked.has_value()) {
+      // What has no such label has another value than any; what has no number
+      // is neither equal nor unequal to one.
+      if (IsLabel(term.field) && term.op == "!=") continue;
+      return false;
+    }
     const bool holds =
         std::holds_alternative<double>(*looked)
             ? Holds(std::get<double>(*looked), term.op, term.number)

@@ -11,7 +11,9 @@
 //   workers   state = ACTIVE AND labels.pool = "a100"
 //
 // Trials are looked at as rows, so that none is rendered to be left out. Text
-// has the operators = and !=, numbers also < <= > >=. Text may be quoted.
+// has the operators = and !=, numbers also < <= > >=. Text may be quoted. An
+// item without the label matches `labels.NAME != x`; one without the metric or
+// value matches no term of it.
 #ifndef FROSTLINE_SERVER_WIRE_FILTER_H_
 #define FROSTLINE_SERVER_WIRE_FILTER_H_
 

@@ -41,6 +41,17 @@ TEST(Filter, WhatIsNotThereMatchesNothing) {
   EXPECT_FALSE(Matches("metrics.loss < 1"));
 }
 
+TEST(Filter, WhatHasNoSuchLabelHasAnotherValue) {
+  EXPECT_TRUE(Matches("labels.team != nlp"));
+  EXPECT_TRUE(Matches("labels.kind != other"));
+  EXPECT_FALSE(Matches("labels.kind != baseline"));
+  EXPECT_TRUE(StudyFilter::Parse("labels.team != nlp")->Matches(v1::Study()));
+  EXPECT_TRUE(WorkerFilter::Parse("labels.pool != a")->Matches(v1::Worker()));
+  // A number that is not there compares with none.
+  EXPECT_FALSE(Matches("metrics.loss != 1"));
+  EXPECT_FALSE(Matches("values[1] != 1"));
+}
+
 TEST(Filter, WhatCannotBeParsedIsRefused) {
   for (const char* bad :
        {"state", "state =", "stat = X", "state ~ X", "state = A OR state = B",
