@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/loop/task_pool.h"
 
+#include <system_error>
 #include <utility>
 
 namespace frostline::server {
 
-void TaskPool::Start(int threads) {
+void TaskPool::Start(int least, int most) {
   const MutexLock lock(&mutex_);
-  for (int i = 0; i < threads; ++i) {
-    threads_.emplace_back([this] { Run(); });
-  }
+  most_ = static_cast<std::size_t>(most);
+  for (int i = 0; i < least; ++i) AddThread();
 }
 
 void TaskPool::AddThreadIfStuck(std::size_t most) {
@@ -20,7 +20,12 @@ void TaskPool::AddThreadIfStuck(std::size_t most) {
   if (!stuck || stopping_ || threads_.empty() || threads_.size() >= most) {
     return;
   }
+  AddThread();
+}
+
+void TaskPool::AddThread() {
   threads_.emplace_back([this] { Run(); });
+  ++idle_;
 }
 
 void TaskPool::Stop() {
@@ -35,26 +40,40 @@ void TaskPool::Stop() {
 }
 
 void TaskPool::Post(absl::AnyInvocable<void()> task) {
-  {
-    const MutexLock lock(&mutex_);
-    tasks_.push_back(std::move(task));
-  }
-  wake_.Signal();
+  const MutexLock lock(&mutex_);
+  Enter(std::move(task));
 }
 
 bool TaskPool::TryPost(absl::AnyInvocable<void()>&& task) {
-  {
-    const MutexLock lock(&mutex_);
-    if (stopping_) return false;
-    tasks_.push_back(std::move(task));
+  const MutexLock lock(&mutex_);
+  if (stopping_) return false;
+  Enter(std::move(task));
+  return true;
+}
+
+void TaskPool::Enter(absl::AnyInvocable<void()> task) {
+  tasks_.push_back(std::move(task));
+  // Before Start() there are none, and after Stop() there come no more.
+  if (tasks_.size() > idle_ && threads_.size() < most_ && !threads_.empty() &&
+      !stopping_) {
+    try {
+      AddThread();
+    } catch (const std::system_error&) {
+      // The system gives no more threads: those that are there go on.
+      most_ = threads_.size();
+    }
   }
   wake_.Signal();
-  return true;
 }
 
 std::size_t TaskPool::Backlog() const {
   const MutexLock lock(&mutex_);
   return tasks_.size();
+}
+
+std::size_t TaskPool::threads() const {
+  const MutexLock lock(&mutex_);
+  return threads_.size();
 }
 
 void TaskPool::Run() {
@@ -67,8 +86,12 @@ void TaskPool::Run() {
       task = std::move(tasks_.front());
       tasks_.pop_front();
       ++begun_;
+      --idle_;
     }
     task();
+    task = nullptr;  // what it holds ends before the thread is idle
+    const MutexLock lock(&mutex_);
+    ++idle_;
   }
 }
 

@@ -23,7 +23,10 @@ class TaskPool {
   TaskPool() = default;
   ~TaskPool() { Stop(); }
 
-  void Start(int threads);
+  void Start(int threads) { Start(threads, threads); }
+  // Keeps `least` threads and adds one, up to `most`, whenever more tasks wait
+  // than threads are idle. Threads stay until Stop().
+  void Start(int least, int most);
   // Adds a thread, up to `most`, when tasks wait and none was begun since the
   // last call. Who calls it now and then sees to it that tasks of hours hold
   // up no task of milliseconds. Threads stay until Stop().
@@ -34,9 +37,14 @@ class TaskPool {
   // Returns false when stopping; `task` is unchanged then.
   bool TryPost(absl::AnyInvocable<void()>&& task);
   std::size_t Backlog() const;
+  std::size_t threads() const;
 
  private:
   void Run();
+  void AddThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Wakes a thread for what was posted, or adds one.
+  void Enter(absl::AnyInvocable<void()> task)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable Mutex mutex_;
   CondVar wake_;
@@ -44,6 +52,8 @@ class TaskPool {
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::int64_t begun_ ABSL_GUARDED_BY(mutex_) = 0;         // tasks
   std::int64_t begun_before_ ABSL_GUARDED_BY(mutex_) = 0;  // at the last look
+  std::size_t idle_ ABSL_GUARDED_BY(mutex_) = 0;           // threads
+  std::size_t most_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<std::thread> threads_ ABSL_GUARDED_BY(mutex_);
 };
 
