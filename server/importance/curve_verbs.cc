@@ -20,8 +20,9 @@ void CurveVerbs::GetMarginals(const StudyHandle& study,
   desk_.Serve(
       AnswerKey("marginals", study, *question), false, std::move(cancelled),
       std::move(reply),
-      [asked = request.options()](const KeptAnswer& answer) {
-        return Narrowed<v1::GetMarginalsReply>(answer, asked);
+      [running = study.running,
+       asked = request.options()](const KeptAnswer& answer) {
+        return Narrowed<v1::GetMarginalsReply>(answer, running, asked);
       },
       [this, study, question = *question]() -> absl::StatusOr<AnswerPtr> {
         ASSIGN_OR_RETURN(const ImportanceDesk::Loaded loaded,
@@ -32,7 +33,7 @@ void CurveVerbs::GetMarginals(const StudyHandle& study,
                              loaded.history, question.options));
         v1::GetMarginalsReply proto =
             CurvesToProto(curves, study.checked->space);
-        SayWhereFrom(study, question, loaded.revision, proto);
+        SayWhereFrom(question, loaded.revision, proto);
         return ToKeep(std::move(proto));
       });
 }
@@ -57,8 +58,8 @@ void CurveVerbs::GetPairMarginal(const StudyHandle& study,
   desk_.Serve(
       AnswerKey("table", study, *question, absl::StrCat(*first, "x", *second)),
       false, std::move(cancelled), std::move(reply),
-      [](const KeptAnswer& answer) {
-        return MessageIn<v1::PairMarginal>(answer);
+      [running = study.running](const KeptAnswer& answer) {
+        return Shown<v1::PairMarginal>(answer, running);
       },
       [this, study, question = *question, first = *first,
        second = *second]() -> absl::StatusOr<AnswerPtr> {
@@ -69,7 +70,7 @@ void CurveVerbs::GetPairMarginal(const StudyHandle& study,
                              study.checked->space, question.objectives,
                              loaded.history, question.options, first, second));
         v1::PairMarginal proto = TableToProto(table, study.checked->space);
-        SayWhereFrom(study, question, loaded.revision, proto);
+        SayWhereFrom(question, loaded.revision, proto);
         return ToKeep(std::move(proto));
       });
 }
@@ -89,8 +90,9 @@ void CurveVerbs::GetStability(const StudyHandle& study,
   desk_.Serve(
       AnswerKey("stability", study, *question, absl::StrCat(request.points())),
       false, std::move(cancelled), std::move(reply),
-      [asked = request.options()](const KeptAnswer& answer) {
-        return Narrowed<v1::GetStabilityReply>(answer, asked);
+      [running = study.running,
+       asked = request.options()](const KeptAnswer& answer) {
+        return Narrowed<v1::GetStabilityReply>(answer, running, asked);
       },
       [this, study, question = *question,
        points = request.points()]() -> absl::StatusOr<AnswerPtr> {
@@ -107,7 +109,7 @@ void CurveVerbs::GetStability(const StudyHandle& study,
         ASSIGN_OR_RETURN(const importance::StabilityVerdict verdict,
                          VerdictOf(study, question, loaded.history));
         *proto.mutable_verdict() = VerdictToProto(verdict);
-        SayWhereFrom(study, question, loaded.revision, proto);
+        SayWhereFrom(question, loaded.revision, proto);
         return ToKeep(std::move(proto));
       });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/importance/plan_verbs.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -91,16 +92,21 @@ void PlanVerbs::ServePlan(const std::string& kind, const StudyHandle& study,
   if (!question.ok()) return reply(question.status());
   const double tolerance = request.tolerance();
   desk_.Serve(
-      AnswerKey(kind.c_str(), study, *question, ExactText(tolerance)), false,
-      std::move(cancelled), std::move(reply),
-      [](const KeptAnswer& answer) { return MessageIn<Message>(answer); },
+      // A plan says how to verify it, unless the study was stopped.
+      AnswerKey(kind.c_str(), study, *question,
+                absl::StrCat(ExactText(tolerance), " ",
+                             static_cast<int>(study.state))),
+      false, std::move(cancelled), std::move(reply),
+      [running = study.running](const KeptAnswer& answer) {
+        return Shown<Message>(answer, running);
+      },
       [this, study, question = *question, tolerance,
        make = std::move(make)]() -> absl::StatusOr<AnswerPtr> {
         ASSIGN_OR_RETURN(const PlanGroundPtr ground,
                          LoadGround(study, question));
         ASSIGN_OR_RETURN(Message message,
                          make(*ground, ground->OptionsFor(tolerance)));
-        SayWhereFrom(study, question, ground->revision, message);
+        SayWhereFrom(question, ground->revision, message);
         return ToKeep(std::move(message));
       });
 }
@@ -142,8 +148,9 @@ void PlanVerbs::AskPlan(const StudyHandle& study,
   const auto counted = CheckCount(count, kMaxAskedTrials, "trials");
   if (!counted.ok()) return reply(counted);
   ServePlan(
-      absl::StrCat("ask ", count), study, request, std::move(cancelled),
-      std::move(reply),
+      // It avoids what waits or runs, which grants and new trials change.
+      absl::StrCat("ask ", count, " at ", study.revision), study, request,
+      std::move(cancelled), std::move(reply),
       [this, key = study.key, count](const PlanGround& ground,
                                      const importance::PlanOptions& options)
           -> absl::StatusOr<v1::AskPlanReply> {
@@ -173,15 +180,17 @@ void PlanVerbs::GetPlanRivals(const StudyHandle& study,
                            "a plan is verified by final values",
                            "leave the step out", "options.at_step"));
   }
-  ServePlan(absl::StrCat("rivals ", seeds), study, request,
-            std::move(cancelled), std::move(reply),
+  // Each asking is a batch of its own, named by the study's revision.
+  ServePlan(absl::StrCat("rivals ", seeds, " at ", study.revision), study,
+            request, std::move(cancelled), std::move(reply),
             [study, seeds](const PlanGround& ground,
                            const importance::PlanOptions& options)
                 -> absl::StatusOr<v1::GetPlanRivalsReply> {
               ASSIGN_OR_RETURN(const std::vector<importance::Rival> rivals,
                                importance::PlanRivals(*ground.basis, options));
               return RivalsToProto(rivals, study, ground.question.objectives[0],
-                                   ground.revision, seeds);
+                                   std::max(study.revision, ground.revision),
+                                   seeds);
             });
 }
 

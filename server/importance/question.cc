@@ -48,6 +48,15 @@ absl::Status CheckAsked(const v1::ImportanceOptions& asked,
   return TrialFilter::Parse(asked.filter()).status();
 }
 
+bool LooksAtLabels(const std::string& filter) {
+  const auto parsed = TrialFilter::Parse(filter);
+  return parsed.ok() &&
+         std::any_of(parsed->terms().begin(), parsed->terms().end(),
+                     [](const FilterTerm& term) {
+                       return term.field.starts_with("labels.");
+                     });
+}
+
 absl::StatusOr<importance::NamedSubsets> FindSubsets(
     const v1::ImportanceOptions& asked, const Space& space) {
   importance::NamedSubsets subsets;
@@ -77,6 +86,7 @@ absl::StatusOr<ImportanceQuestion> MakeQuestion(
   ImportanceQuestion question;
   question.used = asked;
   question.used.clear_parameters();
+  question.by_labels = LooksAtLabels(asked.filter());
   v1::ImportanceOptions& used = question.used;
   importance::EvaluateOptions& options = question.options;
   if (used.target().empty()) used.set_target(study.objectives[0].metric);

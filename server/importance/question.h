@@ -27,6 +27,7 @@ struct ImportanceQuestion {
   v1::ImportanceOptions used;  // defaults filled in; without `parameters`
   importance::EvaluateOptions options;
   std::vector<Objective> objectives;  // the target, and what best_by names
+  bool by_labels = false;             // the filter looks at labels
 };
 
 // Answers REQUEST_INVALID for unknown parameters, sets that are none

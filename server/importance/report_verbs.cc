@@ -20,11 +20,11 @@
 namespace frostline::server {
 namespace {
 
-// A token holds the revision that its pages are of, and where the next begins:
-// there are fewer pairs of 512 parameters than 2^20.
+// A token holds the ends (EndsOf()) that its pages are of, and where the next
+// begins: there are fewer pairs of 512 parameters than 2^20.
 constexpr int kOffsetBits = 20;
 
-v1::ListPairsReply PageOf(v1::ImportanceReport report, std::int64_t revision,
+v1::ListPairsReply PageOf(v1::ImportanceReport report, std::int64_t ends,
                           const std::string& list, std::int64_t offset,
                           int page_size) {
   v1::ListPairsReply reply;
@@ -38,7 +38,7 @@ v1::ListPairsReply PageOf(v1::ImportanceReport report, std::int64_t revision,
   }
   if (end < report.pairs_size()) {
     reply.set_next_page_token(
-        MakePageToken(list, "", revision << kOffsetBits | end));
+        MakePageToken(list, "", ends << kOffsetBits | end));
   }
   return reply;
 }
@@ -60,7 +60,6 @@ absl::StatusOr<AnswerPtr> ReportVerbs::MakeReport(
       ReportToProto(*answer->report, study.checked->space));
   proto->set_study(StudyNameOf(study.id));
   proto->set_revision(loaded.revision);
-  proto->set_provisional(study.running);
   *proto->mutable_options() = question.used;
   std::optional<importance::StabilityVerdict> verdict;
   if (with_verdict && question.options.bootstraps > 0) {
@@ -102,7 +101,6 @@ absl::StatusOr<AnswerPtr> ReportVerbs::Compare(
   proto.set_second(StudyNameOf(second.id));
   proto.set_first_revision(revision(one));
   proto.set_second_revision(revision(other));
-  proto.set_provisional(first.running || second.running);
   *proto.mutable_options() = of_first.used;
   return ToKeep(std::move(proto));
 }
@@ -116,8 +114,9 @@ void ReportVerbs::GetReport(const StudyHandle& study,
   desk_.Serve(
       ReportKey(study, *question), request.refresh(), std::move(cancelled),
       std::move(reply),
-      [asked = request.options()](const KeptAnswer& answer) {
-        auto report = Narrowed<v1::ImportanceReport>(answer, asked);
+      [running = study.running,
+       asked = request.options()](const KeptAnswer& answer) {
+        auto report = Narrowed<v1::ImportanceReport>(answer, running, asked);
         if (report.pairs_size() > kMaxReportPairs) {
           report.mutable_pairs()->DeleteSubrange(
               kMaxReportPairs, report.pairs_size() - kMaxReportPairs);
@@ -135,27 +134,30 @@ void ReportVerbs::ListPairs(const StudyHandle& study,
                             Reply<v1::ListPairsReply> reply) {
   const auto question = MakeQuestion(request.options(), *study.checked);
   if (!question.ok()) return reply(question.status());
-  StudyHandle any_revision;
-  any_revision.key = study.key;
+  StudyHandle of = study;
+  of.ended = of.ends_stamp = 0;
   const std::string list =
-      AnswerKey("pairs", any_revision, *question,
+      AnswerKey("pairs", of, *question,
                 absl::StrJoin(request.options().parameters(), "\n"));
   const auto place = ParsePageToken(list, "", request.page_token());
   if (!place.ok()) return reply(place.status());
-  StudyHandle of = study;
-  if (!request.page_token().empty()) of.revision = *place >> kOffsetBits;
+  const bool first = request.page_token().empty();
+  of.ended = first ? study.ended : *place >> kOffsetBits;
+  of.ends_stamp = first ? study.ends_stamp : *place >> kOffsetBits;
   const std::int64_t offset = *place & ((std::int64_t{1} << kOffsetBits) - 1);
-  const auto render = [list, offset, revision = of.revision,
+  const auto render = [list, offset, ends = EndsOf(of, *question),
+                       running = study.running,
                        request](const KeptAnswer& answer) {
-    return PageOf(Narrowed<v1::ImportanceReport>(answer, request.options()),
-                  revision, list, offset, PageSize(request.page_size()));
+    return PageOf(
+        Narrowed<v1::ImportanceReport>(answer, running, request.options()),
+        ends, list, offset, PageSize(request.page_size()));
   };
   const std::string key = ReportKey(of, *question);
-  if (of.revision != study.revision) {
+  if (EndsOf(of, *question) != EndsOf(study, *question)) {
     if (const AnswerPtr kept = desk_.Find(key)) return reply(render(*kept));
     return reply(MakeError(ErrorId::kPageTokenInvalid,
-                           "the study has moved on since the first page, and "
-                           "the report that was paged is gone",
+                           "trials have ended since the first page, and the "
+                           "report that was paged is gone",
                            "start again without a token", "page_token"));
   }
   desk_.Serve(key, false, std::move(cancelled), std::move(reply), render,
@@ -176,8 +178,9 @@ void ReportVerbs::CompareStudies(const StudyHandle& first,
   desk_.Serve(
       AnswerKey("compare", first, *one, AnswerKey("with", second, *other)),
       false, std::move(cancelled), std::move(reply),
-      [asked = request.options()](const KeptAnswer& answer) {
-        return Narrowed<v1::StudyComparison>(answer, asked);
+      [running = first.running || second.running,
+       asked = request.options()](const KeptAnswer& answer) {
+        return Narrowed<v1::StudyComparison>(answer, running, asked);
       },
       [this, first, second, one = *one, other = *other] {
         return Compare(first, one, second, other);

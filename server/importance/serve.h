@@ -20,12 +20,20 @@ namespace frostline::server {
 // the study.
 inline constexpr int kVerdictPoints = 10;
 
+// What the trials of a question are a function of: it moves when a trial ends,
+// and where labels are asked for also with those of trials that have ended. A
+// grant or a report moves nothing.
+inline std::int64_t EndsOf(const StudyHandle& study,
+                           const ImportanceQuestion& question) {
+  return question.by_labels ? study.ends_stamp : study.ended;
+}
+
 // Names all that an answer is a function of.
 inline std::string AnswerKey(const char* kind, const StudyHandle& study,
                              const ImportanceQuestion& question,
                              const std::string& more = "") {
-  return absl::StrCat(kind, " ", study.key, "/", study.revision, " ", more,
-                      "\n", KeyOf(question));
+  return absl::StrCat(kind, " ", study.key, "/", EndsOf(study, question), " ",
+                      more, "\n", KeyOf(question));
 }
 
 inline std::string ReportKey(const StudyHandle& study,
@@ -46,17 +54,26 @@ AnswerPtr ToKeep(Message message) {
 }
 
 template <typename Message>
-void SayWhereFrom(const StudyHandle& study, const ImportanceQuestion& question,
-                  std::int64_t revision, Message& message) {
+void SayWhereFrom(const ImportanceQuestion& question, std::int64_t revision,
+                  Message& message) {
   message.set_revision(revision);
-  message.set_provisional(study.running);
   *message.mutable_options() = question.used;
+}
+
+// Answers are kept while the study's own state may change: it is shown as it is
+// when it is asked for.
+template <typename Message>
+Message Shown(const KeptAnswer& answer, bool running) {
+  Message message = MessageIn<Message>(answer);
+  message.set_provisional(running);
+  return message;
 }
 
 // Keeps what the caller asked for.
 template <typename Message>
-Message Narrowed(const KeptAnswer& answer, const v1::ImportanceOptions& asked) {
-  Message message = MessageIn<Message>(answer);
+Message Narrowed(const KeptAnswer& answer, bool running,
+                 const v1::ImportanceOptions& asked) {
+  auto message = Shown<Message>(answer, running);
   KeepNamed({asked.parameters().begin(), asked.parameters().end()}, message);
   *message.mutable_options()->mutable_parameters() = asked.parameters();
   return message;

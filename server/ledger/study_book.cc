@@ -2,6 +2,7 @@
 #include "server/ledger/study_book.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +17,12 @@ StudyBook::StudyBook(storage::StudyRow row,
       checked_(std::move(checked)),
       revision_(row_.revision),
       best_(checked_->objectives) {}
+
+std::int64_t StudyBook::NextStamp() {
+  // Books of one study follow each other when memory is loaded again.
+  static std::atomic<std::int64_t> last = 0;
+  return ++last;
+}
 
 void StudyBook::AbsorbStudy(const storage::StudyRow& row) {
   row_ = row;
@@ -49,6 +56,7 @@ void StudyBook::Absorb(const storage::TrialRow& row,
     return;
   }
   if (counts) ++budget_used_;
+  ends_stamp_ = NextStamp();
   if (!row.usage.empty()) {
     v1::Usage usage;
     usage.ParseFromString(row.usage);
@@ -135,6 +143,14 @@ std::string StudyBook::ReasonToComplete(WallMicros now) const {
   return TimeIsUp(now) ? "budget of time used up" : "";
 }
 
+std::int64_t StudyBook::CountEnded() const {
+  std::int64_t ended = 0;
+  for (std::size_t state = 0; state < counts_.size(); ++state) {
+    if (IsTerminal(static_cast<TrialState>(state))) ended += counts_[state];
+  }
+  return ended;
+}
+
 std::int64_t StudyBook::Count(TrialState state) const {
   return counts_[static_cast<std::size_t>(state)];
 }
@@ -160,6 +176,8 @@ StudyHandle HandleOf(const StudyBook& book) {
           .running = IsOpen(book.row().state),
           .budget_left =
               book.checked().settings.budget().trials() - book.BudgetTaken(),
+          .ended = book.CountEnded(),
+          .ends_stamp = book.ends_stamp(),
           .checked = book.shared_checked()};
 }
 

@@ -51,6 +51,7 @@ class StudyBook {
   // Takes in changed labels of an ended trial.
   void AbsorbEnded(const storage::TrialRow& row) {
     revision_ = row.revision;
+    ends_stamp_ = NextStamp();
     just_ended_[row.number].row = row;
   }
   void Absorb(const storage::TrialRow& row,
@@ -87,10 +88,14 @@ class StudyBook {
   // Returns "" while the study is not over.
   std::string ReasonToComplete(WallMicros now) const;
   std::int64_t Count(TrialState state) const;
+  std::int64_t CountEnded() const;
+  // See StudyHandle.
+  std::int64_t ends_stamp() const { return ends_stamp_; }
   v1::TrialCounts Counts() const;
   const BestTrials& best() const { return best_; }
 
  private:
+  static std::int64_t NextStamp();
   void Forget(const storage::TrialRow& row);
   bool TimeIsUp(WallMicros now) const;
 
@@ -113,6 +118,7 @@ class StudyBook {
   std::int64_t reserved_ = 0;
   std::int64_t next_number_ = 0;
   std::int64_t revision_ = 0;
+  std::int64_t ends_stamp_ = NextStamp();
   double train_seconds_ = 0.0;
   bool exhausted_ = false;
   BestTrials best_;

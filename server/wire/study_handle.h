@@ -22,6 +22,10 @@ struct StudyHandle {
   storage::StudyState state = storage::StudyState::kActive;
   bool running = false;  // active or paused
   std::int64_t budget_left = 0;
+  std::int64_t ended = 0;  // trials, which change no more but for labels
+  // It is another one whenever a trial has ended or one that had ended got
+  // other labels, and never the same again in this process.
+  std::int64_t ends_stamp = 0;
   std::shared_ptr<const CheckedStudy> checked;
 };
 

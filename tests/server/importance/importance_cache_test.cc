@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What importance does not do twice. Counted at the store, not timed.
+#include "google/protobuf/util/message_differencer.h"
 #include "server/importance/answer_cache.h"
 #include "tests/server/importance/importance_fixture.h"
 
@@ -59,6 +60,79 @@ TEST_F(ImportanceCacheTest, ReadsOnlyTheTrialsThatChanged) {
   ASSERT_OK_AND_ASSIGN(const auto filtered, Ask(even));
   EXPECT_EQ(store_->TakeRows(), 1);
   EXPECT_EQ(filtered.trials_used() + filtered.trials_left_out(), 22);
+}
+
+// Grants, reports and new trials change no trial that has ended.
+TEST_F(ImportanceCacheTest, AReportMovesNoAnswer) {
+  v1::GetReportRequest even = PlainRequest();
+  even.mutable_options()->set_filter("labels.half = \"even\"");
+  v1::GetFrontierRequest frontier;
+  frontier.set_study("studies/a");
+  ASSERT_OK_AND_ASSIGN(const auto first, Ask(PlainRequest()));
+  ASSERT_OK(Ask(even).status());
+  ASSERT_OK(driver_->Call<v1::Frontier>(frontier).status());
+  ASSERT_OK(driver_->Register("w", "boot-1").status());
+  const v1::Lease lease = driver_->AcquireOne("w", "boot-1");
+  ASSERT_OK(driver_->Report(lease, 1, 0.5).status());
+  store_->TakeReads();
+  ASSERT_OK_AND_ASSIGN(const auto again, Ask(PlainRequest()));
+  EXPECT_EQ(again.DebugString(), first.DebugString());
+  EXPECT_OK(Ask(even).status());
+  EXPECT_OK(driver_->Call<v1::Frontier>(frontier).status());
+  EXPECT_EQ(store_->TakeReads(), 0);
+  ASSERT_OK(driver_->Finish(lease, 0.75).status());
+  EXPECT_EQ(Ask(PlainRequest())->trials_used(), first.trials_used() + 1);
+  EXPECT_OK(Ask(even).status());
+  EXPECT_EQ(store_->TakeReads(), 2);
+}
+
+TEST_F(ImportanceCacheTest, LabelsMoveTheAnswersThatAskForThem) {
+  v1::GetReportRequest even = PlainRequest();
+  even.mutable_options()->set_filter("labels.half = \"even\"");
+  ASSERT_OK_AND_ASSIGN(const auto plain, Ask(PlainRequest()));
+  ASSERT_OK_AND_ASSIGN(const auto first, Ask(even));
+  v1::UpdateTrialRequest update;
+  update.set_request_id(RandomHexId());
+  update.set_name("studies/a/trials/0");
+  (*update.mutable_labels())["half"] = "none";
+  update.mutable_update_mask()->add_paths("labels");
+  ASSERT_OK(driver_->Call<v1::Trial>(update).status());
+  store_->TakeReads();
+  ASSERT_OK_AND_ASSIGN(const auto same, Ask(PlainRequest()));
+  EXPECT_EQ(same.DebugString(), plain.DebugString());
+  EXPECT_EQ(store_->TakeReads(), 0);
+  ASSERT_OK_AND_ASSIGN(const auto fewer, Ask(even));
+  EXPECT_EQ(store_->TakeReads(), 1);
+  EXPECT_EQ(fewer.trials_used() + fewer.trials_left_out(),
+            first.trials_used() + first.trials_left_out() - 1);
+}
+
+// One more trial gives the very bytes that a coordinator gives that never saw
+// the study before.
+TEST_F(ImportanceCacheTest, AnAnswerAfterOneMoreIsTheOneFromScratch) {
+  ASSERT_OK(Ask(ReportRequest()).status());
+  Import("a", 45, 46);
+  ASSERT_OK_AND_ASSIGN(auto grown, Ask(ReportRequest()));
+  driver_->coordinator().Drain();
+  driver_ = std::make_unique<Driver>(*store_, clock_);
+  ASSERT_OK_AND_ASSIGN(auto fresh, Ask(ReportRequest()));
+  grown.clear_compute_seconds();
+  fresh.clear_compute_seconds();
+  // Every double to its last bit; a map has no order.
+  EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(grown, fresh));
+}
+
+TEST_F(ImportanceCacheTest, AKeptAnswerSaysWhetherTheStudyStillRuns) {
+  ASSERT_OK_AND_ASSIGN(const auto running, Ask(PlainRequest()));
+  EXPECT_TRUE(running.provisional());
+  v1::StopStudyRequest stop;
+  stop.set_request_id(RandomHexId());
+  stop.set_name("studies/a");
+  ASSERT_OK(driver_->Call<v1::Study>(stop).status());
+  store_->TakeReads();
+  ASSERT_OK_AND_ASSIGN(const auto stopped, Ask(PlainRequest()));
+  EXPECT_FALSE(stopped.provisional());
+  EXPECT_EQ(store_->TakeReads(), 0);
 }
 
 TEST_F(ImportanceCacheTest, ReadsAStepsMeasurementsOnce) {

@@ -109,5 +109,31 @@ TEST(LeaseBook, TellsWhichLeasesAreDue) {
   EXPECT_EQ(leases.NextDue(), SteadyTime(30));
 }
 
+TEST(StudyBook, AHandleTellsOneSetOfEndedTrialsFromAnother) {
+  StudyBook book = BookOf(4);
+  book.Absorb(Row(0, TrialState::kSucceeded), {});
+  book.Absorb(Row(1, TrialState::kQueued), {});
+  const StudyHandle before = HandleOf(book);
+  EXPECT_EQ(before.ended, 1);
+  storage::TrialRow running = Row(1, TrialState::kRunning);
+  running.revision = 7;
+  book.Absorb(running, {});
+  EXPECT_EQ(HandleOf(book).revision, 7);
+  EXPECT_EQ(HandleOf(book).ended, 1);
+  EXPECT_EQ(HandleOf(book).ends_stamp, before.ends_stamp);
+  book.AbsorbEnded(Row(0, TrialState::kSucceeded));  // other labels
+  const StudyHandle relabelled = HandleOf(book);
+  EXPECT_EQ(relabelled.ended, 1);
+  EXPECT_NE(relabelled.ends_stamp, before.ends_stamp);
+  book.Absorb(Row(1, TrialState::kPruned), {});
+  EXPECT_EQ(HandleOf(book).ended, 2);
+  EXPECT_NE(HandleOf(book).ends_stamp, relabelled.ends_stamp);
+  // A book of the same rows, as memory is loaded again.
+  StudyBook again = BookOf(4);
+  again.Absorb(Row(0, TrialState::kSucceeded), {});
+  EXPECT_EQ(HandleOf(again).ended, 1);
+  EXPECT_NE(HandleOf(again).ends_stamp, before.ends_stamp);
+}
+
 }  // namespace
 }  // namespace frostline::server
