@@ -7,10 +7,12 @@
 #ifndef FROSTLINE_STORAGE_SQLITE_READ_POOL_H_
 #define FROSTLINE_STORAGE_SQLITE_READ_POOL_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -48,15 +50,25 @@ class ReadPool {
 
   // Waits when very many read at once, but never for the writer.
   absl::StatusOr<Loan> Borrow();
+  // Counts the connections that nobody uses. One is closed when a few hundred
+  // loans went by without it.
+  std::size_t idle() const;
 
  private:
   void Return(std::unique_ptr<Database> database);
 
+  struct Idle {
+    std::unique_ptr<Database> database;
+    std::int64_t since = 0;  // in loans
+  };
+
   const std::string path_;
   const Duration longest_read_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   CondVar returned_;
-  std::vector<std::unique_ptr<Database>> idle_ ABSL_GUARDED_BY(mutex_);
+  // The one that was used last is lent first.
+  std::deque<Idle> idle_ ABSL_GUARDED_BY(mutex_);
+  std::int64_t loans_ ABSL_GUARDED_BY(mutex_) = 0;
   int lent_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
