@@ -16,6 +16,9 @@ namespace {
 
 // A turn comes every 50 ms; after a longer gap no worker is to blame.
 constexpr Duration kStall = std::chrono::seconds(2);
+// A thousand leases may end at once. So many at a time take some milliseconds;
+// the rest are due in the next turn, and calls come between.
+constexpr int kLeasesATurn = 50;
 constexpr Duration kDiskEvery = std::chrono::seconds(1);
 constexpr Duration kTimeEvery = std::chrono::seconds(1);
 constexpr WallMicros kMinute = 60LL * 1'000'000;
@@ -67,7 +70,9 @@ void Upkeep::EndDueLeases(Batch& batch) {
           absl::StrCat(std::chrono::duration<double>(stalled).count())}});
     ledger_.running().PostponeLeases(stalled);
   }
+  int ended = 0;
   for (const TrialKey& due : ledger_.running().leases().Due(now)) {
+    if (ended++ == kLeasesATurn) return;
     StudyBook& book = *ledger_.Find(due.study);
     const OpenTrial trial = *book.Find(due.number);
     const LeaseRules& rules = book.checked().lease;
@@ -115,14 +120,18 @@ void Upkeep::Sweep() {
           return absl::OkStatus();
         });
     if (!found.ok()) return LogSweepFailed(found);
-    (void)loop_.Post([over = std::move(over), now](Batch& batch) {
-      LogSweepFailed(
-          batch.Write([&](storage::Transaction& transaction) -> absl::Status {
-            for (const storage::StudyKey study : over) {
-              RETURN_IF_ERROR(transaction.PurgeStudy(study));
-            }
-            return transaction.ForgetRepliesBefore(now - kReplyLifetime);
-          }));
+    // Calls come between one study and the next.
+    for (const storage::StudyKey study : over) {
+      (void)loop_.Post([study](Batch& batch) {
+        LogSweepFailed(batch.Write([&](storage::Transaction& transaction) {
+          return transaction.PurgeStudy(study);
+        }));
+      });
+    }
+    (void)loop_.Post([now](Batch& batch) {
+      LogSweepFailed(batch.Write([&](storage::Transaction& transaction) {
+        return transaction.ForgetRepliesBefore(now - kReplyLifetime);
+      }));
     });
   });
 }
