@@ -21,6 +21,7 @@
 #include "server/verbs/importance_verbs.h"
 #include "server/verbs/lease_verbs.h"
 #include "server/verbs/log_verb.h"
+#include "server/verbs/point_reads.h"
 #include "server/verbs/reading_verbs.h"
 #include "server/verbs/study_verbs.h"
 #include "server/verbs/trial_verbs.h"
@@ -33,6 +34,9 @@ namespace {
 // Single rows are read by these, so that no long list holds up a call that
 // only has to know whether it was answered before.
 constexpr int kLookupThreads = 2;
+// So do reads of one study or trial: no list holds them up.
+constexpr int kPointThreads = 2;
+constexpr int kMostPointThreads = 4;
 
 }  // namespace
 
@@ -57,6 +61,7 @@ class Coordinator::Rooms {
   const CoordinatorOptions options_;
   storage::TrialStore& store_;
   TaskPool lookups_;
+  TaskPool points_;
   TaskPool readers_;
   CommitLoop loop_;
   Proposer proposer_;
@@ -65,6 +70,7 @@ class Coordinator::Rooms {
   Dispatcher dispatcher_;
   ImportanceDesk importance_;
   Calls calls_;
+  PointReads point_reads_;
   StudyVerbs study_verbs_;
   TrialVerbs trial_verbs_;
   ReadingVerbs reading_verbs_;
@@ -107,12 +113,14 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
       dispatcher_(ledger_, proposer_, upkeep_.disk(), clock),
       importance_(store, clock),
       calls_(loop_, lookups_, readers_, ledger_, store, clock),
-      study_verbs_(calls_, ledger_, proposer_, store, upkeep_.disk(), clock),
+      point_reads_(calls_, points_, ledger_),
+      study_verbs_(calls_, point_reads_, ledger_, proposer_, store,
+                   upkeep_.disk(), clock),
       trial_verbs_(calls_, ledger_, proposer_, study_verbs_, clock),
-      reading_verbs_(calls_, store),
+      reading_verbs_(calls_, point_reads_, store),
       export_verb_(calls_, store),
       explain_verb_(calls_, ledger_, upkeep_.disk(), clock),
-      log_verb_(calls_, ledger_, store, clock),
+      log_verb_(calls_, point_reads_, ledger_, store, clock),
       watch_verb_(calls_, ledger_, store, clock, options_.watch_alive),
       worker_verbs_(calls_, ledger_, dispatcher_, clock),
       lease_verbs_(calls_, ledger_, dispatcher_, proposer_, log_verb_, clock,
@@ -160,7 +168,8 @@ absl::Status Coordinator::Rooms::Start() {
   }
   proposer_.Start();
   lookups_.Start(kLookupThreads);
-  readers_.Start(options_.reader_threads);
+  points_.Start(kPointThreads, kMostPointThreads);
+  readers_.Start(options_.reader_threads, options_.most_reader_threads);
   importance_.Start(options_.importance_threads);
   loop_.Start(epoch);
   return absl::OkStatus();
@@ -179,6 +188,7 @@ void Coordinator::Rooms::Drain() {
   FROSTLINE_FAILPOINT(kDrainAfter);
   proposer_.Stop();
   lookups_.Stop();
+  points_.Stop();
   readers_.Stop();
   importance_.Stop();
 }

@@ -12,22 +12,47 @@
 namespace frostline::server {
 namespace {
 
-constexpr int kMostBestNames = 100;
+constexpr std::size_t kMostBestNames = 100;
 // Of leases, in silence.
 constexpr int kGoneAfter = 3;
 
 }  // namespace
 
-v1::Study DescribeStudy(const StudyBook& book) {
-  v1::Study study = StudyToProto(book.row());
-  study.set_revision(book.revision());
-  *study.mutable_counts() = book.Counts();
-  study.set_resolved_sampler(ResolvedSampler(book.checked()));
-  for (const std::int64_t number : book.best().Numbers()) {
-    if (study.best_trials_size() == kMostBestNames) break;
-    study.add_best_trials(TrialNameOf(book.row().id, number));
-  }
+StudySnapshot SnapshotOf(const StudyBook& book) {
+  StudySnapshot study;
+  const storage::StudyRow& row = book.row();
+  study.row.key = row.key;
+  study.row.id = row.id;
+  study.row.seed = row.seed;
+  study.row.state = row.state;
+  study.row.state_reason = row.state_reason;
+  study.row.etag = row.etag;
+  study.row.created = row.created;
+  study.row.updated = row.updated;
+  study.row.expires = row.expires;
+  study.checked = book.shared_checked();
+  study.revision = book.revision();
+  study.counts = book.Counts();
+  study.best = book.best().Numbers();
+  if (study.best.size() > kMostBestNames) study.best.resize(kMostBestNames);
   return study;
+}
+
+v1::Study DescribeStudy(const StudySnapshot& study) {
+  v1::Study shown = StudyToProto(study.row);
+  *shown.mutable_spec() = study.checked->spec;
+  *shown.mutable_settings() = study.checked->settings;
+  shown.set_revision(study.revision);
+  *shown.mutable_counts() = study.counts;
+  shown.set_resolved_sampler(ResolvedSampler(*study.checked));
+  for (const std::int64_t number : study.best) {
+    shown.add_best_trials(TrialNameOf(study.row.id, number));
+  }
+  return shown;
+}
+
+v1::Study DescribeStudy(const StudyBook& book) {
+  return DescribeStudy(SnapshotOf(book));
 }
 
 v1::Trial DescribeTrial(const StudyBook& book, const storage::TrialRow& row) {

@@ -4,6 +4,8 @@
 #ifndef FROSTLINE_SERVER_VERBS_DESCRIBE_H_
 #define FROSTLINE_SERVER_VERBS_DESCRIBE_H_
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,18 @@
 
 namespace frostline::server {
 
+// It is a study at one moment, to be described on another thread. Making one
+// costs the same for a large spec as for a small one: what never changes is
+// shared, not copied.
+struct StudySnapshot {
+  storage::StudyRow row;  // without spec and settings
+  std::shared_ptr<const CheckedStudy> checked;
+  std::int64_t revision = 0;
+  v1::TrialCounts counts;
+  std::vector<std::int64_t> best;  // the first of them, the best first
+};
+StudySnapshot SnapshotOf(const StudyBook& book);
+v1::Study DescribeStudy(const StudySnapshot& study);
 v1::Study DescribeStudy(const StudyBook& book);
 // Leaves its attempts out.
 v1::Trial DescribeTrial(const StudyBook& book, const storage::TrialRow& row);

@@ -33,9 +33,13 @@ v1::GetTrialLogReply LogReply(std::int64_t attempt, std::string tail,
 
 }  // namespace
 
-LogVerb::LogVerb(Calls& calls, Ledger& ledger, const storage::TrialStore& store,
-                 const Clock& clock)
-    : calls_(calls), ledger_(ledger), store_(store), clock_(clock) {}
+LogVerb::LogVerb(Calls& calls, PointReads& points, Ledger& ledger,
+                 const storage::TrialStore& store, const Clock& clock)
+    : calls_(calls),
+      points_(points),
+      ledger_(ledger),
+      store_(store),
+      clock_(clock) {}
 
 void LogVerb::AddTo(VerbTable& table) {
   calls_.Add(table, "StudyService.GetTrialLog", CallerRole::kViewer, this,
@@ -93,7 +97,7 @@ void LogVerb::GetTrialLog(CallContext caller, v1::GetTrialLogRequest request,
 
 void LogVerb::AnswerStored(Parked parked) {
   auto shared = std::make_shared<Parked>(std::move(parked));
-  calls_.readers().Post([this, shared] {
+  points_.Post([this, shared] {
     auto log = store_.FindLog(shared->trial.study, shared->trial.number,
                               shared->attempt);
     if (!log.ok()) return shared->reply(log.status());

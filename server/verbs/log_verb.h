@@ -14,13 +14,14 @@
 #include "frostline/v1/worker_service.pb.h"
 #include "server/dispatch/waiting_room.h"
 #include "server/verbs/calls.h"
+#include "server/verbs/point_reads.h"
 
 namespace frostline::server {
 
 class LogVerb {
  public:
-  LogVerb(Calls& calls, Ledger& ledger, const storage::TrialStore& store,
-          const Clock& clock);
+  LogVerb(Calls& calls, PointReads& points, Ledger& ledger,
+          const storage::TrialStore& store, const Clock& clock);
 
   void AddTo(VerbTable& table);
 
@@ -53,6 +54,7 @@ class LogVerb {
   void AnswerStored(Parked parked);
 
   Calls& calls_;
+  PointReads& points_;
   Ledger& ledger_;
   const storage::TrialStore& store_;
   const Clock& clock_;

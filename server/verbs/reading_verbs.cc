@@ -27,6 +27,55 @@ void Narrow(const TrialFilter& filter, storage::TrialQuery& query) {
   }
 }
 
+absl::StatusOr<std::vector<Measurement>> WholeCurve(
+    const CallContext& caller, const storage::TrialStore& store,
+    const storage::MeasurementQuery& query) {
+  std::vector<Measurement> all;
+  RETURN_IF_ERROR(storage::ForEachMeasurement(store, query,
+                                              [&](const Measurement& measured) {
+                                                all.push_back(measured);
+                                                return CheckWaiting(caller);
+                                              }));
+  return all;
+}
+
+// Shows at most `most` of them, the first and the last included, and fewer
+// where so many do not fit into a message.
+void AddEvenlySpaced(const std::vector<Measurement>& all, std::size_t most,
+                     v1::ListMeasurementsReply& reply) {
+  for (std::size_t keep = std::min(all.size(), most);; keep /= 2) {
+    for (std::size_t i = 0; i < keep; ++i) {
+      const std::size_t at = keep == 1 ? 0 : i * (all.size() - 1) / (keep - 1);
+      *reply.add_measurements() = MeasurementToProto(all[at]);
+    }
+    if (reply.ByteSizeLong() <= kMostPageBytes || keep <= 1) return;
+    reply.clear_measurements();
+  }
+}
+
+// Makes the trial small enough for a message; see the header.
+void FitIntoMessage(v1::Trial& trial) {
+  std::size_t bytes = trial.ByteSizeLong();
+  for (const bool whole : {false, true}) {
+    for (v1::Attempt& attempt : *trial.mutable_attempts()) {
+      if (bytes <= kMostPageBytes) return;
+      if (!attempt.has_superseded_outcome()) continue;
+      bytes -= attempt.ByteSizeLong();
+      if (whole) {
+        attempt.clear_superseded_outcome();
+      } else {
+        attempt.mutable_superseded_outcome()->clear_examples();
+      }
+      bytes += attempt.ByteSizeLong();
+    }
+  }
+  int left_out = 0;
+  while (bytes > kMostPageBytes && left_out < trial.attempts_size()) {
+    bytes -= trial.attempts(left_out++).ByteSizeLong();
+  }
+  trial.mutable_attempts()->DeleteSubrange(0, left_out);
+}
+
 }  // namespace
 
 absl::StatusOr<v1::Trial> RenderTrial(const storage::TrialRow& row,
@@ -37,24 +86,42 @@ absl::StatusOr<v1::Trial> RenderTrial(const storage::TrialRow& row,
   if (view == v1::TRIAL_VIEW_FULL) {
     ASSIGN_OR_RETURN(attempts, store.ListAttempts(study.key, row.number));
   }
-  return TrialToProto(row, study.id, study.checked->space, view, attempts);
+  v1::Trial trial =
+      TrialToProto(row, study.id, study.checked->space, view, attempts);
+  if (!attempts.empty()) FitIntoMessage(trial);
+  return trial;
 }
 
 void ReadingVerbs::AddTo(VerbTable& table) {
   using V = ReadingVerbs;
-  const auto add = [&](const char* verb, auto body) {
-    calls_.Add(table, absl::StrCat("StudyService.", verb), CallerRole::kViewer,
-               this, body);
+  const auto add_point = [&](const char* verb, auto body) {
+    points_.Add(table, absl::StrCat("StudyService.", verb), this, body);
   };
-  add("GetTrial", &V::GetTrial);
-  add("ListTrials", &V::ListTrials);
-  add("ListMeasurements", &V::ListMeasurements);
-  add("ListBestTrials", &V::ListBestTrials);
-  add("GetExampleOutcomes", &V::GetExampleOutcomes);
+  add_point("GetTrial", &V::GetTrial);
+  add_point("ListMeasurements", &V::ListMeasurements);
+  add_point("GetExampleOutcomes", &V::GetExampleOutcomes);
+  using Request = v1::ListTrialsRequest;
+  using Answer = v1::ListTrialsReply;
+  const auto list = [this](CallContext caller, Request request,
+                           Reply<Answer> reply) {
+    std::vector<std::string> study = {request.parent()};
+    calls_.Read(
+        std::move(study), std::move(reply),
+        [this, caller = std::move(caller), request = std::move(request)](
+            const std::vector<StudyHandle>& handles, Reply<Answer> answer) {
+          answer(ListTrials(caller, handles[0], request));
+        });
+  };
+  table.unary.emplace(
+      "frostline.v1.StudyService.ListTrials",
+      MakeUnaryVerb<Request, Answer>(CallerRole::kViewer, list));
+  calls_.Add(table, "StudyService.ListBestTrials", CallerRole::kViewer, this,
+             &V::ListBestTrials);
 }
 
 absl::StatusOr<v1::Trial> ReadingVerbs::GetTrial(
-    const StudyHandle& study, const v1::GetTrialRequest& request) const {
+    const CallContext&, const StudyHandle& study,
+    const v1::GetTrialRequest& request) const {
   ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(request.name()));
   ASSIGN_OR_RETURN(const storage::TrialRow row,
                    store_.FindTrial(study.key, name.number));
@@ -66,7 +133,8 @@ absl::StatusOr<v1::Trial> ReadingVerbs::GetTrial(
 }
 
 absl::StatusOr<v1::ListTrialsReply> ReadingVerbs::ListTrials(
-    const StudyHandle& study, const v1::ListTrialsRequest& request) const {
+    const CallContext& caller, const StudyHandle& study,
+    const v1::ListTrialsRequest& request) const {
   ASSIGN_OR_RETURN(const TrialFilter filter,
                    TrialFilter::Parse(request.filter()));
   storage::TrialQuery query;
@@ -81,6 +149,7 @@ absl::StatusOr<v1::ListTrialsReply> ReadingVerbs::ListTrials(
   std::size_t bytes = 0;
   std::int64_t last = query.after;
   while (true) {
+    RETURN_IF_ERROR(CheckWaiting(caller));
     ASSIGN_OR_RETURN(const std::vector<storage::TrialRow> rows,
                      store_.ListTrials(query));
     for (const storage::TrialRow& row : rows) {
@@ -88,7 +157,9 @@ absl::StatusOr<v1::ListTrialsReply> ReadingVerbs::ListTrials(
       ASSIGN_OR_RETURN(v1::Trial trial,
                        RenderTrial(row, study, request.view(), store_));
       bytes += trial.ByteSizeLong();
-      if (reply.trials_size() == page_size || bytes > kMostPageBytes) {
+      // One trial alone always fits (RenderTrial()): a page goes on.
+      if (reply.trials_size() == page_size ||
+          (bytes > kMostPageBytes && reply.trials_size() > 0)) {
         reply.set_next_page_token(MakePageToken(list, request.filter(), last));
         return reply;
       }
@@ -101,7 +172,7 @@ absl::StatusOr<v1::ListTrialsReply> ReadingVerbs::ListTrials(
 }
 
 absl::StatusOr<v1::ListMeasurementsReply> ReadingVerbs::ListMeasurements(
-    const StudyHandle& study,
+    const CallContext& caller, const StudyHandle& study,
     const v1::ListMeasurementsRequest& request) const {
   ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(request.name()));
   ASSIGN_OR_RETURN(const storage::TrialRow row,
@@ -117,31 +188,27 @@ absl::StatusOr<v1::ListMeasurementsReply> ReadingVerbs::ListMeasurements(
   v1::ListMeasurementsReply reply;
   reply.set_attempt(query.attempt);
   if (request.downsample_to() > 0) {
-    std::vector<Measurement> all;
-    RETURN_IF_ERROR(storage::ForEachMeasurement(
-        store_, query, [&all](const Measurement& measured) {
-          all.push_back(measured);
-          return absl::OkStatus();
-        }));
-    const std::size_t keep =
-        std::min(all.size(), static_cast<std::size_t>(request.downsample_to()));
-    for (std::size_t i = 0; i < keep; ++i) {
-      const std::size_t at = keep == 1 ? 0 : i * (all.size() - 1) / (keep - 1);
-      *reply.add_measurements() = MeasurementToProto(all[at]);
-    }
+    ASSIGN_OR_RETURN(const std::vector<Measurement> all,
+                     WholeCurve(caller, store_, query));
+    AddEvenlySpaced(all, static_cast<std::size_t>(request.downsample_to()),
+                    reply);
     return reply;
   }
   const int page_size = PageSize(request.page_size());
   query.limit = page_size + 1;
   ASSIGN_OR_RETURN(const std::vector<Measurement> page,
                    store_.ListMeasurements(query));
+  std::size_t bytes = 0;
   for (const Measurement& measurement : page) {
-    if (reply.measurements_size() == page_size) {
+    v1::Measurement shown = MeasurementToProto(measurement);
+    bytes += shown.ByteSizeLong();
+    const int count = reply.measurements_size();
+    if (count == page_size || (bytes > kMostPageBytes && count > 0)) {
       reply.set_next_page_token(
-          MakePageToken(list, "", reply.measurements(page_size - 1).step()));
+          MakePageToken(list, "", reply.measurements(count - 1).step()));
       break;
     }
-    *reply.add_measurements() = MeasurementToProto(measurement);
+    *reply.add_measurements() = std::move(shown);
   }
   return reply;
 }
@@ -192,7 +259,7 @@ absl::StatusOr<v1::ListBestTrialsReply> ReadingVerbs::ListBestTrials(
 }
 
 absl::StatusOr<v1::ExampleOutcomes> ReadingVerbs::GetExampleOutcomes(
-    const StudyHandle& study,
+    const CallContext&, const StudyHandle& study,
     const v1::GetExampleOutcomesRequest& request) const {
   ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(request.name()));
   RETURN_IF_ERROR(store_.FindTrial(study.key, name.number).status());

@@ -6,36 +6,45 @@
 
 #include "frostline/v1/study_service.pb.h"
 #include "server/verbs/calls.h"
+#include "server/verbs/point_reads.h"
 
 namespace frostline::server {
 
-// Its bodies run on readers.
+// Lists run on readers and stop between two pages when the caller has hung up;
+// what is of one trial is a point read.
 class ReadingVerbs {
  public:
-  ReadingVerbs(Calls& calls, const storage::TrialStore& store)
-      : calls_(calls), store_(store) {}
+  ReadingVerbs(Calls& calls, PointReads& points,
+               const storage::TrialStore& store)
+      : calls_(calls), points_(points), store_(store) {}
 
   void AddTo(VerbTable& table);
 
  private:
-  absl::StatusOr<v1::Trial> GetTrial(const StudyHandle& study,
+  absl::StatusOr<v1::Trial> GetTrial(const CallContext& caller,
+                                     const StudyHandle& study,
                                      const v1::GetTrialRequest& request) const;
   absl::StatusOr<v1::ListTrialsReply> ListTrials(
-      const StudyHandle& study, const v1::ListTrialsRequest& request) const;
+      const CallContext& caller, const StudyHandle& study,
+      const v1::ListTrialsRequest& request) const;
   absl::StatusOr<v1::ListMeasurementsReply> ListMeasurements(
-      const StudyHandle& study,
+      const CallContext& caller, const StudyHandle& study,
       const v1::ListMeasurementsRequest& request) const;
   absl::StatusOr<v1::ListBestTrialsReply> ListBestTrials(
       const StudyHandle& study, const v1::ListBestTrialsRequest& request) const;
   absl::StatusOr<v1::ExampleOutcomes> GetExampleOutcomes(
-      const StudyHandle& study,
+      const CallContext& caller, const StudyHandle& study,
       const v1::GetExampleOutcomesRequest& request) const;
 
   Calls& calls_;
+  PointReads& points_;
   const storage::TrialStore& store_;
 };
 
-// Reads attempts for the FULL view.
+// Reads attempts for the FULL view. A trial that does not fit into a message so
+// (kMostPageBytes) is shown without examples of superseded outcomes, then
+// without these outcomes, then without its oldest attempts: those that are
+// shown are numbered.
 absl::StatusOr<v1::Trial> RenderTrial(const storage::TrialRow& row,
                                       const StudyHandle& study,
                                       v1::TrialView view,

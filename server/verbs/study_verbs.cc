@@ -16,8 +16,8 @@ namespace frostline::server {
 namespace {
 
 constexpr WallMicros kDeletedFor = 7LL * 24 * 3600 * 1'000'000;
-// The loop describes so many studies at a time, and others go on between.
-constexpr int kListedAtOnce = 100;
+// The loop looks at so many studies at a time, and others go on between.
+constexpr int kListedAtOnce = 50;
 
 absl::Status CheckEtag(const StudyBook& book, const std::string& etag) {
   if (etag.empty() || etag == absl::StrCat(book.row().etag)) {
@@ -30,10 +30,11 @@ absl::Status CheckEtag(const StudyBook& book, const std::string& etag) {
 
 }  // namespace
 
-StudyVerbs::StudyVerbs(Calls& calls, Ledger& ledger, Proposer& proposer,
-                       const storage::TrialStore& store,
+StudyVerbs::StudyVerbs(Calls& calls, PointReads& points, Ledger& ledger,
+                       Proposer& proposer, const storage::TrialStore& store,
                        const storage::DiskRoom& disk, const Clock& clock)
     : calls_(calls),
+      points_(points),
       ledger_(ledger),
       proposer_(proposer),
       store_(store),
@@ -57,10 +58,18 @@ void StudyVerbs::AddTo(VerbTable& table) {
   calls_.AddOnce(table, name("DeleteStudy"), kChanges, this, &V::DeleteStudy);
 }
 
-absl::StatusOr<v1::Study> StudyVerbs::GetStudy(
-    Change&, const v1::GetStudyRequest& request) {
-  ASSIGN_OR_RETURN(const StudyBook* book, ledger_.FindStudy(request.name()));
-  return DescribeStudy(*book);
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
+void StudyVerbs::GetStudy(CallContext caller, v1::GetStudyRequest request,
+                          Reply<v1::Study> reply) {
+  points_.Look<StudySnapshot>(
+      std::move(caller), std::move(reply),
+      [this,
+       name = request.name()](Change& change) -> absl::StatusOr<StudySnapshot> {
+        change.AssertOnLoop();
+        ASSIGN_OR_RETURN(const StudyBook* book, ledger_.FindStudy(name));
+        return SnapshotOf(*book);
+      },
+      [](const StudySnapshot& study) { return DescribeStudy(study); });
 }
 
 absl::StatusOr<v1::Study> StudyVerbs::PauseStudy(
@@ -114,6 +123,7 @@ absl::StatusOr<v1::Study> StudyVerbs::StopStudy(
 }
 
 struct StudyVerbs::Listing {
+  CallContext caller;
   StudyFilter filter;
   std::string filter_text;
   std::string list;
@@ -123,15 +133,18 @@ struct StudyVerbs::Listing {
   std::size_t bytes = 0;
   storage::StudyKey last = 0;
   std::vector<storage::StudyRow> rows;  // being described
+  // As memory has them; nothing where it has no such study.
+  std::vector<std::optional<StudySnapshot>> seen;
   Reply<v1::ListStudiesReply> reply;
 };
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param)
-void StudyVerbs::ListStudies(CallContext, v1::ListStudiesRequest request,
+void StudyVerbs::ListStudies(CallContext caller, v1::ListStudiesRequest request,
                              Reply<v1::ListStudiesReply> reply) {
   absl::StatusOr<StudyFilter> filter = StudyFilter::Parse(request.filter());
   if (!filter.ok()) return reply(filter.status());
   auto listing = std::make_shared<Listing>();
+  listing->caller = std::move(caller);
   listing->filter = *std::move(filter);
   listing->filter_text = request.filter();
   listing->list = request.show_deleted() ? "all studies" : "studies";
@@ -150,38 +163,41 @@ void StudyVerbs::ListStudies(CallContext, v1::ListStudiesRequest request,
 }
 
 void StudyVerbs::ListMore(const std::shared_ptr<Listing>& listing) {
+  const absl::Status waiting = CheckWaiting(listing->caller);
+  if (!waiting.ok()) return listing->reply(waiting);
   auto rows = store_.ListStudies(listing->query);
   if (!rows.ok()) return listing->reply(rows.status());
   listing->rows = *std::move(rows);
-  calls_.Act<std::vector<v1::Study>>(
+  using Snapshots = std::vector<std::optional<StudySnapshot>>;
+  calls_.Act<Snapshots>(
       {},
-      [this, listing](absl::StatusOr<std::vector<v1::Study>> studies) {
-        TakeListed(listing, std::move(studies));
+      [this, listing](absl::StatusOr<Snapshots> seen) {
+        if (!seen.ok()) return listing->reply(seen.status());
+        listing->seen = *std::move(seen);
+        calls_.PostTo(
+            calls_.readers(), [this, listing] { TakeListed(listing); },
+            [&listing](const absl::Status& why) { listing->reply(why); });
       },
-      [this,
-       listing](Change& change) -> absl::StatusOr<std::vector<v1::Study>> {
+      [this, listing](Change& change) -> absl::StatusOr<Snapshots> {
         change.AssertOnLoop();
-        std::vector<v1::Study> studies;
-        studies.reserve(listing->rows.size());
-        for (const storage::StudyRow& row : listing->rows) {
-          const StudyBook* const book = ledger_.Find(row.key);
-          studies.push_back(book == nullptr ? StudyToProto(row)
-                                            : DescribeStudy(*book));
+        Snapshots seen(listing->rows.size());
+        for (std::size_t i = 0; i < seen.size(); ++i) {
+          const StudyBook* const book = ledger_.Find(listing->rows[i].key);
+          if (book != nullptr) seen[i] = SnapshotOf(*book);
         }
-        return studies;
+        return seen;
       });
 }
 
-void StudyVerbs::TakeListed(const std::shared_ptr<Listing>& listing,
-                            absl::StatusOr<std::vector<v1::Study>> studies) {
+void StudyVerbs::TakeListed(const std::shared_ptr<Listing>& listing) {
   Listing& page = *listing;
-  if (!studies.ok()) return page.reply(studies.status());
-  for (std::size_t i = 0; i < studies->size(); ++i) {
-    v1::Study& study = (*studies)[i];
+  for (std::size_t i = 0; i < page.seen.size(); ++i) {
+    v1::Study study = page.seen[i].has_value() ? DescribeStudy(*page.seen[i])
+                                               : StudyToProto(page.rows[i]);
     if (!page.filter.Matches(study)) continue;
     page.bytes += study.ByteSizeLong();
-    if (page.page.studies_size() == page.page_size ||
-        page.bytes > kMostPageBytes) {
+    const int count = page.page.studies_size();
+    if (count == page.page_size || (page.bytes > kMostPageBytes && count > 0)) {
       page.page.set_next_page_token(
           MakePageToken(page.list, page.filter_text, page.last));
       return page.reply(std::move(page.page));
@@ -191,9 +207,7 @@ void StudyVerbs::TakeListed(const std::shared_ptr<Listing>& listing,
   }
   if (page.rows.size() < kListedAtOnce) return page.reply(std::move(page.page));
   page.query.after = page.rows.back().key;
-  calls_.PostTo(
-      calls_.readers(), [this, listing] { ListMore(listing); },
-      [&page](const absl::Status& why) { page.reply(why); });
+  ListMore(listing);
 }
 
 absl::StatusOr<v1::Study> StudyVerbs::UpdateStudy(

@@ -7,14 +7,15 @@
 #include "frostline/v1/study_service.pb.h"
 #include "server/search/proposer.h"
 #include "server/verbs/calls.h"
+#include "server/verbs/point_reads.h"
 
 namespace frostline::server {
 
 class StudyVerbs {
  public:
-  StudyVerbs(Calls& calls, Ledger& ledger, Proposer& proposer,
-             const storage::TrialStore& store, const storage::DiskRoom& disk,
-             const Clock& clock);
+  StudyVerbs(Calls& calls, PointReads& points, Ledger& ledger,
+             Proposer& proposer, const storage::TrialStore& store,
+             const storage::DiskRoom& disk, const Clock& clock);
 
   void AddTo(VerbTable& table);
 
@@ -41,18 +42,17 @@ class StudyVerbs {
       FROSTLINE_ON_LOOP;
 
   struct Listing;
-  // A reader takes the store's next rows, which the loop describes, until the
-  // page is full.
+  // A reader takes the store's next rows, of which the loop makes snapshots,
+  // which a reader describes, until the page is full or the caller has hung up.
   void ListMore(const std::shared_ptr<Listing>& listing);
-  void TakeListed(const std::shared_ptr<Listing>& listing,
-                  absl::StatusOr<std::vector<v1::Study>> studies);
+  void TakeListed(const std::shared_ptr<Listing>& listing);
 
   void CreateStudy(CallContext caller, v1::CreateStudyRequest request,
                    Reply<v1::CreateStudyReply> reply);
   void ListStudies(CallContext caller, v1::ListStudiesRequest request,
                    Reply<v1::ListStudiesReply> reply);
-  absl::StatusOr<v1::Study> GetStudy(
-      Change& change, const v1::GetStudyRequest& request) FROSTLINE_ON_LOOP;
+  void GetStudy(CallContext caller, v1::GetStudyRequest request,
+                Reply<v1::Study> reply);
   absl::StatusOr<v1::Study> PauseStudy(
       Change& change, const v1::PauseStudyRequest& request) FROSTLINE_ON_LOOP;
   absl::StatusOr<v1::Study> ResumeStudy(
@@ -68,6 +68,7 @@ class StudyVerbs {
       const std::string& reason) FROSTLINE_ON_LOOP;
 
   Calls& calls_;
+  PointReads& points_;
   Ledger& ledger_;
   Proposer& proposer_;
   const storage::TrialStore& store_;

@@ -8,6 +8,7 @@
 #include "proto/wire_time.h"
 #include "server/verbs/describe.h"
 #include "server/verbs/reading_verbs.h"
+#include "server/wire/page_token.h"
 
 namespace frostline::server {
 namespace {
@@ -103,6 +104,7 @@ absl::StatusOr<WatchVerb::Events> WatchVerb::EventsAfter(
                    store_.ListTrials(query));
   Events events;
   events.reserve(rows.size() + 1);
+  std::size_t bytes = 0;
   for (const storage::TrialRow& row : rows) {
     // Newer than `now`: it belongs to the next events, with a newer study.
     if (row.revision > now.revision()) break;
@@ -110,7 +112,10 @@ absl::StatusOr<WatchVerb::Events> WatchVerb::EventsAfter(
     event.set_revision(row.revision);
     ASSIGN_OR_RETURN(*event.mutable_trial(),
                      RenderTrial(row, study, view, store_));
+    bytes += event.ByteSizeLong();
     events.push_back(std::move(event));
+    // The rest come next.
+    if (bytes > kMostPageBytes && &row != &rows.back()) return events;
   }
   // The study itself goes last, with its counts, when nothing newer is left
   // out: its revision is that of all that was sent.
@@ -131,11 +136,11 @@ void WatchVerb::Committed() {
            return book->revision() > parked.after_revision;
          })) {
       auto shared = std::make_shared<Parked>(std::move(watch));
-      calls_.readers().Post([this, shared, handle = HandleOf(*book),
-                             now = DescribeStudy(*book)]() mutable {
-        shared->reply(EventsAfter(handle, std::move(now),
-                                  shared->after_revision, shared->view));
-      });
+      calls_.readers().Post(
+          [this, shared, handle = HandleOf(*book), now = SnapshotOf(*book)] {
+            shared->reply(EventsAfter(handle, DescribeStudy(now),
+                                      shared->after_revision, shared->view));
+          });
     }
   }
 }

@@ -34,12 +34,14 @@ TEST(TaskPool, GrowsWhileTasksWaitAndNoFurtherThanToItsMost) {
 TEST(TaskPool, AddsNobodyWhileOneIsIdle) {
   TaskPool pool;
   pool.Start(2, 8);
-  for (int i = 0; i < 200; ++i) {
-    std::promise<void> ran;
-    pool.Post([&ran] { ran.set_value(); });
-    ran.get_future().wait();
-  }
+  std::promise<void> end;
+  const std::shared_future<void> ended = end.get_future().share();
+  pool.Post([ended] { ended.wait(); });
+  pool.Post([ended] { ended.wait(); });
   EXPECT_EQ(pool.threads(), 2u);
+  pool.Post([ended] { ended.wait(); });
+  EXPECT_EQ(pool.threads(), 3u);
+  end.set_value();
   pool.Stop();
 }
 
