@@ -17,8 +17,9 @@ struct Chapter {
 };
 constexpr Chapter kChapters[] = {
     {"start", MeasureStart},     {"cycles", MeasureCycles},
-    {"reports", MeasureReports}, {"parked", MeasureParked},
-    {"history", MeasureHistory}, {"judging", MeasureJudging}};
+    {"reports", MeasureReports}, {"busy", MeasureBusy},
+    {"parked", MeasureParked},   {"history", MeasureHistory},
+    {"judging", MeasureJudging}};
 
 void Run(const Bench& bench, TlsServer& tls) {
   const char* const only = std::getenv("FROSTLINE_BENCH_CHAPTER");

@@ -64,6 +64,7 @@ void MeasureStart(ServiceBench& bench);
 void MeasureCycles(ServiceBench& bench);
 void MeasureReports(ServiceBench& bench);
 void MeasureParked(ServiceBench& bench);
+void MeasureBusy(ServiceBench& bench);
 void MeasureHistory(ServiceBench& bench);
 void MeasureJudging(ServiceBench& bench);
 
