@@ -27,8 +27,8 @@
 // Reading: any thread reads at any time, without waiting for the writer. Each
 // call sees one snapshot, of committed rows only.
 //
-// Every call may also answer STORE_IO, STORE_CORRUPT, STORE_FULL and
-// STORE_BUSY. After the last two nothing of the transaction happened: roll
+// Every call may also answer STORE_IO, STORE_CORRUPT, STORE_REMOVED, STORE_FULL
+// and STORE_BUSY. After the last two nothing of the transaction happened: roll
 // back, and perhaps try again.
 #ifndef FROSTLINE_STORAGE_TRIAL_STORE_H_
 #define FROSTLINE_STORAGE_TRIAL_STORE_H_
@@ -192,6 +192,16 @@ class TrialStore {
   // store that keeps nothing.
   virtual absl::StatusOr<BackupReport> Backup(
       const std::string& path) const = 0;
+
+  // The writing thread calls it now and then, with no transaction open. The
+  // store gives unused room back to the disk, a slice at a time, and says
+  // whether there is more. It answers STORE_REMOVED, as every commit does, when
+  // what it writes is no longer where it was opened.
+  virtual absl::StatusOr<bool> Tend() = 0;
+
+  // Notes that a coordinator starts at `now`, and returns when the last ones
+  // did. One that cannot be noted is left out: no promise hangs on it.
+  virtual std::vector<WallMicros> NoteStart(WallMicros now) = 0;
 
   // Tells people "memory", "sqlite 3.40.1 /data/frostline.sqlite".
   virtual std::string Describe() const = 0;

@@ -74,6 +74,13 @@ void MemoryStore::IndexGrants(const Tables& changes) {
   }
 }
 
+std::vector<WallMicros> MemoryStore::NoteStart(WallMicros now) {
+  const MutexLock lock(&mutex_);
+  std::vector<WallMicros> before = starts_;
+  starts_.push_back(now);
+  return before;
+}
+
 void MemoryStore::Apply(Tables&& changes, StudyKey next_key) {
   const MutexLock lock(&mutex_);
   next_key_ = next_key;

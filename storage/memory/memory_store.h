@@ -60,6 +60,8 @@ class MemoryStore final : public TrialStore {
       const std::string& request_id) const override;
 
   DiskRoom RoomLeft() const override;
+  absl::StatusOr<bool> Tend() override { return false; }
+  std::vector<WallMicros> NoteStart(WallMicros now) override;
   absl::StatusOr<BackupReport> Backup(const std::string& path) const override;
   std::string Describe() const override { return "memory"; }
 
@@ -85,6 +87,7 @@ class MemoryStore final : public TrialStore {
   Tables stored_;
   Epoch epoch_ = 0;
   StudyKey next_key_ = 1;
+  std::vector<WallMicros> starts_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, StudyKey> live_ids_;
   std::map<std::tuple<StudyKey, std::int64_t, std::int64_t>, TrialPointer>
       by_revision_ ABSL_GUARDED_BY(mutex_);  // study, revision, number

@@ -59,7 +59,11 @@ absl::StatusOr<BackupReport> BackUp(Database& source, const std::string& path) {
                      absl::StrCat(path, " exists already"),
                      "give the backup a name of its own");
   }
-  const std::string partial = absl::StrCat(path, ".partial");
+  // No backup may be called so: its name would begin with a dot.
+  const std::filesystem::path place(path);
+  const std::string partial =
+      place.parent_path() /
+      absl::StrCat(".", place.filename().string(), ".partial");
   std::filesystem::remove(partial, error);  // of a backup that was killed
   absl::StatusOr<BackupReport> report = CopyAndCheck(source, partial);
   absl::Status status = report.status();

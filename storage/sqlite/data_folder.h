@@ -6,6 +6,8 @@
 //   frostline.sqlite (and -wal, -shm)   the database; never delete one of them
 //   frostline.lock                      locked while it runs; its process id
 //   frostline.ballast                   given up when the disk is full
+//   frostline.starts                    when coordinators started
+//   (start_notes.h)
 #ifndef FROSTLINE_STORAGE_SQLITE_DATA_FOLDER_H_
 #define FROSTLINE_STORAGE_SQLITE_DATA_FOLDER_H_
 
@@ -32,6 +34,7 @@ class DataFolder {
       const std::string& path, std::int64_t ballast_bytes = 0);
 
   std::string DatabasePath() const { return path_ + "/frostline.sqlite"; }
+  std::string StartsPath() const { return path_ + "/frostline.starts"; }
   Ballast& ballast() { return ballast_; }
   // Returns what this user may still write.
   std::int64_t FreeBytes() const;

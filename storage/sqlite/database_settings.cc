@@ -25,7 +25,9 @@ constexpr char kCommonSettings[] =
     "PRAGMA mmap_size = 0;"
     "PRAGMA temp_store = MEMORY;"
     "PRAGMA wal_autocheckpoint = 0;";
+// The first one is of a file that is still empty, and means nothing to others.
 constexpr char kWriterSettings[] =
+    "PRAGMA auto_vacuum = INCREMENTAL;"
     "PRAGMA journal_mode = WAL;"
     "PRAGMA synchronous = FULL;"
     "PRAGMA secure_delete = OFF;"

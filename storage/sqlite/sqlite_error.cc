@@ -31,7 +31,8 @@ int WriteErrno(sqlite3* handle, Target target) {
 bool IsNoRoom(sqlite3* handle, int code, Target target) {
   if (code == SQLITE_FULL) return true;
   if (code == SQLITE_IOERR_SHMSIZE) {
-    return sqlite3_system_errno(handle) == ENOSPC;
+    const int error = sqlite3_system_errno(handle);
+    return error == ENOSPC || error == EDQUOT || error == EFBIG;
   }
   if (code != SQLITE_IOERR_WRITE) return false;
   const int error = WriteErrno(handle, target);
@@ -103,7 +104,8 @@ bool IsStoreFailure(const absl::Status& status) {
 bool IsFatal(const absl::Status& status) {
   return HasErrorId(status, ErrorId::kStoreIo) ||
          HasErrorId(status, ErrorId::kStoreCorrupt) ||
-         HasErrorId(status, ErrorId::kStoreUnwritable);
+         HasErrorId(status, ErrorId::kStoreUnwritable) ||
+         HasErrorId(status, ErrorId::kStoreRemoved);
 }
 
 }  // namespace frostline::storage

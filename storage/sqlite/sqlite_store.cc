@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,11 +16,12 @@
 #include "storage/sqlite/sqlite_error.h"
 #include "storage/sqlite/sqlite_transaction.h"
 #include "storage/sqlite/sqlite_version.h"
+#include "storage/sqlite/start_notes.h"
 
 namespace frostline::storage {
 namespace {
 
-constexpr std::int64_t kBytesPerPage = 4096;
+constexpr std::int64_t kReturnsPages = 2;  // as PRAGMA auto_vacuum has it
 
 absl::StatusOr<std::unique_ptr<Database>> OpenWriter(const std::string& path) {
   {
@@ -58,8 +60,13 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(
        {"wal_reset_flaw", HasWalResetFlaw(sqlite3_libversion_number())
                               ? "present, no occasion"
                               : "absent"}});
-  return std::unique_ptr<SqliteStore>(
+  std::unique_ptr<SqliteStore> store(
       new SqliteStore(std::move(data), *std::move(writer), limits));
+  RETURN_IF_ERROR(store->CountFreePages());
+  ASSIGN_OR_RETURN(const std::int64_t how,
+                   store->writer_->ReadInt("PRAGMA auto_vacuum"));
+  store->returns_pages_ = how == kReturnsPages;
+  return store;
 }
 
 SqliteStore::SqliteStore(std::unique_ptr<DataFolder> folder,
@@ -67,6 +74,7 @@ SqliteStore::SqliteStore(std::unique_ptr<DataFolder> folder,
                          const StoreLimits& limits)
     : limits_(limits),
       folder_(std::move(folder)),
+      files_(folder_->DatabasePath()),
       writer_(std::move(writer)),
       readers_(folder_->DatabasePath(), limits_.longest_read) {}
 
@@ -103,37 +111,6 @@ absl::StatusOr<std::unique_ptr<SqliteTransaction>> SqliteStore::BeginUnled() {
   return status;
 }
 
-void SqliteStore::Committed() {
-  const int pages = writer_->wal_pages();
-  if (pages < checkpointed_pages_) checkpointed_pages_ = 0;  // begun again
-  WatchLog(pages);
-  if (pages - checkpointed_pages_ < limits_.pages_per_checkpoint) return;
-  checkpointed_pages_ = pages;
-  MoveLog();
-}
-
-// The commit stands whatever comes of this: only a later one can be told. A
-// full disk is none of its business as long as the log finds room.
-void SqliteStore::MoveLog() {
-  const absl::Status status = writer_->Checkpoint();
-  if (!HasErrorId(status, ErrorId::kStoreFull)) Failed(status);
-  if (ballast_is_out_ && status.ok() && folder_->ballast().Refill()) {
-    ballast_is_out_ = false;
-    Log(LogLevel::kInfo, "disk_has_room_again");
-  }
-}
-
-// Some reader keeps the log from being begun again, for longer than any of ours
-// may.
-void SqliteStore::WatchLog(int pages) {
-  const bool is_long = pages * kBytesPerPage > limits_.log_alarm_bytes;
-  if (is_long && !log_is_long_) {
-    Log(LogLevel::kWarning, "store_log_is_long",
-        {{"bytes", absl::StrCat(pages * kBytesPerPage)}});
-  }
-  log_is_long_ = is_long;
-}
-
 void SqliteStore::Failed(const absl::Status& status) {
   if (IsFatal(status)) {
     if (failure_.ok()) {
@@ -154,12 +131,22 @@ void SqliteStore::Failed(const absl::Status& status) {
   }
 }
 
+std::vector<WallMicros> SqliteStore::NoteStart(WallMicros now) {
+  return NoteStartIn(folder_->StartsPath(), now);
+}
+
 DiskRoom SqliteStore::RoomLeft() const {
-  DiskRoom left{.room = Room::kAmple, .free_bytes = folder_->FreeBytes()};
+  const std::int64_t on_disk = folder_->FreeBytes();
+  DiskRoom left{.room = Room::kAmple,
+                .free_bytes = on_disk + free_pages_ * kStorePageBytes};
   if (left.free_bytes < limits_.no_new_studies_bytes) {
     left.room = Room::kNoNewStudies;
   }
-  if (left.free_bytes < limits_.no_new_leases_bytes) {
+  // Two logs: one is moved while the next one grows.
+  const std::int64_t for_the_log =
+      std::min(2 * limits_.pages_per_checkpoint * kStorePageBytes,
+               limits_.no_new_leases_bytes);
+  if (left.free_bytes < limits_.no_new_leases_bytes || on_disk < for_the_log) {
     left.room = Room::kNoNewLeases;
   }
   return left;
@@ -172,6 +159,7 @@ std::string SqliteStore::Describe() const {
 
 absl::StatusOr<BackupReport> SqliteStore::Backup(
     const std::string& path) const {
+  const MutexLock one_at_a_time(&backing_up_);
   // Not of the pool: it is long, and readers would lack it.
   ASSIGN_OR_RETURN(
       const std::unique_ptr<Database> source,

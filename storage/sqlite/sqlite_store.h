@@ -6,21 +6,25 @@
 // the one open transaction, and moves the log into the database after commits.
 // Readers have a pool, and one statement per call.
 //
-// After STORE_IO, STORE_CORRUPT or STORE_UNWRITABLE on the writing side every
-// Begin() repeats the error. After STORE_FULL the ballast is given up.
+// After STORE_IO, STORE_CORRUPT, STORE_REMOVED or STORE_UNWRITABLE on the
+// writing side every Begin() repeats the error. After STORE_FULL the ballast is
+// given up.
 #ifndef FROSTLINE_STORAGE_SQLITE_SQLITE_STORE_H_
 #define FROSTLINE_STORAGE_SQLITE_SQLITE_STORE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "storage/sqlite/backup.h"
 #include "storage/sqlite/data_folder.h"
 #include "storage/sqlite/database.h"
 #include "storage/sqlite/read_pool.h"
+#include "storage/sqlite/watched_files.h"
 #include "storage/store_limits.h"
 #include "storage/trial_store.h"
 #include "storage/writer_slot.h"
@@ -28,6 +32,8 @@
 namespace frostline::storage {
 
 class SqliteTransaction;
+
+inline constexpr std::int64_t kStorePageBytes = 4096;
 
 class SqliteStore final : public TrialStore {
  public:
@@ -70,7 +76,12 @@ class SqliteStore final : public TrialStore {
   absl::StatusOr<std::optional<ReplyRow>> FindReply(
       const std::string& request_id) const override;
 
+  // What is unused within the database counts, as long as the log finds room.
   DiskRoom RoomLeft() const override;
+  // A database that was made before stores gave pages back keeps them, and
+  // fills them again.
+  absl::StatusOr<bool> Tend() override;
+  std::vector<WallMicros> NoteStart(WallMicros now) override;
   absl::StatusOr<BackupReport> Backup(const std::string& path) const override;
   std::string Describe() const override;
 
@@ -86,17 +97,24 @@ class SqliteStore final : public TrialStore {
   void Committed();
   void Failed(const absl::Status& status);
   void MoveLog();
+  absl::StatusOr<bool> ReturnPages();
+  absl::StatusOr<bool> HasPagesToReturn();
   void WatchLog(int pages);
+  absl::Status CountFreePages();
 
   const StoreLimits limits_;
   std::unique_ptr<DataFolder> folder_;  // ends last: it is the lock
   WriterSlot slot_;
+  const WatchedFiles files_;
   std::unique_ptr<Database> writer_;  // of the holder of slot_, and below
+  bool returns_pages_ = false;
   int checkpointed_pages_ = 0;
   int times_busy_ = 0;
   bool log_is_long_ = false;
   bool ballast_is_out_ = false;
   absl::Status failure_;
+  std::atomic<std::int64_t> free_pages_ = 0;  // within the database
+  mutable Mutex backing_up_;
   mutable ReadPool readers_;
 };
 

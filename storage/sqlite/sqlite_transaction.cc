@@ -95,6 +95,8 @@ absl::Status SqliteTransaction::Commit() {
   FROSTLINE_FAILPOINT(kTransactionWritten);
   absl::Status status = RunPlain(sql::kCommit);
   FROSTLINE_FAILPOINT(kTransactionCommitted);
+  // What was written to a file without a name is gone.
+  if (status.ok()) status = store_.files_.Check();
   if (status.ok()) {
     store_.Committed();
   } else {

@@ -89,6 +89,10 @@ class DeferringStore final : public storage::TrialStore {
     return store_->FindReply(request_id);
   }
   storage::DiskRoom RoomLeft() const override { return store_->RoomLeft(); }
+  absl::StatusOr<bool> Tend() override { return store_->Tend(); }
+  std::vector<WallMicros> NoteStart(WallMicros now) override {
+    return store_->NoteStart(now);
+  }
   absl::StatusOr<storage::BackupReport> Backup(
       const std::string& path) const override {
     return store_->Backup(path);

@@ -21,6 +21,22 @@ TEST_P(TrialStoreContract, NobodyLeadsANewStore) {
   EXPECT_OK(WriteIn(first));
 }
 
+TEST_P(TrialStoreContract, AStartIsToldOfThoseBefore) {
+  EXPECT_THAT(store_->NoteStart(10), testing::ElementsAre());
+  EXPECT_THAT(store_->NoteStart(20), testing::ElementsAre(10));
+  EXPECT_THAT(store_->NoteStart(15), testing::ElementsAre(10, 20));
+}
+
+TEST_P(TrialStoreContract, AStoreThatIsTendedKeepsItsRows) {
+  AddStudy("a");
+  while (true) {
+    ASSERT_OK_AND_ASSIGN(const bool more, store_->Tend());
+    if (!more) break;
+  }
+  EXPECT_EQ(store_->ListStudies({})->size(), 1u);
+  AddStudy("b");
+}
+
 TEST_P(TrialStoreContract, OnlyWhoTookTheLeadLastWrites) {
   ASSERT_OK_AND_ASSIGN(const storage::Epoch old, store_->TakeLead());
   AddStudy("before");

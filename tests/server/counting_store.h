@@ -3,8 +3,8 @@
 // File: counting_store.h
 //
 // A store that counts what is read of trials, and what of anything is read on
-// the thread that writes; it can hold readers of trials back. Everything else
-// is the store's below it.
+// the thread that writes; it can hold readers of trials back, and be full.
+// Everything else is the store's below it.
 #ifndef FROSTLINE_TESTS_SERVER_COUNTING_STORE_H_
 #define FROSTLINE_TESTS_SERVER_COUNTING_STORE_H_
 
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "storage/trial_store.h"
+#include "tests/server/full_transaction.h"
 
 namespace frostline::server {
 
@@ -33,6 +34,10 @@ class CountingStore final : public storage::TrialStore {
 
   // Of anything, by the thread that has begun a transaction.
   std::int64_t TakeReadsByWriter() { return reads_by_writer_.exchange(0); }
+
+  std::int64_t TakeBegins() { return begins_.exchange(0); }
+  // A full one takes writes, and finds no room for them at the commit.
+  void SetFull(bool is_full) { is_full_ = is_full; }
 
   // Until LetGo() nobody who reads trials goes on.
   void Hold() { SetHeld(true); }
@@ -81,7 +86,10 @@ class CountingStore final : public storage::TrialStore {
   absl::StatusOr<std::unique_ptr<storage::Transaction>> Begin(
       storage::Epoch epoch) override {
     writer_ = std::this_thread::get_id();
-    return store_->Begin(epoch);
+    ++begins_;
+    auto begun = store_->Begin(epoch);
+    if (!is_full_ || !begun.ok()) return begun;
+    return std::make_unique<FullTransaction>(*std::move(begun));
   }
   absl::StatusOr<storage::StudyRow> FindStudy(
       const std::string& id) const override {
@@ -125,6 +133,10 @@ class CountingStore final : public storage::TrialStore {
     return store_->FindReply(request_id);
   }
   storage::DiskRoom RoomLeft() const override { return store_->RoomLeft(); }
+  absl::StatusOr<bool> Tend() override { return store_->Tend(); }
+  std::vector<WallMicros> NoteStart(WallMicros now) override {
+    return store_->NoteStart(now);
+  }
   absl::StatusOr<storage::BackupReport> Backup(
       const std::string& path) const override {
     return store_->Backup(path);
@@ -146,6 +158,8 @@ class CountingStore final : public storage::TrialStore {
   mutable std::atomic<std::int64_t> rows_ = 0;
   mutable std::atomic<std::int64_t> steps_ = 0;  // calls of ListMeasurements
   mutable std::atomic<std::int64_t> reads_by_writer_ = 0;
+  std::atomic<std::int64_t> begins_ = 0;  // transactions
+  std::atomic<bool> is_full_ = false;
   std::atomic<std::thread::id> writer_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;

@@ -4,8 +4,6 @@
 // "Full" is a limit on the size of files, or a small file system where the
 // machine lets us mount one.
 #include <fcntl.h>
-#include <sched.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 
 #include <csignal>
@@ -13,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "storage/sqlite/ballast.h"
-#include "tests/storage/child_process.h"
+#include "tests/storage/small_disk.h"
 #include "tests/storage/sqlite_fixture.h"
 
 namespace frostline::storage {
@@ -21,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kCannotMount = 77;
 constexpr std::int64_t kMiB = 1 << 20;
 
 class FullDiskTest : public SqliteFixture {
@@ -57,20 +54,6 @@ class FullDiskTest : public SqliteFixture {
       EXPECT_THAT(status, FailsWith(ErrorId::kStoreFull));
       return stored;
     }
-  }
-  // A small file system at the data folder, for this process alone.
-  void MountOrExit(const char* size) {
-    if (unshare(CLONE_NEWNS) != 0 ||
-        mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        mount("none", Folder().c_str(), "tmpfs", 0, size) != 0) {
-      _exit(kCannotMount);
-    }
-  }
-  void HogAllBut(std::int64_t left) {
-    const int hog = open(File("hog").c_str(), O_CREAT | O_RDWR, 0600);
-    const std::int64_t room = store_->RoomLeft().free_bytes - left;
-    ASSERT_EQ(posix_fallocate(hog, 0, room), 0);
-    close(hog);
   }
   // What a worker brings that has run while the disk became full; it comes
   // again when it was refused.
@@ -146,7 +129,7 @@ TEST_F(FullDiskTest, TheWholeTransactionFailsWithTheOperationThatFoundNoRoom) {
 TEST_F(FullDiskTest, TheBallastLetsResultsInAndComesBack) {
   const int code = RunInChild([this] {
     fs::create_directory(Folder());
-    MountOrExit("size=96m");
+    MountOrExit(Folder(), "size=96m");
     Open();
     const StudyKey study = Fill(0);
     ASSERT_EQ(fs::file_size(File("frostline.ballast")), 8u * kMiB);
@@ -178,10 +161,10 @@ TEST_F(FullDiskTest, NothingIsLostAtAnyPointOfFilling) {
     for (std::int64_t left = 0; left < 400 << 10; left += 10 << 10) {
       SCOPED_TRACE(absl::StrCat(left, " bytes are left"));
       fs::create_directory(Folder());
-      MountOrExit(left % (20 << 10) == 0 ? "size=6m" : "size=16m");
+      MountOrExit(Folder(), left % (20 << 10) == 0 ? "size=6m" : "size=16m");
       Open();
       const StudyKey study = Fill(kRunning);
-      HogAllBut(left);
+      HogAllBut(File("hog"), Folder(), left);
       int stored = kRunning;
       absl::Status status;
       while ((status = InsertTrial(study, stored)).ok()) ++stored;

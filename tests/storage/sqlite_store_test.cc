@@ -4,11 +4,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "storage/factory.h"
+#include "storage/sqlite/check.h"
 #include "storage/sqlite/row_codec.h"
 #include "storage/sqlite/schema.h"
 #include "storage/sqlite/sql.h"
@@ -188,7 +192,7 @@ TEST_F(SqliteStoreTest, ABackupIsOneFileThatHoldsTheSame) {
   EXPECT_EQ(report.trials, 500);
   EXPECT_EQ(static_cast<std::uintmax_t>(report.bytes), fs::file_size(copy));
   EXPECT_FALSE(fs::exists(copy + "-wal"));
-  EXPECT_FALSE(fs::exists(copy + ".partial"));
+  EXPECT_FALSE(fs::exists(folder_.File(".copy.partial")));
 
   const auto before =
       test::Texts(*store_->ListTrials(test::TrialsOf(study, 1000)));
@@ -208,6 +212,32 @@ TEST_F(SqliteStoreTest, ABackupDoesNotReplaceAFile) {
               FailsWith(ErrorId::kStoreUnwritable));
   EXPECT_THAT(store_->Backup(folder_.File("no/such/folder/copy")),
               FailsWith(ErrorId::kStoreUnwritable));
+}
+
+TEST_F(SqliteStoreTest, NoBackupIsTakenForTheHalfOfAnother) {
+  Open();
+  Fill(10);
+  ASSERT_OK(store_->Backup(folder_.File("a.partial")));
+  ASSERT_OK(store_->Backup(folder_.File("a")));
+  EXPECT_OK(CheckWhole(folder_.File("a.partial")));
+  EXPECT_OK(CheckWhole(folder_.File("a")));
+}
+
+TEST_F(SqliteStoreTest, OfTwoBackupsOfOneNameAtATimeOneIsMade) {
+  Open();
+  Fill(2000);
+  std::vector<absl::Status> made(4);
+  std::vector<std::thread> askers;
+  for (absl::Status& status : made) {
+    askers.emplace_back([this, &status] {
+      status = store_->Backup(folder_.File("copy")).status();
+    });
+  }
+  for (std::thread& asker : askers) asker.join();
+  EXPECT_EQ(std::count_if(made.begin(), made.end(),
+                          [](const absl::Status& one) { return one.ok(); }),
+            1);
+  EXPECT_OK(CheckWhole(folder_.File("copy")));
 }
 
 TEST_F(SqliteStoreTest, TheLogStaysSmallUnderManyCommits) {

@@ -157,7 +157,7 @@ TEST_F(FailpointKillTest, OfABackup) {
   fs::remove(Copy());
   ASSERT_FALSE(KillsVictim("", "backup", Copy()));
   EXPECT_TRUE(fs::exists(Copy()));
-  EXPECT_FALSE(fs::exists(Copy() + ".partial"));
+  EXPECT_FALSE(fs::exists(folder_.File(".copy.partial")));
 }
 
 TEST_F(FailpointKillTest, OfARestore) {
