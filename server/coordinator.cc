@@ -103,8 +103,9 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
                .heartbeat_interval = options_.heartbeat_interval,
                .retry = {}},
               {.trial_ended =
-                   [this](const storage::TrialRow& row) {
-                     TellEnded(row, proposer_);
+                   [this](const storage::TrialRow& row) FROSTLINE_ON_LOOP {
+                     TellEnded(row, ledger_.Find(row.study)->checked(),
+                               proposer_);
                    },
                .run_over =
                    [this](TrialKey trial)

@@ -37,6 +37,11 @@ void BestTrials::DropDominated(const Losses& losses, Front::iterator from) {
 }
 
 void BestTrials::Offer(std::int64_t number, const std::vector<double>& values) {
+  const double violation =
+      values.size() > objectives_.size() ? values.back() : 0.0;
+  if (violation > least_violation_) return;
+  if (violation < least_violation_) front_.clear();
+  least_violation_ = violation;
   Losses losses;
   for (std::size_t i = 0; i < objectives_.size(); ++i) {
     losses.push_back(AsLoss(objectives_[i], values[i]));

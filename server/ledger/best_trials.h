@@ -10,10 +10,14 @@
 // With two objectives the set is a stair: the second loss falls from step to
 // step, so the nearest neighbour tells, and an offer costs O(log n) amortised.
 // With more it costs O(trials of the set).
+//
+// Only those count that break the study's constraints least: those that break
+// none, once there is one.
 #ifndef FROSTLINE_SERVER_LEDGER_BEST_TRIALS_H_
 #define FROSTLINE_SERVER_LEDGER_BEST_TRIALS_H_
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -28,7 +32,8 @@ class BestTrials {
   explicit BestTrials(std::vector<Objective> objectives)
       : objectives_(std::move(objectives)) {}
 
-  // Takes finite `values`, one per objective. Of equal trials the earlier
+  // Takes `values`, a finite one per objective and perhaps one more, by how
+  // much the trial breaks its study's constraints. Of equal trials the earlier
   // stays; with several objectives both do.
   void Offer(std::int64_t number, const std::vector<double>& values);
 
@@ -46,6 +51,7 @@ class BestTrials {
   bool Beats(const Losses& a, const Losses& b);
 
   std::vector<Objective> objectives_;
+  double least_violation_ = std::numeric_limits<double>::infinity();
   Front front_;
   std::int64_t comparisons_ = 0;
 };

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "frostline/v1/trial.pb.h"
+#include "server/wire/constraints.h"
 
 namespace frostline::server {
 
@@ -64,7 +65,9 @@ void StudyBook::Absorb(const storage::TrialRow& row,
     const double seconds = usage.train_seconds();
     if (std::isfinite(seconds) && seconds > 0) train_seconds_ += seconds;
   }
-  if (row.state == TrialState::kSucceeded) best_.Offer(row.number, row.values);
+  if (row.state == TrialState::kSucceeded) {
+    best_.Offer(row.number, RankedValuesOf(row, checked_->spec));
+  }
   just_ended_[row.number] = std::move(trial);
   open_.erase(row.number);
 }

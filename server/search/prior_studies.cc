@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/search/prior_studies.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -11,6 +12,7 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "frostline/v1/trial.pb.h"
+#include "server/wire/constraints.h"
 #include "server/wire/stored_study.h"
 #include "storage/scan.h"
 #include "study/translate.h"
@@ -46,6 +48,14 @@ std::optional<Observation> Translated(const storage::TrialRow& row,
       return std::nullopt;
     }
     seen.values.push_back(metric->second);
+  }
+  const auto is_measured = [&row](const v1::MetricConstraint& constraint) {
+    return row.metrics.count(constraint.metric()) > 0;
+  };
+  // What that study never measured is not held against its trials.
+  if (std::all_of(to.spec.constraints().begin(), to.spec.constraints().end(),
+                  is_measured)) {
+    seen.constraints = ConstraintsOf(row, to.spec);
   }
   v1::Usage usage;
   usage.ParseFromString(row.usage);

@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "base/status_macros.h"
 #include "frostline/v1/trial.pb.h"
+#include "server/wire/constraints.h"
 
 namespace frostline::server {
 namespace {
@@ -168,15 +169,16 @@ void Proposer::Measured(storage::StudyKey study, std::int64_t number,
 
 void Proposer::Ended(storage::StudyKey study, std::int64_t number,
                      TrialState state, std::vector<double> values,
-                     double cost_s) {
-  Tell(study,
-       [number, state, values = std::move(values), cost_s](History& history) {
-         history.Amend(number, [&](Observation& trial) {
-           trial.state = state;
-           trial.values = values;
-           trial.cost_s = cost_s;
-         });
-       });
+                     std::vector<double> constraints, double cost_s) {
+  Tell(study, [number, state, values = std::move(values),
+               constraints = std::move(constraints), cost_s](History& history) {
+    history.Amend(number, [&](Observation& trial) {
+      trial.state = state;
+      trial.values = values;
+      trial.constraints = constraints;
+      trial.cost_s = cost_s;
+    });
+  });
 }
 
 void Proposer::Propose(storage::StudyKey study, std::int64_t first_number,
@@ -237,11 +239,12 @@ void Proposer::Make(Search& search, Proposals request) {
   }
 }
 
-void TellEnded(const storage::TrialRow& row, Proposer& proposer) {
+void TellEnded(const storage::TrialRow& row, const CheckedStudy& study,
+               Proposer& proposer) {
   v1::Usage usage;
   usage.ParseFromString(row.usage);
   proposer.Ended(row.study, row.number, row.state, row.values,
-                 usage.train_seconds());
+                 ConstraintsOf(row, study.spec), usage.train_seconds());
 }
 
 }  // namespace frostline::server

@@ -93,7 +93,8 @@ class Proposer {
   void Measured(storage::StudyKey study, std::int64_t number,
                 std::vector<IntermediateValue> values);
   void Ended(storage::StudyKey study, std::int64_t number, TrialState state,
-             std::vector<double> values, double cost_s);
+             std::vector<double> values, std::vector<double> constraints,
+             double cost_s);
 
   // Every request is answered through `ready`, unless Stop() comes first.
   void Propose(storage::StudyKey study, std::int64_t first_number,
@@ -130,7 +131,9 @@ class Proposer {
   TaskPool threads_;  // ends first: its tasks use the rest
 };
 
-void TellEnded(const storage::TrialRow& row, Proposer& proposer);
+// `study` is the row's.
+void TellEnded(const storage::TrialRow& row, const CheckedStudy& study,
+               Proposer& proposer);
 
 }  // namespace frostline::server
 

@@ -8,6 +8,7 @@
 
 #include "base/status_macros.h"
 #include "server/search/observed_steps.h"
+#include "server/wire/constraints.h"
 #include "server/wire/observation.h"
 #include "storage/scan.h"
 
@@ -39,6 +40,7 @@ absl::Status StoredHistory::Add(const storage::TrialRow& row,
                                 const storage::TrialStore& store) {
   Trial trial;
   trial.seen = ObservationOf(row);
+  trial.seen.constraints = ConstraintsOf(row, study.spec);
   // It came whole, whenever it may have been trained.
   const bool imported = row.origin == storage::TrialOrigin::kImported;
   trial.ended = imported ? row.created : row.ended;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/ids.h"
 #include "server/ledger/best_trials.h"
+#include "server/wire/constraints.h"
 #include "server/wire/convert.h"
 #include "server/wire/filter.h"
 #include "server/wire/page_token.h"
@@ -227,7 +228,7 @@ absl::StatusOr<v1::ListBestTrialsReply> ReadingVerbs::ListBestTrials(
   if (objectives.size() > 1) {
     BestTrials front(objectives);
     for (const storage::TrialRow& row : rows)
-      front.Offer(row.number, row.values);
+      front.Offer(row.number, RankedValuesOf(row, study.checked->spec));
     const std::vector<std::int64_t> numbers = front.Numbers();
     std::erase_if(rows, [&numbers](const storage::TrialRow& row) {
       return std::find(numbers.begin(), numbers.end(), row.number) ==
@@ -236,8 +237,10 @@ absl::StatusOr<v1::ListBestTrialsReply> ReadingVerbs::ListBestTrials(
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const storage::TrialRow& a, const storage::TrialRow& b) {
-                     return AsLoss(objectives[0], a.values[0]) <
-                            AsLoss(objectives[0], b.values[0]);
+                     return std::pair(ViolationOf(a, study.checked->spec),
+                                      AsLoss(objectives[0], a.values[0])) <
+                            std::pair(ViolationOf(b, study.checked->spec),
+                                      AsLoss(objectives[0], b.values[0]));
                    });
   const int limit = request.limit() > 0     ? request.limit()
                     : objectives.size() > 1 ? static_cast<int>(rows.size())

@@ -11,6 +11,7 @@
 #include "server/verbs/describe.h"
 #include "server/verbs/enqueue.h"
 #include "server/verbs/imported_trial.h"
+#include "server/wire/constraints.h"
 #include "server/wire/limits.h"
 #include "server/wire/measurement_rows.h"
 #include "server/wire/training_seed.h"
@@ -138,6 +139,7 @@ absl::StatusOr<v1::ImportTrialsReply> TrialVerbs::ImportTrials(
                        IntermediateOf(curve, book->checked()));
     proposer_.Ended(
         book->row().key, row.number, row.state, row.values,
+        ConstraintsOf(row, book->checked().spec),
         request.trials(static_cast<int>(i)).usage().train_seconds());
     RETURN_IF_ERROR(ledger_.InsertTrial(change.batch, *book, std::move(row)));
     FROSTLINE_FAILPOINT(kTrialsImported);

@@ -14,6 +14,7 @@
 #include "proto/served.h"
 #include "proto/wire_time.h"
 #include "sampler/draw/random.h"
+#include "server/wire/constraints.h"
 #include "server/wire/limits.h"
 #include "server/wire/point_from_proto.h"
 #include "server/wire/space_from_proto.h"
@@ -311,6 +312,7 @@ absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
                  .heads_per_layer = spec.model().heads(),
                  .has_pooler = !spec.model().no_pooler()};
   ASSIGN_OR_RETURN(study.objectives, CheckObjectiveList(spec));
+  RETURN_IF_ERROR(CheckConstraints(spec));
   ASSIGN_OR_RETURN(study.space, SpaceFromProto(spec.space(), study.shape));
   RETURN_IF_ERROR(CheckSettings(settings));
   RETURN_IF_ERROR(CheckSeeds(spec, settings));

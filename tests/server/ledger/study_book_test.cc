@@ -98,6 +98,17 @@ TEST(BestTrials, KeepsTheEarlierOfEqualsAndTheParetoSetOfSeveral) {
   EXPECT_THAT(two.Numbers(), ::testing::ElementsAre(0, 1));
 }
 
+TEST(BestTrials, PrefersWhatKeepsTheConstraints) {
+  BestTrials best({{"accuracy", Direction::kMaximize}});
+  best.Offer(0, {0.99, 5.0});
+  best.Offer(1, {0.80, 2.0});  // breaks them less
+  EXPECT_THAT(best.Numbers(), ::testing::ElementsAre(1));
+  best.Offer(2, {0.50, 0.0});
+  best.Offer(3, {0.60, 0.0});
+  best.Offer(4, {0.95, 0.1});
+  EXPECT_THAT(best.Numbers(), ::testing::ElementsAre(3));
+}
+
 TEST(LeaseBook, TellsWhichLeasesAreDue) {
   LeaseBook leases;
   leases.Set({1, 0}, SteadyTime(10));

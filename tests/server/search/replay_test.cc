@@ -23,6 +23,7 @@ struct How {
   std::string sampler;
   bool repeats = false;  // the leaders, with paired seeds
   v1::Purpose purpose = v1::PURPOSE_UNSPECIFIED;  // the coordinator decides
+  bool bounded = false;  // accuracy, which is drawn, at most .7
 };
 
 class ReplayTest : public ::testing::TestWithParam<How> {
@@ -48,6 +49,11 @@ class ReplayTest : public ::testing::TestWithParam<How> {
     spec.mutable_model()->set_layers(5);
     spec.mutable_sampler()->set_name(GetParam().sampler);
     spec.set_purpose(GetParam().purpose);
+    if (GetParam().bounded) {
+      v1::MetricConstraint& constraint = *spec.add_constraints();
+      constraint.set_metric("accuracy");
+      constraint.set_upper_bound(0.7);
+    }
     if (GetParam().repeats) {
       spec.set_seeds(v1::SEED_MODE_PAIRED);
       spec.mutable_repeat()->set_times(3);
@@ -91,6 +97,7 @@ History SeenBy(const std::vector<storage::TrialRow>& rows, std::size_t number) {
     if (!ended) {
       seen.state = TrialState::kRunning;
       seen.values.clear();
+      seen.constraints.clear();
       seen.cost_s = 0.0;
     }
     history.Put(std::move(seen));
@@ -133,9 +140,13 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(How{"auto"}, How{"brute"}, How{"qmc"}, How{"tpe"},
                     How{"tpe", true}, How{"random", true},
                     How{"tpe", false, v1::PURPOSE_BEST},
-                    How{"tpe", false, v1::PURPOSE_UNDERSTAND}),
+                    How{"tpe", false, v1::PURPOSE_UNDERSTAND},
+                    How{"tpe", false, v1::PURPOSE_BEST, true},
+                    How{"levels-gp", false, v1::PURPOSE_BEST, true}),
     [](const auto& how) {
-      return how.param.sampler + (how.param.repeats ? "_repeats" : "") +
+      return (how.param.sampler == "levels-gp" ? "levels" : how.param.sampler) +
+             (how.param.repeats ? "_repeats" : "") +
+             (how.param.bounded ? "_bounded" : "") +
              (how.param.purpose == v1::PURPOSE_UNSPECIFIED
                   ? ""
                   : v1::Purpose_Name(how.param.purpose));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "server/wire/constraints.h"
 #include "tests/server/example_study.h"
 #include "tests/support/status_matchers.h"
 
@@ -26,6 +27,29 @@ TEST(SpecCheck, AGoodStudyPassesWithItsDefaultsFilledIn) {
   EXPECT_EQ(study->space.size(), 2);
   EXPECT_EQ(study->pruner.name, "none");
   EXPECT_EQ(study->lease.retry.max_trial_faults, 3);
+}
+
+TEST(Constraints, SayByHowMuchATrialBreaksThem) {
+  v1::StudySpec spec;
+  for (const char* metric : {"seconds", "mib"}) {
+    spec.add_constraints()->set_metric(metric);
+  }
+  spec.mutable_constraints(0)->set_upper_bound(10.0);
+  storage::TrialRow row;
+  row.state = TrialState::kSucceeded;
+  row.values = {0.5};
+  row.metrics = {{"seconds", 12.0}, {"mib", -3.0}};
+  EXPECT_EQ(ConstraintsOf(row, spec), (std::vector<double>{2.0, -3.0}));
+  EXPECT_EQ(RankedValuesOf(row, spec), (std::vector<double>{0.5, 2.0}));
+  EXPECT_EQ(RankedValuesOf(row, v1::StudySpec()), row.values);
+  row.metrics = {{"seconds", NAN}};
+  EXPECT_EQ(ConstraintsOf(row, spec),
+            (std::vector<double>{INFINITY, INFINITY}));
+  row.state = TrialState::kPruned;
+  row.metrics = {{"seconds", 12.0}};
+  EXPECT_EQ(ConstraintsOf(row, spec), (std::vector<double>{2.0, 0.0}));
+  row.state = TrialState::kFailed;
+  EXPECT_TRUE(ConstraintsOf(row, spec).empty());
 }
 
 TEST(SpecCheck, AMetricsRangeIsAsStatedAndOpenWhereNothingIsSaid) {
@@ -95,6 +119,28 @@ const Mistake kMistakes[] = {
     {"metric_range_no_number", ErrorId::kRangeInvalid,
      [](auto& spec, auto&) {
        spec.mutable_objectives(0)->mutable_range()->set_lo(NAN);
+     }},
+    {"constraint_without_metric", ErrorId::kRequestInvalid,
+     [](auto& spec, auto&) { spec.add_constraints()->set_upper_bound(1); }},
+    {"constraint_twice", ErrorId::kRequestInvalid,
+     [](auto& spec, auto&) {
+       spec.add_constraints()->set_metric("train_seconds");
+       spec.add_constraints()->set_metric("train_seconds");
+     }},
+    {"constraint_of_a_long_name", ErrorId::kRequestInvalid,
+     [](auto& spec, auto&) {
+       spec.add_constraints()->set_metric(std::string(300, 'x'));
+     }},
+    {"constraint_not_finite", ErrorId::kRequestInvalid,
+     [](auto& spec, auto&) {
+       spec.add_constraints()->set_metric("train_seconds");
+       spec.mutable_constraints(0)->set_upper_bound(NAN);
+     }},
+    {"seventeen_constraints", ErrorId::kFieldTooLarge,
+     [](auto& spec, auto&) {
+       for (int i = 0; i < 17; ++i) {
+         spec.add_constraints()->set_metric("m" + std::to_string(i));
+       }
      }},
     {"empty_levels", ErrorId::kLevelsInvalid,
      [](auto& spec, auto&) {
