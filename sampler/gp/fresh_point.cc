@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "sampler/draw/grid_points.h"
 #include "sampler/draw/random.h"
+#include "sampler/gp/study_axes.h"
 
 namespace frostline::sampler {
 namespace {
@@ -48,6 +51,13 @@ double DrawRare(const Stretches& stretches, std::size_t d,
   return stretches.Draw(rare[rng.Below(rare.size())], rng);
 }
 
+// How alike: by pairs of parameters that are the same.
+double SharedPairs(const Cells& a, const Cells& b) {
+  double same = 0.0;
+  for (std::size_t d = 0; d < a.size(); ++d) same += a[d] == b[d] ? 1.0 : 0.0;
+  return same * same;
+}
+
 }  // namespace
 
 Point BalancedDraw(const Space& space, const std::vector<LevelAxis>& axes,
@@ -58,6 +68,25 @@ Point BalancedDraw(const Space& space, const std::vector<LevelAxis>& axes,
     point[d] = DrawRare(Stretches{axes[d]}, d, trials, rng);
   }
   return point;
+}
+
+Point SpreadDraw(const Space& space, const std::vector<LevelAxis>& axes,
+                 const std::vector<const LedgerTrial*>& trials, Rng& rng) {
+  constexpr int kSpreadDraws = 32;
+  Point best;
+  double least = std::numeric_limits<double>::infinity();
+  for (int draw = 0; draw < kSpreadDraws; ++draw) {
+    Point point = BalancedDraw(space, axes, trials, rng);
+    const Cells cells = CellsOf(axes, point);
+    double shared = 0.0;
+    for (const LedgerTrial* trial : trials) {
+      shared += SharedPairs(cells, trial->cells);
+    }
+    if (shared >= least) continue;
+    least = shared;
+    best = std::move(point);
+  }
+  return best;
 }
 
 Point FreshPoint(const Space& space, Point point, const PointSet& seen,

@@ -18,6 +18,11 @@ namespace frostline::sampler {
 Point BalancedDraw(const Space& space, const std::vector<LevelAxis>& axes,
                    const std::vector<const LedgerTrial*>& trials, Rng& rng);
 
+// Of some balanced draws it takes the one that shares least with the trials: so
+// pairs of levels, too, come as often as can be.
+Point SpreadDraw(const Space& space, const std::vector<LevelAxis>& axes,
+                 const std::vector<const LedgerTrial*>& trials, Rng& rng);
+
 // Returns `point`, or one that was not tried yet, as long as the space has one.
 Point FreshPoint(const Space& space, Point point, const PointSet& seen,
                  Rng& rng);

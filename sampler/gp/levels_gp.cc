@@ -49,8 +49,7 @@ class LevelsGpSampler final : public Sampler {
     for (const LedgerTrial* trial : parts.all) seen.insert(trial->point);
     const std::size_t told = known + earlier_.rows().targets.size();
     if (told < std::max<std::size_t>(options_.startup_trials, 1)) {
-      return FreshPoint(space_, BalancedDraw(space_, axes_, parts.all, rng),
-                        seen, rng);
+      return FreshPoint(space_, StartDraw(parts, rng), seen, rng);
     }
     const std::optional<Aim> aim = beliefs_.Learn(parts, stop);
     if (!aim.has_value()) return Stopped();
@@ -59,6 +58,13 @@ class LevelsGpSampler final : public Sampler {
     if (stop.stop_requested()) return Stopped();
     if (search.best().has_value()) return *search.best();
     return FreshPoint(space_, DrawPoint(space_, kFrozenShare, rng), seen, rng);
+  }
+
+  // What runs beside a trial will not be known when the next is drawn: a batch
+  // is worth a design.
+  Point StartDraw(const TrialParts& parts, Rng& rng) const {
+    return parts.running.empty() ? BalancedDraw(space_, axes_, parts.all, rng)
+                                 : SpreadDraw(space_, axes_, parts.all, rng);
   }
 
   GpOptions options_;

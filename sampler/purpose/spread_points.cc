@@ -2,7 +2,6 @@
 #include "sampler/purpose/spread_points.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "sampler/draw/random.h"
@@ -13,7 +12,6 @@
 namespace frostline::sampler {
 namespace {
 
-constexpr int kDraws = 32;
 constexpr int kCandidates = 64;
 constexpr std::size_t kMostRows = 240;
 // Beyond it the variances cost too much; balance is worth nearly as much.
@@ -23,13 +21,6 @@ PointSet Seen(const TrialList& trials) {
   PointSet seen;
   for (const LedgerTrial* trial : trials) seen.insert(trial->point);
   return seen;
-}
-
-// How alike: by pairs of parameters that are the same.
-double SharedPairs(const Cells& a, const Cells& b) {
-  double same = 0.0;
-  for (std::size_t d = 0; d < a.size(); ++d) same += a[d] == b[d] ? 1.0 : 0.0;
-  return same * same;
 }
 
 // All of them, thinned evenly where there are very many.
@@ -53,20 +44,8 @@ SpreadPoints::SpreadPoints(const Space& space,
 }
 
 Point SpreadPoints::Design(const TrialList& trials, Rng& rng) const {
-  Point best;
-  double least = std::numeric_limits<double>::infinity();
-  for (int draw = 0; draw < kDraws; ++draw) {
-    Point point = BalancedDraw(space_, axes_, trials, rng);
-    const Cells cells = CellsOf(axes_, point);
-    double shared = 0.0;
-    for (const LedgerTrial* trial : trials) {
-      shared += SharedPairs(cells, trial->cells);
-    }
-    if (shared >= least) continue;
-    least = shared;
-    best = std::move(point);
-  }
-  return FreshPoint(space_, std::move(best), Seen(trials), rng);
+  return FreshPoint(space_, SpreadDraw(space_, axes_, trials, rng),
+                    Seen(trials), rng);
 }
 
 Point SpreadPoints::Telling(const TrialList& trials, Rng& rng) const {

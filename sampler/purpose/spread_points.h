@@ -6,8 +6,7 @@
 // always fails is asked again.
 //
 //   design   each level as often as the others, and pairs of levels as often
-//            as can be: of some balanced draws (fresh_point.h) the one that
-//            shares least with any trial before
+//            as can be (SpreadDraw of fresh_point.h)
 //   telling  of some random points the one that takes most off the variance of
 //            main effects (surrogate/telling.h)
 #ifndef FROSTLINE_SAMPLER_PURPOSE_SPREAD_POINTS_H_

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/gp/levels_gp.h"
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <set>
@@ -182,6 +183,33 @@ TEST(LevelsGp, ProposesTheSameAsOneThatSawNothingBefore) {
     fresh.history = study.history;
     ASSERT_TRUE(SamePoint(fresh.Ask(), study.Ask())) << "trial " << trial;
   }
+}
+
+// How many pairs of levels, of all pairs of modules, a batch has tried.
+std::size_t PairsTried(const History& history) {
+  std::set<std::array<double, 4>> pairs;
+  for (const Observation& trial : history.trials()) {
+    for (std::size_t a = 0; a < trial.point.size(); ++a) {
+      for (std::size_t b = 0; b < a; ++b) {
+        pairs.insert({double(a), double(b), trial.point[a], trial.point[b]});
+      }
+    }
+  }
+  return pairs.size();
+}
+
+TEST(LevelsGp, AFirstBatchIsADesign) {
+  LittleStudy batch(SevenLevelModules(5)), one_by_one(SevenLevelModules(5));
+  one_by_one.sampler =
+      *MakeSampler({.name = "levels-gp", .options = {{"startup_trials", "64"}}},
+                   one_by_one.space, one_by_one.objectives);
+  for (int trial = 0; trial < 49; ++trial) {
+    batch.Tell(batch.Ask(), TrialState::kRunning, {});
+    one_by_one.Tell(one_by_one.Ask(), TrialState::kSucceeded, {1.0});
+  }
+  // Of 490; balanced draws that know nothing of pairs have about two thirds.
+  EXPECT_GT(PairsTried(batch.history),
+            PairsTried(one_by_one.history) + std::size_t{40});
 }
 
 TEST(LevelsGp, AStopAtAnyTimeChangesNoLaterProposal) {
