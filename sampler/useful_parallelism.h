@@ -4,9 +4,9 @@
 //
 // A proposal made beside p - 1 others knows the results of n trials and not of
 // those p - 1; one made alone would have known all. With p at most half of n it
-// knows two thirds or more of what it could, and the search finds what one
-// worker finds (docs/measured/search.md). Before there is a result, as many as
-// the sampler draws without looking lose nothing at all:
+// knows two thirds or more of what it could; that share is chosen, not
+// measured. Before there is a result, as many as the sampler draws without
+// looking lose nothing at all:
 //
 //   useful = min(left, max(startup, n / 2))
 //
