@@ -27,6 +27,7 @@ namespace {
 void EndOnCtrlC() {
   std::signal(SIGINT, [](int) { _exit(kExitInterrupted); });
   std::signal(SIGPIPE, SIG_DFL);  // `frostline trial list x | head`
+  std::signal(SIGXFSZ, SIG_IGN);  // a write then says that it is too much
 }
 
 // A mistake on the command line needs no heading: its cause says it all.

@@ -2,8 +2,11 @@
 #include "server/coordinator.h"
 
 #include <map>
+#include <memory>
+#include <set>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/log.h"
@@ -54,12 +57,15 @@ class Coordinator::Rooms {
   CommitLoop::Hooks LoopHooks();
   void Turn(Batch& batch) FROSTLINE_ON_LOOP;
   void Committed() FROSTLINE_ON_LOOP;
+  void Undo() FROSTLINE_ON_LOOP;
   void Reload() FROSTLINE_ON_LOOP;
   std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP;
   absl::Status Load(Duration grace) FROSTLINE_ON_LOOP;
+  Ledger::Loading OpenSearches() FROSTLINE_ON_LOOP;
 
   const CoordinatorOptions options_;
   storage::TrialStore& store_;
+  const Clock& clock_;
   TaskPool lookups_;
   TaskPool points_;
   TaskPool readers_;
@@ -90,6 +96,7 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
                           storage::TrialStore& store, const Clock& clock)
     : options_(std::move(options)),
       store_(store),
+      clock_(clock),
       loop_(store, clock, LoopHooks()),
       proposer_([this](Proposals proposals) {
         (void)loop_.Post(
@@ -150,6 +157,7 @@ CommitLoop::Hooks Coordinator::Rooms::LoopHooks() {
               },
           .next_due = [this]() FROSTLINE_ON_LOOP { return NextDue(); },
           .committed = [this]() FROSTLINE_ON_LOOP { Committed(); },
+          .undo = [this]() FROSTLINE_ON_LOOP { Undo(); },
           .reload = [this]() FROSTLINE_ON_LOOP { Reload(); },
           .fatal =
               [this](const absl::Status& status) {
@@ -165,6 +173,7 @@ absl::Status Coordinator::Rooms::Start() {
   {
     // No loop runs yet: until it does, this thread plays its part.
     const AsLoopThread until_it_runs;
+    ledger_.NoteStarts(store_.NoteStart(clock_.Wall()));
     RETURN_IF_ERROR(Load(options_.restart_grace));
   }
   proposer_.Start();
@@ -226,22 +235,35 @@ void Coordinator::Rooms::Reload() {
   if (!status.ok() && options_.on_fatal) options_.on_fatal(status);
 }
 
-// The ledger is filled, and each study's search opened with what it has seen.
+void Coordinator::Rooms::Undo() {
+  const std::set<storage::StudyKey> studies = ledger_.Touched();
+  Log(LogLevel::kWarning, "group_undone",
+      {{"studies", absl::StrCat(studies.size())}});
+  proposer_.Reset(dispatcher_.BeginEpochOf(studies), studies);
+  const absl::Status status = ledger_.Undo(OpenSearches());
+  if (!status.ok() && options_.on_fatal) options_.on_fatal(status);
+}
+
 absl::Status Coordinator::Rooms::Load(Duration grace) {
   proposer_.Reset(dispatcher_.BeginEpoch());
-  StoredHistory history;
-  return ledger_.Load(
-      grace, {.trial =
-                  [&](const StudyBook& book, const storage::TrialRow& row) {
-                    return history.Add(row, book.checked(), store_);
-                  },
-              .study =
-                  [&](const StudyBook& book) {
-                    proposer_.Open(
-                        book.row().key, book.shared_checked(), history.Take(),
-                        PriorStudiesLeft(book.row(), book.checked(), store_));
-                    return absl::OkStatus();
-                  }});
+  return ledger_.Load(grace, OpenSearches());
+}
+
+// The ledger is filled, and each study's search opened with what it has seen.
+Ledger::Loading Coordinator::Rooms::OpenSearches() {
+  const auto history = std::make_shared<StoredHistory>();
+  return {.trial =
+              [this, history](const StudyBook& book,
+                              const storage::TrialRow& row) {
+                return history->Add(row, book.checked(), store_);
+              },
+          .study =
+              [this, history](const StudyBook& book) {
+                proposer_.Open(
+                    book.row().key, book.shared_checked(), history->Take(),
+                    PriorStudiesLeft(book.row(), book.checked(), store_));
+                return absl::OkStatus();
+              }};
 }
 
 Coordinator::Coordinator(CoordinatorOptions options, storage::TrialStore& store,

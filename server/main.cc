@@ -39,6 +39,8 @@ sigset_t BlockStopSignals() {
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  // A write beyond a limit on file sizes then fails, as on a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   return signals;
 }
 

@@ -45,7 +45,23 @@ std::int64_t Dispatcher::BeginEpoch() {
   samplers_.clear();
   // What memory held of workers may be undone.
   line_.ResumeAll();
-  return ++epoch_;
+  since_.clear();
+  kept_.clear();
+  return all_since_ = ++epoch_;
+}
+
+std::int64_t Dispatcher::BeginEpochOf(
+    const std::set<storage::StudyKey>& studies) {
+  const auto is_one = [&studies](storage::StudyKey key) {
+    return studies.contains(key);
+  };
+  share_.ForgetIf(is_one);
+  std::erase_if(samplers_,
+                [&](const auto& entry) { return is_one(entry.first); });
+  line_.ResumeAll();
+  ++epoch_;
+  for (const storage::StudyKey study : studies) since_[study] = epoch_;
+  return epoch_;
 }
 
 void Dispatcher::Park(Batch& batch, ParkedAcquire parked) {
@@ -77,7 +93,12 @@ void Dispatcher::Expect(const std::string& worker, std::int64_t slots) {
 }
 
 void Dispatcher::Turn(Batch& batch) {
-  Serve(batch);
+  if (batch.MayWrite()) {
+    for (const Proposals& kept : std::exchange(kept_, {})) {
+      TakeProposals(batch, kept);
+    }
+    Serve(batch);
+  }
   if (ledger_.TakeSomeStudyEnded()) {
     ForgetEndedStudies();
     const auto over = [&](const std::string& study) {
@@ -156,11 +177,16 @@ void Dispatcher::AnswerNone(Batch& batch, ParkedAcquire& parked) {
 }
 
 void Dispatcher::TakeProposals(Batch& batch, const Proposals& proposals) {
+  if (!batch.MayWrite()) return kept_.push_back(proposals);
   StudyBook* const book = ledger_.Find(proposals.study);
-  if (proposals.epoch != epoch_ || book == nullptr) return;
+  const auto since = since_.find(proposals.study);
+  const bool is_old =
+      proposals.epoch < all_since_ ||
+      (since != since_.end() && proposals.epoch < since->second);
+  if (is_old || book == nullptr) return;
   NoteHeard(proposals.study);
-  for (const Proposal& proposal : proposals.made) {
-    book->Arrived();
+  for (std::size_t i = 0; i < proposals.made.size(); ++i) {
+    const Proposal& proposal = proposals.made[i];
     storage::TrialRow row;
     row.number = proposal.number;
     row.origin = storage::TrialOrigin::kSampled;
@@ -170,9 +196,19 @@ void Dispatcher::TakeProposals(Batch& batch, const Proposals& proposals) {
     const bool over = book->row().state == storage::StudyState::kStopped ||
                       book->row().state == storage::StudyState::kDeleted;
     // A study that was stopped meanwhile gets no more trials.
-    if (over || !ledger_.InsertTrial(batch, *book, std::move(row)).ok()) {
-      continue;
+    const bool inserted =
+        !over && ledger_.InsertTrial(batch, *book, std::move(row)).ok();
+    if (!batch.MayWrite()) {
+      // The store has just said so: the rest is still owed.
+      Proposals rest = proposals;
+      rest.made.erase(rest.made.begin(),
+                      rest.made.begin() + static_cast<std::ptrdiff_t>(i));
+      rest.asked -= static_cast<std::int64_t>(i);
+      rest.first_number += static_cast<std::int64_t>(i);
+      return kept_.push_back(std::move(rest));
     }
+    book->Arrived();
+    if (!inserted) continue;
     FROSTLINE_FAILPOINT(kProposalTaken);
   }
   if (proposals.status.ok()) return;

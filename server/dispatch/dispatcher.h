@@ -14,6 +14,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,8 @@ class Dispatcher {
   void NoteEnded(TrialKey trial) FROSTLINE_ON_LOOP {
     share_.Ended(trial, clock_.Steady());
   }
-  // Drops those of an earlier epoch.
+  // Drops those of an earlier epoch, and keeps the others until the store takes
+  // them.
   void TakeProposals(Batch& batch,
                      const Proposals& proposals) FROSTLINE_ON_LOOP;
 
@@ -65,8 +67,11 @@ class Dispatcher {
   void Turn(Batch& batch) FROSTLINE_ON_LOOP;
   // Answers all who wait; nobody is served any more.
   void Drain(Batch& batch) FROSTLINE_ON_LOOP;
-  // Drops earlier proposals from now on, as memory was loaded anew.
+  // Drops earlier proposals from now on, as memory was loaded anew: of all
+  // studies, or of these.
   std::int64_t BeginEpoch() FROSTLINE_ON_LOOP;
+  std::int64_t BeginEpochOf(const std::set<storage::StudyKey>& studies)
+      FROSTLINE_ON_LOOP;
 
   std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP {
     return line_.NextDue();
@@ -121,6 +126,11 @@ class Dispatcher {
   SteadyTime next_look_ ABSL_GUARDED_BY(kLoopThread){};
   std::int64_t looks_ ABSL_GUARDED_BY(kLoopThread) = 0;
   std::int64_t epoch_ ABSL_GUARDED_BY(kLoopThread) = 0;
+  // Earlier proposals mean nothing: all of them, or those of a study.
+  std::int64_t all_since_ ABSL_GUARDED_BY(kLoopThread) = 0;
+  std::map<storage::StudyKey, std::int64_t> since_ ABSL_GUARDED_BY(kLoopThread);
+  // They came while the store took no writes.
+  std::vector<Proposals> kept_ ABSL_GUARDED_BY(kLoopThread);
   bool draining_ ABSL_GUARDED_BY(kLoopThread) = false;
 };
 

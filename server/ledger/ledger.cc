@@ -31,12 +31,15 @@ absl::Status Ledger::Load(Duration grace, const Loading& loading) {
   fresh_attempts_.clear();
   unsettled_.clear();
   changed_.clear();
+  touched_.clear();
+  workers_before_.clear();
   std::string after_worker;
   while (true) {
     ASSIGN_OR_RETURN(const std::vector<storage::WorkerRow> page,
                      store_.ListWorkers(after_worker, storage::kScanPage));
     for (const storage::WorkerRow& row : page) {
       workers_.Absorb(row);
+      unheard_.emplace(row.id, row.last_seen);
       // Why is forgotten, so that another chance comes soon.
       if (row.state == storage::WorkerState::kQuarantined) {
         blame_.NoteQuarantined(row.id, clock_.Steady());
@@ -82,7 +85,7 @@ absl::Status Ledger::LoadStudy(const storage::StudyRow& row,
         const TrialKey key{row.key, trial.number};
         running_.LeaseUntil(
             key, known.Find(key).value_or(clock_.Steady() +
-                                          book.checked().lease.ttl + grace));
+                                          AllowanceOf(book, trial, grace)));
         NoteRun(trial);
         return absl::OkStatus();
       }));
@@ -98,6 +101,8 @@ absl::Status Ledger::LoadStudy(const storage::StudyRow& row,
 void Ledger::Committed() {
   unsettled_.insert(changed_.begin(), changed_.end());
   changed_.clear();
+  touched_.clear();
+  workers_before_.clear();
   reply_lookups_.NextGroup();
   replies_.Committed();
   row_lookups_.NextGroup();
@@ -134,8 +139,11 @@ absl::StatusOr<StudyBook*> Ledger::InsertStudy(
       }));
   key_of_study_[row.id] = row.key;
   changed_.insert(row.key);
-  return &studies_.emplace(row.key, StudyBook(row, std::move(checked)))
-              .first->second;
+  StudyBook& book =
+      studies_.emplace(row.key, StudyBook(row, std::move(checked)))
+          .first->second;
+  Touch(book);
+  return &book;
 }
 
 absl::Status Ledger::PutStudy(Batch& batch, StudyBook& book,
@@ -149,6 +157,7 @@ absl::Status Ledger::PutStudy(Batch& batch, StudyBook& book,
   }));
   const bool resumed = row.state == storage::StudyState::kActive &&
                        book.row().state != storage::StudyState::kActive;
+  Touch(book);
   book.AbsorbStudy(row);
   changed_.insert(row.key);
   some_study_ended_ = some_study_ended_ || !IsOpen(row.state);

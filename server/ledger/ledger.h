@@ -3,8 +3,8 @@
 // File: ledger.h
 //
 // A change is written into the group's transaction, then taken into memory;
-// when the group cannot be committed, memory is loaded anew. Only Load() reads
-// the store.
+// when the group cannot be committed, what it changed is loaded anew. Only
+// Load() and Undo() read the store.
 #ifndef FROSTLINE_SERVER_LEDGER_LEDGER_H_
 #define FROSTLINE_SERVER_LEDGER_LEDGER_H_
 
@@ -64,6 +64,15 @@ class Ledger {
   };
   absl::Status Load(Duration grace, const Loading& loading) FROSTLINE_ON_LOOP;
   void Committed() FROSTLINE_ON_LOOP;
+  // Says when earlier coordinators on this store started (AllowanceOf).
+  void NoteStarts(std::vector<WallMicros> starts) FROSTLINE_ON_LOOP {
+    starts_ = std::move(starts);
+  }
+  // The group was not committed. Workers and answers are as they were before;
+  // each study it changed is dropped and, if it is stored, loaded again.
+  absl::Status Undo(const Loading& loading) FROSTLINE_ON_LOOP;
+  // These are the studies that Undo() would load.
+  std::set<storage::StudyKey> Touched() const FROSTLINE_ON_LOOP;
 
   // --- studies ---
   absl::StatusOr<StudyBook*> FindStudy(const std::string& name)
@@ -139,6 +148,12 @@ class Ledger {
   // Writes the row, then takes it into memory.
   absl::Status PutWorker(Batch& batch, WorkerEntry& entry,
                          const storage::WorkerRow& row) FROSTLINE_ON_LOOP;
+  // The same for one that may be new.
+  absl::StatusOr<WorkerEntry*> Register(
+      Batch& batch, const storage::WorkerRow& row) FROSTLINE_ON_LOOP;
+  // Writes down, once in the life of this coordinator, that a worker it found
+  // in the store was heard again.
+  void WriteDownHeard(Batch& batch) FROSTLINE_ON_LOOP;
   // Acts on what blame.h makes of an attempt's end: keeps the worker from the
   // study, takes it out of service, or pauses the study.
   void JudgeRun(Batch& batch, StudyBook& book, std::int64_t number,
@@ -163,6 +178,14 @@ class Ledger {
   absl::Status LoadStudy(const storage::StudyRow& row, const LeaseBook& known,
                          Duration grace,
                          const Loading& loading) FROSTLINE_ON_LOOP;
+  void Touch(const StudyBook& book) FROSTLINE_ON_LOOP;
+  void TouchWorker(const std::string& worker) FROSTLINE_ON_LOOP;
+  void UndoWorkers() FROSTLINE_ON_LOOP;
+  absl::Status UndoStudy(storage::StudyKey key, const std::string& id,
+                         const LeaseBook& known,
+                         const Loading& loading) FROSTLINE_ON_LOOP;
+  Duration AllowanceOf(const StudyBook& book, const storage::TrialRow& trial,
+                       Duration grace) const FROSTLINE_ON_LOOP;
   const storage::AttemptRow& Freshest(const storage::AttemptRow& stored) const
       FROSTLINE_ON_LOOP;
 
@@ -186,6 +209,15 @@ class Ledger {
       fresh_attempts_ ABSL_GUARDED_BY(kLoopThread);
   std::set<storage::StudyKey> unsettled_ ABSL_GUARDED_BY(kLoopThread);
   std::set<storage::StudyKey> changed_ ABSL_GUARDED_BY(kLoopThread);
+  // What this group changed in memory: studies with their ids, and workers as
+  // they were before, which may be nothing.
+  std::map<storage::StudyKey, std::string> touched_
+      ABSL_GUARDED_BY(kLoopThread);
+  std::map<std::string, std::optional<storage::WorkerRow>> workers_before_
+      ABSL_GUARDED_BY(kLoopThread);
+  std::vector<WallMicros> starts_ ABSL_GUARDED_BY(kLoopThread);
+  // They were stored by an earlier coordinator, and are not heard yet.
+  std::map<std::string, WallMicros> unheard_ ABSL_GUARDED_BY(kLoopThread);
   bool some_study_ended_ ABSL_GUARDED_BY(kLoopThread) = false;
 };
 

@@ -12,6 +12,7 @@ absl::Status Ledger::PutWorker(Batch& batch, WorkerEntry& entry,
   RETURN_IF_ERROR(batch.Write([&row](storage::Transaction& transaction) {
     return transaction.PutWorker(row);
   }));
+  TouchWorker(row.id);
   entry.row = row;
   return absl::OkStatus();
 }

@@ -40,6 +40,7 @@ absl::Status Ledger::InsertTrial(
         return before.has_value() ? transaction.PutAttempt(*before)
                                   : absl::OkStatus();
       }));
+  Touch(book);
   book.Absorb(row, before);
   changed_.insert(row.study);
   return absl::OkStatus();
@@ -51,6 +52,7 @@ absl::Status Ledger::PutEnded(Batch& batch, StudyBook& book,
   RETURN_IF_ERROR(batch.Write([&row](storage::Transaction& transaction) {
     return transaction.UpdateTrial(row, {row.state, row.attempt, std::nullopt});
   }));
+  Touch(book);
   book.AbsorbEnded(row);
   changed_.insert(row.study);
   return absl::OkStatus();
@@ -149,6 +151,7 @@ absl::Status Ledger::Apply(Batch& batch, StudyBook& book, Transition transition,
         }
         return more(transaction);
       }));
+  Touch(book);
   for (const storage::AttemptRow& attempt : transition.attempts) {
     fresh_attempts_[{attempt.study, attempt.number, attempt.attempt}] = attempt;
   }

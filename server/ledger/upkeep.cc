@@ -44,7 +44,7 @@ Upkeep::Upkeep(Ledger& ledger, CommitLoop& loop, TaskPool& readers,
 void Upkeep::Turn(Batch& batch) {
   LookAtDisk();
   EndDueLeases(batch);
-  CompleteTimedOut(batch);
+  LookAtTime(batch);
   Sweep();
 }
 
@@ -70,6 +70,8 @@ void Upkeep::EndDueLeases(Batch& batch) {
           absl::StrCat(std::chrono::duration<double>(stalled).count())}});
     ledger_.running().PostponeLeases(stalled);
   }
+  // Whoever is due now is due when the store takes writes again.
+  if (!batch.MayWrite()) return;
   int ended = 0;
   for (const TrialKey& due : ledger_.running().leases().Due(now)) {
     if (ended++ == kLeasesATurn) return;
@@ -93,13 +95,20 @@ void Upkeep::EndDueLeases(Batch& batch) {
 }
 
 // A budget of time may end while nothing is running.
-void Upkeep::CompleteTimedOut(Batch& batch) {
+void Upkeep::LookAtTime(Batch& batch) {
   const SteadyTime now = clock_.Steady();
-  if (now - timed_out_checked_ < kTimeEvery) return;
-  timed_out_checked_ = now;
+  if (now - time_looked_at_ < kTimeEvery || !batch.MayWrite()) return;
+  time_looked_at_ = now;
+  ledger_.WriteDownHeard(batch);
   for (auto& [key, book] : ledger_.studies()) {
     if (book.IsLeasing()) ledger_.CompleteIfDone(batch, book);
   }
+}
+
+// A full disk needs a sweep most, so one that failed is soon tried again.
+void Upkeep::NoteSwept(const absl::Status& swept) {
+  if (!swept.ok()) swept_ = clock_.Wall() - kHour + kMinute;
+  LogSweepFailed(swept);
 }
 
 // What nobody needs any more: old replies, and studies deleted a week ago.
@@ -122,14 +131,16 @@ void Upkeep::Sweep() {
     if (!found.ok()) return LogSweepFailed(found);
     // Calls come between one study and the next.
     for (const storage::StudyKey study : over) {
-      (void)loop_.Post([study](Batch& batch) {
-        LogSweepFailed(batch.Write([&](storage::Transaction& transaction) {
+      (void)loop_.Post([this, study](Batch& batch) {
+        batch.AssertOnLoop();
+        NoteSwept(batch.Write([&](storage::Transaction& transaction) {
           return transaction.PurgeStudy(study);
         }));
       });
     }
-    (void)loop_.Post([now](Batch& batch) {
-      LogSweepFailed(batch.Write([&](storage::Transaction& transaction) {
+    (void)loop_.Post([this, now](Batch& batch) {
+      batch.AssertOnLoop();
+      NoteSwept(batch.Write([&](storage::Transaction& transaction) {
         return transaction.ForgetRepliesBefore(now - kReplyLifetime);
       }));
     });

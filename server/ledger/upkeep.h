@@ -26,8 +26,9 @@ class Upkeep {
  private:
   void LookAtDisk() FROSTLINE_ON_LOOP;
   void EndDueLeases(Batch& batch) FROSTLINE_ON_LOOP;
-  void CompleteTimedOut(Batch& batch) FROSTLINE_ON_LOOP;
+  void LookAtTime(Batch& batch) FROSTLINE_ON_LOOP;
   void Sweep() FROSTLINE_ON_LOOP;
+  void NoteSwept(const absl::Status& swept) FROSTLINE_ON_LOOP;
 
   Ledger& ledger_;
   CommitLoop& loop_;
@@ -37,7 +38,7 @@ class Upkeep {
   storage::DiskRoom disk_ ABSL_GUARDED_BY(kLoopThread);
   SteadyTime disk_looked_at_ ABSL_GUARDED_BY(kLoopThread){};
   SteadyTime last_turn_ ABSL_GUARDED_BY(kLoopThread){};
-  SteadyTime timed_out_checked_ ABSL_GUARDED_BY(kLoopThread){};
+  SteadyTime time_looked_at_ ABSL_GUARDED_BY(kLoopThread){};
   WallMicros swept_ ABSL_GUARDED_BY(kLoopThread) = 0;
 };
 

@@ -36,6 +36,7 @@ class WorkerBook {
   void Release(const std::string& id, TrialKey trial);
 
   const std::map<std::string, WorkerEntry>& all() const { return workers_; }
+  void Forget(const std::string& id) { workers_.erase(id); }
   void Clear() { workers_.clear(); }
 
  private:

@@ -2,12 +2,10 @@
 #include "server/loop/commit_loop.h"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
 #include "base/error.h"
 #include "base/failpoint.h"
-#include "base/status_macros.h"
 #include "storage/store_errors.h"
 
 namespace frostline::server {
@@ -18,56 +16,10 @@ constexpr std::size_t kLargestGroup = 256;
 // moves by hand, is noticed soon.
 constexpr auto kLongestNap = std::chrono::milliseconds(50);
 
-bool IsStoreFailure(const absl::Status& status) {
-  return HasErrorId(status, ErrorId::kStoreFull) ||
-         HasErrorId(status, ErrorId::kStoreIo) ||
-         HasErrorId(status, ErrorId::kStoreCorrupt) ||
-         HasErrorId(status, ErrorId::kStoreBusy) ||
-         HasErrorId(status, ErrorId::kNotLeader);
-}
+// So often the store is looked after, whether or not anything is written.
+constexpr Duration kTendEvery = std::chrono::milliseconds(500);
 
 }  // namespace
-
-void Batch::AssertOnLoop() const {
-  assert(std::this_thread::get_id() == maker_ && "not the loop's thread");
-}
-
-absl::Status Batch::Write(
-    absl::FunctionRef<absl::Status(storage::Transaction&)> body) {
-  AssertOnLoop();
-  RETURN_IF_ERROR(store_error_);
-  if (inside_ != nullptr) return body(*inside_);
-  if (transaction_ == nullptr) {
-    auto begun = store_.Begin(epoch_);
-    if (!begun.ok()) return store_error_ = begun.status();
-    transaction_ = std::move(*begun);
-  }
-  inside_ = transaction_.get();
-  absl::Status status =
-      transaction_->Operation([&body, this] { return body(*transaction_); });
-  inside_ = nullptr;
-  if (IsStoreFailure(status)) store_error_ = status;
-  return status;
-}
-
-absl::Status Batch::Commit() {
-  if (store_error_.ok() && transaction_ != nullptr) {
-    FROSTLINE_FAILPOINT(kCommitBefore);
-    store_error_ = transaction_->Commit();
-    FROSTLINE_FAILPOINT(kCommitAfter);
-  }
-  transaction_.reset();  // rolls back what was not committed
-  return store_error_;
-}
-
-void Batch::Settle(const absl::Status& status) {
-  FROSTLINE_FAILPOINT(kReplyBefore);
-  for (auto& promise : promises_) {
-    promise(status);
-    FROSTLINE_FAILPOINT(kReplyHalf);
-  }
-  promises_.clear();
-}
 
 CommitLoop::CommitLoop(storage::TrialStore& store, const Clock& clock,
                        Hooks hooks)
@@ -119,10 +71,12 @@ void CommitLoop::Run() {
 std::vector<CommitLoop::Work> CommitLoop::Gather() {
   Duration nap = kLongestNap;
   const std::optional<SteadyTime> due = hooks_.next_due();
-  if (due.has_value()) {
+  // What is due cannot be done while the store pauses.
+  if (due.has_value() && pause_.WhyNot(clock_.Steady()).ok()) {
     nap = std::clamp<Duration>(*due - clock_.Steady(), Duration::zero(),
                                kLongestNap);
   }
+  if (more_to_tend_) nap = Duration::zero();
   const MutexLock lock(&mutex_);
   const auto until = std::chrono::steady_clock::now() + nap;
   while (queue_.empty() && !stopping_) {
@@ -136,25 +90,48 @@ std::vector<CommitLoop::Work> CommitLoop::Gather() {
   return works;
 }
 
+// A store that is to be looked after for longer is, whenever nothing else is to
+// be done.
+void CommitLoop::Tend(Batch& batch) {
+  const SteadyTime now = clock_.Steady();
+  if (now - tended_ < kTendEvery && !more_to_tend_) return;
+  tended_ = now;
+  const absl::StatusOr<bool> more = store_.Tend();
+  more_to_tend_ = more.ok() && *more;
+  // What may pass is the next group's own to find out.
+  if (!more.ok() && !IsUndone(more.status())) {
+    batch.store_error_ = more.status();
+  }
+}
+
 void CommitLoop::RunGroup(std::vector<Work> works) {
   Batch batch(store_, epoch_);
+  batch.paused_ = pause_.WhyNot(clock_.Steady());
   if (dead_) {
     batch.store_error_ =
         MakeError(ErrorId::kCoordinatorDraining, "the store has failed",
                   "wait for the coordinator to be started again");
+  } else if (works.empty() || clock_.Steady() - tended_ >= kTendEvery) {
+    Tend(batch);
   }
   FROSTLINE_FAILPOINT(kCommitBegin);
-  for (Work& work : works) work(batch);
+  for (Work& work : works) {
+    ++batch.work_;
+    work(batch);
+  }
+  batch.work_ = 0;
   hooks_.turn(batch);
+  const bool wrote = batch.transaction_ != nullptr;
   absl::Status status = batch.Commit();
   if (status.ok()) {
+    if (wrote) pause_.Stored();
     hooks_.committed();
   } else if (storage::IsDeferrable(status)) {
     hooks_.reload();
     status = storage::GroupUndone(status);
-  } else if (HasErrorId(status, ErrorId::kStoreFull) ||
-             HasErrorId(status, ErrorId::kStoreBusy)) {
-    hooks_.reload();
+  } else if (IsUndone(status)) {
+    hooks_.undo();
+    pause_.Refused(status, clock_.Steady());
   } else if (!dead_) {
     dead_ = true;
     hooks_.fatal(status);

@@ -5,11 +5,13 @@
 // Posted work runs in order. While one group is synced the next one gathers, so
 // groups grow with the load.
 //
-// Failure: when the store is full or busy, or refuses at the commit what it had
-// let pass (trial_store.h), the group is undone, its promises get a retryable
-// error and `reload` makes memory equal to the disk. After any other failure
-// nobody knows what is on disk, or another coordinator writes there: `fatal` is
-// called, once.
+// Failure: when the store is full or busy the group is undone, its promises get
+// a retryable error, and `undo` takes back from memory what the group did. For
+// a while (store_pause.h) writes are then refused at once, with the same error
+// to whoever wrote alone; who writes nothing is answered. When the store
+// refuses at the commit what it had let pass (trial_store.h), `reload` makes
+// all of memory equal to the disk. After any other failure nobody knows what is
+// on disk, or another coordinator writes there: `fatal` is called, once.
 #ifndef FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_
 #define FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_
 
@@ -17,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -26,6 +29,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "server/loop/loop_thread.h"
+#include "server/loop/store_pause.h"
 #include "storage/trial_store.h"
 
 namespace frostline::server {
@@ -42,13 +46,19 @@ class Batch {
 
   // Undoes all that `body` wrote when it fails. A Write inside a Write is part
   // of the outer one. After a failure of the store every Write of the group
-  // fails.
+  // fails, and all that is posted in it. While the store pauses, `body` does
+  // not run, and the promises of this piece of work fail alone.
   absl::Status Write(
       absl::FunctionRef<absl::Status(storage::Transaction&)> body);
 
+  // Says whether a Write would run. Who changes memory first asks before.
+  bool MayWrite() const { return paused_.ok() && store_error_.ok(); }
+  // Counts calls of Write() so far, also those that were refused.
+  std::int64_t writes() const { return writes_; }
+
   // Calls `done` with OK once the group is on disk, else with the error.
   void Then(absl::AnyInvocable<void(const absl::Status&)> done) {
-    promises_.push_back(std::move(done));
+    promises_.push_back({work_, std::move(done)});
   }
 
   absl::Status Commit();
@@ -64,8 +74,19 @@ class Batch {
   std::unique_ptr<storage::Transaction> transaction_;
   storage::Transaction* inside_ = nullptr;
   absl::Status store_error_;
-  std::vector<absl::AnyInvocable<void(const absl::Status&)>> promises_;
+  absl::Status paused_;  // why no Write runs
+  std::int64_t writes_ = 0;
+  std::size_t work_ = 0;           // the piece that runs; 0: the turn
+  std::set<std::size_t> refused_;  // pieces that wanted to write in a pause
+  struct Promise {
+    std::size_t work;
+    absl::AnyInvocable<void(const absl::Status&)> done;
+  };
+  std::vector<Promise> promises_;
 };
+
+// Says of a promise's error that the group was undone, and may be tried again.
+bool IsUndone(const absl::Status& committed);
 
 class CommitLoop {
  public:
@@ -77,6 +98,8 @@ class CommitLoop {
     // Says when `turn` is wanted at the latest.
     std::function<std::optional<SteadyTime>()> next_due;
     std::function<void()> committed;
+    // Makes memory equal to the disk: where the group changed it, or all.
+    std::function<void()> undo;
     std::function<void()> reload;
     std::function<void(const absl::Status&)> fatal;
   };
@@ -98,6 +121,7 @@ class CommitLoop {
   void Run();
   std::vector<Work> Gather() FROSTLINE_ON_LOOP;
   void RunGroup(std::vector<Work> works) FROSTLINE_ON_LOOP;
+  void Tend(Batch& batch) FROSTLINE_ON_LOOP;
 
   storage::TrialStore& store_;
   const Clock& clock_;
@@ -108,6 +132,9 @@ class CommitLoop {
   std::deque<Work> queue_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool dead_ ABSL_GUARDED_BY(kLoopThread) = false;  // after a fatal failure
+  StorePause pause_ ABSL_GUARDED_BY(kLoopThread);
+  SteadyTime tended_ ABSL_GUARDED_BY(kLoopThread){};
+  bool more_to_tend_ ABSL_GUARDED_BY(kLoopThread) = false;
   std::thread thread_;
 };
 

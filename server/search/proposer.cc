@@ -96,6 +96,13 @@ void Proposer::Reset(std::int64_t epoch) {
   epoch_ = epoch;
 }
 
+void Proposer::Reset(std::int64_t epoch,
+                     const std::set<storage::StudyKey>& studies) {
+  for (const storage::StudyKey study : studies) Close(study);
+  const MutexLock lock(&mutex_);
+  epoch_ = epoch;
+}
+
 void Proposer::Open(storage::StudyKey study,
                     std::shared_ptr<const CheckedStudy> checked,
                     History history,

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <stop_token>
 #include <utility>
 #include <vector>
@@ -78,6 +79,8 @@ class Proposer {
   bool stopping() const { return stop_.stop_requested(); }
   // Forgets every study; `epoch` marks what comes after.
   void Reset(std::int64_t epoch);
+  // Forgets these alone.
+  void Reset(std::int64_t epoch, const std::set<storage::StudyKey>& studies);
 
   void Open(storage::StudyKey study,
             std::shared_ptr<const CheckedStudy> checked, History history,

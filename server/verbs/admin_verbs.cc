@@ -146,12 +146,14 @@ void AdminVerbs::Backup(CallContext caller, v1::BackupRequest request,
       },
       [this, mark, caller = std::move(caller)](LookedUpReply stored,
                                                Reply<Before> answer) mutable {
-        calls_.Act<Before>(std::move(caller), std::move(answer),
-                           [this, mark, stored = std::move(stored)](
-                               Change& change) -> absl::StatusOr<Before> {
-                             change.AssertOnLoop();
-                             return BackedUpBefore(mark, stored);
-                           });
+        calls_.Act<Before>(
+            std::move(caller), std::move(answer),
+            [this, mark, stored = std::move(stored)](
+                Change& change) -> absl::StatusOr<Before> {
+              change.AssertOnLoop();
+              return BackedUpBefore(mark, stored);
+            },
+            Calls::Again::kNever);  // it notes the request
       });
 }
 

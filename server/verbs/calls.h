@@ -63,9 +63,12 @@ class Calls {
               absl::FunctionRef<void(const absl::Status&)> refuse);
   TaskPool& readers() { return readers_; }
 
-  // Runs `body(change)` on the loop; it is answered once on disk.
+  // Runs `body(change)` on the loop; it is answered once on disk. A body that
+  // wrote nothing, in a group that was undone, runs again.
+  enum class Again { kIfUndone, kNever };
   template <typename T, typename Body>
-  void Act(CallContext caller, Reply<T> reply, Body body);
+  void Act(CallContext caller, Reply<T> reply, Body body,
+           Again again = Again::kIfUndone);
   // `body(change, reply)` takes the reply, leaving null, and answers it later;
   // or it returns an error, which is answered.
   template <typename T, typename Body>

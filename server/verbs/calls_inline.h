@@ -15,14 +15,19 @@ struct Calls::Acting {
   CallContext caller;
   Reply<T> reply;
   Body body;
+  Again again;
   StoredRows rows;
   Lookup reading;  // while rows are used
 };
 
 template <typename T, typename Body>
-void Calls::Act(CallContext caller, Reply<T> reply, Body body) {
-  Run(std::make_shared<Acting<T, Body>>(Acting<T, Body>{
-      std::move(caller), std::move(reply), std::move(body), {}, nullptr}));
+void Calls::Act(CallContext caller, Reply<T> reply, Body body, Again again) {
+  Run(std::make_shared<Acting<T, Body>>(Acting<T, Body>{std::move(caller),
+                                                        std::move(reply),
+                                                        std::move(body),
+                                                        again,
+                                                        {},
+                                                        nullptr}));
 }
 
 template <typename T, typename Body>
@@ -34,6 +39,7 @@ void Calls::Run(std::shared_ptr<Acting<T, Body>> acting) {
       [this, acting](Batch& batch) mutable {
         batch.AssertOnLoop();
         Change change{acting->caller, batch, acting->rows};
+        const std::int64_t writes = batch.writes();
         absl::StatusOr<T> answer = acting->body(change);
         if (acting->rows.lacks()) {
           // Rows that were read before stay as old as they are.
@@ -49,8 +55,12 @@ void Calls::Run(std::shared_ptr<Acting<T, Body>> acting) {
               [&acting](const absl::Status& why) { acting->reply(why); });
         }
         acting->reading = nullptr;
-        batch.Then([acting, answer = std::move(answer)](
+        const bool may_run_again =
+            acting->again == Again::kIfUndone && batch.writes() == writes;
+        batch.Then([this, acting, may_run_again, answer = std::move(answer)](
                        const absl::Status& committed) mutable {
+          // What it saw may be undone; it has no part in why.
+          if (may_run_again && IsUndone(committed)) return Run(acting);
           acting->reply(committed.ok() ? std::move(answer)
                                        : absl::StatusOr<T>(committed));
         });
@@ -71,7 +81,8 @@ void Calls::Wait(CallContext caller, Reply<T> reply, Body body) {
        body = std::move(body)](Change& change) mutable -> absl::StatusOr<bool> {
         RETURN_IF_ERROR(body(change, *shared));
         return true;
-      });
+      },
+      Again::kNever);  // it may have taken the reply
 }
 
 template <typename T, typename Then>

@@ -41,8 +41,9 @@ absl::StatusOr<v1::RegisterReply> WorkerVerbs::Register(
                      "draw one at each start of the agent", "worker.boot_id");
   }
   const WorkerEntry* const known = ledger_.workers().Find(request.worker_id());
+  const bool is_new = known == nullptr;
   storage::WorkerRow row;
-  if (known != nullptr) row = known->row;
+  if (!is_new) row = known->row;
   const bool new_life = row.boot_id != request.worker().boot_id();
   row.id = request.worker_id();
   row.boot_id = request.worker().boot_id();
@@ -52,19 +53,17 @@ absl::StatusOr<v1::RegisterReply> WorkerVerbs::Register(
   if (new_life) {
     row.state = storage::WorkerState::kActive;
     row.failures_in_a_row = 0;
-    ledger_.blame().ForgetWorker(row.id);
   }
-  RETURN_IF_ERROR(change.batch.Write([&row](storage::Transaction& transaction) {
-    return transaction.PutWorker(row);
-  }));
+  ASSIGN_OR_RETURN(WorkerEntry * entry, ledger_.Register(change.batch, row));
+  if (new_life) ledger_.blame().ForgetWorker(row.id);
   // Calls of the earlier life that are still parked get nothing.
   dispatcher_.TurnAway(change.batch, row.id, [&row](const ParkedAcquire& one) {
     return one.request.boot_id() != row.boot_id;
   });
   FROSTLINE_FAILPOINT(kRegisterWritten);
   v1::RegisterReply reply;
-  if (known != nullptr && new_life) {
-    const std::set<TrialKey> held = known->holds;
+  if (!is_new && new_life) {
+    const std::set<TrialKey> held = entry->holds;
     for (const TrialKey& trial : held) {
       StudyBook* const book = ledger_.Find(trial.study);
       const OpenTrial* const open =
@@ -78,9 +77,8 @@ absl::StatusOr<v1::RegisterReply> WorkerVerbs::Register(
     }
   }
   const LeaseRules& lease = ledger_.default_lease();
-  const WorkerEntry& entry = ledger_.workers().Absorb(row);
-  dispatcher_.NoteRegistered(entry);
-  *reply.mutable_worker() = Describe(entry);
+  dispatcher_.NoteRegistered(*entry);
+  *reply.mutable_worker() = Describe(*entry);
   *reply.mutable_heartbeat_interval() =
       proto::DurationToProto(lease.heartbeat_interval);
   *reply.mutable_lease_ttl() = proto::DurationToProto(lease.ttl);

@@ -88,6 +88,7 @@ class LoopTest : public LeadTest {
               {.turn = [](Batch&) {},
                .next_due = [] { return std::nullopt; },
                .committed = [this] { ++committed_; },
+               .undo = [] {},
                .reload = [this] { ++reloaded_; },
                .fatal = [this](const absl::Status&) { ++fatal_; }}) {}
 

@@ -4,12 +4,14 @@
 // prints, how it ends, with which exit code.
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -120,6 +122,60 @@ TEST(CoordinatorMainTest, TellsCtrlCFromAStop) {
   coordinator.ReadLine();
   coordinator.Signal(SIGINT);
   EXPECT_EQ(coordinator.Wait(), kExitInterrupted);
+}
+
+// Files of what is started meanwhile are no longer than this.
+class FileLimit {
+ public:
+  explicit FileLimit(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit limit = before_;
+    limit.rlim_cur = bytes;
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
+  FileLimit(const FileLimit&) = delete;
+  FileLimit& operator=(const FileLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(CoordinatorMainTest, ALimitOnFileSizesIsAFullDiskAndNoDeath) {
+  int refused = 0;
+  for (const rlim_t bytes :
+       {0UL, 1UL, 4096UL, 20000UL, 40000UL, 200000UL, 4000000UL}) {
+    SCOPED_TRACE(bytes);
+    TempFolder folder;
+    Process coordinator = [&] {
+      const FileLimit limit(bytes);
+      return Process(
+          {"--data", folder.File("frost"), "--listen", "127.0.0.1:0"});
+    }();
+    const std::string line = coordinator.ReadLine();
+    if (!line.empty()) {
+      EXPECT_THAT(line, StartsWith("listening on "));
+      coordinator.Signal(SIGTERM);
+      EXPECT_EQ(coordinator.Wait(), kExitOk);
+      continue;
+    }
+    ++refused;
+    const std::string errors = coordinator.ReadErrors();
+    EXPECT_THAT(errors, HasSubstr("error[FL-3004]: "));
+    EXPECT_THAT(errors, HasSubstr("fix: "));
+    EXPECT_EQ(coordinator.Wait(), kExitFailure);
+  }
+  EXPECT_GT(refused, 2);
+}
+
+TEST(CoordinatorMainTest, EndsWhenItsDatabaseIsRemoved) {
+  TempFolder folder;
+  Process coordinator(
+      {"--data", folder.File("frost"), "--listen", "127.0.0.1:0"});
+  EXPECT_THAT(coordinator.ReadLine(), StartsWith("listening on "));
+  std::filesystem::remove(folder.File("frost/frostline.sqlite"));
+  EXPECT_THAT(coordinator.ReadErrors(), HasSubstr("error[FL-3010]: "));
+  EXPECT_EQ(coordinator.Wait(), kExitFailure);
 }
 
 TEST(CoordinatorMainTest, RefusesABusyPortInOneLine) {

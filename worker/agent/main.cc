@@ -34,6 +34,8 @@ int BlockStopSignals() {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   // Whoever read our log may go; the trainings stay.
   std::signal(SIGPIPE, SIG_IGN);
+  // A write beyond a limit on file sizes fails, as on a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 

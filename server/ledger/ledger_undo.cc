@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What becomes of memory when a group was not committed, and of leases when the
+// coordinator was not there.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "server/ledger/ledger.h"
+
+namespace frostline::server {
+
+void Ledger::Touch(const StudyBook& book) {
+  touched_.emplace(book.row().key, book.row().id);
+}
+
+std::set<storage::StudyKey> Ledger::Touched() const {
+  std::set<storage::StudyKey> keys;
+  for (const auto& [key, id] : touched_) keys.insert(key);
+  return keys;
+}
+
+void Ledger::TouchWorker(const std::string& worker) {
+  if (workers_before_.contains(worker)) return;
+  const WorkerEntry* const entry = workers_.Find(worker);
+  std::optional<storage::WorkerRow> before;
+  if (entry != nullptr) before = entry->row;
+  workers_before_.emplace(worker, std::move(before));
+}
+
+absl::StatusOr<WorkerEntry*> Ledger::Register(Batch& batch,
+                                              const storage::WorkerRow& row) {
+  RETURN_IF_ERROR(batch.Write([&row](storage::Transaction& transaction) {
+    return transaction.PutWorker(row);
+  }));
+  TouchWorker(row.id);
+  return &workers_.Absorb(row);
+}
+
+absl::Status Ledger::Undo(const Loading& loading) {
+  replies_.Undone();
+  // What was marked as changed is looked at all the same: it may have been for
+  // another reason.
+  UndoWorkers();
+  // Leases that were known keep their end: a failed write does not shorten
+  // them.
+  const LeaseBook known = running_.leases();
+  for (const auto& [key, id] : std::exchange(touched_, {})) {
+    RETURN_IF_ERROR(UndoStudy(key, id, known, loading));
+  }
+  return absl::OkStatus();
+}
+
+void Ledger::UndoWorkers() {
+  for (const auto& [id, before] : std::exchange(workers_before_, {})) {
+    if (!before.has_value()) {
+      workers_.Forget(id);
+      continue;
+    }
+    storage::WorkerRow row = *before;
+    // It was heard, whatever became of what it said.
+    row.last_seen = std::max(row.last_seen, workers_.Find(id)->row.last_seen);
+    workers_.Absorb(row);
+  }
+}
+
+absl::Status Ledger::UndoStudy(storage::StudyKey key, const std::string& id,
+                               const LeaseBook& known, const Loading& loading) {
+  std::map<std::int64_t, std::string> ran;  // on which worker
+  if (const StudyBook* const book = Find(key)) {
+    for (const auto& [number, trial] : book->open()) {
+      if (trial.row.state != TrialState::kRunning) continue;
+      ran.emplace(number, trial.row.worker);
+      workers_.Release(trial.row.worker, {key, number});
+    }
+  }
+  studies_.erase(key);
+  std::erase_if(key_of_study_,
+                [key](const auto& entry) { return entry.second == key; });
+  std::erase_if(fresh_attempts_, [key](const auto& entry) {
+    return std::get<0>(entry.first) == key;
+  });
+  unsettled_.erase(key);
+  // What was said of its trials is said again.
+  blame_.ForgetStudy(key);
+  const absl::StatusOr<storage::StudyRow> row = store_.FindStudy(id);
+  const bool is_new = HasErrorId(row.status(), ErrorId::kStudyNotFound);
+  if (!is_new) RETURN_IF_ERROR(row.status());
+  if (!is_new && row->key == key) {
+    RETURN_IF_ERROR(LoadStudy(*row, known, Duration::zero(), loading));
+  }
+  const StudyBook* const now = Find(key);
+  for (const auto& [number, worker] : ran) {
+    const OpenTrial* const trial = now == nullptr ? nullptr : now->Find(number);
+    const bool runs =
+        trial != nullptr && trial->row.state == TrialState::kRunning;
+    if (!runs) running_.Forget({key, number});
+  }
+  return absl::OkStatus();
+}
+
+// A fleet may come back after an outage of any length, so a restart gives
+// leases time anew. But where coordinators come and go, each start of one that
+// did not hear the worker halves it: a worker that is gone holds its trial for
+// one and a half times as long at most.
+//
+//   60 s of life and 120 s of grace, a start each minute: 180 s, of which 60
+//   pass, then 90 s, of which 60 pass, then 45 s: lost after 165 s
+Duration Ledger::AllowanceOf(const StudyBook& book,
+                             const storage::TrialRow& trial,
+                             Duration grace) const {
+  const Duration whole = book.checked().lease.ttl + grace;
+  if (grace == Duration::zero()) return whole;
+  WallMicros heard = trial.started;
+  const auto worker = workers_.all().find(trial.worker);
+  if (worker != workers_.all().end()) {
+    heard = std::max(heard, worker->second.row.last_seen);
+  }
+  const auto silent =
+      std::count_if(starts_.begin(), starts_.end(),
+                    [heard](WallMicros start) { return start > heard; });
+  return whole / (std::int64_t{1} << silent);
+}
+
+void Ledger::WriteDownHeard(Batch& batch) {
+  if (!batch.MayWrite()) return;
+  for (auto unheard = unheard_.begin(); unheard != unheard_.end();) {
+    WorkerEntry* const entry = workers_.Find(unheard->first);
+    const bool gone = entry == nullptr;
+    if (!gone && entry->row.last_seen <= unheard->second) {
+      ++unheard;
+      continue;
+    }
+    if (!gone && !PutWorker(batch, *entry, entry->row).ok()) return;
+    unheard = unheard_.erase(unheard);
+  }
+}
+
+}  // namespace frostline::server

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Groups that the store refuses: who is told what, and how often it is asked.
+#include "server/loop/commit_loop.h"
+
+#include <atomic>
+#include <future>
+
+#include "storage/factory.h"
+#include "tests/contract/full_rows.h"
+#include "tests/server/counting_store.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/status_matchers.h"
+
+namespace frostline::server {
+namespace {
+
+using std::chrono::milliseconds;
+
+absl::Status PutWorker(storage::Transaction& transaction) {
+  return transaction.PutWorker(test::FullWorker("w"));
+}
+
+class CommitLoopTest : public ::testing::Test {
+ protected:
+  CommitLoopTest()
+      : store_(*storage::OpenStore({.data_folder = "", .ephemeral = true})),
+        loop_(store_, clock_,
+              {.turn = [](Batch&) {},
+               .next_due = [this] { return due_; },
+               .committed = [this] { ++committed_; },
+               .undo = [this] { ++undone_; },
+               .reload = [this] { ++reloaded_; },
+               .fatal = [this](const absl::Status&) { ++fatal_; }}) {
+    loop_.Start(*store_.TakeLead());
+  }
+
+  // The answers of calls that are posted as one: each writes or does not.
+  std::vector<absl::Status> Ask(const std::vector<bool>& writes) {
+    std::vector<std::promise<absl::Status>> promises(writes.size());
+    std::promise<void> gathered;
+    std::shared_future<void> open = gathered.get_future().share();
+    // The loop waits here until all of them are queued.
+    (void)loop_.Post([open](Batch&) { open.wait(); });
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+      (void)loop_.Post([&promises, i, does = writes[i]](Batch& batch) {
+        if (does) (void)batch.Write(PutWorker);  // even if it is overlooked
+        batch.Then([&promises, i](const absl::Status& committed) {
+          promises[i].set_value(committed);
+        });
+      });
+    }
+    gathered.set_value();
+    std::vector<absl::Status> answers;
+    for (auto& promise : promises) {
+      answers.push_back(promise.get_future().get());
+    }
+    return answers;
+  }
+  absl::Status AskToWrite() { return Ask({true})[0]; }
+
+  FakeClock clock_;
+  CountingStore store_;
+  std::optional<SteadyTime> due_;
+  std::atomic<int> committed_ = 0;
+  std::atomic<int> undone_ = 0;
+  std::atomic<int> reloaded_ = 0;
+  std::atomic<int> fatal_ = 0;
+  CommitLoop loop_;
+};
+
+TEST_F(CommitLoopTest, AFullStoreIsNotAskedAgainForAGrowingPause) {
+  store_.SetFull(true);
+  for (const int pause : {100, 200, 400, 800, 1600, 3200, 5000, 5000}) {
+    SCOPED_TRACE(pause);
+    EXPECT_THAT(AskToWrite(), FailsWith(ErrorId::kStoreFull));
+    EXPECT_EQ(undone_.exchange(0), 1);
+    EXPECT_EQ(store_.TakeBegins(), 1);
+    clock_.Advance(milliseconds(pause - 1));
+    for (int i = 0; i < 20; ++i) {
+      EXPECT_THAT(AskToWrite(), FailsWith(ErrorId::kStoreFull));
+    }
+    EXPECT_EQ(undone_ + reloaded_ + fatal_, 0);
+    EXPECT_EQ(store_.TakeBegins(), 0);
+    clock_.Advance(milliseconds(1));
+  }
+  store_.SetFull(false);
+  EXPECT_OK(AskToWrite());
+  // What was stored ends it: the next pause is short again.
+  store_.SetFull(true);
+  EXPECT_THAT(AskToWrite(), FailsWith(ErrorId::kStoreFull));
+  store_.SetFull(false);
+  clock_.Advance(milliseconds(100));
+  EXPECT_OK(AskToWrite());
+  EXPECT_EQ(reloaded_ + fatal_, 0);
+}
+
+TEST_F(CommitLoopTest, WhoWritesNothingIsAnsweredWhileTheStorePauses) {
+  store_.SetFull(true);
+  EXPECT_THAT(AskToWrite(), FailsWith(ErrorId::kStoreFull));
+  const std::vector<absl::Status> answers =
+      Ask({false, true, false, true, false});
+  for (const std::size_t reader : {0, 2, 4}) EXPECT_OK(answers[reader]);
+  for (const std::size_t writer : {1, 3}) {
+    EXPECT_THAT(answers[writer], FailsWith(ErrorId::kStoreFull));
+  }
+}
+
+// What they saw of the group's changes is undone, so it must not be answered.
+TEST_F(CommitLoopTest, TheWholeGroupFailsThatFindsTheStoreFull) {
+  store_.SetFull(true);
+  for (const absl::Status& answer : Ask({false, true, false})) {
+    EXPECT_THAT(answer, FailsWith(ErrorId::kStoreFull));
+  }
+}
+
+TEST_F(CommitLoopTest, WhatIsDueWaitsWhileTheStorePauses) {
+  due_ = clock_.Steady();
+  store_.SetFull(true);
+  EXPECT_THAT(AskToWrite(), FailsWith(ErrorId::kStoreFull));
+  committed_ = 0;
+  std::this_thread::sleep_for(milliseconds(200));
+  EXPECT_LE(committed_, 20);  // turns, of which it would be thousands
+}
+
+// Answers what a test wants to each write.
+class FailureTest : public CommitLoopTest,
+                    public testing::WithParamInterface<ErrorId> {};
+
+TEST_P(FailureTest, AfterAFailureOfTheStoreNothingIsAcknowledged) {
+  std::promise<absl::Status> overlooked;
+  ASSERT_TRUE(loop_.Post([&](Batch& batch) {
+    (void)batch.Write([](storage::Transaction&) {
+      return MakeError(GetParam(), "the disk", "mend it");
+    });
+    batch.Then([&overlooked](const absl::Status& committed) {
+      overlooked.set_value(committed);
+    });
+  }));
+  EXPECT_THAT(overlooked.get_future().get(), FailsWith(GetParam()));
+  EXPECT_EQ(fatal_, 1);
+  EXPECT_THAT(AskToWrite(), FailsWith(ErrorId::kCoordinatorDraining));
+  EXPECT_EQ(fatal_, 1);
+  EXPECT_EQ(store_.ListWorkers("", 9)->size(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(OfEachKind, FailureTest,
+                         testing::Values(ErrorId::kStoreIo,
+                                         ErrorId::kStoreCorrupt,
+                                         ErrorId::kStoreUnwritable,
+                                         ErrorId::kStoreRemoved,
+                                         ErrorId::kNotLeader));
+
+}  // namespace
+}  // namespace frostline::server
