@@ -46,7 +46,7 @@ absl::Status Ledger::Undo(const Loading& loading) {
   // another reason.
   UndoWorkers();
   // Leases that were known keep their end: a failed write does not shorten
-  // them.
+  // them. One that this group ended gets a whole TTL again.
   const LeaseBook known = running_.leases();
   for (const auto& [key, id] : std::exchange(touched_, {})) {
     RETURN_IF_ERROR(UndoStudy(key, id, known, loading));

@@ -43,11 +43,11 @@ absl::Status TakeLock(int lock, const std::string& folder) {
 
 absl::Status WritePid(int lock) {
   const std::string pid = absl::StrCat(getpid(), "\n");
-  if (ftruncate(lock, 0) != 0 || pwrite(lock, pid.data(), pid.size(), 0) !=
-                                     static_cast<ssize_t>(pid.size())) {
-    return FileError("write frostline.lock");
-  }
-  return absl::OkStatus();
+  if (ftruncate(lock, 0) != 0) return FileError("empty frostline.lock");
+  const ssize_t written = pwrite(lock, pid.data(), pid.size(), 0);
+  if (written == static_cast<ssize_t>(pid.size())) return absl::OkStatus();
+  if (written >= 0) errno = ENOSPC;  // there was room for a part of it
+  return FileError("write frostline.lock");
 }
 
 }  // namespace

@@ -35,7 +35,9 @@ bool IsNoRoom(sqlite3* handle, int code, Target target) {
     return error == ENOSPC || error == EDQUOT || error == EFBIG;
   }
   if (code != SQLITE_IOERR_WRITE) return false;
-  const int error = WriteErrno(handle, target);
+  int error = WriteErrno(handle, target);
+  // A journal of a database that is being made is closed again by now.
+  if (error == 0) error = sqlite3_system_errno(handle);
   return error == EDQUOT || error == EFBIG;
 }
 
