@@ -15,7 +15,6 @@
 #include "server/importance/desk.h"
 #include "server/ledger/ledger.h"
 #include "server/ledger/upkeep.h"
-#include "server/search/prior_studies.h"
 #include "server/search/proposer.h"
 #include "server/search/stored_history.h"
 #include "server/verbs/admin_verbs.h"
@@ -61,7 +60,8 @@ class Coordinator::Rooms {
   void Reload() FROSTLINE_ON_LOOP;
   std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP;
   absl::Status Load(Duration grace) FROSTLINE_ON_LOOP;
-  Ledger::Loading OpenSearches() FROSTLINE_ON_LOOP;
+  std::optional<Opening> LookAt(storage::StudyKey study,
+                                OpenedFor why) FROSTLINE_ON_LOOP;
 
   const CoordinatorOptions options_;
   storage::TrialStore& store_;
@@ -98,13 +98,17 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
       store_(store),
       clock_(clock),
       loop_(store, clock, LoopHooks()),
-      proposer_([this](Proposals proposals) {
-        (void)loop_.Post(
-            [this, proposals = std::move(proposals)](Batch& batch) {
-              batch.AssertOnLoop();
-              dispatcher_.TakeProposals(batch, proposals);
-            });
-      }),
+      proposer_(
+          [this](Proposals proposals) {
+            (void)loop_.Post(
+                [this, proposals = std::move(proposals)](Batch& batch) {
+                  batch.AssertOnLoop();
+                  dispatcher_.TakeProposals(batch, proposals);
+                });
+          },
+          {.look = [this](storage::StudyKey study, OpenedFor why)
+                       FROSTLINE_ON_LOOP { return LookAt(study, why); },
+           .store = &store}),
       ledger_(store, clock,
               {.ttl = options_.lease_ttl,
                .heartbeat_interval = options_.heartbeat_interval,
@@ -131,8 +135,8 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
       log_verb_(calls_, point_reads_, ledger_, store, clock),
       watch_verb_(calls_, ledger_, store, clock, options_.watch_alive),
       worker_verbs_(calls_, ledger_, dispatcher_, clock),
-      lease_verbs_(calls_, ledger_, dispatcher_, proposer_, log_verb_, clock,
-                   options_.longest_wait),
+      lease_verbs_(calls_, ledger_, dispatcher_, proposer_, log_verb_, store,
+                   clock, options_.longest_wait),
       importance_verbs_(calls_, importance_),
       admin_verbs_(calls_, ledger_, dispatcher_, store, clock,
                    {options_.backup_folder, options_.longest_wait}) {
@@ -213,6 +217,7 @@ void Coordinator::Rooms::Turn(Batch& batch) {
     watch_verb_.Turn(batch);
   }
   log_verb_.Turn(/*all=*/draining_);
+  ledger_.WriteSummaries(batch);
 }
 
 std::optional<SteadyTime> Coordinator::Rooms::NextDue() const {
@@ -226,6 +231,13 @@ std::optional<SteadyTime> Coordinator::Rooms::NextDue() const {
 
 void Coordinator::Rooms::Committed() {
   watch_verb_.Committed();
+  for (const storage::StudyKey study : ledger_.changed()) {
+    const StudyBook* const book = ledger_.Find(study);
+    const bool is_over =
+        book == nullptr || (!IsOpen(book->row().state) && book->open().empty());
+    if (is_over) proposer_.Close(study);
+  }
+  proposer_.Committed();
   ledger_.Committed();
 }
 
@@ -240,30 +252,32 @@ void Coordinator::Rooms::Undo() {
   Log(LogLevel::kWarning, "group_undone",
       {{"studies", absl::StrCat(studies.size())}});
   proposer_.Reset(dispatcher_.BeginEpochOf(studies), studies);
-  const absl::Status status = ledger_.Undo(OpenSearches());
+  const absl::Status status = ledger_.Undo();
   if (!status.ok() && options_.on_fatal) options_.on_fatal(status);
 }
 
+// Searches are opened when somebody asks for them.
 absl::Status Coordinator::Rooms::Load(Duration grace) {
   proposer_.Reset(dispatcher_.BeginEpoch());
-  return ledger_.Load(grace, OpenSearches());
+  return ledger_.Load(grace);
 }
 
-// The ledger is filled, and each study's search opened with what it has seen.
-Ledger::Loading Coordinator::Rooms::OpenSearches() {
-  const auto history = std::make_shared<StoredHistory>();
-  return {.trial =
-              [this, history](const StudyBook& book,
-                              const storage::TrialRow& row) {
-                return history->Add(row, book.checked(), store_);
-              },
-          .study =
-              [this, history](const StudyBook& book) {
-                proposer_.Open(
-                    book.row().key, book.shared_checked(), history->Take(),
-                    PriorStudiesLeft(book.row(), book.checked(), store_));
-                return absl::OkStatus();
-              }};
+std::optional<Opening> Coordinator::Rooms::LookAt(storage::StudyKey study,
+                                                  OpenedFor why) {
+  const StudyBook* const book = ledger_.Find(study);
+  if (book == nullptr) return std::nullopt;
+  const bool prunes = book->checked().pruner.name != "none";
+  if (why == OpenedFor::kJudgement && !prunes) return std::nullopt;
+  Opening opening{.row = book->row(),
+                  .checked = book->shared_checked(),
+                  .next_number = book->next_number(),
+                  .fresh = {}};
+  for (const auto* trials : {&book->just_ended(), &book->open()}) {
+    for (const auto& [number, trial] : *trials) {
+      opening.fresh.push_back(trial.row);
+    }
+  }
+  return opening;
 }
 
 Coordinator::Coordinator(CoordinatorOptions options, storage::TrialStore& store,

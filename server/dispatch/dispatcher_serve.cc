@@ -168,6 +168,8 @@ bool Dispatcher::GrantNext(Batch& batch, StudyBook& book,
   Transition grant =
       Grant(*book.Find(*number), parked.worker, parked.request.boot_id(),
             SecretString(RandomHexId()), clock_.Wall());
+  // By it a repetition of the request finds what it was granted.
+  grant.attempts.front().request_id = parked.request.request_id();
   if (!ledger_.Apply(batch, book, std::move(grant)).ok()) return false;
   FROSTLINE_FAILPOINT(kGrantWritten);
   ledger_.RenewLease(book, *number);
@@ -185,21 +187,15 @@ bool Dispatcher::GrantNext(Batch& batch, StudyBook& book,
 }
 
 void Dispatcher::AnswerGranted(Batch& batch, ParkedAcquire parked) {
-  const RequestMark mark = MarkOf(parked.request);
-  const absl::Status remembered =
-      batch.Write([&](storage::Transaction& transaction) {
-        batch.AssertOnLoop();
-        return ledger_.replies().Remember(
-            transaction, mark, NamesOf(parked.granted).SerializeAsString(),
-            clock_.Wall());
+  ledger_.replies().Keep(MarkOf(parked.request),
+                         NamesOf(parked.granted).SerializeAsString(),
+                         clock_.Wall());
+  batch.Then(
+      [reply_to = std::move(parked.reply), reply = std::move(parked.granted)](
+          const absl::Status& committed) mutable {
+        if (!committed.ok()) return reply_to(committed);
+        reply_to(std::move(reply));
       });
-  batch.Then([reply_to = std::move(parked.reply),
-              reply = std::move(parked.granted),
-              remembered](const absl::Status& committed) mutable {
-    if (!committed.ok()) return reply_to(committed);
-    if (!remembered.ok()) return reply_to(remembered);
-    reply_to(std::move(reply));
-  });
 }
 
 // One proposal for one slot, not one of every study; but nobody waits for a

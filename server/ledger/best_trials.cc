@@ -36,10 +36,10 @@ void BestTrials::DropDominated(const Losses& losses, Front::iterator from) {
   }
 }
 
-void BestTrials::Offer(std::int64_t number, const std::vector<double>& values) {
+bool BestTrials::Offer(std::int64_t number, const std::vector<double>& values) {
   const double violation =
       values.size() > objectives_.size() ? values.back() : 0.0;
-  if (violation > least_violation_) return;
+  if (violation > least_violation_) return false;
   if (violation < least_violation_) front_.clear();
   least_violation_ = violation;
   Losses losses;
@@ -47,9 +47,10 @@ void BestTrials::Offer(std::int64_t number, const std::vector<double>& values) {
     losses.push_back(AsLoss(objectives_[i], values[i]));
   }
   const auto after = front_.upper_bound(losses);
-  if (IsDominated(losses, after)) return;
+  if (IsDominated(losses, after)) return false;
   DropDominated(losses, after);
   front_.emplace(std::move(losses), number);  // behind its twins
+  return true;
 }
 
 std::vector<std::int64_t> BestTrials::Numbers() const {

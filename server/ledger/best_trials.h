@@ -34,8 +34,8 @@ class BestTrials {
 
   // Takes `values`, a finite one per objective and perhaps one more, by how
   // much the trial breaks its study's constraints. Of equal trials the earlier
-  // stays; with several objectives both do.
-  void Offer(std::int64_t number, const std::vector<double>& values);
+  // stays; with several objectives both do. Says whether it is among the best.
+  bool Offer(std::int64_t number, const std::vector<double>& values);
 
   // Returns them best first, by the first objective.
   std::vector<std::int64_t> Numbers() const;

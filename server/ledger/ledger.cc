@@ -21,10 +21,11 @@ Ledger::Ledger(storage::TrialStore& store, const Clock& clock,
       hooks_(std::move(hooks)),
       replies_(reply_lookups_) {}
 
-absl::Status Ledger::Load(Duration grace, const Loading& loading) {
+absl::Status Ledger::Load(Duration grace) {
   FROSTLINE_FAILPOINT(kLoadBefore);
   studies_.clear();
   key_of_study_.clear();
+  unreadable_.clear();
   workers_.Clear();
   blame_ = Blame();
   replies_.Undone();
@@ -51,49 +52,35 @@ absl::Status Ledger::Load(Duration grace, const Loading& loading) {
   // Leases that were known keep their end: a failed write does not shorten
   // them.
   const RunningTrials known = std::exchange(running_, RunningTrials());
+  Summaries summaries;
+  RETURN_IF_ERROR(storage::ForEachSummary(
+      store_, [&summaries](const storage::SummaryRow& row) {
+        summaries.emplace(row.study, row);
+        return absl::OkStatus();
+      }));
   RETURN_IF_ERROR(storage::ForEachStudy(
       store_, {}, [&](const storage::StudyRow& row) FROSTLINE_ON_LOOP {
-        return LoadStudy(row, known.leases(), grace, loading);
+        return LoadStudy(row, summaries, known.leases(), grace);
       }));
   FROSTLINE_FAILPOINT(kLoadAfter);
   return absl::OkStatus();
 }
 
-absl::Status Ledger::LoadStudy(const storage::StudyRow& row,
-                               const LeaseBook& known, Duration grace,
-                               const Loading& loading) {
-  absl::StatusOr<CheckedStudy> stored = CheckStored(row, default_lease_);
-  if (!stored.ok()) {
-    // One study that this version cannot read must not keep the others down.
-    Log(LogLevel::kError, "study_not_loaded",
-        {{"study", row.id}, {"error", std::string(stored.status().message())}});
-    return absl::OkStatus();
+void Ledger::WriteSummaries(Batch& batch) {
+  if (!batch.MayWrite()) return;
+  for (const storage::StudyKey key : changed_) {
+    StudyBook* const book = Find(key);
+    if (book == nullptr) continue;
+    const std::optional<StudyBook::Ended> ended = book->TakeEnded();
+    if (!ended.has_value()) continue;
+    // A failure is the store's own, and the group's: memory is loaded anew.
+    (void)batch.Write([&](storage::Transaction& transaction) -> absl::Status {
+      for (const storage::BestRow& best : ended->best) {
+        RETURN_IF_ERROR(transaction.PutBest(best));
+      }
+      return transaction.PutSummary(ended->summary);
+    });
   }
-  StudyBook book(row, std::make_shared<const CheckedStudy>(*std::move(stored)));
-  RETURN_IF_ERROR(storage::ForEachTrial(
-      store_, {.study = row.key},
-      [&](const storage::TrialRow& trial) FROSTLINE_ON_LOOP -> absl::Status {
-        std::optional<storage::AttemptRow> newest;
-        if (!IsTerminal(trial.state)) {
-          ASSIGN_OR_RETURN(std::vector<storage::AttemptRow> attempts,
-                           store_.ListAttempts(row.key, trial.number));
-          if (!attempts.empty()) newest = std::move(attempts.back());
-        }
-        book.Absorb(trial, newest);
-        RETURN_IF_ERROR(loading.trial(book, trial));
-        if (trial.state != TrialState::kRunning) return absl::OkStatus();
-        const TrialKey key{row.key, trial.number};
-        running_.LeaseUntil(
-            key, known.Find(key).value_or(clock_.Steady() +
-                                          AllowanceOf(book, trial, grace)));
-        NoteRun(trial);
-        return absl::OkStatus();
-      }));
-  book.Committed();
-  RETURN_IF_ERROR(loading.study(book));
-  key_of_study_[row.id] = row.key;
-  studies_.emplace(row.key, std::move(book));
-  return absl::OkStatus();
 }
 
 // A read that began before this commit may not see its rows: then they stay in
@@ -121,12 +108,35 @@ StudyBook* Ledger::Find(storage::StudyKey study) {
 absl::StatusOr<StudyBook*> Ledger::FindStudy(const std::string& name) {
   ASSIGN_OR_RETURN(const std::string id, ParseStudyName(name));
   const auto key = key_of_study_.find(id);
-  if (key == key_of_study_.end()) {
-    return MakeError(ErrorId::kStudyNotFound,
-                     absl::StrCat("there is no study ", id),
-                     "see the list with `frostline study list`", "name");
-  }
+  if (key == key_of_study_.end()) return WhyNoStudy(id);
   return &studies_.at(key->second);
+}
+
+absl::StatusOr<StudyBook*> Ledger::RequireStudy(storage::StudyKey study) {
+  if (StudyBook* const book = Find(study)) return book;
+  for (const auto& [id, unreadable] : unreadable_) {
+    if (unreadable.study == study) return WhyNoStudy(id);
+  }
+  return WhyNoStudy(absl::StrCat("with key ", study));
+}
+
+absl::Status Ledger::WhyNoStudy(const std::string& id) const {
+  const std::string why = WhyUnreadable(id);
+  if (!why.empty()) {
+    return MakeError(ErrorId::kStudyUnreadable,
+                     absl::StrCat("study ", id, " cannot be loaded: ", why),
+                     "start the version of Frostline that wrote it, or a newer "
+                     "one; nothing of it is lost",
+                     "name");
+  }
+  return MakeError(ErrorId::kStudyNotFound,
+                   absl::StrCat("there is no study ", id),
+                   "see the list with `frostline study list`", "name");
+}
+
+std::string Ledger::WhyUnreadable(const std::string& id) const {
+  const auto found = unreadable_.find(id);
+  return found == unreadable_.end() ? "" : found->second.why;
 }
 
 absl::StatusOr<StudyBook*> Ledger::InsertStudy(

@@ -56,13 +56,11 @@ class Ledger {
          LeaseRules default_lease, Hooks hooks);
 
   // Load() runs at the start and after a group that could not be written;
-  // leases that were not known get `grace` on top.
-  struct Loading {
-    std::function<absl::Status(const StudyBook&, const storage::TrialRow&)>
-        trial;
-    std::function<absl::Status(const StudyBook&)> study;
-  };
-  absl::Status Load(Duration grace, const Loading& loading) FROSTLINE_ON_LOOP;
+  // leases that were not known get `grace` on top. It reads what is open, and
+  // the summaries of what has ended.
+  absl::Status Load(Duration grace) FROSTLINE_ON_LOOP;
+  // Writes the summaries of studies in which trials have ended, with these.
+  void WriteSummaries(Batch& batch) FROSTLINE_ON_LOOP;
   void Committed() FROSTLINE_ON_LOOP;
   // Says when earlier coordinators on this store started (AllowanceOf).
   void NoteStarts(std::vector<WallMicros> starts) FROSTLINE_ON_LOOP {
@@ -70,7 +68,7 @@ class Ledger {
   }
   // The group was not committed. Workers and answers are as they were before;
   // each study it changed is dropped and, if it is stored, loaded again.
-  absl::Status Undo(const Loading& loading) FROSTLINE_ON_LOOP;
+  absl::Status Undo() FROSTLINE_ON_LOOP;
   // These are the studies that Undo() would load.
   std::set<storage::StudyKey> Touched() const FROSTLINE_ON_LOOP;
 
@@ -79,9 +77,15 @@ class Ledger {
       FROSTLINE_ON_LOOP;
   // Returns null when it is unknown or deleted.
   StudyBook* Find(storage::StudyKey study) FROSTLINE_ON_LOOP;
+  // Answers STUDY_NOT_FOUND, or STUDY_UNREADABLE.
+  absl::StatusOr<StudyBook*> RequireStudy(storage::StudyKey study)
+      FROSTLINE_ON_LOOP;
   bool HasId(const std::string& id) const FROSTLINE_ON_LOOP {
-    return key_of_study_.contains(id);
+    return key_of_study_.contains(id) || unreadable_.contains(id);
   }
+  // Returns why this version cannot load the study, or "". Its rows stay, and
+  // it keeps its id.
+  std::string WhyUnreadable(const std::string& id) const FROSTLINE_ON_LOOP;
   std::map<storage::StudyKey, StudyBook>& studies() FROSTLINE_ON_LOOP {
     return studies_;
   }
@@ -154,6 +158,8 @@ class Ledger {
   // Writes down, once in the life of this coordinator, that a worker it found
   // in the store was heard again.
   void WriteDownHeard(Batch& batch) FROSTLINE_ON_LOOP;
+  absl::Status ForgetWorker(Batch& batch,
+                            const std::string& id) FROSTLINE_ON_LOOP;
   // Acts on what blame.h makes of an attempt's end: keeps the worker from the
   // study, takes it out of service, or pauses the study.
   void JudgeRun(Batch& batch, StudyBook& book, std::int64_t number,
@@ -175,15 +181,16 @@ class Ledger {
   void ForgetRun(const std::string& worker, TrialKey trial) FROSTLINE_ON_LOOP;
   void AfterChange(Batch& batch, StudyBook& book,
                    const storage::TrialRow& row) FROSTLINE_ON_LOOP;
-  absl::Status LoadStudy(const storage::StudyRow& row, const LeaseBook& known,
-                         Duration grace,
-                         const Loading& loading) FROSTLINE_ON_LOOP;
+  absl::Status WhyNoStudy(const std::string& id) const FROSTLINE_ON_LOOP;
+  using Summaries = std::map<storage::StudyKey, storage::SummaryRow>;
+  absl::Status LoadStudy(const storage::StudyRow& row,
+                         const Summaries& summaries, const LeaseBook& known,
+                         Duration grace) FROSTLINE_ON_LOOP;
   void Touch(const StudyBook& book) FROSTLINE_ON_LOOP;
   void TouchWorker(const std::string& worker) FROSTLINE_ON_LOOP;
   void UndoWorkers() FROSTLINE_ON_LOOP;
   absl::Status UndoStudy(storage::StudyKey key, const std::string& id,
-                         const LeaseBook& known,
-                         const Loading& loading) FROSTLINE_ON_LOOP;
+                         const LeaseBook& known) FROSTLINE_ON_LOOP;
   Duration AllowanceOf(const StudyBook& book, const storage::TrialRow& trial,
                        Duration grace) const FROSTLINE_ON_LOOP;
   const storage::AttemptRow& Freshest(const storage::AttemptRow& stored) const
@@ -196,6 +203,12 @@ class Ledger {
   std::map<storage::StudyKey, StudyBook> studies_ ABSL_GUARDED_BY(kLoopThread);
   std::map<std::string, storage::StudyKey> key_of_study_
       ABSL_GUARDED_BY(kLoopThread);
+  struct Unreadable {
+    storage::StudyKey study = 0;
+    std::string why;
+  };
+  std::map<std::string, Unreadable> unreadable_
+      ABSL_GUARDED_BY(kLoopThread);  // by id
   RunningTrials running_ ABSL_GUARDED_BY(kLoopThread);
   WorkerBook workers_ ABSL_GUARDED_BY(kLoopThread);
   Blame blame_ ABSL_GUARDED_BY(kLoopThread);

@@ -17,6 +17,15 @@ absl::Status Ledger::PutWorker(Batch& batch, WorkerEntry& entry,
   return absl::OkStatus();
 }
 
+absl::Status Ledger::ForgetWorker(Batch& batch, const std::string& id) {
+  RETURN_IF_ERROR(batch.Write([&id](storage::Transaction& transaction) {
+    return transaction.ForgetWorker(id);
+  }));
+  blame_.ForgetWorker(id);
+  workers_.Forget(id);
+  return absl::OkStatus();
+}
+
 void Ledger::JudgeRun(Batch& batch, StudyBook& book, std::int64_t number,
                       const std::string& worker, const Result& result) {
   if (result.kind == Result::Kind::kCancelled) return;  // says nothing

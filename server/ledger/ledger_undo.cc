@@ -40,7 +40,7 @@ absl::StatusOr<WorkerEntry*> Ledger::Register(Batch& batch,
   return &workers_.Absorb(row);
 }
 
-absl::Status Ledger::Undo(const Loading& loading) {
+absl::Status Ledger::Undo() {
   replies_.Undone();
   // What was marked as changed is looked at all the same: it may have been for
   // another reason.
@@ -49,7 +49,7 @@ absl::Status Ledger::Undo(const Loading& loading) {
   // them. One that this group ended gets a whole TTL again.
   const LeaseBook known = running_.leases();
   for (const auto& [key, id] : std::exchange(touched_, {})) {
-    RETURN_IF_ERROR(UndoStudy(key, id, known, loading));
+    RETURN_IF_ERROR(UndoStudy(key, id, known));
   }
   return absl::OkStatus();
 }
@@ -68,7 +68,7 @@ void Ledger::UndoWorkers() {
 }
 
 absl::Status Ledger::UndoStudy(storage::StudyKey key, const std::string& id,
-                               const LeaseBook& known, const Loading& loading) {
+                               const LeaseBook& known) {
   std::map<std::int64_t, std::string> ran;  // on which worker
   if (const StudyBook* const book = Find(key)) {
     for (const auto& [number, trial] : book->open()) {
@@ -90,7 +90,11 @@ absl::Status Ledger::UndoStudy(storage::StudyKey key, const std::string& id,
   const bool is_new = HasErrorId(row.status(), ErrorId::kStudyNotFound);
   if (!is_new) RETURN_IF_ERROR(row.status());
   if (!is_new && row->key == key) {
-    RETURN_IF_ERROR(LoadStudy(*row, known, Duration::zero(), loading));
+    ASSIGN_OR_RETURN(const std::vector<storage::SummaryRow> stored,
+                     store_.ListSummaries(key - 1, 1));
+    Summaries summaries;
+    for (const storage::SummaryRow& one : stored) summaries[one.study] = one;
+    RETURN_IF_ERROR(LoadStudy(*row, summaries, known, Duration::zero()));
   }
   const StudyBook* const now = Find(key);
   for (const auto& [number, worker] : ran) {

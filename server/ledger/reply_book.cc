@@ -42,15 +42,24 @@ absl::StatusOr<std::optional<std::string>> ReplyBook::Find(
 absl::Status ReplyBook::Remember(storage::Transaction& transaction,
                                  const RequestMark& request,
                                  const std::string& reply, WallMicros now) {
-  storage::ReplyRow row{.request_id = request.request_id,
-                        .method = request.method,
-                        .request_hash = request.hash,
-                        .reply = reply,
-                        .created = now};
+  const storage::ReplyRow row{.request_id = request.request_id,
+                              .method = request.method,
+                              .request_hash = request.hash,
+                              .reply = reply,
+                              .created = now};
   RETURN_IF_ERROR(transaction.RememberReply(row));
-  order_.emplace_back(lookups_.group(), request.request_id);
-  fresh_[request.request_id] = std::move(row);
+  Keep(request, reply, now);
   return absl::OkStatus();
+}
+
+void ReplyBook::Keep(const RequestMark& request, const std::string& reply,
+                     WallMicros now) {
+  order_.emplace_back(lookups_.group(), request.request_id);
+  fresh_[request.request_id] = {.request_id = request.request_id,
+                                .method = request.method,
+                                .request_hash = request.hash,
+                                .reply = reply,
+                                .created = now};
 }
 
 void ReplyBook::Committed() {

@@ -42,6 +42,9 @@ class ReplyBook {
   absl::Status Remember(storage::Transaction& transaction,
                         const RequestMark& request, const std::string& reply,
                         WallMicros now);
+  // Only until everybody who looks can read what the rows say of it.
+  void Keep(const RequestMark& request, const std::string& reply,
+            WallMicros now);
   // Forgets what everybody who looks can read.
   void Committed();
   // Forgets the group that was not committed.

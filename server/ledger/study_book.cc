@@ -11,6 +11,21 @@
 #include "server/wire/constraints.h"
 
 namespace frostline::server {
+namespace {
+
+// What a trainer says of itself may be nonsense. A sum of these cannot overflow
+// and does not depend on the order.
+std::int64_t TrainMicros(const storage::TrialRow& row) {
+  if (row.usage.empty()) return 0;
+  constexpr double kMost = 8e12;  // three months
+  v1::Usage usage;
+  usage.ParseFromString(row.usage);
+  const double micros = usage.train_seconds() * 1e6;
+  if (!std::isfinite(micros) || micros <= 0) return 0;
+  return std::llround(std::min(micros, kMost));
+}
+
+}  // namespace
 
 StudyBook::StudyBook(storage::StudyRow row,
                      std::shared_ptr<const CheckedStudy> checked)
@@ -56,20 +71,58 @@ void StudyBook::Absorb(const storage::TrialRow& row,
     }
     return;
   }
-  if (counts) ++budget_used_;
+  if (counts) ++ended_.budget_used;
   ends_stamp_ = NextStamp();
-  if (!row.usage.empty()) {
-    v1::Usage usage;
-    usage.ParseFromString(row.usage);
-    // What a trainer says of itself may be nonsense.
-    const double seconds = usage.train_seconds();
-    if (std::isfinite(seconds) && seconds > 0) train_seconds_ += seconds;
-  }
+  ended_.train_us += TrainMicros(row);
+  ended_.next_number = std::max(ended_.next_number, row.number + 1);
+  ended_.revision = std::max(ended_.revision, row.revision);
+  ended_changed_ = true;
   if (row.state == TrialState::kSucceeded) {
-    best_.Offer(row.number, RankedValuesOf(row, checked_->spec));
+    std::vector<double> ranked = RankedValuesOf(row, checked_->spec);
+    if (best_.Offer(row.number, ranked)) {
+      new_best_.push_back({row_.key, row.number, std::move(ranked)});
+    }
   }
   just_ended_[row.number] = std::move(trial);
   open_.erase(row.number);
+}
+
+void StudyBook::AbsorbEnded(const storage::TrialRow& row) {
+  revision_ = row.revision;
+  ends_stamp_ = NextStamp();
+  ended_.revision = row.revision;
+  ended_changed_ = true;
+  just_ended_[row.number].row = row;
+}
+
+void StudyBook::AbsorbSummary(const storage::SummaryRow& summary,
+                              const std::vector<storage::BestRow>& best) {
+  ended_ = summary;
+  counts_[static_cast<std::size_t>(TrialState::kSucceeded)] = summary.succeeded;
+  counts_[static_cast<std::size_t>(TrialState::kPruned)] = summary.pruned;
+  counts_[static_cast<std::size_t>(TrialState::kInfeasible)] =
+      summary.infeasible;
+  counts_[static_cast<std::size_t>(TrialState::kFailed)] = summary.failed;
+  counts_[static_cast<std::size_t>(TrialState::kCancelled)] = summary.cancelled;
+  next_number_ = std::max(next_number_, summary.next_number);
+  revision_ = std::max(revision_, summary.revision);
+  for (const storage::BestRow& row : best) best_.Offer(row.number, row.values);
+}
+
+storage::SummaryRow StudyBook::Summary() const {
+  storage::SummaryRow summary = ended_;
+  summary.study = row_.key;
+  summary.succeeded = Count(TrialState::kSucceeded);
+  summary.pruned = Count(TrialState::kPruned);
+  summary.infeasible = Count(TrialState::kInfeasible);
+  summary.failed = Count(TrialState::kFailed);
+  summary.cancelled = Count(TrialState::kCancelled);
+  return summary;
+}
+
+std::optional<StudyBook::Ended> StudyBook::TakeEnded() {
+  if (!std::exchange(ended_changed_, false)) return std::nullopt;
+  return Ended{Summary(), std::exchange(new_best_, {})};
 }
 
 const OpenTrial* StudyBook::Find(std::int64_t number) const {
@@ -121,8 +174,9 @@ bool StudyBook::TimeIsUp(WallMicros now) const {
   const std::int64_t time_us =
       budget.time().seconds() * 1'000'000 + budget.time().nanos() / 1000;
   const bool wall = time_us > 0 && now - row_.created >= time_us;
-  const bool training = budget.training_seconds() > 0 &&
-                        train_seconds_ >= budget.training_seconds();
+  const bool training =
+      budget.training_seconds() > 0 &&
+      static_cast<double>(ended_.train_us) >= budget.training_seconds() * 1e6;
   return wall || training;
 }
 
@@ -136,12 +190,12 @@ std::string StudyBook::ReasonToComplete(WallMicros now) const {
   if (!IsOpen(row_.state)) return "";
   if (!open_.empty() || reserved_ > 0) return "";
   const std::int64_t budget = checked_->settings.budget().trials();
-  if (budget_used_ >= budget) {
+  if (ended_.budget_used >= budget) {
     return absl::StrCat("budget of ", budget, " trials reached");
   }
   if (exhausted_) {
     return absl::StrCat("all points of the space have been tried (",
-                        budget_used_, " trials)");
+                        ended_.budget_used, " trials)");
   }
   return TimeIsUp(now) ? "budget of time used up" : "";
 }
@@ -167,7 +221,7 @@ v1::TrialCounts StudyBook::Counts() const {
   counts.set_infeasible(Count(TrialState::kInfeasible));
   counts.set_failed(Count(TrialState::kFailed));
   counts.set_cancelled(Count(TrialState::kCancelled));
-  counts.set_budget_used(budget_used_);
+  counts.set_budget_used(ended_.budget_used);
   return counts;
 }
 

@@ -49,17 +49,27 @@ class StudyBook {
     checked_ = std::move(checked);
   }
   // Takes in changed labels of an ended trial.
-  void AbsorbEnded(const storage::TrialRow& row) {
-    revision_ = row.revision;
-    ends_stamp_ = NextStamp();
-    just_ended_[row.number].row = row;
-  }
+  void AbsorbEnded(const storage::TrialRow& row);
+  // Takes in all that has ended; the open trials are absorbed after it.
+  void AbsorbSummary(const storage::SummaryRow& summary,
+                     const std::vector<storage::BestRow>& best);
   void Absorb(const storage::TrialRow& row,
               const std::optional<storage::AttemptRow>& attempt);
 
   // Finds what is open, or ended since the last Committed().
   const OpenTrial* Find(std::int64_t number) const;
   void Committed() { just_ended_.clear(); }
+  const std::map<std::int64_t, OpenTrial>& just_ended() const {
+    return just_ended_;
+  }
+
+  // What has ended, if that changed since it was last taken to be stored.
+  struct Ended {
+    storage::SummaryRow summary;
+    std::vector<storage::BestRow> best;  // since then
+  };
+  std::optional<Ended> TakeEnded();
+  storage::SummaryRow Summary() const;
 
   // Returns the first of `count` numbers for trials that the sampler is asked
   // for.
@@ -81,7 +91,7 @@ class StudyBook {
   std::int64_t ParallelLeft() const;
   // Counts trials that have ended, run, wait or are being proposed.
   std::int64_t BudgetTaken() const {
-    return budget_used_ + open_counted_ + reserved_;
+    return ended_.budget_used + open_counted_ + reserved_;
   }
   // Says how many may still be proposed.
   std::int64_t SlotsLeft(WallMicros now) const;
@@ -113,13 +123,15 @@ class StudyBook {
   }
   std::set<Place> queue_;
   std::array<std::int64_t, 8> counts_{};  // by TrialState
-  std::int64_t budget_used_ = 0;
+  // Of what has ended, but for what counts_ has.
+  storage::SummaryRow ended_;
+  bool ended_changed_ = false;
+  std::vector<storage::BestRow> new_best_;
   std::int64_t open_counted_ = 0;
   std::int64_t reserved_ = 0;
   std::int64_t next_number_ = 0;
   std::int64_t revision_ = 0;
   std::int64_t ends_stamp_ = NextStamp();
-  double train_seconds_ = 0.0;
   bool exhausted_ = false;
   BestTrials best_;
 };

@@ -24,6 +24,17 @@ constexpr Duration kTimeEvery = std::chrono::seconds(1);
 constexpr WallMicros kMinute = 60LL * 1'000'000;
 constexpr WallMicros kHour = 60 * kMinute;
 constexpr WallMicros kReplyLifetime = 25 * kHour;  // one day is promised
+constexpr WallMicros kDay = 24 * kHour;
+constexpr int kWorkersAtOnce = 100;
+
+// A worker that comes back registers anew; but who was taken out of service
+// stays so for a month.
+bool IsForgotten(const WorkerEntry& worker, WallMicros now) {
+  const bool is_free = worker.row.state == storage::WorkerState::kActive ||
+                       worker.row.state == storage::WorkerState::kGone;
+  return worker.holds.empty() &&
+         now - worker.row.last_seen > (is_free ? kDay : 30 * kDay);
+}
 
 void LogSweepFailed(const absl::Status& status) {
   if (status.ok()) return;
@@ -46,6 +57,7 @@ void Upkeep::Turn(Batch& batch) {
   EndDueLeases(batch);
   LookAtTime(batch);
   Sweep();
+  ForgetWorkers(batch);
 }
 
 void Upkeep::LookAtDisk() {
@@ -114,9 +126,14 @@ void Upkeep::NoteSwept(const absl::Status& swept) {
 // What nobody needs any more: old replies, and studies deleted a week ago.
 void Upkeep::Sweep() {
   const WallMicros now = clock_.Wall();
-  if (swept_ == 0) swept_ = now - kHour + kMinute;  // not while all come back
+  if (swept_ == 0) {
+    started_ = now;
+    swept_ = now - kHour + kMinute;  // not while all come back
+  }
   if (now - swept_ < kHour) return;
   swept_ = now;
+  // What was stored of a worker may be old, so each gets an hour to be heard.
+  if (now - started_ >= kHour) looked_at_ = "";
   readers_.Post([this, now] {
     std::vector<storage::StudyKey> over;
     const absl::Status found = storage::ForEachStudy(
@@ -145,6 +162,23 @@ void Upkeep::Sweep() {
       }));
     });
   });
+}
+
+void Upkeep::ForgetWorkers(Batch& batch) {
+  if (!looked_at_.has_value()) return;
+  const WallMicros now = clock_.Wall();
+  std::vector<std::string> forgotten;
+  const auto& workers = ledger_.workers().all();
+  auto worker = workers.upper_bound(*looked_at_);
+  for (int i = 0; i < kWorkersAtOnce && worker != workers.end(); ++i) {
+    if (IsForgotten(worker->second, now)) forgotten.push_back(worker->first);
+    looked_at_ = worker->first;
+    ++worker;
+  }
+  if (worker == workers.end()) looked_at_.reset();
+  for (const std::string& id : forgotten) {
+    if (!ledger_.ForgetWorker(batch, id).ok()) return;
+  }
 }
 
 }  // namespace frostline::server

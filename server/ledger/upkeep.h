@@ -7,6 +7,9 @@
 #ifndef FROSTLINE_SERVER_LEDGER_UPKEEP_H_
 #define FROSTLINE_SERVER_LEDGER_UPKEEP_H_
 
+#include <optional>
+#include <string>
+
 #include "server/ledger/ledger.h"
 #include "server/loop/commit_loop.h"
 #include "server/loop/task_pool.h"
@@ -29,6 +32,8 @@ class Upkeep {
   void LookAtTime(Batch& batch) FROSTLINE_ON_LOOP;
   void Sweep() FROSTLINE_ON_LOOP;
   void NoteSwept(const absl::Status& swept) FROSTLINE_ON_LOOP;
+  // Forgets workers that nobody has heard of for long, some at a time.
+  void ForgetWorkers(Batch& batch) FROSTLINE_ON_LOOP;
 
   Ledger& ledger_;
   CommitLoop& loop_;
@@ -39,7 +44,10 @@ class Upkeep {
   SteadyTime disk_looked_at_ ABSL_GUARDED_BY(kLoopThread){};
   SteadyTime last_turn_ ABSL_GUARDED_BY(kLoopThread){};
   SteadyTime time_looked_at_ ABSL_GUARDED_BY(kLoopThread){};
+  WallMicros started_ ABSL_GUARDED_BY(kLoopThread) = 0;
   WallMicros swept_ ABSL_GUARDED_BY(kLoopThread) = 0;
+  // The last worker that was looked at, while they are.
+  std::optional<std::string> looked_at_ ABSL_GUARDED_BY(kLoopThread);
 };
 
 }  // namespace frostline::server

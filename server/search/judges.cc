@@ -13,12 +13,21 @@ std::shared_ptr<Judges::Desk> Judges::Find(storage::StudyKey study) {
   return found == desks_.end() ? nullptr : found->second;
 }
 
+// What a desk still owes is answered when it goes, and never under the lock.
 void Judges::Reset() {
+  std::map<storage::StudyKey, std::shared_ptr<Desk>> closed;
   const MutexLock lock(&mutex_);
-  desks_.clear();
+  closed.swap(desks_);
 }
 
-bool Judges::Open(storage::StudyKey study, const CheckedStudy& checked) {
+Judges::Desk::~Desk() {
+  for (Early& one : early) {
+    if (one.answer) one.answer(sampler::PruneDecision{});
+  }
+}
+
+bool Judges::Open(storage::StudyKey study, const CheckedStudy& checked,
+                  bool waits) {
   if (checked.pruner.name == "none") {
     Close(study);
     return false;
@@ -40,8 +49,9 @@ bool Judges::Open(storage::StudyKey study, const CheckedStudy& checked) {
     if (is_new) place = std::make_shared<Desk>(thread_);
     desk = place;
   }
-  desk->Post([desk = desk.get(), pruner = *std::move(pruner)]() mutable {
+  desk->Post([desk = desk.get(), pruner = *std::move(pruner), waits]() mutable {
     desk->pruner = std::move(pruner);
+    desk->waits = desk->waits || waits;
   });
   return is_new;
 }
@@ -51,16 +61,21 @@ void Judges::Fill(storage::StudyKey study, History history) {
   if (desk == nullptr) return;
   desk->Post([desk = desk.get(), history = std::move(history)]() mutable {
     desk->history = std::move(history);
-    for (const HistoryChange& change : std::exchange(desk->early, {})) {
-      change(desk->history);
-    }
     desk->is_filled = true;
+    for (Early& one : std::exchange(desk->early, {})) {
+      if (one.change) one.change(desk->history);
+      if (one.answer) desk->Judge(one.number, std::move(one.answer));
+    }
   });
 }
 
 void Judges::Close(storage::StudyKey study) {
+  std::shared_ptr<Desk> closed;
   const MutexLock lock(&mutex_);
-  desks_.erase(study);
+  const auto found = desks_.find(study);
+  if (found == desks_.end()) return;
+  closed = std::move(found->second);
+  desks_.erase(found);
 }
 
 void Judges::Tell(storage::StudyKey study, const HistoryChange& change) {
@@ -68,7 +83,7 @@ void Judges::Tell(storage::StudyKey study, const HistoryChange& change) {
   if (desk == nullptr) return;
   desk->Post([desk = desk.get(), change] {
     if (desk->is_filled) return change(desk->history);
-    desk->early.push_back(change);
+    desk->early.push_back({change, 0, nullptr});
   });
 }
 
@@ -77,12 +92,18 @@ void Judges::Judge(storage::StudyKey study, std::int64_t number,
   const auto desk = Find(study);
   if (desk == nullptr) return answer(sampler::PruneDecision{});
   desk->Post([desk = desk.get(), number, answer = std::move(answer)]() mutable {
-    const Observation* const trial = desk->history.Find(number);
-    const bool runs_again = trial != nullptr && trial->repeat > 0;
-    answer(!desk->is_filled || runs_again
-               ? sampler::PruneDecision{}
-               : desk->pruner->Judge(desk->history, number));
+    if (!desk->is_filled && desk->waits) {
+      return desk->early.push_back({nullptr, number, std::move(answer)});
+    }
+    desk->Judge(number, std::move(answer));
   });
+}
+
+void Judges::Desk::Judge(std::int64_t number, Answer answer) {
+  const Observation* const trial = history.Find(number);
+  const bool runs_again = trial != nullptr && trial->repeat > 0;
+  answer(!is_filled || runs_again ? sampler::PruneDecision{}
+                                  : pruner->Judge(history, number));
 }
 
 }  // namespace frostline::server

@@ -40,8 +40,9 @@ class Judges {
 
   // Takes the pruner of a new or changed study; "none" closes it. The answer
   // says whether Fill() has to follow: judgements of a study that does not
-  // know its history let every trial go on.
-  bool Open(storage::StudyKey study, const CheckedStudy& checked);
+  // know its history let every trial go on, unless it `waits` to be filled.
+  bool Open(storage::StudyKey study, const CheckedStudy& checked,
+            bool waits = false);
   // `history` may be older than what was told since Open().
   void Fill(storage::StudyKey study, History history);
   void Close(storage::StudyKey study);
@@ -53,12 +54,23 @@ class Judges {
              absl::AnyInvocable<void(sampler::PruneDecision)> answer);
 
  private:
+  using Answer = absl::AnyInvocable<void(sampler::PruneDecision)>;
+  // Something told, or asked about a trial, before the history was there.
+  struct Early {
+    HistoryChange change;
+    std::int64_t number = 0;
+    Answer answer;
+  };
   // Only its strand touches it.
   struct Desk : Strand {
     using Strand::Strand;
+    ~Desk() override;  // lets go on what it was asked and never learnt
+    void Judge(std::int64_t number, Answer answer);
+
     History history;
     bool is_filled = false;
-    std::vector<HistoryChange> early;  // told before it was filled
+    bool waits = false;
+    std::vector<Early> early;
     std::unique_ptr<sampler::Pruner> pruner;
   };
   std::shared_ptr<Desk> Find(storage::StudyKey study);

@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "base/status_macros.h"
 #include "frostline/v1/trial.pb.h"
+#include "server/search/prior_studies.h"
 #include "server/wire/constraints.h"
 
 namespace frostline::server {
@@ -64,8 +65,8 @@ absl::StatusOr<Proposal> MakeProposal(const CheckedStudy& study,
   return made;
 }
 
-Proposer::Proposer(std::function<void(Proposals)> ready)
-    : ready_(std::move(ready)) {}
+Proposer::Proposer(std::function<void(Proposals)> ready, StoredStudies stored)
+    : ready_(std::move(ready)), stored_(std::move(stored)) {}
 
 void Proposer::Start() {
   const unsigned cores = std::thread::hardware_concurrency();
@@ -93,6 +94,7 @@ void Proposer::Reset(std::int64_t epoch) {
   const MutexLock lock(&mutex_);
   judges_.Reset();
   searches_.clear();
+  held_.clear();
   epoch_ = epoch;
 }
 
@@ -101,6 +103,69 @@ void Proposer::Reset(std::int64_t epoch,
   for (const storage::StudyKey study : studies) Close(study);
   const MutexLock lock(&mutex_);
   epoch_ = epoch;
+}
+
+std::shared_ptr<Proposer::Search> Proposer::FindOrOpen(storage::StudyKey study,
+                                                       OpenedFor why) {
+  auto search = Find(study);
+  if (search != nullptr || !stored_.look) return search;
+  std::optional<Opening> opening = stored_.look(study, why);
+  if (!opening.has_value()) return nullptr;
+  const bool fills_judges =
+      judges_.Open(study, *opening->checked, /*waits=*/true);
+  search = std::make_shared<Search>(threads_);
+  search->is_held = true;
+  search->held.push_back(
+      [this, search = search.get(), opening = *std::move(opening),
+       fills_judges] { Fill(*search, opening, fills_judges); });
+  const MutexLock lock(&mutex_);
+  held_.push_back(search);
+  return searches_[study] = search;
+}
+
+void Proposer::Committed() {
+  const MutexLock lock(&mutex_);
+  for (const auto& search : std::exchange(held_, {})) {
+    search->is_held = false;
+    for (auto& task : std::exchange(search->held, {})) {
+      search->Strand::Post(std::move(task));
+    }
+  }
+}
+
+void Proposer::Post(Search& search, absl::AnyInvocable<void()> task) {
+  const MutexLock lock(&mutex_);
+  if (search.is_held) return search.held.push_back(std::move(task));
+  search.Strand::Post(std::move(task));
+}
+
+void Proposer::Fill(Search& search, const Opening& opening, bool fills_judges) {
+  const storage::StudyKey study = opening.row.key;
+  search.checked = opening.checked;
+  absl::StatusOr<History> history = absl::CancelledError("ending");
+  if (!stopping()) history = ReadHistory(opening, *stored_.store);
+  if (!history.ok()) {
+    if (!stopping()) {
+      Log(LogLevel::kError, "search_not_opened",
+          {{"study", opening.row.id},
+           {"error", std::string(history.status().message())}});
+    }
+    search.sampler = history.status();
+    // Whoever asks next tries again; who waits for a judgement goes on.
+    return IfCurrent(study, search, [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      judges_.Close(study);
+      searches_.erase(study);
+    });
+  }
+  if (fills_judges) {
+    IfCurrent(study, search, [&] { judges_.Fill(study, *history); });
+  }
+  search.history = *std::move(history);
+  // It was made once when the study was checked, so it can be made.
+  search.sampler = sampler::MakeSampler(
+      opening.checked->sampler, opening.checked->space,
+      opening.checked->objectives,
+      PriorStudiesLeft(opening.row, *opening.checked, *stored_.store));
 }
 
 void Proposer::Open(storage::StudyKey study,
@@ -133,8 +198,8 @@ void Proposer::Refresh(storage::StudyKey study,
   const auto search = Find(study);
   if (search == nullptr) return;
   const bool must_fill = judges_.Open(study, *checked);
-  search->Post([this, search = search.get(), study, must_fill,
-                checked = std::move(checked)]() mutable {
+  Post(*search, [this, search = search.get(), study, must_fill,
+                 checked = std::move(checked)]() mutable {
     search->checked = std::move(checked);
     if (!must_fill) return;
     IfCurrent(study, *search, [&] { judges_.Fill(study, search->history); });
@@ -150,7 +215,7 @@ void Proposer::Close(storage::StudyKey study) {
 void Proposer::Tell(storage::StudyKey study, const HistoryChange& change) {
   const auto search = Find(study);
   if (search == nullptr) return;
-  search->Post([search = search.get(), change] { change(search->history); });
+  Post(*search, [search = search.get(), change] { change(search->history); });
   judges_.Tell(study, change);
 }
 
@@ -169,6 +234,7 @@ void Proposer::Began(storage::StudyKey study, std::int64_t number, Point point,
 
 void Proposer::Measured(storage::StudyKey study, std::int64_t number,
                         std::vector<IntermediateValue> values) {
+  (void)FindOrOpen(study, OpenedFor::kJudgement);
   Tell(study, [number, values = std::move(values)](History& history) {
     for (const IntermediateValue& value : values) history.Append(number, value);
   });
@@ -201,7 +267,7 @@ void Proposer::Propose(storage::StudyKey study, std::int64_t first_number,
     const MutexLock lock(&mutex_);
     request.epoch = epoch_;
   }
-  const auto search = Find(study);
+  const auto search = FindOrOpen(study, OpenedFor::kProposal);
   if (search == nullptr) {
     request.status = absl::NotFoundError("the study's search is closed");
     threads_.Post([this, request = std::move(request)]() mutable {
@@ -209,12 +275,12 @@ void Proposer::Propose(storage::StudyKey study, std::int64_t first_number,
     });
     return;
   }
-  search->Post(
-      [this, search = search.get(), request = std::move(request)]() mutable {
-        if (search->sampler.ok()) return Make(*search, std::move(request));
-        request.status = search->sampler.status();
-        ready_(std::move(request));
-      });
+  Post(*search,
+       [this, search = search.get(), request = std::move(request)]() mutable {
+         if (search->sampler.ok()) return Make(*search, std::move(request));
+         request.status = search->sampler.status();
+         ready_(std::move(request));
+       });
 }
 
 // One task for all of them: an end that is told meanwhile is not seen by some.

@@ -6,12 +6,19 @@
 // no report (judges.h). The proposer owns each study's History. A proposal for
 // number n has seen exactly the trials numbered below n and the ends up to the
 // revision noted with it.
+//
+// A stored study is opened when somebody first asks for a proposal or a
+// judgement: what the loop knows then is noted, the strand's first task reads
+// the rows once that group is on disk, and all that comes meanwhile waits
+// behind it, in order. So the history is that of a coordinator that was never
+// restarted. It is closed when the study has ended.
 #ifndef FROSTLINE_SERVER_SEARCH_PROPOSER_H_
 #define FROSTLINE_SERVER_SEARCH_PROPOSER_H_
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <utility>
@@ -26,6 +33,7 @@
 #include "server/loop/task_pool.h"
 #include "server/search/judges.h"
 #include "server/search/leader_repeats.h"
+#include "server/search/stored_history.h"
 #include "server/wire/spec_check.h"
 #include "server/wire/training_seed.h"
 #include "study/history.h"
@@ -62,11 +70,21 @@ absl::StatusOr<Proposal> MakeProposal(const CheckedStudy& study,
 // So many samplers may be at work at a time.
 inline constexpr std::size_t kMostSamplerThreads = 64;
 
+enum class OpenedFor { kProposal, kJudgement };
+
+// How a study that is not open is found. Null: none is.
+struct StoredStudies {
+  // Is asked where the proposer is: on the loop. Nothing: there is no need.
+  std::function<std::optional<Opening>(storage::StudyKey, OpenedFor)> look;
+  const storage::TrialStore* store = nullptr;
+};
+
 // Any thread may call.
 class Proposer {
  public:
   // `ready` is called on the proposer's threads and must not block.
-  explicit Proposer(std::function<void(Proposals)> ready);
+  explicit Proposer(std::function<void(Proposals)> ready,
+                    StoredStudies stored = {});
   ~Proposer() { Stop(); }
 
   void Start();
@@ -82,6 +100,7 @@ class Proposer {
   // Forgets these alone.
   void Reset(std::int64_t epoch, const std::set<storage::StudyKey>& studies);
 
+  // Opens a new one.
   void Open(storage::StudyKey study,
             std::shared_ptr<const CheckedStudy> checked, History history,
             std::vector<sampler::PriorStudy> prior_studies);
@@ -89,6 +108,8 @@ class Proposer {
   void Refresh(storage::StudyKey study,
                std::shared_ptr<const CheckedStudy> checked);
   void Close(storage::StudyKey study);
+  // What was noted before is on disk: studies that wait for it are read.
+  void Committed();
 
   // Tells of a new trial or attempt: nothing is measured yet.
   void Began(storage::StudyKey study, std::int64_t number, Point point,
@@ -115,9 +136,16 @@ class Proposer {
     std::shared_ptr<const CheckedStudy> checked;
     History history;
     absl::StatusOr<std::unique_ptr<sampler::Sampler>> sampler;
+    // Under the proposer's lock: until the group is on disk that opened it.
+    bool is_held = false;
+    std::vector<absl::AnyInvocable<void()>> held;
   };
 
   std::shared_ptr<Search> Find(storage::StudyKey study);
+  std::shared_ptr<Search> FindOrOpen(storage::StudyKey study, OpenedFor why);
+  void Post(Search& search, absl::AnyInvocable<void()> task);
+  // Reads what is stored of it; the strand's first task.
+  void Fill(Search& search, const Opening& opening, bool fills_judges);
   void Tell(storage::StudyKey study, const HistoryChange& change);
   // Does `what` unless the study was closed, or loaded anew, meanwhile.
   void IfCurrent(storage::StudyKey study, const Search& search,
@@ -125,10 +153,12 @@ class Proposer {
   void Make(Search& search, Proposals request);
 
   const std::function<void(Proposals)> ready_;
+  const StoredStudies stored_;
   std::stop_source stop_;
   Mutex mutex_;
   std::map<storage::StudyKey, std::shared_ptr<Search>> searches_
       ABSL_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<Search>> held_ ABSL_GUARDED_BY(mutex_);
   std::int64_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;
   Judges judges_;
   TaskPool threads_;  // ends first: its tasks use the rest

@@ -2,6 +2,7 @@
 #include "server/search/stored_history.h"
 
 #include <algorithm>
+#include <map>
 #include <queue>
 #include <tuple>
 #include <utility>
@@ -41,6 +42,7 @@ absl::Status StoredHistory::Add(const storage::TrialRow& row,
   Trial trial;
   trial.seen = ObservationOf(row);
   trial.seen.constraints = ConstraintsOf(row, study.spec);
+  if (!IsTerminal(row.state)) trial.seen.cost_s = 0.0;  // of a failed attempt
   // It came whole, whenever it may have been trained.
   const bool imported = row.origin == storage::TrialOrigin::kImported;
   trial.ended = imported ? row.created : row.ended;
@@ -54,6 +56,7 @@ absl::Status StoredHistory::Add(const storage::TrialRow& row,
         .study = row.study, .number = row.number, .attempt = row.attempt};
     RETURN_IF_ERROR(storage::ForEachMeasurement(
         store, query, [&](const Measurement& measured) {
+          if (measured.step > row.last_step) return absl::OkStatus();
           const WallMicros time =
               imported ? row.created : row.started + Micros(measured.elapsed_s);
           for (const IntermediateValue value :
@@ -140,6 +143,22 @@ History StoredHistory::Take() {
   }
   trials_.clear();
   return history;
+}
+
+absl::StatusOr<History> ReadHistory(const Opening& opening,
+                                    const storage::TrialStore& store) {
+  std::map<std::int64_t, const storage::TrialRow*> fresh;
+  for (const storage::TrialRow& row : opening.fresh) fresh[row.number] = &row;
+  StoredHistory history;
+  RETURN_IF_ERROR(storage::ForEachTrial(
+      store, {.study = opening.row.key},
+      [&](const storage::TrialRow& stored) -> absl::Status {
+        if (stored.number >= opening.next_number) return absl::OkStatus();
+        const auto found = fresh.find(stored.number);
+        return history.Add(found == fresh.end() ? stored : *found->second,
+                           *opening.checked, store);
+      }));
+  return history.Take();
 }
 
 }  // namespace frostline::server

@@ -12,20 +12,37 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "server/wire/spec_check.h"
 #include "storage/trial_store.h"
 #include "study/history.h"
 
 namespace frostline::server {
 
+// What is known of a study at one moment, to read the rest of it later: rows
+// change on, and what they say of later must not be seen.
+struct Opening {
+  storage::StudyRow row;
+  std::shared_ptr<const CheckedStudy> checked;
+  std::int64_t next_number = 0;          // of the first that is not known yet
+  std::vector<storage::TrialRow> fresh;  // open, or ended a moment ago
+};
+
+// Reads the history that a coordinator has that was never restarted, once all
+// that `opening` knows is on disk.
+absl::StatusOr<History> ReadHistory(const Opening& opening,
+                                    const storage::TrialStore& store);
+
 // It is not thread-safe.
 class StoredHistory {
  public:
-  // Adds the next trial of one study, by rising number. Intermediate values are
-  // read when the study prunes. The store's errors are answered.
+  // Adds the next trial of one study, by rising number. Intermediate values, up
+  // to the row's last step, are read when the study prunes. The store's errors
+  // are answered.
   absl::Status Add(const storage::TrialRow& row, const CheckedStudy& study,
                    const storage::TrialStore& store);
   // Returns the history of what was added, and begins anew.

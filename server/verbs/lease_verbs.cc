@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.h"
 #include "base/ids.h"
 #include "proto/wire_time.h"
 #include "server/wire/convert.h"
@@ -28,13 +29,15 @@ v1::Directive DirectiveFor(const v1::LeaseRef& lease,
 }  // namespace
 
 LeaseVerbs::LeaseVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
-                       Proposer& proposer, LogVerb& logs, const Clock& clock,
+                       Proposer& proposer, LogVerb& logs,
+                       const storage::TrialStore& store, const Clock& clock,
                        Duration longest_wait)
     : calls_(calls),
       ledger_(ledger),
       dispatcher_(dispatcher),
       proposer_(proposer),
       logs_(logs),
+      store_(store),
       clock_(clock),
       longest_wait_(longest_wait) {}
 
@@ -59,22 +62,25 @@ void LeaseVerbs::Acquire(CallContext caller, v1::AcquireRequest request,
       id, std::move(reply),
       [this, caller = std::move(caller), request = std::move(request)](
           LookedUpReply stored, Reply<v1::AcquireReply> answer) mutable {
+        auto granted = store_.ListGranted(request.request_id());
+        if (!granted.ok()) return answer(granted.status());
+        Earlier earlier{std::move(stored), *std::move(granted)};
         calls_.Wait(caller, std::move(answer),
                     [this, caller, request = std::move(request),
-                     stored = std::move(stored)](Change& change,
-                                                 Reply<v1::AcquireReply>& to) {
+                     earlier = std::move(earlier)](
+                        Change& change, Reply<v1::AcquireReply>& to) {
                       change.AssertOnLoop();
-                      return ParkOrRepeat(change, caller, request, stored, to);
+                      return ParkOrRepeat(change, caller, request, earlier, to);
                     });
       });
 }
 
 absl::Status LeaseVerbs::ParkOrRepeat(Change& change, const CallContext& caller,
                                       const v1::AcquireRequest& request,
-                                      const LookedUpReply& stored,
+                                      const Earlier& earlier,
                                       Reply<v1::AcquireReply>& reply) {
   ASSIGN_OR_RETURN(std::optional<v1::AcquireReply> before,
-                   AcquiredBefore(request, stored.row, change.rows));
+                   AcquiredBefore(request, earlier, change.rows));
   if (before.has_value()) {
     change.batch.Then(
         [before = *std::move(before), reply = std::exchange(reply, nullptr)](
@@ -96,8 +102,8 @@ absl::Status LeaseVerbs::ParkOrRepeat(Change& change, const CallContext& caller,
 }
 
 absl::StatusOr<std::optional<v1::AcquireReply>> LeaseVerbs::AcquiredBefore(
-    const v1::AcquireRequest& request,
-    const std::optional<storage::ReplyRow>& stored, StoredRows& rows) {
+    const v1::AcquireRequest& request, const Earlier& earlier,
+    StoredRows& rows) {
   ASSIGN_OR_RETURN(
       WorkerEntry * worker,
       ledger_.workers().Require(request.worker(), request.boot_id()));
@@ -106,15 +112,42 @@ absl::StatusOr<std::optional<v1::AcquireReply>> LeaseVerbs::AcquiredBefore(
     RETURN_IF_ERROR(ledger_.FindStudy(request.study()).status());
   }
   ASSIGN_OR_RETURN(const std::optional<std::string> before,
-                   ledger_.replies().Find(MarkOf(request), stored));
-  if (!before.has_value()) return std::optional<v1::AcquireReply>();
-  v1::AcquireReply names;
-  names.ParseFromString(*before);
+                   ledger_.replies().Find(MarkOf(request), earlier.reply.row));
+  std::optional<v1::AcquireReply> names;
+  if (before.has_value()) {
+    names.emplace().ParseFromString(*before);
+  } else {
+    ASSIGN_OR_RETURN(names, NamesOf(request, earlier.granted));
+  }
+  if (!names.has_value()) return names;
   v1::AcquireReply again;
-  for (const v1::Lease& name : names.leases()) {
+  for (const v1::Lease& name : names->leases()) {
     ASSIGN_OR_RETURN(*again.add_leases(), LeaseAgain(name, rows));
   }
   return std::optional<v1::AcquireReply>(std::move(again));
+}
+
+absl::StatusOr<std::optional<v1::AcquireReply>> LeaseVerbs::NamesOf(
+    const v1::AcquireRequest& request,
+    const std::vector<storage::AttemptRow>& granted) {
+  if (granted.empty()) return std::optional<v1::AcquireReply>();
+  std::optional<v1::AcquireReply> names(std::in_place);
+  for (const storage::AttemptRow& attempt : granted) {
+    if (WorkerNameOf(attempt.worker) != request.worker() ||
+        attempt.boot_id != request.boot_id()) {
+      return MakeError(
+          ErrorId::kRequestIdReused,
+          absl::StrCat("request id ", request.request_id(), " was used by ",
+                       WorkerNameOf(attempt.worker)),
+          "draw a new request id for every new request", "request_id");
+    }
+    ASSIGN_OR_RETURN(const StudyBook* book,
+                     ledger_.RequireStudy(attempt.study));
+    v1::Lease* const name = names->add_leases();
+    name->set_trial(TrialNameOf(book->row().id, attempt.number));
+    name->set_attempt(attempt.attempt);
+  }
+  return names;
 }
 
 // As it was granted, whatever has become of it since.
@@ -178,6 +211,12 @@ v1::Directive LeaseVerbs::Renew(Change& change, const v1::LeaseRef& lease,
                                 bool drain) {
   const absl::StatusOr<LeasedTrial> leased =
       ledger_.FindHeld(change.batch, lease, change.rows);
+  // Its study cannot be read here: the training is worth going on with, and
+  // its result waits for a version that can.
+  if (HasErrorId(leased.status(), ErrorId::kStudyUnreadable)) {
+    return DirectiveFor(lease, v1::Directive::CONTINUE,
+                        std::string(leased.status().message()));
+  }
   if (!leased.ok()) {
     return DirectiveFor(lease, v1::Directive::LEASE_LOST,
                         std::string(leased.status().message()));

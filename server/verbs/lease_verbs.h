@@ -21,7 +21,8 @@ namespace frostline::server {
 class LeaseVerbs {
  public:
   LeaseVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
-             Proposer& proposer, LogVerb& logs, const Clock& clock,
+             Proposer& proposer, LogVerb& logs,
+             const storage::TrialStore& store, const Clock& clock,
              Duration longest_wait);
 
   void AddTo(VerbTable& table);
@@ -29,15 +30,24 @@ class LeaseVerbs {
  private:
   void Acquire(CallContext caller, v1::AcquireRequest request,
                Reply<v1::AcquireReply> reply);
+  // What the store has of an earlier Acquire of this id.
+  struct Earlier {
+    LookedUpReply reply;  // of a version that stored one
+    std::vector<storage::AttemptRow> granted;
+  };
   absl::Status ParkOrRepeat(Change& change, const CallContext& caller,
                             const v1::AcquireRequest& request,
-                            const LookedUpReply& stored,
+                            const Earlier& earlier,
                             Reply<v1::AcquireReply>& reply) FROSTLINE_ON_LOOP;
   // Answers nothing when the request is new.
   absl::StatusOr<std::optional<v1::AcquireReply>> AcquiredBefore(
-      const v1::AcquireRequest& request,
-      const std::optional<storage::ReplyRow>& stored,
+      const v1::AcquireRequest& request, const Earlier& earlier,
       StoredRows& rows) FROSTLINE_ON_LOOP;
+  // Answers nothing where none were granted, REQUEST_ID_REUSED where it was
+  // another worker.
+  absl::StatusOr<std::optional<v1::AcquireReply>> NamesOf(
+      const v1::AcquireRequest& request,
+      const std::vector<storage::AttemptRow>& granted) FROSTLINE_ON_LOOP;
   absl::StatusOr<v1::Lease> LeaseAgain(const v1::Lease& name,
                                        StoredRows& rows) FROSTLINE_ON_LOOP;
 
@@ -72,6 +82,7 @@ class LeaseVerbs {
   Dispatcher& dispatcher_;
   Proposer& proposer_;
   LogVerb& logs_;
+  const storage::TrialStore& store_;
   const Clock& clock_;
   const Duration longest_wait_;
 };

@@ -2,7 +2,9 @@
 #include "server/verbs/reading_verbs.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -75,6 +77,46 @@ void FitIntoMessage(v1::Trial& trial) {
     bytes -= trial.attempts(left_out++).ByteSizeLong();
   }
   trial.mutable_attempts()->DeleteSubrange(0, left_out);
+}
+
+// By what it breaks of the study's constraints, the first objective's loss,
+// then by number.
+using RankedTrial = std::tuple<double, double, std::int64_t>;
+
+// All that have succeeded are read, a page at a time.
+absl::StatusOr<std::vector<RankedTrial>> RankSucceeded(
+    const StudyHandle& study, const storage::TrialStore& store) {
+  const Objective& first = study.checked->objectives[0];
+  std::vector<RankedTrial> ranked;
+  RETURN_IF_ERROR(storage::ForEachTrial(
+      store, {.study = study.key, .states = {TrialState::kSucceeded}},
+      [&](const storage::TrialRow& row) {
+        ranked.emplace_back(ViolationOf(row, study.checked->spec),
+                            AsLoss(first, row.values[0]), row.number);
+        return absl::OkStatus();
+      }));
+  std::sort(ranked.begin(), ranked.end());
+  return ranked;
+}
+
+// The best, or the front: of those that were among them once.
+absl::StatusOr<std::vector<RankedTrial>> RankBest(
+    const StudyHandle& study, const storage::TrialStore& store) {
+  const std::vector<Objective>& objectives = study.checked->objectives;
+  BestTrials best(objectives);
+  std::map<std::int64_t, double> loss_of;
+  RETURN_IF_ERROR(
+      storage::ForEachBest(store, study.key, [&](const storage::BestRow& row) {
+        best.Offer(row.number, row.values);
+        loss_of[row.number] = AsLoss(objectives[0], row.values[0]);
+        return absl::OkStatus();
+      }));
+  std::vector<RankedTrial> ranked;
+  for (const std::int64_t number : best.Numbers()) {
+    ranked.emplace_back(0.0, loss_of.at(number), number);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  return ranked;
 }
 
 }  // namespace
@@ -216,40 +258,21 @@ absl::StatusOr<v1::ListMeasurementsReply> ReadingVerbs::ListMeasurements(
 
 absl::StatusOr<v1::ListBestTrialsReply> ReadingVerbs::ListBestTrials(
     const StudyHandle& study, const v1::ListBestTrialsRequest& request) const {
-  const std::vector<Objective>& objectives = study.checked->objectives;
-  std::vector<storage::TrialRow> rows;
-  const storage::TrialQuery query{.study = study.key,
-                                  .states = {TrialState::kSucceeded}};
-  RETURN_IF_ERROR(storage::ForEachTrial(store_, query,
-                                        [&rows](const storage::TrialRow& row) {
-                                          rows.push_back(row);
-                                          return absl::OkStatus();
-                                        }));
-  if (objectives.size() > 1) {
-    BestTrials front(objectives);
-    for (const storage::TrialRow& row : rows)
-      front.Offer(row.number, RankedValuesOf(row, study.checked->spec));
-    const std::vector<std::int64_t> numbers = front.Numbers();
-    std::erase_if(rows, [&numbers](const storage::TrialRow& row) {
-      return std::find(numbers.begin(), numbers.end(), row.number) ==
-             numbers.end();
-    });
-  }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const storage::TrialRow& a, const storage::TrialRow& b) {
-                     return std::pair(ViolationOf(a, study.checked->spec),
-                                      AsLoss(objectives[0], a.values[0])) <
-                            std::pair(ViolationOf(b, study.checked->spec),
-                                      AsLoss(objectives[0], b.values[0]));
-                   });
-  const int limit = request.limit() > 0     ? request.limit()
-                    : objectives.size() > 1 ? static_cast<int>(rows.size())
-                                            : 1;
+  const bool several = study.checked->objectives.size() > 1;
+  ASSIGN_OR_RETURN(const std::vector<RankedTrial> ranked,
+                   several || request.limit() <= 1
+                       ? RankBest(study, store_)
+                       : RankSucceeded(study, store_));
+  const int limit = request.limit() > 0 ? request.limit()
+                    : several           ? static_cast<int>(ranked.size())
+                                        : 1;
   std::set<std::vector<bool>> patterns;
   v1::ListBestTrialsReply reply;
   reply.set_revision(study.revision);
-  for (const storage::TrialRow& row : rows) {
+  for (const auto& [violation, loss, number] : ranked) {
     if (reply.trials_size() == limit) break;
+    ASSIGN_OR_RETURN(const storage::TrialRow row,
+                     store_.FindTrial(study.key, number));
     std::vector<bool> frozen;
     for (const ModuleRate& rate : study.checked->space.Rates(row.point)) {
       frozen.push_back(rate.rate == 0.0);

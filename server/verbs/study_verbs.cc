@@ -182,8 +182,14 @@ void StudyVerbs::ListMore(const std::shared_ptr<Listing>& listing) {
         change.AssertOnLoop();
         Snapshots seen(listing->rows.size());
         for (std::size_t i = 0; i < seen.size(); ++i) {
-          const StudyBook* const book = ledger_.Find(listing->rows[i].key);
+          storage::StudyRow& row = listing->rows[i];
+          const StudyBook* const book = ledger_.Find(row.key);
           if (book != nullptr) seen[i] = SnapshotOf(*book);
+          const std::string why = ledger_.WhyUnreadable(row.id);
+          if (book == nullptr && !why.empty() &&
+              row.state != storage::StudyState::kDeleted) {
+            row.state_reason = absl::StrCat("cannot be loaded: ", why);
+          }
         }
         return seen;
       });

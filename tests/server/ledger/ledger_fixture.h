@@ -80,6 +80,7 @@ class LedgerFixture : public ::testing::Test {
   }
   // The group is on disk, and the next begins.
   void Commit() {
+    ledger_.WriteSummaries(*batch_);
     ASSERT_OK(batch_->Commit());
     ledger_.Committed();
     batch_->Settle(absl::OkStatus());
