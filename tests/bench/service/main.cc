@@ -19,7 +19,7 @@ constexpr Chapter kChapters[] = {
     {"start", MeasureStart},     {"cycles", MeasureCycles},
     {"reports", MeasureReports}, {"busy", MeasureBusy},
     {"parked", MeasureParked},   {"history", MeasureHistory},
-    {"judging", MeasureJudging}};
+    {"judging", MeasureJudging}, {"stored", MeasureStoredTrials}};
 
 void Run(const Bench& bench, TlsServer& tls) {
   const char* const only = std::getenv("FROSTLINE_BENCH_CHAPTER");

@@ -67,6 +67,7 @@ void MeasureParked(ServiceBench& bench);
 void MeasureBusy(ServiceBench& bench);
 void MeasureHistory(ServiceBench& bench);
 void MeasureJudging(ServiceBench& bench);
+void MeasureStoredTrials(ServiceBench& bench);
 
 }  // namespace frostline::bench
 
