@@ -119,7 +119,7 @@ class AcquireLine {
   std::set<std::pair<SteadyTime, Ticket>> due_;
   std::map<std::string, Places> of_worker_;
   std::map<std::string, Places> of_study_;  // who asks for it alone, by name
-  std::map<std::string, Alike> alike_;  // the others, by their stock's mark
+  std::map<std::string, Alike> alike_;      // the others, by their stock's mark
   Ticket last_ = 0;
   bool somebody_came_ = false;
   std::int64_t visits_ = 0;

@@ -70,6 +70,35 @@ FleetSupply CountAlone(const Ledger& ledger, const WorkerEntry& worker,
   return alone;
 }
 
+FleetSupply CountFleet(const Ledger& ledger, const StudyBook& book,
+                       const Clock& clock) {
+  FleetSupply supply;
+  const WallMicros now = clock.Wall();
+  for (const auto& [id, worker] : ledger.workers().all()) {
+    if (IsGone(worker, now, ledger.default_lease().ttl)) continue;
+    ++supply.live;
+    const FleetSupply alone = CountAlone(ledger, worker, book, clock.Steady());
+    if (alone.lacking > 0) {
+      ++supply.lacking;
+      supply.what_lacks = alone.what_lacks;
+    }
+    if (!MayServe(worker, book)) continue;
+    if (worker.row.state != storage::WorkerState::kActive) {
+      ++supply.out_of_service;
+      continue;
+    }
+    if (alone.kept > 0) {
+      ++supply.kept;
+      supply.why_kept = alone.why_kept;
+      continue;
+    }
+    ++supply.matching;
+    supply.free_slots +=
+        worker.info.slots() - static_cast<std::int64_t>(worker.holds.size());
+  }
+  return supply;
+}
+
 void ExpectedSlots::Expect(const std::string& worker, std::int64_t slots,
                            SteadyTime now) {
   Expected& expected = expected_[worker];

@@ -62,6 +62,10 @@ bool MayServe(const WorkerEntry& worker, const StudyBook& book);
 FleetSupply CountAlone(const Ledger& ledger, const WorkerEntry& worker,
                        const StudyBook& book, SteadyTime now) FROSTLINE_ON_LOOP;
 
+// Counts all who could take the study's trials.
+FleetSupply CountFleet(const Ledger& ledger, const StudyBook& book,
+                       const Clock& clock) FROSTLINE_ON_LOOP;
+
 // Counts slots of workers that are about to ask, as one does whose trial has
 // just ended. Proposals are prepared for them, so that they rarely wait. It is
 // not thread-safe.

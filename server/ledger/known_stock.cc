@@ -14,8 +14,7 @@ std::map<std::string, std::string> SumsOf(
 }
 
 // Ids and sums hold neither of the two separators.
-void AddTo(std::string& mark,
-           const std::map<std::string, std::string>& sums) {
+void AddTo(std::string& mark, const std::map<std::string, std::string>& sums) {
   for (const auto& [id, sum] : sums) absl::StrAppend(&mark, id, " ", sum, "\n");
   absl::StrAppend(&mark, "\n");
 }
@@ -45,7 +44,11 @@ std::string KnownStock::WhatLacks(const v1::StudySpec& spec) const {
   std::string lacks =
       Lacks(models_, "model", spec.model().id(), spec.model().sha256());
   if (!lacks.empty()) return lacks;
-  return Lacks(data_sets_, "data set", spec.data().id(), spec.data().sha256());
+  lacks = Lacks(data_sets_, "data set", spec.data().id(), spec.data().sha256());
+  for (const std::string& id : spec.training().also_evaluate()) {
+    if (lacks.empty()) lacks = Lacks(data_sets_, "data set", id, "");
+  }
+  return lacks;
 }
 
 StockPtr StockOf(const v1::Worker& worker) {

@@ -42,6 +42,14 @@ void WorkerBook::Release(const std::string& id, TrialKey trial) {
   if (WorkerEntry* const entry = Find(id)) entry->holds.erase(trial);
 }
 
+bool IsGone(const WorkerEntry& entry, WallMicros now, Duration lease_ttl) {
+  constexpr int kLeases = 3;
+  const auto ttl =
+      std::chrono::duration_cast<std::chrono::microseconds>(lease_ttl);
+  return entry.holds.empty() &&
+         now - entry.row.last_seen > kLeases * ttl.count();
+}
+
 bool CarriesLabels(
     const v1::Worker& worker,
     const google::protobuf::Map<std::string, std::string>& required) {

@@ -43,6 +43,9 @@ class WorkerBook {
   std::map<std::string, WorkerEntry> workers_;
 };
 
+// Says whether it holds nothing and has been silent for three leases.
+bool IsGone(const WorkerEntry& entry, WallMicros now, Duration lease_ttl);
+
 bool CarriesLabels(
     const v1::Worker& worker,
     const google::protobuf::Map<std::string, std::string>& required);

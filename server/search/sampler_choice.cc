@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "sampler/auto.h"
+#include "sampler/useful_parallelism.h"
 
 namespace frostline::server {
 namespace {
@@ -69,6 +70,15 @@ bool WritePurpose(const CheckedStudy& study, v1::StudySpec& spec) {
                        ? v1::PURPOSE_BOTH
                        : v1::PURPOSE_BEST);
   return true;
+}
+
+std::int64_t UsefulParallelismOf(const CheckedStudy& study,
+                                 const v1::TrialCounts& counts) {
+  return sampler::UsefulParallelism(
+      study.sampler, study.space, study.objectives,
+      {.results = counts.succeeded() + counts.pruned(),
+       .ended = counts.budget_used(),
+       .budget = study.settings.budget().trials()});
 }
 
 std::string ResolvedSampler(const CheckedStudy& study) {

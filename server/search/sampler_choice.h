@@ -21,6 +21,11 @@ bool WritePurpose(const CheckedStudy& study, v1::StudySpec& spec);
 
 std::string ResolvedSampler(const CheckedStudy& study);
 
+// Says how many trials at a time its sampler learns from
+// (sampler/useful_parallelism.h).
+std::int64_t UsefulParallelismOf(const CheckedStudy& study,
+                                 const v1::TrialCounts& counts);
+
 // Tells whoever creates the study what "auto" is, which sampler would be
 // better, and what has no effect.
 std::vector<std::string> AdviceFor(const CheckedStudy& study);

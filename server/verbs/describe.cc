@@ -13,8 +13,6 @@ namespace frostline::server {
 namespace {
 
 constexpr std::size_t kMostBestNames = 100;
-// Of leases, in silence.
-constexpr int kGoneAfter = 3;
 
 }  // namespace
 
@@ -45,6 +43,10 @@ v1::Study DescribeStudy(const StudySnapshot& study) {
   shown.set_revision(study.revision);
   *shown.mutable_counts() = study.counts;
   shown.set_resolved_sampler(ResolvedSampler(*study.checked));
+  if (IsOpen(study.row.state)) {
+    shown.set_useful_parallelism(
+        UsefulParallelismOf(*study.checked, study.counts));
+  }
   for (const std::int64_t number : study.best) {
     shown.add_best_trials(TrialNameOf(study.row.id, number));
   }
@@ -77,13 +79,6 @@ std::vector<WorkerSnapshot> SnapshotOfAll(Ledger& ledger) {
     fleet.push_back(SnapshotOf(entry, ledger));
   }
   return fleet;
-}
-
-bool IsGone(const WorkerEntry& entry, WallMicros now, Duration lease_ttl) {
-  const auto ttl =
-      std::chrono::duration_cast<std::chrono::microseconds>(lease_ttl);
-  return entry.holds.empty() &&
-         now - entry.row.last_seen > kGoneAfter * ttl.count();
 }
 
 v1::Worker DescribeWorker(const WorkerSnapshot& snapshot, WallMicros now,

@@ -41,8 +41,6 @@ WorkerSnapshot SnapshotOf(const WorkerEntry& entry,
                           Ledger& ledger) FROSTLINE_ON_LOOP;
 // Sorts them by id.
 std::vector<WorkerSnapshot> SnapshotOfAll(Ledger& ledger) FROSTLINE_ON_LOOP;
-// Says whether it holds nothing and has been silent for three leases.
-bool IsGone(const WorkerEntry& entry, WallMicros now, Duration lease_ttl);
 v1::Worker DescribeWorker(const WorkerSnapshot& worker, WallMicros now,
                           Duration lease_ttl);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/verbs/explain_verb.h"
 
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "server/dispatch/dispatcher.h"
 #include "server/dispatch/supply.h"
 #include "server/dispatch/why_idle.h"
+#include "server/search/sampler_choice.h"
 #include "server/verbs/describe.h"
 
 namespace frostline::server {
@@ -52,41 +54,13 @@ void ExplainTrial(const storage::TrialRow& row, const std::string& progress,
   }
 }
 
-// Who could take the study's trials.
-FleetSupply CountFleet(const Ledger& ledger, const StudyBook& book,
-                       const Clock& clock) FROSTLINE_ON_LOOP {
-  FleetSupply supply;
-  const WallMicros now = clock.Wall();
-  for (const auto& [id, worker] : ledger.workers().all()) {
-    if (IsGone(worker, now, ledger.default_lease().ttl)) continue;
-    ++supply.live;
-    const FleetSupply alone = CountAlone(ledger, worker, book, clock.Steady());
-    if (alone.lacking > 0) {
-      ++supply.lacking;
-      supply.what_lacks = alone.what_lacks;
-    }
-    if (!MayServe(worker, book)) continue;
-    if (worker.row.state != storage::WorkerState::kActive) {
-      ++supply.out_of_service;
-      continue;
-    }
-    if (alone.kept > 0) {
-      ++supply.kept;
-      supply.why_kept = alone.why_kept;
-      continue;
-    }
-    ++supply.matching;
-    supply.free_slots +=
-        worker.info.slots() - static_cast<std::int64_t>(worker.holds.size());
-  }
-  return supply;
-}
-
 }  // namespace
 
 // What the loop saw at one moment.
 struct ExplainVerb::Seen {
   StudySupply study;
+  std::shared_ptr<const CheckedStudy> checked;
+  v1::TrialCounts counts;
   FleetSupply fleet;
   storage::DiskRoom disk;
   std::optional<storage::TrialRow> trial;
@@ -117,6 +91,10 @@ void ExplainVerb::ExplainStudy(CallContext caller,
         explained.set_matching_workers(
             static_cast<std::int32_t>(fleet.matching));
         explained.set_free_slots(static_cast<std::int32_t>(fleet.free_slots));
+        if (IsOpen(seen.study.state)) {
+          explained.set_useful_parallelism(
+              UsefulParallelismOf(*seen.checked, seen.counts));
+        }
         for (const IdleReason& reason : WhyIdle(seen.study, fleet, seen.disk)) {
           Say(explained, reason.code.c_str(), reason.sentence, reason.fix);
         }
@@ -137,6 +115,8 @@ absl::StatusOr<ExplainVerb::Seen> ExplainVerb::See(
     seen.progress = ProgressOf(named.trial.row);
   }
   seen.study = SupplyOf(*book, clock_.Wall());
+  seen.checked = book->shared_checked();
+  seen.counts = book->Counts();
   seen.fleet = CountFleet(ledger_, *book, clock_);
   seen.disk = disk_;
   return seen;

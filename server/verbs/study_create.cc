@@ -4,6 +4,7 @@
 // study is written on the loop. The same id with the same spec is the same
 // study.
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +14,7 @@
 #include "base/ids.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "sampler/auto.h"
+#include "server/dispatch/supply.h"
 #include "server/search/prior_studies.h"
 #include "server/search/sampler_choice.h"
 #include "server/verbs/describe.h"
@@ -31,25 +33,25 @@ std::uint64_t DrawSeed() {
   return seed == 0 ? 1 : seed;
 }
 
-// Names of the spec's fields that differ, for a person to look at.
-std::vector<std::string> Differences(const v1::StudySpec& stored,
-                                     const v1::StudySpec& asked) {
-  std::vector<std::string> fields;
+// Names of the message's fields that differ, for a person to look at.
+template <typename Message>
+void AddDifferences(const Message& stored, const Message& asked,
+                    const std::string& prefix,
+                    std::vector<std::string>& fields) {
   google::protobuf::util::MessageDifferencer differencer;
-  const auto* const descriptor = v1::StudySpec::descriptor();
+  const auto* const descriptor = Message::descriptor();
   for (int i = 0; i < descriptor->field_count(); ++i) {
     const auto* const field = descriptor->field(i);
     // Compares this field alone.
-    v1::StudySpec a = stored;
-    v1::StudySpec b = asked;
+    Message a = stored;
+    Message b = asked;
     for (int other = 0; other < descriptor->field_count(); ++other) {
       if (other == i) continue;
       a.GetReflection()->ClearField(&a, descriptor->field(other));
       b.GetReflection()->ClearField(&b, descriptor->field(other));
     }
-    if (!differencer.Compare(a, b)) fields.push_back(field->name());
+    if (!differencer.Compare(a, b)) fields.push_back(prefix + field->name());
   }
-  return fields;
 }
 
 // What was left open then is what was chosen then.
@@ -74,8 +76,19 @@ void FillAsStored(const v1::StudySpec& stored, v1::StudySpec& asked) {
   }
 }
 
+// Of a study that no worker could begin, while others are there.
+std::optional<std::string> WhatNobodyHas(const FleetSupply& fleet) {
+  if (fleet.lacking == 0 || fleet.matching + fleet.out_of_service > 0) {
+    return std::nullopt;
+  }
+  return absl::StrCat(
+      "no worker has ", fleet.what_lacks,
+      " yet: add it to a node's registry, or start one that has");
+}
+
 v1::CreateStudyReply CreateReply(const v1::Study& study,
-                                 const CheckedStudy& checked) {
+                                 const CheckedStudy& checked,
+                                 const FleetSupply& fleet) {
   v1::CreateStudyReply reply;
   *reply.mutable_study() = study;
   for (v1::ResolvedModule& module : ResolvedModules(checked.space)) {
@@ -85,6 +98,7 @@ v1::CreateStudyReply CreateReply(const v1::Study& study,
   for (std::string& advice : AdviceFor(checked)) {
     reply.add_advice(std::move(advice));
   }
+  if (auto lack = WhatNobodyHas(fleet)) reply.add_advice(*std::move(lack));
   return reply;
 }
 
@@ -161,15 +175,21 @@ absl::StatusOr<v1::CreateStudyReply> StudyVerbs::Create(
     ASSIGN_OR_RETURN(const StudyBook* existing, ledger_.FindStudy(name));
     v1::StudySpec spec = request.spec();
     FillAsStored(existing->checked().spec, spec);
-    const auto fields = Differences(existing->checked().spec, spec);
+    std::vector<std::string> fields;
+    AddDifferences(existing->checked().spec, spec, "", fields);
+    AddDifferences(existing->checked().settings, request.settings(),
+                   "settings.", fields);
     if (fields.empty()) {
-      return CreateReply(DescribeStudy(*existing), existing->checked());
+      return CreateReply(DescribeStudy(*existing), existing->checked(),
+                         CountFleet(ledger_, *existing, clock_));
     }
     return MakeError(
         ErrorId::kStudyAlreadyExists,
         absl::StrCat("study ", request.study_id(), " exists, with another ",
                      absl::StrJoin(fields, ", ")),
-        "choose another id, or create it with the same spec to go on with it",
+        "choose another id, or give the same as then to go on with it; "
+        "settings "
+        "are changed with UpdateStudy",
         "study_id");
   }
   RETURN_IF_ERROR(prepared.status());
@@ -181,8 +201,9 @@ absl::StatusOr<v1::CreateStudyReply> StudyVerbs::Create(
   row.revision = 1;
   row.created = row.updated = prepared->created;
   if (request.validate_only()) {
-    return CreateReply(DescribeStudy(StudyBook(row, prepared->checked)),
-                       *prepared->checked);
+    const StudyBook book(row, prepared->checked);
+    return CreateReply(DescribeStudy(book), *prepared->checked,
+                       CountFleet(ledger_, book, clock_));
   }
   ASSIGN_OR_RETURN(
       StudyBook * book,
@@ -196,7 +217,8 @@ absl::StatusOr<v1::CreateStudyReply> StudyVerbs::Create(
                                absl::StrCat("enqueue[", i, "]"))
                         .status());
   }
-  return CreateReply(DescribeStudy(*book), *prepared->checked);
+  return CreateReply(DescribeStudy(*book), *prepared->checked,
+                     CountFleet(ledger_, *book, clock_));
 }
 
 }  // namespace frostline::server

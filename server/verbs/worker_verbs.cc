@@ -122,13 +122,16 @@ void WorkerVerbs::ListWorkers(CallContext caller,
         std::int64_t skip = first;
         const int page_size = PageSize(request.page_size());
         v1::ListWorkersReply page;
+        std::size_t bytes = 0;
         for (const WorkerSnapshot& one : fleet) {
           v1::Worker worker =
               DescribeWorker(one, clock_.Wall(), ledger_.default_lease().ttl);
           if (!filter.Matches(worker) || skip-- > 0) continue;
-          if (page.workers_size() == page_size) {
+          bytes += worker.ByteSizeLong();
+          const int count = page.workers_size();
+          if (count == page_size || (bytes > kMostPageBytes && count > 0)) {
             page.set_next_page_token(
-                MakePageToken("workers", request.filter(), first + page_size));
+                MakePageToken("workers", request.filter(), first + count));
             break;
           }
           *page.add_workers() = std::move(worker);

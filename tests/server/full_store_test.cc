@@ -74,8 +74,8 @@ TEST_F(FullStoreTest, OnlyWhatTheGroupChangedIsLoadedAgain) {
   store_.SetFull(true);
   EXPECT_THAT(driver_->Finish(lease, 0.5), FailsWith(ErrorId::kStoreFull));
   const std::int64_t rows = store_.TakeRows();
-  EXPECT_GE(rows, 4);
-  EXPECT_LE(rows, 8);  // of study a: what ended, runs and waits
+  EXPECT_GE(rows, 1);
+  EXPECT_LE(rows, 8);  // of study a: what runs and waits, and its summary
   // Until the pause is over nobody asks the store, or loads anything.
   store_.TakeBegins();
   for (int i = 0; i < 50; ++i) {

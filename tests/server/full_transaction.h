@@ -54,6 +54,15 @@ class FullTransaction final : public storage::Transaction {
   absl::Status PutLog(const storage::LogRow& log) override {
     return below_->PutLog(log);
   }
+  absl::Status PutSummary(const storage::SummaryRow& summary) override {
+    return below_->PutSummary(summary);
+  }
+  absl::Status PutBest(const storage::BestRow& best) override {
+    return below_->PutBest(best);
+  }
+  absl::Status ForgetWorker(const std::string& id) override {
+    return below_->ForgetWorker(id);
+  }
   absl::Status PutWorker(const storage::WorkerRow& worker) override {
     return below_->PutWorker(worker);
   }

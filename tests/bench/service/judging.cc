@@ -26,8 +26,8 @@ Observation Begun(std::int64_t number) {
   return trial;
 }
 
-History Grown() {
-  History history;
+frostline::History Grown() {
+  frostline::History history;
   for (std::int64_t n = 0; n < kTrials; ++n) {
     history.Put(Begun(n));
     for (std::int64_t step = 0; step < kSteps; ++step) {
@@ -50,9 +50,9 @@ double Took(const ServiceBench& bench, SteadyTime begin, std::int64_t times) {
 
 // Trials report and succeed one after the other.
 void MeasureMedian(ServiceBench& bench) {
-  History history = Grown();
-  const auto pruner =
-      sampler::MakePruner({.name = "median"}, {{"loss", Direction::kMinimize}});
+  frostline::History history = Grown();
+  const auto pruner = sampler::MakePruner({.name = "median", .options = {}},
+                                          {{"loss", Direction::kMinimize}});
   Demand(pruner.status(), "making a pruner");
   (*pruner)->Judge(history, 0);  // reads what there is
   constexpr std::int64_t kMore = 1'000;

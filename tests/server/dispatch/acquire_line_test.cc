@@ -26,6 +26,22 @@ class AcquireLineTest : public ::testing::Test {
     line_.Enter(std::move(parked));
     return ++entered_;
   }
+  using Models = std::vector<std::string>;
+  static StockPtr StockOf(const Models& models) {
+    v1::Worker worker;
+    worker.mutable_stock();
+    for (const std::string& id : models) {
+      worker.mutable_stock()->add_models()->set_id(id);
+    }
+    return server::StockOf(worker);
+  }
+  Ticket EnterWith(const std::string& worker, const Models& models) {
+    const Ticket ticket = Enter(worker);
+    ParkedAcquire parked = line_.Take(ticket);
+    parked.stock = StockOf(models);
+    line_.Enter(std::move(parked));
+    return ++entered_;
+  }
   static StudyBook Study(const Labels& required = {}) {
     v1::StudySettings settings = ExampleStudy("a", 2).settings();
     for (const auto& [label, value] : required) {
@@ -80,6 +96,31 @@ TEST_F(AcquireLineTest, WhoIsSetAsideIsPassedOverAndKeepsItsPlace) {
   EXPECT_EQ(line_.NextFor(Study()), second);
   line_.Resume("v");
   EXPECT_EQ(line_.NextFor(Study()), first);
+}
+
+TEST_F(AcquireLineTest, WhoLacksTheModelIsPassedOverAtOneLook) {
+  for (int i = 0; i < 900; ++i) EnterWith("v", {"bert"});
+  const Ticket has = EnterWith("w", {"bert", "tiny"});
+  EXPECT_EQ(line_.NextFor(Study()), has);
+  EXPECT_EQ(line_.visits(), 3);  // two stocks, one place
+}
+
+TEST_F(AcquireLineTest, WhoDoesNotSayIsTakenToHaveAll) {
+  EnterWith("v", {"bert"});
+  const Ticket silent = Enter("w");
+  EXPECT_EQ(line_.NextFor(Study()), silent);
+}
+
+TEST_F(AcquireLineTest, WhoRegistersAgainIsFoundByItsNewStock) {
+  const Ticket first = EnterWith("v", {"bert"});
+  EXPECT_EQ(line_.NextFor(Study()), std::nullopt);
+  WorkerEntry again;
+  again.row.id = "v";
+  again.stock = StockOf({"tiny"});
+  line_.Renew(again);
+  EXPECT_TRUE(line_.TakeSomebodyCame());
+  EXPECT_EQ(line_.NextFor(Study()), first);
+  EXPECT_EQ(line_.Take(first).worker, "v");
 }
 
 TEST_F(AcquireLineTest, LabelsThatReadAlikeArePlacesOfTheirOwn) {

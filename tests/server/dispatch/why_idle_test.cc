@@ -56,6 +56,16 @@ TEST(WhyIdle, ReasonsComeInTheOrderInWhichToLookAtThem) {
                           "PARALLEL_LIMIT", "BUDGET_REACHED"));
 }
 
+TEST(WhyIdle, WorkersWithoutTheDataAreSaidToLackIt) {
+  FleetSupply fleet{.live = 3, .lacking = 3, .what_lacks = "the data set b"};
+  const auto reasons = WhyIdle(Study(), fleet, {});
+  ASSERT_EQ(reasons.size(), 1u);
+  EXPECT_EQ(reasons[0].none, v1::NOT_IN_STOCK);
+  EXPECT_THAT(reasons[0].sentence, HasSubstr("needs the data set b"));
+  fleet.matching = fleet.free_slots = 1;
+  EXPECT_THAT(Codes(Study(), fleet), IsEmpty());
+}
+
 TEST(WhyIdle, BusyDrainedAndUnlabelledWorkersAreToldApart) {
   FleetSupply busy = Fleet();
   busy.free_slots = 0;

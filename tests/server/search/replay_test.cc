@@ -7,6 +7,7 @@
 
 #include "sampler/factory.h"
 #include "server/search/proposer.h"
+#include "server/wire/constraints.h"
 #include "server/wire/observation.h"
 #include "storage/factory.h"
 #include "storage/scan.h"
@@ -87,13 +88,15 @@ class ReplayTest : public ::testing::TestWithParam<How> {
 };
 
 // What the proposal of trial `number` had seen.
-History SeenBy(const std::vector<storage::TrialRow>& rows, std::size_t number) {
+History SeenBy(const std::vector<storage::TrialRow>& rows,
+               const v1::StudySpec& spec, std::size_t number) {
   History history;
   for (std::size_t i = 0; i < number; ++i) {
     const storage::TrialRow& row = rows[i];
     const bool ended = row.ended_revision > 0 &&
                        row.ended_revision <= rows[number].seen_revision;
     Observation seen = ObservationOf(row);
+    seen.constraints = ConstraintsOf(row, spec);
     if (!ended) {
       seen.state = TrialState::kRunning;
       seen.values.clear();
@@ -122,8 +125,9 @@ TEST_P(ReplayTest, EveryProposalComesOutOfTheStoreAgain) {
   for (std::size_t n = 0; n < rows.size(); ++n) {
     const auto sampler =
         *sampler::MakeSampler(study->sampler, study->space, study->objectives);
-    const auto again = MakeProposal(*study, *sampler, SeenBy(rows, n),
-                                    static_cast<std::int64_t>(n));
+    const auto again =
+        MakeProposal(*study, *sampler, SeenBy(rows, study->spec, n),
+                     static_cast<std::int64_t>(n));
     ASSERT_OK(again);
     EXPECT_TRUE(SamePoint(again->point, rows[n].point)) << "trial " << n;
     EXPECT_EQ(again->seed.seed, NotedSeedOf(rows[n]).seed) << "trial " << n;
