@@ -192,13 +192,16 @@ absl::Status Coordinator::Rooms::Start() {
 void Coordinator::Rooms::Drain() {
   FROSTLINE_FAILPOINT(kDrainBefore);
   // Who comes in the same group or later is answered in its turn.
-  (void)loop_.Post([this](Batch& batch) {
-    batch.AssertOnLoop();
-    draining_ = true;
-  });
+  (void)loop_.Post(
+      [this](Batch& batch) {
+        batch.AssertOnLoop();
+        draining_ = true;
+      },
+      Urgency::kLease);
   // Judgements the proposer still owes are promises to callers; what it posts
   // to the loop after that is dropped.
   loop_.Stop();
+  if (options_.on_last_commit) options_.on_last_commit();
   FROSTLINE_FAILPOINT(kDrainAfter);
   proposer_.Stop();
   lookups_.Stop();

@@ -38,6 +38,8 @@ struct CoordinatorOptions {
   int importance_threads = 2;      // each uses all cores
   std::string backup_folder = {};  // created at the first backup
   std::function<void(const absl::Status&)> on_fatal = nullptr;
+  // A drain has committed the last group; only computations may go on.
+  std::function<void()> on_last_commit = nullptr;
 };
 
 class Coordinator {

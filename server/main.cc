@@ -10,6 +10,8 @@
 #include <cstring>
 #include <iostream>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
@@ -28,6 +30,8 @@ namespace frostline::server {
 namespace {
 
 constexpr Duration kShutdownGrace = std::chrono::seconds(5);
+// What is still computed after the last commit is stored nowhere.
+constexpr Duration kLastGrace = std::chrono::seconds(5);
 constexpr std::size_t kMaxLine = 2000;
 
 // Before any thread starts, so that every thread inherits it and the signals
@@ -78,6 +82,16 @@ storage::StoreSpec StoreSpecOf(const ServeOptions& options) {
   return spec;
 }
 
+// Ends the process unless it has ended by itself.
+void EndAfterGrace(ExitCode code) {
+  std::thread([code] {
+    std::this_thread::sleep_for(kLastGrace);
+    Log(LogLevel::kWarning, "ended_early",
+        {{"why", "a computation went on after the last commit"}});
+    _exit(code);
+  }).detach();
+}
+
 absl::StatusOr<ExitCode> Restore(const ServeOptions& options) {
   ASSIGN_OR_RETURN(const storage::BackupReport report,
                    storage::RestoreStore(options.restore, options.data_folder));
@@ -91,7 +105,10 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
                                const sigset_t& stop_signals) {
   const SystemClock clock;
   ASSIGN_OR_RETURN(const auto store, storage::OpenStore(StoreSpecOf(options)));
-  Coordinator coordinator(CoordinatorOptionsOf(options), *store, clock);
+  ExitCode code = kExitOk;
+  CoordinatorOptions made_of = CoordinatorOptionsOf(options);
+  made_of.on_last_commit = [&code] { EndAfterGrace(code); };
+  Coordinator coordinator(std::move(made_of), *store, clock);
   RETURN_IF_ERROR(coordinator.Start());
   RpcOptions rpc;
   rpc.listen = options.listen;
@@ -102,10 +119,11 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   int signal = 0;
   sigwait(&stop_signals, &signal);
   Log(LogLevel::kInfo, "stopping", {{"signal", strsignal(signal)}});
+  if (signal == SIGINT) code = kExitInterrupted;
   server->StopServing();
   coordinator.Drain();
   server->Shutdown(kShutdownGrace);
-  return signal == SIGINT ? kExitInterrupted : kExitOk;
+  return code;
 }
 
 // Scripts and people read one line; DescribeError's three are for the CLI.

@@ -42,6 +42,9 @@ absl::StatusOr<v1::Study> CreateDemoStudy(Client& client,
   if (options.trials > 0) {
     request.mutable_settings()->mutable_budget()->set_trials(options.trials);
   }
+  // A demo that is there goes on: its plan may have raised the budget.
+  const auto there = FetchStudy(client, StudyNameOf(file.id));
+  if (there.ok()) *request.mutable_settings() = there->settings();
   const auto reply = client.Call(&v1::StudyService::Stub::CreateStudy, request);
   if (!reply.ok()) return PlaceError(reply.status(), file);
   std::cout << RenderPlanInShort(*reply) << std::flush;

@@ -30,6 +30,10 @@ enum class CallerRole {
   kAdmin,       // operates the coordinator and the fleet
 };
 
+// What goes first where more calls come than are served. Without a heartbeat a
+// trial is lost; who reads can ask again.
+enum class Urgency { kLease, kChange, kRead };
+
 struct CallContext {
   // Nobody is asked for credentials yet, so everybody may do everything.
   std::string identity;
@@ -38,6 +42,7 @@ struct CallContext {
   std::string request_id;
   SteadyTime deadline = SteadyTime::max();
   CancelFlag cancelled;  // may be null
+  Urgency urgency = Urgency::kChange;
 
   bool hung_up() const { return cancelled != nullptr && *cancelled; }
 };

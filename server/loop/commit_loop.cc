@@ -12,6 +12,8 @@ namespace frostline::server {
 namespace {
 
 constexpr std::size_t kLargestGroup = 256;
+// Of each urgency, so that none waits for ever.
+constexpr std::size_t kLeastOfEach = kLargestGroup / 16;
 // Bounds a wait, so that time that went by in a suspend, or a clock a test
 // moves by hand, is noticed soon.
 constexpr auto kLongestNap = std::chrono::milliseconds(50);
@@ -30,19 +32,25 @@ void CommitLoop::Start(storage::Epoch epoch) {
   thread_ = std::thread([this] { Run(); });
 }
 
-bool CommitLoop::Post(Work work) {
+bool CommitLoop::Post(Work work, Urgency urgency) {
   {
     const MutexLock lock(&mutex_);
     if (stopping_) return false;
-    queue_.push_back(std::move(work));
+    queues_[static_cast<std::size_t>(urgency)].push_back(std::move(work));
   }
   wake_.Signal();
   return true;
 }
 
-std::size_t CommitLoop::Backlog() const {
+std::size_t CommitLoop::Backlog(Urgency urgency) const {
   const MutexLock lock(&mutex_);
-  return queue_.size();
+  return Waiting(0, static_cast<std::size_t>(urgency));
+}
+
+std::size_t CommitLoop::Waiting(std::size_t first, std::size_t last) const {
+  std::size_t waiting = 0;
+  for (std::size_t i = first; i <= last; ++i) waiting += queues_[i].size();
+  return waiting;
 }
 
 void CommitLoop::Stop() {
@@ -60,7 +68,7 @@ void CommitLoop::Run() {
     std::vector<Work> works = Gather();
     {
       const MutexLock lock(&mutex_);
-      if (works.empty() && stopping_ && queue_.empty()) {
+      if (works.empty() && stopping_ && Waiting(0, kUrgencies - 1) == 0) {
         return;
       }
     }
@@ -79,13 +87,19 @@ std::vector<CommitLoop::Work> CommitLoop::Gather() {
   if (more_to_tend_) nap = Duration::zero();
   const MutexLock lock(&mutex_);
   const auto until = std::chrono::steady_clock::now() + nap;
-  while (queue_.empty() && !stopping_) {
+  while (Waiting(0, kUrgencies - 1) == 0 && !stopping_) {
     if (!wake_.WaitUntil(&mutex_, until)) break;
   }
   std::vector<Work> works;
-  while (!queue_.empty() && works.size() < kLargestGroup) {
-    works.push_back(std::move(queue_.front()));
-    queue_.pop_front();
+  for (std::size_t i = 0; i < kUrgencies; ++i) {
+    std::size_t kept = 0;  // for those that are less urgent
+    for (std::size_t later = i + 1; later < kUrgencies; ++later) {
+      kept += std::min(queues_[later].size(), kLeastOfEach);
+    }
+    while (!queues_[i].empty() && works.size() + kept < kLargestGroup) {
+      works.push_back(std::move(queues_[i].front()));
+      queues_[i].pop_front();
+    }
   }
   return works;
 }

@@ -2,8 +2,9 @@
 //
 // File: commit_loop.h
 //
-// Posted work runs in order. While one group is synced the next one gathers, so
-// groups grow with the load.
+// Posted work runs by urgency, then in order. While one group is synced the
+// next one gathers, so groups grow with the load. Under more than that, what is
+// urgent fills them but for a share of each that is less so.
 //
 // Failure: when the store is full or busy the group is undone, its promises get
 // a retryable error, and `undo` takes back from memory what the group did. For
@@ -15,6 +16,7 @@
 #ifndef FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_
 #define FROSTLINE_SERVER_LOOP_COMMIT_LOOP_H_
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -28,6 +30,7 @@
 #include "absl/functional/function_ref.h"
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "server/loop/call_context.h"
 #include "server/loop/loop_thread.h"
 #include "server/loop/store_pause.h"
 #include "storage/trial_store.h"
@@ -110,16 +113,19 @@ class CommitLoop {
   // `epoch` is from TakeLead(), before memory was loaded.
   void Start(storage::Epoch epoch);
   // Any thread may call. False means that the loop is stopping: the work does
-  // not run.
-  bool Post(Work work);
-  // Any thread may call.
-  std::size_t Backlog() const;
+  // not run. Of one urgency it runs in order.
+  bool Post(Work work, Urgency urgency = Urgency::kChange);
+  // Counts what would run before a new work of this urgency. Any thread may
+  // call.
+  std::size_t Backlog(Urgency urgency) const;
   // Runs what was posted before. It is idempotent.
   void Stop();
 
  private:
   void Run();
   std::vector<Work> Gather() FROSTLINE_ON_LOOP;
+  std::size_t Waiting(std::size_t first, std::size_t last) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RunGroup(std::vector<Work> works) FROSTLINE_ON_LOOP;
   void Tend(Batch& batch) FROSTLINE_ON_LOOP;
 
@@ -129,7 +135,8 @@ class CommitLoop {
   storage::Epoch epoch_ = 0;
   mutable Mutex mutex_;
   CondVar wake_;
-  std::deque<Work> queue_ ABSL_GUARDED_BY(mutex_);
+  static constexpr std::size_t kUrgencies = 3;
+  std::array<std::deque<Work>, kUrgencies> queues_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool dead_ ABSL_GUARDED_BY(kLoopThread) = false;  // after a fatal failure
   StorePause pause_ ABSL_GUARDED_BY(kLoopThread);

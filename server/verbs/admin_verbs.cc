@@ -134,11 +134,11 @@ void AdminVerbs::Backup(CallContext caller, v1::BackupRequest request,
           batch.AssertOnLoop();
           backups_.erase(id);
         },
-        [](const absl::Status&) {});
+        Urgency::kLease, [](const absl::Status&) {});
     (*shared)(made.status());
   };
   calls_.LookUpReply<Before>(
-      mark.request_id,
+      mark.request_id, caller.urgency,
       [this, shared, copy](absl::StatusOr<Before> before) {
         if (!before.ok()) return (*shared)(before.status());
         if (before->has_value()) return (*shared)(std::move(**before));

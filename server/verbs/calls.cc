@@ -8,11 +8,21 @@ namespace frostline::server {
 namespace {
 
 // Bounds memory, and the time a call can wait before it is looked at.
-constexpr std::size_t kMostWaitingCalls = 50'000;
+std::size_t MostWaiting(Urgency urgency) {
+  switch (urgency) {
+    case Urgency::kLease:
+      return 100'000;
+    case Urgency::kChange:
+      return 50'000;
+    case Urgency::kRead:
+      return 20'000;
+  }
+  return 0;
+}
 
-absl::Status OverloadedError() {
+absl::Status OverloadedError(Urgency urgency) {
   return MakeError(ErrorId::kOverloaded,
-                   absl::StrCat(kMostWaitingCalls, " calls wait"),
+                   absl::StrCat(MostWaiting(urgency), " calls wait"),
                    "try again in a second, with fewer at a time");
 }
 
@@ -34,15 +44,25 @@ Calls::Calls(CommitLoop& loop, TaskPool& lookups, TaskPool& readers,
       store_(store),
       clock_(clock) {}
 
-void Calls::Post(CommitLoop::Work work,
+absl::Status CheckWaiting(const CallContext& caller) {
+  return caller.hung_up() ? absl::CancelledError("the caller has hung up")
+                          : absl::OkStatus();
+}
+
+void Calls::Post(CommitLoop::Work work, Urgency urgency,
                  absl::FunctionRef<void(const absl::Status&)> refuse) {
-  if (loop_.Backlog() >= kMostWaitingCalls) return refuse(OverloadedError());
-  if (!loop_.Post(std::move(work))) refuse(DrainingError());
+  if (loop_.Backlog(urgency) >= MostWaiting(urgency)) {
+    return refuse(OverloadedError(urgency));
+  }
+  if (!loop_.Post(std::move(work), urgency)) refuse(DrainingError());
 }
 
 void Calls::PostTo(TaskPool& pool, absl::AnyInvocable<void()> task,
+                   Urgency urgency,
                    absl::FunctionRef<void(const absl::Status&)> refuse) {
-  if (pool.Backlog() >= kMostWaitingCalls) return refuse(OverloadedError());
+  if (pool.Backlog() >= MostWaiting(urgency)) {
+    return refuse(OverloadedError(urgency));
+  }
   if (!pool.TryPost(std::move(task))) refuse(DrainingError());
 }
 

@@ -56,15 +56,17 @@ class Calls {
   Calls(CommitLoop& loop, TaskPool& lookups, TaskPool& readers, Ledger& ledger,
         const storage::TrialStore& store, const Clock& clock);
 
-  // When the work cannot be posted, `refuse` is told why.
-  void Post(CommitLoop::Work work,
+  // When the work cannot be posted, `refuse` is told why. The more urgent one
+  // is refused the later.
+  void Post(CommitLoop::Work work, Urgency urgency,
             absl::FunctionRef<void(const absl::Status&)> refuse);
-  void PostTo(TaskPool& pool, absl::AnyInvocable<void()> task,
+  void PostTo(TaskPool& pool, absl::AnyInvocable<void()> task, Urgency urgency,
               absl::FunctionRef<void(const absl::Status&)> refuse);
   TaskPool& readers() { return readers_; }
 
-  // Runs `body(change)` on the loop; it is answered once on disk. A body that
-  // wrote nothing, in a group that was undone, runs again.
+  // Runs `body(change)` on the loop, unless the caller has hung up by then; it
+  // is answered once on disk. A body that wrote nothing, in a group that was
+  // undone, runs again.
   enum class Again { kIfUndone, kNever };
   template <typename T, typename Body>
   void Act(CallContext caller, Reply<T> reply, Body body,
@@ -76,7 +78,8 @@ class Calls {
   // Asks the store on a lookup thread what a request id was answered, then
   // calls `then(stored, reply)`.
   template <typename T, typename Then>
-  void LookUpReply(const std::string& request_id, Reply<T> reply, Then then);
+  void LookUpReply(const std::string& request_id, Urgency urgency,
+                   Reply<T> reply, Then then);
   // Runs `body(change, request)` once for each request id; later the stored
   // answer is given. `may_begin(request)` is asked first, outside of any write.
   template <typename T, typename Request, typename Body, typename MayBegin>
@@ -88,7 +91,8 @@ class Calls {
   void Look(CallContext caller, Reply<T> reply, See see, Render render);
   // Looks up studies on the loop; `body(handles, reply)` runs on a reader.
   template <typename T, typename Body>
-  void Read(std::vector<std::string> study_names, Reply<T> reply, Body body);
+  void Read(CallContext caller, std::vector<std::string> study_names,
+            Reply<T> reply, Body body);
 
   // Makes a row of the table; `name` is "StudyService.GetStudy".
   template <typename V, typename Request, typename Answer>
@@ -109,6 +113,9 @@ class Calls {
            V* object, void (V::*body)(CallContext, Request, Reply<Answer>));
 
  private:
+  // `task(reply)` runs on a reader, unless the caller has hung up by then.
+  template <typename T, typename Task>
+  void ToReader(const CallContext& caller, Reply<T> reply, Task task);
   template <typename T, typename Body>
   struct Acting;
   template <typename T, typename Body>
@@ -123,6 +130,10 @@ class Calls {
 };
 
 absl::Status DrainingError();
+
+// Answers CANCELLED when nobody waits for the answer any more. Scans ask
+// between two pages.
+absl::Status CheckWaiting(const CallContext& caller);
 
 }  // namespace frostline::server
 

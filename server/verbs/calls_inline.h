@@ -38,6 +38,8 @@ void Calls::Run(std::shared_ptr<Acting<T, Body>> acting) {
   Post(
       [this, acting](Batch& batch) mutable {
         batch.AssertOnLoop();
+        const absl::Status waiting = CheckWaiting(acting->caller);
+        if (!waiting.ok()) return acting->reply(waiting);
         Change change{acting->caller, batch, acting->rows};
         const std::int64_t writes = batch.writes();
         absl::StatusOr<T> answer = acting->body(change);
@@ -52,6 +54,7 @@ void Calls::Run(std::shared_ptr<Acting<T, Body>> acting) {
                 acting->rows.Read(store_);
                 Run(acting);
               },
+              acting->caller.urgency,
               [&acting](const absl::Status& why) { acting->reply(why); });
         }
         acting->reading = nullptr;
@@ -65,7 +68,7 @@ void Calls::Run(std::shared_ptr<Acting<T, Body>> acting) {
                                        : absl::StatusOr<T>(committed));
         });
       },
-      refuse);
+      acting->caller.urgency, refuse);
 }
 
 template <typename T, typename Body>
@@ -86,8 +89,8 @@ void Calls::Wait(CallContext caller, Reply<T> reply, Body body) {
 }
 
 template <typename T, typename Then>
-void Calls::LookUpReply(const std::string& request_id, Reply<T> reply,
-                        Then then) {
+void Calls::LookUpReply(const std::string& request_id, Urgency urgency,
+                        Reply<T> reply, Then then) {
   auto shared = std::make_shared<Reply<T>>(std::move(reply));
   PostTo(
       lookups_,
@@ -98,7 +101,7 @@ void Calls::LookUpReply(const std::string& request_id, Reply<T> reply,
         then(LookedUpReply{*std::move(stored), std::move(looking)},
              std::move(*shared));
       },
-      [&shared](const absl::Status& why) { (*shared)(why); });
+      urgency, [&shared](const absl::Status& why) { (*shared)(why); });
 }
 
 template <typename T, typename Request, typename Body, typename MayBegin>
@@ -130,7 +133,7 @@ void Calls::ActOnce(CallContext caller, const std::string& method,
     return answer;
   };
   LookUpReply<T>(
-      mark.request_id, std::move(reply),
+      mark.request_id, caller.urgency, std::move(reply),
       [this, caller = std::move(caller), once = std::move(once)](
           LookedUpReply stored, Reply<T> answer) mutable {
         Act<T>(std::move(caller), std::move(answer),
@@ -141,14 +144,15 @@ void Calls::ActOnce(CallContext caller, const std::string& method,
 
 template <typename Snapshot, typename T, typename See, typename Render>
 void Calls::Look(CallContext caller, Reply<T> reply, See see, Render render) {
+  const CallContext asked = caller;
   Act<Snapshot>(
       std::move(caller),
-      [this, reply = std::move(reply),
+      [this, asked, reply = std::move(reply),
        render = std::move(render)](absl::StatusOr<Snapshot> seen) mutable {
         if (!seen.ok()) return reply(seen.status());
-        readers_.Post(
-            [reply = std::move(reply), seen = *std::move(seen),
-             render = std::move(render)]() mutable { reply(render(seen)); });
+        ToReader<T>(asked, std::move(reply),
+                    [seen = *std::move(seen), render = std::move(render)](
+                        Reply<T> answer) mutable { answer(render(seen)); });
       },
       [see = std::move(see)](Change& change) -> absl::StatusOr<Snapshot> {
         return see(change);
@@ -156,18 +160,19 @@ void Calls::Look(CallContext caller, Reply<T> reply, See see, Render render) {
 }
 
 template <typename T, typename Body>
-void Calls::Read(std::vector<std::string> study_names, Reply<T> reply,
-                 Body body) {
+void Calls::Read(CallContext caller, std::vector<std::string> study_names,
+                 Reply<T> reply, Body body) {
   using Handles = std::vector<StudyHandle>;
+  const CallContext asked = caller;
   Act<Handles>(
-      {},
-      [this, reply = std::move(reply),
+      std::move(caller),
+      [this, asked, reply = std::move(reply),
        body = std::move(body)](absl::StatusOr<Handles> handles) mutable {
         if (!handles.ok()) return reply(handles.status());
-        readers_.Post([reply = std::move(reply), handles = *std::move(handles),
-                       body = std::move(body)]() mutable {
-          body(handles, std::move(reply));
-        });
+        ToReader<T>(
+            asked, std::move(reply),
+            [handles = *std::move(handles), body = std::move(body)](
+                Reply<T> answer) mutable { body(handles, std::move(answer)); });
       },
       [this, names = std::move(study_names)](
           Change& change) -> absl::StatusOr<Handles> {
@@ -180,6 +185,19 @@ void Calls::Read(std::vector<std::string> study_names, Reply<T> reply,
         }
         return handles;
       });
+}
+
+template <typename T, typename Task>
+void Calls::ToReader(const CallContext& caller, Reply<T> reply, Task task) {
+  auto shared = std::make_shared<Reply<T>>(std::move(reply));
+  PostTo(
+      readers_,
+      [caller, shared, task = std::move(task)]() mutable {
+        const absl::Status waiting = CheckWaiting(caller);
+        if (!waiting.ok()) return (*shared)(waiting);
+        task(std::move(*shared));
+      },
+      caller.urgency, [&shared](const absl::Status& why) { (*shared)(why); });
 }
 
 }  // namespace frostline::server

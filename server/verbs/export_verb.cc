@@ -25,8 +25,11 @@ void ExportVerb::AddTo(VerbTable& table) {
     progress->cancelled = caller.cancelled;
     return [this, progress](Reply<Chunks> reply) {
       if (progress->over && progress->pending.empty()) return reply(Chunks());
+      CallContext asked;
+      asked.cancelled = progress->cancelled;
+      asked.urgency = Urgency::kRead;
       calls_.Read<std::string>(
-          {progress->request.name()},
+          std::move(asked), {progress->request.name()},
           [reply = std::move(reply)](absl::StatusOr<std::string> data) mutable {
             if (!data.ok()) return reply(data.status());
             if (data->empty()) return reply(Chunks());

@@ -12,10 +12,10 @@ void ImportanceVerbs::Add(VerbTable& table, const char* verb, V& object,
   const auto run = [this, &object, ask](CallContext caller, Request request,
                                         Reply<Answer> reply) {
     std::vector<std::string> study = {request.study()};
+    const CancelFlag cancelled = caller.cancelled;
     calls_.Read(
-        std::move(study), std::move(reply),
-        [&object, ask, request = std::move(request),
-         cancelled = std::move(caller.cancelled)](
+        std::move(caller), std::move(study), std::move(reply),
+        [&object, ask, request = std::move(request), cancelled](
             const std::vector<StudyHandle>& studies, Reply<Answer> answer) {
           (object.*ask)(studies[0], request, cancelled, std::move(answer));
         });
@@ -43,9 +43,9 @@ void ImportanceVerbs::CompareStudies(CallContext caller,
                                      v1::CompareStudiesRequest request,
                                      Reply<v1::StudyComparison> reply) {
   std::vector<std::string> names = {request.first(), request.second()};
-  calls_.Read(std::move(names), std::move(reply),
-              [this, request = std::move(request),
-               cancelled = std::move(caller.cancelled)](
+  const CancelFlag cancelled = caller.cancelled;
+  calls_.Read(std::move(caller), std::move(names), std::move(reply),
+              [this, request = std::move(request), cancelled](
                   const std::vector<StudyHandle>& studies,
                   Reply<v1::StudyComparison> answer) {
                 reports_.CompareStudies(studies[0], studies[1], request,

@@ -158,7 +158,7 @@ void LeaseVerbs::AnswerReport(
               batch.AssertOnLoop();
               ledger_.WantPruned(trial, attempt, decision.reason);
             },
-            [](const absl::Status&) {});
+            Urgency::kLease, [](const absl::Status&) {});
         v1::Directive stop = directive;
         stop.set_action(v1::Directive::STOP_PRUNED);
         stop.set_reason(decision.reason);

@@ -58,8 +58,10 @@ void LeaseVerbs::AddTo(VerbTable& table) {
 void LeaseVerbs::Acquire(CallContext caller, v1::AcquireRequest request,
                          Reply<v1::AcquireReply> reply) {
   const std::string id = request.request_id();
+  // What runs goes before what may begin.
+  caller.urgency = Urgency::kChange;
   calls_.LookUpReply(
-      id, std::move(reply),
+      id, caller.urgency, std::move(reply),
       [this, caller = std::move(caller), request = std::move(request)](
           LookedUpReply stored, Reply<v1::AcquireReply> answer) mutable {
         auto granted = store_.ListGranted(request.request_id());

@@ -45,10 +45,6 @@ class PointReads {
   Ledger& ledger_;
 };
 
-// Answers CANCELLED when nobody waits for the answer any more. Scans ask
-// between two pages.
-absl::Status CheckWaiting(const CallContext& caller);
-
 template <typename Snapshot, typename T, typename See, typename Render>
 void PointReads::Look(CallContext caller, Reply<T> reply, See see,
                       Render render) {
@@ -67,6 +63,7 @@ void PointReads::Look(CallContext caller, Reply<T> reply, See see,
               (*shared)(waiting.ok() ? absl::StatusOr<T>(render(seen))
                                      : absl::StatusOr<T>(waiting));
             },
+            asked.urgency,
             [&shared](const absl::Status& why) { (*shared)(why); });
       },
       std::move(see));

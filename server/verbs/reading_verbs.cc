@@ -149,8 +149,8 @@ void ReadingVerbs::AddTo(VerbTable& table) {
                            Reply<Answer> reply) {
     std::vector<std::string> study = {request.parent()};
     calls_.Read(
-        std::move(study), std::move(reply),
-        [this, caller = std::move(caller), request = std::move(request)](
+        caller, std::move(study), std::move(reply),
+        [this, caller, request = std::move(request)](
             const std::vector<StudyHandle>& handles, Reply<Answer> answer) {
           answer(ListTrials(caller, handles[0], request));
         });

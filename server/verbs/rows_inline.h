@@ -62,10 +62,10 @@ void Calls::Add(VerbTable& table, const std::string& name, CallerRole role,
                 const V* object,
                 absl::StatusOr<Answer> (V::*body)(const StudyHandle&,
                                                   const Request&) const) {
-  const auto run = [this, object, body](const CallContext&, Request request,
+  const auto run = [this, object, body](CallContext caller, Request request,
                                         Reply<Answer> reply) {
     std::vector<std::string> study = {StudyNamedBy(request)};
-    Read(std::move(study), std::move(reply),
+    Read(std::move(caller), std::move(study), std::move(reply),
          [object, body, request = std::move(request)](
              const std::vector<StudyHandle>& handles, Reply<Answer> answer) {
            answer((object->*body)(handles[0], request));

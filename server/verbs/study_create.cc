@@ -127,7 +127,7 @@ void StudyVerbs::CreateStudy(CallContext caller, v1::CreateStudyRequest request,
         [this](const v1::CreateStudyRequest& asked)
             FROSTLINE_ON_LOOP { return MayBegin(asked); });
   };
-  calls_.PostTo(calls_.readers(), std::move(prepare),
+  calls_.PostTo(calls_.readers(), std::move(prepare), Urgency::kChange,
                 [&shared](const absl::Status& why) { (*shared)(why); });
 }
 

@@ -158,7 +158,7 @@ void StudyVerbs::ListStudies(CallContext caller, v1::ListStudiesRequest request,
   listing->last = *after;
   listing->reply = std::move(reply);
   calls_.PostTo(
-      calls_.readers(), [this, listing] { ListMore(listing); },
+      calls_.readers(), [this, listing] { ListMore(listing); }, Urgency::kRead,
       [&listing](const absl::Status& why) { listing->reply(why); });
 }
 
@@ -170,12 +170,13 @@ void StudyVerbs::ListMore(const std::shared_ptr<Listing>& listing) {
   listing->rows = *std::move(rows);
   using Snapshots = std::vector<std::optional<StudySnapshot>>;
   calls_.Act<Snapshots>(
-      {},
+      listing->caller,
       [this, listing](absl::StatusOr<Snapshots> seen) {
         if (!seen.ok()) return listing->reply(seen.status());
         listing->seen = *std::move(seen);
         calls_.PostTo(
             calls_.readers(), [this, listing] { TakeListed(listing); },
+            Urgency::kRead,
             [&listing](const absl::Status& why) { listing->reply(why); });
       },
       [this, listing](Change& change) -> absl::StatusOr<Snapshots> {

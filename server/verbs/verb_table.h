@@ -67,13 +67,20 @@ Verb RowOf(CallerRole role) {
   return row;
 }
 
+// Workers and operators go before who changes studies, readers go last.
+inline Urgency UrgencyOf(CallerRole role) {
+  if (role == CallerRole::kViewer) return Urgency::kRead;
+  return role == CallerRole::kResearcher ? Urgency::kChange : Urgency::kLease;
+}
+
 // `run` is (CallContext, Request, Reply<Answer>) -> void.
 template <typename Request, typename Answer, typename Run>
 UnaryVerb MakeUnaryVerb(CallerRole role, Run run) {
   auto row = RowOf<Request, UnaryVerb>(role);
   // NOLINTNEXTLINE(performance-unnecessary-value-param)
-  row.run = [run = std::move(run)](CallContext caller, MessagePtr message,
-                                   Reply<MessagePtr> reply) {
+  row.run = [role, run = std::move(run)](CallContext caller, MessagePtr message,
+                                         Reply<MessagePtr> reply) {
+    caller.urgency = UrgencyOf(role);
     run(std::move(caller), std::move(static_cast<Request&>(*message)),
         [reply = std::move(reply)](absl::StatusOr<Answer> answer) mutable {
           if (!answer.ok()) return reply(answer.status());
@@ -88,8 +95,9 @@ template <typename Request, typename Answer, typename Begin>
 StreamVerb MakeStreamVerb(CallerRole role, Begin begin) {
   auto row = RowOf<Request, StreamVerb>(role);
   // NOLINTNEXTLINE(performance-unnecessary-value-param)
-  row.begin = [begin = std::move(begin)](CallContext caller,
-                                         MessagePtr message) -> NextMessages {
+  row.begin = [role, begin = std::move(begin)](
+                  CallContext caller, MessagePtr message) -> NextMessages {
+    caller.urgency = UrgencyOf(role);
     return [next = begin(std::move(caller),
                          std::move(static_cast<Request&>(*message)))](
                Reply<std::vector<MessagePtr>> reply) {

@@ -389,6 +389,18 @@ TEST_F(CoordinatorTest, TheSameStudyAgainIsTheSameStudyAndAnotherIsRefused) {
               ::testing::HasSubstr("model"));
 }
 
+TEST_F(CoordinatorTest, ACallWhoseCallerHasGoneIsNotRun) {
+  Create("a", 5);
+  const auto gone = std::make_shared<std::atomic<bool>>(true);
+  v1::PauseStudyRequest pause;
+  pause.set_request_id("pause-request-00001");
+  pause.set_name("studies/a");
+  EXPECT_EQ(driver_->Start<v1::Study>(pause, gone).get().status().code(),
+            absl::StatusCode::kCancelled);
+  EXPECT_EQ(driver_->GetStudy("a")->state(), v1::STUDY_STATE_ACTIVE);
+  EXPECT_EQ(driver_->Call<v1::Study>(pause)->state(), v1::STUDY_STATE_PAUSED);
+}
+
 TEST_F(CoordinatorTest, ARequestIdIsForOneRequest) {
   v1::CreateStudyRequest request = ExampleStudy("a", 5);
   ASSERT_OK(driver_->Call<v1::CreateStudyReply>(request));

@@ -117,6 +117,16 @@ TEST(CoordinatorMainTest, SaysWhereItListensAndEndsCleanlyOnSigterm) {
   EXPECT_EQ(coordinator.Wait(), kExitOk);
 }
 
+TEST(CoordinatorMainTest, AComputationThatGoesOnDoesNotKeepItAlive) {
+  setenv("FROSTLINE_FAILPOINT", "drain.after:sleep=120000", 1);
+  Process coordinator({"--ephemeral", "--listen", "127.0.0.1:0"});
+  unsetenv("FROSTLINE_FAILPOINT");
+  coordinator.ReadLine();
+  coordinator.Signal(SIGINT);
+  EXPECT_THAT(coordinator.ReadErrors(), HasSubstr("ended_early"));
+  EXPECT_EQ(coordinator.Wait(), kExitInterrupted);
+}
+
 TEST(CoordinatorMainTest, TellsCtrlCFromAStop) {
   Process coordinator({"--ephemeral", "--listen", "127.0.0.1:0"});
   coordinator.ReadLine();

@@ -3,6 +3,7 @@
 // Groups that the store refuses: who is told what, and how often it is asked.
 #include "server/loop/commit_loop.h"
 
+#include <algorithm>
 #include <atomic>
 #include <future>
 
@@ -68,6 +69,30 @@ class CommitLoopTest : public ::testing::Test {
   std::atomic<int> fatal_ = 0;
   CommitLoop loop_;
 };
+
+TEST_F(CommitLoopTest, LeasesGoFirstAndNobodyWaitsForEver) {
+  std::promise<void> posted;
+  std::shared_future<void> open = posted.get_future().share();
+  (void)loop_.Post([open](Batch&) { open.wait(); });
+  std::vector<Urgency> ran;
+  for (const Urgency urgency :
+       {Urgency::kRead, Urgency::kChange, Urgency::kLease}) {
+    for (int i = 0; i < 300; ++i) {
+      (void)loop_.Post([&ran, urgency](Batch&) { ran.push_back(urgency); },
+                       urgency);
+    }
+  }
+  EXPECT_EQ(loop_.Backlog(Urgency::kLease), 300u);
+  posted.set_value();
+  loop_.Stop();
+  ASSERT_EQ(ran.size(), 900u);
+  const auto in_first_group = [&ran](Urgency urgency) {
+    return std::count(ran.begin(), ran.begin() + 256, urgency);
+  };
+  EXPECT_EQ(in_first_group(Urgency::kLease), 224);
+  EXPECT_EQ(in_first_group(Urgency::kChange), 16);
+  EXPECT_EQ(in_first_group(Urgency::kRead), 16);
+}
 
 TEST_F(CommitLoopTest, AFullStoreIsNotAskedAgainForAGrowingPause) {
   store_.SetFull(true);
