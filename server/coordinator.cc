@@ -220,6 +220,7 @@ void Coordinator::Rooms::Turn(Batch& batch) {
     watch_verb_.Turn(batch);
   }
   log_verb_.Turn(/*all=*/draining_);
+  ledger_.WriteDownRenewed(batch);
   ledger_.WriteSummaries(batch);
 }
 

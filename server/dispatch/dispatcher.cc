@@ -218,6 +218,8 @@ void Dispatcher::TakeProposals(Batch& batch, const Proposals& proposals) {
     book->NoteExhausted();
     return ledger_.CompleteIfDone(batch, *book);
   }
+  // It could not be read just now: whoever asks next tries again.
+  if (absl::IsUnavailable(proposals.status)) return;
   PauseFailed(batch, *book, proposals.status);
 }
 

@@ -52,13 +52,18 @@ FairShare::Pool PoolOf(const Supply& supply) {
 }  // namespace
 
 void Dispatcher::Serve(Batch& batch) {
-  if (draining_ || (line_.size() == 0 && expected_.empty())) return;
-  if (disk_.room == storage::Room::kNoNewLeases) return;
+  if (draining_) return;
   const SteadyTime now = clock_.Steady();
+  if (now >= next_thread_) {
+    // Reports may wait for a history that is read behind slow samplers.
+    proposer_.AddThreadIfStuck();
+    next_thread_ = now + kLookAgain;
+  }
+  if (line_.size() == 0 && expected_.empty()) return;
+  if (disk_.room == storage::Room::kNoNewLeases) return;
   const bool somebody_came = line_.TakeSomebodyCame();
   if (!somebody_came && ledger_.changed().empty() && now < next_look_) return;
   if (now >= next_look_) {
-    proposer_.AddThreadIfStuck();
     for (const std::string& worker : ledger_.TakeBackWorkers(batch)) {
       BackInService(worker);
     }

@@ -93,8 +93,10 @@ FleetSupply CountFleet(const Ledger& ledger, const StudyBook& book,
       continue;
     }
     ++supply.matching;
-    supply.free_slots +=
-        worker.info.slots() - static_cast<std::int64_t>(worker.holds.size());
+    // A worker that has registered with fewer slots may hold more.
+    supply.free_slots += std::max<std::int64_t>(
+        0,
+        worker.info.slots() - static_cast<std::int64_t>(worker.holds.size()));
   }
   return supply;
 }

@@ -67,12 +67,14 @@ absl::Status Ledger::Load(Duration grace) {
 }
 
 void Ledger::WriteSummaries(Batch& batch) {
+  unsummarised_.insert(changed_.begin(), changed_.end());
   if (!batch.MayWrite()) return;
-  for (const storage::StudyKey key : changed_) {
+  for (const storage::StudyKey key : std::exchange(unsummarised_, {})) {
     StudyBook* const book = Find(key);
     if (book == nullptr) continue;
     const std::optional<StudyBook::Ended> ended = book->TakeEnded();
     if (!ended.has_value()) continue;
+    Touch(*book);  // should the group be undone, it is counted again
     // A failure is the store's own, and the group's: memory is loaded anew.
     (void)batch.Write([&](storage::Transaction& transaction) -> absl::Status {
       for (const storage::BestRow& best : ended->best) {

@@ -158,6 +158,8 @@ class Ledger {
   // Writes down, once in the life of this coordinator, that a worker it found
   // in the store was heard again.
   void WriteDownHeard(Batch& batch) FROSTLINE_ON_LOOP;
+  // The same at once, of those whose lease this group renews.
+  void WriteDownRenewed(Batch& batch) FROSTLINE_ON_LOOP;
   absl::Status ForgetWorker(Batch& batch,
                             const std::string& id) FROSTLINE_ON_LOOP;
   // Acts on what blame.h makes of an attempt's end: keeps the worker from the
@@ -231,6 +233,10 @@ class Ledger {
   std::vector<WallMicros> starts_ ABSL_GUARDED_BY(kLoopThread);
   // They were stored by an earlier coordinator, and are not heard yet.
   std::map<std::string, WallMicros> unheard_ ABSL_GUARDED_BY(kLoopThread);
+  // Of these a lease was renewed in this group.
+  std::set<std::string> renewed_unheard_ ABSL_GUARDED_BY(kLoopThread);
+  // Summaries of these may lack what has ended.
+  std::set<storage::StudyKey> unsummarised_ ABSL_GUARDED_BY(kLoopThread);
   bool some_study_ended_ ABSL_GUARDED_BY(kLoopThread) = false;
 };
 

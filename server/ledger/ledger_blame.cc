@@ -21,6 +21,7 @@ absl::Status Ledger::ForgetWorker(Batch& batch, const std::string& id) {
   RETURN_IF_ERROR(batch.Write([&id](storage::Transaction& transaction) {
     return transaction.ForgetWorker(id);
   }));
+  TouchWorker(id);
   blame_.ForgetWorker(id);
   workers_.Forget(id);
   return absl::OkStatus();

@@ -70,7 +70,7 @@ absl::Status Ledger::LoadStudy(const storage::StudyRow& row,
                                       AllowanceOf(book, trial.row, grace)));
     NoteRun(trial.row);
   }
-  if (summary == summaries.end()) changed_.insert(row.key);  // to be written
+  if (summary == summaries.end()) unsummarised_.insert(row.key);
   key_of_study_[row.id] = row.key;
   studies_.emplace(row.key, std::move(book));
   return absl::OkStatus();

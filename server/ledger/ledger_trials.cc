@@ -72,6 +72,10 @@ void Ledger::ForgetRun(const std::string& worker, TrialKey trial) {
 void Ledger::RenewLease(const StudyBook& book, std::int64_t number) {
   running_.LeaseUntil({book.row().key, number},
                       clock_.Steady() + book.checked().lease.ttl);
+  const OpenTrial* const trial = book.Find(number);
+  if (trial != nullptr && unheard_.contains(trial->row.worker)) {
+    renewed_unheard_.insert(trial->row.worker);
+  }
 }
 
 void Ledger::WantPruned(TrialKey trial, std::int64_t attempt,

@@ -61,8 +61,12 @@ void Ledger::UndoWorkers() {
       continue;
     }
     storage::WorkerRow row = *before;
-    // It was heard, whatever became of what it said.
-    row.last_seen = std::max(row.last_seen, workers_.Find(id)->row.last_seen);
+    // That it was heard is not on disk; it will be told again.
+    unheard_.emplace(id, row.last_seen);
+    if (const WorkerEntry* const now = workers_.Find(id)) {
+      // It was heard, whatever became of what it said.
+      row.last_seen = std::max(row.last_seen, now->row.last_seen);
+    }
     workers_.Absorb(row);
   }
 }
@@ -98,6 +102,7 @@ absl::Status Ledger::UndoStudy(storage::StudyKey key, const std::string& id,
   }
   const StudyBook* const now = Find(key);
   for (const auto& [number, worker] : ran) {
+    running_.ForgetSteps({key, number});
     const OpenTrial* const trial = now == nullptr ? nullptr : now->Find(number);
     const bool runs =
         trial != nullptr && trial->row.state == TrialState::kRunning;
@@ -108,25 +113,51 @@ absl::Status Ledger::UndoStudy(storage::StudyKey key, const std::string& id,
 
 // A fleet may come back after an outage of any length, so a restart gives
 // leases time anew. But where coordinators come and go, each start of one that
-// did not hear the worker halves it: a worker that is gone holds its trial for
-// one and a half times as long at most.
+// did not hear the worker halves the grace, and the lease itself is over when
+// its time has passed since the first of them: nobody has renewed it then.
 //
 //   60 s of life and 120 s of grace, a start each minute: 180 s, of which 60
-//   pass, then 90 s, of which 60 pass, then 45 s: lost after 165 s
+//   pass, then 60 + 60 s, of which 60 pass, then 30 s: lost after 150 s
+//
+// Renewals of the last life may be unknown, if it ended while the store was
+// full: so only from the second silent start on the lease may be shorter.
 Duration Ledger::AllowanceOf(const StudyBook& book,
                              const storage::TrialRow& trial,
                              Duration grace) const {
-  const Duration whole = book.checked().lease.ttl + grace;
-  if (grace == Duration::zero()) return whole;
+  const Duration ttl = book.checked().lease.ttl;
+  if (grace == Duration::zero()) return ttl;
   WallMicros heard = trial.started;
   const auto worker = workers_.all().find(trial.worker);
   if (worker != workers_.all().end()) {
     heard = std::max(heard, worker->second.row.last_seen);
   }
-  const auto silent =
-      std::count_if(starts_.begin(), starts_.end(),
-                    [heard](WallMicros start) { return start > heard; });
-  return whole / (std::int64_t{1} << silent);
+  WallMicros first_silent = clock_.Wall();
+  std::int64_t silent = 0;
+  for (const WallMicros start : starts_) {
+    if (start <= heard) continue;
+    ++silent;
+    first_silent = std::min(first_silent, start);
+  }
+  constexpr std::int64_t kMostHalvings = 30;
+  const Duration left_of_grace =
+      grace / (std::int64_t{1} << std::min(silent, kMostHalvings));
+  if (silent <= 1) return ttl + left_of_grace;
+  const Duration passed =
+      std::chrono::microseconds(clock_.Wall() - first_silent);
+  return std::clamp<Duration>(ttl - passed, Duration::zero(), ttl) +
+         left_of_grace;
+}
+
+// An answer that renews a lease is given once this is on disk.
+void Ledger::WriteDownRenewed(Batch& batch) {
+  if (!batch.MayWrite()) return;
+  for (const std::string& id : std::exchange(renewed_unheard_, {})) {
+    WorkerEntry* const entry = workers_.Find(id);
+    if (entry == nullptr || !PutWorker(batch, *entry, entry->row).ok()) {
+      continue;
+    }
+    unheard_.erase(id);
+  }
 }
 
 void Ledger::WriteDownHeard(Batch& batch) {

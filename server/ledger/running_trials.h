@@ -37,6 +37,8 @@ class RunningTrials {
   void NoteSteps(TrialKey trial, std::int64_t attempt, std::int64_t steps) {
     steps_[trial] = {attempt, steps};
   }
+  // What was noted may be undone: StepsOf() answers nothing again.
+  void ForgetSteps(TrialKey trial) { steps_.erase(trial); }
   void Forget(TrialKey trial) {
     steps_.erase(trial);
     leases_.Remove(trial);

@@ -24,8 +24,14 @@ void TaskPool::AddThreadIfStuck(std::size_t most) {
 }
 
 void TaskPool::AddThread() {
-  threads_.emplace_back([this] { Run(); });
-  ++idle_;
+  try {
+    threads_.emplace_back([this] { Run(); });
+    ++idle_;
+  } catch (const std::system_error&) {
+    // The system gives no more threads: those that are there go on.
+    if (threads_.empty()) throw;
+    most_ = threads_.size();
+  }
 }
 
 void TaskPool::Stop() {
@@ -56,12 +62,7 @@ void TaskPool::Enter(absl::AnyInvocable<void()> task) {
   // Before Start() there are none, and after Stop() there come no more.
   if (tasks_.size() > idle_ && threads_.size() < most_ && !threads_.empty() &&
       !stopping_) {
-    try {
-      AddThread();
-    } catch (const std::system_error&) {
-      // The system gives no more threads: those that are there go on.
-      most_ = threads_.size();
-    }
+    AddThread();
   }
   wake_.Signal();
 }

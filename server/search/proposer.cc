@@ -143,7 +143,8 @@ void Proposer::Fill(Search& search, const Opening& opening, bool fills_judges) {
   const storage::StudyKey study = opening.row.key;
   search.checked = opening.checked;
   absl::StatusOr<History> history = absl::CancelledError("ending");
-  if (!stopping()) history = ReadHistory(opening, *stored_.store);
+  if (!stopping())
+    history = ReadHistory(opening, *stored_.store, stop_.get_token());
   if (!history.ok()) {
     if (!stopping()) {
       Log(LogLevel::kError, "search_not_opened",
@@ -286,6 +287,10 @@ void Proposer::Propose(storage::StudyKey study, std::int64_t first_number,
 // One task for all of them: an end that is told meanwhile is not seen by some.
 void Proposer::Make(Search& search, Proposals request) {
   for (; request.asked > 0 && !stopping(); --request.asked) {
+    // Of a study that was closed or loaded anew nobody waits for them.
+    bool is_current = false;
+    IfCurrent(request.study, search, [&] { is_current = true; });
+    if (!is_current) return;
     const std::int64_t number = request.first_number++;
     auto proposal = MakeProposal(*search.checked, **search.sampler,
                                  search.history, number, stop_.get_token());

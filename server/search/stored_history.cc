@@ -146,13 +146,15 @@ History StoredHistory::Take() {
 }
 
 absl::StatusOr<History> ReadHistory(const Opening& opening,
-                                    const storage::TrialStore& store) {
+                                    const storage::TrialStore& store,
+                                    const std::stop_token& stop) {
   std::map<std::int64_t, const storage::TrialRow*> fresh;
   for (const storage::TrialRow& row : opening.fresh) fresh[row.number] = &row;
   StoredHistory history;
   RETURN_IF_ERROR(storage::ForEachTrial(
       store, {.study = opening.row.key},
       [&](const storage::TrialRow& stored) -> absl::Status {
+        if (stop.stop_requested()) return absl::CancelledError("stopping");
         if (stored.number >= opening.next_number) return absl::OkStatus();
         const auto found = fresh.find(stored.number);
         return history.Add(found == fresh.end() ? stored : *found->second,

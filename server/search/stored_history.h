@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <stop_token>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -33,9 +34,10 @@ struct Opening {
 };
 
 // Reads the history that a coordinator has that was never restarted, once all
-// that `opening` knows is on disk.
+// that `opening` knows is on disk. It answers CANCELLED when it is to stop.
 absl::StatusOr<History> ReadHistory(const Opening& opening,
-                                    const storage::TrialStore& store);
+                                    const storage::TrialStore& store,
+                                    const std::stop_token& stop);
 
 // It is not thread-safe.
 class StoredHistory {

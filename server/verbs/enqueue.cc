@@ -34,9 +34,10 @@ absl::StatusOr<std::int64_t> EnqueueOne(const EnqueueInto& into,
     seed.seed = TrainingSeed(book.checked().spec, row.number, seed.repeat);
   }
   NoteSeed(seed, row);
-  into.proposer.Began(book.row().key, row.number, row.point, seed);
   const std::int64_t number = row.number;
+  const Point point = row.point;
   RETURN_IF_ERROR(into.ledger.InsertTrial(into.batch, book, std::move(row)));
+  into.proposer.Began(book.row().key, number, point, seed);
   FROSTLINE_FAILPOINT(kTrialsEnqueued);
   return number;
 }

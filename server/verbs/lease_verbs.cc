@@ -143,8 +143,11 @@ absl::StatusOr<std::optional<v1::AcquireReply>> LeaseVerbs::NamesOf(
                        WorkerNameOf(attempt.worker)),
           "draw a new request id for every new request", "request_id");
     }
-    ASSIGN_OR_RETURN(const StudyBook* book,
-                     ledger_.RequireStudy(attempt.study));
+    const absl::StatusOr<StudyBook*> found =
+        ledger_.RequireStudy(attempt.study);
+    // What was granted of other studies is still the worker's.
+    if (HasErrorId(found.status(), ErrorId::kStudyNotFound)) continue;
+    ASSIGN_OR_RETURN(const StudyBook* book, found);
     v1::Lease* const name = names->add_leases();
     name->set_trial(TrialNameOf(book->row().id, attempt.number));
     name->set_attempt(attempt.attempt);

@@ -127,7 +127,6 @@ absl::StatusOr<v1::ImportTrialsReply> TrialVerbs::ImportTrials(
     row.number = book->next_number();
     row.seen_revision = book->revision();
     row.ended_revision = book->revision() + 1;
-    proposer_.Began(book->row().key, row.number, row.point, NotedSeedOf(row));
     std::vector<Measurement> curve;
     for (storage::MeasurementRow& step : measured[i]) {
       step.study = book->row().key;
@@ -135,17 +134,20 @@ absl::StatusOr<v1::ImportTrialsReply> TrialVerbs::ImportTrials(
       row.last_step = step.measurement.step;
       curve.push_back(step.measurement);
     }
-    proposer_.Measured(book->row().key, row.number,
-                       IntermediateOf(curve, book->checked()));
-    proposer_.Ended(
-        book->row().key, row.number, row.state, row.values,
-        ConstraintsOf(row, book->checked().spec),
-        request.trials(static_cast<int>(i)).usage().train_seconds());
-    RETURN_IF_ERROR(ledger_.InsertTrial(change.batch, *book, std::move(row)));
+    RETURN_IF_ERROR(ledger_.InsertTrial(change.batch, *book, row));
     FROSTLINE_FAILPOINT(kTrialsImported);
     RETURN_IF_ERROR(change.batch.Write([&](storage::Transaction& transaction) {
       return transaction.AddMeasurements(measured[i]);
     }));
+    // A search that is opened by this finds the trial.
+    const storage::StudyKey study = book->row().key;
+    proposer_.Began(study, row.number, row.point, NotedSeedOf(row));
+    proposer_.Measured(study, row.number,
+                       IntermediateOf(curve, book->checked()));
+    proposer_.Ended(
+        study, row.number, row.state, row.values,
+        ConstraintsOf(row, book->checked().spec),
+        request.trials(static_cast<int>(i)).usage().train_seconds());
   }
   return reply;
 }
@@ -259,9 +261,8 @@ absl::StatusOr<v1::Trial> TrialVerbs::RetryTrial(
     before->study = book.row().key;
     before->number = number;
   }
+  RETURN_IF_ERROR(ledger_.InsertTrial(change.batch, book, row, before));
   proposer_.Began(book.row().key, number, row.point, seed);
-  RETURN_IF_ERROR(
-      ledger_.InsertTrial(change.batch, book, std::move(row), before));
   if (book.row().state == storage::StudyState::kCompleted) {
     RETURN_IF_ERROR(
         ledger_.SetState(change.batch, book, storage::StudyState::kActive,

@@ -12,7 +12,7 @@
 namespace frostline::storage {
 namespace {
 
-constexpr std::size_t kMostStarts = 16;
+constexpr std::size_t kMostStarts = 128;
 
 std::vector<WallMicros> ReadStarts(const std::string& path) {
   std::vector<WallMicros> starts;

@@ -2,6 +2,10 @@
 //
 // Every mutating call sent twice says the same and does nothing more; and of
 // many coordinators on one folder one serves.
+#include <chrono>
+#include <thread>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
 #include "base/ids.h"
@@ -20,8 +24,18 @@ class ReplayTest : public FaultTest {
     study_ = Create("s", 20);
   }
 
-  // All that can be seen of the study and the fleet.
+  // All that can be seen of the study and the fleet, once nothing more comes:
+  // a trial may be prepared for a slot that has become free.
   std::string State() {
+    std::string state = Seen();
+    for (std::string before; before != state;) {
+      before = std::exchange(state, "");
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      state = Seen();
+    }
+    return state;
+  }
+  std::string Seen() {
     const auto stored = admin_->ReadStudy(study_, true);
     EXPECT_OK(stored);
     std::string text = stored->study.DebugString();

@@ -133,15 +133,19 @@ TEST_F(FineTuningFlow, AModelThatWasAskedForStays) {
       world_.folder().File("runs/trials/kept/0/1/model/model.safetensors")));
 }
 
-TEST_F(FineTuningFlow, AModelThatNobodyHasFailsTheTrialAndSaysWhatToDo) {
+TEST_F(FineTuningFlow, AModelThatNobodyHasIsWaitedForAndNoAttemptIsUsed) {
   v1::CreateStudyRequest study = Study("absent", 1, 1);
   study.mutable_spec()->mutable_model()->set_id("nobody");
   ASSERT_OK(world_.CreateStudy(study));
   StartWorker("w");
-  const v1::Trial trial = Finished("studies/absent", 1).at(0);
-  EXPECT_EQ(trial.state(), v1::TRIAL_STATE_FAILED);
-  EXPECT_THAT(trial.cause(), HasSubstr("FL-5010"));
-  EXPECT_THAT(trial.cause(), HasSubstr("no model 'nobody'"));
+  std::vector<std::string> codes;
+  for (int i = 0; i < 200 && codes != std::vector{std::string("NOT_IN_STOCK")};
+       ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ASSERT_OK_AND_ASSIGN(codes, world_.Explain("studies/absent"));
+  }
+  EXPECT_THAT(codes, testing::ElementsAre("NOT_IN_STOCK"));
+  EXPECT_EQ(world_.GetStudy("studies/absent")->counts().budget_used(), 0);
 }
 
 }  // namespace

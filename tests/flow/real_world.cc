@@ -87,6 +87,19 @@ absl::StatusOr<v1::Study> RealWorld::GetStudy(const std::string& name) {
   if (!status.ok()) return proto::FromGrpcStatus(status);
   return study;
 }
+absl::StatusOr<std::vector<std::string>> RealWorld::Explain(
+    const std::string& study) {
+  v1::ExplainStudyRequest request;
+  request.set_name(study);
+  v1::ExplainStudyReply reply;
+  grpc::ClientContext context;
+  SetDeadline(context);
+  const grpc::Status status = stub_->ExplainStudy(&context, request, &reply);
+  if (!status.ok()) return proto::FromGrpcStatus(status);
+  std::vector<std::string> codes;
+  for (const auto& reason : reply.reasons()) codes.push_back(reason.code());
+  return codes;
+}
 absl::StatusOr<std::vector<v1::Trial>> RealWorld::ListTrials(
     const std::string& study) {
   v1::ListTrialsRequest request;

@@ -30,6 +30,9 @@ class RealWorld final : public World {
   absl::StatusOr<std::vector<v1::Trial>> ListTrials(
       const std::string& study) override;
 
+  // The codes of the reasons why the study does not go on.
+  absl::StatusOr<std::vector<std::string>> Explain(const std::string& study);
+
   void StartWorker(const std::string& id, Temper temper) override;
   // With these options besides --connect and --id.
   void StartWorkerWith(const std::string& id,

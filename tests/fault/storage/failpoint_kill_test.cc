@@ -95,7 +95,10 @@ class FailpointKillTest : public testing::Test {
                          storage::Database::Open(
                              DatabaseFile(), storage::Database::Role::kWriter));
     ASSERT_OK(database->Execute(
-        "DROP TABLE logs; DROP TABLE lead; PRAGMA user_version = 1"));
+        "DROP TABLE logs; DROP TABLE lead; DROP TABLE summaries;"
+        "DROP TABLE best_trials; DROP INDEX attempts_by_request;"
+        "ALTER TABLE attempts DROP COLUMN request_id;"
+        "PRAGMA user_version = 1"));
   }
 
   TempFolder folder_;

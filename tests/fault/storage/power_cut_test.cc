@@ -53,12 +53,13 @@ TEST_F(PowerCutTest, NothingAcknowledgedIsLost) {
 }
 
 TEST_F(PowerCutTest, ALogThatIsNotSyncedIsCaughtInAFewCuts) {
+  constexpr int kFewCuts = 20;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Rng rng(seed);
     Begin(seed);
     int cuts = 1;
-    while (cuts <= 10 && LiveAndRecover(rng, true)) ++cuts;
-    EXPECT_LE(cuts, 10) << "seed " << seed;
+    while (cuts <= kFewCuts && LiveAndRecover(rng, true)) ++cuts;
+    EXPECT_LE(cuts, kFewCuts) << "seed " << seed;
   }
 }
 

@@ -73,7 +73,12 @@ class CommitLoopTest : public ::testing::Test {
 TEST_F(CommitLoopTest, LeasesGoFirstAndNobodyWaitsForEver) {
   std::promise<void> posted;
   std::shared_future<void> open = posted.get_future().share();
-  (void)loop_.Post([open](Batch&) { open.wait(); });
+  std::promise<void> begun;
+  (void)loop_.Post([open, &begun](Batch&) {
+    begun.set_value();
+    open.wait();
+  });
+  begun.get_future().wait();
   std::vector<Urgency> ran;
   for (const Urgency urgency :
        {Urgency::kRead, Urgency::kChange, Urgency::kLease}) {
@@ -125,8 +130,8 @@ TEST_F(CommitLoopTest, WhoWritesNothingIsAnsweredWhileTheStorePauses) {
   EXPECT_THAT(AskToWrite(), FailsWith(ErrorId::kStoreFull));
   const std::vector<absl::Status> answers =
       Ask({false, true, false, true, false});
-  for (const std::size_t reader : {0, 2, 4}) EXPECT_OK(answers[reader]);
-  for (const std::size_t writer : {1, 3}) {
+  for (const std::size_t reader : {0U, 2U, 4U}) EXPECT_OK(answers[reader]);
+  for (const std::size_t writer : {1U, 3U}) {
     EXPECT_THAT(answers[writer], FailsWith(ErrorId::kStoreFull));
   }
 }

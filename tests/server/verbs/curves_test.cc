@@ -49,6 +49,20 @@ class CurvesTest : public ::testing::Test {
     AddSteps(request, first, count, accuracy);
     return driver_->Call<v1::ReportReply>(request);
   }
+  // With a curve that is hard to beat.
+  static v1::ImportTrialsRequest GoodTrial() {
+    v1::ImportTrialsRequest request;
+    request.set_request_id(RandomHexId());
+    request.set_name("studies/a");
+    v1::ImportedTrial* const trial = request.add_trials();
+    trial->set_state(v1::TRIAL_STATE_SUCCEEDED);
+    for (const char* layer : {"layer.0", "layer.1"}) {
+      (*trial->mutable_parameters())[layer].set_number_value(1e-5);
+    }
+    (*trial->mutable_metrics())["accuracy"] = 0.9;
+    AddSteps(*trial, 1, 3, 0.8);
+    return request;
+  }
   void ReportUpTo(const v1::Lease& lease, std::int64_t count) {
     for (std::int64_t step = 0; step < count; step += 1000) {
       ASSERT_OK(Report(lease, step, 1000));
@@ -109,18 +123,17 @@ TEST_F(CurvesTest, StepsMayHaveHighNumbersWhereThereAreFew) {
   ASSERT_OK(Report(lease, 7 * kMaxCurveSteps, 10));
 }
 
+// The import is then what opens the study's search.
+TEST_F(CurvesTest, AnImportedCurveIsComparedWithAfterARestartToo) {
+  const v1::Lease lease = Acquire();
+  Restart();
+  ASSERT_OK(driver_->Call<v1::ImportTrialsReply>(GoodTrial()));
+  ASSERT_OK_AND_ASSIGN(const auto bad, Report(lease, 2, 1, 0.7));
+  EXPECT_EQ(bad.directive().action(), v1::Directive::STOP_PRUNED);
+}
+
 TEST_F(CurvesTest, AnImportedCurveIsComparedWithAtOnce) {
-  v1::ImportTrialsRequest request;
-  request.set_request_id(RandomHexId());
-  request.set_name("studies/a");
-  v1::ImportedTrial* const trial = request.add_trials();
-  trial->set_state(v1::TRIAL_STATE_SUCCEEDED);
-  for (const char* layer : {"layer.0", "layer.1"}) {
-    (*trial->mutable_parameters())[layer].set_number_value(1e-5);
-  }
-  (*trial->mutable_metrics())["accuracy"] = 0.9;
-  AddSteps(*trial, 1, 3, 0.8);
-  ASSERT_OK(driver_->Call<v1::ImportTrialsReply>(request));
+  ASSERT_OK(driver_->Call<v1::ImportTrialsReply>(GoodTrial()));
   ASSERT_OK_AND_ASSIGN(const auto bad, Report(Acquire(), 2, 1, 0.7));
   EXPECT_EQ(bad.directive().action(), v1::Directive::STOP_PRUNED);
   EXPECT_THAT(bad.directive().reason(), testing::HasSubstr("of 1 trials"));

@@ -75,6 +75,7 @@ class OperationsTest : public ::testing::Test {
 TEST_F(OperationsTest, TheLogOfARunningTrialIsFetchedFromItsWorker) {
   const v1::Lease lease = Begin();
   auto log = AskLog(lease.trial());
+  ASSERT_OK(driver_->GetStudy("a"));  // the call is parked now
   EXPECT_THAT(Beat(lease, "")->want_log(), ElementsAre(lease.trial()));
   EXPECT_THAT(Beat(lease, "epoch 1\nepoch 2\n")->want_log(), IsEmpty());
   const auto reply = log.get();
