@@ -92,6 +92,7 @@ void Ledger::Committed() {
   changed_.clear();
   touched_.clear();
   workers_before_.clear();
+  written_down_.clear();
   reply_lookups_.NextGroup();
   replies_.Committed();
   row_lookups_.NextGroup();

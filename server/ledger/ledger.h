@@ -233,6 +233,8 @@ class Ledger {
   std::vector<WallMicros> starts_ ABSL_GUARDED_BY(kLoopThread);
   // They were stored by an earlier coordinator, and are not heard yet.
   std::map<std::string, WallMicros> unheard_ ABSL_GUARDED_BY(kLoopThread);
+  // Those that were written down in this group.
+  std::map<std::string, WallMicros> written_down_ ABSL_GUARDED_BY(kLoopThread);
   // Of these a lease was renewed in this group.
   std::set<std::string> renewed_unheard_ ABSL_GUARDED_BY(kLoopThread);
   // Summaries of these may lack what has ended.

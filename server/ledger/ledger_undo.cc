@@ -55,14 +55,15 @@ absl::Status Ledger::Undo() {
 }
 
 void Ledger::UndoWorkers() {
+  // That these were heard is not on disk: it will be written again.
+  unheard_.merge(written_down_);
+  written_down_.clear();
   for (const auto& [id, before] : std::exchange(workers_before_, {})) {
     if (!before.has_value()) {
       workers_.Forget(id);
       continue;
     }
     storage::WorkerRow row = *before;
-    // That it was heard is not on disk; it will be told again.
-    unheard_.emplace(id, row.last_seen);
     if (const WorkerEntry* const now = workers_.Find(id)) {
       // It was heard, whatever became of what it said.
       row.last_seen = std::max(row.last_seen, now->row.last_seen);
@@ -156,7 +157,7 @@ void Ledger::WriteDownRenewed(Batch& batch) {
     if (entry == nullptr || !PutWorker(batch, *entry, entry->row).ok()) {
       continue;
     }
-    unheard_.erase(id);
+    written_down_.insert(unheard_.extract(id));
   }
 }
 
@@ -170,7 +171,7 @@ void Ledger::WriteDownHeard(Batch& batch) {
       continue;
     }
     if (!gone && !PutWorker(batch, *entry, entry->row).ok()) return;
-    unheard = unheard_.erase(unheard);
+    written_down_.insert(unheard_.extract(unheard++));
   }
 }
 
