@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "sampler/gp/targets.h"
 
@@ -98,24 +99,16 @@ FailureRows FailureRowsOf(const LedgerList& ended) {
   return failures;
 }
 
-ConstraintRows ConstraintRowsOf(const LedgerList& valued, std::size_t which) {
+ConstraintRows ConstraintRowsOf(const LedgerList& measured, std::size_t which) {
   ConstraintRows constraint;
   std::vector<double> values;
-  double furthest = 0.0;
-  for (const LedgerTrial* trial : valued) {
+  for (const LedgerTrial* trial : measured) {
     constraint.rows.rows.Append(trial->cells, 0.0);
     values.push_back(trial->constraints[which]);
-    if (std::isfinite(values.back())) {
-      furthest = std::max(furthest, std::abs(values.back()));
-    }
   }
-  // A metric that is missing is as far off as any that was seen.
-  if (furthest == 0.0) furthest = 1.0;
-  for (double& value : values) value = std::clamp(value, -furthest, furthest);
-  values.push_back(0.0);  // the bound goes the way of the values
-  constraint.rows.targets = TargetsOf(values);
-  constraint.bound = constraint.rows.targets.back();
-  constraint.rows.targets.pop_back();
+  ConstraintTargets targets = ConstraintTargetsOf(values);
+  constraint.rows.targets = std::move(targets.targets);
+  constraint.bound = targets.bound;
   return constraint;
 }
 

@@ -44,13 +44,13 @@ struct FailureRows {
 };
 FailureRows FailureRowsOf(const LedgerList& ended);
 
-// Targets say by how much trials broke one constraint. REQUIRES: each trial has
-// a value for it.
+// Targets say by how much trials broke one constraint, or kept it. REQUIRES:
+// each trial has measured it.
 struct ConstraintRows {
   TargetedRows rows;
   double bound = 0.0;  // a target above it is broken
 };
-ConstraintRows ConstraintRowsOf(const LedgerList& valued, std::size_t which);
+ConstraintRows ConstraintRowsOf(const LedgerList& measured, std::size_t which);
 
 }  // namespace frostline::sampler
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/plain/statistics.h"
 
@@ -31,6 +32,29 @@ void Standardise(std::vector<double>& values) {
   }
 }
 
+// Of the median of all distances, lest one trial that happens to lie on the
+// bound makes all others equally far.
+constexpr double kLeastScale = 0.01;
+
+double MedianOr(double otherwise, const std::vector<double>& values) {
+  return values.empty() ? otherwise : Quantile(values, 0.5);
+}
+
+double ConstraintScaleOf(const std::vector<double>& values) {
+  std::vector<double> kept, broken, all;
+  for (const double value : values) {
+    if (!std::isfinite(value) || value == 0.0) continue;
+    const double distance = std::abs(value);
+    (value > 0.0 ? broken : kept).push_back(distance);
+    all.push_back(distance);
+  }
+  if (all.empty()) return 1.0;
+  const double median = Quantile(all, 0.5);
+  const double nearer =
+      std::min(MedianOr(median, kept), MedianOr(median, broken));
+  return std::max(nearer, kLeastScale * median);
+}
+
 }  // namespace
 
 std::vector<double> TargetsOf(const std::vector<double>& losses) {
@@ -56,6 +80,31 @@ std::vector<double> TargetsOf(const std::vector<double>& losses) {
   }
   Standardise(targets);
   return targets;
+}
+
+ConstraintTargets ConstraintTargetsOf(const std::vector<double>& values) {
+  constexpr double kMost = 1e300;  // so that twice as much is finite
+  const double scale = ConstraintScaleOf(values);
+  double furthest_kept = 1.0, furthest_broken = 1.0;
+  std::vector<double> targets;
+  for (const double value : values) {
+    targets.push_back(value);
+    if (!std::isfinite(value)) continue;
+    targets.back() = std::clamp(value / scale, -kMost, kMost);
+    furthest_kept = std::max(furthest_kept, -targets.back());
+    furthest_broken = std::max(furthest_broken, targets.back());
+  }
+  for (double& target : targets) {
+    target = std::asinh(
+        std::clamp(target, -2.0 * furthest_kept, 2.0 * furthest_broken));
+  }
+  targets.push_back(0.0);  // the bound goes the way of the values
+  Standardise(targets);
+  ConstraintTargets constraint;
+  constraint.bound = targets.back();
+  targets.pop_back();
+  constraint.targets = std::move(targets);
+  return constraint;
 }
 
 }  // namespace frostline::sampler

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the search learns of constraints.
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "sampler/gp/loss_rows.h"
+#include "sampler/gp/search_goal.h"
+#include "sampler/gp/study_axes.h"
+#include "sampler/gp/targets.h"
+#include "surrogate/point_walk.h"
+#include "tests/sampler/gp/support.h"
+
+namespace frostline::sampler {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+TEST(ConstraintTargets, KeepTheSignWhateverTheSpread) {
+  const std::vector<std::vector<double>> studies = {
+      {-10.01, -10, -9.99, -10, -10.005, 5},
+      {1000, 1001, 999, 1000, -50, 100},
+      {-1e-9, 1, 2, 3, 4, 5},
+      {-1e308, 1e308, -1e-300},
+      {-3, kInfinity},
+      {-1, 1e9, kInfinity, 0},
+      {-kInfinity, kInfinity},
+      {kInfinity, kInfinity, 0}};
+  for (const std::vector<double>& values : studies) {
+    const auto [targets, bound] = ConstraintTargetsOf(values);
+    ASSERT_EQ(targets.size(), values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      EXPECT_TRUE(std::isfinite(targets[i]));
+      EXPECT_EQ(targets[i] > bound, values[i] > 0.0) << values[i];
+      for (std::size_t j = 0; j < values.size(); ++j) {
+        EXPECT_TRUE(values[i] <= values[j] || targets[i] >= targets[j]);
+      }
+    }
+  }
+}
+
+TEST(ConstraintTargets, WhatIsMissingIsBeyondTheFurthest) {
+  const auto targets = ConstraintTargetsOf({-3, 2, 7, kInfinity}).targets;
+  EXPECT_GT(targets[3], targets[2] + 0.1);
+  const auto huge = ConstraintTargetsOf({-1, 1e308, kInfinity}).targets;
+  EXPECT_GT(huge[2], huge[1]);
+}
+
+struct Known {
+  double value = 0.0;   // above 0 is broken
+  double chance = 0.0;  // that the constraint is kept there, as believed
+};
+
+// Of 35 trials of three modules, whose constraint is as `value` says by the
+// level of the first and a number within ±1 that differs from trial to trial.
+std::vector<Known> BelievedOf(
+    const std::function<double(int level, double jitter)>& value) {
+  const Space space = SevenLevelModules(3);
+  const std::vector<LevelAxis> axes = *MakeLevelAxes(space);
+  Rng rng(4);
+  std::vector<LedgerTrial> trials;
+  for (int number = 0; number < 35; ++number) {
+    const int level = number % 7;
+    Observation trial;
+    trial.number = number;
+    trial.state = TrialState::kSucceeded;
+    trial.point = {static_cast<double>(level),
+                   static_cast<double>(rng.Below(7)),
+                   static_cast<double>(rng.Below(7))};
+    trial.values = {0.0};
+    trial.constraints = {value(level, 2.0 * rng.Uniform() - 1.0)};
+    trials.push_back(
+        *LedgerTrialOf(trial, space, axes, {"loss", Direction::kMinimize}));
+  }
+  LedgerList list;
+  for (const LedgerTrial& trial : trials) list.push_back(&trial);
+  const ConstraintRows rows = ConstraintRowsOf(list, 0);
+  LearntModel model(SearchAxes(space, axes, 0));
+  EXPECT_TRUE(model.Update(rows.rows, rows.rows, {}));
+  SearchGoal goal;
+  goal.has_best = false;
+  goal.constraints = {{&model.posterior(), rows.bound}};
+  surrogate::PointWalk walk(model.posterior(), true);
+  std::vector<Known> known;
+  for (const LedgerTrial& trial : trials) {
+    walk.Place(trial.cells);
+    PointBeliefs here;
+    here.constraints = {walk.Here()};
+    known.push_back({trial.constraints[0], std::exp(ScoreOf(goal, here))});
+  }
+  return known;
+}
+
+void ExpectCertain(const std::vector<Known>& known) {
+  for (const Known& trial : known) {
+    if (trial.value > 0.0) {
+      EXPECT_LT(trial.chance, 0.1) << trial.value;
+    } else {
+      EXPECT_GT(trial.chance, 0.9) << trial.value;
+    }
+  }
+}
+
+TEST(ConstraintModel, ABreachBesideManyEqualValuesIsKnown) {
+  ExpectCertain(BelievedOf([](int level, double jitter) {
+    return level == 6 ? 5.0 : -10.0 + 0.01 * jitter;
+  }));
+}
+
+TEST(ConstraintModel, FewThatKeepItBesideManyFarBeyondAreKnown) {
+  bool is_first = true;
+  ExpectCertain(BelievedOf([&is_first](int level, double jitter) {
+    if (level == 0) return -50.0;
+    const bool is_near = level == 1 && std::exchange(is_first, false);
+    return is_near ? 100.0 : 1000.0 + jitter;
+  }));
+}
+
+TEST(ConstraintModel, AMetricThatIsMissingBreaksIt) {
+  ExpectCertain(BelievedOf([](int level, double jitter) {
+    if (level == 6) return jitter > 0.0 ? kInfinity : std::nan("");
+    return level > 3 ? 2.0 + jitter : -3.0 + jitter;
+  }));
+}
+
+}  // namespace
+}  // namespace frostline::sampler
