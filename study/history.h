@@ -33,7 +33,7 @@ struct Observation {
   std::vector<double> values;
   std::vector<IntermediateValue> intermediate;  // by rising step
   // One above 0 is violated. There are none unless asked for.
-  std::vector<double> constraints;
+  std::vector<double> constraints;  // -infinity: pruned before it was measured
   double cost_s = 0.0;              // training seconds; 0: unknown
   double trained_parameters = 0.0;  // weights not frozen; 0: unknown
   std::uint64_t seed = 0;           // 0: unknown

@@ -2,6 +2,7 @@
 #include "sampler/gp/study_beliefs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -16,22 +17,29 @@ LedgerList SampleOf(LedgerList trials) {
   return trials;
 }
 
+bool HasMeasured(const LedgerTrial& trial, std::size_t which) {
+  return which < trial.constraints.size() &&
+         !std::isnan(trial.constraints[which]);
+}
+
 // Those that have a value for the constraint; none when nobody broke it.
 LedgerList MeasuredIfBroken(const LedgerList& valued, std::size_t which) {
   LedgerList measured;
   bool is_broken = false;
   for (const LedgerTrial* trial : valued) {
-    if (trial->constraints.size() <= which) continue;
+    if (!HasMeasured(*trial, which)) continue;
     measured.push_back(trial);
     is_broken = is_broken || trial->constraints[which] > 0.0;
   }
   return is_broken ? measured : LedgerList();
 }
 
-// By how much, in all; what was not measured is worst.
+// By how much, in all; what a pruned trial has not measured adds nothing.
 double ViolationOf(const LedgerTrial& trial) {
   double violation = 0.0;
-  for (const double one : trial.constraints) violation += std::max(0.0, one);
+  for (const double one : trial.constraints) {
+    if (one > 0.0) violation += one;
+  }
   return violation;
 }
 

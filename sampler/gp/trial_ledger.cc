@@ -9,17 +9,21 @@ namespace frostline::sampler {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 bool IsFeasible(const Observation& trial) {
   return std::all_of(trial.constraints.begin(), trial.constraints.end(),
                      [](double constraint) { return constraint <= 0.0; });
 }
 
-// What is no number is broken.
+// What is no number is broken. A pruned trial keeps what it has not measured,
+// but that says nothing of the point.
 std::vector<double> ConstraintsOf(const Observation& trial) {
+  const bool pruned = trial.state == TrialState::kPruned;
   std::vector<double> constraints = trial.constraints;
   for (double& one : constraints) {
     if (std::isnan(one)) one = kInfinity;
+    if (pruned && one == -kInfinity) one = kNotMeasured;
   }
   return constraints;
 }

@@ -30,7 +30,7 @@ struct LedgerTrial {
   double loss = 0.0;     // infinite: pruned before it reported
   bool pruned = false;   // the loss is of an early step
   bool feasible = true;  // it has not failed and broke no constraint
-  // Of a trial that was valued: above 0 is broken, never NaN.
+  // Of a trial that was valued: above 0 is broken, NaN was not measured.
   std::vector<double> constraints;
 };
 

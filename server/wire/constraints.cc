@@ -20,7 +20,7 @@ double OneOf(const storage::TrialRow& row,
              const v1::MetricConstraint& constraint) {
   const auto metric = row.metrics.find(constraint.metric());
   if (metric == row.metrics.end()) {
-    return row.state == TrialState::kPruned ? 0.0 : kInfinity;
+    return row.state == TrialState::kPruned ? -kInfinity : kInfinity;
   }
   const double above = metric->second - constraint.upper_bound();
   return std::isnan(above) ? kInfinity : above;

@@ -24,8 +24,9 @@ absl::Status CheckConstraints(const v1::StudySpec& spec);
 
 // Returns metric - bound of each, which is above 0 where it is broken. A metric
 // that is missing, or no number, breaks its constraint by infinity, as in
-// Optuna; but a pruned trial ended before all was measured, and keeps what it
-// has not measured. There are none unless the trial SUCCEEDED or was PRUNED.
+// Optuna; but a pruned trial ended before all was measured: it keeps what it
+// has not measured, by infinity. There are none unless the trial SUCCEEDED or
+// was PRUNED.
 std::vector<double> ConstraintsOf(const storage::TrialRow& row,
                                   const v1::StudySpec& spec);
 

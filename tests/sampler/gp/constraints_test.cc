@@ -4,6 +4,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "sampler/gp/loss_rows.h"
 #include "sampler/gp/search_goal.h"
 #include "sampler/gp/study_axes.h"
+#include "sampler/gp/study_beliefs.h"
 #include "sampler/gp/targets.h"
 #include "surrogate/point_walk.h"
 #include "tests/sampler/gp/support.h"
@@ -125,6 +128,79 @@ TEST(ConstraintModel, AMetricThatIsMissingBreaksIt) {
     if (level == 6) return jitter > 0.0 ? kInfinity : std::nan("");
     return level > 3 ? 2.0 + jitter : -3.0 + jitter;
   }));
+}
+
+Observation PrunedWith(std::vector<double> constraints) {
+  Observation trial;
+  trial.state = TrialState::kPruned;
+  trial.point = {1, 2, 3};
+  trial.intermediate = {{1, 5.0}};
+  trial.constraints = std::move(constraints);
+  return trial;
+}
+
+TEST(ConstraintModel, WhatAPrunedTrialDidNotMeasureIsNoRow) {
+  const Space space = SevenLevelModules(3);
+  const std::vector<LevelAxis> axes = *MakeLevelAxes(space);
+  const Objective loss = {"loss", Direction::kMinimize};
+  Observation ended = PrunedWith({2.0, 3.0});
+  ended.state = TrialState::kSucceeded;
+  ended.values = {1.0};
+  Observation within = ended;
+  within.constraints = {-kInfinity, -1.0};  // measured: it succeeded
+  const auto breaks = *LedgerTrialOf(ended, space, axes, loss);
+  const auto keeps = *LedgerTrialOf(within, space, axes, loss);
+  const auto pruned =
+      *LedgerTrialOf(PrunedWith({-kInfinity, 0.0}), space, axes, loss);
+  EXPECT_TRUE(pruned.feasible);
+  const TrialParts parts = PartsOf({&breaks, &keeps, &pruned});
+  ASSERT_EQ(parts.broken.size(), 2u);
+  EXPECT_EQ(parts.broken[0].second, (LedgerList{&breaks, &keeps}));
+  EXPECT_EQ(parts.broken[1].second, (LedgerList{&breaks, &keeps, &pruned}));
+}
+
+TEST(LevelsGp, APrunedTrialThatMeasuredNothingSaysNothingOfAConstraint) {
+  LittleStudy unmeasured(SevenLevelModules(3)), none(SevenLevelModules(3));
+  for (int number = 0; number < 30; ++number) {
+    Observation trial = PrunedWith({-kInfinity});
+    trial.number = number;
+    trial.point = none.Ask();
+    ASSERT_TRUE(SamePoint(unmeasured.Ask(), trial.point)) << number;
+    const bool is_pruned = number % 3 == 1;
+    if (!is_pruned) {
+      trial.state = TrialState::kSucceeded;
+      trial.values = {10.0 - trial.point[0] - trial.point[1]};
+      trial.constraints = {trial.point[0] - 2.5};
+    }
+    unmeasured.history.Put(trial);
+    if (is_pruned) trial.constraints.clear();
+    none.history.Put(trial);
+  }
+}
+
+TEST(Tpe, CountsWhatAPrunedTrialDidNotMeasureAsKept) {
+  const Space space = SevenLevelModules(3);
+  const std::vector<Objective> loss = {{"loss", Direction::kMinimize}};
+  using Options = std::map<std::string, std::string>;
+  for (const Options& options :
+       {Options{}, Options{{"compat", "v4"}}, Options{{"compat", "v5"}}}) {
+    const auto propose = [&](double not_measured) {
+      History history;
+      Rng levels(3), rng(9);
+      for (int number = 0; number < 40; ++number) {
+        Observation trial = PrunedWith({not_measured});
+        trial.number = number;
+        for (double& level : trial.point) level = double(levels.Below(7));
+        if (number % 3 != 1) trial.constraints = {1.0 + trial.point[0]};
+        history.Put(trial);
+      }
+      const auto sampler =
+          *MakeSampler({.name = "tpe", .options = options}, space, loss);
+      return *sampler->Propose(history, 40, rng);
+    };
+    EXPECT_TRUE(SamePoint(propose(-kInfinity), propose(0.0)));
+    EXPECT_FALSE(SamePoint(propose(kInfinity), propose(0.0)));
+  }
 }
 
 }  // namespace

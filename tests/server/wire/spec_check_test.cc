@@ -47,7 +47,8 @@ TEST(Constraints, SayByHowMuchATrialBreaksThem) {
             (std::vector<double>{INFINITY, INFINITY}));
   row.state = TrialState::kPruned;
   row.metrics = {{"seconds", 12.0}};
-  EXPECT_EQ(ConstraintsOf(row, spec), (std::vector<double>{2.0, 0.0}));
+  EXPECT_EQ(ConstraintsOf(row, spec), (std::vector<double>{2.0, -INFINITY}));
+  EXPECT_EQ(ViolationOf(row, spec), 2.0);
   row.state = TrialState::kFailed;
   EXPECT_TRUE(ConstraintsOf(row, spec).empty());
 }
