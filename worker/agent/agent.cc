@@ -108,6 +108,7 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
       options_, clock_, client_, *run_folder_, *janitor_, *keeper_, *courier_,
       stop_, name, boot_id_, [this](SteadyTime sent) { RegisterAgain(sent); },
       [this](const v1::TrialSpec& spec) { return HasStock(spec); },
+      [this] { return registry_generation_.load(); },
       [this] { NoteRetired(); }});
   context_->idle_since = clock_.Steady().count();
   const Duration interval =

@@ -11,6 +11,7 @@
 #ifndef FROSTLINE_WORKER_AGENT_AGENT_H_
 #define FROSTLINE_WORKER_AGENT_AGENT_H_
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,6 +47,7 @@ class Agent {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(register_mutex_);
   absl::Status Register() ABSL_EXCLUSIVE_LOCKS_REQUIRED(register_mutex_);
   void RegisterAgain(SteadyTime refused_call);
+  v1::Stock Look(bool anew) ABSL_EXCLUSIVE_LOCKS_REQUIRED(stock_mutex_);
   void KeepRegistered(bool anew) ABSL_EXCLUSIVE_LOCKS_REQUIRED(stock_mutex_);
   bool HasStock(const v1::TrialSpec& spec);
   void LiveOn();
@@ -66,6 +68,7 @@ class Agent {
   Mutex stock_mutex_ ABSL_ACQUIRED_BEFORE(register_mutex_);
   // It is null without a registry; nothing is said of a stock then.
   std::unique_ptr<StockReader> stock_reader_ ABSL_GUARDED_BY(stock_mutex_);
+  std::atomic<int> registry_generation_{0};
   Mutex register_mutex_;
   SteadyTime registered_again_ ABSL_GUARDED_BY(register_mutex_){};
   SteadyTime conflict_window_ ABSL_GUARDED_BY(register_mutex_){};

@@ -47,7 +47,7 @@ absl::StatusOr<v1::RegisterReply> Agent::RegisterFirst() {
   {
     const MutexLock stock_lock(&stock_mutex_);
     const MutexLock lock(&register_mutex_);
-    if (stock_reader_ != nullptr) stock_ = stock_reader_->Read(/*anew=*/true);
+    stock_ = Look(/*anew=*/true);
     request = Registration();
     is_registered_ = true;
   }
@@ -114,11 +114,18 @@ void Agent::NoteRetired() {
   stop_.Raise(StopLevel::kDone, kExitFailure, "no slot is left");
 }
 
+v1::Stock Agent::Look(bool anew) {
+  if (stock_reader_ == nullptr) return {};
+  v1::Stock stock = stock_reader_->Read(anew);
+  // Before it is told: whoever is sent what is new finds it so.
+  registry_generation_ = stock_reader_->generation();
+  return stock;
+}
+
 // An update of our own, no conflict. A coordinator that is away is told at the
 // next look.
 void Agent::KeepRegistered(bool anew) {
-  v1::Stock stock;
-  if (stock_reader_ != nullptr) stock = stock_reader_->Read(anew);
+  v1::Stock stock = Look(anew);
   const MutexLock lock(&register_mutex_);
   const bool same = stock.SerializeAsString() == stock_.SerializeAsString();
   if (same && is_registered_) return;

@@ -74,10 +74,10 @@ void Slot::RunOnTrainer(const v1::Lease& lease, TrialRun& run) {
   log_.Follow(std::make_unique<LogFile>(TrialFolders::LogPath(*folder)));
   const std::string checkpoint = FindCheckpoint(lease);
   while (true) {
-    const TrainerProcess* const before = trainer_.get();
+    const int before = trainers_;
     const absl::Status started = EnsureTrainer();
     if (!started.ok()) return run.FailToStart(started);
-    const bool used = trainer_.get() == before;
+    const bool used = trainers_ == before;
     const bool taken = run.Run(*trainer_, used, *folder, checkpoint);
     if (!run.trainer_is_ready()) DropTrainer();
     // A trainer for one trial may have been on its way out.
@@ -105,8 +105,29 @@ absl::Status Slot::EnsureTrainer() {
     for (const std::string& line : trainer_->Wait(wakeup_, Duration()).lines) {
       log_.Append(line + "\n");
     }
-    if (!trainer_->ended()) return absl::OkStatus();
+    if (!trainer_->ended()) {
+      const bool is_old = generation_ != context_.registry_generation();
+      return is_old ? RenewTrainer() : absl::OkStatus();
+    }
   }
+  return StartTrainer();
+}
+
+absl::Status Slot::RenewTrainer() {
+  Log(LogLevel::kInfo, "trainer_renewed",
+      {{"slot", absl::StrCat(number_)}, {"cause", "the registry changed"}});
+  AskToExit();
+  DropTrainer();
+  if (!retired_) return StartTrainer();
+  return MakeError(ErrorId::kTrainerExited,
+                   "the trainer of the registry as it was lives on after "
+                   "SIGKILL",
+                   "see slot_retired in the agent's log");
+}
+
+absl::Status Slot::StartTrainer() {
+  // Before it starts: it may read a newer registry, never an older one.
+  generation_ = context_.registry_generation();
   TrainerCommand command;
   command.command = context_.options.exec;
   command.environment = {"FROSTLINE_WORKER=" + context_.options.id,
@@ -119,6 +140,7 @@ absl::Status Slot::EnsureTrainer() {
   command.environment.insert(command.environment.end(), environment_.begin(),
                              environment_.end());
   ASSIGN_OR_RETURN(trainer_, TrainerProcess::Start(command, log_));
+  ++trainers_;
   return absl::OkStatus();
 }
 
@@ -184,8 +206,7 @@ void Slot::DropTrainer() {
   trainer_.reset();
 }
 
-void Slot::EndTrainer() {
-  if (trainer_ == nullptr) return;
+void Slot::AskToExit() {
   trainer_->Send(ExitLine());
   trainer_->CloseInput();
   const SteadyTime deadline = context_.clock.Steady() + kExitGrace;
@@ -195,6 +216,11 @@ void Slot::EndTrainer() {
         trainer_->Wait(wakeup_, deadline - context_.clock.Steady());
     if (output.overlong) break;
   }
+}
+
+void Slot::EndTrainer() {
+  if (trainer_ == nullptr) return;
+  AskToExit();
   trainer_->Terminate(kKillGrace);
   trainer_.reset();
 }

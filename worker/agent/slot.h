@@ -49,13 +49,18 @@ class Slot {
 
   void RunTrial(const v1::Lease& lease);
   void RunOnTrainer(const v1::Lease& lease, TrialRun& run);
+  // Starts one where none lives, or the one that does has read an old registry.
   absl::Status EnsureTrainer();
+  absl::Status StartTrainer();
+  absl::Status RenewTrainer();
   std::shared_ptr<Outbox> OpenOutbox(const v1::LeaseRef& lease);
   // Returns its path, empty where none can be used, which is logged.
   std::string FindCheckpoint(const v1::Lease& lease);
   void AwaitDelivery(const Outbox& outbox);
   void Tidy(const TrialRun& run, const Outbox& outbox);
   void HandBack(const v1::Lease& lease);
+  // Waits for it, a moment.
+  void AskToExit();
   void EndTrainer();
   // Kills what still runs.
   void DropTrainer();
@@ -71,6 +76,8 @@ class Slot {
   LogTail log_;
   v1::NoneReason last_reason_ = v1::NONE_REASON_UNSPECIFIED;
   std::unique_ptr<TrainerProcess> trainer_;
+  int trainers_ = 0;    // started so far
+  int generation_ = 0;  // of the registry that the trainer has read
   bool retired_ = false;
   std::thread thread_;
 };

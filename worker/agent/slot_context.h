@@ -36,6 +36,8 @@ struct SlotContext {
   // Looks at the registry's files anew. False where they have not what the
   // trial needs; the coordinator has been told then, or is away.
   std::function<bool(const v1::TrialSpec&)> has_stock_for;
+  // Differs when the registry's files say something else.
+  std::function<int()> registry_generation;
   // A slot asks for no more trials.
   std::function<void()> slot_retired;
   // --idle-timeout asks how many slots have a trial, and since when none has.

@@ -116,6 +116,9 @@ void StockReader::Refresh(bool anew, Shelf& shelf) {
   shelf.entries.clear();
   ++reads_;
   const Expected<std::string> yaml = ReadWholeFile(path, kMaxYamlBytes);
+  std::string text = yaml.ok() ? yaml.value() : "";
+  if (text != shelf.text) ++generation_;
+  shelf.text = std::move(text);
   const auto read = &shelf == &models_ ? ReadModels : ReadDataSets;
   auto entries = yaml.ok() ? read(yaml.value()) : yaml.fault();
   if (!entries.ok()) {

@@ -31,10 +31,15 @@ class StockReader {
   // Counts the registry files that were read.
   int reads() const { return reads_; }
 
+  // Differs once a registry file was read that says something else: a trainer
+  // started before has read the old one, and reads it once.
+  int generation() const { return generation_; }
+
  private:
   struct Shelf {
     std::string file;
     std::string stamp;  // of the file when it was read
+    std::string text;
     std::vector<RegistryEntry> entries;
   };
   using Items = google::protobuf::RepeatedPtrField<v1::StockItem>;
@@ -43,10 +48,11 @@ class StockReader {
   void List(const Shelf& shelf, Items* items, std::string* lacking) const;
 
   const std::string registry_;
-  Shelf models_{"models.yaml", "", {}};
-  Shelf data_sets_{"datasets.yaml", "", {}};
+  Shelf models_{"models.yaml", "", "", {}};
+  Shelf data_sets_{"datasets.yaml", "", "", {}};
   std::string lacking_;  // as it was logged last
   int reads_ = 0;
+  int generation_ = 0;
 };
 
 // The stock has the model and the data set that `spec` names.

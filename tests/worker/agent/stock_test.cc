@@ -260,6 +260,39 @@ TEST(Stock, AFileThatIsGoneIsNobodysFailure) {
             at("Release") - heard.order.rbegin());
 }
 
+// As frostline-trainer does: what it read first is all it knows.
+constexpr char kReadsOnce[] = R"py(global known
+try: known
+except NameError: known = open(os.environ["FROSTLINE_REGISTRY"] + "/datasets.yaml").read()
+finish("succeeded", len(known) * 1e6 + os.getpid() % 1000000)
+)py";
+
+TEST(Stock, AWarmTrainerThatReadAnOldRegistryIsReplaced) {
+  Stocked test(kReadsOnce);
+  const auto run = [&test](int number) {
+    test.rig.coordinator().Offer(Stocked::Lease(number));
+    EXPECT_TRUE(test.rig.coordinator().Await([number](const Heard& heard) {
+      return heard.finishes.size() == static_cast<std::size_t>(number);
+    }));
+    const auto finish = test.rig.coordinator().heard().finishes.back();
+    return finish.outcome().metrics().at("score");
+  };
+  test.rig.Start();
+  const double first = run(1);
+  // A touch changes nothing, nor do files come and go.
+  test.node.Write("datasets.yaml", Node::DataSet("imdb"));
+  std::this_thread::sleep_for(milliseconds(100));
+  EXPECT_EQ(run(2), first);
+  test.node.Write("datasets.yaml",
+                  Node::DataSet("imdb") + Node::DataSet("sst2"));
+  test.node.Write("sst2/train.tsv", "t");
+  test.node.Write("sst2/test.tsv", "t");
+  ASSERT_TRUE(test.rig.coordinator().Await([](const Heard& heard) {
+    return heard.registers.back().worker().stock().data_sets_size() == 2;
+  }));
+  EXPECT_GT(run(3), first + 50e6);
+}
+
 TEST(Stock, AFileThatTheRegistryDoesNotMissIsAFailure) {
   Stocked test(kLacksAFile);
   test.rig.coordinator().Offer(Stocked::Lease(1));
