@@ -17,6 +17,14 @@ namespace frostline::agent {
 namespace {
 
 constexpr Duration kLeastInterval = std::chrono::milliseconds(10);
+constexpr Duration kLongSleep = std::chrono::hours(1);
+
+LookAtStock LooksAt(const std::string& registry) {
+  return [reader = std::make_shared<StockReader>(registry)](bool anew) {
+    v1::Stock stock = reader->Read(anew);
+    return StockLook{std::move(stock), reader->generation()};
+  };
+}
 
 }  // namespace
 
@@ -27,9 +35,7 @@ Agent::Agent(AgentOptions options, const Clock& clock)
       hardware_(DetectHardware(options_.gpu_folder)),
       client_(options_.connect) {
   stop_.Notify(&wakeup_);
-  if (options_.registry.empty()) return;
-  const MutexLock lock(&stock_mutex_);
-  stock_reader_ = std::make_unique<StockReader>(options_.registry);
+  stop_.Notify(&registrar_wakeup_);
 }
 
 Agent::~Agent() { Shutdown(); }
@@ -44,6 +50,12 @@ absl::StatusOr<ExitCode> Agent::Run() {
                      return std::getenv(name);
                    }));
   options_.slots = static_cast<int>(plan_.size());
+  if (!options_.registry.empty()) {
+    stock_watch_ = std::make_unique<StockWatch>(
+        options_.look_at_stock ? options_.look_at_stock
+                               : LooksAt(options_.registry),
+        options_.stock_interval, [this] { registrar_wakeup_.Ring(); });
+  }
   ASSIGN_OR_RETURN(run_folder_, RunFolder::Open(options_.run_dir, options_.id));
   courier_ = std::make_unique<Courier>(client_, run_folder_->RejectedFolder(),
                                        [this](const v1::Directive& directive) {
@@ -58,7 +70,9 @@ absl::StatusOr<ExitCode> Agent::Run() {
   if (stop_.level() != StopLevel::kRun) return stop_.exit_code();
   if (!registered.ok()) return registered.status();
   RETURN_IF_ERROR(StartSlots(*registered));
-  LiveOn();
+  registrar_ = std::thread([this] { KeepRegistered(); });
+  // Nothing that may block is done here, so that a stop is heard at once.
+  while (stop_.level() == StopLevel::kRun) wakeup_.WaitFor(kLongSleep);
   client_.CancelAcquires();
   for (const auto& slot : slots_) slot->Join();
   Shutdown();
@@ -108,7 +122,9 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
       options_, clock_, client_, *run_folder_, *janitor_, *keeper_, *courier_,
       stop_, name, boot_id_, [this](SteadyTime sent) { RegisterAgain(sent); },
       [this](const v1::TrialSpec& spec) { return HasStock(spec); },
-      [this] { return registry_generation_.load(); },
+      [this] {
+        return stock_watch_ == nullptr ? 0 : stock_watch_->last().generation;
+      },
       [this] { NoteRetired(); }});
   context_->idle_since = clock_.Steady().count();
   const Duration interval =
@@ -137,6 +153,8 @@ void Agent::Shutdown() {
   stop_.Raise(StopLevel::kNow, stop_.exit_code(), "shutdown");
   client_.CancelAll();
   for (const auto& slot : slots_) slot->Join();
+  if (registrar_.joinable()) registrar_.join();
+  stock_watch_.reset();
   if (keeper_ != nullptr) keeper_->Stop();
   if (courier_ != nullptr) courier_->Stop();
 }

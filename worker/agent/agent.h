@@ -7,13 +7,14 @@
 //
 //   slot threads ── run trials ──> outboxes ──> courier thread ──> coordinator
 //        │  └── trainer processes               heartbeat thread ──┘
-//        └───── ask for trials (long poll) ─────────────────────────┘
+//        └───── ask for trials (long poll) ─────────────────────────┤
+//   stock thread ── looks at the registry ──> registrar thread ─────┘
 #ifndef FROSTLINE_WORKER_AGENT_AGENT_H_
 #define FROSTLINE_WORKER_AGENT_AGENT_H_
 
-#include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -23,7 +24,7 @@
 #include "worker/agent/options.h"
 #include "worker/agent/slot.h"
 #include "worker/agent/slot_context.h"
-#include "worker/agent/stock_reader.h"
+#include "worker/agent/stock_watch.h"
 
 namespace frostline::agent {
 
@@ -47,10 +48,11 @@ class Agent {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(register_mutex_);
   absl::Status Register() ABSL_EXCLUSIVE_LOCKS_REQUIRED(register_mutex_);
   void RegisterAgain(SteadyTime refused_call);
-  v1::Stock Look(bool anew) ABSL_EXCLUSIVE_LOCKS_REQUIRED(stock_mutex_);
-  void KeepRegistered(bool anew) ABSL_EXCLUSIVE_LOCKS_REQUIRED(stock_mutex_);
+  // False when the look is not over after a while, which is logged.
+  bool AwaitLook(std::int64_t number);
+  void TellChanges();
+  void KeepRegistered();
   bool HasStock(const v1::TrialSpec& spec);
-  void LiveOn();
   void NoteRetired();
   absl::Status StartSlots(const v1::RegisterReply& registered);
   void Shutdown();
@@ -61,14 +63,13 @@ class Agent {
   v1::Hardware hardware_;
   std::vector<SlotEnvironment> plan_;
   Wakeup wakeup_;
+  Wakeup registrar_wakeup_;
   StopSwitch stop_;
   RpcClient client_;
-  // Held from a look to its registration, so that no older one comes later; a
-  // slow disk holds up nobody who needs the other lock alone.
-  Mutex stock_mutex_ ABSL_ACQUIRED_BEFORE(register_mutex_);
   // It is null without a registry; nothing is said of a stock then.
-  std::unique_ptr<StockReader> stock_reader_ ABSL_GUARDED_BY(stock_mutex_);
-  std::atomic<int> registry_generation_{0};
+  std::unique_ptr<StockWatch> stock_watch_;
+  // Held for a registration too, 10 s at most, so that no older one comes
+  // later.
   Mutex register_mutex_;
   SteadyTime registered_again_ ABSL_GUARDED_BY(register_mutex_){};
   SteadyTime conflict_window_ ABSL_GUARDED_BY(register_mutex_){};
@@ -83,6 +84,7 @@ class Agent {
   std::unique_ptr<LeaseKeeper> keeper_;
   std::unique_ptr<SlotContext> context_;
   std::vector<std::unique_ptr<Slot>> slots_;
+  std::thread registrar_;
 };
 
 }  // namespace frostline::agent

@@ -21,6 +21,9 @@ constexpr int kMostUndelivered = 20;
 // A second agent of the same id would answer each registration with its own.
 constexpr Duration kConflictWindow = std::chrono::seconds(60);
 constexpr int kMostConflicts = 3;
+// For a look at the registry that somebody waits for.
+constexpr Duration kLookPatience = std::chrono::seconds(10);
+constexpr Duration kLookPause = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -43,11 +46,13 @@ v1::RegisterRequest Agent::Registration() {
 // Late results first: once registered, the coordinator takes the attempts of an
 // earlier life for lost.
 absl::StatusOr<v1::RegisterReply> Agent::RegisterFirst() {
+  while (stock_watch_ != nullptr && stop_.level() == StopLevel::kRun &&
+         !AwaitLook(/*number=*/1)) {
+  }
   v1::RegisterRequest request;
   {
-    const MutexLock stock_lock(&stock_mutex_);
     const MutexLock lock(&register_mutex_);
-    stock_ = Look(/*anew=*/true);
+    if (stock_watch_ != nullptr) stock_ = stock_watch_->last().stock;
     request = Registration();
     is_registered_ = true;
   }
@@ -114,19 +119,21 @@ void Agent::NoteRetired() {
   stop_.Raise(StopLevel::kDone, kExitFailure, "no slot is left");
 }
 
-v1::Stock Agent::Look(bool anew) {
-  if (stock_reader_ == nullptr) return {};
-  v1::Stock stock = stock_reader_->Read(anew);
-  // Before it is told: whoever is sent what is new finds it so.
-  registry_generation_ = stock_reader_->generation();
-  return stock;
+bool Agent::AwaitLook(std::int64_t number) {
+  const SteadyTime until = clock_.Steady() + kLookPatience;
+  while (clock_.Steady() < until && stop_.level() < StopLevel::kRelease) {
+    if (stock_watch_->Await(number, kLookPause)) return true;
+  }
+  Log(LogLevel::kWarning, "registry_hangs", {{"registry", options_.registry}});
+  return false;
 }
 
 // An update of our own, no conflict. A coordinator that is away is told at the
 // next look.
-void Agent::KeepRegistered(bool anew) {
-  v1::Stock stock = Look(anew);
+void Agent::TellChanges() {
   const MutexLock lock(&register_mutex_);
+  v1::Stock stock;
+  if (stock_watch_ != nullptr) stock = stock_watch_->last().stock;
   const bool same = stock.SerializeAsString() == stock_.SerializeAsString();
   if (same && is_registered_) return;
   stock_ = std::move(stock);
@@ -140,24 +147,18 @@ void Agent::KeepRegistered(bool anew) {
        {"status", status.ok() ? "ok" : std::string(status.message())}});
 }
 
+// Where the disk does not answer, what it had at last counts.
 bool Agent::HasStock(const v1::TrialSpec& spec) {
-  const MutexLock stock_lock(&stock_mutex_);
-  if (stock_reader_ == nullptr) return true;
-  KeepRegistered(/*anew=*/true);
-  const MutexLock lock(&register_mutex_);
-  return HasStockFor(stock_, spec);
+  if (stock_watch_ == nullptr) return true;
+  AwaitLook(stock_watch_->Ask());
+  TellChanges();
+  return HasStockFor(stock_watch_->last().stock, spec);
 }
 
-// This thread has nothing else to do, and a slow disk may hold it up.
-void Agent::LiveOn() {
-  SteadyTime looked = clock_.Steady();
+void Agent::KeepRegistered() {
   while (stop_.level() == StopLevel::kRun) {
-    wakeup_.WaitFor(options_.stock_interval);
-    if (clock_.Steady() - looked < options_.stock_interval) continue;
-    if (stop_.level() != StopLevel::kRun) return;
-    const MutexLock lock(&stock_mutex_);
-    KeepRegistered(/*anew=*/false);
-    looked = clock_.Steady();
+    registrar_wakeup_.WaitFor(options_.stock_interval);
+    if (stop_.level() == StopLevel::kRun) TellChanges();
   }
 }
 

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "worker/agent/hardware.h"
 #include "worker/agent/keep.h"
+#include "worker/agent/stock_reader.h"
 
 namespace frostline::agent {
 
@@ -42,6 +43,8 @@ struct AgentOptions {
   // What follows is not on the command line.
   std::string gpu_folder = kGpuFolder;
   Duration stock_interval = std::chrono::seconds(5);  // between two looks
+  // Empty: at the files of `registry`.
+  LookAtStock look_at_stock;
   LogLevel log_level = LogLevel::kInfo;
   // --help or --version asked for this text: print it, exit with 0.
   std::string print;

@@ -8,6 +8,7 @@
 #ifndef FROSTLINE_WORKER_AGENT_STOCK_READER_H_
 #define FROSTLINE_WORKER_AGENT_STOCK_READER_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,14 @@
 #include "worker/agent/registry_entries.h"
 
 namespace frostline::agent {
+
+struct StockLook {
+  v1::Stock stock;
+  int generation = 0;  // of the registry's files
+};
+
+// Reads the registry's files anew if told so.
+using LookAtStock = std::function<StockLook(bool anew)>;
 
 // One thread at a time may use it.
 class StockReader {

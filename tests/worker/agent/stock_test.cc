@@ -3,13 +3,18 @@
 // What a node has: read of its registry, told to the coordinator, told again
 // when files come and go.
 #include <algorithm>
+#include <atomic>
+#include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <mutex>
 
 #include "gmock/gmock.h"
 #include "tests/support/temp_folder.h"
 #include "tests/worker/agent/rig.h"
 #include "worker/agent/stock_reader.h"
+#include "worker/agent/stock_watch.h"
 
 namespace frostline::agent {
 namespace {
@@ -304,6 +309,101 @@ TEST(Stock, AFileThatTheRegistryDoesNotMissIsAFailure) {
   EXPECT_EQ(heard.finishes[0].outcome().kind(), v1::Outcome::FAILED);
   EXPECT_THAT(heard.releases, IsEmpty());
   EXPECT_THAT(heard.registers, SizeIs(1));
+}
+
+// A disk that answers nobody between Block() and its end.
+class HungDisk {
+ public:
+  LookAtStock Look() const {
+    return [state = state_](bool) {
+      std::unique_lock<std::mutex> lock(state->mutex);
+      ++state->looks;
+      state->changed.notify_all();
+      state->changed.wait(lock, [&] { return !state->hangs; });
+      StockLook look;
+      look.stock.add_models()->set_id("bert");
+      look.stock.add_data_sets()->set_id("imdb");
+      return look;
+    };
+  }
+  ~HungDisk() { Set(false); }
+  void Set(bool hangs) const {
+    const std::lock_guard<std::mutex> lock(state_->mutex);
+    state_->hangs = hangs;
+    state_->changed.notify_all();
+  }
+  void AwaitLooks(int looks) const {
+    std::unique_lock<std::mutex> lock(state_->mutex);
+    state_->changed.wait(lock, [&] { return state_->looks >= looks; });
+  }
+  int looks() const {
+    const std::lock_guard<std::mutex> lock(state_->mutex);
+    return state_->looks;
+  }
+
+ private:
+  struct State {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool hangs = false;
+    int looks = 0;
+  };
+  const std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+TEST(StockWatch, LooksAtOnceWhenAskedAndAfterEachInterval) {
+  const HungDisk disk;
+  std::atomic<int> heard{0};
+  StockWatch slow(disk.Look(), std::chrono::hours(1), [&heard] { ++heard; });
+  EXPECT_TRUE(slow.Await(1, std::chrono::hours(1)));
+  EXPECT_FALSE(slow.Await(2, milliseconds(50)));
+  EXPECT_TRUE(slow.Await(slow.Ask(), std::chrono::hours(1)));
+  EXPECT_EQ(heard, 2);
+  EXPECT_EQ(disk.looks(), 2);
+  EXPECT_THAT(slow.last().stock.models(), SizeIs(1));
+  const HungDisk other;
+  const StockWatch quick(other.Look(), milliseconds(1), [] {});
+  EXPECT_TRUE(quick.Await(5, std::chrono::hours(1)));
+}
+
+TEST(StockWatch, ALookThatNeverEndsIsLeftBehind) {
+  HungDisk disk;
+  bool is_gone = false;
+  {
+    disk.Set(true);
+    StockWatch watch(disk.Look(), milliseconds(1),
+                     [&is_gone] { EXPECT_FALSE(is_gone); });
+    disk.AwaitLooks(1);
+    EXPECT_FALSE(watch.Await(1, milliseconds(20)));
+  }
+  is_gone = true;
+}
+
+TEST(Stock, ARegistryThatHangsHoldsUpNeitherTheAgentNorItsEnd) {
+  HungDisk disk;
+  Stocked test(kLacksAFile);
+  test.rig.options().look_at_stock = disk.Look();
+  test.rig.coordinator().Offer(Stocked::Lease(1));
+  test.rig.Start();
+  ASSERT_TRUE(test.rig.coordinator().Await(
+      [](const Heard& heard) { return !heard.heartbeats.empty(); }));
+  disk.Set(true);
+  std::ofstream(test.rig.File("go")) << "";
+  disk.AwaitLooks(disk.looks() + 1);
+  test.rig.Stop(StopLevel::kRelease, kExitRequeue);
+  EXPECT_EQ(test.rig.Join(), kExitRequeue);
+}
+
+TEST(Stock, ARegistryThatHangsFromTheStartDoesNotKeepTheAgent) {
+  HungDisk disk;
+  disk.Set(true);
+  Stocked test("pass");
+  test.rig.options().look_at_stock = disk.Look();
+  test.rig.Start();
+  disk.AwaitLooks(1);
+  test.rig.Stop(StopLevel::kRelease, kExitInterrupted);
+  EXPECT_EQ(test.rig.Join(), kExitInterrupted);
+  EXPECT_THAT(test.rig.coordinator().heard().registers, IsEmpty());
 }
 
 }  // namespace
