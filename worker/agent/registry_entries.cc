@@ -65,9 +65,12 @@ Expected<RegistryEntry> TakeDataSet(const YamlEntry& entry) {
   RegistryEntry set{entry.key, "", {}};
   for (const YamlEntry& split : splits->entries) {
     YamlFields block(*split.value, kDataSets, entry.key + "." + split.key);
-    set.files.push_back(block.Demand("path"));
+    const std::string path = block.Demand("path");
     const std::string sum = DemandSum(block);
-    if (split.key == "train") set.sha256 = sum;
+    if (split.key == "train") {
+      set.files.push_back(path);
+      set.sha256 = sum;
+    }
     block.KnowOnly({"path", "sha256", "format", "delimiter", "header", "names",
                     "columns", "labelled", "skip_unlabelled"});
     if (block.fault()) return *block.fault();

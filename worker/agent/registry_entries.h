@@ -20,7 +20,8 @@ namespace frostline::agent {
 struct RegistryEntry {
   std::string id;
   std::string sha256;  // of a data set that of its split `train`, if any
-  // Each is the path of a regular file below the registry's folder.
+  // Each is the path of a regular file below the registry's folder. Of a data
+  // set it is that of `train`: a trial opens no split that it does not use.
   std::vector<std::string> files;
 };
 

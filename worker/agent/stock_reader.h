@@ -3,8 +3,8 @@
 // File: stock_reader.h
 //
 // Says which models and data sets of a registry a trainer could open now: an
-// entry counts while every file that it names is there, below the registry's
-// folder, and may be read.
+// entry counts while every file that a trial needs of it is there, below the
+// registry's folder, and may be read.
 #ifndef FROSTLINE_WORKER_AGENT_STOCK_READER_H_
 #define FROSTLINE_WORKER_AGENT_STOCK_READER_H_
 

@@ -85,13 +85,19 @@ TEST_F(StockReaderTest, SaysIdsAndSumsOfWhatIsThere) {
 }
 
 TEST_F(StockReaderTest, AnEntryCountsWhileEveryFileOfItIsThere) {
-  node_.Remove("imdb/test.tsv");
+  node_.Remove("imdb/train.tsv");
   EXPECT_THAT(reader_.Read(false).data_sets(), IsEmpty());
-  node_.Write("imdb/test.tsv", "t");
+  node_.Write("imdb/train.tsv", "t");
   EXPECT_THAT(reader_.Read(false).data_sets(), SizeIs(1));
   node_.Remove("bert/model.safetensors");
   std::filesystem::create_directory(node_.root() + "/bert/model.safetensors");
   EXPECT_THAT(reader_.Read(false).models(), IsEmpty());
+}
+
+// Of a published set whose other splits a study does not use.
+TEST_F(StockReaderTest, OfADataSetTheTrainingSplitAloneDecides) {
+  node_.Remove("imdb/test.tsv");
+  EXPECT_THAT(reader_.Read(false).data_sets(), SizeIs(1));
 }
 
 TEST_F(StockReaderTest, AModelInPiecesNeedsThemAll) {
