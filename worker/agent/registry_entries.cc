@@ -10,6 +10,7 @@ namespace {
 
 constexpr char kModels[] = "models.yaml";
 constexpr char kDataSets[] = "datasets.yaml";
+constexpr char kConfig[] = "config.json";
 constexpr char kSingleWeights[] = "model.safetensors";
 
 constexpr std::size_t kMaxIdBytes = 64;
@@ -43,6 +44,7 @@ Expected<RegistryEntry> TakeModel(const YamlEntry& entry) {
   RegistryEntry model{entry.key, DemandSum(fields), {}};
   model.files.push_back(folder +
                         fields.Text("weights").value_or(kSingleWeights));
+  model.files.push_back(folder + kConfig);
   for (const auto& [shard, sum] : fields.Pairs("shards")) {
     model.files.push_back(folder + shard);
   }

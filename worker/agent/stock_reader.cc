@@ -9,7 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <system_error>
+#include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
@@ -31,35 +32,66 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostItems = 1024;   // the contract's bound, of each kind
 constexpr std::size_t kMostLacking = 500;  // bytes of a line of the log
 
+// What a disk says that is there and lacks the file. Anything else, a stale
+// handle or no more descriptors, says nothing of the file.
+bool SaysAbsent(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+    case ELOOP:
+    case EXDEV:
+    case EACCES:
+    // Of a name that no file can have, or a socket.
+    case ENAMETOOLONG:
+    case ENXIO:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Differs when the file was written or replaced. The change time is part of it,
-// as a program can set the other one back.
+// as a program can set the other one back. It is empty where the disk does not
+// say.
 std::string StampOf(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return SaysAbsent(errno) ? "absent" : "";
   struct stat info{};
-  if (stat(path.c_str(), &info) != 0) return "absent";
+  const bool is_known = fstat(fd, &info) == 0;
+  close(fd);
+  if (!is_known) return "";
   return absl::StrCat(info.st_dev, ".", info.st_ino, ".", info.st_size, ".",
                       info.st_mtim.tv_sec, ".", info.st_mtim.tv_nsec, ".",
                       info.st_ctim.tv_sec, ".", info.st_ctim.tv_nsec);
 }
 
+enum class Sight { kThere, kAbsent, kUnknown };
+
+Sight SightOf(int error) {
+  return SaysAbsent(error) ? Sight::kAbsent : Sight::kUnknown;
+}
+
 // For a kernel before 5.6, or a sandbox that does not know openat2.
-bool OpensStepwise(const fs::path& root, const fs::path& path) {
+Sight SeeStepwise(const fs::path& root, const fs::path& path) {
   const auto is_up = [](const fs::path& part) { return part == ".."; };
   if (path.is_absolute() || std::any_of(path.begin(), path.end(), is_up)) {
-    return false;
+    return Sight::kAbsent;
   }
   fs::path step = root;
-  std::error_code error;
+  struct stat info{};
   for (const fs::path& part : path) {
     step /= part;
-    if (fs::is_symlink(step, error)) return false;
+    if (lstat(step.c_str(), &info) != 0) return SightOf(errno);
+    if (S_ISLNK(info.st_mode)) return Sight::kAbsent;
   }
-  return fs::is_regular_file(step, error) && access(step.c_str(), R_OK) == 0;
+  if (!S_ISREG(info.st_mode)) return Sight::kAbsent;
+  return access(step.c_str(), R_OK) == 0 ? Sight::kThere : SightOf(errno);
 }
 
 // A path may not lead out of the root, by itself or by a link: the trainer
 // opens no such file (worker/trainer/data/data_root.cc).
-bool Opens(int root_fd, const std::string& root, const std::string& path) {
-  if (path.find('\0') != std::string::npos) return false;
+Sight See(int root_fd, const std::string& root, const std::string& path) {
+  if (path.find('\0') != std::string::npos) return Sight::kAbsent;
 #if FROSTLINE_HAS_OPENAT2
   open_how how{};
   how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
@@ -68,14 +100,14 @@ bool Opens(int root_fd, const std::string& root, const std::string& path) {
       syscall(SYS_openat2, root_fd, path.c_str(), &how, sizeof(how));
   if (fd >= 0) {
     struct stat info{};
-    const bool is_file =
-        fstat(static_cast<int>(fd), &info) == 0 && S_ISREG(info.st_mode);
+    const bool is_known = fstat(static_cast<int>(fd), &info) == 0;
     close(static_cast<int>(fd));
-    return is_file;
+    if (!is_known) return Sight::kUnknown;
+    return S_ISREG(info.st_mode) ? Sight::kThere : Sight::kAbsent;
   }
-  if (errno != ENOSYS && errno != EPERM) return false;
+  if (errno != ENOSYS && errno != EPERM) return SightOf(errno);
 #endif
-  return OpensStepwise(root, path);
+  return SeeStepwise(root, path);
 }
 
 bool Fits(const google::protobuf::RepeatedPtrField<v1::StockItem>& items,
@@ -111,7 +143,7 @@ void StockReader::Refresh(bool anew, Shelf& shelf) {
   const std::string path = registry_ + "/" + shelf.file;
   // Looked at before it is read: what is written meanwhile is read next time.
   const std::string stamp = StampOf(path);
-  if (stamp == shelf.stamp && !anew) return;
+  if (stamp.empty() || (stamp == shelf.stamp && !anew)) return;
   shelf.stamp = stamp;
   shelf.entries.clear();
   ++reads_;
@@ -135,29 +167,43 @@ void StockReader::Refresh(bool anew, Shelf& shelf) {
   shelf.entries.resize(kMostItems);
 }
 
-void StockReader::List(const Shelf& shelf, Items* items,
-                       std::string* lacking) const {
+void StockReader::List(Shelf& shelf, Items* items, std::string* lacking) const {
   const int root = open(registry_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  std::map<std::string, bool> answers;
   for (const RegistryEntry& entry : shelf.entries) {
-    const auto absent = std::find_if(entry.files.begin(), entry.files.end(),
-                                     [this, root](const auto& file) {
-                                       return !Opens(root, registry_, file);
-                                     });
-    if (absent == entry.files.end()) {
+    Sight sight = Sight::kThere;
+    std::string first;  // of the files that are not there
+    for (const std::string& file : entry.files) {
+      const Sight one = See(root, registry_, file);
+      if (one != Sight::kThere && first.empty()) first = file;
+      // One that is absent decides, whatever is not known of others.
+      if (one != Sight::kThere && sight != Sight::kAbsent) sight = one;
+    }
+    const auto last = shelf.answers.find(entry.id);
+    const bool was_there = last == shelf.answers.end() || last->second;
+    const bool is_there =
+        sight == Sight::kThere || (sight == Sight::kUnknown && was_there);
+    answers[entry.id] = is_there;
+    if (is_there) {
       v1::StockItem* const item = items->Add();
       item->set_id(entry.id);
       item->set_sha256(entry.sha256);
     } else if (lacking->size() < kMostLacking) {
       absl::StrAppend(lacking, lacking->empty() ? "" : ", ", entry.id, ": ",
-                      *absent);
+                      first);
     }
   }
+  shelf.answers = std::move(answers);
   if (root >= 0) close(root);
 }
 
 bool HasStockFor(const v1::Stock& stock, const v1::TrialSpec& spec) {
+  const auto& also = spec.training().also_evaluate();
   return Fits(stock.models(), spec.model().id(), spec.model().sha256()) &&
-         Fits(stock.data_sets(), spec.data().id(), spec.data().sha256());
+         Fits(stock.data_sets(), spec.data().id(), spec.data().sha256()) &&
+         std::all_of(also.begin(), also.end(), [&stock](const auto& id) {
+           return Fits(stock.data_sets(), id, "");
+         });
 }
 
 }  // namespace frostline::agent

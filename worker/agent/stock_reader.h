@@ -9,6 +9,7 @@
 #define FROSTLINE_WORKER_AGENT_STOCK_READER_H_
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ class StockReader {
   // another one than before, or `anew`; one that is absent or malformed
   // declares nothing, and is logged with its line. The first 1,024 models and
   // data sets count.
+  // Where a disk does not say whether a file is there, the last answer for its
+  // entry counts; at first it is there.
   v1::Stock Read(bool anew);
 
   // Counts the registry files that were read.
@@ -50,21 +53,23 @@ class StockReader {
     std::string stamp;  // of the file when it was read
     std::string text;
     std::vector<RegistryEntry> entries;
+    std::map<std::string, bool> answers;  // of the last look, by id
   };
   using Items = google::protobuf::RepeatedPtrField<v1::StockItem>;
 
   void Refresh(bool anew, Shelf& shelf);
-  void List(const Shelf& shelf, Items* items, std::string* lacking) const;
+  void List(Shelf& shelf, Items* items, std::string* lacking) const;
 
   const std::string registry_;
-  Shelf models_{"models.yaml", "", "", {}};
-  Shelf data_sets_{"datasets.yaml", "", "", {}};
+  Shelf models_{"models.yaml", "", "", {}, {}};
+  Shelf data_sets_{"datasets.yaml", "", "", {}, {}};
   std::string lacking_;  // as it was logged last
   int reads_ = 0;
   int generation_ = 0;
 };
 
-// The stock has the model and the data set that `spec` names.
+// The stock has the model and the data sets that `spec` names, those of
+// `also_evaluate` too.
 bool HasStockFor(const v1::Stock& stock, const v1::TrialSpec& spec);
 
 }  // namespace frostline::agent

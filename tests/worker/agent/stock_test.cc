@@ -2,6 +2,8 @@
 //
 // What a node has: read of its registry, told to the coordinator, told again
 // when files come and go.
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -35,6 +37,7 @@ class Node {
     Write("models.yaml", Model("bert", "bert"));
     Write("datasets.yaml", DataSet("imdb"));
     Write("bert/model.safetensors", "w");
+    Write("bert/config.json", "{}");
     Write("imdb/train.tsv", "t");
     Write("imdb/test.tsv", "t");
   }
@@ -91,6 +94,11 @@ TEST_F(StockReaderTest, AnEntryCountsWhileEveryFileOfItIsThere) {
   EXPECT_THAT(reader_.Read(false).data_sets(), SizeIs(1));
   node_.Remove("bert/model.safetensors");
   std::filesystem::create_directory(node_.root() + "/bert/model.safetensors");
+  EXPECT_THAT(reader_.Read(false).models(), IsEmpty());
+}
+
+TEST_F(StockReaderTest, AModelNeedsItsConfiguration) {
+  node_.Remove("bert/config.json");
   EXPECT_THAT(reader_.Read(false).models(), IsEmpty());
 }
 
@@ -151,6 +159,43 @@ TEST_F(StockReaderTest, AMalformedFileDeclaresNothingAndTheOtherStillDoes) {
   EXPECT_THAT(reader_.Read(false).data_sets(), SizeIs(1));
 }
 
+// Nothing can be opened while it lives, and no disk said why.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit none{0, before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(StockReaderTest, WhereTheDiskDoesNotSayTheLastAnswerCounts) {
+  node_.Write("models.yaml",
+              Node::Model("bert", "bert") + Node::Model("gone", "gone"));
+  const v1::Stock before = reader_.Read(false);
+  ASSERT_THAT(IdsOf(before.models()), ElementsAre("bert"));
+  const auto while_nothing_opens = [this](bool anew) {
+    const NoDescriptors none;
+    return reader_.Read(anew).SerializeAsString();
+  };
+  EXPECT_EQ(while_nothing_opens(false), before.SerializeAsString());
+  EXPECT_EQ(while_nothing_opens(true), before.SerializeAsString());
+  node_.Remove("imdb/train.tsv");
+  EXPECT_THAT(reader_.Read(false).data_sets(), IsEmpty());
+  // A path through a file, and one into a ring of links, are absent.
+  node_.Write("models.yaml", Node::Model("bert", "bert/config.json"));
+  EXPECT_THAT(reader_.Read(false).models(), IsEmpty());
+  std::filesystem::create_symlink("ring", node_.root() + "/ring");
+  node_.Write("models.yaml", Node::Model("bert", "ring"));
+  EXPECT_THAT(reader_.Read(false).models(), IsEmpty());
+}
+
 TEST_F(StockReaderTest, TheFirstThousandCount) {
   std::string models;
   for (int i = 0; i < 1100; ++i) {
@@ -170,6 +215,12 @@ TEST_F(StockReaderTest, AStudyNeedsItsModelAndItsDataWithTheSumsItNames) {
   spec.mutable_model()->set_sha256(kSumB);
   EXPECT_FALSE(HasStockFor(stock, spec));
   spec.mutable_model()->set_sha256(kSumA);
+  EXPECT_TRUE(HasStockFor(stock, spec));
+  spec.mutable_training()->add_also_evaluate("imdb");
+  EXPECT_TRUE(HasStockFor(stock, spec));
+  spec.mutable_training()->add_also_evaluate("sst2");
+  EXPECT_FALSE(HasStockFor(stock, spec));
+  spec.clear_training();
   spec.mutable_data()->set_id("sst2");
   EXPECT_FALSE(HasStockFor(stock, spec));
 }
