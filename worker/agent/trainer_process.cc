@@ -28,6 +28,7 @@ constexpr Duration kLookInterval = std::chrono::milliseconds(100);
 constexpr Duration kMuteGrace = std::chrono::seconds(5);
 constexpr Duration kReapInterval = std::chrono::milliseconds(2);
 constexpr Duration kEndPatience = std::chrono::seconds(5);
+constexpr Duration kLastPatience = std::chrono::seconds(1);
 constexpr std::size_t kChunk = std::size_t{64} << 10;
 // In one turn, so that a trainer that never stops writing is not all we hear.
 constexpr std::size_t kMostUnread = 4 * kMaxLineBytes;
@@ -64,6 +65,7 @@ absl::StatusOr<std::unique_ptr<TrainerProcess>> TrainerProcess::Start(
 
 TrainerProcess::TrainerProcess(const Spawned& child, LogTail& log)
     : guardian_(child.guardian),
+      trainer_(child.trainer),
       pid_(child.trainer),
       in_(child.in),
       out_(child.out),
@@ -186,6 +188,15 @@ void TrainerProcess::HearGuardian() {
   CloseFd(&words_);
 }
 
+// Both numbers are theirs: nobody has collected the guardian's status, nor the
+// guardian, as far as it told, the trainer's.
+void TrainerProcess::KillPastGuardian() {
+  killed_past_guardian_ = true;
+  end_due_ = SystemClock().Steady() + kLastPatience;
+  if (!own_status_.has_value()) kill(-trainer_, SIGKILL);
+  kill(guardian_, SIGCONT);
+}
+
 bool TrainerProcess::Reap() {
   if (ended_ || unkillable_) return ended_;
   HearGuardian();
@@ -195,13 +206,18 @@ bool TrainerProcess::Reap() {
   // Where ends of children are ignored there is nobody to wait for.
   const bool gone = waited > 0 || (waited < 0 && errno == ECHILD);
   if (!gone) {
-    unkillable_ =
+    const bool late =
         end_due_ != SteadyTime{} && SystemClock().Steady() >= end_due_;
+    if (late && !killed_past_guardian_) {
+      KillPastGuardian();
+    } else {
+      unkillable_ = late;
+    }
     return false;
   }
   HearGuardian();
   // Somebody killed the guardian: the trainer alone is gone then.
-  if (!own_status_.has_value()) kill(-pid_, SIGKILL);
+  if (!own_status_.has_value()) kill(-trainer_, SIGKILL);
   wait_status_ = own_status_.value_or(status);
   ended_ = true;
   return true;

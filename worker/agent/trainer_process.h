@@ -65,7 +65,7 @@ class TrainerProcess {
   // These count after its end; the first is as of wait(2).
   int wait_status() const { return wait_status_; }
   bool killed_by_us() const { return killed_by_us_; }
-  // Something of it lives on, 5 s after its SIGKILL or the trainer's own end: a
+  // Something of it lives on, 6 s after its SIGKILL or the trainer's own end: a
   // disk or a GPU that does not answer holds it in the kernel. It stays so, and
   // nobody waits for it any more.
   bool unkillable() const { return unkillable_; }
@@ -84,8 +84,12 @@ class TrainerProcess {
   void Order(GuardianOrder order);
   // From now on its end is due.
   void ExpectEnd();
+  // A stopped guardian obeys no order: kills the trainer without it, and lets
+  // it go on.
+  void KillPastGuardian();
 
   const pid_t guardian_;
+  const pid_t trainer_;
   pid_t pid_;
   int in_;
   int out_;
@@ -100,6 +104,7 @@ class TrainerProcess {
   SteadyTime end_due_{};
   std::optional<int> own_status_;  // the trainer's; what it left may live on
   bool ended_ = false;
+  bool killed_past_guardian_ = false;
   bool unkillable_ = false;
   bool killed_by_us_ = false;
   int wait_status_ = 0;

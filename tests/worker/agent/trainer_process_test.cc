@@ -151,6 +151,17 @@ TEST_F(TrainerProcessTest, IfTheGuardianIsKilledTheTrainerEndsToo) {
   EXPECT_FALSE(trainer->unkillable());
 }
 
+TEST_F(TrainerProcessTest, AStoppedGuardianMakesNobodyUnkillable) {
+  const auto trainer = Start("sh -c 'echo $PPID; sleep 1000 & wait'");
+  const auto lines = Lines(*trainer, 1);
+  ASSERT_EQ(lines.size(), 1U);
+  kill(std::stoi(lines[0]), SIGSTOP);
+  trainer->Kill();
+  EXPECT_TRUE(trainer->ended());
+  EXPECT_FALSE(trainer->unkillable());
+  EXPECT_FALSE(Lives(trainer->pid()));
+}
+
 TEST_F(TrainerProcessTest, OneThatCannotBeKilledIsNotWaitedFor) {
   const auto trainer = Start("sh -c 'echo ready; sleep 1000'");
   ASSERT_THAT(Lines(*trainer, 1), ElementsAre("ready"));
