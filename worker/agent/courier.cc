@@ -195,7 +195,11 @@ void Courier::Settle(Outbox& outbox, const SpoolRecord& record,
     if (lost) directive_(LostDirective(outbox.lease(), refusal));
     if (lost) return outbox.DropReports();
     // Of several measurements only the refused one is dropped.
-    if (!outbox.SplitFront()) outbox.PopFront();
+    if (outbox.SplitFront()) return;
+    // The steps of an attempt are as many as may be: those behind it would be
+    // refused one by one.
+    if (HasErrorId(refusal, ErrorId::kFieldTooLarge)) return outbox.EndCurve();
+    outbox.PopFront();
     return;
   }
   const auto* finish = std::get_if<v1::FinishRequest>(&record);

@@ -42,6 +42,14 @@ bool Append(const SpoolRecord& record, SpoolRecord& last) {
   return true;
 }
 
+// Drops the measurements of a report. False where nothing is left.
+bool LeaveCheckpoint(SpoolRecord& record) {
+  auto* const report = std::get_if<v1::ReportRequest>(&record);
+  if (report == nullptr) return true;
+  report->clear_measurements();
+  return report->has_checkpoint();
+}
+
 }  // namespace
 
 Outbox::Outbox(v1::LeaseRef lease, std::unique_ptr<SpoolFile> file,
@@ -102,14 +110,29 @@ void Outbox::Queue(const SpoolRecord& report) {
   } else if (unspooled_bytes_ + bytes <= kMostUnspooledBytes) {
     unspooled_.push_back({report, bytes});
     unspooled_bytes_ += bytes;
-  } else if (++dropped_ == 1) {
+  } else {
+    KeepCheckpoint(std::get<v1::ReportRequest>(report));
+    if (++dropped_ > 1) return;
     Log(LogLevel::kError, "reports_dropped",
         {{"trial", lease_.trial()},
          {"cause", "neither disk nor coordinator takes them"}});
   }
 }
 
-void Outbox::Hold(const SpoolRecord& record, std::size_t sent) {
+// The trial may go on from it elsewhere, and its file is here.
+void Outbox::KeepCheckpoint(const v1::ReportRequest& report) {
+  if (!report.has_checkpoint() || unspooled_.empty()) return;
+  Held& last = unspooled_.back();
+  auto& kept = std::get<v1::ReportRequest>(last.record);
+  *kept.mutable_checkpoint() = report.checkpoint();
+  unspooled_bytes_ -= last.bytes;
+  last.bytes = BytesOf(last.record);
+  unspooled_bytes_ += last.bytes;
+}
+
+void Outbox::Hold(const SpoolRecord& whole, std::size_t sent) {
+  SpoolRecord record = whole;
+  if (curve_ended_ && !LeaveCheckpoint(record)) return;
   const std::size_t bytes = BytesOf(record);
   held_bytes_ += bytes;
   const bool joins = held_.size() > sent &&
@@ -182,6 +205,17 @@ std::optional<SpoolRecord> Outbox::Front() const {
 void Outbox::PopFront() {
   const MutexLock lock(&mutex_);
   if (!held_.empty()) PopHeld();
+  Refill();
+  EndIfDone();
+}
+
+void Outbox::EndCurve() {
+  const MutexLock lock(&mutex_);
+  curve_ended_ = true;
+  std::deque<Held> held;
+  held.swap(held_);
+  held_bytes_ = 0;
+  for (const Held& one : held) Hold(one.record, /*sent=*/0);
   Refill();
   EndIfDone();
 }

@@ -10,8 +10,8 @@
 //   front <─ held ─ unread, in the file ─ unspooled ─ the ending <─ Add()
 //
 // What the disk refuses is unspooled, and tried again with the next record; the
-// log says so. Beyond 4 MiB of that a report is dropped, the ending never. It
-// is thread-safe.
+// log says so. Beyond 4 MiB of that a report is dropped, its checkpoint and the
+// ending never. It is thread-safe.
 #ifndef FROSTLINE_WORKER_AGENT_OUTBOX_H_
 #define FROSTLINE_WORKER_AGENT_OUTBOX_H_
 
@@ -48,6 +48,9 @@ class Outbox {
   bool SplitFront();
   // The front was refused: this goes in its place, unspooled.
   void ReplaceFront(const SpoolRecord& record);
+  // The coordinator takes no more steps of this attempt: from now on a report
+  // is its checkpoint alone, and one without is dropped.
+  void EndCurve();
   // The coordinator takes no more reports of this attempt.
   void DropReports();
 
@@ -68,6 +71,9 @@ class Outbox {
   };
 
   void EndIfDone() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Of a report that is dropped.
+  void KeepCheckpoint(const v1::ReportRequest& report)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool Spool(const SpoolRecord& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Queue(const SpoolRecord& report) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Joins it to the last one held, if that is not one of the first `sent`.
@@ -89,6 +95,7 @@ class Outbox {
   std::size_t unspooled_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::optional<SpoolRecord> ending_ ABSL_GUARDED_BY(mutex_);
   std::int64_t dropped_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool curve_ended_ ABSL_GUARDED_BY(mutex_) = false;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   bool done_ ABSL_GUARDED_BY(mutex_) = false;
   v1::FinishReply::Verdict verdict_ ABSL_GUARDED_BY(mutex_) =

@@ -76,6 +76,29 @@ TEST_F(CourierTest, AnEndingGoesBeforeWhatANeighbourHasToSay) {
   EXPECT_EQ(coordinator_.heard().order.front(), "Finish");
 }
 
+// Refused again and again, it would cost a call for each of its steps.
+TEST_F(CourierTest, BehindTheLastStepThatIsTakenOnlyCheckpointsAreSent) {
+  coordinator_.GoAway();
+  const auto outbox = Adopt(0);
+  for (int step = 1; step <= 3000; ++step) {
+    v1::ReportRequest report;
+    *report.mutable_lease() = outbox->lease();
+    report.set_sequence(step);
+    report.add_measurements()->set_step(step);
+    if (step % 500 == 0) report.mutable_checkpoint()->set_step(step);
+    outbox->Add(report);
+  }
+  coordinator_.ComeBack();
+  coordinator_.Refuse("Report", ErrorId::kFieldTooLarge);
+  EXPECT_TRUE(courier_.DeliverOnce());
+  const auto reports = coordinator_.heard().reports;
+  EXPECT_LE(reports.size(), 5u);
+  EXPECT_EQ(StepsOf(0), std::vector<std::int64_t>{1});  // the refused one
+  EXPECT_EQ(reports.back().checkpoint().step(), 3000);
+  Report(*outbox, 3001);
+  EXPECT_FALSE(outbox->Front().has_value());
+}
+
 TEST_F(CourierTest, OutboxesTakeTurns) {
   const auto talker = Adopt(0);
   for (int step = 1; step <= 5000; ++step) Report(*talker, step);
@@ -223,6 +246,26 @@ TEST_F(BacklogTest, WithoutADiskReportsAreDroppedInTheEndAndTheEndingNever) {
   EXPECT_GT(steps.size(), 10'000u);
   EXPECT_LT(steps.size(), 100'000u);
   EXPECT_TRUE(std::is_sorted(steps.begin(), steps.end()));
+}
+
+TEST_F(BacklogTest, AReportThatIsDroppedLeavesItsCheckpoint) {
+  coordinator_.GoAway();
+  const auto outbox = Adopt(0);
+  v1::ReportRequest report;
+  *report.mutable_lease() = outbox->lease();
+  auto& text = (*report.add_measurements()->mutable_metrics());
+  for (int i = 0; i < 60; ++i) text[std::string(60, 'm') + std::to_string(i)];
+  int sent = 0;
+  for (; sent < 2000; ++sent) {
+    report.mutable_measurements(0)->set_step(sent);
+    report.set_sequence(sent + 1);
+    report.mutable_checkpoint()->set_step(sent);
+    outbox->Add(report);
+  }
+  Finish(*outbox);
+  DeliverAll();
+  EXPECT_LT(StepsOf(0).size(), 1900u);
+  EXPECT_EQ(coordinator_.heard().reports.back().checkpoint().step(), sent - 1);
 }
 
 // A file that cannot be read back costs what was in it alone.
