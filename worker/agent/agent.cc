@@ -125,6 +125,7 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
       [this] {
         return stock_watch_ == nullptr ? 0 : stock_watch_->last().generation;
       },
+      [this] { CountIdleSlots(1); }, [this] { CountIdleSlots(-1); },
       [this] { NoteRetired(); }});
   context_->idle_since = clock_.Steady().count();
   const Duration interval =

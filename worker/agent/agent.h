@@ -53,6 +53,7 @@ class Agent {
   void TellChanges();
   void KeepRegistered();
   bool HasStock(const v1::TrialSpec& spec);
+  void CountIdleSlots(int more);
   void NoteRetired();
   absl::Status StartSlots(const v1::RegisterReply& registered);
   void Shutdown();
@@ -75,7 +76,9 @@ class Agent {
   SteadyTime conflict_window_ ABSL_GUARDED_BY(register_mutex_){};
   int conflicts_ ABSL_GUARDED_BY(register_mutex_) = 0;
   v1::Stock stock_ ABSL_GUARDED_BY(register_mutex_);
-  int retired_ ABSL_GUARDED_BY(register_mutex_) = 0;  // slots
+  // Slots that ask for no trials, and those that never will.
+  int held_up_ ABSL_GUARDED_BY(register_mutex_) = 0;
+  int retired_ ABSL_GUARDED_BY(register_mutex_) = 0;
   // The coordinator knows what we would say now.
   bool is_registered_ ABSL_GUARDED_BY(register_mutex_) = false;
   std::unique_ptr<RunFolder> run_folder_;

@@ -33,7 +33,7 @@ v1::RegisterRequest Agent::Registration() {
   request.set_worker_id(options_.id);
   v1::Worker* const worker = request.mutable_worker();
   worker->set_boot_id(boot_id_);
-  worker->set_slots(std::max(1, options_.slots - retired_));
+  worker->set_slots(std::max(1, options_.slots - held_up_));
   worker->set_version(FROSTLINE_VERSION);
   *worker->mutable_hardware() = hardware_;
   for (const auto& [key, value] : options_.labels) {
@@ -110,9 +110,15 @@ absl::Status Agent::Register() {
   return reply.status();
 }
 
-void Agent::NoteRetired() {
+void Agent::CountIdleSlots(int more) {
   const MutexLock lock(&register_mutex_);
   is_registered_ = false;
+  held_up_ += more;
+  registrar_wakeup_.Ring();
+}
+
+void Agent::NoteRetired() {
+  const MutexLock lock(&register_mutex_);
   if (++retired_ < options_.slots) return;
   Log(LogLevel::kError, "no_slot_left",
       {{"fix", "restart the node: what its trainers left cannot be killed"}});
@@ -141,7 +147,7 @@ void Agent::TellChanges() {
   const absl::Status status = Register();
   Log(status.ok() ? LogLevel::kInfo : LogLevel::kWarning,
       "registration_changed",
-      {{"slots", absl::StrCat(options_.slots - retired_)},
+      {{"slots", absl::StrCat(options_.slots - held_up_)},
        {"models", absl::StrCat(stock_.models_size())},
        {"data_sets", absl::StrCat(stock_.data_sets_size())},
        {"status", status.ok() ? "ok" : std::string(status.message())}});

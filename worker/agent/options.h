@@ -43,6 +43,9 @@ struct AgentOptions {
   // What follows is not on the command line.
   std::string gpu_folder = kGpuFolder;
   Duration stock_interval = std::chrono::seconds(5);  // between two looks
+  // A disk or a GPU that answers again has mostly done so by then; what holds a
+  // process for longer is mended by nothing but a restart of the node.
+  Duration unkillable_patience = std::chrono::minutes(5);
   // Empty: at the files of `registry`.
   LookAtStock look_at_stock;
   LogLevel log_level = LogLevel::kInfo;

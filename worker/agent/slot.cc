@@ -19,6 +19,13 @@ constexpr Duration kKillGrace = std::chrono::seconds(2);
 // For the last words, once the agent has been told to go.
 constexpr Duration kLastDelivery = std::chrono::seconds(5);
 constexpr Duration kLongSleep = std::chrono::hours(1);
+constexpr Duration kLateLook = std::chrono::seconds(1);
+
+absl::Status LivesOn() {
+  return MakeError(ErrorId::kTrainerExited,
+                   "the trainer before lives on after SIGKILL",
+                   "see slot_held_up in the agent's log");
+}
 
 }  // namespace
 
@@ -80,8 +87,9 @@ void Slot::RunOnTrainer(const v1::Lease& lease, TrialRun& run) {
     const bool used = trainers_ == before;
     const bool taken = run.Run(*trainer_, used, *folder, checkpoint);
     if (!run.trainer_is_ready()) DropTrainer();
-    // A trainer for one trial may have been on its way out.
     if (taken) return;
+    // A trainer for one trial may have been on its way out.
+    if (IsHeldUp()) return run.FailToStart(LivesOn());
   }
 }
 
@@ -118,11 +126,7 @@ absl::Status Slot::RenewTrainer() {
       {{"slot", absl::StrCat(number_)}, {"cause", "the registry changed"}});
   AskToExit();
   DropTrainer();
-  if (!retired_) return StartTrainer();
-  return MakeError(ErrorId::kTrainerExited,
-                   "the trainer of the registry as it was lives on after "
-                   "SIGKILL",
-                   "see slot_retired in the agent's log");
+  return IsHeldUp() ? LivesOn() : StartTrainer();
 }
 
 absl::Status Slot::StartTrainer() {
@@ -193,17 +197,38 @@ void Slot::HandBack(const v1::Lease& lease) {
 
 void Slot::DropTrainer() {
   trainer_->Kill();
-  if (trainer_->unkillable() && !retired_) {
-    retired_ = true;
-    Log(LogLevel::kError, "slot_retired",
-        {{"slot", absl::StrCat(number_)},
-         {"process", absl::StrCat(trainer_->pid())},
-         {"cause", "it lives on after SIGKILL"},
-         {"fix",
-          "see what holds it (its /proc/PID/stack), then restart the "
-          "node"}});
+  if (!trainer_->unkillable()) trainer_.reset();
+}
+
+bool Slot::IsHeldUp() const {
+  return trainer_ != nullptr && trainer_->unkillable();
+}
+
+void Slot::AwaitLateEnd() {
+  Log(LogLevel::kWarning, "slot_held_up",
+      {{"slot", absl::StrCat(number_)},
+       {"process", absl::StrCat(trainer_->pid())},
+       {"cause", "it lives on after SIGKILL"},
+       {"fix", "see what holds it (its /proc/PID/stack)"}});
+  context_.slot_held_up();
+  const SteadyTime until =
+      context_.clock.Steady() + context_.options.unkillable_patience;
+  while (context_.stop.level() == StopLevel::kRun) {
+    if (trainer_->EndedAtLast()) {
+      trainer_.reset();
+      Log(LogLevel::kInfo, "slot_freed", {{"slot", absl::StrCat(number_)}});
+      return context_.slot_freed();
+    }
+    retired_ = context_.clock.Steady() >= until;
+    if (retired_) break;
+    wakeup_.WaitFor(kLateLook);
   }
-  trainer_.reset();
+  if (!retired_) return;
+  Log(LogLevel::kError, "slot_retired",
+      {{"slot", absl::StrCat(number_)},
+       {"process", absl::StrCat(trainer_->pid())},
+       {"cause", "it lives on after SIGKILL"},
+       {"fix", "restart the node"}});
 }
 
 void Slot::AskToExit() {

@@ -3,8 +3,9 @@
 // File: slot.h
 //
 // Runs one trial at a time, and asks for the next when an ending is delivered.
-// Its trainer stays alive in between. It retires, and asks no more, when
-// something of a trainer cannot be killed: that may hold its GPU.
+// Its trainer stays alive in between. It asks no more while something of a
+// trainer cannot be killed, which may hold its GPU, and retires when that
+// lasts.
 #ifndef FROSTLINE_WORKER_AGENT_SLOT_H_
 #define FROSTLINE_WORKER_AGENT_SLOT_H_
 
@@ -62,8 +63,10 @@ class Slot {
   // Waits for it, a moment.
   void AskToExit();
   void EndTrainer();
-  // Kills what still runs.
+  // Kills what still runs; one that is unkillable stays.
   void DropTrainer();
+  bool IsHeldUp() const;
+  void AwaitLateEnd();
 
   SlotContext& context_;
   const int number_;

@@ -56,6 +56,7 @@ void Slot::Loop() {
     if (!lease.has_value()) break;
     FROSTLINE_FAILPOINT(kAgentAcquired);
     RunTrial(*lease);
+    if (IsHeldUp()) AwaitLateEnd();
     context_.janitor.Ring();
   }
   if (retired_) context_.slot_retired();

@@ -38,7 +38,9 @@ struct SlotContext {
   std::function<bool(const v1::TrialSpec&)> has_stock_for;
   // Differs when the registry's files say something else.
   std::function<int()> registry_generation;
-  // A slot asks for no more trials.
+  // A slot asks for no trials, until it is free again or has retired.
+  std::function<void()> slot_held_up;
+  std::function<void()> slot_freed;
   std::function<void()> slot_retired;
   // --idle-timeout asks how many slots have a trial, and since when none has.
   std::atomic<int> busy{0};

@@ -223,6 +223,13 @@ bool TrainerProcess::Reap() {
   return true;
 }
 
+bool TrainerProcess::EndedAtLast() {
+  unkillable_ = false;
+  if (Reap()) return true;
+  unkillable_ = true;
+  return false;
+}
+
 void TrainerProcess::Terminate(Duration grace) {
   if (Reap() || unkillable_) return;
   killed_by_us_ = true;

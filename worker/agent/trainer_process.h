@@ -69,6 +69,8 @@ class TrainerProcess {
   // disk or a GPU that does not answer holds it in the kernel. It stays so, and
   // nobody waits for it any more.
   bool unkillable() const { return unkillable_; }
+  // Looks whether an unkillable one is gone after all.
+  bool EndedAtLast();
   // The trainer's; of an unkillable one that of the process that lives on.
   pid_t pid() const { return pid_; }
 

@@ -151,7 +151,7 @@ void TrialRun::FinishUnkillable(const TrainerProcess& trainer) {
       absl::StrCat("process ", trainer.pid(),
                    " of the trainer lives on after SIGKILL: a disk or a GPU "
                    "that does not answer holds it in the kernel"),
-      "restart the node; its slot asks for no more trials");
+      "see what holds it; its slot asks for no trials until it is gone");
   v1::Outcome outcome = FailedOutcome(v1::FAILURE_CLASS_INFRASTRUCTURE, status);
   if (order_ != Order::kPrune && order_ != Order::kCancel) {
     return Finish(std::move(outcome));

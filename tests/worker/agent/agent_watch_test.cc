@@ -217,8 +217,30 @@ class Unkillable : public ::testing::Test {
   std::optional<Undying> undying_;
 };
 
+// A slow disk, or a GPU that was reset.
+TEST_F(Unkillable, ASlotWhoseTrainerEndsAtLastIsTakenUpAgain) {
+  Rig rig(kOffends);
+  rig.options().slots = 2;
+  RunOne(rig);
+  if (IsSkipped()) return;
+  const auto await_slots = [&rig](int slots) {
+    return rig.coordinator().Await([slots](const Heard& heard) {
+      return heard.registers.back().worker().slots() == slots;
+    });
+  };
+  ASSERT_TRUE(await_slots(1));
+  undying_.reset();
+  ASSERT_TRUE(await_slots(2));
+  for (const int number : {2, 3}) rig.coordinator().Offer(number);
+  ASSERT_TRUE(rig.coordinator().Await(
+      [](const Heard& heard) { return heard.finishes.size() == 3; }));
+  rig.coordinator().EndStudy();
+  EXPECT_EQ(rig.Join(), 0);
+}
+
 TEST_F(Unkillable, TheAgentEndsWhenNoSlotIsLeft) {
   Rig rig(kOffends);
+  rig.options().unkillable_patience = milliseconds(10);
   RunOne(rig);
   if (IsSkipped()) return;
   EXPECT_EQ(rig.Join(), kExitFailure);
