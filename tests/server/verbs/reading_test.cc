@@ -159,12 +159,13 @@ TEST_F(ReadingTest, OfThousandsOfAttemptsTheNewestAreShown) {
 TEST_F(ReadingTest, PagesOfACurveAreBoundedInBytes) {
   Write([](storage::Transaction& transaction) {
     std::vector<storage::MeasurementRow> rows(400);
-    for (int i = 0; i < 400; ++i) {
-      rows[i].study = 1;
-      rows[i].measurement.step = i;
+    for (std::int64_t step = 0; step < 400; ++step) {
+      storage::MeasurementRow& row = rows[static_cast<std::size_t>(step)];
+      row.study = 1;
+      row.measurement.step = step;
       for (int m = 0; m < 64; ++m) {
         const std::string name = absl::StrCat(std::string(200, 'm'), m);
-        rows[i].measurement.metrics[name] = m;
+        row.measurement.metrics[name] = m;
       }
     }
     return transaction.AddMeasurements(rows);
@@ -185,7 +186,9 @@ TEST_F(ReadingTest, PagesOfACurveAreBoundedInBytes) {
   } while (!request.page_token().empty() && ++pages < 10);
   EXPECT_EQ(pages, 1);
   ASSERT_EQ(steps.size(), 400u);
-  for (int i = 0; i < 400; ++i) EXPECT_EQ(steps[i], i);
+  for (std::size_t i = 0; i < 400; ++i) {
+    EXPECT_EQ(steps[i], static_cast<std::int64_t>(i));
+  }
   request.set_downsample_to(400);
   const auto few = driver_->Call<v1::ListMeasurementsReply>(request);
   ASSERT_OK(few);
