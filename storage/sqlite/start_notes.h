@@ -14,7 +14,7 @@
 
 namespace frostline::storage {
 
-// Adds `now` and returns what was there, the last sixteen at most. A file that
+// Adds `now` and returns what was there, the last 128 at most. A file that
 // cannot be read is empty; one that cannot be written is logged, and stays.
 std::vector<WallMicros> NoteStartIn(const std::string& path, WallMicros now);
 

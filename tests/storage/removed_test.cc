@@ -77,10 +77,10 @@ TEST_F(FolderRemovedTest, StartsAreRemembered) {
   EXPECT_THAT(store_->NoteStart(200), testing::ElementsAre(100));
   Reopen();
   EXPECT_THAT(store_->NoteStart(300), testing::ElementsAre(100, 200));
-  for (WallMicros start = 1000; start < 1100; ++start) store_->NoteStart(start);
+  for (WallMicros start = 1000; start < 1200; ++start) store_->NoteStart(start);
   const std::vector<WallMicros> last = store_->NoteStart(2000);
-  EXPECT_EQ(last.size(), 16u);
-  EXPECT_EQ(last.back(), 1099);
+  EXPECT_EQ(last.size(), 128u);
+  EXPECT_EQ(last.back(), 1199);
   // What no coordinator wrote is passed over.
   std::ofstream(File("frostline.starts")) << "7\nnot a time\n\n9\n";
   EXPECT_THAT(store_->NoteStart(3000), testing::ElementsAre(7, 9));
