@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <span>
 #include <stop_token>
 
 #include "surrogate/point_walk.h"
@@ -148,7 +149,8 @@ TEST(GrowingSurrogate, StoppedItKeepsWhatItKnewAndTakesUpWhereItWas) {
   GrowingSurrogate broken_off, fresh;
   ASSERT_TRUE(broken_off.Learn(rows, {}));
   EXPECT_FALSE(broken_off.Learn(more, {.stop = stopped}));
-  EXPECT_TRUE(broken_off.Condition(ColumnsOf(rows, 20), rows.values));
+  const auto first = std::span<const double>(rows.values).first(20);
+  EXPECT_TRUE(broken_off.Condition(ColumnsOf(rows, 20), first));
   EXPECT_FALSE(broken_off.Condition(ColumnsOf(rows, 30), rows.values, stopped));
   EXPECT_EQ(broken_off.factor().size(), 20u);
   ASSERT_TRUE(fresh.Learn(rows, {}));
