@@ -137,8 +137,9 @@ void AdminVerbs::Backup(CallContext caller, v1::BackupRequest request,
         Urgency::kLease, [](const absl::Status&) {});
     (*shared)(made.status());
   };
+  const Urgency urgency = caller.urgency;
   calls_.LookUpReply<Before>(
-      mark.request_id, caller.urgency,
+      mark.request_id, urgency,
       [this, shared, copy](absl::StatusOr<Before> before) {
         if (!before.ok()) return (*shared)(before.status());
         if (before->has_value()) return (*shared)(std::move(**before));

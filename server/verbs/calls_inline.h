@@ -132,8 +132,9 @@ void Calls::ActOnce(CallContext caller, const std::string& method,
     }));
     return answer;
   };
+  const Urgency urgency = caller.urgency;
   LookUpReply<T>(
-      mark.request_id, caller.urgency, std::move(reply),
+      mark.request_id, urgency, std::move(reply),
       [this, caller = std::move(caller), once = std::move(once)](
           LookedUpReply stored, Reply<T> answer) mutable {
         Act<T>(std::move(caller), std::move(answer),

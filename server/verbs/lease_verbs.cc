@@ -61,7 +61,7 @@ void LeaseVerbs::Acquire(CallContext caller, v1::AcquireRequest request,
   // What runs goes before what may begin.
   caller.urgency = Urgency::kChange;
   calls_.LookUpReply(
-      id, caller.urgency, std::move(reply),
+      id, Urgency::kChange, std::move(reply),
       [this, caller = std::move(caller), request = std::move(request)](
           LookedUpReply stored, Reply<v1::AcquireReply> answer) mutable {
         auto granted = store_.ListGranted(request.request_id());

@@ -31,16 +31,16 @@ void TrialRun::FollowOrders(TrainerProcess& trainer) {
     over_ = true;
     return;
   }
+  const bool is_stopping = level >= StopLevel::kRelease;
   if (directive.action() == v1::Directive::STOP_CANCELLED) {
     Give(Order::kCancel, "cancelled", trainer);
   } else if (directive.action() == v1::Directive::STOP_PRUNED) {
     Give(Order::kPrune, "pruned", trainer);
-  } else if (level >= StopLevel::kRelease) {
-    Give(Order::kRelease, "preempt", trainer);
-  } else if (directive.action() == v1::Directive::CHECKPOINT_AND_RELEASE) {
+  } else if (!is_stopping &&
+             directive.action() == v1::Directive::CHECKPOINT_AND_RELEASE) {
     release_reason_ = v1::ReleaseRequest::DRAINED;
     Give(Order::kRelease, "drain", trainer);
-  } else if (held_.forsaken()) {
+  } else if (is_stopping || held_.forsaken()) {
     Give(Order::kRelease, "preempt", trainer);
   }
   const bool late =
