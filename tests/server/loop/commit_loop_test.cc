@@ -28,7 +28,10 @@ class CommitLoopTest : public ::testing::Test {
       : store_(*storage::OpenStore({.data_folder = "", .ephemeral = true})),
         loop_(store_, clock_,
               {.turn = [](Batch&) {},
-               .next_due = [this] { return due_; },
+               .next_due = [this]() -> std::optional<SteadyTime> {
+                 if (!is_due_) return std::nullopt;
+                 return clock_.Steady();
+               },
                .committed = [this] { ++committed_; },
                .undo = [this] { ++undone_; },
                .reload = [this] { ++reloaded_; },
@@ -62,7 +65,7 @@ class CommitLoopTest : public ::testing::Test {
 
   FakeClock clock_;
   CountingStore store_;
-  std::optional<SteadyTime> due_;
+  std::atomic<bool> is_due_ = false;
   std::atomic<int> committed_ = 0;
   std::atomic<int> undone_ = 0;
   std::atomic<int> reloaded_ = 0;
@@ -145,7 +148,7 @@ TEST_F(CommitLoopTest, TheWholeGroupFailsThatFindsTheStoreFull) {
 }
 
 TEST_F(CommitLoopTest, WhatIsDueWaitsWhileTheStorePauses) {
-  due_ = clock_.Steady();
+  is_due_ = true;
   store_.SetFull(true);
   EXPECT_THAT(AskToWrite(), FailsWith(ErrorId::kStoreFull));
   committed_ = 0;
