@@ -38,7 +38,11 @@ namespace {
 constexpr int kLookupThreads = 2;
 // So do reads of one study or trial: no list holds them up.
 constexpr int kPointThreads = 2;
-constexpr int kMostPointThreads = 4;
+constexpr std::size_t kMostPointThreads = 4;
+// Lists can wait, heartbeats cannot: where cores are short, a reader gets a
+// tenth of what the loop gets.
+constexpr int kReaderNiceness = 10;
+constexpr Duration kPoolsLooked = std::chrono::milliseconds(20);
 
 }  // namespace
 
@@ -55,6 +59,7 @@ class Coordinator::Rooms {
  private:
   CommitLoop::Hooks LoopHooks();
   void Turn(Batch& batch) FROSTLINE_ON_LOOP;
+  void GrowPools() FROSTLINE_ON_LOOP;
   void Committed() FROSTLINE_ON_LOOP;
   void Undo() FROSTLINE_ON_LOOP;
   void Reload() FROSTLINE_ON_LOOP;
@@ -90,6 +95,7 @@ class Coordinator::Rooms {
   AdminVerbs admin_verbs_;
   VerbTable table_;
   bool draining_ ABSL_GUARDED_BY(kLoopThread) = false;
+  SteadyTime next_growth_ ABSL_GUARDED_BY(kLoopThread){};
 };
 
 Coordinator::Rooms::Rooms(CoordinatorOptions options,
@@ -182,8 +188,10 @@ absl::Status Coordinator::Rooms::Start() {
   }
   proposer_.Start();
   lookups_.Start(kLookupThreads);
-  points_.Start(kPointThreads, kMostPointThreads);
-  readers_.Start(options_.reader_threads, options_.most_reader_threads);
+  points_.Start(kPointThreads);
+  const unsigned cores = std::thread::hardware_concurrency();
+  readers_.Start(std::max(options_.reader_threads, static_cast<int>(cores / 2)),
+                 kReaderNiceness);
   importance_.Start(options_.importance_threads);
   loop_.Start(epoch);
   return absl::OkStatus();
@@ -211,6 +219,7 @@ void Coordinator::Rooms::Drain() {
 }
 
 void Coordinator::Rooms::Turn(Batch& batch) {
+  GrowPools();
   upkeep_.Turn(batch);
   if (draining_) {
     dispatcher_.Drain(batch);
@@ -222,6 +231,17 @@ void Coordinator::Rooms::Turn(Batch& batch) {
   log_verb_.Turn(/*all=*/draining_);
   ledger_.WriteDownRenewed(batch);
   ledger_.WriteSummaries(batch);
+}
+
+// A pool whose threads all work on something long gets another one.
+void Coordinator::Rooms::GrowPools() {
+  const SteadyTime now = clock_.Steady();
+  if (now < next_growth_) return;
+  next_growth_ = now + kPoolsLooked;
+  points_.AddThreadIfStuck(kMostPointThreads);
+  readers_.AddThreadIfStuck(options_.most_reader_threads);
+  // Reports may wait for a history that is read behind slow samplers.
+  proposer_.AddThreadIfStuck();
 }
 
 std::optional<SteadyTime> Coordinator::Rooms::NextDue() const {

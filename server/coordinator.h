@@ -33,8 +33,8 @@ struct CoordinatorOptions {
   Duration longest_wait = std::chrono::seconds(30);
   // A watch without news says so often that it is alive.
   Duration watch_alive = std::chrono::seconds(15);
-  int reader_threads = 2;  // of lists, exports and other scans
-  int most_reader_threads = 16;
+  int reader_threads = 2;  // of lists, exports and other scans, at least
+  std::size_t most_reader_threads = 16;
   int importance_threads = 2;      // each uses all cores
   std::string backup_folder = {};  // created at the first backup
   std::function<void(const absl::Status&)> on_fatal = nullptr;

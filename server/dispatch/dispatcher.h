@@ -124,7 +124,6 @@ class Dispatcher {
   };
   std::map<storage::StudyKey, Sampler> samplers_ ABSL_GUARDED_BY(kLoopThread);
   SteadyTime next_look_ ABSL_GUARDED_BY(kLoopThread){};
-  SteadyTime next_thread_ ABSL_GUARDED_BY(kLoopThread){};
   std::int64_t looks_ ABSL_GUARDED_BY(kLoopThread) = 0;
   std::int64_t epoch_ ABSL_GUARDED_BY(kLoopThread) = 0;
   // Earlier proposals mean nothing: all of them, or those of a study.

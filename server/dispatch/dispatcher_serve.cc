@@ -54,11 +54,6 @@ FairShare::Pool PoolOf(const Supply& supply) {
 void Dispatcher::Serve(Batch& batch) {
   if (draining_) return;
   const SteadyTime now = clock_.Steady();
-  if (now >= next_thread_) {
-    // Reports may wait for a history that is read behind slow samplers.
-    proposer_.AddThreadIfStuck();
-    next_thread_ = now + kLookAgain;
-  }
   if (line_.size() == 0 && expected_.empty()) return;
   if (disk_.room == storage::Room::kNoNewLeases) return;
   const bool somebody_came = line_.TakeSomebodyCame();

@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/loop/task_pool.h"
 
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <system_error>
 #include <utility>
 
 namespace frostline::server {
+namespace {
 
-void TaskPool::Start(int least, int most) {
+// Linux has a niceness for each thread. A thread without is only less polite.
+void BeNice(int niceness) {
+  const auto thread = static_cast<id_t>(syscall(SYS_gettid));
+  (void)setpriority(PRIO_PROCESS, thread,
+                    getpriority(PRIO_PROCESS, thread) + niceness);
+}
+
+}  // namespace
+
+void TaskPool::Start(int threads, int niceness) {
   const MutexLock lock(&mutex_);
-  most_ = static_cast<std::size_t>(most);
-  for (int i = 0; i < least; ++i) AddThread();
+  niceness_ = niceness;
+  for (int i = 0; i < threads; ++i) AddThread();
 }
 
 void TaskPool::AddThreadIfStuck(std::size_t most) {
@@ -25,12 +39,13 @@ void TaskPool::AddThreadIfStuck(std::size_t most) {
 
 void TaskPool::AddThread() {
   try {
-    threads_.emplace_back([this] { Run(); });
-    ++idle_;
+    threads_.emplace_back([this, niceness = niceness_] {
+      if (niceness != 0) BeNice(niceness);
+      Run();
+    });
   } catch (const std::system_error&) {
     // The system gives no more threads: those that are there go on.
     if (threads_.empty()) throw;
-    most_ = threads_.size();
   }
 }
 
@@ -46,25 +61,22 @@ void TaskPool::Stop() {
 }
 
 void TaskPool::Post(absl::AnyInvocable<void()> task) {
-  const MutexLock lock(&mutex_);
-  Enter(std::move(task));
+  {
+    const MutexLock lock(&mutex_);
+    tasks_.push_back(std::move(task));
+  }
+  wake_.Signal();
 }
 
 bool TaskPool::TryPost(absl::AnyInvocable<void()>&& task) {
-  const MutexLock lock(&mutex_);
-  if (stopping_) return false;
-  Enter(std::move(task));
-  return true;
-}
-
-void TaskPool::Enter(absl::AnyInvocable<void()> task) {
-  tasks_.push_back(std::move(task));
-  // Before Start() there are none, and after Stop() there come no more.
-  if (tasks_.size() > idle_ && threads_.size() < most_ && !threads_.empty() &&
-      !stopping_) {
-    AddThread();
+  {
+    const MutexLock lock(&mutex_);
+    if (stopping_) return false;
+    tasks_.push_back(std::move(task));
   }
+  // Who wakes must not find the lock taken by who woke it.
   wake_.Signal();
+  return true;
 }
 
 std::size_t TaskPool::Backlog() const {
@@ -87,12 +99,8 @@ void TaskPool::Run() {
       task = std::move(tasks_.front());
       tasks_.pop_front();
       ++begun_;
-      --idle_;
     }
     task();
-    task = nullptr;  // what it holds ends before the thread is idle
-    const MutexLock lock(&mutex_);
-    ++idle_;
   }
 }
 

@@ -2,7 +2,9 @@
 //
 // File: task_pool.h
 //
-// Starts tasks in the order of posting. Any thread may post.
+// Starts tasks in the order of posting. Any thread may post. A pool is as large
+// as its tasks need to be worked on, not as many as wait: threads beyond the
+// cores only fight over them, with each other and with the loop.
 #ifndef FROSTLINE_SERVER_LOOP_TASK_POOL_H_
 #define FROSTLINE_SERVER_LOOP_TASK_POOL_H_
 
@@ -23,10 +25,9 @@ class TaskPool {
   TaskPool() = default;
   ~TaskPool() { Stop(); }
 
-  void Start(int threads) { Start(threads, threads); }
-  // Keeps `least` threads and adds one, up to `most`, whenever more tasks wait
-  // than threads are idle. Threads stay until Stop().
-  void Start(int least, int most);
+  // `niceness` is added to that of the process (setpriority(2)): where cores
+  // are short, others go first.
+  void Start(int threads, int niceness = 0);
   // Adds a thread, up to `most`, when tasks wait and none was begun since the
   // last call. Who calls it now and then sees to it that tasks of hours hold
   // up no task of milliseconds. Threads stay until Stop().
@@ -42,9 +43,6 @@ class TaskPool {
  private:
   void Run();
   void AddThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Wakes a thread for what was posted, or adds one.
-  void Enter(absl::AnyInvocable<void()> task)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable Mutex mutex_;
   CondVar wake_;
@@ -52,8 +50,7 @@ class TaskPool {
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::int64_t begun_ ABSL_GUARDED_BY(mutex_) = 0;         // tasks
   std::int64_t begun_before_ ABSL_GUARDED_BY(mutex_) = 0;  // at the last look
-  std::size_t idle_ ABSL_GUARDED_BY(mutex_) = 0;           // threads
-  std::size_t most_ ABSL_GUARDED_BY(mutex_) = 0;
+  int niceness_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<std::thread> threads_ ABSL_GUARDED_BY(mutex_);
 };
 

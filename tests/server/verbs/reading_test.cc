@@ -271,11 +271,13 @@ TEST_F(ReadingTest, WhatIsOfOneTrialWaitsForNoList) {
   log.set_name(name);
   EXPECT_OK(driver_->Call<v1::GetTrialLogReply>(log));
   EXPECT_OK(driver_->GetStudy("a"));
-  // So many lists are read side by side.
-  std::int64_t reads = 0;
+  // So many lists are read side by side in the end: a thread more whenever all
+  // are stuck.
+  std::size_t reads = 0;
   while (reads < CoordinatorOptions().most_reader_threads) {
-    reads += store_->TakeReads();
-    std::this_thread::yield();
+    reads += static_cast<std::size_t>(store_->TakeReads());
+    clock_.Advance(std::chrono::milliseconds(20));
+    EXPECT_OK(driver_->GetStudy("a"));
   }
   EXPECT_EQ(reads, CoordinatorOptions().most_reader_threads);
   store_->LetGo();
