@@ -36,6 +36,20 @@ std::int64_t StartupOf(const SamplerSpec& spec, const std::string& name,
 
 }  // namespace
 
+std::int64_t TeachingParallelism(const SamplerSpec& spec, const Space& space,
+                                 const std::vector<Objective>& objectives,
+                                 std::int64_t results) {
+  const std::string name =
+      ResolveSampler(spec.name, spec.options, space, objectives);
+  const bool has_purpose =
+      spec.purpose != Purpose::kBest && ServesPurpose(spec, space, objectives);
+  const bool tells = has_purpose && spec.purpose == Purpose::kUnderstand;
+  if (!LooksAtResults(name) || tells) return kNoLimit;
+  std::int64_t startup = StartupOf(spec, name, space);
+  if (has_purpose) startup = std::max(startup, kDesignTrials);
+  return std::max({startup, results / kResultsForEach, std::int64_t{1}});
+}
+
 std::int64_t UsefulParallelism(const SamplerSpec& spec, const Space& space,
                                const std::vector<Objective>& objectives,
                                const TrialCounts& trials) {
@@ -49,14 +63,8 @@ std::int64_t UsefulParallelism(const SamplerSpec& spec, const Space& space,
       left = static_cast<std::int64_t>(std::max(points, 0.0));
     }
   }
-  const bool has_purpose =
-      spec.purpose != Purpose::kBest && ServesPurpose(spec, space, objectives);
-  const bool tells = has_purpose && spec.purpose == Purpose::kUnderstand;
-  if (!LooksAtResults(name) || tells) return left;
-  std::int64_t startup = StartupOf(spec, name, space);
-  if (has_purpose) startup = std::max(startup, kDesignTrials);
-  return std::min(left, std::max({startup, trials.results / kResultsForEach,
-                                  std::int64_t{1}}));
+  return std::min(left,
+                  TeachingParallelism(spec, space, objectives, trials.results));
 }
 
 }  // namespace frostline::sampler

@@ -8,16 +8,18 @@
 // measured. Before there is a result, as many as the sampler draws without
 // looking lose nothing at all:
 //
-//   useful = min(left, max(startup, n / 2))
+//   teaching = max(startup, n / 2), useful = min(left, teaching)
 //
 // What does not look at results (random, qmc, grid, brute, and trials chosen
-// for what they tell) can use as many as are left.
+// for what they tell) learns nothing from waiting: it can use all that are
+// left.
 //
 //   200 trials of levels-gp, 13 modules: 14 at first, 50 after 100 results
 #ifndef FROSTLINE_SAMPLER_USEFUL_PARALLELISM_H_
 #define FROSTLINE_SAMPLER_USEFUL_PARALLELISM_H_
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "sampler/factory.h"
@@ -32,8 +34,16 @@ struct TrialCounts {
   std::int64_t budget = 0;
 };
 
-// So many trials at a time teach; more of them begin blind. It is at least 0,
-// rises with results and falls as the budget ends. Is pure, and cheap.
+// So many trials at a time teach; what begins beside them begins blind. It
+// rises with results, and is kNoLimit for what does not look at them. Both
+// functions are pure, and cheap.
+inline constexpr std::int64_t kNoLimit =
+    std::numeric_limits<std::int64_t>::max();
+std::int64_t TeachingParallelism(const SamplerSpec& spec, const Space& space,
+                                 const std::vector<Objective>& objectives,
+                                 std::int64_t results);
+
+// The same, but no more than there are trials, or points, left.
 std::int64_t UsefulParallelism(const SamplerSpec& spec, const Space& space,
                                const std::vector<Objective>& objectives,
                                const TrialCounts& trials);

@@ -17,11 +17,12 @@ constexpr Duration kAskAgainAfter = std::chrono::milliseconds(200);
 
 }  // namespace
 
-StudySupply SupplyOf(const StudyBook& book, WallMicros now) {
+StudySupply SupplyOf(const StudyBook& book, Ramp& ramp, WallMicros now) {
   return {.name = StudyNameOf(book.row().id),
           .state = book.row().state,
           .state_reason = book.row().state_reason,
           .at_parallel_limit = book.AtParallelLimit(),
+          .is_ramping = ramp.Holds(book),
           .budget_left = book.SlotsLeft(now) > 0,
           .queued = book.Count(TrialState::kQueued),
           .proposing = book.reserved(),
@@ -42,6 +43,7 @@ Dispatcher::Dispatcher(Ledger& ledger, Proposer& proposer,
 std::int64_t Dispatcher::BeginEpoch() {
   expected_.Clear();
   share_.Clear();
+  ramp_.Clear();
   samplers_.clear();
   // What memory held of workers may be undone.
   line_.ResumeAll();
@@ -56,6 +58,7 @@ std::int64_t Dispatcher::BeginEpochOf(
     return studies.contains(key);
   };
   share_.ForgetIf(is_one);
+  ramp_.ForgetIf(is_one);
   std::erase_if(samplers_,
                 [&](const auto& entry) { return is_one(entry.first); });
   line_.ResumeAll();
@@ -120,6 +123,7 @@ void Dispatcher::ForgetEndedStudies() {
     return book == nullptr || !IsOpen(book->row().state);
   };
   share_.ForgetIf(is_over);
+  ramp_.ForgetIf(is_over);
   std::erase_if(samplers_, [&](const auto& entry) FROSTLINE_ON_LOOP {
     return is_over(entry.first);
   });
@@ -137,7 +141,7 @@ bool Dispatcher::WaitsForNothing(const std::string& study) const {
   return !IsOpen((*book)->row().state);
 }
 
-IdleReason Dispatcher::WhyNothingFor(const ParkedAcquire& parked) const {
+IdleReason Dispatcher::WhyNothingFor(const ParkedAcquire& parked) {
   const WorkerEntry* const worker = ledger_.workers().Find(parked.worker);
   WorkerStanding standing{
       .coordinator_drains = draining_,
@@ -158,7 +162,7 @@ IdleReason Dispatcher::WhyNothingFor(const ParkedAcquire& parked) const {
     const FleetSupply alone =
         CountAlone(ledger_, *worker, book, clock_.Steady());
     IdleReason reason =
-        WhyNothingOf(SupplyOf(book, clock_.Wall()), alone, disk_);
+        WhyNothingOf(SupplyOf(book, ramp_, clock_.Wall()), alone, disk_);
     if (IsNearer(reason, nearest)) nearest = std::move(reason);
   }
   return nearest;

@@ -109,7 +109,7 @@ class Dispatcher {
   // Says of a call that asks for this study alone ("": any) that it has ended.
   bool WaitsForNothing(const std::string& study) const FROSTLINE_ON_LOOP;
   void AnswerNone(Batch& batch, ParkedAcquire& parked) FROSTLINE_ON_LOOP;
-  IdleReason WhyNothingFor(const ParkedAcquire& parked) const FROSTLINE_ON_LOOP;
+  IdleReason WhyNothingFor(const ParkedAcquire& parked) FROSTLINE_ON_LOOP;
 
   Ledger& ledger_;
   Proposer& proposer_;
@@ -117,6 +117,7 @@ class Dispatcher {
   const Clock& clock_;
   AcquireLine line_ ABSL_GUARDED_BY(kLoopThread);
   ExpectedSlots expected_ ABSL_GUARDED_BY(kLoopThread);
+  Ramp ramp_ ABSL_GUARDED_BY(kLoopThread);
   FairShare share_ ABSL_GUARDED_BY(kLoopThread);
   struct Sampler {
     SteadyTime heard{};  // while it owes proposals: of the last, or the request
@@ -134,7 +135,7 @@ class Dispatcher {
   bool draining_ ABSL_GUARDED_BY(kLoopThread) = false;
 };
 
-StudySupply SupplyOf(const StudyBook& book, WallMicros now);
+StudySupply SupplyOf(const StudyBook& book, Ramp& ramp, WallMicros now);
 
 // One that waits shorter, or holds other prefixes, is the same request.
 RequestMark MarkOf(v1::AcquireRequest request);

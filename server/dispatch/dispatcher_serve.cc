@@ -73,7 +73,7 @@ void Dispatcher::Serve(Batch& batch) {
 }
 
 std::vector<Supply> Dispatcher::LookAtSupplies(SteadyTime now) {
-  std::vector<Supply> supplies = FindSupplies(ledger_, clock_.Wall());
+  std::vector<Supply> supplies = FindSupplies(ledger_, ramp_, clock_.Wall());
   looks_ += static_cast<std::int64_t>(supplies.size());
   share_.BeginLook();
   for (Supply& supply : supplies) {

@@ -14,15 +14,16 @@ bool GoesAfter(const Supply* a, const Supply* b) { return GoesBefore(*b, *a); }
 
 }  // namespace
 
-std::vector<Supply> FindSupplies(Ledger& ledger, WallMicros now) {
+std::vector<Supply> FindSupplies(Ledger& ledger, Ramp& ramp, WallMicros now) {
   std::vector<Supply> supplies;
   for (auto& [key, book] : ledger.studies()) {
     if (!book.IsLeasing() || book.AtParallelLimit()) continue;
     Supply supply;
     supply.book = &book;
     supply.queued = book.Count(TrialState::kQueued);
-    supply.can_propose = std::min({book.SlotsLeft(now) + book.reserved(),
-                                   book.ParallelLeft(), kMostProposalsAtOnce});
+    supply.can_propose =
+        std::min({book.SlotsLeft(now) + book.reserved(), book.ParallelLeft(),
+                  ramp.LeftFor(book), kMostProposalsAtOnce});
     if (supply.queued + supply.can_propose > 0) supplies.push_back(supply);
   }
   return supplies;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "server/dispatch/ramp.h"
 #include "server/dispatch/why_idle.h"
 #include "server/ledger/ledger.h"
 
@@ -39,7 +40,7 @@ bool GoesBefore(const Supply& a, const Supply& b);
 
 // Those that have something to give, by age. The caller adds what the last
 // three fields say.
-std::vector<Supply> FindSupplies(Ledger& ledger,
+std::vector<Supply> FindSupplies(Ledger& ledger, Ramp& ramp,
                                  WallMicros now) FROSTLINE_ON_LOOP;
 
 // Hands out supplies, the one that goes first at each time. A supply that is

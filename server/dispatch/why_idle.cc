@@ -85,6 +85,13 @@ std::vector<IdleReason> WhyIdle(const StudySupply& study,
                       ")"),
          "raise max_parallel"});
   }
+  if (study.is_ramping && study.budget_left && fleet.free_slots > 0) {
+    say({v1::PARALLEL_LIMIT, "RAMPING",
+         absl::StrCat(study.name, " runs as many trials as its sampler can ",
+                      "use for now (", study.running,
+                      "); more would begin blind"),
+         "wait, or set max_parallel to begin so many at a time"});
+  }
   if (fleet.matching > 0 && fleet.free_slots <= 0) {
     say({v1::NONE_REASON_UNSPECIFIED, "ALL_SLOTS_BUSY",
          "every matching worker is busy", "add workers or slots"});

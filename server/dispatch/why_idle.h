@@ -26,6 +26,7 @@ struct StudySupply {
   storage::StudyState state = storage::StudyState::kActive;
   std::string state_reason = {};
   bool at_parallel_limit = false;
+  bool is_ramping = false;  // runs as many as its sampler can use; see ramp.h
   bool budget_left = false;
   std::int64_t queued = 0;
   std::int64_t proposing = 0;

@@ -72,6 +72,13 @@ bool WritePurpose(const CheckedStudy& study, v1::StudySpec& spec) {
   return true;
 }
 
+std::int64_t TeachingParallelismOf(const CheckedStudy& study,
+                                   const v1::TrialCounts& counts) {
+  return sampler::TeachingParallelism(study.sampler, study.space,
+                                      study.objectives,
+                                      counts.succeeded() + counts.pruned());
+}
+
 std::int64_t UsefulParallelismOf(const CheckedStudy& study,
                                  const v1::TrialCounts& counts) {
   return sampler::UsefulParallelism(

@@ -21,8 +21,10 @@ bool WritePurpose(const CheckedStudy& study, v1::StudySpec& spec);
 
 std::string ResolvedSampler(const CheckedStudy& study);
 
-// Says how many trials at a time its sampler learns from
-// (sampler/useful_parallelism.h).
+// Say how many trials at a time its sampler learns from, and how many of them
+// there still can be (sampler/useful_parallelism.h).
+std::int64_t TeachingParallelismOf(const CheckedStudy& study,
+                                   const v1::TrialCounts& counts);
 std::int64_t UsefulParallelismOf(const CheckedStudy& study,
                                  const v1::TrialCounts& counts);
 

@@ -114,7 +114,8 @@ absl::StatusOr<ExplainVerb::Seen> ExplainVerb::See(
     seen.trial = named.trial.row;
     seen.progress = ProgressOf(named.trial.row);
   }
-  seen.study = SupplyOf(*book, clock_.Wall());
+  Ramp ramp;
+  seen.study = SupplyOf(*book, ramp, clock_.Wall());
   seen.checked = book->shared_checked();
   seen.counts = book->Counts();
   seen.fleet = CountFleet(ledger_, *book, clock_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/search/search_run.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <limits>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "sampler/useful_parallelism.h"
 
 namespace frostline::test {
 namespace {
@@ -26,7 +28,7 @@ class SearchRun {
     int started = 0;
     while (static_cast<int>(best.size()) < setup_.trials) {
       while (!covered_ && started < setup_.trials &&
-             running_.size() < static_cast<std::size_t>(setup_.workers)) {
+             AtATime() > static_cast<std::int64_t>(running_.size())) {
         if (Start(started)) ++started;
       }
       if (!running_.empty()) EndOne();
@@ -49,6 +51,14 @@ class SearchRun {
     spec.seed = setup_.seed;
     return Made(sampler::MakeSampler(spec, objective_.space,
                                      {{"loss", Direction::kMinimize}}));
+  }
+
+  std::int64_t AtATime() const {
+    if (!setup_.ramps) return setup_.workers;
+    return std::min<std::int64_t>(
+        setup_.workers, sampler::TeachingParallelism(
+                            setup_.sampler, objective_.space,
+                            {{"loss", Direction::kMinimize}}, results_));
   }
 
   bool Start(int number) {
@@ -74,6 +84,7 @@ class SearchRun {
     if (!fails) {
       const double loss = objective_.loss(trial.point);
       const double told = loss + setup_.noise_sd * luck_.Normal();
+      ++results_;
       trial.values = {told};
       double broken = 0.0;
       if (objective_.constraint) broken = objective_.constraint(trial.point);
@@ -94,6 +105,7 @@ class SearchRun {
   History history_;
   std::vector<Observation> running_;
   bool covered_ = false;
+  std::int64_t results_ = 0;
   double best_told_ = std::numeric_limits<double>::infinity();
   double best_true_ = std::numeric_limits<double>::infinity();
   std::unique_ptr<sampler::Sampler> sampler_;

@@ -4,7 +4,8 @@
 // seeds, beside the recorded runs of Optuna's TPE over integer levels.
 //
 //   best.OBJ.N.median.SAMPLER    OBJ i, ii, iii; also OBJ.frozen, OBJ.noise,
-//                                OBJ.failures, OBJ.workers64
+//                                OBJ.failures, OBJ.workers64 and, as the
+//                                coordinator begins them, OBJ.ramp64
 //   best.OBJ.N.p_worse.SAMPLER   one-sided Mann-Whitney against the recording
 //   best.OBJ.N.p_better.SAMPLER
 //
@@ -85,7 +86,8 @@ test::SearchSetup VariantOf(const std::string& variant,
   test::SearchSetup setup{.sampler = {.name = sampler, .options = {}}};
   if (variant == "noise") setup.noise_sd = 0.5;
   if (variant == "failures") setup.failure_share = 0.2;
-  if (variant == "workers64") setup.workers = 64;
+  setup.ramps = variant == "ramp64";
+  if (variant == "workers64" || setup.ramps) setup.workers = 64;
   return setup;
 }
 
@@ -96,7 +98,7 @@ void RunLayerwise(const Bench& bench) {
   for (const std::string& sampler : kSamplers) {
     for (const test::SearchObjective& objective : test::LayerwiseObjectives()) {
       PrintBeside(bench, objective, sampler, recorded);
-      for (const char* variant : {"noise", "failures", "workers64"}) {
+      for (const char* variant : {"noise", "failures", "workers64", "ramp64"}) {
         if (bench.quick()) break;
         test::SearchObjective renamed = objective;
         renamed.name += std::string(".") + variant;

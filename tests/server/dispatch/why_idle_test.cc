@@ -7,9 +7,11 @@
 namespace frostline::server {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 StudySupply Study() {
   return {.name = "studies/a", .budget_left = true, .running = 2};
@@ -64,6 +66,19 @@ TEST(WhyIdle, WorkersWithoutTheDataAreSaidToLackIt) {
   EXPECT_THAT(reasons[0].sentence, HasSubstr("needs the data set b"));
   fleet.matching = fleet.free_slots = 1;
   EXPECT_THAT(Codes(Study(), fleet), IsEmpty());
+}
+
+TEST(WhyIdle, AStudyThatLearnsBeforeItBeginsMoreSaysSo) {
+  StudySupply study = Study();
+  study.is_ramping = true;
+  study.running = 14;
+  const auto reasons = WhyIdle(study, Fleet(), {});
+  ASSERT_EQ(reasons.size(), 1u);
+  EXPECT_EQ(reasons[0].code, "RAMPING");
+  EXPECT_EQ(reasons[0].none, v1::PARALLEL_LIMIT);
+  EXPECT_THAT(reasons[0].sentence, HasSubstr("can use for now (14)"));
+  study.budget_left = false;
+  EXPECT_THAT(Codes(study, Fleet()), Not(Contains("RAMPING")));
 }
 
 TEST(WhyIdle, BusyDrainedAndUnlabelledWorkersAreToldApart) {
