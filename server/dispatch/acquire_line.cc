@@ -73,22 +73,21 @@ ParkedAcquire AcquireLine::Take(Ticket ticket) {
   waiting_.erase(found);
   due_.erase({parked.deadline, ticket});
   Drop(of_worker_, parked.worker, ticket);
-  const bool is_indexed = !parked.is_aside || !parked.request.study().empty();
-  if (is_indexed) DropFromIndex(ticket, parked);
+  if (parked.is_found()) DropFromIndex(ticket, parked);
   return parked;
 }
 
 void AcquireLine::SetAside(Ticket ticket) {
   ParkedAcquire& parked = At(ticket);
   if (std::exchange(parked.is_aside, true)) return;
-  // Who asks for one study alone is still to be told when that ends.
-  if (parked.request.study().empty()) DropFromIndex(ticket, parked);
+  if (!parked.is_found()) DropFromIndex(ticket, parked);
 }
 
 void AcquireLine::PutBack(Ticket ticket) {
   ParkedAcquire& parked = At(ticket);
+  const bool was_found = parked.is_found();
   if (!std::exchange(parked.is_aside, false)) return;
-  if (parked.request.study().empty()) AddToIndex(ticket, parked);
+  if (!was_found) AddToIndex(ticket, parked);
   somebody_came_ = true;
 }
 
@@ -107,11 +106,10 @@ void AcquireLine::Renew(const WorkerEntry& worker) {
   if (found == of_worker_.end()) return;
   for (const Ticket ticket : found->second) {
     ParkedAcquire& parked = At(ticket);
-    const bool is_indexed = !parked.is_aside || !parked.request.study().empty();
-    if (is_indexed) DropFromIndex(ticket, parked);
+    if (parked.is_found()) DropFromIndex(ticket, parked);
     *parked.info.mutable_labels() = worker.info.labels();
     parked.stock = worker.stock;
-    if (is_indexed) AddToIndex(ticket, parked);
+    if (parked.is_found()) AddToIndex(ticket, parked);
   }
   somebody_came_ = true;
 }

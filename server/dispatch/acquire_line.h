@@ -51,6 +51,9 @@ struct ParkedAcquire {
   v1::AcquireReply granted = {};  // so far, in this turn
   bool is_aside = false;
 
+  // Says whether studies find it: who asks for one study alone is still to be
+  // told when that ends.
+  bool is_found() const { return !is_aside || !request.study().empty(); }
   std::int64_t slots_left() const {
     return request.max_leases() - granted.leases_size();
   }

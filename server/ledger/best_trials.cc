@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/ledger/best_trials.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace frostline::server {
@@ -53,10 +54,13 @@ bool BestTrials::Offer(std::int64_t number, const std::vector<double>& values) {
   return true;
 }
 
-std::vector<std::int64_t> BestTrials::Numbers() const {
+std::vector<std::int64_t> BestTrials::Numbers(std::size_t most) const {
   std::vector<std::int64_t> numbers;
-  numbers.reserve(front_.size());
-  for (const auto& [losses, number] : front_) numbers.push_back(number);
+  numbers.reserve(std::min(most, front_.size()));
+  for (const auto& [losses, number] : front_) {
+    if (numbers.size() == most) break;
+    numbers.push_back(number);
+  }
   return numbers;
 }
 

@@ -16,6 +16,7 @@
 #ifndef FROSTLINE_SERVER_LEDGER_BEST_TRIALS_H_
 #define FROSTLINE_SERVER_LEDGER_BEST_TRIALS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -37,8 +38,9 @@ class BestTrials {
   // stays; with several objectives both do. Says whether it is among the best.
   bool Offer(std::int64_t number, const std::vector<double>& values);
 
-  // Returns them best first, by the first objective.
-  std::vector<std::int64_t> Numbers() const;
+  // Returns them best first, by the first objective; at most so many.
+  std::vector<std::int64_t> Numbers(
+      std::size_t most = std::numeric_limits<std::size_t>::max()) const;
   // Counts the comparisons with trials of the set so far.
   std::int64_t comparisons() const { return comparisons_; }
 

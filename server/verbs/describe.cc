@@ -31,8 +31,7 @@ StudySnapshot SnapshotOf(const StudyBook& book) {
   study.checked = book.shared_checked();
   study.revision = book.revision();
   study.counts = book.Counts();
-  study.best = book.best().Numbers();
-  if (study.best.size() > kMostBestNames) study.best.resize(kMostBestNames);
+  study.best = book.best().Numbers(kMostBestNames);
   return study;
 }
 
