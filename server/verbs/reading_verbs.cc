@@ -269,6 +269,7 @@ absl::StatusOr<v1::ListBestTrialsReply> ReadingVerbs::ListBestTrials(
   std::set<std::vector<bool>> patterns;
   v1::ListBestTrialsReply reply;
   reply.set_revision(study.revision);
+  std::size_t bytes = 0;
   for (const auto& [violation, loss, number] : ranked) {
     if (reply.trials_size() == limit) break;
     ASSIGN_OR_RETURN(const storage::TrialRow row,
@@ -278,8 +279,14 @@ absl::StatusOr<v1::ListBestTrialsReply> ReadingVerbs::ListBestTrials(
       frozen.push_back(rate.rate == 0.0);
     }
     if (request.distinct() && !patterns.insert(frozen).second) continue;
-    ASSIGN_OR_RETURN(*reply.add_trials(),
+    ASSIGN_OR_RETURN(v1::Trial trial,
                      RenderTrial(row, study, v1::TRIAL_VIEW_FULL, store_));
+    bytes += trial.ByteSizeLong();
+    if (bytes > kMostPageBytes && reply.trials_size() > 0) {
+      reply.set_truncated(true);
+      break;
+    }
+    *reply.add_trials() = std::move(trial);
   }
   return reply;
 }

@@ -156,6 +156,22 @@ TEST_F(ReadingTest, OfThousandsOfAttemptsTheNewestAreShown) {
   EXPECT_EQ(attempts.begin()->number(), 2'000 - attempts.size() + 1);
 }
 
+TEST_F(ReadingTest, OfTheBestAsManyAreShownAsFitIntoAMessage) {
+  AddAttempts(2'000, std::string(4'000, 'c'), 0);
+  AddTrials(200);
+  v1::ListBestTrialsRequest request;
+  request.set_name("studies/a");
+  request.set_limit(200);
+  const auto best = driver_->Call<v1::ListBestTrialsReply>(request);
+  ASSERT_OK(best);
+  EXPECT_TRUE(best->truncated());
+  EXPECT_LT(best->trials_size(), 50);
+  EXPECT_EQ(best->trials(0).name(), "studies/a/trials/0");
+  EXPECT_LE(best->ByteSizeLong(), kMostPageBytes + 1024);
+  request.set_limit(1);
+  EXPECT_FALSE(driver_->Call<v1::ListBestTrialsReply>(request)->truncated());
+}
+
 TEST_F(ReadingTest, PagesOfACurveAreBoundedInBytes) {
   Write([](storage::Transaction& transaction) {
     std::vector<storage::MeasurementRow> rows(400);
