@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "absl/status/status.h"
 
@@ -27,19 +28,54 @@ std::size_t BytesOf(const KeptAnswer& answer) {
 
 }  // namespace
 
-bool AnswerCache::Ask(const std::string& key, bool anew, WaitingCaller caller) {
+bool AnswerCache::Ask(const AskedAnswer& asked, WaitingCaller caller) {
   AnswerPtr kept;
   {
     const MutexLock lock(&mutex_);
-    if (!anew) kept = FindLocked(key);
+    if (asked.freshness != Freshness::kAnew) kept = FindLocked(asked.key);
+    if (kept == nullptr) kept = FindWatched(asked);
     if (kept == nullptr) {
-      const auto [waiting, is_first] = waiting_.try_emplace(key);
-      waiting->second.push_back(std::move(caller));
-      return is_first;
+      if (Awaited* const awaited = FindAwaited(asked)) {
+        awaited->callers.push_back(std::move(caller));
+        return false;
+      }
+      Awaited& awaited = waiting_[asked.key];
+      awaited.vintage = {asked.series, asked.ended, asked.now};
+      awaited.callers.push_back(std::move(caller));
+      return true;
     }
   }
   caller.reply(std::move(kept));
   return false;
+}
+
+bool AnswerCache::IsFreshEnough(const Vintage& vintage,
+                                const AskedAnswer& asked) {
+  return asked.freshness == Freshness::kWatching && !asked.series.empty() &&
+         vintage.series == asked.series &&
+         asked.ended - vintage.ended < kWatchedTrials &&
+         asked.now - vintage.asked < kWatchedTime;
+}
+
+// The newest of those that are fresh enough.
+AnswerPtr AnswerCache::FindWatched(const AskedAnswer& asked) {
+  const Entry* newest = nullptr;
+  for (const Entry& entry : kept_) {
+    if (!IsFreshEnough(entry.vintage, asked)) continue;
+    if (newest == nullptr || entry.vintage.ended > newest->vintage.ended) {
+      newest = &entry;
+    }
+  }
+  return newest == nullptr ? nullptr : FindLocked(newest->key);
+}
+
+AnswerCache::Awaited* AnswerCache::FindAwaited(const AskedAnswer& asked) {
+  const auto same = waiting_.find(asked.key);
+  if (same != waiting_.end()) return &same->second;
+  for (auto& [key, awaited] : waiting_) {
+    if (IsFreshEnough(awaited.vintage, asked)) return &awaited;
+  }
+  return nullptr;
 }
 
 bool AnswerCache::Begin(const std::string& key) {
@@ -47,11 +83,9 @@ bool AnswerCache::Begin(const std::string& key) {
   {
     const MutexLock lock(&mutex_);
     const auto waiting = waiting_.find(key);
-    if (!std::all_of(waiting->second.begin(), waiting->second.end(),
-                     HasHungUp)) {
-      return true;
-    }
-    gone = std::move(waiting->second);
+    std::vector<WaitingCaller>& callers = waiting->second.callers;
+    if (!std::all_of(callers.begin(), callers.end(), HasHungUp)) return true;
+    gone = std::move(callers);
     waiting_.erase(waiting);
   }
   for (WaitingCaller& caller : gone) {
@@ -65,9 +99,11 @@ void AnswerCache::Resolve(const std::string& key,
   std::vector<WaitingCaller> callers;
   {
     const MutexLock lock(&mutex_);
-    if (answer.ok()) KeepLocked(key, *answer);
     const auto waiting = waiting_.find(key);
-    callers = std::move(waiting->second);
+    if (answer.ok()) {
+      KeepLocked({key, *answer, std::move(waiting->second.vintage)});
+    }
+    callers = std::move(waiting->second.callers);
     waiting_.erase(waiting);
   }
   for (WaitingCaller& caller : callers) caller.reply(answer);
@@ -80,26 +116,26 @@ AnswerPtr AnswerCache::Find(const std::string& key) {
 
 void AnswerCache::Keep(const std::string& key, AnswerPtr answer) {
   const MutexLock lock(&mutex_);
-  KeepLocked(key, std::move(answer));
+  KeepLocked({key, std::move(answer), {}});
 }
 
 AnswerPtr AnswerCache::FindLocked(const std::string& key) {
   const auto found =
       std::find_if(kept_.begin(), kept_.end(),
-                   [&key](const Entry& entry) { return entry.first == key; });
+                   [&key](const Entry& entry) { return entry.key == key; });
   if (found == kept_.end()) return nullptr;
   kept_.splice(kept_.begin(), kept_, found);
-  return kept_.front().second;
+  return kept_.front().answer;
 }
 
-void AnswerCache::KeepLocked(const std::string& key, AnswerPtr answer) {
-  kept_.remove_if([&key](const Entry& entry) { return entry.first == key; });
-  kept_.emplace_front(key, std::move(answer));
+void AnswerCache::KeepLocked(Entry entry) {
+  kept_.remove_if([&entry](const Entry& old) { return old.key == entry.key; });
+  kept_.push_front(std::move(entry));
   std::size_t bytes = 0;
-  for (auto entry = kept_.begin(); entry != kept_.end();) {
-    bytes += BytesOf(*entry->second);
-    const bool stays = entry == kept_.begin() || bytes <= max_bytes_;
-    entry = stays ? std::next(entry) : kept_.erase(entry);
+  for (auto place = kept_.begin(); place != kept_.end();) {
+    bytes += BytesOf(*place->answer);
+    const bool stays = place == kept_.begin() || bytes <= max_bytes_;
+    place = stays ? std::next(place) : kept_.erase(place);
   }
 }
 

@@ -8,17 +8,19 @@
 
 #include <google/protobuf/message.h>
 
+#include <chrono>
+#include <cstdint>
 #include <list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "importance/report/report.h"
 #include "server/loop/call_context.h"
@@ -37,16 +39,35 @@ struct WaitingCaller {
   absl::AnyInvocable<void(absl::StatusOr<AnswerPtr>)> reply;
 };
 
+enum class Freshness {
+  kNewest,    // of the trials that have ended by now
+  kAnew,      // computed once more, in any case
+  kWatching,  // or one of `series` that is little behind
+};
+
+struct AskedAnswer {
+  std::string key;  // names all that the answer is a function of
+  Freshness freshness = Freshness::kNewest;
+  // Answers of one series differ in the trials that had ended. None: empty.
+  std::string series = {};
+  std::int64_t ended = 0;  // trials by now
+  SteadyTime now = {};
+};
+
+// Whoever watches is content with what is less than so far behind.
+inline constexpr std::int64_t kWatchedTrials = 10;
+inline constexpr Duration kWatchedTime = std::chrono::seconds(30);
+
 // It is thread-safe, and holds no lock while callers are replied to.
 class AnswerCache {
  public:
   // Keeps the last ones asked for that fit into `max_bytes`, and at least one.
   explicit AnswerCache(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // Replies at once with what is kept, unless `anew`; else the caller waits.
-  // True means that nobody computes this yet: somebody has to call Begin, and
-  // Resolve.
-  bool Ask(const std::string& key, bool anew, WaitingCaller caller);
+  // Replies at once with what is kept and fresh enough; else the caller waits
+  // for such a one that is being computed. True means that nobody computes one
+  // yet: somebody has to call Begin, and Resolve.
+  bool Ask(const AskedAnswer& asked, WaitingCaller caller);
   // Returns false when all who wait have hung up: they are told so.
   bool Begin(const std::string& key);
   // Replies to all who wait, and keeps an answer.
@@ -57,18 +78,35 @@ class AnswerCache {
   void Keep(const std::string& key, AnswerPtr answer);
 
  private:
-  using Entry = std::pair<std::string, AnswerPtr>;
+  // Of which trials an answer is, and since when: for those who watch.
+  struct Vintage {
+    std::string series;
+    std::int64_t ended = 0;
+    SteadyTime asked = {};
+  };
+  struct Entry {
+    std::string key;
+    AnswerPtr answer;
+    Vintage vintage;
+  };
+  struct Awaited {
+    Vintage vintage;
+    std::vector<WaitingCaller> callers;
+  };
 
+  static bool IsFreshEnough(const Vintage& vintage, const AskedAnswer& asked);
+  AnswerPtr FindWatched(const AskedAnswer& asked)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Awaited* FindAwaited(const AskedAnswer& asked)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   AnswerPtr FindLocked(const std::string& key)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void KeepLocked(const std::string& key, AnswerPtr answer)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void KeepLocked(Entry entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::size_t max_bytes_;
   Mutex mutex_;
   std::list<Entry> kept_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::string, std::vector<WaitingCaller>> waiting_
-      ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, Awaited> waiting_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace frostline::server

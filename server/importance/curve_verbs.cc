@@ -18,7 +18,7 @@ void CurveVerbs::GetMarginals(const StudyHandle& study,
   const auto question = MakeQuestion(request.options(), *study.checked);
   if (!question.ok()) return reply(question.status());
   desk_.Serve(
-      AnswerKey("marginals", study, *question), false, std::move(cancelled),
+      {.key = AnswerKey("marginals", study, *question)}, std::move(cancelled),
       std::move(reply),
       [running = study.running,
        asked = request.options()](const KeptAnswer& answer) {
@@ -56,8 +56,9 @@ void CurveVerbs::GetPairMarginal(const StudyHandle& study,
                   "name two, or ask for the marginal of one", "second"));
   }
   desk_.Serve(
-      AnswerKey("table", study, *question, absl::StrCat(*first, "x", *second)),
-      false, std::move(cancelled), std::move(reply),
+      {.key = AnswerKey("table", study, *question,
+                        absl::StrCat(*first, "x", *second))},
+      std::move(cancelled), std::move(reply),
       [running = study.running](const KeptAnswer& answer) {
         return Shown<v1::PairMarginal>(answer, running);
       },
@@ -88,8 +89,9 @@ void CurveVerbs::GetStability(const StudyHandle& study,
         absl::StrCat("give 0 to ", importance::kMaxStabilityPoints), "points"));
   }
   desk_.Serve(
-      AnswerKey("stability", study, *question, absl::StrCat(request.points())),
-      false, std::move(cancelled), std::move(reply),
+      {.key = AnswerKey("stability", study, *question,
+                        absl::StrCat(request.points()))},
+      std::move(cancelled), std::move(reply),
       [running = study.running,
        asked = request.options()](const KeptAnswer& answer) {
         return Narrowed<v1::GetStabilityReply>(answer, running, asked);

@@ -31,11 +31,11 @@ class ImportanceDesk {
 
   using Computation = std::function<absl::StatusOr<AnswerPtr>()>;
 
-  // Replies with `render` of the answer under `key`, which is computed unless
-  // it is kept; with `anew`, in any case.
+  // Replies with `render` of the answer, which is computed unless one is kept
+  // that is fresh enough.
   template <typename Message, typename Render>
-  void Serve(const std::string& key, bool anew, CancelFlag cancelled,
-             Reply<Message> reply, Render render, Computation computation);
+  void Serve(AskedAnswer asked, CancelFlag cancelled, Reply<Message> reply,
+             Render render, Computation computation);
   // Returns null when none is kept under `key`.
   AnswerPtr Find(const std::string& key) { return answers_.Find(key); }
 

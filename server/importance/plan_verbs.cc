@@ -93,10 +93,10 @@ void PlanVerbs::ServePlan(const std::string& kind, const StudyHandle& study,
   const double tolerance = request.tolerance();
   desk_.Serve(
       // A plan says how to verify it, unless the study was stopped.
-      AnswerKey(kind.c_str(), study, *question,
-                absl::StrCat(ExactText(tolerance), " ",
-                             static_cast<int>(study.state))),
-      false, std::move(cancelled), std::move(reply),
+      {.key = AnswerKey(kind.c_str(), study, *question,
+                        absl::StrCat(ExactText(tolerance), " ",
+                                     static_cast<int>(study.state)))},
+      std::move(cancelled), std::move(reply),
       [running = study.running](const KeptAnswer& answer) {
         return Shown<Message>(answer, running);
       },

@@ -43,6 +43,17 @@ v1::ListPairsReply PageOf(v1::ImportanceReport report, std::int64_t ends,
   return reply;
 }
 
+absl::StatusOr<Freshness> FreshnessOf(const v1::GetReportRequest& request) {
+  if (request.watching() && request.refresh()) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     "whoever watches takes an earlier report, and `refresh` "
+                     "takes none",
+                     "leave one of them out", "watching");
+  }
+  if (request.watching()) return Freshness::kWatching;
+  return request.refresh() ? Freshness::kAnew : Freshness::kNewest;
+}
+
 }  // namespace
 
 absl::StatusOr<AnswerPtr> ReportVerbs::MakeReport(
@@ -111,8 +122,10 @@ void ReportVerbs::GetReport(const StudyHandle& study,
                             Reply<v1::ImportanceReport> reply) {
   const auto question = MakeQuestion(request.options(), *study.checked);
   if (!question.ok()) return reply(question.status());
+  const auto freshness = FreshnessOf(request);
+  if (!freshness.ok()) return reply(freshness.status());
   desk_.Serve(
-      ReportKey(study, *question), request.refresh(), std::move(cancelled),
+      AskedReport(study, *question, *freshness), std::move(cancelled),
       std::move(reply),
       [running = study.running,
        asked = request.options()](const KeptAnswer& answer) {
@@ -160,7 +173,8 @@ void ReportVerbs::ListPairs(const StudyHandle& study,
                            "report that was paged is gone",
                            "start again without a token", "page_token"));
   }
-  desk_.Serve(key, false, std::move(cancelled), std::move(reply), render,
+  desk_.Serve(AskedReport(of, *question, Freshness::kNewest),
+              std::move(cancelled), std::move(reply), render,
               [this, study, question = *question] {
                 return MakeReport(study, question, true);
               });
@@ -176,8 +190,9 @@ void ReportVerbs::CompareStudies(const StudyHandle& first,
   const auto other = MakeQuestion(request.options(), *second.checked);
   if (!other.ok()) return reply(other.status());
   desk_.Serve(
-      AnswerKey("compare", first, *one, AnswerKey("with", second, *other)),
-      false, std::move(cancelled), std::move(reply),
+      {.key = AnswerKey("compare", first, *one,
+                        AnswerKey("with", second, *other))},
+      std::move(cancelled), std::move(reply),
       [running = first.running || second.running,
        asked = request.options()](const KeptAnswer& answer) {
         return Narrowed<v1::StudyComparison>(answer, running, asked);

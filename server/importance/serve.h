@@ -41,6 +41,16 @@ inline std::string ReportKey(const StudyHandle& study,
   return AnswerKey("report", study, question);
 }
 
+// Reports on one question, whatever has ended by then, are a series.
+inline AskedAnswer AskedReport(const StudyHandle& study,
+                               const ImportanceQuestion& question,
+                               Freshness freshness) {
+  return {.key = ReportKey(study, question),
+          .freshness = freshness,
+          .series = absl::StrCat(study.key, " ", KeyOf(question)),
+          .ended = study.ended};
+}
+
 template <typename Message>
 const Message& MessageIn(const KeptAnswer& answer) {
   return static_cast<const Message&>(*answer.message);
@@ -80,17 +90,18 @@ Message Narrowed(const KeptAnswer& answer, bool running,
 }
 
 template <typename Message, typename Render>
-void ImportanceDesk::Serve(const std::string& key, bool anew,
-                           CancelFlag cancelled, Reply<Message> reply,
-                           Render render, Computation computation) {
+void ImportanceDesk::Serve(AskedAnswer asked, CancelFlag cancelled,
+                           Reply<Message> reply, Render render,
+                           Computation computation) {
+  asked.now = clock_.Steady();
   WaitingCaller caller{std::move(cancelled),
                        [reply = std::move(reply), render = std::move(render)](
                            absl::StatusOr<AnswerPtr> answer) mutable {
                          if (!answer.ok()) return reply(answer.status());
                          reply(render(**answer));
                        }};
-  if (answers_.Ask(key, anew, std::move(caller))) {
-    Compute(key, std::move(computation));
+  if (answers_.Ask(asked, std::move(caller))) {
+    Compute(asked.key, std::move(computation));
   }
 }
 

@@ -182,9 +182,9 @@ void VerifyVerb::GetPlanVerification(
     const StudyHandle& study, const v1::GetPlanVerificationRequest& request,
     CancelFlag cancelled, Reply<v1::PlanVerification> reply) {
   desk_.Serve(
-      absl::StrCat("verify ", study.key, "/", study.revision, " ",
-                   request.batch()),
-      false, std::move(cancelled), std::move(reply),
+      {.key = absl::StrCat("verify ", study.key, "/", study.revision, " ",
+                           request.batch())},
+      std::move(cancelled), std::move(reply),
       [](const KeptAnswer& answer) {
         return MessageIn<v1::PlanVerification>(answer);
       },

@@ -107,6 +107,77 @@ TEST_F(ImportanceCacheTest, LabelsMoveTheAnswersThatAskForThem) {
             first.trials_used() + first.trials_left_out() - 1);
 }
 
+// So many computations, of which each reads what has changed once.
+TEST_F(ImportanceCacheTest, WhoWatchesIsContentWithWhatIsLittleBehind) {
+  v1::GetReportRequest watching = PlainRequest();
+  watching.set_watching(true);
+  std::int64_t computed = 0, last_revision = 0;
+  for (int i = 45; i < 70; ++i) {
+    Import("a", i, i + 1);
+    ASSERT_OK_AND_ASSIGN(const auto seen, Ask(watching));
+    const std::int64_t reads = store_->TakeReads();
+    EXPECT_EQ(reads == 0, seen.revision() == last_revision);
+    last_revision = seen.revision();
+    computed += reads;
+  }
+  EXPECT_EQ(computed, 3);
+  clock_.Advance(seconds(29));
+  ASSERT_OK(Ask(watching).status());
+  EXPECT_EQ(store_->TakeReads(), 0);
+  clock_.Advance(seconds(2));
+  ASSERT_OK_AND_ASSIGN(const auto later, Ask(watching));
+  EXPECT_EQ(store_->TakeReads(), 1);
+  EXPECT_GT(later.revision(), last_revision);
+  // While nothing ends, what is newest stays it.
+  clock_.Advance(seconds(3600));
+  ASSERT_OK(Ask(watching).status());
+  EXPECT_EQ(store_->TakeReads(), 0);
+}
+
+TEST_F(ImportanceCacheTest, WhoDoesNotWatchGetsTheNewest) {
+  v1::GetReportRequest watching = PlainRequest();
+  watching.set_watching(true);
+  ASSERT_OK(Ask(watching).status());
+  for (int i = 45; i < 50; ++i) {
+    Import("a", i, i + 1);
+    store_->TakeReads();
+    ASSERT_OK_AND_ASSIGN(const auto newest, Ask(PlainRequest()));
+    EXPECT_EQ(store_->TakeReads(), 1);
+    // Who watches has it then, too.
+    ASSERT_OK_AND_ASSIGN(const auto seen, Ask(watching));
+    EXPECT_EQ(seen.revision(), newest.revision());
+    EXPECT_EQ(store_->TakeReads(), 0);
+  }
+  // Another question is another series.
+  watching.mutable_options()->set_target("loss");
+  ASSERT_OK(Ask(watching).status());
+  EXPECT_EQ(store_->TakeReads(), 1);
+}
+
+TEST_F(ImportanceCacheTest, WhoWatchesWaitsForWhatIsBeingComputed) {
+  v1::GetReportRequest watching = PlainRequest();
+  watching.set_watching(true);
+  store_->Hold();
+  std::vector<std::future<absl::StatusOr<v1::ImportanceReport>>> waiting;
+  for (int i = 45; i < 50; ++i) {
+    waiting.push_back(driver_->Start<v1::ImportanceReport>(watching, nullptr));
+    Import("a", i, i + 1);
+  }
+  store_->LetGo();
+  for (auto& report : waiting) EXPECT_OK(report.get().status());
+  EXPECT_EQ(store_->TakeReads(), 1);
+}
+
+TEST_F(ImportanceCacheTest, NobodyWatchesAndRefreshesAtOnce) {
+  v1::GetReportRequest both = PlainRequest();
+  both.set_watching(true);
+  both.set_refresh(true);
+  const absl::Status refused = Ask(both).status();
+  EXPECT_TRUE(HasErrorId(refused, ErrorId::kRequestInvalid));
+  EXPECT_EQ(DetailOf(refused)->field, "watching");
+  EXPECT_EQ(store_->TakeReads(), 0);
+}
+
 // One more trial gives the very bytes that a coordinator gives that never saw
 // the study before.
 TEST_F(ImportanceCacheTest, AnAnswerAfterOneMoreIsTheOneFromScratch) {
