@@ -106,7 +106,9 @@ absl::StatusOr<Report> Evaluate(const Space& space,
     }
     ASSIGN_OR_RETURN(const Selection selection,
                      SelectTrials(space, objectives, history, which));
+    RETURN_IF_ERROR(CheckStop(options.stop));
     ASSIGN_OR_RETURN(Report report, kind.evaluate(space, selection, options));
+    RETURN_IF_ERROR(CheckStop(options.stop));
     if (auto warning = FindOutOfRange(selection)) {
       report.warnings.insert(report.warnings.begin(), *std::move(warning));
     }

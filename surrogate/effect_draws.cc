@@ -254,7 +254,8 @@ std::vector<double> HigherParts(const std::vector<double>& scales) {
 }  // namespace
 
 EffectDraws Surrogate::DrawEffects(int draws, std::uint64_t seed,
-                                   bool saturates) const {
+                                   bool saturates,
+                                   const std::stop_token& stop) const {
   EffectDraws drawn;
   const std::size_t axes = parts_->rows.axes.size();
   for (std::size_t a = 0; a < axes; ++a) {
@@ -266,8 +267,10 @@ EffectDraws Surrogate::DrawEffects(int draws, std::uint64_t seed,
   Rng rng(seed, 2);
   for (std::size_t s = 0; s < shares.size(); ++s) {
     if (shares[s] == 0) continue;
+    if (stop.stop_requested() && !drawn.main.empty()) break;
     TermDraws terms(*parts_->draws[s].evidence, parts_->standard.rows, rng);
     for (int k = 0; k < shares[s]; ++k) {
+      if (stop.stop_requested() && !drawn.main.empty()) break;
       terms.Draw(parts_->standard, saturates, drawn, rng);
     }
   }

@@ -19,7 +19,8 @@ constexpr double kDistances[] = {10.0, 3.0, 1.0, 0.3};
 // A value at its bound is so far above the end, in deviations too.
 constexpr double kMargin = 0.05;
 
-double LogDensity(Rows rows, const Saturation& saturation, VectorXd& start) {
+double LogDensity(Rows rows, const Saturation& saturation, VectorXd& start,
+                  const std::stop_token& stop) {
   double density = 0.0;
   for (double& value : rows.values) {
     density += saturation.LogSlope(value);
@@ -27,17 +28,17 @@ double LogDensity(Rows rows, const Saturation& saturation, VectorXd& start) {
   }
   const Standardised pilot = Standardise(rows, rows.size());
   const ScalePrior prior = UsualScales(rows.axes.size(), 0);
-  const auto mode = FindMode(pilot.rows, prior, start, kPilotSteps);
+  const auto mode = FindMode(pilot.rows, prior, start, kPilotSteps, stop);
   start = mode->scales();
   const VectorXd off = (start - prior.mean).cwiseQuotient(prior.deviation);
   return density + mode->value() - 0.5 * off.squaredNorm() -
          static_cast<double>(rows.size()) * std::log(pilot.scale);
 }
 
-Rows PilotOf(const Rows& rows) {
+Rows PilotOf(const Rows& rows, const std::stop_token& stop) {
   Rows pilot;
   pilot.axes = rows.axes;
-  for (const std::size_t row : SpreadRows(rows, kPilotRows)) {
+  for (const std::size_t row : SpreadRows(rows, kPilotRows, stop)) {
     pilot.cells.push_back(rows.cells[row]);
     pilot.values.push_back(rows.values[row]);
     if (!rows.doubt.empty()) pilot.doubt.push_back(rows.doubt[row]);
@@ -70,7 +71,7 @@ double Saturation::LogSlope(double value) const {
 // The mean of the distances' logarithms, each as likely as the values are under
 // it: a choice of one would jump from history to history.
 Saturation FindSaturation(const Rows& rows, const SaturationOptions& options) {
-  const Rows pilot = PilotOf(rows);
+  const Rows pilot = PilotOf(rows, options.stop);
   const double best = *std::min_element(rows.values.begin(), rows.values.end());
   const double scale = Standardise(pilot, pilot.size()).scale;
   // Nobody comes nearer to the bound than a small part of the usual way there.
@@ -83,7 +84,8 @@ Saturation FindSaturation(const Rows& rows, const SaturationOptions& options) {
         std::min(std::max(part, options.nearest) * scale, most);
     if (!distances.empty() && distance == distances.back()) continue;
     distances.push_back(distance);
-    densities.push_back(LogDensity(pilot, Saturation(best - distance), start));
+    densities.push_back(
+        LogDensity(pilot, Saturation(best - distance), start, options.stop));
   }
   const double likeliest =
       *std::max_element(densities.begin(), densities.end());

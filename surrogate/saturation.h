@@ -19,6 +19,7 @@
 #define FROSTLINE_SURROGATE_SATURATION_H_
 
 #include <limits>
+#include <stop_token>
 #include <vector>
 
 #include "surrogate/rows.h"
@@ -51,6 +52,8 @@ struct SaturationOptions {
   // The end may lie so near to the best value, in deviations of the values:
   // near it points look far apart.
   double nearest = 0.3;
+  // Once a stop is requested it is any end below the best value.
+  std::stop_token stop = {};
 };
 
 // Takes lower values as better. REQUIRES: there is a row.

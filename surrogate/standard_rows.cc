@@ -19,7 +19,8 @@ std::vector<std::size_t> All(std::size_t count) {
 
 }  // namespace
 
-std::vector<std::size_t> SpreadRows(const Rows& rows, std::size_t count) {
+std::vector<std::size_t> SpreadRows(const Rows& rows, std::size_t count,
+                                    const std::stop_token& stop) {
   if (rows.size() <= count) return All(rows.size());
   const VectorXd scales = UsualScales(rows.axes.size(), 0).mean;
   const AxisKernels kernels(rows.axes, std::exp(scales[kLength]),
@@ -41,6 +42,7 @@ std::vector<std::size_t> SpreadRows(const Rows& rows, std::size_t count) {
   MatrixXd factor = MatrixXd::Zero(n, m);
   std::vector<std::size_t> chosen;
   for (Index k = 0; k < m; ++k) {
+    if (stop.stop_requested() && k > 0) break;
     Index at = 0;
     left.maxCoeff(&at);
     chosen.push_back(static_cast<std::size_t>(at));
@@ -56,9 +58,10 @@ std::vector<std::size_t> SpreadRows(const Rows& rows, std::size_t count) {
   return chosen;
 }
 
-Standardised Standardise(const Rows& rows, std::size_t most_rows) {
+Standardised Standardise(const Rows& rows, std::size_t most_rows,
+                         const std::stop_token& stop) {
   Standardised made;
-  made.used = SpreadRows(rows, most_rows);
+  made.used = SpreadRows(rows, most_rows, stop);
   const auto n = static_cast<Index>(made.used.size());
   VectorXd values(n);
   VectorXd doubt = VectorXd::Zero(n);

@@ -5,6 +5,7 @@
 #define FROSTLINE_SURROGATE_STANDARD_ROWS_H_
 
 #include <cstddef>
+#include <stop_token>
 #include <vector>
 
 #include "surrogate/evidence.h"
@@ -19,11 +20,14 @@ struct Standardised {
   double scale = 1.0;
 };
 
-Standardised Standardise(const Rows& rows, std::size_t most_rows);
+// After a stop it takes whatever was found by then, and at least one.
+Standardised Standardise(const Rows& rows, std::size_t most_rows,
+                         const std::stop_token& stop = {});
 
 // Returns rising rows that tell most: each next one is that of which the others
 // know least (pivoted Cholesky; Foster et al., 2009), under usual scales.
-std::vector<std::size_t> SpreadRows(const Rows& rows, std::size_t count);
+std::vector<std::size_t> SpreadRows(const Rows& rows, std::size_t count,
+                                    const std::stop_token& stop = {});
 
 // Finds how far off each row is, up to a bound: (nu + r² / noise) / (nu + 1),
 // one over its weight under Student-t noise of nu degrees (Lange, Little and

@@ -37,7 +37,7 @@ int DrawsFor(std::size_t rows, std::size_t axes) {
 VectorXd StartOf(const Rows& rows, const ScalePrior& prior,
                  const std::stop_token& stop) {
   if (rows.size() <= kPilotRows) return prior.mean;
-  const Standardised pilot = Standardise(rows, kPilotRows);
+  const Standardised pilot = Standardise(rows, kPilotRows, stop);
   return FindMode(pilot.rows, prior, prior.mean, kModeSteps, stop)->scales();
 }
 
@@ -107,7 +107,7 @@ JointBelief BelieveAt(const Evidence& evidence, const StandardRows& rows,
 Surrogate::Surrogate(Rows rows, const SurrogateOptions& options) {
   auto parts = std::make_unique<Parts>();
   parts->rows = std::move(rows);
-  parts->standard = Standardise(parts->rows, options.most_rows);
+  parts->standard = Standardise(parts->rows, options.most_rows, options.stop);
   StandardRows& standard = parts->standard.rows;
   ScalePrior prior = UsualScales(standard.axes.size(), 0, options.usual);
   const std::stop_token& stop = options.stop;
@@ -164,14 +164,15 @@ std::vector<Belief> Surrogate::At(const std::vector<Cells>& points) const {
 
 // By the mode and the draws next to it, `most` in all.
 std::vector<Belief> Surrogate::Believe(const std::vector<Cells>& points,
-                                       std::size_t most) const {
+                                       std::size_t most,
+                                       const std::stop_token& stop) const {
   const StandardRows& rows = parts_->standard.rows;
   std::vector<Belief> beliefs(points.size());
   if (points.empty()) return beliefs;
   const std::size_t count = std::min(most, parts_->draws.size());
   double weights = 0.0;
   for (std::size_t d = 0; d < count; ++d) weights += parts_->draws[d].weight;
-  for (std::size_t d = 0; d < count; ++d) {
+  for (std::size_t d = 0; d < count && !stop.stop_requested(); ++d) {
     const Evidence& evidence = *parts_->draws[d].evidence;
     const double weight = parts_->draws[d].weight / weights;
     const double triples = std::exp(evidence.scales()[kTriples]);
@@ -222,13 +223,14 @@ std::vector<std::vector<double>> Surrogate::Draw(
   return drawn;
 }
 
-std::vector<Belief> Surrogate::LeftOut() const {
+std::vector<Belief> Surrogate::LeftOut(const std::stop_token& stop) const {
   const Standardised& standard = parts_->standard;
   const StandardRows& rows = standard.rows;
   const Index n = rows.values.size();
   VectorXd mean = VectorXd::Zero(n);
   VectorXd second = VectorXd::Zero(n);
   for (const ScaleDraw& draw : parts_->draws) {
+    if (stop.stop_requested()) break;
     const Evidence& evidence = *draw.evidence;
     MatrixXd inverse = MatrixXd::Identity(n, n);
     evidence.factor().matrixL().solveInPlace(inverse);
@@ -258,7 +260,7 @@ std::vector<Belief> Surrogate::LeftOut() const {
     others.push_back(parts_->rows.cells[row]);
     places.push_back(row);
   }
-  const std::vector<Belief> seen = Believe(others, kDrawsOfOthers);
+  const std::vector<Belief> seen = Believe(others, kDrawsOfOthers, stop);
   for (std::size_t k = 0; k < places.size(); ++k) {
     left[places[k]] = {seen[k].mean, seen[k].variance + parts_->noise};
   }

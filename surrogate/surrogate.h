@@ -81,18 +81,20 @@ class Surrogate {
                                         int draws, std::uint64_t seed) const;
   // If it `saturates`, the values are numbers of a Saturation (saturation.h),
   // and effects are on the scale they came from.
-  EffectDraws DrawEffects(int draws, std::uint64_t seed,
-                          bool saturates = false) const;
+  // After a stop there is at least one draw.
+  EffectDraws DrawEffects(int draws, std::uint64_t seed, bool saturates = false,
+                          const std::stop_token& stop = {}) const;
 
-  // Predicts each row without itself, with noise.
-  std::vector<Belief> LeftOut() const;
+  // Predicts each row without itself, with noise; after a stop not all.
+  std::vector<Belief> LeftOut(const std::stop_token& stop = {}) const;
 
   struct Parts;  // for this room (surrogate_parts.h)
   const Parts& parts() const { return *parts_; }
 
  private:
   std::vector<Belief> Believe(const std::vector<Cells>& points,
-                              std::size_t most) const;
+                              std::size_t most,
+                              const std::stop_token& stop = {}) const;
 
   std::unique_ptr<const Parts> parts_;
 };

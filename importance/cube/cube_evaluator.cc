@@ -28,34 +28,41 @@ constexpr std::uint64_t kShuffleStream = std::uint64_t{2} << 32;
 constexpr std::uint64_t kStreamsEach = 1 + kTreesPerDraw;
 
 using SharesOf = std::vector<double> (*)(const CubeData& data,
-                                         const CubeForest& forest, int threads);
+                                         const CubeForest& forest, int threads,
+                                         const std::stop_token& stop);
 
 std::vector<double> CubeSharesOf(const CubeData& data, const CubeForest& forest,
-                                 int threads) {
-  return CubeShares(forest.trees, data.columns, data.groups, threads);
+                                 int threads, const std::stop_token& stop) {
+  return CubeShares(forest.trees, data.columns, data.groups, threads, stop);
 }
 
 std::vector<double> ImpuritySharesOf(const CubeData& data,
-                                     const CubeForest& forest, int) {
+                                     const CubeForest& forest, int,
+                                     const std::stop_token&) {
   return ImpurityShares(forest.trees, data.groups);
 }
 
 // The largest share that each parameter had when the targets were dealt out
 // anew.
 std::vector<double> ChanceShares(const CubeData& data, SharesOf shares_of,
-                                 std::uint64_t seed, int threads) {
+                                 std::uint64_t seed, int threads,
+                                 const std::stop_token& stop) {
   std::vector<std::vector<double>> shares(kShuffles);
-  ParallelFor(threads, shares.size(), [&](std::size_t s) {
-    const std::uint64_t stream = kShuffleStream + s * kStreamsEach;
-    Rng rng(seed, stream);
-    std::vector<double> targets = data.targets;
-    Shuffle(targets, rng);
-    shares[s] =
-        shares_of(data,
-                  GrowCubeForest(data, targets, CubeWeights(data.rows(), 1),
-                                 kTreesPerDraw, seed, stream + 1),
-                  1);
-  });
+  ParallelFor(
+      threads, shares.size(),
+      [&](std::size_t s) {
+        const std::uint64_t stream = kShuffleStream + s * kStreamsEach;
+        Rng rng(seed, stream);
+        std::vector<double> targets = data.targets;
+        Shuffle(targets, rng);
+        shares[s] =
+            shares_of(data,
+                      GrowCubeForest(data, targets, CubeWeights(data.rows(), 1),
+                                     kTreesPerDraw, seed, stream + 1, 1, stop),
+                      1, stop);
+      },
+      stop);
+  if (stop.stop_requested()) return {};
   std::vector<double> most(data.groups.size(), 0.0);
   for (const std::vector<double>& shuffle : shares) {
     for (std::size_t i = 0; i < most.size(); ++i) {
@@ -72,15 +79,19 @@ std::vector<std::vector<double>> DrawShares(const CubeData& data,
   const CubeWeights all(data.rows(), 1);
   std::vector<std::vector<double>> draws(
       static_cast<std::size_t>(options.bootstraps));
-  ParallelFor(options.threads, draws.size(), [&](std::size_t b) {
-    const std::uint64_t stream = kDrawStream + b * kStreamsEach;
-    Rng rng(options.seed, stream);
-    draws[b] =
-        shares_of(data,
-                  GrowCubeForest(data, data.targets, DrawCubeRows(all, rng),
-                                 kTreesPerDraw, options.seed, stream + 1),
-                  1);
-  });
+  ParallelFor(
+      options.threads, draws.size(),
+      [&](std::size_t b) {
+        const std::uint64_t stream = kDrawStream + b * kStreamsEach;
+        Rng rng(options.seed, stream);
+        draws[b] =
+            shares_of(data,
+                      GrowCubeForest(data, data.targets, DrawCubeRows(all, rng),
+                                     kTreesPerDraw, options.seed, stream + 1, 1,
+                                     options.stop),
+                      1, options.stop);
+      },
+      options.stop);
   return draws;
 }
 
@@ -94,19 +105,20 @@ absl::StatusOr<Report> EvaluateCube(const Space& space,
   const bool draws = CanGrowForIntervals(
       rows, axes, (options.bootstraps + kShuffles) * kTreesPerDraw);
   const CubeData data = MakeCubeData(space, selection);
-  const CubeForest forest =
-      GrowCubeForest(data, data.targets, CubeWeights(data.rows(), 1),
-                     options.trees, options.seed, 0, options.threads);
+  const CubeForest forest = GrowCubeForest(
+      data, data.targets, CubeWeights(data.rows(), 1), options.trees,
+      options.seed, 0, options.threads, options.stop);
   PlainShares shares;
-  shares.shares = shares_of(data, forest, options.threads);
+  shares.shares = shares_of(data, forest, options.threads, options.stop);
   if (draws) shares.replicates = DrawShares(data, shares_of, options);
   if (draws && options.chance) {
-    shares.chance =
-        ChanceShares(data, shares_of, options.seed, options.threads);
+    shares.chance = ChanceShares(data, shares_of, options.seed, options.threads,
+                                 options.stop);
   } else {
     shares.chance.assign(shares.shares.size(),
                          std::numeric_limits<double>::infinity());
   }
+  RETURN_IF_ERROR(CheckStop(options.stop));
   Report report = MakePlainReport(shares);
   report.trials_used = static_cast<std::int64_t>(data.rows());
   report.trials_left_out = selection.left_out;

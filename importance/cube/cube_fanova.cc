@@ -204,17 +204,20 @@ double CubeTree::MarginalVariance(const ColumnGroup& group) const {
 std::vector<double> CubeShares(const std::vector<ColumnTree>& trees,
                                const std::vector<Column>& columns,
                                const std::vector<ColumnGroup>& groups,
-                               int threads) {
+                               int threads, const std::stop_token& stop) {
   std::vector<std::vector<double>> of_tree(trees.size());
-  ParallelFor(threads, trees.size(), [&](std::size_t t) {
-    const CubeTree cube(trees[t], columns);
-    if (!(cube.variance() > 0.0)) return;
-    of_tree[t].resize(groups.size(), 0.0);
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      if (groups[g].empty()) continue;
-      of_tree[t][g] = cube.MarginalVariance(groups[g]) / cube.variance();
-    }
-  });
+  ParallelFor(
+      threads, trees.size(),
+      [&](std::size_t t) {
+        const CubeTree cube(trees[t], columns);
+        if (!(cube.variance() > 0.0)) return;
+        of_tree[t].resize(groups.size(), 0.0);
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+          if (groups[g].empty() || stop.stop_requested()) continue;
+          of_tree[t][g] = cube.MarginalVariance(groups[g]) / cube.variance();
+        }
+      },
+      stop);
   std::vector<double> shares(groups.size(), 0.0);
   double used = 0.0;
   for (const std::vector<double>& tree : of_tree) {

@@ -12,6 +12,7 @@
 #define FROSTLINE_IMPORTANCE_CUBE_CUBE_FANOVA_H_
 
 #include <compare>
+#include <stop_token>
 #include <vector>
 
 #include "importance/cube/column_tree.h"
@@ -59,7 +60,8 @@ class CubeTree {
 std::vector<double> CubeShares(const std::vector<ColumnTree>& trees,
                                const std::vector<Column>& columns,
                                const std::vector<ColumnGroup>& groups,
-                               int threads = 1);
+                               int threads = 1,
+                               const std::stop_token& stop = {});
 
 }  // namespace frostline::importance
 

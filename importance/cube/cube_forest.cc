@@ -130,15 +130,16 @@ CubeWeights DrawCubeRows(const CubeWeights& among, Rng& rng) {
 CubeForest GrowCubeForest(const CubeData& data,
                           const std::vector<double>& targets,
                           const CubeWeights& among, int trees,
-                          std::uint64_t seed, std::uint64_t stream,
-                          int threads) {
+                          std::uint64_t seed, std::uint64_t stream, int threads,
+                          const std::stop_token& stop) {
   CubeForest forest;
   forest.trees.resize(static_cast<std::size_t>(trees));
   forest.drawn.resize(forest.trees.size());
   ParallelFor(threads, forest.trees.size(), [&](std::size_t t) {
     Rng rng(seed, stream + t);
     forest.drawn[t] = DrawCubeRows(among, rng);
-    forest.trees[t] = CubeGrower(data, targets, forest.drawn[t], rng).Grow();
+    forest.trees[t] =
+        CubeGrower(data, targets, forest.drawn[t], rng, stop).Grow();
   });
   return forest;
 }

@@ -9,6 +9,7 @@
 #define FROSTLINE_IMPORTANCE_CUBE_CUBE_FOREST_H_
 
 #include <cstdint>
+#include <stop_token>
 #include <vector>
 
 #include "base/rng.h"
@@ -55,7 +56,7 @@ CubeForest GrowCubeForest(const CubeData& data,
                           const std::vector<double>& targets,
                           const CubeWeights& among, int trees,
                           std::uint64_t seed, std::uint64_t stream,
-                          int threads = 1);
+                          int threads = 1, const std::stop_token& stop = {});
 
 // Asks trees that have not seen a row; NaN without.
 double OutOfBagR2(const CubeData& data, const CubeForest& forest);

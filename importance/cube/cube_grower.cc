@@ -16,8 +16,13 @@ constexpr double kPure = std::numeric_limits<double>::epsilon();
 }  // namespace
 
 CubeGrower::CubeGrower(const CubeData& data, const std::vector<double>& targets,
-                       const CubeWeights& weights, Rng& rng)
-    : data_(data), targets_(targets), weights_(weights), rng_(rng) {
+                       const CubeWeights& weights, Rng& rng,
+                       const std::stop_token& stop)
+    : data_(data),
+      targets_(targets),
+      weights_(weights),
+      rng_(rng),
+      stop_(stop) {
   std::size_t most = 0;
   for (const CubeData::Axis& axis : data.axes) {
     most = std::max({most, axis.numbers.size(), axis.choices});
@@ -139,7 +144,8 @@ ColumnTree CubeGrower::Grow() {
   while (!stack.empty()) {
     const Pending work = stack.back();
     stack.pop_back();
-    if (IsPure(work.rows, tree_[work.node]) || work.depth >= kMaxDepth) {
+    if (IsPure(work.rows, tree_[work.node]) || work.depth >= kMaxDepth ||
+        stop_.stop_requested()) {
       continue;
     }
     const std::size_t middle = SplitNode(work.node, work.rows);

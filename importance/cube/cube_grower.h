@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "base/rng.h"
@@ -17,8 +18,9 @@ namespace frostline::importance {
 class CubeGrower {
  public:
   // Keeps references. Row r counts weights[r] times; REQUIRES: not all are 0.
+  // After a stop nothing is split any more.
   CubeGrower(const CubeData& data, const std::vector<double>& targets,
-             const CubeWeights& weights, Rng& rng);
+             const CubeWeights& weights, Rng& rng, const std::stop_token& stop);
 
   ColumnTree Grow();
 
@@ -49,6 +51,7 @@ class CubeGrower {
   const std::vector<double>& targets_;
   const CubeWeights& weights_;
   Rng& rng_;
+  const std::stop_token& stop_;
   std::vector<std::uint32_t> rows_;
   std::vector<Bin> table_;            // by code; empty between axes
   std::vector<std::uint32_t> codes_;  // the node's, rising

@@ -18,7 +18,8 @@ constexpr double kNormal95 = 1.959964;
 
 }  // namespace
 
-FittedLevels::FittedLevels(const Space& space, Selection selection)
+FittedLevels::FittedLevels(const Space& space, Selection selection,
+                           const std::stop_token& stop)
     : selection_(std::move(selection)), objective_(*selection_.target) {
   const Dataset data =
       MakeDataset(MeasureSpace(space), selection_.points, selection_.losses);
@@ -37,7 +38,7 @@ FittedLevels::FittedLevels(const Space& space, Selection selection)
   const double rows = static_cast<double>(data.rows());
   const double mean =
       std::accumulate(data.targets.begin(), data.targets.end(), 0.0) / rows;
-  model_ = std::make_unique<LevelEffects>(std::move(axes), data.targets);
+  model_ = std::make_unique<LevelEffects>(std::move(axes), data.targets, stop);
   surface_ = std::make_unique<EffectSurface>(*model_, mean);
   freedom_ = std::max(rows - model_->ridge().degrees_of_freedom(), 2.0);
 }
@@ -64,7 +65,9 @@ absl::StatusOr<FittedLevels> FitLevels(const Space& space,
   RETURN_IF_ERROR(CheckTopQuantile(options.top_quantile));
   ASSIGN_OR_RETURN(Selection selection,
                    SelectTrials(space, objectives, history, options));
-  return FittedLevels(space, std::move(selection));
+  FittedLevels fitted(space, std::move(selection), options.stop);
+  RETURN_IF_ERROR(CheckStop(options.stop));
+  return fitted;
 }
 
 }  // namespace frostline::importance

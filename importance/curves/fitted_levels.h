@@ -8,6 +8,7 @@
 #define FROSTLINE_IMPORTANCE_CURVES_FITTED_LEVELS_H_
 
 #include <memory>
+#include <stop_token>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -26,7 +27,9 @@ namespace frostline::importance {
 // Points into its history.
 class FittedLevels {
  public:
-  FittedLevels(const Space& space, Selection selection);
+  // After a stop nobody may believe it.
+  FittedLevels(const Space& space, Selection selection,
+               const std::stop_token& stop);
 
   const std::vector<const Observation*>& trials() const {
     return selection_.trials;

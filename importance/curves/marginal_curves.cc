@@ -50,8 +50,10 @@ absl::StatusOr<std::vector<MarginalCurve>> MarginalCurves(
   std::vector<MarginalCurve> curves;
   curves.reserve(space.parameters().size());
   for (std::size_t i = 0; i < space.parameters().size(); ++i) {
+    RETURN_IF_ERROR(CheckStop(options.stop));
     curves.push_back(CurveOf(fitted, i));
   }
+  RETURN_IF_ERROR(CheckStop(options.stop));
   return curves;
 }
 

@@ -161,11 +161,11 @@ void GroupedRidge::Extrapolate(const std::vector<double>& before,
   }
 }
 
-void GroupedRidge::Fit(int iterations) {
+void GroupedRidge::Fit(int iterations, const std::stop_token& stop) {
   if (!(target_variance_ > 0.0)) return;
   std::vector<double> before;
   std::vector<double> between;
-  for (int i = 0; i < iterations; ++i) {
+  for (int i = 0; i < iterations && !stop.stop_requested(); ++i) {
     before = std::move(between);
     between = variances_;
     if (Improve(Solve()) < kSettled * target_variance_) break;

@@ -19,6 +19,7 @@
 #define FROSTLINE_IMPORTANCE_EFFECTS_GROUPED_RIDGE_H_
 
 #include <cstddef>
+#include <stop_token>
 #include <vector>
 
 namespace frostline::importance {
@@ -32,8 +33,8 @@ class GroupedRidge {
   // The weights, 1 at first, spread a group's prior variance over its
   // coefficients.
   void SetWeights(std::size_t group, const std::vector<double>& weights);
-  // Iterates at most so often, until variances settle.
-  void Fit(int iterations);
+  // Iterates at most so often, until variances settle or a stop is requested.
+  void Fit(int iterations, const std::stop_token& stop = {});
 
   std::size_t columns() const { return gram_.size(); }
   std::size_t groups() const { return begins_.size() - 1; }

@@ -26,31 +26,33 @@ constexpr int kLastIterations = 60;
 }  // namespace
 
 LevelEffects::LevelEffects(std::vector<EffectAxis> axes,
-                           std::vector<double> targets)
+                           std::vector<double> targets,
+                           const std::stop_token& stop)
     : axes_(std::move(axes)),
       ridge_(std::move(targets)),
       rows_(ridge_.residuals().size()) {
-  AddMainEffects();
-  ridge_.Fit(kRoundIterations);
+  AddMainEffects(stop);
+  ridge_.Fit(kRoundIterations, stop);
   ChooseGrading();
-  ridge_.Fit(kRoundIterations);
+  ridge_.Fit(kRoundIterations, stop);
   std::vector<double> weight(axes_.size(), 0.0);
   for (std::size_t t = 0; t < terms_.size(); ++t) {
     weight[terms_[t][0]] = Variance(t);
   }
   for (const EffectTerm& term : CandidateTerms(axes_, weight, rows_)) {
+    if (stop.stop_requested()) return;
     left_out_.push_back({term, {}, DesignOf(axes_, term)});
   }
-  for (int round = 0; round < kRounds && AddStrongest(); ++round) {
-    ridge_.Fit(kRoundIterations);
+  for (int round = 0; round < kRounds && AddStrongest(stop); ++round) {
+    ridge_.Fit(kRoundIterations, stop);
   }
   ChooseGrading();
-  ridge_.Fit(kLastIterations);
-  Weigh();
+  ridge_.Fit(kLastIterations, stop);
+  Weigh(stop);
 }
 
 // All, or where they are too many those that alone tell most.
-void LevelEffects::AddMainEffects() {
+void LevelEffects::AddMainEffects(const std::stop_token& stop) {
   const double variance = ridge_.ResidualVariance();
   std::vector<double> evidence;
   evidence.reserve(axes_.size());
@@ -71,21 +73,23 @@ void LevelEffects::AddMainEffects() {
     enters[i] = axes_[i].functions > 0 && columns <= kMaxMainColumns;
   }
   for (std::size_t i = 0; i < axes_.size(); ++i) {
-    if (enters[i]) AddTerm({i});
+    if (enters[i] && !stop.stop_requested()) AddTerm({i});
   }
 }
 
-void LevelEffects::Weigh() {
+void LevelEffects::Weigh(const std::stop_token& stop) {
   const double variance = ridge_.ResidualVariance();
   for (LeftOutTerm& one : left_out_) {
+    if (stop.stop_requested()) return;
     one.evidence =
         WeighTerm(axes_, one.term, one.design, ridge_.residuals(), variance);
   }
 }
 
 // Whether any entered.
-bool LevelEffects::AddStrongest() {
-  Weigh();
+bool LevelEffects::AddStrongest(const std::stop_token& stop) {
+  Weigh(stop);
+  if (stop.stop_requested()) return false;
   double pairs = 0.0;
   for (const LeftOutTerm& one : left_out_) {
     pairs += one.term.size() == 2 ? 1.0 : 0.0;

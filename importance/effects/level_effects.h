@@ -18,6 +18,7 @@
 #define FROSTLINE_IMPORTANCE_EFFECTS_LEVEL_EFFECTS_H_
 
 #include <cstddef>
+#include <stop_token>
 #include <vector>
 
 #include "importance/cells/level_effects_axis.h"
@@ -34,8 +35,10 @@ struct LeftOutTerm {  // a candidate that did not enter
 
 class LevelEffects {
  public:
-  // REQUIRES: there is a finite target for each trial, and a trial.
-  LevelEffects(std::vector<EffectAxis> axes, std::vector<double> targets);
+  // After a stop terms are missing, and variances have not settled. REQUIRES:
+  // there is a finite target for each trial, and a trial.
+  LevelEffects(std::vector<EffectAxis> axes, std::vector<double> targets,
+               const std::stop_token& stop = {});
 
   const std::vector<EffectAxis>& axes() const { return axes_; }
   // Has main effects first, then others as they entered.
@@ -53,10 +56,10 @@ class LevelEffects {
   double AmplitudeVariance() const;
 
  private:
-  void AddMainEffects();
+  void AddMainEffects(const std::stop_token& stop);
   void ChooseGrading();
-  bool AddStrongest();
-  void Weigh();
+  bool AddStrongest(const std::stop_token& stop);
+  void Weigh(const std::stop_token& stop);
   void AddTerm(const EffectTerm& term);
 
   std::vector<EffectAxis> axes_;

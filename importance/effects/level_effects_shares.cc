@@ -118,7 +118,8 @@ EffectShares SharesOf(const LevelEffects& model) {
 
 std::vector<EffectShares> DrawShares(const LevelEffects& model,
                                      double left_out_r2, int count,
-                                     std::uint64_t seed) {
+                                     std::uint64_t seed,
+                                     const std::stop_token& stop) {
   std::vector<EffectDraws> draws;
   draws.reserve(model.terms().size());
   for (std::size_t t = 0; t < model.terms().size(); ++t) {
@@ -135,7 +136,7 @@ std::vector<EffectShares> DrawShares(const LevelEffects& model,
   Rng rng(seed);
   std::vector<EffectShares> drawn;
   drawn.reserve(static_cast<std::size_t>(count));
-  for (int k = 0; k < count; ++k) {
+  for (int k = 0; k < count && !stop.stop_requested(); ++k) {
     // The noise, and with it all uncertainty, is itself only estimated.
     const double noisier = wider * DrawInverseChiSquared(left, rng);
     std::vector<double> variances;

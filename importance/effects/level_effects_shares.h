@@ -5,6 +5,7 @@
 #define FROSTLINE_IMPORTANCE_EFFECTS_LEVEL_EFFECTS_SHARES_H_
 
 #include <cstdint>
+#include <stop_token>
 #include <vector>
 
 #include "importance/effects/level_effects.h"
@@ -26,10 +27,11 @@ struct EffectShares {
 EffectShares SharesOf(const LevelEffects& model);
 
 // Draws variances too, so one estimated as 0 need not stay 0. `left_out_r2` is
-// the ridge's.
+// the ridge's. After a stop there are fewer draws.
 std::vector<EffectShares> DrawShares(const LevelEffects& model,
                                      double left_out_r2, int count,
-                                     std::uint64_t seed);
+                                     std::uint64_t seed,
+                                     const std::stop_token& stop = {});
 
 // Returns ln of the chance that nothing gives so large a main effect.
 double LogChanceOf(const LevelEffects& model, std::size_t term);

@@ -48,34 +48,45 @@ Dataset WithShadows(const Dataset& data, Rng& rng) {
 std::vector<Shares> Replicate(const Dataset& data, int count,
                               std::uint64_t seed,
                               const std::vector<std::size_t>& pair_axes,
-                              int threads, const NamedSubsets& subsets) {
+                              int threads, const NamedSubsets& subsets,
+                              const std::stop_token& stop) {
   const RowWeights all(data.rows(), 1);
   std::vector<Shares> replicates(static_cast<std::size_t>(count));
-  ParallelFor(threads, replicates.size(), [&](std::size_t b) {
-    const std::uint64_t stream = kBagStream + b * kStreamsEach;
-    Rng rng(seed, stream);
-    const Forest forest = FitForest(data, data.targets, DrawRows(all, rng),
-                                    kTreesPerBag, seed, stream + 1);
-    replicates[b] = ForestShares(forest.trees, data.axes, pair_axes);
-    replicates[b].subsets =
-        ForestSubsetShares(forest.trees, data.axes, subsets);
-  });
+  ParallelFor(
+      threads, replicates.size(),
+      [&](std::size_t b) {
+        const std::uint64_t stream = kBagStream + b * kStreamsEach;
+        Rng rng(seed, stream);
+        const Forest forest =
+            FitForest(data, data.targets, DrawRows(all, rng), kTreesPerBag,
+                      seed, stream + 1, 1, stop);
+        replicates[b] =
+            ForestShares(forest.trees, data.axes, pair_axes, 1, stop);
+        replicates[b].subsets =
+            ForestSubsetShares(forest.trees, data.axes, subsets, 1, stop);
+      },
+      stop);
   return replicates;
 }
 
 std::vector<double> ChanceMainShares(const Dataset& data, std::uint64_t seed,
-                                     int threads) {
+                                     int threads, const std::stop_token& stop) {
   const RowWeights all(data.rows(), 1);
   const std::size_t axes = data.axes.size();
   std::vector<std::vector<double>> shares(kShuffles);
-  ParallelFor(threads, shares.size(), [&](std::size_t s) {
-    const std::uint64_t stream = kShuffleStream + s * kStreamsEach;
-    Rng rng(seed, stream);
-    const Dataset doubled = WithShadows(data, rng);
-    const Forest forest = FitForest(doubled, doubled.targets, all, kTreesPerBag,
-                                    seed, stream + 1);
-    shares[s] = ForestMainShares(forest.trees, doubled.axes);
-  });
+  ParallelFor(
+      threads, shares.size(),
+      [&](std::size_t s) {
+        const std::uint64_t stream = kShuffleStream + s * kStreamsEach;
+        Rng rng(seed, stream);
+        const Dataset doubled = WithShadows(data, rng);
+        const Forest forest =
+            FitForest(doubled, doubled.targets, all, kTreesPerBag, seed,
+                      stream + 1, 1, stop);
+        shares[s] = ForestMainShares(forest.trees, doubled.axes, 1, stop);
+      },
+      stop);
+  if (stop.stop_requested()) return {};
   std::vector<double> most(axes, 0.0);
   for (const std::vector<double>& main : shares) {
     for (std::size_t i = 0; i < axes; ++i) {

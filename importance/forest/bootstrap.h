@@ -10,6 +10,7 @@
 #define FROSTLINE_IMPORTANCE_FOREST_BOOTSTRAP_H_
 
 #include <cstdint>
+#include <stop_token>
 #include <vector>
 
 #include "importance/forest/fanova.h"
@@ -25,15 +26,17 @@ constexpr int TreesForIntervals(int replicates) {
   return (replicates + 2 * kShuffles) * kTreesPerBag;
 }
 
+// After a stop replicates are empty, and so are shares by chance.
 std::vector<Shares> Replicate(const Dataset& data, int count,
                               std::uint64_t seed,
                               const std::vector<std::size_t>& pair_axes,
-                              int threads = 1,
-                              const NamedSubsets& subsets = {});
+                              int threads = 1, const NamedSubsets& subsets = {},
+                              const std::stop_token& stop = {});
 
 // Returns by axis the largest main share of a shuffled copy.
 std::vector<double> ChanceMainShares(const Dataset& data, std::uint64_t seed,
-                                     int threads = 1);
+                                     int threads = 1,
+                                     const std::stop_token& stop = {});
 
 }  // namespace frostline::importance
 

@@ -49,19 +49,23 @@ std::vector<double> MeanOf(const std::vector<Shares>& trees,
 
 Shares ForestShares(const std::vector<Tree>& trees,
                     const std::vector<MeasuredAxis>& axes,
-                    const std::vector<std::size_t>& pair_axes, int threads) {
+                    const std::vector<std::size_t>& pair_axes, int threads,
+                    const std::stop_token& stop) {
   std::vector<Shares> of_tree(trees.size());  // empty: has no variance
-  ParallelFor(threads, trees.size(), [&](std::size_t t) {
-    const TreeMarginals marginals(trees[t], axes);
-    if (!(marginals.variance() > kFlat)) return;
-    of_tree[t].main = MainSharesOf(marginals, axes.size());
-    of_tree[t].total = marginals.TotalVariances();
-    if (!pair_axes.empty()) {
-      of_tree[t].pairs = marginals.PairVariances(pair_axes);
-    }
-    DivideAll(of_tree[t].total, marginals.variance());
-    DivideAll(of_tree[t].pairs, marginals.variance());
-  });
+  ParallelFor(
+      threads, trees.size(),
+      [&](std::size_t t) {
+        const TreeMarginals marginals(trees[t], axes);
+        if (!(marginals.variance() > kFlat)) return;
+        of_tree[t].main = MainSharesOf(marginals, axes.size());
+        of_tree[t].total = marginals.TotalVariances();
+        if (!pair_axes.empty()) {
+          of_tree[t].pairs = marginals.PairVariances(pair_axes);
+        }
+        DivideAll(of_tree[t].total, marginals.variance());
+        DivideAll(of_tree[t].pairs, marginals.variance());
+      },
+      stop);
   Shares shares;
   const std::size_t paired = pair_axes.size();
   shares.main = MeanOf(of_tree, &Shares::main, axes.size());
@@ -77,19 +81,22 @@ Shares ForestShares(const std::vector<Tree>& trees,
 
 std::vector<double> ForestMainShares(const std::vector<Tree>& trees,
                                      const std::vector<MeasuredAxis>& axes,
-                                     int threads) {
+                                     int threads, const std::stop_token& stop) {
   std::vector<Shares> of_tree(trees.size());
-  ParallelFor(threads, trees.size(), [&](std::size_t t) {
-    const TreeMarginals marginals(trees[t], axes);
-    if (!(marginals.variance() > kFlat)) return;
-    of_tree[t].main = MainSharesOf(marginals, axes.size());
-  });
+  ParallelFor(
+      threads, trees.size(),
+      [&](std::size_t t) {
+        const TreeMarginals marginals(trees[t], axes);
+        if (!(marginals.variance() > kFlat)) return;
+        of_tree[t].main = MainSharesOf(marginals, axes.size());
+      },
+      stop);
   return MeanOf(of_tree, &Shares::main, axes.size());
 }
 
 std::vector<SubsetShare> ForestSubsetShares(
     const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes,
-    const NamedSubsets& subsets, int threads) {
+    const NamedSubsets& subsets, int threads, const std::stop_token& stop) {
   if (subsets.empty()) return {};
   std::vector<std::vector<std::size_t>> sorted;  // in any order the same bits
   sorted.reserve(subsets.size());
@@ -98,15 +105,18 @@ std::vector<SubsetShare> ForestSubsetShares(
     std::sort(sorted.back().begin(), sorted.back().end());
   }
   std::vector<Shares> of_tree(trees.size());
-  ParallelFor(threads, trees.size(), [&](std::size_t t) {
-    const double variance = TreeMarginals(trees[t], axes).variance();
-    if (!(variance > kFlat)) return;
-    for (const std::vector<std::size_t>& subset : sorted) {
-      const SubsetShare found = SubsetVarianceOf(trees[t], axes, subset);
-      of_tree[t].main.push_back(found.together / variance);
-      of_tree[t].main.push_back(found.beyond / variance);
-    }
-  });
+  ParallelFor(
+      threads, trees.size(),
+      [&](std::size_t t) {
+        const double variance = TreeMarginals(trees[t], axes).variance();
+        if (!(variance > kFlat)) return;
+        for (const std::vector<std::size_t>& subset : sorted) {
+          const SubsetShare found = SubsetVarianceOf(trees[t], axes, subset);
+          of_tree[t].main.push_back(found.together / variance);
+          of_tree[t].main.push_back(found.beyond / variance);
+        }
+      },
+      stop);
   const std::vector<double> mean =
       MeanOf(of_tree, &Shares::main, 2 * subsets.size());
   std::vector<SubsetShare> shares;
@@ -119,20 +129,24 @@ std::vector<SubsetShare> ForestSubsetShares(
 
 std::vector<std::vector<double>> ForestCurves(
     const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes,
-    int threads) {
+    int threads, const std::stop_token& stop) {
   std::vector<std::vector<double>> probes, curves;
   for (const MeasuredAxis& axis : axes) {
     probes.push_back(axis.is_ordered() ? axis.Probes() : std::vector<double>());
     curves.emplace_back(probes.back().size(), 0.0);
   }
   std::vector<std::vector<std::vector<double>>> of_tree(trees.size());
-  ParallelFor(threads, trees.size(), [&](std::size_t t) {
-    const TreeMarginals marginals(trees[t], axes);
-    for (std::size_t a = 0; a < axes.size(); ++a) {
-      of_tree[t].push_back(marginals.CurveAt(a, probes[a]));
-    }
-  });
+  ParallelFor(
+      threads, trees.size(),
+      [&](std::size_t t) {
+        const TreeMarginals marginals(trees[t], axes);
+        for (std::size_t a = 0; a < axes.size(); ++a) {
+          of_tree[t].push_back(marginals.CurveAt(a, probes[a]));
+        }
+      },
+      stop);
   for (const auto& tree : of_tree) {
+    if (tree.empty()) continue;  // after a stop
     for (std::size_t a = 0; a < axes.size(); ++a) {
       for (std::size_t i = 0; i < curves[a].size(); ++i) {
         curves[a][i] += tree[a][i] / static_cast<double>(trees.size());

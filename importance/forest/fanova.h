@@ -15,6 +15,7 @@
 #ifndef FROSTLINE_IMPORTANCE_FOREST_FANOVA_H_
 #define FROSTLINE_IMPORTANCE_FOREST_FANOVA_H_
 
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -36,22 +37,25 @@ struct Shares {
 // without variance do not count; if all are such, everything is unexplained.
 Shares ForestShares(const std::vector<Tree>& trees,
                     const std::vector<MeasuredAxis>& axes,
-                    const std::vector<std::size_t>& pair_axes, int threads = 1);
+                    const std::vector<std::size_t>& pair_axes, int threads = 1,
+                    const std::stop_token& stop = {});
 
 // Does a tenth of the work.
 std::vector<double> ForestMainShares(const std::vector<Tree>& trees,
                                      const std::vector<MeasuredAxis>& axes,
-                                     int threads = 1);
+                                     int threads = 1,
+                                     const std::stop_token& stop = {});
 
 // REQUIRES: CheckSubsets is OK.
 std::vector<SubsetShare> ForestSubsetShares(
     const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes,
-    const NamedSubsets& subsets, int threads = 1);
+    const NamedSubsets& subsets, int threads = 1,
+    const std::stop_token& stop = {});
 
 // Returns by axis its mean main effect at its probes; unordered axes have none.
 std::vector<std::vector<double>> ForestCurves(
     const std::vector<Tree>& trees, const std::vector<MeasuredAxis>& axes,
-    int threads = 1);
+    int threads = 1, const std::stop_token& stop = {});
 
 }  // namespace frostline::importance
 

@@ -29,14 +29,15 @@ RowWeights DrawRows(const RowWeights& among, Rng& rng) {
 
 Forest FitForest(const Dataset& data, const std::vector<double>& targets,
                  const RowWeights& among, int trees, std::uint64_t seed,
-                 std::uint64_t stream, int threads) {
+                 std::uint64_t stream, int threads,
+                 const std::stop_token& stop) {
   Forest forest;
   forest.trees.resize(static_cast<std::size_t>(trees));
   forest.drawn.resize(forest.trees.size());
   ParallelFor(threads, forest.trees.size(), [&](std::size_t t) {
     Rng rng(seed, stream + t);
     forest.drawn[t] = DrawRows(among, rng);
-    forest.trees[t] = FitTree(data, targets, forest.drawn[t], rng);
+    forest.trees[t] = FitTree(data, targets, forest.drawn[t], rng, stop);
   });
   return forest;
 }

@@ -12,6 +12,7 @@
 #define FROSTLINE_IMPORTANCE_FOREST_FOREST_H_
 
 #include <cstdint>
+#include <stop_token>
 #include <vector>
 
 #include "importance/forest/tree.h"
@@ -32,7 +33,8 @@ RowWeights DrawRows(const RowWeights& among, Rng& rng);
 // Tree t draws from Rng(seed, stream + t) alone (parallel.h).
 Forest FitForest(const Dataset& data, const std::vector<double>& targets,
                  const RowWeights& among, int trees, std::uint64_t seed,
-                 std::uint64_t stream, int threads = 1);
+                 std::uint64_t stream, int threads = 1,
+                 const std::stop_token& stop = {});
 
 // Takes mean predictions by trees that have not seen a row; NaN without.
 double OutOfBagR2(const Dataset& data, const Forest& forest, int threads = 1);

@@ -146,20 +146,23 @@ absl::StatusOr<Report> EvaluateForest(const Space& space,
                                   WorkOfOne(data, options.trees, bootstraps)));
   const Forest forest =
       FitForest(data, data.targets, RowWeights(data.rows(), 1), options.trees,
-                options.seed, 0, options.threads);
+                options.seed, 0, options.threads, options.stop);
+  RETURN_IF_ERROR(CheckStop(options.stop));
   std::vector<std::size_t> pair_axes;
   if (options.pairs) pair_axes = ChoosePairAxes(data, forest);
-  Shares shares =
-      ForestShares(forest.trees, data.axes, pair_axes, options.threads);
+  Shares shares = ForestShares(forest.trees, data.axes, pair_axes,
+                               options.threads, options.stop);
   shares.subsets = ForestSubsetShares(forest.trees, data.axes, options.subsets,
-                                      options.threads);
+                                      options.threads, options.stop);
   const std::vector<Shares> replicates =
       Replicate(data, bootstraps, options.seed, pair_axes, options.threads,
-                options.subsets);
+                options.subsets, options.stop);
   std::vector<double> chance(data.axes.size(), kInfinity);  // nobody looked
   if (draws && options.chance) {
-    chance = ChanceMainShares(data, options.seed, options.threads);
+    chance =
+        ChanceMainShares(data, options.seed, options.threads, options.stop);
   }
+  RETURN_IF_ERROR(CheckStop(options.stop));
   Report report;
   report.trials_used = static_cast<std::int64_t>(data.rows());
   report.trials_left_out = selection.left_out;

@@ -34,10 +34,12 @@ std::uint64_t SumOf(const std::vector<std::uint32_t>& weights) {
 class Grower {
  public:
   Grower(const Dataset& data, const std::vector<double>& targets,
-         const std::vector<std::uint32_t>& weights, Rng& rng)
+         const std::vector<std::uint32_t>& weights, Rng& rng,
+         const std::stop_token& stop)
       : data_(data),
         targets_(targets),
         rng_(rng),
+        stop_(stop),
         search_(data, SumOf(weights)) {
     const double scale = ScaleOfTargets(targets, SumOf(weights));
     rows_.reserve(weights.size());
@@ -117,7 +119,9 @@ class Grower {
       return work.end;
     }
     TreeSplit split;
-    if (work.depth < kMaxDepth) split = search_.FindBest(rows, rng_);
+    if (work.depth < kMaxDepth && !stop_.stop_requested()) {
+      split = search_.FindBest(rows, rng_);
+    }
     if (split.axis < 0) {
       node.value = MeanOf(rows);
       return work.end;
@@ -135,6 +139,7 @@ class Grower {
   const Dataset& data_;
   const std::vector<double>& targets_;
   Rng& rng_;
+  const std::stop_token& stop_;
   SplitSearch search_;
   std::vector<DrawnRow> rows_;
   std::vector<DrawnRow> right_;
@@ -170,8 +175,9 @@ double Tree::Predict(const Dataset& data, std::size_t row) const {
 }
 
 Tree FitTree(const Dataset& data, const std::vector<double>& targets,
-             const std::vector<std::uint32_t>& weights, Rng& rng) {
-  return Grower(data, targets, weights, rng).Grow();
+             const std::vector<std::uint32_t>& weights, Rng& rng,
+             const std::stop_token& stop) {
+  return Grower(data, targets, weights, rng, stop).Grow();
 }
 
 }  // namespace frostline::importance

@@ -10,6 +10,7 @@
 #define FROSTLINE_IMPORTANCE_FOREST_TREE_H_
 
 #include <cstdint>
+#include <stop_token>
 #include <vector>
 
 #include "base/rng.h"
@@ -40,10 +41,11 @@ std::vector<bool> SplitsOn(const Tree& tree,
 
 // Splits by least squares until a leaf's rows are alike; of equal splits a
 // random one wins. Row r counts weights[r] times. Choices are split by mean
-// target, the best of all subsets (Fisher, 1958). REQUIRES: a weight is above
-// 0.
+// target, the best of all subsets (Fisher, 1958). After a stop nothing is split
+// any more. REQUIRES: a weight is above 0.
 Tree FitTree(const Dataset& data, const std::vector<double>& targets,
-             const std::vector<std::uint32_t>& weights, Rng& rng);
+             const std::vector<std::uint32_t>& weights, Rng& rng,
+             const std::stop_token& stop = {});
 
 }  // namespace frostline::importance
 

@@ -7,8 +7,10 @@
 #define FROSTLINE_IMPORTANCE_MEASURE_EVALUATE_OPTIONS_H_
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 
+#include "absl/status/status.h"
 #include "importance/measure/named_subsets.h"
 
 namespace frostline::importance {
@@ -37,7 +39,16 @@ struct EvaluateOptions {
   // Without it, only main shares are found, and nothing need be
   // distinguishable.
   bool chance = true;
+  // Once a stop is requested the answer is CANCELLED, soon: what goes on
+  // meanwhile leaves its work undone, and nobody believes it.
+  std::stop_token stop = {};
 };
+
+// Is CANCELLED once a stop was requested.
+inline absl::Status CheckStop(const std::stop_token& stop) {
+  if (!stop.stop_requested()) return absl::OkStatus();
+  return absl::CancelledError("the computation was stopped");
+}
 
 inline constexpr int kMinTrials = 8;
 

@@ -16,13 +16,14 @@ namespace {
 
 class Work {
  public:
-  Work(std::size_t count, const std::function<void(std::size_t)>& body)
-      : count_(count), body_(body), failed_at_(count) {}
+  Work(std::size_t count, const std::function<void(std::size_t)>& body,
+       const std::stop_token& stop)
+      : count_(count), body_(body), stop_(stop), failed_at_(count) {}
 
   void TakeUntilDone() {
     for (;;) {
       const std::size_t i = next_.fetch_add(1, std::memory_order_relaxed);
-      if (i >= count_) return;
+      if (i >= count_ || stop_.stop_requested()) return;
       try {
         body_(i);
       } catch (...) {
@@ -49,6 +50,7 @@ class Work {
 
   const std::size_t count_;
   const std::function<void(std::size_t)>& body_;
+  const std::stop_token& stop_;
   std::atomic<std::size_t> next_{0};
   mutable Mutex mutex_;
   std::size_t failed_at_ ABSL_GUARDED_BY(mutex_);
@@ -64,8 +66,9 @@ int ThreadsFor(int threads) {
 }
 
 void ParallelFor(int threads, std::size_t count,
-                 const std::function<void(std::size_t)>& body) {
-  Work work(count, body);
+                 const std::function<void(std::size_t)>& body,
+                 const std::stop_token& stop) {
+  Work work(count, body, stop);
   const std::size_t wanted =
       std::min(static_cast<std::size_t>(ThreadsFor(threads)), count);
   {

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <stop_token>
 
 namespace frostline::importance {
 
@@ -22,9 +23,11 @@ int ThreadsFor(int threads);
 
 // Calls body(0) … body(count - 1) once each, and waits. The caller's thread
 // takes part, alone if no other can be started. When bodies throw, the rest is
-// left undone, and the exception of the lowest index leaves this call.
+// left undone, and the exception of the lowest index leaves this call. After a
+// stop the rest is left undone, too.
 void ParallelFor(int threads, std::size_t count,
-                 const std::function<void(std::size_t)>& body);
+                 const std::function<void(std::size_t)>& body,
+                 const std::stop_token& stop = {});
 
 }  // namespace frostline::importance
 

@@ -90,27 +90,34 @@ absl::StatusOr<Report> Evaluated(const Space& space, const Selection& selection,
     effect_axes.push_back(std::move(both.effect));
     axes.push_back(std::move(both.fine));
   }
-  const LevelEffects model(std::move(effect_axes), data.targets);
-  const Mixture mixture =
-      with_others ? FitMixture(data, model,
-                               {options.trees, options.seed, options.threads})
-                  : LevelsAlone(model);
+  const LevelEffects model(std::move(effect_axes), data.targets, options.stop);
+  RETURN_IF_ERROR(CheckStop(options.stop));
+  const Mixture mixture = with_others
+                              ? FitMixture(data, model,
+                                           {options.trees, options.seed,
+                                            options.threads, options.stop})
+                              : LevelsAlone(model);
+  RETURN_IF_ERROR(CheckStop(options.stop));
   const std::vector<LayerGroup> groups = LayerGroups(space);
   std::vector<std::vector<int>> members;
   members.reserve(groups.size());
   for (const LayerGroup& group : groups) members.push_back(group.parameters);
   RETURN_IF_ERROR(CheckSubsetWork(options.subsets, WorkOfOne(data, mixture)));
   const MixtureModel shares(model, axes, mixture, members, options.seed,
-                            options.subsets, options.threads);
+                            options.subsets, options.threads, options.stop);
+  RETURN_IF_ERROR(CheckStop(options.stop));
   const bool intervals = options.bootstraps > 0;
   const SurrogatePart part =
       with_others ? MakeSurrogatePart(
                         space, model, mixture, shares, members, data.targets,
                         HopelessPoints(selection.diverged, data.axes, axes),
-                        {options.seed, intervals})
+                        {options.seed, intervals, options.stop})
                   : SurrogatePart{};
-  Report report = MakeMixtureReport(model, shares, part,
-                                    {options.seed, intervals, options.pairs});
+  RETURN_IF_ERROR(CheckStop(options.stop));
+  ASSIGN_OR_RETURN(Report report,
+                   MakeMixtureReport(
+                       model, shares, part,
+                       {options.seed, intervals, options.pairs, options.stop}));
   for (std::size_t g = 0; g < groups.size(); ++g) {
     report.groups[g].group = groups[g].name;
   }

@@ -35,10 +35,12 @@ struct OutOfBag {
   std::vector<double> sums;
   std::vector<double> counts;
 
-  void Add(const Dataset& data, const Forest& forest) {
+  void Add(const Dataset& data, const Forest& forest,
+           const std::stop_token& stop) {
     sums.resize(data.rows(), 0.0);
     counts.resize(data.rows(), 0.0);
     for (std::size_t t = 0; t < forest.trees.size(); ++t) {
+      if (stop.stop_requested()) return;
       for (std::size_t row = 0; row < data.rows(); ++row) {
         if (forest.drawn[t][row] > 0) continue;
         sums[row] += forest.trees[t].Predict(data, row);
@@ -120,10 +122,10 @@ Mixture FitMixture(const Dataset& data, const LevelEffects& model,
   const int pilots = std::min(options.trees, kPilotTrees);
   OutOfBag seen;
   const auto grow = [&](int trees, int first) {
-    Forest forest =
-        FitForest(data, data.targets, all, trees, options.seed,
-                  static_cast<std::uint64_t>(first), options.threads);
-    seen.Add(data, forest);
+    Forest forest = FitForest(data, data.targets, all, trees, options.seed,
+                              static_cast<std::uint64_t>(first),
+                              options.threads, options.stop);
+    seen.Add(data, forest, options.stop);
     Append(mixture.trees, std::move(forest));
   };
   grow(pilots, 0);

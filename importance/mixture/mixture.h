@@ -18,6 +18,7 @@
 #define FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_H_
 
 #include <cstdint>
+#include <stop_token>
 #include <vector>
 
 #include "importance/effects/level_effects.h"
@@ -30,6 +31,7 @@ struct MixtureOptions {
   int trees = 64;
   std::uint64_t seed = 0;
   int threads = 0;  // 0: one for each core
+  std::stop_token stop = {};
 };
 
 // With weight 0 there are no trees.

@@ -52,7 +52,7 @@ double MixtureModel::PairChange(std::size_t pair) const {
   return change;
 }
 
-void MixtureModel::FindChange(std::uint64_t seed) {
+void MixtureModel::FindChange(std::uint64_t seed, const std::stop_token& stop) {
   change_.main.assign(axes_.size(), 0.0);
   change_.pairs.assign(pairs_.size(), 0.0);
   change_.rest_total.assign(axes_.size(), 0.0);
@@ -64,9 +64,10 @@ void MixtureModel::FindChange(std::uint64_t seed) {
   for (std::size_t p = 0; p < pairs_.size(); ++p) {
     change_.pairs[p] = PairChange(p);
   }
-  FindRest(seed);
+  FindRest(seed, stop);
   const std::span<const Tree> trees(mixture_.trees);
   for (std::size_t t = 0; t + kTreesPerBag <= trees.size(); t += kTreesPerBag) {
+    if (stop.stop_requested()) return;
     const TreeEffects bag =
         FindTreeEffects(axes_, trees.subspan(t, kTreesPerBag), {});
     std::vector<double> main;

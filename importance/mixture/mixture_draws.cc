@@ -84,14 +84,15 @@ void MixtureModel::AddMissedToSets(double more, Change& change,
   }
 }
 
-std::vector<MixtureShares> MixtureModel::Draw(int count,
-                                              std::uint64_t seed) const {
+std::vector<MixtureShares> MixtureModel::Draw(
+    int count, std::uint64_t seed, const std::stop_token& stop) const {
   std::vector<MixtureShares> drawn;
   Rng rng(seed, kDrawStream);
   // Of its own: what is asked for changes no other number.
   Rng subset_rng(seed, kSubsetDrawStream);
   for (const EffectShares& one :
-       DrawShares(model_, mixture_.levels_r2, count, seed)) {
+       DrawShares(model_, mixture_.levels_r2, count, seed, stop)) {
+    if (stop.stop_requested()) break;
     Change change = bags_.empty() ? change_ : DrawChange(rng);
     AddMissed(change, rng, subset_rng);
     drawn.push_back(Combine(one, change));

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/status_macros.h"
+#include "importance/measure/evaluate_options.h"
 #include "importance/measure/statistics.h"
 #include "importance/mixture/drawn_shares.h"
 
@@ -75,11 +77,15 @@ std::vector<ParameterImportance> DescribeParameters(const LevelEffects& model,
 
 }  // namespace
 
-Report MakeMixtureReport(const LevelEffects& model, const MixtureModel& mixture,
-                         const SurrogatePart& part,
-                         const MixtureReportOptions& options) {
+absl::StatusOr<Report> MakeMixtureReport(const LevelEffects& model,
+                                         const MixtureModel& mixture,
+                                         const SurrogatePart& part,
+                                         const MixtureReportOptions& options) {
   DrawnShares drawn{mixture.Shares(), {}};
-  if (options.intervals) drawn.draws = mixture.Draw(kDraws, options.seed);
+  if (options.intervals) {
+    drawn.draws = mixture.Draw(kDraws, options.seed, options.stop);
+  }
+  RETURN_IF_ERROR(CheckStop(options.stop));
   drawn = Blend(std::move(drawn), part.drawn, part.weight);
   Report report;
   report.parameters = DescribeParameters(model, mixture, part, drawn);

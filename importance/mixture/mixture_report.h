@@ -5,8 +5,10 @@
 #define FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_REPORT_H_
 
 #include <cstdint>
+#include <stop_token>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "importance/mixture/drawn_shares.h"
 #include "importance/mixture/mixture_shares.h"
 #include "importance/mixture/surrogate_part.h"
@@ -18,13 +20,15 @@ struct MixtureReportOptions {
   std::uint64_t seed = 0;
   bool intervals = true;
   bool pairs = true;
+  std::stop_token stop = {};
 };
 
 // Fills in parameters, pairs, groups (without names), unexplained and
-// main_draws. A `part` of weight 0 is none.
-Report MakeMixtureReport(const LevelEffects& model, const MixtureModel& shares,
-                         const SurrogatePart& part,
-                         const MixtureReportOptions& options);
+// main_draws. A `part` of weight 0 is none. CANCELLED after a stop.
+absl::StatusOr<Report> MakeMixtureReport(const LevelEffects& model,
+                                         const MixtureModel& shares,
+                                         const SurrogatePart& part,
+                                         const MixtureReportOptions& options);
 
 // pair_report.cc ranks pairs, strongest first, and describes sets, with what
 // terms that did not enter may have.

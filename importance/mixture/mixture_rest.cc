@@ -132,9 +132,9 @@ MixtureModel::MovedRests MixtureModel::RestsAround(
 
 // Totals by Jansen's formula ("Analysis of variance designs for model output",
 // 1999), groups by the product of two points that have the group in common.
-void MixtureModel::FindRest(std::uint64_t seed) {
+void MixtureModel::FindRest(std::uint64_t seed, const std::stop_token& stop) {
   Rng rng(seed, kPointStream);
-  for (int n = 0; n < kPoints; ++n) {
+  for (int n = 0; n < kPoints && !stop.stop_requested(); ++n) {
     FinePoint point, other;
     point.reserve(axes_.size());
     other.reserve(axes_.size());

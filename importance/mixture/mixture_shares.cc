@@ -13,7 +13,7 @@ MixtureModel::MixtureModel(const LevelEffects& model,
                            const Mixture& mixture,
                            std::vector<std::vector<int>> groups,
                            std::uint64_t seed, NamedSubsets subsets,
-                           int threads)
+                           int threads, const std::stop_token& stop)
     : model_(model),
       axes_(axes),
       mixture_(mixture),
@@ -34,8 +34,8 @@ MixtureModel::MixtureModel(const LevelEffects& model,
   }
   FindPairs();
   asked_ = FindAsked(model_, pairs_, subsets_);
-  FindChange(seed);
-  FindSubsetChanges(seed, threads);
+  FindChange(seed, stop);
+  if (!stop.stop_requested()) FindSubsetChanges(seed, threads);
 }
 
 // Those that level effects have, as the sum of both is squared, and those that

@@ -8,6 +8,7 @@
 #define FROSTLINE_IMPORTANCE_MIXTURE_MIXTURE_SHARES_H_
 
 #include <cstdint>
+#include <stop_token>
 #include <vector>
 
 #include "base/rng.h"
@@ -33,9 +34,11 @@ struct MixtureShares {
 class MixtureModel {
  public:
   // Keeps references. `groups` are axes whose effects among themselves count.
+  // After a stop nobody may believe it.
   MixtureModel(const LevelEffects& model, const std::vector<FineAxis>& axes,
                const Mixture& mixture, std::vector<std::vector<int>> groups,
-               std::uint64_t seed, NamedSubsets subsets = {}, int threads = 1);
+               std::uint64_t seed, NamedSubsets subsets = {}, int threads = 1,
+               const std::stop_token& stop = {});
 
   const std::vector<FineAxis>& axes() const { return axes_; }
   // Level effects look at these and trees split on them, among the axes with
@@ -45,7 +48,8 @@ class MixtureModel {
   MixtureShares Shares() const;
   const NamedSubsets& subsets() const { return subsets_; }
   // Draws level effects (DrawShares), and what the forest adds.
-  std::vector<MixtureShares> Draw(int count, std::uint64_t seed) const;
+  std::vector<MixtureShares> Draw(int count, std::uint64_t seed,
+                                  const std::stop_token& stop = {}) const;
   double MissedByLevels() const {
     return (1.0 - mixture_.levels_r2) * model_.ridge().target_variance();
   }
@@ -75,8 +79,8 @@ class MixtureModel {
 
   std::vector<AxisPair> PairsOfForest() const;
   void FindPairs();
-  void FindChange(std::uint64_t seed);
-  void FindRest(std::uint64_t seed);
+  void FindChange(std::uint64_t seed, const std::stop_token& stop);
+  void FindRest(std::uint64_t seed, const std::stop_token& stop);
   Change DrawChange(Rng& rng) const;
   void AddMissed(Change& change, Rng& rng, Rng& subset_rng) const;
   double MainChange(std::size_t axis, const std::vector<double>& forest) const;

@@ -70,7 +70,7 @@ Missed WhatIsMissed(const surrogate::Surrogate& process,
                     const surrogate::Saturation& saturation,
                     const Mixture& mixture, const MixtureModel& shares,
                     const std::vector<FinePoint>& hopeless,
-                    std::vector<double> targets) {
+                    std::vector<double> targets, const std::stop_token& stop) {
   const double mean = std::accumulate(targets.begin(), targets.end(), 0.0) /
                       static_cast<double>(targets.size());
   const double worst = *std::max_element(targets.begin(), targets.end());
@@ -81,7 +81,7 @@ Missed WhatIsMissed(const surrogate::Surrogate& process,
     missed.mixture.push_back(worst - shares.Predict(point, mean));
   }
   missed.process.reserve(targets.size());
-  const std::vector<surrogate::Belief> left_out = process.LeftOut();
+  const std::vector<surrogate::Belief> left_out = process.LeftOut(stop);
   for (std::size_t row = 0; row < targets.size(); ++row) {
     missed.process.push_back(
         targets[row] -
@@ -156,12 +156,17 @@ SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
                  rows.cells.begin())) {
     return part;
   }
-  const surrogate::Saturation saturation = surrogate::FindSaturation(rows);
+  const surrogate::Saturation saturation =
+      surrogate::FindSaturation(rows, {.stop = options.stop});
+  if (options.stop.stop_requested()) return part;
   for (double& value : rows.values) value = saturation.Forward(value);
   surrogate::AddHopeless(CellsOf(hopeless, shares.axes()), rows);
-  const surrogate::Surrogate process(std::move(rows), {.seed = options.seed});
-  const Missed missed =
-      WhatIsMissed(process, saturation, mixture, shares, hopeless, targets);
+  const surrogate::Surrogate process(
+      std::move(rows), {.seed = options.seed, .stop = options.stop});
+  if (options.stop.stop_requested()) return part;
+  const Missed missed = WhatIsMissed(process, saturation, mixture, shares,
+                                     hopeless, targets, options.stop);
+  if (options.stop.stop_requested()) return part;
   part.weight = WeightOf(missed);
   double square = 0.0;
   for (std::size_t row = 0; row < targets.size(); ++row) {
@@ -176,7 +181,8 @@ SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
       0.0, 1.0);
   const surrogate::EffectDraws draws = process.DrawEffects(
       options.intervals ? kEffectDraws : kEffectDrawsWithoutIntervals,
-      options.seed, /*saturates=*/true);
+      options.seed, /*saturates=*/true, options.stop);
+  if (options.stop.stop_requested()) return part;
   const ProcessShares maker(draws, shares, groups);
   for (std::size_t d = 0; d < draws.main.size(); ++d) {
     part.drawn.draws.push_back(maker.SharesOf(d));

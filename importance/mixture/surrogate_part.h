@@ -15,6 +15,7 @@
 #define FROSTLINE_IMPORTANCE_MIXTURE_SURROGATE_PART_H_
 
 #include <cstdint>
+#include <stop_token>
 #include <vector>
 
 #include "importance/mixture/drawn_shares.h"
@@ -41,11 +42,12 @@ struct SurrogatePart {
 struct SurrogatePartOptions {
   std::uint64_t seed = 0;
   bool intervals = true;
+  std::stop_token stop = {};
 };
 
 // Trials at `hopeless` could not be trained and count as the worst, with doubt.
 // The process learns them; the mixture is believed less for missing them. There
-// is no part above kMaxSurrogateAxes parameters.
+// is no part above kMaxSurrogateAxes parameters. After a stop it is any part.
 SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
                                 const Mixture& mixture,
                                 const MixtureModel& shares,

@@ -93,10 +93,13 @@ std::vector<double> ChanceImportances(const std::vector<PedAxis>& axes,
                        region.begin() + static_cast<std::ptrdiff_t>(good));
   }
   std::vector<double> most(axes.size(), 0.0);
-  ParallelFor(options.threads, axes.size(), [&](std::size_t i) {
-    const std::vector<double> chance = axes[i].Importances(all, draws);
-    most[i] = *std::max_element(chance.begin(), chance.end());
-  });
+  ParallelFor(
+      options.threads, axes.size(),
+      [&](std::size_t i) {
+        const std::vector<double> chance = axes[i].Importances(all, draws);
+        most[i] = *std::max_element(chance.begin(), chance.end());
+      },
+      options.stop);
   return most;
 }
 
@@ -124,13 +127,16 @@ PlainShares FindShares(const Comparison& all, const std::vector<double>& losses,
   PlainShares shares;
   shares.shares = Normalized(found);
   shares.replicates.resize(static_cast<std::size_t>(options.bootstraps));
-  ParallelFor(options.threads, shares.replicates.size(), [&](std::size_t b) {
-    Rng rng(options.seed, kDrawStream + b);
-    const CountedTrials drawn = DrawTrials(losses.size(), rng);
-    shares.replicates[b] = Normalized(PedImportances(
-        all.axes, BestTrials(losses, options.top_quantile, how, drawn),
-        BestTrials(losses, how.target_quantile, how, drawn)));
-  });
+  ParallelFor(
+      options.threads, shares.replicates.size(),
+      [&](std::size_t b) {
+        Rng rng(options.seed, kDrawStream + b);
+        const CountedTrials drawn = DrawTrials(losses.size(), rng);
+        shares.replicates[b] = Normalized(PedImportances(
+            all.axes, BestTrials(losses, options.top_quantile, how, drawn),
+            BestTrials(losses, how.target_quantile, how, drawn)));
+      },
+      options.stop);
   const double sum = std::accumulate(found.begin(), found.end(), 0.0);
   shares.chance =
       ChanceImportances(all.axes, all.region, all.good.size(), options);
@@ -173,7 +179,10 @@ absl::StatusOr<Report> EvaluatePedAnova(const Space& space,
   all.good = BestTrials(losses, how.target_quantile, how, trials);
   RETURN_IF_ERROR(CheckSets(all.region, all.good));
   all.axes = MakePedAxes(space, selection.points, how, options.threads);
-  Report report = MakePlainReport(FindShares(all, losses, options));
+  RETURN_IF_ERROR(CheckStop(options.stop));
+  const PlainShares shares = FindShares(all, losses, options);
+  RETURN_IF_ERROR(CheckStop(options.stop));
+  Report report = MakePlainReport(shares);
   AddDirections(all, report);
   report.trials_used = static_cast<std::int64_t>(all.region.size());
   report.trials_left_out =

@@ -147,7 +147,9 @@ absl::StatusOr<Frontier> MakeFrontier(const PlanBasis& basis,
   const PlanSearch& search = basis.search();
   RETURN_IF_ERROR(CheckPlanRequest(belief.space(), options));
   const std::vector<PlanChoice> ends = search.Best();
-  const FrontierSets sets(search, ends[0]);
+  RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
+  const FrontierSets sets(search, ends[0], options.evaluate.stop);
+  RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
   const std::vector<FrontierSets::Prefix> prefixes = sets.Prefixes();
   Contest contest{belief, search, sets, basis.optimism(), {}, {}, {}};
   for (const ModuleSet& set : sets.sets()) contest.points.push_back(set.choice);
@@ -156,6 +158,7 @@ absl::StatusOr<Frontier> MakeFrontier(const PlanBasis& basis,
   contest.points.push_back(search.choices().tried()[0]);
   contest.points.push_back(belief.ChoiceOf(belief.BestTrial()));
   HoldContest(contest);
+  RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
   Frontier frontier;
   frontier.best = QuantilesOf(contest.best_scores);
   frontier.tolerance =

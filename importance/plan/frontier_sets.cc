@@ -32,14 +32,15 @@ int LevelOf(const std::string& module) {
 
 }  // namespace
 
-FrontierSets::FrontierSets(const PlanSearch& search, const PlanChoice& start)
+FrontierSets::FrontierSets(const PlanSearch& search, const PlanChoice& start,
+                           const std::stop_token& stop)
     : search_(search), start_(start) {
   FindUnits();
   if (units_.size() <= kMostUnitsOfAll) {
-    LookAtAll();
+    LookAtAll(stop);
   } else {
-    LookGreedily(true);
-    LookGreedily(false);
+    LookGreedily(true, stop);
+    LookGreedily(false, stop);
   }
   KeepBest();
 }
@@ -86,9 +87,10 @@ Demands FrontierSets::DemandsOf(const std::vector<bool>& trained_units) const {
 }
 
 // Each set starts from one that is found already and trains one unit less.
-void FrontierSets::LookAtAll() {
+void FrontierSets::LookAtAll(const std::stop_token& stop) {
   std::vector<std::optional<PlanChoice>> found(std::size_t{1} << units_.size());
   for (std::size_t mask = 0; mask < found.size(); ++mask) {
+    if (stop.stop_requested()) return;
     std::vector<bool> trained(units_.size());
     PlanChoice start = start_;
     double most = 0.0;
@@ -116,7 +118,7 @@ void FrontierSets::LookAtAll() {
 }
 
 // One unit more (or less) at a time, that after which most is expected.
-void FrontierSets::LookGreedily(bool up) {
+void FrontierSets::LookGreedily(bool up, const std::stop_token& stop) {
   std::vector<bool> trained(units_.size(), !up);
   auto at = search_.BestFrom(start_, DemandsOf(trained), kSweepsOfSet);
   while (true) {
@@ -125,6 +127,7 @@ void FrontierSets::LookGreedily(bool up) {
     std::optional<PlanChoice> next;
     double most = 0.0;
     for (std::size_t u = 0; u < units_.size(); ++u) {
+      if (stop.stop_requested()) return;
       if (trained[u] == up) continue;
       std::vector<bool> other = trained;
       other[u] = up;

@@ -8,6 +8,7 @@
 #define FROSTLINE_IMPORTANCE_PLAN_FRONTIER_SETS_H_
 
 #include <cstddef>
+#include <stop_token>
 #include <vector>
 
 #include "importance/plan/plan_search.h"
@@ -23,8 +24,10 @@ struct ModuleSet {
 
 class FrontierSets {
  public:
-  // Keeps a reference. REQUIRES: `start` is in the space.
-  FrontierSets(const PlanSearch& search, const PlanChoice& start);
+  // Keeps a reference. After a stop sets are missing. REQUIRES: `start` is in
+  // the space.
+  FrontierSets(const PlanSearch& search, const PlanChoice& start,
+               const std::stop_token& stop);
 
   // Says by Space::modules() what the space can both freeze and train.
   const std::vector<bool>& can_switch() const { return can_switch_; }
@@ -42,8 +45,8 @@ class FrontierSets {
   ModuleSet SetOf(PlanChoice choice) const;
   void FindUnits();
   Demands DemandsOf(const std::vector<bool>& trained_units) const;
-  void LookAtAll();
-  void LookGreedily(bool up);
+  void LookAtAll(const std::stop_token& stop);
+  void LookGreedily(bool up, const std::stop_token& stop);
   void KeepBest();
 
   const PlanSearch& search_;

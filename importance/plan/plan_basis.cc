@@ -8,10 +8,10 @@
 
 namespace frostline::importance {
 
-PlanBasis::PlanBasis(StudyBelief belief)
+PlanBasis::PlanBasis(StudyBelief belief, const std::stop_token& stop)
     : belief_(std::move(belief)),
       search_(belief_),
-      left_out_(belief_.surrogate().LeftOut()),
+      left_out_(belief_.surrogate().LeftOut(stop)),
       optimism_(FindOptimism(belief_, left_out_)) {}
 
 absl::StatusOr<std::unique_ptr<const PlanBasis>> MakePlanBasis(
@@ -20,7 +20,10 @@ absl::StatusOr<std::unique_ptr<const PlanBasis>> MakePlanBasis(
   RETURN_IF_ERROR(CheckPlanRequest(space, options));
   ASSIGN_OR_RETURN(StudyBelief belief,
                    Believe(space, objectives, history, options.evaluate));
-  return std::make_unique<const PlanBasis>(std::move(belief));
+  auto basis = std::make_unique<const PlanBasis>(std::move(belief),
+                                                 options.evaluate.stop);
+  RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
+  return basis;
 }
 
 }  // namespace frostline::importance

@@ -9,6 +9,7 @@
 #define FROSTLINE_IMPORTANCE_PLAN_PLAN_BASIS_H_
 
 #include <memory>
+#include <stop_token>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -21,7 +22,8 @@ namespace frostline::importance {
 
 class PlanBasis {
  public:
-  explicit PlanBasis(StudyBelief belief);
+  // After a stop nobody may believe it.
+  PlanBasis(StudyBelief belief, const std::stop_token& stop);
   PlanBasis(const PlanBasis&) = delete;
   PlanBasis& operator=(const PlanBasis&) = delete;
 
@@ -39,7 +41,8 @@ class PlanBasis {
   const Optimism optimism_;
 };
 
-// Fits by options.evaluate, and checks all; errors are MakePlan's.
+// Fits by options.evaluate, and checks all; errors are MakePlan's. Here and
+// there a stop (options.evaluate.stop) makes it CANCELLED.
 absl::StatusOr<std::unique_ptr<const PlanBasis>> MakePlanBasis(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const PlanOptions& options);

@@ -135,6 +135,7 @@ absl::StatusOr<std::vector<AskedTrial>> AskTrials(
   RETURN_IF_ERROR(CheckPlanRequest(belief.space(), options));
   const QuestionPoints asked = FindQuestions(
       basis.search(), PlanPoint(basis.search(), options.tolerance), open);
+  RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
   OpenAnswers answers(belief, asked);
   std::vector<bool> is_open(asked.points.size(), false);
   for (const std::size_t point : asked.told) {
@@ -144,6 +145,7 @@ absl::StatusOr<std::vector<AskedTrial>> AskTrials(
   const double whole = answers.Uncertainty();
   std::vector<AskedTrial> trials;
   while (static_cast<int>(trials.size()) < count) {
+    RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
     const std::optional<std::size_t> best = MostTelling(answers, is_open);
     if (!best.has_value()) break;
     AskedTrial trial;

@@ -65,6 +65,7 @@ absl::StatusOr<std::vector<Rival>> PlanRivals(const PlanBasis& basis,
   const PlanChoice best = belief.ChoiceOf(belief.BestTrial());
   std::vector<Rival> rivals;
   for (const NamedPoint& one : FindRivals(basis.search(), plan)) {
+    RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
     // As MakePlan draws them, so that plan and rivals are told alike.
     const bool is_best = one.choice == best;
     const WorthDraws draws =

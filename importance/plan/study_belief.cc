@@ -136,13 +136,14 @@ void StudyBelief::FindRange() {
   }
 }
 
-void StudyBelief::FindSaturation() {
+void StudyBelief::FindSaturation(const std::stop_token& stop) {
   const StudyRows study =
       MakeStudyRows(*space_, selection_.points, selection_.losses, {});
   saturation_ = surrogate::FindSaturation(
       study.rows, {.bound = std::min(AsLoss(objective_, range_.lo),
                                      AsLoss(objective_, range_.hi)),
-                   .nearest = kNearestEnd});
+                   .nearest = kNearestEnd,
+                   .stop = stop});
 }
 
 void StudyBelief::AddHopeless(std::vector<const Point*>& points,
@@ -169,7 +170,8 @@ absl::StatusOr<StudyBelief> Believe(const Space& space,
                    SelectTrials(space, objectives, history, options));
   belief.objective_ = *belief.selection_.target;
   belief.FindRange();
-  belief.FindSaturation();
+  belief.FindSaturation(options.stop);
+  RETURN_IF_ERROR(CheckStop(options.stop));
   std::vector<double> worths;
   worths.reserve(belief.trials());
   for (std::size_t row = 0; row < belief.trials(); ++row) {
@@ -182,7 +184,9 @@ absl::StatusOr<StudyBelief> Believe(const Space& space,
       MakeStudyRows(space, points, std::move(worths), std::move(doubt));
   belief.Thin();
   belief.surrogate_ = std::make_unique<surrogate::Surrogate>(
-      belief.rows_.rows, surrogate::SurrogateOptions{.seed = options.seed});
+      belief.rows_.rows,
+      surrogate::SurrogateOptions{.seed = options.seed, .stop = options.stop});
+  RETURN_IF_ERROR(CheckStop(options.stop));
   belief.walk_ =
       std::make_unique<surrogate::AxisWalk>(*belief.surrogate_, kSearchDraws);
   belief.warnings_ = WarningsOf(belief);

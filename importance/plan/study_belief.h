@@ -66,7 +66,7 @@ class StudyBelief {
       const History& history, const EvaluateOptions& options);
 
   void FindRange();
-  void FindSaturation();
+  void FindSaturation(const std::stop_token& stop);
   void Thin();
   void AddHopeless(std::vector<const Point*>& points,
                    std::vector<double>& worths,
@@ -84,7 +84,7 @@ class StudyBelief {
   std::vector<ReportWarning> warnings_;
 };
 
-// Its errors are Evaluate's.
+// Its errors are Evaluate's, CANCELLED among them.
 absl::StatusOr<StudyBelief> Believe(const Space& space,
                                     const std::vector<Objective>& objectives,
                                     const History& history,

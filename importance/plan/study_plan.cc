@@ -69,14 +69,15 @@ PlannedModule Bare(const PlanChoices& choices, const ModuleRate& rate,
 
 std::vector<PlannedModule> DescribeModules(const PlanBasis& basis,
                                            const PlanChoice& plan,
-                                           const Point& point,
-                                           double tolerance) {
+                                           const Point& point, double tolerance,
+                                           const std::stop_token& stop) {
   const StudyBelief& belief = basis.belief();
   const Space& space = belief.space();
   const std::vector<ModuleRate> rates = space.Rates(point);
   const auto pairs = CompareFreezing(basis.search(), plan);
   std::vector<PlannedModule> modules;
   for (const std::size_t m : ModulesInDepthOrder(space)) {
+    if (stop.stop_requested()) break;
     PlannedModule one = Bare(basis.choices(), rates[m], m);
     if (pairs[m].has_value()) {
       Advise(belief, *pairs[m], basis.optimism(), tolerance, one);
@@ -111,9 +112,12 @@ absl::StatusOr<StudyPlan> MakePlan(const PlanBasis& basis,
   const StudyBelief& belief = basis.belief();
   RETURN_IF_ERROR(CheckPlanRequest(belief.space(), options));
   const PlanChoice choice = PlanPoint(basis.search(), options.tolerance);
+  RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
   StudyPlan plan;
   plan.point = basis.choices().PointOf(choice);
-  plan.modules = DescribeModules(basis, choice, plan.point, options.tolerance);
+  plan.modules = DescribeModules(basis, choice, plan.point, options.tolerance,
+                                 options.evaluate.stop);
+  RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
   Predict(basis, choice, options, plan);
   const NearTrials near = FindNearTrials(basis.choices(), choice);
   plan.nearest_trial = near.nearest;

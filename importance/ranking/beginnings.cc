@@ -75,6 +75,7 @@ absl::StatusOr<std::vector<StabilityPoint>> EvaluateBeginnings(
   ParallelFor(parts.options.threads, sizes.size(), [&](std::size_t i) {
     found[i] = EvaluatePart(parts, trials.first(sizes[i]), /*chance=*/true);
   });
+  RETURN_IF_ERROR(CheckStop(parts.options.stop));
   std::vector<StabilityPoint> beginnings;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     RETURN_IF_ERROR(found[i].status());
@@ -100,6 +101,7 @@ absl::StatusOr<std::vector<Halving>> EvaluateHalvings(const StudyParts& parts) {
         parts, i % 2 == 0 ? shuffled.first(half) : shuffled.subspan(half),
         /*chance=*/false);
   });
+  RETURN_IF_ERROR(CheckStop(parts.options.stop));
   for (std::size_t i = 0; i < found.size(); i += 2) {
     RETURN_IF_ERROR(found[i].status());
     RETURN_IF_ERROR(found[i + 1].status());

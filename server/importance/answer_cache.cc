@@ -14,6 +14,10 @@ bool HasHungUp(const WaitingCaller& caller) {
   return caller.cancelled != nullptr && caller.cancelled->load();
 }
 
+bool AllHungUp(const std::vector<WaitingCaller>& callers) {
+  return std::all_of(callers.begin(), callers.end(), HasHungUp);
+}
+
 std::size_t BytesOf(const KeptAnswer& answer) {
   std::size_t bytes = sizeof(answer) + answer.message->SpaceUsedLong();
   if (!answer.report.has_value()) return bytes;
@@ -78,35 +82,58 @@ AnswerCache::Awaited* AnswerCache::FindAwaited(const AskedAnswer& asked) {
   return nullptr;
 }
 
-bool AnswerCache::Begin(const std::string& key) {
+std::optional<std::stop_token> AnswerCache::Begin(const std::string& key) {
   std::vector<WaitingCaller> gone;
+  absl::Status why;
   {
     const MutexLock lock(&mutex_);
     const auto waiting = waiting_.find(key);
+    if (waiting == waiting_.end()) return std::nullopt;
     std::vector<WaitingCaller>& callers = waiting->second.callers;
-    if (!std::all_of(callers.begin(), callers.end(), HasHungUp)) return true;
+    if (over_.ok() && !AllHungUp(callers)) {
+      return waiting->second.stop.emplace().get_token();
+    }
+    why = over_;
     gone = std::move(callers);
     waiting_.erase(waiting);
   }
-  for (WaitingCaller& caller : gone) {
-    caller.reply(absl::CancelledError("the caller has hung up"));
-  }
-  return false;
+  if (why.ok()) why = absl::CancelledError("the caller has hung up");
+  for (WaitingCaller& caller : gone) caller.reply(why);
+  return std::nullopt;
 }
 
-void AnswerCache::Resolve(const std::string& key,
+bool AnswerCache::Resolve(const std::string& key,
                           const absl::StatusOr<AnswerPtr>& answer) {
   std::vector<WaitingCaller> callers;
   {
     const MutexLock lock(&mutex_);
     const auto waiting = waiting_.find(key);
-    if (answer.ok()) {
-      KeepLocked({key, *answer, std::move(waiting->second.vintage)});
-    }
-    callers = std::move(waiting->second.callers);
+    Awaited& awaited = waiting->second;
+    const bool is_stopped = awaited.stop->stop_requested();
+    awaited.stop.reset();
+    if (is_stopped || AllHungUp(awaited.callers)) return false;
+    if (answer.ok()) KeepLocked({key, *answer, std::move(awaited.vintage)});
+    callers = std::move(awaited.callers);
     waiting_.erase(waiting);
   }
   for (WaitingCaller& caller : callers) caller.reply(answer);
+  return true;
+}
+
+void AnswerCache::StopAbandoned() {
+  const MutexLock lock(&mutex_);
+  for (auto& [key, awaited] : waiting_) {
+    if (!awaited.stop.has_value() || !AllHungUp(awaited.callers)) continue;
+    awaited.stop->request_stop();
+  }
+}
+
+void AnswerCache::StopAll(absl::Status why) {
+  const MutexLock lock(&mutex_);
+  over_ = std::move(why);
+  for (auto& [key, awaited] : waiting_) {
+    if (awaited.stop.has_value()) awaited.stop->request_stop();
+  }
 }
 
 AnswerPtr AnswerCache::Find(const std::string& key) {

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -66,12 +67,21 @@ class AnswerCache {
 
   // Replies at once with what is kept and fresh enough; else the caller waits
   // for such a one that is being computed. True means that nobody computes one
-  // yet: somebody has to call Begin, and Resolve.
+  // yet: somebody has to call Begin and Resolve.
   bool Ask(const AskedAnswer& asked, WaitingCaller caller);
-  // Returns false when all who wait have hung up: they are told so.
-  bool Begin(const std::string& key);
-  // Replies to all who wait, and keeps an answer.
-  void Resolve(const std::string& key, const absl::StatusOr<AnswerPtr>& answer);
+  // Returns what tells the computation to stop; nullopt when all who wait have
+  // hung up, or all is over: they are told so.
+  std::optional<std::stop_token> Begin(const std::string& key);
+  // Replies to all who wait, and keeps an answer. False means that it was told
+  // to stop, or all have hung up: nobody is told and nothing kept, and Begin
+  // says whether somebody came since then.
+  bool Resolve(const std::string& key, const absl::StatusOr<AnswerPtr>& answer);
+
+  // Tells computations to stop for which nobody waits any more.
+  void StopAbandoned();
+  // Tells all computations to stop, those to come too: whoever waits for them
+  // will hear `why`.
+  void StopAll(absl::Status why);
 
   // Both serve parts of other answers. Null means that none is kept.
   AnswerPtr Find(const std::string& key);
@@ -92,6 +102,7 @@ class AnswerCache {
   struct Awaited {
     Vintage vintage;
     std::vector<WaitingCaller> callers;
+    std::optional<std::stop_source> stop;  // while it is computed
   };
 
   static bool IsFreshEnough(const Vintage& vintage, const AskedAnswer& asked);
@@ -107,6 +118,7 @@ class AnswerCache {
   Mutex mutex_;
   std::list<Entry> kept_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, Awaited> waiting_ ABSL_GUARDED_BY(mutex_);
+  absl::Status over_ ABSL_GUARDED_BY(mutex_);  // why all is stopped
 };
 
 }  // namespace frostline::server

@@ -24,13 +24,14 @@ void CurveVerbs::GetMarginals(const StudyHandle& study,
        asked = request.options()](const KeptAnswer& answer) {
         return Narrowed<v1::GetMarginalsReply>(answer, running, asked);
       },
-      [this, study, question = *question]() -> absl::StatusOr<AnswerPtr> {
+      [this, study, question = *question](
+          const std::stop_token& stop) -> absl::StatusOr<AnswerPtr> {
         ASSIGN_OR_RETURN(const ImportanceDesk::Loaded loaded,
-                         desk_.Load(study, question));
+                         desk_.Load(study, question, stop));
         ASSIGN_OR_RETURN(const std::vector<importance::MarginalCurve> curves,
                          importance::MarginalCurves(
                              study.checked->space, question.objectives,
-                             loaded.history, question.options));
+                             loaded.history, OptionsOf(question, stop)));
         v1::GetMarginalsReply proto =
             CurvesToProto(curves, study.checked->space);
         SayWhereFrom(question, loaded.revision, proto);
@@ -62,14 +63,15 @@ void CurveVerbs::GetPairMarginal(const StudyHandle& study,
       [running = study.running](const KeptAnswer& answer) {
         return Shown<v1::PairMarginal>(answer, running);
       },
-      [this, study, question = *question, first = *first,
-       second = *second]() -> absl::StatusOr<AnswerPtr> {
+      [this, study, question = *question, first = *first, second = *second](
+          const std::stop_token& stop) -> absl::StatusOr<AnswerPtr> {
         ASSIGN_OR_RETURN(const ImportanceDesk::Loaded loaded,
-                         desk_.Load(study, question));
-        ASSIGN_OR_RETURN(const importance::MarginalTable table,
-                         importance::PairTable(
-                             study.checked->space, question.objectives,
-                             loaded.history, question.options, first, second));
+                         desk_.Load(study, question, stop));
+        ASSIGN_OR_RETURN(
+            const importance::MarginalTable table,
+            importance::PairTable(study.checked->space, question.objectives,
+                                  loaded.history, OptionsOf(question, stop),
+                                  first, second));
         v1::PairMarginal proto = TableToProto(table, study.checked->space);
         SayWhereFrom(question, loaded.revision, proto);
         return ToKeep(std::move(proto));
@@ -96,20 +98,20 @@ void CurveVerbs::GetStability(const StudyHandle& study,
        asked = request.options()](const KeptAnswer& answer) {
         return Narrowed<v1::GetStabilityReply>(answer, running, asked);
       },
-      [this, study, question = *question,
-       points = request.points()]() -> absl::StatusOr<AnswerPtr> {
+      [this, study, question = *question, points = request.points()](
+          const std::stop_token& stop) -> absl::StatusOr<AnswerPtr> {
         ASSIGN_OR_RETURN(const ImportanceDesk::Loaded loaded,
-                         desk_.Load(study, question));
-        ASSIGN_OR_RETURN(
-            const importance::Stability stability,
-            importance::EvaluateStability(
-                study.checked->space, question.objectives, loaded.history,
-                question.options, points == 0 ? kVerdictPoints : points));
+                         desk_.Load(study, question, stop));
+        ASSIGN_OR_RETURN(const importance::Stability stability,
+                         importance::EvaluateStability(
+                             study.checked->space, question.objectives,
+                             loaded.history, OptionsOf(question, stop),
+                             points == 0 ? kVerdictPoints : points));
         v1::GetStabilityReply proto =
             StabilityToProto(stability, study.checked->space);
         // What the report says of the same trials.
         ASSIGN_OR_RETURN(const importance::StabilityVerdict verdict,
-                         VerdictOf(study, question, loaded.history));
+                         VerdictOf(study, question, loaded.history, stop));
         *proto.mutable_verdict() = VerdictToProto(verdict);
         SayWhereFrom(question, loaded.revision, proto);
         return ToKeep(std::move(proto));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/importance/desk.h"
 
+#include <chrono>
 #include <utility>
 
 #include "base/error.h"
@@ -10,6 +11,12 @@
 #include "server/wire/limits.h"
 
 namespace frostline::server {
+namespace {
+
+// How often callers are looked at while something is computed.
+constexpr std::chrono::milliseconds kLook(50);
+
+}  // namespace
 
 ImportanceDesk::ImportanceDesk(const storage::TrialStore& store,
                                const Clock& clock)
@@ -18,29 +25,60 @@ ImportanceDesk::ImportanceDesk(const storage::TrialStore& store,
       studies_(kMaxKnownTrialBytes),
       answers_(kMaxAnswerBytes) {}
 
-void ImportanceDesk::Start(int threads) { threads_.Start(threads); }
+void ImportanceDesk::Start(int threads) {
+  threads_.Start(threads);
+  lookout_ = std::thread([this] { LookOut(); });
+}
 
 void ImportanceDesk::Stop() {
-  stopping_ = true;
+  answers_.StopAll(MakeError(ErrorId::kCoordinatorDraining,
+                             "the coordinator is shutting down",
+                             "try again when it is back"));
   threads_.Stop();
+  {
+    const MutexLock lock(&mutex_);
+    is_ending_ = true;
+  }
+  changed_.SignalAll();
+  if (lookout_.joinable()) lookout_.join();
 }
 
 void ImportanceDesk::Compute(const std::string& key, Computation computation) {
   threads_.Post([this, key, computation = std::move(computation)] {
-    if (stopping_) {
-      return answers_.Resolve(key, MakeError(ErrorId::kCoordinatorDraining,
-                                             "the coordinator is shutting down",
-                                             "try again when it is back"));
+    const auto count = [this](int more) {
+      {
+        const MutexLock lock(&mutex_);
+        computing_ += more;
+      }
+      changed_.SignalAll();
+    };
+    count(1);
+    for (auto stop = answers_.Begin(key); stop.has_value();
+         stop = answers_.Begin(key)) {
+      if (answers_.Resolve(key, computation(*stop))) break;
     }
-    if (answers_.Begin(key)) answers_.Resolve(key, computation());
+    count(-1);
   });
 }
 
+void ImportanceDesk::LookOut() {
+  const MutexLock lock(&mutex_);
+  while (!is_ending_) {
+    if (computing_ == 0) {
+      changed_.Wait(&mutex_);
+      continue;
+    }
+    changed_.WaitUntil(&mutex_, std::chrono::steady_clock::now() + kLook);
+    answers_.StopAbandoned();
+  }
+}
+
 absl::StatusOr<ImportanceDesk::Loaded> ImportanceDesk::Load(
-    const StudyHandle& study, const ImportanceQuestion& question) {
+    const StudyHandle& study, const ImportanceQuestion& question,
+    const std::stop_token& stop) {
   Loaded loaded;
   RETURN_IF_ERROR(studies_.Of(study.key)->See(
-      study, store_, question.used.at_step(),
+      study, store_, question.used.at_step(), stop,
       [&](const std::map<std::int64_t, KnownTrial>& trials,
           std::int64_t revision) -> absl::Status {
         loaded.revision = revision;
@@ -53,8 +91,8 @@ absl::StatusOr<ImportanceDesk::Loaded> ImportanceDesk::Load(
 
 absl::StatusOr<importance::StabilityVerdict> VerdictOf(
     const StudyHandle& study, const ImportanceQuestion& question,
-    const History& history) {
-  importance::EvaluateOptions options = question.options;
+    const History& history, const std::stop_token& stop) {
+  importance::EvaluateOptions options = OptionsOf(question, stop);
   options.bootstraps = 0;
   options.pairs = false;
   const absl::StatusOr<importance::Stability> stability =
@@ -68,6 +106,13 @@ absl::StatusOr<importance::StabilityVerdict> VerdictOf(
   importance::StabilityVerdict none;
   none.sentence = std::string(stability.status().message());
   return none;
+}
+
+importance::EvaluateOptions OptionsOf(const ImportanceQuestion& question,
+                                      const std::stop_token& stop) {
+  importance::EvaluateOptions options = question.options;
+  options.stop = stop;
+  return options;
 }
 
 }  // namespace frostline::server

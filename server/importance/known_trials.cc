@@ -7,6 +7,7 @@
 
 #include "base/status_macros.h"
 #include "frostline/v1/trial.pb.h"
+#include "importance/measure/evaluate_options.h"
 #include "server/wire/observation.h"
 #include "storage/scan.h"
 
@@ -70,7 +71,8 @@ absl::StatusOr<std::optional<Metrics>> MetricsAt(
 }  // namespace
 
 absl::Status KnownTrials::CatchUp(const StudyHandle& study,
-                                  const storage::TrialStore& store) {
+                                  const storage::TrialStore& store,
+                                  const std::stop_token& stop) {
   const storage::TrialQuery changed{
       .study = study.key,
       .states = {TrialState::kSucceeded, TrialState::kPruned,
@@ -81,6 +83,7 @@ absl::Status KnownTrials::CatchUp(const StudyHandle& study,
   return storage::ForEachTrial(
       store, changed, [&](const storage::TrialRow& row) {
         mutex_.AssertHeld();
+        RETURN_IF_ERROR(importance::CheckStop(stop));
         const auto [place, is_new] = trials_.try_emplace(row.number);
         KnownTrial& known = place->second;
         if (!is_new) bytes_ -= BytesOf(known);
@@ -93,7 +96,8 @@ absl::Status KnownTrials::CatchUp(const StudyHandle& study,
 
 absl::Status KnownTrials::ReadStep(const StudyHandle& study,
                                    const storage::TrialStore& store,
-                                   std::int64_t step) {
+                                   std::int64_t step,
+                                   const std::stop_token& stop) {
   if (!steps_.contains(step) && steps_.size() >= kMostSteps) {
     for (auto& [number, known] : trials_) known.steps.clear();
     steps_.clear();
@@ -101,6 +105,7 @@ absl::Status KnownTrials::ReadStep(const StudyHandle& study,
   steps_.insert(step);
   for (auto& [number, known] : trials_) {
     if (known.steps.contains(step)) continue;
+    RETURN_IF_ERROR(importance::CheckStop(stop));
     ASSIGN_OR_RETURN(known.steps[step],
                      MetricsAt(study, store, known.row, step));
   }
@@ -109,13 +114,13 @@ absl::Status KnownTrials::ReadStep(const StudyHandle& study,
 
 absl::Status KnownTrials::See(
     const StudyHandle& study, const storage::TrialStore& store,
-    std::int64_t step,
+    std::int64_t step, const std::stop_token& stop,
     absl::FunctionRef<absl::Status(const std::map<std::int64_t, KnownTrial>&,
                                    std::int64_t revision)>
         see) {
   const MutexLock lock(&mutex_);
-  RETURN_IF_ERROR(CatchUp(study, store));
-  if (step > 0) RETURN_IF_ERROR(ReadStep(study, store, step));
+  RETURN_IF_ERROR(CatchUp(study, store, stop));
+  if (step > 0) RETURN_IF_ERROR(ReadStep(study, store, step, stop));
   // A row may have changed since the handle was made.
   return see(trials_, std::max(study.revision, seen_revision_));
 }

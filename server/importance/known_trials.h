@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -36,10 +37,11 @@ class KnownTrials {
  public:
   // Reads what has changed, then shows `see` all ended trials by number and the
   // revision they are of: the handle's or a later one. With `step` above 0 they
-  // have what was measured there.
+  // have what was measured there. After a stop it is CANCELLED, and what was
+  // read stays known.
   absl::Status See(
       const StudyHandle& study, const storage::TrialStore& store,
-      std::int64_t step,
+      std::int64_t step, const std::stop_token& stop,
       absl::FunctionRef<absl::Status(const std::map<std::int64_t, KnownTrial>&,
                                      std::int64_t revision)>
           see);
@@ -48,10 +50,12 @@ class KnownTrials {
 
  private:
   absl::Status CatchUp(const StudyHandle& study,
-                       const storage::TrialStore& store)
+                       const storage::TrialStore& store,
+                       const std::stop_token& stop)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status ReadStep(const StudyHandle& study,
-                        const storage::TrialStore& store, std::int64_t step)
+                        const storage::TrialStore& store, std::int64_t step,
+                        const std::stop_token& stop)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Mutex mutex_;

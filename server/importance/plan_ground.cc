@@ -5,10 +5,13 @@
 
 namespace frostline::server {
 
-importance::PlanOptions PlanGround::OptionsFor(double tolerance) const {
-  return {.evaluate = question.options,
-          .tolerance = tolerance,
-          .evaluation_rows = evaluation_rows};
+importance::PlanOptions PlanGround::OptionsFor(
+    double tolerance, const std::stop_token& stop) const {
+  importance::PlanOptions options{.evaluate = question.options,
+                                  .tolerance = tolerance,
+                                  .evaluation_rows = evaluation_rows};
+  options.evaluate.stop = stop;
+  return options;
 }
 
 absl::StatusOr<PlanGroundPtr> LastPlanGround::Of(

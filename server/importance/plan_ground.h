@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
@@ -33,7 +34,8 @@ struct PlanGround {
   std::unique_ptr<const importance::PlanBasis> basis;
 
   const Space& space() const { return study.checked->space; }
-  importance::PlanOptions OptionsFor(double tolerance) const;
+  importance::PlanOptions OptionsFor(double tolerance,
+                                     const std::stop_token& stop) const;
 };
 
 using PlanGroundPtr = std::shared_ptr<const PlanGround>;

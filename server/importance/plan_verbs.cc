@@ -60,10 +60,11 @@ absl::StatusOr<History> OpenTrials(const storage::TrialStore& store,
 }  // namespace
 
 absl::StatusOr<PlanGroundPtr> PlanVerbs::LoadGround(
-    const StudyHandle& study, const ImportanceQuestion& question) {
+    const StudyHandle& study, const ImportanceQuestion& question,
+    const std::stop_token& stop) {
   const auto make = [&]() -> absl::StatusOr<PlanGroundPtr> {
     ASSIGN_OR_RETURN(ImportanceDesk::Loaded loaded,
-                     desk_.Load(study, question));
+                     desk_.Load(study, question, stop));
     auto ground = std::make_shared<PlanGround>();
     ground->study = study;
     ground->question = question;
@@ -75,10 +76,10 @@ absl::StatusOr<PlanGroundPtr> PlanVerbs::LoadGround(
           ground->evaluation_rows,
           CountEvaluationRows(desk_.store(), study.key, ground->history));
     }
-    ASSIGN_OR_RETURN(
-        ground->basis,
-        importance::MakePlanBasis(ground->space(), ground->question.objectives,
-                                  ground->history, ground->OptionsFor(0.0)));
+    ASSIGN_OR_RETURN(ground->basis,
+                     importance::MakePlanBasis(
+                         ground->space(), ground->question.objectives,
+                         ground->history, ground->OptionsFor(0.0, stop)));
     return ground;
   };
   return ground_.Of(AnswerKey("ground", study, question), make);
@@ -100,12 +101,12 @@ void PlanVerbs::ServePlan(const std::string& kind, const StudyHandle& study,
       [running = study.running](const KeptAnswer& answer) {
         return Shown<Message>(answer, running);
       },
-      [this, study, question = *question, tolerance,
-       make = std::move(make)]() -> absl::StatusOr<AnswerPtr> {
+      [this, study, question = *question, tolerance, make = std::move(make)](
+          const std::stop_token& stop) -> absl::StatusOr<AnswerPtr> {
         ASSIGN_OR_RETURN(const PlanGroundPtr ground,
-                         LoadGround(study, question));
+                         LoadGround(study, question, stop));
         ASSIGN_OR_RETURN(Message message,
-                         make(*ground, ground->OptionsFor(tolerance)));
+                         make(*ground, ground->OptionsFor(tolerance, stop)));
         SayWhereFrom(question, ground->revision, message);
         return ToKeep(std::move(message));
       });

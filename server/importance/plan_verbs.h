@@ -34,7 +34,8 @@ class PlanVerbs {
                  const Request& request, CancelFlag cancelled,
                  Reply<Message> reply, Make make);
   absl::StatusOr<PlanGroundPtr> LoadGround(const StudyHandle& study,
-                                           const ImportanceQuestion& question);
+                                           const ImportanceQuestion& question,
+                                           const std::stop_token& stop);
 
   ImportanceDesk& desk_;
   LastPlanGround ground_;

@@ -58,15 +58,15 @@ absl::StatusOr<Freshness> FreshnessOf(const v1::GetReportRequest& request) {
 
 absl::StatusOr<AnswerPtr> ReportVerbs::MakeReport(
     const StudyHandle& study, const ImportanceQuestion& question,
-    bool with_verdict) {
+    bool with_verdict, const std::stop_token& stop) {
   const SteadyTime begin = desk_.clock().Steady();
   ASSIGN_OR_RETURN(const ImportanceDesk::Loaded loaded,
-                   desk_.Load(study, question));
+                   desk_.Load(study, question, stop));
   auto answer = std::make_shared<KeptAnswer>();
   ASSIGN_OR_RETURN(
       answer->report,
       importance::Evaluate(study.checked->space, question.objectives,
-                           loaded.history, question.options));
+                           loaded.history, OptionsOf(question, stop)));
   auto proto = std::make_unique<v1::ImportanceReport>(
       ReportToProto(*answer->report, study.checked->space));
   proto->set_study(StudyNameOf(study.id));
@@ -74,7 +74,7 @@ absl::StatusOr<AnswerPtr> ReportVerbs::MakeReport(
   *proto->mutable_options() = question.used;
   std::optional<importance::StabilityVerdict> verdict;
   if (with_verdict && question.options.bootstraps > 0) {
-    ASSIGN_OR_RETURN(verdict, VerdictOf(study, question, loaded.history));
+    ASSIGN_OR_RETURN(verdict, VerdictOf(study, question, loaded.history, stop));
     *proto->mutable_stability() = VerdictToProto(*verdict);
   }
   proto->set_verdict(
@@ -89,16 +89,19 @@ absl::StatusOr<AnswerPtr> ReportVerbs::MakeReport(
 }
 
 absl::StatusOr<AnswerPtr> ReportVerbs::ReportToCompare(
-    const StudyHandle& study, const ImportanceQuestion& question) {
+    const StudyHandle& study, const ImportanceQuestion& question,
+    const std::stop_token& stop) {
   if (AnswerPtr kept = desk_.Find(ReportKey(study, question))) return kept;
-  return MakeReport(study, question, false);
+  return MakeReport(study, question, false, stop);
 }
 
 absl::StatusOr<AnswerPtr> ReportVerbs::Compare(
     const StudyHandle& first, const ImportanceQuestion& of_first,
-    const StudyHandle& second, const ImportanceQuestion& of_second) {
-  ASSIGN_OR_RETURN(const AnswerPtr one, ReportToCompare(first, of_first));
-  ASSIGN_OR_RETURN(const AnswerPtr other, ReportToCompare(second, of_second));
+    const StudyHandle& second, const ImportanceQuestion& of_second,
+    const std::stop_token& stop) {
+  ASSIGN_OR_RETURN(const AnswerPtr one, ReportToCompare(first, of_first, stop));
+  ASSIGN_OR_RETURN(const AnswerPtr other,
+                   ReportToCompare(second, of_second, stop));
   ASSIGN_OR_RETURN(
       const importance::Comparison comparison,
       importance::CompareReports({first.checked->space, *one->report},
@@ -136,8 +139,8 @@ void ReportVerbs::GetReport(const StudyHandle& study,
         }
         return report;
       },
-      [this, study, question = *question] {
-        return MakeReport(study, question, true);
+      [this, study, question = *question](const std::stop_token& stop) {
+        return MakeReport(study, question, true, stop);
       });
 }
 
@@ -175,8 +178,8 @@ void ReportVerbs::ListPairs(const StudyHandle& study,
   }
   desk_.Serve(AskedReport(of, *question, Freshness::kNewest),
               std::move(cancelled), std::move(reply), render,
-              [this, study, question = *question] {
-                return MakeReport(study, question, true);
+              [this, study, question = *question](const std::stop_token& stop) {
+                return MakeReport(study, question, true, stop);
               });
 }
 
@@ -197,8 +200,9 @@ void ReportVerbs::CompareStudies(const StudyHandle& first,
        asked = request.options()](const KeptAnswer& answer) {
         return Narrowed<v1::StudyComparison>(answer, running, asked);
       },
-      [this, first, second, one = *one, other = *other] {
-        return Compare(first, one, second, other);
+      [this, first, second, one = *one,
+       other = *other](const std::stop_token& stop) {
+        return Compare(first, one, second, other, stop);
       });
 }
 

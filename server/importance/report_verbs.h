@@ -26,15 +26,18 @@ class ReportVerbs {
  private:
   absl::StatusOr<AnswerPtr> MakeReport(const StudyHandle& study,
                                        const ImportanceQuestion& question,
-                                       bool with_verdict);
+                                       bool with_verdict,
+                                       const std::stop_token& stop);
   // Returns the one that is kept, else one without the verdict, which is most
   // of the work.
   absl::StatusOr<AnswerPtr> ReportToCompare(const StudyHandle& study,
-                                            const ImportanceQuestion& question);
+                                            const ImportanceQuestion& question,
+                                            const std::stop_token& stop);
   absl::StatusOr<AnswerPtr> Compare(const StudyHandle& first,
                                     const ImportanceQuestion& of_first,
                                     const StudyHandle& second,
-                                    const ImportanceQuestion& of_second);
+                                    const ImportanceQuestion& of_second,
+                                    const std::stop_token& stop);
 
   ImportanceDesk& desk_;
 };

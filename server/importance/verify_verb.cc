@@ -26,11 +26,12 @@ struct MarkedTrial {
 using MarkedTrials = std::map<std::int64_t, MarkedTrial>;  // by number
 
 absl::Status AddOpen(const StudyHandle& study, const storage::TrialStore& store,
-                     MarkedTrials& marked) {
+                     const std::stop_token& stop, MarkedTrials& marked) {
   const storage::TrialQuery open{
       .study = study.key,
       .states = {TrialState::kQueued, TrialState::kRunning}};
   return storage::ForEachTrial(store, open, [&](const storage::TrialRow& row) {
+    RETURN_IF_ERROR(importance::CheckStop(stop));
     if (auto mark = VerifyMarkOf(row)) {
       marked[row.number] = {*std::move(mark), row.state};
     }
@@ -100,10 +101,12 @@ struct Runs {
 
 absl::StatusOr<Runs> RunsOf(const StudyHandle& study,
                             const storage::TrialStore& store,
+                            const std::stop_token& stop,
                             const MarkedTrials& marked) {
   Runs runs;
   RowReader reader(study, store);
   for (const auto& [number, trial] : marked) {
+    RETURN_IF_ERROR(importance::CheckStop(stop));
     const VerifyMark& mark = trial.mark;
     std::size_t r = 0;
     while (r < runs.rivals.size() && runs.rivals[r].name != mark.rival) ++r;
@@ -148,20 +151,21 @@ void AddJudgement(const Runs& runs, const importance::Verification& judged,
 }  // namespace
 
 absl::StatusOr<AnswerPtr> VerifyVerb::Verify(const StudyHandle& study,
-                                             const std::string& batch) {
+                                             const std::string& batch,
+                                             const std::stop_token& stop) {
   MarkedTrials marked;
   // Open ones first: what ends meanwhile is among the ended ones then.
-  RETURN_IF_ERROR(AddOpen(study, desk_.store(), marked));
+  RETURN_IF_ERROR(AddOpen(study, desk_.store(), stop, marked));
   std::int64_t revision = 0;
   RETURN_IF_ERROR(desk_.studies().Of(study.key)->See(
-      study, desk_.store(), 0,
+      study, desk_.store(), 0, stop,
       [&](const std::map<std::int64_t, KnownTrial>& trials, std::int64_t seen) {
         revision = seen;
         AddEnded(trials, marked);
         return absl::OkStatus();
       }));
   RETURN_IF_ERROR(KeepBatch(study, batch, marked));
-  ASSIGN_OR_RETURN(Runs runs, RunsOf(study, desk_.store(), marked));
+  ASSIGN_OR_RETURN(Runs runs, RunsOf(study, desk_.store(), stop, marked));
   const VerifyMark& mark = marked.begin()->second.mark;
   const importance::Verification judged = importance::JudgeRuns(runs.rivals);
   AddJudgement(runs, judged, runs.proto);
@@ -188,7 +192,9 @@ void VerifyVerb::GetPlanVerification(
       [](const KeptAnswer& answer) {
         return MessageIn<v1::PlanVerification>(answer);
       },
-      [this, study, batch = request.batch()] { return Verify(study, batch); });
+      [this, study, batch = request.batch()](const std::stop_token& stop) {
+        return Verify(study, batch, stop);
+      });
 }
 
 }  // namespace frostline::server

@@ -22,7 +22,8 @@ class VerifyVerb {
 
  private:
   absl::StatusOr<AnswerPtr> Verify(const StudyHandle& study,
-                                   const std::string& batch);
+                                   const std::string& batch,
+                                   const std::stop_token& stop);
 
   ImportanceDesk& desk_;
 };

@@ -16,6 +16,9 @@ std::atomic<std::int64_t> bytes{0};
 std::atomic<std::int64_t> live{0};
 std::atomic<std::int64_t> most_live{0};
 std::atomic<std::int64_t> largest{0};
+// At which call which stop is requested; never at 0.
+std::atomic<std::int64_t> stop_at{0};
+std::atomic<std::stop_source*> stop_source{nullptr};
 
 }  // namespace
 
@@ -31,8 +34,11 @@ void* operator new(std::size_t size) {
   void* const memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();
   const auto usable = static_cast<std::int64_t>(malloc_usable_size(memory));
-  ++calls;
   bytes += usable;
+  if (++calls == stop_at.load()) {
+    stop_source.load()->request_stop();
+    bytes = 0;
+  }
   Raise(most_live, live += usable);
   Raise(largest, usable);
   return memory;
@@ -56,6 +62,16 @@ Allocations AllocationsOf(const std::function<void()>& work) {
   work();
   return {calls - calls_before, bytes - bytes_before, most_live - live_before,
           largest};
+}
+
+Allocations AllocationsAfterStop(std::int64_t at_call, std::stop_source& stop,
+                                 const std::function<void()>& work) {
+  stop_source = &stop;
+  const std::int64_t at = stop_at = calls + at_call;
+  work();
+  stop_at = 0;
+  if (!stop.stop_requested()) return {};
+  return {.calls = calls - at, .bytes = bytes};
 }
 
 }  // namespace frostline::importance

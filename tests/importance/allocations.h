@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 
 namespace frostline::importance {
 
@@ -22,6 +23,11 @@ struct Allocations {
 };
 
 Allocations AllocationsOf(const std::function<void()>& work);
+
+// Requests the stop when `work` asks for the so manyeth time, and counts what
+// it asks for after that; nothing when it ends before.
+Allocations AllocationsAfterStop(std::int64_t at_call, std::stop_source& stop,
+                                 const std::function<void()>& work);
 
 }  // namespace frostline::importance
 
