@@ -67,7 +67,7 @@ std::optional<Observation> Translated(const storage::TrialRow& row,
 
 absl::StatusOr<sampler::PriorStudy> LoadPriorStudy(
     const CheckedStudy& study, int i, WallMicros created,
-    const storage::TrialStore& store) {
+    const storage::TrialStore& store, const std::stop_token& stop) {
   const v1::WarmStart& asked = study.spec.warm_start(i);
   const std::string field = absl::StrCat("warm_start[", i, "].");
   if (!(asked.weight() >= 0.0 && asked.weight() <= 1.0)) {
@@ -84,7 +84,8 @@ absl::StatusOr<sampler::PriorStudy> LoadPriorStudy(
       .name = *id, .weight = asked.weight(), .trials = {}};
   RETURN_IF_ERROR(storage::ForEachTrial(
       store, {.study = row->key, .states = {TrialState::kSucceeded}},
-      [&](const storage::TrialRow& trial) {
+      [&](const storage::TrialRow& trial) -> absl::Status {
+        if (stop.stop_requested()) return absl::CancelledError("stopping");
         if (trial.ended > created) return absl::OkStatus();
         auto seen = Translated(trial, from, study);
         if (seen.has_value()) prior.trials.push_back(*std::move(seen));
@@ -106,7 +107,7 @@ absl::StatusOr<sampler::PriorStudy> LoadPriorStudy(
 
 absl::StatusOr<std::vector<sampler::PriorStudy>> LoadPriorStudies(
     const CheckedStudy& study, WallMicros created,
-    const storage::TrialStore& store) {
+    const storage::TrialStore& store, const std::stop_token& stop) {
   if (study.spec.warm_start_size() > kMaxPriorStudies) {
     return Refuse(
         absl::StrCat("there are ", study.spec.warm_start_size(), " studies"),
@@ -116,7 +117,7 @@ absl::StatusOr<std::vector<sampler::PriorStudy>> LoadPriorStudies(
   std::set<std::string> named;
   for (int i = 0; i < study.spec.warm_start_size(); ++i) {
     ASSIGN_OR_RETURN(sampler::PriorStudy prior,
-                     LoadPriorStudy(study, i, created, store));
+                     LoadPriorStudy(study, i, created, store, stop));
     if (!named.insert(prior.name).second) {
       return Refuse(absl::StrCat("studies/", prior.name, " is named twice"),
                     "name it once, with the weight it is to have",
@@ -127,12 +128,13 @@ absl::StatusOr<std::vector<sampler::PriorStudy>> LoadPriorStudies(
   return priors;
 }
 
-std::vector<sampler::PriorStudy> PriorStudiesLeft(
+absl::StatusOr<std::vector<sampler::PriorStudy>> PriorStudiesLeft(
     const storage::StudyRow& row, const CheckedStudy& study,
-    const storage::TrialStore& store) {
+    const storage::TrialStore& store, const std::stop_token& stop) {
   std::vector<sampler::PriorStudy> priors;
   for (int i = 0; i < study.spec.warm_start_size(); ++i) {
-    auto prior = LoadPriorStudy(study, i, row.created, store);
+    auto prior = LoadPriorStudy(study, i, row.created, store, stop);
+    if (absl::IsCancelled(prior.status())) return prior.status();
     if (prior.ok()) {
       priors.push_back(*std::move(prior));
       continue;

@@ -162,11 +162,16 @@ void Proposer::Fill(Search& search, const Opening& opening, bool fills_judges) {
     IfCurrent(study, search, [&] { judges_.Fill(study, *history); });
   }
   search.history = *std::move(history);
+  auto priors = PriorStudiesLeft(opening.row, *opening.checked, *stored_.store,
+                                 stop_.get_token());
+  if (!priors.ok()) {  // it ends: nobody asks this search any more
+    search.sampler = priors.status();
+    return;
+  }
   // It was made once when the study was checked, so it can be made.
-  search.sampler = sampler::MakeSampler(
-      opening.checked->sampler, opening.checked->space,
-      opening.checked->objectives,
-      PriorStudiesLeft(opening.row, *opening.checked, *stored_.store));
+  search.sampler =
+      sampler::MakeSampler(opening.checked->sampler, opening.checked->space,
+                           opening.checked->objectives, *std::move(priors));
 }
 
 void Proposer::Open(storage::StudyKey study,

@@ -95,6 +95,8 @@ class Proposer {
   // every judgement.
   void Stop();
   bool stopping() const { return stop_.stop_requested(); }
+  // Is requested by Stop().
+  std::stop_token stop_token() const { return stop_.get_token(); }
   // Forgets every study; `epoch` marks what comes after.
   void Reset(std::int64_t epoch);
   // Forgets these alone.

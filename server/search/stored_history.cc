@@ -38,7 +38,8 @@ Observation Pending(Observation seen) {
 
 absl::Status StoredHistory::Add(const storage::TrialRow& row,
                                 const CheckedStudy& study,
-                                const storage::TrialStore& store) {
+                                const storage::TrialStore& store,
+                                const std::stop_token& stop) {
   Trial trial;
   trial.seen = ObservationOf(row);
   trial.seen.constraints = ConstraintsOf(row, study.spec);
@@ -55,7 +56,8 @@ absl::Status StoredHistory::Add(const storage::TrialRow& row,
     const storage::MeasurementQuery query{
         .study = row.study, .number = row.number, .attempt = row.attempt};
     RETURN_IF_ERROR(storage::ForEachMeasurement(
-        store, query, [&](const Measurement& measured) {
+        store, query, [&](const Measurement& measured) -> absl::Status {
+          if (stop.stop_requested()) return absl::CancelledError("stopping");
           if (measured.step > row.last_step) return absl::OkStatus();
           const WallMicros time =
               imported ? row.created : row.started + Micros(measured.elapsed_s);
@@ -108,7 +110,7 @@ bool StoredHistory::Find(Next& next) const {
   return trial.ended_revision != kNever && next.report == trial.curve.size();
 }
 
-History StoredHistory::Take() {
+History StoredHistory::Take(const std::stop_token& stop) {
   History history;
   if (!std::exchange(has_curves_, false)) {
     for (Trial& trial : std::exchange(trials_, {})) {
@@ -125,7 +127,7 @@ History StoredHistory::Take() {
     next.trial = i;
     if (Find(next)) coming.push(next);
   }
-  while (!coming.empty()) {
+  while (!coming.empty() && !stop.stop_requested()) {
     Next next = coming.top();
     coming.pop();
     Trial& trial = trials_[next.trial];
@@ -158,9 +160,11 @@ absl::StatusOr<History> ReadHistory(const Opening& opening,
         if (stored.number >= opening.next_number) return absl::OkStatus();
         const auto found = fresh.find(stored.number);
         return history.Add(found == fresh.end() ? stored : *found->second,
-                           *opening.checked, store);
+                           *opening.checked, store, stop);
       }));
-  return history.Take();
+  History read = history.Take(stop);
+  if (stop.stop_requested()) return absl::CancelledError("stopping");
+  return read;
 }
 
 }  // namespace frostline::server

@@ -44,11 +44,13 @@ class StoredHistory {
  public:
   // Adds the next trial of one study, by rising number. Intermediate values, up
   // to the row's last step, are read when the study prunes. The store's errors
-  // are answered.
+  // are answered, and CANCELLED after a stop.
   absl::Status Add(const storage::TrialRow& row, const CheckedStudy& study,
-                   const storage::TrialStore& store);
-  // Returns the history of what was added, and begins anew.
-  History Take();
+                   const storage::TrialStore& store,
+                   const std::stop_token& stop);
+  // Returns the history of what was added, and begins anew. After a stop a part
+  // of it is missing.
+  History Take(const std::stop_token& stop);
 
  private:
   static constexpr std::int64_t kNever =

@@ -153,7 +153,8 @@ absl::StatusOr<StudyVerbs::Prepared> StudyVerbs::Prepare(
   checked.pruner.study = request.study_id();
   made.checked = std::make_shared<const CheckedStudy>(std::move(checked));
   ASSIGN_OR_RETURN(made.priors,
-                   LoadPriorStudies(*made.checked, made.created, store_));
+                   LoadPriorStudies(*made.checked, made.created, store_,
+                                    proposer_.stop_token()));
   return made;
 }
 

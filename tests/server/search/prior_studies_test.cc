@@ -42,7 +42,7 @@ class PriorStudies : public ::testing::Test {
   }
   absl::StatusOr<std::vector<sampler::PriorStudy>> Load(
       const v1::StudySpec& spec, WallMicros created) {
-    return LoadPriorStudies(Checked(spec), created, *store_);
+    return LoadPriorStudies(Checked(spec), created, *store_, {});
   }
 
   FakeClock clock_;
