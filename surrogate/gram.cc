@@ -2,6 +2,8 @@
 #include "surrogate/gram.h"
 
 #include <cmath>
+#include <cstring>
+#include <vector>
 
 namespace frostline::surrogate {
 
@@ -30,21 +32,114 @@ MatrixXd AxisKernels::Between(std::size_t axis, const std::vector<Cells>& a,
   return between;
 }
 
+namespace {
+
+// Two numbers at a time, which every processor of today can.
+using Lanes [[gnu::vector_size(16)]] = double;
+constexpr std::size_t kLanes = 2;
+constexpr std::size_t kRows = 2 * kLanes;  // so that no sum waits for itself
+
+Lanes Load(const double* from) {
+  Lanes lanes;
+  std::memcpy(&lanes, from, sizeof(lanes));
+  return lanes;
+}
+
+// An axis' kernel between all points of a and one cell, times its two scales:
+// the few columns that points of b have in common.
+class AxisColumns {
+ public:
+  AxisColumns(const MatrixXd& table, double main, double joint)
+      : table_(table),
+        main_(main),
+        joint_(joint),
+        columns_(static_cast<std::size_t>(table.cols())) {}
+
+  // First main[i] of all rows, then joint[i], each filled up to whole kRows.
+  const double* Column(std::size_t axis, std::size_t cell,
+                       const std::vector<Cells>& a) {
+    std::vector<double>& column = columns_[cell];
+    if (!column.empty()) return column.data();
+    const std::size_t rows = PaddedRows(a.size());
+    column.resize(2 * rows, 0.0);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const double k = table_(a[i][axis], static_cast<Index>(cell));
+      column[i] = main_ * k;
+      column[rows + i] = joint_ * k;
+    }
+    return column.data();
+  }
+  static std::size_t PaddedRows(std::size_t rows) {
+    return (rows + kRows - 1) / kRows * kRows;
+  }
+
+ private:
+  const MatrixXd& table_;
+  const double main_;
+  const double joint_;
+  std::vector<std::vector<double>> columns_;  // by cell
+};
+
+struct RowSums {
+  Lanes main = {}, e1 = {}, e2 = {}, e3 = {};
+
+  // One axis more: each sum takes what the one below it was without it.
+  void Add(Lanes of_main, Lanes of_joint) {
+    e3 += of_joint * e2;
+    e2 += of_joint * e1;
+    e1 += of_joint;
+    main += of_main;
+  }
+  void Store(Index row, Index column, GramParts& parts) const {
+    for (std::size_t k = 0; k < kLanes; ++k, ++row) {
+      if (row >= parts.main.rows()) return;
+      parts.main(row, column) = main[k];
+      parts.e1(row, column) = e1[k];
+      parts.e2(row, column) = e2[k];
+      parts.e3(row, column) = e3[k];
+    }
+  }
+};
+
+// All axes of one column, a few rows at a time: what is added to never leaves
+// the processor.
+void SumAxes(const std::vector<const double*>& axes, std::size_t padded,
+             Index column, GramParts& parts) {
+  for (std::size_t row = 0; row < padded; row += kRows) {
+    RowSums first, second;
+    for (const double* const axis : axes) {
+      const double* const main = axis + row;
+      const double* const joint = main + padded;
+      first.Add(Load(main), Load(joint));
+      second.Add(Load(main + kLanes), Load(joint + kLanes));
+    }
+    first.Store(static_cast<Index>(row), column, parts);
+    second.Store(static_cast<Index>(row + kLanes), column, parts);
+  }
+}
+
+}  // namespace
+
 GramParts PartsOf(const AxisKernels& kernels, const Terms& terms,
                   const VectorXd& scales, const std::vector<Cells>& a,
                   const std::vector<Cells>& b) {
   const auto n = static_cast<Index>(a.size());
   const auto m = static_cast<Index>(b.size());
-  const MatrixXd none = MatrixXd::Zero(n, m);
-  GramParts parts{none, none, none, none, none};
+  GramParts parts{MatrixXd(n, m), MatrixXd(n, m), MatrixXd(n, m),
+                  MatrixXd(n, m), MatrixXd::Zero(n, m)};
+  std::vector<AxisColumns> columns;
+  columns.reserve(terms.axes);
   for (std::size_t axis = 0; axis < terms.axes; ++axis) {
-    const MatrixXd k = kernels.Between(axis, a, b);
-    const double main = std::exp(scales[MainScale(axis)]);
-    const double joint = std::exp(scales[JointScale(axis, terms.axes)]);
-    parts.e3.array() += joint * k.array() * parts.e2.array();
-    parts.e2.array() += joint * k.array() * parts.e1.array();
-    parts.e1 += joint * k;
-    parts.main += main * k;
+    columns.emplace_back(kernels.table(axis), std::exp(scales[MainScale(axis)]),
+                         std::exp(scales[JointScale(axis, terms.axes)]));
+  }
+  std::vector<const double*> at(terms.axes);
+  for (std::size_t j = 0; j < b.size(); ++j) {
+    for (std::size_t axis = 0; axis < terms.axes; ++axis) {
+      at[axis] = columns[axis].Column(axis, b[j][axis], a);
+    }
+    SumAxes(at, AxisColumns::PaddedRows(a.size()), static_cast<Index>(j),
+            parts);
   }
   for (std::size_t p = 0; p < terms.pairs.size(); ++p) {
     const auto [first, second] = terms.pairs[p];

@@ -35,9 +35,8 @@ std::vector<std::size_t> SpreadRows(const Rows& rows, std::size_t count,
   };
   VectorXd left(n);
   for (Index i = 0; i < n; ++i) {
-    const std::vector<Cells> own = {rows.cells[static_cast<std::size_t>(i)]};
-    left[i] = PartsOf(kernels, terms, scales, own, own)
-                  .Sum(std::exp(scales[kTriples]))(0, 0);
+    left[i] = VarianceAt(kernels, terms, scales,
+                         rows.cells[static_cast<std::size_t>(i)]);
   }
   MatrixXd factor = MatrixXd::Zero(n, m);
   std::vector<std::size_t> chosen;

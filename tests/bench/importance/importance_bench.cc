@@ -8,14 +8,18 @@
 //   pairs_s…                     and all pairs
 //   full_s…                      pairs and intervals
 //   ped_s.nN.d32.float           ped-anova (.ci with intervals)
-//   refresh_ms.n1000.d26.levels  main effects anew after one more trial
+//   refresh_ms.nN                main effects of 26 modules anew after one
+//                                more trial than N
+//   refresh_report_ms.nN         all that a person's report then needs: pairs,
+//                                intervals, and whether the ranking is settled
 //   threads2_over_1.WHAT         time on two threads by time on one
 //   growth.WHAT                  time at 5,000 trials by that at 1,000
 //   many_s.n10000.d500.E         main effects of what is too much of all
 //   memory_mib.WHAT              most that was allocated at one time
 //
 // No E: the default evaluator. Median of several rounds; with --quick one, and
-// nothing of more than 1,000 trials but ped-anova.
+// nothing of more than 1,000 trials but ped-anova. A report after one more
+// trial is computed from nothing (docs/adr/0017).
 #include <malloc.h>
 
 #include <algorithm>
@@ -29,6 +33,7 @@
 #include <vector>
 
 #include "importance/evaluator.h"
+#include "importance/ranking/stability.h"
 #include "tests/bench/bench_main.h"
 #include "tests/importance/trials.h"
 
@@ -61,6 +66,7 @@ namespace {
 
 constexpr double kNoise = 0.3;
 constexpr double kMib = 1024.0 * 1024.0;
+constexpr int kVerdictPoints = 10;  // server/importance/serve.h
 
 struct Study {
   std::string size;  // "n1000.d26.levels"
@@ -212,15 +218,35 @@ void MeasureThreads(const Bench& bench, const Clock& clock) {
   }
 }
 
+double ReportSecondsOf(const Study& study) {
+  const double report = SecondsOf(study, Asked("", true, true));
+  const auto start = std::chrono::steady_clock::now();
+  const auto stability = importance::EvaluateStability(
+      study.space, {{"loss", Direction::kMinimize}}, study.history,
+      Asked("", false, false), kVerdictPoints);
+  const std::chrono::duration<double> spent =
+      std::chrono::steady_clock::now() - start;
+  if (!stability.ok()) {
+    throw std::runtime_error(std::string(stability.status().message()));
+  }
+  return report + spent.count();
+}
+
 void MeasureRefresh(const Bench& bench, const Clock& clock) {
-  Study study = MakeStudy(1000, 26, true);
-  Rng rng(7);
-  const Point point =
-      sampler::DrawPoint(study.space, sampler::kFrozenShare, rng);
-  study.history.Put(
-      importance::Succeeded(1000, point, Target(point, 6.0, rng)));
-  bench.Figure("refresh_ms." + std::string("n1000.d26.levels"),
-               1000.0 * clock.Median(study, Asked("", false, false)));
+  for (const int trials : {100, 1000, 10000}) {
+    if (bench.quick() && trials > 1000) continue;
+    Study study = MakeStudy(trials, 26, true);
+    Rng rng(7);
+    const Point point =
+        sampler::DrawPoint(study.space, sampler::kFrozenShare, rng);
+    study.history.Put(
+        importance::Succeeded(trials, point, Target(point, 6.0, rng)));
+    const std::string size = "n" + std::to_string(trials);
+    bench.Figure("refresh_ms." + size,
+                 1000.0 * clock.Median(study, Asked("", false, false)));
+    if (bench.quick()) continue;
+    bench.Figure("refresh_report_ms." + size, 1000.0 * ReportSecondsOf(study));
+  }
 }
 
 void MeasureMany(const Bench& bench) {
