@@ -211,6 +211,7 @@ void Coordinator::Rooms::Drain() {
   loop_.Stop();
   if (options_.on_last_commit) options_.on_last_commit();
   FROSTLINE_FAILPOINT(kDrainAfter);
+  importance_.BeginStop();
   proposer_.Stop();
   lookups_.Stop();
   points_.Stop();

@@ -33,12 +33,13 @@ std::size_t BytesOf(const KeptAnswer& answer) {
 }  // namespace
 
 bool AnswerCache::Ask(const AskedAnswer& asked, WaitingCaller caller) {
-  AnswerPtr kept;
+  absl::StatusOr<AnswerPtr> kept = nullptr;
   {
     const MutexLock lock(&mutex_);
     if (asked.freshness != Freshness::kAnew) kept = FindLocked(asked.key);
-    if (kept == nullptr) kept = FindWatched(asked);
-    if (kept == nullptr) {
+    if (*kept == nullptr) kept = FindWatched(asked);
+    if (*kept == nullptr && !over_.ok()) kept = over_;
+    if (kept.ok() && *kept == nullptr) {
       if (Awaited* const awaited = FindAwaited(asked)) {
         awaited->callers.push_back(std::move(caller));
         return false;

@@ -79,8 +79,8 @@ class AnswerCache {
 
   // Tells computations to stop for which nobody waits any more.
   void StopAbandoned();
-  // Tells all computations to stop, those to come too: whoever waits for them
-  // will hear `why`.
+  // Tells all computations to stop, and lets no other begin: whoever waits for
+  // them, or asks for what is not kept, hears `why`.
   void StopAll(absl::Status why);
 
   // Both serve parts of other answers. Null means that none is kept.

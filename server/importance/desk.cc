@@ -30,10 +30,14 @@ void ImportanceDesk::Start(int threads) {
   lookout_ = std::thread([this] { LookOut(); });
 }
 
-void ImportanceDesk::Stop() {
+void ImportanceDesk::BeginStop() {
   answers_.StopAll(MakeError(ErrorId::kCoordinatorDraining,
                              "the coordinator is shutting down",
                              "try again when it is back"));
+}
+
+void ImportanceDesk::Stop() {
+  BeginStop();
   threads_.Stop();
   {
     const MutexLock lock(&mutex_);

@@ -31,7 +31,10 @@ class ImportanceDesk {
   ~ImportanceDesk() { Stop(); }
 
   void Start(int threads);
-  // Stops what is being computed and refuses the rest. It is idempotent.
+  // Tells what is being computed to stop and refuses the rest. It returns at
+  // once.
+  void BeginStop();
+  // The same, and waits until nothing is computed any more. It is idempotent.
   void Stop();
 
   // It looks at `stop`: once that is requested, its answer counts for nothing.

@@ -139,6 +139,9 @@ TEST_F(DeskTest, TheEndStopsAllAndSaysSo) {
   }
   EXPECT_EQ(begun_, 2);
   EXPECT_EQ(ended_, 2);
+  // Who comes later hears it, too.
+  EXPECT_TRUE(HasErrorId(Ask("d", nullptr, Quick()).get().status(),
+                         ErrorId::kCoordinatorDraining));
   for (const char* const key : {"a", "b", "c"}) {
     EXPECT_EQ(desk_->Find(key), nullptr);
   }
