@@ -114,13 +114,17 @@ std::shared_ptr<Proposer::Search> Proposer::FindOrOpen(storage::StudyKey study,
   const bool fills_judges =
       judges_.Open(study, *opening->checked, /*waits=*/true);
   search = std::make_shared<Search>(threads_);
-  search->is_held = true;
+  const MutexLock lock(&mutex_);
+  Hold(search);
   search->held.push_back(
       [this, search = search.get(), opening = *std::move(opening),
        fills_judges] { Fill(*search, opening, fills_judges); });
-  const MutexLock lock(&mutex_);
-  held_.push_back(search);
   return searches_[study] = search;
+}
+
+void Proposer::Hold(const std::shared_ptr<Search>& search) {
+  if (std::exchange(search->is_held, true)) return;
+  held_.push_back(search);
 }
 
 void Proposer::Committed() {
@@ -139,25 +143,31 @@ void Proposer::Post(Search& search, absl::AnyInvocable<void()> task) {
   search.Strand::Post(std::move(task));
 }
 
-void Proposer::Fill(Search& search, const Opening& opening, bool fills_judges) {
+absl::StatusOr<History> Proposer::ReadOrClose(Search& search,
+                                              const Opening& opening) {
   const storage::StudyKey study = opening.row.key;
-  search.checked = opening.checked;
   absl::StatusOr<History> history = absl::CancelledError("ending");
   if (!stopping())
     history = ReadHistory(opening, *stored_.store, stop_.get_token());
-  if (!history.ok()) {
-    if (!stopping()) {
-      Log(LogLevel::kError, "search_not_opened",
-          {{"study", opening.row.id},
-           {"error", std::string(history.status().message())}});
-    }
-    search.sampler = history.status();
-    // Whoever asks next tries again; who waits for a judgement goes on.
-    return IfCurrent(study, search, [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-      judges_.Close(study);
-      searches_.erase(study);
-    });
+  if (history.ok()) return history;
+  if (!stopping()) {
+    Log(LogLevel::kError, "search_not_opened",
+        {{"study", opening.row.id},
+         {"error", std::string(history.status().message())}});
   }
+  search.sampler = history.status();
+  IfCurrent(study, search, [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    judges_.Close(study);
+    searches_.erase(study);
+  });
+  return history;
+}
+
+void Proposer::Fill(Search& search, const Opening& opening, bool fills_judges) {
+  const storage::StudyKey study = opening.row.key;
+  search.checked = opening.checked;
+  absl::StatusOr<History> history = ReadOrClose(search, opening);
+  if (!history.ok()) return;
   if (fills_judges) {
     IfCurrent(study, search, [&] { judges_.Fill(study, *history); });
   }
@@ -203,12 +213,26 @@ void Proposer::Refresh(storage::StudyKey study,
                        std::shared_ptr<const CheckedStudy> checked) {
   const auto search = Find(study);
   if (search == nullptr) return;
-  const bool must_fill = judges_.Open(study, *checked);
+  std::optional<Opening> opening;
+  const bool must_fill = judges_.Open(study, *checked, /*waits=*/true);
+  // The search may have been opened without curves, as none were wanted.
+  if (must_fill && stored_.look) {
+    opening = stored_.look(study, OpenedFor::kJudgement);
+  }
+  if (opening.has_value()) {
+    const MutexLock lock(&mutex_);
+    Hold(search);
+  }
   Post(*search, [this, search = search.get(), study, must_fill,
+                 opening = std::move(opening),
                  checked = std::move(checked)]() mutable {
     search->checked = std::move(checked);
     if (!must_fill) return;
-    IfCurrent(study, *search, [&] { judges_.Fill(study, search->history); });
+    absl::StatusOr<History> history =
+        opening.has_value() ? ReadOrClose(*search, *opening) : search->history;
+    if (!history.ok()) return;
+    IfCurrent(study, *search,
+              [&] { judges_.Fill(study, *std::move(history)); });
   });
 }
 

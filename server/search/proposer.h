@@ -106,7 +106,8 @@ class Proposer {
   void Open(storage::StudyKey study,
             std::shared_ptr<const CheckedStudy> checked, History history,
             std::vector<sampler::PriorStudy> prior_studies);
-  // Makes the pruner anew, as settings changed.
+  // Makes the pruner anew, as settings changed. One that was off till now knows
+  // every curve all the same: they are read from the store.
   void Refresh(storage::StudyKey study,
                std::shared_ptr<const CheckedStudy> checked);
   void Close(storage::StudyKey study);
@@ -146,7 +147,13 @@ class Proposer {
   std::shared_ptr<Search> Find(storage::StudyKey study);
   std::shared_ptr<Search> FindOrOpen(storage::StudyKey study, OpenedFor why);
   void Post(Search& search, absl::AnyInvocable<void()> task);
-  // Reads what is stored of it; the strand's first task.
+  // From now on what it does waits for the next Committed().
+  void Hold(const std::shared_ptr<Search>& search)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Reads what is stored of it. Without it the search is closed, so that
+  // whoever asks next tries again, and who waits for a judgement goes on.
+  absl::StatusOr<History> ReadOrClose(Search& search, const Opening& opening);
+  // The strand's first task.
   void Fill(Search& search, const Opening& opening, bool fills_judges);
   void Tell(storage::StudyKey study, const HistoryChange& change);
   // Does `what` unless the study was closed, or loaded anew, meanwhile.

@@ -17,9 +17,7 @@ class CurvesTest : public ::testing::Test {
       : store_(*storage::OpenStore({.data_folder = "", .ephemeral = true})) {
     Restart();
     v1::CreateStudyRequest request = ExampleStudy("a", 9);
-    auto* const pruner = request.mutable_settings()->mutable_pruner();
-    pruner->set_name("median");
-    (*pruner->mutable_options())["startup_trials"] = "1";
+    *request.mutable_settings()->mutable_pruner() = Median();
     EXPECT_OK(driver_->Call<v1::CreateStudyReply>(request));
     EXPECT_OK(driver_->Register("w", "boot-1"));
   }
@@ -30,6 +28,20 @@ class CurvesTest : public ::testing::Test {
     ASSERT_OK(driver_->started());
   }
   v1::Lease Acquire() { return driver_->AcquireOne("w", "boot-1"); }
+  static v1::PrunerSpec Median() {
+    v1::PrunerSpec pruner;
+    pruner.set_name("median");
+    (*pruner.mutable_options())["startup_trials"] = "1";
+    return pruner;
+  }
+  void SetPruner(const v1::PrunerSpec& pruner) {
+    v1::UpdateStudyRequest request;
+    request.set_request_id(RandomHexId());
+    request.set_name("studies/a");
+    *request.mutable_settings()->mutable_pruner() = pruner;
+    request.mutable_update_mask()->add_paths("pruner");
+    ASSERT_OK(driver_->Call<v1::Study>(request));
+  }
 
   // From `first` on every third step.
   template <typename Message>
@@ -145,6 +157,25 @@ TEST_F(CurvesTest, WhatComesWithAnEndIsComparedWithAtOnce) {
   ASSERT_OK(driver_->Call<v1::FinishReply>(finish));
   ASSERT_OK_AND_ASSIGN(const auto bad, Report(Acquire(), 2, 1, 0.7));
   EXPECT_EQ(bad.directive().action(), v1::Directive::STOP_PRUNED);
+}
+
+// The search is open by then, and was read without curves.
+TEST_F(CurvesTest, APrunerThatIsSwitchedOnComparesWithWhatWasBefore) {
+  SetPruner(v1::PrunerSpec());
+  v1::FinishRequest finish = FinishOf(Acquire());
+  AddSteps(finish, 1, 3, 0.8);
+  ASSERT_OK(driver_->Call<v1::FinishReply>(finish));
+  Restart();
+  const v1::Lease good = Acquire();
+  const v1::Lease bad = Acquire();
+  ASSERT_OK(Report(good, 1, 1, 0.9));
+  ASSERT_OK(Report(bad, 1, 1, 0.7));
+  SetPruner(Median());
+  ASSERT_OK_AND_ASSIGN(const auto first, Report(good, 2, 1, 0.9));
+  EXPECT_EQ(first.directive().action(), v1::Directive::CONTINUE);
+  ASSERT_OK_AND_ASSIGN(const auto second, Report(bad, 2, 1, 0.7));
+  EXPECT_EQ(second.directive().action(), v1::Directive::STOP_PRUNED);
+  EXPECT_THAT(second.directive().reason(), testing::HasSubstr("of 1 trials"));
 }
 
 }  // namespace
