@@ -19,9 +19,10 @@ CurveLimit::CurveLimit(RunningTrials& running, const storage::TrialRow& row,
 
 // Reports are repeated when an answer was lost.
 std::int64_t CurveLimit::CountNew(
-    const std::vector<storage::MeasurementRow>& measured) const {
+    const std::vector<storage::MeasurementRow>& measured,
+    std::int64_t last_step) {
   return std::count_if(measured.begin(), measured.end(), [&](const auto& row) {
-    return row.measurement.step > last_step_.value_or(-1);
+    return row.measurement.step > last_step;
   });
 }
 
@@ -30,7 +31,7 @@ std::optional<std::int64_t> CurveLimit::Known() const {
                           : running_.StepsOf(trial_, attempt_);
 }
 
-absl::StatusOr<std::int64_t> CurveLimit::Read(StoredRows& rows) {
+absl::StatusOr<StoredRows::Curve> CurveLimit::Read(StoredRows& rows) {
   const StoredRows::Curve* const curve = rows.CurveOf(trial_, attempt_);
   if (curve == nullptr) return absl::UnavailableError("read first");
   RETURN_IF_ERROR(curve->status);
@@ -38,28 +39,30 @@ absl::StatusOr<std::int64_t> CurveLimit::Read(StoredRows& rows) {
   if (curve->last_step == last_step_) {
     running_.NoteSteps(trial_, attempt_, curve->steps);
   }
-  return curve->steps;
+  return *curve;
 }
 
 absl::Status CurveLimit::Check(
     const std::vector<storage::MeasurementRow>& measured, StoredRows& rows) {
-  const std::int64_t fresh = CountNew(measured);
+  const std::int64_t fresh = CountNew(measured, last_step_.value_or(-1));
   if (fresh == 0) return absl::OkStatus();
-  std::optional<std::int64_t> stored = Known();
-  if (!stored.has_value()) {
-    if (measured.back().measurement.step < kMaxCurveSteps) {
-      return absl::OkStatus();
-    }
-    ASSIGN_OR_RETURN(stored, Read(rows));
+  const std::optional<std::int64_t> stored = Known();
+  if (stored.has_value()) return CheckCurve(*stored + fresh, "measurements");
+  if (measured.back().measurement.step < kMaxCurveSteps) {
+    return absl::OkStatus();
   }
-  return CheckCurve(*stored + fresh, "measurements");
+  ASSIGN_OR_RETURN(const StoredRows::Curve curve, Read(rows));
+  const std::int64_t last_step = last_step_.value_or(curve.last_step);
+  return CheckCurve(curve.steps + CountNew(measured, last_step),
+                    "measurements");
 }
 
 void CurveLimit::NoteStored(
     const std::vector<storage::MeasurementRow>& measured) {
   const std::optional<std::int64_t> stored = Known();
   if (!stored.has_value()) return;
-  running_.NoteSteps(trial_, attempt_, *stored + CountNew(measured));
+  running_.NoteSteps(trial_, attempt_,
+                     *stored + CountNew(measured, last_step_.value_or(-1)));
 }
 
 }  // namespace frostline::server

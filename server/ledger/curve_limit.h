@@ -33,16 +33,18 @@ class CurveLimit {
   void NoteStored(const std::vector<storage::MeasurementRow>& measured);
 
  private:
-  std::int64_t CountNew(
-      const std::vector<storage::MeasurementRow>& measured) const;
+  static std::int64_t CountNew(
+      const std::vector<storage::MeasurementRow>& measured,
+      std::int64_t last_step);
   // Counts what is stored, as far as that is known.
   std::optional<std::int64_t> Known() const;
-  absl::StatusOr<std::int64_t> Read(StoredRows& rows);
+  absl::StatusOr<StoredRows::Curve> Read(StoredRows& rows);
 
   RunningTrials& running_;
   const TrialKey trial_;
   const std::int64_t attempt_;
-  // Nothing is known of an attempt that is not the trial's newest.
+  // Nothing is known of an attempt that is not the trial's newest: only its
+  // stored curve says which of its steps are new.
   const std::optional<std::int64_t> last_step_;
 };
 

@@ -178,5 +178,24 @@ TEST_F(CurvesTest, APrunerThatIsSwitchedOnComparesWithWhatWasBefore) {
   EXPECT_THAT(second.directive().reason(), testing::HasSubstr("of 1 trials"));
 }
 
+// The worker repeats what was stored, since an answer was lost, and another has
+// the trial.
+TEST_F(CurvesTest, ALateEndOfAFullCurveIsTaken) {
+  const v1::Lease lease = Acquire();
+  ReportUpTo(lease, kMaxCurveSteps - 1);
+  ASSERT_OK(driver_->Register("w", "boot-2"));
+  const v1::Lease next = driver_->AcquireOne("w", "boot-2");
+  ASSERT_EQ(next.trial(), lease.trial());
+  ASSERT_NE(next.attempt(), lease.attempt());
+  v1::FinishRequest finish = FinishOf(lease);
+  AddSteps(finish, kMaxCurveSteps - 3, 4, 0.5);
+  EXPECT_THAT(driver_->Call<v1::FinishReply>(finish),
+              FailsWith(ErrorId::kFieldTooLarge));
+  finish.mutable_measurements()->RemoveLast();
+  ASSERT_OK_AND_ASSIGN(const auto reply,
+                       driver_->Call<v1::FinishReply>(finish));
+  EXPECT_EQ(reply.verdict(), v1::FinishReply::ACCEPTED);
+}
+
 }  // namespace
 }  // namespace frostline::server
