@@ -49,9 +49,8 @@ absl::Status Ledger::Load(Duration grace) {
     if (page.size() < storage::kScanPage) break;
     after_worker = page.back().id;
   }
-  // Leases that were known keep their end: a failed write does not shorten
-  // them.
-  const RunningTrials known = std::exchange(running_, RunningTrials());
+  const LeaseBook known = LeasesBefore();
+  running_ = RunningTrials();
   Summaries summaries;
   RETURN_IF_ERROR(storage::ForEachSummary(
       store_, [&summaries](const storage::SummaryRow& row) {
@@ -60,7 +59,7 @@ absl::Status Ledger::Load(Duration grace) {
       }));
   RETURN_IF_ERROR(storage::ForEachStudy(
       store_, {}, [&](const storage::StudyRow& row) FROSTLINE_ON_LOOP {
-        return LoadStudy(row, summaries, known.leases(), grace);
+        return LoadStudy(row, summaries, known, grace);
       }));
   FROSTLINE_FAILPOINT(kLoadAfter);
   return absl::OkStatus();
@@ -92,6 +91,7 @@ void Ledger::Committed() {
   changed_.clear();
   touched_.clear();
   workers_before_.clear();
+  leases_before_.clear();
   written_down_.clear();
   reply_lookups_.NextGroup();
   replies_.Committed();

@@ -66,8 +66,9 @@ class Ledger {
   void NoteStarts(std::vector<WallMicros> starts) FROSTLINE_ON_LOOP {
     starts_ = std::move(starts);
   }
-  // The group was not committed. Workers and answers are as they were before;
-  // each study it changed is dropped and, if it is stored, loaded again.
+  // The group was not committed. Workers, leases and answers are as they were
+  // before; each study it changed is dropped and, if it is stored, loaded
+  // again.
   absl::Status Undo() FROSTLINE_ON_LOOP;
   // These are the studies that Undo() would load.
   std::set<storage::StudyKey> Touched() const FROSTLINE_ON_LOOP;
@@ -191,6 +192,8 @@ class Ledger {
   void Touch(const StudyBook& book) FROSTLINE_ON_LOOP;
   void TouchWorker(const std::string& worker) FROSTLINE_ON_LOOP;
   void UndoWorkers() FROSTLINE_ON_LOOP;
+  // Returns the leases that run, and those that this group ended.
+  LeaseBook LeasesBefore() FROSTLINE_ON_LOOP;
   absl::Status UndoStudy(storage::StudyKey key, const std::string& id,
                          const LeaseBook& known) FROSTLINE_ON_LOOP;
   Duration AllowanceOf(const StudyBook& book, const storage::TrialRow& trial,
@@ -230,6 +233,7 @@ class Ledger {
       ABSL_GUARDED_BY(kLoopThread);
   std::map<std::string, std::optional<storage::WorkerRow>> workers_before_
       ABSL_GUARDED_BY(kLoopThread);
+  std::map<TrialKey, SteadyTime> leases_before_ ABSL_GUARDED_BY(kLoopThread);
   std::vector<WallMicros> starts_ ABSL_GUARDED_BY(kLoopThread);
   // They were stored by an earlier coordinator, and are not heard yet.
   std::map<std::string, WallMicros> unheard_ ABSL_GUARDED_BY(kLoopThread);

@@ -63,6 +63,8 @@ void Ledger::NoteRun(const storage::TrialRow& row) {
 }
 
 void Ledger::ForgetRun(const std::string& worker, TrialKey trial) {
+  const std::optional<SteadyTime> end = running_.leases().Find(trial);
+  if (end.has_value()) leases_before_.emplace(trial, *end);
   running_.Forget(trial);
   workers_.Release(worker, trial);
   blame_.NoteStopped(worker, trial, clock_.Steady());

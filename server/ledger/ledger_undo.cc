@@ -45,13 +45,21 @@ absl::Status Ledger::Undo() {
   // What was marked as changed is looked at all the same: it may have been for
   // another reason.
   UndoWorkers();
-  // Leases that were known keep their end: a failed write does not shorten
-  // them. One that this group ended gets a whole TTL again.
-  const LeaseBook known = running_.leases();
+  const LeaseBook known = LeasesBefore();
   for (const auto& [key, id] : std::exchange(touched_, {})) {
     RETURN_IF_ERROR(UndoStudy(key, id, known));
   }
   return absl::OkStatus();
+}
+
+// A failed write neither shortens a lease nor makes it longer: one whose loss
+// was refused is due again at once.
+LeaseBook Ledger::LeasesBefore() {
+  LeaseBook leases = running_.leases();
+  for (const auto& [trial, end] : std::exchange(leases_before_, {})) {
+    leases.Set(trial, end);
+  }
+  return leases;
 }
 
 void Ledger::UndoWorkers() {

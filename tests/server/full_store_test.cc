@@ -154,15 +154,28 @@ TEST_F(FullStoreTest, ALostLeaseIsJudgedWhenThereIsRoom) {
   const v1::Lease lease = AcquireOf("a");
   store_.SetFull(true);
   EXPECT_THAT(driver_->Report(lease, 1, 0.5), FailsWith(ErrorId::kStoreFull));
-  // The worker is gone, which is written down as soon as the store takes it: a
-  // loss that it refused is judged again after another TTL.
+  // The worker is gone, which is tried to be written down whenever the store is
+  // asked again.
   store_.TakeBegins();
   Pass(seconds(100));
-  EXPECT_LE(store_.TakeBegins(), 5);
+  EXPECT_LE(store_.TakeBegins(), 20);
   EXPECT_EQ(store_.FindTrial(1, 0)->state, TrialState::kRunning);
   store_.SetFull(false);
-  Pass(seconds(70));
+  Pass(StorePause::kLongest + seconds(1));
   EXPECT_EQ(store_.FindTrial(1, 0)->state, TrialState::kQueued);
+}
+
+// It was not dead, only silent: what was not written down has not happened.
+TEST_F(FullStoreTest, AWorkerThatComesBackBeforeItsLossIsWrittenKeepsItsLease) {
+  CreateWith("a", 0);
+  const v1::Lease lease = AcquireOf("a");
+  store_.SetFull(true);
+  Pass(seconds(70));
+  ASSERT_OK(driver_->Heartbeat("w", "boot-1", lease));
+  store_.SetFull(false);
+  Pass(seconds(30));
+  EXPECT_EQ(store_.FindTrial(1, 0)->state, TrialState::kRunning);
+  EXPECT_OK(driver_->Finish(lease, 0.5));
 }
 
 TEST_F(FullStoreTest, WhatIsUndoneWasNever) {
