@@ -115,18 +115,20 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
           {.look = [this](storage::StudyKey study, OpenedFor why)
                        FROSTLINE_ON_LOOP { return LookAt(study, why); },
            .store = &store}),
-      ledger_(store, clock,
-              {.ttl = options_.lease_ttl,
-               .heartbeat_interval = options_.heartbeat_interval,
-               .retry = {}},
-              {.trial_ended =
-                   [this](const storage::TrialRow& row) FROSTLINE_ON_LOOP {
-                     TellEnded(row, ledger_.Find(row.study)->checked(),
-                               proposer_);
-                   },
-               .run_over =
-                   [this](TrialKey trial)
-                       FROSTLINE_ON_LOOP { dispatcher_.NoteEnded(trial); }}),
+      ledger_(
+          store, clock,
+          {.ttl = options_.lease_ttl,
+           .heartbeat_interval = options_.heartbeat_interval,
+           .retry = {}},
+          {.trial_ended =
+               [this](const storage::TrialRow& row) FROSTLINE_ON_LOOP {
+                 TellEnded(row, ledger_.Find(row.study)->checked(), proposer_);
+               },
+           .run_over = [this](TrialKey trial)
+                           FROSTLINE_ON_LOOP { dispatcher_.NoteEnded(trial); },
+           .worker_undone =
+               [this](const WorkerEntry& worker)
+                   FROSTLINE_ON_LOOP { dispatcher_.NoteRegistered(worker); }}),
       upkeep_(ledger_, loop_, readers_, store, clock),
       dispatcher_(ledger_, proposer_, upkeep_.disk(), clock),
       importance_(store, clock),

@@ -50,6 +50,8 @@ class Ledger {
     std::function<void(const storage::TrialRow&)> trial_ended;
     // A worker has the trial no more, whatever becomes of it.
     std::function<void(TrialKey)> run_over = nullptr;
+    // What the worker last said of itself was not stored: it is as before.
+    std::function<void(const WorkerEntry&)> worker_undone = nullptr;
   };
 
   Ledger(storage::TrialStore& store, const Clock& clock,

@@ -76,7 +76,8 @@ void Ledger::UndoWorkers() {
       // It was heard, whatever became of what it said.
       row.last_seen = std::max(row.last_seen, now->row.last_seen);
     }
-    workers_.Absorb(row);
+    const WorkerEntry& entry = workers_.Absorb(row);
+    if (hooks_.worker_undone) hooks_.worker_undone(entry);
   }
 }
 

@@ -178,6 +178,39 @@ TEST_F(FullStoreTest, AWorkerThatComesBackBeforeItsLossIsWrittenKeepsItsLease) {
   EXPECT_OK(driver_->Finish(lease, 0.5));
 }
 
+// What a worker that waits has is what it said last and was told was stored.
+TEST_F(FullStoreTest, LabelsAndStockThatWereNotStoredGetNoTrial) {
+  auto waiting = driver_->StartAcquire(Driver::AcquireOf("w", "boot-1"));
+  v1::RegisterRequest again;
+  again.set_worker_id("w");
+  again.mutable_worker()->set_boot_id("boot-1");
+  again.mutable_worker()->set_slots(1);
+  (*again.mutable_worker()->mutable_labels())["gpu"] = "a100";
+  again.mutable_worker()->mutable_stock();  // of nothing
+  store_.SetFull(true);
+  EXPECT_THAT(driver_->Call<v1::RegisterReply>(again),
+              FailsWith(ErrorId::kStoreFull));
+  store_.SetFull(false);
+  clock_.Advance(StorePause::kLongest);
+  v1::CreateStudyRequest labelled = ExampleStudy("a", 5);
+  auto& required =
+      *labelled.mutable_settings()->mutable_required_worker_labels();
+  required["gpu"] = "a100";
+  ASSERT_OK(driver_->Call<v1::CreateStudyReply>(labelled));
+  for (int i = 0; i < 5; ++i) ASSERT_OK(driver_->GetStudy("a"));
+  EXPECT_EQ(waiting.wait_for(seconds(0)), std::future_status::timeout);
+  EXPECT_EQ(driver_->Waiting(), 1);
+  // It has all, as far as it has said.
+  v1::CreateStudyRequest stocked = ExampleStudy("b", 5);
+  stocked.mutable_spec()->mutable_data()->set_id("sst2");
+  ASSERT_OK(driver_->Call<v1::CreateStudyReply>(stocked));
+  ASSERT_EQ(waiting.wait_for(seconds(20)), std::future_status::ready);
+  const auto reply = waiting.get();
+  ASSERT_OK(reply);
+  ASSERT_EQ(reply->leases_size(), 1);
+  EXPECT_EQ(reply->leases(0).trial(), "studies/b/trials/0");
+}
+
 TEST_F(FullStoreTest, WhatIsUndoneWasNever) {
   store_.SetFull(true);
   EXPECT_THAT(driver_->Call<v1::CreateStudyReply>(ExampleStudy("a", 5)),
