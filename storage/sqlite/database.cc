@@ -120,20 +120,21 @@ std::int64_t Database::LastKey() const {
   return sqlite3_last_insert_rowid(handle_);
 }
 
-absl::Status Database::Checkpoint() {
+absl::StatusOr<bool> Database::Checkpoint() {
   return MoveLog(SQLITE_CHECKPOINT_PASSIVE);
 }
 
 absl::Status Database::EmptyLog() {
-  return MoveLog(SQLITE_CHECKPOINT_TRUNCATE);
+  return MoveLog(SQLITE_CHECKPOINT_TRUNCATE).status();
 }
 
-absl::Status Database::MoveLog(int mode) {
+absl::StatusOr<bool> Database::MoveLog(int mode) {
   FROSTLINE_FAILPOINT(kCheckpointBefore);
+  int pages = 0, moved = 0;
   const int code =
-      sqlite3_wal_checkpoint_v2(handle_, nullptr, mode, nullptr, nullptr);
+      sqlite3_wal_checkpoint_v2(handle_, nullptr, mode, &pages, &moved);
   FROSTLINE_FAILPOINT(kCheckpointAfter);
-  if (code == SQLITE_OK) return absl::OkStatus();
+  if (code == SQLITE_OK) return moved == pages;
   return SqliteError(handle_, code, "checkpoint", Target::kDatabase);
 }
 

@@ -59,7 +59,8 @@ class Database {
   // Counts the log's pages after the last commit.
   int wal_pages() const { return wal_pages_; }
   // Moves what no reader needs in the log to the database; it waits for nobody.
-  absl::Status Checkpoint();
+  // The answer says whether that was all of it.
+  absl::StatusOr<bool> Checkpoint();
   // Moves all of it, and begins the log anew. A start needs this: what a
   // process that saw a sync fail left in the log may not be on the disk,
   // although the kernel shows it.
@@ -73,7 +74,7 @@ class Database {
   explicit Database(sqlite3* handle) : handle_(handle) {}
   absl::Status Configure(Role role);
   absl::Status Verify(const std::string& pragma, const std::string& expected);
-  absl::Status MoveLog(int mode);
+  absl::StatusOr<bool> MoveLog(int mode);
 
   sqlite3* handle_;
   std::map<std::string, sqlite3_stmt*, std::less<>> statements_;

@@ -25,9 +25,9 @@ constexpr char kCommonSettings[] =
     "PRAGMA mmap_size = 0;"
     "PRAGMA temp_store = MEMORY;"
     "PRAGMA wal_autocheckpoint = 0;";
-// The first one is of a file that is still empty, and means nothing to others.
+// To a database that has tables it means nothing, and would write all the same.
+constexpr char kNewDatabaseSetting[] = "PRAGMA auto_vacuum = INCREMENTAL";
 constexpr char kWriterSettings[] =
-    "PRAGMA auto_vacuum = INCREMENTAL;"
     "PRAGMA journal_mode = WAL;"
     "PRAGMA synchronous = FULL;"
     "PRAGMA secure_delete = OFF;"
@@ -59,6 +59,8 @@ absl::Status Database::Configure(Role role) {
     RETURN_IF_ERROR(Execute(kReaderSettings));
     return Verify("query_only", "1");
   }
+  ASSIGN_OR_RETURN(const std::int64_t pages, ReadInt("PRAGMA page_count"));
+  if (pages == 0) RETURN_IF_ERROR(Execute(kNewDatabaseSetting));
   RETURN_IF_ERROR(Execute(kWriterSettings));
   sqlite3_wal_hook(handle_, RememberPages, &wal_pages_);
   // A pragma that cannot be set says nothing; durability hangs on these.

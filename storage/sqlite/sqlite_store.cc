@@ -138,7 +138,8 @@ std::vector<WallMicros> SqliteStore::NoteStart(WallMicros now) {
 DiskRoom SqliteStore::RoomLeft() const {
   const std::int64_t on_disk = folder_->FreeBytes();
   DiskRoom left{.room = Room::kAmple,
-                .free_bytes = on_disk + free_pages_ * kStorePageBytes};
+                .free_bytes = on_disk + (free_pages_ + returned_pages_) *
+                                            kStorePageBytes};
   if (left.free_bytes < limits_.no_new_studies_bytes) {
     left.room = Room::kNoNewStudies;
   }

@@ -97,6 +97,7 @@ class SqliteStore final : public TrialStore {
   void Committed();
   void Failed(const absl::Status& status);
   void MoveLog();
+  // Returns a slice of them, and says whether there is more.
   absl::StatusOr<bool> ReturnPages();
   absl::StatusOr<bool> HasPagesToReturn();
   void WatchLog(int pages);
@@ -114,6 +115,8 @@ class SqliteStore final : public TrialStore {
   bool ballast_is_out_ = false;
   absl::Status failure_;
   std::atomic<std::int64_t> free_pages_ = 0;  // within the database
+  // The file has them still, until all of the log is moved.
+  std::atomic<std::int64_t> returned_pages_ = 0;
   mutable Mutex backing_up_;
   mutable ReadPool readers_;
 };

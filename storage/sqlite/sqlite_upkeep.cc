@@ -39,7 +39,9 @@ void SqliteStore::Committed() {
 // The commit stands whatever comes of this: only a later one can be told. A
 // full disk is none of its business as long as the log finds room.
 void SqliteStore::MoveLog() {
-  const absl::Status status = writer_->Checkpoint();
+  const absl::StatusOr<bool> whole = writer_->Checkpoint();
+  const absl::Status& status = whole.status();
+  if (status.ok() && *whole) returned_pages_ = 0;  // the file is shorter
   if (!HasErrorId(status, ErrorId::kStoreFull)) Failed(status);
   if (ballast_is_out_ && status.ok() && folder_->ballast().Refill()) {
     ballast_is_out_ = false;
@@ -73,16 +75,23 @@ absl::StatusOr<bool> SqliteStore::Tend() {
   return more;
 }
 
+// The file gets shorter when all of the log is in it. A reader who looks at
+// what was before keeps it out: then it is tried at each call.
 absl::StatusOr<bool> SqliteStore::ReturnPages() {
   ASSIGN_OR_RETURN(const bool some, HasPagesToReturn());
-  if (!some) return false;
+  if (!some) {
+    if (returned_pages_ > 0) MoveLog();
+    return false;
+  }
+  const std::int64_t before = free_pages_;
   const absl::Status returned = writer_->Execute(kReturnSlice);
   // There is no room for the log, which comes first.
   if (HasErrorId(returned, ErrorId::kStoreFull)) return false;
   RETURN_IF_ERROR(returned);
+  RETURN_IF_ERROR(CountFreePages());
+  returned_pages_ += before - free_pages_;
   Committed();
   ASSIGN_OR_RETURN(const bool more, HasPagesToReturn());
-  // The file gets shorter when all of the log is in it.
   if (!more) MoveLog();
   return more;
 }

@@ -139,6 +139,46 @@ TEST_F(PagesTest, RemovedStudiesEndANearlyFullDisk) {
   EXPECT_EQ(code, 0);
 }
 
+// Somebody reads what was before meanwhile, so the log cannot be moved whole.
+TEST_F(PagesTest, WhatIsGivenBackCountsUntilTheFileIsShorter) {
+  const int code = RunInChild([this] {
+    fs::create_directory(Folder());
+    MountOrExit(Folder(), "size=80m");
+    limits_.no_new_studies_bytes = 56 * kMiB;
+    limits_.no_new_leases_bytes = 8 * kMiB;
+    Open();
+    const StudyKey study = AddLarge(28);
+    EXPECT_EQ(store_->RoomLeft().room, Room::kNoNewStudies);
+    ASSERT_OK_AND_ASSIGN(
+        const auto reader,
+        Database::Open(DatabaseFile(), Database::Role::kReader));
+    ASSERT_OK(reader->Execute("BEGIN; SELECT count(*) FROM studies"));
+    Purge(study);
+    TendAll();
+    EXPECT_GT(FileBytes(), 20 * kMiB);
+    EXPECT_EQ(store_->RoomLeft().room, Room::kAmple);
+    ASSERT_OK(reader->Execute("ROLLBACK"));
+    EXPECT_EQ(TendAll(), 1);
+    EXPECT_LT(FileBytes(), 6 * kMiB);
+    EXPECT_EQ(store_->RoomLeft().room, Room::kAmple);
+    EXPECT_LT(store_->RoomLeft().free_bytes, 80 * kMiB);
+    Close();
+  });
+  if (code == kCannotMount) GTEST_SKIP() << "no right to mount a file system";
+  EXPECT_EQ(code, 0);
+}
+
+TEST_F(PagesTest, OpeningAnOldDatabaseWritesNothing) {
+  Open();
+  Fill(3);
+  Close();
+  ASSERT_OK_AND_ASSIGN(const auto writer,
+                       Database::Open(DatabaseFile(), Database::Role::kWriter));
+  const std::string log = DatabaseFile() + "-wal";
+  EXPECT_TRUE(!fs::exists(log) || fs::is_empty(log));
+  EXPECT_EQ(*writer->ReadInt("PRAGMA auto_vacuum"), 2);
+}
+
 // The log needs room of its own, whatever is free in the database.
 TEST_F(PagesTest, FreePagesAreNoRoomForTheLog) {
   const int code = RunInChild([this] {
