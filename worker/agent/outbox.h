@@ -4,24 +4,24 @@
 //
 // Holds what one attempt still has to tell the coordinator, in order: a slot
 // adds, the courier takes from the front. A record is spooled before it can be
-// taken. Memory holds half a MiB of reports; what comes behind is read back
-// from the spool when it is its turn:
+// taken. What memory does not hold is read back from the spool when it is its
+// turn:
 //
-//   front <─ held ─ unread, in the file ─ unspooled ─ the ending <─ Add()
+//   front <─ held_records.h ─ report_backlog.h ─ the ending <─ Add()
+//             in memory        in the file, or refused by it
 //
-// What the disk refuses is unspooled, and tried again with the next record; the
-// log says so. Beyond 4 MiB of that a report is dropped, its checkpoint and the
-// ending never. It is thread-safe.
+// An ending is never dropped, whatever the disk does. It is thread-safe.
 #ifndef FROSTLINE_WORKER_AGENT_OUTBOX_H_
 #define FROSTLINE_WORKER_AGENT_OUTBOX_H_
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
+#include "worker/agent/held_records.h"
+#include "worker/agent/report_backlog.h"
 #include "worker/agent/spool.h"
 #include "worker/agent/wakeup.h"
 
@@ -34,8 +34,6 @@ class Outbox {
   Outbox(v1::LeaseRef lease, std::unique_ptr<SpoolFile> file, Wakeup* wakeup);
   Outbox(SpoolContent content, std::unique_ptr<SpoolFile> file);
 
-  // Reports that wait one behind the other become one, of 1,000 measurements
-  // and 256 KiB at most.
   void Add(const SpoolRecord& record);
   // Nothing will be added. A finish or release closes it too.
   void Close();
@@ -65,37 +63,19 @@ class Outbox {
   v1::FinishReply::Verdict verdict() const;
 
  private:
-  struct Held {
-    SpoolRecord record;
-    std::size_t bytes;
-  };
-
   void EndIfDone() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Of a report that is dropped.
-  void KeepCheckpoint(const v1::ReportRequest& report)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool Spool(const SpoolRecord& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Queue(const SpoolRecord& report) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Joins it to the last one held, if that is not one of the first `sent`.
-  void Hold(const SpoolRecord& record, std::size_t sent)
+  void Queue(const SpoolRecord& report, bool is_spooled)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Brings what is next to the front, where nothing is.
   void Refill() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void PopHeld() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ForgetReports() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const v1::LeaseRef lease_;
   Wakeup* const wakeup_;
   mutable Mutex mutex_;
-  std::unique_ptr<SpoolFile> file_ ABSL_GUARDED_BY(mutex_);
-  std::deque<Held> held_ ABSL_GUARDED_BY(mutex_);
-  std::size_t held_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::int64_t unread_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::deque<Held> unspooled_ ABSL_GUARDED_BY(mutex_);
-  std::size_t unspooled_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  HeldRecords held_ ABSL_GUARDED_BY(mutex_);
+  ReportBacklog backlog_ ABSL_GUARDED_BY(mutex_);
   std::optional<SpoolRecord> ending_ ABSL_GUARDED_BY(mutex_);
-  std::int64_t dropped_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool curve_ended_ ABSL_GUARDED_BY(mutex_) = false;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   bool done_ ABSL_GUARDED_BY(mutex_) = false;
   v1::FinishReply::Verdict verdict_ ABSL_GUARDED_BY(mutex_) =

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "worker/agent/file.h"
+#include "worker/agent/spool_frames.h"
 #include "worker/agent/spool_record.h"
 
 namespace frostline::agent {
@@ -26,18 +27,6 @@ std::string FolderOf(const std::string& path) {
 bool WriteAll(int fd, const std::string& bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
     const ssize_t n = write(fd, bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    done += static_cast<std::size_t>(n);
-  }
-  return true;
-}
-
-// Fills all of `bytes`.
-bool ReadAt(int fd, std::int64_t at, std::string* bytes) {
-  for (std::size_t done = 0; done < bytes->size();) {
-    const ssize_t n = pread(fd, bytes->data() + done, bytes->size() - done,
-                            at + static_cast<std::int64_t>(done));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return false;
     done += static_cast<std::size_t>(n);
@@ -82,49 +71,45 @@ bool SpoolFile::Scan(std::int64_t bytes, SpoolContent* content) {
   std::string head(kSpoolHead);
   if (!ReadAt(fd_, 0, &head) || head != kSpoolHead) return false;
   size_ = static_cast<std::int64_t>(head.size());
-  auto body = ReadBody(size_, bytes);
+  const auto body = ReadBody(fd_, size_, bytes);
   const auto lease = DecodeLease(body.value_or(""));
   if (!lease.has_value()) return false;
   *content = {*lease, 0, std::nullopt};
   size_ += FrameBytes(*body);
   read_at_ = size_;
-  while (!content->ending.has_value() && (body = ReadBody(size_, bytes))) {
-    auto record = DecodeRecord(*body);
-    if (!record.has_value()) break;
-    size_ += FrameBytes(*body);
-    if (std::holds_alternative<v1::ReportRequest>(*record)) {
+  while (!content->ending.has_value()) {
+    auto found = FindRecord(fd_, size_, bytes);
+    if (!found.has_value()) break;
+    if (found->at > size_) LogUnreadable(size_, found->at);
+    size_ = found->end;
+    if (std::holds_alternative<v1::ReportRequest>(found->record)) {
       ++content->reports;
     } else {
-      content->ending = std::move(record);
+      content->ending = std::move(found->record);
     }
   }
   return true;
 }
 
-std::optional<std::string> SpoolFile::ReadBody(std::int64_t at,
-                                               std::int64_t end) const {
-  std::string prefix(kPrefixBytes, '\0');
-  if (!ReadAt(fd_, at, &prefix)) return std::nullopt;
-  const std::int64_t length = BodyBytes(prefix);
-  const auto body_at = at + static_cast<std::int64_t>(kPrefixBytes);
-  if (length == 0 || length > end - body_at) return std::nullopt;
-  std::string body(static_cast<std::size_t>(length), '\0');
-  if (!ReadAt(fd_, body_at, &body) || !HasSum(prefix, body)) {
-    return std::nullopt;
-  }
-  return body;
+absl::StatusOr<SpoolRecord> SpoolFile::ReadNext() {
+  std::optional<FoundRecord> found = FindRecord(fd_, read_at_, size_);
+  if (!found.has_value()) return Unreadable(read_at_, size_);
+  if (found->at > read_at_) LogUnreadable(read_at_, found->at);
+  read_at_ = found->end;
+  return std::move(found->record);
 }
 
-absl::StatusOr<SpoolRecord> SpoolFile::ReadNext() {
-  const auto body = ReadBody(read_at_, size_);
-  auto record = body.has_value() ? DecodeRecord(*body) : std::nullopt;
-  if (!record.has_value()) {
-    return MakeError(ErrorId::kStoreCorrupt,
-                     absl::StrCat(path_, " cannot be read at byte ", read_at_),
-                     "check the disk");
-  }
-  read_at_ += FrameBytes(*body);
-  return *std::move(record);
+absl::Status SpoolFile::Unreadable(std::int64_t from, std::int64_t to) const {
+  return MakeError(
+      ErrorId::kStoreCorrupt,
+      absl::StrCat("bytes ", from, " to ", to, " of ", path_,
+                   " cannot be read"),
+      "check the disk: what a trial said there is lost, and nothing else");
+}
+
+void SpoolFile::LogUnreadable(std::int64_t from, std::int64_t to) const {
+  Log(LogLevel::kError, "spool_damaged",
+      {{"path", path_}, {"cause", DescribeError(Unreadable(from, to))}});
 }
 
 SpoolFile::~SpoolFile() { close(fd_); }

@@ -12,7 +12,8 @@
 //   kind   := 'L' LeaseRef (the first) | 'R' ReportRequest | 'F' FinishRequest
 //             | 'B' ReleaseRequest
 //
-// A record that is cut off or damaged ends the file: nobody was told of it.
+// A record that is cut off at the end was never told of. A damaged one costs
+// what it said, and nothing behind it (spool_frames.h).
 #ifndef FROSTLINE_WORKER_AGENT_SPOOL_H_
 #define FROSTLINE_WORKER_AGENT_SPOOL_H_
 
@@ -44,8 +45,8 @@ class SpoolFile {
   // Returns STORE_IO and its kin when the disk will not.
   static absl::StatusOr<std::unique_ptr<SpoolFile>> Create(
       const std::string& path, const v1::LeaseRef& lease);
-  // Cuts off a torn tail. Returns STORE_CORRUPT when not even the lease is
-  // readable.
+  // Cuts off a torn tail, and passes over damaged records, which the log names.
+  // Returns STORE_CORRUPT when not even the lease is readable.
   static absl::StatusOr<std::unique_ptr<SpoolFile>> Reopen(
       const std::string& path, SpoolContent* content);
 
@@ -56,7 +57,7 @@ class SpoolFile {
   // After a failure the file holds what it held.
   absl::Status Append(const SpoolRecord& record);
   // Reads one record after the other, from the first that was there at the
-  // beginning. Returns STORE_CORRUPT or STORE_IO where none can be read.
+  // beginning, past damaged ones. Returns STORE_CORRUPT where none is left.
   absl::StatusOr<SpoolRecord> ReadNext();
   // What the file holds by now need not be read.
   void SkipToEnd() { read_at_ = size_; }
@@ -71,9 +72,8 @@ class SpoolFile {
   absl::Status Write(const std::string& bytes);
   // Fills `content`, and sets the sizes up to the last whole record.
   bool Scan(std::int64_t bytes, SpoolContent* content);
-  // Returns the body of the record at `at`, nothing if it is damaged or not
-  // whole by `end`.
-  std::optional<std::string> ReadBody(std::int64_t at, std::int64_t end) const;
+  absl::Status Unreadable(std::int64_t from, std::int64_t to) const;
+  void LogUnreadable(std::int64_t from, std::int64_t to) const;
 
   std::string path_;
   int fd_;

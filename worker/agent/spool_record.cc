@@ -93,6 +93,10 @@ std::optional<v1::LeaseRef> DecodeLease(const std::string& body) {
   return lease;
 }
 
+bool IsRecordKind(char kind) {
+  return kind == 'R' || kind == 'F' || kind == 'B';
+}
+
 std::optional<SpoolRecord> DecodeRecord(const std::string& body) {
   const std::string payload = body.substr(1);
   switch (body[0]) {

@@ -30,6 +30,8 @@ inline std::int64_t FrameBytes(const std::string& body) {
   return static_cast<std::int64_t>(kPrefixBytes + body.size());
 }
 
+// Says whether a body that begins so may be a record.
+bool IsRecordKind(char kind);
 // They return nothing for what is another kind, or no message.
 std::optional<v1::LeaseRef> DecodeLease(const std::string& body);
 std::optional<SpoolRecord> DecodeRecord(const std::string& body);

@@ -8,6 +8,8 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
@@ -115,6 +117,31 @@ TEST(Spool, ADamagedRecordEndsTheFile) {
   EXPECT_EQ(content.reports, 1);
 }
 
+// Whatever byte of it is damaged, its length too.
+TEST(Spool, ADamagedRecordHidesNoneBehindIt) {
+  const TempFolder folder;
+  const std::string path = folder.File("x.spool");
+  const std::string before =
+      kSpoolHead + EncodeLease(Ref()) + EncodeRecord(Report(1));
+  const std::string damaged = EncodeRecord(Report(2));
+  const std::string behind = EncodeRecord(Report(3)) + EncodeRecord(Finish());
+  for (std::size_t at = 0; at < damaged.size(); ++at) {
+    SCOPED_TRACE(at);
+    std::string whole = before + damaged + behind;
+    whole[before.size() + at] ^= 0x41;
+    Write(path, whole);
+    SpoolContent content;
+    ASSERT_OK_AND_ASSIGN(const auto file, SpoolFile::Reopen(path, &content));
+    ASSERT_EQ(content.reports, 2);
+    for (const int sequence : {1, 3}) {
+      ASSERT_OK_AND_ASSIGN(const auto record, file->ReadNext());
+      ASSERT_EQ(std::get<v1::ReportRequest>(record).sequence(), sequence);
+    }
+    ASSERT_TRUE(content.ending.has_value());
+    ASSERT_EQ(std::filesystem::file_size(path), whole.size());
+  }
+}
+
 TEST(Spool, WhatIsNoSpoolIsRefusedAndLeftAlone) {
   const TempFolder folder;
   for (const std::string& bytes :
@@ -177,6 +204,49 @@ TEST(Outbox, ClosesWithItsEndingAndRemovesItsFile) {
   EXPECT_TRUE(outbox.done());
   EXPECT_TRUE(wakeup.WaitFor(Duration()));
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+// Of forty reports memory holds the first ones; one of the others is damaged
+// while it waits in the file.
+TEST(Outbox, ARecordThatIsDamagedInTheFileCostsOnlyItself) {
+  constexpr int kReports = 40;
+  const TempFolder folder;
+  const std::string path = folder.File("x.spool");
+  ASSERT_OK_AND_ASSIGN(auto file, SpoolFile::Create(path, Ref()));
+  Outbox outbox(Ref(), std::move(file), nullptr);
+  std::uintmax_t damaged = 0;
+  for (int i = 0; i < kReports; ++i) {
+    v1::ReportRequest report = Report(i + 1);
+    report.mutable_measurements(0)->set_step(i);
+    (*report.mutable_measurements(0)
+          ->mutable_metrics())[std::string(40000, 'm')] = 0.5;
+    if (i == 30) damaged = std::filesystem::file_size(path);
+    outbox.Add(report);
+  }
+  outbox.Add(Finish());
+  {
+    std::fstream bytes(path, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(static_cast<std::streamoff>(damaged));
+    bytes.write("\xFF\xFF\xFF\xFF", 4);
+  }
+  std::vector<std::int64_t> steps;
+  int endings = 0;
+  for (auto front = outbox.Front(); front.has_value(); front = outbox.Front()) {
+    if (outbox.FrontIsEnding()) ++endings;
+    if (const auto* report = std::get_if<v1::ReportRequest>(&*front)) {
+      EXPECT_EQ(endings, 0);
+      for (const auto& one : report->measurements()) {
+        steps.push_back(one.step());
+      }
+    }
+    outbox.PopFront();
+  }
+  EXPECT_EQ(endings, 1);
+  EXPECT_TRUE(outbox.done());
+  std::vector<std::int64_t> expected(kReports);
+  std::iota(expected.begin(), expected.end(), 0);
+  expected.erase(expected.begin() + 30);
+  EXPECT_EQ(steps, expected);
 }
 
 TEST(Outbox, GoesOnInMemoryWhenTheDiskRefuses) {
