@@ -12,20 +12,18 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "storage/trial_store.h"
+#include "tests/contract/forwarding_store.h"
 #include "tests/server/full_transaction.h"
 
 namespace frostline::server {
 
-class CountingStore final : public storage::TrialStore {
+class CountingStore final : public test::ForwardingStore {
  public:
-  explicit CountingStore(std::unique_ptr<storage::TrialStore> store)
-      : store_(std::move(store)) {}
+  using ForwardingStore::ForwardingStore;
 
   // Since the last call.
   std::int64_t TakeReads() { return reads_.exchange(0); }
@@ -45,106 +43,32 @@ class CountingStore final : public storage::TrialStore {
 
   absl::StatusOr<std::vector<storage::TrialRow>> ListTrials(
       const storage::TrialQuery& query) const override {
-    Note();
     ++reads_;
     {
       std::unique_lock<std::mutex> lock(mutex_);
       changed_.wait(lock, [this] { return !held_; });
     }
-    auto rows = store_->ListTrials(query);
+    auto rows = ForwardingStore::ListTrials(query);
     if (rows.ok()) rows_ += static_cast<std::int64_t>(rows->size());
     return rows;
   }
-  absl::StatusOr<std::vector<storage::AttemptRow>> ListGranted(
-      const std::string& request_id) const override {
-    Note();
-    return store_->ListGranted(request_id);
-  }
-  absl::StatusOr<std::vector<storage::SummaryRow>> ListSummaries(
-      storage::StudyKey after, int limit) const override {
-    Note();
-    return store_->ListSummaries(after, limit);
-  }
-  absl::StatusOr<std::vector<storage::BestRow>> ListBest(
-      storage::StudyKey study, std::int64_t after, int limit) const override {
-    Note();
-    return store_->ListBest(study, after, limit);
-  }
   absl::StatusOr<std::vector<Measurement>> ListMeasurements(
       const storage::MeasurementQuery& query) const override {
-    Note();
     ++steps_;
-    return store_->ListMeasurements(query);
+    return ForwardingStore::ListMeasurements(query);
   }
 
-  absl::StatusOr<storage::Epoch> TakeLead() override {
-    return store_->TakeLead();
-  }
-  absl::StatusOr<storage::Epoch> FindLead() const override {
-    return store_->FindLead();
-  }
   absl::StatusOr<std::unique_ptr<storage::Transaction>> Begin(
       storage::Epoch epoch) override {
     writer_ = std::this_thread::get_id();
     ++begins_;
-    auto begun = store_->Begin(epoch);
+    auto begun = below().Begin(epoch);
     if (!is_full_ || !begun.ok()) return begun;
     return std::make_unique<FullTransaction>(*std::move(begun));
   }
-  absl::StatusOr<storage::StudyRow> FindStudy(
-      const std::string& id) const override {
-    Note();
-    return store_->FindStudy(id);
-  }
-  absl::StatusOr<std::vector<storage::StudyRow>> ListStudies(
-      const storage::StudyQuery& query) const override {
-    Note();
-    return store_->ListStudies(query);
-  }
-  absl::StatusOr<storage::TrialRow> FindTrial(
-      storage::StudyKey study, std::int64_t number) const override {
-    Note();
-    return store_->FindTrial(study, number);
-  }
-  absl::StatusOr<std::vector<storage::AttemptRow>> ListAttempts(
-      storage::StudyKey study, std::int64_t number) const override {
-    Note();
-    return store_->ListAttempts(study, number);
-  }
-  absl::StatusOr<std::optional<storage::OutcomeRow>> FindOutcome(
-      storage::StudyKey study, std::int64_t number) const override {
-    Note();
-    return store_->FindOutcome(study, number);
-  }
-  absl::StatusOr<std::optional<storage::LogRow>> FindLog(
-      storage::StudyKey study, std::int64_t number,
-      std::int64_t attempt) const override {
-    Note();
-    return store_->FindLog(study, number, attempt);
-  }
-  absl::StatusOr<std::vector<storage::WorkerRow>> ListWorkers(
-      const std::string& after, int limit) const override {
-    Note();
-    return store_->ListWorkers(after, limit);
-  }
-  absl::StatusOr<std::optional<storage::ReplyRow>> FindReply(
-      const std::string& request_id) const override {
-    Note();
-    return store_->FindReply(request_id);
-  }
-  storage::DiskRoom RoomLeft() const override { return store_->RoomLeft(); }
-  absl::StatusOr<bool> Tend() override { return store_->Tend(); }
-  std::vector<WallMicros> NoteStart(WallMicros now) override {
-    return store_->NoteStart(now);
-  }
-  absl::StatusOr<storage::BackupReport> Backup(
-      const std::string& path) const override {
-    return store_->Backup(path);
-  }
-  std::string Describe() const override { return store_->Describe(); }
 
  private:
-  void Note() const {
+  void NoteRead() const override {
     if (std::this_thread::get_id() == writer_.load()) ++reads_by_writer_;
   }
   void SetHeld(bool held) {
@@ -153,7 +77,6 @@ class CountingStore final : public storage::TrialStore {
     changed_.notify_all();
   }
 
-  const std::unique_ptr<storage::TrialStore> store_;
   mutable std::atomic<std::int64_t> reads_ = 0;  // calls of ListTrials
   mutable std::atomic<std::int64_t> rows_ = 0;
   mutable std::atomic<std::int64_t> steps_ = 0;  // calls of ListMeasurements

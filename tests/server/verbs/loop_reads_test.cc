@@ -2,25 +2,15 @@
 //
 // The thread that owns the state waits for no disk but that of its commits:
 // what memory lacks is read on other threads, and the call runs again with it.
-#include "gtest/gtest.h"
-#include "storage/factory.h"
-#include "tests/server/counting_store.h"
-#include "tests/server/driver.h"
-#include "tests/support/fake_clock.h"
-#include "tests/support/status_matchers.h"
+#include "tests/server/counting_fixture.h"
 
 namespace frostline::server {
 namespace {
 
-class LoopReadsTest : public ::testing::Test {
+class LoopReadsTest : public CountingFixture {
  protected:
   void SetUp() override {
-    auto store = storage::OpenStore(
-        storage::StoreSpec{.data_folder = "", .ephemeral = true});
-    ASSERT_OK(store);
-    store_ = std::make_unique<CountingStore>(*std::move(store));
-    driver_ = std::make_unique<Driver>(*store_, clock_);
-    ASSERT_OK(driver_->Call<v1::CreateStudyReply>(ExampleStudy("a", 8)));
+    CountingFixture::SetUp();
     ASSERT_OK(driver_->Register("w", "boot-1"));
     ended_ = driver_->AcquireOne("w", "boot-1");
     ASSERT_OK(driver_->Report(ended_, 1, 0.5));
@@ -39,9 +29,6 @@ class LoopReadsTest : public ::testing::Test {
     return request;
   }
 
-  FakeClock clock_;
-  std::unique_ptr<CountingStore> store_;
-  std::unique_ptr<Driver> driver_;
   v1::Lease ended_;
 };
 

@@ -7,27 +7,17 @@
 
 #include "base/status_macros.h"
 #include "gmock/gmock.h"
-#include "gtest/gtest.h"
 #include "server/verbs/export_verb.h"
 #include "server/wire/page_token.h"
-#include "storage/factory.h"
-#include "tests/server/counting_store.h"
-#include "tests/server/driver.h"
-#include "tests/support/fake_clock.h"
-#include "tests/support/status_matchers.h"
+#include "tests/server/counting_fixture.h"
 
 namespace frostline::server {
 namespace {
 
-class ReadingTest : public ::testing::Test {
+class ReadingTest : public CountingFixture {
  protected:
   void SetUp() override {
-    auto store = storage::OpenStore(
-        storage::StoreSpec{.data_folder = "", .ephemeral = true});
-    ASSERT_OK(store);
-    store_ = std::make_unique<CountingStore>(*std::move(store));
-    driver_ = std::make_unique<Driver>(*store_, clock_);
-    ASSERT_OK(driver_->Call<v1::CreateStudyReply>(ExampleStudy("a", 8)));
+    CountingFixture::SetUp();
     v1::ImportTrialsRequest import;
     import.set_request_id(RandomHexId());
     import.set_name("studies/a");
@@ -118,9 +108,6 @@ class ReadingTest : public ::testing::Test {
     return pages;
   }
 
-  FakeClock clock_;
-  std::unique_ptr<CountingStore> store_;
-  std::unique_ptr<Driver> driver_;
   storage::TrialRow row_;
 };
 
