@@ -73,8 +73,12 @@ class Transaction {
   // is not deleted.
   virtual absl::Status UpdateStudy(const StudyRow& study,
                                    std::int64_t expected_etag) = 0;
-  // Removes the study and all that belongs to it, or answers STUDY_NOT_FOUND.
-  virtual absl::Status PurgeStudy(StudyKey study) = 0;
+  // Removes up to `most` rows of the study, which is deleted, and of what
+  // belongs to it, its own row last, and says whether any is left: so a long
+  // purge is many short transactions, and goes on after a restart. It answers
+  // STUDY_NOT_FOUND when not even the study's row is there.
+  virtual absl::StatusOr<bool> PurgeStudy(StudyKey study,
+                                          std::int64_t most) = 0;
 
   // It is INTERNAL, a bug, when the number is there or the study is not.
   virtual absl::Status InsertTrial(const TrialRow& trial) = 0;
@@ -106,7 +110,9 @@ class Transaction {
   virtual absl::Status ForgetWorker(const std::string& id) = 0;
   // Answers REQUEST_ID_REUSED when the id is there.
   virtual absl::Status RememberReply(const ReplyRow& reply) = 0;
-  virtual absl::Status ForgetRepliesBefore(WallMicros time) = 0;
+  // Forgets up to `most`, and says whether some may be left.
+  virtual absl::StatusOr<bool> ForgetRepliesBefore(WallMicros time,
+                                                   std::int64_t most) = 0;
 
   // The transaction is durable when OK, and over either way.
   virtual absl::Status Commit() = 0;

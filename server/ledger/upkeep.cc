@@ -26,6 +26,10 @@ constexpr WallMicros kHour = 60 * kMinute;
 constexpr WallMicros kReplyLifetime = 25 * kHour;  // one day is promised
 constexpr WallMicros kDay = 24 * kHour;
 constexpr int kWorkersAtOnce = 100;
+// Of a study's rows and of old replies so many go at a time: a few milliseconds
+// of the loop, some tenths of its time at most.
+constexpr std::int64_t kRowsASlice = 500;
+constexpr Duration kSliceEvery = std::chrono::milliseconds(50);
 
 // A worker that comes back registers anew; but who was taken out of service
 // stays so for a month.
@@ -57,6 +61,7 @@ void Upkeep::Turn(Batch& batch) {
   EndDueLeases(batch);
   LookAtTime(batch);
   Sweep();
+  SweepSlice(batch);
   ForgetWorkers(batch);
 }
 
@@ -117,12 +122,6 @@ void Upkeep::LookAtTime(Batch& batch) {
   }
 }
 
-// A full disk needs a sweep most, so one that failed is soon tried again.
-void Upkeep::NoteSwept(const absl::Status& swept) {
-  if (!swept.ok()) swept_ = clock_.Wall() - kHour + kMinute;
-  LogSweepFailed(swept);
-}
-
 // What nobody needs any more: old replies, and studies deleted a week ago.
 void Upkeep::Sweep() {
   const WallMicros now = clock_.Wall();
@@ -146,22 +145,44 @@ void Upkeep::Sweep() {
           return absl::OkStatus();
         });
     if (!found.ok()) return LogSweepFailed(found);
-    // Calls come between one study and the next.
-    for (const storage::StudyKey study : over) {
-      (void)loop_.Post([this, study](Batch& batch) {
-        batch.AssertOnLoop();
-        NoteSwept(batch.Write([&](storage::Transaction& transaction) {
-          return transaction.PurgeStudy(study);
-        }));
-      });
-    }
-    (void)loop_.Post([this, now](Batch& batch) {
+    (void)loop_.Post([this, now, over = std::move(over)](Batch& batch) mutable {
       batch.AssertOnLoop();
-      NoteSwept(batch.Write([&](storage::Transaction& transaction) {
-        return transaction.ForgetRepliesBefore(now - kReplyLifetime);
-      }));
+      leftovers_ = {std::move(over), now - kReplyLifetime};
     });
   });
+}
+
+// What one slice leaves is the next one's, or that of the next sweep, should
+// this coordinator end before.
+void Upkeep::SweepSlice(Batch& batch) {
+  const SteadyTime now = clock_.Steady();
+  if (!leftovers_.has_value() || !batch.MayWrite()) return;
+  if (now - sliced_ < kSliceEvery) return;
+  sliced_ = now;
+  std::vector<storage::StudyKey>& studies = leftovers_->studies;
+  const WallMicros before = leftovers_->replies_before;
+  bool some_left = false;
+  const absl::Status swept =
+      batch.Write([&](storage::Transaction& transaction) -> absl::Status {
+        ASSIGN_OR_RETURN(
+            some_left,
+            studies.empty()
+                ? transaction.ForgetRepliesBefore(before, kRowsASlice)
+                : transaction.PurgeStudy(studies.back(), kRowsASlice));
+        return absl::OkStatus();
+      });
+  if (!swept.ok()) {
+    LogSweepFailed(swept);
+    // A full disk needs a sweep most, so it is soon tried again.
+    swept_ = clock_.Wall() - kHour + kMinute;
+    leftovers_.reset();
+  } else if (some_left) {
+    return;
+  } else if (studies.empty()) {
+    leftovers_.reset();
+  } else {
+    studies.pop_back();
+  }
 }
 
 void Upkeep::ForgetWorkers(Batch& batch) {

@@ -2,13 +2,15 @@
 //
 // File: upkeep.h
 //
-// Ends leases and budgets of time, watches the disk, and sweeps old rows, which
-// a reader looks for.
+// Ends leases and budgets of time, watches the disk, and sweeps old rows: a
+// reader looks for them, and they go in slices of some milliseconds each, so
+// that calls come between.
 #ifndef FROSTLINE_SERVER_LEDGER_UPKEEP_H_
 #define FROSTLINE_SERVER_LEDGER_UPKEEP_H_
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "server/ledger/ledger.h"
 #include "server/loop/commit_loop.h"
@@ -31,7 +33,7 @@ class Upkeep {
   void EndDueLeases(Batch& batch) FROSTLINE_ON_LOOP;
   void LookAtTime(Batch& batch) FROSTLINE_ON_LOOP;
   void Sweep() FROSTLINE_ON_LOOP;
-  void NoteSwept(const absl::Status& swept) FROSTLINE_ON_LOOP;
+  void SweepSlice(Batch& batch) FROSTLINE_ON_LOOP;
   // Forgets workers that nobody has heard of for long, some at a time.
   void ForgetWorkers(Batch& batch) FROSTLINE_ON_LOOP;
 
@@ -46,6 +48,13 @@ class Upkeep {
   SteadyTime time_looked_at_ ABSL_GUARDED_BY(kLoopThread){};
   WallMicros started_ ABSL_GUARDED_BY(kLoopThread) = 0;
   WallMicros swept_ ABSL_GUARDED_BY(kLoopThread) = 0;
+  // What is being swept: studies first, then replies.
+  struct Leftovers {
+    std::vector<storage::StudyKey> studies;
+    WallMicros replies_before = 0;
+  };
+  std::optional<Leftovers> leftovers_ ABSL_GUARDED_BY(kLoopThread);
+  SteadyTime sliced_ ABSL_GUARDED_BY(kLoopThread){};
   // The last worker that was looked at, while they are.
   std::optional<std::string> looked_at_ ABSL_GUARDED_BY(kLoopThread);
 };

@@ -35,7 +35,7 @@ class MemoryTransaction final : public Transaction {
   absl::StatusOr<StudyKey> InsertStudy(const StudyRow& study) override;
   absl::Status UpdateStudy(const StudyRow& study,
                            std::int64_t expected_etag) override;
-  absl::Status PurgeStudy(StudyKey study) override;
+  absl::StatusOr<bool> PurgeStudy(StudyKey study, std::int64_t most) override;
   absl::Status InsertTrial(const TrialRow& trial) override;
   absl::Status UpdateTrial(const TrialRow& trial,
                            const TrialGuard& guard) override;
@@ -49,7 +49,8 @@ class MemoryTransaction final : public Transaction {
   absl::Status PutWorker(const WorkerRow& worker) override;
   absl::Status ForgetWorker(const std::string& id) override;
   absl::Status RememberReply(const ReplyRow& reply) override;
-  absl::Status ForgetRepliesBefore(WallMicros time) override;
+  absl::StatusOr<bool> ForgetRepliesBefore(WallMicros time,
+                                           std::int64_t most) override;
 
   absl::Status Commit() override;
 
@@ -76,7 +77,9 @@ class MemoryTransaction final : public Transaction {
     (operation_.*table)[key] = std::make_shared<const Row>(std::move(row));
   }
   template <typename Key, typename Row>
-  void EraseOfStudy(TableOf<Key, Row> table, StudyKey study);
+  // Erases up to `most` rows, and takes their count off.
+  void EraseOfStudy(TableOf<Key, Row> table, StudyKey study,
+                    std::int64_t& most);
   // Says whether another study, not deleted, has the id.
   bool IdIsTaken(const std::string& id, StudyKey key) const;
   // Says whether the trial is there, at this attempt or a later one.

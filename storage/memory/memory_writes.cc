@@ -10,7 +10,8 @@
 namespace frostline::storage {
 
 template <typename Key, typename Row>
-void MemoryTransaction::EraseOfStudy(TableOf<Key, Row> table, StudyKey study) {
+void MemoryTransaction::EraseOfStudy(TableOf<Key, Row> table, StudyKey study,
+                                     std::int64_t& most) {
   Key first{};  // {study, lowest, lowest, …}
   std::apply(
       [](auto&... part) {
@@ -21,6 +22,9 @@ void MemoryTransaction::EraseOfStudy(TableOf<Key, Row> table, StudyKey study) {
   for (const Tables* layer : Layers()) {
     for (auto it = (layer->*table).lower_bound(first);
          it != (layer->*table).end() && std::get<0>(it->first) == study; ++it) {
+      if (Find(table, it->first) == nullptr) continue;
+      if (most == 0) return;
+      --most;
       (operation_.*table)[it->first] = nullptr;
     }
   }
@@ -75,20 +79,21 @@ absl::Status MemoryTransaction::UpdateStudy(const StudyRow& study,
   return absl::OkStatus();
 }
 
-absl::Status MemoryTransaction::PurgeStudy(StudyKey study) {
+absl::StatusOr<bool> MemoryTransaction::PurgeStudy(StudyKey study,
+                                                   std::int64_t most) {
   if (over_) return TransactionIsOver();
   if (Find(&Tables::studies, OfStudy{study}) == nullptr) {
     return StudyKeyNotFound(study);
   }
-  EraseOfStudy(&Tables::studies, study);
-  EraseOfStudy(&Tables::trials, study);
-  EraseOfStudy(&Tables::attempts, study);
-  EraseOfStudy(&Tables::measurements, study);
-  EraseOfStudy(&Tables::outcomes, study);
-  EraseOfStudy(&Tables::logs, study);
-  EraseOfStudy(&Tables::summaries, study);
-  EraseOfStudy(&Tables::best, study);
-  return absl::OkStatus();
+  EraseOfStudy(&Tables::measurements, study, most);
+  EraseOfStudy(&Tables::outcomes, study, most);
+  EraseOfStudy(&Tables::logs, study, most);
+  EraseOfStudy(&Tables::best, study, most);
+  EraseOfStudy(&Tables::summaries, study, most);
+  EraseOfStudy(&Tables::attempts, study, most);
+  EraseOfStudy(&Tables::trials, study, most);
+  EraseOfStudy(&Tables::studies, study, most);
+  return Find(&Tables::studies, OfStudy{study}) != nullptr;
 }
 
 absl::Status MemoryTransaction::InsertTrial(const TrialRow& trial) {
@@ -222,17 +227,18 @@ absl::Status MemoryTransaction::RememberReply(const ReplyRow& reply) {
   return absl::OkStatus();
 }
 
-absl::Status MemoryTransaction::ForgetRepliesBefore(WallMicros time) {
+absl::StatusOr<bool> MemoryTransaction::ForgetRepliesBefore(WallMicros time,
+                                                            std::int64_t most) {
   if (over_) return TransactionIsOver();
   for (const Tables* layer : Layers()) {
     for (const auto& [id, row] : layer->replies) {
       const auto seen = Find(&Tables::replies, id);
-      if (seen != nullptr && seen->created < time) {
-        operation_.replies[id] = nullptr;
-      }
+      if (seen == nullptr || seen->created >= time) continue;
+      if (most-- == 0) return true;
+      operation_.replies[id] = nullptr;
     }
   }
-  return absl::OkStatus();
+  return false;
 }
 
 }  // namespace frostline::storage

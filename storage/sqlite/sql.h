@@ -30,15 +30,23 @@ inline constexpr const char* kFindStudyById =
 inline constexpr const char* kListStudies =
     kSelect<StudyRow,
             " WHERE key > ? AND (? OR state <> 5) ORDER BY key LIMIT ?">;
-inline constexpr const char* kPurgeStudy[] = {
-    "DELETE FROM measurements WHERE study = ?",
-    "DELETE FROM outcomes WHERE study = ?",
-    "DELETE FROM logs WHERE study = ?",
-    "DELETE FROM best_trials WHERE study = ?",
-    "DELETE FROM summaries WHERE study = ?",
-    "DELETE FROM attempts WHERE study = ?",
-    "DELETE FROM trials WHERE study = ?",
-    "DELETE FROM studies WHERE key = ?",
+// They take study and limit, and go from what refers to what is referred to.
+// A row that may be a MiB has hundreds of pages, each of which is looked at: so
+// few of those go at a time.
+struct Purge {
+  const char* sql;
+  bool is_of_large_rows = false;
+};
+inline constexpr std::int64_t kLargeRowsAtOnce = 20;
+inline constexpr Purge kPurgeStudy[] = {
+    {kDeleteSome<MeasurementRow, "study = ?1">},
+    {kDeleteSome<OutcomeRow, "study = ?1">, true},
+    {kDeleteSome<LogRow, "study = ?1">, true},
+    {kDeleteSome<BestRow, "study = ?1">},
+    {kDeleteSome<SummaryRow, "study = ?1">},
+    {kDeleteSome<AttemptRow, "study = ?1">},
+    {kDeleteSome<TrialRow, "study = ?1">},
+    {kDeleteSome<StudyRow, "key = ?1">},
 };
 
 inline constexpr const char* kInsertTrial = kInsert<TrialRow, "INSERT">;
@@ -113,7 +121,7 @@ inline constexpr const char* kRememberReply = kInsert<ReplyRow, "INSERT">;
 inline constexpr const char* kFindReply =
     kSelect<ReplyRow, " WHERE request_id = ?">;
 inline constexpr const char* kForgetReplies =
-    "DELETE FROM replies WHERE created < ?";
+    kDeleteSome<ReplyRow, "created < ?1">;
 
 inline constexpr const char* kPutLead = kInsert<LeadRow, "INSERT OR REPLACE">;
 inline constexpr const char* kFindLead = kSelect<LeadRow, " WHERE id = 1">;

@@ -132,6 +132,26 @@ struct Update {
   }
 };
 
+// Deletes up to ?2 of those that `which` tells by ?1.
+template <typename Row, Literal which>
+struct DeleteSome {
+  static constexpr Draft Make() {
+    using Columns = RowColumns<Row>;
+    Draft draft;
+    ((draft += "DELETE FROM ") += Columns::kTable) += " WHERE (";
+    AddKey(draft);
+    draft += ") IN (SELECT ";
+    AddKey(draft);
+    ((draft += " FROM ") += Columns::kTable) += " WHERE ";
+    (draft += which.text) += " LIMIT ?2)";
+    return draft;
+  }
+  static constexpr void AddKey(Draft& draft) {
+    AddNames(RowColumns<Row>::kKey, "", draft);
+    draft.size -= 2;  // the last ", "
+  }
+};
+
 // It ends with a zero.
 template <typename Statement>
 inline constexpr auto kCharactersOf = [] {
@@ -148,6 +168,9 @@ inline constexpr const char* kInsert = kCharactersOf<Insert<Row, verb>>.data();
 template <typename Row, Literal verb, Literal tail = "">
 inline constexpr const char* kInsertOfAttempt =
     kCharactersOf<InsertOfAttempt<Row, verb, tail>>.data();
+template <typename Row, Literal which>
+inline constexpr const char* kDeleteSome =
+    kCharactersOf<DeleteSome<Row, which>>.data();
 template <typename Row, Literal tail>
 inline constexpr const char* kUpdate = kCharactersOf<Update<Row, tail>>.data();
 

@@ -40,7 +40,7 @@ class SqliteTransaction final : public Transaction {
   absl::StatusOr<StudyKey> InsertStudy(const StudyRow& study) override;
   absl::Status UpdateStudy(const StudyRow& study,
                            std::int64_t expected_etag) override;
-  absl::Status PurgeStudy(StudyKey study) override;
+  absl::StatusOr<bool> PurgeStudy(StudyKey study, std::int64_t most) override;
   absl::Status InsertTrial(const TrialRow& trial) override;
   absl::Status UpdateTrial(const TrialRow& trial,
                            const TrialGuard& guard) override;
@@ -54,12 +54,16 @@ class SqliteTransaction final : public Transaction {
   absl::Status PutWorker(const WorkerRow& worker) override;
   absl::Status ForgetWorker(const std::string& id) override;
   absl::Status RememberReply(const ReplyRow& reply) override;
-  absl::Status ForgetRepliesBefore(WallMicros time) override;
+  absl::StatusOr<bool> ForgetRepliesBefore(WallMicros time,
+                                           std::int64_t most) override;
 
   absl::Status Commit() override;
 
  private:
   absl::StatusOr<Statement> Prepare(std::string_view sql);
+  // Returns how many rows it has deleted (sql_text.h).
+  absl::StatusOr<std::int64_t> DeleteSome(const char* sql, std::int64_t which,
+                                          std::int64_t most);
   // A failure of the store ends the transaction, even if the caller overlooks
   // it.
   absl::Status Run(Statement& statement);

@@ -3,6 +3,9 @@
 // What a transaction writes.
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "storage/sqlite/row_codec.h"
@@ -58,15 +61,31 @@ absl::Status SqliteTransaction::WhyNoStudy(StudyKey study,
   return EtagMismatch(*stored, expected_etag);
 }
 
-absl::Status SqliteTransaction::PurgeStudy(StudyKey study) {
-  std::int64_t studies = 0;
-  for (const char* const sql : sql::kPurgeStudy) {
-    ASSIGN_OR_RETURN(Statement purge, Prepare(sql));
-    purge.Int(study);
-    RETURN_IF_ERROR(Run(purge));
-    studies = purge.changes();  // the last one is the study's own row
+absl::StatusOr<bool> SqliteTransaction::PurgeStudy(StudyKey study,
+                                                   std::int64_t most) {
+  std::int64_t removed = 0;
+  for (const sql::Purge& purge : sql::kPurgeStudy) {
+    const std::int64_t limit =
+        purge.is_of_large_rows ? std::min(most, sql::kLargeRowsAtOnce) : most;
+    ASSIGN_OR_RETURN(removed, DeleteSome(purge.sql, study, limit));
+    most -= removed;
+    if (removed == limit && &purge != std::end(sql::kPurgeStudy) - 1) {
+      return true;
+    }
   }
-  return studies == 1 ? absl::OkStatus() : StudyKeyNotFound(study);
+  // The last one is the study's own row.
+  if (removed == 0) return StudyKeyNotFound(study);
+  return false;
+}
+
+absl::StatusOr<std::int64_t> SqliteTransaction::DeleteSome(const char* sql,
+                                                           std::int64_t which,
+                                                           std::int64_t most) {
+  ASSIGN_OR_RETURN(Statement remove, Prepare(sql));
+  remove.Int(which);
+  remove.Int(most);
+  RETURN_IF_ERROR(Run(remove));
+  return remove.changes();
 }
 
 absl::Status SqliteTransaction::InsertTrial(const TrialRow& trial) {
@@ -151,7 +170,7 @@ absl::Status SqliteTransaction::AddMeasurement(const MeasurementRow& row) {
 absl::Status SqliteTransaction::PutOutcome(const OutcomeRow& outcome) {
   ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutOutcome));
   BindRow(outcome, put);
-  const absl::Status status = Run(put);
+  absl::Status status = Run(put);
   if (!IsOrphan(put)) return status;
   return RowIsOrphan(absl::StrCat(
       "the outcomes of ", DescribeTrial(outcome.study, outcome.number)));
@@ -169,7 +188,7 @@ absl::Status SqliteTransaction::PutLog(const LogRow& log) {
 absl::Status SqliteTransaction::PutSummary(const SummaryRow& summary) {
   ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutSummary));
   BindRow(summary, put);
-  const absl::Status status = Run(put);
+  absl::Status status = Run(put);
   if (!IsOrphan(put)) return status;
   return RowIsOrphan(absl::StrCat("the summary of study ", summary.study));
 }
@@ -177,7 +196,7 @@ absl::Status SqliteTransaction::PutSummary(const SummaryRow& summary) {
 absl::Status SqliteTransaction::PutBest(const BestRow& best) {
   ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutBest));
   BindRow(best, put);
-  const absl::Status status = Run(put);
+  absl::Status status = Run(put);
   if (!IsOrphan(put)) return status;
   return RowIsOrphan(
       absl::StrCat("the rank of ", DescribeTrial(best.study, best.number)));
@@ -202,10 +221,11 @@ absl::Status SqliteTransaction::RememberReply(const ReplyRow& reply) {
   return IsDuplicate(insert) ? RequestIdReused(reply.request_id) : status;
 }
 
-absl::Status SqliteTransaction::ForgetRepliesBefore(WallMicros time) {
-  ASSIGN_OR_RETURN(Statement forget, Prepare(sql::kForgetReplies));
-  forget.Int(time);
-  return Run(forget);
+absl::StatusOr<bool> SqliteTransaction::ForgetRepliesBefore(WallMicros time,
+                                                            std::int64_t most) {
+  ASSIGN_OR_RETURN(const std::int64_t forgotten,
+                   DeleteSome(sql::kForgetReplies, time, most));
+  return forgotten == most;
 }
 
 }  // namespace frostline::storage

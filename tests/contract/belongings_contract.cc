@@ -259,7 +259,7 @@ TEST_P(TrialStoreContract, WhatARequestWasGrantedIsFoundByItsId) {
                           Text(FullAttempt(study, 2, 3))));
   EXPECT_THAT(*store_->ListGranted(""), IsEmpty());
   ASSERT_OK(Write([&](storage::Transaction& transaction) {
-    return transaction.PurgeStudy(study);
+    return transaction.PurgeStudy(study, 1000).status();
   }));
   EXPECT_THAT(*store_->ListGranted("request"), IsEmpty());
 }
@@ -282,7 +282,7 @@ TEST_P(TrialStoreContract, ASummaryIsReplacedAndBestTrialsAreListedByNumber) {
               ElementsAre(Text(FullBest(study, 1))));
   EXPECT_THAT(*store_->ListBest(study, -1, 10), SizeIs(3));
   ASSERT_OK(Write([&](storage::Transaction& transaction) {
-    return transaction.PurgeStudy(study);
+    return transaction.PurgeStudy(study, 1000).status();
   }));
   EXPECT_THAT(*store_->ListSummaries(0, 10), IsEmpty());
   EXPECT_THAT(*store_->ListBest(study, -1, 10), IsEmpty());
@@ -301,13 +301,41 @@ TEST_P(TrialStoreContract, AReplyIsRememberedOnceUntilForgotten) {
               FailsAt(ErrorId::kRequestIdReused, "request_id"));
   EXPECT_EQ(Text(**store_->FindReply("old")), Text(FullReply("old")));
   ASSERT_OK(Write([](storage::Transaction& transaction) {
-    return transaction.ForgetRepliesBefore(51);
+    return transaction.ForgetRepliesBefore(51, 1000).status();
   }));
   EXPECT_FALSE(store_->FindReply("old")->has_value());
   EXPECT_EQ(Text(**store_->FindReply("young")), Text(young));
   EXPECT_OK(Write([](storage::Transaction& transaction) {
     return transaction.RememberReply(FullReply("old"));
   }));
+}
+
+TEST_P(TrialStoreContract, RepliesAreForgottenAFewATransaction) {
+  const auto count = [&] {
+    int found = 0;
+    for (int i = 0; i < 5; ++i) {
+      found += store_->FindReply(std::to_string(i))->has_value() ? 1 : 0;
+    }
+    return found;
+  };
+  ASSERT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
+    for (int i = 0; i < 5; ++i) {
+      storage::ReplyRow row = FullReply(std::to_string(i));
+      row.created = i == 0 ? 51 : 50;
+      RETURN_IF_ERROR(transaction.RememberReply(row));
+    }
+    return absl::OkStatus();
+  }));
+  for (const int left : {3, 1, 1}) {
+    bool some_left = false;
+    ASSERT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
+      ASSIGN_OR_RETURN(some_left, transaction.ForgetRepliesBefore(51, 2));
+      return absl::OkStatus();
+    }));
+    EXPECT_EQ(count(), left);
+    EXPECT_TRUE(some_left || left == 1);
+  }
+  EXPECT_TRUE(store_->FindReply("0")->has_value());
 }
 
 }  // namespace frostline::test

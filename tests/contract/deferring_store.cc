@@ -39,7 +39,7 @@ class DeferringTransaction final : public ForwardingTransaction {
   absl::Status Pass(absl::FunctionRef<absl::Status()> write) override {
     if (over_) return storage::TransactionIsOver();
     if (below() == nullptr) return absl::OkStatus();
-    const absl::Status status = write();
+    absl::Status status = write();
     if (!storage::IsDeferrable(status)) return status;
     if (refused_.ok()) refused_ = status;
     return absl::OkStatus();

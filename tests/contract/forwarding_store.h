@@ -34,8 +34,9 @@ class ForwardingTransaction : public storage::Transaction {
                            std::int64_t expected_etag) override {
     return Pass([&] { return below_->UpdateStudy(study, expected_etag); });
   }
-  absl::Status PurgeStudy(storage::StudyKey study) override {
-    return Pass([&] { return below_->PurgeStudy(study); });
+  absl::StatusOr<bool> PurgeStudy(storage::StudyKey study,
+                                  std::int64_t most) override {
+    return PassAsked([&] { return below_->PurgeStudy(study, most); });
   }
   absl::Status InsertTrial(const storage::TrialRow& trial) override {
     return Pass([&] { return below_->InsertTrial(trial); });
@@ -72,8 +73,9 @@ class ForwardingTransaction : public storage::Transaction {
   absl::Status RememberReply(const storage::ReplyRow& reply) override {
     return Pass([&] { return below_->RememberReply(reply); });
   }
-  absl::Status ForgetRepliesBefore(WallMicros time) override {
-    return Pass([&] { return below_->ForgetRepliesBefore(time); });
+  absl::StatusOr<bool> ForgetRepliesBefore(WallMicros time,
+                                           std::int64_t most) override {
+    return PassAsked([&] { return below_->ForgetRepliesBefore(time, most); });
   }
   absl::Status Commit() override { return below_->Commit(); }
 
@@ -86,6 +88,19 @@ class ForwardingTransaction : public storage::Transaction {
   void RollBack() { below_.reset(); }
 
  private:
+  // Nothing is left where the refusal is kept for later.
+  absl::StatusOr<bool> PassAsked(
+      absl::FunctionRef<absl::StatusOr<bool>()> write) {
+    bool some_left = false;
+    absl::Status passed = Pass([&] {
+      const absl::StatusOr<bool> asked = write();
+      some_left = asked.ok() && *asked;
+      return asked.status();
+    });
+    if (!passed.ok()) return passed;
+    return some_left;
+  }
+
   std::unique_ptr<storage::Transaction> below_;
 };
 

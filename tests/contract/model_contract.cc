@@ -141,7 +141,7 @@ class Walk {
       case 2: {
         const storage::StudyKey study = Below(3) == 0 ? Key() : 99;
         expected = model.PurgeStudy(study);
-        return transaction.PurgeStudy(study);
+        return transaction.PurgeStudy(study, 1000).status();
       }
       case 3:
       case 4: {
@@ -232,7 +232,7 @@ class Walk {
       default: {
         const WallMicros time = Below(10);
         expected = model.ForgetRepliesBefore(time);
-        return transaction.ForgetRepliesBefore(time);
+        return transaction.ForgetRepliesBefore(time, 1000).status();
       }
     }
   }

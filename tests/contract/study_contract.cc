@@ -146,7 +146,7 @@ TEST_P(TrialStoreContract, PurgingAStudyTakesAllThatBelongsToIt) {
     }));
   }
   ASSERT_OK(Write([&](storage::Transaction& transaction) {
-    return transaction.PurgeStudy(gone);
+    return transaction.PurgeStudy(gone, 1000).status();
   }));
   EXPECT_THAT(store_->FindStudy("gone"), FailsWith(ErrorId::kStudyNotFound));
   for (const auto& [study, count] :
@@ -159,15 +159,70 @@ TEST_P(TrialStoreContract, PurgingAStudyTakesAllThatBelongsToIt) {
     EXPECT_EQ(store_->FindLog(study, 0, 1)->has_value(), count == 1);
   }
   EXPECT_THAT(Write([&](storage::Transaction& transaction) {
-                return transaction.PurgeStudy(gone);
+                return transaction.PurgeStudy(gone, 1000).status();
               }),
               FailsWith(ErrorId::kStudyNotFound));
+}
+
+// Counts what is left of a study of eleven rows in a slice after the other.
+TEST_P(TrialStoreContract, APurgeTakesAFewRowsATransaction) {
+  constexpr std::int64_t kMost = 3;
+  storage::StudyRow row = FullStudy("gone");
+  row.state = storage::StudyState::kDeleted;
+  const storage::StudyKey kept = AddStudy("kept");
+  storage::StudyKey gone = 0;
+  ASSERT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(gone, transaction.InsertStudy(row));
+    for (const storage::StudyKey study : {gone, kept}) {
+      RETURN_IF_ERROR(transaction.PutSummary(FullSummary(study)));
+      RETURN_IF_ERROR(transaction.InsertTrial(FullTrial(study, 0)));
+      RETURN_IF_ERROR(transaction.PutAttempt(FullAttempt(study, 0, 1)));
+      RETURN_IF_ERROR(transaction.PutOutcome(FullOutcome(study, 0)));
+      RETURN_IF_ERROR(transaction.PutLog(FullLog(study, 0, 1)));
+      RETURN_IF_ERROR(transaction.PutBest(FullBest(study, 0)));
+      for (const std::int64_t step : {5, 6, 7, 8}) {
+        RETURN_IF_ERROR(
+            transaction.AddMeasurements({FullMeasurement(study, 0, 1, step)}));
+      }
+    }
+    return absl::OkStatus();
+  }));
+  const auto count = [&](storage::StudyKey study) {
+    const auto summaries = *store_->ListSummaries(study - 1, 1);
+    const bool has_summary =
+        !summaries.empty() && summaries.front().study == study;
+    const auto studies =
+        *store_->ListStudies({.with_deleted = true, .after = study - 1});
+    const bool has_row = !studies.empty() && studies.front().key == study;
+    return static_cast<std::int64_t>(
+        store_->ListTrials(TrialsOf(study))->size() +
+        store_->ListAttempts(study, 0)->size() +
+        store_->ListMeasurements({.study = study, .attempt = 1})->size() +
+        store_->ListBest(study, -1, 10)->size() +
+        static_cast<std::size_t>(store_->FindOutcome(study, 0)->has_value()) +
+        static_cast<std::size_t>(store_->FindLog(study, 0, 1)->has_value()) +
+        static_cast<std::size_t>(has_summary) +
+        static_cast<std::size_t>(has_row));
+  };
+  std::int64_t left = 11;
+  ASSERT_EQ(count(gone), left);
+  for (bool some_left = true; some_left;) {
+    ASSERT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
+      ASSIGN_OR_RETURN(some_left, transaction.PurgeStudy(gone, kMost));
+      return absl::OkStatus();
+    }));
+    left = std::max<std::int64_t>(0, left - kMost);
+    ASSERT_EQ(count(gone), left);
+    ASSERT_EQ(some_left, left > 0);
+    EXPECT_THAT(store_->FindStudy("gone"), FailsWith(ErrorId::kStudyNotFound));
+    EXPECT_EQ(count(kept), 11);
+  }
 }
 
 TEST_P(TrialStoreContract, AKeyIsNeverGivenTwice) {
   const storage::StudyKey first = AddStudy("imdb");
   ASSERT_OK(Write([&](storage::Transaction& transaction) {
-    return transaction.PurgeStudy(first);
+    return transaction.PurgeStudy(first, 1000).status();
   }));
   EXPECT_GT(AddStudy("imdb"), first);
 }

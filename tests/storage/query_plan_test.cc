@@ -49,7 +49,9 @@ TEST_F(QueryPlanTest, NoStatementScansOrSorts) {
       sql::kForgetReplies,   sql::kFindLog,
       sql::kFindLead,        sql::kListSummaries,
       sql::kListBest,        sql::kForgetWorker};
-  for (const char* const purge : sql::kPurgeStudy) statements.push_back(purge);
+  for (const sql::Purge& purge : sql::kPurgeStudy) {
+    statements.emplace_back(purge.sql);
+  }
   for (const std::string& sql : statements) {
     EXPECT_THAT(PlanOf(sql), AllOf(HasSubstr("SEARCH"), Not(HasSubstr("SCAN")),
                                    Not(HasSubstr("TEMP B-TREE"))))

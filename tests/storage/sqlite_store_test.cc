@@ -64,7 +64,7 @@ TEST_F(SqliteStoreTest, AKeyIsNotGivenAgainAfterAReopen) {
   Open();
   const StudyKey study = Fill(3);
   ASSERT_OK(test::Write(*store_, [&](Transaction& transaction) {
-    return transaction.PurgeStudy(study);
+    return transaction.PurgeStudy(study, 1000).status();
   }));
   Reopen();
   EXPECT_GT(Fill(0), study);
