@@ -11,13 +11,14 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "proto/wire_time.h"
+#include "worker/agent/orphans.h"
 #include "worker/agent/outcome.h"
 
 namespace frostline::agent {
 namespace {
 
 constexpr Duration kLeastInterval = std::chrono::milliseconds(10);
-constexpr Duration kLongSleep = std::chrono::hours(1);
+constexpr Duration kLookForOrphans = std::chrono::seconds(1);
 
 LookAtStock LooksAt(const std::string& registry) {
   return [reader = std::make_shared<StockReader>(registry)](bool anew) {
@@ -72,7 +73,10 @@ absl::StatusOr<ExitCode> Agent::Run() {
   RETURN_IF_ERROR(StartSlots(*registered));
   registrar_ = std::thread([this] { KeepRegistered(); });
   // Nothing that may block is done here, so that a stop is heard at once.
-  while (stop_.level() == StopLevel::kRun) wakeup_.WaitFor(kLongSleep);
+  while (stop_.level() == StopLevel::kRun) {
+    wakeup_.WaitFor(kLookForOrphans);
+    Orphans::Ours().Look();
+  }
   client_.CancelAcquires();
   for (const auto& slot : slots_) slot->Join();
   Shutdown();

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/agent/guardian.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,17 +10,13 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <cstring>
+
+#include "worker/agent/guardian_loop.h"
 
 namespace frostline::agent {
 namespace {
 
 constexpr int kCannotExec = 126;
-// A child's end is heard at once; a grandchild that becomes a child is not.
-constexpr int kLookMs = 1000;
-constexpr int kKillMs = 20;
-constexpr int kRoundsOfASecond = 1000 / kKillMs;
-constexpr int kShortRounds = 10 * kRoundsOfASecond;
 
 // In the guardian's child.
 [[noreturn]] void BecomeShell(const GuardedTrainer& trainer, pid_t guardian) {
@@ -44,134 +35,6 @@ constexpr int kShortRounds = 10 * kRoundsOfASecond;
   execve("/bin/sh", trainer.arguments, trainer.variables);
   _exit(kCannotExec);
 }
-
-pid_t NumberAt(const char* text) {
-  pid_t number = 0;
-  for (; *text >= '0' && *text <= '9'; ++text)
-    number = number * 10 + (*text - '0');
-  return number;
-}
-
-// The parent of the process with this number in /proc; 0 if it is gone.
-pid_t ParentOf(const char* number) {
-  std::array<char, 64> path{};
-  const std::size_t length = std::strlen(number);
-  if (length > 20) return 0;
-  std::memcpy(path.data(), "/proc/", 6);
-  std::memcpy(path.data() + 6, number, length);
-  std::memcpy(path.data() + 6 + length, "/stat", 5);
-  const int fd = open(path.data(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  std::array<char, 256> stat{};
-  const ssize_t size = read(fd, stat.data(), stat.size() - 1);
-  close(fd);
-  if (size <= 0) return 0;
-  // "17 (any name) S 4 …": a name may hold blanks and brackets.
-  const char* at = std::strrchr(stat.data(), ')');
-  return at == nullptr || std::strlen(at) < 5 ? 0 : NumberAt(at + 4);
-}
-
-class Guardian {
- public:
-  Guardian(pid_t trainer, int orders, int words, int ends)
-      : trainer_(trainer), orders_(orders), words_(words), ends_(ends) {}
-
-  [[noreturn]] void Run() {
-    while (true) {
-      Listen();
-      Reap();
-      if (!kills_) continue;
-      if (!has_children_) _exit(0);
-      KillChildren();
-    }
-  }
-
- private:
-  void Tell(GuardianWord::Kind kind, int value) const {
-    const GuardianWord word{kind, value};
-    // An agent that is gone, or listens no more, misses nothing.
-    [[maybe_unused]] const ssize_t told = write(words_, &word, sizeof(word));
-  }
-
-  void Listen() {
-    std::array<pollfd, 2> entries = {
-        {{orders_, POLLIN, 0}, {ends_, POLLIN, 0}}};
-    const bool hurries = kills_ && rounds_ < kShortRounds;
-    poll(entries.data(), entries.size(), hurries ? kKillMs : kLookMs);
-    signalfd_siginfo end{};
-    while (read(ends_, &end, sizeof(end)) > 0) {
-    }
-    if (orders_ < 0) return;
-    char order = 0;
-    ssize_t size = read(orders_, &order, 1);
-    for (; size > 0; size = read(orders_, &order, 1)) Obey(order);
-    if (size < 0) return;
-    kills_ = true;  // nobody can give orders any more
-    close(orders_);
-    orders_ = -1;
-  }
-
-  void Obey(char order) {
-    const bool asks = order == static_cast<char>(GuardianOrder::kTerminate);
-    if (asks && !ended_) kill(-trainer_, SIGTERM);
-    kills_ = kills_ || !asks;
-  }
-
-  void Reap() {
-    siginfo_t child{};
-    while (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0) {
-      if (child.si_pid == 0) return;
-      const bool is_trainer = child.si_pid == trainer_ && !ended_;
-      // Left unreaped for a moment: its number cannot be given to another
-      // process before its whole group is gone.
-      if (is_trainer) kill(-trainer_, SIGKILL);
-      int status = 0;
-      waitpid(child.si_pid, &status, 0);
-      if (is_trainer) {
-        ended_ = kills_ = true;
-        Tell(GuardianWord::Kind::kEnded, status);
-      }
-      child.si_pid = 0;
-    }
-    has_children_ = errno != ECHILD;
-  }
-
-  // Those that they leave behind become children: next round.
-  void KillChildren() {
-    if (!ended_) kill(-trainer_, SIGKILL);
-    const int folder = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return;
-    alignas(dirent64) std::array<char, 4096> entries;
-    pid_t child = 0;
-    long size = 0;
-    while ((size = syscall(SYS_getdents64, folder, entries.data(),
-                           entries.size())) > 0) {
-      for (long at = 0; at < size;) {
-        const auto* entry =
-            reinterpret_cast<const dirent64*>(entries.data() + at);
-        at += entry->d_reclen;
-        if (entry->d_name[0] < '0' || entry->d_name[0] > '9') continue;
-        if (ParentOf(entry->d_name) != self_) continue;
-        // It is ours until we reap it, so the number is its own.
-        child = NumberAt(entry->d_name);
-        kill(child, SIGKILL);
-      }
-    }
-    close(folder);
-    const bool tells = ++rounds_ % kRoundsOfASecond == 0;
-    if (tells && child != 0) Tell(GuardianWord::Kind::kLives, child);
-  }
-
-  const pid_t self_ = getpid();
-  const pid_t trainer_;
-  int orders_;
-  const int words_;
-  const int ends_;      // readable when a child ended
-  bool ended_ = false;  // the trainer
-  bool kills_ = false;
-  bool has_children_ = true;
-  int rounds_ = 0;
-};
 
 void CloseFrom(int first, int last) {
   if (first > last) return;
@@ -214,7 +77,7 @@ void Guard(const GuardedTrainer& trainer, int orders, int words) {
   sigaddset(&ends, SIGCHLD);
   const int heard = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
   KeepOnly({orders, words, heard});
-  Guardian(pid, orders, words, heard).Run();
+  GuardianLoop(pid, orders, words, heard).Run();
 }
 
 }  // namespace frostline::agent

@@ -14,7 +14,9 @@
 // is gone, it kills its children, and those that become its children then,
 // until it has none; then it exits. So its end says that no process of the
 // trainer's lives. One that SIGKILL does not end is waited for.
-// The kernel kills the trainer if somebody kills the guardian.
+// If somebody kills the guardian, the kernel kills the trainer, and the agent
+// the rest (orphans.h). Who kills both within a second may leave what is in a
+// session of its own.
 #ifndef FROSTLINE_WORKER_AGENT_GUARDIAN_H_
 #define FROSTLINE_WORKER_AGENT_GUARDIAN_H_
 

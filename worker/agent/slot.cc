@@ -14,18 +14,9 @@
 namespace frostline::agent {
 namespace {
 
-constexpr Duration kExitGrace = std::chrono::seconds(2);
-constexpr Duration kKillGrace = std::chrono::seconds(2);
 // For the last words, once the agent has been told to go.
 constexpr Duration kLastDelivery = std::chrono::seconds(5);
 constexpr Duration kLongSleep = std::chrono::hours(1);
-constexpr Duration kLateLook = std::chrono::seconds(1);
-
-absl::Status LivesOn() {
-  return MakeError(ErrorId::kTrainerExited,
-                   "the trainer before lives on after SIGKILL",
-                   "see slot_held_up in the agent's log");
-}
 
 }  // namespace
 
@@ -81,15 +72,15 @@ void Slot::RunOnTrainer(const v1::Lease& lease, TrialRun& run) {
   log_.Follow(std::make_unique<LogFile>(TrialFolders::LogPath(*folder)));
   const std::string checkpoint = FindCheckpoint(lease);
   while (true) {
-    const int before = trainers_;
-    const absl::Status started = EnsureTrainer();
+    const int before = trainer_.started();
+    const absl::Status started = trainer_.Ensure();
     if (!started.ok()) return run.FailToStart(started);
-    const bool used = trainers_ == before;
-    const bool taken = run.Run(*trainer_, used, *folder, checkpoint);
-    if (!run.trainer_is_ready()) DropTrainer();
+    const bool used = trainer_.started() == before;
+    const bool taken = run.Run(trainer_.process(), used, *folder, checkpoint);
+    if (!run.trainer_is_ready()) trainer_.Drop();
     if (taken) return;
     // A trainer for one trial may have been on its way out.
-    if (IsHeldUp()) return run.FailToStart(LivesOn());
+    if (trainer_.IsHeldUp()) return run.FailToStart(SlotTrainer::LivesOn());
   }
 }
 
@@ -105,47 +96,6 @@ std::string Slot::FindCheckpoint(const v1::Lease& lease) {
   log_.Append(absl::StrCat("frostline: begins anew, without the checkpoint ",
                            lease.resume_from().id(), ": ", why, "\n"));
   return "";
-}
-
-absl::Status Slot::EnsureTrainer() {
-  // One that ended after its finish is no failure.
-  if (trainer_ != nullptr) {
-    for (const std::string& line : trainer_->Wait(wakeup_, Duration()).lines) {
-      log_.Append(line + "\n");
-    }
-    if (!trainer_->ended()) {
-      const bool is_old = generation_ != context_.registry_generation();
-      return is_old ? RenewTrainer() : absl::OkStatus();
-    }
-  }
-  return StartTrainer();
-}
-
-absl::Status Slot::RenewTrainer() {
-  Log(LogLevel::kInfo, "trainer_renewed",
-      {{"slot", absl::StrCat(number_)}, {"cause", "the registry changed"}});
-  AskToExit();
-  DropTrainer();
-  return IsHeldUp() ? LivesOn() : StartTrainer();
-}
-
-absl::Status Slot::StartTrainer() {
-  // Before it starts: it may read a newer registry, never an older one.
-  generation_ = context_.registry_generation();
-  TrainerCommand command;
-  command.command = context_.options.exec;
-  command.environment = {"FROSTLINE_WORKER=" + context_.options.id,
-                         absl::StrCat("FROSTLINE_SLOT=", number_),
-                         absl::StrCat("FROSTLINE_PROTOCOL=", kProtocolVersion)};
-  if (!context_.options.registry.empty()) {
-    command.environment.push_back("FROSTLINE_REGISTRY=" +
-                                  context_.options.registry);
-  }
-  command.environment.insert(command.environment.end(), environment_.begin(),
-                             environment_.end());
-  ASSIGN_OR_RETURN(trainer_, TrainerProcess::Start(command, log_));
-  ++trainers_;
-  return absl::OkStatus();
 }
 
 void Slot::AwaitDelivery(const Outbox& outbox) {
@@ -193,61 +143,6 @@ void Slot::HandBack(const v1::Lease& lease) {
   outbox->Add(request);
   context_.courier.Ring();
   AwaitDelivery(*outbox);
-}
-
-void Slot::DropTrainer() {
-  trainer_->Kill();
-  if (!trainer_->unkillable()) trainer_.reset();
-}
-
-bool Slot::IsHeldUp() const {
-  return trainer_ != nullptr && trainer_->unkillable();
-}
-
-void Slot::AwaitLateEnd() {
-  Log(LogLevel::kWarning, "slot_held_up",
-      {{"slot", absl::StrCat(number_)},
-       {"process", absl::StrCat(trainer_->pid())},
-       {"cause", "it lives on after SIGKILL"},
-       {"fix", "see what holds it (its /proc/PID/stack)"}});
-  context_.slot_held_up();
-  const SteadyTime until =
-      context_.clock.Steady() + context_.options.unkillable_patience;
-  while (context_.stop.level() == StopLevel::kRun) {
-    if (trainer_->EndedAtLast()) {
-      trainer_.reset();
-      Log(LogLevel::kInfo, "slot_freed", {{"slot", absl::StrCat(number_)}});
-      return context_.slot_freed();
-    }
-    retired_ = context_.clock.Steady() >= until;
-    if (retired_) break;
-    wakeup_.WaitFor(kLateLook);
-  }
-  if (!retired_) return;
-  Log(LogLevel::kError, "slot_retired",
-      {{"slot", absl::StrCat(number_)},
-       {"process", absl::StrCat(trainer_->pid())},
-       {"cause", "it lives on after SIGKILL"},
-       {"fix", "restart the node"}});
-}
-
-void Slot::AskToExit() {
-  trainer_->Send(ExitLine());
-  trainer_->CloseInput();
-  const SteadyTime deadline = context_.clock.Steady() + kExitGrace;
-  while (!trainer_->ended() && !trainer_->unkillable() &&
-         context_.clock.Steady() < deadline) {
-    const auto output =
-        trainer_->Wait(wakeup_, deadline - context_.clock.Steady());
-    if (output.overlong) break;
-  }
-}
-
-void Slot::EndTrainer() {
-  if (trainer_ == nullptr) return;
-  AskToExit();
-  trainer_->Terminate(kKillGrace);
-  trainer_.reset();
 }
 
 }  // namespace frostline::agent

@@ -18,7 +18,7 @@
 #include "base/rng.h"
 #include "worker/agent/slot_context.h"
 #include "worker/agent/slot_plan.h"
-#include "worker/agent/trainer_process.h"
+#include "worker/agent/slot_trainer.h"
 #include "worker/agent/trial_run.h"
 
 namespace frostline::agent {
@@ -50,27 +50,15 @@ class Slot {
 
   void RunTrial(const v1::Lease& lease);
   void RunOnTrainer(const v1::Lease& lease, TrialRun& run);
-  // Starts one where none lives, or the one that does has read an old registry.
-  absl::Status EnsureTrainer();
-  absl::Status StartTrainer();
-  absl::Status RenewTrainer();
   std::shared_ptr<Outbox> OpenOutbox(const v1::LeaseRef& lease);
   // Returns its path, empty where none can be used, which is logged.
   std::string FindCheckpoint(const v1::Lease& lease);
   void AwaitDelivery(const Outbox& outbox);
   void Tidy(const TrialRun& run, const Outbox& outbox);
   void HandBack(const v1::Lease& lease);
-  // Waits for it, a moment.
-  void AskToExit();
-  void EndTrainer();
-  // Kills what still runs; one that is unkillable stays.
-  void DropTrainer();
-  bool IsHeldUp() const;
-  void AwaitLateEnd();
 
   SlotContext& context_;
   const int number_;
-  const SlotEnvironment environment_;
   SteadyTime acquire_sent_{};
   Rng rng_;
   Backoff pause_;
@@ -78,9 +66,7 @@ class Slot {
   Wakeup wakeup_;
   LogTail log_;
   v1::NoneReason last_reason_ = v1::NONE_REASON_UNSPECIFIED;
-  std::unique_ptr<TrainerProcess> trainer_;
-  int trainers_ = 0;    // started so far
-  int generation_ = 0;  // of the registry that the trainer has read
+  SlotTrainer trainer_;
   bool retired_ = false;
   std::thread thread_;
 };

@@ -29,11 +29,11 @@ constexpr Duration kLongestStartPause = std::chrono::seconds(60);
 Slot::Slot(SlotContext& context, int number, SlotEnvironment environment)
     : context_(context),
       number_(number),
-      environment_(std::move(environment)),
       rng_(std::hash<std::string>()(context.boot_id),
            static_cast<std::uint64_t>(number)),
       pause_(kFirstPause, kLongestPause),
-      start_pause_(kFirstStartPause, kLongestStartPause) {
+      start_pause_(kFirstStartPause, kLongestStartPause),
+      trainer_(context, number, std::move(environment), wakeup_, log_) {
   context_.stop.Notify(&wakeup_);
 }
 
@@ -56,11 +56,11 @@ void Slot::Loop() {
     if (!lease.has_value()) break;
     FROSTLINE_FAILPOINT(kAgentAcquired);
     RunTrial(*lease);
-    if (IsHeldUp()) AwaitLateEnd();
+    if (trainer_.IsHeldUp()) retired_ = !trainer_.AwaitLateEnd();
     context_.janitor.Ring();
   }
   if (retired_) context_.slot_retired();
-  EndTrainer();
+  trainer_.End();
 }
 
 std::optional<v1::Lease> Slot::NextLease() {

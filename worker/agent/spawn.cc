@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "worker/agent/guardian.h"
+#include "worker/agent/orphans.h"
 
 namespace frostline::agent {
 namespace {
@@ -126,14 +127,17 @@ absl::StatusOr<Spawned> SpawnShell(
   const GuardedTrainer trainer{in.read(), out.write(), err.write(),
                                arguments.data(), variables.data()};
   MakeNonBlocking(orders.read());
-  const pid_t guardian = ForkBlocked();
-  if (guardian == 0) Guard(trainer, orders.read(), words.write());
+  const pid_t guardian = Orphans::Ours().Fork([&] {
+    const pid_t forked = ForkBlocked();
+    if (forked == 0) Guard(trainer, orders.read(), words.write());
+    return forked;
+  });
   if (guardian < 0) return StartError("fork", errno);
   words.CloseWrite();
   GuardianWord word{};
   const bool spoke = ReadWord(words.read(), &word);
   if (!spoke || word.kind != GuardianWord::Kind::kStarted) {
-    waitpid(guardian, nullptr, 0);
+    Orphans::Ours().Collect(guardian, nullptr, 0);
     return StartError("fork", spoke ? word.value : ECHILD);
   }
   Spawned child{guardian,        word.value,     in.TakeWrite(),

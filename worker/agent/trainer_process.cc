@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "worker/agent/orphans.h"
 #include "worker/agent/protocol.h"
 #include "worker/agent/spawn.h"
 
@@ -29,30 +30,6 @@ constexpr Duration kMuteGrace = std::chrono::seconds(5);
 constexpr Duration kReapInterval = std::chrono::milliseconds(2);
 constexpr Duration kEndPatience = std::chrono::seconds(5);
 constexpr Duration kLastPatience = std::chrono::seconds(1);
-constexpr std::size_t kChunk = std::size_t{64} << 10;
-// In one turn, so that a trainer that never stops writing is not all we hear.
-constexpr std::size_t kMostUnread = 4 * kMaxLineBytes;
-
-void CloseFd(int* fd) {
-  if (*fd >= 0) close(*fd);
-  *fd = -1;
-}
-
-// Appends what is there. False when nothing will come any more.
-bool ReadInto(int fd, std::string* text) {
-  std::array<char, kChunk> chunk{};
-  while (text->size() < kMostUnread) {
-    const ssize_t n = read(fd, chunk.data(), chunk.size());
-    if (n > 0) {
-      text->append(chunk.data(), static_cast<std::size_t>(n));
-    } else if (n == 0) {
-      return false;
-    } else if (errno != EINTR) {
-      return errno == EAGAIN;
-    }
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -67,50 +44,22 @@ TrainerProcess::TrainerProcess(const Spawned& child, LogTail& log)
     : guardian_(child.guardian),
       trainer_(child.trainer),
       pid_(child.trainer),
-      in_(child.in),
-      out_(child.out),
-      err_(child.err),
+      pipes_(child.in, child.out, child.err, log),
       orders_(child.orders),
-      words_(child.words),
-      log_(log) {}
+      words_(child.words) {}
 
 TrainerProcess::~TrainerProcess() {
   Kill();
-  for (int* const fd : {&in_, &out_, &err_, &orders_, &words_}) CloseFd(fd);
-}
-
-void TrainerProcess::Send(const std::string& line) {
-  unsent_ += line;
-  Flush();
-}
-
-void TrainerProcess::CloseInput() {
-  input_ends_ = true;
-  Flush();
-}
-
-void TrainerProcess::Flush() {
-  while (in_ >= 0 && !unsent_.empty()) {
-    const ssize_t n = write(in_, unsent_.data(), unsent_.size());
-    if (n > 0) {
-      unsent_.erase(0, static_cast<std::size_t>(n));
-    } else if (errno != EINTR) {
-      // A trainer that reads no more will be judged by what it writes.
-      if (errno != EAGAIN) CloseFd(&in_);
-      return;
-    }
-  }
-  if (input_ends_) CloseFd(&in_);
+  for (int* const fd : {&orders_, &words_}) CloseFd(fd);
 }
 
 TrainerProcess::Output TrainerProcess::Wait(Wakeup& wakeup, Duration time) {
   Output output;
   // A negative fd is passed over by poll(2).
-  const bool wants_in = in_ >= 0 && !unsent_.empty();
-  std::array<pollfd, 5> entries = {{{out_, POLLIN, 0},
-                                    {err_, POLLIN, 0},
+  std::array<pollfd, 5> entries = {{{pipes_.out(), POLLIN, 0},
+                                    {pipes_.err(), POLLIN, 0},
                                     {words_, POLLIN, 0},
-                                    {wants_in ? in_ : -1, POLLOUT, 0},
+                                    {pipes_.in_to_write(), POLLOUT, 0},
                                     {wakeup.fd(), POLLIN, 0}}};
   poll(entries.data(), entries.size(),
        PollMillis(std::min(time, kLookInterval)));
@@ -118,47 +67,18 @@ TrainerProcess::Output TrainerProcess::Wait(Wakeup& wakeup, Duration time) {
   // Looked at before reading: what it wrote before its end is then in the pipe.
   KillIfMute();
   const bool gone = Reap();
-  Flush();
-  ReadError();
-  ReadOutput(gone, &output);
+  pipes_.Flush();
+  pipes_.ReadError();
+  pipes_.ReadOutput(gone, &output);
   return output;
-}
-
-void TrainerProcess::ReadOutput(bool gone, Output* output) {
-  if (out_ >= 0 && !ReadInto(out_, &unread_)) CloseFd(&out_);
-  output->ended = gone && unread_.size() < kMostUnread;
-  CutLines(output);
-  // A last line may lack its newline.
-  const bool rest = output->ended && !output->overlong && !unread_.empty();
-  if (rest) output->lines.push_back(std::exchange(unread_, ""));
 }
 
 // Its output is closed, so its trial can never be finished by it.
 void TrainerProcess::KillIfMute() {
-  if (out_ >= 0) return;
+  if (pipes_.out() >= 0) return;
   const SteadyTime now = SystemClock().Steady();
   if (mute_since_ == SteadyTime{}) mute_since_ = now;
   if (now - mute_since_ > kMuteGrace) Order(GuardianOrder::kKill);
-}
-
-void TrainerProcess::CutLines(Output* output) {
-  std::size_t begin = 0;
-  for (std::size_t end = unread_.find('\n'); end != std::string::npos;
-       end = unread_.find('\n', begin)) {
-    output->overlong = output->overlong || end - begin > kMaxLineBytes;
-    if (output->overlong) return;
-    output->lines.push_back(unread_.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  unread_.erase(0, begin);
-  output->overlong = unread_.size() > kMaxLineBytes;
-}
-
-void TrainerProcess::ReadError() {
-  if (err_ < 0) return;
-  std::string text;
-  if (!ReadInto(err_, &text)) CloseFd(&err_);
-  if (!text.empty()) log_.Append(text);
 }
 
 void TrainerProcess::ExpectEnd() {
@@ -200,15 +120,11 @@ void TrainerProcess::KillPastGuardian() {
 bool TrainerProcess::Reap() {
   if (ended_ || unkillable_) return ended_;
   HearGuardian();
-  // Without an end to speak through it is on its way out.
-  int status = 0;
-  const pid_t waited = waitpid(guardian_, &status, words_ < 0 ? 0 : WNOHANG);
-  // Where ends of children are ignored there is nobody to wait for.
-  const bool gone = waited > 0 || (waited < 0 && errno == ECHILD);
+  const bool gone = CollectGuardian() && !LeavesOrphans();
   if (!gone) {
     const bool late =
         end_due_ != SteadyTime{} && SystemClock().Steady() >= end_due_;
-    if (late && !killed_past_guardian_) {
+    if (late && !killed_past_guardian_ && !guardian_status_.has_value()) {
       KillPastGuardian();
     } else {
       unkillable_ = late;
@@ -216,10 +132,31 @@ bool TrainerProcess::Reap() {
     return false;
   }
   HearGuardian();
-  // Somebody killed the guardian: the trainer alone is gone then.
-  if (!own_status_.has_value()) kill(-trainer_, SIGKILL);
-  wait_status_ = own_status_.value_or(status);
+  wait_status_ = own_status_.value_or(*guardian_status_);
   ended_ = true;
+  return true;
+}
+
+bool TrainerProcess::CollectGuardian() {
+  if (guardian_status_.has_value()) return true;
+  // Without an end to speak through it is on its way out.
+  int status = 0;
+  const pid_t waited =
+      Orphans::Ours().Collect(guardian_, &status, words_ < 0 ? 0 : WNOHANG);
+  // Where ends of children are ignored there is nobody to wait for.
+  const bool gone = waited > 0 || (waited < 0 && errno == ECHILD);
+  if (!gone) return false;
+  guardian_status_ = status;
+  return true;
+}
+
+// Somebody killed the guardian: the trainer alone is gone then.
+bool TrainerProcess::LeavesOrphans() {
+  if (WIFEXITED(*guardian_status_)) return false;
+  const pid_t orphan = Orphans::Ours().Kill();
+  if (orphan == 0) return false;
+  ExpectEnd();
+  if (SystemClock().Steady() >= end_due_) pid_ = orphan;
   return true;
 }
 
@@ -242,7 +179,7 @@ void TrainerProcess::Terminate(Duration grace) {
       Order(GuardianOrder::kKill);
       killed = true;
     }
-    ReadError();
+    pipes_.ReadError();
     std::this_thread::sleep_for(kReapInterval);
   }
 }

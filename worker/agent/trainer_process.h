@@ -21,6 +21,7 @@
 #include "worker/agent/guardian.h"
 #include "worker/agent/log_tail.h"
 #include "worker/agent/spawn.h"
+#include "worker/agent/trainer_pipes.h"
 #include "worker/agent/wakeup.h"
 
 namespace frostline::agent {
@@ -34,11 +35,7 @@ struct TrainerCommand {
 
 class TrainerProcess {
  public:
-  struct Output {
-    std::vector<std::string> lines;  // whole ones, without newline
-    bool ended = false;              // and all it wrote is handed out
-    bool overlong = false;  // a line above kMaxLineBytes; nothing more is read
-  };
+  using Output = TrainerPipes::Output;
 
   // Returns TRAINER_START when there can be no process. A command that does not
   // exist shows as exit code 126 or 127.
@@ -49,9 +46,9 @@ class TrainerProcess {
   TrainerProcess& operator=(const TrainerProcess&) = delete;
 
   // Never blocks, as Wait() writes what the pipe does not take.
-  void Send(const std::string& line);
+  void Send(const std::string& line) { pipes_.Send(line); }
   // Ends the input once all that was sent is written.
-  void CloseInput();
+  void CloseInput() { pipes_.CloseInput(); }
   // Waits until it says something, ends, `wakeup` rings or `time` is over, but
   // 100 ms at most: its own child may hold its pipes open.
   Output Wait(Wakeup& wakeup, Duration time);
@@ -76,12 +73,11 @@ class TrainerProcess {
 
  private:
   TrainerProcess(const Spawned& child, LogTail& log);
-  void Flush();
-  void ReadOutput(bool gone, Output* output);
-  void ReadError();
-  void CutLines(Output* output);
   void KillIfMute();
   bool Reap();
+  bool CollectGuardian();
+  // Kills them; false where there are none, or no more.
+  bool LeavesOrphans();
   void HearGuardian();
   void Order(GuardianOrder order);
   // From now on its end is due.
@@ -93,18 +89,13 @@ class TrainerProcess {
   const pid_t guardian_;
   const pid_t trainer_;
   pid_t pid_;
-  int in_;
-  int out_;
-  int err_;
+  TrainerPipes pipes_;
   int orders_;
   int words_;
-  LogTail& log_;
-  std::string unsent_;
-  bool input_ends_ = false;
   SteadyTime mute_since_{};  // its output is closed
-  std::string unread_;
   SteadyTime end_due_{};
   std::optional<int> own_status_;  // the trainer's; what it left may live on
+  std::optional<int> guardian_status_;
   bool ended_ = false;
   bool killed_past_guardian_ = false;
   bool unkillable_ = false;

@@ -12,6 +12,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 #include "tests/worker/agent/undying.h"
+#include "worker/agent/orphans.h"
 #include "worker/agent/protocol.h"
 
 namespace frostline::agent {
@@ -149,6 +150,39 @@ TEST_F(TrainerProcessTest, IfTheGuardianIsKilledTheTrainerEndsToo) {
   EXPECT_THAT(Lines(*trainer, 1), ElementsAre());
   EXPECT_TRUE(trainer->ended());
   EXPECT_FALSE(trainer->unkillable());
+}
+
+TEST_F(TrainerProcessTest, IfTheGuardianIsKilledWhoLeftTheGroupEndsToo) {
+  const auto trainer =
+      Start("sh -c 'echo $PPID; " + std::string(kStray) + "; sleep 1000'");
+  const auto lines = Lines(*trainer, 2);
+  ASSERT_EQ(lines.size(), 2U);
+  const auto other = Start("sleep 1000");
+  kill(std::stoi(lines[0]), SIGKILL);
+  EXPECT_THAT(Lines(*trainer, 1), ElementsAre());
+  EXPECT_TRUE(trainer->ended());
+  EXPECT_FALSE(trainer->unkillable());
+  EXPECT_FALSE(Lives(std::stoi(lines[1])));
+  // Its neighbour has a guardian, and goes on.
+  EXPECT_FALSE(other->Wait(wakeup_, Duration()).ended);
+  EXPECT_TRUE(Lives(other->pid()));
+}
+
+// Nobody listens to a trainer that waits for its next trial.
+TEST_F(TrainerProcessTest, OrphansAreFoundBeforeTheTrainerIsAskedFor) {
+  const auto trainer =
+      Start("sh -c 'echo $PPID; " + std::string(kStray) + "; sleep 1000'");
+  const auto lines = Lines(*trainer, 2);
+  ASSERT_EQ(lines.size(), 2U);
+  const pid_t stray = std::stoi(lines[1]);
+  Orphans::Ours().Look();
+  EXPECT_TRUE(Lives(stray));  // its guardian lives
+  kill(std::stoi(lines[0]), SIGKILL);
+  const SteadyTime end = clock_.Steady() + kPatience;
+  while (Lives(stray) && clock_.Steady() < end) Orphans::Ours().Look();
+  EXPECT_FALSE(Lives(stray));
+  trainer->Kill();
+  EXPECT_TRUE(trainer->ended());
 }
 
 TEST_F(TrainerProcessTest, AStoppedGuardianMakesNobodyUnkillable) {
