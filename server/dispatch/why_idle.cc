@@ -88,7 +88,7 @@ std::vector<IdleReason> WhyIdle(const StudySupply& study,
   if (study.is_ramping && study.budget_left && fleet.free_slots > 0) {
     say({v1::PARALLEL_LIMIT, "RAMPING",
          absl::StrCat(study.name, " runs as many trials as its sampler can ",
-                      "use for now (", study.running,
+                      "learn from yet (", study.running,
                       "); more would begin blind"),
          "wait, or set max_parallel to begin so many at a time"});
   }

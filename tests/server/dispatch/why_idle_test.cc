@@ -76,7 +76,7 @@ TEST(WhyIdle, AStudyThatLearnsBeforeItBeginsMoreSaysSo) {
   ASSERT_EQ(reasons.size(), 1u);
   EXPECT_EQ(reasons[0].code, "RAMPING");
   EXPECT_EQ(reasons[0].none, v1::PARALLEL_LIMIT);
-  EXPECT_THAT(reasons[0].sentence, HasSubstr("can use for now (14)"));
+  EXPECT_THAT(reasons[0].sentence, HasSubstr("can learn from yet (14)"));
   study.budget_left = false;
   EXPECT_THAT(Codes(study, Fleet()), Not(Contains("RAMPING")));
 }
