@@ -36,8 +36,8 @@ class Gram : public ::testing::TestWithParam<int> {};
 
 TEST_P(Gram, IsItsDefinitionToTheLastBit) {
   Rng rng(static_cast<std::uint64_t>(GetParam()));
-  const int count = 1 + static_cast<int>(rng.Below(6));
-  const int levels = 2 + static_cast<int>(rng.Below(5));
+  const std::size_t count = 1 + rng.Below(6);
+  const std::size_t levels = 2 + rng.Below(5);
   const Rows rows =
       UniformRows(count, levels, 2, 0.1, 1, [](const Cells&) { return 0.0; });
   const Terms terms{rows.axes.size(), {}};
