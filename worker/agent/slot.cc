@@ -109,11 +109,18 @@ void Slot::AwaitDelivery(const Outbox& outbox) {
 }
 
 void Slot::Tidy(const TrialRun& run, const Outbox& outbox) {
+  const v1::Outcome::Kind kind = run.outcome_kind();
+  // Whoever sees only this log learns why trials fail.
+  const bool is_bad =
+      kind == v1::Outcome::FAILED || kind == v1::Outcome::INFEASIBLE;
+  if (is_bad) {
+    Log(LogLevel::kWarning, "trial_failed",
+        {{"trial", outbox.lease().trial()}, {"cause", run.outcome_cause()}});
+  }
   Log(LogLevel::kInfo, "trial_ended",
       {{"trial", outbox.lease().trial()},
-       {"kind", v1::Outcome::Kind_Name(run.outcome_kind())},
+       {"kind", v1::Outcome::Kind_Name(kind)},
        {"verdict", v1::FinishReply::Verdict_Name(outbox.verdict())}});
-  const v1::Outcome::Kind kind = run.outcome_kind();
   if (!outbox.done() || kind == v1::Outcome::KIND_UNSPECIFIED) return;
   const bool failed = kind == v1::Outcome::FAILED;
   const bool leaves_work = run.LeavesWork();

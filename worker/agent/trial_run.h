@@ -53,6 +53,7 @@ class TrialRun {
   bool could_not_start() const { return could_not_start_; }
   // It is set unless the attempt was released or lost.
   v1::Outcome::Kind outcome_kind() const { return outcome_kind_; }
+  const std::string& outcome_cause() const { return outcome_cause_; }
   // Returns that of this attempt, or the one it began with, or null.
   const v1::Checkpoint* NewestCheckpoint() const;
   // The attempt left a checkpoint, or a trained model in `model`.
@@ -101,6 +102,7 @@ class TrialRun {
   bool trainer_is_ready_ = false;
   bool could_not_start_ = false;
   v1::Outcome::Kind outcome_kind_ = v1::Outcome::KIND_UNSPECIFIED;
+  std::string outcome_cause_;
 
   v1::ReportRequest pending_;
   std::size_t pending_bytes_ = 0;  // of its measurements

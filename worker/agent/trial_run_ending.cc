@@ -127,6 +127,7 @@ void TrialRun::Finish(v1::Outcome outcome) {
   over_ = true;
   SendReports();  // a final message with all of them might be too large
   outcome_kind_ = outcome.kind();
+  outcome_cause_ = outcome.cause();
   if (outcome.usage().total_seconds() == 0) {
     outcome.mutable_usage()->set_total_seconds(Elapsed());
   }
