@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/log.h"
+#include "base/plain/file.h"
 #include "base/status_macros.h"
 #include "proto/wire_error.h"
 #include "server/coordinator.h"
@@ -92,6 +93,20 @@ void EndAfterGrace(ExitCode code) {
   }).detach();
 }
 
+// Scripts wait for the file instead of reading our output. One of an earlier
+// life that was killed is replaced.
+absl::Status WriteReadyFile(const std::string& path,
+                            const std::string& address) {
+  if (path.empty()) return absl::OkStatus();
+  const auto written = WriteFileAtomically(path, address + "\n");
+  if (written.ok()) return absl::OkStatus();
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat("--ready-file ", path,
+                                " cannot be written: ", written.fault().cause),
+                   "name a file in a folder that is there and writable",
+                   "--ready-file");
+}
+
 absl::StatusOr<ExitCode> Restore(const ServeOptions& options) {
   ASSIGN_OR_RETURN(const storage::BackupReport report,
                    storage::RestoreStore(options.restore, options.data_folder));
@@ -114,12 +129,14 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   rpc.listen = options.listen;
   ASSIGN_OR_RETURN(const auto server,
                    RpcServer::Listen(rpc, coordinator.verbs()));
+  RETURN_IF_ERROR(WriteReadyFile(options.ready_file, server->address()));
   std::cout << "listening on " << server->address() << std::endl;
 
   int signal = 0;
   sigwait(&stop_signals, &signal);
   Log(LogLevel::kInfo, "stopping", {{"signal", strsignal(signal)}});
   if (signal == SIGINT) code = kExitInterrupted;
+  if (!options.ready_file.empty()) unlink(options.ready_file.c_str());
   server->StopServing();
   coordinator.Drain();
   server->Shutdown(kShutdownGrace);

@@ -24,6 +24,8 @@ struct ServeOptions {
   // With less free nothing is leased, with less than four times as much no
   // study is created. A quarter is kept to be given up.
   std::int64_t disk_reserve_bytes = std::int64_t{256} << 20;
+  // Gets the address once calls are answered, and goes when they no longer are.
+  std::string ready_file;
   // If given, this backup becomes the database, and the program ends.
   std::string restore;
   LogLevel log_level = LogLevel::kInfo;
