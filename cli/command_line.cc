@@ -92,6 +92,9 @@ absl::StatusOr<std::string> ParseCommandLine(
   try {
     app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
+    // Help on a word that is no command would be help on something else.
+    const absl::Status unknown = FindUnknownCommand(app, arguments);
+    if (!unknown.ok()) return unknown;
     return app.help();  // of the innermost command that was reached
   } catch (const CLI::CallForVersion& version) {
     return absl::StrCat(version.what(), "\n");

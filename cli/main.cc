@@ -3,9 +3,11 @@
 // frostline: what the command line is made of. Each noun is a file of
 // commands/; two words never get that far, because they stand for other
 // programs: `serve` and `worker` (but `worker list` is a command).
+#include <google/protobuf/struct.pb.h>
 #include <grpc/support/log.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -18,6 +20,7 @@
 #include "cli/command_line.h"
 #include "cli/commands/command.h"
 #include "cli/process/child_process.h"
+#include "cli/view/format.h"
 
 namespace frostline::cli {
 namespace {
@@ -40,6 +43,26 @@ std::string ErrorText(const absl::Status& status) {
                       "\n  fix: ", DetailOf(status)->fix);
 }
 
+// {"error": {"id": "FL-2001", "reason": …, "cause": …, "field": …, "fix": …,
+// "exit_code": 3}}
+std::string ErrorJson(const absl::Status& status) {
+  const ErrorDetail detail = DetailOf(status).value_or(ErrorDetail());
+  google::protobuf::Struct fields;
+  const auto set = [&fields](const char* name, const std::string& text) {
+    (*fields.mutable_fields())[name].set_string_value(text);
+  };
+  set("id", ErrorCode(detail.id));
+  set("reason", KindOf(detail.id).reason);
+  set("cause", std::string(status.message()));
+  set("field", detail.field);
+  set("fix", detail.fix);
+  (*fields.mutable_fields())["exit_code"].set_number_value(ExitCodeOf(status));
+  google::protobuf::Struct error;
+  *(*error.mutable_fields())["error"].mutable_struct_value() =
+      std::move(fields);
+  return ToJson(error);
+}
+
 ExitCode Fail(const absl::Status& status, const Terminal& terminal) {
   // Whoever pressed Ctrl-C knows why it ended.
   if (!absl::IsCancelled(status)) {
@@ -60,8 +83,18 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddPlanCommand(app, invocation);
   AddCompareCommand(app, invocation);
   AddWorkerCommands(app, invocation);
+  AddStatusCommand(app, invocation);
   AddBackupCommand(app, invocation);
   AddHelpCommands(app, invocation);
+}
+
+// A script that asked for JSON gets it whatever happens: of an error on
+// standard error, so that standard output has the answer or nothing.
+ExitCode FailAs(bool json, const absl::Status& status,
+                const Terminal& terminal) {
+  if (!json || absl::IsCancelled(status)) return Fail(status, terminal);
+  std::cerr << ErrorJson(status);
+  return ExitCodeOf(status);
 }
 
 ExitCode Main(const std::vector<std::string>& arguments) {
@@ -78,7 +111,9 @@ ExitCode Main(const std::vector<std::string>& arguments) {
   const auto parsed = ParseCommandLine(app, arguments);
   Session session;
   session.terminal = DetectTerminal(invocation.no_color);
-  if (!parsed.ok()) return Fail(parsed.status(), session.terminal);
+  const bool json = std::find(arguments.begin(), arguments.end(), "--json") !=
+                    arguments.end();
+  if (!parsed.ok()) return FailAs(json, parsed.status(), session.terminal);
   if (!parsed->empty()) {
     std::cout << *parsed;
     return kExitOk;
@@ -90,7 +125,7 @@ ExitCode Main(const std::vector<std::string>& arguments) {
     std::cerr << "error: standard output cannot be written\n";
     return kExitFailure;
   }
-  return code.ok() ? *code : Fail(code.status(), session.terminal);
+  return code.ok() ? *code : FailAs(json, code.status(), session.terminal);
 }
 
 }  // namespace

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/client/client.h"
 
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
@@ -11,6 +16,10 @@ namespace {
 
 // A page of a thousand trials of a wide space.
 constexpr int kMaxReplyBytes = 64 << 20;
+// A connection that was refused is tried again so soon.
+constexpr int kFirstPauseMs = 100;
+// Who waits for longer is told what for.
+constexpr Duration kQuietWait = std::chrono::milliseconds(500);
 
 bool IsHostAndPort(const std::string& address) {
   const std::size_t colon = address.rfind(':');
@@ -19,6 +28,12 @@ bool IsHostAndPort(const std::string& address) {
          address.find_first_of(" /") == std::string::npos &&
          absl::SimpleAtoi(address.substr(colon + 1), &port) && port > 0 &&
          port <= 65535;
+}
+
+bool IsLoopback(const std::string& address) {
+  const std::string host = address.substr(0, address.rfind(':'));
+  return host == "localhost" || host == "[::1]" ||
+         absl::StartsWith(host, "127.");
 }
 
 }  // namespace
@@ -36,6 +51,8 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Open(
   arguments.SetMaxReceiveMessageSize(kMaxReplyBytes);
   // A proxy meant for the web does not lead to a coordinator.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kFirstPauseMs);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kFirstPauseMs);
   const auto channel = grpc::CreateCustomChannel(
       address, grpc::InsecureChannelCredentials(), arguments);
   return std::unique_ptr<Client>(new Client(address, channel));
@@ -44,10 +61,22 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Open(
 Client::Client(const std::string& address,
                const std::shared_ptr<grpc::Channel>& channel)
     : address_(address),
+      channel_(channel),
       stubs_(v1::StudyService::NewStub(channel),
              v1::WorkerService::NewStub(channel),
              v1::ImportanceService::NewStub(channel),
              v1::AdminService::NewStub(channel)) {}
+
+bool Client::AwaitStart(Duration longest) {
+  if (!IsLoopback(address_)) return true;
+  const auto begin = std::chrono::system_clock::now();
+  if (channel_->WaitForConnected(begin + std::min(longest, kQuietWait))) {
+    return true;
+  }
+  if (longest <= kQuietWait) return false;
+  std::cerr << "waiting for a coordinator at " << address_ << " …" << std::endl;
+  return channel_->WaitForConnected(begin + longest);
+}
 
 absl::Status Client::Explain(const grpc::Status& status) const {
   const absl::Status error = proto::FromGrpcStatus(status);

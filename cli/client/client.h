@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "absl/status/statusor.h"
+#include "base/clock.h"
 #include "frostline/v1/admin_service.grpc.pb.h"
 #include "frostline/v1/importance_service.grpc.pb.h"
 #include "frostline/v1/study_service.grpc.pb.h"
@@ -44,6 +45,11 @@ class Client {
     return reply;
   }
 
+  // A coordinator on this machine that refuses the connection may just be
+  // starting: waits for it, and says so on standard error after half a second.
+  // Says whether it is there; of other machines it answers true at once.
+  bool AwaitStart(Duration longest);
+
   v1::StudyService::Stub& studies() { return *std::get<0>(stubs_); }
   const std::string& address() const { return address_; }
 
@@ -58,6 +64,7 @@ class Client {
          const std::shared_ptr<grpc::Channel>& channel);
 
   std::string address_;
+  std::shared_ptr<grpc::Channel> channel_;
   std::tuple<std::unique_ptr<v1::StudyService::Stub>,
              std::unique_ptr<v1::WorkerService::Stub>,
              std::unique_ptr<v1::ImportanceService::Stub>,

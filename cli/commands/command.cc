@@ -10,6 +10,12 @@
 #include "base/status_macros.h"
 
 namespace frostline::cli {
+namespace {
+
+// Pasted as one block, `frostline serve &` and what follows it work.
+constexpr Duration kStartsWithin = std::chrono::seconds(5);
+
+}  // namespace
 
 CLI::App* AddVerb(CLI::App& parent, const std::string& name,
                   const std::string& help, Invocation& invocation,
@@ -33,6 +39,8 @@ const CLI::App* FindCommand(const CLI::App& app, const std::string& name) {
 absl::StatusOr<Client*> Connect(Session& session) {
   if (session.client == nullptr) {
     ASSIGN_OR_RETURN(session.client, Client::Open(session.connect));
+    // Who is still not there is named by the first call's error.
+    (void)session.client->AwaitStart(kStartsWithin);
   }
   return session.client.get();
 }

@@ -45,7 +45,8 @@ CLI::App* AddVerb(CLI::App& parent, const std::string& name,
 // Looks right below `app`; null means none.
 const CLI::App* FindCommand(const CLI::App& app, const std::string& name);
 
-// Opens the session's client at the first call.
+// Opens the session's client at the first call, and waits for a coordinator on
+// this machine that is just starting.
 absl::StatusOr<Client*> Connect(Session& session);
 
 // Makes "studies/imdb" of "imdb" or "studies/imdb", else a usage error.
@@ -61,6 +62,7 @@ absl::StatusOr<std::optional<v1::Trial>> FetchBest(Client& client,
 void AddStudyCommands(CLI::App& app, Invocation& invocation);
 void AddTrialCommands(CLI::App& app, Invocation& invocation);
 void AddWorkerCommands(CLI::App& app, Invocation& invocation);
+void AddStatusCommand(CLI::App& app, Invocation& invocation);
 void AddBackupCommand(CLI::App& app, Invocation& invocation);
 void AddServeCommand(CLI::App& app, Invocation& invocation);
 void AddImportanceCommand(CLI::App& app, Invocation& invocation);
@@ -70,6 +72,7 @@ void AddDemoCommand(CLI::App& app, Invocation& invocation);
 void AddHelpCommands(CLI::App& app, Invocation& invocation);
 
 void AddStudyCreate(CLI::App& noun, Invocation& invocation);
+void AddStudyUpdate(CLI::App& noun, Invocation& invocation);
 void AddStudyWatch(CLI::App& noun, Invocation& invocation);
 
 }  // namespace frostline::cli

@@ -125,8 +125,8 @@ void AddStop(CLI::App& noun, Invocation& invocation) {
 }  // namespace
 
 void AddStudyCommands(CLI::App& app, Invocation& invocation) {
-  CLI::App* const noun =
-      app.add_subcommand("study", "Create, list, watch and stop studies");
+  CLI::App* const noun = app.add_subcommand(
+      "study", "Create, list, watch, change and stop studies");
   noun->require_subcommand(1)->fallthrough();
   AddStudyCreate(*noun, invocation);
   const auto args = std::make_shared<StudyArgs>();
@@ -138,6 +138,7 @@ void AddStudyCommands(CLI::App& app, Invocation& invocation) {
               [args](Session& session) { return Show(session, *args); }),
       args);
   AddStudyWatch(*noun, invocation);
+  AddStudyUpdate(*noun, invocation);
   AddPauseAndResume(*noun, invocation);
   AddStop(*noun, invocation);
 }

@@ -11,6 +11,7 @@
 #include "cli/view/format.h"
 #include "cli/view/study_view.h"
 #include "cli/view/trial_view.h"
+#include "proto/wire_error.h"
 
 namespace frostline::cli {
 namespace {
@@ -31,6 +32,9 @@ class WatchPrinter {
     study_ = study;
     RETURN_IF_ERROR(UpdateBest());
     std::cout << LastPart(study.name()) << "  " << StatusText() << std::endl;
+    if (!IsEnded(study.state()) && study.counts().running() == 0) {
+      SayWhyNothingRuns();
+    }
     return absl::OkStatus();
   }
 
@@ -62,6 +66,23 @@ class WatchPrinter {
   bool IsDone() const { return until_done_ && IsEnded(study_.state()); }
 
  private:
+  // Who watches a study without workers would wait for ever. Without an answer
+  // the watch goes on all the same.
+  void SayWhyNothingRuns() {
+    v1::ExplainStudyRequest request;
+    request.set_name(study_.name());
+    const auto why =
+        client_.Call(&v1::StudyService::Stub::ExplainStudy, request);
+    if (!why.ok() || why->reasons().empty()) return;
+    const v1::ExplainStudyReply::Reason& first = why->reasons(0);
+    std::cerr << "nothing runs yet: "
+              << proto::CleanText(first.sentence(), proto::kMaxCauseBytes);
+    if (!first.fix().empty()) {
+      std::cerr << "; " << proto::CleanText(first.fix(), proto::kMaxCauseBytes);
+    }
+    std::cerr << std::endl;
+  }
+
   // Every report changes a trial; only starts and ends are worth a line.
   bool IsNews(const v1::Trial& trial) {
     const auto now = std::make_pair(trial.state(), trial.attempt());

@@ -7,6 +7,7 @@
 #ifndef FROSTLINE_CLI_TERM_TABLE_H_
 #define FROSTLINE_CLI_TERM_TABLE_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,12 @@ namespace frostline::cli {
 
 enum class Align { kLeft, kRight };
 
+// Where the terminal is narrow those of the highest `spare` are left out first,
+// the last of them before the others; those of 0 stay.
 struct Column {
   std::string title;
   Align align = Align::kLeft;
+  int spare = 0;
 };
 
 class Table {
@@ -27,13 +31,18 @@ class Table {
   void AddRow(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
 
-  // Cuts lines at `max_width` columns (0: never).
+  // Fits lines to `max_width` columns (0: never): by leaving out columns, which
+  // "…" behind the titles says, then by cutting.
   std::string Render(int max_width = 0) const;
 
  private:
   std::vector<int> Widths() const;
+  // Returns the places of the columns that are shown.
+  std::vector<std::size_t> Shown(const std::vector<int>& widths,
+                                 int max_width) const;
   std::string Line(const std::vector<std::string>& cells,
-                   const std::vector<int>& widths, int max_width) const;
+                   const std::vector<int>& widths,
+                   const std::vector<std::size_t>& shown) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/term/utf8.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "base/plain/utf8.h"
@@ -69,6 +70,23 @@ std::string FitToWidth(const std::string& text, int width) {
     rest.remove_prefix(next.bytes);
   }
   return text.substr(0, keep) + "…";
+}
+
+std::string WrapText(const std::string& text, int width) {
+  if (width < 1) return text + "\n";
+  std::string wrapped;
+  int used = 0;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    const int columns = DisplayWidth(word);
+    const bool fits = used == 0 || used + 1 + columns <= width;
+    if (!wrapped.empty()) wrapped += fits ? ' ' : '\n';
+    used = fits && !wrapped.empty() ? used + 1 + columns : columns;
+    wrapped += word;
+    at = end + 1;
+  }
+  return wrapped + "\n";
 }
 
 }  // namespace frostline::cli

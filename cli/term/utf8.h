@@ -18,6 +18,10 @@ int DisplayWidth(std::string_view text);
 // Ends with "…" where it was cut.
 std::string FitToWidth(const std::string& text, int width);
 
+// Breaks lines at blanks so that they fit, each with its newline; a longer word
+// has a line of its own. A width below 1 breaks nothing.
+std::string WrapText(const std::string& text, int width);
+
 }  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_TERM_UTF8_H_

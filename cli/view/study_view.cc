@@ -123,10 +123,10 @@ std::string RenderStudyTable(const std::vector<v1::Study>& studies, int width) {
                {"STATE"},
                {"DONE", Align::kRight},
                {"BUDGET", Align::kRight},
-               {"RUNNING", Align::kRight},
-               {"FAILED", Align::kRight},
-               {"BEST TRIAL", Align::kRight},
-               {"CREATED"}});
+               {"RUNNING", Align::kRight, 1},
+               {"FAILED", Align::kRight, 1},
+               {"BEST TRIAL", Align::kRight, 2},
+               {"CREATED", Align::kLeft, 3}});
   for (const v1::Study& study : studies) {
     table.AddRow(
         {LastPart(study.name()), NameOf(study.state()),
@@ -217,10 +217,10 @@ std::string RenderWorkerTable(const std::vector<v1::Worker>& workers,
                               int width) {
   Table table({{"ID"},
                {"STATE"},
-               {"SLOTS", Align::kRight},
-               {"TRIALS", Align::kRight},
-               {"LAST SEEN"},
-               {"LABELS"},
+               {"SLOTS", Align::kRight, 1},
+               {"TRIALS", Align::kRight, 1},
+               {"LAST SEEN", Align::kLeft, 3},
+               {"LABELS", Align::kLeft, 2},
                {"REASON"}});
   for (const v1::Worker& worker : workers) {
     table.AddRow({LastPart(worker.name()), NameOf(worker.state()),

@@ -7,11 +7,14 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/term/table.h"
+#include "cli/term/utf8.h"
 #include "cli/view/format.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
 namespace {
+
+constexpr std::size_t kNamedTrials = 5;
 
 // In the order of first appearance: conditional parameters are not in all.
 std::vector<std::string> ParameterNames(const std::vector<v1::Trial>& trials) {
@@ -48,6 +51,33 @@ std::string AttemptsText(const v1::Trial& trial) {
   return "\n" + table.Render();
 }
 
+// Why trials failed, below the table: causes are sentences, and alike ones are
+// said once.
+std::string CausesText(const std::vector<v1::Trial>& trials, int width) {
+  std::map<std::string, std::vector<std::int64_t>> numbers_of;
+  for (const v1::Trial& trial : trials) {
+    const bool failed = trial.state() == v1::TRIAL_STATE_FAILED ||
+                        trial.state() == v1::TRIAL_STATE_INFEASIBLE;
+    if (failed && !trial.cause().empty()) {
+      numbers_of[trial.cause()].push_back(trial.number());
+    }
+  }
+  std::string text;
+  for (const auto& [cause, numbers] : numbers_of) {
+    std::string which = numbers.size() == 1 ? "trial " : "trials ";
+    for (std::size_t i = 0; i < numbers.size() && i < kNamedTrials; ++i) {
+      absl::StrAppend(&which, i == 0 ? "" : ", ", numbers[i]);
+    }
+    if (numbers.size() > kNamedTrials) {
+      absl::StrAppend(&which, " and ", numbers.size() - kNamedTrials, " more");
+    }
+    const std::string line = absl::StrCat(
+        which, ": ", proto::CleanText(cause, proto::kMaxCauseBytes));
+    absl::StrAppend(&text, text.empty() ? "\n" : "", WrapText(line, width));
+  }
+  return text;
+}
+
 std::string MetricsText(const v1::Trial& trial) {
   if (trial.metrics().empty()) return "";
   Table table({{"METRIC"}, {"VALUE", Align::kRight}});
@@ -78,15 +108,16 @@ std::string RenderTrialTable(const std::vector<v1::Trial>& trials,
     columns.push_back(
         {proto::CleanText(objective.metric(), 40), Align::kRight});
   }
-  columns.push_back({"TIME", Align::kRight});
-  columns.push_back({"WORKER"});
+  columns.push_back({"TIME", Align::kRight, 1});
+  columns.push_back({"WORKER", Align::kLeft, 2});
   const bool has_seeds =
       std::any_of(trials.begin(), trials.end(),
                   [](const v1::Trial& trial) { return trial.seed() != 0; });
-  if (has_seeds) columns.push_back({"SEED", Align::kRight});
+  if (has_seeds) columns.push_back({"SEED", Align::kRight, 4});
   const std::vector<std::string> names = ParameterNames(trials);
   for (const std::string& name : names) {
-    columns.push_back({proto::CleanText(ShortName(name), 40), Align::kRight});
+    columns.push_back(
+        {proto::CleanText(ShortName(name), 40), Align::kRight, 3});
   }
   Table table(columns);
   for (const v1::Trial& trial : trials) {
@@ -106,7 +137,7 @@ std::string RenderTrialTable(const std::vector<v1::Trial>& trials,
     for (const std::string& name : names) cells.push_back(by_name[name]);
     table.AddRow(std::move(cells));
   }
-  return table.Render(width);
+  return table.Render(width) + CausesText(trials, width);
 }
 
 std::string RenderRates(const v1::Trial& trial) {

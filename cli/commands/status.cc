@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `frostline status`: whether a coordinator answers, and what it has.
+#include <chrono>
+#include <iostream>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/flags.h"
+#include "base/status_macros.h"
+#include "cli/commands/command.h"
+#include "cli/view/format.h"
+
+namespace frostline::cli {
+namespace {
+
+constexpr Duration kLongestWait = std::chrono::hours(1);
+constexpr Duration kAskAgain = std::chrono::milliseconds(200);
+
+struct StatusArgs {
+  std::string wait = "0s";
+  bool json = false;
+};
+
+std::string RenderInfo(const v1::ServerInfo& info, const std::string& address) {
+  const auto count = [](std::int64_t number, const std::string& what) {
+    return absl::StrCat(FormatCount(number), " ", what);
+  };
+  std::string text =
+      KeyLine("coordinator",
+              absl::StrCat("frostline ", info.version(), " at ", address));
+  text += KeyLine("since", FormatTime(info.start_time()));
+  text += KeyLine("store", info.store());
+  text += KeyLine("studies", FormatCount(info.studies()));
+  text += KeyLine("workers",
+                  absl::StrCat(count(info.live_workers(), "live, "),
+                               count(info.waiting_workers(), "waiting")));
+  text += KeyLine("leases", FormatCount(info.open_leases()));
+  text += KeyLine("memory", count(info.resident_bytes() >> 20, "MiB"));
+  for (const std::string& hole : info.known_holes()) {
+    text += KeyLine("note", hole);
+  }
+  return text;
+}
+
+// Tries again while the coordinator is away, until `longest` is over.
+absl::StatusOr<v1::ServerInfo> AskInfo(Client& client, Duration longest) {
+  const auto begin = std::chrono::steady_clock::now();
+  while (true) {
+    auto info =
+        client.Call(&v1::AdminService::Stub::GetInfo, v1::GetInfoRequest());
+    const bool is_away = HasErrorId(info.status(), ErrorId::kCoordinatorAway);
+    if (!is_away || std::chrono::steady_clock::now() - begin >= longest) {
+      return info;
+    }
+    std::this_thread::sleep_for(kAskAgain);
+  }
+}
+
+absl::StatusOr<ExitCode> ShowStatus(Session& session, const StatusArgs& args) {
+  ASSIGN_OR_RETURN(
+      const Duration wait,
+      ReadTime("--wait", args.wait, Duration::zero(), kLongestWait));
+  // Not Connect(): it would wait, and here that is for the caller to say.
+  ASSIGN_OR_RETURN(session.client, Client::Open(session.connect));
+  ASSIGN_OR_RETURN(const v1::ServerInfo info, AskInfo(*session.client, wait));
+  std::cout << (args.json ? ToJson(info)
+                          : RenderInfo(info, session.client->address()));
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddStatusCommand(CLI::App& app, Invocation& invocation) {
+  const auto args = std::make_shared<StatusArgs>();
+  CLI::App* const verb =
+      AddVerb(app, "status", "Whether a coordinator answers, and what it has",
+              invocation,
+              [args](Session& session) { return ShowStatus(session, *args); });
+  verb->add_option("--wait", args->wait,
+                   "Try again for so long while there is none: 60s, 5m");
+  verb->add_flag("--json", args->json, "As JSON");
+  verb->footer(
+      "Examples:\n"
+      "  frostline serve --data ./frost & frostline status --wait 30s");
+}
+
+}  // namespace frostline::cli
