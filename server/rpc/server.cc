@@ -7,6 +7,7 @@
 #include <grpcpp/resource_quota.h>
 
 #include <chrono>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "server/rpc/admission.h"
 #include "server/rpc/listen_address.h"
 #include "server/rpc/raw_service.h"
+#include "server/rpc/reflection.h"
 
 namespace frostline::server {
 namespace {
@@ -89,6 +91,10 @@ class RpcServer::Impl {
     for (const auto& service : services_) {
       builder.RegisterService(service.get());
     }
+    reflection_ = std::make_unique<ReflectionService>(
+        std::vector<std::string>(std::begin(kServices), std::end(kServices)),
+        CheckReflection(address.is_loopback, FormatAddress(address)));
+    builder.RegisterService(reflection_.get());
     builder.AddListeningPort(FormatAddress(address), credentials,
                              &address.port);
     server_ = builder.BuildAndStart();
@@ -123,6 +129,7 @@ class RpcServer::Impl {
 
  private:
   std::vector<std::unique_ptr<RawService>> services_;
+  std::unique_ptr<ReflectionService> reflection_;
   std::unique_ptr<grpc::Server> server_;  // dies before its services
   ListenAddress address_;
 };
