@@ -25,3 +25,18 @@ function(frostline_proto NAME)
     PUBLIC protobuf::libprotobuf gRPC::grpc++)
   add_library(frostline::${NAME} ALIAS frostline_${NAME})
 endfunction()
+
+# frostline_descriptor_set(frostline.v1 ROOT dir PROTOS a.proto ...): beside the
+# programs NAME.binpb, a FileDescriptorSet for tools and for clients without stubs:
+# those files with all that they import, and their comments.
+function(frostline_descriptor_set NAME)
+  cmake_parse_arguments(ARG "" "ROOT" "PROTOS" ${ARGN})
+  set(OUT ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${NAME}.binpb)
+  list(TRANSFORM ARG_PROTOS PREPEND ${ARG_ROOT}/ OUTPUT_VARIABLE ABSOLUTE)
+  add_custom_command(
+    OUTPUT ${OUT}
+    COMMAND protobuf::protoc -I ${ARG_ROOT} --include_imports
+            --include_source_info --descriptor_set_out=${OUT} ${ARG_PROTOS}
+    DEPENDS ${ABSOLUTE} VERBATIM)
+  add_custom_target(${NAME}.binpb ALL DEPENDS ${OUT})
+endfunction()
