@@ -8,6 +8,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "google/rpc/error_details.pb.h"
 
 namespace frostline::server {
 namespace {
@@ -17,7 +18,11 @@ using google::protobuf::FileDescriptor;
 using grpc::reflection::v1::ServerReflectionRequest;
 using grpc::reflection::v1::ServerReflectionResponse;
 
-const DescriptorPool& Pool() { return *DescriptorPool::generated_pool(); }
+// What the program was linked with. That includes the details of errors under
+// the names that they have on the wire, since they are named here.
+const DescriptorPool& Pool() {
+  return *google::rpc::ErrorInfo::descriptor()->file()->pool();
+}
 
 void SetError(grpc::StatusCode code, const std::string& cause,
               ServerReflectionResponse* response) {

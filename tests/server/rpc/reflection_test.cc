@@ -161,6 +161,21 @@ TEST_F(ReflectionTest, FindsFilesExtensionsAndTheirNumbers) {
             nullptr);
 }
 
+// grpcurl prints an error's cause and fix only when it finds their type.
+TEST_F(ReflectionTest, DescribesTheDetailsOfErrorsByTheirNamesOnTheWire) {
+  Modern asker(channel_);
+  for (const std::string url :
+       {proto::kErrorInfoUrl, proto::kBadRequestUrl, proto::kRetryInfoUrl}) {
+    const std::string name = url.substr(url.find('/') + 1);
+    pb::DescriptorPool pool;
+    AddFiles(asker.Ask([&](auto* request) {
+      request->set_file_containing_symbol(name);
+    }),
+             &pool);
+    EXPECT_NE(pool.FindMessageTypeByName(name), nullptr) << name;
+  }
+}
+
 TEST_F(ReflectionTest, SaysWhatThereIsNotAndGoesOn) {
   Modern asker(channel_);
   const auto fills = std::vector<void (*)(v1r::ServerReflectionRequest*)>{
