@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The reference of the API is what the comments of the proto say today."""
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "style"))
+
+from totals import run_and_count  # noqa: E402
+
+PROTOS = ROOT / "proto" / "frostline" / "v1"
+
+
+class ApiReference(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.page = (ROOT / "docs/reference/api.md").read_text()
+        lines = (line for p in PROTOS.glob("*.proto")
+                 for line in p.read_text().splitlines())
+        cls.protos = "\n".join(re.sub("//.*", "", line) for line in lines)
+
+    def test_it_is_what_the_script_writes(self):
+        run = subprocess.run(
+            [sys.executable, "-B", ROOT / "scripts/api_reference.py", "--check"],
+            capture_output=True, text=True)
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    # Found without the script's own eyes.
+    def test_every_method_message_and_enum_has_a_heading(self):
+        declared = re.findall(r"^ *(?:rpc|message|enum) (\w+)", self.protos,
+                              re.MULTILINE)
+        headings = set(re.findall(r"^### (?:[\w.]+\.)?(\w+)$", self.page,
+                                  re.MULTILINE))
+        self.assertGreater(len(declared), 150)
+        self.assertEqual(set(declared) - headings, set())
+
+    def test_what_is_not_served_says_so(self):
+        marks = re.findall(r"\((?:method_)?not_served\) =", self.protos)
+        self.assertEqual(self.page.count("**Not served yet**"), len(marks))
+
+    def test_errors_that_a_comment_names_are_linked(self):
+        method = self.page.split("### StudyService.WatchStudy")[1]
+        self.assertIn("[HISTORY_GONE](errors.md#fl-",
+                      method.split("### StudyService.")[0])
+
+    def test_no_field_is_without_a_type(self):
+        self.assertEqual(re.findall(r"^\| \d+ \| `[a-z0-9_]+` \|  \|", self.page,
+                                    re.MULTILINE), [])
+
+
+if __name__ == "__main__":
+    sys.exit(run_and_count())
