@@ -40,7 +40,7 @@ endfunction()
 # One label says what kind a test is. What each kind is, and how long all of it
 # may take, is in docs/contributing.md and scripts/budgets.txt.
 set(FROSTLINE_LABELS unit contract parity flow style docs recipe fault
-    deploy python browser fuzz)
+    client deploy python browser fuzz)
 
 # Names a test for `ctest -L`: by its kind, and by its folder for
 # scripts/changed_rooms.py.

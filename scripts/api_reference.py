@@ -34,7 +34,8 @@ HEAD = """# The API, field by field
 
 <!-- Written by scripts/api_reference.py from proto/frostline/v1: change it there. -->
 
-What every call promises is in [contract.md](contract.md), each error in [errors.md](errors.md).
+What every call promises is in [contract.md](contract.md), how to call from Python, Go and C++ in
+[how-to/grpc-client.md](../how-to/grpc-client.md), each error in [errors.md](errors.md).
 
 A method that *changes something* carries a `request_id`. *Role* is the least that may call it once tokens and roles are served, as
 [Role](#role) settles it; today everybody may who reaches the coordinator. *Errors* are those that the comments of a method and of its

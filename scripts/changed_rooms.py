@@ -27,8 +27,10 @@ from tree import CODE, read_tree  # noqa: E402
 # What every program is made of or built with, and the words of the wire.
 EVERYTHING = ("base/", "proto/", "cmake/", "scripts/", ".ci/", "tests/style/",
               "tests/support/")
-# What no test but those of documentation reads; these always run.
-NOTHING = re.compile(r"(^|/)[^/]*\.md$|^docs/|^LICENSE$|^\.gitignore$|"
+# What no test but those of documentation reads; these always run. Pages of
+# docs/how-to/ are run.
+NOTHING = re.compile(r"^(?!docs/how-to/).*\.md$|^docs/(?!how-to/)|"
+                     r"^LICENSE$|^\.gitignore$|"
                      r"^\.clang-(format|tidy)$|^\.pre-commit-config\.yaml$|"
                      r"^\.ci/verified$")
 NAMED_PLACE = re.compile(r"\b(?:tests|recipes)/[\w./]*")
@@ -76,6 +78,8 @@ class Graph:
         the header of its name; so does a folder of data."""
         if path.startswith("recipes/"):
             return "recipes"
+        if path.startswith("docs/how-to/"):
+            return "tests/clients"
         if not path.startswith("tests/"):
             return arrows.room_of(path)
         data = re.match(r"tests/.*?\bdata(?=/)", path)

