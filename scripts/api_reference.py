@@ -4,14 +4,13 @@
 
 Writes docs/reference/api.md from the comments of proto/frostline/v1: every
 service, method, message, field and value. With --check it writes nothing, and
-exits with 1 when the page is not what it would write. Comments come as protoc
-reads them, in a descriptor set whose few fields are decoded here.
+exits with 1 when the page is not what it would write.
 """
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
+
+from descriptor_set import comments_of, decode, descriptor_set, one, text
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "api.md"
@@ -30,6 +29,39 @@ PARTS = {"study_service": "Requests and replies of StudyService",
          "study": "Studies", "trial": "Trials", "trial_table": "Tables of trials",
          "importance": "Importance", "plan": "Plans", "worker": "Workers",
          "errors": "Details of errors", "served": "Marks"}
+# Errors that are known beside those named in comments: by a text field of the
+# request, by a method, and by what its `name` names. tests/clients provokes
+# those of calls that read.
+BY_FIELD = {"request_id": ["REQUEST_ID_REUSED"], "etag": ["ETAG_MISMATCH"],
+            "page_token": ["PAGE_TOKEN_INVALID"], "filter": ["FILTER_INVALID"],
+            "study": ["STUDY_NOT_FOUND"], "parent": ["STUDY_NOT_FOUND"],
+            "first": ["STUDY_NOT_FOUND"], "second": ["STUDY_NOT_FOUND"],
+            "worker": ["WORKER_UNKNOWN"]}
+LEASE = ["LEASE_LOST", "STEP_OUT_OF_ORDER", "STUDY_NOT_FOUND", "TRIAL_NOT_FOUND"]
+OUTCOME = ["METRIC_NOT_FINITE", "OBJECTIVE_MISSING"]
+BY_METHOD = {"CreateStudy": ["STUDY_ALREADY_EXISTS", "STUDY_FIELD_MISSING",
+                             "OBJECTIVE_INVALID", "LEVELS_INVALID",
+                             "RANGE_INVALID", "CONDITION_INVALID",
+                             "SAMPLER_INVALID", "PRUNER_INVALID",
+                             "BUDGET_INVALID"],
+             "UpdateStudy": ["BUDGET_INVALID", "PRUNER_INVALID"],
+             "PauseStudy": ["STUDY_NOT_ACTIVE"],
+             "ResumeStudy": ["STUDY_NOT_ACTIVE"],
+             "StopStudy": ["STUDY_NOT_ACTIVE"],
+             "DeleteStudy": ["STUDY_NOT_ACTIVE"],
+             "EnqueueTrials": ["STUDY_NOT_ACTIVE", "VALUE_OUT_OF_SPACE"],
+             "ImportTrials": ["STUDY_NOT_ACTIVE", "VALUE_OUT_OF_SPACE", *OUTCOME],
+             "RetryTrial": ["STUDY_NOT_ACTIVE", "TRIAL_NOT_TERMINAL"],
+             "GetReport": ["EVALUATOR_UNKNOWN"],
+             "ListPairs": ["EVALUATOR_UNKNOWN"],
+             "GetStability": ["EVALUATOR_UNKNOWN"],
+             "CompareStudies": ["EVALUATOR_UNKNOWN"],
+             "Report": LEASE, "Finish": [*LEASE, *OUTCOME], "Release": LEASE}
+EXPLAINS = ["TARGET_CONSTANT", "TRIALS_TOO_FEW"]
+OF_A_LEASE = ("Heartbeat", "Report", "Finish", "Release")
+TEXT = 9
+OF_A_TRIAL = ("GetTrial", "UpdateTrial", "CancelTrial", "RetryTrial",
+              "ListMeasurements", "GetExampleOutcomes", "GetTrialLog")
 HEAD = """# The API, field by field
 
 <!-- Written by scripts/api_reference.py from proto/frostline/v1: change it there. -->
@@ -37,72 +69,11 @@ HEAD = """# The API, field by field
 What every call promises is in [contract.md](contract.md), how to call from Python, Go and C++ in
 [how-to/grpc-client.md](../how-to/grpc-client.md), each error in [errors.md](errors.md).
 
-A method that *changes something* carries a `request_id`. *Role* is the least that may call it once tokens and roles are served, as
-[Role](#role) settles it; today everybody may who reaches the coordinator. *Errors* are those that the comments of a method and of its
-request name; besides these any call may get those of the head of StudyService.
+A method that *changes something* carries a `request_id`, or names the attempt that it is about. *Role* is the least that may call it
+once tokens and roles are served, as [Role](#role) settles it; today everybody may who reaches the coordinator. *Errors* are those that
+are known of a method and of its request's fields; besides these any call may get REQUEST_INVALID, NAME_INVALID, FIELD_TOO_LARGE,
+METHOD_NOT_BUILT, DEADLINE_PASSED, OVERLOADED or COORDINATOR_DRAINING, and one that changes something those of the store (FL-3xxx).
 """
-
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 127) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 128:
-            return value, at
-
-
-def decode(data):
-    """{number: [values]} of one message; bytes stay bytes."""
-    fields, at = {}, 0
-    while at < len(data):
-        tag, at = varint(data, at)
-        if tag & 7 == 0:
-            value, at = varint(data, at)
-        elif tag & 7 == 2:
-            size, at = varint(data, at)
-            value, at = data[at:at + size], at + size
-        else:
-            raise ValueError(f"a descriptor has no wire type {tag & 7}")
-        fields.setdefault(tag >> 3, []).append(value)
-    return fields
-
-
-def one(fields, number, default=0):
-    return fields.get(number, [default])[0]
-
-
-def text(fields, number):
-    return one(fields, number, b"").decode()
-
-
-def unpacked(data):
-    numbers, at = [], 0
-    while at < len(data):
-        value, at = varint(data, at)
-        numbers.append(value)
-    return tuple(numbers)
-
-
-def plain(comment):
-    """A comment as Markdown: its lines joined, its signs as they are."""
-    paragraphs = [" ".join(p.split()) for p in comment.split("\n\n")]
-    paragraphs = [p for p in paragraphs if not p.startswith("SPDX-")]
-    joined = "\n\n".join(p for p in paragraphs if p)
-    return re.sub(r"([*\[\]<>|])", r"\\\1", joined)
-
-
-def comments_of(file):
-    """{path of a declaration: what is said above it and behind it}."""
-    said = {}
-    for raw in decode(one(file, 9, b"")).get(1, []):
-        location = decode(raw)
-        parts = [text(location, number).strip() for number in (3, 4)]
-        if any(parts):
-            said[unpacked(one(location, 1, b""))] = plain(
-                "\n".join(part for part in parts if part))
-    return said
 
 
 def link(name):
@@ -114,14 +85,14 @@ def link(name):
 
 
 class Api:
-    def __init__(self, descriptor_set, catalogue):
+    def __init__(self, contract, catalogue):
         files = {}
-        for raw in decode(descriptor_set)[1]:
+        for raw in decode(contract)[1]:
             file = decode(raw)
             files[pathlib.Path(text(file, 1)).stem] = (file, comments_of(file))
         order = [*PARTS, *sorted(files.keys() - PARTS.keys())]
         self.files = {stem: files[stem] for stem in order if stem in files}
-        self.errors = catalogue
+        self.catalogue = catalogue
         self.requests = {}  # type name -> (message, its path, comments)
         for file, said in self.files.values():
             for i, raw in enumerate(file.get(4, [])):
@@ -142,34 +113,43 @@ class Api:
             return "WORKER"
         return "ADMIN"
 
-    def errors_named(self, comment, request):
+    def known_errors(self, method, comment, request, fields):
         message, path, said = self.requests[request]
         texts = [comment, said.get(path, "")]
         texts += [said.get(path + (2, i), "")
                   for i in range(len(message.get(2, [])))]
         words = set(re.findall(r"\b[A-Z][A-Z_]+[A-Z]\b", " ".join(texts)))
-        return sorted(words & set(self.errors))
+        for field, kind in fields.items():
+            words.update(BY_FIELD.get(field, []) if kind == TEXT else [])
+        words.update(BY_METHOD.get(method, []))
+        if "options" in fields:
+            words.update(EXPLAINS)
+        if "name" in fields:
+            words.add("STUDY_NOT_FOUND")
+        if method in OF_A_TRIAL:
+            words.add("TRIAL_NOT_FOUND")
+        return sorted(words & set(self.catalogue))
 
     def method(self, service, raw, comment):
         method = decode(raw)
         name, request = text(method, 1), text(method, 2)
         stream = "stream of " if one(method, 6) else ""
-        fields = [text(decode(f), 1)
-                  for f in self.requests[request][0].get(2, [])]
-        changes = "request_id" in fields
+        fields = {text(field, 1): one(field, 5) for field in map(
+            decode, self.requests[request][0].get(2, []))}
+        changes = "request_id" in fields or name in OF_A_LEASE
         yield f"### {service}.{name}"
         yield f"{link(request)} → {stream}{link(text(method, 3))}"
         if comment:
             yield comment
         facts = ["Changes something." if changes else "Reads only.",
                  f"Role: {self.role(service, name, changes)}."]
-        named = self.errors_named(comment, request)
-        if named:
-            facts.append("Errors: " + ", ".join(
-                f"[{reason}](errors.md#{self.errors[reason]})"
-                for reason in named) + ".")
-        yield " ".join(facts)
         later = text(decode(one(method, 4, b"")), NOT_SERVED)
+        known = self.known_errors(name, comment, request, fields)
+        if known and not later:
+            facts.append("Errors: " + ", ".join(
+                f"[{reason}](errors.md#{self.catalogue[reason]})"
+                for reason in known) + ".")
+        yield " ".join(facts)
         if later:
             yield f"**Not served yet**: it comes with {later}."
 
@@ -262,14 +242,6 @@ def error_anchors():
     found = re.findall(r"^### (FL-\d+) `(\w+)` \((\w+)\)$", page, re.MULTILINE)
     return {reason: f"{number}-{reason}-{code}".lower()
             for number, reason, code in found}
-
-
-def descriptor_set():
-    protos = sorted((ROOT / "proto" / "frostline" / "v1").glob("*.proto"))
-    with tempfile.NamedTemporaryFile() as out:
-        subprocess.run(["protoc", "-I", ROOT / "proto", "--include_source_info",
-                        f"--descriptor_set_out={out.name}", *protos], check=True)
-        return pathlib.Path(out.name).read_bytes()
 
 
 def main(arguments):

@@ -23,7 +23,7 @@ from totals import run_and_count  # noqa: E402
 
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
 LANGUAGE = sys.argv.pop(1)
-REFLECTION = pathlib.Path(__file__).with_name("reflection.py")
+HERE = pathlib.Path(__file__).resolve().parent
 PLACE = "127.0.0.1:7070"  # as the page has it
 
 
@@ -106,9 +106,15 @@ if LANGUAGE == "Python":
                 self.assertEqual(run.stdout,
                                  blocks(section("Errors"), "text")[0])
 
-        def test_who_knows_nothing_finds_and_calls_every_method(self):
+        def test_who_knows_nothing_finds_every_method_and_calls_one(self):
             with coordinator(PROGRAMS) as address:
-                run = self.shell(f"python3 {REFLECTION} {address}")
+                run = self.shell(f"python3 -B {HERE}/reflection.py {address}")
+                self.assertEqual(run.returncode, 0, run.stdout)
+
+        def test_the_errors_that_the_reference_lists_are_those_that_come(self):
+            with coordinator(PROGRAMS) as address:
+                self.run_client(address)
+                run = self.shell(f"python3 -B {HERE}/errors.py {address}")
                 self.assertEqual(run.returncode, 0, run.stdout)
 
     del Client  # its cases have been inherited
