@@ -12,18 +12,18 @@ YamlFields::YamlFields(const YamlNode& node, std::string file,
                        std::string where)
     : node_(node), file_(std::move(file)), where_(std::move(where)) {
   if (node_.kind != YamlNode::Kind::kMap) {
-    Fail(node_.mark.line, "is no block of keys",
+    Fail(node_.mark, "is no block of keys",
          "write its keys below it, indented");
   }
 }
 
-void YamlFields::Fail(int line, const std::string& what,
+void YamlFields::Fail(const YamlMark& mark, const std::string& what,
                       const std::string& fix) {
   if (fault_) return;
-  fault_ = Fault{
-      FaultKind::kInconsistent,
-      file_ + " line " + std::to_string(line) + ": " + where_ + ": " + what,
-      fix};
+  fault_ = Fault{FaultKind::kInconsistent,
+                 file_ + " line " + std::to_string(mark.line) + " column " +
+                     std::to_string(mark.column) + ": " + where_ + ": " + what,
+                 fix};
 }
 
 const YamlNode* YamlFields::Find(std::string_view key, YamlNode::Kind kind,
@@ -32,14 +32,14 @@ const YamlNode* YamlFields::Find(std::string_view key, YamlNode::Kind kind,
   if (entry == nullptr) return nullptr;
   const YamlNode* found = entry->value.get();
   if (found->kind == kind) return found;
-  Fail(found->mark.line, std::string(key) + " has another form",
+  Fail(found->mark, std::string(key) + " has another form",
        "write it as " + form);
   return nullptr;
 }
 
 std::string YamlFields::Demand(std::string_view key) {
   std::optional<std::string> text = Text(key);
-  if (!text) Fail(node_.mark.line, "lacks " + std::string(key), "add it");
+  if (!text) Fail(node_.mark, "lacks " + std::string(key), "add it");
   return text.value_or("");
 }
 
@@ -54,7 +54,7 @@ std::optional<bool> YamlFields::Bool(std::string_view key) {
   const std::optional<std::string> text = Text(key);
   if (!text) return std::nullopt;
   if (*text != "true" && *text != "false") {
-    Fail(node_.Find(key)->value->mark.line,
+    Fail(node_.Find(key)->value->mark,
          std::string(key) + " is " + Shown(*text) + ", neither true nor false",
          "write true or false");
   }
@@ -68,7 +68,7 @@ std::vector<std::string> YamlFields::Words(std::string_view key) {
   if (found == nullptr) return words;
   for (const YamlPtr& item : found->items) {
     if (item->kind != YamlNode::Kind::kScalar) {
-      Fail(item->mark.line, std::string(key) + " holds more than texts",
+      Fail(item->mark, std::string(key) + " holds more than texts",
            "write a list of texts: [one, two]");
     }
     words.push_back(item->text);
@@ -82,7 +82,7 @@ std::map<std::string, std::string> YamlFields::Pairs(std::string_view key) {
   if (found == nullptr) return pairs;
   for (const auto& [name, mark, value] : found->entries) {
     if (value->kind != YamlNode::Kind::kScalar) {
-      Fail(mark.line, std::string(key) + "." + name + " is no text",
+      Fail(mark, std::string(key) + "." + name + " is no text",
            "write pairs of texts: {text: sentence}");
     }
     pairs[name] = value->text;
@@ -101,7 +101,7 @@ void YamlFields::KnowOnly(std::initializer_list<std::string_view> keys) {
     for (const std::string_view key : keys) {
       known += (known.empty() ? "" : ", ") + std::string(key);
     }
-    Fail(mark.line, "has an unknown key " + Shown(name), "known are " + known);
+    Fail(mark, "has an unknown key " + Shown(name), "known are " + known);
   }
 }
 

@@ -37,7 +37,8 @@ class YamlFields {
   const YamlNode* Map(std::string_view key);
 
   void KnowOnly(std::initializer_list<std::string_view> keys);
-  void Fail(int line, const std::string& what, const std::string& fix);
+  void Fail(const YamlMark& mark, const std::string& what,
+            const std::string& fix);
 
   const YamlNode& node() const { return node_; }
   const std::optional<Fault>& fault() const { return fault_; }

@@ -15,11 +15,11 @@ namespace {
 constexpr std::string_view kFlowEnds = ",]}";
 
 // A text up to the next "," or bracket, or a quoted one.
-Expected<YamlNode> TakeItem(std::string_view& rest, int line) {
+Expected<YamlNode> TakeItem(std::string_view& rest, const YamlLine& line) {
   SkipBlanks(rest);
   YamlNode node;
   node.kind = YamlNode::Kind::kScalar;
-  node.mark.line = line;
+  node.mark = line.MarkOf(rest);
   const bool quoted = rest.starts_with('"') || rest.starts_with('\'');
   std::string_view plain = rest.substr(0, rest.find_first_of(kFlowEnds));
   if (!quoted) rest.remove_prefix(plain.size());
@@ -30,10 +30,10 @@ Expected<YamlNode> TakeItem(std::string_view& rest, int line) {
   return node;
 }
 
-Expected<YamlNode> TakeFlow(std::string_view& rest, int line) {
+Expected<YamlNode> TakeFlow(std::string_view& rest, const YamlLine& line) {
   YamlNode node;
   node.kind = YamlNode::Kind::kScalar;
-  node.mark.line = line;
+  node.mark = line.MarkOf(rest);
   const bool is_map = rest.front() == '{';
   const char close = is_map ? '}' : ']';
   const char open = rest.front();
@@ -42,6 +42,7 @@ Expected<YamlNode> TakeFlow(std::string_view& rest, int line) {
   SkipBlanks(rest);
   while (!rest.starts_with(close)) {
     std::string key;
+    const YamlMark mark = line.MarkOf(rest);
     if (is_map) {
       Expected<std::string> taken = TakeKey(rest);
       if (!taken.ok()) return taken.fault();
@@ -55,8 +56,7 @@ Expected<YamlNode> TakeFlow(std::string_view& rest, int line) {
     if (!item.ok()) return item;
     if (is_map) {
       node.entries.push_back(
-          {key,
-           {.line = line},
+          {key, mark,
            std::make_shared<const YamlNode>(std::move(item).value())});
     } else {
       node.items.push_back(
@@ -96,11 +96,11 @@ Expected<std::string> TakeKey(std::string_view& rest) {
   return key;
 }
 
-Expected<YamlNode> ParseValue(std::string_view rest, int line) {
+Expected<YamlNode> ParseValue(std::string_view rest, const YamlLine& line) {
   SkipBlanks(rest);
   YamlNode node;
   node.kind = YamlNode::Kind::kScalar;
-  node.mark.line = line;
+  node.mark = line.MarkOf(rest);
   if (rest.starts_with('[') || rest.starts_with('{')) {
     Expected<YamlNode> flow = TakeFlow(rest, line);
     if (!flow.ok()) return flow;

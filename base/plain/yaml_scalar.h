@@ -18,8 +18,20 @@ namespace frostline {
 // Takes "key:" from the front of `rest`, and the blanks behind it.
 Expected<std::string> TakeKey(std::string_view& rest);
 
-// Reads all of `rest` as one value.
-Expected<YamlNode> ParseValue(std::string_view rest, int line);
+// A line of the file, which begins at `begin`.
+struct YamlLine {
+  int number;
+  const char* begin;
+
+  // REQUIRES: `rest` is of this line. Bytes are counted.
+  YamlMark MarkOf(std::string_view rest) const {
+    return {.line = number,
+            .column = static_cast<int>(rest.data() - begin) + 1};
+  }
+};
+
+// Reads all of `rest`, the end of `line`, as one value.
+Expected<YamlNode> ParseValue(std::string_view rest, const YamlLine& line);
 
 }  // namespace frostline
 

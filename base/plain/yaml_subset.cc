@@ -19,6 +19,9 @@ struct Line {
   int number;
   std::size_t indent;
   std::string_view content;
+
+  YamlLine place() const { return {number, content.data() - indent}; }
+  YamlMark mark() const { return place().MarkOf(content); }
 };
 
 class YamlParser {
@@ -38,7 +41,8 @@ class YamlParser {
       return !tabs;
     });
     if (tabs) {
-      return At(number, YamlFault("is indented with a tab", "use blanks"));
+      return At({.line = number, .column = 1},
+                YamlFault("is indented with a tab", "use blanks"));
     }
     if (lines_.empty()) {
       return Fault{FaultKind::kSyntax, name_ + ": is empty",
@@ -53,9 +57,9 @@ class YamlParser {
   // The lines from here on that are indented by `indent`.
   Expected<YamlNode> Block(std::size_t indent, std::size_t depth) {
     YamlNode node;
-    node.mark.line = lines_[at_].number;
+    node.mark = lines_[at_].mark();
     if (depth > kMaxBlockDepth) {
-      return At(node.mark.line, YamlFault("is nested too deep", "nest less"));
+      return At(node.mark, YamlFault("is nested too deep", "nest less"));
     }
     const bool list = IsItem(lines_[at_]);
     node.kind = list ? YamlNode::Kind::kList : YamlNode::Kind::kMap;
@@ -72,8 +76,9 @@ class YamlParser {
 
   Expected<Done> TakeItem(YamlNode& node) {
     const Line& line = lines_[at_++];
-    Expected<YamlNode> item = ParseValue(line.content.substr(1), line.number);
-    if (!item.ok()) return At(line.number, item.fault());
+    const std::string_view rest = line.content.substr(1);
+    Expected<YamlNode> item = ParseValue(rest, line.place());
+    if (!item.ok()) return At(line.place().MarkOf(rest), item.fault());
     node.items.push_back(
         std::make_shared<const YamlNode>(std::move(item).value()));
     return Done{};
@@ -84,22 +89,22 @@ class YamlParser {
     const Line& line = lines_[at_++];
     std::string_view rest = line.content;
     Expected<std::string> key = TakeKey(rest);
-    if (!key.ok()) return At(line.number, key.fault());
+    if (!key.ok()) return At(line.mark(), key.fault());
     if (node.Find(key.value()) != nullptr) {
-      return At(line.number,
+      return At(line.mark(),
                 YamlFault("has the key " + Shown(key.value()) + " again",
                           "keep one of the two"));
     }
     const bool deeper =
         rest.empty() && at_ < lines_.size() && lines_[at_].indent > indent;
     Expected<YamlNode> value = deeper ? Block(lines_[at_].indent, depth + 1)
-                                      : ParseValue(rest, line.number);
+                                      : ParseValue(rest, line.place());
     if (!value.ok()) {
-      return deeper ? value.fault() : At(line.number, value.fault());
+      return deeper ? value.fault()
+                    : At(line.place().MarkOf(rest), value.fault());
     }
     node.entries.push_back(
-        {std::move(key).value(),
-         {.line = line.number},
+        {std::move(key).value(), line.mark(),
          std::make_shared<const YamlNode>(std::move(value).value())});
     return Done{};
   }
@@ -109,14 +114,14 @@ class YamlParser {
   }
 
   Fault Indented() const {
-    return At(lines_[at_].number,
+    return At(lines_[at_].mark(),
               YamlFault("is indented as nothing before it is",
                         "give what belongs together the same indentation"));
   }
 
-  Fault At(int number, Fault fault) const {
-    fault.cause =
-        name_ + " line " + std::to_string(number) + ": " + fault.cause;
+  Fault At(const YamlMark& mark, Fault fault) const {
+    fault.cause = name_ + " line " + std::to_string(mark.line) + " column " +
+                  std::to_string(mark.column) + ": " + fault.cause;
     return fault;
   }
 

@@ -17,8 +17,9 @@
 
 namespace frostline {
 
-// Returns a map whose nodes know their lines; every column is 1. Faults call
-// the file `name`. More than kMaxYamlBytes is one.
+// Returns a map whose nodes know their lines and columns, which faults name
+// ("FILE line 3 column 5: …"). Faults call the file `name`. More than
+// kMaxYamlBytes is one.
 Expected<YamlNode> ParseYamlSubset(std::string_view text,
                                    const std::string& name);
 

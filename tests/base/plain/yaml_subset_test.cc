@@ -37,7 +37,7 @@ TEST(Yaml, ReadsBlocks) {
 TEST(Yaml, ReadsListsAndFlow) {
   EXPECT_EQ(Parsed("a: [x, 'y, z' , \"w\"]\nb: {text: s 1, label: \"2\"}\n"
                    "c: []\nd:\n  - one\n  - two: x\n"),
-            "f line 6: has a key within a value: 'two: x'");
+            "f line 6 column 4: has a key within a value: 'two: x'");
   EXPECT_EQ(Parsed("a: [x, 'y, z' , \"w\"]\nb: {text: s 1, label: \"2\"}\n"
                    "c: []\nd:\n  - one\n  - \"two: x\"\n"),
             "{a:[x,y, z,w],b:{text:s 1,label:2},c:[],d:[one,two: x]}");
@@ -54,30 +54,30 @@ TEST(Yaml, EveryScalarIsAText) {
             "{a:no,b:010,c:1.0,d:a:b}");
 }
 
-TEST(Yaml, FaultsNameTheLine) {
+TEST(Yaml, FaultsNameLineAndColumn) {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"a: 1\na: 2\n", "f line 2: has the key 'a' again"},
-      {"a: {b: 1, b: 2}\n", "f line 1: has the key 'b' twice"},
-      {"a:\n", "f line 1: lacks a value"},
-      {"a: &x 1\n", "f line 1: a value begins with '&'"},
-      {"a: *x\n", "f line 1: a value begins with '*'"},
-      {"a: !t 1\n", "f line 1: a value begins with '!'"},
-      {"a: |\n  x\n", "f line 1: a value begins with '|'"},
-      {"a: [x\n", "f line 1: opens [ and does not close it"},
-      {"a: \"x\n", "f line 1: opens \" and does not close it"},
-      {"a: \"x\\n\"\n", "f line 1: has an escape other"},
-      {"a: 'x' y\n", "f line 1: goes on behind a value: 'y'"},
-      {"a: [[x]]\n", "f line 1: a value begins with '['"},
-      {"a: [x, , y]\n", "f line 1: lacks a value"},
-      {"a: b: c\n", "f line 1: has a key within"},
-      {"x\n", "f line 1: is not 'key: value'"},
-      {"a:1\n", "f line 1: is not 'key: value'"},
-      {"a:\n  b: 1\n c: 2\n", "f line 3: is indented"},
-      {"a: 1\n  b: 1\n", "f line 2: is indented"},
-      {"a:\n  - x\n  b: 1\n", "f line 3: is indented"},
-      {"  a: 1\nb: 1\n", "f line 2: is indented"},
-      {"a:\n\tb: 1\n", "f line 2: is indented with a tab"},
-      {"a: 1\n---\nb: 1\n", "f line 2: is not 'key: value'"},
+      {"a: 1\na: 2\n", "f line 2 column 1: has the key 'a' again"},
+      {"a: {b: 1, b: 2}\n", "f line 1 column 4: has the key 'b' twice"},
+      {"a:\n", "f line 1 column 3: lacks a value"},
+      {"a: &x 1\n", "f line 1 column 4: a value begins with '&'"},
+      {"a: *x\n", "f line 1 column 4: a value begins with '*'"},
+      {"a: !t 1\n", "f line 1 column 4: a value begins with '!'"},
+      {"a: |\n  x\n", "f line 1 column 4: a value begins with '|'"},
+      {"a: [x\n", "f line 1 column 4: opens [ and does not close it"},
+      {"a: \"x\n", "f line 1 column 4: opens \" and does not close it"},
+      {"a: \"x\\n\"\n", "f line 1 column 4: has an escape other"},
+      {"a: 'x' y\n", "f line 1 column 4: goes on behind a value: 'y'"},
+      {"a: [[x]]\n", "f line 1 column 4: a value begins with '['"},
+      {"a: [x, , y]\n", "f line 1 column 4: lacks a value"},
+      {"a: b: c\n", "f line 1 column 4: has a key within"},
+      {"x\n", "f line 1 column 1: is not 'key: value'"},
+      {"a:1\n", "f line 1 column 1: is not 'key: value'"},
+      {"a:\n  b: 1\n c: 2\n", "f line 3 column 2: is indented"},
+      {"a: 1\n  b: 1\n", "f line 2 column 3: is indented"},
+      {"a:\n  - x\n  b: 1\n", "f line 3 column 3: is indented"},
+      {"  a: 1\nb: 1\n", "f line 2 column 1: is indented"},
+      {"a:\n\tb: 1\n", "f line 2 column 1: is indented with a tab"},
+      {"a: 1\n---\nb: 1\n", "f line 2 column 1: is not 'key: value'"},
       {"# nothing\n", "f: is empty"},
   };
   for (const auto& [text, cause] : cases) {

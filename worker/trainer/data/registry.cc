@@ -11,15 +11,22 @@
 namespace frostline::trainer {
 namespace {
 
-void CheckSum(YamlFields& fields, const std::string& sum) {
+// Where the value of a key stands, else its block.
+YamlMark MarkOf(const YamlFields& fields, std::string_view key) {
+  const YamlEntry* const entry = fields.node().Find(key);
+  return entry == nullptr ? fields.node().mark : entry->value->mark;
+}
+
+void CheckSum(YamlFields& fields, const YamlMark& mark,
+              const std::string& sum) {
   if (IsSha256(sum) || fields.fault()) return;
-  fields.Fail(fields.node().mark.line, "sha256 is not 64 lower-case hex digits",
+  fields.Fail(mark, "sha256 is not 64 lower-case hex digits",
               "copy the sum that `sha256sum FILE` prints");
 }
 
-void CheckId(YamlFields& fields, std::string_view id) {
+void CheckId(YamlFields& fields, const YamlMark& mark, std::string_view id) {
   if (IsRegistryId(id)) return;
-  fields.Fail(fields.node().mark.line, Shown(id) + " is no id",
+  fields.Fail(mark, Shown(id) + " is no id",
               "use 1 to 64 of a-z 0-9 . _ -, first a letter or digit");
 }
 
@@ -35,14 +42,14 @@ void TakeFormat(YamlFields& fields, FileFormat& format, ColumnMap& columns) {
     else if (*name == "conllu")
       format.kind = FileFormat::Kind::kConllu;
     else
-      fields.Fail(fields.node().mark.line,
+      fields.Fail(MarkOf(fields, "format"),
                   "format " + Shown(*name) + " is unknown",
                   "use tsv, csv, jsonl or conllu");
   }
   if (const auto delimiter = fields.Text("delimiter")) {
     const bool one = delimiter->size() == 1 && *delimiter != "\"";
     if (!one && *delimiter != "tab") {
-      fields.Fail(fields.node().mark.line, "delimiter is not one character",
+      fields.Fail(MarkOf(fields, "delimiter"), "delimiter is not one character",
                   "write \",\", \";\", \"|\" or tab");
     }
     format.delimiter = one ? delimiter->front() : '\t';
@@ -59,28 +66,33 @@ void TakeFormat(YamlFields& fields, FileFormat& format, ColumnMap& columns) {
 Expected<Done> TakeSplit(YamlFields fields, const SplitEntry& shared,
                          SplitEntry& split) {
   split = shared;
+  fields.KnowOnly({"path", "sha256", "format", "delimiter", "header", "names",
+                   "columns", "labelled", "skip_unlabelled"});
   split.path = fields.Demand("path");
   split.sha256 = fields.Demand("sha256");
-  CheckSum(fields, split.sha256);
+  CheckSum(fields, MarkOf(fields, "sha256"), split.sha256);
   TakeFormat(fields, split.format, split.columns);
   split.labelled = fields.Bool("labelled").value_or(true);
   split.skip_unlabelled = fields.Bool("skip_unlabelled").value_or(false);
-  fields.KnowOnly({"path", "sha256", "format", "delimiter", "header", "names",
-                   "columns", "labelled", "skip_unlabelled"});
   if (fields.fault()) return *fields.fault();
   return Done{};
 }
 
-Expected<DatasetEntry> TakeDataset(const std::string& id, const YamlNode& node,
+Expected<DatasetEntry> TakeDataset(const YamlEntry& named,
                                    const std::string& file) {
+  const std::string& id = named.key;
+  const YamlNode& node = *named.value;
   YamlFields fields(node, file, Shown(id));
-  CheckId(fields, id);
+  CheckId(fields, named.key_mark, id);
+  fields.KnowOnly({"task", "labels", "format", "delimiter", "header", "names",
+                   "columns", "splits"});
   DatasetEntry entry;
   entry.id = id;
   if (const auto task = fields.Text("task")) {
     entry.task = ParseTaskName(*task);
     if (!entry.task) {
-      fields.Fail(node.mark.line, "task " + Shown(*task) + " is unknown",
+      fields.Fail(MarkOf(fields, "task"),
+                  "task " + Shown(*task) + " is unknown",
                   "use classification, regression, tagging or pair");
     }
   }
@@ -89,17 +101,14 @@ Expected<DatasetEntry> TakeDataset(const std::string& id, const YamlNode& node,
   TakeFormat(fields, shared.format, shared.columns);
   const YamlNode* splits = fields.Map("splits");
   if (splits == nullptr) {
-    fields.Fail(node.mark.line, "lacks splits",
-                "add a block splits: with train:");
+    fields.Fail(node.mark, "lacks splits", "add a block splits: with train:");
   }
-  fields.KnowOnly({"task", "labels", "format", "delimiter", "header", "names",
-                   "columns", "splits"});
   if (fields.fault()) return *fields.fault();
   for (const auto& [name, mark, block] : splits->entries) {
     std::string where = id;
     where.append(".").append(name);
     YamlFields split_fields(*block, file, where);
-    CheckId(split_fields, name);
+    CheckId(split_fields, mark, name);
     Expected<Done> taken = TakeSplit(split_fields, shared, entry.splits[name]);
     if (!taken.ok()) return taken.fault();
   }
@@ -109,26 +118,32 @@ Expected<DatasetEntry> TakeDataset(const std::string& id, const YamlNode& node,
 constexpr char kSingleWeights[] = "model.safetensors";
 constexpr char kShardedWeights[] = "model.safetensors.index.json";
 
-Expected<ModelEntry> TakeModel(const std::string& id, const YamlNode& node,
+Expected<ModelEntry> TakeModel(const YamlEntry& named,
                                const std::string& file) {
+  const std::string& id = named.key;
+  const YamlNode& node = *named.value;
   YamlFields fields(node, file, Shown(id));
-  CheckId(fields, id);
+  CheckId(fields, named.key_mark, id);
+  // First: a key that is misspelt is also one that is lacking.
+  fields.KnowOnly({"path", "sha256", "weights", "shards"});
   ModelEntry entry;
   entry.id = id;
   entry.path = fields.Demand("path");
   entry.sha256 = fields.Demand("sha256");
-  CheckSum(fields, entry.sha256);
+  CheckSum(fields, MarkOf(fields, "sha256"), entry.sha256);
   entry.weights = fields.Text("weights").value_or(kSingleWeights);
   entry.shards = fields.Pairs("shards");
-  fields.KnowOnly({"path", "sha256", "weights", "shards"});
-  for (const auto& [shard, sum] : entry.shards) CheckSum(fields, sum);
+  for (const auto& [shard, sum] : entry.shards) {
+    CheckSum(fields, MarkOf(fields, "shards"), sum);
+  }
   if (entry.weights != kSingleWeights && entry.weights != kShardedWeights) {
-    fields.Fail(node.mark.line, "has weights " + Shown(entry.weights),
+    fields.Fail(MarkOf(fields, "weights"),
+                "has weights " + Shown(entry.weights),
                 std::string("only ") + kSingleWeights + " and " +
                     kShardedWeights + " are loaded");
   }
   if (entry.shards.empty() != (entry.weights == kSingleWeights)) {
-    fields.Fail(node.mark.line, "has shards without an index, or the reverse",
+    fields.Fail(node.mark, "has shards without an index, or the reverse",
                 std::string("give weights: ") + kShardedWeights +
                     " and under shards the sum of each file");
   }
@@ -144,10 +159,10 @@ Expected<std::map<std::string, Entry, std::less<>>> TakeAll(
   YamlFields fields(root.value(), name, "the file");
   if (fields.fault()) return *fields.fault();
   std::map<std::string, Entry, std::less<>> entries;
-  for (const auto& [id, mark, node] : root.value().entries) {
-    Expected<Entry> entry = take(id, *node, name);
+  for (const YamlEntry& named : root.value().entries) {
+    Expected<Entry> entry = take(named, name);
     if (!entry.ok()) return entry.fault();
-    entries.emplace(id, std::move(entry).value());
+    entries.emplace(named.key, std::move(entry).value());
   }
   return entries;
 }
