@@ -25,6 +25,14 @@ std::vector<std::uint32_t> Dataset::AllRows() const {
   return rows;
 }
 
+// Classes stay, so that later rows are numbered with them.
+void Dataset::ForgetRows() {
+  examples_.clear();
+  words_.clear();
+  word_labels_.clear();
+  pool_ = TextPool();
+}
+
 std::string Fingerprint(const Dataset& data,
                         std::span<const std::uint32_t> rows) {
   return Fingerprint(data, rows, StopSign()).value();

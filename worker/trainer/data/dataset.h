@@ -70,6 +70,8 @@ class Dataset {
  private:
   friend class DatasetReader;
 
+  void ForgetRows();
+
   TaskKind task_;
   bool is_pair_ = false;
   bool labelled_ = true;

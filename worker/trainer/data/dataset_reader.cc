@@ -8,6 +8,12 @@
 #include "worker/trainer/data/row_roles.h"
 
 namespace frostline::trainer {
+namespace {
+
+constexpr std::size_t kScanned = 1'024;  // rows that a scan holds at a time
+
+}  // namespace
+
 DatasetReader& DatasetReader::WithLabels(const LabelSet& labels) {
   labels_ = labels;
   return *this;
@@ -35,6 +41,22 @@ DatasetReader& DatasetReader::WithoutLabels() {
 
 Expected<Dataset> DatasetReader::Read(InputFile file, const FileFormat& format,
                                       const ColumnMap& columns) const {
+  return Run(std::move(file), format, columns, nullptr);
+}
+
+Expected<Done> DatasetReader::Scan(InputFile file, const FileFormat& format,
+                                   const ColumnMap& columns,
+                                   const Look& look) const {
+  Expected<Dataset> rest = Run(std::move(file), format, columns, look);
+  if (!rest.ok()) return rest.fault();
+  if (rest.value().size() > 0) look(rest.value());
+  return Done{};
+}
+
+// With `look` what it returns are the last rows alone.
+Expected<Dataset> DatasetReader::Run(InputFile file, const FileFormat& format,
+                                     const ColumnMap& columns,
+                                     const Look& look) const {
   if (Expected<Done> known = CheckRoles(task_, columns); !known.ok()) {
     return known.fault();
   }
@@ -55,21 +77,35 @@ Expected<Dataset> DatasetReader::Read(InputFile file, const FileFormat& format,
   data.is_pair_ = all.contains("second");
   if (labels_) data.labels_ = *labels_;
   Row row;
+  std::size_t looked_at = 0;
   while (true) {
+    if (look && data.size() == kScanned) {
+      look(data);
+      looked_at += data.size();
+      data.ForgetRows();
+    }
     if (Expected<Done> wanted = stop_.Check(); !wanted.ok()) {
       return wanted.fault();
     }
     Expected<bool> more = source.value()->Next(row);
     if (!more.ok()) return more.fault();
     if (!more.value()) break;
+    if (looked_at + data.size() == most_rows_ ||
+        data.words_.size() > kMaxWords) {
+      return source.value()->Here(FaultKind::kTooLarge,
+                                  "is beyond the " +
+                                      std::to_string(looked_at + data.size()) +
+                                      " rows that a split may have",
+                                  "split the file, or take a part of it");
+    }
     Expected<Done> added = AddRow(*source.value(), row, roles, data);
     if (!added.ok()) return added.fault();
   }
-  if (data.size() == 0) {
+  if (looked_at + data.size() == 0) {
     return Fault{FaultKind::kInconsistent, name + ": has no rows",
                  "give a file with at least one row"};
   }
-  SortLabels(data);
+  if (!look) SortLabels(data);
   return data;
 }
 
@@ -87,12 +123,6 @@ bool DatasetReader::LacksLabel(const Row& row, const RowRoles& roles) const {
 Expected<Done> DatasetReader::AddRow(const RowSource& source, const Row& row,
                                      const RowRoles& roles,
                                      Dataset& data) const {
-  if (data.size() == most_rows_ || data.words_.size() > kMaxWords) {
-    return source.Here(FaultKind::kTooLarge,
-                       "is beyond the " + std::to_string(data.size()) +
-                           " rows that a split may have",
-                       "split the file, or take a part of it");
-  }
   if (skip_unlabelled_ && LacksLabel(row, roles)) {
     ++data.skipped_;
     return Done{};

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -52,7 +53,16 @@ class DatasetReader {
   Expected<Dataset> Read(InputFile file, const FileFormat& format,
                          const ColumnMap& columns) const;
 
+  // Some rows of a file, in its order; they end with the call.
+  using Look = std::function<void(const Dataset& some)>;
+  // Reads and judges as Read() does and keeps no row, so that a file of any
+  // size takes a few mebibytes. Classes are numbered as they are met.
+  Expected<Done> Scan(InputFile file, const FileFormat& format,
+                      const ColumnMap& columns, const Look& look) const;
+
  private:
+  Expected<Dataset> Run(InputFile file, const FileFormat& format,
+                        const ColumnMap& columns, const Look& look) const;
   bool LacksLabel(const Row& row, const RowRoles& roles) const;
   Expected<Done> AddRow(const RowSource& source, const Row& row,
                         const RowRoles& roles, Dataset& data) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/data/dataset_reader.h"
 
+#include <algorithm>
+
 #include "base/plain/utf8.h"
 #include "tests/worker/trainer/data/data_fixture.h"
 
@@ -113,6 +115,33 @@ TEST_F(DatasetReaderTest, RowsWithoutLabelsMayBeSkipped) {
   EXPECT_EQ(data.skipped(), 2U);
   ASSERT_EQ(data.size(), 1U);
   EXPECT_EQ(data[0].text, "b");
+}
+
+// A file of any size takes little memory: that of the rows it holds at a time.
+TEST_F(DatasetReaderTest, AScanSeesEachRowAndHoldsFewAtATime) {
+  std::string text = "text\tlabel\n";
+  for (int i = 0; i < 5'000; ++i) {
+    text += "word" + std::to_string(i) + "\t" + std::to_string(i % 3) + "\n";
+  }
+  std::size_t rows = 0;
+  std::size_t most = 0;
+  const auto look = [&](const Dataset& some) {
+    EXPECT_EQ(some[0].text, "word" + std::to_string(rows));
+    rows += some.size();
+    most = std::max(most, some.size());
+  };
+  DatasetReader reader(kClasses);
+  ASSERT_TRUE(reader.Scan(folder_.Open(text), Tsv(), {}, look).ok());
+  EXPECT_EQ(rows, 5'000U);
+  EXPECT_LE(most, 1'024U);
+  // It judges as reading does, and counts rows that it no longer holds.
+  reader.WithMostRows(2'000);
+  const auto scanned = reader.Scan(folder_.Open(text), Tsv(), {}, look);
+  ASSERT_FALSE(scanned.ok());
+  EXPECT_THAT(scanned.fault().cause,
+              HasSubstr("line 2002: is beyond the 2000 rows"));
+  EXPECT_EQ(scanned.fault().cause,
+            FaultOf(folder_.Read(reader, text, Tsv(), {})).cause);
 }
 
 TEST_F(DatasetReaderTest, SentencesWithoutATagMayBeSkipped) {
