@@ -18,10 +18,11 @@ ROOMS = {
     "storage": ("study", "base"),
     "server": ("storage", "importance", "sampler", "surrogate", "study",
                "proto", "base"),
-    "worker/agent": ("proto", "base"),
+    "worker/registry": ("worker/trainer", "base"),
+    "worker/agent": ("worker/registry", "proto", "base"),
     "worker/demo_trainer": ("proto", "base"),
     "worker/trainer": ("base",),
-    "cli": ("study", "proto", "base"),
+    "cli": ("worker/registry", "study", "proto", "base"),
 }
 
 # room -> its floors, foundations first -> the other floors of the room that
@@ -105,6 +106,8 @@ FLOORS = {
         "commands": ("view", "study_file", "client", "process", "term"),
         "demo": ("commands", "view", "study_file", "client", "process",
                  "term"),
+        "init": ("demo", "commands", "view", "study_file", "client",
+                 "process", "term"),
         "command_line": ("commands",),
         "main": ("command_line", "commands", "process"),
     },

@@ -26,6 +26,7 @@ NAMESPACES = {
     "importance": "frostline::importance",
     "storage": "frostline::storage",
     "server": "frostline::server",
+    "worker/registry": "frostline::registry",
     "worker/agent": "frostline::agent",
     "worker/demo_trainer": "frostline::demo_trainer",
     "worker/trainer": "frostline::trainer",

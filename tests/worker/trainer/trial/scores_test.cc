@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gmock/gmock.h"
+#include "worker/registry/fit.h"
 
 namespace frostline::trainer {
 namespace {
@@ -60,6 +61,20 @@ TEST(Scores, SpansCountWholeAndOtherTagsByWord) {
   EXPECT_EQ(metrics.at("f1"), 0.0);
   ExpectNames(metrics, MetricNames({Task::kTokens, 3}, spans));
   EXPECT_EQ(scores.Outcomes("f").value().count, 3);
+}
+
+// Who holds a study against a registry has no LibTorch, and a list of its own.
+TEST(Scores, HaveTheNamesByWhichStudiesAreChecked) {
+  const LabelSet spans = Labels({"O", "B-PER", "I-PER"});
+  EXPECT_THAT(
+      MetricNames({Task::kTokens, 3}, spans),
+      UnorderedElementsAreArray(registry::MetricsOf(TaskKind::kTagging)));
+  EXPECT_THAT(MetricNames({Task::kSequence, 3}, spans),
+              UnorderedElementsAreArray(
+                  registry::MetricsOf(TaskKind::kClassification)));
+  EXPECT_THAT(
+      MetricNames({Task::kRegression, 1}, spans),
+      UnorderedElementsAreArray(registry::MetricsOf(TaskKind::kRegression)));
 }
 
 TEST(Scores, ACorrelationThatIsUndefinedIsZero) {

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a person has becomes entries, or nothing changes.
+#include "worker/registry/add.h"
+
+#include "tests/worker/registry/registry_fixture.h"
+#include "worker/trainer/data/load.h"
+
+namespace frostline::registry {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+constexpr char kReviews[] =
+    "id,review,sentiment\n"
+    "1,\"good, and long enough to be a text\",pos\n"
+    "2,a film that nobody needs to see twice,neg\n"
+    "3,I laughed from the beginning to the end,pos\n"
+    "4,,neg\n";
+
+TEST_F(RegistryTest, ATableBecomesAnEntryThatTheTrainerReads) {
+  ASSERT_OK_AND_ASSIGN(const AddedDataSet added,
+                       AddText("My Reviews.csv", kReviews));
+  EXPECT_EQ(added.facts.id, "my-reviews");
+  EXPECT_EQ(added.columns.at("text"), "review");
+  EXPECT_EQ(added.columns.at("label"), "sentiment");
+  EXPECT_THAT(added.guessed, ElementsAre("text", "label"));
+  EXPECT_THAT(added.facts.classes, ElementsAre(Pair("neg", 2), Pair("pos", 2)));
+  ASSERT_THAT(added.facts.splits, SizeIs(1));
+  EXPECT_EQ(added.facts.splits[0].rows, 4);
+  EXPECT_EQ(added.facts.splits[0].empty_texts, 1);
+  auto loader = trainer::DataLoader::Open(registry());
+  ASSERT_TRUE(loader.ok()) << loader.fault().cause;
+  const auto data =
+      loader.value().Load({.id = "my-reviews", .validation_share = 0.5});
+  ASSERT_TRUE(data.ok()) << data.fault().cause;
+  EXPECT_EQ(data.value().train.size() + data.value().validation.size(), 4u);
+}
+
+TEST_F(RegistryTest, WhatIsThereStaysAsItWasWritten) {
+  ASSERT_OK(AddText("a.csv", kReviews).status());
+  const std::string before = "# mine\n" + Text("registry/datasets.yaml");
+  Write("registry/datasets.yaml", before);
+  ASSERT_OK(AddText("b.csv", kReviews).status());
+  EXPECT_THAT(Text("registry/datasets.yaml"), ::testing::StartsWith(before));
+  ASSERT_OK_AND_ASSIGN(const Registry both, ReadRegistry(registry()));
+  EXPECT_THAT(both.data_sets, SizeIs(2));
+}
+
+TEST_F(RegistryTest, TheSameRowsAgainAreThereAlreadyAndOthersAreRefused) {
+  ASSERT_OK(AddText("a.csv", kReviews).status());
+  const std::string before = Text("registry/datasets.yaml");
+  ASSERT_OK_AND_ASSIGN(const AddedDataSet again, AddText("a.csv", kReviews));
+  EXPECT_TRUE(again.was_there);
+  const auto other = AddText("a.csv", std::string(kReviews) + "5,x,pos\n");
+  EXPECT_THAT(other, FailsWith(ErrorId::kTrainerMismatch));
+  EXPECT_THAT(CauseOf(other.status()), HasSubstr("another data set 'a'"));
+  EXPECT_EQ(Text("registry/datasets.yaml"), before);
+}
+
+TEST_F(RegistryTest, TheSameRowsWithAnotherColumnAreAnotherSet) {
+  ASSERT_OK(AddText("a.csv", kReviews).status());
+  NewDataSet set;
+  set.path = folder_.File("a.csv");
+  set.columns = {{"text", "id"}};
+  EXPECT_THAT(CauseOf(Add(set).status()), HasSubstr("another data set 'a'"));
+  set.columns = {{"text", "review"}};
+  EXPECT_OK(Add(set).status());
+  set.id = "b";
+  set.columns = {{"text", "id"}};
+  EXPECT_OK(Add(set).status());
+}
+
+TEST_F(RegistryTest, WhatDoesNotHoldChangesNothing) {
+  struct {
+    const char* name;
+    const char* text;
+    const char* cause;
+  } const cases[] = {
+      {"one.csv", "text,label\nsome words,pos\nmore words,pos\n",
+       "every row has the label 'pos'"},
+      {"empty.csv", "text,label\n,pos\n,neg\n", "every text is empty"},
+      {"nolabel.csv", "text,label\nsome words,pos\nmore words,\n",
+       "line 3: has no label in column 'label'"},
+      {"short.csv", "text,label\na,pos\nb\n", "line 3: has 1 columns"},
+      {"quote.csv", "text,label\na,pos\n\"b,neg\n", "never closed"},
+      {"none.csv", "text,label\n", "has no rows"},
+      {"void.csv", "", "has no rows"},
+      {"utf16.csv", "\xFF\xFEt\1e\1", "UTF-8"},
+      {"list.json", "[{\"text\": \"a\"}]", "one JSON array"},
+      {"a.parquet", "PAR1", "is Parquet, which is not read here"},
+      {"a.xlsx", "PK", "is a spreadsheet"},
+      {"a.csv.gz", "x", "is compressed"},
+      {"a.dat", "x", "tells no format"},
+  };
+  for (const auto& c : cases) {
+    const auto added = AddText(c.name, c.text);
+    ASSERT_FALSE(added.ok()) << c.name;
+    EXPECT_THAT(CauseOf(added.status()), HasSubstr(c.cause)) << c.name;
+    EXPECT_FALSE(FixOf(added.status()).empty()) << c.name;
+    EXPECT_FALSE(Exists("registry")) << c.name;
+  }
+}
+
+TEST_F(RegistryTest, AFileThatIsReadByNobodyHereSaysTheCommandThatConvertsIt) {
+  const std::string path = Write("d/my.parquet", "PAR1");
+  NewDataSet set;
+  set.path = path;
+  EXPECT_THAT(FixOf(Add(set).status()),
+              AllOf(HasSubstr("read_parquet('" + path + "')"),
+                    HasSubstr("to_json('" + folder_.File("d/my.jsonl") + "'")));
+}
+
+TEST_F(RegistryTest, AByteOrderMarkAndCrLfAreNoPartOfAName) {
+  ASSERT_OK_AND_ASSIGN(
+      const AddedDataSet added,
+      AddText("bom.csv", "\xEF\xBB\xBFtext,label\r\nsome,a\r\nmore,b\r\n"));
+  EXPECT_THAT(added.facts.classes, ElementsAre(Pair("a", 1), Pair("b", 1)));
+}
+
+TEST_F(RegistryTest, RowsWithoutALabelAreLeftOutWhenThatIsSaid) {
+  NewDataSet set;
+  set.path = Write("x.csv", "text,label\nsome,a\nmore,b\nlast,\n");
+  set.skip_unlabelled = true;
+  ASSERT_OK_AND_ASSIGN(const AddedDataSet added, Add(set));
+  EXPECT_EQ(added.facts.splits[0].rows, 2);
+  EXPECT_EQ(added.facts.splits[0].left_out, 1);
+  EXPECT_THAT(Text("registry/datasets.yaml"),
+              HasSubstr("skip_unlabelled: true"));
+}
+
+TEST_F(RegistryTest, JsonLinesAndOtherDelimitersAreFoundOut) {
+  ASSERT_OK_AND_ASSIGN(
+      const AddedDataSet lines,
+      AddText("l.jsonl",
+              "{\"text\": \"a b\", \"label\": 0, \"meta\": {\"x\": 1}}\n"
+              "{\"text\": \"c\", \"label\": 1, \"meta\": {\"x\": 1}}\n"));
+  EXPECT_EQ(lines.facts.task.kind, trainer::TaskKind::kClassification);
+  ASSERT_OK_AND_ASSIGN(const AddedDataSet semicolons,
+                       AddText("s.csv", "text;label\na, b;x\nc, d;y\n"));
+  EXPECT_THAT(semicolons.facts.classes, SizeIs(2));
+  ASSERT_OK_AND_ASSIGN(const AddedDataSet numbers,
+                       AddText("n.tsv", "text\tscore\na\t0.5\nb\t1.25\n"));
+  EXPECT_EQ(NameOf(numbers.facts.task), "regression");
+  EXPECT_THAT(numbers.facts.classes, IsEmpty());
+}
+
+TEST_F(RegistryTest, CoNlluIsTagging) {
+  ASSERT_OK_AND_ASSIGN(
+      const AddedDataSet added,
+      AddText("t.conllu",
+              "# text = Go on\n1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_\n"
+              "2\ton\ton\tADP\t_\t_\t1\tcase\t_\t_\n\n"));
+  EXPECT_EQ(NameOf(added.facts.task), "tagging");
+  EXPECT_EQ(added.columns.at("tags"), "upos");
+  EXPECT_THAT(added.facts.classes,
+              ElementsAre(Pair("ADP", 1), Pair("VERB", 1)));
+}
+
+TEST_F(RegistryTest, AFolderOfHuggingFaceHasItsSplits) {
+  Write("hf/README.md", "# a set");
+  Write("hf/data/train-00000-of-00001.jsonl",
+        "{\"sentence1\": \"a\", \"sentence2\": \"b\", \"label\": 0}\n"
+        "{\"sentence1\": \"c\", \"sentence2\": \"d\", \"label\": 1}\n");
+  Write("hf/data/validation-00000-of-00001.jsonl",
+        "{\"sentence1\": \"a\", \"sentence2\": \"b\", \"label\": 0}\n");
+  NewDataSet set;
+  set.path = folder_.File("hf");
+  ASSERT_OK_AND_ASSIGN(const AddedDataSet added, Add(set));
+  EXPECT_EQ(added.facts.id, "hf");
+  EXPECT_EQ(NameOf(added.facts.task), "pair");
+  EXPECT_EQ(added.columns.at("second"), "sentence2");
+  ASSERT_THAT(added.facts.splits, SizeIs(2));
+  EXPECT_EQ(added.facts.splits[1].name, "validation");
+  EXPECT_TRUE(Exists("registry/data/hf/validation.jsonl"));
+}
+
+TEST_F(RegistryTest, AFolderThatIsNotReadSaysWhyAndWhatToDo) {
+  NewDataSet set;
+  set.path = folder_.File("set");
+  Write("set/train.parquet", "PAR1");
+  EXPECT_THAT(CauseOf(Add(set).status()), HasSubstr("is Parquet"));
+  Write("set/state.json", "{}");
+  EXPECT_THAT(CauseOf(Add(set).status()), HasSubstr("save_to_disk"));
+  Write("set/train-0.jsonl", "{}");
+  Write("set/train-1.jsonl", "{}");
+  EXPECT_THAT(CauseOf(Add(set).status()), HasSubstr("in several files"));
+  set.path = folder_.File("nowhere");
+  EXPECT_THAT(Add(set), FailsWith(ErrorId::kTrainerFile));
+}
+
+TEST_F(RegistryTest, AValidationFileHasTheLabelsOfTraining) {
+  NewDataSet set;
+  set.path = Write("t.csv", "text,label\na,x\nb,y\n");
+  set.validation = Write("v.csv", "text,label\na,z\n");
+  EXPECT_THAT(CauseOf(Add(set).status()), HasSubstr("label 'z' is unknown"));
+  set.validation = Write("v.csv", "text,label\na,y\n");
+  set.test = Write("test.csv", "id,text\n1,a\n");
+  ASSERT_OK_AND_ASSIGN(const AddedDataSet added, Add(set));
+  ASSERT_THAT(added.facts.splits, SizeIs(3));
+  EXPECT_FALSE(added.facts.splits[1].labelled);  // the test split
+}
+
+TEST_F(RegistryTest, AFileBelowTheRegistryStaysWhereItIs) {
+  NewDataSet set;
+  set.path = Write("registry/sets/a.csv", kReviews);
+  ASSERT_OK(Add(set).status());
+  EXPECT_THAT(Text("registry/datasets.yaml"),
+              HasSubstr("path: \"sets/a.csv\""));
+  EXPECT_FALSE(Exists("registry/data"));
+}
+
+TEST_F(RegistryTest, AModelIsPlacedWithTheSumOfItsWeights) {
+  const std::string path = WriteModel("tiny_bert/model");
+  ASSERT_OK_AND_ASSIGN(const AddedModel added,
+                       AddModel(registry(), {path, ""}));
+  EXPECT_EQ(added.facts.id, "tiny_bert");
+  EXPECT_EQ(added.facts.layers, 3);
+  EXPECT_TRUE(Exists("registry/models/tiny_bert/vocab.txt"));
+  ASSERT_OK_AND_ASSIGN(const AddedModel again,
+                       AddModel(registry(), {path, ""}));
+  EXPECT_TRUE(again.was_there);
+  ASSERT_OK_AND_ASSIGN(
+      const AddedModel below,
+      AddModel(registry(), {registry() + "/models/tiny_bert", "other"}));
+  EXPECT_FALSE(below.was_there);
+  EXPECT_FALSE(Exists("registry/models/other"));
+}
+
+TEST_F(RegistryTest, AModelThatCannotBeLoadedChangesNothing) {
+  const std::string path = WriteModel("m");
+  const auto cause = [&] {
+    const auto added = AddModel(registry(), {path, ""});
+    EXPECT_FALSE(Exists("registry"));
+    return added.ok() ? "ok" : CauseOf(added.status());
+  };
+  std::filesystem::remove(path + "/vocab.txt");
+  EXPECT_THAT(cause(), HasSubstr("tokenizer"));
+  Write("m/config.json", "{\"model_type\": \"gpt2\"}");
+  EXPECT_THAT(cause(), HasSubstr("\"gpt2\" is not known"));
+  std::filesystem::remove(path + "/model.safetensors");
+  EXPECT_THAT(cause(), HasSubstr("model.safetensors"));
+  Write("m/pytorch_model.bin", "x");
+  EXPECT_THAT(cause(), HasSubstr("pytorch_model.bin"));
+  std::filesystem::remove(path + "/config.json");
+  EXPECT_THAT(cause(), HasSubstr("has no config.json"));
+}
+
+TEST(IdFromPath, IsWhatAnIdMayBe) {
+  EXPECT_EQ(IdFromPath("My Reviews (2).csv"), "my-reviews-2");
+  EXPECT_EQ(IdFromPath("/tmp/gt_all/model"), "gt_all");
+  EXPECT_EQ(IdFromPath("__x.csv"), "x");
+  EXPECT_EQ(IdFromPath("\xC3\xA9.csv"), "");
+}
+
+}  // namespace
+}  // namespace frostline::registry

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/plain/number.h"
+#include "base/status_macros.h"
+#include "worker/registry/check.h"
+#include "worker/trainer/data/dataset_reader.h"
+#include "worker/trainer/data/load_rules.h"
+#include "worker/trainer/data/verified_files.h"
+
+namespace frostline::registry {
+namespace {
+
+using trainer::Dataset;
+using trainer::DatasetEntry;
+using trainer::SplitEntry;
+using trainer::TaskKind;
+
+constexpr char kTrain[] = "train";
+
+// What a scan of one split found.
+struct Sight {
+  SplitFacts facts;
+  trainer::LabelSet labels;
+  std::vector<std::int64_t> counts;  // by class
+};
+
+bool IsEmpty(const Dataset& data, std::size_t row) {
+  return data.task() != TaskKind::kTagging && Trimmed(data[row].text).empty();
+}
+
+void CountClass(std::int32_t label, std::vector<std::int64_t>& counts) {
+  if (label < 0) return;
+  const auto index = static_cast<std::size_t>(label);
+  if (index >= counts.size()) counts.resize(index + 1);
+  ++counts[index];
+}
+
+void Note(const Dataset& some, Sight& sight) {
+  sight.facts.left_out = static_cast<std::int64_t>(some.skipped());
+  sight.labels = some.labels();
+  sight.counts.resize(std::max(sight.counts.size(), some.labels().size()));
+  for (std::size_t row = 0; row < some.size(); ++row) {
+    ++sight.facts.rows;
+    sight.facts.empty_texts += IsEmpty(some, row) ? 1 : 0;
+    CountClass(some[row].label, sight.counts);
+    if (some.task() != TaskKind::kTagging) continue;
+    for (const std::int32_t label : some.word_labels(row)) {
+      CountClass(label, sight.counts);
+    }
+  }
+}
+
+absl::StatusOr<Sight> ScanSplit(trainer::VerifiedFiles& files,
+                                const SplitEntry& split,
+                                const trainer::TaskName& task,
+                                const trainer::LabelSet& labels) {
+  if (task.pair && !split.columns.contains("second")) {
+    return MakeError(ErrorId::kTrainerMisuse,
+                     "the task 'pair' needs a column for the second text",
+                     "name it in columns: {second: …}, or give --second COL");
+  }
+  Expected<trainer::InputFile> file = files.Open(split.path, split.sha256);
+  if (!file.ok()) return ErrorOf(file.fault());
+  trainer::DatasetReader reader(task.kind);
+  if (!split.labelled) reader.WithoutLabels();
+  if (split.skip_unlabelled) reader.SkipUnlabelled();
+  if (labels.size() > 0) reader.WithLabels(labels);
+  Sight sight;
+  sight.facts.labelled = split.labelled;
+  const Expected<Done> scanned =
+      reader.Scan(std::move(file).value(), split.format, split.columns,
+                  [&sight](const Dataset& some) { Note(some, sight); });
+  if (!scanned.ok()) return ErrorOf(scanned.fault());
+  return sight;
+}
+
+absl::Status CheckContents(const DatasetEntry& set,
+                           const trainer::TaskName& task, const Sight& train) {
+  const bool has_classes = task.kind != TaskKind::kRegression;
+  const std::string& path = set.splits.at(kTrain).path;
+  if (train.facts.empty_texts == train.facts.rows) {
+    return MakeError(ErrorId::kTrainerMismatch,
+                     absl::StrCat(path, ": every text is empty"),
+                     "name the column of the texts: --text COL");
+  }
+  const auto used = std::count_if(train.counts.begin(), train.counts.end(),
+                                  [](std::int64_t count) { return count > 0; });
+  if (!train.facts.labelled || !has_classes || used > 1) {
+    return absl::OkStatus();
+  }
+  return MakeError(
+      ErrorId::kTrainerMismatch,
+      absl::StrCat(path, ": every row has the label '",
+                   train.labels.names().front(),
+                   "', and from one class there is nothing to learn"),
+      "give rows of two classes at least, or name another column: --label "
+      "COL");
+}
+
+std::vector<std::pair<std::string, std::int64_t>> InOrder(Sight train) {
+  std::vector<std::pair<std::string, std::int64_t>> classes(
+      train.labels.size());
+  const std::vector<std::string> names = train.labels.names();
+  const std::vector<std::int32_t> ids = train.labels.Sort();
+  for (std::size_t old = 0; old < ids.size(); ++old) {
+    classes[static_cast<std::size_t>(ids[old])] = {names[old],
+                                                   train.counts[old]};
+  }
+  return classes;
+}
+
+absl::StatusOr<const DatasetEntry*> FindSet(const Registry& registry,
+                                            const std::string& id) {
+  const auto found = registry.data_sets.find(id);
+  if (found != registry.data_sets.end()) return &found->second;
+  return MakeError(
+      ErrorId::kTrainerFile,
+      absl::StrCat(registry.folder, " has no data set '", id, "'"),
+      "`frostline registry list` shows what it has; add it with `frostline "
+      "registry add dataset FILE`");
+}
+
+}  // namespace
+
+std::string NameOf(const trainer::TaskName& task) {
+  if (task.pair) return "pair";
+  if (task.kind == TaskKind::kRegression) return "regression";
+  return task.kind == TaskKind::kTagging ? "tagging" : "classification";
+}
+
+trainer::TaskName TaskOfSet(const DatasetEntry& set) {
+  return trainer::TaskOf({}, set, kTrain);
+}
+
+absl::StatusOr<DataFacts> CheckDataSet(const Registry& registry,
+                                       const std::string& id) {
+  ASSIGN_OR_RETURN(const DatasetEntry* const set, FindSet(registry, id));
+  Expected<trainer::DataRoot> root = trainer::DataRoot::Open(registry.folder);
+  if (!root.ok()) return ErrorOf(root.fault());
+  trainer::VerifiedFiles files(std::move(root).value());
+  if (!set->splits.contains(kTrain)) {
+    return ErrorOf(trainer::NoSplit(*set, kTrain));
+  }
+  DataFacts facts;
+  facts.id = id;
+  facts.task = TaskOfSet(*set);
+  Expected<trainer::LabelSet> labels = trainer::LabelSet::FromList(set->labels);
+  if (!labels.ok()) return ErrorOf(labels.fault());
+  ASSIGN_OR_RETURN(Sight train, ScanSplit(files, set->splits.at(kTrain),
+                                          facts.task, labels.value()));
+  RETURN_IF_ERROR(CheckContents(*set, facts.task, train));
+  train.facts.name = kTrain;
+  facts.splits.push_back(train.facts);
+  for (const auto& [name, split] : set->splits) {
+    if (name == kTrain) continue;
+    ASSIGN_OR_RETURN(Sight sight,
+                     ScanSplit(files, split, facts.task, train.labels));
+    sight.facts.name = name;
+    facts.splits.push_back(sight.facts);
+  }
+  if (facts.task.kind == TaskKind::kRegression) return facts;
+  if (set->labels.empty()) {
+    facts.classes = InOrder(std::move(train));
+    return facts;
+  }
+  for (std::size_t i = 0; i < set->labels.size(); ++i) {
+    facts.classes.emplace_back(set->labels[i], train.counts[i]);
+  }
+  return facts;
+}
+
+}  // namespace frostline::registry

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/registry/fit.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/error.h"
+#include "base/nearest.h"
+#include "base/status_macros.h"
+#include "worker/trainer/data/dataset_reader.h"
+#include "worker/trainer/data/load_rules.h"
+
+namespace frostline::registry {
+namespace {
+
+using trainer::DatasetEntry;
+using trainer::SplitEntry;
+using trainer::TaskKind;
+using Names = std::vector<std::string>;
+
+bool Has(const Names& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+template <typename Entries>
+absl::Status NoEntry(const Registry& registry, const Entries& entries,
+                     const char* what, const std::string& id,
+                     const std::string& field) {
+  Names ids;
+  for (const auto& [known, entry] : entries) ids.push_back(known);
+  const std::string near = Nearest(id, ids);
+  return MakeError(
+      ErrorId::kTrainerMismatch,
+      absl::StrCat(registry.folder, " has no ", what, " '", id, "'"),
+      !near.empty() ? absl::StrCat("did you mean '", near, "'?")
+      : ids.empty() ? std::string("add it with `frostline registry add`")
+                    : absl::StrCat("it has ", absl::StrJoin(ids, ", "),
+                                   "; add another with `frostline registry "
+                                   "add`"),
+      field);
+}
+
+absl::Status OtherSum(const char* what, const std::string& id,
+                      const std::string& has, const std::string& wanted,
+                      const std::string& field) {
+  return MakeError(
+      ErrorId::kTrainerMismatch,
+      absl::StrCat("the study wants ", what, " '", id, "' of the SHA-256 ",
+                   wanted, "; the registry's has ", has),
+      "correct the sum, or register the same files", field);
+}
+
+absl::Status CheckModelFit(const Registry& registry, const StudyNeeds& needs) {
+  const auto found = registry.models.find(needs.model);
+  if (found == registry.models.end()) {
+    return NoEntry(registry, registry.models, "model", needs.model, "model.id");
+  }
+  const std::string& sum = found->second.sha256;
+  if (!needs.model_sha256.empty() && needs.model_sha256 != sum) {
+    return OtherSum("model", needs.model, sum, needs.model_sha256,
+                    "model.sha256");
+  }
+  ASSIGN_OR_RETURN(const ModelFacts facts, LookAtModel(registry, needs.model));
+  const auto wrong = [&](const char* field, std::int64_t said,
+                         std::int64_t is) {
+    return MakeError(ErrorId::kTrainerMismatch,
+                     absl::StrCat("the study says that ", needs.model, " has ",
+                                  said, " ", field, "; it has ", is),
+                     absl::StrCat("write ", field, ": ", is),
+                     absl::StrCat("model.", field));
+  };
+  if (needs.layers != 0 && needs.layers != facts.layers) {
+    return wrong("layers", needs.layers, facts.layers);
+  }
+  if (needs.heads != 0 && needs.heads != facts.heads) {
+    return wrong("heads", needs.heads, facts.heads);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckColumns(const Registry& registry, const SplitEntry& split,
+                          const trainer::ColumnMap& said, TaskKind kind) {
+  trainer::ColumnMap columns = said;
+  columns.insert(split.columns.begin(), split.columns.end());
+  const Expected<Done> roles = trainer::CheckRoles(kind, columns);
+  if (!roles.ok()) return ErrorOf(roles.fault(), "data.columns");
+  columns.merge(trainer::DefaultColumns(kind, split.format.kind));
+  Expected<trainer::DataRoot> root = trainer::DataRoot::Open(registry.folder);
+  if (!root.ok()) return ErrorOf(root.fault());
+  Expected<trainer::InputFile> file = root.value().OpenFile(split.path);
+  if (!file.ok()) return ErrorOf(file.fault(), "data.id");
+  Names names;
+  for (const auto& [role, column] : columns) names.push_back(column);
+  const auto rows =
+      trainer::OpenRows(std::move(file).value(), split.format, names);
+  if (!rows.ok()) return ErrorOf(rows.fault(), "data.columns");
+  trainer::Row row;
+  const Expected<bool> more = rows.value()->Next(row);
+  if (!more.ok()) return ErrorOf(more.fault(), "data.id");
+  for (std::size_t i = 0; more.value() && i < row.cells.size(); ++i) {
+    if (row.cells[i].present) continue;
+    return MakeError(
+        ErrorId::kTrainerMismatch,
+        absl::StrCat(split.path, ": the first row has no '", names[i], "'"),
+        "name another column in data.columns", "data.columns");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDataFit(const Registry& registry, const StudyNeeds& needs,
+                          trainer::TaskName* task) {
+  const auto found = registry.data_sets.find(needs.data);
+  if (found == registry.data_sets.end()) {
+    return NoEntry(registry, registry.data_sets, "data set", needs.data,
+                   "data.id");
+  }
+  trainer::DataRequest request;
+  request.train_split = needs.train_split;
+  request.validation_split = needs.validation_split;
+  request.sha256 = needs.data_sha256;
+  const Expected<Done> splits = trainer::CheckSplits(found->second, request);
+  if (!splits.ok()) return ErrorOf(splits.fault(), "data");
+  const std::string train = trainer::SplitName(needs.train_split, "train");
+  if (!needs.task.empty()) request.task = trainer::ParseTaskName(needs.task);
+  *task = trainer::TaskOf(request, found->second, train);
+  return CheckColumns(registry, found->second.splits.at(train), needs.columns,
+                      task->kind);
+}
+
+absl::Status CheckMetrics(const StudyNeeds& needs, TaskKind kind) {
+  Names names = MetricsOf(kind);
+  names.emplace_back("train_loss");
+  const Names validated = names;
+  if (!needs.stopping_metric.empty() && !Has(names, needs.stopping_metric)) {
+    return MakeError(
+        ErrorId::kTrainerMisuse,
+        absl::StrCat("this task has no metric '", needs.stopping_metric, "'"),
+        Suggest(needs.stopping_metric, names),
+        "training.early_stopping.metric");
+  }
+  names.insert(names.end(), {"train_seconds", "trained_parameters", "steps"});
+  for (std::size_t i = 0; i < needs.metrics.size(); ++i) {
+    const std::string& metric = needs.metrics[i];
+    // "sst2.accuracy" is that of a set that is evaluated too.
+    const std::size_t dot = metric.rfind('.');
+    const bool of_other =
+        dot != std::string::npos && Has(validated, metric.substr(dot + 1));
+    if (of_other || Has(names, metric)) continue;
+    return MakeError(ErrorId::kTrainerMisuse,
+                     absl::StrCat("this task has no metric '", metric, "'"),
+                     Suggest(metric, names),
+                     absl::StrCat("objectives[", i, "].metric"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+// Those of worker/trainer/trial/scores.h; a test compares them.
+Names MetricsOf(TaskKind kind) {
+  if (kind == TaskKind::kRegression) {
+    return {"loss", "mse", "pearson", "rmse", "spearman"};
+  }
+  Names names = {"accuracy", "f1", "f1_macro", "f1_micro", "loss", "mcc"};
+  if (kind == TaskKind::kTagging) {
+    names.insert(names.end(), {"precision", "recall"});
+  }
+  return names;
+}
+
+bool HasAll(const Registry& registry, const StudyNeeds& needs) {
+  return registry.models.contains(needs.model) &&
+         registry.data_sets.contains(needs.data) &&
+         std::all_of(needs.also_evaluate.begin(), needs.also_evaluate.end(),
+                     [&](const std::string& id) {
+                       return registry.data_sets.contains(id);
+                     });
+}
+
+absl::Status CheckFit(const Registry& registry, const StudyNeeds& needs,
+                      bool trains) {
+  if (!needs.model.empty()) {
+    RETURN_IF_ERROR(CheckModelFit(registry, needs));
+  }
+  if (needs.data.empty()) return absl::OkStatus();
+  trainer::TaskName task;
+  RETURN_IF_ERROR(CheckDataFit(registry, needs, &task));
+  for (const std::string& id : needs.also_evaluate) {
+    if (registry.data_sets.contains(id)) continue;
+    return NoEntry(registry, registry.data_sets, "data set", id,
+                   "training.also_evaluate");
+  }
+  return trains ? CheckMetrics(needs, task.kind) : absl::OkStatus();
+}
+
+std::string NearestMetric(const std::string& metric) {
+  Names names = MetricsOf(TaskKind::kTagging);
+  for (const std::string& name : MetricsOf(TaskKind::kRegression)) {
+    if (!Has(names, name)) names.push_back(name);
+  }
+  names.insert(names.end(),
+               {"train_loss", "train_seconds", "trained_parameters", "steps"});
+  return Has(names, metric) ? "" : Nearest(metric, names);
+}
+
+}  // namespace frostline::registry
