@@ -17,6 +17,11 @@ ExitCode ExitCodeOf(const absl::Status& status) {
     if (detail->id == ErrorId::kAddressNotLoopback) return kExitUsage;
     if (detail->id == ErrorId::kRequestInvalid) return kExitUsage;
     if (number >= 1001 && number <= 1999) return kExitInvalidFile;
+    // What a trainer would say of a registry, said before there is a trial.
+    const bool of_registry =
+        number >= static_cast<int>(ErrorId::kTrainerFile) &&
+        number <= static_cast<int>(ErrorId::kTrainerMisuse);
+    if (of_registry) return kExitInvalidFile;
   }
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:

@@ -28,6 +28,7 @@ namespace frostline::agent {
 namespace {
 
 namespace fs = std::filesystem;
+using Answer = registry::KnownSums::Answer;
 
 constexpr std::size_t kMostItems = 1024;   // the contract's bound, of each kind
 constexpr std::size_t kMostLacking = 500;  // bytes of a line of the log
@@ -110,6 +111,19 @@ Sight See(int root_fd, const std::string& root, const std::string& path) {
   return SeeStepwise(root, path);
 }
 
+Sight SightOf(Answer answer) {
+  switch (answer) {
+    case Answer::kRight:
+      return Sight::kThere;
+    case Answer::kUnknown:
+      return Sight::kUnknown;
+    case Answer::kWrong:
+    case Answer::kLater:
+      break;
+  }
+  return Sight::kAbsent;
+}
+
 bool Fits(const google::protobuf::RepeatedPtrField<v1::StockItem>& items,
           const std::string& id, const std::string& sha256) {
   if (id.empty()) return true;
@@ -121,10 +135,13 @@ bool Fits(const google::protobuf::RepeatedPtrField<v1::StockItem>& items,
 
 }  // namespace
 
-StockReader::StockReader(std::string registry)
-    : registry_(std::move(registry)) {}
+StockReader::StockReader(std::string registry, std::uint64_t most_bytes)
+    : registry_(std::move(registry)),
+      most_bytes_(most_bytes),
+      sums_(registry_) {}
 
 v1::Stock StockReader::Read(bool anew) {
+  sums_.AllowToRead(most_bytes_);
   Refresh(anew, models_);
   Refresh(anew, data_sets_);
   v1::Stock stock;
@@ -151,7 +168,8 @@ void StockReader::Refresh(bool anew, Shelf& shelf) {
   std::string text = yaml.ok() ? yaml.value() : "";
   if (text != shelf.text) ++generation_;
   shelf.text = std::move(text);
-  const auto read = &shelf == &models_ ? ReadModels : ReadDataSets;
+  const auto read =
+      &shelf == &models_ ? registry::StockOfModels : registry::StockOfDataSets;
   auto entries = yaml.ok() ? read(yaml.value()) : yaml.fault();
   if (!entries.ok()) {
     Log(LogLevel::kError, "registry_unreadable",
@@ -167,17 +185,26 @@ void StockReader::Refresh(bool anew, Shelf& shelf) {
   shelf.entries.resize(kMostItems);
 }
 
-void StockReader::List(Shelf& shelf, Items* items, std::string* lacking) const {
+void StockReader::List(Shelf& shelf, Items* items, std::string* lacking) {
   const int root = open(registry_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   std::map<std::string, bool> answers;
-  for (const RegistryEntry& entry : shelf.entries) {
+  for (const registry::StockEntry& entry : shelf.entries) {
     Sight sight = Sight::kThere;
-    std::string first;  // of the files that are not there
-    for (const std::string& file : entry.files) {
-      const Sight one = See(root, registry_, file);
-      if (one != Sight::kThere && first.empty()) first = file;
+    std::string first;  // of the files that are not there, and why
+    const auto note = [&](Sight one, const std::string& what) {
+      if (one != Sight::kThere && first.empty()) first = what;
       // One that is absent decides, whatever is not known of others.
       if (one != Sight::kThere && sight != Sight::kAbsent) sight = one;
+    };
+    for (const registry::StockFile& file : entry.files) {
+      note(See(root, registry_, file.path), file.path);
+    }
+    for (const registry::StockFile& file : entry.files) {
+      if (sight != Sight::kThere) break;
+      const auto sum = sums_.Judge(file);
+      note(SightOf(sum), absl::StrCat(file.path, sum == Answer::kLater
+                                                     ? " is not summed up yet"
+                                                     : " has another sum"));
     }
     const auto last = shelf.answers.find(entry.id);
     const bool was_there = last == shelf.answers.end() || last->second;

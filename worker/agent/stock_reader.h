@@ -4,17 +4,19 @@
 //
 // Says which models and data sets of a registry a trainer could open now: an
 // entry counts while every file that a trial needs of it is there, below the
-// registry's folder, and may be read.
+// registry's folder, may be read and has the sum that the registry says.
 #ifndef FROSTLINE_WORKER_AGENT_STOCK_READER_H_
 #define FROSTLINE_WORKER_AGENT_STOCK_READER_H_
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "frostline/v1/worker.pb.h"
-#include "worker/agent/registry_entries.h"
+#include "worker/registry/known_sums.h"
+#include "worker/registry/stock_entries.h"
 
 namespace frostline::agent {
 
@@ -30,7 +32,10 @@ using LookAtStock = std::function<StockLook(bool anew)>;
 class StockReader {
  public:
   // `registry` is a folder.
-  explicit StockReader(std::string registry);
+  // So many bytes are read for sums in one look, or one file; the rest waits
+  // for the next, and its entries do not count before.
+  explicit StockReader(std::string registry,
+                       std::uint64_t most_bytes = std::uint64_t{1} << 30);
 
   // Looks at every file that is named. A registry file is read again when it is
   // another one than before, or `anew`; one that is absent or malformed
@@ -42,6 +47,8 @@ class StockReader {
 
   // Counts the registry files that were read.
   int reads() const { return reads_; }
+  // Counts the files whose sums were computed.
+  int sums() const { return sums_.computed(); }
 
   // Differs once a registry file was read that says something else: a trainer
   // started before has read the old one, and reads it once.
@@ -52,15 +59,17 @@ class StockReader {
     std::string file;
     std::string stamp;  // of the file when it was read
     std::string text;
-    std::vector<RegistryEntry> entries;
+    std::vector<registry::StockEntry> entries;
     std::map<std::string, bool> answers;  // of the last look, by id
   };
   using Items = google::protobuf::RepeatedPtrField<v1::StockItem>;
 
   void Refresh(bool anew, Shelf& shelf);
-  void List(Shelf& shelf, Items* items, std::string* lacking) const;
+  void List(Shelf& shelf, Items* items, std::string* lacking);
 
   const std::string registry_;
+  const std::uint64_t most_bytes_;
+  registry::KnownSums sums_;
   Shelf models_{"models.yaml", "", "", {}, {}};
   Shelf data_sets_{"datasets.yaml", "", "", {}, {}};
   std::string lacking_;  // as it was logged last

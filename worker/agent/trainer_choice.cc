@@ -9,6 +9,8 @@
 #include "absl/strings/str_replace.h"
 #include "base/flags.h"
 #include "base/status_macros.h"
+#include "worker/agent/exec_check.h"
+#include "worker/registry/registry.h"
 
 namespace frostline::agent {
 namespace {
@@ -30,10 +32,13 @@ absl::Status CheckRegistry(AgentOptions* options) {
     if (std::filesystem::exists(folder / name, error)) continue;
     return BadFlag("--registry",
                    absl::StrCat("has no ", name, ": ", folder.string()),
-                   "write it; docs/reference/datasets.md says what is in it");
+                   "`frostline registry add model DIR` and `add dataset FILE` "
+                   "write both");
   }
   options->registry = folder.string();
-  return absl::OkStatus();
+  // What is malformed now was so when somebody wrote it; what becomes so later
+  // is logged, and trials go on (stock_reader.h).
+  return registry::ReadRegistry(options->registry).status();
 }
 
 // One word for the shell, whatever is in the path.
@@ -47,7 +52,7 @@ absl::Status ChooseTrainer(const std::filesystem::path& programs,
                            AgentOptions* options) {
   RETURN_IF_ERROR(CheckRegistry(options));
   if (!absl::StripAsciiWhitespace(options->exec).empty()) {
-    return absl::OkStatus();
+    return CheckExec(options->exec);
   }
   if (options->registry.empty()) {
     return BadFlag("--exec", "and --registry are both missing",

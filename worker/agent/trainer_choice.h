@@ -17,7 +17,8 @@ namespace frostline::agent {
 // Fills an empty `exec` and makes `registry` absolute, for the trainer's
 // $FROSTLINE_REGISTRY. Returns REQUEST_INVALID naming the option when neither
 // is given, the registry is no folder or lacks a file, or `programs` has no
-// frostline-trainer.
+// frostline-trainer; TRAINER_SYNTAX, with line and column, of a registry that
+// is malformed; TRAINER_START where the program of `exec` is not there.
 absl::Status ChooseTrainer(const std::filesystem::path& programs,
                            AgentOptions* options);
 

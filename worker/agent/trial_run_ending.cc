@@ -88,14 +88,16 @@ void TrialRun::ConcludeOrder(v1::Outcome outcome) {
   Finish(std::move(outcome));
 }
 
-// The cause is as frostline-trainer writes it. A file is missing, or its entry.
+// The cause is as frostline-trainer writes it. A file is missing or another
+// one, or its entry is.
 bool TrialRun::LacksStock(const v1::Outcome& outcome) const {
   const auto names = [&outcome](ErrorId id) {
     return absl::StartsWith(outcome.cause(), ErrorCode(id));
   };
   const bool may_lack =
       outcome.kind() == v1::Outcome::FAILED &&
-      (names(ErrorId::kTrainerFile) || names(ErrorId::kTrainerMisuse));
+      (names(ErrorId::kTrainerFile) || names(ErrorId::kTrainerMismatch) ||
+       names(ErrorId::kTrainerMisuse));
   return may_lack && !context_.has_stock_for(lease_.spec());
 }
 

@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/exit_code.h"
 #include "base/ids.h"
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 #include "worker/agent/checkpoint_id.h"
+#include "worker/agent/exec_check.h"
 #include "worker/agent/hardware.h"
 #include "worker/agent/slot_plan.h"
 #include "worker/agent/trainer_choice.h"
@@ -37,7 +39,7 @@ TEST(AgentOptions, AllThatIsGivenArrives) {
                                                           "--slots",
                                                           "2",
                                                           "--exec",
-                                                          "train",
+                                                          "sh",
                                                           "--label",
                                                           "pool=a=b",
                                                           "--study",
@@ -74,40 +76,98 @@ TEST(AgentOptions, MistakesNameTheOption) {
   EXPECT_THAT(Parse({}), FailsAt(ErrorId::kRequestInvalid, "--exec"));
   EXPECT_THAT(Parse({"--exec", " "}),
               FailsAt(ErrorId::kRequestInvalid, "--exec"));
-  EXPECT_THAT(Parse({"--exec", "x", "--slots", "0"}),
+  EXPECT_THAT(Parse({"--exec", "true", "--slots", "0"}),
               FailsAt(ErrorId::kRequestInvalid, "--slots"));
-  EXPECT_THAT(Parse({"--exec", "x", "--label", "=v"}),
+  EXPECT_THAT(Parse({"--exec", "true", "--label", "=v"}),
               FailsAt(ErrorId::kRequestInvalid, "--label"));
-  EXPECT_THAT(Parse({"--exec", "x", "--exit-when-done"}),
+  EXPECT_THAT(Parse({"--exec", "true", "--exit-when-done"}),
               FailsAt(ErrorId::kRequestInvalid, "--exit-when-done"));
   for (const char* option :
        {"--hang-after", "--orphan-limit", "--keep-bytes", "--keep"}) {
     for (const char* value : {"-1", "soon", "", "nan"}) {
-      EXPECT_THAT(Parse({"--exec", "x", option, value}),
+      EXPECT_THAT(Parse({"--exec", "true", option, value}),
                   FailsAt(ErrorId::kRequestInvalid, option))
           << option << " " << value;
     }
   }
-  EXPECT_THAT(Parse({"--exec", "x", "--id", "../x"}),
+  EXPECT_THAT(Parse({"--exec", "true", "--id", "../x"}),
               FailsWith(ErrorId::kNameInvalid));
   EXPECT_THAT(Parse({"--nonsense"}), FailsWith(ErrorId::kRequestInvalid));
 }
 
+const std::string kModel =
+    "m:\n  path: m\n  sha256: " + std::string(64, 'a') + "\n";
+const std::string kDataSet =
+    "d:\n  splits:\n    train:\n      path: d\n      sha256: " +
+    std::string(64, 'a') + "\n";
+
+void WriteRegistry(const TempFolder& folder) {
+  std::ofstream(folder.path() / "models.yaml") << kModel;
+  std::ofstream(folder.path() / "datasets.yaml") << kDataSet;
+}
+
 TEST(AgentOptions, ARegistryTrainsWithTheTrainerBeside) {
   const TempFolder folder;
-  for (const char* name :
-       {"frostline-trainer", "models.yaml", "datasets.yaml"}) {
-    std::ofstream(folder.path() / name) << "";
-  }
+  WriteRegistry(folder);
+  std::ofstream(folder.path() / "frostline-trainer") << "";
   AgentOptions options;
   options.registry = folder.path();
   ASSERT_OK(ChooseTrainer(folder.path(), &options));
   EXPECT_EQ(options.exec,
             "'" + (folder.path() / "frostline-trainer").string() + "'");
 
-  options.exec = "python train.py";  // finds the registry by its variable
+  options.exec = "sh -c train";  // finds the registry by its variable
   ASSERT_OK(ChooseTrainer("/nowhere", &options));
-  EXPECT_EQ(options.exec, "python train.py");
+  EXPECT_EQ(options.exec, "sh -c train");
+}
+
+TEST(AgentOptions, AWorkerDoesNotBeginWithAMalformedRegistry) {
+  const TempFolder folder;
+  WriteRegistry(folder);
+  AgentOptions options;
+  options.registry = folder.path();
+  options.exec = "true";
+  ASSERT_OK(ChooseTrainer(folder.path(), &options));
+  const std::pair<std::string, std::string> cases[] = {
+      {kModel + "n:\n  path: n\n  sha265: x\n",
+       "models.yaml line 6 column 3: 'n': has an unknown key 'sha265'"},
+      {kModel + "\tn:\n",
+       "models.yaml line 4 column 1: is indented with a tab"},
+      {"m:\n  path: m\n  sha256: 12\n",
+       "models.yaml line 3 column 11: 'm': sha256 is not 64"},
+      {"M:\n  path: m\n  sha256: 12\n",
+       "models.yaml line 1 column 1: 'M': 'M' is no id"}};
+  for (const auto& [yaml, cause] : cases) {
+    std::ofstream(folder.path() / "models.yaml") << yaml;
+    const absl::Status status = ChooseTrainer(folder.path(), &options);
+    EXPECT_THAT(status, FailsWith(ErrorId::kTrainerSyntax)) << yaml;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(cause));
+    EXPECT_EQ(ExitCodeOf(status), kExitInvalidFile);
+  }
+}
+
+TEST(AgentOptions, AProgramOrScriptThatIsNotThereIsFoundAtOnce) {
+  const TempFolder folder;
+  const std::string script = folder.File("train.py");
+  const auto status = [](const std::string& command) {
+    return CheckExec(command);
+  };
+  for (const std::string& command :
+       {std::string("no-such-program-here --fast"), folder.File("none"),
+        "sh " + script, "sh " + script + " --lr 1"}) {
+    EXPECT_THAT(status(command), FailsAt(ErrorId::kRequestInvalid, "--exec"))
+        << command;
+  }
+  std::ofstream(script) << "";
+  EXPECT_OK(status("sh " + script + " --lr 1"));
+  EXPECT_THAT(std::string(status(script).message()),
+              HasSubstr("may not be executed"));
+  // What only the shell can tell is left to it.
+  for (const char* command :
+       {"exec sh -c x", "FOO=1 nothing-here", "cd /x && y", "$TRAINER",
+        "'/with a/blank'", "sh -c 'x'", "sh -u x"}) {
+    EXPECT_OK(status(command)) << command;
+  }
 }
 
 TEST(AgentOptions, ARegistryThatIsNoneOrWithoutATrainerIsAMistake) {
@@ -119,9 +179,7 @@ TEST(AgentOptions, ARegistryThatIsNoneOrWithoutATrainerIsAMistake) {
   options.registry = folder.path();
   EXPECT_THAT(ChooseTrainer(folder.path(), &options),
               FailsAt(ErrorId::kRequestInvalid, "--registry"));
-  for (const char* name : {"models.yaml", "datasets.yaml"}) {
-    std::ofstream(folder.path() / name) << "";
-  }
+  WriteRegistry(folder);
   EXPECT_THAT(ChooseTrainer(folder.path(), &options),
               FailsAt(ErrorId::kRequestInvalid, "--registry"));
 }

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/plain/sha256.h"
 #include "gmock/gmock.h"
 #include "tests/support/temp_folder.h"
 #include "tests/worker/agent/rig.h"
@@ -27,8 +28,14 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-const std::string kSumA(64, 'a');
-const std::string kSumB(64, 'b');
+std::string SumOf(const std::string& text) {
+  Sha256Sum sum;
+  sum.Add(text);
+  return sum.Finish();
+}
+
+const std::string kSumA = SumOf("w");  // of the weights
+const std::string kSumB = SumOf("t");  // of the rows
 
 // A folder with a registry, and files that it may name.
 class Node {
@@ -47,7 +54,7 @@ class Node {
   }
   static std::string DataSet(const std::string& id) {
     return id + ":\n  task: classification\n  splits:\n    test: {path: " + id +
-           "/test.tsv, sha256: " + kSumA + "}\n    train: {path: " + id +
+           "/test.tsv, sha256: " + kSumB + "}\n    train: {path: " + id +
            "/train.tsv, sha256: " + kSumB + "}\n";
   }
   void Write(const std::string& name, const std::string& text) const {
@@ -97,6 +104,29 @@ TEST_F(StockReaderTest, AnEntryCountsWhileEveryFileOfItIsThere) {
   EXPECT_THAT(reader_.Read(false).models(), IsEmpty());
 }
 
+TEST_F(StockReaderTest, AFileOfAnotherSumIsNoneOfTheRegistrys) {
+  ASSERT_THAT(reader_.Read(false).models(), SizeIs(1));
+  node_.Write("bert/model.safetensors", "v");
+  node_.Write("imdb/train.tsv", "s");
+  ::testing::internal::CaptureStderr();
+  const v1::Stock stock = reader_.Read(false);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("bert: bert/model.safetensors has another sum"));
+  EXPECT_THAT(stock.models(), IsEmpty());
+  EXPECT_THAT(stock.data_sets(), IsEmpty());
+  node_.Write("bert/model.safetensors", "w");
+  EXPECT_THAT(reader_.Read(false).models(), SizeIs(1));
+}
+
+TEST_F(StockReaderTest, AFileIsReadForItsSumOnceAndNotAllInOneLook) {
+  for (int look = 0; look < 50; ++look) reader_.Read(false);
+  EXPECT_EQ(reader_.sums(), 2);
+  StockReader careful(node_.root(), /*most_bytes=*/0);
+  EXPECT_THAT(careful.Read(false).data_sets(), IsEmpty());
+  EXPECT_THAT(careful.Read(false).data_sets(), SizeIs(1));
+  EXPECT_EQ(careful.sums(), 2);
+}
+
 TEST_F(StockReaderTest, AModelNeedsItsConfiguration) {
   node_.Remove("bert/config.json");
   EXPECT_THAT(reader_.Read(false).models(), IsEmpty());
@@ -113,10 +143,10 @@ TEST_F(StockReaderTest, AModelInPiecesNeedsThemAll) {
                                  "  weights: model.safetensors.index.json\n"
                                  "  shards: {one: " +
                                  kSumA + ", two: " + kSumB + "}\n");
-  node_.Write("bert/model.safetensors.index.json", "{}");
-  node_.Write("bert/one", "1");
+  node_.Write("bert/model.safetensors.index.json", "w");
+  node_.Write("bert/one", "w");
   EXPECT_THAT(reader_.Read(false).models(), IsEmpty());
-  node_.Write("bert/two", "2");
+  node_.Write("bert/two", "t");
   EXPECT_THAT(reader_.Read(false).models(), SizeIs(1));
 }
 
@@ -320,6 +350,26 @@ TEST(Stock, AFileThatIsGoneIsNobodysFailure) {
   };
   EXPECT_GT(at("Register") - heard.order.rbegin(),
             at("Release") - heard.order.rbegin());
+}
+
+TEST(Stock, AFileOfAnotherSumIsNobodysFailureEither) {
+  Stocked test(R"py(wait_for("go")
+say(type="finish", state="failed",
+    cause="FL-5014: imdb/train.tsv: its SHA-256 is another (put it there)",
+    **{"class": "infrastructure"})
+)py");
+  test.rig.options().stock_interval = std::chrono::hours(1);
+  test.rig.coordinator().Offer(Stocked::Lease(1));
+  test.rig.Start();
+  ASSERT_TRUE(test.rig.coordinator().Await(
+      [](const Heard& heard) { return !heard.heartbeats.empty(); }));
+  test.node.Write("imdb/train.tsv", "other rows");
+  std::ofstream(test.rig.File("go")) << "";
+  ASSERT_TRUE(test.rig.coordinator().Await(
+      [](const Heard& heard) { return !heard.releases.empty(); }));
+  const Heard heard = test.rig.coordinator().heard();
+  EXPECT_EQ(heard.releases[0].reason(), v1::ReleaseRequest::NOT_IN_STOCK);
+  EXPECT_THAT(heard.finishes, IsEmpty());
 }
 
 // As frostline-trainer does: what it read first is all it knows.
