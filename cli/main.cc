@@ -76,6 +76,7 @@ ExitCode Fail(const absl::Status& status, const Terminal& terminal) {
 
 void AddCommands(CLI::App& app, Invocation& invocation) {
   AddDemoCommand(app, invocation);
+  AddInitCommand(app, invocation);
   AddServeCommand(app, invocation);
   AddStudyCommands(app, invocation);
   AddTrialCommands(app, invocation);
@@ -84,6 +85,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddCompareCommand(app, invocation);
   AddWorkerCommands(app, invocation);
   AddStatusCommand(app, invocation);
+  AddRegistryCommands(app, invocation);
   AddBackupCommand(app, invocation);
   AddHelpCommands(app, invocation);
 }

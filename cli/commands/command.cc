@@ -14,6 +14,7 @@ namespace {
 
 // Pasted as one block, `frostline serve &` and what follows it work.
 constexpr Duration kStartsWithin = std::chrono::seconds(5);
+constexpr int kPageSize = 500;  // of lists that are fetched whole
 
 }  // namespace
 
@@ -61,6 +62,21 @@ absl::StatusOr<v1::Study> FetchStudy(Client& client, const std::string& name) {
   v1::GetStudyRequest request;
   request.set_name(name);
   return client.Call(&v1::StudyService::Stub::GetStudy, request);
+}
+
+absl::StatusOr<v1::ListWorkersReply> FetchWorkers(Client& client) {
+  v1::ListWorkersRequest request;
+  request.set_page_size(kPageSize);
+  v1::ListWorkersReply all;
+  do {
+    ASSIGN_OR_RETURN(
+        const v1::ListWorkersReply page,
+        client.Call(&v1::WorkerService::Stub::ListWorkers, request));
+    all.MergeFrom(page);
+    all.clear_next_page_token();
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  return all;
 }
 
 absl::StatusOr<std::optional<v1::Trial>> FetchBest(Client& client,

@@ -58,11 +58,15 @@ absl::StatusOr<v1::Study> FetchStudy(Client& client, const std::string& name);
 absl::StatusOr<std::optional<v1::Trial>> FetchBest(Client& client,
                                                    const v1::Study& study);
 
+absl::StatusOr<v1::ListWorkersReply> FetchWorkers(Client& client);
+
 // Each noun has one in its own file; worker.cc has that of `serve`.
 void AddStudyCommands(CLI::App& app, Invocation& invocation);
 void AddTrialCommands(CLI::App& app, Invocation& invocation);
 void AddWorkerCommands(CLI::App& app, Invocation& invocation);
 void AddStatusCommand(CLI::App& app, Invocation& invocation);
+void AddRegistryCommands(CLI::App& app, Invocation& invocation);
+void AddInitCommand(CLI::App& app, Invocation& invocation);
 void AddBackupCommand(CLI::App& app, Invocation& invocation);
 void AddServeCommand(CLI::App& app, Invocation& invocation);
 void AddImportanceCommand(CLI::App& app, Invocation& invocation);

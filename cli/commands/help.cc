@@ -22,12 +22,14 @@ constexpr char kExitCodes[] =
     "    7  the coordinator cannot be reached; trying again may help\n"
     "    8  the study ended without a result\n"
     "   75  preempted: run me again\n"
-    "  100  a study file has mistakes\n"
+    "  100  a study file or a registry has mistakes\n"
     "  130  interrupted by Ctrl-C\n";
 
 constexpr char kEnvironment[] =
     "Environment:\n"
     "  FROSTLINE_CONNECT  HOST:PORT of the coordinator, for --connect\n"
+    "  FROSTLINE_REGISTRY DIR of models.yaml and datasets.yaml, for "
+    "--registry\n"
     "  NO_COLOR           no colours, as --no-color\n";
 
 absl::StatusOr<ExitCode> Help(const CLI::App& app, const std::string& topic) {
@@ -40,10 +42,10 @@ absl::StatusOr<ExitCode> Help(const CLI::App& app, const std::string& topic) {
   } else if (const CLI::App* const command = FindCommand(app, topic)) {
     std::cout << command->help();
   } else {
-    return MakeError(
-        ErrorId::kRequestInvalid, "no help on " + topic,
-        Suggest(topic, {"exit-codes", "environment", "study", "trial",
-                        "importance", "plan", "compare", "worker", "demo"}));
+    return MakeError(ErrorId::kRequestInvalid, "no help on " + topic,
+                     Suggest(topic, {"exit-codes", "environment", "study",
+                                     "trial", "importance", "plan", "compare",
+                                     "worker", "registry", "init", "demo"}));
   }
   return kExitOk;
 }

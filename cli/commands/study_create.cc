@@ -8,6 +8,7 @@
 #include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/registry.h"
 #include "cli/study_file/study_file.h"
 #include "cli/view/format.h"
 #include "cli/view/study_view.h"
@@ -20,6 +21,7 @@ constexpr std::int64_t kMostTrials = 1'000'000;
 struct CreateArgs {
   std::string file;
   std::string id;
+  std::string registry;
   bool dry_run = false;
   bool json = false;
   std::optional<std::int64_t> trials;
@@ -72,8 +74,21 @@ absl::StatusOr<Client*> ConnectFor(Session& session, bool dry_run) {
   return session.client.get();
 }
 
+// Whoever trains may call its metrics as it likes, so this is no mistake.
+void NoteUnusualMetrics(const StudyFile& study) {
+  if (study.spec.model().id().empty()) return;
+  for (const v1::Objective& objective : study.spec.objectives()) {
+    const std::string near = registry::NearestMetric(objective.metric());
+    if (near.empty()) continue;
+    std::cerr << "note: no metric of frostline-trainer is called '"
+              << objective.metric() << "'; did you mean '" << near << "'?\n";
+  }
+}
+
 absl::StatusOr<ExitCode> Create(Session& session, const CreateArgs& args) {
   ASSIGN_OR_RETURN(const StudyFile study, ReadStudy(args));
+  RETURN_IF_ERROR(CheckStudyFit(study, args.registry));
+  NoteUnusualMetrics(study);
   ASSIGN_OR_RETURN(Client* const client, ConnectFor(session, args.dry_run));
   v1::CreateStudyRequest request;
   request.set_request_id(NewRequestId(SystemClock()));
@@ -118,6 +133,11 @@ void AddStudyCreate(CLI::App& noun, Invocation& invocation) {
   verb->add_option("--trials", args->trials, "Instead of the file's budget")
       ->check(CLI::Range(std::int64_t{1}, kMostTrials));
   verb->add_option("--seed", args->seed, "Instead of the file's seed");
+  verb->add_option("--registry", args->registry,
+                   "Hold the study against this registry first; else "
+                   "$FROSTLINE_REGISTRY or ./registry, if it has its model "
+                   "and data")
+      ->type_name("DIR");
   verb->add_flag("--json", args->json, "The coordinator's reply as JSON");
   verb->footer(
       "Examples:\n"

@@ -7,34 +7,31 @@
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/view/format.h"
+#include "cli/view/registry_view.h"
 #include "cli/view/study_view.h"
 
 namespace frostline::cli {
 namespace {
 
-constexpr int kPageSize = 500;
+struct ListArgs {
+  bool wide = false;
+  bool json = false;
+};
 
-absl::StatusOr<ExitCode> List(Session& session, bool json) {
+absl::StatusOr<ExitCode> List(Session& session, const ListArgs& args) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  v1::ListWorkersRequest request;
-  request.set_page_size(kPageSize);
-  v1::ListWorkersReply all;
-  do {
-    ASSIGN_OR_RETURN(
-        const v1::ListWorkersReply page,
-        client->Call(&v1::WorkerService::Stub::ListWorkers, request));
-    all.MergeFrom(page);
-    all.clear_next_page_token();
-    request.set_page_token(page.next_page_token());
-  } while (!request.page_token().empty());
-  if (json) {
+  ASSIGN_OR_RETURN(const v1::ListWorkersReply all, FetchWorkers(*client));
+  const std::vector<v1::Worker> workers(all.workers().begin(),
+                                        all.workers().end());
+  if (args.json) {
     std::cout << ToJson(all);
   } else if (all.workers().empty()) {
     std::cerr << "no workers; start one with `frostline worker --connect "
               << session.connect << " --exec CMD`\n";
+  } else if (args.wide) {
+    std::cout << RenderStockTable(workers, session.terminal.width);
   } else {
-    std::cout << RenderWorkerTable({all.workers().begin(), all.workers().end()},
-                                   session.terminal.width);
+    std::cout << RenderWorkerTable(workers, session.terminal.width);
   }
   return kExitOk;
 }
@@ -74,10 +71,13 @@ void AddWorkerCommands(CLI::App& app, Invocation& invocation) {
                          "Run a worker here (frostline-worker); `worker list` "
                          "and `drain` are about all");
   noun->require_subcommand(1)->fallthrough();
-  const auto json = std::make_shared<bool>(false);
-  AddVerb(*noun, "list", "List the workers the coordinator knows", invocation,
-          [json](Session& session) { return List(session, *json); })
-      ->add_flag("--json", *json, "As JSON: {\"workers\": […]}");
+  const auto args = std::make_shared<ListArgs>();
+  CLI::App* const list = AddVerb(
+      *noun, "list", "List the workers the coordinator knows", invocation,
+      [args](Session& session) { return List(session, *args); });
+  list->add_flag("--wide", args->wide,
+                 "Which models and data sets each has, and its machine");
+  list->add_flag("--json", args->json, "As JSON: {\"workers\": […]}");
   const auto id = std::make_shared<std::string>();
   const auto undo = std::make_shared<bool>(false);
   CLI::App* const drain = AddVerb(

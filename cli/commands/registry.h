@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: registry.h
+//
+// What the verbs about registries share.
+#ifndef FROSTLINE_CLI_COMMANDS_REGISTRY_H_
+#define FROSTLINE_CLI_COMMANDS_REGISTRY_H_
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "cli/study_file/study_file.h"
+#include "worker/registry/add.h"
+#include "worker/registry/fit.h"
+
+namespace frostline::cli {
+
+// Adds --registry; without it $FROSTLINE_REGISTRY counts, else "registry".
+void AddRegistryOption(CLI::App& verb, std::string& folder);
+
+// What a person may say of a data set, as flags.
+struct DataFlags {
+  std::string text;
+  std::string second;
+  std::string label;
+  std::string words;
+  std::string tags;
+  bool no_header = false;
+  registry::NewDataSet set;  // its columns and header come with Taken()
+};
+void AddDataFlags(CLI::App& verb, DataFlags& flags);
+registry::NewDataSet Taken(const DataFlags& flags);
+
+// What of a study a registry can be held against.
+registry::StudyNeeds NeedsOf(const v1::StudySpec& spec);
+
+// Holds the study against the registry of `folder`. Without one it looks at
+// $FROSTLINE_REGISTRY and "registry", and passes over a study whose model or
+// data set is not in it: other workers may have them. A mistake is placed in
+// the study's file.
+absl::Status CheckStudyFit(const StudyFile& study, const std::string& folder);
+
+}  // namespace frostline::cli
+
+#endif  // FROSTLINE_CLI_COMMANDS_REGISTRY_H_

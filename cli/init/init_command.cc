@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// frostline init: from a person's own rows to a study that can be created.
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/plain/file.h"
+#include "base/status_macros.h"
+#include "cli/commands/command.h"
+#include "cli/commands/registry.h"
+#include "cli/demo/demo_registry.h"
+#include "cli/study_file/starter_study.h"
+#include "cli/view/format.h"
+#include "cli/view/registry_view.h"
+#include "worker/registry/lengths.h"
+
+namespace frostline::cli {
+namespace {
+
+constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
+constexpr int kMostTrials = 1'000'000;
+constexpr std::int64_t kLeastRows = 10;
+
+struct InitArgs {
+  std::string folder;
+  std::string model;
+  std::string id;    // of the study
+  std::string file;  // of the study
+  int trials = StarterFacts().trials;
+  DataFlags flags;
+};
+
+double LargestClass(const registry::DataFacts& facts) {
+  double most = 0.0;
+  double all = 0.0;
+  for (const auto& [name, rows] : facts.classes) {
+    most = std::max(most, static_cast<double>(rows));
+    all += static_cast<double>(rows);
+  }
+  return all > 0.0 ? most / all : 0.0;
+}
+
+absl::StatusOr<StarterFacts> FactsFor(const InitArgs& args,
+                                      const registry::ModelFacts& model,
+                                      const registry::DataFacts& data) {
+  ASSIGN_OR_RETURN(const registry::Registry registry,
+                   registry::ReadRegistry(args.folder));
+  StarterFacts facts;
+  facts.id = args.id.empty() ? data.id : args.id;
+  facts.model = model.id;
+  facts.layers = model.layers;
+  facts.longest_text = model.longest_text;
+  facts.data = data.id;
+  facts.task = registry::NameOf(data.task);
+  facts.rows = data.splits.front().rows;
+  facts.has_validation =
+      std::any_of(data.splits.begin(), data.splits.end(),
+                  [](const auto& split) { return split.name == "validation"; });
+  if (!facts.has_validation && facts.rows < kLeastRows) {
+    return MakeError(ErrorId::kTrainerMismatch,
+                     absl::StrCat(args.flags.set.path, " has ", facts.rows,
+                                  " rows, too few to hold some out"),
+                     absl::StrCat("give ", kLeastRows,
+                                  " rows at least, or --validation FILE"));
+  }
+  facts.largest_class = LargestClass(data);
+  facts.trials = args.trials;
+  ASSIGN_OR_RETURN(facts.text_tokens,
+                   registry::LongTextTokens(registry, model.id, data.id));
+  return facts;
+}
+
+// A file that somebody has changed is theirs.
+absl::Status WriteStudy(const std::string& path, const std::string& text) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) {
+    const Expected<std::string> before = ReadWholeFile(path, kMaxFileBytes);
+    if (before.ok() && before.value() == text) return absl::OkStatus();
+    return MakeError(ErrorId::kStudyAlreadyExists,
+                     absl::StrCat(path, " is there already, and is another"),
+                     "name another file, --out FILE, or remove it");
+  }
+  const Expected<Done> written = WriteFileAtomically(path, text);
+  if (written.ok()) return absl::OkStatus();
+  return MakeError(ErrorId::kStoreUnwritable, written.fault().cause,
+                   written.fault().fix);
+}
+
+// Before anything is put into a registry.
+absl::Status CheckNames(const InitArgs& args) {
+  if (args.id.empty()) return absl::OkStatus();
+  const absl::Status valid = CheckId(args.id, "--study");
+  if (valid.ok()) return valid;
+  return MakeError(ErrorId::kRequestInvalid, std::string(valid.message()),
+                   DetailOf(valid)->fix);
+}
+
+void PrintNext(const Session& session, const InitArgs& args,
+               const std::string& file, const std::string& id) {
+  const bool usual = session.connect == Invocation().connect;
+  const std::string connect =
+      usual ? "" : absl::StrCat(" --connect ", session.connect);
+  std::cerr << "next, with a coordinator running (frostline serve --data "
+               "./frost &):\n"
+            << "  frostline worker" << connect << " --registry " << args.folder
+            << " --slots 2 &\n"
+            << "  frostline study create " << file << connect << "\n"
+            << "  frostline study watch " << id << " --until-done" << connect
+            << "\n"
+            << "  frostline importance " << id << connect << "\n";
+}
+
+// The folder that was named, else the demo's model.
+absl::StatusOr<std::string> ModelFor(const InitArgs& args) {
+  if (!args.model.empty()) return args.model;
+  const auto found = FindDemoModel("");
+  if (found.ok()) return found;
+  return MakeError(ErrorId::kTrainerFile,
+                   "no --model is given, and the demo's model is not there",
+                   "name a folder as transformers saves a model, --model DIR, "
+                   "or run ./dev setup, which fetches MiniLM (84 MB)");
+}
+
+absl::StatusOr<ExitCode> Init(Session& session, const InitArgs& args) {
+  RETURN_IF_ERROR(CheckNames(args));
+  ASSIGN_OR_RETURN(const std::string path, ModelFor(args));
+  ASSIGN_OR_RETURN(const registry::AddedModel model,
+                   registry::AddModel(args.folder, {path, ""}));
+  std::cout << "model " << DescribeModel(model.facts) << "\n" << std::flush;
+  ASSIGN_OR_RETURN(const registry::AddedDataSet data,
+                   registry::AddDataSet(args.folder, Taken(args.flags)));
+  std::cout << "data set " << DescribeData(data.facts)
+            << "  columns: " << DescribeColumns(data) << "\n";
+  ASSIGN_OR_RETURN(const StarterFacts facts,
+                   FactsFor(args, model.facts, data.facts));
+  const StarterStudy study = WriteStarterStudy(facts);
+  const std::string file = args.file.empty() ? facts.id + ".yaml" : args.file;
+  ASSIGN_OR_RETURN(const StudyFile parsed, ParseStudyFile(study.text, file));
+  RETURN_IF_ERROR(CheckStudyFit(parsed, args.folder));
+  RETURN_IF_ERROR(WriteStudy(file, study.text));
+  std::cout << "study file " << file << ": " << facts.trials
+            << " trials, each on " << FormatCount(study.train_rows) << " of "
+            << FormatCount(facts.rows) << " rows, texts to " << study.max_length
+            << " tokens, by " << study.metric << "\n"
+            << std::flush;
+  PrintNext(session, args, file, facts.id);
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddInitCommand(CLI::App& app, Invocation& invocation) {
+  const auto args = std::make_shared<InitArgs>();
+  CLI::App* const verb = AddVerb(
+      app, "init", "From data of your own to a registry and a study file",
+      invocation, [args](Session& session) { return Init(session, *args); });
+  verb->add_option("--data", args->flags.set.path,
+                   "A file of rows (CSV, TSV, JSON lines, CoNLL-U), or a "
+                   "folder with train.*, validation.*, test.*")
+      ->type_name("PATH")
+      ->required();
+  verb->add_option("--model", args->model,
+                   "A folder as transformers saves a model; else MiniLM, as "
+                   "./dev setup has fetched it")
+      ->type_name("DIR");
+  AddDataFlags(*verb, args->flags);
+  verb->add_option("--id", args->flags.set.id,
+                   "What studies call the data; from its path")
+      ->type_name("ID");
+  verb->add_option("--study", args->id, "The study's id; that of the data")
+      ->type_name("ID");
+  verb->add_option("--trials", args->trials, "The study's budget")
+      ->type_name("N")
+      ->check(CLI::Range(1, kMostTrials))
+      ->capture_default_str();
+  verb->add_option("-o,--out", args->file, "The study file; ID.yaml")
+      ->type_name("FILE");
+  AddRegistryOption(*verb, args->folder);
+  verb->footer(
+      "Examples:\n"
+      "  frostline init --data my.csv --text review --label stars\n"
+      "  frostline init --data hf-folder --model ./bert --task pair");
+}
+
+}  // namespace frostline::cli

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/view/registry_view.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cli/term/table.h"
+#include "cli/view/format.h"
+#include "proto/wire_error.h"
+
+namespace frostline::cli {
+namespace {
+
+constexpr std::size_t kClassesShown = 10;
+constexpr std::size_t kMaxTextBytes = 1000;
+constexpr std::size_t kSumShown = 8;  // hexadecimal digits
+
+using Items = google::protobuf::RepeatedPtrField<v1::StockItem>;
+
+std::string Counted(std::int64_t count, const std::string& what) {
+  return absl::StrCat(FormatCount(count), " ", what, count == 1 ? "" : "s");
+}
+
+std::string SplitLine(const registry::SplitFacts& split) {
+  std::string line =
+      absl::StrCat("  ", split.name, ": ", Counted(split.rows, "row"));
+  if (!split.labelled) line += ", without labels";
+  if (split.left_out > 0) {
+    absl::StrAppend(&line, ", ", FormatCount(split.left_out),
+                    " more without a label left out");
+  }
+  if (split.empty_texts > 0) {
+    absl::StrAppend(&line, ", of which ", FormatCount(split.empty_texts),
+                    " with an empty text");
+  }
+  return line + "\n";
+}
+
+std::string ClassesLine(const registry::DataFacts& facts) {
+  if (facts.classes.empty()) return "";
+  std::string line = absl::StrCat(
+      "  ", FormatCount(static_cast<std::int64_t>(facts.classes.size())),
+      facts.task.kind == trainer::TaskKind::kTagging ? " tags" : " classes",
+      ": ");
+  for (std::size_t i = 0; i < facts.classes.size() && i < kClassesShown; ++i) {
+    const auto& [name, rows] = facts.classes[i];
+    absl::StrAppend(&line, i == 0 ? "" : ", ",
+                    proto::CleanText(name, kMaxTextBytes), " ",
+                    FormatCount(rows));
+  }
+  if (facts.classes.size() > kClassesShown) line += ", …";
+  return line + "\n";
+}
+
+std::string WhatOf(const trainer::DatasetEntry& set) {
+  std::vector<std::string> splits;
+  for (const auto& [name, split] : set.splits) splits.push_back(name);
+  return absl::StrCat(registry::NameOf(registry::TaskOfSet(set)), "; ",
+                      absl::StrJoin(splits, ", "));
+}
+
+std::string WhatOf(const registry::Registry& registry, const std::string& id) {
+  const auto facts = registry::LookAtModel(registry, id);
+  if (!facts.ok()) return "not readable";
+  return absl::StrCat(facts->kind, ", ", facts->layers, " layers");
+}
+
+using Holders = std::map<std::pair<std::string, std::string>,
+                         std::vector<std::string>>;  // by id and sum
+
+void Collect(const v1::Worker& worker, const Items& items, Holders& holders) {
+  for (const v1::StockItem& item : items) {
+    holders[{item.id(), item.sha256()}].push_back(LastPart(worker.name()));
+  }
+}
+
+void AddHolders(const Holders& holders, const char* kind, std::size_t workers,
+                Table& table) {
+  for (const auto& [item, names] : holders) {
+    const bool all = names.size() == workers && workers > 1;
+    table.AddRow({item.first, kind, absl::StrCat(names.size()),
+                  item.second.substr(0, kSumShown),
+                  all ? "all" : absl::StrJoin(names, ", ")});
+  }
+}
+
+std::string IdsOf(const Items& items) {
+  std::vector<std::string> ids;
+  for (const v1::StockItem& item : items) ids.push_back(item.id());
+  return ids.empty() ? "none" : absl::StrJoin(ids, ", ");
+}
+
+bool IsHere(const v1::Worker& worker) {
+  return worker.state() != v1::WORKER_STATE_GONE;
+}
+
+}  // namespace
+
+std::string DescribeModel(const registry::ModelFacts& facts) {
+  return absl::StrCat(facts.id, ": ", facts.kind, ", ", facts.layers,
+                      " layers, ", facts.heads, " heads, texts to ",
+                      FormatCount(facts.longest_text), " tokens");
+}
+
+std::string DescribeData(const registry::DataFacts& facts) {
+  std::string text =
+      absl::StrCat(facts.id, ": ", registry::NameOf(facts.task), "\n");
+  for (const registry::SplitFacts& split : facts.splits) {
+    text += SplitLine(split);
+  }
+  return text + ClassesLine(facts);
+}
+
+std::string DescribeColumns(const registry::AddedDataSet& added) {
+  std::string text;
+  for (const auto& [role, column] : added.columns) {
+    const bool guessed = std::find(added.guessed.begin(), added.guessed.end(),
+                                   role) != added.guessed.end();
+    absl::StrAppend(&text, text.empty() ? "" : ", ", role, ": ",
+                    proto::CleanText(column, kMaxTextBytes),
+                    guessed ? " (guessed)" : "");
+  }
+  return text;
+}
+
+std::string RenderRegistry(const registry::Registry& registry, int width) {
+  Table table({{"ID"}, {"KIND"}, {"WHAT"}, {"PATH"}});
+  for (const auto& [id, model] : registry.models) {
+    table.AddRow({id, "model", WhatOf(registry, id), model.path});
+  }
+  for (const auto& [id, set] : registry.data_sets) {
+    const auto train = set.splits.find("train");
+    table.AddRow({id, "data set", WhatOf(set),
+                  train == set.splits.end() ? "" : train->second.path});
+  }
+  return table.Render(width);
+}
+
+std::string RenderFleetStock(const std::vector<v1::Worker>& workers,
+                             int width) {
+  Holders models;
+  Holders data_sets;
+  std::vector<std::string> silent;
+  std::size_t count = 0;
+  for (const v1::Worker& worker : workers) {
+    if (!IsHere(worker)) continue;
+    ++count;
+    if (!worker.has_stock()) silent.push_back(LastPart(worker.name()));
+    Collect(worker, worker.stock().models(), models);
+    Collect(worker, worker.stock().data_sets(), data_sets);
+  }
+  Table table(
+      {{"ID"}, {"KIND"}, {"ON", Align::kRight}, {"SHA-256"}, {"WORKERS"}});
+  AddHolders(models, "model", count, table);
+  AddHolders(data_sets, "data set", count, table);
+  std::string text = table.empty() ? "" : table.Render(width);
+  if (!silent.empty()) {
+    absl::StrAppend(&text, "without a registry, taken to have everything: ",
+                    absl::StrJoin(silent, ", "), "\n");
+  }
+  return text;
+}
+
+std::string RenderStockTable(const std::vector<v1::Worker>& workers,
+                             int width) {
+  Table table({{"ID"},
+               {"STATE"},
+               {"SLOTS", Align::kRight},
+               {"MODELS"},
+               {"DATA SETS"},
+               {"HOST"},
+               {"GPUS", Align::kRight},
+               {"CORES", Align::kRight},
+               {"VERSION"}});
+  for (const v1::Worker& worker : workers) {
+    const v1::Hardware& hardware = worker.hardware();
+    table.AddRow(
+        {LastPart(worker.name()), NameOf(worker.state()),
+         absl::StrCat(worker.slots()),
+         worker.has_stock() ? IdsOf(worker.stock().models()) : "any",
+         worker.has_stock() ? IdsOf(worker.stock().data_sets()) : "any",
+         hardware.host(), absl::StrCat(hardware.gpus_size()),
+         absl::StrCat(hardware.cpu_cores()), worker.version()});
+  }
+  return table.Render(width);
+}
+
+v1::Stock StockOf(const registry::Registry& registry) {
+  v1::Stock stock;
+  for (const auto& [id, model] : registry.models) {
+    v1::StockItem* const item = stock.add_models();
+    item->set_id(id);
+    item->set_sha256(model.sha256);
+  }
+  for (const auto& [id, set] : registry.data_sets) {
+    v1::StockItem* const item = stock.add_data_sets();
+    item->set_id(id);
+    const auto train = set.splits.find("train");
+    if (train != set.splits.end()) item->set_sha256(train->second.sha256);
+  }
+  return stock;
+}
+
+}  // namespace frostline::cli

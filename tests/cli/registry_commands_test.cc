@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `frostline registry` and `frostline init` as a newcomer uses them: the real
+// binary, no coordinator.
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/temp_folder.h"
+
+namespace frostline::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class RegistryCommandsTest : public ::testing::Test {
+ protected:
+  RegistryCommandsTest() {
+    const std::string source =
+        std::string(std::getenv("FROSTLINE_SOURCE_DIR")) +
+        "/tests/parity/data/models/bert-seq2";
+    std::filesystem::create_directories(folder_.File("tiny"));
+    for (const char* const file : {"/config.json", "/model.safetensors"}) {
+      std::filesystem::copy_file(source + file, folder_.File("tiny") + file);
+    }
+    std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+    for (int i = 0; i < 135; ++i) {
+      vocabulary += "w" + std::to_string(i) + "\n";
+    }
+    Write("tiny/vocab.txt", vocabulary);
+    Write("my.csv", Reviews());
+  }
+
+  static std::string Reviews() {
+    std::string text = "nr,review,stars\n";
+    for (int i = 0; i < 60; ++i) {
+      text += std::to_string(i) + ",\"w" + std::to_string(i) + ", w7 w8\"," +
+              (i % 2 == 0 ? "good" : "bad") + "\n";
+    }
+    return text;
+  }
+
+  void Write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_.File(name), std::ios::binary) << text;
+  }
+  std::string Text(const std::string& name) const {
+    std::ifstream file(folder_.File(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  bool Exists(const std::string& name) const {
+    return std::filesystem::exists(folder_.File(name));
+  }
+
+  // In the folder; the exit code. What it said is in output_.
+  int Frostline(const std::string& arguments) {
+    const std::string command =
+        "cd '" + folder_.path().string() + "' && env -u FROSTLINE_REGISTRY " +
+        std::getenv("FROSTLINE_BIN_DIR") + "/frostline " + arguments + " 2>&1";
+    std::FILE* const pipe = popen(command.c_str(), "r");
+    output_.clear();
+    std::array<char, 4096> buffer{};
+    while (std::fgets(buffer.data(), buffer.size(), pipe) != nullptr) {
+      output_ += buffer.data();
+    }
+    return WEXITSTATUS(pclose(pipe));
+  }
+
+  TempFolder folder_;
+  std::string output_;
+};
+
+TEST_F(RegistryCommandsTest, AddCheckAndListAgree) {
+  ASSERT_EQ(Frostline("registry add model tiny"), 0) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("tiny: bert, 3 layers, 4 heads"),
+                             HasSubstr("added to registry/models.yaml")));
+  ASSERT_EQ(
+      Frostline("registry add dataset my.csv --text review --label stars"), 0)
+      << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("my: classification"),
+                             HasSubstr("train: 60 rows"),
+                             HasSubstr("2 classes: bad 30, good 30"),
+                             HasSubstr("added to registry/datasets.yaml")));
+  ASSERT_EQ(Frostline("registry check"), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("all 2 entries of registry are right"));
+  ASSERT_EQ(Frostline("registry list"), 0) << output_;
+  EXPECT_THAT(output_,
+              AllOf(HasSubstr("tiny  model     bert, 3 layers"),
+                    HasSubstr("my    data set  classification; train")));
+  ASSERT_EQ(Frostline("registry list --json"), 0) << output_;
+  EXPECT_THAT(output_,
+              AllOf(HasSubstr("\"data_sets\""), HasSubstr("\"sha256\"")));
+}
+
+TEST_F(RegistryCommandsTest, CheckNamesEachEntryThatIsWrongAndEndsWith100) {
+  ASSERT_EQ(Frostline("registry add model tiny"), 0) << output_;
+  ASSERT_EQ(Frostline("registry add dataset my.csv --text review"), 0)
+      << output_;
+  Write("registry/data/my/train.csv", "nr,review,stars\n1,a,b\n");
+  Write("registry/models/tiny/vocab.txt", "[PAD]\n");
+  EXPECT_EQ(Frostline("registry check"), 100);
+  EXPECT_THAT(
+      output_,
+      AllOf(HasSubstr("data set my is wrong"), HasSubstr("its SHA-256 is"),
+            HasSubstr("model tiny is wrong"), HasSubstr("2 of 2 entries")));
+  Write("registry/models.yaml", "tiny:\n  path: [a]\n");
+  EXPECT_EQ(Frostline("registry check"), 100);
+  EXPECT_THAT(output_, HasSubstr("models.yaml line 2 column 9: "));
+  EXPECT_EQ(Frostline("registry check --registry nowhere"), 100);
+  EXPECT_THAT(output_, HasSubstr("there is no folder nowhere"));
+}
+
+TEST_F(RegistryCommandsTest, InitWritesAStudyFileThatFits) {
+  ASSERT_EQ(Frostline("init --data my.csv --text review --label stars --model "
+                      "tiny"),
+            0)
+      << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("study file my.yaml: 24 trials"),
+                             HasSubstr("frostline study create my.yaml"),
+                             HasSubstr("frostline importance my")));
+  EXPECT_THAT(Text("my.yaml"), AllOf(HasSubstr("model: {id: tiny, layers: 3}"),
+                                     HasSubstr("maximize: accuracy"),
+                                     HasSubstr("validation_share: 0.2")));
+  // Again it says the same, and a file that somebody changed stays theirs.
+  EXPECT_EQ(Frostline("init --data my.csv --text review --label stars --model "
+                      "tiny"),
+            0)
+      << output_;
+  Write("my.yaml", "mine");
+  EXPECT_EQ(Frostline("init --data my.csv --text review --label stars --model "
+                      "tiny"),
+            100);
+  EXPECT_THAT(output_, HasSubstr("my.yaml is there already"));
+  EXPECT_EQ(Text("my.yaml"), "mine");
+}
+
+TEST_F(RegistryCommandsTest, WhatInitCannotUseChangesNothing) {
+  struct {
+    const char* name;
+    const char* text;
+    const char* options;
+    const char* cause;
+  } const cases[] = {
+      {"a.csv", "text,label\na b,x\nc d,x\n", "", "nothing to learn"},
+      {"b.csv", "text,label\n,x\n,y\n", "", "every text is empty"},
+      {"c.csv", "review,stars\na,x\nb,y\n", "--text reviews --label stars",
+       "did you mean --text review?"},
+      {"d.parquet", "PAR1", "", "read_parquet('d.parquet')"},
+      {"e.csv", "text,label\na,x\nb,y\n", "--task classify", "--task is"},
+      {"f.csv", "text,label\na,x\nb,y\n", "--study 'Bad Name'", "Bad Name"},
+  };
+  for (const auto& c : cases) {
+    Write(c.name, c.text);
+    EXPECT_NE(Frostline(std::string("init --data ") + c.name +
+                        " --model tiny " + c.options),
+              0)
+        << c.name;
+    EXPECT_THAT(output_, HasSubstr(c.cause)) << c.name;
+    EXPECT_FALSE(Exists(std::string(1, c.name[0]) + ".yaml"));
+    EXPECT_FALSE(Exists("registry/datasets.yaml")) << c.name;
+  }
+  Write("few.csv", "text,label\na b,x\nc d,y\n");
+  EXPECT_EQ(Frostline("init --data few.csv --model tiny"), 100);
+  EXPECT_THAT(output_, HasSubstr("few.csv has 2 rows, too few"));
+  EXPECT_EQ(Frostline("init --data my.csv --model nowhere"), 100);
+  EXPECT_THAT(output_, HasSubstr("nowhere is no folder"));
+}
+
+TEST_F(RegistryCommandsTest, AStudyThatDoesNotFitIsPlacedInItsFile) {
+  ASSERT_EQ(Frostline("init --data my.csv --text review --label stars --model "
+                      "tiny"),
+            0)
+      << output_;
+  const std::string right = Text("my.yaml");
+  const auto with = [&](const std::string& before, const std::string& after) {
+    std::string text = right;
+    text.replace(text.find(before), before.size(), after);
+    Write("my.yaml", text);
+    EXPECT_EQ(Frostline("study create my.yaml --dry-run"), 100) << output_;
+    return output_;
+  };
+  EXPECT_THAT(with("layers: 3", "layers: 12"),
+              AllOf(HasSubstr("my.yaml:4:27"),
+                    HasSubstr("tiny has 12 layers; it has 3"),
+                    HasSubstr("write layers: 3")));
+  EXPECT_THAT(with("maximize: accuracy", "maximize: acuracy"),
+              AllOf(HasSubstr("no metric 'acuracy'"),
+                    HasSubstr("did you mean 'accuracy'?")));
+  EXPECT_THAT(
+      with("task: classification",
+           "columns: {text: title}\n  task: classification"),
+      AllOf(HasSubstr("my.yaml:7:"), HasSubstr("has no column 'title'")));
+  Write("my.yaml", right);
+  EXPECT_EQ(Frostline("study create my.yaml --registry tiny"), 100);
+  EXPECT_THAT(output_, HasSubstr("tiny has no model 'tiny'"));
+}
+
+// What --help has is in the reference, flag by flag.
+TEST_F(RegistryCommandsTest, TheReferenceHasEachFlag) {
+  std::ifstream file(std::string(std::getenv("FROSTLINE_SOURCE_DIR")) +
+                     "/docs/reference/cli.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  for (const char* const verb :
+       {"init", "registry add model", "registry add dataset", "registry check",
+        "registry list", "worker list", "study create"}) {
+    ASSERT_EQ(Frostline(std::string(verb) + " --help"), 0);
+    for (std::size_t at = output_.find("--"); at != std::string::npos;
+         at = output_.find("--", at + 2)) {
+      const std::size_t end =
+          output_.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", at);
+      if (end <= at + 2) continue;
+      EXPECT_THAT(page, HasSubstr(output_.substr(at, end - at))) << verb;
+    }
+  }
+}
+
+TEST_F(RegistryCommandsTest, HelpNamesEachFlag) {
+  ASSERT_EQ(Frostline("init --help"), 0);
+  for (const char* const flag : {"--data", "--text", "--label", "--model",
+                                 "--registry", "--out", "--trials"}) {
+    EXPECT_THAT(output_, HasSubstr(flag));
+  }
+  ASSERT_EQ(Frostline("registry --help"), 0);
+  EXPECT_THAT(output_, AllOf(HasSubstr("add"), HasSubstr("check"),
+                             HasSubstr("list"), Not(HasSubstr("--fleet"))));
+}
+
+}  // namespace
+}  // namespace frostline::cli
