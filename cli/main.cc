@@ -3,7 +3,6 @@
 // frostline: what the command line is made of. Each noun is a file of
 // commands/; two words never get that far, because they stand for other
 // programs: `serve` and `worker` (but `worker list` is a command).
-#include <google/protobuf/struct.pb.h>
 #include <grpc/support/log.h>
 #include <unistd.h>
 
@@ -19,8 +18,8 @@
 #include "base/exit_code.h"
 #include "cli/command_line.h"
 #include "cli/commands/command.h"
+#include "cli/commands/error_text.h"
 #include "cli/process/child_process.h"
-#include "cli/view/format.h"
 
 namespace frostline::cli {
 namespace {
@@ -31,36 +30,6 @@ void EndOnCtrlC() {
   std::signal(SIGINT, [](int) { _exit(kExitInterrupted); });
   std::signal(SIGPIPE, SIG_DFL);  // `frostline trial list x | head`
   std::signal(SIGXFSZ, SIG_IGN);  // a write then says that it is too much
-}
-
-// A mistake on the command line needs no heading: its cause says it all.
-std::string ErrorText(const absl::Status& status) {
-  if (!HasErrorId(status, ErrorId::kRequestInvalid)) {
-    return DescribeError(status);
-  }
-  return absl::StrCat("error[", ErrorCode(ErrorId::kRequestInvalid),
-                      "]: ", status.message(),
-                      "\n  fix: ", DetailOf(status)->fix);
-}
-
-// {"error": {"id": "FL-2001", "reason": …, "cause": …, "field": …, "fix": …,
-// "exit_code": 3}}
-std::string ErrorJson(const absl::Status& status) {
-  const ErrorDetail detail = DetailOf(status).value_or(ErrorDetail());
-  google::protobuf::Struct fields;
-  const auto set = [&fields](const char* name, const std::string& text) {
-    (*fields.mutable_fields())[name].set_string_value(text);
-  };
-  set("id", ErrorCode(detail.id));
-  set("reason", KindOf(detail.id).reason);
-  set("cause", std::string(status.message()));
-  set("field", detail.field);
-  set("fix", detail.fix);
-  (*fields.mutable_fields())["exit_code"].set_number_value(ExitCodeOf(status));
-  google::protobuf::Struct error;
-  *(*error.mutable_fields())["error"].mutable_struct_value() =
-      std::move(fields);
-  return ToJson(error);
 }
 
 ExitCode Fail(const absl::Status& status, const Terminal& terminal) {

@@ -19,7 +19,7 @@ CORE_PACKAGES=(
   g++ cmake ninja-build ccache mold pkg-config python3
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
   libabsl-dev libeigen3-dev libsqlite3-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev)
-TEST_PACKAGES=(faketime libgtest-dev libgmock-dev)
+TEST_PACKAGES=(bats faketime libgtest-dev libgmock-dev)
 ASAN_PACKAGES=(clang-19 libclang-rt-19-dev)
 CHECK_PACKAGES=(git clang-19 clang-format-19 clang-tidy-19)
 

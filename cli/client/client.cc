@@ -36,6 +36,16 @@ bool IsLoopback(const std::string& address) {
          absl::StartsWith(host, "127.");
 }
 
+// gRPC's own words for an answer of HTTP that is none of gRPC; a coordinator
+// gives each of its errors an id.
+bool IsAnotherServer(const grpc::Status& status) {
+  if (!status.error_details().empty()) return false;
+  const std::string& said = status.error_message();
+  return absl::StrContains(said, "http2 header with status") ||
+         absl::StrContains(said, "http1.x server") ||
+         absl::StrContains(said, "Failed parsing HTTP/2");
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Open(
@@ -80,6 +90,14 @@ bool Client::AwaitStart(Duration longest) {
 
 absl::Status Client::Explain(const grpc::Status& status) const {
   const absl::Status error = proto::FromGrpcStatus(status);
+  if (IsAnotherServer(status)) {
+    return MakeError(
+        ErrorId::kCoordinatorAway,
+        absl::StrCat("what answers at ", address_,
+                     " is not a Frostline coordinator (",
+                     proto::CleanText(status.error_message(), 200), ")"),
+        "name the coordinator with --connect HOST:PORT");
+  }
   if (!HasErrorId(error, ErrorId::kCoordinatorAway)) return error;
   return MakeError(
       ErrorId::kCoordinatorAway,

@@ -10,6 +10,7 @@ namespace frostline::cli {
 namespace {
 
 absl::StatusOr<ExitCode> BackUp(Session& session, const std::string& label) {
+  if (!label.empty()) RETURN_IF_ERROR(CheckNewName(label, "--label"));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::BackupRequest request;
   request.set_request_id(NewRequestId(SystemClock()));

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/status_macros.h"
@@ -56,6 +58,25 @@ absl::StatusOr<std::string> StudyNameFrom(const std::string& argument) {
   // The same mistake in a file would have exit code 100; here it is usage.
   return MakeError(ErrorId::kRequestInvalid, std::string(valid.message()),
                    "`frostline study list` shows the studies there are");
+}
+
+absl::Status CheckNewName(const std::string& name, const std::string& flag) {
+  const absl::Status valid = CheckId(name, flag);
+  if (valid.ok()) return valid;
+  return MakeError(ErrorId::kRequestInvalid, std::string(valid.message()),
+                   DetailOf(valid)->fix, flag);
+}
+
+CLI::Validator AtLeastZero() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        double number = 0.0;
+        const bool is_number = absl::SimpleAtod(text, &number);
+        return is_number && number >= 0.0
+                   ? std::string()
+                   : absl::StrCat("'", text, "' is no number from 0");
+      },
+      "");
 }
 
 absl::StatusOr<v1::Study> FetchStudy(Client& client, const std::string& name) {

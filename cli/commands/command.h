@@ -49,6 +49,12 @@ const CLI::App* FindCommand(const CLI::App& app, const std::string& name);
 // this machine that is just starting.
 absl::StatusOr<Client*> Connect(Session& session);
 
+// Who names what is to be made is told what a name may be: a usage error.
+absl::Status CheckNewName(const std::string& name, const std::string& flag);
+
+// Refuses numbers below zero in words.
+CLI::Validator AtLeastZero();
+
 // Makes "studies/imdb" of "imdb" or "studies/imdb", else a usage error.
 absl::StatusOr<std::string> StudyNameFrom(const std::string& argument);
 

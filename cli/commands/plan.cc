@@ -85,7 +85,7 @@ void AddPlanCommand(CLI::App& app, Invocation& invocation) {
   verb->add_option("--tolerance", args->tolerance,
                    "How much of the score freezing may cost [0; of --frontier "
                    "the noise of one run]")
-      ->check(CLI::NonNegativeNumber);
+      ->check(AtLeastZero());
   AddPlanFlags(*verb, *args);
   args->question.AddTo(*verb);
   args->output.AddTo(*verb, {"table", "json", "csv", "svg"});

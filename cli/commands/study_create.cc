@@ -25,13 +25,13 @@ struct CreateArgs {
   bool dry_run = false;
   bool json = false;
   std::optional<std::int64_t> trials;
-  std::optional<std::uint64_t> seed;
+  std::optional<std::int64_t> seed;
 };
 
 absl::StatusOr<StudyFile> ReadStudy(const CreateArgs& args) {
   ASSIGN_OR_RETURN(StudyFile study, ReadStudyFile(args.file));
   if (!args.id.empty()) {
-    RETURN_IF_ERROR(StudyNameFrom(args.id).status());
+    RETURN_IF_ERROR(CheckNewName(args.id, "--id"));
     study.id = args.id;
   }
   if (study.id.empty()) {
@@ -40,7 +40,7 @@ absl::StatusOr<StudyFile> ReadStudy(const CreateArgs& args) {
                      "give --id ID, or write id: in the file", "id");
   }
   if (args.trials) study.settings.mutable_budget()->set_trials(*args.trials);
-  if (args.seed) study.spec.set_seed(*args.seed);
+  if (args.seed) study.spec.set_seed(static_cast<std::uint64_t>(*args.seed));
   return study;
 }
 
@@ -132,7 +132,8 @@ void AddStudyCreate(CLI::App& noun, Invocation& invocation) {
                  "Check everything and show the space; create nothing");
   verb->add_option("--trials", args->trials, "Instead of the file's budget")
       ->check(CLI::Range(std::int64_t{1}, kMostTrials));
-  verb->add_option("--seed", args->seed, "Instead of the file's seed");
+  verb->add_option("--seed", args->seed, "Instead of the file's seed")
+      ->check(AtLeastZero());
   verb->add_option("--registry", args->registry,
                    "Hold the study against this registry first; else "
                    "$FROSTLINE_REGISTRY or ./registry, if it has its model "

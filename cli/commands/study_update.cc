@@ -94,7 +94,7 @@ void AddStudyUpdate(CLI::App& noun, Invocation& invocation) {
   verb->add_option("--max-parallel", args->max_parallel,
                    "At most so many trials at a time; 0: as many as the "
                    "sampler can use")
-      ->check(CLI::NonNegativeNumber);
+      ->check(AtLeastZero());
   verb->add_option("--pruner", args->pruner,
                    "Another pruner, with its usual options; none: no pruner");
   verb->add_option("--notes", args->notes, "Other notes, in Markdown");

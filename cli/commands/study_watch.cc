@@ -25,7 +25,10 @@ struct WatchArgs {
 class WatchPrinter {
  public:
   WatchPrinter(Session& session, Client& client, bool until_done)
-      : client_(client), line_(session.terminal), until_done_(until_done) {}
+      : client_(client),
+        line_(session.terminal),
+        is_terminal_(session.terminal.out_is_tty),
+        until_done_(until_done) {}
 
   // The study as it is before the first event.
   absl::Status Begin(const v1::Study& study) {
@@ -39,7 +42,8 @@ class WatchPrinter {
   }
 
   bool OnEvent(const v1::StudyEvent& event) {
-    if (event.has_trial() && IsNews(event.trial())) {
+    if (event.has_trial() && IsNews(event.trial()) &&
+        IsWorthALine(event.trial())) {
       line_.Clear();
       std::cout << TrialLine(event.trial(), study_.spec()) << std::endl;
     } else if (event.has_study()) {
@@ -90,6 +94,11 @@ class WatchPrinter {
     return std::exchange(last, now) != now;
   }
 
+  // A log has a line for each trial, a terminal shows that it began, too.
+  bool IsWorthALine(const v1::Trial& trial) const {
+    return is_terminal_ || IsEnded(trial.state());
+  }
+
   void TakeStudy(const v1::Study& study) {
     const bool changed = study.state() != study_.state();
     study_ = study;
@@ -121,6 +130,7 @@ class WatchPrinter {
 
   Client& client_;
   StatusLine line_;
+  const bool is_terminal_;
   const bool until_done_;
   v1::Study study_;
   std::optional<v1::Trial> best_;

@@ -27,6 +27,18 @@
 namespace frostline::cli {
 namespace {
 
+// Who asks for another number would wait for trials that never come.
+absl::Status CheckSameTrials(const v1::Study& there,
+                             const DemoOptions& options) {
+  const std::int64_t has = there.settings().budget().trials();
+  if (options.trials == 0 || options.trials == has) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kStudyAlreadyExists,
+      absl::StrCat("the demo in ", options.folder, " has ", has,
+                   " trials, with those of its plan, not ", options.trials),
+      "leave --trials out to go on with it, or name another --dir", "--trials");
+}
+
 absl::StatusOr<v1::Study> CreateDemoStudy(Client& client,
                                           const DemoOptions& options) {
   ASSIGN_OR_RETURN(
@@ -44,7 +56,10 @@ absl::StatusOr<v1::Study> CreateDemoStudy(Client& client,
   }
   // A demo that is there goes on: its plan may have raised the budget.
   const auto there = FetchStudy(client, StudyNameOf(file.id));
-  if (there.ok()) *request.mutable_settings() = there->settings();
+  if (there.ok()) {
+    RETURN_IF_ERROR(CheckSameTrials(*there, options));
+    *request.mutable_settings() = there->settings();
+  }
   const auto reply = client.Call(&v1::StudyService::Stub::CreateStudy, request);
   if (!reply.ok()) return PlaceError(reply.status(), file);
   std::cout << RenderPlanInShort(*reply) << std::flush;

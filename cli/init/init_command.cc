@@ -90,15 +90,6 @@ absl::Status WriteStudy(const std::string& path, const std::string& text) {
                    written.fault().fix);
 }
 
-// Before anything is put into a registry.
-absl::Status CheckNames(const InitArgs& args) {
-  if (args.id.empty()) return absl::OkStatus();
-  const absl::Status valid = CheckId(args.id, "--study");
-  if (valid.ok()) return valid;
-  return MakeError(ErrorId::kRequestInvalid, std::string(valid.message()),
-                   DetailOf(valid)->fix);
-}
-
 void PrintNext(const Session& session, const InitArgs& args,
                const std::string& file, const std::string& id) {
   const bool usual = session.connect == Invocation().connect;
@@ -126,7 +117,8 @@ absl::StatusOr<std::string> ModelFor(const InitArgs& args) {
 }
 
 absl::StatusOr<ExitCode> Init(Session& session, const InitArgs& args) {
-  RETURN_IF_ERROR(CheckNames(args));
+  // Before anything is put into a registry.
+  if (!args.id.empty()) RETURN_IF_ERROR(CheckNewName(args.id, "--study"));
   ASSIGN_OR_RETURN(const std::string path, ModelFor(args));
   ASSIGN_OR_RETURN(const registry::AddedModel model,
                    registry::AddModel(args.folder, {path, ""}));

@@ -143,7 +143,7 @@ Result PutWellKnown(const YamlNode& node, Message* message) {
     const auto value =
         node.kind == Kind::kScalar ? ReadDuration(node.text) : std::nullopt;
     if (!value) {
-      return Wanted{"a time with a unit", "write it like 60s, 1h30m or 500ms"};
+      return Wanted{"a time", "write it like 60s, 1h30m or 500ms"};
     }
     *time = *value;
   } else {

@@ -81,9 +81,13 @@ std::optional<bool> ReadBool(const std::string& text) {
 std::optional<google::protobuf::Duration> ReadDuration(
     const std::string& text) {
   absl::Duration parsed;
-  if (text == "0" || !absl::ParseDuration(text, &parsed) ||
-      parsed == absl::InfiniteDuration() ||
-      parsed == -absl::InfiniteDuration()) {
+  const std::optional<double> seconds = ReadDouble(text);
+  if (seconds.has_value()) {
+    parsed = absl::Seconds(*seconds);
+  } else if (!absl::ParseDuration(text, &parsed)) {
+    return std::nullopt;
+  }
+  if (absl::AbsDuration(parsed) == absl::InfiniteDuration()) {
     return std::nullopt;
   }
   google::protobuf::Duration duration;

@@ -25,7 +25,7 @@ std::optional<std::int64_t> ReadInt(const std::string& text);
 std::optional<std::uint64_t> ReadUint(const std::string& text);
 // Takes small letters only.
 std::optional<bool> ReadBool(const std::string& text);
-// Requires the unit: "90s", "1h30m", "500ms".
+// "90s", "1h30m", "500ms", or plain seconds, as flags take them.
 std::optional<google::protobuf::Duration> ReadDuration(const std::string& text);
 
 // Ignores case and the enum's prefix: "maximize" is DIRECTION_MAXIMIZE. It

@@ -4,8 +4,10 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/plain/utf8.h"
 #include "base/status_macros.h"
@@ -36,6 +38,40 @@ absl::Status CheckText(const std::string& text, const std::string& file) {
       ErrorId::kStudyFileSyntax, file,
       {static_cast<int>(lines) + 1, DisplayWidth(before.substr(start)) + 1},
       "a byte that is no UTF-8 text", "save the file as UTF-8 text");
+}
+
+// The last line up to `line` that a tab indents: yaml-cpp takes it for a blank
+// between words, and stumbles over what comes next.
+std::optional<int> TabbedLine(const std::string& text, int line) {
+  std::istringstream lines(text);
+  std::optional<int> found;
+  std::string one;
+  for (int i = 1; i <= line && std::getline(lines, one); ++i) {
+    const std::size_t word = one.find_first_not_of(" \t");
+    if (one.substr(0, word).find('\t') != std::string::npos) found = i;
+  }
+  return found;
+}
+
+// yaml-cpp's words are those of its grammar; the usual slips get plain ones.
+absl::Status SyntaxError(const std::string& text, const std::string& file,
+                         const YAML::Exception& error) {
+  std::string cause = error.msg;
+  std::string fix = "correct the YAML at this place";
+  YamlMark mark = MarkOf(error.mark);
+  const std::optional<int> tab = TabbedLine(text, mark.line);
+  if (tab.has_value()) {
+    mark = {*tab, 1};
+    cause = "a tab cannot indent in YAML";
+    fix = "indent with blanks";
+  } else if (absl::StrContains(cause, "end of map flow")) {
+    cause = "a { is not closed";
+    fix = "close it with }; is the file cut off?";
+  } else if (absl::StrContains(cause, "end of sequence flow")) {
+    cause = "a [ is not closed";
+    fix = "close it with ]; is the file cut off?";
+  }
+  return ErrorAt(ErrorId::kStudyFileSyntax, file, mark, cause, fix);
 }
 
 }  // namespace
@@ -74,8 +110,7 @@ absl::StatusOr<YamlPtr> ParseYaml(const std::string& text,
     }
   } catch (const YAML::Exception& error) {
     RETURN_IF_ERROR(builder.error());  // an earlier mistake explains more
-    return ErrorAt(ErrorId::kStudyFileSyntax, file, MarkOf(error.mark),
-                   error.msg, "correct the YAML at this place");
+    return SyntaxError(text, file, error);
   }
   RETURN_IF_ERROR(builder.error());
   if (builder.root() == nullptr) {

@@ -26,6 +26,13 @@ v1::Directive DirectiveFor(const v1::LeaseRef& lease,
   return directive;
 }
 
+// Who was taken out of service stays so when it comes back.
+bool CanForget(const WorkerEntry& worker) {
+  return worker.holds.empty() &&
+         (worker.row.state == storage::WorkerState::kActive ||
+          worker.row.state == storage::WorkerState::kGone);
+}
+
 }  // namespace
 
 LeaseVerbs::LeaseVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
@@ -183,6 +190,11 @@ absl::StatusOr<v1::HeartbeatReply> LeaseVerbs::Heartbeat(
   }
   v1::HeartbeatReply reply;
   if (change.rows.lacks()) return reply;
+  if (request.leaving() && CanForget(*worker)) {
+    const std::string id = worker->row.id;
+    RETURN_IF_ERROR(ledger_.ForgetWorker(change.batch, id));
+    return reply;
+  }
   reply.set_drain(worker->row.state == storage::WorkerState::kDraining);
   for (const v1::LeaseProgress& progress : request.leases()) {
     v1::Directive directive = Renew(change, progress.lease(), reply.drain());

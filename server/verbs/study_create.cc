@@ -188,9 +188,8 @@ absl::StatusOr<v1::CreateStudyReply> StudyVerbs::Create(
         ErrorId::kStudyAlreadyExists,
         absl::StrCat("study ", request.study_id(), " exists, with another ",
                      absl::StrJoin(fields, ", ")),
-        "choose another id, or give the same as then to go on with it; "
-        "settings "
-        "are changed with UpdateStudy",
+        "choose another id, give the same as then to go on with it, or change "
+        "its settings: frostline study update ID (UpdateStudy)",
         "study_id");
   }
   RETURN_IF_ERROR(prepared.status());

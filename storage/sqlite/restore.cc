@@ -56,7 +56,7 @@ bool NeedsALog(const std::string& path) {
 absl::Status CheckSource(const std::string& backup_file) {
   std::error_code error;
   if (!fs::is_regular_file(backup_file, error)) {
-    return Refuse(ErrorId::kStoreUnwritable,
+    return Refuse(ErrorId::kRequestInvalid,
                   absl::StrCat("there is no file ", backup_file),
                   "name a file that a backup has made");
   }

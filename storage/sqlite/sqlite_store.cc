@@ -55,8 +55,9 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(
   // A journal that SQLite has removed must not come back with a power cut: it
   // would undo all that follows.
   RETURN_IF_ERROR(SyncFolder(folder));
-  Log(LogLevel::kInfo, "store_opened",
-      {{"sqlite", sqlite3_libversion()},
+  Log(LogLevel::kInfo, "store_opened", {{"database", data->DatabasePath()}});
+  Log(LogLevel::kDebug, "sqlite",
+      {{"version", sqlite3_libversion()},
        {"wal_reset_flaw", HasWalResetFlaw(sqlite3_libversion_number())
                               ? "present, no occasion"
                               : "absent"}});

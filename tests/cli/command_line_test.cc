@@ -9,9 +9,13 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -153,6 +157,44 @@ TEST(CommandLine, HasEveryFlagOfImportanceInTheReference) {
     for (const std::string& flag :
          FlagsOf(Frostline(std::string(command) + " --help").output)) {
       EXPECT_THAT(page, HasSubstr(flag)) << command;
+    }
+  }
+}
+
+// "study create", "study list", … as --help has them.
+std::vector<std::string> CommandsBelow(const std::string& prefix) {
+  std::vector<std::string> commands;
+  std::istringstream help(Frostline(prefix + " --help").output);
+  std::string line;
+  bool listed = false;
+  while (std::getline(help, line)) {
+    if (line.starts_with("Subcommands:")) listed = true;
+    if (!listed || !line.starts_with("  ") || line[2] == ' ') continue;
+    const std::string name = line.substr(2, line.find(' ', 2) - 2);
+    const std::string command = prefix.empty() ? name : prefix + " " + name;
+    const auto below = CommandsBelow(command);
+    commands.insert(commands.end(), below.begin(), below.end());
+    if (below.empty()) commands.push_back(command);
+  }
+  return commands;
+}
+
+TEST(CommandLine, HasEveryCommandAndItsFlagsInTheReference) {
+  const std::string folder =
+      std::string(std::getenv("FROSTLINE_SOURCE_DIR")) + "/docs/reference/";
+  std::string pages;
+  for (const auto& page : std::filesystem::directory_iterator(folder)) {
+    std::ifstream file(page.path());
+    pages.append(std::istreambuf_iterator<char>(file), {});
+  }
+  const std::vector<std::string> commands = CommandsBelow("");
+  EXPECT_GE(commands.size(), 25U);
+  for (const std::string& command : commands) {
+    const std::string verb = command.substr(command.rfind(' ') + 1);
+    EXPECT_THAT(pages, HasSubstr(verb)) << command;
+    for (const std::string& flag :
+         FlagsOf(Frostline(command + " --help").output)) {
+      EXPECT_THAT(pages, HasSubstr(flag)) << command;
     }
   }
 }

@@ -138,7 +138,7 @@ TEST_F(RegistryCommandsTest, InitWritesAStudyFileThatFits) {
   Write("my.yaml", "mine");
   EXPECT_EQ(Frostline("init --data my.csv --text review --label stars --model "
                       "tiny"),
-            100);
+            5);
   EXPECT_THAT(output_, HasSubstr("my.yaml is there already"));
   EXPECT_EQ(Text("my.yaml"), "mine");
 }
@@ -189,7 +189,7 @@ TEST_F(RegistryCommandsTest, AStudyThatDoesNotFitIsPlacedInItsFile) {
     return output_;
   };
   EXPECT_THAT(with("layers: 3", "layers: 12"),
-              AllOf(HasSubstr("my.yaml:4:27"),
+              AllOf(HasSubstr("my.yaml:4:19"),
                     HasSubstr("tiny has 12 layers; it has 3"),
                     HasSubstr("write layers: 3")));
   EXPECT_THAT(with("maximize: accuracy", "maximize: acuracy"),

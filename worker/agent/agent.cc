@@ -18,6 +18,7 @@ namespace frostline::agent {
 namespace {
 
 constexpr Duration kLeastInterval = std::chrono::milliseconds(10);
+constexpr Duration kGoodbyeDeadline = std::chrono::seconds(1);
 constexpr Duration kLookForOrphans = std::chrono::seconds(1);
 
 LookAtStock LooksAt(const std::string& registry) {
@@ -80,6 +81,7 @@ absl::StatusOr<ExitCode> Agent::Run() {
   client_.CancelAcquires();
   for (const auto& slot : slots_) slot->Join();
   Shutdown();
+  SayGoodbye();
   return stop_.exit_code();
 }
 
@@ -152,6 +154,19 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
     slots_.back()->Start();
   }
   return absl::OkStatus();
+}
+
+// Without it the worker would be listed until its silence is long enough. By
+// then no thread of ours calls any more, and the client's calls are over.
+void Agent::SayGoodbye() {
+  v1::HeartbeatRequest last;
+  last.set_worker(WorkerNameOf(options_.id));
+  last.set_boot_id(boot_id_);
+  last.set_leaving(true);
+  RpcClient client(options_.connect);
+  const auto reply = client.Heartbeat(last, kGoodbyeDeadline);
+  Log(LogLevel::kDebug, "goodbye",
+      {{"status", reply.ok() ? "ok" : std::string(reply.status().message())}});
 }
 
 void Agent::Shutdown() {

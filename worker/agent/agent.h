@@ -56,6 +56,7 @@ class Agent {
   void CountIdleSlots(int more);
   void NoteRetired();
   absl::Status StartSlots(const v1::RegisterReply& registered);
+  void SayGoodbye();
   void Shutdown();
 
   AgentOptions options_;

@@ -118,10 +118,14 @@ absl::Status CheckDataFit(const Registry& registry, const StudyNeeds& needs,
   trainer::DataRequest request;
   request.train_split = needs.train_split;
   request.validation_split = needs.validation_split;
-  request.sha256 = needs.data_sha256;
   const Expected<Done> splits = trainer::CheckSplits(found->second, request);
   if (!splits.ok()) return ErrorOf(splits.fault(), "data");
   const std::string train = trainer::SplitName(needs.train_split, "train");
+  const std::string& sum = found->second.splits.at(train).sha256;
+  if (!needs.data_sha256.empty() && needs.data_sha256 != sum) {
+    return OtherSum("data set", needs.data, sum, needs.data_sha256,
+                    "data.sha256");
+  }
   if (!needs.task.empty()) request.task = trainer::ParseTaskName(needs.task);
   *task = trainer::TaskOf(request, found->second, train);
   return CheckColumns(registry, found->second.splits.at(train), needs.columns,

@@ -97,7 +97,7 @@ TEST_F(DemoTest, SaysWhichProgramIsMissing) {
 }
 
 TEST_F(DemoTest, SaysHowToGetTheModelWhenItIsNotThere) {
-  EXPECT_EQ(CodeOf(StartDemo("--trials=2")), 5);
+  EXPECT_EQ(CodeOf(StartDemo("--trials=2")), 100);
   EXPECT_THAT(Output(), HasSubstr(folder_.File("cache/demo-model-")));
   EXPECT_THAT(Output(), HasSubstr("./dev setup"));
   EXPECT_THAT(Output(), HasSubstr("--synthetic"));

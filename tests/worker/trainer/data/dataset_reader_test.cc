@@ -135,6 +135,7 @@ TEST_F(DatasetReaderTest, AScanSeesEachRowAndHoldsFewAtATime) {
   EXPECT_EQ(rows, 5'000U);
   EXPECT_LE(most, 1'024U);
   // It judges as reading does, and counts rows that it no longer holds.
+  rows = 0;
   reader.WithMostRows(2'000);
   const auto scanned = reader.Scan(folder_.Open(text), Tsv(), {}, look);
   ASSERT_FALSE(scanned.ok());

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""doc_samples.py [--bin DIR] [--record | --write]: what the demo prints, as
+README and the tutorial show it.
+
+tests/docs/demo_run/ holds one real run: the coordinator's database and all that
+`frostline demo` printed. The demo is shown again from a copy of that database;
+its report must be the recorded one, and each sample below a line
+`<!-- sample: demo -->` must be lines of it, in order ("…" stands for some that
+are left out).
+
+  (nothing)  checks, exit code 1 with what differs
+  --write    after a change of the report's words: puts the new ones into the
+             recording and the pages
+  --record   after a change of the search: runs the demo, some minutes; look at
+             the pages' samples and at the sentences around them afterwards
+"""
+import argparse
+import difflib
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RUN = ROOT / "tests/docs/demo_run"
+PRINTED = RUN / "printed.txt"
+DATABASE = "frostline.sqlite"
+PAGES = ("README.md", "docs/tutorials/demo.md")
+SAMPLE = re.compile(r"(<!-- sample: demo -->\n```text\n)(.*?)(```\n)", re.S)
+LEFT_OUT = "…"
+# What a run of the search alone can say, and what no two runs say alike.
+REPORT = re.compile(r"^best trial .*?(?=^Next, type)", re.S | re.M)
+
+
+def demo(folder, programs):
+    """All that `frostline demo` says with `folder` as its folder."""
+    ran = subprocess.run([programs / "frostline", "demo", "--dir", folder],
+                         stdout=subprocess.PIPE, text=True, timeout=1800,
+                         stdin=subprocess.DEVNULL, check=False)
+    if ran.returncode != 0:
+        sys.exit(f"the demo ended with {ran.returncode}:\n{ran.stdout}")
+    return ran.stdout.replace(str(folder), "/tmp/frostline-demo")
+
+
+def record(programs):
+    """Runs the demo anew and keeps what the pages need of it."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name) / "demo"
+        printed = demo(folder, programs)
+        RUN.mkdir(exist_ok=True)
+        PRINTED.write_text(printed)
+        shutil.copy(folder / DATABASE, RUN / DATABASE)
+
+
+def shown_again(programs):
+    """The report as today's programs make it of the recorded trials."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name) / "demo"
+        folder.mkdir()
+        shutil.copy(RUN / DATABASE, folder / DATABASE)
+        return REPORT.search(demo(folder, programs)).group()
+
+
+def pieces(sample):
+    """The runs of lines of a sample, without the marks between them."""
+    run = []
+    for line in sample.splitlines():
+        if line.strip() == LEFT_OUT:
+            yield run
+            run = []
+        else:
+            run.append(line)
+    yield run
+
+
+def place_of(run, lines, start):
+    """Where `run` stands in `lines`, not before `start`; None: nowhere."""
+    for at in range(start, len(lines) - len(run) + 1):
+        if lines[at:at + len(run)] == run:
+            return at
+    return None
+
+
+def wrong_samples(lines):
+    """What is said on a page and was not printed."""
+    for page in PAGES:
+        for _, sample, _ in SAMPLE.findall((ROOT / page).read_text()):
+            start = 0
+            for run in pieces(sample):
+                at = place_of(run, lines, start)
+                if at is None:
+                    yield f"{page}: the demo has not printed\n  " + "\n  ".join(run)
+                else:
+                    start = at + len(run)
+
+
+def moved(old, new):
+    """From a line's number in `old` to that of the same place in `new`."""
+    where = {len(old): len(new)}
+    for _, i1, i2, j1, j2 in difflib.SequenceMatcher(
+            None, old, new, autojunk=False).get_opcodes():
+        for k in range(i1, i2):
+            where[k] = min(j1 + k - i1, j2)
+    return where
+
+
+def rewrite_pages(old, new):
+    """Puts the new words where the old ones stand."""
+    where = moved(old, new)
+
+    def renew(match):
+        start, runs = 0, []
+        for run in pieces(match.group(2)):
+            at = place_of(run, old, start)
+            if at is None:
+                runs.append(run)
+                continue
+            start = at + len(run)
+            runs.append(new[where[at]:where[start]])
+        text = f"\n{LEFT_OUT}\n".join("\n".join(run) for run in runs)
+        return match.group(1) + text + "\n" + match.group(3)
+
+    for page in PAGES:
+        path = ROOT / page
+        path.write_text(SAMPLE.sub(renew, path.read_text()))
+
+
+def main():
+    """Checks, writes or records."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/bin")
+    parser.add_argument("--record", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    if options.record:
+        record(options.bin)
+    printed = PRINTED.read_text()
+    report = shown_again(options.bin)
+    now = REPORT.sub(lambda _: report, printed)
+    if options.write:
+        rewrite_pages(printed.splitlines(), now.splitlines())
+        PRINTED.write_text(now)
+        printed = now
+    wrong = list(wrong_samples(printed.splitlines()))
+    if printed != now:
+        wrong.append("the report has other words (--write takes them over):\n" +
+                     "".join(difflib.unified_diff(
+                         printed.splitlines(True), now.splitlines(True),
+                         "recorded", "printed now", n=0)))
+    print("\n".join(wrong) or "the samples are what the demo prints")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

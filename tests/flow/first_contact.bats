@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a newcomer types in the first hour, against a real coordinator: each test
+# is one stumble that somebody had.
+
+SOURCE=$(cd "$(dirname "$BATS_TEST_FILENAME")/../.." && pwd)
+TOY=$SOURCE/recipes/demo/study.yaml
+
+setup_file() {
+  export HOME=$BATS_FILE_TMPDIR
+  cd "$BATS_FILE_TMPDIR"
+  frostline serve --data frost --listen 127.0.0.1:0 --ready-file ready \
+    >serve.log 2>&1 3>&- &
+  echo $! >serve.pid
+  for _ in $(seq 100); do [ -s ready ] && break || sleep 0.1; done
+  export FROSTLINE_CONNECT=$(cat ready)
+}
+
+teardown_file() { kill "$(cat "$BATS_FILE_TMPDIR/serve.pid")"; }
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# says TEXT…: the output has each.
+says() {
+  for text in "$@"; do
+    [[ $output == *"$text"* ]] || {
+      echo "'$text' is not in: $output"
+      return 1
+    }
+  done
+}
+
+new_study() { frostline study create "$TOY" --id "$1" "${@:2}"; }
+
+free_port() {
+  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])'
+}
+
+@test "a worker says why trials fail, lists say it too, and it leaves at once" {
+  new_study fails --trials 1
+  run timeout 60 frostline worker --exec 'sh -c "exit 9"' --id failer \
+    --idle-timeout 3s
+  says "trial_failed" "FL-5003: the trainer exited with code 9"
+  run frostline trial list fails
+  says "FL-5003" "exited with code 9"
+  run frostline worker list
+  [[ $output != *failer* ]]
+}
+
+@test "commands right behind a start wait for it" {
+  port=$(free_port)
+  export FROSTLINE_CONNECT=127.0.0.1:$port
+  (sleep 1.5; exec frostline serve --data late --listen "$FROSTLINE_CONNECT") \
+    >late.log 2>&1 3>&- &
+  run frostline study list
+  kill %1; wait
+  [ "$status" -eq 0 ]
+  says "waiting for a coordinator at 127.0.0.1:$port"
+}
+
+@test "status waits for as long as it is told, and no longer" {
+  run frostline status --connect "127.0.0.1:$(free_port)" --wait 1s
+  [ "$status" -eq 7 ]
+  run frostline status
+  [ "$status" -eq 0 ]
+  says "coordinator: frostline" "workers:     0 live"
+}
+
+@test "the ready file goes with the coordinator" {
+  frostline serve --data gone --listen 127.0.0.1:0 --ready-file here \
+    >gone.log 2>&1 3>&- &
+  pid=$!
+  for _ in $(seq 100); do [ -s here ] && break || sleep 0.1; done
+  grep -q '^127.0.0.1:[0-9]*$' here
+  kill "$pid"; wait "$pid" || true
+  [ ! -e here ]
+}
+
+@test "another budget on an existing id is said, and can be had" {
+  new_study budget
+  run frostline study create "$TOY" --id budget --trials 99
+  [ "$status" -eq 5 ]
+  says "exists, with another settings.budget" "frostline study update"
+  run frostline study update budget --budget 99
+  [ "$status" -eq 0 ]
+  says "0/99 done"
+  run frostline study update budget
+  [ "$status" -eq 2 ]
+  says "--budget" "--priority"
+}
+
+@test "help on a word that is no command is refused with a hint" {
+  run frostline studdy --help
+  [ "$status" -eq 2 ]
+  says "did you mean 'study'?"
+  run frostline study lst --help
+  [ "$status" -eq 2 ]
+  says "did you mean 'list'?"
+}
+
+@test "errors under --json are JSON on standard error" {
+  run bash -c 'frostline study show nosuch --json 2>error.json'
+  [ "$status" -eq 3 ]
+  [ -z "$output" ]
+  run python3 -c 'import json; print(json.load(open("error.json"))["error"]["id"])'
+  [ "$output" = FL-2001 ]
+}
+
+@test "a watch without workers says so within seconds" {
+  new_study lonely
+  run timeout 2 frostline study watch lonely
+  [ "$status" -eq 124 ]
+  says "nothing runs yet: no worker"
+}
+
+@test "a dry run needs no coordinator and says what it left open" {
+  run frostline study create "$TOY" --dry-run --connect "127.0.0.1:$(free_port)"
+  [ "$status" -eq 0 ]
+  says "is a study file" "not checked"
+}
+
+@test "slips in a file are named in plain words" {
+  printf 'model:\n\tid: a\n' >tab.yaml
+  run frostline study create tab.yaml
+  [ "$status" -eq 100 ]
+  says "tab.yaml:2:1" "a tab cannot indent" "blanks"
+  echo '{"id": "x", "budget": 3' >cut.json
+  run frostline study create cut.json
+  [ "$status" -eq 100 ]
+  says "a { is not closed" "cut off"
+  sed 's/^budget:.*/budget: 1e-999/' "$TOY" >tiny.yaml
+  run frostline study create tiny.yaml --id tiny
+  [ "$status" -eq 100 ]
+  says "1e-999" "whole number"
+}
+
+@test "slips on the command line are usage errors with a way out" {
+  run frostline plan budget --tolerance -1
+  [ "$status" -eq 2 ]
+  says "--tolerance: '-1' is no number from 0"
+  run frostline study create "$TOY" --id seed --seed -1
+  [ "$status" -eq 2 ]
+  says "--seed: '-1'"
+  run frostline study create "$TOY" --id 'Bad Name'
+  [ "$status" -eq 2 ]
+  says "'Bad Name'" "a-z"
+  run frostline backup --label ../x
+  [ "$status" -eq 2 ]
+  says "../x" "a-z"
+  run frostline serve --data none --restore nofile
+  [ "$status" -eq 2 ]
+  says "there is no file nofile"
+  [ ! -e none ]
+  run frostline demo --model /nonexistent
+  [ "$status" -eq 100 ]
+  says "no config.json in /nonexistent" "--synthetic"
+}
+
+@test "times are written in one way everywhere" {
+  for time in 90 90s 1m30s; do
+    sed "\$a lease: {ttl: $time}" "$TOY" >time.yaml
+    run frostline study create time.yaml --id "t$time" --dry-run
+    [ "$status" -eq 0 ]
+  done
+  run frostline serve --data none --lease-ttl soon
+  [ "$status" -eq 2 ]
+  says "60s, 1m30s"
+  run frostline worker --exec true --stop-grace 5m --idle-timeout soon
+  [ "$status" -eq 2 ]
+  says "60s, 1m30s"
+}
+
+@test "a start that fails leaves no data folder" {
+  run frostline serve --data taken --listen "$FROSTLINE_CONNECT"
+  [ "$status" -eq 5 ]
+  [ ! -e taken ]
+  run frostline serve --data open --listen 192.0.2.1:7070
+  [ "$status" -eq 2 ]
+  [ ! -e open ]
+}
+
+@test "the first log lines are for users" {
+  ! grep -q wal_reset_flaw "$BATS_FILE_TMPDIR/serve.log"
+  grep -q "frost/frostline.sqlite" "$BATS_FILE_TMPDIR/serve.log"
+}
+
+@test "a web server is no coordinator" {
+  python3 -m http.server --bind 127.0.0.1 0 >web.log 2>&1 3>&- &
+  web=$!
+  for _ in $(seq 50); do
+    port=$(sed -n 's/.*port \([0-9]*\).*/\1/p' web.log)
+    [ -n "$port" ] && break || sleep 0.1
+  done
+  run frostline study list --connect "127.0.0.1:$port"
+  kill "$web"
+  [ "$status" -eq 7 ]
+  says "is not a Frostline coordinator"
+}
+
+@test "a server of HTTP/2 that knows no gRPC is no coordinator" {
+  python3 "$SOURCE/tests/support/not_found_http2.py" port >web.log 2>&1 3>&- &
+  web=$!
+  for _ in $(seq 50); do [ -s port ] && break || sleep 0.1; done
+  run frostline study list --connect "127.0.0.1:$(cat port)"
+  kill "$web"
+  [ "$status" -eq 7 ]
+  says "is not a Frostline coordinator" "404"
+}
