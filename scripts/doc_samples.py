@@ -20,6 +20,7 @@ import difflib
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -31,28 +32,52 @@ DATABASE = "frostline.sqlite"
 PAGES = ("README.md", "docs/tutorials/demo.md")
 SAMPLE = re.compile(r"(<!-- sample: demo -->\n```text\n)(.*?)(```\n)", re.S)
 LEFT_OUT = "…"
-# What a run of the search alone can say, and what no two runs say alike.
-REPORT = re.compile(r"^best trial .*?(?=^Next, type)", re.S | re.M)
+# Paths are in the database, too: of nobody's own.
+FOLDER = pathlib.Path("/tmp/frostline-demo")
+SEARCHED = re.compile(r"^(\d+)/\1 done, 0 running")
+RUNS_PLAN = re.compile(r"^running it beside")
+# What follows it is of trials that are run then.
+REPORT = re.compile(r"^best trial .*?(?=^running it beside)", re.S | re.M)
 
 
-def demo(folder, programs):
-    """All that `frostline demo` says with `folder` as its folder."""
-    ran = subprocess.run([programs / "frostline", "demo", "--dir", folder],
-                         stdout=subprocess.PIPE, text=True, timeout=1800,
-                         stdin=subprocess.DEVNULL, check=False)
-    if ran.returncode != 0:
-        sys.exit(f"the demo ended with {ran.returncode}:\n{ran.stdout}")
-    return ran.stdout.replace(str(folder), "/tmp/frostline-demo")
+def demo(folder, programs, until=None):
+    """What `frostline demo` says with `folder` as its folder, to its end or to
+    the line that matches `until`, which stops it."""
+    said = []
+    with subprocess.Popen([programs / "frostline", "demo", "--dir", folder],
+                          stdout=subprocess.PIPE, text=True,
+                          stdin=subprocess.DEVNULL) as running:
+        for line in running.stdout:
+            said.append(line)
+            if until and until.search(line):
+                running.send_signal(signal.SIGTERM)
+                break
+    text = "".join(said)
+    if not until and running.returncode != 0:
+        sys.exit(f"the demo ended with {running.returncode}:\n{text}")
+    return text.replace(str(folder), str(FOLDER)).replace(
+        str(programs) + "/", "")
+
+
+def report_of(text):
+    """The report in what a demo has said."""
+    found = REPORT.search(text)
+    if not found:
+        sys.exit("no report was printed:\n" + text)
+    return found.group()
 
 
 def record(programs):
-    """Runs the demo anew and keeps what the pages need of it."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name) / "demo"
-        printed = demo(folder, programs)
-        RUN.mkdir(exist_ok=True)
-        PRINTED.write_text(printed)
-        shutil.copy(folder / DATABASE, RUN / DATABASE)
+    """Runs the demo anew, and keeps its trials as they were before its plan
+    was run, so that the same report can be made of them again."""
+    if FOLDER.exists():
+        sys.exit(f"{FOLDER} is there already")
+    RUN.mkdir(exist_ok=True)
+    begun = demo(FOLDER, programs, until=SEARCHED)
+    shutil.copy(FOLDER / DATABASE, RUN / DATABASE)
+    ended = demo(FOLDER, programs)
+    PRINTED.write_text(begun + "\n" + ended[REPORT.search(ended).start():])
+    shutil.rmtree(FOLDER)
 
 
 def shown_again(programs):
@@ -61,7 +86,7 @@ def shown_again(programs):
         folder = pathlib.Path(name) / "demo"
         folder.mkdir()
         shutil.copy(RUN / DATABASE, folder / DATABASE)
-        return REPORT.search(demo(folder, programs)).group()
+        return report_of(demo(folder, programs, until=RUNS_PLAN))
 
 
 def pieces(sample):

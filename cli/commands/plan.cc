@@ -39,7 +39,7 @@ absl::StatusOr<ExitCode> Plan(Session& session, const PlanArgs& args) {
   const int width = args.output.file.empty() ? session.terminal.width : 0;
   const absl::Status shown =
       args.frontier  ? ShowFrontier(*client, args, plan, width)
-      : args.ask > 0 ? ShowAsked(*client, args, plan)
+      : args.ask > 0 ? ShowAsked(*client, args, plan, width)
       : args.verify  ? ShowVerification(session, *client, args, plan, width,
                                        signals ? &*signals : nullptr)
                      : ShowPlan(*client, args, plan, width);

@@ -67,12 +67,13 @@ absl::Status ShowFrontier(Client& client, const PlanArgs& args,
 }
 
 absl::Status ShowAsked(Client& client, const PlanArgs& args,
-                       const PlanAsked& plan) {
+                       const PlanAsked& plan, int width) {
   auto request = About<v1::AskPlanRequest>(plan);
   request.set_trials(args.ask);
   ASSIGN_OR_RETURN(const v1::AskPlanReply answer,
                    client.Call(&Stub::AskPlan, request));
-  RETURN_IF_ERROR(Show(args, answer, RenderAsked(answer), AskedCsv(answer)));
+  RETURN_IF_ERROR(
+      Show(args, answer, RenderAsked(answer, width), AskedCsv(answer)));
   if (!args.enqueue) return absl::OkStatus();
   std::vector<v1::EnqueuedTrial> trials;
   for (const v1::AskedTrial& asked : answer.trials()) {

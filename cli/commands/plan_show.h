@@ -41,7 +41,7 @@ absl::Status ShowPlan(Client& client, const PlanArgs& args,
 absl::Status ShowFrontier(Client& client, const PlanArgs& args,
                           const PlanAsked& plan, int width);
 absl::Status ShowAsked(Client& client, const PlanArgs& args,
-                       const PlanAsked& plan);
+                       const PlanAsked& plan, int width);
 // Shows the last verification, enqueued where there is none, or anew. It waits
 // for its end where `signals` is given.
 absl::Status ShowVerification(Session& session, Client& client,

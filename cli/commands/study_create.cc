@@ -107,7 +107,7 @@ absl::StatusOr<ExitCode> Create(Session& session, const CreateArgs& args) {
     std::cout << ToJson(*reply);
     return kExitOk;
   }
-  std::cout << RenderPlan(*reply);
+  std::cout << RenderPlan(*reply, session.terminal.width);
   if (args.dry_run) {
     std::cout << "dry run: nothing was created\n";
     return kExitOk;

@@ -62,10 +62,10 @@ absl::Status ShowCause(Client& client, const std::string& study) {
   return absl::OkStatus();
 }
 
-void ShowBest(const v1::Trial& best, const v1::Study& study) {
+void ShowBest(const v1::Trial& best, const v1::Study& study, int width) {
   std::cout << "\nbest trial " << best.number() << ": "
             << ObjectiveText(best, study.spec()) << "\n"
-            << Sentence("  its rates", RatesInShort(best.rates()));
+            << Sentence("  its rates", RatesInShort(best.rates()), width);
 }
 
 // Whether it is an answer that few or equal trials cannot give.
@@ -106,7 +106,7 @@ absl::StatusOr<std::optional<v1::FreezePlan>> ReportDemo(Client& client,
     RETURN_IF_ERROR(ShowCause(client, study.name()));
     return none;
   }
-  ShowBest(*best, study);
+  ShowBest(*best, study, width);
   ASSIGN_OR_RETURN(const bool has_importance,
                    ShowImportance(client, study, width));
   if (!has_importance) return none;
@@ -116,7 +116,7 @@ absl::StatusOr<std::optional<v1::FreezePlan>> ReportDemo(Client& client,
       client.Call(&v1::ImportanceService::Stub::GetPlan, request);
   if (IsTooFew(plan.status())) return none;
   RETURN_IF_ERROR(plan.status());
-  std::cout << "\n" << RenderFreezePlanInShort(*plan) << std::flush;
+  std::cout << "\n" << RenderFreezePlanInShort(*plan, width) << std::flush;
   return std::optional<v1::FreezePlan>(*std::move(plan));
 }
 

@@ -73,7 +73,7 @@ std::string RenderMarginals(const v1::GetMarginalsReply& reply,
                             const RateNames& rates, int width) {
   std::string text = Caption(absl::StrCat("expected ", reply.options().target(),
                                           ", all else averaged out"),
-                             reply.provisional());
+                             reply.provisional(), width);
   text.pop_back();  // each curve begins with a blank line
   for (const v1::Marginal& marginal : reply.marginals()) {
     text += RenderCurve(marginal, rates.contains(marginal.parameter()), width);
@@ -107,7 +107,7 @@ std::string RenderPairMarginal(const v1::PairMarginal& table,
   return absl::StrCat(
       Caption(absl::StrCat("expected ", table.options().target(),
                            ", all else averaged out"),
-              table.provisional()),
+              table.provisional(), width),
       rows.Render(width), "\nin brackets: no trial has both values\n");
 }
 
@@ -133,10 +133,11 @@ std::string RenderStability(const v1::GetStabilityReply& reply, int width) {
       "\nranking over the study's first trials; agreement with the last row is "
       "Kendall's\ntau\n\n",
       table.Render(width), "\n",
-      Sentence("verdict", reply.verdict().sentence()));
+      Sentence("verdict", reply.verdict().sentence(), width));
   if (!std::isnan(reply.verdict().half_tau().value())) {
     absl::StrAppend(
-        &text, Sentence("two halves", TauText(reply.verdict().half_tau())));
+        &text,
+        Sentence("two halves", TauText(reply.verdict().half_tau()), width));
   }
   return text;
 }

@@ -160,16 +160,16 @@ std::string ModuleList(const std::vector<std::string>& modules) {
 
 std::string RenderFrontier(const v1::Frontier& frontier, int width) {
   std::string text =
-      absl::StrCat(Caption(CaptionOf(frontier), frontier.provisional()),
-                   Verdict(frontier.verdict()), ByModules(frontier, width),
-                   Legend(frontier));
+      absl::StrCat(Caption(CaptionOf(frontier), frontier.provisional(), width),
+                   Verdict(frontier.verdict(), width),
+                   ByModules(frontier, width), Legend(frontier));
   if (frontier.by_prefix_size() > 0) {
     absl::StrAppend(&text, "\nby what is frozen from below\n\n",
                     ByPrefix(frontier, width));
   }
   std::string warnings;
   for (const v1::Warning& warning : frontier.warnings()) {
-    warnings += Sentence("warning", warning.sentence());
+    warnings += Sentence("warning", warning.sentence(), width);
   }
   return absl::StrCat(text, warnings.empty() ? "" : "\n", warnings);
 }
@@ -186,7 +186,8 @@ std::string RenderFrontierInShort(const v1::Frontier& frontier, int width) {
                   Probability(set.within_tolerance_probability()),
                   ModuleList(TrainedIn(set))});
   }
-  return absl::StrCat(VerdictLines(frontier.verdict()), table.Render(width));
+  return absl::StrCat(VerdictLines(frontier.verdict(), width),
+                      table.Render(width));
 }
 
 std::string FrontierCsv(const v1::Frontier& frontier) {

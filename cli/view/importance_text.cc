@@ -19,9 +19,17 @@ namespace {
 constexpr double kSureOfDirection = 0.9;
 constexpr std::size_t kMaxSentence = 1000;
 constexpr std::size_t kKeyColumns = 16;
+// Below so many columns the keys are not set beside their texts.
+constexpr int kNarrowColumns = 60;
+constexpr std::size_t kNarrowIndent = 2;
 
 int ClippedSteps(double share, int steps) {
   return static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * steps));
+}
+
+// Lines longer than kTextColumns are hard to read on any terminal.
+int TextColumns(int width) {
+  return width < 1 ? kTextColumns : std::min(width, kTextColumns);
 }
 
 // As many places as show two digits of the interval's half width.
@@ -133,38 +141,42 @@ std::string AdviceText(v1::PlanAdvice advice) {
   }
 }
 
-std::string VerdictLines(const std::string& sentence) {
+std::string VerdictLines(const std::string& sentence, int width) {
   std::string text;
   if (sentence.empty()) return text;
   for (const std::string& line :
-       Lines(proto::CleanText(sentence, kMaxSentence), kTextColumns)) {
+       Lines(proto::CleanText(sentence, kMaxSentence), TextColumns(width))) {
     absl::StrAppend(&text, line, "\n");
   }
   return text;
 }
 
-std::string Verdict(const std::string& sentence) {
-  return sentence.empty() ? "" : VerdictLines(sentence) + "\n";
+std::string Verdict(const std::string& sentence, int width) {
+  return sentence.empty() ? "" : VerdictLines(sentence, width) + "\n";
 }
 
-std::string Sentence(const std::string& key, const std::string& text) {
+std::string Sentence(const std::string& key, const std::string& text,
+                     int width) {
   if (text.empty()) return "";
+  const int columns = TextColumns(width);
+  const std::size_t indent =
+      columns < kNarrowColumns ? kNarrowIndent : kKeyColumns;
   std::string start = proto::CleanText(key, kMaxSentence) + ":";
   std::string sentence;
-  if (start.size() >= kKeyColumns) sentence = std::exchange(start, "") + "\n";
-  start.resize(kKeyColumns, ' ');
-  for (const std::string& line :
-       Lines(proto::CleanText(text, kMaxSentence),
-             kTextColumns - static_cast<int>(kKeyColumns))) {
+  if (start.size() >= indent) sentence = std::exchange(start, "") + "\n";
+  start.resize(indent, ' ');
+  for (const std::string& line : Lines(proto::CleanText(text, kMaxSentence),
+                                       columns - static_cast<int>(indent))) {
     absl::StrAppend(&sentence, start, line, "\n");
-    start.assign(kKeyColumns, ' ');
+    start.assign(indent, ' ');
   }
   return sentence;
 }
 
-std::string Caption(const std::string& text, bool provisional) {
+std::string Caption(const std::string& text, bool provisional, int width) {
   return VerdictLines(
-             absl::StrCat(text, provisional ? ", study still running" : "")) +
+             absl::StrCat(text, provisional ? ", study still running" : ""),
+             width) +
          "\n";
 }
 

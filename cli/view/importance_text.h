@@ -37,18 +37,21 @@ std::string BarWithin(double sure, double share, int columns);
 // 0.9.
 std::string DirectionText(const v1::ParameterImportance& importance);
 
-// Writes "stability:      ranking settled …" in lines of kTextColumns, or ""
-// for no text.
-std::string Sentence(const std::string& key, const std::string& text);
+// What follows wraps to `width`, at most kTextColumns (0: these).
+
+// Writes "stability:      ranking settled …", or "" for no text. Where it is
+// narrow the key has a line of its own.
+std::string Sentence(const std::string& key, const std::string& text,
+                     int width);
 
 std::string AdviceText(v1::PlanAdvice advice);
 
 // Both write "" for no text. The first ends with a blank line.
-std::string Verdict(const std::string& sentence);
-std::string VerdictLines(const std::string& sentence);
+std::string Verdict(const std::string& sentence, int width);
+std::string VerdictLines(const std::string& sentence, int width);
 
 // Says what follows, and ends with a blank line.
-std::string Caption(const std::string& text, bool provisional);
+std::string Caption(const std::string& text, bool provisional, int width);
 
 }  // namespace frostline::cli
 

@@ -31,7 +31,7 @@ int BarColumns(int name_width, int others) {
                     kLongestBar);
 }
 
-std::string CaptionOf(const v1::ImportanceReport& report) {
+std::string CaptionOf(const v1::ImportanceReport& report, int width) {
   const v1::ImportanceOptions& options = report.options();
   std::string text = absl::StrCat(
       "importance for ", options.target(), " in ", LastPart(report.study()),
@@ -48,7 +48,8 @@ std::string CaptionOf(const v1::ImportanceReport& report) {
     absl::StrAppend(&text, ", ", options.filter());
   }
   return VerdictLines(
-      absl::StrCat(text, report.provisional() ? ", study still running" : ""));
+      absl::StrCat(text, report.provisional() ? ", study still running" : ""),
+      width);
 }
 
 // How far the report predicts trials that it has not seen.
@@ -72,24 +73,27 @@ std::string FitText(const v1::ImportanceReport& report) {
       r2 < kBelieveLittle ? ": believe little of this" : "");
 }
 
-std::string Footer(const v1::ImportanceReport& report) {
-  std::string text = Sentence("fit", FitText(report));
+std::string Footer(const v1::ImportanceReport& report, int width) {
+  std::string text = Sentence("fit", FitText(report), width);
   const double beyond = report.unexplained().value();
   if (beyond >= kMuchBeyond) {  // false for NaN
-    absl::StrAppend(&text,
-                    Sentence("beyond pairs",
-                             absl::StrCat(Percent(beyond), " of all effects")));
+    absl::StrAppend(
+        &text,
+        Sentence("beyond pairs",
+                 absl::StrCat(Percent(beyond), " of all effects"), width));
   }
   if (report.noise_share() >= kWorthSaying) {
-    absl::StrAppend(
-        &text, Sentence("noise", Percent(report.noise_share()) +
-                                     " of the trials' variance, kept out"));
+    absl::StrAppend(&text, Sentence("noise",
+                                    Percent(report.noise_share()) +
+                                        " of the trials' variance, kept out",
+                                    width));
   }
-  absl::StrAppend(&text, Sentence("stability", report.stability().sentence()));
+  absl::StrAppend(&text,
+                  Sentence("stability", report.stability().sentence(), width));
   std::set<std::string> said;  // no warning twice
   for (const v1::Warning& warning : report.warnings()) {
     if (!said.insert(warning.sentence()).second) continue;
-    absl::StrAppend(&text, Sentence("warning", warning.sentence()));
+    absl::StrAppend(&text, Sentence("warning", warning.sentence(), width));
   }
   return text;
 }
@@ -129,8 +133,9 @@ std::string RenderImportance(const v1::ImportanceReport& report,
                   Percent(row.main().value()), PercentInterval(row.main()), bar,
                   DirectionText(row)});
   }
-  return absl::StrCat(CaptionOf(report), VerdictLines(report.verdict()), "\n",
-                      head, table.Render(width), Footer(report));
+  return absl::StrCat(CaptionOf(report, width),
+                      VerdictLines(report.verdict(), width), "\n", head,
+                      table.Render(width), Footer(report, width));
 }
 
 std::string RenderPairs(const v1::ImportanceReport& report, int width) {

@@ -90,24 +90,24 @@ std::string RenderFreezePlan(const v1::FreezePlan& plan, int width) {
                                ? absl::StrCat(", may give up ",
                                               FormatNumber(plan.tolerance()))
                                : ""),
-              plan.provisional()),
-      Verdict(plan.verdict()), ModulesTable(plan, width), "\n");
-  absl::StrAppend(&text, Sentence("predicted", PredictedText(plan)),
-                  Sentence("best seen", BestText(plan)),
-                  Sentence("nearest", NearestText(plan)),
-                  Sentence("saves", SavingText(plan)));
+              plan.provisional(), width),
+      Verdict(plan.verdict(), width), ModulesTable(plan, width), "\n");
+  absl::StrAppend(&text, Sentence("predicted", PredictedText(plan), width),
+                  Sentence("best seen", BestText(plan), width),
+                  Sentence("nearest", NearestText(plan), width),
+                  Sentence("saves", SavingText(plan), width));
   std::set<std::string> said;  // no warning twice
   for (const v1::Warning& warning : plan.warnings()) {
     if (!said.insert(warning.sentence()).second) continue;
-    absl::StrAppend(&text, Sentence("warning", warning.sentence()));
+    absl::StrAppend(&text, Sentence("warning", warning.sentence(), width));
   }
   for (const std::string& command : plan.verify()) {
-    absl::StrAppend(&text, Sentence("to verify it", command));
+    absl::StrAppend(&text, Sentence("to verify it", command, width));
   }
   return text;
 }
 
-std::string RenderFreezePlanInShort(const v1::FreezePlan& plan) {
+std::string RenderFreezePlanInShort(const v1::FreezePlan& plan, int width) {
   google::protobuf::RepeatedPtrField<v1::ModuleRate> rates;
   for (const v1::PlannedModule& module : plan.modules()) {
     v1::ModuleRate* const rate = rates.Add();
@@ -124,11 +124,12 @@ std::string RenderFreezePlanInShort(const v1::FreezePlan& plan) {
                     " (80 %)");
   }
   return absl::StrCat(
-      VerdictLines(plan.verdict()),
+      VerdictLines(plan.verdict(), width),
       Sentence("its rates",
                is_trial ? "those of trial " + LastPart(plan.nearest_trial())
-                        : RatesInShort(rates)),
-      Sentence("best seen", score));
+                        : RatesInShort(rates),
+               width),
+      Sentence("best seen", score, width));
 }
 
 std::string RenderComparison(const v1::StudyComparison& comparison, int width) {
@@ -150,17 +151,17 @@ std::string RenderComparison(const v1::StudyComparison& comparison, int width) {
                            " in ", LastPart(comparison.first()), " and ",
                            LastPart(comparison.second()),
                            ", shares among what both search"),
-              comparison.provisional()),
+              comparison.provisional(), width),
       table.Render(width), "\n");
+  absl::StrAppend(&text, Sentence("rank agreement",
+                                  TauText(comparison.rank_agreement()), width));
+  absl::StrAppend(&text, Sentence("in short", comparison.sentence(), width));
   absl::StrAppend(
-      &text, Sentence("rank agreement", TauText(comparison.rank_agreement())));
-  absl::StrAppend(&text, Sentence("in short", comparison.sentence()));
+      &text, Sentence("only first",
+                      absl::StrJoin(comparison.only_first(), ", "), width));
   absl::StrAppend(
-      &text,
-      Sentence("only first", absl::StrJoin(comparison.only_first(), ", ")));
-  absl::StrAppend(
-      &text,
-      Sentence("only second", absl::StrJoin(comparison.only_second(), ", ")));
+      &text, Sentence("only second",
+                      absl::StrJoin(comparison.only_second(), ", "), width));
   return text;
 }
 

@@ -12,7 +12,7 @@ namespace frostline::cli {
 
 std::string RenderFreezePlan(const v1::FreezePlan& plan, int width);
 // Shows its verdict, its rates, and what it would score.
-std::string RenderFreezePlanInShort(const v1::FreezePlan& plan);
+std::string RenderFreezePlanInShort(const v1::FreezePlan& plan, int width);
 std::string RenderComparison(const v1::StudyComparison& comparison, int width);
 
 }  // namespace frostline::cli

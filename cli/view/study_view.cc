@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/term/table.h"
+#include "cli/term/utf8.h"
 #include "cli/view/format.h"
 #include "cli/view/frontier_view.h"
 #include "cli/view/trial_view.h"
@@ -168,14 +169,14 @@ std::string RenderStudy(const v1::Study& study,
   return text;
 }
 
-std::string RenderPlan(const v1::CreateStudyReply& reply) {
+std::string RenderPlan(const v1::CreateStudyReply& reply, int width) {
   Table table({{"MODULE"}, {"PARAMETER"}, {"RATES"}});
   for (const v1::ResolvedModule& module : reply.modules()) {
     const bool fixed = module.parameter().empty();
     table.AddRow({module.module(), fixed ? "(fixed)" : module.parameter(),
                   fixed ? FormatRate(module.fixed_rate()) : module.domain()});
   }
-  std::string text = table.empty() ? "" : table.Render();
+  std::string text = table.empty() ? "" : table.Render(width);
   absl::StrAppend(&text, "space:  ", SizeText(reply.space_size()), "\nbudget: ",
                   FormatCount(reply.study().settings().budget().trials()),
                   " trials\n");
@@ -183,10 +184,10 @@ std::string RenderPlan(const v1::CreateStudyReply& reply) {
   if (!ranges.empty()) absl::StrAppend(&text, "range:  ", ranges, "\n");
   absl::StrAppend(&text, "seeds:  ", SeedsText(reply.study().spec()), "\n");
   const std::string purpose = PurposeText(reply.study().spec(), true);
-  if (!purpose.empty()) absl::StrAppend(&text, "purpose: ", purpose, "\n");
+  if (!purpose.empty()) text += WrapText("purpose: " + purpose, width);
   for (const std::string& advice : reply.advice()) {
-    absl::StrAppend(&text, "advice: ", proto::CleanText(advice, kMaxTextBytes),
-                    "\n");
+    text +=
+        WrapText("advice: " + proto::CleanText(advice, kMaxTextBytes), width);
   }
   return text;
 }

@@ -21,7 +21,7 @@ std::string RenderStudy(const v1::Study& study,
 
 // Shows what a new study comes to: the rate of every module, the size of the
 // space, advice.
-std::string RenderPlan(const v1::CreateStudyReply& reply);
+std::string RenderPlan(const v1::CreateStudyReply& reply, int width);
 // Gives each kind of rate a line, without advice.
 std::string RenderPlanInShort(const v1::CreateStudyReply& reply);
 

@@ -72,15 +72,15 @@ std::string RenderVerification(const v1::PlanVerification& verification,
           absl::StrCat("predicted and seen in ", LastPart(verification.study()),
                        ": ", verification.target(), ", ", verification.ended(),
                        " of ", verification.total(), " trials have ended"),
-          false),
-      Verdict(VerdictOf(verification)), RivalsTable(verification, width),
+          false, width),
+      Verdict(VerdictOf(verification), width), RivalsTable(verification, width),
       "SEEDS, ROWS: what noise makes of equal points, 19 times in 20; * "
       "exceeded\n");
 }
 
 std::string RenderVerificationInShort(const v1::PlanVerification& verification,
                                       int width) {
-  return absl::StrCat(VerdictLines(VerdictOf(verification)),
+  return absl::StrCat(VerdictLines(VerdictOf(verification), width),
                       RivalsTable(verification, width));
 }
 
@@ -117,11 +117,11 @@ std::string RatesInShort(
   return absl::StrJoin(parts, "; ");
 }
 
-std::string RenderAsked(const v1::AskPlanReply& reply) {
+std::string RenderAsked(const v1::AskPlanReply& reply, int width) {
   std::string text = Caption(
       absl::StrCat("trials that would tell most of what the plan leaves open: ",
                    reply.options().target()),
-      reply.provisional());
+      reply.provisional(), width);
   for (int i = 0; i < reply.trials_size(); ++i) {
     const v1::AskedTrial& asked = reply.trials(i);
     absl::StrAppend(
@@ -129,8 +129,9 @@ std::string RenderAsked(const v1::AskPlanReply& reply) {
         Sentence(absl::StrCat(i + 1),
                  absl::StrCat(asked.reason(), " (so far ",
                               Probability(asked.expected_reduction()),
-                              " of what is open)")),
-        Sentence("  rates", RatesInShort(asked.rates())));
+                              " of what is open)"),
+                 width),
+        Sentence("  rates", RatesInShort(asked.rates()), width));
   }
   return text;
 }

@@ -18,7 +18,7 @@ std::string RenderVerificationInShort(const v1::PlanVerification& verification,
                                       int width);
 std::string VerificationCsv(const v1::PlanVerification& verification);
 
-std::string RenderAsked(const v1::AskPlanReply& reply);
+std::string RenderAsked(const v1::AskPlanReply& reply, int width);
 std::string AskedCsv(const v1::AskPlanReply& reply);
 
 // "0.0001 layer.2-3; frozen embeddings, layer.0-1".

@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "not true or false"},
         Mistake{"BadEnum", Line4("freeze: {mode: hardd}"), kSyntax, "4:16",
                 "did you mean 'hard'?"},
-        Mistake{"NoUnit", Line4("lease: {ttl: 60}"), kSyntax, "4:14",
+        Mistake{"NoTime", Line4("lease: {ttl: soon}"), kSyntax, "4:14",
                 "write it like 60s"},
         Mistake{"Empty", Line4("seed:"), kSyntax, "4:1", "nothing"},
         Mistake{"MapForText", Line4("recipe: {a: b}"), kSyntax, "4:9",

@@ -35,6 +35,21 @@ TEST(Table, CutsLinesToTheTerminal) {
   EXPECT_EQ(table.Render(6), "NAME\nembed…\n");
 }
 
+TEST(Table, LeavesOutWhatMattersLeast) {
+  Table table(
+      {{"ID"}, {"STATE", Align::kLeft, 1}, {"LABELS", Align::kLeft, 2}});
+  table.AddRow({"imdb", "ACTIVE", "team=nlp"});
+  EXPECT_EQ(table.Render(200),
+            "ID    STATE   LABELS\n"
+            "imdb  ACTIVE  team=nlp\n");
+  EXPECT_EQ(table.Render(20),
+            "ID    STATE …\n"
+            "imdb  ACTIVE\n");
+  EXPECT_EQ(table.Render(8),
+            "ID …\n"
+            "imdb\n");
+}
+
 TEST(Table, KeepsEscapeSequencesFromTheTerminal) {
   Table table({{"NOTE"}});
   table.AddRow({"\x1b[2Jgone\nforged line"});

@@ -20,5 +20,12 @@ TEST(Utf8, CutsBetweenCharacters) {
   EXPECT_EQ(FitToWidth("abc", 0), "abc");
 }
 
+TEST(Utf8, WrapsAtBlanks) {
+  EXPECT_EQ(WrapText("one two three", 8), "one two\nthree\n");
+  EXPECT_EQ(WrapText("東京 東京 a", 7), "東京\n東京 a\n");
+  EXPECT_EQ(WrapText("a incomprehensible b", 4), "a\nincomprehensible\nb\n");
+  EXPECT_EQ(WrapText("one two three", 0), "one two three\n");
+}
+
 }  // namespace
 }  // namespace frostline::cli

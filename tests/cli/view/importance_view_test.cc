@@ -280,13 +280,14 @@ TEST(PlanView, SaysWhatIsSureAndHowToVerifyIt) {
 }
 
 TEST(PlanView, InShortItIsItsVerdictAndItsRates) {
-  const std::string text = RenderFreezePlanInShort(ExamplePlan());
+  const std::string text = RenderFreezePlanInShort(ExamplePlan(), 0);
   EXPECT_THAT(text, StartsWith("embeddings can be frozen, of layer.1"));
   EXPECT_THAT(text, HasSubstr("0.945, trial 17; one run of the plan: 0.880"));
   EXPECT_THAT(text, HasSubstr("0.001 layer.0-1, head; frozen embeddings\n"));
   v1::FreezePlan copy = ExamplePlan();
   copy.set_differs_in(0);
-  EXPECT_THAT(RenderFreezePlanInShort(copy), HasSubstr("those of trial 4\n"));
+  EXPECT_THAT(RenderFreezePlanInShort(copy, 0),
+              HasSubstr("those of trial 4\n"));
   EXPECT_LE(WidestLine(text), 80);
 }
 
@@ -366,6 +367,20 @@ TEST(SvgView, DrawsHollowWhatIsNotSure) {
   EXPECT_THAT(svg, HasSubstr("<rect class=\"bar\" x=\"170.0\" y=\"128.0\" "
                              "width=\"235.0\""));
   EXPECT_LT(svg.find(">embeddings<"), svg.find(">layer.11.attention<"));
+}
+
+// Every line fits, whatever the terminal; prose is never cut, only wrapped.
+TEST(ImportanceView, FitsTheWidth) {
+  for (const int width : {40, 80, 200}) {
+    for (const std::string& text :
+         {RenderImportance(ExampleReport(), "", width),
+          RenderFreezePlan(ExamplePlan(), width),
+          RenderFreezePlanInShort(ExamplePlan(), width)}) {
+      for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+        EXPECT_LE(DisplayWidth(std::string(line)), width) << line;
+      }
+    }
+  }
 }
 
 }  // namespace

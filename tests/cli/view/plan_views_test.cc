@@ -158,7 +158,7 @@ TEST(AskedView, SaysWhatEachWouldTellAndItsRates) {
     trials { expected_reduction: 0.12 reason: 'tells whether layer.2 is worth it'
       rates { module: 'embeddings' } rates { module: 'layer.0' rate: 1e-4 }
       rates { module: 'layer.1' rate: 1e-4 } })");
-  EXPECT_EQ(RenderAsked(reply),
+  EXPECT_EQ(RenderAsked(reply, 0),
             "trials that would tell most of what the plan leaves open: accuracy"
             "\n\n"
             "1:              tells whether layer.2 is worth it (so far 12 % of "

@@ -98,7 +98,7 @@ TEST(StudyView, ShowsProgressAndTheResolvedSpace) {
   head->set_domain("levels 0, 0.001");
   reply.add_modules()->set_module("embeddings");
   reply.set_space_size(std::numeric_limits<double>::infinity());
-  EXPECT_EQ(RenderPlan(reply),
+  EXPECT_EQ(RenderPlan(reply, 0),
             "MODULE      PARAMETER  RATES\n"
             "head        head       levels 0, 0.001\n"
             "embeddings  (fixed)    frozen\n"
@@ -116,13 +116,13 @@ TEST(StudyView, SaysWhichSeedsTheTrialsGet) {
   v1::CreateStudyReply reply;
   v1::StudySpec& spec = *reply.mutable_study()->mutable_spec();
   spec.mutable_training()->set_seed(5);
-  EXPECT_THAT(RenderPlan(reply), HasSubstr("seeds:  5 for all trials\n"));
+  EXPECT_THAT(RenderPlan(reply, 0), HasSubstr("seeds:  5 for all trials\n"));
   spec.clear_training();
   spec.set_seeds(v1::SEED_MODE_PAIRED);
   spec.mutable_repeat()->set_times(3);
   spec.mutable_repeat()->set_leaders(2);
   spec.mutable_repeat()->set_after(30);
-  EXPECT_THAT(RenderPlan(reply),
+  EXPECT_THAT(RenderPlan(reply, 0),
               HasSubstr("seeds:  paired: the same for the first run of every "
                         "point; the 2 leading points run 3 times each, from "
                         "trial 30 on\n"));
@@ -134,7 +134,7 @@ TEST(StudyView, SaysWhatRangeTheMetricsHave) {
   spec.add_objectives()->set_metric("accuracy");
   v1::Objective& reward = *spec.add_objectives();
   reward.set_metric("reward");
-  EXPECT_THAT(RenderPlan(reply),
+  EXPECT_THAT(RenderPlan(reply, 0),
               HasSubstr("range:  accuracy 0 … 1 (presumed from its name)\n"));
   reward.mutable_range()->set_lo(-5);
   EXPECT_THAT(RenderStudy(reply.study(), std::nullopt),
@@ -146,13 +146,13 @@ TEST(StudyView, SaysInALineWhatTrialsAreFor) {
   v1::CreateStudyReply reply;
   reply.mutable_study()->mutable_spec()->set_purpose(v1::PURPOSE_UNDERSTAND);
   EXPECT_THAT(
-      RenderPlan(reply),
+      RenderPlan(reply, 0),
       HasSubstr(
           "purpose: understand: every trial is chosen for what it tells\n"));
   EXPECT_THAT(RenderStudy(reply.study(), std::nullopt),
               HasSubstr("purpose:     understand\n"));
   reply.mutable_study()->clear_spec();  // from before purposes were
-  EXPECT_THAT(RenderPlan(reply), Not(HasSubstr("purpose")));
+  EXPECT_THAT(RenderPlan(reply, 0), Not(HasSubstr("purpose")));
 }
 
 }  // namespace

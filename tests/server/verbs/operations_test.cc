@@ -194,5 +194,42 @@ TEST_F(OperationsTest, ARunningTrialTellsItsProgress) {
       EndsWith("step 120 of 1000, 14 s ago"));
 }
 
+// Who ends is not listed until its silence is long enough.
+TEST_F(OperationsTest, AWorkerThatLeavesIsForgotten) {
+  const v1::Lease lease = Begin();
+  v1::HeartbeatRequest last;
+  last.set_worker("workers/w");
+  last.set_boot_id("boot-1");
+  last.set_leaving(true);
+  const auto listed = [&] {
+    return driver_->Call<v1::ListWorkersReply>(v1::ListWorkersRequest())
+        ->workers_size();
+  };
+  ASSERT_OK(driver_->Call<v1::HeartbeatReply>(last));
+  EXPECT_EQ(listed(), 1) << "it still holds a trial";
+  EXPECT_OK(driver_->Finish(lease, 0.5));
+  ASSERT_OK(driver_->Call<v1::HeartbeatReply>(last));
+  EXPECT_EQ(listed(), 0);
+  EXPECT_THAT(driver_->Call<v1::HeartbeatReply>(last),
+              FailsWith(ErrorId::kWorkerUnknown));
+}
+
+TEST_F(OperationsTest, ADrainedWorkerThatLeavesStaysDrained) {
+  EXPECT_OK(driver_->Finish(Begin(), 0.5));
+  v1::DrainWorkerRequest drain;
+  drain.set_request_id(NewRequestId(SystemClock()));
+  drain.set_worker("workers/w");
+  ASSERT_OK(driver_->Call<v1::Worker>(drain));
+  v1::HeartbeatRequest last;
+  last.set_worker("workers/w");
+  last.set_boot_id("boot-1");
+  last.set_leaving(true);
+  ASSERT_OK(driver_->Call<v1::HeartbeatReply>(last));
+  const auto listed =
+      driver_->Call<v1::ListWorkersReply>(v1::ListWorkersRequest());
+  ASSERT_EQ(listed->workers_size(), 1);
+  EXPECT_EQ(listed->workers(0).state(), v1::Worker::DRAINED);
+}
+
 }  // namespace
 }  // namespace frostline::server

@@ -57,7 +57,7 @@ TEST_F(FitTest, EachMisfitNamesItsField) {
   needs_.validation_split = "dev";
   expect("data", "has no split 'dev'");
   needs_.data_sha256 = std::string(64, 'a');
-  expect("data.sha256", "data set 'd' of the SHA-256 aaaa");
+  expect("data.sha256", "data set 'a' of the SHA-256 aaaa");
   needs_.metrics = {"loss", "acuracy"};
   expect("objectives[1].metric", "did you mean 'accuracy'?");
   needs_.stopping_metric = "f2";
