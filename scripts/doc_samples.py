@@ -20,10 +20,10 @@ import difflib
 import pathlib
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RUN = ROOT / "tests/docs/demo_run"
@@ -42,7 +42,7 @@ REPORT = re.compile(r"^best trial .*?(?=^running it beside)", re.S | re.M)
 
 def demo(folder, programs, until=None):
     """What `frostline demo` says with `folder` as its folder, to its end or to
-    the line that matches `until`, which stops it."""
+    the line that matches `until`: it goes no step further."""
     said = []
     with subprocess.Popen([programs / "frostline", "demo", "--dir", folder],
                           stdout=subprocess.PIPE, text=True,
@@ -50,7 +50,7 @@ def demo(folder, programs, until=None):
         for line in running.stdout:
             said.append(line)
             if until and until.search(line):
-                running.send_signal(signal.SIGTERM)
+                running.kill()
                 break
     text = "".join(said)
     if not until and running.returncode != 0:
@@ -74,6 +74,8 @@ def record(programs):
         sys.exit(f"{FOLDER} is there already")
     RUN.mkdir(exist_ok=True)
     begun = demo(FOLDER, programs, until=SEARCHED)
+    while (FOLDER / f"{DATABASE}-wal").exists():
+        time.sleep(0.1)  # its coordinator ends in peace
     shutil.copy(FOLDER / DATABASE, RUN / DATABASE)
     ended = demo(FOLDER, programs)
     PRINTED.write_text(begun + "\n" + ended[REPORT.search(ended).start():])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/demo/demo.h"
 
+#include <algorithm>
 #include <iostream>
 #include <optional>
 #include <vector>
@@ -27,16 +28,29 @@
 namespace frostline::cli {
 namespace {
 
-// Who asks for another number would wait for trials that never come.
-absl::Status CheckSameTrials(const v1::Study& there,
+constexpr int kMostDemoTrials = 1000;
+
+// Who asks for another number would wait for trials that never come. What a
+// plan has enqueued came on top.
+absl::Status CheckSameTrials(Client& client, const v1::Study& there,
                              const DemoOptions& options) {
-  const std::int64_t has = there.settings().budget().trials();
-  if (options.trials == 0 || options.trials == has) return absl::OkStatus();
-  return MakeError(
-      ErrorId::kStudyAlreadyExists,
-      absl::StrCat("the demo in ", options.folder, " has ", has,
-                   " trials, with those of its plan, not ", options.trials),
-      "leave --trials out to go on with it, or name another --dir", "--trials");
+  if (options.trials == 0) return absl::OkStatus();
+  v1::ListTrialsRequest request;
+  request.set_study(there.name());
+  request.set_page_size(kMostDemoTrials);
+  ASSIGN_OR_RETURN(const v1::ListTrialsReply page,
+                   client.Call(&v1::StudyService::Stub::ListTrials, request));
+  const auto of_plan = std::count_if(
+      page.trials().begin(), page.trials().end(), [](const v1::Trial& trial) {
+        return trial.origin() == v1::TRIAL_ORIGIN_ENQUEUED;
+      });
+  const std::int64_t has = there.settings().budget().trials() - of_plan;
+  if (options.trials == has) return absl::OkStatus();
+  return MakeError(ErrorId::kStudyAlreadyExists,
+                   absl::StrCat("the demo in ", options.folder, " is one of ",
+                                has, " trials, not ", options.trials),
+                   "leave --trials out to go on with it, or name another --dir",
+                   "--trials");
 }
 
 absl::StatusOr<v1::Study> CreateDemoStudy(Client& client,
@@ -57,7 +71,7 @@ absl::StatusOr<v1::Study> CreateDemoStudy(Client& client,
   // A demo that is there goes on: its plan may have raised the budget.
   const auto there = FetchStudy(client, StudyNameOf(file.id));
   if (there.ok()) {
-    RETURN_IF_ERROR(CheckSameTrials(*there, options));
+    RETURN_IF_ERROR(CheckSameTrials(client, *there, options));
     *request.mutable_settings() = there->settings();
   }
   const auto reply = client.Call(&v1::StudyService::Stub::CreateStudy, request);

@@ -87,6 +87,8 @@ TEST_F(DemoFlowTest, ADemoThatHasEndedShowsItsReportAgain) {
   EXPECT_THAT(output_, HasSubstr("has ended before"));
   EXPECT_THAT(output_, HasSubstr("MAIN EFFECT"));
   EXPECT_THAT(output_, Not(HasSubstr("first lease")));
+  EXPECT_EQ(RunDemo("--synthetic --trials 9"), 5) << output_;
+  EXPECT_THAT(output_, HasSubstr("is one of 8 trials, not 9"));
 }
 
 TEST_F(DemoFlowTest, TheRealOneTrainsMiniLmOnReviews) {

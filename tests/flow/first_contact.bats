@@ -206,3 +206,18 @@ print(s.getsockname()[1])'
   [ "$status" -eq 7 ]
   says "is not a Frostline coordinator" "404"
 }
+
+@test "the tour of README can be pasted as one block" {
+  export FROSTLINE_CONNECT=127.0.0.1:$(free_port)
+  ln -s "$SOURCE/recipes" recipes
+  {
+    echo 'set -em'
+    sed -n '/^## A tour/,/^```$/p' "$SOURCE/README.md" |
+      sed -n '/^```sh$/,/^```$/p' | grep -v -e '^```' -e '^export PATH' |
+      sed "s/^frostline serve.*frost/& --listen $FROSTLINE_CONNECT/"
+    echo wait
+  } >tour.sh
+  run timeout 100 bash tour.sh 3>&-
+  [ "$status" -eq 0 ] || { echo "$output"; false; }
+  says "demo  COMPLETED  40/40 done" "best trial" "MAIN EFFECT"
+}

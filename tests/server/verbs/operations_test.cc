@@ -217,7 +217,7 @@ TEST_F(OperationsTest, AWorkerThatLeavesIsForgotten) {
 TEST_F(OperationsTest, ADrainedWorkerThatLeavesStaysDrained) {
   EXPECT_OK(driver_->Finish(Begin(), 0.5));
   v1::DrainWorkerRequest drain;
-  drain.set_request_id(NewRequestId(SystemClock()));
+  drain.set_request_id("drain-1");
   drain.set_worker("workers/w");
   ASSERT_OK(driver_->Call<v1::Worker>(drain));
   v1::HeartbeatRequest last;
@@ -228,7 +228,7 @@ TEST_F(OperationsTest, ADrainedWorkerThatLeavesStaysDrained) {
   const auto listed =
       driver_->Call<v1::ListWorkersReply>(v1::ListWorkersRequest());
   ASSERT_EQ(listed->workers_size(), 1);
-  EXPECT_EQ(listed->workers(0).state(), v1::Worker::DRAINED);
+  EXPECT_EQ(listed->workers(0).state(), v1::WORKER_STATE_DRAINING);
 }
 
 }  // namespace
