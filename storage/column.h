@@ -3,8 +3,8 @@
 // File: column.h
 //
 // A binder takes the values in the columns' order by Int(number), Text(string),
-// Blob(string) and LaterText(string); a source gives them by Int(), Bytes() and
-// LaterBytes().
+// Blob(string), LaterText(string) and LaterBlob(string); a source gives them by
+// Int(), Bytes() and LaterBytes().
 #ifndef FROSTLINE_STORAGE_COLUMN_H_
 #define FROSTLINE_STORAGE_COLUMN_H_
 
@@ -21,8 +21,8 @@
 
 namespace frostline::storage {
 
-// What a row of an older version has not is the empty text, under no seal.
-enum class ColumnKind { kInt, kText, kBlob, kLaterText };
+// What a row of an older version has not is empty, under no seal.
+enum class ColumnKind { kInt, kText, kBlob, kLaterText, kLaterBlob };
 
 template <ColumnKind kind, typename Row, typename Value>
 struct Column {
@@ -48,6 +48,10 @@ constexpr auto Blob(const char* name, Value Row::* member) {
 template <typename Row, typename Value>
 constexpr auto LaterText(const char* name, Value Row::* member) {
   return Column<ColumnKind::kLaterText, Row, Value>{name, member};
+}
+template <typename Row, typename Value>
+constexpr auto LaterBlob(const char* name, Value Row::* member) {
+  return Column<ColumnKind::kLaterBlob, Row, Value>{name, member};
 }
 
 }  // namespace column
@@ -119,6 +123,8 @@ void BindColumn(const Column<kind, Row, Value>& column, const Row& row,
     binder.Text(ToBytes(value));
   } else if constexpr (kind == ColumnKind::kLaterText) {
     binder.LaterText(ToBytes(value));
+  } else if constexpr (kind == ColumnKind::kLaterBlob) {
+    binder.LaterBlob(ToBytes(value));
   } else {
     binder.Blob(ToBytes(value));
   }
@@ -132,7 +138,8 @@ bool ReadColumn(const Column<kind, Row, Value>& column, Source& source,
   if constexpr (kind == ColumnKind::kInt) {
     FromInt(source.Int(), value);
     return true;
-  } else if constexpr (kind == ColumnKind::kLaterText) {
+  } else if constexpr (kind == ColumnKind::kLaterText ||
+                       kind == ColumnKind::kLaterBlob) {
     return FromBytes(source.LaterBytes(), value);
   } else {
     return FromBytes(source.Bytes(), value);

@@ -111,7 +111,8 @@ struct RowColumns<LogRow> : WrittenWhole {
       column::Int("study", &R::study), column::Int("number", &R::number),
       column::Int("attempt", &R::attempt));
   static constexpr auto kChanging = std::make_tuple(
-      column::Blob("tail", &R::tail), column::Int("written", &R::written));
+      column::Blob("tail", &R::tail), column::Int("written", &R::written),
+      column::LaterBlob("place", &R::place));
 };
 
 template <>

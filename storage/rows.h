@@ -149,6 +149,7 @@ struct LogRow {
   std::int64_t attempt = 0;
   std::string tail;
   WallMicros written = 0;
+  std::string place;  // of the whole log; or empty
 };
 
 enum class WorkerState {

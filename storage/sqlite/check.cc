@@ -22,6 +22,7 @@ constexpr std::int64_t kFirstVersionWithLogs = 2;
 constexpr std::int64_t kFirstVersionWithLead = 3;
 constexpr std::int64_t kFirstVersionWithSummaries = 4;
 constexpr std::int64_t kFirstVersionWithRequestIds = 5;
+constexpr std::int64_t kFirstVersionWithLogPlaces = 6;
 
 template <typename Row>
 absl::StatusOr<std::int64_t> CountIntact(
@@ -42,6 +43,10 @@ absl::StatusOr<BackupReport> CheckRows(Database& database) {
   if (version < kFirstVersionWithRequestIds) {
     attempts = absl::StrReplaceAll(attempts, {{"request_id", "''"}});
   }
+  std::string logs = sql::kAll<LogRow>;
+  if (version < kFirstVersionWithLogPlaces) {
+    logs = absl::StrReplaceAll(logs, {{"place", "x''"}});
+  }
   BackupReport report;
   if (version == 0) return report;  // a new one
   ASSIGN_OR_RETURN(report.studies, CountIntact<StudyRow>(database));
@@ -55,7 +60,7 @@ absl::StatusOr<BackupReport> CheckRows(Database& database) {
     RETURN_IF_ERROR(status);
   }
   if (version >= kFirstVersionWithLogs) {
-    RETURN_IF_ERROR(CountIntact<LogRow>(database).status());
+    RETURN_IF_ERROR(CountIntact<LogRow>(database, logs).status());
   }
   if (version >= kFirstVersionWithLead) {
     RETURN_IF_ERROR(CountIntact<LeadRow>(database).status());

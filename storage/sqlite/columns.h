@@ -32,10 +32,14 @@ class ColumnWriter {
     crc_.AddString(value);
     statement_.Blob(value);
   }
-  // The empty text leaves the seal as it was before there was such a column.
+  // What is empty leaves the seal as it was before there was such a column.
   void LaterText(const std::string& value) {
     if (!value.empty()) crc_.AddString(value);
     statement_.Text(value);
+  }
+  void LaterBlob(const std::string& value) {
+    if (!value.empty()) crc_.AddString(value);
+    statement_.Blob(value);
   }
   // The value belongs under the seal but is bound elsewhere.
   void Mix(std::int64_t value) { crc_.AddInt(value); }

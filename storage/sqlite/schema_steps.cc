@@ -178,11 +178,16 @@ CREATE INDEX attempts_by_request ON attempts (request_id)
   WHERE request_id <> '';
 )sql";
 
+// Logs from before have no place, which their seals leave out.
+constexpr char kLogPlaces[] = R"sql(
+ALTER TABLE logs ADD COLUMN place BLOB NOT NULL DEFAULT x'';
+)sql";
+
 }  // namespace
 
 const std::vector<std::string>& SchemaSteps() {
   static const auto* steps = new std::vector<std::string>{
-      kFirstSchema, kLogs, kLead, kSummaries, kRequestIds};
+      kFirstSchema, kLogs, kLead, kSummaries, kRequestIds, kLogPlaces};
   return *steps;
 }
 

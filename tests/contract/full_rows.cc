@@ -98,7 +98,8 @@ storage::LogRow FullLog(storage::StudyKey study, std::int64_t number,
                          .number = number,
                          .attempt = attempt,
                          .tail = std::string("epoch 1\n\0\xff", 10),
-                         .written = 60};
+                         .written = 60,
+                         .place = std::string("\0place", 6)};
 }
 
 storage::SummaryRow FullSummary(storage::StudyKey study) {

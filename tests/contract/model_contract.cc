@@ -209,6 +209,7 @@ class Walk {
       case 5: {
         storage::LogRow row = FullLog(Key(), Below(4), Below(2));
         row.tail = Name();
+        row.place = Below(2) == 0 ? "" : Name();
         expected = model.PutLog(row);
         return transaction.PutLog(row);
       }

@@ -105,7 +105,7 @@ std::string Text(const storage::OutcomeRow& row) {
 
 std::string Text(const storage::LogRow& row) {
   return Join({"log", Num(row.study), Num(row.number), Num(row.attempt),
-               Quote(row.tail), Num(row.written)});
+               Quote(row.tail), Num(row.written), Quote(row.place)});
 }
 
 std::string Text(const storage::SummaryRow& row) {

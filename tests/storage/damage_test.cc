@@ -216,6 +216,25 @@ TEST_F(DamageTest, AnOlderDatabaseIsCopiedBeforeItIsBroughtForward) {
   EXPECT_OK(store_->FindTrial(study, 1));
 }
 
+TEST_F(DamageTest, ALogOfAnOlderDatabaseHasNoPlaceAndIsWhole) {
+  Open();
+  const StudyKey study = Fill(2);
+  const LogRow row{.study = study,
+                   .number = 1,
+                   .attempt = 1,
+                   .tail = "epoch 1\n",
+                   .written = 60,
+                   .place = ""};
+  ASSERT_OK(test::Write(*store_, [&row](Transaction& transaction) {
+    return transaction.PutLog(row);
+  }));
+  Close();
+  Tamper("ALTER TABLE logs DROP COLUMN place; PRAGMA user_version = 5");
+  Open();
+  ASSERT_OK_AND_ASSIGN(const auto found, store_->FindLog(study, 1, 1));
+  EXPECT_EQ(test::Text(*found), test::Text(row));
+}
+
 TEST_F(DamageTest, AStepThatFailsLeavesTheOlderVersion) {
   Open();
   Fill(2);

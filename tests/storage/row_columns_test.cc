@@ -19,6 +19,7 @@ struct Kept {
   void Text(const std::string& value) { values.push_back(value); }
   void Blob(const std::string& value) { values.push_back(value); }
   void LaterText(const std::string& value) { values.push_back(value); }
+  void LaterBlob(const std::string& value) { values.push_back(value); }
   std::int64_t Int() {
     std::int64_t value = 0;
     EXPECT_TRUE(absl::SimpleAtoi(Bytes(), &value));
