@@ -124,8 +124,11 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
                [this](const storage::TrialRow& row) FROSTLINE_ON_LOOP {
                  TellEnded(row, ledger_.Find(row.study)->checked(), proposer_);
                },
-           .run_over = [this](TrialKey trial)
-                           FROSTLINE_ON_LOOP { dispatcher_.NoteEnded(trial); },
+           .run_over =
+               [this](TrialKey trial) FROSTLINE_ON_LOOP {
+                 dispatcher_.NoteEnded(trial);
+                 log_verb_.NoteRunOver(trial);
+               },
            .worker_undone =
                [this](const WorkerEntry& worker)
                    FROSTLINE_ON_LOOP { dispatcher_.NoteRegistered(worker); }}),
@@ -258,6 +261,7 @@ std::optional<SteadyTime> Coordinator::Rooms::NextDue() const {
 
 void Coordinator::Rooms::Committed() {
   watch_verb_.Committed();
+  log_verb_.Committed();
   for (const storage::StudyKey study : ledger_.changed()) {
     const StudyBook* const book = ledger_.Find(study);
     const bool is_over =
@@ -270,6 +274,7 @@ void Coordinator::Rooms::Committed() {
 
 void Coordinator::Rooms::Reload() {
   Log(LogLevel::kWarning, "reload", {{"why", "the store refused a group"}});
+  log_verb_.Undo();
   const absl::Status status = Load(Duration::zero());
   if (!status.ok() && options_.on_fatal) options_.on_fatal(status);
 }
@@ -279,6 +284,7 @@ void Coordinator::Rooms::Undo() {
   Log(LogLevel::kWarning, "group_undone",
       {{"studies", absl::StrCat(studies.size())}});
   proposer_.Reset(dispatcher_.BeginEpochOf(studies), studies);
+  log_verb_.Undo();
   const absl::Status status = ledger_.Undo();
   if (!status.ok() && options_.on_fatal) options_.on_fatal(status);
 }

@@ -44,19 +44,29 @@ std::vector<Measurement> MeasurementsOf(
   return measurements;
 }
 
+// Of every attempt, however it ended, unless its worker says nothing.
+absl::Status WriteLog(storage::Transaction& transaction,
+                      const storage::TrialRow& row, std::int64_t attempt,
+                      const std::string& tail, const v1::LogPlace& place,
+                      WallMicros now) {
+  std::string where = place.SerializeAsString();
+  if (tail.empty() && where.empty()) return absl::OkStatus();
+  return transaction.PutLog({.study = row.study,
+                             .number = row.number,
+                             .attempt = attempt,
+                             .tail = tail,
+                             .written = now,
+                             .place = std::move(where)});
+}
+
 // What is kept of an attempt's end besides rows.
 absl::Status WriteEnd(storage::Transaction& transaction,
                       const v1::FinishRequest& end,
                       const storage::TrialRow& row, bool counted,
                       WallMicros now) {
   const v1::Outcome& outcome = end.outcome();
-  if (!outcome.log_tail().empty()) {
-    RETURN_IF_ERROR(transaction.PutLog({.study = row.study,
-                                        .number = row.number,
-                                        .attempt = end.lease().attempt(),
-                                        .tail = outcome.log_tail(),
-                                        .written = now}));
-  }
+  RETURN_IF_ERROR(WriteLog(transaction, row, end.lease().attempt(),
+                           outcome.log_tail(), end.log_place(), now));
   if (!counted || !outcome.has_examples()) return absl::OkStatus();
   const v1::ExampleOutcomes& examples = outcome.examples();
   return transaction.PutOutcome(
@@ -245,10 +255,14 @@ absl::StatusOr<v1::ReleaseReply> LeaseVerbs::Release(
   RETURN_IF_ERROR(
       CurveLimit(ledger_.running(), leased.trial.row, request.lease().attempt())
           .Check(rows, change.rows));
-  RETURN_IF_ERROR(ledger_.Apply(change.batch, *leased.book, std::move(release),
-                                [&rows](storage::Transaction& transaction) {
-                                  return transaction.AddMeasurements(rows);
-                                }));
+  RETURN_IF_ERROR(ledger_.Apply(
+      change.batch, *leased.book, std::move(release),
+      [&](storage::Transaction& transaction) {
+        RETURN_IF_ERROR(WriteLog(transaction, leased.trial.row,
+                                 request.lease().attempt(), request.log_tail(),
+                                 request.log_place(), clock_.Wall()));
+        return transaction.AddMeasurements(rows);
+      }));
   FROSTLINE_FAILPOINT(kReleaseWritten);
   return v1::ReleaseReply();
 }

@@ -1,34 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Who asks for a log and who listens. What is answered from the store is in
+// stored_logs.cc.
 #include "server/verbs/log_verb.h"
 
-#include <string>
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/ids.h"
 #include "proto/wire_time.h"
+#include "server/verbs/log_text.h"
 #include "server/wire/limits.h"
 
 namespace frostline::server {
 namespace {
 
-// The end of `tail`, whole lines where that leaves anything.
-std::string LastBytes(const std::string& tail, std::int64_t most) {
-  const auto limit = static_cast<std::size_t>(most);
-  if (tail.size() <= limit) return tail;
-  std::string last = tail.substr(tail.size() - limit);
-  const std::size_t line = last.find('\n');
-  const bool some_left = line != std::string::npos && line + 1 < last.size();
-  return some_left ? last.substr(line + 1) : last;
-}
-
-v1::GetTrialLogReply LogReply(std::int64_t attempt, std::string tail,
-                              bool live) {
-  v1::GetTrialLogReply reply;
-  reply.set_attempt(attempt);
-  reply.set_tail(std::move(tail));
-  reply.set_live(live);
-  return reply;
+absl::Status NoSuchAttempt(const v1::GetTrialLogRequest& request,
+                           std::int64_t newest) {
+  return MakeError(ErrorId::kTrialNotFound,
+                   newest == 0
+                       ? absl::StrCat(request.name(), " has not begun yet")
+                       : absl::StrCat(request.name(), " has no attempt ",
+                                      request.attempt(), ", only ", newest,
+                                      newest == 1 ? "" : " of them, from 1"),
+                   newest == 0 ? "ask again when it runs"
+                               : "ask for one it had, or for 0, the newest",
+                   "attempt");
 }
 
 }  // namespace
@@ -44,6 +43,8 @@ LogVerb::LogVerb(Calls& calls, PointReads& points, Ledger& ledger,
 void LogVerb::AddTo(VerbTable& table) {
   calls_.Add(table, "StudyService.GetTrialLog", CallerRole::kViewer, this,
              &LogVerb::GetTrialLog);
+  calls_.Add(table, "WorkerService.Listen", CallerRole::kWorker, this,
+             &LogVerb::Listen);
 }
 
 absl::StatusOr<LogVerb::Parked> LogVerb::Find(
@@ -52,14 +53,14 @@ absl::StatusOr<LogVerb::Parked> LogVerb::Find(
                    ledger_.FindTrial(request.name(), rows));
   const storage::TrialRow& row = named.trial.row;
   if (request.attempt() > row.attempt) {
-    return MakeError(ErrorId::kTrialNotFound,
-                     absl::StrCat(request.name(), " has had ", row.attempt,
-                                  " attempts so far"),
-                     "ask for one of them, or for 0, the newest", "attempt");
+    return NoSuchAttempt(request, row.attempt);
   }
   Parked parked;
   parked.trial = {row.study, row.number};
+  parked.name = request.name();
   parked.attempt = request.attempt() == 0 ? row.attempt : request.attempt();
+  if (request.has_after()) parked.after = request.after();
+  parked.worker = row.worker;
   const bool runs =
       row.state == TrialState::kRunning && parked.attempt == row.attempt;
   parked.deadline =
@@ -86,43 +87,132 @@ void LogVerb::GetTrialLog(CallContext caller, v1::GetTrialLogRequest request,
         change.AssertOnLoop();
         ASSIGN_OR_RETURN(Parked parked, Find(request, change.rows));
         parked.reply = std::exchange(to, nullptr);
-        if (parked.deadline <= clock_.Steady()) {
-          AnswerStored(std::move(parked));
+        if (parked.deadline > clock_.Steady()) {
+          Park(std::move(parked));
+          return absl::OkStatus();
+        }
+        // Its end may be of this very group.
+        change.batch.Then(
+            [this, parked = std::move(parked)](const absl::Status&) mutable {
+              AnswerStored(std::move(parked));
+            });
+        return absl::OkStatus();
+      });
+}
+
+void LogVerb::Park(Parked parked) {
+  const std::string worker = parked.worker;
+  v1::LogWish wish;
+  wish.set_trial(parked.name);
+  wish.set_attempt(parked.attempt);
+  if (parked.after.has_value()) wish.set_after(*parked.after);
+  parked.wish = wishes_.Add(worker, std::move(wish));
+  waiting_.Enter(std::move(parked));
+  for (Listener& listener :
+       listeners_.Take(worker, [](const Listener&) { return true; })) {
+    Tell(std::move(listener));
+  }
+}
+
+void LogVerb::Listen(CallContext caller, v1::ListenRequest request,
+                     Reply<v1::ListenReply> reply) {
+  // Somebody would read: what keeps a lease goes before it.
+  caller.urgency = Urgency::kRead;
+  calls_.Wait(
+      std::move(caller), std::move(reply),
+      [this, request = std::move(request)](
+          Change& change, Reply<v1::ListenReply>& to) -> absl::Status {
+        change.AssertOnLoop();
+        ASSIGN_OR_RETURN(
+            const WorkerEntry* worker,
+            ledger_.workers().Require(request.worker(), request.boot_id()));
+        Listener listener{
+            worker->row.id, request.seen(),
+            clock_.Steady() + proto::DurationFromProto(request.wait()),
+            std::exchange(to, nullptr)};
+        for (Listener& earlier : listeners_.Take(
+                 listener.worker, [](const Listener&) { return true; })) {
+          v1::ListenReply nothing;
+          nothing.set_seen(earlier.seen);
+          earlier.reply(std::move(nothing));
+        }
+        if (wishes_.HasMore(listener.worker, listener.seen)) {
+          Tell(std::move(listener));
         } else {
-          waiting_.Enter(std::move(parked));
+          listeners_.Enter(std::move(listener));
         }
         return absl::OkStatus();
       });
 }
 
-void LogVerb::AnswerStored(Parked parked) {
-  auto shared = std::make_shared<Parked>(std::move(parked));
-  points_.Post([this, shared] {
-    auto log = store_.FindLog(shared->trial.study, shared->trial.number,
-                              shared->attempt);
-    if (!log.ok()) return shared->reply(log.status());
-    std::string tail = log->has_value() ? std::move((*log)->tail) : "";
-    shared->reply(LogReply(shared->attempt, std::move(tail), false));
-  });
+void LogVerb::Tell(Listener listener) {
+  listener.reply(wishes_.Since(listener.worker, listener.seen));
 }
 
 void LogVerb::Take(Batch& batch, TrialKey trial,
                    const v1::LeaseProgress& progress) {
   const std::int64_t attempt = progress.lease().attempt();
-  for (Parked& parked : waiting_.Take(trial, [attempt](const Parked& waiting) {
-         return waiting.attempt == attempt;
-       })) {
-    batch.Then([reply = std::move(parked.reply),
-                log = LogReply(attempt, progress.log_tail(), true)](
+  const auto is_answer = [&progress, attempt](const Parked& waiting) {
+    const bool has_new = !waiting.after.has_value() ||
+                         !progress.has_log_end() ||
+                         progress.log_end() > *waiting.after;
+    return waiting.attempt == attempt && has_new;
+  };
+  for (Parked& parked : waiting_.Take(trial, is_answer)) {
+    wishes_.Drop(parked.worker, parked.wish);
+    v1::GetTrialLogReply log;
+    log.set_attempt(attempt);
+    log.set_live(true);
+    log.set_state(v1::ATTEMPT_STATE_RUNNING);
+    log.set_worker(WorkerNameOf(parked.worker));
+    *log.mutable_place() = PlaceOf(parked.worker, parked.name, attempt);
+    log.mutable_place()->set_kept(true);
+    log.mutable_place()->set_end(progress.log_end());
+    log.set_tail(
+        TextAfter(progress.log_tail(), progress.log_end(), parked.after));
+    batch.Then([reply = std::move(parked.reply), log = std::move(log)](
                    const absl::Status&) mutable { reply(std::move(log)); });
+  }
+}
+
+void LogVerb::NoteRunOver(TrialKey trial) {
+  run_over_.splice(run_over_.end(),
+                   waiting_.Take(trial, [](const Parked&) { return true; }));
+}
+
+void LogVerb::Committed() {
+  for (Parked& parked : std::exchange(run_over_, {})) {
+    wishes_.Drop(parked.worker, parked.wish);
+    AnswerStored(std::move(parked));
+  }
+}
+
+void LogVerb::Undo() {
+  // It runs on, and its worker has been told.
+  for (Parked& parked : std::exchange(run_over_, {})) {
+    waiting_.Enter(std::move(parked));
   }
 }
 
 void LogVerb::Turn(bool all) {
   for (Parked& parked :
        all ? waiting_.TakeAll() : waiting_.TakeDue(clock_.Steady())) {
+    wishes_.Drop(parked.worker, parked.wish);
     AnswerStored(std::move(parked));
   }
+  for (Listener& listener :
+       all ? listeners_.TakeAll() : listeners_.TakeDue(clock_.Steady())) {
+    Tell(std::move(listener));
+  }
+}
+
+std::optional<SteadyTime> LogVerb::NextDue() const {
+  const auto log = waiting_.NextDue();
+  const auto listener = listeners_.NextDue();
+  if (!log.has_value() || !listener.has_value()) {
+    return log.has_value() ? log : listener;
+  }
+  return std::min(*log, *listener);
 }
 
 }  // namespace frostline::server

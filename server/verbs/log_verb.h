@@ -3,17 +3,21 @@
 // File: log_verb.h
 //
 // GetTrialLog answers the tail of a trial's log. The store has it of an ended
-// attempt; a running one's worker is asked with the reply to its next
-// heartbeat, and sends it with the one after.
+// attempt. A running one's worker hears by Listen that somebody wants it, and
+// sends it with a heartbeat at once; one that does not listen is asked with the
+// reply to its next heartbeat. Nothing of this is written.
 #ifndef FROSTLINE_SERVER_VERBS_LOG_VERB_H_
 #define FROSTLINE_SERVER_VERBS_LOG_VERB_H_
 
+#include <list>
 #include <optional>
+#include <string>
 
 #include "frostline/v1/study_service.pb.h"
 #include "frostline/v1/worker_service.pb.h"
 #include "server/dispatch/waiting_room.h"
 #include "server/verbs/calls.h"
+#include "server/verbs/log_wishes.h"
 #include "server/verbs/point_reads.h"
 
 namespace frostline::server {
@@ -31,27 +35,54 @@ class LogVerb {
   // Takes the tail that a worker sent of a trial it holds.
   void Take(Batch& batch, TrialKey trial,
             const v1::LeaseProgress& progress) FROSTLINE_ON_LOOP;
-  // Tells those who have waited long enough, or everybody, what is stored.
+  // The trial's run ends with this group. Who waits for its log is told what is
+  // stored, once it is.
+  void NoteRunOver(TrialKey trial) FROSTLINE_ON_LOOP;
+  void Committed() FROSTLINE_ON_LOOP;
+  void Undo() FROSTLINE_ON_LOOP;
+  // Answers those who have waited long enough, or everybody.
   void Turn(bool all) FROSTLINE_ON_LOOP;
-  std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP {
-    return waiting_.NextDue();
-  }
+  std::optional<SteadyTime> NextDue() const FROSTLINE_ON_LOOP;
 
  private:
   struct Parked {
     TrialKey trial;
+    std::string name;  // the trial's
     std::int64_t attempt = 0;
+    std::optional<std::int64_t> after;
+    std::string worker;  // its id
+    std::int64_t wish = 0;
     SteadyTime deadline{};
     Reply<v1::GetTrialLogReply> reply;
 
     TrialKey Key() const { return trial; }
+  };
+  struct Listener {
+    std::string worker;  // its id
+    std::string seen;
+    SteadyTime deadline{};
+    Reply<v1::ListenReply> reply;
+
+    const std::string& Key() const { return worker; }
   };
 
   void GetTrialLog(CallContext caller, v1::GetTrialLogRequest request,
                    Reply<v1::GetTrialLogReply> reply);
   absl::StatusOr<Parked> Find(const v1::GetTrialLogRequest& request,
                               StoredRows& rows) const FROSTLINE_ON_LOOP;
+  void Park(Parked parked) FROSTLINE_ON_LOOP;
+  void Listen(CallContext caller, v1::ListenRequest request,
+              Reply<v1::ListenReply> reply);
+  void Tell(Listener listener) FROSTLINE_ON_LOOP;
+
   void AnswerStored(Parked parked);
+  // These run on a thread that reads.
+  absl::StatusOr<v1::GetTrialLogReply> ReadStored(const Parked& parked) const;
+  absl::StatusOr<storage::LogRow> ReadLog(TrialKey trial,
+                                          std::int64_t attempt) const;
+  // As far as the worker's registration says.
+  v1::LogPlace PlaceOf(const std::string& worker, const std::string& trial,
+                       std::int64_t attempt) const FROSTLINE_ON_LOOP;
 
   Calls& calls_;
   PointReads& points_;
@@ -59,6 +90,9 @@ class LogVerb {
   const storage::TrialStore& store_;
   const Clock& clock_;
   WaitingRoom<Parked> waiting_ ABSL_GUARDED_BY(kLoopThread);
+  WaitingRoom<Listener> listeners_ ABSL_GUARDED_BY(kLoopThread);
+  LogWishes wishes_ ABSL_GUARDED_BY(kLoopThread);
+  std::list<Parked> run_over_ ABSL_GUARDED_BY(kLoopThread);
 };
 
 }  // namespace frostline::server

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/verbs/worker_verbs.h"
 
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -13,6 +14,28 @@
 #include "server/wire/page_token.h"
 
 namespace frostline::server {
+namespace {
+
+// What an earlier life of the worker had written when it ended.
+std::optional<storage::LogRow> LeftLogOf(const v1::RegisterRequest& request,
+                                         const std::string& trial,
+                                         const storage::TrialRow& row,
+                                         WallMicros now) {
+  for (const v1::LeftLog& left : request.left_logs()) {
+    const LeaseProof proof{left.lease().attempt(),
+                           SecretString(left.lease().secret())};
+    if (left.lease().trial() != trial || !CheckLease(row, proof).ok()) continue;
+    return storage::LogRow{.study = row.study,
+                           .number = row.number,
+                           .attempt = row.attempt,
+                           .tail = left.tail(),
+                           .written = now,
+                           .place = left.place().SerializeAsString()};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 WorkerVerbs::WorkerVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
                          const Clock& clock)
@@ -69,11 +92,17 @@ absl::StatusOr<v1::RegisterReply> WorkerVerbs::Register(
       const OpenTrial* const open =
           book == nullptr ? nullptr : book->Find(trial.number);
       if (open == nullptr || open->row.state != TrialState::kRunning) continue;
+      const std::string name = TrialNameOf(book->row().id, trial.number);
+      const auto left = LeftLogOf(request, name, open->row, clock_.Wall());
       RETURN_IF_ERROR(
           ledger_.Apply(change.batch, *book,
                         Lose(*open, "the worker was started again",
-                             book->checked().lease.retry, clock_.Wall())));
-      reply.add_own_trials(TrialNameOf(book->row().id, trial.number));
+                             book->checked().lease.retry, clock_.Wall()),
+                        [&left](storage::Transaction& transaction) {
+                          return left.has_value() ? transaction.PutLog(*left)
+                                                  : absl::OkStatus();
+                        }));
+      reply.add_own_trials(name);
     }
   }
   const LeaseRules& lease = ledger_.default_lease();

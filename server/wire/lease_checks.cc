@@ -86,6 +86,13 @@ absl::Status CheckLogTail(const std::string& tail, const std::string& field) {
   return CheckBytes(tail, kMaxLogTailBytes, field);
 }
 
+absl::Status CheckLogPlace(const v1::LogPlace& place,
+                           const std::string& field) {
+  RETURN_IF_ERROR(CheckBytes(place.host(), kMaxReasonBytes, field + ".host"));
+  RETURN_IF_ERROR(CheckBytes(place.path(), kMaxReasonBytes, field + ".path"));
+  return CheckRange(place.end(), 0, kAny, field + ".end");
+}
+
 absl::Status CheckCause(const std::string& cause, const std::string& field) {
   return CheckBytes(cause, kMaxReasonBytes, field);
 }

@@ -23,6 +23,7 @@ absl::Status CheckOutcome(const v1::Outcome& outcome);
 absl::Status CheckLabels(const Labels& labels, const std::string& field);
 
 absl::Status CheckLogTail(const std::string& tail, const std::string& field);
+absl::Status CheckLogPlace(const v1::LogPlace& place, const std::string& field);
 absl::Status CheckCause(const std::string& cause, const std::string& field);
 
 }  // namespace frostline::server

@@ -43,6 +43,7 @@ absl::Status Validate(const v1::GetTrialLogRequest& request);
 absl::Status Validate(const v1::RegisterRequest& request);
 absl::Status Validate(const v1::AcquireRequest& request);
 absl::Status Validate(const v1::HeartbeatRequest& request);
+absl::Status Validate(const v1::ListenRequest& request);
 absl::Status Validate(const v1::ReportRequest& request);
 absl::Status Validate(const v1::FinishRequest& request);
 absl::Status Validate(const v1::ReleaseRequest& request);
@@ -72,6 +73,7 @@ absl::Status CheckWait(const Request&, Duration) {
   return absl::OkStatus();
 }
 absl::Status CheckWait(const v1::AcquireRequest& request, Duration time_left);
+absl::Status CheckWait(const v1::ListenRequest& request, Duration time_left);
 absl::Status CheckWait(const v1::GetTrialLogRequest& request,
                        Duration time_left);
 

@@ -91,6 +91,8 @@ absl::Status Validate(const v1::GetTrialLogRequest& request) {
   RETURN_IF_ERROR(CheckRange(request.max_bytes(), 0,
                              static_cast<std::int64_t>(kMaxLogTailBytes),
                              "max_bytes"));
+  RETURN_IF_ERROR(CheckRange(
+      request.after(), 0, std::numeric_limits<std::int64_t>::max(), "after"));
   return CheckDuration(request.wait(), kLongestWaitSeconds, "wait");
 }
 

@@ -21,6 +21,8 @@ constexpr std::int64_t kMaxLeases = 64;
 constexpr std::int64_t kMaxHeldPrefixes = 64;
 constexpr std::int64_t kMaxBeats = 1024;
 constexpr std::int64_t kMaxStockItems = 1024;
+constexpr std::int64_t kMaxLeftLogs = 8;
+constexpr std::size_t kMaxSeen = 128;
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 
 absl::Status CheckFits(const google::protobuf::Duration& wait,
@@ -58,6 +60,17 @@ absl::Status Validate(const v1::RegisterRequest& request) {
   RETURN_IF_ERROR(
       CheckRange(request.worker().slots(), 1, kMaxSlots, "worker.slots"));
   RETURN_IF_ERROR(CheckLabels(request.worker().labels(), "worker.labels"));
+  RETURN_IF_ERROR(CheckBytes(request.worker().run_folder(), kMaxReasonBytes,
+                             "worker.run_folder"));
+  RETURN_IF_ERROR(
+      CheckCount(request.left_logs_size(), kMaxLeftLogs, "left_logs"));
+  for (int i = 0; i < request.left_logs_size(); ++i) {
+    const v1::LeftLog& log = request.left_logs(i);
+    const std::string field = absl::StrCat("left_logs[", i, "]");
+    RETURN_IF_ERROR(CheckLease(log.lease(), field + ".lease"));
+    RETURN_IF_ERROR(CheckLogTail(log.tail(), field + ".tail"));
+    RETURN_IF_ERROR(CheckLogPlace(log.place(), field + ".place"));
+  }
   const v1::Stock& stock = request.worker().stock();
   RETURN_IF_ERROR(CheckItems(stock.models(), "worker.stock.models"));
   return CheckItems(stock.data_sets(), "worker.stock.data_sets");
@@ -81,6 +94,10 @@ absl::Status CheckWait(const v1::AcquireRequest& request, Duration time_left) {
   return CheckFits(request.wait(), time_left);
 }
 
+absl::Status CheckWait(const v1::ListenRequest& request, Duration time_left) {
+  return CheckFits(request.wait(), time_left);
+}
+
 absl::Status CheckWait(const v1::GetTrialLogRequest& request,
                        Duration time_left) {
   return CheckFits(request.wait(), time_left);
@@ -96,8 +113,17 @@ absl::Status Validate(const v1::HeartbeatRequest& request) {
     RETURN_IF_ERROR(CheckLease(request.leases(i).lease(), field + ".lease"));
     RETURN_IF_ERROR(
         CheckLogTail(request.leases(i).log_tail(), field + ".log_tail"));
+    RETURN_IF_ERROR(
+        CheckRange(request.leases(i).log_end(), 0, kAny, field + ".log_end"));
   }
   return absl::OkStatus();
+}
+
+absl::Status Validate(const v1::ListenRequest& request) {
+  RETURN_IF_ERROR(CheckWorkerName(request.worker(), "worker"));
+  RETURN_IF_ERROR(CheckToken(request.boot_id(), "boot_id"));
+  RETURN_IF_ERROR(CheckDuration(request.wait(), kLongestWaitSeconds, "wait"));
+  return CheckBytes(request.seen(), kMaxSeen, "seen");
 }
 
 absl::Status Validate(const v1::ReportRequest& request) {
@@ -109,6 +135,7 @@ absl::Status Validate(const v1::ReportRequest& request) {
 absl::Status Validate(const v1::FinishRequest& request) {
   RETURN_IF_ERROR(CheckLease(request.lease(), "lease"));
   RETURN_IF_ERROR(CheckOutcome(request.outcome()));
+  RETURN_IF_ERROR(CheckLogPlace(request.log_place(), "log_place"));
   return CheckMeasurements(request.measurements());
 }
 
@@ -120,6 +147,8 @@ absl::Status Validate(const v1::ReleaseRequest& request) {
                     "use UNRUN, PREEMPTED, DRAINED or NOT_IN_STOCK");
   }
   RETURN_IF_ERROR(CheckCause(request.detail(), "detail"));
+  RETURN_IF_ERROR(CheckLogTail(request.log_tail(), "log_tail"));
+  RETURN_IF_ERROR(CheckLogPlace(request.log_place(), "log_place"));
   return CheckMeasurements(request.measurements());
 }
 

@@ -44,6 +44,7 @@ const std::set<std::string>& Promised() {
                                 "WorkerService.Register",
                                 "WorkerService.Acquire",
                                 "WorkerService.Heartbeat",
+                                "WorkerService.Listen",
                                 "WorkerService.Report",
                                 "WorkerService.Finish",
                                 "WorkerService.Release",
