@@ -19,6 +19,8 @@ namespace {
 
 constexpr Duration kLeastInterval = std::chrono::milliseconds(10);
 constexpr Duration kGoodbyeDeadline = std::chrono::seconds(1);
+// Their tails fit into one request.
+constexpr std::size_t kMostLeftLogs = 8;
 constexpr Duration kLookForOrphans = std::chrono::seconds(1);
 
 LookAtStock LooksAt(const std::string& registry) {
@@ -96,22 +98,35 @@ void Agent::AdoptOrphan(const RunFolder::Orphan& orphan) {
   }
   Log(LogLevel::kInfo, "spool_adopted",
       {{"path", orphan.path}, {"reports", absl::StrCat(content.reports)}});
+  const bool has_ended = content.ending.has_value();
+  v1::LeftLog log = run_folder_->trials().LeftLogOf(content.lease);
+  log.mutable_place()->set_host(hardware_.host());
   const auto outbox =
       std::make_shared<Outbox>(std::move(content), *std::move(file));
   if (orphan.own) {
     // Registering with a new boot id gives an unended attempt back to us.
     outbox->Close();
+    const MutexLock lock(&register_mutex_);
+    if (!has_ended && left_logs_.size() < kMostLeftLogs) {
+      left_logs_.push_back(std::move(log));
+    }
   } else {
-    // Nobody else will say that its trainer died with its agent.
-    v1::FinishRequest lost;
-    *lost.mutable_lease() = outbox->lease();
-    *lost.mutable_outcome() = FailedOutcome(
-        v1::FAILURE_CLASS_INFRASTRUCTURE,
-        MakeError(ErrorId::kTrainerExited, "its agent ended without a word",
-                  "see the agent's log"));
-    outbox->Add(lost);
+    FinishLost(*outbox, std::move(log));
   }
   courier_->Adopt(outbox);
+}
+
+// Nobody else will say that its trainer died with its agent.
+void Agent::FinishLost(Outbox& outbox, v1::LeftLog log) {
+  v1::FinishRequest lost;
+  *lost.mutable_lease() = outbox.lease();
+  *lost.mutable_outcome() = FailedOutcome(
+      v1::FAILURE_CLASS_INFRASTRUCTURE,
+      MakeError(ErrorId::kTrainerExited, "its agent ended without a word",
+                "see the agent's log"));
+  lost.mutable_outcome()->set_log_tail(std::move(*log.mutable_tail()));
+  *lost.mutable_log_place() = std::move(*log.mutable_place());
+  outbox.Add(lost);
 }
 
 absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
@@ -122,11 +137,15 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
       client_, clock_, name, boot_id_,
       LeaseKeeper::Hooks{
           .heard = [this] { courier_->EndPause(); },
-          .unknown = [this](SteadyTime sent) { RegisterAgain(sent); }});
+          .unknown = [this](SteadyTime sent) { RegisterAgain(sent); },
+          .holds = [this] { listener_->Ring(); }});
+  listener_ =
+      std::make_unique<LogListener>(client_, clock_, *keeper_, name, boot_id_);
   // NOLINTNEXTLINE(modernize-make-unique): an aggregate of references.
   context_ = std::unique_ptr<SlotContext>(new SlotContext{
       options_, clock_, client_, *run_folder_, *janitor_, *keeper_, *courier_,
-      stop_, name, boot_id_, [this](SteadyTime sent) { RegisterAgain(sent); },
+      stop_, name, hardware_.host(), boot_id_,
+      [this](SteadyTime sent) { RegisterAgain(sent); },
       [this](const v1::TrialSpec& spec) { return HasStock(spec); },
       [this] {
         return stock_watch_ == nullptr ? 0 : stock_watch_->last().generation;
@@ -147,6 +166,7 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
        {"slots", absl::StrCat(options_.slots)},
        {"own_trials", absl::StrCat(registered.own_trials_size())}});
   keeper_->Start(interval);
+  listener_->Start();
   courier_->Start();
   for (int i = 0; i < options_.slots; ++i) {
     slots_.push_back(std::make_unique<Slot>(
@@ -175,6 +195,7 @@ void Agent::Shutdown() {
   for (const auto& slot : slots_) slot->Join();
   if (registrar_.joinable()) registrar_.join();
   stock_watch_.reset();
+  if (listener_ != nullptr) listener_->Stop();
   if (keeper_ != nullptr) keeper_->Stop();
   if (courier_ != nullptr) courier_->Stop();
 }

@@ -8,6 +8,7 @@
 //   slot threads ── run trials ──> outboxes ──> courier thread ──> coordinator
 //        │  └── trainer processes               heartbeat thread ──┘
 //        └───── ask for trials (long poll) ─────────────────────────┤
+//   listener thread ── hears who wants a log (long poll) ───────────┤
 //   stock thread ── looks at the registry ──> registrar thread ─────┘
 #ifndef FROSTLINE_WORKER_AGENT_AGENT_H_
 #define FROSTLINE_WORKER_AGENT_AGENT_H_
@@ -21,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "base/exit_code.h"
 #include "base/mutex.h"
+#include "worker/agent/log_listener.h"
 #include "worker/agent/options.h"
 #include "worker/agent/slot.h"
 #include "worker/agent/slot_context.h"
@@ -43,6 +45,7 @@ class Agent {
 
  private:
   void AdoptOrphan(const RunFolder::Orphan& orphan);
+  void FinishLost(Outbox& outbox, v1::LeftLog log);
   absl::StatusOr<v1::RegisterReply> RegisterFirst();
   v1::RegisterRequest Registration()
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(register_mutex_);
@@ -77,6 +80,8 @@ class Agent {
   SteadyTime conflict_window_ ABSL_GUARDED_BY(register_mutex_){};
   int conflicts_ ABSL_GUARDED_BY(register_mutex_) = 0;
   v1::Stock stock_ ABSL_GUARDED_BY(register_mutex_);
+  // Of attempts that an earlier life did not end; told once.
+  std::vector<v1::LeftLog> left_logs_ ABSL_GUARDED_BY(register_mutex_);
   // Slots that ask for no trials, and those that never will.
   int held_up_ ABSL_GUARDED_BY(register_mutex_) = 0;
   int retired_ ABSL_GUARDED_BY(register_mutex_) = 0;
@@ -86,6 +91,7 @@ class Agent {
   std::unique_ptr<Janitor> janitor_;
   std::unique_ptr<Courier> courier_;
   std::unique_ptr<LeaseKeeper> keeper_;
+  std::unique_ptr<LogListener> listener_;
   std::unique_ptr<SlotContext> context_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::thread registrar_;

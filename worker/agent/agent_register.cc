@@ -36,6 +36,7 @@ v1::RegisterRequest Agent::Registration() {
   worker->set_slots(std::max(1, options_.slots - held_up_));
   worker->set_version(FROSTLINE_VERSION);
   *worker->mutable_hardware() = hardware_;
+  if (run_folder_ != nullptr) worker->set_run_folder(run_folder_->path());
   for (const auto& [key, value] : options_.labels) {
     (*worker->mutable_labels())[key] = value;
   }
@@ -54,6 +55,10 @@ absl::StatusOr<v1::RegisterReply> Agent::RegisterFirst() {
     const MutexLock lock(&register_mutex_);
     if (stock_watch_ != nullptr) stock_ = stock_watch_->last().stock;
     request = Registration();
+    for (v1::LeftLog& log : left_logs_) {
+      *request.add_left_logs() = std::move(log);
+    }
+    left_logs_.clear();
     is_registered_ = true;
   }
   Backoff backoff(kFirstPause, kLongestPause);

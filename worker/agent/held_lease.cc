@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/agent/held_lease.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/log.h"
 #include "proto/wire_time.h"
 #include "worker/agent/rpc_client.h"
 
 namespace frostline::agent {
 namespace {
+
+// Each piece costs a heartbeat of all leases.
+constexpr Duration kFollowPause = std::chrono::milliseconds(500);
 
 int GravityOf(v1::Directive::Action action) {
   switch (action) {
@@ -26,7 +32,7 @@ int GravityOf(v1::Directive::Action action) {
 }  // namespace
 
 HeldLease::HeldLease(const v1::Lease& lease, const RenewalWatch& watch,
-                     const Clock& clock, Wakeup& wakeup, const LogTail& log)
+                     const Clock& clock, Wakeup& wakeup, LogTail& log)
     : clock_(clock),
       wakeup_(wakeup),
       log_(log),
@@ -53,21 +59,54 @@ v1::LeaseProgress HeldLease::Progress(bool tail_fits) {
   progress.set_total_steps(total_steps_);
   *progress.mutable_since_step() =
       proto::DurationToProto(clock_.Steady() - step_time_);
-  if (want_log_ && tail_fits) {
-    progress.set_log_tail(log_.Text());
-    want_log_ = false;
+  const bool has_new = followed_.has_value() && log_.end() > followed_->least;
+  if (!tail_fits || (!want_log_by_.has_value() && !has_new)) return progress;
+  // Whoever wants all of it gets what followers lack, too.
+  LogTail::Piece piece =
+      want_log_by_.has_value() ? log_.Tail() : log_.After(followed_->least);
+  progress.set_log_tail(std::move(piece.text));
+  progress.set_log_end(piece.end);
+  want_log_by_.reset();
+  sent_log_ = clock_.Steady();
+  if (!followed_.has_value()) return progress;
+  if (followed_->most < piece.end) {
+    followed_.reset();
+  } else {
+    followed_->least = followed_->most;
+    log_.RingAfter(followed_->least, followed_->bell);
   }
   return progress;
 }
 
-void HeldLease::WantLog() {
+void HeldLease::WantLog(Duration pause) {
   const MutexLock lock(&mutex_);
-  want_log_ = true;
+  const SteadyTime by = clock_.Steady() + pause;
+  want_log_by_ = std::min(want_log_by_.value_or(by), by);
 }
 
-bool HeldLease::wants_log() const {
+void HeldLease::WantLogAfter(std::int64_t bytes, Wakeup* bell) {
   const MutexLock lock(&mutex_);
-  return want_log_;
+  // Nobody has read what is not there yet.
+  bytes = std::min(bytes, log_.end());
+  if (!followed_.has_value()) followed_ = Followed{bytes, bytes, bell};
+  followed_->least = std::min(followed_->least, bytes);
+  followed_->most = std::max(followed_->most, bytes);
+  log_.RingAfter(followed_->least, bell);
+}
+
+std::optional<SteadyTime> HeldLease::LogDue() const {
+  const MutexLock lock(&mutex_);
+  if (want_log_by_.has_value()) return want_log_by_;
+  if (!followed_.has_value() || log_.end() <= followed_->least) {
+    return std::nullopt;
+  }
+  const SteadyTime now = clock_.Steady();
+  return sent_log_.has_value() ? std::max(now, *sent_log_ + kFollowPause) : now;
+}
+
+void HeldLease::ForgetFollowers() {
+  const MutexLock lock(&mutex_);
+  followed_.reset();
 }
 
 void HeldLease::Renewed(SteadyTime sent) {

@@ -8,6 +8,7 @@
 #ifndef FROSTLINE_WORKER_AGENT_HELD_LEASE_H_
 #define FROSTLINE_WORKER_AGENT_HELD_LEASE_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
@@ -26,17 +27,25 @@ class HeldLease {
   // `watch` counts from the request that brought the lease. `wakeup` rings when
   // there is something to obey; it and `log` outlive this.
   HeldLease(const v1::Lease& lease, const RenewalWatch& watch,
-            const Clock& clock, Wakeup& wakeup, const LogTail& log);
+            const Clock& clock, Wakeup& wakeup, LogTail& log);
 
   const v1::LeaseRef& proof() const { return proof_; }
   Duration heartbeat_interval() const { return heartbeat_interval_; }
 
   void NoteStep(std::int64_t step, std::int64_t total_steps);
-  // Holds the log's tail (up to 64 KiB) where the coordinator wants it and
+  // Holds the log's tail (up to 64 KiB) where somebody wants it and
   // `tail_fits`.
   v1::LeaseProgress Progress(bool tail_fits);
-  void WantLog();
-  bool wants_log() const;
+  // Somebody wants the log as it is, at the latest after `pause`.
+  void WantLog(Duration pause = Duration::zero());
+  // Somebody wants what comes after so many bytes. `bell` rings when there is
+  // some; it outlives the log.
+  void WantLogAfter(std::int64_t bytes, Wakeup* bell);
+  // Says when the log is to be sent; nothing while nobody waits for it, or
+  // those who do have all there is. Who follows a log that grows without end
+  // gets a piece each half second.
+  std::optional<SteadyTime> LogDue() const;
+  void ForgetFollowers();
 
   // A heartbeat sent then was answered.
   void Renewed(SteadyTime sent);
@@ -51,7 +60,7 @@ class HeldLease {
  private:
   const Clock& clock_;
   Wakeup& wakeup_;
-  const LogTail& log_;
+  LogTail& log_;
   v1::LeaseRef proof_;
   Duration heartbeat_interval_;
 
@@ -63,7 +72,15 @@ class HeldLease {
   std::int64_t step_ ABSL_GUARDED_BY(mutex_) = 0;
   std::int64_t total_steps_ ABSL_GUARDED_BY(mutex_) = 0;
   SteadyTime step_time_ ABSL_GUARDED_BY(mutex_);
-  bool want_log_ ABSL_GUARDED_BY(mutex_) = false;
+  std::optional<SteadyTime> want_log_by_ ABSL_GUARDED_BY(mutex_);
+  // Who follows has read so many bytes: the first of them, and the last.
+  struct Followed {
+    std::int64_t least = 0;
+    std::int64_t most = 0;
+    Wakeup* bell = nullptr;
+  };
+  std::optional<Followed> followed_ ABSL_GUARDED_BY(mutex_);
+  std::optional<SteadyTime> sent_log_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace frostline::agent

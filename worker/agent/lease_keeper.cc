@@ -2,6 +2,7 @@
 #include "worker/agent/lease_keeper.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -57,15 +58,51 @@ void LeaseKeeper::Hold(std::shared_ptr<HeldLease> lease, bool hurries) {
   {
     const MutexLock lock(&mutex_);
     leases_.push_back(std::move(lease));
+    hurries_ = hurries_ || hurries;
   }
   // Its first beat may be due before the next one is.
   if (hurries) wakeup_.Ring();
+  if (hooks_.holds) hooks_.holds();
 }
 
 void LeaseKeeper::LetGo(const std::shared_ptr<HeldLease>& lease) {
   const MutexLock lock(&mutex_);
   leases_.erase(std::remove(leases_.begin(), leases_.end(), lease),
                 leases_.end());
+}
+
+bool LeaseKeeper::HoldsAny() const {
+  const MutexLock lock(&mutex_);
+  return !leases_.empty();
+}
+
+void LeaseKeeper::NoteWishes(const v1::ListenReply& reply) {
+  {
+    const MutexLock lock(&mutex_);
+    is_listening_ = true;
+  }
+  for (const auto& lease : Held()) {
+    for (const v1::LogWish& wish : reply.wishes()) {
+      if (wish.trial() != lease->proof().trial() ||
+          wish.attempt() != lease->proof().attempt()) {
+        continue;
+      }
+      if (wish.has_after()) {
+        lease->WantLogAfter(wish.after(), &wakeup_);
+      } else {
+        lease->WantLog();
+      }
+    }
+  }
+  if (reply.wishes_size() > 0) wakeup_.Ring();
+}
+
+void LeaseKeeper::NoteDeafness() {
+  {
+    const MutexLock lock(&mutex_);
+    is_listening_ = false;
+  }
+  for (const auto& lease : Held()) lease->ForgetFollowers();
 }
 
 void LeaseKeeper::Obey(const v1::Directive& directive) {
@@ -93,10 +130,33 @@ void LeaseKeeper::Loop() {
   while (true) {
     const bool heard = Beat();
     for (const auto& lease : Held()) lease->Judge();
-    wakeup_.WaitFor(UntilNext(heard, backoff));
+    Rest(heard, UntilNext(heard, backoff));
     const MutexLock lock(&mutex_);
     if (stopped_) return;
   }
+}
+
+void LeaseKeeper::Rest(bool heard, Duration until_next) {
+  const SteadyTime next = clock_.Steady() + until_next;
+  while (true) {
+    // Where nobody answers, logs wait like all else.
+    const auto log = heard ? NextLogDue() : std::nullopt;
+    const SteadyTime until = std::min(log.value_or(next), next);
+    const SteadyTime now = clock_.Steady();
+    if (until <= now) return;
+    wakeup_.WaitFor(until - now);
+    const MutexLock lock(&mutex_);
+    if (stopped_ || std::exchange(hurries_, false)) return;
+  }
+}
+
+std::optional<SteadyTime> LeaseKeeper::NextLogDue() const {
+  std::optional<SteadyTime> first;
+  for (const auto& lease : Held()) {
+    const auto due = lease->LogDue();
+    if (due.has_value()) first = std::min(first.value_or(*due), *due);
+  }
+  return first;
 }
 
 Duration LeaseKeeper::UntilNext(bool heard, Backoff& backoff) {
@@ -104,11 +164,7 @@ Duration LeaseKeeper::UntilNext(bool heard, Backoff& backoff) {
   // Silence is asked about sooner than the next beat, but never in a herd.
   if (!heard) return std::min(regular, backoff.Next(rng_));
   backoff.Reset();
-  const Leases leases = Held();
-  const bool asked =
-      std::any_of(leases.begin(), leases.end(),
-                  [](const auto& lease) { return lease->wants_log(); });
-  return asked ? std::min(regular, kTailPause) : regular;
+  return regular;
 }
 
 v1::HeartbeatRequest LeaseKeeper::NextBeat(const Leases& leases,
@@ -120,7 +176,7 @@ v1::HeartbeatRequest LeaseKeeper::NextBeat(const Leases& leases,
   for (const auto& lease : leases) {
     v1::LeaseProgress* const progress = request.add_leases();
     *progress = lease->Progress(tails->size() < kMostTails);
-    if (!progress->log_tail().empty()) tails->push_back(lease);
+    if (progress->has_log_end()) tails->push_back(lease);
   }
   return request;
 }
@@ -156,12 +212,17 @@ bool LeaseKeeper::Beat() {
 void LeaseKeeper::NoteAnswer(const v1::HeartbeatReply& reply,
                              const Leases& leases, SteadyTime sent) {
   for (const v1::Directive& directive : reply.directives()) Obey(directive);
+  bool is_listening = false;
+  {
+    const MutexLock lock(&mutex_);
+    is_listening = is_listening_;
+  }
   const auto& wanted = reply.want_log();
   for (const auto& lease : leases) {
     lease->Renewed(sent);
-    if (std::count(wanted.begin(), wanted.end(), lease->proof().trial()) > 0) {
-      lease->WantLog();
-    }
+    const bool is_wanted =
+        std::count(wanted.begin(), wanted.end(), lease->proof().trial()) > 0;
+    if (is_wanted && !is_listening) lease->WantLog(kTailPause);
   }
 }
 

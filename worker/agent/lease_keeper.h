@@ -3,13 +3,15 @@
 // File: lease_keeper.h
 //
 // Keeps all leases alive with one heartbeat, from a thread that waits for
-// nothing else: no training, disk or child makes it late. A log's tail follows
-// half a second after the answer that asks for it.
+// nothing else: no training, disk or child makes it late. A log that somebody
+// wants rides on a heartbeat sent at once. A coordinator of an earlier version
+// asks for logs with its answers; there it follows half a second later.
 #ifndef FROSTLINE_WORKER_AGENT_LEASE_KEEPER_H_
 #define FROSTLINE_WORKER_AGENT_LEASE_KEEPER_H_
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -31,6 +33,8 @@ class LeaseKeeper {
     std::function<void()> heard;
     // WORKER_UNKNOWN answered a call sent then: register again.
     std::function<void(SteadyTime)> unknown;
+    // There is a lease to listen for.
+    std::function<void()> holds = nullptr;
   };
 
   LeaseKeeper(RpcClient& client, const Clock& clock, std::string worker_name,
@@ -46,8 +50,12 @@ class LeaseKeeper {
   // Beats at once if it `hurries` or has a shorter interval than all others.
   void Hold(std::shared_ptr<HeldLease> lease, bool hurries);
   void LetGo(const std::shared_ptr<HeldLease>& lease);
+  bool HoldsAny() const;
   // Takes directives that ride on other replies.
   void Obey(const v1::Directive& directive);
+  // Takes what the coordinator answered to who listens, or that it does not.
+  void NoteWishes(const v1::ListenReply& reply);
+  void NoteDeafness();
 
  private:
   void Loop();
@@ -58,6 +66,9 @@ class LeaseKeeper {
                   SteadyTime sent);
   Duration Interval() const;
   Duration UntilNext(bool heard, Backoff& backoff);
+  // Waits for the next beat: until then, until a log is due, or until told.
+  void Rest(bool heard, Duration until_next);
+  std::optional<SteadyTime> NextLogDue() const;
   Leases Held() const;
 
   RpcClient& client_;
@@ -74,6 +85,9 @@ class LeaseKeeper {
   Leases leases_ ABSL_GUARDED_BY(mutex_);
   Duration interval_ ABSL_GUARDED_BY(mutex_){};
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  bool hurries_ ABSL_GUARDED_BY(mutex_) = false;
+  // Wishes come by Listen; those of heartbeats' answers are the same.
+  bool is_listening_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace frostline::agent

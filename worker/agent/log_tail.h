@@ -3,37 +3,62 @@
 // File: log_tail.h
 //
 // Keeps the last words of a trainer: its standard error, and what was no
-// message on its standard output.
+// message on its standard output. The text is counted from the log's begin, so
+// that who has read up to byte 900 may ask for what comes after it.
 #ifndef FROSTLINE_WORKER_AGENT_LOG_TAIL_H_
 #define FROSTLINE_WORKER_AGENT_LOG_TAIL_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "base/mutex.h"
 #include "worker/agent/log_file.h"
+#include "worker/agent/wakeup.h"
 
 namespace frostline::agent {
 
 inline constexpr std::size_t kMaxLogTailBytes = std::size_t{64} << 10;
 
+// Valid UTF-8 without control characters, as it is shown to people.
+std::string CleanLog(const std::string& raw);
+
 // Append waits for the disk; it, Follow and Clear belong to one thread. Any
-// thread may call Text.
+// thread may call the others.
 class LogTail {
  public:
+  // A piece is at most kMaxLogTailBytes, cut at a line's start where it is cut.
+  // `end` counts all that was ever clean up to its end.
+  struct Piece {
+    std::string text;
+    std::int64_t end = 0;
+  };
+
   void Append(const std::string& text);
   // Sends appended text there too, or nowhere if null.
   void Follow(std::unique_ptr<LogFile> file) { file_ = std::move(file); }
+  // Begins a new log. A bell that was to ring for the old one will not.
   void Clear();
-  // Returns valid UTF-8, at most kMaxLogTailBytes, cut at a line's start.
-  std::string Text() const;
+
+  Piece Tail() const { return After(0); }
+  // Returns what came after so many bytes, or the last of it.
+  Piece After(std::int64_t bytes) const;
+  std::string Text() const { return Tail().text; }
+  std::int64_t end() const;
+  // Rings once, as soon as the log has more than so many bytes. One bell is
+  // remembered; it outlives this.
+  void RingAfter(std::int64_t bytes, Wakeup* bell);
 
  private:
   mutable Mutex mutex_;
-  std::string text_ ABSL_GUARDED_BY(mutex_);
-  std::unique_ptr<LogFile> file_;  // the appending thread's alone
+  std::string text_ ABSL_GUARDED_BY(mutex_);  // clean
+  std::int64_t end_ ABSL_GUARDED_BY(mutex_) = 0;
+  Wakeup* bell_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  std::int64_t ring_after_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::string half_;               // a character that has not come whole
+  std::unique_ptr<LogFile> file_;  // these are the appending thread's alone
 };
 
 }  // namespace frostline::agent

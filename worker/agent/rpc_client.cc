@@ -120,6 +120,13 @@ absl::StatusOr<v1::HeartbeatReply> RpcClient::Heartbeat(
                                  deadline, false);
 }
 
+absl::StatusOr<v1::ListenReply> RpcClient::Listen(
+    const v1::ListenRequest& request) {
+  return Try<v1::ListenReply>(
+      &v1::WorkerService::Stub::Listen, request,
+      proto::DurationFromProto(request.wait()) + kAcquireExtra, false);
+}
+
 absl::StatusOr<v1::ReportReply> RpcClient::Report(
     const v1::ReportRequest& request) {
   return Try<v1::ReportReply>(&v1::WorkerService::Stub::Report, request,

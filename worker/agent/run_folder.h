@@ -45,6 +45,7 @@ class RunFolder {
   std::string SpoolPath(const v1::LeaseRef& lease) const;
   std::string RejectedFolder() const;
 
+  const std::string& path() const { return folder_; }  // absolute
   TrialFolders& trials() { return trials_; }
 
  private:

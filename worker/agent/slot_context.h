@@ -31,6 +31,7 @@ struct SlotContext {
   Courier& courier;
   StopSwitch& stop;
   const std::string worker_name;
+  const std::string host;
   const std::string boot_id;
   std::function<void(SteadyTime refused_call)> register_again;
   // Looks at the registry's files anew. False where they have not what the

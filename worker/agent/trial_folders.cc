@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/agent/trial_folders.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +13,7 @@
 #include "base/status_macros.h"
 #include "worker/agent/checkpoint_id.h"
 #include "worker/agent/file.h"
+#include "worker/agent/log_tail.h"
 
 namespace frostline::agent {
 namespace {
@@ -53,6 +57,25 @@ absl::StatusOr<std::string> TrialFolders::Make(const v1::Lease& lease) const {
   fs::remove_all(lease.attempt() == 1 ? trial : path, ignored);
   RETURN_IF_ERROR(MakeFolders(path));
   return path;
+}
+
+v1::LeftLog TrialFolders::LeftLogOf(const v1::LeaseRef& lease) const {
+  v1::LeftLog log;
+  *log.mutable_lease() = lease;
+  const auto trial = FolderOf(run_folder_, lease.trial());
+  if (!trial.ok()) return log;
+  const std::string path = LogPath(absl::StrCat(*trial, "/", lease.attempt()));
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return log;
+  log.mutable_place()->set_path(path);
+  log.mutable_place()->set_kept(true);
+  const auto size = static_cast<std::int64_t>(file.tellg());
+  constexpr auto kMost = static_cast<std::int64_t>(kMaxLogTailBytes);
+  file.seekg(std::max<std::int64_t>(size - kMost, 0));
+  LogTail tail;
+  tail.Append({std::istreambuf_iterator<char>(file), {}});
+  log.set_tail(tail.Text());
+  return log;
 }
 
 std::string TrialFolders::CheckpointTrial(const v1::Lease& lease) {

@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "base/mutex.h"
 #include "frostline/v1/worker.pb.h"
+#include "frostline/v1/worker_service.pb.h"
 #include "worker/agent/keep.h"
 
 namespace frostline::agent {
@@ -49,6 +50,9 @@ class TrialFolders {
   static std::string LogPath(const std::string& attempt_folder) {
     return attempt_folder + ".log";
   }
+  // Tells what an attempt has written as log, as far as it is here: the last
+  // lines and the path, if any. It is kept while the trial has not ended.
+  v1::LeftLog LeftLogOf(const v1::LeaseRef& lease) const;
   // It is empty where there is no checkpoint.
   static std::string CheckpointTrial(const v1::Lease& lease);
   // Finds the lease's checkpoint on this machine, unharmed, or says why not

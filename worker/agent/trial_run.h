@@ -76,6 +76,7 @@ class TrialRun {
   void Give(Order order, const std::string& reason, TrainerProcess& trainer);
   void ConcludeOrder(v1::Outcome outcome);
 
+  v1::LogPlace PlaceOfLog(std::int64_t end, bool is_kept) const;
   void SendReports();
   void Finish(v1::Outcome outcome);
   void FinishUnkillable(const TrainerProcess& trainer);

@@ -114,6 +114,16 @@ bool TrialRun::LeavesWork() const {
                                  error);
 }
 
+v1::LogPlace TrialRun::PlaceOfLog(std::int64_t end, bool is_kept) const {
+  v1::LogPlace place;
+  place.set_end(end);
+  place.set_host(context_.host);
+  if (folder_.empty()) return place;  // it never got so far
+  place.set_path(TrialFolders::LogPath(folder_));
+  place.set_kept(is_kept);
+  return place;
+}
+
 void TrialRun::SendReports() {
   if (pending_.measurements_size() == 0 && !pending_.has_checkpoint()) return;
   *pending_.mutable_lease() = held_.proof();
@@ -133,14 +143,17 @@ void TrialRun::Finish(v1::Outcome outcome) {
   if (outcome.usage().total_seconds() == 0) {
     outcome.mutable_usage()->set_total_seconds(Elapsed());
   }
-  if (outcome.kind() == v1::Outcome::FAILED) {
-    outcome.set_log_tail(log_.Text());
-  }
+  LogTail::Piece log = log_.Tail();
+  outcome.set_log_tail(std::move(log.text));
   if (const auto* newest = NewestCheckpoint()) {
     *outcome.mutable_checkpoint() = *newest;
   }
   v1::FinishRequest request;
   *request.mutable_lease() = held_.proof();
+  const bool is_kept =
+      KeepsEnded(context_.options.keep.policy,
+                 outcome.kind() == v1::Outcome::FAILED, LeavesWork());
+  *request.mutable_log_place() = PlaceOfLog(log.end, is_kept);
   *request.mutable_outcome() = std::move(outcome);
   outbox_.Add(request);
   FROSTLINE_FAILPOINT(kAgentFinishSpooled);
@@ -169,6 +182,10 @@ void TrialRun::Release(const std::string& detail) {
   v1::ReleaseRequest request;
   *request.mutable_lease() = held_.proof();
   request.set_reason(release_reason_);
+  LogTail::Piece log = log_.Tail();
+  request.set_log_tail(std::move(log.text));
+  // The trial goes on elsewhere, or here.
+  *request.mutable_log_place() = PlaceOfLog(log.end, /*is_kept=*/true);
   if (const auto* newest = NewestCheckpoint()) {
     *request.mutable_checkpoint() = *newest;
   }

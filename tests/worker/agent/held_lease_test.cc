@@ -92,11 +92,68 @@ TEST_F(HeldLeaseTest, ALostLeaseIsTheGravestWord) {
 TEST_F(HeldLeaseTest, TellsItsLogOnceAndOnlyWhenAsked) {
   log_.Append("hello\n");
   EXPECT_EQ(held_->Progress(true).log_tail(), "");
+  EXPECT_FALSE(held_->LogDue().has_value());
   held_->WantLog();
   EXPECT_EQ(held_->Progress(false).log_tail(), "");
-  EXPECT_TRUE(held_->wants_log());
+  EXPECT_EQ(held_->LogDue(), clock_.Steady());
   EXPECT_EQ(held_->Progress(true).log_tail(), "hello\n");
   EXPECT_EQ(held_->Progress(true).log_tail(), "");
+}
+
+TEST_F(HeldLeaseTest, TellsThatTheLogIsEmpty) {
+  held_->WantLog();
+  const v1::LeaseProgress progress = held_->Progress(true);
+  EXPECT_TRUE(progress.has_log_end());
+  EXPECT_EQ(progress.log_tail(), "");
+  EXPECT_FALSE(held_->LogDue().has_value());
+}
+
+TEST_F(HeldLeaseTest, WhoFollowsGetsWhatIsNewWhenItComes) {
+  Wakeup bell;
+  log_.Append("hello\n");
+  held_->WantLogAfter(6, &bell);
+  EXPECT_FALSE(held_->LogDue().has_value());
+  EXPECT_FALSE(held_->Progress(true).has_log_end());
+  EXPECT_FALSE(bell.WaitFor(Duration::zero()));
+  log_.Append("world\n");
+  EXPECT_TRUE(bell.WaitFor(Duration::zero()));
+  EXPECT_EQ(held_->LogDue(), clock_.Steady());
+  const v1::LeaseProgress progress = held_->Progress(true);
+  EXPECT_EQ(progress.log_tail(), "world\n");
+  EXPECT_EQ(progress.log_end(), 12);
+  EXPECT_FALSE(held_->LogDue().has_value());
+}
+
+TEST_F(HeldLeaseTest, WhoFollowsAChattyTrainerGetsAPieceEachHalfSecond) {
+  Wakeup bell;
+  log_.Append("1\n");
+  held_->WantLogAfter(0, &bell);
+  EXPECT_TRUE(held_->Progress(true).has_log_end());
+  log_.Append("2\n");
+  held_->WantLogAfter(2, &bell);
+  EXPECT_EQ(held_->LogDue(), clock_.Steady() + milliseconds(500));
+}
+
+// The one has read all there is, the other nothing.
+TEST_F(HeldLeaseTest, WhatOneFollowerGetsDoesNotLoseAnother) {
+  Wakeup bell;
+  log_.Append("hello\n");
+  held_->WantLogAfter(6, &bell);
+  held_->WantLogAfter(0, &bell);
+  EXPECT_EQ(held_->Progress(true).log_tail(), "hello\n");
+  EXPECT_FALSE(held_->Progress(true).has_log_end());
+  EXPECT_TRUE(bell.WaitFor(Duration::zero()));
+  log_.Append("world\n");
+  EXPECT_TRUE(bell.WaitFor(Duration::zero()));
+  EXPECT_EQ(held_->Progress(true).log_tail(), "world\n");
+}
+
+TEST_F(HeldLeaseTest, AFollowerOfWhatIsNotThereYetGetsTheNextWord) {
+  Wakeup bell;
+  log_.Append("hello\n");
+  held_->WantLogAfter(1'000'000, &bell);
+  log_.Append("world\n");
+  EXPECT_EQ(held_->Progress(true).log_tail(), "world\n");
 }
 
 TEST_F(HeldLeaseTest, TellsHowFarItIs) {

@@ -32,6 +32,55 @@ TEST(LogTail, BytesThatAreNoTextDoNotLetItGrow) {
   EXPECT_EQ(log.Text(), std::string(kMaxLogTailBytes, '?'));
 }
 
+TEST(LogTail, ACharacterThatComesInTwoHalvesIsOne) {
+  LogTail log;
+  log.Append("na\xc3");
+  EXPECT_EQ(log.Tail().end, 2);
+  log.Append("\xafve \xe2\x82");
+  log.Append("\xac\n\xff");
+  EXPECT_EQ(log.Text(), "na\xc3\xafve \xe2\x82\xac\n?");
+  EXPECT_EQ(log.Tail().end, 12);
+}
+
+TEST(LogTail, TellsWhatComesAfterSoManyBytes) {
+  LogTail log;
+  log.Append("hello\nworld\n");
+  EXPECT_EQ(log.After(6).text, "world\n");
+  EXPECT_EQ(log.After(6).end, 12);
+  EXPECT_EQ(log.After(12).text, "");
+  EXPECT_EQ(log.After(99).text, "");
+  const std::string line(1023, 'x');
+  for (int i = 0; i < 1000; ++i) log.Append(line + "\n");
+  EXPECT_EQ(log.After(12).text.size(), kMaxLogTailBytes - 1024);
+  EXPECT_EQ(log.After(12).end, 12 + 1'024'000);
+  EXPECT_EQ(log.After(1'024'012 - 1024).text, line + "\n");
+}
+
+TEST(LogTail, RingsOnceWhenThereIsMore) {
+  LogTail log;
+  Wakeup bell;
+  log.RingAfter(3, &bell);
+  log.Append("abc");
+  EXPECT_FALSE(bell.WaitFor(Duration::zero()));
+  log.Append("d");
+  EXPECT_TRUE(bell.WaitFor(Duration::zero()));
+  log.Append("e");
+  EXPECT_FALSE(bell.WaitFor(Duration::zero()));
+  log.RingAfter(3, &bell);
+  EXPECT_TRUE(bell.WaitFor(Duration::zero()));
+}
+
+TEST(LogTail, ANewLogBeginsAtNothingAndRingsNoOldBell) {
+  LogTail log;
+  Wakeup bell;
+  log.Append("abc");
+  log.RingAfter(3, &bell);
+  log.Clear();
+  log.Append("abcdef");
+  EXPECT_FALSE(bell.WaitFor(Duration::zero()));
+  EXPECT_EQ(log.end(), 6);
+}
+
 TEST(LogFile, HoldsAllButIsBounded) {
   const TempFolder folder;
   const std::string path = folder.File("2.log");

@@ -91,6 +91,21 @@ void ScriptedCoordinator::WantLogs() {
   want_logs_ = true;
 }
 
+void ScriptedCoordinator::HearListeners() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  hears_listeners_ = true;
+}
+
+void ScriptedCoordinator::Wish(int number, std::optional<std::int64_t> after) {
+  v1::LogWish wish;
+  wish.set_trial(TrialNameOf("s", number));
+  wish.set_attempt(1);
+  if (after.has_value()) wish.set_after(*after);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  wishes_.push_back(wish);
+  changed_.notify_all();
+}
+
 void ScriptedCoordinator::EndStudy() {
   const std::lock_guard<std::mutex> lock(mutex_);
   study_ended_ = true;
@@ -208,6 +223,25 @@ grpc::Status ScriptedCoordinator::Heartbeat(grpc::ServerContext*,
     }
   }
   return Note("Heartbeat", *request, &Heard::heartbeats);
+}
+
+grpc::Status ScriptedCoordinator::Listen(grpc::ServerContext* context,
+                                         const v1::ListenRequest* request,
+                                         v1::ListenReply* reply) {
+  const grpc::Status noted = Note("Listen", *request, &Heard::listens);
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!hears_listeners_) return {grpc::StatusCode::UNIMPLEMENTED, ""};
+  const std::size_t seen =
+      request->seen().empty() ? 0 : std::stoul(request->seen());
+  // Short waits, because a cancelled call rings no bell.
+  while (!away_ && !context->IsCancelled() && wishes_.size() <= seen) {
+    changed_.wait_for(lock, std::chrono::milliseconds(20));
+  }
+  for (std::size_t i = seen; i < wishes_.size(); ++i) {
+    *reply->add_wishes() = wishes_[i];
+  }
+  reply->set_seen(std::to_string(wishes_.size()));
+  return noted;
 }
 
 grpc::Status ScriptedCoordinator::Report(grpc::ServerContext*,

@@ -30,6 +30,7 @@ struct Heard {
   std::vector<v1::RegisterRequest> registers;
   std::vector<v1::AcquireRequest> acquires;
   std::vector<v1::HeartbeatRequest> heartbeats;
+  std::vector<v1::ListenRequest> listens;
   std::vector<v1::ReportRequest> reports;
   std::vector<v1::FinishRequest> finishes;
   std::vector<v1::ReleaseRequest> releases;
@@ -57,6 +58,10 @@ class ScriptedCoordinator final : public v1::WorkerService::Service {
   void Direct(int number, v1::Directive::Action action);
   // Somebody follows the logs of all trials: every heartbeat's answer asks.
   void WantLogs();
+  // From here on it serves Listen, which it does not know at first.
+  void HearListeners();
+  // Somebody wants the log of trial `number`: as it is, or beyond `after`.
+  void Wish(int number, std::optional<std::int64_t> after = {});
   // The next `count` calls of `method` are heard, but their answers are lost.
   void LoseAnswers(const std::string& method, int count);
   // The next call of `method` is refused.
@@ -73,6 +78,8 @@ class ScriptedCoordinator final : public v1::WorkerService::Service {
                        v1::AcquireReply*) override;
   grpc::Status Heartbeat(grpc::ServerContext*, const v1::HeartbeatRequest*,
                          v1::HeartbeatReply*) override;
+  grpc::Status Listen(grpc::ServerContext*, const v1::ListenRequest*,
+                      v1::ListenReply*) override;
   grpc::Status Report(grpc::ServerContext*, const v1::ReportRequest*,
                       v1::ReportReply*) override;
   grpc::Status Finish(grpc::ServerContext*, const v1::FinishRequest*,
@@ -93,6 +100,8 @@ class ScriptedCoordinator final : public v1::WorkerService::Service {
   std::string parked_;      // the id of the newest Acquire that waits
   std::string unanswered_;  // the one that does so for ever
   bool want_logs_ = false;
+  bool hears_listeners_ = false;
+  std::vector<v1::LogWish> wishes_;
   std::map<std::string, v1::Directive::Action> directives_;
   std::map<std::string, int> lost_answers_;
   std::map<std::string, ErrorId> refusals_;

@@ -58,6 +58,18 @@ class TrialFoldersTest : public ::testing::Test {
   TrialFolders folders_{folder_.File(""), folder_.File("agents/w/trash")};
 };
 
+TEST_F(TrialFoldersTest, TheLogOfAnAttemptThatWasCutOffIsFound) {
+  EXPECT_FALSE(folders_.LeftLogOf(RefOf(17, 1)).has_place());
+  ASSERT_OK_AND_ASSIGN(const auto path, folders_.Make(LeaseOf(17, 1)));
+  Write(path + ".log", std::string(100'000, 'x') + "\nlast \x1b words\n");
+  const v1::LeftLog log = folders_.LeftLogOf(RefOf(17, 1));
+  EXPECT_EQ(log.lease().attempt(), 1);
+  EXPECT_THAT(log.tail(), EndsWith("x\nlast   words\n"));
+  EXPECT_LE(log.tail().size(), 65'536U);
+  EXPECT_EQ(log.place().path(), path + ".log");
+  EXPECT_TRUE(log.place().kept());
+}
+
 TEST_F(TrialFoldersTest, AnAttemptFindsWhatAnEarlierOneWrote) {
   ASSERT_OK_AND_ASSIGN(const auto first, folders_.Make(LeaseOf(17, 1)));
   EXPECT_THAT(folders_.FindCheckpoint(Resuming(17, 2)).status().message(),

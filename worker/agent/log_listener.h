@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: log_listener.h
+//
+// Hears at once that somebody wants a log: one call waits at the coordinator
+// while there is a lease. A thread of its own makes it, so that no heartbeat
+// waits for it. Of a coordinator that does not know the call it asks once a
+// minute whether it does now.
+#ifndef FROSTLINE_WORKER_AGENT_LOG_LISTENER_H_
+#define FROSTLINE_WORKER_AGENT_LOG_LISTENER_H_
+
+#include <string>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/retry.h"
+#include "base/rng.h"
+#include "worker/agent/lease_keeper.h"
+#include "worker/agent/rpc_client.h"
+#include "worker/agent/wakeup.h"
+
+namespace frostline::agent {
+
+class LogListener {
+ public:
+  // Borrows all of them.
+  LogListener(RpcClient& client, const Clock& clock, LeaseKeeper& keeper,
+              std::string worker_name, std::string boot_id);
+  ~LogListener() { Stop(); }
+  LogListener(const LogListener&) = delete;
+  LogListener& operator=(const LogListener&) = delete;
+
+  void Start();
+  // Waits for the call under way, which RpcClient::CancelAll() ends.
+  void Stop();
+  // There is a lease. Any thread may call.
+  void Ring() { wakeup_.Ring(); }
+
+ private:
+  void Loop();
+  // Says how long to wait before the next call.
+  Duration ListenOnce();
+
+  RpcClient& client_;
+  const Clock& clock_;
+  LeaseKeeper& keeper_;
+  v1::ListenRequest request_;
+  Rng rng_;
+  Backoff backoff_;
+  Wakeup wakeup_;
+  std::thread thread_;
+  Mutex mutex_;
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace frostline::agent
+
+#endif  // FROSTLINE_WORKER_AGENT_LOG_LISTENER_H_
