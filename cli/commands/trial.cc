@@ -8,6 +8,7 @@
 #include "base/request_id.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
+#include "cli/commands/trial_log.h"
 #include "cli/view/format.h"
 #include "cli/view/trial_view.h"
 
@@ -15,16 +16,13 @@ namespace frostline::cli {
 namespace {
 
 constexpr int kPageSize = 500;
-// Of a running trial: its worker is asked, and answers with its next heartbeat.
-constexpr int kLogWaitSeconds = 25;
 constexpr std::int64_t kMostTrials = 1'000'000'000;
 
 struct TrialArgs {
   std::string study;
   std::int64_t number = 0;
   std::string state;
-  std::int64_t limit = 0;    // 0: all
-  std::int64_t attempt = 0;  // 0: the newest
+  std::int64_t limit = 0;  // 0: all
   std::string reason;
   bool from_checkpoint = false;
   bool json = false;
@@ -98,25 +96,6 @@ std::string TrialNameFrom(const std::string& study, std::int64_t number) {
   return absl::StrCat(study, "/trials/", number);
 }
 
-absl::StatusOr<ExitCode> ShowLog(Session& session, const TrialArgs& args) {
-  ASSIGN_OR_RETURN(const std::string study, StudyNameFrom(args.study));
-  ASSIGN_OR_RETURN(Client* const client, Connect(session));
-  v1::GetTrialLogRequest request;
-  request.set_name(TrialNameFrom(study, args.number));
-  request.set_attempt(args.attempt);
-  request.mutable_wait()->set_seconds(kLogWaitSeconds);
-  ASSIGN_OR_RETURN(const v1::GetTrialLogReply reply,
-                   client->Call(&v1::StudyService::Stub::GetTrialLog, request));
-  if (reply.tail().empty()) {
-    std::cerr << "the coordinator has no log of this attempt; its worker keeps "
-                 "it as trials/"
-              << args.study << "/" << args.number << "/" << reply.attempt()
-              << ".log in its run folder\n";
-  }
-  std::cout << reply.tail();
-  return kExitOk;
-}
-
 absl::StatusOr<ExitCode> CancelOne(Session& session, const TrialArgs& args) {
   ASSIGN_OR_RETURN(const std::string study, StudyNameFrom(args.study));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
@@ -159,6 +138,24 @@ CLI::App* AddTrialVerb(CLI::App& noun, Invocation& invocation,
   return added;
 }
 
+void AddLog(CLI::App& noun, Invocation& invocation) {
+  const auto args = std::make_shared<TrialLogArgs>();
+  CLI::App* const log =
+      AddVerb(noun, "log", "Print the last lines of a trial's log", invocation,
+              [args](Session& session) { return ShowLog(session, *args); });
+  log->add_option("STUDY", args->study, "The study")->required();
+  log->add_option("NUMBER", args->number, "The trial's number")
+      ->required()
+      ->check(CLI::Range(std::int64_t{0}, kMostTrials));
+  log->add_option("--attempt", args->attempt, "Not of the newest attempt")
+      ->check(CLI::Range(std::int64_t{1}, kMostTrials));
+  log->add_flag("-f,--follow", args->follow,
+                "Print new lines as they come, until the trial has ended");
+  log->add_flag("--json", args->json,
+                "The lines and where all of the log lies, as JSON; with "
+                "--follow an object a line");
+}
+
 }  // namespace
 
 void AddTrialCommands(CLI::App& app, Invocation& invocation) {
@@ -178,10 +175,7 @@ void AddTrialCommands(CLI::App& app, Invocation& invocation) {
   AddTrialVerb(*noun, invocation, args, "show",
                "Show one trial: rates, metrics, attempts", Show)
       ->add_flag("--json", args->json, "The trial as JSON");
-  AddTrialVerb(*noun, invocation, args, "log",
-               "Print the last lines of a trial's log", ShowLog)
-      ->add_option("--attempt", args->attempt, "Not of the newest attempt")
-      ->check(CLI::Range(std::int64_t{1}, kMostTrials));
+  AddLog(*noun, invocation);
   AddTrialVerb(*noun, invocation, args, "cancel", "Cancel one trial", CancelOne)
       ->add_option("--reason", args->reason, "For people");
   AddTrialVerb(*noun, invocation, args, "retry",

@@ -112,6 +112,16 @@ absl::StatusOr<std::vector<v1::Trial>> RealWorld::ListTrials(
   return std::vector<v1::Trial>(reply.trials().begin(), reply.trials().end());
 }
 
+absl::StatusOr<v1::GetTrialLogReply> RealWorld::GetTrialLog(
+    const v1::GetTrialLogRequest& request) {
+  v1::GetTrialLogReply reply;
+  grpc::ClientContext context;
+  SetDeadline(context);
+  const grpc::Status status = stub_->GetTrialLog(&context, request, &reply);
+  if (!status.ok()) return proto::FromGrpcStatus(status);
+  return reply;
+}
+
 void RealWorld::StartWorker(const std::string& id, Temper temper) {
   const std::string trainer = folder_.File(id + ".sh");
   std::string script = kTrainer;

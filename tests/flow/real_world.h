@@ -30,6 +30,8 @@ class RealWorld final : public World {
   absl::StatusOr<std::vector<v1::Trial>> ListTrials(
       const std::string& study) override;
 
+  absl::StatusOr<v1::GetTrialLogReply> GetTrialLog(
+      const v1::GetTrialLogRequest& request);
   // The codes of the reasons why the study does not go on.
   absl::StatusOr<std::vector<std::string>> Explain(const std::string& study);
 
@@ -43,6 +45,7 @@ class RealWorld final : public World {
   void RestartCoordinator() override;
 
   const TempFolder& folder() const { return folder_; }
+  const std::string& address() const { return address_; }
   static std::string Binary(const std::string& name);
 
  private:

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/trial_log.h"
+
+#include <iostream>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "cli/view/format.h"
+#include "cli/view/log_view.h"
+
+namespace frostline::cli {
+namespace {
+
+// Of a running trial its worker is asked, which has it within a second; one of
+// an earlier version answers with its next heartbeat.
+constexpr int kLogWaitSeconds = 25;
+
+void Explain(const std::string& name, const v1::GetTrialLogReply& log) {
+  if (log.attempt() == 0) {
+    std::cerr << name << " has not begun\n";
+  } else if (log.state() != v1::ATTEMPT_STATE_RUNNING) {
+    std::cerr << DescribeLogPlace(name, log);
+  } else if (!log.live()) {
+    std::cerr << "its worker did not answer within " << kLogWaitSeconds
+              << " s: see `frostline worker list`\n"
+              << DescribeLogPlace(name, log);
+  } else if (log.tail().empty()) {
+    std::cerr << "the log has no lines yet\n";
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<ExitCode> ShowLog(Session& session, const TrialLogArgs& args) {
+  if (args.follow) return FollowLog(session, args);
+  ASSIGN_OR_RETURN(const std::string study, StudyNameFrom(args.study));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  v1::GetTrialLogRequest request;
+  request.set_name(absl::StrCat(study, "/trials/", args.number));
+  request.set_attempt(args.attempt);
+  request.mutable_wait()->set_seconds(kLogWaitSeconds);
+  ASSIGN_OR_RETURN(const v1::GetTrialLogReply log,
+                   client->Call(&v1::StudyService::Stub::GetTrialLog, request));
+  if (args.json) {
+    std::cout << LogToJson(request.name(), log, /*is_line=*/false);
+  } else {
+    std::cout << log.tail() << std::flush;
+    Explain(request.name(), log);
+  }
+  return kExitOk;
+}
+
+}  // namespace frostline::cli

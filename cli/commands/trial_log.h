@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: trial_log.h
+//
+// `frostline trial log`.
+#ifndef FROSTLINE_CLI_COMMANDS_TRIAL_LOG_H_
+#define FROSTLINE_CLI_COMMANDS_TRIAL_LOG_H_
+
+#include <cstdint>
+#include <string>
+
+#include "cli/commands/command.h"
+
+namespace frostline::cli {
+
+struct TrialLogArgs {
+  std::string study;
+  std::int64_t number = 0;
+  std::int64_t attempt = 0;  // 0: the newest
+  bool follow = false;
+  bool json = false;
+};
+
+// Lines go to standard output, what is said of them to standard error.
+absl::StatusOr<ExitCode> ShowLog(Session& session, const TrialLogArgs& args);
+
+// Prints new lines as they come until the trial, or the attempt that was asked
+// for, has ended. A coordinator that is away is asked again for ten minutes.
+absl::StatusOr<ExitCode> FollowLog(Session& session, const TrialLogArgs& args);
+
+}  // namespace frostline::cli
+
+#endif  // FROSTLINE_CLI_COMMANDS_TRIAL_LOG_H_
