@@ -182,7 +182,7 @@ bool Dispatcher::GrantNext(Batch& batch, StudyBook& book,
                     NotedSeedOf(leased.row));
   }
   *parked.granted.add_leases() =
-      LeaseToProto(leased.row, leased.attempt, book.row().id, book.checked());
+      LeaseToProto(leased.row, leased.attempt, book.row(), book.checked());
   return true;
 }
 

@@ -217,6 +217,7 @@ absl::StatusOr<v1::FinishReply> LeaseVerbs::Finish(
           }
           return absl::OkStatus();
         }));
+    if (ended.has_value()) ended->revision = book.revision();
     FROSTLINE_FAILPOINT(kFinishWritten);
     const std::string& worker =
         leased.claimed.has_value() ? leased.claimed->worker : row.worker;
@@ -226,10 +227,13 @@ absl::StatusOr<v1::FinishReply> LeaseVerbs::Finish(
   v1::FinishReply reply;
   reply.set_verdict(static_cast<v1::FinishReply::Verdict>(
       static_cast<int>(answer.verdict) + 1));
+  // An ended trial is no longer in the book.
   const OpenTrial* const now = book.Find(row.number);
-  *reply.mutable_trial() =
-      TrialToProto(now != nullptr ? now->row : row, book.row().id,
-                   book.checked().space, v1::TRIAL_VIEW_BASIC, {});
+  *reply.mutable_trial() = TrialToProto(ended.has_value() ? *ended
+                                        : now != nullptr  ? now->row
+                                                          : row,
+                                        book.row().id, book.checked().space,
+                                        v1::TRIAL_VIEW_BASIC, {});
   return reply;
 }
 

@@ -174,8 +174,7 @@ absl::StatusOr<v1::Lease> LeaseVerbs::LeaseAgain(const v1::Lease& name,
   storage::TrialRow row = leased.trial.row;
   row.attempt = attempt.attempt;
   row.secret = attempt.secret;
-  return LeaseToProto(row, attempt, leased.book->row().id,
-                      leased.book->checked());
+  return LeaseToProto(row, attempt, leased.book->row(), leased.book->checked());
 }
 
 absl::StatusOr<v1::HeartbeatReply> LeaseVerbs::Heartbeat(

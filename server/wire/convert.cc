@@ -150,9 +150,9 @@ v1::Study StudyToProto(const storage::StudyRow& row) {
 
 v1::Lease LeaseToProto(const storage::TrialRow& row,
                        const storage::AttemptRow& attempt,
-                       const std::string& study_id, const CheckedStudy& study) {
+                       const storage::StudyRow& of, const CheckedStudy& study) {
   v1::Lease lease;
-  lease.set_trial(TrialNameOf(study_id, row.number));
+  lease.set_trial(TrialNameOf(of.id, row.number));
   lease.set_attempt(row.attempt);
   lease.set_secret(row.secret.Reveal());
   *lease.mutable_ttl() = proto::DurationToProto(study.lease.ttl);
@@ -170,6 +170,8 @@ v1::Lease LeaseToProto(const storage::TrialRow& row,
   *spec.mutable_training() = study.spec.training();
   *spec.mutable_freeze() = study.spec.freeze();
   *spec.mutable_objectives() = study.spec.objectives();
+  *spec.mutable_constraints() = study.spec.constraints();
+  *spec.mutable_study_create_time() = proto::TimestampToProto(of.created);
   spec.set_seed(SeedToTrainWith(row, study.spec));
   if (spec.training().seed() != 0) {  // an enqueued trial may have another
     spec.mutable_training()->set_seed(spec.seed());

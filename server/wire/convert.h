@@ -26,7 +26,7 @@ v1::Study StudyToProto(const storage::StudyRow& row);
 
 v1::Lease LeaseToProto(const storage::TrialRow& row,
                        const storage::AttemptRow& attempt,
-                       const std::string& study_id, const CheckedStudy& study);
+                       const storage::StudyRow& of, const CheckedStudy& study);
 
 v1::Measurement MeasurementToProto(const Measurement& measurement);
 Measurement MeasurementFromProto(const v1::Measurement& proto);

@@ -50,6 +50,50 @@ TEST_F(TrialMethodsTest, EnqueuedTrialsGoFirstAndCount) {
   EXPECT_EQ(Study().counts().budget_used(), 4);
 }
 
+TEST_F(TrialMethodsTest, AFinishIsAnsweredWithTheTrialAsItEnded) {
+  ASSERT_OK_AND_ASSIGN(const auto reply, driver_->Finish(Acquire(), 0.5));
+  EXPECT_EQ(reply.trial().state(), v1::TRIAL_STATE_SUCCEEDED);
+  EXPECT_EQ(reply.trial().metrics().at("accuracy"), 0.5);
+  v1::GetTrialRequest request;
+  request.set_name(reply.trial().name());
+  ASSERT_OK_AND_ASSIGN(const auto stored, driver_->Call<v1::Trial>(request));
+  EXPECT_EQ(reply.trial().revision(), stored.revision());
+  ASSERT_OK_AND_ASSIGN(const auto next, driver_->Finish(Acquire(), 0.4));
+  EXPECT_GT(next.trial().revision(), reply.trial().revision());
+}
+
+TEST_F(TrialMethodsTest, ALeaseSaysWhichTrialsAreBetterAndOfWhichStudy) {
+  v1::CreateStudyRequest study = ExampleStudy("small", 4);
+  v1::MetricConstraint& constraint = *study.mutable_spec()->add_constraints();
+  constraint.set_metric("mib");
+  constraint.set_upper_bound(100);
+  ASSERT_OK(driver_->Call<v1::Study>(On<v1::PauseStudyRequest>("studies/a")));
+  ASSERT_OK(driver_->Call<v1::CreateStudyReply>(study));
+  const v1::TrialSpec spec = Acquire().spec();
+  ASSERT_EQ(spec.constraints_size(), 1);
+  EXPECT_EQ(spec.constraints(0).metric(), "mib");
+  EXPECT_EQ(spec.constraints(0).upper_bound(), 100);
+  EXPECT_EQ(spec.study_create_time().SerializeAsString(),
+            driver_->GetStudy("small")->create_time().SerializeAsString());
+}
+
+TEST_F(TrialMethodsTest, WhereAModelLiesIsKeptWithItsTrial) {
+  v1::FinishRequest finish;
+  *finish.mutable_lease() = Driver::RefOf(Acquire());
+  finish.mutable_outcome()->set_kind(v1::Outcome::SUCCEEDED);
+  (*finish.mutable_outcome()->mutable_metrics())["accuracy"] = 0.5;
+  v1::TrainedModel& model =
+      *finish.mutable_outcome()->mutable_usage()->mutable_model();
+  model.set_host("gpu03");
+  model.set_folder("/data/run/trials/a/0/1/model");
+  ASSERT_OK(driver_->Call<v1::FinishReply>(finish));
+  v1::GetTrialRequest request;
+  request.set_name("studies/a/trials/0");
+  ASSERT_OK_AND_ASSIGN(const auto stored, driver_->Call<v1::Trial>(request));
+  EXPECT_EQ(stored.usage().model().SerializeAsString(),
+            model.SerializeAsString());
+}
+
 TEST_F(TrialMethodsTest, MoreThanTheBudgetCannotBeEnqueuedAndNothingIs) {
   auto request = On<v1::EnqueueTrialsRequest>("studies/a");
   for (int i = 0; i < 5; ++i) request.add_trials();
