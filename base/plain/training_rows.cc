@@ -121,10 +121,12 @@ constexpr SettingRow kRows[] = {
           "others do, e.g. `[bias, LayerNorm.weight]`"),
     Word("extra.batches", "by_length, by_chance", kNever,
          "`by_length`: texts of about one length together"),
-    Other("extra.export", kSwitch, "", kNever,
-          "the trained model, for transformers, in the worker's "
-          "`RUN_DIR/trials/STUDY/TRIAL/ATTEMPT/model`; it stays under `--keep "
-          "useful`"),
+    Word(
+        "extra.export", "none, best, all", kNever,
+        "the trained model, for transformers, in the worker's "
+        "`RUN_DIR/trials/STUDY/TRIAL/ATTEMPT/model`: of every trial, or of the "
+        "best that this worker has seen. `true` is `best`. [More]"
+        "(study-file.md#trained-models)"),
     Word("freeze.mode", "hard, lr0", kNever,
          "what frozen means: [explained here](../explanation/freezing.md)"),
     Word("freeze.prefix_dropout", "hf, off", kNever,

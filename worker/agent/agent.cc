@@ -61,11 +61,14 @@ absl::StatusOr<ExitCode> Agent::Run() {
         options_.stock_interval, [this] { registrar_wakeup_.Ring(); });
   }
   ASSIGN_OR_RETURN(run_folder_, RunFolder::Open(options_.run_dir, options_.id));
-  courier_ = std::make_unique<Courier>(client_, run_folder_->RejectedFolder(),
-                                       [this](const v1::Directive& directive) {
-                                         if (keeper_ != nullptr)
-                                           keeper_->Obey(directive);
-                                       });
+  courier_ = std::make_unique<Courier>(
+      client_, run_folder_->RejectedFolder(),
+      [this](const v1::Directive& directive) {
+        if (keeper_ != nullptr) keeper_->Obey(directive);
+      },
+      [this](const v1::FinishRequest& finish, const v1::FinishReply& reply) {
+        run_folder_->trials().models().Settle(finish, reply);
+      });
   for (const RunFolder::Orphan& orphan : run_folder_->Adopt()) {
     AdoptOrphan(orphan);
   }

@@ -56,10 +56,11 @@ void ReachSent(const SpoolRecord& record) {
 }  // namespace
 
 Courier::Courier(RpcClient& client, std::string rejected_folder,
-                 DirectiveHook directive)
+                 DirectiveHook directive, FinishHook finished)
     : client_(client),
       rejected_folder_(std::move(rejected_folder)),
-      directive_(std::move(directive)) {}
+      directive_(std::move(directive)),
+      finished_(std::move(finished)) {}
 
 Courier::~Courier() { Stop(); }
 
@@ -179,9 +180,12 @@ absl::Status Courier::Send(Outbox& outbox, const SpoolRecord& record) {
   if (const auto* release = std::get_if<v1::ReleaseRequest>(&record)) {
     return client_.Release(*release).status();
   }
-  const auto reply = client_.Finish(std::get<v1::FinishRequest>(record));
-  if (reply.ok()) outbox.NoteVerdict(reply->verdict());
-  return reply.status();
+  const auto& finish = std::get<v1::FinishRequest>(record);
+  const auto reply = client_.Finish(finish);
+  if (!reply.ok()) return reply.status();
+  finished_(finish, *reply);
+  outbox.NoteVerdict(reply->verdict());
+  return absl::OkStatus();
 }
 
 void Courier::Settle(Outbox& outbox, const SpoolRecord& record,
@@ -209,6 +213,7 @@ void Courier::Settle(Outbox& outbox, const SpoolRecord& record,
   if (bad_metrics) {
     outbox.ReplaceFront(RefusedFinish(*finish, refusal));
   } else {
+    if (finish != nullptr) finished_(*finish, {});
     outbox.Abandon(rejected_folder_);
   }
 }

@@ -30,10 +30,14 @@ namespace frostline::agent {
 class Courier {
  public:
   using DirectiveHook = std::function<void(const v1::Directive&)>;
+  using FinishHook =
+      std::function<void(const v1::FinishRequest&, const v1::FinishReply&)>;
 
   // `directive` hears what replies to reports say, and of lost leases.
+  // `finished` hears the answer to each finish, before its outbox is done; a
+  // default one of a finish that was refused for good.
   Courier(RpcClient& client, std::string rejected_folder,
-          DirectiveHook directive);
+          DirectiveHook directive, FinishHook finished);
   ~Courier();  // stops
   Courier(const Courier&) = delete;
   Courier& operator=(const Courier&) = delete;
@@ -64,6 +68,7 @@ class Courier {
   RpcClient& client_;
   const std::string rejected_folder_;
   const DirectiveHook directive_;
+  const FinishHook finished_;
   Wakeup wakeup_;
   std::atomic<bool> stopped_{false};
   std::atomic<bool> pause_is_over_{false};

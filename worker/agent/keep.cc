@@ -42,6 +42,8 @@ std::vector<std::string> FoldersToRemove(const KeepRules& rules,
       take(trial);
     }
   }
+  std::stable_partition(wanted.begin(), wanted.end(),
+                        [](const auto& trial) { return !trial.has_model; });
   for (const TrialFolderInfo& trial : wanted) {
     const bool too_large = rules.most_bytes > 0 && bytes > rules.most_bytes;
     const bool too_many = rules.most_trials > 0 && count > rules.most_trials;

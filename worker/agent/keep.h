@@ -33,6 +33,7 @@ struct TrialFolderInfo {
   bool ended = false;
   bool failed = false;
   bool leaves_work = false;
+  bool has_model = false;  // a trained one that was asked for
   std::int64_t bytes = 0;
   std::chrono::nanoseconds touched{};  // orders them by age
 };
@@ -40,7 +41,7 @@ struct TrialFolderInfo {
 bool KeepsEnded(KeepPolicy policy, bool failed, bool leaves_work);
 
 // What the policy does not want goes first, then, oldest first, what is beyond
-// the bounds.
+// the bounds: trials with a trained model after all others.
 std::vector<std::string> FoldersToRemove(const KeepRules& rules,
                                          std::vector<TrialFolderInfo> trials);
 

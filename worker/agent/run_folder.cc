@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<RunFolder>> RunFolder::Open(
 RunFolder::RunFolder(std::string folder, std::string worker_id)
     : folder_(std::move(folder)),
       worker_id_(std::move(worker_id)),
-      trials_(folder_, AgentFolder(worker_id_) + "/trash") {}
+      trials_(folder_, AgentFolder(worker_id_) + "/trash", worker_id_) {}
 
 RunFolder::~RunFolder() {
   for (const int lock : locks_) close(lock);

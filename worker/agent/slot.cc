@@ -70,6 +70,7 @@ void Slot::RunOnTrainer(const v1::Lease& lease, TrialRun& run) {
   const auto folder = context_.run_folder.trials().Make(lease);
   if (!folder.ok()) return run.FailToStart(folder.status());
   log_.Follow(std::make_unique<LogFile>(TrialFolders::LogPath(*folder)));
+  context_.run_folder.trials().models().Begin(lease, *folder);
   const std::string checkpoint = FindCheckpoint(lease);
   while (true) {
     const int before = trainer_.started();
@@ -123,12 +124,13 @@ void Slot::Tidy(const TrialRun& run, const Outbox& outbox) {
        {"verdict", v1::FinishReply::Verdict_Name(outbox.verdict())}});
   if (!outbox.done() || kind == v1::Outcome::KIND_UNSPECIFIED) return;
   const bool failed = kind == v1::Outcome::FAILED;
-  const bool leaves_work = run.LeavesWork();
+  const bool has_checkpoint = run.NewestCheckpoint() != nullptr;
+  const bool leaves_work = has_checkpoint || run.HasModel();
   TrialFolders& folders = context_.run_folder.trials();
   const auto verdict = outbox.verdict();
   const bool ended = verdict == v1::FinishReply::ACCEPTED ||
                      verdict == v1::FinishReply::CANCELLED;
-  if (ended) folders.MarkEnded(outbox.lease(), failed, leaves_work);
+  if (ended) folders.MarkEnded(outbox.lease(), failed, has_checkpoint);
   FROSTLINE_FAILPOINT(kAgentEndMarked);
   // Tried again: its checkpoint and its log are of use.
   const bool superseded = verdict == v1::FinishReply::SUPERSEDED;

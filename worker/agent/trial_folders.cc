@@ -33,8 +33,11 @@ absl::Status NotHere(const std::string& why) {
 
 }  // namespace
 
-TrialFolders::TrialFolders(std::string run_folder, std::string trash)
-    : run_folder_(std::move(run_folder)), trash_(std::move(trash)) {}
+TrialFolders::TrialFolders(std::string run_folder, std::string trash,
+                           std::string agent)
+    : run_folder_(std::move(run_folder)),
+      trash_(std::move(trash)),
+      models_(run_folder_, trash_, std::move(agent)) {}
 
 TrialFolders::Use::Use(TrialFolders& folders, const std::string& trial)
     : folders_(folders),
@@ -117,6 +120,7 @@ void TrialFolders::RemoveAttempts(const v1::LeaseRef& lease) const {
     fs::remove_all(path, ignored);
     fs::remove(LogPath(path), ignored);
     fs::remove(LogPath(path) + ".1", ignored);
+    fs::remove(RecordPathOf(path), ignored);
   }
   // Only when nothing else is left.
   const bool last = std::distance(fs::directory_iterator(*trial, ignored),

@@ -6,6 +6,7 @@
 //
 //   DIR/trials/STUDY/17/2/       scratch of attempt 2 of trial 17
 //   DIR/trials/STUDY/17/2.log    what that attempt's trainer wrote as log
+//   DIR/trials/STUDY/17/2.model  what its model is worth (model_record.h)
 //   DIR/trials/STUDY/17/ended    how the trial ended; absent until it has
 //
 // Integers alone name them, so another agent finds the checkpoint. An attempt's
@@ -23,13 +24,14 @@
 #include "frostline/v1/worker.pb.h"
 #include "frostline/v1/worker_service.pb.h"
 #include "worker/agent/keep.h"
+#include "worker/agent/kept_models.h"
 
 namespace frostline::agent {
 
 class TrialFolders {
  public:
-  // `trash`, on the same file system, takes folders first.
-  TrialFolders(std::string run_folder, std::string trash);
+  // `trash`, on the same file system, takes folders first; `agent` is our id.
+  TrialFolders(std::string run_folder, std::string trash, std::string agent);
 
   // While one lives, nothing here removes the trial's folder.
   class Use {
@@ -59,20 +61,25 @@ class TrialFolders {
   // with NotFound.
   absl::StatusOr<std::string> FindCheckpoint(const v1::Lease& lease) const;
 
-  void MarkEnded(const v1::LeaseRef& lease, bool failed, bool leaves_work);
+  // Trained models that are left speak for themselves.
+  void MarkEnded(const v1::LeaseRef& lease, bool failed, bool has_checkpoint);
   // Removes this attempt and those before it; a newer one may still run.
   void RemoveAttempts(const v1::LeaseRef& lease) const;
-  // Removes what the rules do not keep, and the trash.
+  // Removes models that are beaten, what the rules do not keep, and the trash.
   void Clean(const KeepRules& rules);
+  KeptModels& models() { return models_; }
 
  private:
   std::vector<TrialFolderInfo> List() const;
+  bool IsInUse(const std::string& path,
+               const std::set<std::string>& spooled) const;
   // Lists trials with something to deliver.
   std::set<std::string> Spooled() const;
   bool Discard(const std::string& path);
 
   const std::string run_folder_;
   const std::string trash_;
+  KeptModels models_;
   mutable Mutex mutex_;
   std::multiset<std::string> in_use_ ABSL_GUARDED_BY(mutex_);
   Mutex clean_mutex_;

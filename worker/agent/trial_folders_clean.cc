@@ -40,9 +40,21 @@ std::int64_t BytesUnder(const std::string& folder) {
   return bytes;
 }
 
+// Of any attempt. Names of integers are those of attempts' folders.
+bool HasModel(const fs::path& trial) {
+  std::error_code error;
+  for (const auto& attempt : fs::directory_iterator(trial, error)) {
+    std::error_code none;
+    if (fs::is_directory(attempt.path() / kModelFolder, none)) return true;
+  }
+  return false;
+}
+
 TrialFolderInfo Look(const fs::path& path) {
   TrialFolderInfo info;
   info.path = path.string();
+  info.has_model = HasModel(path);
+  info.leaves_work = info.has_model;
   std::ifstream ended(info.path + "/ended");
   for (std::string word; ended >> word;) {
     info.ended = true;
@@ -59,14 +71,14 @@ TrialFolderInfo Look(const fs::path& path) {
 }  // namespace
 
 void TrialFolders::MarkEnded(const v1::LeaseRef& lease, bool failed,
-                             bool leaves_work) {
+                             bool has_checkpoint) {
   const auto name = ParseTrialName(lease.trial());
   if (!name.ok()) return;
   const std::string path = absl::StrCat(run_folder_, "/trials/", name->study_id,
                                         "/", name->number, "/ended");
   std::ofstream(path + ".new")
       << "ended" << (failed ? absl::StrCat(" ", kFailed) : "")
-      << (leaves_work ? absl::StrCat(" ", kCheckpoint) : "") << "\n";
+      << (has_checkpoint ? absl::StrCat(" ", kCheckpoint) : "") << "\n";
   std::error_code error;
   fs::rename(path + ".new", path, error);
   if (!error) return;
@@ -102,12 +114,16 @@ std::vector<TrialFolderInfo> TrialFolders::List() const {
     std::error_code none;
     for (const auto& trial : fs::directory_iterator(study.path(), none)) {
       trials.push_back(Look(trial.path()));
-      const MutexLock lock(&mutex_);
-      trials.back().in_use = in_use_.count(trials.back().path) > 0 ||
-                             spooled.count(trials.back().path) > 0;
+      trials.back().in_use = IsInUse(trials.back().path, spooled);
     }
   }
   return trials;
+}
+
+bool TrialFolders::IsInUse(const std::string& path,
+                           const std::set<std::string>& spooled) const {
+  const MutexLock lock(&mutex_);
+  return in_use_.count(path) > 0 || spooled.count(path) > 0;
 }
 
 bool TrialFolders::Discard(const std::string& path) {
@@ -127,6 +143,9 @@ bool TrialFolders::Discard(const std::string& path) {
 void TrialFolders::Clean(const KeepRules& rules) {
   const MutexLock lock(&clean_mutex_);
   if (!MakeFolders(trash_).ok()) return;
+  const std::set<std::string> spooled = Spooled();
+  models_.Clean(
+      [&](const std::string& path) { return IsInUse(path, spooled); });
   for (const std::string& path : FoldersToRemove(rules, List())) {
     if (!Discard(path)) continue;
     Log(LogLevel::kInfo, "trial_folder_removed", {{"path", path}});

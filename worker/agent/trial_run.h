@@ -56,8 +56,8 @@ class TrialRun {
   const std::string& outcome_cause() const { return outcome_cause_; }
   // Returns that of this attempt, or the one it began with, or null.
   const v1::Checkpoint* NewestCheckpoint() const;
-  // The attempt left a checkpoint, or a trained model in `model`.
-  bool LeavesWork() const;
+  // A trained model is in the attempt's folder.
+  bool HasModel() const;
 
  private:
   // Each is graver than those before it.
@@ -78,6 +78,9 @@ class TrialRun {
 
   v1::LogPlace PlaceOfLog(std::int64_t end, bool is_kept) const;
   void SendReports();
+  // Lets the model go where it is worse than one that is kept, else says where
+  // it is.
+  void OfferModel(v1::Outcome& outcome);
   void Finish(v1::Outcome outcome);
   void FinishUnkillable(const TrainerProcess& trainer);
   void Release(const std::string& detail);

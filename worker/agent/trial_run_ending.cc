@@ -106,12 +106,30 @@ const v1::Checkpoint* TrialRun::NewestCheckpoint() const {
   return lease_.has_resume_from() ? &lease_.resume_from() : nullptr;
 }
 
-bool TrialRun::LeavesWork() const {
-  if (NewestCheckpoint() != nullptr) return true;
+bool TrialRun::HasModel() const {
   std::error_code error;
   return !folder_.empty() &&
-         std::filesystem::exists(std::filesystem::path(folder_) / "model",
-                                 error);
+         std::filesystem::is_directory(
+             std::filesystem::path(folder_) / kModelFolder, error);
+}
+
+void TrialRun::OfferModel(v1::Outcome& outcome) {
+  // Where it lies is ours to say.
+  if (outcome.has_usage()) outcome.mutable_usage()->clear_model();
+  if (outcome.kind() != v1::Outcome::SUCCEEDED || !HasModel()) return;
+  KeptModels& models = context_.run_folder.trials().models();
+  if (!models.Offer(lease_.spec(), folder_, outcome)) return;
+  // What goes with the trial's folder is worth no word.
+  if (!KeepsEnded(context_.options.keep.policy, false, true)) return;
+  auto model =
+      DescribeModel(absl::StrCat(folder_, "/", kModelFolder), context_.host);
+  if (!model.ok()) {
+    Log(LogLevel::kWarning, "model_not_described",
+        {{"trial", lease_.trial()},
+         {"cause", std::string(model.status().message())}});
+    return;
+  }
+  *outcome.mutable_usage()->mutable_model() = *std::move(model);
 }
 
 v1::LogPlace TrialRun::PlaceOfLog(std::int64_t end, bool is_kept) const {
@@ -143,6 +161,7 @@ void TrialRun::Finish(v1::Outcome outcome) {
   if (outcome.usage().total_seconds() == 0) {
     outcome.mutable_usage()->set_total_seconds(Elapsed());
   }
+  OfferModel(outcome);
   LogTail::Piece log = log_.Tail();
   outcome.set_log_tail(std::move(log.text));
   if (const auto* newest = NewestCheckpoint()) {
@@ -152,7 +171,8 @@ void TrialRun::Finish(v1::Outcome outcome) {
   *request.mutable_lease() = held_.proof();
   const bool is_kept =
       KeepsEnded(context_.options.keep.policy,
-                 outcome.kind() == v1::Outcome::FAILED, LeavesWork());
+                 outcome.kind() == v1::Outcome::FAILED,
+                 NewestCheckpoint() != nullptr || HasModel());
   *request.mutable_log_place() = PlaceOfLog(log.end, is_kept);
   *request.mutable_outcome() = std::move(outcome);
   outbox_.Add(request);

@@ -52,9 +52,15 @@ class CourierTest : public ::testing::Test {
   ScriptedCoordinator coordinator_;
   RpcClient client_{coordinator_.address()};
   std::function<void(const v1::Directive&)> on_directive_;
-  Courier courier_{client_, "", [this](const v1::Directive& directive) {
-                     if (on_directive_) on_directive_(directive);
-                   }};
+  std::vector<std::pair<std::string, v1::FinishReply::Verdict>> finished_;
+  Courier courier_{
+      client_, "",
+      [this](const v1::Directive& directive) {
+        if (on_directive_) on_directive_(directive);
+      },
+      [this](const v1::FinishRequest& finish, const v1::FinishReply& reply) {
+        finished_.push_back({finish.lease().trial(), reply.verdict()});
+      }};
 };
 
 TEST_F(CourierTest, ReportsThatWaitAreSentTogetherAndInOrder) {
@@ -77,6 +83,19 @@ TEST_F(CourierTest, AnEndingGoesBeforeWhatANeighbourHasToSay) {
 }
 
 // Refused again and again, it would cost a call for each of its steps.
+TEST_F(CourierTest, TheAnswerToAFinishIsHeardOnce) {
+  Finish(*Adopt(1));
+  EXPECT_TRUE(courier_.DeliverOnce());
+  ASSERT_THAT(finished_, SizeIs(1));
+  EXPECT_EQ(finished_[0].first, RefTo(1).trial());
+  EXPECT_EQ(finished_[0].second, v1::FinishReply::ACCEPTED);
+  coordinator_.Refuse("Finish", ErrorId::kLeaseLost);
+  Finish(*Adopt(2));
+  EXPECT_TRUE(courier_.DeliverOnce());
+  ASSERT_THAT(finished_, SizeIs(2));
+  EXPECT_EQ(finished_[1].second, v1::FinishReply::VERDICT_UNSPECIFIED);
+}
+
 TEST_F(CourierTest, BehindTheLastStepThatIsTakenOnlyCheckpointsAreSent) {
   coordinator_.GoAway();
   const auto outbox = Adopt(0);

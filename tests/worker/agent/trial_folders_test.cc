@@ -55,7 +55,7 @@ class TrialFoldersTest : public ::testing::Test {
   }
 
   const TempFolder folder_;
-  TrialFolders folders_{folder_.File(""), folder_.File("agents/w/trash")};
+  TrialFolders folders_{folder_.File(""), folder_.File("agents/w/trash"), "w"};
 };
 
 TEST_F(TrialFoldersTest, TheLogOfAnAttemptThatWasCutOffIsFound) {

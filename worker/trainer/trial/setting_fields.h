@@ -47,6 +47,10 @@ class SettingFields {
   bool Switch(std::string_view name) { return study_.Flag(name); }
   std::uint64_t Bits(std::string_view name);
   bool Has(std::string_view name) const;
+  // As the study has it, of any kind; null when it is absent or null.
+  const JsonValue* Given(std::string_view name) const {
+    return study_.Find(name);
+  }
 
   void Fail(std::string_view name, const std::string& what,
             const std::string& fix) {

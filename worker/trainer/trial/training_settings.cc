@@ -63,6 +63,13 @@ void ReadOptimizer(SettingFields& fields, TrainingSettings& out) {
   }
 }
 
+// It was a switch once.
+bool ReadExport(SettingFields& extra) {
+  const JsonValue* given = extra.Given("export");
+  if (given != nullptr && given->is(JsonKind::kBool)) return given->truth;
+  return extra.OneOf("export", std::array{false, true, true});
+}
+
 void ReadExtra(SettingFields& extra, TrainingSettings& out) {
   out.optimizer.beta1 = extra.Number("beta1");
   out.optimizer.beta2 = extra.Number("beta2");
@@ -81,7 +88,7 @@ void ReadExtra(SettingFields& extra, TrainingSettings& out) {
   out.pair.pooling =
       extra.OneOf("pooling", std::array{Pooling::kFirst, Pooling::kMean});
   out.pair.scale = extra.Number("scale");
-  out.export_model = extra.Switch("export");
+  out.export_model = ReadExport(extra);
 }
 
 void ReadEarlyStopping(SettingFields& fields, TrainingSettings& out) {

@@ -39,7 +39,7 @@ Expected<Done> CheckCosine(const PairSettings& pair, const HeadSpec& head,
     return Fault{FaultKind::kMisuse,
                  "training.extra.export: transformers has no model for pairs "
                  "that are compared",
-                 "leave the export out"};
+                 "leave it out, or say export: none"};
   }
   return Done{};
 }
