@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/ids.h"
@@ -192,6 +193,15 @@ void ReportVerbs::CompareStudies(const StudyHandle& first,
   if (!one.ok()) return reply(one.status());
   const auto other = MakeQuestion(request.options(), *second.checked);
   if (!other.ok()) return reply(other.status());
+  // What matters for one metric says nothing of what matters for another.
+  if (one->used.target() != other->used.target()) {
+    return reply(MakeError(
+        ErrorId::kRequestInvalid,
+        absl::StrCat(first.id, " is about ", one->used.target(), " and ",
+                     second.id, " about ", other->used.target(),
+                     ": shares of two metrics do not compare"),
+        "name one that both have: --target METRIC", "options.target"));
+  }
   desk_.Serve(
       {.key = AnswerKey("compare", first, *one,
                         AnswerKey("with", second, *other))},

@@ -6,7 +6,9 @@
 namespace frostline::server {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 class ImportanceVerbsTest : public ImportanceFixture {
@@ -144,6 +146,27 @@ TEST_F(ImportanceVerbsTest, ComparesTwoStudiesByWhatTheyShare) {
   request.set_second("studies/none");
   EXPECT_THAT(driver_->Call<v1::StudyComparison>(request),
               FailsWith(ErrorId::kStudyNotFound));
+}
+
+TEST_F(ImportanceVerbsTest, StudiesOfTwoMetricsAreNotCompared) {
+  v1::CreateStudyRequest other = ExampleStudy("b", 20);
+  other.mutable_spec()->mutable_objectives(0)->set_metric("loss");
+  other.mutable_spec()->mutable_objectives(0)->set_direction(
+      v1::DIRECTION_MINIMIZE);
+  ASSERT_OK(driver_->Call<v1::CreateStudyReply>(other));
+  v1::CompareStudiesRequest request;
+  request.set_first("studies/a");
+  request.set_second("studies/b");
+  *request.mutable_options() = ReportRequest().options();
+  const auto refused = driver_->Call<v1::StudyComparison>(request);
+  EXPECT_THAT(refused, FailsAt(ErrorId::kRequestInvalid, "options.target"));
+  EXPECT_THAT(
+      refused.status().message(),
+      AllOf(HasSubstr("a is about accuracy"), HasSubstr("b about loss")));
+  // Asked for one that both have, it gets as far as the other's trials.
+  request.mutable_options()->set_target("loss");
+  EXPECT_THAT(driver_->Call<v1::StudyComparison>(request),
+              FailsWith(ErrorId::kTrialsTooFew));
 }
 
 // A comparison makes reports without it, which must not be answered as whole.
