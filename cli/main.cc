@@ -49,6 +49,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddServeCommand(app, invocation);
   AddStudyCommands(app, invocation);
   AddTrialCommands(app, invocation);
+  AddModelCommands(app, invocation);
   AddImportanceCommand(app, invocation);
   AddPlanCommand(app, invocation);
   AddCompareCommand(app, invocation);

@@ -100,6 +100,13 @@ absl::StatusOr<v1::ListWorkersReply> FetchWorkers(Client& client) {
   return all;
 }
 
+absl::StatusOr<v1::ListBestTrialsReply> FetchBestTrials(
+    Client& client, const std::string& study) {
+  v1::ListBestTrialsRequest request;
+  request.set_name(study);
+  return client.Call(&v1::StudyService::Stub::ListBestTrials, request);
+}
+
 absl::StatusOr<std::optional<v1::Trial>> FetchBest(Client& client,
                                                    const v1::Study& study) {
   if (study.best_trials().empty()) return std::optional<v1::Trial>();

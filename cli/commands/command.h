@@ -60,7 +60,11 @@ absl::StatusOr<std::string> StudyNameFrom(const std::string& argument);
 
 absl::StatusOr<v1::Study> FetchStudy(Client& client, const std::string& name);
 
-// Asks for the FULL view.
+// Fetches the best trial, or with several objectives all that none dominates.
+absl::StatusOr<v1::ListBestTrialsReply> FetchBestTrials(
+    Client& client, const std::string& study);
+
+// Asks for the FULL view; with several objectives it is the first of them.
 absl::StatusOr<std::optional<v1::Trial>> FetchBest(Client& client,
                                                    const v1::Study& study);
 
@@ -69,6 +73,7 @@ absl::StatusOr<v1::ListWorkersReply> FetchWorkers(Client& client);
 // Each noun has one in its own file; worker.cc has that of `serve`.
 void AddStudyCommands(CLI::App& app, Invocation& invocation);
 void AddTrialCommands(CLI::App& app, Invocation& invocation);
+void AddModelCommands(CLI::App& app, Invocation& invocation);
 void AddWorkerCommands(CLI::App& app, Invocation& invocation);
 void AddStatusCommand(CLI::App& app, Invocation& invocation);
 void AddRegistryCommands(CLI::App& app, Invocation& invocation);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <iostream>
+#include <optional>
 
 #include "base/ids.h"
 #include "base/request_id.h"
@@ -7,6 +8,7 @@
 #include "cli/commands/command.h"
 #include "cli/view/format.h"
 #include "cli/view/study_view.h"
+#include "cli/view/trial_view.h"
 
 namespace frostline::cli {
 namespace {
@@ -49,6 +51,15 @@ absl::StatusOr<ExitCode> Show(Session& session, const StudyArgs& args) {
   ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
   if (args.json) {
     std::cout << ToJson(study);
+    return kExitOk;
+  }
+  if (study.spec().objectives_size() > 1) {
+    ASSIGN_OR_RETURN(const auto front, FetchBestTrials(*client, name));
+    std::cout << RenderStudy(study, std::nullopt);
+    if (front.trials().empty()) return kExitOk;
+    std::cout << "\n"
+              << RenderFront({front.trials().begin(), front.trials().end()},
+                             study.spec(), session.terminal.width);
     return kExitOk;
   }
   ASSIGN_OR_RETURN(const auto best, FetchBest(*client, study));

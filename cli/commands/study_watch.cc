@@ -64,6 +64,7 @@ class WatchPrinter {
     line_.Clear();
     std::cout << LastPart(study_.name()) << "  " << StatusText() << std::endl;
     if (!IsEnded(study_.state())) return kExitOk;
+    ShowFront();
     return study_.counts().succeeded() > 0 ? kExitOk : kExitNoResult;
   }
 
@@ -86,6 +87,17 @@ class WatchPrinter {
     }
     std::cerr << std::endl;
   }
+
+  // One line cannot say which of several objectives' best trials is wanted.
+  void ShowFront() {
+    if (!HasFront()) return;
+    const auto front = FetchBestTrials(client_, study_.name());
+    if (!front.ok() || front->trials().empty()) return;
+    std::cout << RenderFront({front->trials().begin(), front->trials().end()},
+                             study_.spec(), line_.width())
+              << std::flush;
+  }
+  bool HasFront() const { return study_.spec().objectives_size() > 1; }
 
   // Every report changes a trial; only starts and ends are worth a line.
   bool IsNews(const v1::Trial& trial) {
@@ -121,7 +133,9 @@ class WatchPrinter {
   std::string StatusText() const {
     std::string text =
         absl::StrCat(NameOf(study_.state()), "  ", ProgressText(study_));
-    if (best_.has_value()) {
+    if (best_.has_value() && HasFront()) {
+      absl::StrAppend(&text, ", Pareto set of ", study_.best_trials_size());
+    } else if (best_.has_value()) {
       absl::StrAppend(&text, ", best ", ObjectiveText(*best_, study_.spec()),
                       " (trial ", best_->number(), ")");
     }

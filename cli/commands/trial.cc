@@ -25,6 +25,7 @@ struct TrialArgs {
   std::int64_t limit = 0;  // 0: all
   std::string reason;
   bool from_checkpoint = false;
+  bool best = false;
   bool json = false;
 };
 
@@ -58,7 +59,35 @@ absl::StatusOr<v1::ListTrialsReply> FetchTrials(Client& client,
   return all;
 }
 
+// The best trial or the Pareto set, with --limit as many of the best.
+absl::StatusOr<ExitCode> ListBest(Session& session, const TrialArgs& args) {
+  ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.study));
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
+  v1::ListBestTrialsRequest request;
+  request.set_name(name);
+  request.set_limit(static_cast<std::int32_t>(args.limit));
+  ASSIGN_OR_RETURN(
+      const v1::ListBestTrialsReply best,
+      client->Call(&v1::StudyService::Stub::ListBestTrials, request));
+  const std::vector<v1::Trial> trials(best.trials().begin(),
+                                      best.trials().end());
+  const int width = session.terminal.width;
+  if (args.json) {
+    std::cout << ToJson(best);
+  } else if (trials.empty()) {
+    std::cerr << "no trial has succeeded\n";
+  } else if (study.spec().objectives_size() > 1 && args.limit == 0) {
+    std::cout << RenderFront(trials, study.spec(), width);
+  } else {
+    std::cout << RenderTrialTable(trials, study.spec(), width);
+  }
+  if (best.truncated()) std::cerr << "there are more than fit an answer\n";
+  return kExitOk;
+}
+
 absl::StatusOr<ExitCode> List(Session& session, const TrialArgs& args) {
+  if (args.best) return ListBest(session, args);
   ASSIGN_OR_RETURN(const std::string name, StudyNameFrom(args.study));
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(*client, name));
@@ -167,8 +196,12 @@ void AddTrialCommands(CLI::App& app, Invocation& invocation) {
       AddVerb(*noun, "list", "List the trials of a study", invocation,
               [args](Session& session) { return List(session, *args); });
   list->add_option("STUDY", args->study, "The study")->required();
-  list->add_option("--state", args->state, "Only trials of this state")
-      ->transform(CLI::IsMember(StateNames(), CLI::ignore_case));
+  CLI::Option* const state =
+      list->add_option("--state", args->state, "Only trials of this state")
+          ->transform(CLI::IsMember(StateNames(), CLI::ignore_case));
+  list->add_flag("--best", args->best,
+                 "The best; with several objectives the Pareto set")
+      ->excludes(state);
   list->add_option("--limit", args->limit, "At most so many")
       ->check(CLI::Range(std::int64_t{1}, kMostTrials));
   list->add_flag("--json", args->json, "As JSON: {\"trials\": […]}");

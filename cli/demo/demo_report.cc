@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/demo/demo_report.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "cli/commands/command.h"
 #include "cli/commands/importance_fetch.h"
 #include "cli/demo/demo_plan.h"
 #include "cli/demo/demo_recipe.h"
+#include "cli/term/terminal.h"
 #include "cli/view/frontier_view.h"
 #include "cli/view/importance_view.h"
 #include "cli/view/plan_view.h"
@@ -27,16 +25,6 @@ namespace frostline::cli {
 namespace {
 
 constexpr char kNextStudy[] = "demo-next";
-
-// One word for a shell, whatever is in the path.
-std::string ShellWord(const std::string& path) {
-  const bool plain = std::all_of(path.begin(), path.end(), [](char c) {
-    return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
-           absl::StrContains("/._-+", absl::string_view(&c, 1));
-  });
-  if (plain) return path;
-  return absl::StrCat("'", absl::StrReplaceAll(path, {{"'", "'\\''"}}), "'");
-}
 
 // As it is typed from here.
 std::string CommandName() {

@@ -4,11 +4,15 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <string_view>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "cli/term/utf8.h"
 
 namespace frostline::cli {
@@ -50,6 +54,16 @@ std::string Paint(const Terminal& terminal, const char* style,
                   const std::string& text) {
   if (!terminal.color) return text;
   return absl::StrCat("\x1b[", style, "m", text, "\x1b[0m");
+}
+
+std::string ShellWord(const std::string& text) {
+  const bool is_plain =
+      !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+               absl::StrContains("/._-+:", absl::string_view(&c, 1));
+      });
+  if (is_plain) return text;
+  return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
 }
 
 void StatusLine::Show(const std::string& text) {

@@ -25,6 +25,9 @@ Terminal DetectTerminal(bool no_color);
 std::string Paint(const Terminal& terminal, const char* style,
                   const std::string& text);
 
+// Makes one word for a shell, whatever is in the text.
+std::string ShellWord(const std::string& text);
+
 // Writes one line on standard error again and again, never off a terminal.
 class StatusLine {
  public:
@@ -34,6 +37,7 @@ class StatusLine {
   StatusLine& operator=(const StatusLine&) = delete;
 
   void Show(const std::string& text);
+  int width() const { return terminal_.width; }
   // Call it before anything else is written.
   void Clear();
 

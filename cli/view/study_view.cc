@@ -94,6 +94,14 @@ std::string LabelsText(
   return absl::StrJoin(parts, ", ");
 }
 
+// "17", or of several "17 and 4 more".
+std::string BestText(const v1::Study& study) {
+  if (study.best_trials().empty()) return "";
+  const std::string first = LastPart(study.best_trials(0));
+  const int more = study.best_trials_size() - 1;
+  return more == 0 ? first : absl::StrCat(first, " and ", more, " more");
+}
+
 std::string SizeText(double size) {
   if (std::isinf(size)) return "infinitely many points (continuous)";
   if (size < 1e15) {
@@ -129,14 +137,12 @@ std::string RenderStudyTable(const std::vector<v1::Study>& studies, int width) {
                {"BEST TRIAL", Align::kRight, 2},
                {"CREATED", Align::kLeft, 3}});
   for (const v1::Study& study : studies) {
-    table.AddRow(
-        {LastPart(study.name()), NameOf(study.state()),
-         absl::StrCat(study.counts().budget_used()),
-         absl::StrCat(study.settings().budget().trials()),
-         absl::StrCat(study.counts().running()),
-         absl::StrCat(study.counts().failed()),
-         study.best_trials().empty() ? "" : LastPart(study.best_trials(0)),
-         FormatTime(study.create_time())});
+    table.AddRow({LastPart(study.name()), NameOf(study.state()),
+                  absl::StrCat(study.counts().budget_used()),
+                  absl::StrCat(study.settings().budget().trials()),
+                  absl::StrCat(study.counts().running()),
+                  absl::StrCat(study.counts().failed()), BestText(study),
+                  FormatTime(study.create_time())});
   }
   return table.Render(width);
 }

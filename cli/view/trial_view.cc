@@ -140,6 +140,18 @@ std::string RenderTrialTable(const std::vector<v1::Trial>& trials,
   return table.Render(width) + CausesText(trials, width);
 }
 
+std::string RenderFront(const std::vector<v1::Trial>& trials,
+                        const v1::StudySpec& spec, int width) {
+  const std::string heading =
+      trials.size() == 1
+          ? "the best trial: no other is better in any objective"
+          : absl::StrCat("the best trials (Pareto set): none of these ",
+                         trials.size(),
+                         " can be bettered in one objective without loss in "
+                         "another");
+  return WrapText(heading, width) + RenderTrialTable(trials, spec, width);
+}
+
 std::string RenderRates(const v1::Trial& trial) {
   Table table({{"MODULE"}, {"RATE", Align::kRight}, {""}});
   for (const v1::ModuleRate& rate : trial.rates()) {
@@ -168,6 +180,11 @@ std::string RenderTrial(const v1::Trial& trial, const v1::StudySpec& spec) {
   text += KeyLine("last step",
                   trial.last_step() > 0 ? FormatCount(trial.last_step()) : "");
   text += KeyLine("device", trial.usage().device());
+  const v1::TrainedModel& model = trial.usage().model();
+  text += KeyLine("model", model.folder().empty()
+                               ? ""
+                               : absl::StrCat(model.host(), ":", model.folder(),
+                                              " while it is kept"));
   text += KeyLine("note", trial.note());
   Table parameters({{"PARAMETER"}, {"VALUE", Align::kRight}});
   for (const v1::ParameterValue& value : trial.parameters()) {

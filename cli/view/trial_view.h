@@ -15,6 +15,10 @@ namespace frostline::cli {
 std::string RenderTrialTable(const std::vector<v1::Trial>& trials,
                              const v1::StudySpec& spec, int width);
 
+// Of a study with several objectives: the trials that none beats in all.
+std::string RenderFront(const std::vector<v1::Trial>& trials,
+                        const v1::StudySpec& spec, int width);
+
 // Takes the FULL view.
 std::string RenderTrial(const v1::Trial& trial, const v1::StudySpec& spec);
 

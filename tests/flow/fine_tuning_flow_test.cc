@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Coordinator, worker and frostline-trainer together, with a tiny model.
+#include <sys/wait.h>
+
+#include <array>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -15,7 +19,9 @@
 namespace frostline::test {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 class FineTuningFlow : public ::testing::Test {
  protected:
@@ -78,7 +84,36 @@ class FineTuningFlow : public ::testing::Test {
     return false;
   }
 
+  // The numbers of the trials whose models are there.
+  std::vector<std::string> ModelsOf(const std::string& study) const {
+    std::vector<std::string> numbers;
+    for (const auto& trial : std::filesystem::directory_iterator(
+             world_.folder().File("runs/trials/" + study))) {
+      if (std::filesystem::exists(trial.path() / "1" / "model")) {
+        numbers.push_back(trial.path().filename().string());
+      }
+    }
+    return numbers;
+  }
+
+  // Its exit code; what was said is in said_.
+  int Frostline(const std::string& arguments) {
+    const std::string command = RealWorld::Binary("frostline") + " " +
+                                arguments + " --connect " + world_.address() +
+                                " </dev/null 2>&1";
+    std::FILE* const pipe = popen(command.c_str(), "r");
+    said_.clear();
+    std::array<char, 4096> buffer{};
+    for (std::size_t size = 0;
+         (size = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+      said_.append(buffer.data(), size);
+    }
+    const int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
   RealWorld world_;
+  std::string said_;
 };
 
 TEST_F(FineTuningFlow, AStudyOfARealModelRunsWithARegistryAlone) {
@@ -131,6 +166,42 @@ TEST_F(FineTuningFlow, AModelThatWasAskedForStays) {
   EXPECT_EQ(world_.DrainWorker("w"), 75);
   EXPECT_TRUE(std::filesystem::exists(
       world_.folder().File("runs/trials/kept/0/1/model/model.safetensors")));
+}
+
+TEST_F(FineTuningFlow, OfManyModelsTheBestIsLeftAndCanBeFetched) {
+  v1::CreateStudyRequest study = Study("one", 6, 1);
+  (*study.mutable_spec()
+        ->mutable_training()
+        ->mutable_extra()
+        ->mutable_fields())["export"]
+      .set_string_value("best");
+  ASSERT_OK(world_.CreateStudy(study));
+  StartWorker("w");
+  EXPECT_THAT(Finished("studies/one", 6), SizeIs(6));
+  EXPECT_EQ(world_.DrainWorker("w"), 75);
+
+  const auto best = world_.GetStudy("studies/one");
+  ASSERT_OK(best);
+  ASSERT_EQ(best->best_trials_size(), 1);
+  const std::string number =
+      std::filesystem::path(best->best_trials(0)).filename().string();
+  EXPECT_THAT(ModelsOf("one"), ElementsAre(number));
+
+  const std::string copy = world_.folder().File("copy");
+  EXPECT_EQ(Frostline("model export one " + copy), 0) << said_;
+  EXPECT_THAT(said_, HasSubstr("copied the model of trial " + number));
+  for (const char* file : {"config.json", "model.safetensors", "SHA256SUMS"}) {
+    EXPECT_TRUE(std::filesystem::exists(copy + "/" + file)) << file;
+  }
+  EXPECT_EQ(Frostline("model export one " + copy), 2);  // it is full
+  EXPECT_EQ(Frostline("model export one/99 " + copy + "2"), 3);
+  EXPECT_EQ(Frostline("model export one/x " + copy + "2"), 2);
+  EXPECT_EQ(Frostline("model export nobody " + copy + "2"), 3);
+  EXPECT_FALSE(std::filesystem::exists(copy + "2"));
+  // Another trial's is gone, or was never told of.
+  const std::string other = number == "0" ? "1" : "0";
+  EXPECT_EQ(Frostline("model export one/" + other + " " + copy + "2"), 5);
+  EXPECT_THAT(said_, HasSubstr("FL-2005"));
 }
 
 TEST_F(FineTuningFlow, AModelThatNobodyHasIsWaitedForAndNoAttemptIsUsed) {

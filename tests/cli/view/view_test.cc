@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <limits>
+#include <string>
+#include <vector>
 
+#include "absl/strings/str_split.h"
+#include "cli/term/terminal.h"
+#include "cli/term/utf8.h"
 #include "cli/view/format.h"
+#include "cli/view/model_view.h"
 #include "cli/view/study_view.h"
 #include "cli/view/trial_view.h"
 #include "gmock/gmock.h"
@@ -10,8 +17,21 @@
 namespace frostline::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+
+std::vector<std::string> Lines(const std::string& text) {
+  return absl::StrSplit(text, '\n');
+}
+
+int WidestLine(const std::string& text) {
+  int widest = 0;
+  for (const std::string& line : Lines(text)) {
+    widest = std::max(widest, DisplayWidth(line));
+  }
+  return widest;
+}
 
 v1::StudySpec AccuracySpec() {
   v1::StudySpec spec;
@@ -61,6 +81,102 @@ TEST(TrialView, PutsTheParametersInColumns) {
   EXPECT_EQ(RenderTrialTable({ExampleTrial()}, AccuracySpec(), 0),
             "TRIAL  STATE      accuracy  TIME  WORKER     L3\n"
             "   17  SUCCEEDED    0.9313  12 s  a       2e-05\n");
+}
+
+TEST(TrialView, ShowsAParetoSetAtAnyWidth) {
+  v1::StudySpec spec = AccuracySpec();
+  spec.add_objectives()->set_metric("seconds");
+  std::vector<v1::Trial> front = {ExampleTrial(), ExampleTrial()};
+  front[0].add_values(120.5);
+  front[1].set_number(4);
+  front[1].set_values(0, 0.875);
+  front[1].add_values(30);
+  EXPECT_EQ(RenderFront(front, spec, 0),
+            "the best trials (Pareto set): none of these 2 can be bettered in "
+            "one objective without loss in another\n"
+            "TRIAL  STATE      accuracy  seconds  TIME  WORKER     L3\n"
+            "   17  SUCCEEDED    0.9313    120.5  12 s  a       2e-05\n"
+            "    4  SUCCEEDED     0.875       30  12 s  a       2e-05\n");
+  for (const int width : {40, 80, 200}) {
+    const std::string text = RenderFront(front, spec, width);
+    EXPECT_LE(WidestLine(text), width) << text;
+    EXPECT_THAT(text, HasSubstr("0.9313"));  // what it is about stays
+    EXPECT_THAT(text, HasSubstr("120.5"));
+  }
+  front.resize(1);
+  EXPECT_THAT(RenderFront(front, spec, 80),
+              testing::StartsWith("the best trial: no other is better"));
+}
+
+v1::Trial TrialWithModel() {
+  v1::Trial trial = ExampleTrial();
+  v1::TrainedModel& model = *trial.mutable_usage()->mutable_model();
+  model.set_host("gpu03");
+  model.set_folder("/data/my runs/trials/demo/17/1/model");
+  model.set_bytes(90868373);
+  model.set_sums_sha256(std::string(64, 'a'));
+  return trial;
+}
+
+TEST(ModelView, SaysWhereAModelIsAndHowToFetchIt) {
+  const std::string text = RenderModelElsewhere(TrialWithModel(), "best", 0);
+  EXPECT_THAT(text, HasSubstr("gpu03\n"));
+  EXPECT_THAT(text, HasSubstr("/data/my runs/trials/demo/17/1/model\n"));
+  EXPECT_THAT(text, HasSubstr("90,868,373\n"));
+  EXPECT_THAT(text, HasSubstr("  rsync -a "
+                              "'gpu03:/data/my runs/trials/demo/17/1/model/' "
+                              "best/\n"));
+  EXPECT_THAT(text, HasSubstr("sha256sum -c SHA256SUMS"));
+  // Prose wraps; what is pasted does not.
+  for (const int width : {40, 80, 200}) {
+    const std::string wrapped =
+        RenderModelElsewhere(TrialWithModel(), "best", width);
+    EXPECT_THAT(wrapped, HasSubstr("model/' best/\n")) << width;
+    for (const std::string& line : Lines(wrapped)) {
+      if (line.find('/') != std::string::npos) continue;
+      EXPECT_LE(DisplayWidth(line), width) << line;
+    }
+  }
+}
+
+TEST(ModelView, KeepsEscapesOfAHostFromTheTerminal) {
+  v1::Trial trial = TrialWithModel();
+  trial.mutable_usage()->mutable_model()->set_host("\x1b[31mevil\n");
+  EXPECT_THAT(RenderModelElsewhere(trial, "d", 80), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(RenderTrial(trial, AccuracySpec()), Not(HasSubstr("\x1b")));
+}
+
+TEST(ModelView, WritesJsonOfACopyAndOfNone) {
+  EXPECT_THAT(
+      ModelJson(TrialWithModel(), "/data/best", {"config.json"}),
+      AllOf(HasSubstr("\"copied\": true"), HasSubstr("\"to\": \"/data/best\""),
+            HasSubstr("\"config.json\"")));
+  EXPECT_THAT(
+      ModelJson(TrialWithModel(), "", {}),
+      AllOf(HasSubstr("\"copied\": false"), HasSubstr("\"host\": \"gpu03\"")));
+}
+
+TEST(ModelView, KnowsTheWordsOfExport) {
+  v1::StudySpec spec;
+  EXPECT_FALSE(ExportsModels(spec));
+  auto& word =
+      (*spec.mutable_training()->mutable_extra()->mutable_fields())["export"];
+  for (const char* const text : {"best", "all"}) {
+    word.set_string_value(text);
+    EXPECT_TRUE(ExportsModels(spec)) << text;
+  }
+  word.set_string_value("none");
+  EXPECT_FALSE(ExportsModels(spec));
+  word.set_bool_value(true);
+  EXPECT_TRUE(ExportsModels(spec));
+}
+
+TEST(ShellWord, IsOneWordWhateverIsInIt) {
+  EXPECT_EQ(ShellWord("gpu03:/a/b.c_d-e+f"), "gpu03:/a/b.c_d-e+f");
+  EXPECT_EQ(ShellWord("a b"), "'a b'");
+  EXPECT_EQ(ShellWord("it's"), "'it'\\''s'");
+  EXPECT_EQ(ShellWord("$(reboot)"), "'$(reboot)'");
+  EXPECT_EQ(ShellWord(""), "''");
 }
 
 TEST(TrialView, ShowsSeedsWhereTheyAreKnown) {
