@@ -3,7 +3,7 @@
 """doc_samples.py [--bin DIR] [--record | --write]: what the demo prints, as
 README and the tutorial show it.
 
-tests/docs/demo_run/ holds one real run: the coordinator's database and all that
+tests/docs/demo_run/ holds one real run: what is in the database, and all that
 `frostline demo` printed. The demo is shown again from a copy of that database;
 its report must be the recorded one, and each sample below a line
 `<!-- sample: demo -->` must be lines of it, in order ("…" stands for some that
@@ -20,6 +20,7 @@ import difflib
 import pathlib
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -28,7 +29,10 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RUN = ROOT / "tests/docs/demo_run"
 PRINTED = RUN / "printed.txt"
+TRIALS = RUN / "trials.sql"
 DATABASE = "frostline.sqlite"
+# Those that a dump leaves out.
+PRAGMAS = ("page_size", "auto_vacuum", "application_id", "user_version")
 PAGES = ("README.md", "docs/tutorials/demo.md")
 SAMPLE = re.compile(r"(<!-- sample: demo -->\n```text\n)(.*?)(```\n)", re.S)
 LEFT_OUT = "…"
@@ -59,6 +63,16 @@ def demo(folder, programs, until=None):
         str(programs) + "/", "")
 
 
+def statements(path):
+    """What makes a database anew that says the same as that of `path`."""
+    database = sqlite3.connect(path)
+    for name in PRAGMAS:
+        value = database.execute(f"PRAGMA {name}").fetchone()[0]
+        yield f"PRAGMA {name} = {value};"
+    yield from database.iterdump()
+    database.close()
+
+
 def report_of(text):
     """The report in what a demo has said."""
     found = REPORT.search(text)
@@ -76,7 +90,7 @@ def record(programs):
     begun = demo(FOLDER, programs, until=SEARCHED)
     while (FOLDER / f"{DATABASE}-wal").exists():
         time.sleep(0.1)  # its coordinator ends in peace
-    shutil.copy(FOLDER / DATABASE, RUN / DATABASE)
+    TRIALS.write_text("\n".join(statements(FOLDER / DATABASE)) + "\n")
     ended = demo(FOLDER, programs)
     PRINTED.write_text(begun + "\n" + ended[REPORT.search(ended).start():])
     shutil.rmtree(FOLDER)
@@ -87,7 +101,9 @@ def shown_again(programs):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name) / "demo"
         folder.mkdir()
-        shutil.copy(RUN / DATABASE, folder / DATABASE)
+        database = sqlite3.connect(folder / DATABASE)
+        database.executescript(TRIALS.read_text())
+        database.close()
         return report_of(demo(folder, programs, until=RUNS_PLAN))
 
 
