@@ -36,7 +36,7 @@ absl::Status CheckSameTrials(Client& client, const v1::Study& there,
                              const DemoOptions& options) {
   if (options.trials == 0) return absl::OkStatus();
   v1::ListTrialsRequest request;
-  request.set_study(there.name());
+  request.set_parent(there.name());
   request.set_page_size(kMostDemoTrials);
   ASSIGN_OR_RETURN(const v1::ListTrialsReply page,
                    client.Call(&v1::StudyService::Stub::ListTrials, request));
