@@ -94,7 +94,7 @@ TEST_F(RestoreTest, TheLogOfAnOlderDatabaseIsNeverMadePartOfIt) {
 }
 
 TEST_F(RestoreTest, WhatIsNoBackupIsRefused) {
-  ExpectRefused(ErrorId::kStoreUnwritable);  // there is none
+  ExpectRefused(ErrorId::kRequestInvalid);  // there is none
   std::ofstream(Copy()) << std::string(8192, 'x');
   ExpectRefused(ErrorId::kStoreCorrupt);
   std::ofstream(Copy(), std::ios::trunc).close();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/log.h"
 #include "storage/factory.h"
 #include "storage/sqlite/check.h"
 #include "storage/sqlite/row_codec.h"
@@ -21,6 +22,7 @@
 namespace frostline::storage {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -322,10 +324,14 @@ TEST_F(SqliteStoreTest, AnotherWriterIsReportedAndIsNoReasonToStop) {
 }
 
 TEST_F(SqliteStoreTest, TheStartNamesSqliteAndItsFlaw) {
+  SetLogLevel(LogLevel::kDebug);
   testing::internal::CaptureStderr();
   Open();
-  EXPECT_THAT(testing::internal::GetCapturedStderr(),
-              HasSubstr("store_opened sqlite=3."));
+  const std::string said = testing::internal::GetCapturedStderr();
+  SetLogLevel(LogLevel::kInfo);
+  EXPECT_THAT(said, AllOf(HasSubstr("store_opened database="),
+                          HasSubstr("sqlite version=3."),
+                          HasSubstr("wal_reset_flaw=")));
 }
 
 TEST_F(SqliteStoreTest, LessRoomForbidsMore) {

@@ -76,7 +76,7 @@ const std::map<std::string, std::string>& GoodRequests() {
        "worker: 'workers/w' boot_id: 'boot-1' sequence: 5 leases { lease { "
        "$LEASE } step: 3 total_steps: 10 since_step { seconds: 1 } }"},
       {"WorkerService.Listen",
-       "worker: 'workers/w' boot_id: 'boot-1' seen: 's' wait { nanos: 1000 }"},
+       "worker: 'workers/w' boot_id: 'boot-1' seen: 's'"},
       {"WorkerService.Report",
        "lease { $LEASE } sequence: 1 measurements { step: 8 elapsed_s: 2 "
        "metrics { key: 'accuracy' value: 0.5 } } checkpoint { id: 'c' "
