@@ -8,7 +8,6 @@
 
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <iostream>
 #include <string>
 #include <thread>
@@ -117,9 +116,13 @@ absl::StatusOr<ExitCode> Restore(const ServeOptions& options) {
   return kExitOk;
 }
 
-// `is_used` says whether anybody could have been served.
 absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
-                               const sigset_t& stop_signals, bool* is_used) {
+                               const sigset_t& stop_signals) {
+  RpcOptions rpc;
+  rpc.listen = options.listen;
+  // Before a data folder is made for nothing. Who removed it afterwards might
+  // remove that of a coordinator that was quicker.
+  RETURN_IF_ERROR(RpcServer::Check(rpc));
   const SystemClock clock;
   ASSIGN_OR_RETURN(const auto store, storage::OpenStore(StoreSpecOf(options)));
   ExitCode code = kExitOk;
@@ -127,11 +130,8 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   made_of.on_last_commit = [&code] { EndAfterGrace(code); };
   Coordinator coordinator(std::move(made_of), *store, clock);
   RETURN_IF_ERROR(coordinator.Start());
-  RpcOptions rpc;
-  rpc.listen = options.listen;
   ASSIGN_OR_RETURN(const auto server,
                    RpcServer::Listen(rpc, coordinator.verbs()));
-  *is_used = true;
   RETURN_IF_ERROR(WriteReadyFile(options.ready_file, server->address()));
   std::cout << "listening on " << server->address() << std::endl;
 
@@ -143,20 +143,6 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   server->StopServing();
   coordinator.Drain();
   server->Shutdown(kShutdownGrace);
-  return code;
-}
-
-// A start that fails leaves no folder behind that it has made.
-absl::StatusOr<ExitCode> ServeOrLeaveNothing(const ServeOptions& options,
-                                             const sigset_t& stop_signals) {
-  std::error_code error;
-  const bool was_there =
-      std::filesystem::exists(options.data_folder, error) || error;
-  bool is_used = false;
-  auto code = Serve(options, stop_signals, &is_used);
-  if (!code.ok() && !was_there && !is_used) {
-    std::filesystem::remove_all(options.data_folder, error);
-  }
   return code;
 }
 
@@ -186,9 +172,8 @@ ExitCode Main(int argc, const char* const* argv) {
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   SendLibraryLogsToOurs();
   RaiseFileLimit();
-  const auto code = options->restore.empty()
-                        ? ServeOrLeaveNothing(*options, stop_signals)
-                        : Restore(*options);
+  const auto code = options->restore.empty() ? Serve(*options, stop_signals)
+                                             : Restore(*options);
   return code.ok() ? *code : Fail(code.status());
 }
 

@@ -134,6 +134,10 @@ class RpcServer::Impl {
   ListenAddress address_;
 };
 
+absl::Status RpcServer::Check(const RpcOptions& options) {
+  return Admissible(options.listen).status();
+}
+
 absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Listen(
     const RpcOptions& options, const VerbTable& verbs) {
   ASSIGN_OR_RETURN(const ListenAddress address, Admissible(options.listen));

@@ -32,6 +32,9 @@ struct RpcOptions {
 // It is thread-compatible.
 class RpcServer {
  public:
+  // Judges the address as Listen() does, and keeps nothing: another may take it
+  // meanwhile.
+  static absl::Status Check(const RpcOptions& options);
   // Serves at once: what is behind the verbs must have been started, and
   // outlives the server. It answers REQUEST_INVALID, ADDRESS_NOT_LOOPBACK or
   // PORT_BUSY.

@@ -170,7 +170,7 @@ print(s.getsockname()[1])'
   says "60s, 1m30s"
 }
 
-@test "a start that fails leaves no data folder" {
+@test "an address that cannot be had leaves no data folder" {
   run frostline serve --data taken --listen "$FROSTLINE_CONNECT"
   [ "$status" -eq 5 ]
   [ ! -e taken ]
