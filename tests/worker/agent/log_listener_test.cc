@@ -137,6 +137,7 @@ TEST_F(LogListenerTest, AfterACoordinatorCameBackItKnowsNothingOfTheOld) {
   Hold(1);
   coordinator_.Wish(1);
   ASSERT_TRUE(AwaitLogs(1));
+  ASSERT_TRUE(AwaitListens(2));  // it waits again, so it sees the other go
   coordinator_.GoAway();
   coordinator_.ComeBack();
   // All wishes of before are told again, since nothing counts as seen.
