@@ -16,8 +16,6 @@
 namespace frostline::storage {
 namespace {
 
-using testing::HasSubstr;
-
 namespace fs = std::filesystem;
 
 class RestoreTest : public SqliteFixture {

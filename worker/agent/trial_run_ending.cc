@@ -169,10 +169,9 @@ void TrialRun::Finish(v1::Outcome outcome) {
   }
   v1::FinishRequest request;
   *request.mutable_lease() = held_.proof();
-  const bool is_kept =
-      KeepsEnded(context_.options.keep.policy,
-                 outcome.kind() == v1::Outcome::FAILED,
-                 NewestCheckpoint() != nullptr || HasModel());
+  const bool is_kept = KeepsEnded(context_.options.keep.policy,
+                                  outcome.kind() == v1::Outcome::FAILED,
+                                  NewestCheckpoint() != nullptr || HasModel());
   *request.mutable_log_place() = PlaceOfLog(log.end, is_kept);
   *request.mutable_outcome() = std::move(outcome);
   outbox_.Add(request);

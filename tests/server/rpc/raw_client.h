@@ -14,6 +14,7 @@
 #include <future>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -53,9 +54,10 @@ class RawClient {
     const grpc::ByteBuffer out = BytesOf(request);
     grpc::ByteBuffer in;
     std::promise<grpc::Status> done;
-    stub_.UnaryCall(context, path, grpc::StubOptions(), &out, &in,
-                    [&done](grpc::Status status) { done.set_value(status); });
-    const absl::Status status = proto::FromGrpcStatus(done.get_future().get());
+    stub_.UnaryCall(
+        context, path, grpc::StubOptions(), &out, &in,
+        [&done](grpc::Status status) { done.set_value(std::move(status)); });
+    absl::Status status = proto::FromGrpcStatus(done.get_future().get());
     if (!status.ok()) return status;
     std::vector<grpc::Slice> slices;
     if (!in.Dump(&slices).ok()) return absl::DataLossError("no reply bytes");

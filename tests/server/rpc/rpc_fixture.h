@@ -68,7 +68,7 @@ class RpcFixture : public ::testing::Test {
     grpc::ClientContext context;
     SetTimeout(&context, timeout);
     Reply reply;
-    const absl::Status status =
+    absl::Status status =
         proto::FromGrpcStatus((stub.*method)(&context, request, &reply));
     if (!status.ok()) return status;
     return reply;
