@@ -2,6 +2,8 @@
 //
 // Trials of the ledger: leases as workers name them, and the transitions that
 // follow.
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
@@ -75,7 +77,13 @@ void Ledger::RenewLease(const StudyBook& book, std::int64_t number) {
   running_.LeaseUntil({book.row().key, number},
                       clock_.Steady() + book.checked().lease.ttl);
   const OpenTrial* const trial = book.Find(number);
-  if (trial != nullptr && unheard_.contains(trial->row.worker)) {
+  if (trial == nullptr) return;
+  // Reports renew, too: who is heard in this life is not silent in the next.
+  WorkerEntry* const worker = workers_.Find(trial->row.worker);
+  if (worker != nullptr) {
+    worker->row.last_seen = std::max(worker->row.last_seen, clock_.Wall());
+  }
+  if (unheard_.contains(trial->row.worker)) {
     renewed_unheard_.insert(trial->row.worker);
   }
 }

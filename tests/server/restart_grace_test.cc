@@ -110,5 +110,25 @@ TEST_F(RestartGraceTest, AFleetComesBackAfterALongOutage) {
   EXPECT_TRUE(HasItsTrial("w"));
 }
 
+// A report renews the lease as a heartbeat does, so it is over a whole TTL
+// later at the earliest, however many starts come between.
+TEST_F(RestartGraceTest, WhoOnlyReportsIsHeardToo) {
+  Begin("w");
+  Pass(seconds(1));
+  Restart();
+  Pass(seconds(30));
+  v1::ReportRequest report;
+  *report.mutable_lease() = Driver::RefOf(leases_.at("w"));
+  report.set_sequence(1);
+  (*report.add_measurements()->mutable_metrics())["accuracy"] = 0.5;
+  ASSERT_OK(driver_->Call<v1::ReportReply>(report));
+  Pass(seconds(1));
+  for (int restart = 0; restart < 20; ++restart) Restart();
+  Pass(kLease - seconds(5));
+  EXPECT_TRUE(HasItsTrial("w"));
+  Pass(seconds(10));
+  EXPECT_FALSE(HasItsTrial("w"));
+}
+
 }  // namespace
 }  // namespace frostline::server
