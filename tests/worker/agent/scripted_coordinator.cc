@@ -54,6 +54,7 @@ void ScriptedCoordinator::ComeBack() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     away_ = false;
+    ++life_;
   }
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address(), grpc::InsecureServerCredentials(),
@@ -231,8 +232,11 @@ grpc::Status ScriptedCoordinator::Listen(grpc::ServerContext* context,
   const grpc::Status noted = Note("Listen", *request, &Heard::listens);
   std::unique_lock<std::mutex> lock(mutex_);
   if (!hears_listeners_) return {grpc::StatusCode::UNIMPLEMENTED, ""};
-  const std::size_t seen =
-      request->seen().empty() ? 0 : std::stoul(request->seen());
+  // What was seen of another life of the coordinator counts for nothing.
+  const std::string life = std::to_string(life_) + ".";
+  const std::size_t seen = request->seen().starts_with(life)
+                               ? std::stoul(request->seen().substr(life.size()))
+                               : 0;
   // Short waits, because a cancelled call rings no bell.
   while (!away_ && !context->IsCancelled() && wishes_.size() <= seen) {
     changed_.wait_for(lock, std::chrono::milliseconds(20));
@@ -240,7 +244,7 @@ grpc::Status ScriptedCoordinator::Listen(grpc::ServerContext* context,
   for (std::size_t i = seen; i < wishes_.size(); ++i) {
     *reply->add_wishes() = wishes_[i];
   }
-  reply->set_seen(std::to_string(wishes_.size()));
+  reply->set_seen(life + std::to_string(wishes_.size()));
   return noted;
 }
 

@@ -107,6 +107,7 @@ class ScriptedCoordinator final : public v1::WorkerService::Service {
   std::map<std::string, ErrorId> refusals_;
   bool study_ended_ = false;
   bool away_ = false;
+  int life_ = 0;  // how often it came
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
 };
