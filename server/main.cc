@@ -120,6 +120,7 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
                                const sigset_t& stop_signals) {
   RpcOptions rpc;
   rpc.listen = options.listen;
+  rpc.health_listen = options.health_listen;
   // Before a data folder is made for nothing. Who removed it afterwards might
   // remove that of a coordinator that was quicker.
   RETURN_IF_ERROR(RpcServer::Check(rpc));
@@ -133,7 +134,12 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   ASSIGN_OR_RETURN(const auto server,
                    RpcServer::Listen(rpc, coordinator.verbs()));
   RETURN_IF_ERROR(WriteReadyFile(options.ready_file, server->address()));
-  std::cout << "listening on " << server->address() << std::endl;
+  for (const std::string& address : server->addresses()) {
+    std::cout << "listening on " << address << std::endl;
+  }
+  if (!server->health_address().empty()) {
+    std::cout << "health on " << server->health_address() << std::endl;
+  }
 
   int signal = 0;
   sigwait(&stop_signals, &signal);

@@ -25,6 +25,21 @@ Flag HeartbeatFlag(Duration* interval, bool* given) {
   return flag;
 }
 
+// The first one given takes the place of the default.
+Flag ListenFlag(std::vector<std::string>* listen) {
+  Flag flag{"--listen", "ADDRESS",
+            "HOST:PORT (port 0 picks a free one) or unix:PATH; may be repeated",
+            [listen, given = false](const std::string& text) mutable {
+              if (!given) listen->clear();
+              given = true;
+              listen->push_back(text);
+              return absl::OkStatus();
+            }};
+  flag.unless_given = listen->front();
+  flag.repeats = true;
+  return flag;
+}
+
 FlagTable TableOf(ServeOptions* options, bool* heartbeat_given) {
   return {
       "frostline-coordinator",
@@ -34,8 +49,10 @@ FlagTable TableOf(ServeOptions* options, bool* heartbeat_given) {
                 &options->data_folder),
        SwitchFlag("--ephemeral", "Keep everything in memory only",
                   &options->ephemeral),
-       TextFlag("--listen", "HOST:PORT", "Port 0 picks a free one",
-                &options->listen),
+       ListenFlag(&options->listen),
+       TextFlag("--health-listen", "ADDRESS",
+                "For probes: health in plaintext, and nothing else",
+                &options->health_listen),
        TimeFlag("--lease-ttl", "A worker silent for so long loses its trial",
                 kShortestTtl, kLongestTime, &options->lease_ttl),
        HeartbeatFlag(&options->heartbeat_interval, heartbeat_given),

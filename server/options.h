@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
@@ -16,7 +17,8 @@ namespace frostline::server {
 struct ServeOptions {
   std::string data_folder;  // empty when ephemeral
   bool ephemeral = false;   // in memory
-  std::string listen = "127.0.0.1:7070";
+  std::vector<std::string> listen = {"127.0.0.1:7070"};
+  std::string health_listen;  // empty: none of its own
   Duration lease_ttl = std::chrono::seconds(60);
   // It is a quarter of the TTL unless given, at most a third.
   Duration heartbeat_interval = std::chrono::seconds(15);

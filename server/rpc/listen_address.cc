@@ -5,6 +5,8 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,6 +15,7 @@
 #include <memory>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
@@ -22,6 +25,7 @@ namespace {
 
 constexpr int kMaxPort = 65535;
 constexpr std::size_t kShownBytes = 100;
+constexpr char kUnix[] = "unix:";
 
 struct FreeInfo {
   void operator()(addrinfo* info) const { freeaddrinfo(info); }
@@ -33,7 +37,8 @@ absl::Status BadAddress(const std::string& text, const std::string& cause) {
       ErrorId::kRequestInvalid,
       absl::StrCat("'", absl::Utf8SafeCEscape(text.substr(0, kShownBytes)),
                    "' ", cause),
-      "give HOST:PORT, e.g. 127.0.0.1:7070, with port 0 for any free one",
+      "give HOST:PORT, e.g. 127.0.0.1:7070, with port 0 for any free one, or "
+      "unix:PATH",
       "listen");
 }
 
@@ -63,14 +68,56 @@ bool IsLoopback(const addrinfo& info) {
   return IN6_IS_ADDR_LOOPBACK(&in.sin6_addr);
 }
 
+absl::Status Busy(const ListenAddress& address, int failure) {
+  return MakeError(
+      ErrorId::kPortBusy,
+      absl::StrCat(FormatAddress(address), ": ", std::strerror(failure)),
+      "stop what listens there, or choose another with --listen (port 0 picks "
+      "a free one)",
+      "listen");
+}
+
+// gRPC removes what is there, so somebody has to look before.
+absl::Status CheckSocketFree(const ListenAddress& address) {
+  struct stat there{};
+  if (lstat(address.socket.c_str(), &there) != 0) return absl::OkStatus();
+  if (!S_ISSOCK(there.st_mode)) {
+    return BadAddress(FormatAddress(address), "is no socket, and is there");
+  }
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  address.socket.copy(to.sun_path, sizeof(to.sun_path) - 1);
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return BadAddress(address.socket, std::strerror(errno));
+  const int reached =
+      connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof(to));
+  const int failure = reached == 0 ? EADDRINUSE : errno;
+  close(fd);
+  if (failure == ECONNREFUSED) return absl::OkStatus();
+  return Busy(address, failure);
+}
+
+absl::StatusOr<ListenAddress> ParseSocket(const std::string& text) {
+  ListenAddress address;
+  address.socket = text.substr(sizeof(kUnix) - 1);
+  address.is_loopback = true;
+  if (address.socket.empty()) return BadAddress(text, "names no file");
+  if (address.socket.size() >= sizeof(sockaddr_un::sun_path)) {
+    return BadAddress(text, "is too long for a socket");
+  }
+  return address;
+}
+
 }  // namespace
 
 std::string FormatAddress(const ListenAddress& address) {
+  if (!address.socket.empty()) return absl::StrCat(kUnix, address.socket);
   return address.is_ipv6 ? absl::StrCat("[", address.host, "]:", address.port)
                          : absl::StrCat(address.host, ":", address.port);
 }
 
 absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text) {
+  if (absl::StartsWith(text, kUnix)) return ParseSocket(text);
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos || colon == 0) {
     return BadAddress(text, "is not of the form HOST:PORT");
@@ -102,6 +149,7 @@ absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text) {
 }
 
 absl::Status CheckPortFree(const ListenAddress& address) {
+  if (!address.socket.empty()) return CheckSocketFree(address);
   auto resolved = Resolve(address.host, address.port, AI_NUMERICHOST);
   if (!resolved.ok()) return resolved.status();
   const addrinfo& first = **resolved;
@@ -115,12 +163,7 @@ absl::Status CheckPortFree(const ListenAddress& address) {
   close(fd);
   if (failure == 0) return absl::OkStatus();
   if (failure == EADDRINUSE || failure == EACCES) {
-    return MakeError(
-        ErrorId::kPortBusy,
-        absl::StrCat(FormatAddress(address), ": ", std::strerror(failure)),
-        "stop what listens there, or choose another port with "
-        "--listen (port 0 picks a free one)",
-        "listen");
+    return Busy(address, failure);
   }
   return BadAddress(FormatAddress(address),
                     absl::StrCat("cannot be used: ", std::strerror(failure)));

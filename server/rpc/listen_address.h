@@ -14,21 +14,23 @@
 namespace frostline::server {
 
 struct ListenAddress {
-  std::string host;  // numeric: "127.0.0.1", "::1"
-  int port = 0;      // 0: any that is free
+  std::string socket;  // the path of a Unix socket; else empty
+  std::string host;    // numeric: "127.0.0.1", "::1"
+  int port = 0;        // 0: any that is free
   bool is_ipv6 = false;
-  bool is_loopback = false;
+  bool is_loopback = false;  // nobody on another machine reaches it
 };
 
-// "127.0.0.1:7070", "[::1]:7070".
+// "127.0.0.1:7070", "[::1]:7070", "unix:/run/frostline.sock".
 std::string FormatAddress(const ListenAddress& address);
 
-// Reads "HOST:PORT" or "[HOST]:PORT"; a name becomes its first address. It
-// answers REQUEST_INVALID at "listen".
+// Reads "HOST:PORT", "[HOST]:PORT" or "unix:PATH"; a name becomes its first
+// address. It answers REQUEST_INVALID at "listen".
 absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text);
 
 // Takes the port for a moment. It answers PORT_BUSY when that is in use or not
-// ours, REQUEST_INVALID when the machine has no such address.
+// ours, REQUEST_INVALID when the machine has no such address, or something else
+// than a socket is at the path. A socket that an ended process left is free.
 absl::Status CheckPortFree(const ListenAddress& address);
 
 }  // namespace frostline::server

@@ -4,7 +4,7 @@
 #include <grpcpp/ext/health_check_service_server_builder_option.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
-#include <grpcpp/resource_quota.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <iterator>
@@ -14,7 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/status_macros.h"
-#include "server/rpc/admission.h"
+#include "server/rpc/front_door.h"
+#include "server/rpc/health_listener.h"
 #include "server/rpc/listen_address.h"
 #include "server/rpc/raw_service.h"
 #include "server/rpc/reflection.h"
@@ -26,34 +27,8 @@ constexpr const char* kServices[] = {
     "frostline.v1.StudyService", "frostline.v1.WorkerService",
     "frostline.v1.ImportanceService", "frostline.v1.AdminService"};
 
-// Fifty workers of a node may share a channel, each with a parked call.
-constexpr int kMaxStreams = 256;
-constexpr int kMaxMetadataBytes = 8 * 1024;
-constexpr std::size_t kMemoryQuota = std::size_t{1} << 30;
-// A client may ping this often; more often, and it is sent away.
-constexpr int kMinPingIntervalMs = 5'000;
-// A peer that answers no ping for so long is gone, whatever TCP believes.
-constexpr int kKeepaliveMs = 60'000;
-constexpr int kKeepaliveTimeoutMs = 20'000;
-
-void SetLimits(grpc::ServerBuilder* builder) {
-  builder->SetMaxReceiveMessageSize(kMaxTransportBytes);
-  // Off, or two coordinators would share a port without a word.
-  builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreams);
-  builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
-  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
-  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
-                              kKeepaliveTimeoutMs);
-  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  builder->AddChannelArgument(
-      GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
-      kMinPingIntervalMs);
-  grpc::ResourceQuota quota("frostline");
-  quota.Resize(kMemoryQuota);
-  builder->SetResourceQuota(quota);
-}
+// Other users of this machine may not even connect to a Unix socket.
+constexpr mode_t kOwnOnly = 0077;
 
 absl::StatusOr<ListenAddress> Admissible(const std::string& listen) {
   ASSIGN_OR_RETURN(ListenAddress address, ParseListenAddress(listen));
@@ -82,7 +57,7 @@ class RpcServer::Impl {
     }
   }
 
-  absl::Status Start(ListenAddress address,
+  absl::Status Start(std::vector<ListenAddress> addresses,
                      std::shared_ptr<grpc::ServerCredentials> credentials) {
     if (credentials == nullptr) credentials = grpc::InsecureServerCredentials();
     grpc::EnableDefaultHealthCheckService(true);
@@ -93,29 +68,49 @@ class RpcServer::Impl {
     }
     reflection_ = std::make_unique<ReflectionService>(
         std::vector<std::string>(std::begin(kServices), std::end(kServices)),
-        CheckReflection(address.is_loopback, FormatAddress(address)));
+        absl::OkStatus());
     builder.RegisterService(reflection_.get());
-    builder.AddListeningPort(FormatAddress(address), credentials,
-                             &address.port);
-    server_ = builder.BuildAndStart();
-    if (server_ == nullptr) {
-      return MakeError(
-          ErrorId::kPortBusy,
-          absl::StrCat(FormatAddress(address), " was taken a moment ago"),
-          "try again, or choose another port with --listen", "listen");
+    for (ListenAddress& address : addresses) {
+      builder.AddListeningPort(FormatAddress(address), credentials,
+                               &address.port);
     }
-    address_ = std::move(address);
+    const mode_t before = umask(kOwnOnly);
+    server_ = builder.BuildAndStart();
+    umask(before);
+    if (server_ == nullptr) {
+      return MakeError(ErrorId::kPortBusy,
+                       absl::StrCat(FormatAddress(addresses.front()),
+                                    " or another one was taken a moment ago"),
+                       "try again, or choose another port with --listen",
+                       "listen");
+    }
+    for (const ListenAddress& address : addresses) {
+      addresses_.push_back(FormatAddress(address));
+    }
     SetServing(true);
     return absl::OkStatus();
   }
 
-  const ListenAddress& address() const { return address_; }
+  absl::Status StartHealth(const std::string& listen) {
+    if (listen.empty()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(health_, HealthListener::Listen(listen));
+    SetServing(true);
+    return absl::OkStatus();
+  }
+
+  const std::vector<std::string>& addresses() const { return addresses_; }
+  std::string health_address() const {
+    return health_ == nullptr ? "" : health_->address();
+  }
 
   void SetServing(bool serving) {
     if (server_ == nullptr) return;
     auto* health = server_->GetHealthCheckService();
     health->SetServingStatus(serving);
     for (const char* name : kServices) health->SetServingStatus(name, serving);
+    if (health_ == nullptr) return;
+    health_->SetServing("", serving);
+    for (const char* name : kServices) health_->SetServing(name, serving);
   }
 
   void Shutdown(Duration grace) {
@@ -131,28 +126,40 @@ class RpcServer::Impl {
   std::vector<std::unique_ptr<RawService>> services_;
   std::unique_ptr<ReflectionService> reflection_;
   std::unique_ptr<grpc::Server> server_;  // dies before its services
-  ListenAddress address_;
+  std::vector<std::string> addresses_;
+  std::unique_ptr<HealthListener> health_;  // null: no port of its own
 };
 
 absl::Status RpcServer::Check(const RpcOptions& options) {
-  return Admissible(options.listen).status();
+  for (const std::string& listen : options.listen) {
+    RETURN_IF_ERROR(Admissible(listen).status());
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Listen(
     const RpcOptions& options, const VerbTable& verbs) {
-  ASSIGN_OR_RETURN(const ListenAddress address, Admissible(options.listen));
+  std::vector<ListenAddress> addresses;
+  for (const std::string& listen : options.listen) {
+    ASSIGN_OR_RETURN(addresses.emplace_back(), Admissible(listen));
+  }
   auto impl = std::make_unique<Impl>(verbs);
-  RETURN_IF_ERROR(impl->Start(address, options.credentials));
+  RETURN_IF_ERROR(impl->Start(std::move(addresses), options.credentials));
+  RETURN_IF_ERROR(impl->StartHealth(options.health_listen));
   return std::unique_ptr<RpcServer>(new RpcServer(std::move(impl)));
 }
 
 RpcServer::RpcServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 RpcServer::~RpcServer() { Shutdown(Duration::zero()); }
 
-int RpcServer::port() const { return impl_->address().port; }
+std::string RpcServer::address() const { return impl_->addresses().front(); }
 
-std::string RpcServer::address() const {
-  return FormatAddress(impl_->address());
+const std::vector<std::string>& RpcServer::addresses() const {
+  return impl_->addresses();
+}
+
+std::string RpcServer::health_address() const {
+  return impl_->health_address();
 }
 
 void RpcServer::StopServing() { impl_->SetServing(false); }

@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
@@ -24,7 +25,11 @@ class ServerCredentials;
 namespace frostline::server {
 
 struct RpcOptions {
-  std::string listen = "127.0.0.1:7070";  // port 0: any free one
+  // Port 0 is any free one. What is at each is the same.
+  std::vector<std::string> listen = {"127.0.0.1:7070"};
+  // Whoever reaches this asks for health, without encryption, and for nothing
+  // else. Empty: it has no port of its own.
+  std::string health_listen;
   // Null means no encryption. Only loopback is served in any case.
   std::shared_ptr<grpc::ServerCredentials> credentials = nullptr;
 };
@@ -32,8 +37,8 @@ struct RpcOptions {
 // It is thread-compatible.
 class RpcServer {
  public:
-  // Judges the address as Listen() does, and keeps nothing: another may take it
-  // meanwhile.
+  // Judges the addresses as Listen() does, and keeps nothing: another may take
+  // one meanwhile.
   static absl::Status Check(const RpcOptions& options);
   // Serves at once: what is behind the verbs must have been started, and
   // outlives the server. It answers REQUEST_INVALID, ADDRESS_NOT_LOOPBACK or
@@ -44,8 +49,9 @@ class RpcServer {
   RpcServer(const RpcServer&) = delete;
   RpcServer& operator=(const RpcServer&) = delete;
 
-  int port() const;
-  std::string address() const;  // "127.0.0.1:43210"
+  std::string address() const;  // the first: "127.0.0.1:43210"
+  const std::vector<std::string>& addresses() const;
+  std::string health_address() const;
 
   // Tells health checks so; calls are still served.
   void StopServing();

@@ -22,7 +22,7 @@ absl::StatusOr<ServeOptions> Parse(std::vector<const char*> arguments) {
 TEST(ServeOptionsTest, HasTheDefaultsOfTheDesign) {
   ASSERT_OK_AND_ASSIGN(const auto options, Parse({"--data", "frost"}));
   EXPECT_EQ(options.data_folder, "frost");
-  EXPECT_EQ(options.listen, "127.0.0.1:7070");
+  EXPECT_THAT(options.listen, ::testing::ElementsAre("127.0.0.1:7070"));
   EXPECT_EQ(options.lease_ttl, seconds(60));
   EXPECT_EQ(options.heartbeat_interval, seconds(15));
   EXPECT_EQ(options.restart_grace, seconds(120));
@@ -39,6 +39,15 @@ TEST(ServeOptionsTest, ReadsTimesAndLevels) {
   EXPECT_EQ(options.heartbeat_interval, milliseconds(500));
   EXPECT_EQ(options.restart_grace, milliseconds(1500));
   EXPECT_EQ(options.log_level, LogLevel::kDebug);
+}
+
+TEST(ServeOptionsTest, TakesSeveralAddressesInsteadOfTheDefault) {
+  ASSERT_OK_AND_ASSIGN(
+      const auto options,
+      Parse({"--ephemeral", "--listen", "127.0.0.1:1", "--listen=unix:/x",
+             "--health-listen", "0.0.0.0:2"}));
+  EXPECT_THAT(options.listen, ::testing::ElementsAre("127.0.0.1:1", "unix:/x"));
+  EXPECT_EQ(options.health_listen, "0.0.0.0:2");
 }
 
 TEST(ServeOptionsTest, BeatsFourTimesInATtlUnlessTold) {

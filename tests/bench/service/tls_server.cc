@@ -72,7 +72,7 @@ std::shared_ptr<grpc::ServerCredentials> ServerCredentialsIn(
   if (!store.ok()) _exit(1);
   server::Coordinator coordinator(server::CoordinatorOptions(), **store, clock);
   server::RpcOptions options;
-  options.listen = "127.0.0.1:0";
+  options.listen = {"127.0.0.1:0"};
   options.credentials = ServerCredentialsIn(folder);
   if (!coordinator.Start().ok()) _exit(1);
   const auto server = server::RpcServer::Listen(options, coordinator.verbs());

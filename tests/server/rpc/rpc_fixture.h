@@ -42,7 +42,7 @@ class RpcFixture : public ::testing::Test {
     coordinator_ = std::make_unique<Coordinator>(often, *store_, clock_);
     ASSERT_OK(coordinator_->Start());
     RpcOptions options;
-    options.listen = "127.0.0.1:0";
+    options.listen = {"127.0.0.1:0"};
     ASSERT_OK_AND_ASSIGN(server_,
                          RpcServer::Listen(options, coordinator_->verbs()));
     channel_ = grpc::CreateChannel(server_->address(),

@@ -2,6 +2,10 @@
 #include "server/rpc/server.h"
 
 #include <google/protobuf/descriptor.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <future>
 #include <set>
@@ -11,6 +15,7 @@
 #include "tests/server/rpc/raw_client.h"
 #include "tests/server/rpc/rpc_fixture.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/temp_folder.h"
 
 namespace frostline::server {
 namespace {
@@ -76,6 +81,12 @@ const std::set<std::string>& Promised() {
                                 "ImportanceService.GetPlanRivals",
                                 "ImportanceService.GetPlanVerification"};
   return *promised;
+}
+
+// "StudyService.GetStudy" as paths have it.
+std::string Slashed(std::string method) {
+  method[method.find('.')] = '/';
+  return method;
 }
 
 class RpcServerTest : public RpcFixture {
@@ -271,7 +282,7 @@ TEST_F(RpcServerTest, AnswersParkedCallsAtOnceWhenItEnds) {
 
 TEST_F(RpcServerTest, RefusesAPortThatIsTaken) {
   RpcOptions same;
-  same.listen = server_->address();
+  same.listen = {server_->address()};
   const auto second = RpcServer::Listen(same, coordinator_->verbs());
   EXPECT_THAT(second, FailsAt(ErrorId::kPortBusy, "listen"));
   EXPECT_THAT(std::string(second.status().message()),
@@ -281,9 +292,79 @@ TEST_F(RpcServerTest, RefusesAPortThatIsTaken) {
 
 TEST_F(RpcServerTest, RefusesAnAddressThatOthersCanReach) {
   RpcOptions open;
-  open.listen = "0.0.0.0:0";
+  open.listen = {"0.0.0.0:0"};
   EXPECT_THAT(RpcServer::Listen(open, coordinator_->verbs()),
               FailsAt(ErrorId::kAddressNotLoopback, "listen"));
+}
+
+TEST_F(RpcServerTest, ServesAtSeveralAddresses) {
+  const TempFolder folder;
+  const std::string socket = "unix:" + folder.File("frostline.sock");
+  RpcOptions several;
+  several.listen = {"127.0.0.1:0", "[::1]:0", socket};
+  ASSERT_OK_AND_ASSIGN(const auto server,
+                       RpcServer::Listen(several, coordinator_->verbs()));
+  ASSERT_EQ(server->addresses().size(), 3u);
+  EXPECT_EQ(server->addresses()[2], socket);
+  for (const std::string& address : server->addresses()) {
+    RawClient client(address);
+    EXPECT_OK(client.Call("/frostline.v1.AdminService/GetInfo", "")) << address;
+  }
+  struct stat made{};
+  ASSERT_EQ(stat(folder.File("frostline.sock").c_str(), &made), 0);
+  EXPECT_EQ(made.st_mode & 0777, 0700u);  // nobody else may connect
+}
+
+TEST_F(RpcServerTest, TakesASocketThatWasLeftAndNoneThatIsServed) {
+  const TempFolder folder;
+  const std::string path = folder.File("frostline.sock");
+  RpcOptions one;
+  one.listen = {"unix:" + path};
+  {
+    ASSERT_OK_AND_ASSIGN(const auto server,
+                         RpcServer::Listen(one, coordinator_->verbs()));
+    EXPECT_THAT(RpcServer::Listen(one, coordinator_->verbs()),
+                FailsAt(ErrorId::kPortBusy, "listen"));
+  }
+  const int left = socket(AF_UNIX, SOCK_STREAM, 0);  // as a kill leaves it
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  path.copy(name.sun_path, sizeof(name.sun_path) - 1);
+  ASSERT_EQ(bind(left, reinterpret_cast<const sockaddr*>(&name), sizeof(name)),
+            0);
+  close(left);
+  EXPECT_OK(RpcServer::Listen(one, coordinator_->verbs()));
+  one.listen = {"unix:" + folder.path().string()};
+  EXPECT_THAT(RpcServer::Listen(one, coordinator_->verbs()),
+              FailsAt(ErrorId::kRequestInvalid, "listen"));
+}
+
+TEST_F(RpcServerTest, HasNothingButHealthOnTheHealthPort) {
+  RpcOptions options;
+  options.listen = {"127.0.0.1:0"};
+  options.health_listen = "127.0.0.1:0";
+  ASSERT_OK_AND_ASSIGN(const auto server,
+                       RpcServer::Listen(options, coordinator_->verbs()));
+  RawClient client(server->health_address());
+  const std::string check = "/grpc.health.v1.Health/Check";
+  EXPECT_EQ(*client.Call(check, ""), std::string("\x08\x01", 2));
+  ForEveryMethod([&](const std::string& method, const auto&) {
+    EXPECT_EQ(
+        client.Call("/frostline.v1." + Slashed(method), "").status().code(),
+        absl::StatusCode::kUnimplemented)
+        << method;
+  });
+  EXPECT_EQ(
+      client
+          .Call("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "")
+          .status()
+          .code(),
+      absl::StatusCode::kUnimplemented);
+  server->StopServing();
+  EXPECT_EQ(*client.Call(check, ""), std::string("\x08\x02", 2));
+  options.health_listen = server->health_address();
+  EXPECT_THAT(RpcServer::Listen(options, coordinator_->verbs()),
+              FailsAt(ErrorId::kPortBusy, "health-listen"));
 }
 
 TEST_F(RpcServerTest, TellsHealthCheckersHowItIs) {
@@ -304,7 +385,7 @@ TEST_F(RpcServerTest, ListensAgainOnThePortItLeft) {
   ASSERT_OK(Create("imdb"));  // so that a connection lingers
   server_->Shutdown(seconds(0));
   RpcOptions again;
-  again.listen = address;
+  again.listen = {address};
   ASSERT_OK_AND_ASSIGN(const auto second,
                        RpcServer::Listen(again, coordinator_->verbs()));
   EXPECT_EQ(second->address(), address);

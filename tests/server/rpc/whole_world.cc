@@ -152,7 +152,7 @@ WholeWorld::WholeWorld() {
   // The next one is prepared for the slot that is free now.
   while (driver_->GetStudy("a")->counts().queued() == 0) {
   }
-  auto server = RpcServer::Listen({.listen = "127.0.0.1:0"},
+  auto server = RpcServer::Listen({.listen = {"127.0.0.1:0"}},
                                   driver_->coordinator().verbs());
   Demand(server.status());
   server_ = *std::move(server);

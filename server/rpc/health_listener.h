@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: health_listener.h
+//
+// A port for probes: grpc.health.v1 in plaintext, and nothing else, so that it
+// may be at an address that other machines reach.
+#ifndef FROSTLINE_SERVER_RPC_HEALTH_LISTENER_H_
+#define FROSTLINE_SERVER_RPC_HEALTH_LISTENER_H_
+
+#include <grpcpp/server.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/status/statusor.h"
+#include "server/rpc/listen_address.h"
+
+namespace frostline::server {
+
+// It is thread-compatible.
+class HealthListener {
+ public:
+  // Answers REQUEST_INVALID or PORT_BUSY at "health-listen".
+  static absl::StatusOr<std::unique_ptr<HealthListener>> Listen(
+      const std::string& listen);
+  ~HealthListener();  // cancels what is under way
+  HealthListener(const HealthListener&) = delete;
+  HealthListener& operator=(const HealthListener&) = delete;
+
+  std::string address() const { return FormatAddress(address_); }
+  // `service` is a full name; empty: the coordinator.
+  void SetServing(const std::string& service, bool serving);
+
+ private:
+  HealthListener() = default;
+
+  ListenAddress address_;
+  // Nothing is ever in the queue: gRPC wants one that a thread waits at where a
+  // server has no service of ours.
+  std::unique_ptr<grpc::ServerCompletionQueue> queue_;
+  std::unique_ptr<grpc::Server> server_;
+  std::thread waiter_;
+};
+
+}  // namespace frostline::server
+
+#endif  // FROSTLINE_SERVER_RPC_HEALTH_LISTENER_H_
