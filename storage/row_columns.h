@@ -129,6 +129,23 @@ struct RowColumns<WorkerRow> : WrittenWhole {
 };
 
 template <>
+struct RowColumns<TokenRow> : WrittenWhole {
+  using R = TokenRow;
+  static constexpr char kTable[] = "tokens";
+  static constexpr auto kKey = std::make_tuple(column::Text("id", &R::id));
+  static constexpr auto kChanging = std::make_tuple(
+      column::Int("role", &R::role), column::Text("subject", &R::subject),
+      column::Text("remark", &R::note),
+      column::Text("secret_sha256", &R::secret_sha256),
+      column::Text("old_secret_sha256", &R::old_secret_sha256),
+      column::Int("created", &R::created), column::Int("expires", &R::expires),
+      column::Int("old_secret_expires", &R::old_secret_expires),
+      column::Int("last_used", &R::last_used),
+      column::Int("revoked", &R::revoked),
+      column::Text("request_id", &R::request_id));
+};
+
+template <>
 struct RowColumns<SummaryRow> : WrittenWhole {
   using R = SummaryRow;
   static constexpr char kTable[] = "summaries";

@@ -178,6 +178,22 @@ struct ReplyRow {
   WallMicros created = 0;
 };
 
+// What proves who calls. No secret is kept, only what it hashes to.
+struct TokenRow {
+  std::string id;
+  int role = 0;  // of v1.Role
+  std::string subject;
+  std::string note;
+  std::string secret_sha256;      // in hexadecimal digits
+  std::string old_secret_sha256;  // empty: there is none
+  WallMicros created = 0;
+  WallMicros expires = 0;
+  WallMicros old_secret_expires = 0;
+  WallMicros last_used = 0;  // 0: never
+  WallMicros revoked = 0;    // 0: it was not
+  std::string request_id;    // of what gave it its secret
+};
+
 // It is the only row; there is none before the first lead.
 struct LeadRow {
   std::int64_t id = 1;

@@ -108,6 +108,8 @@ class Transaction {
   virtual absl::Status PutWorker(const WorkerRow& worker) = 0;
   // It is no error when there is none.
   virtual absl::Status ForgetWorker(const std::string& id) = 0;
+  // Inserts or replaces by id, unguarded.
+  virtual absl::Status PutToken(const TokenRow& token) = 0;
   // Answers REQUEST_ID_REUSED when the id is there.
   virtual absl::Status RememberReply(const ReplyRow& reply) = 0;
   // Forgets up to `most`, and says whether some may be left.
@@ -184,6 +186,9 @@ class TrialStore {
       StudyKey study, std::int64_t number, std::int64_t attempt) const = 0;
   // They rise by id.
   virtual absl::StatusOr<std::vector<WorkerRow>> ListWorkers(
+      const std::string& after, int limit) const = 0;
+  // They rise by id.
+  virtual absl::StatusOr<std::vector<TokenRow>> ListTokens(
       const std::string& after, int limit) const = 0;
   virtual absl::StatusOr<std::optional<ReplyRow>> FindReply(
       const std::string& request_id) const = 0;

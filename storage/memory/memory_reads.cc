@@ -211,6 +211,17 @@ absl::StatusOr<std::vector<WorkerRow>> MemoryStore::ListWorkers(
   return rows;
 }
 
+absl::StatusOr<std::vector<TokenRow>> MemoryStore::ListTokens(
+    const std::string& after, int limit) const {
+  const MutexLock lock(&mutex_);
+  std::vector<TokenRow> rows;
+  for (auto it = stored_.tokens.upper_bound(after);
+       it != stored_.tokens.end() && !IsFull(rows.size(), limit); ++it) {
+    rows.push_back(*it->second);
+  }
+  return rows;
+}
+
 absl::StatusOr<std::optional<ReplyRow>> MemoryStore::FindReply(
     const std::string& request_id) const {
   const MutexLock lock(&mutex_);

@@ -48,6 +48,7 @@ class MemoryTransaction final : public Transaction {
   absl::Status PutBest(const BestRow& best) override;
   absl::Status PutWorker(const WorkerRow& worker) override;
   absl::Status ForgetWorker(const std::string& id) override;
+  absl::Status PutToken(const TokenRow& token) override;
   absl::Status RememberReply(const ReplyRow& reply) override;
   absl::StatusOr<bool> ForgetRepliesBefore(WallMicros time,
                                            std::int64_t most) override;

@@ -218,6 +218,12 @@ absl::Status MemoryTransaction::ForgetWorker(const std::string& id) {
   return absl::OkStatus();
 }
 
+absl::Status MemoryTransaction::PutToken(const TokenRow& token) {
+  if (over_) return TransactionIsOver();
+  Put(&Tables::tokens, token.id, token);
+  return absl::OkStatus();
+}
+
 absl::Status MemoryTransaction::RememberReply(const ReplyRow& reply) {
   if (over_) return TransactionIsOver();
   if (Find(&Tables::replies, reply.request_id) != nullptr) {

@@ -37,6 +37,7 @@ struct Tables {
   Table<OfStudy, SummaryRow> summaries;
   Table<OfTrial, BestRow> best;
   Table<std::string, WorkerRow> workers;
+  Table<std::string, TokenRow> tokens;
   Table<std::string, ReplyRow> replies;
 };
 
@@ -52,6 +53,7 @@ void ForEachTable(F f) {
   f(&Tables::summaries);
   f(&Tables::best);
   f(&Tables::workers);
+  f(&Tables::tokens);
   f(&Tables::replies);
 }
 

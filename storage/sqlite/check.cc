@@ -23,6 +23,7 @@ constexpr std::int64_t kFirstVersionWithLead = 3;
 constexpr std::int64_t kFirstVersionWithSummaries = 4;
 constexpr std::int64_t kFirstVersionWithRequestIds = 5;
 constexpr std::int64_t kFirstVersionWithLogPlaces = 6;
+constexpr std::int64_t kFirstVersionWithTokens = 7;
 
 template <typename Row>
 absl::StatusOr<std::int64_t> CountIntact(
@@ -68,6 +69,9 @@ absl::StatusOr<BackupReport> CheckRows(Database& database) {
   if (version >= kFirstVersionWithSummaries) {
     RETURN_IF_ERROR(CountIntact<SummaryRow>(database).status());
     RETURN_IF_ERROR(CountIntact<BestRow>(database).status());
+  }
+  if (version >= kFirstVersionWithTokens) {
+    RETURN_IF_ERROR(CountIntact<TokenRow>(database).status());
   }
   return report;
 }

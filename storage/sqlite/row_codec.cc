@@ -63,6 +63,9 @@ std::string NameOf(const LogRow& row) { return NameOfAttempts(row); }
 std::string NameOf(const WorkerRow& row) {
   return absl::StrCat("worker ", row.id);
 }
+std::string NameOf(const TokenRow& row) {
+  return absl::StrCat("token ", row.id);
+}
 std::string NameOf(const ReplyRow& row) {
   return absl::StrCat("request ", row.request_id);
 }
@@ -133,6 +136,7 @@ FROSTLINE_CODEC_(MeasurementRow);
 FROSTLINE_CODEC_(OutcomeRow);
 FROSTLINE_CODEC_(LogRow);
 FROSTLINE_CODEC_(WorkerRow);
+FROSTLINE_CODEC_(TokenRow);
 FROSTLINE_CODEC_(ReplyRow);
 FROSTLINE_CODEC_(SummaryRow);
 FROSTLINE_CODEC_(BestRow);

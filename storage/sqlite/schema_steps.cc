@@ -183,11 +183,29 @@ constexpr char kLogPlaces[] = R"sql(
 ALTER TABLE logs ADD COLUMN place BLOB NOT NULL DEFAULT x'';
 )sql";
 
+constexpr char kTokens[] = R"sql(
+CREATE TABLE tokens (
+  id TEXT NOT NULL PRIMARY KEY,
+  role INTEGER NOT NULL CHECK (role BETWEEN 1 AND 4),
+  subject TEXT NOT NULL,
+  remark TEXT NOT NULL,
+  secret_sha256 TEXT NOT NULL,
+  old_secret_sha256 TEXT NOT NULL,
+  created INTEGER NOT NULL,
+  expires INTEGER NOT NULL,
+  old_secret_expires INTEGER NOT NULL,
+  last_used INTEGER NOT NULL,
+  revoked INTEGER NOT NULL,
+  request_id TEXT NOT NULL,
+  crc INTEGER NOT NULL
+) STRICT;
+)sql";
+
 }  // namespace
 
 const std::vector<std::string>& SchemaSteps() {
   static const auto* steps = new std::vector<std::string>{
-      kFirstSchema, kLogs, kLead, kSummaries, kRequestIds, kLogPlaces};
+      kFirstSchema, kLogs, kLead, kSummaries, kRequestIds, kLogPlaces, kTokens};
   return *steps;
 }
 

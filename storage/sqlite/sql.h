@@ -117,6 +117,10 @@ inline constexpr const char* kListWorkers =
     kSelect<WorkerRow, " WHERE id > ? ORDER BY id LIMIT ?">;
 inline constexpr const char* kForgetWorker = "DELETE FROM workers WHERE id = ?";
 
+inline constexpr const char* kPutToken = kInsert<TokenRow, "INSERT OR REPLACE">;
+inline constexpr const char* kListTokens =
+    kSelect<TokenRow, " WHERE id > ? ORDER BY id LIMIT ?">;
+
 inline constexpr const char* kRememberReply = kInsert<ReplyRow, "INSERT">;
 inline constexpr const char* kFindReply =
     kSelect<ReplyRow, " WHERE request_id = ?">;

@@ -200,6 +200,15 @@ absl::StatusOr<std::vector<WorkerRow>> SqliteStore::ListWorkers(
   return ReadAll<WorkerRow>(statement);
 }
 
+absl::StatusOr<std::vector<TokenRow>> SqliteStore::ListTokens(
+    const std::string& after, int limit) const {
+  ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
+  ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kListTokens));
+  statement.Text(after);
+  statement.Int(Limit(limit));
+  return ReadAll<TokenRow>(statement);
+}
+
 absl::StatusOr<std::optional<ReplyRow>> SqliteStore::FindReply(
     const std::string& request_id) const {
   ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());

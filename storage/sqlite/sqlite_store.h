@@ -73,6 +73,8 @@ class SqliteStore final : public TrialStore {
       StudyKey study, std::int64_t number, std::int64_t attempt) const override;
   absl::StatusOr<std::vector<WorkerRow>> ListWorkers(const std::string& after,
                                                      int limit) const override;
+  absl::StatusOr<std::vector<TokenRow>> ListTokens(const std::string& after,
+                                                   int limit) const override;
   absl::StatusOr<std::optional<ReplyRow>> FindReply(
       const std::string& request_id) const override;
 

@@ -53,6 +53,7 @@ class SqliteTransaction final : public Transaction {
   absl::Status PutBest(const BestRow& best) override;
   absl::Status PutWorker(const WorkerRow& worker) override;
   absl::Status ForgetWorker(const std::string& id) override;
+  absl::Status PutToken(const TokenRow& token) override;
   absl::Status RememberReply(const ReplyRow& reply) override;
   absl::StatusOr<bool> ForgetRepliesBefore(WallMicros time,
                                            std::int64_t most) override;

@@ -214,6 +214,12 @@ absl::Status SqliteTransaction::ForgetWorker(const std::string& id) {
   return Run(forget);
 }
 
+absl::Status SqliteTransaction::PutToken(const TokenRow& token) {
+  ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutToken));
+  BindRow(token, put);
+  return Run(put);
+}
+
 absl::Status SqliteTransaction::RememberReply(const ReplyRow& reply) {
   ASSIGN_OR_RETURN(Statement insert, Prepare(sql::kRememberReply));
   BindRow(reply, insert);

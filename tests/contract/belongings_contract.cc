@@ -227,6 +227,22 @@ TEST_P(TrialStoreContract, WorkersAreReplacedAndListedById) {
   EXPECT_THAT(*store_->ListWorkers("c", 10), IsEmpty());
 }
 
+TEST_P(TrialStoreContract, TokensAreReplacedAndListedById) {
+  storage::TokenRow changed = FullToken("b");
+  changed.revoked = 99;
+  ASSERT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
+    for (const char* const id : {"c", "b", "a"}) {
+      RETURN_IF_ERROR(transaction.PutToken(FullToken(id)));
+    }
+    return transaction.PutToken(changed);
+  }));
+  EXPECT_THAT(Texts(*store_->ListTokens("", 2)),
+              ElementsAre(Text(FullToken("a")), Text(changed)));
+  EXPECT_THAT(Texts(*store_->ListTokens("b", 10)),
+              ElementsAre(Text(FullToken("c"))));
+  EXPECT_THAT(*store_->ListTokens("c", 10), IsEmpty());
+}
+
 TEST_P(TrialStoreContract, AWorkerIsForgottenAndMayComeBack) {
   const auto put = [](storage::Transaction& transaction) {
     return transaction.PutWorker(FullWorker("a"));

@@ -70,6 +70,9 @@ class ForwardingTransaction : public storage::Transaction {
   absl::Status ForgetWorker(const std::string& id) override {
     return Pass([&] { return below_->ForgetWorker(id); });
   }
+  absl::Status PutToken(const storage::TokenRow& token) override {
+    return Pass([&] { return below_->PutToken(token); });
+  }
   absl::Status RememberReply(const storage::ReplyRow& reply) override {
     return Pass([&] { return below_->RememberReply(reply); });
   }
@@ -182,6 +185,11 @@ class ForwardingStore : public storage::TrialStore {
       const std::string& after, int limit) const override {
     NoteRead();
     return store_->ListWorkers(after, limit);
+  }
+  absl::StatusOr<std::vector<storage::TokenRow>> ListTokens(
+      const std::string& after, int limit) const override {
+    NoteRead();
+    return store_->ListTokens(after, limit);
   }
   absl::StatusOr<std::optional<storage::ReplyRow>> FindReply(
       const std::string& request_id) const override {

@@ -130,6 +130,21 @@ storage::WorkerRow FullWorker(const std::string& id) {
                             .last_seen = 4};
 }
 
+storage::TokenRow FullToken(const std::string& id) {
+  return storage::TokenRow{.id = id,
+                           .role = 3,
+                           .subject = "workers/w",
+                           .note = "of ana",
+                           .secret_sha256 = "5a",
+                           .old_secret_sha256 = "5b",
+                           .created = 1,
+                           .expires = 2,
+                           .old_secret_expires = 3,
+                           .last_used = 4,
+                           .revoked = 5,
+                           .request_id = "q"};
+}
+
 storage::ReplyRow FullReply(const std::string& request_id) {
   return storage::ReplyRow{
       .request_id = request_id,

@@ -31,6 +31,7 @@ storage::LogRow FullLog(storage::StudyKey study, std::int64_t number,
 storage::SummaryRow FullSummary(storage::StudyKey study);
 storage::BestRow FullBest(storage::StudyKey study, std::int64_t number);
 storage::WorkerRow FullWorker(const std::string& id);
+storage::TokenRow FullToken(const std::string& id);
 storage::ReplyRow FullReply(const std::string& request_id);
 // All trials of a study, by number.
 storage::TrialQuery TrialsOf(storage::StudyKey study, int limit = 100);

@@ -173,7 +173,7 @@ class Walk {
 
   absl::Status CallOfOthers(storage::Transaction& transaction,
                             StoreModel& model, Answer& expected) {
-    switch (Below(10)) {
+    switch (Below(11)) {
       case 0: {
         storage::AttemptRow row = FullAttempt(Key(), Below(4), Below(2));
         row.cause = Name();
@@ -230,6 +230,12 @@ class Walk {
         expected = model.ForgetWorker(id);
         return transaction.ForgetWorker(id);
       }
+      case 9: {
+        storage::TokenRow row = FullToken(Name());
+        row.last_used = Below(100);
+        expected = model.PutToken(row);
+        return transaction.PutToken(row);
+      }
       default: {
         const WallMicros time = Below(10);
         expected = model.ForgetRepliesBefore(time);
@@ -246,6 +252,8 @@ class Walk {
     EXPECT_EQ(Texts(*store_.ListStudies(studies)), model_.Studies(studies));
     EXPECT_EQ(Texts(*store_.ListWorkers("", 10)), model_.Workers("", 10));
     EXPECT_EQ(Texts(*store_.ListWorkers("a", 1)), model_.Workers("a", 1));
+    EXPECT_EQ(Texts(*store_.ListTokens("", 10)), model_.Tokens("", 10));
+    EXPECT_EQ(Texts(*store_.ListTokens("a", 1)), model_.Tokens("a", 1));
     for (const char* const name : {"a", "b", "c"}) {
       const auto study = store_.FindStudy(name);
       EXPECT_EQ(study.ok() ? Text(*study) : "", model_.Study(name));

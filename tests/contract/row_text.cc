@@ -125,6 +125,14 @@ std::string Text(const storage::WorkerRow& row) {
                Num(row.last_seen)});
 }
 
+std::string Text(const storage::TokenRow& row) {
+  return Join({"token", Quote(row.id), Num(row.role), Quote(row.subject),
+               Quote(row.note), Quote(row.secret_sha256),
+               Quote(row.old_secret_sha256), Num(row.created), Num(row.expires),
+               Num(row.old_secret_expires), Num(row.last_used),
+               Num(row.revoked), Quote(row.request_id)});
+}
+
 std::string Text(const storage::ReplyRow& row) {
   return Join({"reply", Quote(row.request_id), Quote(row.method),
                absl::StrCat(row.request_hash), Quote(row.reply),

@@ -23,6 +23,7 @@ std::string Text(const storage::LogRow& row);
 std::string Text(const storage::SummaryRow& row);
 std::string Text(const storage::BestRow& row);
 std::string Text(const storage::WorkerRow& row);
+std::string Text(const storage::TokenRow& row);
 std::string Text(const storage::ReplyRow& row);
 
 template <typename Row>

@@ -164,6 +164,11 @@ Answer StoreModel::PutWorker(const storage::WorkerRow& row) {
   return kOk;
 }
 
+Answer StoreModel::PutToken(const storage::TokenRow& row) {
+  tokens_[row.id] = row;
+  return kOk;
+}
+
 Answer StoreModel::RememberReply(const storage::ReplyRow& row) {
   if (replies_.count(row.request_id) != 0) return ErrorId::kRequestIdReused;
   replies_[row.request_id] = row;
@@ -265,6 +270,15 @@ std::vector<std::string> StoreModel::Workers(const std::string& after,
                                              int limit) const {
   std::vector<storage::WorkerRow> rows;
   for (const auto& [id, row] : workers_) {
+    if (id > after) rows.push_back(row);
+  }
+  return FirstTexts(rows, limit);
+}
+
+std::vector<std::string> StoreModel::Tokens(const std::string& after,
+                                            int limit) const {
+  std::vector<storage::TokenRow> rows;
+  for (const auto& [id, row] : tokens_) {
     if (id > after) rows.push_back(row);
   }
   return FirstTexts(rows, limit);

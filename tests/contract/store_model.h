@@ -37,6 +37,7 @@ class StoreModel {
   Answer PutBest(const storage::BestRow& row);
   Answer ForgetWorker(const std::string& id);
   Answer PutWorker(const storage::WorkerRow& row);
+  Answer PutToken(const storage::TokenRow& row);
   Answer RememberReply(const storage::ReplyRow& row);
   Answer ForgetRepliesBefore(WallMicros time);
 
@@ -52,6 +53,7 @@ class StoreModel {
   std::vector<std::string> Measurements(
       const storage::MeasurementQuery& query) const;
   std::vector<std::string> Workers(const std::string& after, int limit) const;
+  std::vector<std::string> Tokens(const std::string& after, int limit) const;
   std::string Study(const std::string& id) const;  // "" for none
   std::string Outcome(storage::StudyKey study, std::int64_t number) const;
   std::string Log(storage::StudyKey study, std::int64_t number,
@@ -80,6 +82,7 @@ class StoreModel {
   std::map<std::tuple<storage::StudyKey>, storage::SummaryRow> summaries_;
   std::map<TrialKey, storage::BestRow> best_;
   std::map<std::string, storage::WorkerRow> workers_;
+  std::map<std::string, storage::TokenRow> tokens_;
   std::map<std::string, storage::ReplyRow> replies_;
 };
 

@@ -48,7 +48,8 @@ TEST_F(QueryPlanTest, NoStatementScansOrSorts) {
       sql::kListWorkers,     sql::kFindReply,
       sql::kForgetReplies,   sql::kFindLog,
       sql::kFindLead,        sql::kListSummaries,
-      sql::kListBest,        sql::kForgetWorker};
+      sql::kListBest,        sql::kForgetWorker,
+      sql::kListTokens};
   for (const sql::Purge& purge : sql::kPurgeStudy) {
     statements.emplace_back(purge.sql);
   }

@@ -123,6 +123,7 @@ TEST_F(RestoreTest, ADamagedRowOfAnyTableIsFound) {
         "UPDATE measurements SET measured = x'00'",
         "UPDATE outcomes SET count = count + 1", "UPDATE logs SET tail = x'00'",
         "UPDATE workers SET last_seen = last_seen + 1",
+        "UPDATE tokens SET revoked = 0",
         "UPDATE replies SET created = created + 1",
         "PRAGMA foreign_keys = OFF; DELETE FROM trials WHERE number = 0"}) {
     fs::copy(Copy(), folder_.File("good"),
@@ -148,7 +149,8 @@ TEST_F(RestoreTest, ABackupOfAnOlderVersionIsBroughtForwardAtTheStart) {
   Close();
   TamperWith(Copy(),
              "DROP TABLE logs; DROP TABLE lead; DROP TABLE summaries;"
-             "DROP TABLE best_trials; DROP INDEX attempts_by_request;"
+             "DROP TABLE best_trials; DROP TABLE tokens; DROP INDEX "
+             "attempts_by_request;"
              "ALTER TABLE attempts DROP COLUMN request_id;"
              "PRAGMA user_version = 1");
   ASSERT_OK(RestoreBackup(Copy(), Target()));

@@ -66,6 +66,7 @@ class SqliteFixture : public testing::Test {
           RETURN_IF_ERROR(transaction.PutSummary(test::FullSummary(study)));
           RETURN_IF_ERROR(transaction.PutBest(test::FullBest(study, 0)));
           RETURN_IF_ERROR(transaction.PutWorker(test::FullWorker("w")));
+          RETURN_IF_ERROR(transaction.PutToken(test::FullToken("t")));
           return transaction.RememberReply(test::FullReply("r"));
         }));
   }

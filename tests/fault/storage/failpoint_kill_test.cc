@@ -96,7 +96,8 @@ class FailpointKillTest : public testing::Test {
                              DatabaseFile(), storage::Database::Role::kWriter));
     ASSERT_OK(database->Execute(
         "DROP TABLE logs; DROP TABLE lead; DROP TABLE summaries;"
-        "DROP TABLE best_trials; DROP INDEX attempts_by_request;"
+        "DROP TABLE best_trials; DROP TABLE tokens; DROP INDEX "
+        "attempts_by_request;"
         "ALTER TABLE attempts DROP COLUMN request_id;"
         "PRAGMA user_version = 1"));
   }
