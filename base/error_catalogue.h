@@ -60,6 +60,7 @@
   X(StoreBusy,           3008, Unavailable,        "STORE_BUSY",            "the database is busy")                    \
   X(NotLeader,           3009, Unavailable,        "NOT_LEADER",            "another coordinator leads the store")     \
   X(StoreRemoved,        3010, Unavailable,        "STORE_REMOVED",         "the database file was removed or replaced") \
+  X(FolderUnsafe,        3011, FailedPrecondition, "FOLDER_UNSAFE",         "others may write the data folder") \
   X(PortBusy,            4001, Unavailable,        "PORT_BUSY",             "the address is in use")                   \
   X(AddressNotLoopback,  4002, InvalidArgument,    "ADDRESS_NOT_LOOPBACK",  "without TLS only loopback is served")     \
   X(CoordinatorAway,     4003, Unavailable,        "COORDINATOR_AWAY",      "the coordinator cannot be reached")       \
@@ -67,6 +68,14 @@
   X(CoordinatorDraining, 4006, Unavailable,        "COORDINATOR_DRAINING",  "the coordinator is shutting down")        \
   X(Overloaded,          4007, ResourceExhausted,  "OVERLOADED",            "too many requests are waiting")           \
   X(DeadlinePassed,      4008, DeadlineExceeded,   "DEADLINE_PASSED",       "the coordinator's own deadline for a call has passed") \
+  X(CredentialsMissing,  4009, Unauthenticated,    "CREDENTIALS_MISSING",   "the call shows neither a token nor a certificate") \
+  X(TokenInvalid,        4010, Unauthenticated,    "TOKEN_INVALID",         "the token is unknown, or was revoked") \
+  X(TokenExpired,        4011, Unauthenticated,    "TOKEN_EXPIRED",         "the token has expired") \
+  X(RoleDenied,          4012, PermissionDenied,   "PERMISSION_DENIED",     "the caller's role does not allow this") \
+  X(WorkerDenied,        4013, PermissionDenied,   "WORKER_DENIED",         "the credentials are another worker's") \
+  X(TlsFile,             4014, FailedPrecondition, "TLS_FILE",              "a certificate or a key cannot be used") \
+  X(TlsRefused,          4015, Unauthenticated,    "TLS_REFUSED",           "client and coordinator do not trust each other's certificates") \
+  X(TokenNotFound,       4016, NotFound,           "TOKEN_NOT_FOUND",       "no token has this id") \
   X(TrainerStart,        5001, FailedPrecondition, "TRAINER_START",         "the trainer program could not be started") \
   X(TrainerProtocol,     5002, InvalidArgument,    "TRAINER_PROTOCOL",      "the trainer wrote a line that is no message") \
   X(TrainerExited,       5003, Aborted,            "TRAINER_EXITED",        "the trainer ended before its trial did")  \

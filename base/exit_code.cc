@@ -14,6 +14,7 @@ ExitCode ExitCodeOf(const absl::Status& status) {
     if (detail->id == ErrorId::kCoordinatorAway) return kExitUnreachable;
     if (detail->id == ErrorId::kPortBusy) return kExitConflict;
     if (detail->id == ErrorId::kStoreUnwritable) return kExitFailure;
+    if (detail->id == ErrorId::kTlsFile) return kExitAuth;
     if (detail->id == ErrorId::kAddressNotLoopback) return kExitUsage;
     if (detail->id == ErrorId::kRequestInvalid) return kExitUsage;
     if (number >= 1001 && number <= 1999) return kExitInvalidFile;

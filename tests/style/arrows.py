@@ -16,13 +16,14 @@ ROOMS = {
     "sampler": ("surrogate", "study", "base"),
     "importance": ("surrogate", "study", "base"),
     "storage": ("study", "base"),
-    "server": ("storage", "importance", "sampler", "surrogate", "study",
+    "tls": ("base",),
+    "server": ("tls", "storage", "importance", "sampler", "surrogate", "study",
                "proto", "base"),
     "worker/registry": ("worker/trainer", "base"),
-    "worker/agent": ("worker/registry", "proto", "base"),
+    "worker/agent": ("worker/registry", "tls", "proto", "base"),
     "worker/demo_trainer": ("proto", "base"),
     "worker/trainer": ("base",),
-    "cli": ("worker/registry", "study", "proto", "base"),
+    "cli": ("worker/registry", "tls", "study", "proto", "base"),
 }
 
 # room -> its floors, foundations first -> the other floors of the room that
@@ -71,17 +72,18 @@ FLOORS = {
     "server": {
         "loop": (),
         "wire": (),
+        "auth": ("loop",),
         "ledger": ("wire", "loop"),
         "search": ("wire", "loop"),
         "dispatch": ("search", "ledger", "wire", "loop"),
         "importance": ("wire", "loop"),
-        "verbs": ("importance", "dispatch", "search", "ledger", "wire",
+        "verbs": ("importance", "dispatch", "search", "ledger", "auth", "wire",
                   "loop"),
         "coordinator": ("verbs", "importance", "dispatch", "search", "ledger",
-                        "wire", "loop"),
-        "rpc": ("verbs", "wire", "loop"),
+                        "auth", "wire", "loop"),
+        "rpc": ("verbs", "auth", "wire", "loop"),
         "options": (),
-        "main": ("options", "rpc", "coordinator"),
+        "main": ("options", "rpc", "coordinator", "auth"),
     },
     "worker/trainer": {
         "text": (),
@@ -116,12 +118,14 @@ FLOORS = {
 # library -> (how an include, a name or a link names it, where that may be).
 FENCES = {
     "gRPC": (r"^grpc(pp)?/|\.grpc\.pb\.h$", r"\bgrpc::|\bgrpc_\w+\(",
-             r"\bgRPC::", ("proto", "server/rpc", "server/main.cc",
+             r"\bgRPC::", ("proto", "tls", "server/rpc", "server/main.cc",
                            "worker/agent", "cli", "docs/how-to")),
     "Protobuf": (r"^google/protobuf/|\.pb\.h$", r"\bgoogle::protobuf\b",
                  r"\bprotobuf::", ("proto", "server", "worker/agent",
                                    "worker/demo_trainer", "cli",
                                    "docs/how-to")),
+    "OpenSSL": (r"^openssl/", r"\b(X509|EVP|BIO)_\w+\(", r"\bOpenSSL::",
+                ("tls",)),
     "SQLite": (r"^sqlite3", r"\bsqlite3_\w+", r"\bSQLite::",
                ("storage/sqlite",)),
     "Eigen": (r"^Eigen/", r"\bEigen::", r"\bEigen3::", ("surrogate",)),
@@ -225,7 +229,8 @@ def allowed(path, places):
 
 
 def check_fences(files):
-    """gRPC, Protobuf, SQLite and Torch are named in their rooms alone."""
+    """gRPC, Protobuf, SQLite, OpenSSL and Torch are named in their rooms
+    alone."""
     for file in files:
         for library, (include, name, link, places) in FENCES.items():
             if allowed(file.path, places):

@@ -25,6 +25,7 @@ NAMESPACES = {
     "sampler": "frostline::sampler",
     "importance": "frostline::importance",
     "storage": "frostline::storage",
+    "tls": "frostline::tls",
     "server": "frostline::server",
     "worker/registry": "frostline::registry",
     "worker/agent": "frostline::agent",

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tls/credentials.h"
+
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temp_folder.h"
+#include "tls/authority.h"
+#include "tls/private_file.h"
+
+namespace frostline::tls {
+namespace {
+
+using ::testing::HasSubstr;
+
+class CredentialsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_OK_AND_ASSIGN(authority_, MakeAuthority("test", clock_.Wall()));
+    std::ofstream(files_.ca) << authority_.certificate_pem;
+    Write(clock_.Wall());
+  }
+
+  void Write(WallMicros now) {
+    ASSERT_OK_AND_ASSIGN(
+        pair_,
+        Issue(authority_, {.name = "c", .hosts = {"h"}, .uri = ""}, now));
+    std::ofstream(files_.certificate) << pair_.certificate_pem;
+    ASSERT_OK(WritePrivateFile(files_.key, pair_.key_pem, ""));
+  }
+
+  const SystemClock clock_;
+  TempFolder folder_;
+  TlsFiles files_{folder_.File("c.crt"), folder_.File("c.key"),
+                  folder_.File("ca.crt")};
+  KeyPair authority_;
+  KeyPair pair_;
+};
+
+TEST_F(CredentialsTest, TakesFilesThatFit) {
+  EXPECT_OK(CheckTlsFiles(files_, clock_));
+  EXPECT_OK(ServerCredentialsOf(files_, clock_));
+  EXPECT_OK(ChannelCredentialsOf(files_, clock_));
+  EXPECT_OK(ChannelCredentialsOf({}, clock_));
+  EXPECT_OK(ChannelCredentialsOf({"", "", files_.ca}, clock_));
+}
+
+TEST_F(CredentialsTest, WantsKeyAndCertificateTogether) {
+  EXPECT_THAT(CheckTlsFiles({files_.certificate, "", ""}, clock_),
+              FailsAt(ErrorId::kRequestInvalid, "--tls-key"));
+  EXPECT_THAT(CheckTlsFiles({"", files_.key, ""}, clock_),
+              FailsAt(ErrorId::kRequestInvalid, "--tls-cert"));
+  EXPECT_THAT(ServerCredentialsOf({"", "", files_.ca}, clock_),
+              FailsAt(ErrorId::kRequestInvalid, "--tls-cert"));
+}
+
+TEST_F(CredentialsTest, NamesTheFileThatIsMissingOrNone) {
+  TlsFiles missing = files_;
+  missing.ca = folder_.File("none");
+  EXPECT_THAT(CheckTlsFiles(missing, clock_),
+              FailsAt(ErrorId::kTlsFile, "--tls-ca"));
+  TlsFiles swapped = files_;
+  std::swap(swapped.certificate, swapped.key);
+  ASSERT_EQ(chmod(swapped.key.c_str(), 0600), 0);
+  const absl::Status status = CheckTlsFiles(swapped, clock_);
+  EXPECT_THAT(status, FailsAt(ErrorId::kTlsFile, "--tls-cert"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(files_.key));
+  EXPECT_THAT(std::string(status.message()),
+              ::testing::Not(HasSubstr("PRIVATE KEY-----\nM")));
+}
+
+TEST_F(CredentialsTest, RefusesTheKeyOfAnotherAndOneThatOthersRead) {
+  ASSERT_OK(WritePrivateFile(files_.key, authority_.key_pem, ""));
+  EXPECT_THAT(CheckTlsFiles(files_, clock_),
+              FailsAt(ErrorId::kTlsFile, "--tls-key"));
+  ASSERT_OK(WritePrivateFile(files_.key, pair_.key_pem, ""));
+  ASSERT_OK(CheckTlsFiles(files_, clock_));
+  ASSERT_EQ(chmod(files_.key.c_str(), 0644), 0);
+  EXPECT_THAT(CheckTlsFiles(files_, clock_),
+              FailsAt(ErrorId::kTlsFile, "--tls-key"));
+}
+
+TEST_F(CredentialsTest, RefusesATimeThatIsOverOrHasNotBegun) {
+  constexpr WallMicros kYears = WallMicros{3} * 365 * 86'400 * 1'000'000;
+  Write(clock_.Wall() - kYears);
+  absl::Status status = CheckTlsFiles(files_, clock_);
+  EXPECT_THAT(status, FailsAt(ErrorId::kTlsFile, "--tls-cert"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("expired at"));
+  Write(clock_.Wall() + kYears);
+  status = CheckTlsFiles(files_, clock_);
+  EXPECT_THAT(status, FailsAt(ErrorId::kTlsFile, "--tls-cert"));
+  EXPECT_THAT(DetailOf(status)->fix, HasSubstr("set the clock"));
+}
+
+}  // namespace
+}  // namespace frostline::tls

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tls/authority.h"
+
+#include <arpa/inet.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/error.h"
+#include "base/status_macros.h"
+#include "tls/openssl_handles.h"
+
+namespace frostline::tls {
+namespace {
+
+constexpr WallMicros kSecond = 1'000'000;
+constexpr WallMicros kEarlier = 3'600 * kSecond;
+constexpr std::size_t kLongestHost = 253;
+constexpr std::size_t kLongestSubject = 64;  // X.520's bound
+
+absl::Status OpenSslFailed(const std::string& what) {
+  return MakeError(ErrorId::kInternal, absl::StrCat("OpenSSL could not ", what),
+                   "report it with the version that `openssl version` says");
+}
+
+std::string ReadAll(BIO* from) {
+  char* bytes = nullptr;
+  const long size = BIO_get_mem_data(from, &bytes);
+  return std::string(bytes, static_cast<std::size_t>(size));
+}
+
+bool IsNumeric(const std::string& host) {
+  std::array<unsigned char, 16> ignored{};
+  return inet_pton(AF_INET, host.c_str(), ignored.data()) == 1 ||
+         inet_pton(AF_INET6, host.c_str(), ignored.data()) == 1;
+}
+
+// What passes has no separator of OpenSSL's lists of names.
+absl::StatusOr<std::string> HostEntry(const std::string& host) {
+  if (IsNumeric(host)) return absl::StrCat("IP:", host);
+  const bool good = !host.empty() && host.size() <= kLongestHost &&
+                    std::all_of(host.begin(), host.end(), [](char c) {
+                      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                             (c >= '0' && c <= '9') || c == '.' || c == '-';
+                    });
+  if (good) return absl::StrCat("DNS:", host);
+  return MakeError(
+      ErrorId::kRequestInvalid, "a host is neither a DNS name nor an address",
+      "write it as nodes reach it: gpu-head.lan or 10.0.0.7", "--host");
+}
+
+absl::StatusOr<std::string> AlternativeNames(const LeafSpec& spec) {
+  std::vector<std::string> names;
+  for (const std::string& host : spec.hosts) {
+    ASSIGN_OR_RETURN(names.emplace_back(), HostEntry(host));
+  }
+  if (!spec.uri.empty()) names.push_back(absl::StrCat("URI:", spec.uri));
+  return absl::StrJoin(names, ",");
+}
+
+absl::Status SetSerial(X509* certificate) {
+  std::array<unsigned char, 16> bytes{};
+  if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) {
+    return OpenSslFailed("draw a serial number");
+  }
+  bytes[0] &= 0x7F;  // positive
+  const Number number(BN_bin2bn(bytes.data(), bytes.size(), nullptr));
+  BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(certificate));
+  return absl::OkStatus();
+}
+
+absl::Status Extend(X509* certificate, X509* issuer, int kind,
+                    const std::string& value) {
+  if (value.empty()) return absl::OkStatus();
+  X509V3_CTX context;
+  X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
+  const Extension made(
+      X509V3_EXT_conf_nid(nullptr, &context, kind, value.c_str()));
+  if (made == nullptr || X509_add_ext(certificate, made.get(), -1) != 1) {
+    return OpenSslFailed(absl::StrCat("write ", value));
+  }
+  return absl::OkStatus();
+}
+
+// Without extensions and signature.
+absl::StatusOr<Certificate> Begin(const std::string& name, EVP_PKEY* key,
+                                  WallMicros now, Duration lifetime) {
+  Certificate made(X509_new());
+  X509_set_version(made.get(), X509_VERSION_3);
+  RETURN_IF_ERROR(SetSerial(made.get()));
+  const auto begins = static_cast<std::time_t>((now - kEarlier) / kSecond);
+  const auto ends = static_cast<std::time_t>(
+      now / kSecond +
+      std::chrono::duration_cast<std::chrono::seconds>(lifetime).count());
+  ASN1_TIME_set(X509_getm_notBefore(made.get()), begins);
+  ASN1_TIME_set(X509_getm_notAfter(made.get()), ends);
+  const std::string shown = name.substr(0, kLongestSubject);
+  X509_NAME_add_entry_by_txt(
+      X509_get_subject_name(made.get()), "CN", MBSTRING_UTF8,
+      reinterpret_cast<const unsigned char*>(shown.c_str()), -1, -1, 0);
+  if (X509_set_pubkey(made.get(), key) != 1) {
+    return OpenSslFailed("take a public key");
+  }
+  return made;
+}
+
+absl::StatusOr<KeyPair> Finish(X509* certificate, EVP_PKEY* key,
+                               EVP_PKEY* signer) {
+  if (X509_sign(certificate, signer, EVP_sha256()) == 0) {
+    return OpenSslFailed("sign a certificate");
+  }
+  const Bio public_text(BIO_new(BIO_s_mem()));
+  const Bio secret_text(BIO_new(BIO_s_mem()));
+  PEM_write_bio_X509(public_text.get(), certificate);
+  PEM_write_bio_PrivateKey(secret_text.get(), key, nullptr, nullptr, 0, nullptr,
+                           nullptr);
+  return KeyPair{ReadAll(public_text.get()),
+                 SecretString(ReadAll(secret_text.get()))};
+}
+
+}  // namespace
+
+absl::StatusOr<KeyPair> MakeAuthority(const std::string& name, WallMicros now) {
+  const Key key(EVP_EC_gen("P-256"));
+  if (key == nullptr) return OpenSslFailed("make a key");
+  ASSIGN_OR_RETURN(const Certificate made,
+                   Begin(name, key.get(), now, kAuthorityLife));
+  X509* const self = made.get();
+  X509_set_issuer_name(self, X509_get_subject_name(self));
+  RETURN_IF_ERROR(
+      Extend(self, self, NID_basic_constraints, "critical,CA:TRUE,pathlen:0"));
+  RETURN_IF_ERROR(
+      Extend(self, self, NID_key_usage, "critical,keyCertSign,cRLSign"));
+  RETURN_IF_ERROR(Extend(self, self, NID_subject_key_identifier, "hash"));
+  return Finish(self, key.get(), key.get());
+}
+
+absl::StatusOr<KeyPair> Issue(const KeyPair& authority, const LeafSpec& spec,
+                              WallMicros now) {
+  const std::string& signer_text = authority.key_pem.Reveal();
+  const Bio public_text(
+      BIO_new_mem_buf(authority.certificate_pem.data(),
+                      static_cast<int>(authority.certificate_pem.size())));
+  const Bio secret_text(BIO_new_mem_buf(signer_text.data(),
+                                        static_cast<int>(signer_text.size())));
+  const Certificate issuer(
+      PEM_read_bio_X509(public_text.get(), nullptr, nullptr, nullptr));
+  const Key signer(
+      PEM_read_bio_PrivateKey(secret_text.get(), nullptr, nullptr, nullptr));
+  const Key key(EVP_EC_gen("P-256"));
+  if (issuer == nullptr || signer == nullptr || key == nullptr) {
+    return OpenSslFailed("read the authority, or make a key");
+  }
+  ASSIGN_OR_RETURN(const std::string names, AlternativeNames(spec));
+  ASSIGN_OR_RETURN(
+      const Certificate made,
+      Begin(spec.name, key.get(), now, std::min(spec.lifetime, kLongestLife)));
+  X509* const self = made.get();
+  X509_set_issuer_name(self, X509_get_subject_name(issuer.get()));
+  const bool serves = !spec.hosts.empty();
+  const std::vector<std::pair<int, std::string>> extensions = {
+      {NID_basic_constraints, "critical,CA:FALSE"},
+      {NID_key_usage, "critical,digitalSignature"},
+      {NID_ext_key_usage, serves ? "serverAuth" : "clientAuth"},
+      {NID_subject_alt_name, names},
+      {NID_subject_key_identifier, "hash"},
+      {NID_authority_key_identifier, "keyid"}};
+  for (const auto& [kind, value] : extensions) {
+    RETURN_IF_ERROR(Extend(self, issuer.get(), kind, value));
+  }
+  return Finish(self, key.get(), signer.get());
+}
+
+}  // namespace frostline::tls

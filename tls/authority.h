@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: authority.h
+//
+// A private CA of one level. Keys are of the curve P-256, signatures ECDSA with
+// SHA-256, and serial numbers have 127 random bits. Each certificate begins an
+// hour ago, since clocks of nodes differ by minutes.
+#ifndef FROSTLINE_TLS_AUTHORITY_H_
+#define FROSTLINE_TLS_AUTHORITY_H_
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "base/secret.h"
+
+namespace frostline::tls {
+
+struct KeyPair {
+  std::string certificate_pem;
+  SecretString key_pem;
+};
+
+inline constexpr Duration kAuthorityLife = std::chrono::hours(24 * 3650);
+inline constexpr Duration kLongestLife = std::chrono::hours(24 * 825);
+
+// What a certificate is for: to serve at hosts, or to be recognised by a URI.
+struct LeafSpec {
+  std::string name;                // of people, in its subject
+  std::vector<std::string> hosts;  // DNS names and numeric addresses
+  std::string uri;
+  Duration lifetime = std::chrono::hours(24 * 365);
+};
+
+// The error of both is REQUEST_INVALID or, a bug, INTERNAL.
+absl::StatusOr<KeyPair> MakeAuthority(const std::string& name, WallMicros now);
+absl::StatusOr<KeyPair> Issue(const KeyPair& authority, const LeafSpec& spec,
+                              WallMicros now);
+
+}  // namespace frostline::tls
+
+#endif  // FROSTLINE_TLS_AUTHORITY_H_

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tls/private_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/error.h"
+#include "base/plain/file.h"
+#include "base/status_macros.h"
+
+namespace frostline::tls {
+namespace {
+
+absl::Status Unreadable(const std::string& path, const std::string& cause,
+                        const std::string& field) {
+  return MakeError(ErrorId::kTlsFile, absl::StrCat(path, " ", cause),
+                   "name a file that is there and readable", field);
+}
+
+absl::Status CheckMode(const std::string& path, const std::string& field) {
+  struct stat found{};
+  if (stat(path.c_str(), &found) != 0) {
+    return Unreadable(path, std::strerror(errno), field);
+  }
+  const mode_t refused =
+      found.st_uid == 0 ? S_IRWXO | S_IWGRP : S_IRWXO | S_IRWXG;
+  if ((found.st_mode & refused) == 0) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kTlsFile,
+      absl::StrCat("others may read ", path, ", which has mode ",
+                   absl::StrFormat("%04o", found.st_mode & 07777U)),
+      absl::StrCat("`chmod 600 ", path, "`"), field);
+}
+
+absl::Status WriteAll(int fd, const std::string& text) {
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t n = write(fd, text.data() + written, text.size() - written);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return absl::UnknownError(std::strerror(errno));
+    written += static_cast<std::size_t>(n);
+  }
+  if (fsync(fd) != 0) return absl::UnknownError(std::strerror(errno));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadPublicFile(const std::string& path,
+                                           const std::string& field) {
+  const auto text = ReadWholeFile(path, kMostFileBytes);
+  if (!text.ok()) return Unreadable(path, text.fault().cause, field);
+  return text.value();
+}
+
+absl::StatusOr<SecretString> ReadPrivateFile(const std::string& path,
+                                             const std::string& field) {
+  RETURN_IF_ERROR(CheckMode(path, field));
+  ASSIGN_OR_RETURN(std::string text, ReadPublicFile(path, field));
+  return SecretString(std::move(text));
+}
+
+absl::Status WritePrivateFile(const std::string& path, const SecretString& text,
+                              const std::string& field) {
+  const std::string beside = absl::StrCat(path, ".new");
+  unlink(beside.c_str());  // one that a kill left
+  const int fd =
+      open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  absl::Status status = fd < 0 ? absl::UnknownError(std::strerror(errno))
+                               : WriteAll(fd, text.Reveal());
+  if (fd >= 0) close(fd);
+  if (status.ok() && rename(beside.c_str(), path.c_str()) != 0) {
+    status = absl::UnknownError(std::strerror(errno));
+  }
+  if (status.ok()) return status;
+  unlink(beside.c_str());
+  return MakeError(
+      ErrorId::kTlsFile,
+      absl::StrCat(path, " cannot be written: ", std::string(status.message())),
+      "name a folder that is there and writable", field);
+}
+
+}  // namespace frostline::tls
