@@ -45,7 +45,23 @@ std::string Metadata(const v1::ErrorInfo& info, const char* key,
   return CleanText(found->second, max_bytes);
 }
 
+// gRPC tells a handshake that failed from a coordinator that is away by its
+// text alone.
+bool IsRefusedHandshake(const std::string& cause) {
+  for (const char* const word :
+       {"SSL_ERROR_SSL", "erification", "verify failed"}) {
+    if (cause.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
 absl::Status WithoutDetails(grpc::StatusCode code, const std::string& cause) {
+  if (code == grpc::StatusCode::UNAVAILABLE && IsRefusedHandshake(cause)) {
+    return MakeError(
+        ErrorId::kTlsRefused, cause,
+        "give --tls-ca the CA of this coordinator, and its host as "
+        "the certificate has it (`frostline tls init --host`)");
+  }
   if (code == grpc::StatusCode::UNAVAILABLE) {
     return MakeError(ErrorId::kCoordinatorAway, cause,
                      "start it with `frostline serve`, or check the address "

@@ -37,9 +37,9 @@ inline constexpr std::size_t kMaxFieldBytes = 200;
 std::string CleanText(const std::string& text, std::size_t max_bytes);
 
 // An error with our details becomes what MakeError() made at the other end.
-// Without them UNAVAILABLE is COORDINATOR_AWAY and UNIMPLEMENTED
-// METHOD_NOT_BUILT. Anything else, and an id that a newer peer sent, keeps its
-// code and text.
+// Without them UNAVAILABLE is COORDINATOR_AWAY, or TLS_REFUSED after a failed
+// handshake, and UNIMPLEMENTED METHOD_NOT_BUILT. Anything else, and an id that
+// a newer peer sent, keeps its code and text.
 absl::Status FromGrpcStatus(const grpc::Status& status);
 
 }  // namespace frostline::proto

@@ -69,10 +69,10 @@ HEAD = """# The API, field by field
 What every call promises is in [contract.md](contract.md), how to call from Python, Go and C++ in
 [how-to/grpc-client.md](../how-to/grpc-client.md), each error in [errors.md](errors.md).
 
-A method that *changes something* carries a `request_id`, or names the attempt that it is about. *Role* is the least that may call it
-once tokens and roles are served, as [Role](#role) settles it; today everybody may who reaches the coordinator. *Errors* are those that
+A method that *changes something* carries a `request_id`, or names the attempt that it is about. *Role* is the least that may call it,
+as [Role](#role) settles it; who has which is in [security.md](../explanation/security.md). *Errors* are those that
 are known of a method and of its request's fields; besides these any call may get REQUEST_INVALID, NAME_INVALID, FIELD_TOO_LARGE,
-METHOD_NOT_BUILT, DEADLINE_PASSED, OVERLOADED or COORDINATOR_DRAINING, and one that changes something those of the store (FL-3xxx).
+METHOD_NOT_BUILT, DEADLINE_PASSED, OVERLOADED or COORDINATOR_DRAINING, one that is denied FL-4009 to FL-4013, and one that changes something those of the store (FL-3xxx).
 """
 
 

@@ -26,6 +26,7 @@
 #include "server/verbs/point_reads.h"
 #include "server/verbs/reading_verbs.h"
 #include "server/verbs/study_verbs.h"
+#include "server/verbs/token_verbs.h"
 #include "server/verbs/trial_verbs.h"
 #include "server/verbs/watch_verb.h"
 #include "server/verbs/worker_verbs.h"
@@ -55,6 +56,7 @@ class Coordinator::Rooms {
   absl::Status Start();
   void Drain();
   const VerbTable& verbs() const { return table_; }
+  TokenBook& tokens() { return tokens_; }
 
  private:
   CommitLoop::Hooks LoopHooks();
@@ -74,6 +76,7 @@ class Coordinator::Rooms {
   TaskPool lookups_;
   TaskPool points_;
   TaskPool readers_;
+  TokenBook tokens_;
   CommitLoop loop_;
   Proposer proposer_;
   Ledger ledger_;
@@ -93,6 +96,7 @@ class Coordinator::Rooms {
   LeaseVerbs lease_verbs_;
   ImportanceVerbs importance_verbs_;
   AdminVerbs admin_verbs_;
+  TokenVerbs token_verbs_;
   VerbTable table_;
   bool draining_ ABSL_GUARDED_BY(kLoopThread) = false;
   SteadyTime next_growth_ ABSL_GUARDED_BY(kLoopThread){};
@@ -145,12 +149,13 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
       explain_verb_(calls_, ledger_, upkeep_.disk(), clock),
       log_verb_(calls_, point_reads_, ledger_, store, clock),
       watch_verb_(calls_, ledger_, store, clock, options_.watch_alive),
-      worker_verbs_(calls_, ledger_, dispatcher_, clock),
+      worker_verbs_(calls_, ledger_, dispatcher_, tokens_, clock),
       lease_verbs_(calls_, ledger_, dispatcher_, proposer_, log_verb_, store,
-                   clock, options_.longest_wait),
+                   clock, tokens_, options_.longest_wait),
       importance_verbs_(calls_, importance_),
       admin_verbs_(calls_, ledger_, dispatcher_, store, clock,
-                   {options_.backup_folder, options_.longest_wait}) {
+                   {options_.backup_folder, options_.longest_wait}),
+      token_verbs_(calls_, tokens_, clock) {
   study_verbs_.AddTo(table_);
   trial_verbs_.AddTo(table_);
   reading_verbs_.AddTo(table_);
@@ -162,6 +167,7 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
   lease_verbs_.AddTo(table_);
   importance_verbs_.AddTo(table_);
   admin_verbs_.AddTo(table_);
+  token_verbs_.AddTo(table_);
 }
 
 CommitLoop::Hooks Coordinator::Rooms::LoopHooks() {
@@ -236,6 +242,7 @@ void Coordinator::Rooms::Turn(Batch& batch) {
   }
   log_verb_.Turn(/*all=*/draining_);
   ledger_.WriteDownRenewed(batch);
+  token_verbs_.WriteDownUsed(batch, /*all=*/draining_);
   ledger_.WriteSummaries(batch);
 }
 
@@ -260,6 +267,7 @@ std::optional<SteadyTime> Coordinator::Rooms::NextDue() const {
 }
 
 void Coordinator::Rooms::Committed() {
+  tokens_.Committed();
   watch_verb_.Committed();
   log_verb_.Committed();
   for (const storage::StudyKey study : ledger_.changed()) {
@@ -283,6 +291,7 @@ void Coordinator::Rooms::Undo() {
   const std::set<storage::StudyKey> studies = ledger_.Touched();
   Log(LogLevel::kWarning, "group_undone",
       {{"studies", absl::StrCat(studies.size())}});
+  tokens_.Undo();
   proposer_.Reset(dispatcher_.BeginEpochOf(studies), studies);
   log_verb_.Undo();
   const absl::Status status = ledger_.Undo();
@@ -292,6 +301,7 @@ void Coordinator::Rooms::Undo() {
 // Searches are opened when somebody asks for them.
 absl::Status Coordinator::Rooms::Load(Duration grace) {
   proposer_.Reset(dispatcher_.BeginEpoch());
+  RETURN_IF_ERROR(tokens_.Load(store_));
   return ledger_.Load(grace);
 }
 
@@ -322,5 +332,6 @@ Coordinator::~Coordinator() { Drain(); }
 absl::Status Coordinator::Start() { return rooms_->Start(); }
 void Coordinator::Drain() { rooms_->Drain(); }
 const VerbTable& Coordinator::verbs() const { return rooms_->verbs(); }
+TokenBook& Coordinator::tokens() { return rooms_->tokens(); }
 
 }  // namespace frostline::server

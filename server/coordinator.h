@@ -20,6 +20,7 @@
 
 #include "absl/status/status.h"
 #include "base/clock.h"
+#include "server/auth/token_book.h"
 #include "server/verbs/verb_table.h"
 #include "storage/trial_store.h"
 
@@ -57,6 +58,8 @@ class Coordinator {
   void Drain();
 
   const VerbTable& verbs() const;
+  // For who asks whose a call is.
+  TokenBook& tokens();
 
  private:
   class Rooms;

@@ -21,11 +21,13 @@
 #include "base/plain/file.h"
 #include "base/status_macros.h"
 #include "proto/wire_error.h"
+#include "server/auth/gate.h"
 #include "server/coordinator.h"
 #include "server/options.h"
 #include "server/rpc/library_logs.h"
 #include "server/rpc/server.h"
 #include "storage/factory.h"
+#include "tls/credentials.h"
 
 namespace frostline::server {
 namespace {
@@ -121,16 +123,23 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   RpcOptions rpc;
   rpc.listen = options.listen;
   rpc.health_listen = options.health_listen;
+  const SystemClock clock;
+  const tls::TlsFiles files{options.tls_certificate, options.tls_key,
+                            options.tls_ca};
+  if (!files.empty()) {
+    ASSIGN_OR_RETURN(rpc.credentials, tls::ServerCredentialsOf(files, clock));
+  }
   // Before a data folder is made for nothing. Who removed it afterwards might
   // remove that of a coordinator that was quicker.
   RETURN_IF_ERROR(RpcServer::Check(rpc));
-  const SystemClock clock;
   ASSIGN_OR_RETURN(const auto store, storage::OpenStore(StoreSpecOf(options)));
   ExitCode code = kExitOk;
   CoordinatorOptions made_of = CoordinatorOptionsOf(options);
   made_of.on_last_commit = [&code] { EndAfterGrace(code); };
   Coordinator coordinator(std::move(made_of), *store, clock);
   RETURN_IF_ERROR(coordinator.Start());
+  const Gate gate(coordinator.tokens(), clock, options.require_tokens);
+  rpc.gate = &gate;
   ASSIGN_OR_RETURN(const auto server,
                    RpcServer::Listen(rpc, coordinator.verbs()));
   RETURN_IF_ERROR(WriteReadyFile(options.ready_file, server->address()));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/options.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "base/flags.h"
 #include "base/status_macros.h"
@@ -28,7 +30,8 @@ Flag HeartbeatFlag(Duration* interval, bool* given) {
 // The first one given takes the place of the default.
 Flag ListenFlag(std::vector<std::string>* listen) {
   Flag flag{"--listen", "ADDRESS",
-            "HOST:PORT (port 0 picks a free one) or unix:PATH; may be repeated",
+            "HOST:PORT (port 0 picks a free one), tls:HOST:PORT or unix:PATH; "
+            "may be repeated",
             [listen, given = false](const std::string& text) mutable {
               if (!given) listen->clear();
               given = true;
@@ -40,8 +43,24 @@ Flag ListenFlag(std::vector<std::string>* listen) {
   return flag;
 }
 
-FlagTable TableOf(ServeOptions* options, bool* heartbeat_given) {
+std::vector<Flag> AccessFlags(ServeOptions* options) {
   return {
+      ListenFlag(&options->listen),
+      TextFlag("--health-listen", "ADDRESS",
+               "For probes: health in plaintext, and nothing else",
+               &options->health_listen),
+      TextFlag("--tls-cert", "FILE",
+               "The coordinator's certificate, for all but loopback",
+               &options->tls_certificate),
+      TextFlag("--tls-key", "FILE", "Its key, of mode 0600", &options->tls_key),
+      TextFlag("--tls-ca", "FILE", "Who signs certificates of clients",
+               &options->tls_ca),
+      SwitchFlag("--require-tokens", "Ask local callers for a token too",
+                 &options->require_tokens)};
+}
+
+FlagTable TableOf(ServeOptions* options, bool* heartbeat_given) {
+  FlagTable table{
       "frostline-coordinator",
       FROSTLINE_VERSION,
       "The coordinator: keeps studies, proposes trials, leases them.",
@@ -49,10 +68,6 @@ FlagTable TableOf(ServeOptions* options, bool* heartbeat_given) {
                 &options->data_folder),
        SwitchFlag("--ephemeral", "Keep everything in memory only",
                   &options->ephemeral),
-       ListenFlag(&options->listen),
-       TextFlag("--health-listen", "ADDRESS",
-                "For probes: health in plaintext, and nothing else",
-                &options->health_listen),
        TimeFlag("--lease-ttl", "A worker silent for so long loses its trial",
                 kShortestTtl, kLongestTime, &options->lease_ttl),
        HeartbeatFlag(&options->heartbeat_interval, heartbeat_given),
@@ -67,6 +82,10 @@ FlagTable TableOf(ServeOptions* options, bool* heartbeat_given) {
                 "Make this backup the database in --data, then end",
                 &options->restore),
        LogLevelFlag(&options->log_level)}};
+  for (Flag& flag : AccessFlags(options)) {
+    table.flags.push_back(std::move(flag));
+  }
+  return table;
 }
 
 absl::Status CheckTogether(const ServeOptions& options) {

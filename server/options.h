@@ -19,6 +19,11 @@ struct ServeOptions {
   bool ephemeral = false;   // in memory
   std::vector<std::string> listen = {"127.0.0.1:7070"};
   std::string health_listen;  // empty: none of its own
+  // PEM files for every address that other machines reach; empty: none is.
+  std::string tls_certificate;
+  std::string tls_key;
+  std::string tls_ca;           // signs clients' certificates; may be empty
+  bool require_tokens = false;  // of local callers too
   Duration lease_ttl = std::chrono::seconds(60);
   // It is a quarter of the TTL unless given, at most a third.
   Duration heartbeat_interval = std::chrono::seconds(15);

@@ -24,6 +24,7 @@ using Reply = absl::AnyInvocable<void(absl::StatusOr<T>)>;
 using CancelFlag = std::shared_ptr<std::atomic<bool>>;
 
 enum class CallerRole {
+  kAnyone,      // of a row: every role
   kViewer,      // reads
   kWorker,      // takes trials and reports on them
   kResearcher,  // creates and changes studies and trials
@@ -34,10 +35,20 @@ enum class CallerRole {
 // trial is lost; who reads can ask again.
 enum class Urgency { kLease, kChange, kRead };
 
-struct CallContext {
-  // Nobody is asked for credentials yet, so everybody may do everything.
-  std::string identity;
+enum class CallerProof { kLoopback, kToken, kCertificate };
+
+// It says whom the edge takes a caller for. This process is an admin.
+struct CallerIdentity {
+  std::string subject = "local";  // "ana", "workers/gpu03"
   CallerRole role = CallerRole::kAdmin;
+  CallerProof proof = CallerProof::kLoopback;
+  std::string token_id;
+  std::string certificate_sha256;  // in hexadecimal digits
+  WallMicros expires = 0;          // 0: never
+};
+
+struct CallContext {
+  CallerIdentity identity;
   std::string peer;  // empty: this process
   std::string request_id;
   SteadyTime deadline = SteadyTime::max();

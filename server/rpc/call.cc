@@ -106,29 +106,45 @@ absl::StatusOr<MessagePtr> Admit(const VerbRow& verb,
   return request;
 }
 
+absl::StatusOr<CallerIdentity> Identify(const Guarded& guarded, CallerRole role,
+                                        const Shown& shown) {
+  ASSIGN_OR_RETURN(CallerIdentity caller, guarded.gate.Identify(shown));
+  RETURN_IF_ERROR(CheckRole(caller, role, guarded.method));
+  return caller;
+}
+
 CallContext ContextOf(const grpc::CallbackServerContext& context,
+                      CallerIdentity identity,
                       const google::protobuf::Message& request,
                       CancelFlag cancelled) {
   CallContext caller;
+  caller.identity = std::move(identity);
   caller.peer = context.peer();
   caller.request_id = RequestIdOf(request);
   caller.cancelled = std::move(cancelled);
   return caller;
 }
 
-UnaryMethod ServeUnary(UnaryVerb verb, Duration longest) {
-  return [verb = std::move(verb), longest](grpc::CallbackServerContext* context,
-                                           const grpc::ByteBuffer* in,
-                                           grpc::ByteBuffer* out) {
+UnaryMethod ServeUnary(UnaryVerb verb, Guarded guarded, Duration longest) {
+  return [verb = std::move(verb), guarded = std::move(guarded), longest](
+             grpc::CallbackServerContext* context, const grpc::ByteBuffer* in,
+             grpc::ByteBuffer* out) {
     auto* call = new UnaryCall(out);
     const TimeLimit limit = LimitOf(context->deadline(), longest);
+    absl::StatusOr<CallerIdentity> who =
+        Identify(guarded, verb.role, ShownBy(*context));
+    if (!who.ok()) {
+      call->Refuse(who.status());
+      return call;
+    }
     absl::StatusOr<MessagePtr> request = Admit(verb, *in, limit.left);
     if (!request.ok()) {
       call->Refuse(request.status());
       return call;
     }
     if (limit.is_ours) call->EndAfter(limit.left);
-    CallContext caller = ContextOf(*context, **request, call->cancelled());
+    CallContext caller =
+        ContextOf(*context, *std::move(who), **request, call->cancelled());
     caller.deadline = SystemClock().Steady() + limit.left;
     verb.run(std::move(caller), *std::move(request), call->TakeReply());
     return call;

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "server/rpc/admission.h"
+#include "server/rpc/shown_by.h"
 #include "server/verbs/verb_table.h"
 
 namespace frostline::server {
@@ -31,11 +32,18 @@ absl::StatusOr<MessagePtr> Admit(const VerbRow& verb,
                                  Duration time_left);
 
 CallContext ContextOf(const grpc::CallbackServerContext& context,
+                      CallerIdentity identity,
                       const google::protobuf::Message& request,
                       CancelFlag cancelled);
 
+// Answers why the caller may not call it, before anything of the request is
+// looked at.
+absl::StatusOr<CallerIdentity> Identify(const Guarded& guarded, CallerRole role,
+                                        const Shown& shown);
+
 // `longest` holds where the caller has set no nearer deadline.
-UnaryMethod ServeUnary(UnaryVerb verb, Duration longest = kLongestDeadline);
+UnaryMethod ServeUnary(UnaryVerb verb, Guarded guarded,
+                       Duration longest = kLongestDeadline);
 
 }  // namespace frostline::server
 

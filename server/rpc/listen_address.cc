@@ -26,6 +26,7 @@ namespace {
 constexpr int kMaxPort = 65535;
 constexpr std::size_t kShownBytes = 100;
 constexpr char kUnix[] = "unix:";
+constexpr char kTls[] = "tls:";
 
 struct FreeInfo {
   void operator()(addrinfo* info) const { freeaddrinfo(info); }
@@ -118,6 +119,14 @@ std::string FormatAddress(const ListenAddress& address) {
 
 absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text) {
   if (absl::StartsWith(text, kUnix)) return ParseSocket(text);
+  if (absl::StartsWith(text, kTls)) {
+    auto behind = ParseListenAddress(text.substr(sizeof(kTls) - 1));
+    if (!behind.ok() || behind->wants_tls || !behind->socket.empty()) {
+      return BadAddress(text, "names no HOST:PORT behind tls:");
+    }
+    behind->wants_tls = true;
+    return behind;
+  }
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos || colon == 0) {
     return BadAddress(text, "is not of the form HOST:PORT");

@@ -19,13 +19,14 @@ struct ListenAddress {
   int port = 0;        // 0: any that is free
   bool is_ipv6 = false;
   bool is_loopback = false;  // nobody on another machine reaches it
+  bool wants_tls = false;    // of loopback: it is not served in plaintext
 };
 
 // "127.0.0.1:7070", "[::1]:7070", "unix:/run/frostline.sock".
 std::string FormatAddress(const ListenAddress& address);
 
-// Reads "HOST:PORT", "[HOST]:PORT" or "unix:PATH"; a name becomes its first
-// address. It answers REQUEST_INVALID at "listen".
+// Reads "HOST:PORT", "[HOST]:PORT", either behind "tls:", or "unix:PATH"; a
+// name becomes its first address. It answers REQUEST_INVALID at "listen".
 absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text);
 
 // Takes the port for a moment. It answers PORT_BUSY when that is in use or not

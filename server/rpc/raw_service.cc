@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/served.h"
 #include "server/rpc/call.h"
+#include "server/rpc/shown_by.h"
 #include "server/rpc/status.h"
 #include "server/rpc/stream.h"
 
@@ -29,28 +30,42 @@ class RefusedStream final : public grpc::ServerWriteReactor<ByteBuffer> {
   void OnDone() override { delete this; }
 };
 
-UnaryMethod FindUnary(const MethodDescriptor& method, const VerbTable& served,
-                      Duration longest) {
-  const auto found = served.unary.find(method.full_name());
-  if (found != served.unary.end()) return ServeUnary(found->second, longest);
-  return [status = ToGrpcStatus(proto::MethodNotServed(method))](
-             auto*, auto*, auto*) { return new RefusedUnary(status); };
+// Who is nobody is not even told what there is.
+grpc::Status RefusalOf(const grpc::CallbackServerContext& context,
+                       const Gate& gate, const MethodDescriptor& method) {
+  const auto caller = gate.Identify(ShownBy(context));
+  return ToGrpcStatus(caller.ok() ? proto::MethodNotServed(method)
+                                  : caller.status());
 }
 
-StreamMethod FindStream(const MethodDescriptor& method,
-                        const VerbTable& served) {
+UnaryMethod FindUnary(const MethodDescriptor& method, const VerbTable& served,
+                      const Gate& gate, Duration longest) {
+  const auto found = served.unary.find(method.full_name());
+  if (found != served.unary.end()) {
+    return ServeUnary(found->second, {method.full_name(), gate}, longest);
+  }
+  return [&gate, &method](grpc::CallbackServerContext* context, auto*, auto*) {
+    return new RefusedUnary(RefusalOf(*context, gate, method));
+  };
+}
+
+StreamMethod FindStream(const MethodDescriptor& method, const VerbTable& served,
+                        const Gate& gate) {
   const auto found = served.streams.find(method.full_name());
-  if (found != served.streams.end()) return ServeStream(found->second);
-  return [status = ToGrpcStatus(proto::MethodNotServed(method))](auto*, auto*) {
-    return new RefusedStream(status);
+  if (found != served.streams.end()) {
+    return ServeStream(found->second, {method.full_name(), gate});
+  }
+  return [&gate, &method](grpc::CallbackServerContext* context, auto*) {
+    return new RefusedStream(RefusalOf(*context, gate, method));
   };
 }
 
 }  // namespace
 
 RawService::RawService(const google::protobuf::ServiceDescriptor& service,
-                       const VerbTable& served, Duration longest)
-    : longest_(longest) {
+                       const VerbTable& served, const Gate& gate,
+                       Duration longest)
+    : gate_(gate), longest_(longest) {
   for (int i = 0; i < service.method_count(); ++i) {
     Add(*service.method(i), served);
   }
@@ -67,10 +82,10 @@ void RawService::Add(const MethodDescriptor& method, const VerbTable& served) {
   if (streams) {
     handler = new grpc::internal::CallbackServerStreamingHandler<ByteBuffer,
                                                                  ByteBuffer>(
-        FindStream(method, served));
+        FindStream(method, served, gate_));
   } else {
     handler = new grpc::internal::CallbackUnaryHandler<ByteBuffer, ByteBuffer>(
-        FindUnary(method, served, longest_));
+        FindUnary(method, served, gate_, longest_));
   }
   MarkMethodRawCallback(method.index(), handler);
 }

@@ -13,6 +13,7 @@
 #include <list>
 #include <string>
 
+#include "server/auth/gate.h"
 #include "server/rpc/admission.h"
 #include "server/verbs/verb_table.h"
 
@@ -20,14 +21,17 @@ namespace frostline::server {
 
 class RawService final : public grpc::Service {
  public:
-  // Keeps copies of rows; what they point to must outlive the server.
+  // Keeps copies of rows; what they point to, and `gate`, must outlive the
+  // server.
   RawService(const google::protobuf::ServiceDescriptor& service,
-             const VerbTable& served, Duration longest = kLongestDeadline);
+             const VerbTable& served, const Gate& gate,
+             Duration longest = kLongestDeadline);
 
  private:
   void Add(const google::protobuf::MethodDescriptor& method,
            const VerbTable& served);
 
+  const Gate& gate_;
   const Duration longest_;
   std::list<std::string> paths_;  // gRPC keeps pointers to them
 };

@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/error.h"
 #include "grpc/health/v1/health.pb.h"
 #include "grpc/reflection/v1/reflection.pb.h"
 #include "grpc/reflection/v1alpha/reflection.pb.h"
 #include "server/rpc/admission.h"
 #include "server/rpc/reflection_answer.h"
+#include "server/rpc/shown_by.h"
 #include "server/rpc/status.h"
 
 namespace frostline::server {
@@ -76,20 +76,18 @@ class ReflectionCall final
   ByteBuffer out_;  // must stay while a write is under way
 };
 
-}  // namespace
-
-absl::Status CheckReflection(bool is_loopback, const std::string& address) {
-  if (is_loopback) return absl::OkStatus();
-  return MakeError(ErrorId::kMethodNotBuilt,
-                   absl::StrCat("reflection is not served on ", address,
-                                ", which other machines reach; there it comes "
-                                "with tokens and roles"),
-                   "ask on loopback, or give your tool the descriptor set "
-                   "frostline.v1.binpb");
+absl::Status Admitted(const grpc::CallbackServerContext& context,
+                      const Gate& gate) {
+  const Shown shown = ShownBy(context);
+  // Tools on the coordinator's own machine need nothing but the address.
+  if (shown.is_local) return absl::OkStatus();
+  return gate.Identify(shown).status();
 }
 
-ReflectionService::ReflectionService(Services services, absl::Status admitted)
-    : services_(std::move(services)), admitted_(std::move(admitted)) {
+}  // namespace
+
+ReflectionService::ReflectionService(Services services, const Gate& gate)
+    : services_(std::move(services)), gate_(gate) {
   services_.push_back(HealthFile().service(0)->full_name());
   for (const FileDescriptor* file : OwnFiles()) {
     Add(services_.emplace_back(file->service(0)->full_name()));
@@ -104,7 +102,9 @@ void ReflectionService::Add(const std::string& service) {
   MarkMethodRawCallback(
       static_cast<int>(paths_.size()) - 1,
       new grpc::internal::CallbackBidiHandler<ByteBuffer, ByteBuffer>(
-          [this](auto*) { return new ReflectionCall(services_, admitted_); }));
+          [this](grpc::CallbackServerContext* context) {
+            return new ReflectionCall(services_, Admitted(*context, gate_));
+          }));
 }
 
 }  // namespace frostline::server

@@ -14,26 +14,22 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "server/auth/gate.h"
 
 namespace frostline::server {
-
-// Who can reach it may read it, so beyond loopback it needs a token, and there
-// are none yet: this answers METHOD_NOT_BUILT there.
-absl::Status CheckReflection(bool is_loopback, const std::string& address);
 
 // gRPC's own threads call it; it holds no lock and waits for nothing.
 class ReflectionService final : public grpc::Service {
  public:
-  // Lists `services` beside its own and health. Where `admitted` is an error,
-  // every call ends with it.
-  ReflectionService(std::vector<std::string> services, absl::Status admitted);
+  // Lists `services` beside its own and health, for whomever `gate` knows,
+  // whatever the role.
+  ReflectionService(std::vector<std::string> services, const Gate& gate);
 
  private:
   void Add(const std::string& service);
 
   std::vector<std::string> services_;
-  const absl::Status admitted_;
+  const Gate& gate_;
   std::list<std::string> paths_;  // gRPC keeps pointers to them
 };
 

@@ -30,15 +30,22 @@ constexpr const char* kServices[] = {
 // Other users of this machine may not even connect to a Unix socket.
 constexpr mode_t kOwnOnly = 0077;
 
-absl::StatusOr<ListenAddress> Admissible(const std::string& listen) {
+constexpr char kTlsFix[] =
+    "`frostline tls init --host HOST` makes certificates; then add --tls-cert "
+    "frostline-tls/coordinator.crt --tls-key frostline-tls/coordinator.key "
+    "--tls-ca frostline-tls/ca.crt; or listen on 127.0.0.1";
+
+absl::StatusOr<ListenAddress> Admissible(const std::string& listen,
+                                         bool has_tls) {
   ASSIGN_OR_RETURN(ListenAddress address, ParseListenAddress(listen));
-  if (!address.is_loopback) {
-    return MakeError(ErrorId::kAddressNotLoopback,
-                     absl::StrCat(FormatAddress(address),
-                                  " can be reached by other machines"),
-                     "listen on 127.0.0.1 or [::1], and reach it from afar "
-                     "through an SSH tunnel",
-                     "listen");
+  const bool plain = address.is_loopback && !address.wants_tls;
+  if (!plain && !has_tls) {
+    return MakeError(
+        ErrorId::kAddressNotLoopback,
+        absl::StrCat(FormatAddress(address),
+                     address.is_loopback ? " is to be encrypted"
+                                         : " can be reached by other machines"),
+        kTlsFix, "listen");
   }
   RETURN_IF_ERROR(CheckPortFree(address));
   return address;
@@ -48,18 +55,19 @@ absl::StatusOr<ListenAddress> Admissible(const std::string& listen) {
 
 class RpcServer::Impl {
  public:
-  explicit Impl(const VerbTable& served) {
+  Impl(const VerbTable& served, const Gate* gate)
+      : gate_(gate == nullptr ? local_gate_ : *gate) {
     for (const char* name : kServices) {
       services_.push_back(std::make_unique<RawService>(
           *google::protobuf::DescriptorPool::generated_pool()
                ->FindServiceByName(name),
-          served));
+          served, gate_));
     }
   }
 
-  absl::Status Start(std::vector<ListenAddress> addresses,
-                     std::shared_ptr<grpc::ServerCredentials> credentials) {
-    if (credentials == nullptr) credentials = grpc::InsecureServerCredentials();
+  absl::Status Start(
+      std::vector<ListenAddress> addresses,
+      const std::shared_ptr<grpc::ServerCredentials>& credentials) {
     grpc::EnableDefaultHealthCheckService(true);
     grpc::ServerBuilder builder;
     SetLimits(&builder);
@@ -68,11 +76,14 @@ class RpcServer::Impl {
     }
     reflection_ = std::make_unique<ReflectionService>(
         std::vector<std::string>(std::begin(kServices), std::end(kServices)),
-        absl::OkStatus());
+        gate_);
     builder.RegisterService(reflection_.get());
     for (ListenAddress& address : addresses) {
-      builder.AddListeningPort(FormatAddress(address), credentials,
-                               &address.port);
+      const bool plain = address.is_loopback && !address.wants_tls;
+      builder.AddListeningPort(
+          FormatAddress(address),
+          plain ? grpc::InsecureServerCredentials() : credentials,
+          &address.port);
     }
     const mode_t before = umask(kOwnOnly);
     server_ = builder.BuildAndStart();
@@ -123,6 +134,10 @@ class RpcServer::Impl {
   }
 
  private:
+  const SystemClock clock_;
+  TokenBook no_tokens_;
+  const Gate local_gate_{no_tokens_, clock_, /*require_tokens=*/false};
+  const Gate& gate_;
   std::vector<std::unique_ptr<RawService>> services_;
   std::unique_ptr<ReflectionService> reflection_;
   std::unique_ptr<grpc::Server> server_;  // dies before its services
@@ -132,7 +147,8 @@ class RpcServer::Impl {
 
 absl::Status RpcServer::Check(const RpcOptions& options) {
   for (const std::string& listen : options.listen) {
-    RETURN_IF_ERROR(Admissible(listen).status());
+    RETURN_IF_ERROR(
+        Admissible(listen, options.credentials != nullptr).status());
   }
   return absl::OkStatus();
 }
@@ -141,9 +157,10 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Listen(
     const RpcOptions& options, const VerbTable& verbs) {
   std::vector<ListenAddress> addresses;
   for (const std::string& listen : options.listen) {
-    ASSIGN_OR_RETURN(addresses.emplace_back(), Admissible(listen));
+    ASSIGN_OR_RETURN(addresses.emplace_back(),
+                     Admissible(listen, options.credentials != nullptr));
   }
-  auto impl = std::make_unique<Impl>(verbs);
+  auto impl = std::make_unique<Impl>(verbs, options.gate);
   RETURN_IF_ERROR(impl->Start(std::move(addresses), options.credentials));
   RETURN_IF_ERROR(impl->StartHealth(options.health_listen));
   return std::unique_ptr<RpcServer>(new RpcServer(std::move(impl)));

@@ -16,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "server/auth/gate.h"
 #include "server/verbs/verb_table.h"
 
 namespace grpc {
@@ -30,8 +31,12 @@ struct RpcOptions {
   // Whoever reaches this asks for health, without encryption, and for nothing
   // else. Empty: it has no port of its own.
   std::string health_listen;
-  // Null means no encryption. Only loopback is served in any case.
+  // Loopback and Unix sockets are served in plaintext, unless one says "tls:",
+  // every other address with these; null: no other is served.
   std::shared_ptr<grpc::ServerCredentials> credentials = nullptr;
+  // It says who a caller is, and outlives the server. Null: local callers are
+  // admins, and there is no other.
+  const Gate* gate = nullptr;
 };
 
 // It is thread-compatible.

@@ -16,11 +16,17 @@ namespace {
 // shared between threads. The call owns itself until gRPC is done with it.
 class StreamCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
  public:
+  StreamCall(Guarded guarded, CallerRole role, Shown shown)
+      : guarded_(std::move(guarded)), role_(role), shown_(std::move(shown)) {}
+
   void Start(const grpc::CallbackServerContext& context, const StreamVerb& verb,
              const grpc::ByteBuffer& in) {
+    absl::StatusOr<CallerIdentity> who = Identify(guarded_, role_, shown_);
+    if (!who.ok()) return Finish(ToGrpcStatus(who.status()));
     absl::StatusOr<MessagePtr> request = Admit(verb, in, Duration::max());
     if (!request.ok()) return Finish(ToGrpcStatus(request.status()));
-    CallContext caller = ContextOf(context, **request, cancelled_);
+    CallContext caller =
+        ContextOf(context, *std::move(who), **request, cancelled_);
     source_ = verb.begin(std::move(caller), *std::move(request));
     Ask();
   }
@@ -50,6 +56,8 @@ class StreamCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   void Take(absl::StatusOr<Messages> got) {
     if (cancelled_->load()) return Finish(grpc::Status::CANCELLED);
     if (!got.ok()) return Finish(ToGrpcStatus(got.status()));
+    const auto who = Identify(guarded_, role_, shown_);
+    if (!who.ok()) return Finish(ToGrpcStatus(who.status()));
     messages_ = *std::move(got);
     if (messages_.empty()) return Finish(grpc::Status::OK);
     next_ = 0;
@@ -62,6 +70,9 @@ class StreamCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
     StartWrite(&out_);
   }
 
+  const Guarded guarded_;
+  const CallerRole role_;
+  const Shown shown_;
   NextMessages source_;
   const CancelFlag cancelled_ = std::make_shared<std::atomic<bool>>(false);
   Messages messages_;
@@ -71,10 +82,10 @@ class StreamCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
 
 }  // namespace
 
-StreamMethod ServeStream(StreamVerb verb) {
-  return [verb = std::move(verb)](grpc::CallbackServerContext* context,
-                                  const grpc::ByteBuffer* in) {
-    auto* call = new StreamCall();
+StreamMethod ServeStream(StreamVerb verb, Guarded guarded) {
+  return [verb = std::move(verb), guarded = std::move(guarded)](
+             grpc::CallbackServerContext* context, const grpc::ByteBuffer* in) {
+    auto* call = new StreamCall(guarded, verb.role, ShownBy(*context));
     call->Start(*context, verb, *in);
     return call;
   };

@@ -12,6 +12,7 @@
 
 #include <functional>
 
+#include "server/rpc/shown_by.h"
 #include "server/verbs/verb_table.h"
 
 namespace frostline::server {
@@ -19,7 +20,9 @@ namespace frostline::server {
 using StreamMethod = std::function<grpc::ServerWriteReactor<grpc::ByteBuffer>*(
     grpc::CallbackServerContext*, const grpc::ByteBuffer* request)>;
 
-StreamMethod ServeStream(StreamVerb verb);
+// Who calls is asked again before each message: a token that was revoked reads
+// nothing more.
+StreamMethod ServeStream(StreamVerb verb, Guarded guarded);
 
 }  // namespace frostline::server
 

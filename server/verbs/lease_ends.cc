@@ -97,6 +97,7 @@ void LeaseVerbs::Report(CallContext caller, v1::ReportRequest request,
 
 absl::StatusOr<LeaseVerbs::Reported> LeaseVerbs::TakeReport(
     Change& change, const v1::ReportRequest& request) {
+  RETURN_IF_ERROR(CheckHolder(change, request.lease()));
   ASSIGN_OR_RETURN(const LeasedTrial known,
                    ledger_.FindLeased(request.lease(), change.rows));
   if (!Reinstate(known.trial, known.proof).has_value()) {
@@ -178,6 +179,7 @@ void LeaseVerbs::AnswerReport(
 
 absl::StatusOr<v1::FinishReply> LeaseVerbs::Finish(
     Change& change, const v1::FinishRequest& request) {
+  RETURN_IF_ERROR(CheckHolder(change, request.lease()));
   ASSIGN_OR_RETURN(const LeasedTrial leased,
                    ledger_.FindLeased(request.lease(), change.rows));
   StudyBook& book = *leased.book;
@@ -239,6 +241,7 @@ absl::StatusOr<v1::FinishReply> LeaseVerbs::Finish(
 
 absl::StatusOr<v1::ReleaseReply> LeaseVerbs::Release(
     Change& change, const v1::ReleaseRequest& request) {
+  RETURN_IF_ERROR(CheckHolder(change, request.lease()));
   ASSIGN_OR_RETURN(
       const LeasedTrial leased,
       ledger_.FindHeld(change.batch, request.lease(), change.rows));

@@ -38,7 +38,7 @@ bool CanForget(const WorkerEntry& worker) {
 LeaseVerbs::LeaseVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
                        Proposer& proposer, LogVerb& logs,
                        const storage::TrialStore& store, const Clock& clock,
-                       Duration longest_wait)
+                       const TokenBook& tokens, Duration longest_wait)
     : calls_(calls),
       ledger_(ledger),
       dispatcher_(dispatcher),
@@ -46,6 +46,7 @@ LeaseVerbs::LeaseVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
       logs_(logs),
       store_(store),
       clock_(clock),
+      tokens_(tokens),
       longest_wait_(longest_wait) {}
 
 void LeaseVerbs::AddTo(VerbTable& table) {
@@ -64,6 +65,8 @@ void LeaseVerbs::AddTo(VerbTable& table) {
 // Answered from what was stored, parked, or refused.
 void LeaseVerbs::Acquire(CallContext caller, v1::AcquireRequest request,
                          Reply<v1::AcquireReply> reply) {
+  const absl::Status may = CheckCaller(caller, request.worker());
+  if (!may.ok()) return reply(may);
   const std::string id = request.request_id();
   // What runs goes before what may begin.
   caller.urgency = Urgency::kChange;
@@ -177,8 +180,27 @@ absl::StatusOr<v1::Lease> LeaseVerbs::LeaseAgain(const v1::Lease& name,
   return LeaseToProto(row, attempt, leased.book->row(), leased.book->checked());
 }
 
+absl::Status LeaseVerbs::CheckCaller(const CallContext& caller,
+                                     const std::string& worker) const {
+  ASSIGN_OR_RETURN(const std::string id, ParseWorkerName(worker));
+  return CheckWorker(caller.identity, id, tokens_, clock_.Wall());
+}
+
+absl::Status LeaseVerbs::CheckHolder(Change& change,
+                                     const v1::LeaseRef& lease) {
+  const CallerIdentity& caller = change.caller.identity;
+  if (caller.role != CallerRole::kWorker) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const LeasedTrial leased,
+                   ledger_.FindLeased(lease, change.rows));
+  const std::string& holder = leased.claimed.has_value()
+                                  ? leased.claimed->worker
+                                  : leased.trial.attempt.worker;
+  return CheckWorker(caller, holder, tokens_, clock_.Wall());
+}
+
 absl::StatusOr<v1::HeartbeatReply> LeaseVerbs::Heartbeat(
     Change& change, const v1::HeartbeatRequest& request) {
+  RETURN_IF_ERROR(CheckCaller(change.caller, request.worker()));
   ASSIGN_OR_RETURN(
       WorkerEntry * worker,
       ledger_.workers().Require(request.worker(), request.boot_id()));
@@ -226,6 +248,11 @@ void LeaseVerbs::NoteProgress(Batch& batch, const v1::LeaseProgress& progress,
 
 v1::Directive LeaseVerbs::Renew(Change& change, const v1::LeaseRef& lease,
                                 bool drain) {
+  const absl::Status may = CheckHolder(change, lease);
+  if (HasErrorId(may, ErrorId::kWorkerDenied)) {
+    return DirectiveFor(lease, v1::Directive::LEASE_LOST,
+                        std::string(may.message()));
+  }
   const absl::StatusOr<LeasedTrial> leased =
       ledger_.FindHeld(change.batch, lease, change.rows);
   // Its study cannot be read here: the training is worth going on with, and

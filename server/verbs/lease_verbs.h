@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "frostline/v1/worker_service.pb.h"
+#include "server/auth/gate.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/search/proposer.h"
 #include "server/verbs/calls.h"
@@ -23,7 +24,7 @@ class LeaseVerbs {
   LeaseVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
              Proposer& proposer, LogVerb& logs,
              const storage::TrialStore& store, const Clock& clock,
-             Duration longest_wait);
+             const TokenBook& tokens, Duration longest_wait);
 
   void AddTo(VerbTable& table);
 
@@ -53,6 +54,12 @@ class LeaseVerbs {
 
   absl::StatusOr<v1::HeartbeatReply> Heartbeat(
       Change& change, const v1::HeartbeatRequest& request) FROSTLINE_ON_LOOP;
+  // Answers WORKER_DENIED when the lease is another worker's, whatever secret
+  // was shown. It finds nothing out for who is no worker.
+  absl::Status CheckHolder(Change& change,
+                           const v1::LeaseRef& lease) FROSTLINE_ON_LOOP;
+  absl::Status CheckCaller(const CallContext& caller,
+                           const std::string& worker) const;
   void NoteProgress(Batch& batch, const v1::LeaseProgress& progress,
                     v1::HeartbeatReply& reply) FROSTLINE_ON_LOOP;
   // Renews a lease that holds; the answer says what its worker is to do.
@@ -84,6 +91,7 @@ class LeaseVerbs {
   LogVerb& logs_;
   const storage::TrialStore& store_;
   const Clock& clock_;
+  const TokenBook& tokens_;
   const Duration longest_wait_;
 };
 

@@ -5,6 +5,7 @@
 #define FROSTLINE_SERVER_VERBS_WORKER_VERBS_H_
 
 #include "frostline/v1/worker_service.pb.h"
+#include "server/auth/gate.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/verbs/calls.h"
 
@@ -13,7 +14,7 @@ namespace frostline::server {
 class WorkerVerbs {
  public:
   WorkerVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
-              const Clock& clock);
+              const TokenBook& tokens, const Clock& clock);
 
   void AddTo(VerbTable& table);
 
@@ -29,6 +30,7 @@ class WorkerVerbs {
   Calls& calls_;
   Ledger& ledger_;
   Dispatcher& dispatcher_;
+  const TokenBook& tokens_;
   const Clock& clock_;
 };
 

@@ -63,7 +63,12 @@ absl::Status Validate(const v1::AskPlanRequest& request);
 absl::Status Validate(const v1::GetPlanRivalsRequest& request);
 absl::Status Validate(const v1::GetPlanVerificationRequest& request);
 
-// --- AdminService: validate_study.cc ---
+// --- AdminService: validate_admin.cc ---
+absl::Status Validate(const v1::CreateTokenRequest& request);
+absl::Status Validate(const v1::RotateTokenRequest& request);
+absl::Status Validate(const v1::RevokeTokenRequest& request);
+absl::Status Validate(const v1::ListTokensRequest& request);
+absl::Status Validate(const v1::WhoAmIRequest& request);
 absl::Status Validate(const v1::BackupRequest& request);
 absl::Status Validate(const v1::GetInfoRequest& request);
 

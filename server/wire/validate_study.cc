@@ -89,11 +89,4 @@ absl::Status Validate(const v1::ListMeasurementsRequest& request) {
                     "downsample_to");
 }
 
-absl::Status Validate(const v1::BackupRequest& request) {
-  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
-  return CheckBytes(request.label(), kMaxLabelBytes, "label");
-}
-
-absl::Status Validate(const v1::GetInfoRequest&) { return absl::OkStatus(); }
-
 }  // namespace frostline::server

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -50,6 +51,19 @@ absl::Status WritePid(int lock) {
   return FileError("write frostline.lock");
 }
 
+// Who may write the folder may put another database in its place.
+absl::Status CheckOwnership(const std::string& folder) {
+  struct stat found{};
+  if (stat(folder.c_str(), &found) != 0) {
+    return FileError(absl::StrCat("look at ", folder));
+  }
+  if ((found.st_mode & S_IWOTH) == 0) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kFolderUnsafe,
+      absl::StrCat("everybody on this machine may write ", folder),
+      absl::StrCat("`chmod o-w ", folder, "`, or give a folder below it"));
+}
+
 }  // namespace
 
 DataFolder::DataFolder(const std::string& path, int lock,
@@ -62,6 +76,7 @@ absl::StatusOr<std::unique_ptr<DataFolder>> DataFolder::Lock(
     const std::string& path, std::int64_t ballast_bytes) {
   RETURN_IF_ERROR(CreateFolder(path));
   RETURN_IF_ERROR(CheckFileSystem(path));
+  RETURN_IF_ERROR(CheckOwnership(path));
   const std::string lock_path = absl::StrCat(path, "/frostline.lock");
   const int lock = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0) return FileError(absl::StrCat("open ", lock_path));

@@ -26,6 +26,7 @@ namespace frostline::storage {
 class DataFolder {
  public:
   // Creates what is missing. It answers STORE_FILE_SYSTEM, STORE_UNWRITABLE,
+  // FOLDER_UNSAFE (everybody may write it),
   // STORE_FULL or STORE_LOCKED (naming the holder).
   static absl::StatusOr<std::unique_ptr<DataFolder>> Open(
       const std::string& path, std::int64_t ballast_bytes);

@@ -26,7 +26,8 @@ constexpr char kMakeCertificates[] = R"(
 exec >openssl.log 2>&1; set -e
 key='-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes'
 openssl req -x509 $key -days 2 -keyout ca.key -out ca.pem -subj /CN=bench-ca
-echo 'subjectAltName=IP:127.0.0.1,DNS:localhost' >names
+names='IP:127.0.0.1,DNS:localhost,URI:spiffe://bench/frostline/admin/bench'
+echo "subjectAltName=$names" >names
 for who in server client; do
   openssl req $key -keyout $who.key -out $who.csr -subj /CN=$who
   openssl x509 -req -in $who.csr -CA ca.pem -CAkey ca.key -CAcreateserial \
@@ -72,9 +73,11 @@ std::shared_ptr<grpc::ServerCredentials> ServerCredentialsIn(
   if (!store.ok()) _exit(1);
   server::Coordinator coordinator(server::CoordinatorOptions(), **store, clock);
   server::RpcOptions options;
-  options.listen = {"127.0.0.1:0"};
+  options.listen = {"tls:127.0.0.1:0"};
   options.credentials = ServerCredentialsIn(folder);
   if (!coordinator.Start().ok()) _exit(1);
+  const server::Gate gate(coordinator.tokens(), clock, false);
+  options.gate = &gate;
   const auto server = server::RpcServer::Listen(options, coordinator.verbs());
   if (!server.ok()) _exit(1);
   WriteLine(answers, (*server)->address());

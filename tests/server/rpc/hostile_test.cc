@@ -53,6 +53,10 @@ TEST_P(HostileRequests, ARepetitionGetsTheSameReplyAndChangesNothing) {
     const auto again = world.Send(GetParam(), *good);
     EXPECT_EQ(again.ok(), first.ok());
     EXPECT_EQ(world.Everything(), after);
+    // A secret is in one reply; a repetition draws another.
+    const bool has_secret = absl::StrContains(GetParam(), "CreateToken") ||
+                            absl::StrContains(GetParam(), "RotateToken");
+    if (has_secret) continue;
     const bool tells_time = absl::StrContains(GetParam(), "GetInfo") ||
                             absl::StrContains(GetParam(), "GetReport");
     if (first.ok() && again.ok() && !tells_time) {
@@ -187,6 +191,18 @@ const Mistake kMistakes[] = {
     {"ImportanceService.GetPlanVerification", "study: 'studies/x'",
      ErrorId::kStudyNotFound},
     {"AdminService.Backup", "label: '../x'", ErrorId::kNameInvalid},
+    {"AdminService.CreateToken", "subject: 'a b'", ErrorId::kRequestInvalid},
+    {"AdminService.CreateToken", "subject: 'workers/w'",
+     ErrorId::kRequestInvalid},
+    {"AdminService.CreateToken", "role: ROLE_WORKER", ErrorId::kNameInvalid},
+    {"AdminService.CreateToken", "study_labels { key: 'a' value: 'b' }",
+     ErrorId::kMethodNotBuilt},
+    {"AdminService.RotateToken", "id: '0000000000000000'",
+     ErrorId::kTokenNotFound},
+    {"AdminService.RotateToken", "overlap { seconds: 9999999 }",
+     ErrorId::kRequestInvalid},
+    {"AdminService.RevokeToken", "id: 'x'", ErrorId::kRequestInvalid},
+    {"AdminService.ListTokens", "page_token: 'x'", ErrorId::kPageTokenInvalid},
 };
 
 TEST(MistakeTable, EachMistakeHasItsId) {
@@ -202,7 +218,8 @@ TEST(MistakeTable, EachMistakeHasItsId) {
 }
 
 TEST(MistakeTable, HasARowForEveryServedMethod) {
-  std::set<std::string> in_table = {"AdminService.GetInfo"};  // asks nothing
+  std::set<std::string> in_table = {"AdminService.GetInfo",  // they ask nothing
+                                    "AdminService.WhoAmI"};
   for (const Mistake& mistake : kMistakes) in_table.insert(mistake.method);
   WholeWorld world;
   for (const std::string& method : UnaryMethods()) {

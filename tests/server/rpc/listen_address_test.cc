@@ -16,6 +16,18 @@ TEST(ListenAddressTest, ReadsHostAndPort) {
   EXPECT_TRUE(six.is_loopback);
 }
 
+TEST(ListenAddressTest, ReadsWhatIsToBeEncrypted) {
+  ASSERT_OK_AND_ASSIGN(const auto local, ParseListenAddress("tls:127.0.0.1:1"));
+  EXPECT_TRUE(local.is_loopback);
+  EXPECT_TRUE(local.wants_tls);
+  EXPECT_EQ(FormatAddress(local), "127.0.0.1:1");
+  for (const char* text : {"tls:unix:/x", "tls:tls:127.0.0.1:1", "tls:"}) {
+    EXPECT_THAT(ParseListenAddress(text),
+                FailsAt(ErrorId::kRequestInvalid, "listen"))
+        << text;
+  }
+}
+
 TEST(ListenAddressTest, TurnsANameIntoANumber) {
   ASSERT_OK_AND_ASSIGN(const auto local, ParseListenAddress("localhost:1"));
   EXPECT_TRUE(local.is_loopback);

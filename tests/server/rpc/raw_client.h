@@ -29,10 +29,10 @@ inline grpc::ByteBuffer BytesOf(const std::string& text) {
 
 class RawClient {
  public:
-  explicit RawClient(const std::string& address)
-      : channel_(
-            grpc::CreateChannel(address, grpc::InsecureChannelCredentials())),
-        stub_(channel_) {}
+  explicit RawClient(const std::string& address,
+                     const std::shared_ptr<grpc::ChannelCredentials>&
+                         credentials = grpc::InsecureChannelCredentials())
+      : channel_(grpc::CreateChannel(address, credentials)), stub_(channel_) {}
 
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
 

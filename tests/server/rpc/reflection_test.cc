@@ -206,22 +206,5 @@ TEST_F(ReflectionTest, AStreamLeftOpenEndsWithTheServer) {
   EXPECT_FALSE(asker.End().ok());
 }
 
-TEST(ReflectionBeyondLoopbackTest, IsRefusedForWantOfTokens) {
-  ReflectionService service({"frostline.v1.StudyService"},
-                            CheckReflection(false, "192.0.2.1:7070"));
-  grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(),
-                           &port);
-  builder.RegisterService(&service);
-  const auto server = builder.BuildAndStart();
-  const auto channel = grpc::CreateChannel("127.0.0.1:" + std::to_string(port),
-                                           grpc::InsecureChannelCredentials());
-  const absl::Status refused = proto::FromGrpcStatus(Older(channel).End());
-  EXPECT_THAT(refused, FailsWith(ErrorId::kMethodNotBuilt));
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("tokens"));
-  EXPECT_OK(CheckReflection(true, "127.0.0.1:7070"));
-}
-
 }  // namespace
 }  // namespace frostline::server

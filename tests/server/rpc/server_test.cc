@@ -70,6 +70,11 @@ const std::set<std::string>& Promised() {
                                 "WorkerService.DrainWorker",
                                 "AdminService.Backup",
                                 "AdminService.GetInfo",
+                                "AdminService.CreateToken",
+                                "AdminService.RotateToken",
+                                "AdminService.RevokeToken",
+                                "AdminService.ListTokens",
+                                "AdminService.WhoAmI",
                                 "ImportanceService.ListPairs",
                                 "ImportanceService.GetMarginals",
                                 "ImportanceService.GetPairMarginal",
@@ -192,10 +197,11 @@ TEST_F(RpcServerTest, ServesAClientThatSetsNoDeadline) {
 
 TEST_F(RpcServerTest, SaysWhatWillServeAMethodThatIsNotServed) {
   RawClient client(server_->address());
-  EXPECT_THAT(std::string(client.Call("/frostline.v1.AdminService/WhoAmI", "")
-                              .status()
-                              .message()),
-              HasSubstr("comes with tokens and roles"));
+  EXPECT_THAT(
+      std::string(client.Call("/frostline.v1.AdminService/ListAuditEntries", "")
+                      .status()
+                      .message()),
+      HasSubstr("comes with the audit"));
 }
 
 TEST_F(RpcServerTest, GrantsNothingToAWorkerThatHungUp) {

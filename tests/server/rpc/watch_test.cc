@@ -37,7 +37,7 @@ class WatchTest : public ::testing::Test {
     service_ = std::make_unique<RawService>(
         *v1::WatchStudyRequest::descriptor()->file()->FindServiceByName(
             "StudyService"),
-        table);
+        table, gate_);
     grpc::ServerBuilder builder;
     int port = 0;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(),
@@ -57,6 +57,9 @@ class WatchTest : public ::testing::Test {
     return stub_->WatchStudy(&context_, request);
   }
 
+  const SystemClock clock_;
+  TokenBook tokens_;
+  const Gate gate_{tokens_, clock_, /*require_tokens=*/false};
   std::unique_ptr<RawService> service_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<v1::StudyService::Stub> stub_;

@@ -25,7 +25,8 @@ std::string Options() {
          "target_quantile: 0.2 } target_direction: DIRECTION_MAXIMIZE }";
 }
 
-// $LEASE is the running trial's. `request_id` is filled in where there is one.
+// $LEASE is the running trial's, $TOKEN a token's. `request_id` is filled in
+// where there is one.
 const std::map<std::string, std::string>& GoodRequests() {
   static const auto* const requests = new std::map<std::string, std::string>{
       {"StudyService.GetStudy", "name: 'studies/a'"},
@@ -111,7 +112,13 @@ const std::map<std::string, std::string>& GoodRequests() {
        "study: 'studies/a' seeds: 2 options { trees: 4 bootstraps: 4 }"},
       {"ImportanceService.GetPlanVerification", "study: 'studies/a'"},
       {"AdminService.Backup", "label: 'one.sqlite'"},
-      {"AdminService.GetInfo", ""}};
+      {"AdminService.GetInfo", ""},
+      {"AdminService.CreateToken",
+       "role: ROLE_VIEWER subject: 'ana' note: 'n' lifetime { seconds: 60 }"},
+      {"AdminService.RotateToken", "$TOKEN overlap { seconds: 60 }"},
+      {"AdminService.RevokeToken", "$TOKEN"},
+      {"AdminService.ListTokens", "page_size: 3"},
+      {"AdminService.WhoAmI", ""}};
   return *requests;
 }
 
@@ -152,8 +159,16 @@ WholeWorld::WholeWorld() {
   // The next one is prepared for the slot that is free now.
   while (driver_->GetStudy("a")->counts().queued() == 0) {
   }
-  auto server = RpcServer::Listen({.listen = {"127.0.0.1:0"}},
-                                  driver_->coordinator().verbs());
+  v1::CreateTokenRequest token;
+  token.set_request_id(RandomHexId());
+  token.set_role(v1::ROLE_VIEWER);
+  token.set_subject("ana");
+  const auto made = driver_->Call<v1::CreateTokenReply>(token);
+  Demand(made.status());
+  token_ = made->token().id();
+  RpcOptions options;
+  options.listen = {"127.0.0.1:0"};
+  auto server = RpcServer::Listen(options, driver_->coordinator().verbs());
   Demand(server.status());
   server_ = *std::move(server);
   client_ = std::make_unique<RawClient>(server_->address());
@@ -176,7 +191,10 @@ std::unique_ptr<Message> WholeWorld::GoodRequest(
                                            "' attempt: ", lease_.attempt(),
                                            " secret: '", lease_.secret(), "'");
     if (!google::protobuf::TextFormat::ParseFromString(
-            absl::StrReplaceAll(found->second, {{"$LEASE", lease}}),
+            absl::StrReplaceAll(
+                found->second,
+                {{"$LEASE", lease},
+                 {"$TOKEN", absl::StrCat("id: '", token_, "'")}}),
             request.get())) {
       ADD_FAILURE() << method;
     }
@@ -222,7 +240,10 @@ std::string WholeWorld::Everything() {
   const auto workers =
       driver_->Call<v1::ListWorkersReply>(v1::ListWorkersRequest());
   Demand(workers.status());
-  return absl::StrCat(all, workers->DebugString());
+  const auto tokens =
+      driver_->Call<v1::ListTokensReply>(v1::ListTokensRequest());
+  Demand(tokens.status());
+  return absl::StrCat(all, workers->DebugString(), tokens->DebugString());
 }
 
 std::vector<std::string> UnaryMethods() {

@@ -47,7 +47,8 @@ class WholeWorld {
   std::unique_ptr<Driver> driver_;
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<RawClient> client_;
-  v1::Lease lease_;  // of the running trial
+  v1::Lease lease_;    // of the running trial
+  std::string token_;  // its id
 };
 
 // "StudyService.GetStudy", … of the contract's services, without streams.

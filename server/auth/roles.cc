@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/auth/roles.h"
+
+#include <array>
+#include <utility>
+
+namespace frostline::server {
+namespace {
+
+struct RoleRow {
+  CallerRole role;
+  const char* name;
+  v1::Role wire;
+};
+
+constexpr std::array<RoleRow, 4> kRoles = {
+    {{CallerRole::kViewer, "viewer", v1::ROLE_VIEWER},
+     {CallerRole::kWorker, "worker", v1::ROLE_WORKER},
+     {CallerRole::kResearcher, "researcher", v1::ROLE_RESEARCHER},
+     {CallerRole::kAdmin, "admin", v1::ROLE_ADMIN}}};
+
+}  // namespace
+
+bool Allows(CallerRole caller, CallerRole row) {
+  if (caller == CallerRole::kAnyone) return false;  // nobody has this role
+  if (row == CallerRole::kAnyone || row == caller) return true;
+  if (caller == CallerRole::kAdmin) return true;
+  return caller == CallerRole::kResearcher && row == CallerRole::kViewer;
+}
+
+const char* NameOfRole(CallerRole role) {
+  for (const RoleRow& row : kRoles) {
+    if (row.role == role) return row.name;
+  }
+  return "anyone";
+}
+
+std::optional<CallerRole> RoleNamed(const std::string& name) {
+  for (const RoleRow& row : kRoles) {
+    if (row.name == name) return row.role;
+  }
+  return std::nullopt;
+}
+
+v1::Role RoleToProto(CallerRole role) {
+  for (const RoleRow& row : kRoles) {
+    if (row.role == role) return row.wire;
+  }
+  return v1::ROLE_UNSPECIFIED;
+}
+
+std::optional<CallerRole> RoleFromProto(int role) {
+  for (const RoleRow& row : kRoles) {
+    if (row.wire == role) return row.role;
+  }
+  return std::nullopt;
+}
+
+}  // namespace frostline::server

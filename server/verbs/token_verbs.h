@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: token_verbs.h
+//
+// A secret is in one reply and nowhere else, so replies are not remembered as
+// those of other verbs are: a repeated request draws another secret for the
+// same token, and the one before, which its caller has never seen, is void.
+#ifndef FROSTLINE_SERVER_VERBS_TOKEN_VERBS_H_
+#define FROSTLINE_SERVER_VERBS_TOKEN_VERBS_H_
+
+#include <string>
+
+#include "frostline/v1/admin_service.pb.h"
+#include "server/auth/token_book.h"
+#include "server/verbs/calls.h"
+
+namespace frostline::server {
+
+class TokenVerbs {
+ public:
+  TokenVerbs(Calls& calls, TokenBook& tokens, const Clock& clock);
+
+  void AddTo(VerbTable& table);
+  // Writes last uses that are a minute newer than those on disk, now and then,
+  // and at the end `all`.
+  void WriteDownUsed(Batch& batch, bool all) FROSTLINE_ON_LOOP;
+
+ private:
+  absl::StatusOr<v1::CreateTokenReply> CreateToken(
+      Change& change, const v1::CreateTokenRequest& request) FROSTLINE_ON_LOOP;
+  absl::StatusOr<v1::RotateTokenReply> RotateToken(
+      Change& change, const v1::RotateTokenRequest& request) FROSTLINE_ON_LOOP;
+  absl::StatusOr<v1::RevokeTokenReply> RevokeToken(
+      Change& change, const v1::RevokeTokenRequest& request) FROSTLINE_ON_LOOP;
+  void ListTokens(CallContext caller, v1::ListTokensRequest request,
+                  Reply<v1::ListTokensReply> reply);
+  void WhoAmI(CallContext caller, v1::WhoAmIRequest request,
+              Reply<v1::Identity> reply);
+
+  // Answers TOKEN_NOT_FOUND.
+  absl::StatusOr<storage::TokenRow> Require(const std::string& id)
+      FROSTLINE_ON_LOOP;
+  absl::Status Put(Batch& batch,
+                   const storage::TokenRow& row) FROSTLINE_ON_LOOP;
+
+  Calls& calls_;
+  TokenBook& tokens_;
+  const Clock& clock_;
+  SteadyTime next_write_ ABSL_GUARDED_BY(kLoopThread){};
+};
+
+}  // namespace frostline::server
+
+#endif  // FROSTLINE_SERVER_VERBS_TOKEN_VERBS_H_

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <sstream>
+#include <thread>
+
+#include "frostline/v1/study_service.grpc.pb.h"
+#include "frostline/v1/worker_service.pb.h"
+#include "gmock/gmock.h"
+#include "tests/server/example_study.h"
+#include "tests/server/rpc/auth_fixture.h"
+
+namespace frostline::server {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class AuthTest : public AuthFixture {
+ protected:
+  absl::StatusOr<v1::RotateTokenReply> Rotate(const std::string& id,
+                                              const std::string& request_id) {
+    v1::RotateTokenRequest request;
+    request.set_request_id(request_id);
+    request.set_id(id);
+    return Call<v1::RotateTokenReply>(local_, "AdminService/RotateToken",
+                                      request);
+  }
+  v1::Token Listed(const std::string& id) {
+    const auto list = Call<v1::ListTokensReply>(
+        local_, "AdminService/ListTokens", v1::ListTokensRequest());
+    for (const v1::Token& token : list->tokens()) {
+      if (token.id() == id) return token;
+    }
+    return {};
+  }
+  absl::StatusOr<v1::RegisterReply> Register(const Caller& caller,
+                                             const std::string& id) {
+    v1::RegisterRequest request;
+    request.set_request_id(RandomHexId());
+    request.set_worker_id(id);
+    request.mutable_worker()->set_boot_id("boot-" + id);
+    request.mutable_worker()->set_slots(1);
+    return Call<v1::RegisterReply>(caller, "WorkerService/Register", request);
+  }
+  absl::StatusOr<v1::AcquireReply> Acquire(const Caller& caller,
+                                           const std::string& id) {
+    v1::AcquireRequest request;
+    request.set_request_id(RandomHexId());
+    request.set_worker("workers/" + id);
+    request.set_boot_id("boot-" + id);
+    request.set_max_leases(1);
+    request.mutable_wait()->set_seconds(5);
+    return Call<v1::AcquireReply>(caller, "WorkerService/Acquire", request);
+  }
+};
+
+TEST_F(AuthTest, KnowsWhoCallsAndByWhatProof) {
+  ASSERT_OK_AND_ASSIGN(const v1::Identity local, WhoIs(local_));
+  EXPECT_EQ(local.proof(), "loopback");
+  EXPECT_EQ(local.role(), v1::ROLE_ADMIN);
+  const auto made = Create(v1::ROLE_VIEWER, "ana");
+  ASSERT_OK_AND_ASSIGN(const v1::Identity ana, WhoIs(WithToken(made.secret())));
+  EXPECT_EQ(ana.subject(), "ana");
+  EXPECT_EQ(ana.role(), v1::ROLE_VIEWER);
+  EXPECT_EQ(ana.proof(), "token");
+  EXPECT_EQ(ana.token_id(), made.token().id());
+  ASSERT_OK_AND_ASSIGN(
+      const v1::Identity worker,
+      WhoIs(WithCertificate("g", authority_,
+                            "spiffe://lan/frostline/worker/gpu03")));
+  EXPECT_EQ(worker.subject(), "workers/gpu03");
+  EXPECT_EQ(worker.proof(), "certificate");
+  EXPECT_EQ(worker.certificate_sha256().size(), 64u);
+}
+
+TEST_F(AuthTest, ATokenIsLessThanBeingLocal) {
+  Caller caller = local_;
+  caller.token = Create(v1::ROLE_VIEWER, "ana").secret();
+  EXPECT_EQ(WhoIs(caller)->role(), v1::ROLE_VIEWER);
+}
+
+TEST_F(AuthTest, AsksLocalCallersWhereTokensAreRequired) {
+  const std::string secret = Create(v1::ROLE_ADMIN, "root").secret();
+  Listen(/*require_tokens=*/true);
+  EXPECT_THAT(WhoIs(local_), FailsWith(ErrorId::kCredentialsMissing));
+  Caller caller = local_;
+  caller.token = secret;
+  EXPECT_OK(WhoIs(caller));
+}
+
+TEST_F(AuthTest, BothSecretsHoldWhileATokenIsRotated) {
+  const auto made = Create(v1::ROLE_VIEWER, "ana");
+  ASSERT_OK_AND_ASSIGN(const auto rotated,
+                       Rotate(made.token().id(), RandomHexId()));
+  EXPECT_NE(made.secret(), rotated.secret());
+  EXPECT_OK(WhoIs(WithToken(made.secret())));
+  EXPECT_OK(WhoIs(WithToken(rotated.secret())));
+  ASSERT_OK_AND_ASSIGN(const auto third,
+                       Rotate(made.token().id(), RandomHexId()));
+  EXPECT_THAT(WhoIs(WithToken(made.secret())),
+              FailsWith(ErrorId::kTokenInvalid));
+  EXPECT_OK(WhoIs(WithToken(rotated.secret())));
+  EXPECT_OK(WhoIs(WithToken(third.secret())));
+}
+
+TEST_F(AuthTest, ARepeatedRequestMakesNoSecondToken) {
+  const v1::CreateTokenRequest request = TokenRequest(v1::ROLE_VIEWER, "ana");
+  const auto ask = [&] {
+    return *Call<v1::CreateTokenReply>(local_, "AdminService/CreateToken",
+                                       request);
+  };
+  const auto lost = ask();
+  const auto again = ask();
+  EXPECT_EQ(lost.token().id(), again.token().id());
+  EXPECT_THAT(WhoIs(WithToken(lost.secret())),
+              FailsWith(ErrorId::kTokenInvalid));
+  EXPECT_OK(WhoIs(WithToken(again.secret())));
+  // It has been used, so its caller has it.
+  EXPECT_THAT(
+      Call<v1::CreateTokenReply>(local_, "AdminService/CreateToken", request),
+      FailsAt(ErrorId::kRequestIdReused, "request_id"));
+  EXPECT_OK(WhoIs(WithToken(again.secret())));
+  const std::string request_id = RandomHexId();
+  const auto first = *Rotate(again.token().id(), request_id);
+  const auto second = *Rotate(again.token().id(), request_id);
+  EXPECT_THAT(WhoIs(WithToken(first.secret())),
+              FailsWith(ErrorId::kTokenInvalid));
+  EXPECT_OK(WhoIs(WithToken(second.secret())));
+  EXPECT_OK(WhoIs(WithToken(again.secret())));  // the old one
+}
+
+TEST_F(AuthTest, ATokenExpires) {
+  v1::CreateTokenRequest request = TokenRequest(v1::ROLE_VIEWER, "ana");
+  request.mutable_lifetime()->set_nanos(300'000'000);
+  const auto made =
+      *Call<v1::CreateTokenReply>(local_, "AdminService/CreateToken", request);
+  std::this_thread::sleep_for(milliseconds(400));
+  EXPECT_THAT(WhoIs(WithToken(made.secret())),
+              FailsWith(ErrorId::kTokenExpired));
+}
+
+TEST_F(AuthTest, ARevokedTokenEndsAtOnceOnOpenStreamsToo) {
+  const auto made = Create(v1::ROLE_VIEWER, "ana");
+  ASSERT_OK(Call<v1::CreateStudyReply>(local_, "StudyService/CreateStudy",
+                                       ExampleStudy("imdb", 3)));
+  const Caller caller = WithToken(made.secret());
+  const auto stub = v1::StudyService::NewStub(
+      grpc::CreateChannel(server_->addresses()[1], caller.credentials));
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + seconds(10));
+  context.AddMetadata("authorization", "bearer " + caller.token);
+  v1::WatchStudyRequest request;
+  request.set_name("studies/imdb");
+  const auto reader = stub->WatchStudy(&context, request);
+  v1::StudyEvent event;
+  ASSERT_TRUE(reader->Read(&event));
+  Revoke(made.token().id());
+  v1::PauseStudyRequest pause;
+  pause.set_request_id(RandomHexId());
+  pause.set_name("studies/imdb");
+  ASSERT_OK(Call<v1::Study>(local_, "StudyService/PauseStudy", pause));
+  EXPECT_FALSE(reader->Read(&event)) << event.DebugString();
+  EXPECT_THAT(proto::FromGrpcStatus(reader->Finish()),
+              FailsWith(ErrorId::kTokenInvalid));
+  EXPECT_THAT(WhoIs(caller), FailsWith(ErrorId::kTokenInvalid));
+  EXPECT_TRUE(Listed(made.token().id()).has_revoke_time());
+}
+
+TEST_F(AuthTest, TokensAndTheirLastUseOutliveARestart) {
+  const auto made = Create(v1::ROLE_VIEWER, "ana");
+  EXPECT_FALSE(Listed(made.token().id()).has_last_used_time());
+  ASSERT_OK(WhoIs(WithToken(made.secret())));
+  EXPECT_TRUE(Listed(made.token().id()).has_last_used_time());
+  coordinator_->Drain();
+  server_.reset();
+  coordinator_ =
+      std::make_unique<Coordinator>(CoordinatorOptions(), *store_, clock_);
+  ASSERT_OK(coordinator_->Start());
+  Listen(/*require_tokens=*/false);
+  EXPECT_TRUE(Listed(made.token().id()).has_last_used_time());
+  EXPECT_OK(WhoIs(WithToken(made.secret())));
+}
+
+TEST_F(AuthTest, AWorkerIsWhomItsCredentialsName) {
+  const Caller a = WithToken(Create(v1::ROLE_WORKER, "workers/a").secret());
+  const Caller b =
+      WithCertificate("b", authority_, tls::FormatOwnerName({"worker", "b"}));
+  const Caller any = WithToken(Create(v1::ROLE_WORKER, "").secret());
+  ASSERT_OK(Register(a, "a"));
+  ASSERT_OK(Register(b, "b"));
+  ASSERT_OK(Register(any, "c"));
+  EXPECT_THAT(Register(a, "b"), FailsWith(ErrorId::kWorkerDenied));
+  EXPECT_THAT(Register(b, "a"), FailsWith(ErrorId::kWorkerDenied));
+  EXPECT_THAT(Register(any, "a"), FailsWith(ErrorId::kWorkerDenied));
+  EXPECT_THAT(Acquire(b, "a"), FailsWith(ErrorId::kWorkerDenied));
+}
+
+TEST_F(AuthTest, AStolenLeaseSecretIsOfNoUseToAnotherWorker) {
+  const Caller a = WithToken(Create(v1::ROLE_WORKER, "workers/a").secret());
+  const Caller b = WithToken(Create(v1::ROLE_WORKER, "workers/b").secret());
+  ASSERT_OK(Call<v1::CreateStudyReply>(local_, "StudyService/CreateStudy",
+                                       ExampleStudy("imdb", 3)));
+  ASSERT_OK(Register(a, "a"));
+  ASSERT_OK(Register(b, "b"));
+  ASSERT_OK_AND_ASSIGN(const auto acquired, Acquire(a, "a"));
+  ASSERT_EQ(acquired.leases_size(), 1);
+  v1::LeaseRef stolen;
+  stolen.set_trial(acquired.leases(0).trial());
+  stolen.set_attempt(acquired.leases(0).attempt());
+  stolen.set_secret(acquired.leases(0).secret());
+
+  v1::FinishRequest finish;
+  *finish.mutable_lease() = stolen;
+  finish.mutable_outcome()->set_kind(v1::Outcome::FAILED);
+  finish.mutable_outcome()->set_failure(v1::FAILURE_CLASS_TRIAL);
+  finish.mutable_outcome()->set_cause("sabotage");
+  EXPECT_THAT(Call<v1::FinishReply>(b, "WorkerService/Finish", finish),
+              FailsWith(ErrorId::kWorkerDenied));
+  v1::ReleaseRequest release;
+  *release.mutable_lease() = stolen;
+  release.set_reason(v1::ReleaseRequest::PREEMPTED);
+  EXPECT_THAT(Call<v1::ReleaseReply>(b, "WorkerService/Release", release),
+              FailsWith(ErrorId::kWorkerDenied));
+  v1::ReportRequest report;
+  *report.mutable_lease() = stolen;
+  report.set_sequence(1);
+  EXPECT_THAT(Call<v1::ReportReply>(b, "WorkerService/Report", report),
+              FailsWith(ErrorId::kWorkerDenied));
+  v1::HeartbeatRequest beat;
+  beat.set_worker("workers/b");
+  beat.set_boot_id("boot-b");
+  *beat.add_leases()->mutable_lease() = stolen;
+  const auto answer =
+      Call<v1::HeartbeatReply>(b, "WorkerService/Heartbeat", beat);
+  ASSERT_OK(answer);
+  EXPECT_EQ(answer->directives(0).action(), v1::Directive::LEASE_LOST);
+  EXPECT_OK(Call<v1::ReleaseReply>(a, "WorkerService/Release", release));
+}
+
+TEST_F(AuthTest, SecretsAreInNoFileNoListAndNoError) {
+  const auto made = Create(v1::ROLE_ADMIN, "root");
+  ASSERT_OK_AND_ASSIGN(const auto rotated,
+                       Rotate(made.token().id(), RandomHexId()));
+  ASSERT_OK(WhoIs(WithToken(rotated.secret())));
+  std::string changed = rotated.secret();
+  changed[30] = changed[30] == '0' ? '1' : '0';
+  std::string seen = WhoIs(WithToken(changed)).status().ToString();
+  seen += Listed(made.token().id()).DebugString();
+  ASSERT_OK(store_->Backup(folder_.File("backup.sqlite")));
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(folder_.path())) {
+    if (!entry.is_regular_file()) continue;
+    std::ostringstream bytes;
+    bytes << std::ifstream(entry.path(), std::ios::binary).rdbuf();
+    seen += bytes.str();
+  }
+  EXPECT_THAT(seen, HasSubstr(made.token().id()));  // it was looked at
+  for (const std::string& secret : {made.secret(), rotated.secret(), changed}) {
+    const std::string hidden = secret.substr(secret.rfind('_') + 1);
+    ASSERT_EQ(hidden.size(), 64u);
+    EXPECT_EQ(seen.find(hidden), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace frostline::server
