@@ -82,6 +82,19 @@ void AddGlobalOptions(CLI::App& app, Invocation& invocation) {
                  "HOST:PORT of the coordinator")
       ->envname(kConnectVariable)
       ->capture_default_str();
+  const auto file = [&app](const char* flag, const char* variable,
+                           std::string* path, const char* help) {
+    app.add_option(flag, *path, help)->envname(variable)->type_name("FILE");
+  };
+  tls::AccessFiles& access = invocation.access;
+  file("--token-file", "FROSTLINE_TOKEN_FILE", &access.token,
+       "Holds a token, of mode 0600");
+  file("--tls-ca", "FROSTLINE_TLS_CA", &access.tls.ca,
+       "Who signed the coordinator's certificate");
+  file("--tls-cert", "FROSTLINE_TLS_CERT", &access.tls.certificate,
+       "A certificate of yours");
+  file("--tls-key", "FROSTLINE_TLS_KEY", &access.tls.key,
+       "Its key, of mode 0600");
   app.add_flag("--no-color", invocation.no_color, "No colours");
 }
 

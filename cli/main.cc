@@ -57,6 +57,9 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddStatusCommand(app, invocation);
   AddRegistryCommands(app, invocation);
   AddBackupCommand(app, invocation);
+  AddTokenCommands(app, invocation);
+  AddWhoAmICommand(app, invocation);
+  AddTlsCommands(app, invocation);
   AddHelpCommands(app, invocation);
 }
 
@@ -91,6 +94,7 @@ ExitCode Main(const std::vector<std::string>& arguments) {
     return kExitOk;
   }
   session.connect = invocation.connect;
+  session.access = invocation.access;
   const auto code = invocation.action(session);
   std::cout << std::flush;
   if (!std::cout) {

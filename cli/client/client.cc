@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/status_macros.h"
 #include "proto/wire_error.h"
 
 namespace frostline::cli {
@@ -21,19 +23,14 @@ constexpr int kFirstPauseMs = 100;
 // Who waits for longer is told what for.
 constexpr Duration kQuietWait = std::chrono::milliseconds(500);
 
-bool IsHostAndPort(const std::string& address) {
+bool IsAddress(const std::string& address) {
+  if (absl::StartsWith(address, "unix:")) return address.size() > 5;
   const std::size_t colon = address.rfind(':');
   int port = 0;
   return colon != std::string::npos && colon > 0 &&
          address.find_first_of(" /") == std::string::npos &&
          absl::SimpleAtoi(address.substr(colon + 1), &port) && port > 0 &&
          port <= 65535;
-}
-
-bool IsLoopback(const std::string& address) {
-  const std::string host = address.substr(0, address.rfind(':'));
-  return host == "localhost" || host == "[::1]" ||
-         absl::StartsWith(host, "127.");
 }
 
 // gRPC's own words for an answer of HTTP that is none of gRPC; a coordinator
@@ -49,28 +46,32 @@ bool IsAnotherServer(const grpc::Status& status) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Open(
-    const std::string& address) {
-  if (!IsHostAndPort(address)) {
+    const std::string& address, const tls::AccessFiles& files) {
+  if (!IsAddress(address)) {
     return MakeError(ErrorId::kRequestInvalid,
                      absl::StrCat("'", proto::CleanText(address, 100),
                                   "' is no address of a coordinator"),
                      "write --connect HOST:PORT, e.g. 127.0.0.1:7070",
                      "connect");
   }
+  ASSIGN_OR_RETURN(tls::Access access,
+                   tls::Access::Open(files, address, SystemClock()));
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMaxReplyBytes);
   // A proxy meant for the web does not lead to a coordinator.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kFirstPauseMs);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kFirstPauseMs);
-  const auto channel = grpc::CreateCustomChannel(
-      address, grpc::InsecureChannelCredentials(), arguments);
-  return std::unique_ptr<Client>(new Client(address, channel));
+  const auto channel =
+      grpc::CreateCustomChannel(address, access.credentials(), arguments);
+  return std::unique_ptr<Client>(
+      new Client(address, std::move(access), channel));
 }
 
-Client::Client(const std::string& address,
+Client::Client(const std::string& address, tls::Access access,
                const std::shared_ptr<grpc::Channel>& channel)
     : address_(address),
+      access_(std::move(access)),
       channel_(channel),
       stubs_(v1::StudyService::NewStub(channel),
              v1::WorkerService::NewStub(channel),
@@ -78,7 +79,7 @@ Client::Client(const std::string& address,
              v1::AdminService::NewStub(channel)) {}
 
 bool Client::AwaitStart(Duration longest) {
-  if (!IsLoopback(address_)) return true;
+  if (!tls::IsLocalAddress(address_)) return true;
   const auto begin = std::chrono::system_clock::now();
   if (channel_->WaitForConnected(begin + std::min(longest, kQuietWait))) {
     return true;

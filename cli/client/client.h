@@ -20,16 +20,17 @@
 #include "frostline/v1/importance_service.grpc.pb.h"
 #include "frostline/v1/study_service.grpc.pb.h"
 #include "frostline/v1/worker_service.grpc.pb.h"
+#include "tls/access.h"
 
 namespace frostline::cli {
 
 // It is thread-safe.
 class Client {
  public:
-  // Answers REQUEST_INVALID when `address` is not HOST:PORT. The first call
-  // connects.
+  // Answers REQUEST_INVALID when `address` is neither HOST:PORT nor unix:PATH,
+  // and what tls::Access::Open() answers. The first call connects.
   static absl::StatusOr<std::unique_ptr<Client>> Open(
-      const std::string& address);
+      const std::string& address, const tls::AccessFiles& files = {});
 
   template <typename Stub, typename Request, typename Reply>
   absl::StatusOr<Reply> Call(grpc::Status (Stub::*method)(grpc::ClientContext*,
@@ -38,6 +39,7 @@ class Client {
                              const Request& request) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + kDeadline);
+    access_.ShowToken(&context);
     Reply reply;
     Stub& stub = *std::get<std::unique_ptr<Stub>>(stubs_);
     const grpc::Status status = (stub.*method)(&context, request, &reply);
@@ -52,6 +54,10 @@ class Client {
 
   v1::StudyService::Stub& studies() { return *std::get<0>(stubs_); }
   const std::string& address() const { return address_; }
+  // For calls that are made on a stub itself.
+  void ShowToken(grpc::ClientContext* context) const {
+    access_.ShowToken(context);
+  }
 
   // Names this coordinator's address where it is away.
   absl::Status Explain(const grpc::Status& status) const;
@@ -60,10 +66,11 @@ class Client {
   // Importance of a large study takes longest.
   static constexpr std::chrono::seconds kDeadline{30};
 
-  Client(const std::string& address,
+  Client(const std::string& address, tls::Access access,
          const std::shared_ptr<grpc::Channel>& channel);
 
   std::string address_;
+  tls::Access access_;
   std::shared_ptr<grpc::Channel> channel_;
   std::tuple<std::unique_ptr<v1::StudyService::Stub>,
              std::unique_ptr<v1::WorkerService::Stub>,

@@ -26,6 +26,7 @@ absl::Status ReadStream(Client& client, const WatchOptions& options,
   request.set_name(options.study);
   request.set_after_revision(progress->revision);
   grpc::ClientContext context;
+  client.ShowToken(&context);
   const auto reader = client.studies().WatchStudy(&context, request);
   v1::StudyEvent event;
   progress->moved = false;

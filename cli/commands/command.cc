@@ -41,7 +41,8 @@ const CLI::App* FindCommand(const CLI::App& app, const std::string& name) {
 
 absl::StatusOr<Client*> Connect(Session& session) {
   if (session.client == nullptr) {
-    ASSIGN_OR_RETURN(session.client, Client::Open(session.connect));
+    ASSIGN_OR_RETURN(session.client,
+                     Client::Open(session.connect, session.access));
     // Who is still not there is named by the first call's error.
     (void)session.client->AwaitStart(kStartsWithin);
   }

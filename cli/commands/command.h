@@ -26,6 +26,7 @@ namespace frostline::cli {
 struct Session {
   Terminal terminal;
   std::string connect;
+  tls::AccessFiles access;
   // Connect() opens it.
   std::unique_ptr<Client> client;
 };
@@ -34,6 +35,7 @@ using Action = std::function<absl::StatusOr<ExitCode>(Session&)>;
 
 struct Invocation {
   std::string connect = "127.0.0.1:7070";
+  tls::AccessFiles access;
   bool no_color = false;
   Action action;
 };
@@ -78,6 +80,9 @@ void AddWorkerCommands(CLI::App& app, Invocation& invocation);
 void AddStatusCommand(CLI::App& app, Invocation& invocation);
 void AddRegistryCommands(CLI::App& app, Invocation& invocation);
 void AddInitCommand(CLI::App& app, Invocation& invocation);
+void AddTokenCommands(CLI::App& app, Invocation& invocation);
+void AddWhoAmICommand(CLI::App& app, Invocation& invocation);
+void AddTlsCommands(CLI::App& app, Invocation& invocation);
 void AddBackupCommand(CLI::App& app, Invocation& invocation);
 void AddServeCommand(CLI::App& app, Invocation& invocation);
 void AddImportanceCommand(CLI::App& app, Invocation& invocation);

@@ -63,7 +63,8 @@ absl::StatusOr<ExitCode> ShowStatus(Session& session, const StatusArgs& args) {
       const Duration wait,
       ReadTime("--wait", args.wait, Duration::zero(), kLongestWait));
   // Not Connect(): it would wait, and here that is for the caller to say.
-  ASSIGN_OR_RETURN(session.client, Client::Open(session.connect));
+  ASSIGN_OR_RETURN(session.client,
+                   Client::Open(session.connect, session.access));
   ASSIGN_OR_RETURN(const v1::ServerInfo info, AskInfo(*session.client, wait));
   std::cout << (args.json ? ToJson(info)
                           : RenderInfo(info, session.client->address()));

@@ -70,7 +70,8 @@ ExitCode HalfChecked(const StudyFile& study, const std::string& address) {
 // A dry run waits for nobody.
 absl::StatusOr<Client*> ConnectFor(Session& session, bool dry_run) {
   if (!dry_run) return Connect(session);
-  ASSIGN_OR_RETURN(session.client, Client::Open(session.connect));
+  ASSIGN_OR_RETURN(session.client,
+                   Client::Open(session.connect, session.access));
   return session.client.get();
 }
 

@@ -32,17 +32,30 @@ LookAtStock LooksAt(const std::string& registry) {
 
 }  // namespace
 
-Agent::Agent(AgentOptions options, const Clock& clock)
+Agent::Agent(AgentOptions options, const Clock& clock, tls::Access access)
     : options_(std::move(options)),
       clock_(clock),
       boot_id_(RandomHexId()),
       hardware_(DetectHardware(options_.gpu_folder)),
-      client_(options_.connect) {
+      client_(options_.connect, std::move(access),
+              [this](const absl::Status& status) { EndDenied(status); }) {
   stop_.Notify(&wakeup_);
   stop_.Notify(&registrar_wakeup_);
 }
 
 Agent::~Agent() { Shutdown(); }
+
+// Whoever is not taken for who it has to be says so and ends: results stay in
+// the spool, and no call is made again.
+void Agent::EndDenied(const absl::Status& status) {
+  if (stop_.level() != StopLevel::kRun) return;
+  const ErrorDetail detail = DetailOf(status).value_or(ErrorDetail());
+  Log(LogLevel::kError, "denied",
+      {{"id", ErrorCode(detail.id)},
+       {"cause", std::string(status.message())},
+       {"fix", detail.fix}});
+  Stop(StopLevel::kRelease, kExitAuth, "the coordinator denied a call");
+}
 
 void Agent::Stop(StopLevel level, ExitCode exit_code, const std::string& why) {
   Log(LogLevel::kInfo, "stopping", {{"why", why}});

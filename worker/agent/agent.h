@@ -33,7 +33,7 @@ namespace frostline::agent {
 class Agent {
  public:
   // `clock` outlives the agent.
-  Agent(AgentOptions options, const Clock& clock);
+  Agent(AgentOptions options, const Clock& clock, tls::Access access = {});
   ~Agent();
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
@@ -51,6 +51,7 @@ class Agent {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(register_mutex_);
   absl::Status Register() ABSL_EXCLUSIVE_LOCKS_REQUIRED(register_mutex_);
   void RegisterAgain(SteadyTime refused_call);
+  void EndDenied(const absl::Status& status);
   // False when the look is not over after a while, which is logged.
   bool AwaitLook(std::int64_t number);
   void TellChanges();

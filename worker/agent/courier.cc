@@ -161,7 +161,8 @@ bool Courier::Deliver(Outbox& outbox) {
     outbox.PopFront();
     return true;
   }
-  if (WorthRetrying(status)) {
+  // What was denied stays in the spool, for a life with better credentials.
+  if (WorthRetrying(status) || IsDenied(status)) {
     Log(LogLevel::kDebug, "not_delivered",
         {{"trial", outbox.lease().trial()},
          {"cause", std::string(status.message())}});

@@ -75,7 +75,9 @@ ExitCode Main(int argc, const char* const* argv) {
   }
   SetLogLevel(options->log_level);
   const SystemClock clock;
-  Agent agent(*options, clock);
+  auto access = tls::Access::Open(options->access, options->connect, clock);
+  if (!access.ok()) return Fail(access.status());
+  Agent agent(*options, clock, *std::move(access));
   Wakeup done;
   std::thread watcher([&] { WatchSignals(signals, done, agent); });
   const auto code = agent.Run();

@@ -92,6 +92,24 @@ Flag TimeOrOffFlag(const std::string& name, const std::string& help,
   return flag;
 }
 
+Flag FileFlag(const std::string& name, const std::string& help,
+              const std::string& variable, std::string* path) {
+  Flag flag = TextFlag(name, "FILE", help, path);
+  flag.variable = variable;
+  return flag;
+}
+
+std::vector<Flag> AccessFlags(tls::AccessFiles* files) {
+  return {FileFlag("--tls-ca", "Who signed the coordinator's certificate",
+                   "FROSTLINE_TLS_CA", &files->tls.ca),
+          FileFlag("--tls-cert", "This worker's certificate",
+                   "FROSTLINE_TLS_CERT", &files->tls.certificate),
+          FileFlag("--tls-key", "Its key, of mode 0600", "FROSTLINE_TLS_KEY",
+                   &files->tls.key),
+          FileFlag("--token-file", "Holds a token, of mode 0600",
+                   "FROSTLINE_TOKEN_FILE", &files->token)};
+}
+
 std::vector<Flag> WorkFlags(AgentOptions* options) {
   Flag connect =
       TextFlag("--connect", "HOST:PORT", "The coordinator", &options->connect);
@@ -180,6 +198,9 @@ absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
       "The agent of a node: pulls trials, runs trainers, keeps leases.",
       WorkFlags(&options)};
   for (Flag& flag : KeepingFlags(&options)) {
+    program.flags.push_back(std::move(flag));
+  }
+  for (Flag& flag : AccessFlags(&options.access)) {
     program.flags.push_back(std::move(flag));
   }
   ASSIGN_OR_RETURN(options.print, ParseFlags(program, argc, argv));

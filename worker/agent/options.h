@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "tls/access.h"
 #include "worker/agent/hardware.h"
 #include "worker/agent/keep.h"
 #include "worker/agent/stock_reader.h"
@@ -25,6 +26,7 @@ inline constexpr int kMaxSlots = 1024;  // the contract's bound
 
 struct AgentOptions {
   std::string connect = "127.0.0.1:7070";
+  tls::AccessFiles access;
   std::string id;  // filled from host and process when not given
   int slots = 1;
   bool slot_per_gpu = false;  // --slots gpu

@@ -2,6 +2,7 @@
 #include "worker/agent/rpc_client.h"
 
 #include <chrono>
+#include <utility>
 
 #include "proto/wire_error.h"
 #include "proto/wire_time.h"
@@ -23,7 +24,8 @@ constexpr int kLongestConnectMs = 20'000;
 constexpr int kKeepaliveMs = 30'000;
 constexpr int kKeepaliveTimeoutMs = 15'000;
 
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
+                                           const tls::Access& access) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kFirstReconnectMs);
   // In spite of its name: how long one attempt to connect may take.
@@ -33,8 +35,7 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   // Retries are ours: they keep the request id and stop when the agent does.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(),
-                                   arguments);
+  return grpc::CreateCustomChannel(address, access.credentials(), arguments);
 }
 
 }  // namespace
@@ -75,22 +76,33 @@ bool WorthRetrying(const absl::Status& status) {
     case absl::StatusCode::kFailedPrecondition:
     case absl::StatusCode::kOutOfRange:
     case absl::StatusCode::kUnimplemented:
+    case absl::StatusCode::kUnauthenticated:
+    case absl::StatusCode::kPermissionDenied:
       return false;
     default:
       return true;
   }
 }
 
-RpcClient::RpcClient(const std::string& address)
-    : stub_(v1::WorkerService::NewStub(MakeChannel(address))) {}
+bool IsDenied(const absl::Status& status) {
+  return absl::IsUnauthenticated(status) || absl::IsPermissionDenied(status);
+}
+
+RpcClient::RpcClient(const std::string& address, tls::Access access,
+                     DeniedHandler on_denied)
+    : access_(std::move(access)),
+      on_denied_(std::move(on_denied)),
+      stub_(v1::WorkerService::NewStub(MakeChannel(address, access_))) {}
 
 template <typename Reply, typename Method, typename Request>
 absl::StatusOr<Reply> RpcClient::Try(Method method, const Request& request,
                                      Duration deadline, bool is_acquire) {
   Call call(*this, deadline, is_acquire);
+  access_.ShowToken(&call.context);
   Reply reply;
   const absl::Status status =
       proto::FromGrpcStatus(((*stub_).*method)(&call.context, request, &reply));
+  if (IsDenied(status) && on_denied_) on_denied_(status);
   if (!status.ok()) return status;
   return reply;
 }

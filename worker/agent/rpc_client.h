@@ -10,6 +10,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -19,17 +20,26 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "frostline/v1/worker_service.grpc.pb.h"
+#include "tls/access.h"
 
 namespace frostline::agent {
 
 // It is false where the same request gets the same answer: an invalid field, a
-// lost lease, an unknown name.
+// lost lease, an unknown name, credentials that do not do.
 bool WorthRetrying(const absl::Status& status);
+
+// It is true where the coordinator does not take the caller for who it has to
+// be: no repetition helps, and nothing of the request is settled.
+bool IsDenied(const absl::Status& status);
 
 class RpcClient {
  public:
+  using DeniedHandler = std::function<void(const absl::Status&)>;
+
   // `address` is HOST:PORT. It connects when first used, and again by itself.
-  explicit RpcClient(const std::string& address);
+  // `on_denied` hears of each call that was denied, on its thread.
+  explicit RpcClient(const std::string& address, tls::Access access = {},
+                     DeniedHandler on_denied = nullptr);
 
   absl::StatusOr<v1::RegisterReply> Register(
       const v1::RegisterRequest& request);
@@ -57,6 +67,8 @@ class RpcClient {
   absl::StatusOr<Reply> Try(Method method, const Request& request,
                             Duration deadline, bool is_acquire);
 
+  const tls::Access access_;
+  const DeniedHandler on_denied_;
   std::unique_ptr<v1::WorkerService::Stub> stub_;
   Mutex mutex_;
   std::set<Call*> calls_ ABSL_GUARDED_BY(mutex_);

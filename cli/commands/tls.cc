@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A private CA in a folder: ca.crt is for everybody, ca.key for whoever issues
+// certificates, and for nobody's coordinator or worker.
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <iostream>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/plain/file.h"
+#include "base/status_macros.h"
+#include "cli/commands/command.h"
+#include "tls/authority.h"
+#include "tls/certificate.h"
+#include "tls/private_file.h"
+
+namespace frostline::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kServer[] = "coordinator";
+
+struct TlsArgs {
+  std::string folder = "frostline-tls";
+  std::vector<std::string> hosts;
+  std::string role;
+  std::string name;
+  int days = 365;
+};
+
+absl::Status WritePublic(const std::string& path, const std::string& text) {
+  const auto written = WriteFileAtomically(path, text);
+  if (written.ok()) return absl::OkStatus();
+  return MakeError(ErrorId::kTlsFile,
+                   absl::StrCat(path, ": ", written.fault().cause),
+                   "name a folder that is there and writable", "--folder");
+}
+
+absl::Status WritePair(const TlsArgs& args, const std::string& name,
+                       const tls::KeyPair& pair) {
+  const std::string path = absl::StrCat(args.folder, "/", name);
+  RETURN_IF_ERROR(
+      tls::WritePrivateFile(path + ".key", pair.key_pem, "--folder"));
+  return WritePublic(path + ".crt", pair.certificate_pem);
+}
+
+absl::StatusOr<tls::KeyPair> ReadAuthority(const TlsArgs& args) {
+  tls::KeyPair authority;
+  ASSIGN_OR_RETURN(authority.certificate_pem,
+                   tls::ReadPublicFile(args.folder + "/ca.crt", "--folder"));
+  ASSIGN_OR_RETURN(authority.key_pem,
+                   tls::ReadPrivateFile(args.folder + "/ca.key", "--folder"));
+  RETURN_IF_ERROR(tls::CheckPair(authority.certificate_pem, authority.key_pem));
+  return authority;
+}
+
+tls::LeafSpec SpecOf(const TlsArgs& args) {
+  tls::LeafSpec spec;
+  spec.lifetime = std::chrono::hours(24 * args.days);
+  spec.name = args.role.empty() ? kServer : args.name;
+  spec.hosts = args.hosts;
+  if (!args.role.empty()) {
+    spec.uri = tls::FormatOwnerName({args.role, args.name});
+  }
+  return spec;
+}
+
+absl::StatusOr<ExitCode> Init(const TlsArgs& args) {
+  if (fs::exists(args.folder + "/ca.crt") ||
+      fs::exists(args.folder + "/ca.key")) {
+    return MakeError(ErrorId::kTlsFile,
+                     absl::StrCat(args.folder, " has a CA already"),
+                     "`frostline tls issue` makes more certificates of it; or "
+                     "give another --folder",
+                     "--folder");
+  }
+  const WallMicros now = SystemClock().Wall();
+  ASSIGN_OR_RETURN(const tls::KeyPair authority,
+                   tls::MakeAuthority("Frostline private CA", now));
+  ASSIGN_OR_RETURN(const tls::KeyPair made,
+                   tls::Issue(authority, SpecOf(args), now));
+  std::error_code ignored;  // what matters is whether files can be written
+  fs::create_directories(args.folder, ignored);
+  chmod(args.folder.c_str(), 0700);
+  RETURN_IF_ERROR(WritePair(args, "ca", authority));
+  RETURN_IF_ERROR(WritePair(args, kServer, made));
+  const std::string& at = args.folder;
+  std::cout << at << "/ca.crt           for every client: --tls-ca\n"
+            << at << "/ca.key           signs certificates: keep it apart\n"
+            << at << "/coordinator.crt  frostline serve --listen 0.0.0.0:7443"
+            << " --tls-cert " << at << "/coordinator.crt --tls-key " << at
+            << "/coordinator.key --tls-ca " << at << "/ca.crt\n"
+            << at << "/coordinator.key  its key\n";
+  return kExitOk;
+}
+
+absl::StatusOr<ExitCode> IssueOne(const TlsArgs& args) {
+  const bool serves = args.role.empty();
+  if (serves == args.hosts.empty() || serves != args.name.empty()) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     "a certificate is the coordinator's or an owner's",
+                     "give --host HOST, or --role ROLE and --name NAME");
+  }
+  if (!serves) RETURN_IF_ERROR(CheckId(args.name, "--name"));
+  ASSIGN_OR_RETURN(const tls::KeyPair authority, ReadAuthority(args));
+  ASSIGN_OR_RETURN(const tls::KeyPair made,
+                   tls::Issue(authority, SpecOf(args), SystemClock().Wall()));
+  const std::string name =
+      serves ? kServer : absl::StrCat(args.role, "-", args.name);
+  RETURN_IF_ERROR(WritePair(args, name, made));
+  std::cout << args.folder << "/" << name << ".crt and .key, for " << args.days
+            << " days\n";
+  return kExitOk;
+}
+
+void AddShared(CLI::App& verb, TlsArgs* args) {
+  verb.add_option("--folder", args->folder, "Where the files are")
+      ->capture_default_str();
+  verb.add_option("--days", args->days, "How long the certificate holds")
+      ->check(CLI::Range(1, 825))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void AddTlsCommands(CLI::App& app, Invocation& invocation) {
+  CLI::App* const noun =
+      app.add_subcommand("tls", "A private CA, and certificates of it");
+  noun->require_subcommand(1)->fallthrough();
+  const auto args = std::make_shared<TlsArgs>();
+  CLI::App* const init =
+      AddVerb(*noun, "init", "Make a CA and the coordinator's certificate",
+              invocation, [args](Session&) { return Init(*args); });
+  init->add_option("--host", args->hosts,
+                   "As nodes reach it: a DNS name or an address; repeat it")
+      ->required();
+  AddShared(*init, args.get());
+  CLI::App* const issue = AddVerb(
+      *noun, "issue",
+      "Make another certificate: of the coordinator (--host), or of an owner",
+      invocation, [args](Session&) { return IssueOne(*args); });
+  issue->add_option("--host", args->hosts, "Of the coordinator");
+  issue->add_option("--role", args->role, "Of an owner: what it may")
+      ->check(CLI::IsMember({"admin", "researcher", "worker", "viewer"}));
+  issue->add_option("--name", args->name, "Of an owner: a worker's id, ana");
+  AddShared(*issue, args.get());
+}
+
+}  // namespace frostline::cli

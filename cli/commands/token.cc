@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tokens. A secret is printed once, or written to a file of mode 0600, and is
+// in no JSON.
+#include <iostream>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/request_id.h"
+#include "base/status_macros.h"
+#include "cli/commands/command.h"
+#include "cli/term/table.h"
+#include "cli/view/format.h"
+#include "tls/private_file.h"
+
+namespace frostline::cli {
+namespace {
+
+constexpr std::int64_t kDaySeconds = 86'400;
+constexpr int kPageSize = 500;
+
+const std::map<std::string, v1::Role>& Roles() {
+  static const auto* const roles =
+      new std::map<std::string, v1::Role>{{"admin", v1::ROLE_ADMIN},
+                                          {"researcher", v1::ROLE_RESEARCHER},
+                                          {"worker", v1::ROLE_WORKER},
+                                          {"viewer", v1::ROLE_VIEWER}};
+  return *roles;
+}
+
+std::string NameOf(v1::Role role) {
+  for (const auto& [name, one] : Roles()) {
+    if (one == role) return name;
+  }
+  return "none";
+}
+
+std::string RenderTokens(const v1::ListTokensReply& all, int width) {
+  Table table({{"ID"},
+               {"ROLE"},
+               {"SUBJECT"},
+               {"EXPIRES"},
+               {"LAST USED", Align::kLeft, 1},
+               {"STATE", Align::kLeft, 0},
+               {"NOTE", Align::kLeft, 2}});
+  for (const v1::Token& token : all.tokens()) {
+    const std::string state = token.has_revoke_time()              ? "revoked"
+                              : token.has_old_secret_expire_time() ? "rotated"
+                                                                   : "valid";
+    table.AddRow({token.id(), NameOf(token.role()), token.subject(),
+                  FormatTime(token.expire_time()),
+                  token.has_last_used_time()
+                      ? FormatTime(token.last_used_time())
+                      : "never",
+                  state, token.note()});
+  }
+  return table.Render(width);
+}
+
+struct CreateArgs {
+  std::string role;
+  std::string subject;
+  std::string note;
+  int days = 90;
+  std::string out;
+};
+
+// The secret alone is on standard output, so that it can be piped on.
+absl::StatusOr<ExitCode> HandOut(const v1::Token& token,
+                                 const std::string& secret,
+                                 const std::string& out) {
+  const std::string what =
+      absl::StrCat("token ", token.id(), " of ", NameOf(token.role()),
+                   token.subject().empty() ? "" : " " + token.subject(),
+                   ", until ", FormatTime(token.expire_time()));
+  if (out.empty()) {
+    std::cout << secret << "\n";
+    std::cerr << what << "; it is shown this once\n";
+    return kExitOk;
+  }
+  RETURN_IF_ERROR(
+      tls::WritePrivateFile(out, SecretString(secret + "\n"), "--out"));
+  std::cout << what << ", in " << out << "\n";
+  return kExitOk;
+}
+
+absl::StatusOr<ExitCode> Create(Session& session, const CreateArgs& args) {
+  const auto role = Roles().find(args.role);
+  if (role == Roles().end()) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     absl::StrCat("there is no role '", args.role, "'"),
+                     "give admin, researcher, worker or viewer");
+  }
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  v1::CreateTokenRequest request;
+  request.set_request_id(NewRequestId(SystemClock()));
+  request.set_role(role->second);
+  request.set_subject(args.subject);
+  request.set_note(args.note);
+  request.mutable_lifetime()->set_seconds(args.days * kDaySeconds);
+  ASSIGN_OR_RETURN(const v1::CreateTokenReply made,
+                   client->Call(&v1::AdminService::Stub::CreateToken, request));
+  return HandOut(made.token(), made.secret(), args.out);
+}
+
+absl::StatusOr<ExitCode> Rotate(Session& session, const std::string& id,
+                                const std::string& out) {
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  v1::RotateTokenRequest request;
+  request.set_request_id(NewRequestId(SystemClock()));
+  request.set_id(id);
+  ASSIGN_OR_RETURN(const v1::RotateTokenReply made,
+                   client->Call(&v1::AdminService::Stub::RotateToken, request));
+  return HandOut(made.token(), made.secret(), out);
+}
+
+absl::StatusOr<ExitCode> Revoke(Session& session, const std::string& id) {
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  v1::RevokeTokenRequest request;
+  request.set_request_id(NewRequestId(SystemClock()));
+  request.set_id(id);
+  RETURN_IF_ERROR(
+      client->Call(&v1::AdminService::Stub::RevokeToken, request).status());
+  std::cout << "token " << id << " is revoked\n";
+  return kExitOk;
+}
+
+absl::StatusOr<ExitCode> List(Session& session, bool json) {
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  v1::ListTokensRequest request;
+  request.set_page_size(kPageSize);
+  v1::ListTokensReply all;
+  do {
+    ASSIGN_OR_RETURN(
+        const v1::ListTokensReply page,
+        client->Call(&v1::AdminService::Stub::ListTokens, request));
+    all.MergeFrom(page);
+    all.clear_next_page_token();
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  std::cout << (json ? ToJson(all) : RenderTokens(all, session.terminal.width));
+  return kExitOk;
+}
+
+absl::StatusOr<ExitCode> WhoAmI(Session& session, bool json) {
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  ASSIGN_OR_RETURN(
+      const v1::Identity who,
+      client->Call(&v1::AdminService::Stub::WhoAmI, v1::WhoAmIRequest()));
+  if (json) {
+    std::cout << ToJson(who);
+  } else {
+    std::cout << (who.subject().empty() ? "any worker" : who.subject()) << ", "
+              << NameOf(who.role()) << ", by " << who.proof() << "\n";
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddTokenCommands(CLI::App& app, Invocation& invocation) {
+  CLI::App* const noun =
+      app.add_subcommand("token", "Who may call the coordinator, and as what");
+  noun->require_subcommand(1)->fallthrough();
+  const auto args = std::make_shared<CreateArgs>();
+  CLI::App* const create =
+      AddVerb(*noun, "create", "Make a token, and show it once", invocation,
+              [args](Session& session) { return Create(session, *args); });
+  create->add_option("--role", args->role, "admin, researcher, worker, viewer")
+      ->required();
+  create->add_option("--subject", args->subject,
+                     "Whom it stands for: ana; of a worker workers/ID");
+  create->add_option("--note", args->note, "What it is for");
+  create->add_option("--days", args->days, "How long it holds")
+      ->check(CLI::Range(1, 3650))
+      ->capture_default_str();
+  create->add_option("--out", args->out, "A file for it, of mode 0600");
+  const auto id = std::make_shared<std::string>();
+  const auto out = std::make_shared<std::string>();
+  CLI::App* const rotate = AddVerb(
+      *noun, "rotate", "Give a token another secret; both hold for a day",
+      invocation,
+      [id, out](Session& session) { return Rotate(session, *id, *out); });
+  rotate->add_option("ID", *id, "The token's id")->required();
+  rotate->add_option("--out", *out, "A file for it, of mode 0600");
+  CLI::App* const revoke =
+      AddVerb(*noun, "revoke", "End a token at once", invocation,
+              [id](Session& session) { return Revoke(session, *id); });
+  revoke->add_option("ID", *id, "The token's id")->required();
+  const auto json = std::make_shared<bool>(false);
+  AddVerb(*noun, "list", "List tokens, without their secrets", invocation,
+          [json](Session& session) { return List(session, *json); })
+      ->add_flag("--json", *json, "As JSON: {\"tokens\": […]}");
+}
+
+void AddWhoAmICommand(CLI::App& app, Invocation& invocation) {
+  const auto json = std::make_shared<bool>(false);
+  AddVerb(app, "whoami", "Whom the coordinator takes you for", invocation,
+          [json](Session& session) { return WhoAmI(session, *json); })
+      ->add_flag("--json", *json, "As JSON");
+}
+
+}  // namespace frostline::cli
