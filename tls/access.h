@@ -17,7 +17,6 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "base/secret.h"
 #include "tls/credentials.h"
 
 namespace frostline::tls {
@@ -27,7 +26,7 @@ struct AccessFiles {
   std::string token;  // a file with a token in it; or empty
 };
 
-// Any thread may use one.
+// Any thread may use one. Its copies share what was read.
 class Access {
  public:
   Access();  // plaintext, and no token
@@ -41,11 +40,15 @@ class Access {
   const std::shared_ptr<grpc::ChannelCredentials>& credentials() const {
     return credentials_;
   }
+  // A file that was replaced since is read again, so a token is rotated without
+  // a restart; where it cannot be used, the token before is shown.
   void ShowToken(grpc::ClientContext* context) const;
 
  private:
+  class TokenFile;
+
   std::shared_ptr<grpc::ChannelCredentials> credentials_;
-  SecretString token_;
+  std::shared_ptr<TokenFile> token_;  // null: no token
 };
 
 // Says whether HOST:PORT or unix:PATH is on this machine for certain.

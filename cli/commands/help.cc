@@ -28,6 +28,8 @@ constexpr char kExitCodes[] =
 constexpr char kEnvironment[] =
     "Environment:\n"
     "  FROSTLINE_CONNECT  HOST:PORT of the coordinator, for --connect\n"
+    "  FROSTLINE_TOKEN_FILE, FROSTLINE_TLS_CA, FROSTLINE_TLS_CERT,\n"
+    "  FROSTLINE_TLS_KEY  files, for --token-file, --tls-ca, …\n"
     "  FROSTLINE_REGISTRY DIR of models.yaml and datasets.yaml, for "
     "--registry\n"
     "  NO_COLOR           no colours, as --no-color\n";

@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "tests/server/example_study.h"
 #include "tests/server/rpc/auth_fixture.h"
+#include "tls/access.h"
 
 namespace frostline::server {
 namespace {
@@ -129,6 +130,30 @@ TEST_F(AuthTest, ARepeatedRequestMakesNoSecondToken) {
               FailsWith(ErrorId::kTokenInvalid));
   EXPECT_OK(WhoIs(WithToken(second.secret())));
   EXPECT_OK(WhoIs(WithToken(again.secret())));  // the old one
+}
+
+TEST_F(AuthTest, AClientReadsItsTokenAgainWhenTheFileChanges) {
+  const std::string path = folder_.File("ana.token");
+  const auto made = Create(v1::ROLE_VIEWER, "ana");
+  ASSERT_OK(tls::WritePrivateFile(path, SecretString(made.secret()), ""));
+  ASSERT_OK_AND_ASSIGN(const tls::Access access,
+                       tls::Access::Open({{}, path}, "127.0.0.1:1", clock_));
+  RawClient client(server_->addresses()[0]);
+  const auto subject = [&] {
+    grpc::ClientContext context;
+    access.ShowToken(&context);
+    v1::Identity who;
+    who.ParseFromString(
+        client.Call("/frostline.v1.AdminService/WhoAmI", "", &context)
+            .value_or(""));
+    return who.subject();
+  };
+  EXPECT_EQ(subject(), "ana");
+  const auto next = Create(v1::ROLE_VIEWER, "next");
+  ASSERT_OK(tls::WritePrivateFile(path, SecretString(next.secret()), ""));
+  EXPECT_EQ(subject(), "next");
+  std::filesystem::remove(path);
+  EXPECT_EQ(subject(), "next");  // the one before
 }
 
 TEST_F(AuthTest, ATokenExpires) {
