@@ -33,11 +33,13 @@ absl::Status NoSuchAttempt(const v1::GetTrialLogRequest& request,
 }  // namespace
 
 LogVerb::LogVerb(Calls& calls, PointReads& points, Ledger& ledger,
-                 const storage::TrialStore& store, const Clock& clock)
+                 const storage::TrialStore& store, const TokenBook& tokens,
+                 const Clock& clock)
     : calls_(calls),
       points_(points),
       ledger_(ledger),
       store_(store),
+      tokens_(tokens),
       clock_(clock) {}
 
 void LogVerb::AddTo(VerbTable& table) {
@@ -123,6 +125,10 @@ void LogVerb::Listen(CallContext caller, v1::ListenRequest request,
       [this, request = std::move(request)](
           Change& change, Reply<v1::ListenReply>& to) -> absl::Status {
         change.AssertOnLoop();
+        ASSIGN_OR_RETURN(const std::string id,
+                         ParseWorkerName(request.worker()));
+        RETURN_IF_ERROR(CheckWorker(change.caller.identity, id, tokens_,
+                                    clock_.Wall()));
         ASSIGN_OR_RETURN(
             const WorkerEntry* worker,
             ledger_.workers().Require(request.worker(), request.boot_id()));

@@ -15,6 +15,7 @@
 
 #include "frostline/v1/study_service.pb.h"
 #include "frostline/v1/worker_service.pb.h"
+#include "server/auth/gate.h"
 #include "server/dispatch/waiting_room.h"
 #include "server/verbs/calls.h"
 #include "server/verbs/log_wishes.h"
@@ -25,7 +26,8 @@ namespace frostline::server {
 class LogVerb {
  public:
   LogVerb(Calls& calls, PointReads& points, Ledger& ledger,
-          const storage::TrialStore& store, const Clock& clock);
+          const storage::TrialStore& store, const TokenBook& tokens,
+          const Clock& clock);
 
   void AddTo(VerbTable& table);
 
@@ -88,6 +90,7 @@ class LogVerb {
   PointReads& points_;
   Ledger& ledger_;
   const storage::TrialStore& store_;
+  const TokenBook& tokens_;
   const Clock& clock_;
   WaitingRoom<Parked> waiting_ ABSL_GUARDED_BY(kLoopThread);
   WaitingRoom<Listener> listeners_ ABSL_GUARDED_BY(kLoopThread);

@@ -24,6 +24,7 @@ std::set<std::string> MayCall(const std::string& service,
   const bool of_admins = method == "ListTokens" || method == "DrainWorker" ||
                          (service == "AdminService" && method != "GetInfo");
   if (of_admins) return {"admin"};
+  if (method == "Listen") return {"admin", "worker"};  // no list
   for (const char* reads :
        {"Get", "List", "Watch", "Export", "Explain", "Compare", "Ask"}) {
     if (absl::StartsWith(method, reads))

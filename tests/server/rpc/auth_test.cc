@@ -253,6 +253,11 @@ TEST_F(AuthTest, AStolenLeaseSecretIsOfNoUseToAnotherWorker) {
   report.set_sequence(1);
   EXPECT_THAT(Call<v1::ReportReply>(b, "WorkerService/Report", report),
               FailsWith(ErrorId::kWorkerDenied));
+  v1::ListenRequest listen;  // to whom others want to see
+  listen.set_worker("workers/a");
+  listen.set_boot_id("boot-a");
+  EXPECT_THAT(Call<v1::ListenReply>(b, "WorkerService/Listen", listen),
+              FailsWith(ErrorId::kWorkerDenied));
   v1::HeartbeatRequest beat;
   beat.set_worker("workers/b");
   beat.set_boot_id("boot-b");
