@@ -37,7 +37,8 @@ Agent::Agent(AgentOptions options, const Clock& clock, tls::Access access)
       clock_(clock),
       boot_id_(RandomHexId()),
       hardware_(DetectHardware(options_.gpu_folder)),
-      client_(options_.connect, std::move(access),
+      access_(std::move(access)),
+      client_(options_.connect, access_,
               [this](const absl::Status& status) { EndDenied(status); }) {
   stop_.Notify(&wakeup_);
   stop_.Notify(&registrar_wakeup_);
@@ -199,7 +200,7 @@ void Agent::SayGoodbye() {
   last.set_worker(WorkerNameOf(options_.id));
   last.set_boot_id(boot_id_);
   last.set_leaving(true);
-  RpcClient client(options_.connect);
+  RpcClient client(options_.connect, access_);
   const auto reply = client.Heartbeat(last, kGoodbyeDeadline);
   Log(LogLevel::kDebug, "goodbye",
       {{"status", reply.ok() ? "ok" : std::string(reply.status().message())}});

@@ -71,6 +71,7 @@ class Agent {
   Wakeup wakeup_;
   Wakeup registrar_wakeup_;
   StopSwitch stop_;
+  const tls::Access access_;
   RpcClient client_;
   // It is null without a registry; nothing is said of a stock then.
   std::unique_ptr<StockWatch> stock_watch_;
