@@ -76,6 +76,15 @@
   X(TlsFile,             4014, FailedPrecondition, "TLS_FILE",              "a certificate or a key cannot be used") \
   X(TlsRefused,          4015, Unauthenticated,    "TLS_REFUSED",           "client and coordinator do not trust each other's certificates") \
   X(TokenNotFound,       4016, NotFound,           "TOKEN_NOT_FOUND",       "no token has this id") \
+  X(TokenUsed,           4017, Unauthenticated,    "TOKEN_USED",            "the invitation was used before") \
+  X(CertificateRevoked,  4018, Unauthenticated,    "CERTIFICATE_REVOKED",   "the certificate was revoked") \
+  X(CertificateExpired,  4019, Unauthenticated,    "CERTIFICATE_EXPIRED",   "the certificate has expired") \
+  X(FingerprintWrong,    4020, Unauthenticated,    "FINGERPRINT_WRONG",     "another coordinator answers than the invitation names") \
+  X(JoinUnavailable,     4021, FailedPrecondition, "JOIN_UNAVAILABLE",      "this coordinator cannot issue certificates") \
+  X(WorkerNameTaken,     4022, AlreadyExists,      "WORKER_NAME_TAKEN",     "another node has this worker's certificate") \
+  X(StudyDenied,         4023, PermissionDenied,   "STUDY_DENIED",          "the study is another's") \
+  X(CallerTooFast,       4024, ResourceExhausted,  "CALLER_TOO_FAST",       "one caller asks too much") \
+  X(AuditBroken,         4025, DataLoss,           "AUDIT_BROKEN",          "the audit was changed after it was written") \
   X(TrainerStart,        5001, FailedPrecondition, "TRAINER_START",         "the trainer program could not be started") \
   X(TrainerProtocol,     5002, InvalidArgument,    "TRAINER_PROTOCOL",      "the trainer wrote a line that is no message") \
   X(TrainerExited,       5003, Aborted,            "TRAINER_EXITED",        "the trainer ended before its trial did")  \

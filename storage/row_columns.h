@@ -26,7 +26,8 @@ struct RowColumns<StudyRow> {
   static constexpr auto kKey = std::make_tuple(column::Int("key", &R::key));
   static constexpr auto kFixed = std::make_tuple(
       column::Text("id", &R::id), column::Blob("spec", &R::spec),
-      column::Int("seed", &R::seed), column::Int("created", &R::created));
+      column::Int("seed", &R::seed), column::Int("created", &R::created),
+      column::LaterText("owner", &R::owner));
   static constexpr auto kChanging = std::make_tuple(
       column::Int("state", &R::state), column::Blob("settings", &R::settings),
       column::Int("etag", &R::etag), column::Int("revision", &R::revision),
@@ -142,7 +143,30 @@ struct RowColumns<TokenRow> : WrittenWhole {
       column::Int("old_secret_expires", &R::old_secret_expires),
       column::Int("last_used", &R::last_used),
       column::Int("revoked", &R::revoked),
-      column::Text("request_id", &R::request_id));
+      column::Text("request_id", &R::request_id),
+      column::Blob("study_labels", &R::study_labels),
+      column::Int("single_use", &R::single_use));
+};
+
+template <>
+struct RowColumns<CertificateRow> : WrittenWhole {
+  using R = CertificateRow;
+  static constexpr char kTable[] = "certificates";
+  static constexpr auto kKey = std::make_tuple(column::Text("id", &R::id));
+  static constexpr auto kChanging = std::make_tuple(
+      column::Text("subject", &R::subject), column::Int("role", &R::role),
+      column::Int("created", &R::created), column::Int("expires", &R::expires),
+      column::Int("last_used", &R::last_used),
+      column::Int("revoked", &R::revoked));
+};
+
+template <>
+struct RowColumns<AuditRow> : WrittenWhole {
+  using R = AuditRow;
+  static constexpr char kTable[] = "audit";
+  static constexpr auto kKey = std::make_tuple(column::Int("first", &R::first));
+  static constexpr auto kChanging = std::make_tuple(
+      column::Int("last", &R::last), column::Blob("lines", &R::lines));
 };
 
 template <>

@@ -46,6 +46,7 @@ struct StudyRow {
   WallMicros updated = 0;
   WallMicros expires = 0;  // of a deleted study; else 0
   std::string state_reason;
+  std::string owner = {};  // who created it; empty: nobody that had a name
 };
 
 enum class TrialOrigin {
@@ -192,6 +193,28 @@ struct TokenRow {
   WallMicros last_used = 0;  // 0: never
   WallMicros revoked = 0;    // 0: it was not
   std::string request_id;    // of what gave it its secret
+  // Labels that a study of its bearer carries, as a v1.Token; empty: any.
+  std::string study_labels = {};
+  int single_use = 0;  // 1: a worker trades it for a certificate
+};
+
+// A certificate that was issued or seen. Of a subject whose certificates were
+// all revoked there is one, too, whose id is "subject:" and its name.
+struct CertificateRow {
+  std::string id;  // SHA-256 in hexadecimal digits
+  std::string subject;
+  int role = 0;  // of v1.Role
+  WallMicros created = 0;
+  WallMicros expires = 0;
+  WallMicros last_used = 0;  // 0: never
+  WallMicros revoked = 0;    // 0: it was not
+};
+
+// Entries of the audit that were committed together: lines of JSON.
+struct AuditRow {
+  std::int64_t first = 0;  // entries count from 1, without a gap
+  std::int64_t last = 0;
+  std::string lines;
 };
 
 // It is the only row; there is none before the first lead.

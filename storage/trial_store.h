@@ -110,6 +110,11 @@ class Transaction {
   virtual absl::Status ForgetWorker(const std::string& id) = 0;
   // Inserts or replaces by id, unguarded.
   virtual absl::Status PutToken(const TokenRow& token) = 0;
+  virtual absl::Status PutCertificate(const CertificateRow& certificate) = 0;
+  // Inserts or replaces by its first entry, unguarded.
+  virtual absl::Status PutAudit(const AuditRow& entries) = 0;
+  // Forgets what begins before this entry.
+  virtual absl::Status ForgetAuditBefore(std::int64_t first) = 0;
   // Answers REQUEST_ID_REUSED when the id is there.
   virtual absl::Status RememberReply(const ReplyRow& reply) = 0;
   // Forgets up to `most`, and says whether some may be left.
@@ -190,6 +195,11 @@ class TrialStore {
   // They rise by id.
   virtual absl::StatusOr<std::vector<TokenRow>> ListTokens(
       const std::string& after, int limit) const = 0;
+  virtual absl::StatusOr<std::vector<CertificateRow>> ListCertificates(
+      const std::string& after, int limit) const = 0;
+  // They rise by their first entry, from behind `after`.
+  virtual absl::StatusOr<std::vector<AuditRow>> ListAudit(std::int64_t after,
+                                                          int limit) const = 0;
   virtual absl::StatusOr<std::optional<ReplyRow>> FindReply(
       const std::string& request_id) const = 0;
 

@@ -2,7 +2,6 @@
 #include "tls/authority.h"
 
 #include <arpa/inet.h>
-#include <openssl/pem.h>
 #include <openssl/rand.h>
 
 #include <algorithm>
@@ -13,7 +12,9 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/status_macros.h"
+#include "tls/certificate_request.h"
 #include "tls/openssl_handles.h"
+#include "tls/pem.h"
 
 namespace frostline::tls {
 namespace {
@@ -22,17 +23,6 @@ constexpr WallMicros kSecond = 1'000'000;
 constexpr WallMicros kEarlier = 3'600 * kSecond;
 constexpr std::size_t kLongestHost = 253;
 constexpr std::size_t kLongestSubject = 64;  // X.520's bound
-
-absl::Status OpenSslFailed(const std::string& what) {
-  return MakeError(ErrorId::kInternal, absl::StrCat("OpenSSL could not ", what),
-                   "report it with the version that `openssl version` says");
-}
-
-std::string ReadAll(BIO* from) {
-  char* bytes = nullptr;
-  const long size = BIO_get_mem_data(from, &bytes);
-  return std::string(bytes, static_cast<std::size_t>(size));
-}
 
 bool IsNumeric(const std::string& host) {
   std::array<unsigned char, 16> ignored{};
@@ -109,18 +99,47 @@ absl::StatusOr<Certificate> Begin(const std::string& name, EVP_PKEY* key,
   return made;
 }
 
-absl::StatusOr<KeyPair> Finish(X509* certificate, EVP_PKEY* key,
-                               EVP_PKEY* signer) {
-  if (X509_sign(certificate, signer, EVP_sha256()) == 0) {
-    return OpenSslFailed("sign a certificate");
+absl::Status Sign(X509* certificate, EVP_PKEY* signer) {
+  return X509_sign(certificate, signer, EVP_sha256()) == 0
+             ? OpenSslFailed("sign a certificate")
+             : absl::OkStatus();
+}
+
+struct Signer {
+  Certificate certificate;
+  Key key;
+};
+
+absl::StatusOr<Signer> SignerOf(const KeyPair& authority) {
+  Signer signer{ReadPem(authority.certificate_pem, PEM_read_bio_X509),
+                ReadPem(authority.key_pem.Reveal(), PEM_read_bio_PrivateKey)};
+  if (signer.certificate != nullptr && signer.key != nullptr) return signer;
+  return OpenSslFailed("read the authority");
+}
+
+// Of this key, signed.
+absl::StatusOr<Certificate> MakeLeaf(const LeafSpec& spec, EVP_PKEY* key,
+                                     const KeyPair& authority, WallMicros now) {
+  ASSIGN_OR_RETURN(const Signer signer, SignerOf(authority));
+  ASSIGN_OR_RETURN(const std::string names, AlternativeNames(spec));
+  ASSIGN_OR_RETURN(
+      Certificate made,
+      Begin(spec.name, key, now, std::min(spec.lifetime, kLongestLife)));
+  X509* const issuer = signer.certificate.get();
+  X509_set_issuer_name(made.get(), X509_get_subject_name(issuer));
+  const bool serves = !spec.hosts.empty();
+  const std::vector<std::pair<int, std::string>> extensions = {
+      {NID_basic_constraints, "critical,CA:FALSE"},
+      {NID_key_usage, "critical,digitalSignature"},
+      {NID_ext_key_usage, serves ? "serverAuth" : "clientAuth"},
+      {NID_subject_alt_name, names},
+      {NID_subject_key_identifier, "hash"},
+      {NID_authority_key_identifier, "keyid"}};
+  for (const auto& [kind, value] : extensions) {
+    RETURN_IF_ERROR(Extend(made.get(), issuer, kind, value));
   }
-  const Bio public_text(BIO_new(BIO_s_mem()));
-  const Bio secret_text(BIO_new(BIO_s_mem()));
-  PEM_write_bio_X509(public_text.get(), certificate);
-  PEM_write_bio_PrivateKey(secret_text.get(), key, nullptr, nullptr, 0, nullptr,
-                           nullptr);
-  return KeyPair{ReadAll(public_text.get()),
-                 SecretString(ReadAll(secret_text.get()))};
+  RETURN_IF_ERROR(Sign(made.get(), signer.key.get()));
+  return made;
 }
 
 }  // namespace
@@ -137,43 +156,26 @@ absl::StatusOr<KeyPair> MakeAuthority(const std::string& name, WallMicros now) {
   RETURN_IF_ERROR(
       Extend(self, self, NID_key_usage, "critical,keyCertSign,cRLSign"));
   RETURN_IF_ERROR(Extend(self, self, NID_subject_key_identifier, "hash"));
-  return Finish(self, key.get(), key.get());
+  RETURN_IF_ERROR(Sign(self, key.get()));
+  return KeyPair{PemOf(self), PemOf(key.get())};
 }
 
 absl::StatusOr<KeyPair> Issue(const KeyPair& authority, const LeafSpec& spec,
                               WallMicros now) {
-  const std::string& signer_text = authority.key_pem.Reveal();
-  const Bio public_text(
-      BIO_new_mem_buf(authority.certificate_pem.data(),
-                      static_cast<int>(authority.certificate_pem.size())));
-  const Bio secret_text(BIO_new_mem_buf(signer_text.data(),
-                                        static_cast<int>(signer_text.size())));
-  const Certificate issuer(
-      PEM_read_bio_X509(public_text.get(), nullptr, nullptr, nullptr));
-  const Key signer(
-      PEM_read_bio_PrivateKey(secret_text.get(), nullptr, nullptr, nullptr));
   const Key key(EVP_EC_gen("P-256"));
-  if (issuer == nullptr || signer == nullptr || key == nullptr) {
-    return OpenSslFailed("read the authority, or make a key");
-  }
-  ASSIGN_OR_RETURN(const std::string names, AlternativeNames(spec));
-  ASSIGN_OR_RETURN(
-      const Certificate made,
-      Begin(spec.name, key.get(), now, std::min(spec.lifetime, kLongestLife)));
-  X509* const self = made.get();
-  X509_set_issuer_name(self, X509_get_subject_name(issuer.get()));
-  const bool serves = !spec.hosts.empty();
-  const std::vector<std::pair<int, std::string>> extensions = {
-      {NID_basic_constraints, "critical,CA:FALSE"},
-      {NID_key_usage, "critical,digitalSignature"},
-      {NID_ext_key_usage, serves ? "serverAuth" : "clientAuth"},
-      {NID_subject_alt_name, names},
-      {NID_subject_key_identifier, "hash"},
-      {NID_authority_key_identifier, "keyid"}};
-  for (const auto& [kind, value] : extensions) {
-    RETURN_IF_ERROR(Extend(self, issuer.get(), kind, value));
-  }
-  return Finish(self, key.get(), signer.get());
+  if (key == nullptr) return OpenSslFailed("make a key");
+  ASSIGN_OR_RETURN(const Certificate made,
+                   MakeLeaf(spec, key.get(), authority, now));
+  return KeyPair{PemOf(made.get()), PemOf(key.get())};
+}
+
+absl::StatusOr<std::string> IssueFor(const std::string& request_pem,
+                                     const KeyPair& authority,
+                                     const LeafSpec& spec, WallMicros now) {
+  ASSIGN_OR_RETURN(const Key key, RequestedKey(request_pem));
+  ASSIGN_OR_RETURN(const Certificate made,
+                   MakeLeaf(spec, key.get(), authority, now));
+  return PemOf(made.get());
 }
 
 }  // namespace frostline::tls

@@ -34,10 +34,16 @@ struct LeafSpec {
   Duration lifetime = std::chrono::hours(24 * 365);
 };
 
-// The error of both is REQUEST_INVALID or, a bug, INTERNAL.
+// The errors are REQUEST_INVALID or, a bug, INTERNAL.
 absl::StatusOr<KeyPair> MakeAuthority(const std::string& name, WallMicros now);
 absl::StatusOr<KeyPair> Issue(const KeyPair& authority, const LeafSpec& spec,
                               WallMicros now);
+// Issues one for the key that asks (certificate_request.h), in PEM form. The
+// names are those of `spec` alone. Answers REQUEST_INVALID for what is no
+// request, or none of its own key.
+absl::StatusOr<std::string> IssueFor(const std::string& request_pem,
+                                     const KeyPair& authority,
+                                     const LeafSpec& spec, WallMicros now);
 
 }  // namespace frostline::tls
 

@@ -2,11 +2,9 @@
 #include "tls/certificate.h"
 
 #include <arpa/inet.h>
-#include <openssl/pem.h>
 
 #include <array>
 #include <ctime>
-#include <string_view>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -16,6 +14,7 @@
 #include "base/plain/sha256.h"
 #include "base/status_macros.h"
 #include "tls/openssl_handles.h"
+#include "tls/pem.h"
 
 namespace frostline::tls {
 namespace {
@@ -27,13 +26,8 @@ absl::Status NoCertificate(const std::string& cause, const std::string& fix) {
   return MakeError(ErrorId::kTlsFile, cause, fix);
 }
 
-Bio Reader(std::string_view text) {
-  return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
-}
-
 absl::StatusOr<Certificate> Parse(const std::string& pem) {
-  const Bio from = Reader(pem);
-  Certificate read(PEM_read_bio_X509(from.get(), nullptr, nullptr, nullptr));
+  Certificate read = ReadPem(pem, PEM_read_bio_X509);
   if (read != nullptr) return read;
   return NoCertificate("the text holds no certificate in PEM form",
                        "give the file that begins with -----BEGIN "
@@ -115,11 +109,7 @@ absl::StatusOr<CertificateFacts> ReadCertificate(const std::string& pem) {
 absl::Status CheckPair(const std::string& certificate_pem,
                        const SecretString& key_pem) {
   ASSIGN_OR_RETURN(const Certificate certificate, Parse(certificate_pem));
-  const Bio from = Reader(key_pem.Reveal());
-  // A key with a passphrase is refused: nobody is there to type it.
-  const auto no_passphrase = [](char*, int, int, void*) { return 0; };
-  const Key key(
-      PEM_read_bio_PrivateKey(from.get(), nullptr, no_passphrase, nullptr));
+  const Key key = ReadPem(key_pem.Reveal(), PEM_read_bio_PrivateKey);
   if (key == nullptr) {
     return NoCertificate("the text holds no private key in PEM form",
                          "give the file that begins with -----BEGIN PRIVATE "

@@ -26,6 +26,7 @@ struct Freed {
 inline void FreeNames(GENERAL_NAMES* names) { GENERAL_NAMES_free(names); }
 
 using Bio = std::unique_ptr<BIO, Freed<BIO_free_all>>;
+using CertificateRequest = std::unique_ptr<X509_REQ, Freed<X509_REQ_free>>;
 using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
 using Certificate = std::unique_ptr<X509, Freed<X509_free>>;
 using Extension = std::unique_ptr<X509_EXTENSION, Freed<X509_EXTENSION_free>>;

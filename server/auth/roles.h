@@ -2,11 +2,12 @@
 //
 // File: roles.h
 //
-//   caller \ row   anyone  viewer  worker  researcher  admin
+//   caller \ row   anyone  viewer  worker  researcher  invited  admin
+//   invited          x                                    x
 //   viewer           x       x
 //   worker           x               x
 //   researcher       x       x               x
-//   admin            x       x       x       x           x
+//   admin            x       x       x       x           x       x
 //
 // A row that names no role has that of admins, so a new verb is denied to
 // everybody else until somebody says otherwise.

@@ -7,6 +7,7 @@
 #define FROSTLINE_SERVER_LOOP_CALL_CONTEXT_H_
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -25,6 +26,7 @@ using CancelFlag = std::shared_ptr<std::atomic<bool>>;
 
 enum class CallerRole {
   kAnyone,      // of a row: every role
+  kInvited,     // trades a single-use token for a certificate
   kViewer,      // reads
   kWorker,      // takes trials and reports on them
   kResearcher,  // creates and changes studies and trials
@@ -45,6 +47,8 @@ struct CallerIdentity {
   std::string token_id;
   std::string certificate_sha256;  // in hexadecimal digits
   WallMicros expires = 0;          // 0: never
+  // Only studies that carry these. Empty: all.
+  std::map<std::string, std::string> study_labels = {};
 };
 
 struct CallContext {

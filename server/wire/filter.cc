@@ -58,6 +58,13 @@ FieldKind KindOfField(const storage::TrialRow&, const std::string& field) {
   return is_text ? FieldKind::kText : FieldKind::kUnknown;
 }
 
+FieldKind KindOfField(const v1::AuditEntry&, const std::string& field) {
+  const bool known = field == "subject" || field == "role" ||
+                     field == "method" || field == "study" ||
+                     field == "outcome" || field == "address";
+  return known ? FieldKind::kText : FieldKind::kUnknown;
+}
+
 // Of studies and workers.
 template <typename T>
 FieldKind KindOfField(const T&, const std::string& field) {
@@ -126,6 +133,21 @@ Looked Look(const v1::Worker& worker, const std::string& field) {
     return Short(v1::WorkerState_Name(worker.state()), "WORKER_STATE_");
   }
   return Named(worker.labels(), field);
+}
+
+// "studies/imdb" of "studies/imdb/trials/7".
+std::string StudyOf(const std::string& resource) {
+  if (!absl::StartsWith(resource, "studies/")) return "";
+  return resource.substr(0, resource.find('/', sizeof("studies/") - 1));
+}
+
+Looked Look(const v1::AuditEntry& entry, const std::string& field) {
+  if (field == "subject") return entry.subject();
+  if (field == "role") return Short(v1::Role_Name(entry.role()), "ROLE_");
+  if (field == "method") return entry.method();
+  if (field == "study") return StudyOf(entry.resource());
+  if (field == "address") return entry.address();
+  return entry.outcome();
 }
 
 template <typename V>
@@ -225,5 +247,6 @@ bool Filter<T>::Matches(const T& item) const {
 template class Filter<storage::TrialRow>;
 template class Filter<v1::Study>;
 template class Filter<v1::Worker>;
+template class Filter<v1::AuditEntry>;
 
 }  // namespace frostline::server

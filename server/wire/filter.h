@@ -9,6 +9,8 @@
 //                     metrics.NAME, labels.NAME
 //   studies   state = ACTIVE AND labels.team = "nlp"
 //   workers   state = ACTIVE AND labels.pool = "a100"
+//   audit     subject = "ana" AND study = "studies/imdb"
+//             fields: subject, role, method, study, outcome, address
 //
 // Trials are looked at as rows, so that none is rendered to be left out. Text
 // has the operators = and !=, numbers also < <= > >=. Text may be quoted. An
@@ -22,6 +24,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "frostline/v1/admin_service.pb.h"
 #include "frostline/v1/study.pb.h"
 #include "frostline/v1/worker.pb.h"
 #include "storage/rows.h"
@@ -51,10 +54,12 @@ class Filter {
 using TrialFilter = Filter<storage::TrialRow>;
 using StudyFilter = Filter<v1::Study>;
 using WorkerFilter = Filter<v1::Worker>;
+using AuditFilter = Filter<v1::AuditEntry>;
 
 extern template class Filter<storage::TrialRow>;
 extern template class Filter<v1::Study>;
 extern template class Filter<v1::Worker>;
+extern template class Filter<v1::AuditEntry>;
 
 }  // namespace frostline::server
 

@@ -49,6 +49,8 @@ absl::Status Validate(const v1::FinishRequest& request);
 absl::Status Validate(const v1::ReleaseRequest& request);
 absl::Status Validate(const v1::ListWorkersRequest& request);
 absl::Status Validate(const v1::DrainWorkerRequest& request);
+absl::Status Validate(const v1::JoinRequest& request);
+absl::Status Validate(const v1::RenewCertificateRequest& request);
 
 // --- ImportanceService: validate_importance.cc ---
 absl::Status Validate(const v1::GetReportRequest& request);
@@ -68,7 +70,10 @@ absl::Status Validate(const v1::CreateTokenRequest& request);
 absl::Status Validate(const v1::RotateTokenRequest& request);
 absl::Status Validate(const v1::RevokeTokenRequest& request);
 absl::Status Validate(const v1::ListTokensRequest& request);
+absl::Status Validate(const v1::ListCertificatesRequest& request);
+absl::Status Validate(const v1::RevokeCertificatesRequest& request);
 absl::Status Validate(const v1::WhoAmIRequest& request);
+absl::Status Validate(const v1::ListAuditEntriesRequest& request);
 absl::Status Validate(const v1::BackupRequest& request);
 absl::Status Validate(const v1::GetInfoRequest& request);
 

@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "base/ids.h"
+#include "base/plain/sha256.h"
 #include "base/status_macros.h"
 #include "server/wire/field_checks.h"
+#include "server/wire/lease_checks.h"
 #include "server/wire/limits.h"
 #include "server/wire/validate.h"
 
@@ -16,6 +18,7 @@ constexpr std::int64_t kDay = 86'400;
 constexpr std::int64_t kLongestLifetime = 3'650 * kDay;
 constexpr std::int64_t kLongestOverlap = 30 * kDay;
 constexpr std::size_t kMaxSubjectBytes = 128;
+constexpr std::int64_t kLongestInvitation = kDay;
 constexpr std::size_t kTokenIdBytes = 16;
 constexpr char kWorkers[] = "workers/";
 
@@ -59,7 +62,20 @@ absl::Status Validate(const v1::CreateTokenRequest& request) {
   }
   RETURN_IF_ERROR(CheckSubject(request));
   RETURN_IF_ERROR(CheckBytes(request.note(), kMaxLabelBytes, "note"));
-  return CheckDuration(request.lifetime(), kLongestLifetime, "lifetime");
+  RETURN_IF_ERROR(CheckLabels(request.study_labels(), "study_labels"));
+  const bool reads = request.role() == v1::ROLE_RESEARCHER ||
+                     request.role() == v1::ROLE_VIEWER;
+  if (!request.study_labels().empty() && !reads) {
+    return BadField("study_labels", "bind only researchers and viewers",
+                    "leave them out, or give another role");
+  }
+  if (request.single_use() && request.role() != v1::ROLE_WORKER) {
+    return BadField("single_use", "is for the role worker",
+                    "leave it out, or give the role worker");
+  }
+  return CheckDuration(
+      request.lifetime(),
+      request.single_use() ? kLongestInvitation : kLongestLifetime, "lifetime");
 }
 
 absl::Status Validate(const v1::RotateTokenRequest& request) {
@@ -75,6 +91,29 @@ absl::Status Validate(const v1::RevokeTokenRequest& request) {
 
 absl::Status Validate(const v1::ListTokensRequest& request) {
   return CheckPage(request.page_size(), request.page_token(), "");
+}
+
+absl::Status Validate(const v1::ListCertificatesRequest& request) {
+  return CheckPage(request.page_size(), request.page_token(), "");
+}
+
+absl::Status Validate(const v1::RevokeCertificatesRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  if (request.sha256().empty() == request.subject().empty()) {
+    return BadField("sha256", "and subject are both given, or neither is",
+                    "say which certificate, or whose");
+  }
+  if (request.subject().empty()) {
+    return IsSha256(request.sha256())
+               ? absl::OkStatus()
+               : BadField("sha256", "is not 64 lower-case hex digits",
+                          "`frostline cert list` shows them");
+  }
+  return CheckBytes(request.subject(), kMaxSubjectBytes, "subject");
+}
+
+absl::Status Validate(const v1::ListAuditEntriesRequest& request) {
+  return CheckPage(request.page_size(), request.page_token(), request.filter());
 }
 
 absl::Status Validate(const v1::WhoAmIRequest&) { return absl::OkStatus(); }

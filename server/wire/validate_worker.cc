@@ -23,7 +23,17 @@ constexpr std::int64_t kMaxBeats = 1024;
 constexpr std::int64_t kMaxStockItems = 1024;
 constexpr std::int64_t kMaxLeftLogs = 8;
 constexpr std::size_t kMaxSeen = 128;
+constexpr std::size_t kMaxCertificateRequest = 8 * 1024;
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+
+// Whether it is one is seen when it is read.
+absl::Status CheckCertificateRequest(const std::string& text) {
+  if (text.empty()) {
+    return BadField("certificate_request", "is missing",
+                    "send a PKCS #10 request in PEM form");
+  }
+  return CheckBytes(text, kMaxCertificateRequest, "certificate_request");
+}
 
 absl::Status CheckFits(const google::protobuf::Duration& wait,
                        Duration time_left) {
@@ -160,6 +170,17 @@ absl::Status Validate(const v1::DrainWorkerRequest& request) {
   RETURN_IF_ERROR(CheckRequestId(request.request_id()));
   RETURN_IF_ERROR(CheckWorkerName(request.worker(), "worker"));
   return CheckCause(request.reason(), "reason");
+}
+
+absl::Status Validate(const v1::JoinRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  RETURN_IF_ERROR(CheckId(request.worker_id(), "worker_id"));
+  return CheckCertificateRequest(request.certificate_request());
+}
+
+absl::Status Validate(const v1::RenewCertificateRequest& request) {
+  RETURN_IF_ERROR(CheckRequestId(request.request_id()));
+  return CheckCertificateRequest(request.certificate_request());
 }
 
 }  // namespace frostline::server

@@ -222,6 +222,28 @@ absl::StatusOr<std::vector<TokenRow>> MemoryStore::ListTokens(
   return rows;
 }
 
+absl::StatusOr<std::vector<CertificateRow>> MemoryStore::ListCertificates(
+    const std::string& after, int limit) const {
+  const MutexLock lock(&mutex_);
+  std::vector<CertificateRow> rows;
+  for (auto it = stored_.certificates.upper_bound(after);
+       it != stored_.certificates.end() && !IsFull(rows.size(), limit); ++it) {
+    rows.push_back(*it->second);
+  }
+  return rows;
+}
+
+absl::StatusOr<std::vector<AuditRow>> MemoryStore::ListAudit(std::int64_t after,
+                                                             int limit) const {
+  const MutexLock lock(&mutex_);
+  std::vector<AuditRow> rows;
+  for (auto it = stored_.audit.upper_bound(after);
+       it != stored_.audit.end() && !IsFull(rows.size(), limit); ++it) {
+    rows.push_back(*it->second);
+  }
+  return rows;
+}
+
 absl::StatusOr<std::optional<ReplyRow>> MemoryStore::FindReply(
     const std::string& request_id) const {
   const MutexLock lock(&mutex_);

@@ -58,6 +58,10 @@ class MemoryStore final : public TrialStore {
                                                      int limit) const override;
   absl::StatusOr<std::vector<TokenRow>> ListTokens(const std::string& after,
                                                    int limit) const override;
+  absl::StatusOr<std::vector<CertificateRow>> ListCertificates(
+      const std::string& after, int limit) const override;
+  absl::StatusOr<std::vector<AuditRow>> ListAudit(std::int64_t after,
+                                                  int limit) const override;
   absl::StatusOr<std::optional<ReplyRow>> FindReply(
       const std::string& request_id) const override;
 

@@ -224,6 +224,29 @@ absl::Status MemoryTransaction::PutToken(const TokenRow& token) {
   return absl::OkStatus();
 }
 
+absl::Status MemoryTransaction::PutCertificate(
+    const CertificateRow& certificate) {
+  if (over_) return TransactionIsOver();
+  Put(&Tables::certificates, certificate.id, certificate);
+  return absl::OkStatus();
+}
+
+absl::Status MemoryTransaction::PutAudit(const AuditRow& entries) {
+  if (over_) return TransactionIsOver();
+  Put(&Tables::audit, entries.first, entries);
+  return absl::OkStatus();
+}
+
+absl::Status MemoryTransaction::ForgetAuditBefore(std::int64_t first) {
+  if (over_) return TransactionIsOver();
+  for (const Tables* layer : Layers()) {
+    for (const auto& [begin, row] : layer->audit) {
+      if (begin < first) operation_.audit[begin] = nullptr;
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status MemoryTransaction::RememberReply(const ReplyRow& reply) {
   if (over_) return TransactionIsOver();
   if (Find(&Tables::replies, reply.request_id) != nullptr) {

@@ -38,6 +38,8 @@ struct Tables {
   Table<OfTrial, BestRow> best;
   Table<std::string, WorkerRow> workers;
   Table<std::string, TokenRow> tokens;
+  Table<std::string, CertificateRow> certificates;
+  Table<std::int64_t, AuditRow> audit;
   Table<std::string, ReplyRow> replies;
 };
 
@@ -54,6 +56,8 @@ void ForEachTable(F f) {
   f(&Tables::best);
   f(&Tables::workers);
   f(&Tables::tokens);
+  f(&Tables::certificates);
+  f(&Tables::audit);
   f(&Tables::replies);
 }
 

@@ -40,6 +40,10 @@ absl::StatusOr<std::int64_t> CountIntact(
 absl::StatusOr<BackupReport> CheckRows(Database& database) {
   ASSIGN_OR_RETURN(const std::int64_t version,
                    database.ReadInt("PRAGMA user_version"));
+  std::string studies = sql::kAll<StudyRow>;
+  if (version < kFirstVersionWithTokens) {
+    studies = absl::StrReplaceAll(studies, {{"owner", "''"}});
+  }
   std::string attempts = sql::kAll<AttemptRow>;
   if (version < kFirstVersionWithRequestIds) {
     attempts = absl::StrReplaceAll(attempts, {{"request_id", "''"}});
@@ -50,7 +54,7 @@ absl::StatusOr<BackupReport> CheckRows(Database& database) {
   }
   BackupReport report;
   if (version == 0) return report;  // a new one
-  ASSIGN_OR_RETURN(report.studies, CountIntact<StudyRow>(database));
+  ASSIGN_OR_RETURN(report.studies, CountIntact<StudyRow>(database, studies));
   ASSIGN_OR_RETURN(report.trials, CountIntact<TrialRow>(database));
   for (const absl::Status& status :
        {CountIntact<AttemptRow>(database, attempts).status(),
@@ -72,6 +76,8 @@ absl::StatusOr<BackupReport> CheckRows(Database& database) {
   }
   if (version >= kFirstVersionWithTokens) {
     RETURN_IF_ERROR(CountIntact<TokenRow>(database).status());
+    RETURN_IF_ERROR(CountIntact<CertificateRow>(database).status());
+    RETURN_IF_ERROR(CountIntact<AuditRow>(database).status());
   }
   return report;
 }

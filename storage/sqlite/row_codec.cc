@@ -66,6 +66,12 @@ std::string NameOf(const WorkerRow& row) {
 std::string NameOf(const TokenRow& row) {
   return absl::StrCat("token ", row.id);
 }
+std::string NameOf(const CertificateRow& row) {
+  return absl::StrCat("certificate ", row.id);
+}
+std::string NameOf(const AuditRow& row) {
+  return absl::StrCat("audit entry ", row.first);
+}
 std::string NameOf(const ReplyRow& row) {
   return absl::StrCat("request ", row.request_id);
 }
@@ -137,6 +143,8 @@ FROSTLINE_CODEC_(OutcomeRow);
 FROSTLINE_CODEC_(LogRow);
 FROSTLINE_CODEC_(WorkerRow);
 FROSTLINE_CODEC_(TokenRow);
+FROSTLINE_CODEC_(CertificateRow);
+FROSTLINE_CODEC_(AuditRow);
 FROSTLINE_CODEC_(ReplyRow);
 FROSTLINE_CODEC_(SummaryRow);
 FROSTLINE_CODEC_(BestRow);

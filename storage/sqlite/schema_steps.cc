@@ -183,7 +183,9 @@ constexpr char kLogPlaces[] = R"sql(
 ALTER TABLE logs ADD COLUMN place BLOB NOT NULL DEFAULT x'';
 )sql";
 
+// Studies from before have no owner, which their seals leave out.
 constexpr char kTokens[] = R"sql(
+ALTER TABLE studies ADD COLUMN owner TEXT NOT NULL DEFAULT '';
 CREATE TABLE tokens (
   id TEXT NOT NULL PRIMARY KEY,
   role INTEGER NOT NULL CHECK (role BETWEEN 1 AND 4),
@@ -197,6 +199,24 @@ CREATE TABLE tokens (
   last_used INTEGER NOT NULL,
   revoked INTEGER NOT NULL,
   request_id TEXT NOT NULL,
+  study_labels BLOB NOT NULL,
+  single_use INTEGER NOT NULL CHECK (single_use IN (0, 1)),
+  crc INTEGER NOT NULL
+) STRICT;
+CREATE TABLE certificates (
+  id TEXT NOT NULL PRIMARY KEY,
+  subject TEXT NOT NULL,
+  role INTEGER NOT NULL,
+  created INTEGER NOT NULL,
+  expires INTEGER NOT NULL,
+  last_used INTEGER NOT NULL,
+  revoked INTEGER NOT NULL,
+  crc INTEGER NOT NULL
+) STRICT;
+CREATE TABLE audit (
+  first INTEGER NOT NULL PRIMARY KEY,
+  last INTEGER NOT NULL CHECK (last >= first),
+  lines BLOB NOT NULL,
   crc INTEGER NOT NULL
 ) STRICT;
 )sql";

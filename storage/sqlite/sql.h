@@ -120,6 +120,15 @@ inline constexpr const char* kForgetWorker = "DELETE FROM workers WHERE id = ?";
 inline constexpr const char* kPutToken = kInsert<TokenRow, "INSERT OR REPLACE">;
 inline constexpr const char* kListTokens =
     kSelect<TokenRow, " WHERE id > ? ORDER BY id LIMIT ?">;
+inline constexpr const char* kPutCertificate =
+    kInsert<CertificateRow, "INSERT OR REPLACE">;
+inline constexpr const char* kListCertificates =
+    kSelect<CertificateRow, " WHERE id > ? ORDER BY id LIMIT ?">;
+
+inline constexpr const char* kPutAudit = kInsert<AuditRow, "INSERT OR REPLACE">;
+inline constexpr const char* kListAudit =
+    kSelect<AuditRow, " WHERE first > ? ORDER BY first LIMIT ?">;
+inline constexpr const char* kForgetAudit = "DELETE FROM audit WHERE first < ?";
 
 inline constexpr const char* kRememberReply = kInsert<ReplyRow, "INSERT">;
 inline constexpr const char* kFindReply =

@@ -209,6 +209,25 @@ absl::StatusOr<std::vector<TokenRow>> SqliteStore::ListTokens(
   return ReadAll<TokenRow>(statement);
 }
 
+absl::StatusOr<std::vector<CertificateRow>> SqliteStore::ListCertificates(
+    const std::string& after, int limit) const {
+  ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
+  ASSIGN_OR_RETURN(Statement statement,
+                   reader->Prepare(sql::kListCertificates));
+  statement.Text(after);
+  statement.Int(Limit(limit));
+  return ReadAll<CertificateRow>(statement);
+}
+
+absl::StatusOr<std::vector<AuditRow>> SqliteStore::ListAudit(std::int64_t after,
+                                                             int limit) const {
+  ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());
+  ASSIGN_OR_RETURN(Statement statement, reader->Prepare(sql::kListAudit));
+  statement.Int(after);
+  statement.Int(Limit(limit));
+  return ReadAll<AuditRow>(statement);
+}
+
 absl::StatusOr<std::optional<ReplyRow>> SqliteStore::FindReply(
     const std::string& request_id) const {
   ASSIGN_OR_RETURN(const ReadPool::Loan reader, readers_.Borrow());

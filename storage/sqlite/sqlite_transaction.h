@@ -54,6 +54,9 @@ class SqliteTransaction final : public Transaction {
   absl::Status PutWorker(const WorkerRow& worker) override;
   absl::Status ForgetWorker(const std::string& id) override;
   absl::Status PutToken(const TokenRow& token) override;
+  absl::Status PutCertificate(const CertificateRow& certificate) override;
+  absl::Status PutAudit(const AuditRow& entries) override;
+  absl::Status ForgetAuditBefore(std::int64_t first) override;
   absl::Status RememberReply(const ReplyRow& reply) override;
   absl::StatusOr<bool> ForgetRepliesBefore(WallMicros time,
                                            std::int64_t most) override;

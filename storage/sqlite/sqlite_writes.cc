@@ -220,6 +220,25 @@ absl::Status SqliteTransaction::PutToken(const TokenRow& token) {
   return Run(put);
 }
 
+absl::Status SqliteTransaction::PutCertificate(
+    const CertificateRow& certificate) {
+  ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutCertificate));
+  BindRow(certificate, put);
+  return Run(put);
+}
+
+absl::Status SqliteTransaction::PutAudit(const AuditRow& entries) {
+  ASSIGN_OR_RETURN(Statement put, Prepare(sql::kPutAudit));
+  BindRow(entries, put);
+  return Run(put);
+}
+
+absl::Status SqliteTransaction::ForgetAuditBefore(std::int64_t first) {
+  ASSIGN_OR_RETURN(Statement forget, Prepare(sql::kForgetAudit));
+  forget.Int(first);
+  return Run(forget);
+}
+
 absl::Status SqliteTransaction::RememberReply(const ReplyRow& reply) {
   ASSIGN_OR_RETURN(Statement insert, Prepare(sql::kRememberReply));
   BindRow(reply, insert);

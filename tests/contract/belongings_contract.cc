@@ -243,6 +243,33 @@ TEST_P(TrialStoreContract, TokensAreReplacedAndListedById) {
   EXPECT_THAT(*store_->ListTokens("c", 10), IsEmpty());
 }
 
+TEST_P(TrialStoreContract, CertificatesAreReplacedAndListedById) {
+  storage::CertificateRow changed = FullCertificate("b");
+  changed.revoked = 99;
+  ASSERT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
+    for (const char* const id : {"c", "b", "a"}) {
+      RETURN_IF_ERROR(transaction.PutCertificate(FullCertificate(id)));
+    }
+    return transaction.PutCertificate(changed);
+  }));
+  EXPECT_THAT(Texts(*store_->ListCertificates("", 2)),
+              ElementsAre(Text(FullCertificate("a")), Text(changed)));
+  EXPECT_THAT(Texts(*store_->ListCertificates("b", 10)),
+              ElementsAre(Text(FullCertificate("c"))));
+}
+
+TEST_P(TrialStoreContract, TheAuditIsListedInOrderAndForgottenFromItsStart) {
+  ASSERT_OK(Write([&](storage::Transaction& transaction) -> absl::Status {
+    for (const std::int64_t first : {5, 1, 3}) {
+      RETURN_IF_ERROR(transaction.PutAudit(FullAudit(first)));
+    }
+    return transaction.ForgetAuditBefore(3);
+  }));
+  EXPECT_THAT(Texts(*store_->ListAudit(0, 10)),
+              ElementsAre(Text(FullAudit(3)), Text(FullAudit(5))));
+  EXPECT_THAT(Texts(*store_->ListAudit(3, 1)), ElementsAre(Text(FullAudit(5))));
+}
+
 TEST_P(TrialStoreContract, AWorkerIsForgottenAndMayComeBack) {
   const auto put = [](storage::Transaction& transaction) {
     return transaction.PutWorker(FullWorker("a"));

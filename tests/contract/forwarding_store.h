@@ -73,6 +73,15 @@ class ForwardingTransaction : public storage::Transaction {
   absl::Status PutToken(const storage::TokenRow& token) override {
     return Pass([&] { return below_->PutToken(token); });
   }
+  absl::Status PutCertificate(const storage::CertificateRow& row) override {
+    return Pass([&] { return below_->PutCertificate(row); });
+  }
+  absl::Status PutAudit(const storage::AuditRow& entries) override {
+    return Pass([&] { return below_->PutAudit(entries); });
+  }
+  absl::Status ForgetAuditBefore(std::int64_t first) override {
+    return Pass([&] { return below_->ForgetAuditBefore(first); });
+  }
   absl::Status RememberReply(const storage::ReplyRow& reply) override {
     return Pass([&] { return below_->RememberReply(reply); });
   }
@@ -190,6 +199,16 @@ class ForwardingStore : public storage::TrialStore {
       const std::string& after, int limit) const override {
     NoteRead();
     return store_->ListTokens(after, limit);
+  }
+  absl::StatusOr<std::vector<storage::CertificateRow>> ListCertificates(
+      const std::string& after, int limit) const override {
+    NoteRead();
+    return store_->ListCertificates(after, limit);
+  }
+  absl::StatusOr<std::vector<storage::AuditRow>> ListAudit(
+      std::int64_t after, int limit) const override {
+    NoteRead();
+    return store_->ListAudit(after, limit);
   }
   absl::StatusOr<std::optional<storage::ReplyRow>> FindReply(
       const std::string& request_id) const override {

@@ -142,7 +142,24 @@ storage::TokenRow FullToken(const std::string& id) {
                            .old_secret_expires = 3,
                            .last_used = 4,
                            .revoked = 5,
-                           .request_id = "q"};
+                           .request_id = "q",
+                           .study_labels = "team=nlp",
+                           .single_use = 1};
+}
+
+storage::CertificateRow FullCertificate(const std::string& id) {
+  return storage::CertificateRow{.id = id,
+                                 .subject = "workers/w",
+                                 .role = 3,
+                                 .created = 1,
+                                 .expires = 2,
+                                 .last_used = 3,
+                                 .revoked = 4};
+}
+
+storage::AuditRow FullAudit(std::int64_t first) {
+  return storage::AuditRow{
+      .first = first, .last = first + 1, .lines = "{}\n{}\n"};
 }
 
 storage::ReplyRow FullReply(const std::string& request_id) {

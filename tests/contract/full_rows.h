@@ -32,6 +32,8 @@ storage::SummaryRow FullSummary(storage::StudyKey study);
 storage::BestRow FullBest(storage::StudyKey study, std::int64_t number);
 storage::WorkerRow FullWorker(const std::string& id);
 storage::TokenRow FullToken(const std::string& id);
+storage::CertificateRow FullCertificate(const std::string& id);
+storage::AuditRow FullAudit(std::int64_t first);
 storage::ReplyRow FullReply(const std::string& request_id);
 // All trials of a study, by number.
 storage::TrialQuery TrialsOf(storage::StudyKey study, int limit = 100);

@@ -69,6 +69,7 @@ class Walk {
   storage::StudyRow SomeStudy() {
     storage::StudyRow row = FullStudy(Name());
     row.key = Key();
+    row.owner = Name();
     row.state = static_cast<storage::StudyState>(1 + Below(5));
     row.etag = Below(3);
     row.revision = Below(100);
@@ -173,7 +174,7 @@ class Walk {
 
   absl::Status CallOfOthers(storage::Transaction& transaction,
                             StoreModel& model, Answer& expected) {
-    switch (Below(11)) {
+    switch (Below(14)) {
       case 0: {
         storage::AttemptRow row = FullAttempt(Key(), Below(4), Below(2));
         row.cause = Name();
@@ -236,6 +237,22 @@ class Walk {
         expected = model.PutToken(row);
         return transaction.PutToken(row);
       }
+      case 10: {
+        storage::CertificateRow row = FullCertificate(Name());
+        row.revoked = Below(100);
+        expected = model.PutCertificate(row);
+        return transaction.PutCertificate(row);
+      }
+      case 11: {
+        const storage::AuditRow row = FullAudit(Below(10) + 1);
+        expected = model.PutAudit(row);
+        return transaction.PutAudit(row);
+      }
+      case 12: {
+        const std::int64_t first = Below(10) + 1;
+        expected = model.ForgetAuditBefore(first);
+        return transaction.ForgetAuditBefore(first);
+      }
       default: {
         const WallMicros time = Below(10);
         expected = model.ForgetRepliesBefore(time);
@@ -254,6 +271,10 @@ class Walk {
     EXPECT_EQ(Texts(*store_.ListWorkers("a", 1)), model_.Workers("a", 1));
     EXPECT_EQ(Texts(*store_.ListTokens("", 10)), model_.Tokens("", 10));
     EXPECT_EQ(Texts(*store_.ListTokens("a", 1)), model_.Tokens("a", 1));
+    EXPECT_EQ(Texts(*store_.ListCertificates("", 10)),
+              model_.Certificates("", 10));
+    EXPECT_EQ(Texts(*store_.ListAudit(0, 10)), model_.Audit(0, 10));
+    EXPECT_EQ(Texts(*store_.ListAudit(3, 2)), model_.Audit(3, 2));
     for (const char* const name : {"a", "b", "c"}) {
       const auto study = store_.FindStudy(name);
       EXPECT_EQ(study.ok() ? Text(*study) : "", model_.Study(name));

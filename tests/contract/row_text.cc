@@ -53,7 +53,8 @@ std::string Text(const storage::StudyRow& row) {
   return Join({"study", Num(row.key), Quote(row.id), Num(row.state),
                Quote(row.spec), Quote(row.settings), absl::StrCat(row.seed),
                Num(row.etag), Num(row.revision), Num(row.created),
-               Num(row.updated), Num(row.expires), Quote(row.state_reason)});
+               Num(row.updated), Num(row.expires), Quote(row.state_reason),
+               Quote(row.owner)});
 }
 
 std::string Text(const storage::TrialRow& row) {
@@ -130,7 +131,18 @@ std::string Text(const storage::TokenRow& row) {
                Quote(row.note), Quote(row.secret_sha256),
                Quote(row.old_secret_sha256), Num(row.created), Num(row.expires),
                Num(row.old_secret_expires), Num(row.last_used),
-               Num(row.revoked), Quote(row.request_id)});
+               Num(row.revoked), Quote(row.request_id), Quote(row.study_labels),
+               Num(row.single_use)});
+}
+
+std::string Text(const storage::CertificateRow& row) {
+  return Join({"certificate", Quote(row.id), Quote(row.subject), Num(row.role),
+               Num(row.created), Num(row.expires), Num(row.last_used),
+               Num(row.revoked)});
+}
+
+std::string Text(const storage::AuditRow& row) {
+  return Join({"audit", Num(row.first), Num(row.last), Quote(row.lines)});
 }
 
 std::string Text(const storage::ReplyRow& row) {

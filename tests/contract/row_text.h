@@ -24,6 +24,8 @@ std::string Text(const storage::SummaryRow& row);
 std::string Text(const storage::BestRow& row);
 std::string Text(const storage::WorkerRow& row);
 std::string Text(const storage::TokenRow& row);
+std::string Text(const storage::CertificateRow& row);
+std::string Text(const storage::AuditRow& row);
 std::string Text(const storage::ReplyRow& row);
 
 template <typename Row>

@@ -169,6 +169,21 @@ Answer StoreModel::PutToken(const storage::TokenRow& row) {
   return kOk;
 }
 
+Answer StoreModel::PutCertificate(const storage::CertificateRow& row) {
+  certificates_[row.id] = row;
+  return kOk;
+}
+
+Answer StoreModel::PutAudit(const storage::AuditRow& row) {
+  audit_[row.first] = row;
+  return kOk;
+}
+
+Answer StoreModel::ForgetAuditBefore(std::int64_t first) {
+  audit_.erase(audit_.begin(), audit_.lower_bound(first));
+  return kOk;
+}
+
 Answer StoreModel::RememberReply(const storage::ReplyRow& row) {
   if (replies_.count(row.request_id) != 0) return ErrorId::kRequestIdReused;
   replies_[row.request_id] = row;
@@ -280,6 +295,24 @@ std::vector<std::string> StoreModel::Tokens(const std::string& after,
   std::vector<storage::TokenRow> rows;
   for (const auto& [id, row] : tokens_) {
     if (id > after) rows.push_back(row);
+  }
+  return FirstTexts(rows, limit);
+}
+
+std::vector<std::string> StoreModel::Certificates(const std::string& after,
+                                                  int limit) const {
+  std::vector<storage::CertificateRow> rows;
+  for (const auto& [id, row] : certificates_) {
+    if (id > after) rows.push_back(row);
+  }
+  return FirstTexts(rows, limit);
+}
+
+std::vector<std::string> StoreModel::Audit(std::int64_t after,
+                                           int limit) const {
+  std::vector<storage::AuditRow> rows;
+  for (const auto& [first, row] : audit_) {
+    if (first > after) rows.push_back(row);
   }
   return FirstTexts(rows, limit);
 }

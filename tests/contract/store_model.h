@@ -38,6 +38,9 @@ class StoreModel {
   Answer ForgetWorker(const std::string& id);
   Answer PutWorker(const storage::WorkerRow& row);
   Answer PutToken(const storage::TokenRow& row);
+  Answer PutCertificate(const storage::CertificateRow& row);
+  Answer PutAudit(const storage::AuditRow& row);
+  Answer ForgetAuditBefore(std::int64_t first);
   Answer RememberReply(const storage::ReplyRow& row);
   Answer ForgetRepliesBefore(WallMicros time);
 
@@ -54,6 +57,9 @@ class StoreModel {
       const storage::MeasurementQuery& query) const;
   std::vector<std::string> Workers(const std::string& after, int limit) const;
   std::vector<std::string> Tokens(const std::string& after, int limit) const;
+  std::vector<std::string> Certificates(const std::string& after,
+                                        int limit) const;
+  std::vector<std::string> Audit(std::int64_t after, int limit) const;
   std::string Study(const std::string& id) const;  // "" for none
   std::string Outcome(storage::StudyKey study, std::int64_t number) const;
   std::string Log(storage::StudyKey study, std::int64_t number,
@@ -83,6 +89,8 @@ class StoreModel {
   std::map<TrialKey, storage::BestRow> best_;
   std::map<std::string, storage::WorkerRow> workers_;
   std::map<std::string, storage::TokenRow> tokens_;
+  std::map<std::string, storage::CertificateRow> certificates_;
+  std::map<std::int64_t, storage::AuditRow> audit_;
   std::map<std::string, storage::ReplyRow> replies_;
 };
 

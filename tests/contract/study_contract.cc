@@ -90,7 +90,8 @@ TEST_P(TrialStoreContract, AnUpdateOfAStudyKeepsWhatNeverChanges) {
                           .created = 90,
                           .updated = 100,
                           .expires = 110,
-                          .state_reason = "done"};
+                          .state_reason = "done",
+                          .owner = "eve"};
   ASSERT_OK(Write([&](storage::Transaction& transaction) {
     return transaction.UpdateStudy(after, before.etag);
   }));

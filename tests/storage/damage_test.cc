@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/rng.h"
 #include "storage/sqlite/schema.h"
+#include "tests/contract/old_schema.h"
 #include "tests/storage/sqlite_fixture.h"
 
 namespace frostline::storage {
@@ -229,7 +230,7 @@ TEST_F(DamageTest, ALogOfAnOlderDatabaseHasNoPlaceAndIsWhole) {
     return transaction.PutLog(row);
   }));
   Close();
-  Tamper("ALTER TABLE logs DROP COLUMN place; PRAGMA user_version = 5");
+  Tamper(test::kToVersion5);
   Open();
   ASSERT_OK_AND_ASSIGN(const auto found, store_->FindLog(study, 1, 1));
   EXPECT_EQ(test::Text(*found), test::Text(row));

@@ -49,7 +49,8 @@ TEST_F(QueryPlanTest, NoStatementScansOrSorts) {
       sql::kForgetReplies,   sql::kFindLog,
       sql::kFindLead,        sql::kListSummaries,
       sql::kListBest,        sql::kForgetWorker,
-      sql::kListTokens};
+      sql::kListTokens,      sql::kListCertificates,
+      sql::kListAudit,       sql::kForgetAudit};
   for (const sql::Purge& purge : sql::kPurgeStudy) {
     statements.emplace_back(purge.sql);
   }

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "storage/factory.h"
 #include "storage/sqlite/schema.h"
+#include "tests/contract/old_schema.h"
 #include "tests/storage/sqlite_fixture.h"
 
 namespace frostline::storage {
@@ -123,7 +124,8 @@ TEST_F(RestoreTest, ADamagedRowOfAnyTableIsFound) {
         "UPDATE measurements SET measured = x'00'",
         "UPDATE outcomes SET count = count + 1", "UPDATE logs SET tail = x'00'",
         "UPDATE workers SET last_seen = last_seen + 1",
-        "UPDATE tokens SET revoked = 0",
+        "UPDATE tokens SET revoked = 0", "UPDATE certificates SET revoked = 0",
+        "UPDATE audit SET lines = x'00'", "UPDATE studies SET owner = 'eve'",
         "UPDATE replies SET created = created + 1",
         "PRAGMA foreign_keys = OFF; DELETE FROM trials WHERE number = 0"}) {
     fs::copy(Copy(), folder_.File("good"),
@@ -147,12 +149,7 @@ TEST_F(RestoreTest, ABackupOfAnOlderVersionIsBroughtForwardAtTheStart) {
   truth_ = test::Texts(*store_->ListTrials(test::TrialsOf(1, 1000)));
   ASSERT_OK(store_->Backup(Copy()));
   Close();
-  TamperWith(Copy(),
-             "DROP TABLE logs; DROP TABLE lead; DROP TABLE summaries;"
-             "DROP TABLE best_trials; DROP TABLE tokens; DROP INDEX "
-             "attempts_by_request;"
-             "ALTER TABLE attempts DROP COLUMN request_id;"
-             "PRAGMA user_version = 1");
+  TamperWith(Copy(), test::kToVersion1);
   ASSERT_OK(RestoreBackup(Copy(), Target()));
   ASSERT_OK_AND_ASSIGN(const auto store, SqliteStore::Open(Target()));
   EXPECT_EQ(test::Texts(*store->ListTrials(test::TrialsOf(1, 1000))), truth_);

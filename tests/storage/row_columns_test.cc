@@ -55,7 +55,9 @@ void ExpectWhole(const Row& row) {
 }
 
 TEST(RowColumns, HoldEveryFieldOfEveryRow) {
-  ExpectWhole(test::FullStudy("imdb"));
+  StudyRow owned = test::FullStudy("imdb");
+  owned.owner = "ana";
+  ExpectWhole(owned);
   ExpectWhole(test::FullTrial(1, 2));
   ExpectWhole(test::FullAttempt(1, 2, 3));
   ExpectWhole(test::FullOutcome(1, 2));
@@ -63,6 +65,9 @@ TEST(RowColumns, HoldEveryFieldOfEveryRow) {
   ExpectWhole(test::FullSummary(1));
   ExpectWhole(test::FullBest(1, 2));
   ExpectWhole(test::FullWorker("w"));
+  ExpectWhole(test::FullToken("t"));
+  ExpectWhole(test::FullCertificate("c"));
+  ExpectWhole(test::FullAudit(1));
   ExpectWhole(test::FullReply("r"));
 }
 

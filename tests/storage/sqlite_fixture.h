@@ -67,6 +67,9 @@ class SqliteFixture : public testing::Test {
           RETURN_IF_ERROR(transaction.PutBest(test::FullBest(study, 0)));
           RETURN_IF_ERROR(transaction.PutWorker(test::FullWorker("w")));
           RETURN_IF_ERROR(transaction.PutToken(test::FullToken("t")));
+          RETURN_IF_ERROR(
+              transaction.PutCertificate(test::FullCertificate("c")));
+          RETURN_IF_ERROR(transaction.PutAudit(test::FullAudit(1)));
           return transaction.RememberReply(test::FullReply("r"));
         }));
   }

@@ -5,6 +5,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 #include "tls/certificate.h"
+#include "tls/certificate_request.h"
 
 namespace frostline::tls {
 namespace {
@@ -105,6 +106,30 @@ TEST(OwnerNameTest, IsReadInOneFormAlone) {
         "spiffe://x/frostline/admin/..", "spiffe://x/frostline/admin/A B"}) {
     EXPECT_EQ(ParseOwnerName(uri).role, "") << uri;
   }
+}
+
+TEST_F(AuthorityTest, IssuesForAKeyThatItNeverSees) {
+  ASSERT_OK_AND_ASSIGN(const KeyRequest asked, MakeRequest("eve"));
+  const std::string uri = FormatOwnerName({"worker", "gpu03"});
+  ASSERT_OK_AND_ASSIGN(
+      const std::string made,
+      IssueFor(asked.request_pem, authority_,
+               {.name = "gpu03", .hosts = {}, .uri = uri}, kNow));
+  EXPECT_OK(CheckPair(made, asked.key_pem));
+  EXPECT_THAT(ReadCertificate(made)->uris, ElementsAre(uri));
+}
+
+TEST_F(AuthorityTest, IssuesForNoRequestThatItsKeyHasNotSigned) {
+  ASSERT_OK_AND_ASSIGN(const KeyRequest asked, MakeRequest("gpu03"));
+  const LeafSpec spec{.name = "gpu03", .hosts = {}, .uri = ""};
+  for (std::size_t i = 40; i < asked.request_pem.size() - 40; i += 7) {
+    std::string changed = asked.request_pem;
+    changed[i] = changed[i] == 'A' ? 'B' : 'A';
+    if (changed == asked.request_pem) continue;
+    EXPECT_FALSE(IssueFor(changed, authority_, spec, kNow).ok()) << i;
+  }
+  EXPECT_THAT(IssueFor("", authority_, spec, kNow),
+              FailsWith(ErrorId::kRequestInvalid));
 }
 
 }  // namespace

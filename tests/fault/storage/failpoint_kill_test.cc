@@ -19,6 +19,7 @@
 #include "storage/sqlite/schema.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "tests/contract/full_rows.h"
+#include "tests/contract/old_schema.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 
@@ -94,12 +95,7 @@ class FailpointKillTest : public testing::Test {
     ASSERT_OK_AND_ASSIGN(const auto database,
                          storage::Database::Open(
                              DatabaseFile(), storage::Database::Role::kWriter));
-    ASSERT_OK(database->Execute(
-        "DROP TABLE logs; DROP TABLE lead; DROP TABLE summaries;"
-        "DROP TABLE best_trials; DROP TABLE tokens; DROP INDEX "
-        "attempts_by_request;"
-        "ALTER TABLE attempts DROP COLUMN request_id;"
-        "PRAGMA user_version = 1"));
+    ASSERT_OK(database->Execute(test::kToVersion1));
   }
 
   TempFolder folder_;
