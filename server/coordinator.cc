@@ -18,6 +18,8 @@
 #include "server/search/proposer.h"
 #include "server/search/stored_history.h"
 #include "server/verbs/admin_verbs.h"
+#include "server/verbs/audit_verb.h"
+#include "server/verbs/certificate_verbs.h"
 #include "server/verbs/explain_verb.h"
 #include "server/verbs/export_verb.h"
 #include "server/verbs/importance_verbs.h"
@@ -56,11 +58,13 @@ class Coordinator::Rooms {
   absl::Status Start();
   void Drain();
   const VerbTable& verbs() const { return table_; }
-  TokenBook& tokens() { return tokens_; }
+  Credentials& credentials() { return credentials_; }
+  AuditLog& audit() { return audit_; }
 
  private:
   CommitLoop::Hooks LoopHooks();
   void Turn(Batch& batch) FROSTLINE_ON_LOOP;
+  void NoteGranted(const ParkedAcquire& parked) FROSTLINE_ON_LOOP;
   void GrowPools() FROSTLINE_ON_LOOP;
   void Committed() FROSTLINE_ON_LOOP;
   void Undo() FROSTLINE_ON_LOOP;
@@ -76,8 +80,9 @@ class Coordinator::Rooms {
   TaskPool lookups_;
   TaskPool points_;
   TaskPool readers_;
-  TokenBook tokens_;
+  Credentials credentials_;
   CommitLoop loop_;
+  AuditLog audit_;
   Proposer proposer_;
   Ledger ledger_;
   Upkeep upkeep_;
@@ -97,6 +102,8 @@ class Coordinator::Rooms {
   ImportanceVerbs importance_verbs_;
   AdminVerbs admin_verbs_;
   TokenVerbs token_verbs_;
+  CertificateVerbs certificate_verbs_;
+  AuditVerb audit_verb_;
   VerbTable table_;
   bool draining_ ABSL_GUARDED_BY(kLoopThread) = false;
   SteadyTime next_growth_ ABSL_GUARDED_BY(kLoopThread){};
@@ -108,6 +115,7 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
       store_(store),
       clock_(clock),
       loop_(store, clock, LoopHooks()),
+      audit_(options_.audit_folder, loop_, readers_, store, clock),
       proposer_(
           [this](Proposals proposals) {
             (void)loop_.Post(
@@ -137,9 +145,11 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
                [this](const WorkerEntry& worker)
                    FROSTLINE_ON_LOOP { dispatcher_.NoteRegistered(worker); }}),
       upkeep_(ledger_, loop_, readers_, store, clock),
-      dispatcher_(ledger_, proposer_, upkeep_.disk(), clock),
+      dispatcher_(ledger_, proposer_, upkeep_.disk(), clock,
+                  [this](const ParkedAcquire& parked)
+                      FROSTLINE_ON_LOOP { NoteGranted(parked); }),
       importance_(store, clock),
-      calls_(loop_, lookups_, readers_, ledger_, store, clock),
+      calls_(loop_, lookups_, readers_, ledger_, audit_, store, clock),
       point_reads_(calls_, points_, ledger_),
       study_verbs_(calls_, point_reads_, ledger_, proposer_, store,
                    upkeep_.disk(), clock),
@@ -147,15 +157,17 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
       reading_verbs_(calls_, point_reads_, store),
       export_verb_(calls_, store),
       explain_verb_(calls_, ledger_, upkeep_.disk(), clock),
-      log_verb_(calls_, point_reads_, ledger_, store, tokens_, clock),
+      log_verb_(calls_, point_reads_, ledger_, store, credentials_, clock),
       watch_verb_(calls_, ledger_, store, clock, options_.watch_alive),
-      worker_verbs_(calls_, ledger_, dispatcher_, tokens_, clock),
+      worker_verbs_(calls_, ledger_, dispatcher_, credentials_, clock),
       lease_verbs_(calls_, ledger_, dispatcher_, proposer_, log_verb_, store,
-                   clock, tokens_, options_.longest_wait),
+                   clock, credentials_, options_.longest_wait),
       importance_verbs_(calls_, importance_),
       admin_verbs_(calls_, ledger_, dispatcher_, store, clock,
                    {options_.backup_folder, options_.longest_wait}),
-      token_verbs_(calls_, tokens_, clock) {
+      token_verbs_(calls_, credentials_, options_.issuer, clock),
+      certificate_verbs_(calls_, credentials_, options_.issuer, clock),
+      audit_verb_(calls_, audit_) {
   study_verbs_.AddTo(table_);
   trial_verbs_.AddTo(table_);
   reading_verbs_.AddTo(table_);
@@ -168,6 +180,8 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
   importance_verbs_.AddTo(table_);
   admin_verbs_.AddTo(table_);
   token_verbs_.AddTo(table_);
+  certificate_verbs_.AddTo(table_);
+  audit_verb_.AddTo(table_);
 }
 
 CommitLoop::Hooks Coordinator::Rooms::LoopHooks() {
@@ -243,7 +257,17 @@ void Coordinator::Rooms::Turn(Batch& batch) {
   log_verb_.Turn(/*all=*/draining_);
   ledger_.WriteDownRenewed(batch);
   token_verbs_.WriteDownUsed(batch, /*all=*/draining_);
+  certificate_verbs_.WriteDownUsed(batch, /*all=*/draining_);
   ledger_.WriteSummaries(batch);
+  audit_.Turn(batch);  // the last: it has what the group came to
+}
+
+void Coordinator::Rooms::NoteGranted(const ParkedAcquire& parked) {
+  CallContext caller = parked.caller;
+  for (const v1::Lease& lease : parked.granted.leases()) {
+    caller.resource = lease.trial();
+    audit_.Note(caller, absl::OkStatus());
+  }
 }
 
 // A pool whose threads all work on something long gets another one.
@@ -259,15 +283,16 @@ void Coordinator::Rooms::GrowPools() {
 
 std::optional<SteadyTime> Coordinator::Rooms::NextDue() const {
   std::optional<SteadyTime> next = ledger_.running().leases().NextDue();
-  for (const auto& due :
-       {dispatcher_.NextDue(), watch_verb_.NextDue(), log_verb_.NextDue()}) {
+  for (const auto& due : {dispatcher_.NextDue(), watch_verb_.NextDue(),
+                          log_verb_.NextDue(), audit_.NextDue()}) {
     if (due.has_value()) next = std::min(next.value_or(*due), *due);
   }
   return next;
 }
 
 void Coordinator::Rooms::Committed() {
-  tokens_.Committed();
+  credentials_.Committed();
+  audit_.Committed();
   watch_verb_.Committed();
   log_verb_.Committed();
   for (const storage::StudyKey study : ledger_.changed()) {
@@ -291,7 +316,8 @@ void Coordinator::Rooms::Undo() {
   const std::set<storage::StudyKey> studies = ledger_.Touched();
   Log(LogLevel::kWarning, "group_undone",
       {{"studies", absl::StrCat(studies.size())}});
-  tokens_.Undo();
+  credentials_.Undo();
+  audit_.Undo();
   proposer_.Reset(dispatcher_.BeginEpochOf(studies), studies);
   log_verb_.Undo();
   const absl::Status status = ledger_.Undo();
@@ -301,7 +327,8 @@ void Coordinator::Rooms::Undo() {
 // Searches are opened when somebody asks for them.
 absl::Status Coordinator::Rooms::Load(Duration grace) {
   proposer_.Reset(dispatcher_.BeginEpoch());
-  RETURN_IF_ERROR(tokens_.Load(store_));
+  RETURN_IF_ERROR(credentials_.Load(store_));
+  RETURN_IF_ERROR(audit_.Load());
   return ledger_.Load(grace);
 }
 
@@ -332,6 +359,7 @@ Coordinator::~Coordinator() { Drain(); }
 absl::Status Coordinator::Start() { return rooms_->Start(); }
 void Coordinator::Drain() { rooms_->Drain(); }
 const VerbTable& Coordinator::verbs() const { return rooms_->verbs(); }
-TokenBook& Coordinator::tokens() { return rooms_->tokens(); }
+Credentials& Coordinator::credentials() { return rooms_->credentials(); }
+AuditLog& Coordinator::audit() { return rooms_->audit(); }
 
 }  // namespace frostline::server

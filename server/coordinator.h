@@ -20,7 +20,9 @@
 
 #include "absl/status/status.h"
 #include "base/clock.h"
-#include "server/auth/token_book.h"
+#include "server/audit/audit_log.h"
+#include "server/auth/credentials.h"
+#include "server/auth/issuer.h"
 #include "server/verbs/verb_table.h"
 #include "storage/trial_store.h"
 
@@ -37,6 +39,8 @@ struct CoordinatorOptions {
   int reader_threads = 2;  // of lists, exports and other scans, at least
   std::size_t most_reader_threads = 16;
   int importance_threads = 2;      // each uses all cores
+  const Issuer* issuer = nullptr;  // null: workers cannot join
+  std::string audit_folder = {};   // empty: the audit stays in the store
   std::string backup_folder = {};  // created at the first backup
   std::function<void(const absl::Status&)> on_fatal = nullptr;
   // A drain has committed the last group; only computations may go on.
@@ -59,7 +63,8 @@ class Coordinator {
 
   const VerbTable& verbs() const;
   // For who asks whose a call is.
-  TokenBook& tokens();
+  Credentials& credentials();
+  AuditLog& audit();
 
  private:
   class Rooms;

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
@@ -18,16 +19,20 @@
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/log.h"
+#include "base/plain/audit_chain.h"
 #include "base/plain/file.h"
 #include "base/status_macros.h"
 #include "proto/wire_error.h"
 #include "server/auth/gate.h"
+#include "server/auth/issuer.h"
 #include "server/coordinator.h"
 #include "server/options.h"
 #include "server/rpc/library_logs.h"
 #include "server/rpc/server.h"
 #include "storage/factory.h"
+#include "tls/certificate.h"
 #include "tls/credentials.h"
+#include "tls/private_file.h"
 
 namespace frostline::server {
 namespace {
@@ -67,6 +72,9 @@ CoordinatorOptions CoordinatorOptionsOf(const ServeOptions& options) {
   result.heartbeat_interval = options.heartbeat_interval;
   result.restart_grace = options.restart_grace;
   result.backup_folder = options.data_folder + "/backups";
+  if (!options.ephemeral) {
+    result.audit_folder = absl::StrCat(options.data_folder, "/", kAuditFolder);
+  }
   // Nobody knows what is on disk after a failed commit; a restart reads it.
   result.on_fatal = [](const absl::Status& status) {
     Log(LogLevel::kError, "fatal", {{"cause", DescribeError(status)}});
@@ -109,6 +117,21 @@ absl::Status WriteReadyFile(const std::string& path,
                    "--ready-file");
 }
 
+// The first name in the certificate, and the port that is served with it.
+absl::StatusOr<std::string> JoinAddress(const std::string& certificate,
+                                        const RpcServer& server) {
+  ASSIGN_OR_RETURN(const std::string pem,
+                   tls::ReadPublicFile(certificate, "--tls-cert"));
+  ASSIGN_OR_RETURN(const tls::CertificateFacts facts,
+                   tls::ReadCertificate(pem));
+  if (facts.hosts.empty() || server.tls_address().empty()) return "";
+  const std::string& served = server.tls_address();
+  const std::string& host = facts.hosts.front();
+  const bool is_ipv6 = host.find(':') != std::string::npos;
+  return absl::StrCat(is_ipv6 ? absl::StrCat("[", host, "]") : host,
+                      served.substr(served.rfind(':')));
+}
+
 absl::StatusOr<ExitCode> Restore(const ServeOptions& options) {
   ASSIGN_OR_RETURN(const storage::BackupReport report,
                    storage::RestoreStore(options.restore, options.data_folder));
@@ -129,19 +152,31 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   if (!files.empty()) {
     ASSIGN_OR_RETURN(rpc.credentials, tls::ServerCredentialsOf(files, clock));
   }
+  std::unique_ptr<Issuer> issuer;
+  if (!options.tls_ca_key.empty()) {
+    ASSIGN_OR_RETURN(issuer, Issuer::Open(options.tls_ca, options.tls_ca_key,
+                                          options.certificate_life));
+  }
   // Before a data folder is made for nothing. Who removed it afterwards might
   // remove that of a coordinator that was quicker.
   RETURN_IF_ERROR(RpcServer::Check(rpc));
   ASSIGN_OR_RETURN(const auto store, storage::OpenStore(StoreSpecOf(options)));
   ExitCode code = kExitOk;
   CoordinatorOptions made_of = CoordinatorOptionsOf(options);
+  made_of.issuer = issuer.get();
   made_of.on_last_commit = [&code] { EndAfterGrace(code); };
   Coordinator coordinator(std::move(made_of), *store, clock);
   RETURN_IF_ERROR(coordinator.Start());
-  const Gate gate(coordinator.tokens(), clock, options.require_tokens);
+  const Gate gate(coordinator.credentials(), clock, options.require_tokens);
   rpc.gate = &gate;
+  rpc.audit = &coordinator.audit();
   ASSIGN_OR_RETURN(const auto server,
                    RpcServer::Listen(rpc, coordinator.verbs()));
+  if (issuer != nullptr) {
+    ASSIGN_OR_RETURN(const std::string at,
+                     JoinAddress(options.tls_certificate, *server));
+    issuer->ServeAt(at);
+  }
   RETURN_IF_ERROR(WriteReadyFile(options.ready_file, server->address()));
   for (const std::string& address : server->addresses()) {
     std::cout << "listening on " << address << std::endl;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/options.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +14,7 @@ namespace {
 
 constexpr Duration kShortestTtl = std::chrono::milliseconds(100);
 constexpr Duration kLongestTime = std::chrono::hours(1);
+constexpr Duration kLongestLife = std::chrono::hours(24 * 825);
 
 // --heartbeat-interval is "auto" or a time.
 Flag HeartbeatFlag(Duration* interval, bool* given) {
@@ -43,6 +46,23 @@ Flag ListenFlag(std::vector<std::string>* listen) {
   return flag;
 }
 
+// What `frostline tls init` made.
+Flag TlsFolderFlag(ServeOptions* options) {
+  return {"--tls", "DIR",
+          "A folder of `frostline tls init`: stands for the four files in it",
+          [options](const std::string& folder) {
+            options->tls_certificate = folder + "/coordinator.crt";
+            options->tls_key = folder + "/coordinator.key";
+            options->tls_ca = folder + "/ca.crt";
+            const std::string key = folder + "/ca.key";
+            std::error_code unreadable;  // then its reader says why
+            if (std::filesystem::exists(key, unreadable)) {
+              options->tls_ca_key = key;
+            }
+            return absl::OkStatus();
+          }};
+}
+
 std::vector<Flag> AccessFlags(ServeOptions* options) {
   return {
       ListenFlag(&options->listen),
@@ -55,6 +75,13 @@ std::vector<Flag> AccessFlags(ServeOptions* options) {
       TextFlag("--tls-key", "FILE", "Its key, of mode 0600", &options->tls_key),
       TextFlag("--tls-ca", "FILE", "Who signs certificates of clients",
                &options->tls_ca),
+      TlsFolderFlag(options),
+      TextFlag("--tls-ca-key", "FILE",
+               "The CA's key: workers may join, and renew their certificates",
+               &options->tls_ca_key),
+      TimeFlag("--certificate-life", "How long a worker's certificate holds",
+               std::chrono::seconds(5), kLongestLife,
+               &options->certificate_life),
       SwitchFlag("--require-tokens", "Ask local callers for a token too",
                  &options->require_tokens)};
 }
@@ -99,6 +126,10 @@ absl::Status CheckTogether(const ServeOptions& options) {
   if (!options.restore.empty() && options.ephemeral) {
     return BadFlag("--restore", "needs a folder to restore to",
                    "give --data DIR instead of --ephemeral");
+  }
+  if (!options.tls_ca_key.empty() && options.tls_ca.empty()) {
+    return BadFlag("--tls-ca-key", "is given without --tls-ca",
+                   "give the CA's certificate as well, or --tls DIR");
   }
   if (options.heartbeat_interval * 3 <= options.lease_ttl) {
     return absl::OkStatus();

@@ -22,7 +22,9 @@ struct ServeOptions {
   // PEM files for every address that other machines reach; empty: none is.
   std::string tls_certificate;
   std::string tls_key;
-  std::string tls_ca;           // signs clients' certificates; may be empty
+  std::string tls_ca;      // signs clients' certificates; may be empty
+  std::string tls_ca_key;  // empty: workers cannot join
+  Duration certificate_life = std::chrono::hours(24 * 60);
   bool require_tokens = false;  // of local callers too
   Duration lease_ttl = std::chrono::seconds(60);
   // It is a quarter of the TTL unless given, at most a third.

@@ -23,25 +23,29 @@ absl::Status Missing(const std::string& cause) {
   return MakeError(ErrorId::kCredentialsMissing, cause, kCredentialsFix);
 }
 
-absl::StatusOr<CallerIdentity> OwnerOf(const Shown& shown) {
-  for (const std::string& uri : shown.uris) {
+}  // namespace
+
+absl::StatusOr<CallerIdentity> Gate::OwnerOf(const std::string& pem) const {
+  const auto facts = facts_.Read(pem);
+  if (!facts.ok()) return Missing(std::string(facts.status().message()));
+  for (const std::string& uri : (*facts)->uris) {
     const tls::OwnerName owner = tls::ParseOwnerName(uri);
     const std::optional<CallerRole> role = RoleNamed(owner.role);
     if (!role.has_value()) continue;
     const bool works = *role == CallerRole::kWorker;
-    return CallerIdentity{
-        .subject = works ? WorkerNameOf(owner.name) : owner.name,
-        .role = *role,
-        .proof = CallerProof::kCertificate,
-        .token_id = "",
-        .certificate_sha256 = shown.certificate_sha256};
+    return credentials_.certificates.Admit(
+        {.subject = works ? WorkerNameOf(owner.name) : owner.name,
+         .role = *role,
+         .proof = CallerProof::kCertificate,
+         .token_id = "",
+         .certificate_sha256 = (*facts)->sha256,
+         .expires = (*facts)->expires},
+        clock_.Wall());
   }
   return Missing(
       "the certificate names no role: it has no name of the form "
       "spiffe://DOMAIN/frostline/ROLE/NAME");
 }
-
-}  // namespace
 
 absl::StatusOr<CallerIdentity> Gate::Identify(const Shown& shown) const {
   if (!shown.authorization.empty()) {
@@ -49,14 +53,34 @@ absl::StatusOr<CallerIdentity> Gate::Identify(const Shown& shown) const {
     if (!absl::StartsWithIgnoreCase(text, kBearer)) {
       return Missing("the call's authorization is no Bearer token");
     }
-    return tokens_.Identify(SecretString(text.substr(sizeof(kBearer) - 1)),
-                            clock_.Wall());
+    return credentials_.tokens.Identify(
+        SecretString(text.substr(sizeof(kBearer) - 1)), clock_.Wall());
   }
-  if (!shown.certificate_sha256.empty()) return OwnerOf(shown);
+  if (!shown.certificate_pem.empty()) return OwnerOf(shown.certificate_pem);
   if (shown.is_local && !require_tokens_) return CallerIdentity();
   return Missing(shown.is_local
                      ? "this coordinator asks for a token on loopback too"
                      : "the call shows neither a token nor a certificate");
+}
+
+absl::Status Gate::TakeCall(const CallerIdentity& caller) const {
+  if (caller.proof == CallerProof::kLoopback) return absl::OkStatus();
+  const std::string& who =
+      caller.token_id.empty() ? caller.certificate_sha256 : caller.token_id;
+  if (rates_.Take(who, clock_.Steady())) return absl::OkStatus();
+  return MakeError(ErrorId::kCallerTooFast,
+                   absl::StrCat(caller.subject, " calls too often"),
+                   "wait a second, or share the work among more tokens");
+}
+
+absl::Status CheckHolds(const CallerIdentity& caller) {
+  if (!caller.is_revoked()) return absl::OkStatus();
+  const bool is_token = caller.proof == CallerProof::kToken;
+  return MakeError(
+      is_token ? ErrorId::kTokenInvalid : ErrorId::kCertificateRevoked,
+      absl::StrCat("what ", caller.subject, " called with was revoked"),
+      is_token ? "have an admin make a token with `frostline token create`"
+               : "join again with `frostline worker invite`");
 }
 
 absl::Status CheckRole(const CallerIdentity& caller, CallerRole row,
@@ -71,13 +95,13 @@ absl::Status CheckRole(const CallerIdentity& caller, CallerRole row,
 }
 
 absl::Status CheckWorker(const CallerIdentity& caller,
-                         const std::string& worker_id, const TokenBook& tokens,
-                         WallMicros now) {
+                         const std::string& worker_id,
+                         const Credentials& credentials, WallMicros now) {
   if (caller.role != CallerRole::kWorker) return absl::OkStatus();
   const std::string name = WorkerNameOf(worker_id);
   if (caller.subject == name) return absl::OkStatus();
   const bool any = caller.subject.empty();
-  if (any && !tokens.HasSubject(name, now)) return absl::OkStatus();
+  if (any && !credentials.HaveSubject(name, now)) return absl::OkStatus();
   return MakeError(
       ErrorId::kWorkerDenied,
       absl::StrCat(any ? "the worker token" : caller.subject,

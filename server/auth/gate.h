@@ -12,12 +12,13 @@
 #define FROSTLINE_SERVER_AUTH_GATE_H_
 
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "server/auth/token_book.h"
+#include "server/auth/call_rates.h"
+#include "server/auth/certificate_facts.h"
+#include "server/auth/credentials.h"
 #include "server/loop/call_context.h"
 
 namespace frostline::server {
@@ -26,26 +27,41 @@ namespace frostline::server {
 struct Shown {
   // It came in plaintext, which only loopback and Unix sockets are served in.
   bool is_local = false;
-  SecretString authorization;     // "Bearer frost_…"; or empty
-  std::vector<std::string> uris;  // of a certificate that was verified
-  std::string certificate_sha256;
+  SecretString authorization;   // "Bearer frost_…"; or empty
+  std::string certificate_pem;  // one that gRPC has verified; or empty
 };
 
 class Gate {
  public:
   // Where tokens are required, a local caller without credentials is nobody.
-  Gate(TokenBook& tokens, const Clock& clock, bool require_tokens)
-      : tokens_(tokens), clock_(clock), require_tokens_(require_tokens) {}
+  Gate(Credentials& credentials, const Clock& clock, bool require_tokens,
+       RateLimit limit = {})
+      : credentials_(credentials),
+        clock_(clock),
+        require_tokens_(require_tokens),
+        rates_(limit) {}
 
   // A token goes before a certificate, and either before being local. It
-  // answers CREDENTIALS_MISSING, TOKEN_INVALID or TOKEN_EXPIRED.
+  // answers CREDENTIALS_MISSING, TOKEN_INVALID, TOKEN_EXPIRED,
+  // CERTIFICATE_REVOKED or CERTIFICATE_EXPIRED.
   absl::StatusOr<CallerIdentity> Identify(const Shown& shown) const;
+  // Answers CALLER_TOO_FAST when its share is used up. Callers without
+  // credentials, who are on this machine, have no bound.
+  absl::Status TakeCall(const CallerIdentity& caller) const;
 
  private:
-  TokenBook& tokens_;
+  absl::StatusOr<CallerIdentity> OwnerOf(const std::string& pem) const;
+
+  Credentials& credentials_;
   const Clock& clock_;
   const bool require_tokens_;
+  mutable CertificateFactsCache facts_;
+  mutable CallRates rates_;
 };
+
+// Answers TOKEN_INVALID or CERTIFICATE_REVOKED to whom what let it in was
+// taken away since.
+absl::Status CheckHolds(const CallerIdentity& caller);
 
 // Answers PERMISSION_DENIED, naming both roles; `method` is
 // "frostline.v1.StudyService.StopStudy".
@@ -53,10 +69,10 @@ absl::Status CheckRole(const CallerIdentity& caller, CallerRole row,
                        const std::string& method);
 
 // Answers WORKER_DENIED when a worker calls as another than its credentials
-// name. Those that name none may be any worker that no token names.
+// name. Those that name none may be any worker that no others name.
 absl::Status CheckWorker(const CallerIdentity& caller,
-                         const std::string& worker_id, const TokenBook& tokens,
-                         WallMicros now);
+                         const std::string& worker_id,
+                         const Credentials& credentials, WallMicros now);
 
 }  // namespace frostline::server
 

@@ -29,6 +29,7 @@ bool Allows(CallerRole caller, CallerRole row) {
 }
 
 const char* NameOfRole(CallerRole role) {
+  if (role == CallerRole::kInvited) return "invited";
   for (const RoleRow& row : kRoles) {
     if (row.role == role) return row.name;
   }

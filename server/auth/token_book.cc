@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/auth/token_book.h"
 
-#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -35,103 +35,68 @@ bool IsSecretOf(const TokenRow& row, const std::string& hash, WallMicros now) {
          shown == SecretString(row.old_secret_sha256);
 }
 
+// An invitation that was traded is revoked, and has been used.
+bool IsSpent(const TokenRow& row) {
+  return row.single_use != 0 && row.revoked != 0 && row.last_used != 0;
+}
+
+absl::StatusOr<CallerIdentity> OwnerOf(const TokenRow* row,
+                                       const std::string& hash,
+                                       WallMicros now) {
+  if (row == nullptr || !IsSecretOf(*row, hash, now)) return Unknown();
+  const auto role = row->single_use != 0 ? std::optional(CallerRole::kInvited)
+                                         : RoleFromProto(row->role);
+  if (!role.has_value()) return Unknown();
+  if (row->revoked != 0 && !IsSpent(*row)) return Unknown();
+  if (row->expires != 0 && now >= row->expires) {
+    return MakeError(
+        ErrorId::kTokenExpired, absl::StrCat("token ", row->id, " has expired"),
+        row->single_use != 0
+            ? "have an admin make another with `frostline worker invite`"
+            : "have an admin make another with `frostline token create`");
+  }
+  CallerIdentity owner{.subject = row->subject,
+                       .role = *role,
+                       .proof = CallerProof::kToken,
+                       .token_id = row->id,
+                       .certificate_sha256 = "",
+                       .expires = row->expires};
+  v1::Token labelled;
+  labelled.ParseFromString(row->study_labels);
+  for (const auto& [key, value] : labelled.study_labels()) {
+    owner.study_labels[key] = value;
+  }
+  owner.is_spent = IsSpent(*row);
+  return owner;
+}
+
 }  // namespace
 
 absl::Status TokenBook::Load(const storage::TrialStore& store) {
-  std::map<std::string, TokenRow> rows;
-  std::string after;
-  while (true) {
-    ASSIGN_OR_RETURN(std::vector<TokenRow> page,
-                     store.ListTokens(after, storage::kScanPage));
-    if (page.empty()) break;
-    after = page.back().id;
-    for (TokenRow& row : page) {
-      std::string id = row.id;
-      rows.emplace(std::move(id), std::move(row));
-    }
-  }
-  pending_.clear();
-  const MutexLock lock(&mutex_);
-  rows_ = std::move(rows);
+  ASSIGN_OR_RETURN(std::vector<TokenRow> rows,
+                   LoadAll<TokenRow>([&store](const std::string& after) {
+                     return store.ListTokens(after, storage::kScanPage);
+                   }));
+  rows_.Replace(std::move(rows));
   return absl::OkStatus();
-}
-
-void TokenBook::Committed() {
-  if (pending_.empty()) return;
-  const MutexLock lock(&mutex_);
-  for (auto& [id, row] : pending_) rows_[id] = std::move(row);
-  pending_.clear();
-}
-
-std::optional<TokenRow> TokenBook::Find(const std::string& id) const {
-  const auto pending = pending_.find(id);
-  if (pending != pending_.end()) return pending->second;
-  const MutexLock lock(&mutex_);
-  const auto found = rows_.find(id);
-  if (found == rows_.end()) return std::nullopt;
-  TokenRow row = found->second;
-  const auto used = used_.find(id);
-  if (used != used_.end())
-    row.last_used = std::max(row.last_used, used->second);
-  return row;
 }
 
 absl::StatusOr<CallerIdentity> TokenBook::Identify(const SecretString& secret,
                                                    WallMicros now) {
   const std::string id = TokenIdIn(secret);
   const std::string hash = HashOfSecret(secret);
-  const MutexLock lock(&mutex_);
-  const auto found = rows_.find(id);
-  if (found == rows_.end()) return Unknown();
-  const TokenRow& row = found->second;
-  const auto role = RoleFromProto(row.role);
-  if (!IsSecretOf(row, hash, now) || row.revoked != 0 || !role.has_value()) {
-    return Unknown();
-  }
-  if (!Holds(row, now)) {
-    return MakeError(
-        ErrorId::kTokenExpired, absl::StrCat("token ", id, " has expired"),
-        "have an admin make another with `frostline token create`");
-  }
-  WallMicros& used = used_[id];
-  used = std::max(used, now);
-  return CallerIdentity{.subject = row.subject,
-                        .role = *role,
-                        .proof = CallerProof::kToken,
-                        .token_id = id,
-                        .certificate_sha256 = "",
-                        .expires = row.expires};
-}
-
-std::vector<TokenRow> TokenBook::List() const {
-  std::vector<TokenRow> rows;
-  const MutexLock lock(&mutex_);
-  for (const auto& [id, row] : rows_) {
-    rows.push_back(row);
-    const auto used = used_.find(id);
-    if (used == used_.end()) continue;
-    rows.back().last_used = std::max(row.last_used, used->second);
-  }
-  return rows;
+  ASSIGN_OR_RETURN(CallerIdentity owner,
+                   rows_.With(id, [&hash, now](const TokenRow* row) {
+                     return OwnerOf(row, hash, now);
+                   }));
+  if (owner.role != CallerRole::kInvited) owner.revoked = rows_.Use(id, now);
+  return owner;
 }
 
 bool TokenBook::HasSubject(const std::string& subject, WallMicros now) const {
-  const MutexLock lock(&mutex_);
-  return std::any_of(rows_.begin(), rows_.end(), [&](const auto& one) {
-    return one.second.subject == subject && Holds(one.second, now);
+  return rows_.Any([&](const TokenRow& row) {
+    return row.single_use == 0 && row.subject == subject && Holds(row, now);
   });
-}
-
-std::vector<TokenRow> TokenBook::UsedSince(WallMicros age) const {
-  std::vector<TokenRow> rows;
-  const MutexLock lock(&mutex_);
-  for (const auto& [id, used] : used_) {
-    const auto found = rows_.find(id);
-    if (found == rows_.end() || used - found->second.last_used < age) continue;
-    rows.push_back(found->second);
-    rows.back().last_used = used;
-  }
-  return rows;
 }
 
 }  // namespace frostline::server

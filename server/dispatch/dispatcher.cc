@@ -37,8 +37,13 @@ RequestMark MarkOf(v1::AcquireRequest request) {
 }
 
 Dispatcher::Dispatcher(Ledger& ledger, Proposer& proposer,
-                       const storage::DiskRoom& disk, const Clock& clock)
-    : ledger_(ledger), proposer_(proposer), disk_(disk), clock_(clock) {}
+                       const storage::DiskRoom& disk, const Clock& clock,
+                       Granted granted)
+    : ledger_(ledger),
+      proposer_(proposer),
+      disk_(disk),
+      clock_(clock),
+      granted_(std::move(granted)) {}
 
 std::int64_t Dispatcher::BeginEpoch() {
   expected_.Clear();

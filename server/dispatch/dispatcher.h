@@ -12,6 +12,7 @@
 #ifndef FROSTLINE_SERVER_DISPATCH_DISPATCHER_H_
 #define FROSTLINE_SERVER_DISPATCH_DISPATCHER_H_
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,9 +33,11 @@ namespace frostline::server {
 
 class Dispatcher {
  public:
+  // `granted` is told of every call that is answered with leases.
+  using Granted = std::function<void(const ParkedAcquire&)>;
   // Borrows all of them.
   Dispatcher(Ledger& ledger, Proposer& proposer, const storage::DiskRoom& disk,
-             const Clock& clock);
+             const Clock& clock, Granted granted = nullptr);
 
   // Answers in this turn when there is a trial, or no wait. The same request
   // that waits already is turned away: its caller is gone.
@@ -115,6 +118,7 @@ class Dispatcher {
   Proposer& proposer_;
   const storage::DiskRoom& disk_ ABSL_GUARDED_BY(kLoopThread);
   const Clock& clock_;
+  const Granted granted_;
   AcquireLine line_ ABSL_GUARDED_BY(kLoopThread);
   ExpectedSlots expected_ ABSL_GUARDED_BY(kLoopThread);
   Ramp ramp_ ABSL_GUARDED_BY(kLoopThread);

@@ -187,6 +187,7 @@ bool Dispatcher::GrantNext(Batch& batch, StudyBook& book,
 }
 
 void Dispatcher::AnswerGranted(Batch& batch, ParkedAcquire parked) {
+  if (granted_) granted_(parked);
   ledger_.replies().Keep(MarkOf(parked.request),
                          NamesOf(parked.granted).SerializeAsString(),
                          clock_.Wall());

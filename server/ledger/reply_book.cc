@@ -5,20 +5,12 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/status_macros.h"
-#include "google/protobuf/io/coded_stream.h"
-#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "server/wire/ordered_bytes.h"
 
 namespace frostline::server {
 
 std::uint64_t HashRequest(const google::protobuf::Message& request) {
-  std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);  // maps in one order
-    request.SerializeToCodedStream(&coded);
-  }
-  return Fnv1a(bytes);
+  return Fnv1a(OrderedBytes(request));
 }
 
 absl::StatusOr<std::optional<std::string>> ReplyBook::Find(

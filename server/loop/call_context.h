@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
@@ -49,17 +50,32 @@ struct CallerIdentity {
   WallMicros expires = 0;          // 0: never
   // Only studies that carry these. Empty: all.
   std::map<std::string, std::string> study_labels = {};
+  bool is_spent = false;  // an invitation that was traded already
+  // Set when what proved it is revoked. Null: it cannot be.
+  std::shared_ptr<const std::atomic<bool>> revoked = nullptr;
+
+  bool is_revoked() const { return revoked != nullptr && *revoked; }
 };
 
 struct CallContext {
   CallerIdentity identity;
   std::string peer;  // empty: this process
   std::string request_id;
+  std::string method;  // "StudyService.StopStudy"
+  // "studies/imdb", "studies/imdb/trials/7", "workers/gpu03", …
+  std::string resource;
+  // Studies that the request names, and whether it would change them: looked at
+  // before a body runs, where the caller may not see all.
+  std::vector<std::string> studies = {};
+  bool changes = false;
   SteadyTime deadline = SteadyTime::max();
   CancelFlag cancelled;  // may be null
   Urgency urgency = Urgency::kChange;
 
-  bool hung_up() const { return cancelled != nullptr && *cancelled; }
+  // Nobody waits for the answer, or nobody may have it any more.
+  bool hung_up() const {
+    return (cancelled != nullptr && *cancelled) || identity.is_revoked();
+  }
 };
 
 }  // namespace frostline::server

@@ -12,6 +12,7 @@
 
 #include "base/status_macros.h"
 #include "proto/served.h"
+#include "server/auth/study_access.h"
 #include "server/rpc/status.h"
 
 namespace frostline::server {
@@ -85,12 +86,27 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   std::optional<grpc::Alarm> alarm_;
 };
 
-// Empty where the message has no such field.
-std::string RequestIdOf(const google::protobuf::Message& request) {
-  const auto* const field =
-      request.GetDescriptor()->FindFieldByName("request_id");
-  return field == nullptr ? ""
-                          : request.GetReflection()->GetString(request, field);
+CallerIdentity Nobody() {
+  CallerIdentity nobody;
+  nobody.subject.clear();
+  nobody.role = CallerRole::kAnyone;
+  return nobody;
+}
+
+// Only of calls that would have changed something. Of the request nothing was
+// looked at.
+void NoteRefused(const Guarded& guarded, const UnaryVerb& verb,
+                 const grpc::CallbackServerContext& context,
+                 const absl::Status& why) {
+  const bool changes =
+      verb.request->GetDescriptor()->FindFieldByName("request_id") != nullptr;
+  if (guarded.audit == nullptr || !changes) return;
+  const auto known = guarded.gate.Identify(ShownBy(context));
+  CallContext caller;
+  caller.identity = known.ok() ? *known : Nobody();
+  caller.peer = context.peer();
+  NoteRequest(*verb.request, guarded.method, &caller);
+  guarded.audit->NoteRefused(caller, why);
 }
 
 }  // namespace
@@ -109,19 +125,20 @@ absl::StatusOr<MessagePtr> Admit(const VerbRow& verb,
 absl::StatusOr<CallerIdentity> Identify(const Guarded& guarded, CallerRole role,
                                         const Shown& shown) {
   ASSIGN_OR_RETURN(CallerIdentity caller, guarded.gate.Identify(shown));
+  RETURN_IF_ERROR(guarded.gate.TakeCall(caller));
   RETURN_IF_ERROR(CheckRole(caller, role, guarded.method));
   return caller;
 }
 
 CallContext ContextOf(const grpc::CallbackServerContext& context,
-                      CallerIdentity identity,
+                      CallerIdentity identity, const std::string& method,
                       const google::protobuf::Message& request,
                       CancelFlag cancelled) {
   CallContext caller;
   caller.identity = std::move(identity);
   caller.peer = context.peer();
-  caller.request_id = RequestIdOf(request);
   caller.cancelled = std::move(cancelled);
+  NoteRequest(request, method, &caller);
   return caller;
 }
 
@@ -134,6 +151,7 @@ UnaryMethod ServeUnary(UnaryVerb verb, Guarded guarded, Duration longest) {
     absl::StatusOr<CallerIdentity> who =
         Identify(guarded, verb.role, ShownBy(*context));
     if (!who.ok()) {
+      NoteRefused(guarded, verb, *context, who.status());
       call->Refuse(who.status());
       return call;
     }
@@ -143,8 +161,8 @@ UnaryMethod ServeUnary(UnaryVerb verb, Guarded guarded, Duration longest) {
       return call;
     }
     if (limit.is_ours) call->EndAfter(limit.left);
-    CallContext caller =
-        ContextOf(*context, *std::move(who), **request, call->cancelled());
+    CallContext caller = ContextOf(*context, *std::move(who), guarded.method,
+                                   **request, call->cancelled());
     caller.deadline = SystemClock().Steady() + limit.left;
     verb.run(std::move(caller), *std::move(request), call->TakeReply());
     return call;

@@ -12,6 +12,7 @@
 #include <grpcpp/support/server_callback.h>
 
 #include <functional>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
@@ -32,7 +33,7 @@ absl::StatusOr<MessagePtr> Admit(const VerbRow& verb,
                                  Duration time_left);
 
 CallContext ContextOf(const grpc::CallbackServerContext& context,
-                      CallerIdentity identity,
+                      CallerIdentity identity, const std::string& method,
                       const google::protobuf::Message& request,
                       CancelFlag cancelled);
 

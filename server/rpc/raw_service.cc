@@ -39,10 +39,11 @@ grpc::Status RefusalOf(const grpc::CallbackServerContext& context,
 }
 
 UnaryMethod FindUnary(const MethodDescriptor& method, const VerbTable& served,
-                      const Gate& gate, Duration longest) {
+                      const Gate& gate, AuditLog* audit, Duration longest) {
   const auto found = served.unary.find(method.full_name());
   if (found != served.unary.end()) {
-    return ServeUnary(found->second, {method.full_name(), gate}, longest);
+    return ServeUnary(found->second, {method.full_name(), gate, audit},
+                      longest);
   }
   return [&gate, &method](grpc::CallbackServerContext* context, auto*, auto*) {
     return new RefusedUnary(RefusalOf(*context, gate, method));
@@ -53,7 +54,7 @@ StreamMethod FindStream(const MethodDescriptor& method, const VerbTable& served,
                         const Gate& gate) {
   const auto found = served.streams.find(method.full_name());
   if (found != served.streams.end()) {
-    return ServeStream(found->second, {method.full_name(), gate});
+    return ServeStream(found->second, {method.full_name(), gate, nullptr});
   }
   return [&gate, &method](grpc::CallbackServerContext* context, auto*) {
     return new RefusedStream(RefusalOf(*context, gate, method));
@@ -64,8 +65,8 @@ StreamMethod FindStream(const MethodDescriptor& method, const VerbTable& served,
 
 RawService::RawService(const google::protobuf::ServiceDescriptor& service,
                        const VerbTable& served, const Gate& gate,
-                       Duration longest)
-    : gate_(gate), longest_(longest) {
+                       AuditLog* audit, Duration longest)
+    : gate_(gate), audit_(audit), longest_(longest) {
   for (int i = 0; i < service.method_count(); ++i) {
     Add(*service.method(i), served);
   }
@@ -85,7 +86,7 @@ void RawService::Add(const MethodDescriptor& method, const VerbTable& served) {
         FindStream(method, served, gate_));
   } else {
     handler = new grpc::internal::CallbackUnaryHandler<ByteBuffer, ByteBuffer>(
-        FindUnary(method, served, gate_, longest_));
+        FindUnary(method, served, gate_, audit_, longest_));
   }
   MarkMethodRawCallback(method.index(), handler);
 }

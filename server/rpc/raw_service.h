@@ -13,6 +13,7 @@
 #include <list>
 #include <string>
 
+#include "server/audit/audit_log.h"
 #include "server/auth/gate.h"
 #include "server/rpc/admission.h"
 #include "server/verbs/verb_table.h"
@@ -21,17 +22,18 @@ namespace frostline::server {
 
 class RawService final : public grpc::Service {
  public:
-  // Keeps copies of rows; what they point to, and `gate`, must outlive the
-  // server.
+  // Keeps copies of rows; what they point to, `gate` and `audit` must outlive
+  // the server.
   RawService(const google::protobuf::ServiceDescriptor& service,
              const VerbTable& served, const Gate& gate,
-             Duration longest = kLongestDeadline);
+             AuditLog* audit = nullptr, Duration longest = kLongestDeadline);
 
  private:
   void Add(const google::protobuf::MethodDescriptor& method,
            const VerbTable& served);
 
   const Gate& gate_;
+  AuditLog* const audit_;
   const Duration longest_;
   std::list<std::string> paths_;  // gRPC keeps pointers to them
 };

@@ -55,13 +55,13 @@ absl::StatusOr<ListenAddress> Admissible(const std::string& listen,
 
 class RpcServer::Impl {
  public:
-  Impl(const VerbTable& served, const Gate* gate)
+  Impl(const VerbTable& served, const Gate* gate, AuditLog* audit)
       : gate_(gate == nullptr ? local_gate_ : *gate) {
     for (const char* name : kServices) {
       services_.push_back(std::make_unique<RawService>(
           *google::protobuf::DescriptorPool::generated_pool()
                ->FindServiceByName(name),
-          served, gate_));
+          served, gate_, audit));
     }
   }
 
@@ -97,6 +97,8 @@ class RpcServer::Impl {
     }
     for (const ListenAddress& address : addresses) {
       addresses_.push_back(FormatAddress(address));
+      const bool plain = address.is_loopback && !address.wants_tls;
+      if (!plain && tls_address_.empty()) tls_address_ = addresses_.back();
     }
     SetServing(true);
     return absl::OkStatus();
@@ -110,6 +112,7 @@ class RpcServer::Impl {
   }
 
   const std::vector<std::string>& addresses() const { return addresses_; }
+  const std::string& tls_address() const { return tls_address_; }
   std::string health_address() const {
     return health_ == nullptr ? "" : health_->address();
   }
@@ -135,13 +138,14 @@ class RpcServer::Impl {
 
  private:
   const SystemClock clock_;
-  TokenBook no_tokens_;
-  const Gate local_gate_{no_tokens_, clock_, /*require_tokens=*/false};
+  Credentials none_;
+  const Gate local_gate_{none_, clock_, /*require_tokens=*/false};
   const Gate& gate_;
   std::vector<std::unique_ptr<RawService>> services_;
   std::unique_ptr<ReflectionService> reflection_;
   std::unique_ptr<grpc::Server> server_;  // dies before its services
   std::vector<std::string> addresses_;
+  std::string tls_address_;
   std::unique_ptr<HealthListener> health_;  // null: no port of its own
 };
 
@@ -160,7 +164,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Listen(
     ASSIGN_OR_RETURN(addresses.emplace_back(),
                      Admissible(listen, options.credentials != nullptr));
   }
-  auto impl = std::make_unique<Impl>(verbs, options.gate);
+  auto impl = std::make_unique<Impl>(verbs, options.gate, options.audit);
   RETURN_IF_ERROR(impl->Start(std::move(addresses), options.credentials));
   RETURN_IF_ERROR(impl->StartHealth(options.health_listen));
   return std::unique_ptr<RpcServer>(new RpcServer(std::move(impl)));
@@ -173,6 +177,10 @@ std::string RpcServer::address() const { return impl_->addresses().front(); }
 
 const std::vector<std::string>& RpcServer::addresses() const {
   return impl_->addresses();
+}
+
+const std::string& RpcServer::tls_address() const {
+  return impl_->tls_address();
 }
 
 std::string RpcServer::health_address() const {

@@ -16,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "server/audit/audit_log.h"
 #include "server/auth/gate.h"
 #include "server/verbs/verb_table.h"
 
@@ -37,6 +38,8 @@ struct RpcOptions {
   // It says who a caller is, and outlives the server. Null: local callers are
   // admins, and there is no other.
   const Gate* gate = nullptr;
+  // It hears of calls that the gate refuses. Null: nobody does.
+  AuditLog* audit = nullptr;
 };
 
 // It is thread-compatible.
@@ -57,6 +60,7 @@ class RpcServer {
   std::string address() const;  // the first: "127.0.0.1:43210"
   const std::vector<std::string>& addresses() const;
   std::string health_address() const;
+  const std::string& tls_address() const;  // the first with TLS; or empty
 
   // Tells health checks so; calls are still served.
   void StopServing();

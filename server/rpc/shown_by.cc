@@ -4,8 +4,6 @@
 #include <grpc/grpc_security_constants.h>
 #include <grpcpp/security/auth_context.h>
 
-#include "tls/certificate.h"
-
 namespace frostline::server {
 namespace {
 
@@ -31,12 +29,9 @@ Shown ShownBy(const grpc::ServerContextBase& context) {
       FirstOf(*peer, GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME);
   // Only loopback and Unix sockets are served in plaintext.
   shown.is_local = transport == "insecure";
-  const std::string pem = FirstOf(*peer, GRPC_X509_PEM_CERT_PROPERTY_NAME);
-  if (shown.is_local || pem.empty()) return shown;
-  const auto facts = tls::ReadCertificate(pem);
-  if (!facts.ok()) return shown;
-  shown.uris = facts->uris;
-  shown.certificate_sha256 = facts->sha256;
+  if (!shown.is_local) {
+    shown.certificate_pem = FirstOf(*peer, GRPC_X509_PEM_CERT_PROPERTY_NAME);
+  }
   return shown;
 }
 

@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "server/audit/audit_log.h"
 #include "server/auth/gate.h"
 
 namespace frostline::server {
@@ -20,6 +21,7 @@ Shown ShownBy(const grpc::ServerContextBase& context);
 struct Guarded {
   std::string method;  // "frostline.v1.StudyService.StopStudy"
   const Gate& gate;
+  AuditLog* audit = nullptr;  // hears of refusals; null: nobody does
 };
 
 }  // namespace frostline::server

@@ -25,8 +25,8 @@ class StreamCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
     if (!who.ok()) return Finish(ToGrpcStatus(who.status()));
     absl::StatusOr<MessagePtr> request = Admit(verb, in, Duration::max());
     if (!request.ok()) return Finish(ToGrpcStatus(request.status()));
-    CallContext caller =
-        ContextOf(context, *std::move(who), **request, cancelled_);
+    CallContext caller = ContextOf(context, *std::move(who), guarded_.method,
+                                   **request, cancelled_);
     source_ = verb.begin(std::move(caller), *std::move(request));
     Ask();
   }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/verbs/calls.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
+#include "base/status_macros.h"
+#include "server/auth/gate.h"
+#include "server/auth/study_access.h"
 
 namespace frostline::server {
 namespace {
@@ -20,6 +24,12 @@ std::size_t MostWaiting(Urgency urgency) {
   return 0;
 }
 
+// "studies/imdb/trials/7" is of "studies/imdb".
+bool IsOfStudy(const std::string& resource, const std::string& study) {
+  return absl::StartsWith(resource, study) &&
+         (resource.size() == study.size() || resource[study.size()] == '/');
+}
+
 absl::Status OverloadedError(Urgency urgency) {
   return MakeError(ErrorId::kOverloaded,
                    absl::StrCat(MostWaiting(urgency), " calls wait"),
@@ -35,18 +45,42 @@ absl::Status DrainingError() {
 }
 
 Calls::Calls(CommitLoop& loop, TaskPool& lookups, TaskPool& readers,
-             Ledger& ledger, const storage::TrialStore& store,
+             Ledger& ledger, AuditLog& audit, const storage::TrialStore& store,
              const Clock& clock)
     : loop_(loop),
       lookups_(lookups),
       readers_(readers),
       ledger_(ledger),
+      audit_(audit),
       store_(store),
       clock_(clock) {}
 
 absl::Status CheckWaiting(const CallContext& caller) {
+  RETURN_IF_ERROR(CheckHolds(caller.identity));
   return caller.hung_up() ? absl::CancelledError("the caller has hung up")
                           : absl::OkStatus();
+}
+
+absl::Status Calls::CheckMayRun(const CallContext& caller) {
+  RETURN_IF_ERROR(CheckWaiting(caller));
+  for (const std::string& name : caller.studies) {
+    // What is not there, the body says.
+    const auto book = ledger_.FindStudy(name);
+    if (!book.ok()) continue;
+    const bool is_changed = caller.changes && IsOfStudy(caller.resource, name);
+    RETURN_IF_ERROR(CheckStudyAccess(
+        caller.identity,
+        {name, (*book)->row().owner, (*book)->checked().settings.labels()},
+        is_changed));
+  }
+  return absl::OkStatus();
+}
+
+void Calls::NoteOutcome(const CallContext& caller, const absl::Status& outcome,
+                        bool wrote) {
+  if (caller.changes && (wrote || !outcome.ok())) {
+    audit_.Note(caller, outcome);
+  }
 }
 
 void Calls::Post(CommitLoop::Work work, Urgency urgency,

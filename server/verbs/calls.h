@@ -25,6 +25,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "server/audit/audit_log.h"
 #include "server/ledger/ledger.h"
 #include "server/loop/commit_loop.h"
 #include "server/loop/task_pool.h"
@@ -54,7 +55,7 @@ class Calls {
  public:
   // `lookups` reads single rows, `readers` whole lists.
   Calls(CommitLoop& loop, TaskPool& lookups, TaskPool& readers, Ledger& ledger,
-        const storage::TrialStore& store, const Clock& clock);
+        AuditLog& audit, const storage::TrialStore& store, const Clock& clock);
 
   // When the work cannot be posted, `refuse` is told why. The more urgent one
   // is refused the later.
@@ -120,11 +121,18 @@ class Calls {
   struct Acting;
   template <typename T, typename Body>
   void Run(std::shared_ptr<Acting<T, Body>> acting);
+  // Says why no body may run: nobody waits for it, or a study that the request
+  // names is not the caller's to see, or to change.
+  absl::Status CheckMayRun(const CallContext& caller) FROSTLINE_ON_LOOP;
+  // Notes in the audit what a change came to: it wrote, or was refused.
+  void NoteOutcome(const CallContext& caller, const absl::Status& outcome,
+                   bool wrote) FROSTLINE_ON_LOOP;
 
   CommitLoop& loop_;
   TaskPool& lookups_;
   TaskPool& readers_;
   Ledger& ledger_;
+  AuditLog& audit_;
   const storage::TrialStore& store_;
   const Clock& clock_;
 };

@@ -38,8 +38,11 @@ void Calls::Run(std::shared_ptr<Acting<T, Body>> acting) {
   Post(
       [this, acting](Batch& batch) mutable {
         batch.AssertOnLoop();
-        const absl::Status waiting = CheckWaiting(acting->caller);
-        if (!waiting.ok()) return acting->reply(waiting);
+        const absl::Status may = CheckMayRun(acting->caller);
+        if (!may.ok()) {
+          if (!absl::IsCancelled(may)) NoteOutcome(acting->caller, may, false);
+          return acting->reply(may);
+        }
         Change change{acting->caller, batch, acting->rows};
         const std::int64_t writes = batch.writes();
         absl::StatusOr<T> answer = acting->body(change);
@@ -58,8 +61,9 @@ void Calls::Run(std::shared_ptr<Acting<T, Body>> acting) {
               [&acting](const absl::Status& why) { acting->reply(why); });
         }
         acting->reading = nullptr;
-        const bool may_run_again =
-            acting->again == Again::kIfUndone && batch.writes() == writes;
+        const bool wrote = batch.writes() != writes;
+        NoteOutcome(acting->caller, answer.status(), wrote);
+        const bool may_run_again = acting->again == Again::kIfUndone && !wrote;
         batch.Then([this, acting, may_run_again, answer = std::move(answer)](
                        const absl::Status& committed) mutable {
           // What it saw may be undone; it has no part in why.

@@ -22,6 +22,7 @@ StudySnapshot SnapshotOf(const StudyBook& book) {
   study.row.key = row.key;
   study.row.id = row.id;
   study.row.seed = row.seed;
+  study.row.owner = row.owner;
   study.row.state = row.state;
   study.row.state_reason = row.state_reason;
   study.row.etag = row.etag;

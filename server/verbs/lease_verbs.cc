@@ -38,7 +38,7 @@ bool CanForget(const WorkerEntry& worker) {
 LeaseVerbs::LeaseVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
                        Proposer& proposer, LogVerb& logs,
                        const storage::TrialStore& store, const Clock& clock,
-                       const TokenBook& tokens, Duration longest_wait)
+                       const Credentials& credentials, Duration longest_wait)
     : calls_(calls),
       ledger_(ledger),
       dispatcher_(dispatcher),
@@ -46,7 +46,7 @@ LeaseVerbs::LeaseVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
       logs_(logs),
       store_(store),
       clock_(clock),
-      tokens_(tokens),
+      credentials_(credentials),
       longest_wait_(longest_wait) {}
 
 void LeaseVerbs::AddTo(VerbTable& table) {
@@ -183,7 +183,7 @@ absl::StatusOr<v1::Lease> LeaseVerbs::LeaseAgain(const v1::Lease& name,
 absl::Status LeaseVerbs::CheckCaller(const CallContext& caller,
                                      const std::string& worker) const {
   ASSIGN_OR_RETURN(const std::string id, ParseWorkerName(worker));
-  return CheckWorker(caller.identity, id, tokens_, clock_.Wall());
+  return CheckWorker(caller.identity, id, credentials_, clock_.Wall());
 }
 
 absl::Status LeaseVerbs::CheckHolder(Change& change,
@@ -195,7 +195,7 @@ absl::Status LeaseVerbs::CheckHolder(Change& change,
   const std::string& holder = leased.claimed.has_value()
                                   ? leased.claimed->worker
                                   : leased.trial.attempt.worker;
-  return CheckWorker(caller, holder, tokens_, clock_.Wall());
+  return CheckWorker(caller, holder, credentials_, clock_.Wall());
 }
 
 absl::StatusOr<v1::HeartbeatReply> LeaseVerbs::Heartbeat(

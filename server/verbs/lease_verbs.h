@@ -24,7 +24,7 @@ class LeaseVerbs {
   LeaseVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
              Proposer& proposer, LogVerb& logs,
              const storage::TrialStore& store, const Clock& clock,
-             const TokenBook& tokens, Duration longest_wait);
+             const Credentials& credentials, Duration longest_wait);
 
   void AddTo(VerbTable& table);
 
@@ -91,7 +91,7 @@ class LeaseVerbs {
   LogVerb& logs_;
   const storage::TrialStore& store_;
   const Clock& clock_;
-  const TokenBook& tokens_;
+  const Credentials& credentials_;
   const Duration longest_wait_;
 };
 

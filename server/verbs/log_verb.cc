@@ -33,13 +33,13 @@ absl::Status NoSuchAttempt(const v1::GetTrialLogRequest& request,
 }  // namespace
 
 LogVerb::LogVerb(Calls& calls, PointReads& points, Ledger& ledger,
-                 const storage::TrialStore& store, const TokenBook& tokens,
-                 const Clock& clock)
+                 const storage::TrialStore& store,
+                 const Credentials& credentials, const Clock& clock)
     : calls_(calls),
       points_(points),
       ledger_(ledger),
       store_(store),
-      tokens_(tokens),
+      credentials_(credentials),
       clock_(clock) {}
 
 void LogVerb::AddTo(VerbTable& table) {
@@ -127,7 +127,7 @@ void LogVerb::Listen(CallContext caller, v1::ListenRequest request,
         change.AssertOnLoop();
         ASSIGN_OR_RETURN(const std::string id,
                          ParseWorkerName(request.worker()));
-        RETURN_IF_ERROR(CheckWorker(change.caller.identity, id, tokens_,
+        RETURN_IF_ERROR(CheckWorker(change.caller.identity, id, credentials_,
                                     clock_.Wall()));
         ASSIGN_OR_RETURN(
             const WorkerEntry* worker,

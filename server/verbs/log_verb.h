@@ -26,7 +26,7 @@ namespace frostline::server {
 class LogVerb {
  public:
   LogVerb(Calls& calls, PointReads& points, Ledger& ledger,
-          const storage::TrialStore& store, const TokenBook& tokens,
+          const storage::TrialStore& store, const Credentials& credentials,
           const Clock& clock);
 
   void AddTo(VerbTable& table);
@@ -90,7 +90,7 @@ class LogVerb {
   PointReads& points_;
   Ledger& ledger_;
   const storage::TrialStore& store_;
-  const TokenBook& tokens_;
+  const Credentials& credentials_;
   const Clock& clock_;
   WaitingRoom<Parked> waiting_ ABSL_GUARDED_BY(kLoopThread);
   WaitingRoom<Listener> listeners_ ABSL_GUARDED_BY(kLoopThread);

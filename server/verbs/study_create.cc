@@ -14,6 +14,7 @@
 #include "base/ids.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "sampler/auto.h"
+#include "server/auth/study_access.h"
 #include "server/dispatch/supply.h"
 #include "server/search/prior_studies.h"
 #include "server/search/sampler_choice.h"
@@ -31,6 +32,11 @@ std::uint64_t DrawSeed() {
   const std::uint64_t seed =
       std::strtoull(RandomHexId().substr(0, 16).c_str(), nullptr, 16);
   return seed == 0 ? 1 : seed;
+}
+
+// Who has no credentials has no name that others could not have.
+std::string OwnerOf(const CallerIdentity& caller) {
+  return caller.proof == CallerProof::kLoopback ? "" : caller.subject;
 }
 
 // Names of the message's fields that differ, for a person to look at.
@@ -174,6 +180,10 @@ absl::StatusOr<v1::CreateStudyReply> StudyVerbs::Create(
   const std::string name = StudyNameOf(request.study_id());
   if (ledger_.HasId(request.study_id())) {
     ASSIGN_OR_RETURN(const StudyBook* existing, ledger_.FindStudy(name));
+    RETURN_IF_ERROR(CheckStudyAccess(
+        change.caller.identity,
+        {name, existing->row().owner, existing->checked().settings.labels()},
+        /*changes=*/true));
     v1::StudySpec spec = request.spec();
     FillAsStored(existing->checked().spec, spec);
     std::vector<std::string> fields;
@@ -193,7 +203,10 @@ absl::StatusOr<v1::CreateStudyReply> StudyVerbs::Create(
         "study_id");
   }
   RETURN_IF_ERROR(prepared.status());
+  RETURN_IF_ERROR(
+      CheckOwnLabels(change.caller.identity, request.settings().labels()));
   storage::StudyRow row;
+  row.owner = OwnerOf(change.caller.identity);
   row.id = request.study_id();
   row.spec = prepared->spec.SerializeAsString();
   row.settings = request.settings().SerializeAsString();

@@ -7,6 +7,7 @@
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "google/protobuf/util/field_mask_util.h"
+#include "server/auth/study_access.h"
 #include "server/verbs/describe.h"
 #include "server/wire/convert.h"
 #include "server/wire/filter.h"
@@ -201,7 +202,10 @@ void StudyVerbs::TakeListed(const std::shared_ptr<Listing>& listing) {
   for (std::size_t i = 0; i < page.seen.size(); ++i) {
     v1::Study study = page.seen[i].has_value() ? DescribeStudy(*page.seen[i])
                                                : StudyToProto(page.rows[i]);
-    if (!page.filter.Matches(study)) continue;
+    const bool is_seen =
+        MaySee(page.caller.identity,
+               {study.name(), study.owner(), study.settings().labels()});
+    if (!is_seen || !page.filter.Matches(study)) continue;
     page.bytes += study.ByteSizeLong();
     const int count = page.page.studies_size();
     if (count == page.page_size || (page.bytes > kMostPageBytes && count > 0)) {
@@ -243,6 +247,7 @@ absl::StatusOr<v1::Study> StudyVerbs::UpdateStudy(
                                   ", or stop the study"),
                      "settings.budget.trials");
   }
+  RETURN_IF_ERROR(CheckOwnLabels(change.caller.identity, settings.labels()));
   RETURN_IF_ERROR(ChangeSettings(change.batch, *book, settings));
   ledger_.CompleteIfDone(change.batch, *book);
   return DescribeStudy(*book);

@@ -10,7 +10,8 @@
 #include "proto/wire_time.h"
 #include "server/auth/roles.h"
 #include "server/auth/token_secret.h"
-#include "server/wire/page_token.h"
+#include "server/verbs/listed.h"
+#include "server/wire/ordered_bytes.h"
 
 namespace frostline::server {
 namespace {
@@ -19,6 +20,7 @@ using storage::TokenRow;
 
 constexpr WallMicros kSecond = 1'000'000;
 constexpr WallMicros kUsualLifetime = 90 * 86'400 * kSecond;
+constexpr WallMicros kUsualInvitation = 3'600 * kSecond;
 constexpr WallMicros kUsualOverlap = 86'400 * kSecond;
 constexpr WallMicros kUseIsWritten = 60 * kSecond;
 constexpr Duration kUsesLooked = std::chrono::seconds(10);
@@ -36,6 +38,10 @@ v1::Token Describe(const TokenRow& row) {
   token.set_role(static_cast<v1::Role>(row.role));
   token.set_subject(row.subject);
   token.set_note(row.note);
+  token.set_single_use(row.single_use != 0);
+  v1::Token labelled;
+  labelled.ParseFromString(row.study_labels);
+  *token.mutable_study_labels() = labelled.study_labels();
   *token.mutable_create_time() = proto::TimestampToProto(row.created);
   if (row.expires != 0) {
     *token.mutable_expire_time() = proto::TimestampToProto(row.expires);
@@ -53,10 +59,19 @@ v1::Token Describe(const TokenRow& row) {
   return token;
 }
 
+// As a row keeps them; the same for the same labels.
+std::string LabelsOf(const v1::CreateTokenRequest& request) {
+  v1::Token labelled;
+  *labelled.mutable_study_labels() = request.study_labels();
+  return OrderedBytes(labelled);
+}
+
 bool IsSame(const TokenRow& row, const v1::CreateTokenRequest& request) {
   return row.request_id == request.request_id() && row.revoked == 0 &&
          row.last_used == 0 && row.role == request.role() &&
-         row.subject == request.subject() && row.note == request.note();
+         row.subject == request.subject() && row.note == request.note() &&
+         row.study_labels == LabelsOf(request) &&
+         (row.single_use != 0) == request.single_use();
 }
 
 const char* NameOfProof(CallerProof proof) {
@@ -73,8 +88,12 @@ const char* NameOfProof(CallerProof proof) {
 
 }  // namespace
 
-TokenVerbs::TokenVerbs(Calls& calls, TokenBook& tokens, const Clock& clock)
-    : calls_(calls), tokens_(tokens), clock_(clock) {}
+TokenVerbs::TokenVerbs(Calls& calls, Credentials& credentials,
+                       const Issuer* issuer, const Clock& clock)
+    : calls_(calls),
+      credentials_(credentials),
+      issuer_(issuer),
+      clock_(clock) {}
 
 void TokenVerbs::AddTo(VerbTable& table) {
   using V = TokenVerbs;
@@ -88,7 +107,7 @@ void TokenVerbs::AddTo(VerbTable& table) {
 }
 
 absl::StatusOr<TokenRow> TokenVerbs::Require(const std::string& id) {
-  const auto row = tokens_.Find(id);
+  const auto row = credentials_.tokens.rows().Find(id);
   if (row.has_value()) return *row;
   return MakeError(ErrorId::kTokenNotFound,
                    absl::StrCat("there is no token ", id),
@@ -99,15 +118,23 @@ absl::Status TokenVerbs::Put(Batch& batch, const TokenRow& row) {
   RETURN_IF_ERROR(batch.Write([&row](storage::Transaction& transaction) {
     return transaction.PutToken(row);
   }));
-  tokens_.Put(row);
+  credentials_.tokens.rows().Put(row);
   return absl::OkStatus();
 }
 
 absl::StatusOr<v1::CreateTokenReply> TokenVerbs::CreateToken(
     Change& change, const v1::CreateTokenRequest& request) {
+  if (request.single_use() && issuer_ == nullptr) {
+    return MakeError(ErrorId::kJoinUnavailable,
+                     "this coordinator does not have the key of its CA, so "
+                     "nobody can join with an invitation",
+                     "start it with --tls DIR, where `frostline tls init` made "
+                     "ca.key; or issue by hand with `frostline tls issue`",
+                     "single_use");
+  }
   TokenRow row;
   row.id = TokenIdOf(request.request_id());
-  const auto before = tokens_.Find(row.id);
+  const auto before = credentials_.tokens.rows().Find(row.id);
   if (before.has_value() && !IsSame(*before, request)) {
     return MakeError(ErrorId::kRequestIdReused,
                      absl::StrCat("this request id made token ", row.id,
@@ -123,11 +150,19 @@ absl::StatusOr<v1::CreateTokenReply> TokenVerbs::CreateToken(
   row.request_id = request.request_id();
   row.secret_sha256 = HashOfSecret(secret);
   row.created = before.has_value() ? before->created : clock_.Wall();
-  row.expires = row.created + MicrosOf(request.lifetime(), kUsualLifetime);
+  row.study_labels = LabelsOf(request);
+  row.single_use = request.single_use() ? 1 : 0;
+  row.expires = row.created + MicrosOf(request.lifetime(),
+                                       request.single_use() ? kUsualInvitation
+                                                            : kUsualLifetime);
   RETURN_IF_ERROR(Put(change.batch, row));
   v1::CreateTokenReply reply;
   *reply.mutable_token() = Describe(row);
   reply.set_secret(secret.Reveal());
+  if (request.single_use()) {
+    reply.set_join_address(issuer_->address());
+    reply.set_ca_sha256(issuer_->ca_sha256());
+  }
   return reply;
 }
 
@@ -168,20 +203,11 @@ absl::StatusOr<v1::RevokeTokenReply> TokenVerbs::RevokeToken(
 // NOLINTNEXTLINE(performance-unnecessary-value-param)
 void TokenVerbs::ListTokens(CallContext, v1::ListTokensRequest request,
                             Reply<v1::ListTokensReply> reply) {
-  const auto first = ParsePageToken("tokens", "", request.page_token());
-  if (!first.ok()) return reply(first.status());
-  const std::vector<TokenRow> rows = tokens_.List();
-  v1::ListTokensReply page;
-  const auto size = static_cast<std::size_t>(PageSize(request.page_size()));
-  const auto begin = static_cast<std::size_t>(*first);
-  for (std::size_t i = begin; i < rows.size() && i < begin + size; ++i) {
-    *page.add_tokens() = Describe(rows[i]);
-  }
-  if (begin + size < rows.size()) {
-    page.set_next_page_token(
-        MakePageToken("tokens", "", static_cast<std::int64_t>(begin + size)));
-  }
-  reply(std::move(page));
+  reply(PageOf<v1::ListTokensReply>(
+      "tokens", credentials_.tokens.rows().List(), request,
+      [](const TokenRow& row, v1::ListTokensReply& page) {
+        *page.add_tokens() = Describe(row);
+      }));
 }
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param)
@@ -197,6 +223,9 @@ void TokenVerbs::WhoAmI(CallContext caller, v1::WhoAmIRequest,
   if (who.expires != 0) {
     *identity.mutable_expire_time() = proto::TimestampToProto(who.expires);
   }
+  for (const auto& [key, value] : who.study_labels) {
+    (*identity.mutable_study_labels())[key] = value;
+  }
   identity.set_address(caller.peer);
   reply(std::move(identity));
 }
@@ -205,7 +234,8 @@ void TokenVerbs::WriteDownUsed(Batch& batch, bool all) {
   const SteadyTime now = clock_.Steady();
   if ((now < next_write_ && !all) || !batch.MayWrite()) return;
   next_write_ = now + kUsesLooked;
-  for (const TokenRow& row : tokens_.UsedSince(all ? 1 : kUseIsWritten)) {
+  for (const TokenRow& row :
+       credentials_.tokens.rows().UsedSince(all ? 1 : kUseIsWritten)) {
     (void)Put(batch, row);  // the next look tries again
   }
 }

@@ -11,14 +11,17 @@
 #include <string>
 
 #include "frostline/v1/admin_service.pb.h"
-#include "server/auth/token_book.h"
+#include "server/auth/credentials.h"
+#include "server/auth/issuer.h"
 #include "server/verbs/calls.h"
 
 namespace frostline::server {
 
 class TokenVerbs {
  public:
-  TokenVerbs(Calls& calls, TokenBook& tokens, const Clock& clock);
+  // `issuer` is null where nobody can be invited.
+  TokenVerbs(Calls& calls, Credentials& credentials, const Issuer* issuer,
+             const Clock& clock);
 
   void AddTo(VerbTable& table);
   // Writes last uses that are a minute newer than those on disk, now and then,
@@ -44,7 +47,8 @@ class TokenVerbs {
                    const storage::TokenRow& row) FROSTLINE_ON_LOOP;
 
   Calls& calls_;
-  TokenBook& tokens_;
+  Credentials& credentials_;
+  const Issuer* const issuer_;
   const Clock& clock_;
   SteadyTime next_write_ ABSL_GUARDED_BY(kLoopThread){};
 };

@@ -38,11 +38,11 @@ std::optional<storage::LogRow> LeftLogOf(const v1::RegisterRequest& request,
 }  // namespace
 
 WorkerVerbs::WorkerVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
-                         const TokenBook& tokens, const Clock& clock)
+                         const Credentials& credentials, const Clock& clock)
     : calls_(calls),
       ledger_(ledger),
       dispatcher_(dispatcher),
-      tokens_(tokens),
+      credentials_(credentials),
       clock_(clock) {}
 
 void WorkerVerbs::AddTo(VerbTable& table) {
@@ -64,7 +64,7 @@ absl::StatusOr<v1::RegisterReply> WorkerVerbs::Register(
     Change& change, const v1::RegisterRequest& request) {
   RETURN_IF_ERROR(CheckId(request.worker_id(), "worker_id"));
   RETURN_IF_ERROR(CheckWorker(change.caller.identity, request.worker_id(),
-                              tokens_, clock_.Wall()));
+                              credentials_, clock_.Wall()));
   if (request.worker().boot_id().empty()) {
     return MakeError(ErrorId::kRequestInvalid, "the worker has no boot id",
                      "draw one at each start of the agent", "worker.boot_id");

@@ -14,7 +14,7 @@ namespace frostline::server {
 class WorkerVerbs {
  public:
   WorkerVerbs(Calls& calls, Ledger& ledger, Dispatcher& dispatcher,
-              const TokenBook& tokens, const Clock& clock);
+              const Credentials& credentials, const Clock& clock);
 
   void AddTo(VerbTable& table);
 
@@ -30,7 +30,7 @@ class WorkerVerbs {
   Calls& calls_;
   Ledger& ledger_;
   Dispatcher& dispatcher_;
-  const TokenBook& tokens_;
+  const Credentials& credentials_;
   const Clock& clock_;
 };
 

@@ -138,6 +138,7 @@ v1::Study StudyToProto(const storage::StudyRow& row) {
   proto.mutable_settings()->ParseFromString(row.settings);
   proto.set_state(static_cast<v1::StudyState>(row.state));
   proto.set_state_reason(row.state_reason);
+  proto.set_owner(row.owner);
   proto.set_etag(absl::StrCat(row.etag));
   proto.set_revision(row.revision);
   *proto.mutable_create_time() = proto::TimestampToProto(row.created);

@@ -47,7 +47,7 @@ class DiskTest : public FaultTest {
     ASSERT_EQ(statvfs(data_.c_str(), &room), 0);
     const auto used = static_cast<std::int64_t>((room.f_blocks - room.f_bfree) *
                                                 room.f_frsize);
-    Resize(absl::StrCat("size=", used + left));
+    Resize(absl::StrCat("mode=700,size=", used + left));
   }
   void GiveRoom() const { Resize(kRoomy); }
 
@@ -62,7 +62,7 @@ class DiskTest : public FaultTest {
   bool mounted_ = false;
 
  private:
-  static constexpr char kRoomy[] = "size=4g";
+  static constexpr char kRoomy[] = "mode=700,size=4g";
 
   void Resize(const std::string& size) const {
     ASSERT_EQ(mount("none", data_.c_str(), "tmpfs", MS_REMOUNT, size.c_str()),

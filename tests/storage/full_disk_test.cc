@@ -129,7 +129,7 @@ TEST_F(FullDiskTest, TheWholeTransactionFailsWithTheOperationThatFoundNoRoom) {
 TEST_F(FullDiskTest, TheBallastLetsResultsInAndComesBack) {
   const int code = RunInChild([this] {
     fs::create_directory(Folder());
-    MountOrExit(Folder(), "size=96m");
+    MountOrExit(Folder(), "mode=700,size=96m");
     Open();
     const StudyKey study = Fill(0);
     ASSERT_EQ(fs::file_size(File("frostline.ballast")), 8u * kMiB);
@@ -161,7 +161,8 @@ TEST_F(FullDiskTest, NothingIsLostAtAnyPointOfFilling) {
     for (std::int64_t left = 0; left < 400 << 10; left += 10 << 10) {
       SCOPED_TRACE(absl::StrCat(left, " bytes are left"));
       fs::create_directory(Folder());
-      MountOrExit(Folder(), left % (20 << 10) == 0 ? "size=6m" : "size=16m");
+      MountOrExit(Folder(), left % (20 << 10) == 0 ? "mode=700,size=6m"
+                                                   : "mode=700,size=16m");
       Open();
       const StudyKey study = Fill(kRunning);
       HogAllBut(File("hog"), Folder(), left);

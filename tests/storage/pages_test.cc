@@ -126,7 +126,7 @@ TEST_F(PagesTest, AnOlderDatabaseFillsItsPagesAgain) {
 TEST_F(PagesTest, RemovedStudiesEndANearlyFullDisk) {
   const int code = RunInChild([this] {
     fs::create_directory(Folder());
-    MountOrExit(Folder(), "size=40m");
+    MountOrExit(Folder(), "mode=700,size=40m");
     limits_.no_new_studies_bytes = 16 * kMiB;
     limits_.no_new_leases_bytes = 8 * kMiB;
     Open();
@@ -156,7 +156,7 @@ TEST_F(PagesTest, RemovedStudiesEndANearlyFullDisk) {
 TEST_F(PagesTest, WhatIsGivenBackCountsUntilTheFileIsShorter) {
   const int code = RunInChild([this] {
     fs::create_directory(Folder());
-    MountOrExit(Folder(), "size=80m");
+    MountOrExit(Folder(), "mode=700,size=80m");
     limits_.no_new_studies_bytes = 56 * kMiB;
     limits_.no_new_leases_bytes = 8 * kMiB;
     Open();
@@ -196,7 +196,7 @@ TEST_F(PagesTest, OpeningAnOldDatabaseWritesNothing) {
 TEST_F(PagesTest, FreePagesAreNoRoomForTheLog) {
   const int code = RunInChild([this] {
     fs::create_directory(Folder());
-    MountOrExit(Folder(), "size=40m");
+    MountOrExit(Folder(), "mode=700,size=40m");
     limits_.no_new_studies_bytes = 16 * kMiB;
     limits_.no_new_leases_bytes = 8 * kMiB;
     Open();

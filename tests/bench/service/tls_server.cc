@@ -76,7 +76,7 @@ std::shared_ptr<grpc::ServerCredentials> ServerCredentialsIn(
   options.listen = {"tls:127.0.0.1:0"};
   options.credentials = ServerCredentialsIn(folder);
   if (!coordinator.Start().ok()) _exit(1);
-  const server::Gate gate(coordinator.tokens(), clock, false);
+  const server::Gate gate(coordinator.credentials(), clock, false);
   options.gate = &gate;
   const auto server = server::RpcServer::Listen(options, coordinator.verbs());
   if (!server.ok()) _exit(1);

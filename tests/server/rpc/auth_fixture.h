@@ -47,8 +47,17 @@ class AuthFixture : public ::testing::Test {
     Write("coordinator", authority_, {"localhost", "127.0.0.1"}, "");
     ASSERT_OK_AND_ASSIGN(store_, storage::OpenStore(storage::StoreSpec{
                                      .data_folder = folder_.File("data")}));
+    ASSERT_OK(
+        tls::WritePrivateFile(folder_.File("ca.key"), authority_.key_pem, ""));
+    ASSERT_OK_AND_ASSIGN(
+        issuer_, Issuer::Open(folder_.File("ca.crt"), folder_.File("ca.key"),
+                              CertificateLife()));
+    issuer_->ServeAt("gpu-head.lan:7443");
+    CoordinatorOptions options;
+    options.issuer = issuer_.get();
+    options.audit_folder = folder_.File("data/audit");
     coordinator_ =
-        std::make_unique<Coordinator>(CoordinatorOptions(), *store_, clock_);
+        std::make_unique<Coordinator>(std::move(options), *store_, clock_);
     ASSERT_OK(coordinator_->Start());
     Listen(/*require_tokens=*/false);
   }
@@ -61,11 +70,12 @@ class AuthFixture : public ::testing::Test {
 
   void Listen(bool require_tokens) {
     server_.reset();
-    gate_ =
-        std::make_unique<Gate>(coordinator_->tokens(), clock_, require_tokens);
+    gate_ = std::make_unique<Gate>(coordinator_->credentials(), clock_,
+                                   require_tokens);
     RpcOptions options;
     options.listen = {"127.0.0.1:0", "tls:127.0.0.1:0"};
     options.gate = gate_.get();
+    options.audit = &coordinator_->audit();
     ASSERT_OK_AND_ASSIGN(
         options.credentials,
         tls::ServerCredentialsOf(FilesOf("coordinator"), clock_));
@@ -73,6 +83,7 @@ class AuthFixture : public ::testing::Test {
                          RpcServer::Listen(options, coordinator_->verbs()));
   }
 
+  virtual Duration CertificateLife() const { return kUsualCertificateLife; }
   WallMicros Now() const { return clock_.Wall(); }
 
   tls::TlsFiles FilesOf(const std::string& name) const {
@@ -142,6 +153,14 @@ class AuthFixture : public ::testing::Test {
     EXPECT_OK(reply);
     return reply.value_or(v1::CreateTokenReply());
   }
+  v1::CreateTokenReply Invite(const std::string& subject = "") {
+    v1::CreateTokenRequest request = TokenRequest(v1::ROLE_WORKER, subject);
+    request.set_single_use(true);
+    const auto reply =
+        Call<v1::CreateTokenReply>(local_, "AdminService/CreateToken", request);
+    EXPECT_OK(reply);
+    return reply.value_or(v1::CreateTokenReply());
+  }
   void Revoke(const std::string& id) {
     v1::RevokeTokenRequest request;
     request.set_request_id(RandomHexId());
@@ -160,6 +179,7 @@ class AuthFixture : public ::testing::Test {
   tls::KeyPair authority_;
   tls::KeyPair foreign_;
   std::unique_ptr<storage::TrialStore> store_;
+  std::unique_ptr<Issuer> issuer_;
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<Gate> gate_;
   std::unique_ptr<RpcServer> server_;

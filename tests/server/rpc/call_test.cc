@@ -41,7 +41,7 @@ class CallTest : public ::testing::Test {
     service_ = std::make_unique<RawService>(
         *v1::GetStudyRequest::descriptor()->file()->FindServiceByName(
             "StudyService"),
-        table, gate_, longest);
+        table, gate_, nullptr, longest);
     grpc::ServerBuilder builder;
     int port = 0;
     builder.SetMaxReceiveMessageSize(kMaxTransportBytes);
@@ -63,8 +63,8 @@ class CallTest : public ::testing::Test {
   }
 
   const SystemClock clock_;
-  TokenBook tokens_;
-  const Gate gate_{tokens_, clock_, /*require_tokens=*/false};
+  Credentials none_;
+  const Gate gate_{none_, clock_, /*require_tokens=*/false};
   std::unique_ptr<RawService> service_;
   std::unique_ptr<grpc::Server> server_;
   std::optional<RawClient> client_;

@@ -75,6 +75,11 @@ const std::set<std::string>& Promised() {
                                 "AdminService.RevokeToken",
                                 "AdminService.ListTokens",
                                 "AdminService.WhoAmI",
+                                "AdminService.ListCertificates",
+                                "AdminService.RevokeCertificates",
+                                "AdminService.ListAuditEntries",
+                                "WorkerService.Join",
+                                "WorkerService.RenewCertificate",
                                 "ImportanceService.ListPairs",
                                 "ImportanceService.GetMarginals",
                                 "ImportanceService.GetPairMarginal",
@@ -198,10 +203,10 @@ TEST_F(RpcServerTest, ServesAClientThatSetsNoDeadline) {
 TEST_F(RpcServerTest, SaysWhatWillServeAMethodThatIsNotServed) {
   RawClient client(server_->address());
   EXPECT_THAT(
-      std::string(client.Call("/frostline.v1.AdminService/ListAuditEntries", "")
+      std::string(client.Call("/frostline.v1.StudyService/GetTrialTable", "")
                       .status()
                       .message()),
-      HasSubstr("comes with the audit"));
+      HasSubstr("comes with the dashboard's edge"));
 }
 
 TEST_F(RpcServerTest, GrantsNothingToAWorkerThatHungUp) {

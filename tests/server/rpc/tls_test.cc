@@ -64,10 +64,10 @@ TEST_F(TlsTest, ServesNobodyElseWithoutTls) {
 }
 
 TEST_F(TlsTest, ReflectionAndWhatIsNotServedWantAnIdentity) {
-  const std::string audit = "AdminService/ListAuditEntries";
-  EXPECT_THAT(Send(WithToken(""), audit),
+  const std::string table = "StudyService/GetTrialTable";
+  EXPECT_THAT(Send(WithToken(""), table),
               FailsWith(ErrorId::kCredentialsMissing));
-  EXPECT_THAT(Send(local_, audit), FailsWith(ErrorId::kMethodNotBuilt));
+  EXPECT_THAT(Send(local_, table), FailsWith(ErrorId::kMethodNotBuilt));
   const std::string reflection =
       "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
   const std::string list("\x3a\x00", 2);  // list_services: ""

@@ -58,8 +58,8 @@ class WatchTest : public ::testing::Test {
   }
 
   const SystemClock clock_;
-  TokenBook tokens_;
-  const Gate gate_{tokens_, clock_, /*require_tokens=*/false};
+  Credentials none_;
+  const Gate gate_{none_, clock_, /*require_tokens=*/false};
   std::unique_ptr<RawService> service_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<v1::StudyService::Stub> stub_;

@@ -7,10 +7,12 @@
 #include <cstdlib>
 #include <map>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "storage/factory.h"
 #include "tests/support/status_matchers.h"
+#include "tls/certificate_request.h"
 
 namespace frostline::server {
 namespace {
@@ -118,6 +120,12 @@ const std::map<std::string, std::string>& GoodRequests() {
       {"AdminService.RotateToken", "$TOKEN overlap { seconds: 60 }"},
       {"AdminService.RevokeToken", "$TOKEN"},
       {"AdminService.ListTokens", "page_size: 3"},
+      {"AdminService.ListCertificates", "page_size: 3"},
+      {"AdminService.RevokeCertificates", "subject: 'workers/w9'"},
+      {"AdminService.ListAuditEntries",
+       "page_size: 3 filter: 'subject = nobody'"},
+      {"WorkerService.Join", "worker_id: 'w3' certificate_request: '$ASKED'"},
+      {"WorkerService.RenewCertificate", "certificate_request: '$ASKED'"},
       {"AdminService.WhoAmI", ""}};
   return *requests;
 }
@@ -142,9 +150,14 @@ WholeWorld::WholeWorld() {
   auto store = storage::OpenStore({.data_folder = folder_.File("data")});
   Demand(store.status());
   store_ = *std::move(store);
-  driver_ = std::make_unique<Driver>(
-      *store_, clock_,
-      CoordinatorOptions{.backup_folder = folder_.File("backups")});
+  const auto authority = tls::MakeAuthority("test", clock_.Wall());
+  Demand(authority.status());
+  issuer_ = std::make_unique<Issuer>(*authority, "", kUsualCertificateLife);
+  asked_ = tls::MakeRequest("w3")->request_pem;
+  CoordinatorOptions made_of;
+  made_of.backup_folder = folder_.File("backups");
+  made_of.issuer = issuer_.get();
+  driver_ = std::make_unique<Driver>(*store_, clock_, std::move(made_of));
   Demand(driver_->started());
   v1::CreateStudyRequest create = ExampleStudy("a", 20);
   create.mutable_spec()->mutable_training()->set_epochs(2);
@@ -166,8 +179,18 @@ WholeWorld::WholeWorld() {
   const auto made = driver_->Call<v1::CreateTokenReply>(token);
   Demand(made.status());
   token_ = made->token().id();
+  token.set_request_id(RandomHexId());
+  token.set_role(v1::ROLE_WORKER);
+  token.clear_subject();
+  token.set_single_use(true);
+  const auto invited = driver_->Call<v1::CreateTokenReply>(token);
+  Demand(invited.status());
+  invitation_ = invited->secret();
+  gate_ = std::make_unique<Gate>(driver_->coordinator().credentials(), clock_,
+                                 /*require_tokens=*/false);
   RpcOptions options;
   options.listen = {"127.0.0.1:0"};
+  options.gate = gate_.get();
   auto server = RpcServer::Listen(options, driver_->coordinator().verbs());
   Demand(server.status());
   server_ = *std::move(server);
@@ -194,6 +217,7 @@ std::unique_ptr<Message> WholeWorld::GoodRequest(
             absl::StrReplaceAll(
                 found->second,
                 {{"$LEASE", lease},
+                 {"$ASKED", absl::CEscape(asked_)},
                  {"$TOKEN", absl::StrCat("id: '", token_, "'")}}),
             request.get())) {
       ADD_FAILURE() << method;
@@ -209,9 +233,13 @@ std::unique_ptr<Message> WholeWorld::GoodRequest(
 
 absl::StatusOr<std::string> WholeWorld::Send(const std::string& method,
                                              const Message& request) {
+  grpc::ClientContext context;
+  if (method == "WorkerService.Join") {
+    context.AddMetadata("authorization", "Bearer " + invitation_);
+  }
   return client_->Call(
       "/frostline.v1." + absl::StrReplaceAll(method, {{".", "/"}}),
-      request.SerializeAsString());
+      request.SerializeAsString(), &context);
 }
 
 std::string WholeWorld::Everything() {
@@ -243,7 +271,11 @@ std::string WholeWorld::Everything() {
   const auto tokens =
       driver_->Call<v1::ListTokensReply>(v1::ListTokensRequest());
   Demand(tokens.status());
-  return absl::StrCat(all, workers->DebugString(), tokens->DebugString());
+  const auto certificates =
+      driver_->Call<v1::ListCertificatesReply>(v1::ListCertificatesRequest());
+  Demand(certificates.status());
+  return absl::StrCat(all, workers->DebugString(), tokens->DebugString(),
+                      certificates->DebugString());
 }
 
 std::vector<std::string> UnaryMethods() {

@@ -44,11 +44,15 @@ class WholeWorld {
   FakeClock clock_;  // stands still, so that nothing changes by itself
   const TempFolder folder_;
   std::unique_ptr<storage::TrialStore> store_;
+  std::unique_ptr<Issuer> issuer_;
   std::unique_ptr<Driver> driver_;
+  std::unique_ptr<Gate> gate_;
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<RawClient> client_;
   v1::Lease lease_;    // of the running trial
   std::string token_;  // its id
+  std::string invitation_;
+  std::string asked_;  // a certificate request
 };
 
 // "StudyService.GetStudy", … of the contract's services, without streams.

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/audit/audit_log.h"
+
+#include <chrono>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_split.h"
+#include "base/log.h"
+#include "base/plain/audit_chain.h"
+#include "base/status_macros.h"
+#include "server/audit/audit_entry.h"
+
+namespace frostline::server {
+namespace {
+
+using storage::AuditRow;
+
+constexpr Duration kMoved = std::chrono::seconds(1);
+constexpr Duration kMovedAfterFailure = std::chrono::seconds(10);
+constexpr int kRefusedInSecond = 16;
+constexpr int kRowsAtOnce = 1'000;
+constexpr std::size_t kMostNoted = 10'000;
+constexpr std::int64_t kMostWithoutFiles = 100'000;
+
+std::vector<v1::AuditEntry> EntriesOf(const AuditRow& row) {
+  std::vector<v1::AuditEntry> entries;
+  for (const auto line : absl::StrSplit(row.lines, '\n', absl::SkipEmpty())) {
+    auto entry = ReadEntry(std::string_view(line.data(), line.size()));
+    if (entry.has_value()) entries.push_back(*std::move(entry));
+  }
+  return entries;
+}
+
+absl::StatusOr<std::vector<AuditRow>> RowsAfter(
+    const storage::TrialStore& store, std::int64_t after) {
+  std::vector<AuditRow> rows;
+  while (true) {
+    ASSIGN_OR_RETURN(std::vector<AuditRow> page,
+                     store.ListAudit(after, kRowsAtOnce));
+    if (page.empty()) return rows;
+    after = page.back().first;
+    std::move(page.begin(), page.end(), std::back_inserter(rows));
+  }
+}
+
+}  // namespace
+
+AuditLog::AuditLog(std::string folder, CommitLoop& loop, TaskPool& readers,
+                   const storage::TrialStore& store, const Clock& clock)
+    : loop_(loop),
+      readers_(readers),
+      store_(store),
+      clock_(clock),
+      has_files_(!folder.empty()),
+      files_(std::move(folder)) {}
+
+absl::Status AuditLog::Load() {
+  noted_.clear();
+  ASSIGN_OR_RETURN(const std::vector<AuditRow> rows, RowsAfter(store_, 0));
+  std::vector<v1::AuditEntry> last;
+  if (!rows.empty()) last = EntriesOf(rows.back());
+  if (last.empty() && has_files_) {
+    const MutexLock lock(&files_mutex_);
+    ASSIGN_OR_RETURN(last.emplace_back(), files_.Last());
+  }
+  stored_ = {0, FirstChain()};
+  if (!last.empty() && last.back().sequence() > 0) {
+    stored_ = {last.back().sequence(), ChainOf(last.back())};
+  }
+  written_ = stored_;
+  return absl::OkStatus();
+}
+
+void AuditLog::Note(const CallContext& caller, const absl::Status& outcome) {
+  if (noted_.size() >= kMostNoted) return;  // the store takes no writes
+  noted_.push_back(EntryOf(caller, outcome, clock_.Wall()));
+}
+
+void AuditLog::NoteRefused(const CallContext& caller, const absl::Status& why) {
+  bool is_first = false;
+  {
+    const MutexLock lock(&refused_mutex_);
+    const SteadyTime now = clock_.Steady();
+    if (now - refused_since_ >= std::chrono::seconds(1)) {
+      refused_since_ = now;
+      refused_in_second_ = 0;
+    }
+    if (++refused_in_second_ > kRefusedInSecond) return;
+    is_first = refused_.empty();
+    refused_.push_back(EntryOf(caller, why, clock_.Wall()));
+  }
+  // The turn takes it up.
+  if (is_first) (void)loop_.Post([](Batch&) {}, Urgency::kRead);
+}
+
+void AuditLog::TakeRefused() {
+  const MutexLock lock(&refused_mutex_);
+  for (v1::AuditEntry& entry : refused_) noted_.push_back(std::move(entry));
+  refused_.clear();
+}
+
+void AuditLog::Write(Batch& batch) {
+  TakeRefused();
+  if (noted_.empty() || !batch.MayWrite()) return;
+  AuditRow row;
+  row.first = written_.sequence + 1;
+  End end = written_;
+  for (v1::AuditEntry& entry : noted_) {
+    entry.set_sequence(++end.sequence);
+    const std::string text = TextOf(entry);
+    end.chain = NextChain(end.chain, text);
+    row.lines += ChainedLine(text, end.chain) + "\n";
+  }
+  row.last = end.sequence;
+  const absl::Status put =
+      batch.Write([&row](storage::Transaction& transaction) {
+        return transaction.PutAudit(row);
+      });
+  if (put.ok()) written_ = end;
+  noted_.clear();  // the group's failure is theirs, too
+}
+
+void AuditLog::Committed() { stored_ = written_; }
+
+void AuditLog::Undo() {
+  noted_.clear();
+  written_ = stored_;
+}
+
+void AuditLog::Turn(Batch& batch) {
+  Write(batch);
+  const std::optional<SteadyTime> due = NextDue();
+  if (!due.has_value() || clock_.Steady() < *due) return;
+  is_moving_ = true;
+  const bool posted = readers_.TryPost([this] {
+    const auto moved = Move();
+    (void)loop_.Post(
+        [this, moved](Batch& later) {
+          later.AssertOnLoop();
+          TakeMoved(later, moved);
+        },
+        Urgency::kRead);
+  });
+  if (!posted) is_moving_ = false;
+}
+
+std::optional<SteadyTime> AuditLog::NextDue() const {
+  if (is_moving_ || stored_.sequence == moved_) return std::nullopt;
+  return next_move_;
+}
+
+absl::StatusOr<AuditLog::Moved> AuditLog::Move() {
+  ASSIGN_OR_RETURN(const std::vector<AuditRow> rows, RowsAfter(store_, 0));
+  if (rows.empty()) return Moved{};
+  Moved moved{.sequence = rows.back().last, .forget_before = 0};
+  if (!has_files_) {
+    moved.forget_before = moved.sequence - kMostWithoutFiles;
+    return moved;
+  }
+  const MutexLock lock(&files_mutex_);
+  RETURN_IF_ERROR(files_.Append(rows));
+  moved.forget_before = rows.back().first;
+  return moved;
+}
+
+void AuditLog::TakeMoved(Batch& batch, const absl::StatusOr<Moved>& moved) {
+  is_moving_ = false;
+  next_move_ = clock_.Steady() + (moved.ok() ? kMoved : kMovedAfterFailure);
+  if (!moved.ok()) {
+    Log(LogLevel::kWarning, "audit_not_moved",
+        {{"why", std::string(moved.status().message())}});
+    return;
+  }
+  moved_ = moved->sequence;
+  if (moved->forget_before <= 1 || !batch.MayWrite()) return;
+  // Where it fails, they are forgotten with the next ones.
+  (void)batch.Write([&moved](storage::Transaction& transaction) {
+    return transaction.ForgetAuditBefore(moved->forget_before);
+  });
+}
+
+absl::Status AuditLog::ReadBack(
+    absl::FunctionRef<bool(const v1::AuditEntry&)> take) const {
+  ASSIGN_OR_RETURN(const std::vector<AuditRow> rows, RowsAfter(store_, 0));
+  std::int64_t below = std::numeric_limits<std::int64_t>::max();
+  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+    const std::vector<v1::AuditEntry> entries = EntriesOf(*row);
+    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+      below = entry->sequence();
+      if (!take(*entry)) return absl::OkStatus();
+    }
+  }
+  if (!has_files_) return absl::OkStatus();
+  const MutexLock lock(&files_mutex_);
+  return files_.ReadBack([&](const v1::AuditEntry& entry) {
+    return entry.sequence() >= below || take(entry);
+  });
+}
+
+}  // namespace frostline::server

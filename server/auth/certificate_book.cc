@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/auth/certificate_book.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/status_macros.h"
+#include "server/auth/roles.h"
+#include "storage/scan.h"
+
+namespace frostline::server {
+namespace {
+
+using storage::CertificateRow;
+
+constexpr char kAllOf[] = "subject:";
+
+absl::Status Revoked(const CallerIdentity& owner) {
+  return MakeError(
+      ErrorId::kCertificateRevoked,
+      absl::StrCat("the certificate of ", owner.subject, " was revoked"),
+      "join again with `frostline worker invite`, or have another one issued");
+}
+
+absl::Status Expired(const CallerIdentity& owner) {
+  return MakeError(
+      ErrorId::kCertificateExpired,
+      absl::StrCat("the certificate of ", owner.subject, " has expired"),
+      "renew it, or join again with `frostline worker invite`");
+}
+
+}  // namespace
+
+std::string IdOfAllOf(const std::string& subject) {
+  return absl::StrCat(kAllOf, subject);
+}
+
+absl::Status CertificateBook::Load(const storage::TrialStore& store) {
+  ASSIGN_OR_RETURN(std::vector<CertificateRow> rows,
+                   LoadAll<CertificateRow>([&store](const std::string& after) {
+                     return store.ListCertificates(after, storage::kScanPage);
+                   }));
+  rows_.Replace(std::move(rows));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CallerIdentity> CertificateBook::Admit(CallerIdentity owner,
+                                                      WallMicros now) {
+  if (owner.expires != 0 && now >= owner.expires) return Expired(owner);
+  const WallMicros all_revoked = rows_.With(
+      IdOfAllOf(owner.subject), [](const CertificateRow* row) -> WallMicros {
+        return row == nullptr ? 0 : row->revoked;
+      });
+  const std::string& id = owner.certificate_sha256;
+  bool is_known = false;
+  const bool holds = rows_.With(id, [&](const CertificateRow* row) {
+    is_known = row != nullptr;
+    if (is_known && row->revoked != 0) return false;
+    return all_revoked == 0 || (is_known && row->created > all_revoked);
+  });
+  if (!holds) return Revoked(owner);
+  if (is_known) {
+    owner.revoked = rows_.Use(id, now);
+    return owner;
+  }
+  const MutexLock lock(&mutex_);
+  CertificateRow& seen = first_seen_[id];
+  seen.id = id;
+  seen.subject = owner.subject;
+  seen.role = RoleToProto(owner.role);
+  if (seen.created == 0) seen.created = now;
+  seen.expires = owner.expires;
+  seen.last_used = now;
+  return owner;
+}
+
+bool CertificateBook::HasSubject(const std::string& subject,
+                                 WallMicros now) const {
+  return rows_.Any([&](const CertificateRow& row) {
+    return row.subject == subject && row.revoked == 0 && now < row.expires;
+  });
+}
+
+std::vector<CertificateRow> CertificateBook::TakeFirstSeen() {
+  const MutexLock lock(&mutex_);
+  std::vector<CertificateRow> rows;
+  for (auto& [id, row] : std::exchange(first_seen_, {})) {
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace frostline::server

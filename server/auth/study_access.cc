@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/auth/study_access.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "base/error.h"
+
+namespace frostline::server {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+using Labels = google::protobuf::Map<std::string, std::string>;
+
+constexpr char kStudies[] = "studies/";
+// Text of people, in which anything may stand.
+constexpr std::array<std::string_view, 4> kProse = {"notes", "note", "reason",
+                                                    "filter"};
+
+bool CarriesLabelsOf(const CallerIdentity& caller, const Labels& labels) {
+  return std::all_of(caller.study_labels.begin(), caller.study_labels.end(),
+                     [&labels](const auto& wanted) {
+                       const auto found = labels.find(wanted.first);
+                       return found != labels.end() &&
+                              found->second == wanted.second;
+                     });
+}
+
+bool MayChange(const CallerIdentity& caller, const StudyBelongs& study) {
+  if (caller.role != CallerRole::kResearcher) {
+    return caller.role == CallerRole::kAdmin;
+  }
+  if (!study.owner.empty() && study.owner == caller.subject) return true;
+  return !caller.study_labels.empty() && CarriesLabelsOf(caller, study.labels);
+}
+
+std::string TextOf(const CallerIdentity& caller) {
+  return absl::StrJoin(caller.study_labels, ", ", absl::PairFormatter("="));
+}
+
+void AddStudy(const std::string& text, std::set<std::string>& found) {
+  if (!absl::StartsWith(text, kStudies)) return;
+  found.insert(text.substr(0, text.find('/', sizeof(kStudies) - 1)));
+}
+
+void AddStudies(const Message& message, std::set<std::string>& found) {
+  const Reflection& reflection = *message.GetReflection();
+  std::vector<const FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  for (const FieldDescriptor* field : fields) {
+    const bool is_prose =
+        std::find(kProse.begin(), kProse.end(), field->name()) != kProse.end();
+    if (is_prose || field->is_map()) continue;
+    const int count =
+        field->is_repeated() ? reflection.FieldSize(message, field) : 1;
+    for (int i = 0; i < count; ++i) {
+      if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
+        AddStudy(field->is_repeated()
+                     ? reflection.GetRepeatedString(message, field, i)
+                     : reflection.GetString(message, field),
+                 found);
+      } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+        AddStudies(field->is_repeated()
+                       ? reflection.GetRepeatedMessage(message, field, i)
+                       : reflection.GetMessage(message, field),
+                   found);
+      }
+    }
+  }
+}
+
+// Empty where the message has no such text.
+std::string TextAt(const Message& message, const char* name) {
+  const auto* const field = message.GetDescriptor()->FindFieldByName(name);
+  const bool is_text = field != nullptr && !field->is_repeated() &&
+                       field->cpp_type() == FieldDescriptor::CPPTYPE_STRING;
+  return is_text ? message.GetReflection()->GetString(message, field) : "";
+}
+
+}  // namespace
+
+bool IsLimited(const CallerIdentity& caller) {
+  return !caller.study_labels.empty();
+}
+
+bool MaySee(const CallerIdentity& caller, const StudyBelongs& study) {
+  if (!IsLimited(caller) || MayChange(caller, study)) return true;
+  return CarriesLabelsOf(caller, study.labels);
+}
+
+absl::Status CheckStudyAccess(const CallerIdentity& caller,
+                              const StudyBelongs& study, bool changes) {
+  if (changes ? MayChange(caller, study) : MaySee(caller, study)) {
+    return absl::OkStatus();
+  }
+  const std::string whose =
+      study.owner.empty() ? "has no owner" : "belongs to " + study.owner;
+  return MakeError(
+      ErrorId::kStudyDenied,
+      IsLimited(caller)
+          ? absl::StrCat(study.name, " ", whose, " and does not carry ",
+                         TextOf(caller))
+          : absl::StrCat(study.name, " ", whose, ", not to ", caller.subject),
+      "ask its owner, or an admin; a token with --study-label changes what "
+      "carries the label");
+}
+
+absl::Status CheckOwnLabels(const CallerIdentity& caller,
+                            const Labels& labels) {
+  if (CarriesLabelsOf(caller, labels)) return absl::OkStatus();
+  return MakeError(ErrorId::kStudyDenied,
+                   absl::StrCat("the token of ", caller.subject,
+                                " is for studies that carry ", TextOf(caller)),
+                   absl::StrCat("give the study the labels ", TextOf(caller)),
+                   "settings.labels");
+}
+
+std::vector<std::string> StudiesNamedIn(const Message& request) {
+  std::set<std::string> found;
+  AddStudies(request, found);
+  return {found.begin(), found.end()};
+}
+
+namespace {
+
+std::string ResourceOf(const Message& request) {
+  for (const char* const name : {"name", "parent", "study", "worker"}) {
+    std::string text = TextAt(request, name);
+    if (!text.empty()) return text;
+  }
+  const auto* const lease = request.GetDescriptor()->FindFieldByName("lease");
+  if (lease != nullptr) {
+    return TextAt(request.GetReflection()->GetMessage(request, lease), "trial");
+  }
+  constexpr std::array<std::array<const char*, 2>, 5> kPrefixed = {
+      {{"study_id", "studies/"},
+       {"worker_id", "workers/"},
+       {"id", "tokens/"},
+       {"sha256", "certificates/"},
+       {"subject", "subjects/"}}};
+  for (const auto& [name, prefix] : kPrefixed) {
+    const std::string text = TextAt(request, name);
+    if (!text.empty()) return absl::StrCat(prefix, text);
+  }
+  return "";
+}
+
+}  // namespace
+
+void NoteRequest(const Message& request, const std::string& method,
+                 CallContext* caller) {
+  caller->method = std::string(absl::StripPrefix(method, "frostline.v1."));
+  caller->request_id = TextAt(request, "request_id");
+  // What ends an attempt has a lease instead of a request id.
+  caller->changes = !caller->request_id.empty() ||
+                    caller->method == "WorkerService.Finish" ||
+                    caller->method == "WorkerService.Release";
+  const CallerRole role = caller->identity.role;
+  const bool looks_at_studies =
+      role == CallerRole::kResearcher || role == CallerRole::kViewer;
+  if (caller->changes || looks_at_studies) {
+    caller->resource = ResourceOf(request);
+  }
+  if (looks_at_studies) caller->studies = StudiesNamedIn(request);
+}
+
+}  // namespace frostline::server

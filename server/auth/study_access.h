@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File: study_access.h
+//
+//   caller                      sees a study      changes it
+//   admin                       x                 x
+//   researcher                  x                 its owner
+//   researcher with labels      owner or labels   owner or labels
+//   viewer                      x
+//   viewer with labels          labels
+//
+// A worker sees what it leases. Labels of a caller are those of its token; a
+// study has to carry all of them.
+#ifndef FROSTLINE_SERVER_AUTH_STUDY_ACCESS_H_
+#define FROSTLINE_SERVER_AUTH_STUDY_ACCESS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "google/protobuf/map.h"
+#include "google/protobuf/message.h"
+#include "server/loop/call_context.h"
+
+namespace frostline::server {
+
+// Whose a study is.
+struct StudyBelongs {
+  const std::string& name;
+  const std::string& owner;
+  const google::protobuf::Map<std::string, std::string>& labels;
+};
+
+// Says whether some studies are out of this caller's sight.
+bool IsLimited(const CallerIdentity& caller);
+bool MaySee(const CallerIdentity& caller, const StudyBelongs& study);
+// Both answer STUDY_DENIED. The second is of what the caller creates or leaves
+// behind: it has to carry the caller's own labels.
+absl::Status CheckStudyAccess(const CallerIdentity& caller,
+                              const StudyBelongs& study, bool changes);
+absl::Status CheckOwnLabels(
+    const CallerIdentity& caller,
+    const google::protobuf::Map<std::string, std::string>& labels);
+
+// Finds every "studies/…" that a request names where names are; in notes and
+// labels there are none. Each is there once, without "/trials/7".
+std::vector<std::string> StudiesNamedIn(
+    const google::protobuf::Message& request);
+// Fills in what the request says of itself: its id, what it is about ("" is the
+// coordinator), the studies it names, whether it changes anything. `method` is
+// "frostline.v1.StudyService.StopStudy".
+void NoteRequest(const google::protobuf::Message& request,
+                 const std::string& method, CallContext* caller);
+
+}  // namespace frostline::server
+
+#endif  // FROSTLINE_SERVER_AUTH_STUDY_ACCESS_H_
