@@ -83,6 +83,12 @@ CoordinatorOptions CoordinatorOptionsOf(const ServeOptions& options) {
   return result;
 }
 
+// Four seconds' worth may come at once.
+RateLimit RateLimitOf(const ServeOptions& options) {
+  const auto rate = static_cast<double>(options.calls_per_caller);
+  return {.calls_per_s = rate, .burst = 4 * rate};
+}
+
 storage::StoreSpec StoreSpecOf(const ServeOptions& options) {
   storage::StoreSpec spec;
   spec.data_folder = options.data_folder;
@@ -167,7 +173,8 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   made_of.on_last_commit = [&code] { EndAfterGrace(code); };
   Coordinator coordinator(std::move(made_of), *store, clock);
   RETURN_IF_ERROR(coordinator.Start());
-  const Gate gate(coordinator.credentials(), clock, options.require_tokens);
+  const Gate gate(coordinator.credentials(), clock, options.require_tokens,
+                  RateLimitOf(options));
   rpc.gate = &gate;
   rpc.audit = &coordinator.audit();
   ASSIGN_OR_RETURN(const auto server,

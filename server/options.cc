@@ -82,6 +82,9 @@ std::vector<Flag> AccessFlags(ServeOptions* options) {
       TimeFlag("--certificate-life", "How long a worker's certificate holds",
                std::chrono::seconds(5), kLongestLife,
                &options->certificate_life),
+      WholeFlag<std::int64_t>("--calls-per-caller",
+                              "Calls a second of one identity", 1,
+                              1'000'000'000, &options->calls_per_caller),
       SwitchFlag("--require-tokens", "Ask local callers for a token too",
                  &options->require_tokens)};
 }

@@ -25,7 +25,8 @@ struct ServeOptions {
   std::string tls_ca;      // signs clients' certificates; may be empty
   std::string tls_ca_key;  // empty: workers cannot join
   Duration certificate_life = std::chrono::hours(24 * 60);
-  bool require_tokens = false;  // of local callers too
+  bool require_tokens = false;            // of local callers too
+  std::int64_t calls_per_caller = 5'000;  // a second, of each identity
   Duration lease_ttl = std::chrono::seconds(60);
   // It is a quarter of the TTL unless given, at most a third.
   Duration heartbeat_interval = std::chrono::seconds(15);

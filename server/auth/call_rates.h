@@ -19,8 +19,8 @@
 namespace frostline::server {
 
 struct RateLimit {
-  double calls_per_s = 2'000.0;
-  double burst = 8'000.0;
+  double calls_per_s = 5'000.0;
+  double burst = 20'000.0;
 };
 
 // Any thread may call.

@@ -121,7 +121,7 @@ void CoordinatorProgram::Spawn(const std::vector<std::string>& environment) {
                                       "--data",
                                       spec_.data,
                                       "--listen",
-                                      address_,
+                                      spec_.scheme + address_,
                                       "--log-level",
                                       "warning"};
   command.insert(command.end(), spec_.options.begin(), spec_.options.end());

@@ -63,6 +63,7 @@ struct CoordinatorSpec {
   std::string log = {};  // empty: <data>.log
   std::vector<std::string> options = {};
   std::vector<std::string> environment = {};
+  std::string scheme = {};  // "tls:"; empty: plaintext
 };
 
 class CoordinatorProgram {

@@ -19,11 +19,12 @@ constexpr Chapter kChapters[] = {
     {"start", MeasureStart},     {"cycles", MeasureCycles},
     {"reports", MeasureReports}, {"busy", MeasureBusy},
     {"parked", MeasureParked},   {"history", MeasureHistory},
-    {"judging", MeasureJudging}, {"stored", MeasureStoredTrials}};
+    {"judging", MeasureJudging}, {"stored", MeasureStoredTrials},
+    {"mtls", MeasureMtls}};
 
-void Run(const Bench& bench, TlsServer& tls) {
+void Run(const Bench& bench) {
   const char* const only = std::getenv("FROSTLINE_BENCH_CHAPTER");
-  ServiceBench service(bench, tls);
+  ServiceBench service(bench);
   for (const Chapter& chapter : kChapters) {
     if (only == nullptr || std::string(only) == chapter.name) {
       chapter.measure(service);
@@ -36,6 +37,5 @@ void Run(const Bench& bench, TlsServer& tls) {
 
 int main(int argc, char** argv) {
   const frostline::bench::Bench bench(argc, argv);
-  frostline::bench::TlsServer tls;  // forks
-  frostline::bench::Run(bench, tls);
+  frostline::bench::Run(bench);
 }

@@ -17,8 +17,6 @@ namespace frostline::bench {
 namespace {
 
 constexpr int kParked = 10'000;
-// Handshakes cost the two ends milliseconds each, so fewer do.
-constexpr int kParkedWithTls = 2'000;
 constexpr Duration kLongestWait = std::chrono::seconds(90);
 
 // When trials were granted, for the thread that brings them.
@@ -115,29 +113,6 @@ void Measure(ServiceBench& bench, int per_channel, bool wakes) {
   run.Stop();
 }
 
-void MeasureWithTls(ServiceBench& bench) {
-  const auto address = bench.tls().Start(bench.NewFolder());
-  if (!address.has_value()) {
-    std::cout << "no figures with TLS: the openssl command is missing or fails"
-              << std::endl;
-    return;
-  }
-  const auto credentials = bench.tls().ClientCredentials();
-  AdminClient admin(*address, credentials);
-  Demand(admin.GetInfo().status(), "a first call with TLS");
-  const double before = ResidentKibOf(bench.tls().pid());
-  LoadOptions options = Waiting(*address, 1);
-  options.workers = kParkedWithTls;
-  options.credentials = credentials;
-  LoadRun run(options, bench.clock());
-  run.Start();
-  const std::int64_t parked = AwaitParked(admin, kParkedWithTls, bench.clock());
-  bench.Figure("kib_per_parked_worker.mtls",
-               (ResidentKibOf(bench.tls().pid()) - before) /
-                   static_cast<double>(std::max<std::int64_t>(1, parked)));
-  run.Stop();
-}
-
 }  // namespace
 
 void MeasureParked(ServiceBench& bench) {
@@ -148,7 +123,6 @@ void MeasureParked(ServiceBench& bench) {
     Measure(bench, 1, true);
   }
   Measure(bench, 50, false);
-  MeasureWithTls(bench);
 }
 
 }  // namespace frostline::bench

@@ -66,8 +66,8 @@ std::string CreateStudy(AdminClient& admin, const std::string& id,
   return StudyNameOf(id);
 }
 
-ServiceBench::ServiceBench(const Bench& bench, TlsServer& tls)
-    : bench_(bench), tls_(tls), folder_(MakeFolder()) {
+ServiceBench::ServiceBench(const Bench& bench)
+    : bench_(bench), folder_(MakeFolder()) {
   RaiseOpenFiles();  // coordinators inherit it
   std::cout << "data in " << folder_ << ", on " << FileSystemOf(folder_)
             << std::endl;

@@ -15,7 +15,6 @@
 #include "tests/bench/load/admin_client.h"
 #include "tests/bench/load/load_run.h"
 #include "tests/bench/load/program.h"
-#include "tests/bench/service/tls_server.h"
 
 namespace frostline::bench {
 
@@ -24,8 +23,7 @@ inline constexpr std::int64_t kEndless = 1'000'000;  // trials
 
 class ServiceBench {
  public:
-  // `tls` is started by whoever needs it.
-  ServiceBench(const Bench& bench, TlsServer& tls);
+  explicit ServiceBench(const Bench& bench);
   ~ServiceBench();  // removes the data
   ServiceBench(const ServiceBench&) = delete;
   ServiceBench& operator=(const ServiceBench&) = delete;
@@ -35,7 +33,6 @@ class ServiceBench {
     bench_.Figure(key, value);
   }
   const Clock& clock() const { return clock_; }
-  TlsServer& tls() const { return tls_; }
 
   // A coordinator on an empty folder of its own; ends the program when it does
   // not start.
@@ -48,7 +45,6 @@ class ServiceBench {
 
  private:
   const Bench& bench_;
-  TlsServer& tls_;
   const SystemClock clock_;
   std::string folder_;
   int folders_ = 0;
@@ -64,6 +60,7 @@ void MeasureStart(ServiceBench& bench);
 void MeasureCycles(ServiceBench& bench);
 void MeasureReports(ServiceBench& bench);
 void MeasureParked(ServiceBench& bench);
+void MeasureMtls(ServiceBench& bench);
 void MeasureBusy(ServiceBench& bench);
 void MeasureHistory(ServiceBench& bench);
 void MeasureJudging(ServiceBench& bench);
