@@ -61,18 +61,14 @@ absl::StatusOr<CallerIdentity> CertificateBook::Admit(CallerIdentity owner,
     return all_revoked == 0 || (is_known && row->created > all_revoked);
   });
   if (!holds) return Revoked(owner);
-  if (is_known) {
-    owner.revoked = rows_.Use(id, now);
-    return owner;
+  if (!is_known) {
+    rows_.Adopt({.id = id,
+                 .subject = owner.subject,
+                 .role = RoleToProto(owner.role),
+                 .created = now,
+                 .expires = owner.expires});
   }
-  const MutexLock lock(&mutex_);
-  CertificateRow& seen = first_seen_[id];
-  seen.id = id;
-  seen.subject = owner.subject;
-  seen.role = RoleToProto(owner.role);
-  if (seen.created == 0) seen.created = now;
-  seen.expires = owner.expires;
-  seen.last_used = now;
+  owner.revoked = rows_.Use(id, now);
   return owner;
 }
 
@@ -81,15 +77,6 @@ bool CertificateBook::HasSubject(const std::string& subject,
   return rows_.Any([&](const CertificateRow& row) {
     return row.subject == subject && row.revoked == 0 && now < row.expires;
   });
-}
-
-std::vector<CertificateRow> CertificateBook::TakeFirstSeen() {
-  const MutexLock lock(&mutex_);
-  std::vector<CertificateRow> rows;
-  for (auto& [id, row] : std::exchange(first_seen_, {})) {
-    rows.push_back(std::move(row));
-  }
-  return rows;
 }
 
 }  // namespace frostline::server

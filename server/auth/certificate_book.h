@@ -10,9 +10,7 @@
 #ifndef FROSTLINE_SERVER_AUTH_CERTIFICATE_BOOK_H_
 #define FROSTLINE_SERVER_AUTH_CERTIFICATE_BOOK_H_
 
-#include <map>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -33,14 +31,9 @@ class CertificateBook {
   absl::StatusOr<CallerIdentity> Admit(CallerIdentity owner, WallMicros now);
   // Says whether a certificate that holds names this subject.
   bool HasSubject(const std::string& subject, WallMicros now) const;
-  // Takes those that were used and that no row is of.
-  std::vector<storage::CertificateRow> TakeFirstSeen();
 
  private:
   CredentialRows<storage::CertificateRow> rows_;
-  Mutex mutex_;
-  std::map<std::string, storage::CertificateRow> first_seen_
-      ABSL_GUARDED_BY(mutex_);
 };
 
 // The id of the row of all certificates of a subject: "subject:workers/gpu03".

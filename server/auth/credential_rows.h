@@ -66,6 +66,13 @@ class CredentialRows {
     const auto found = entries_.find(id);
     return f(found == entries_.end() ? nullptr : &found->second.row);
   }
+  // Takes in what is in use and has no row yet: UsedSince() has it written.
+  void Adopt(Row row) {
+    const MutexLock lock(&mutex_);
+    const std::string id = row.id;
+    const auto [entry, is_new] = entries_.try_emplace(id);
+    if (is_new) entry->second.row = std::move(row);
+  }
   // Notes a use; the flag is set when the credential is revoked.
   std::shared_ptr<const std::atomic<bool>> Use(const std::string& id,
                                                WallMicros now) {

@@ -107,9 +107,11 @@ void AdminVerbs::Backup(CallContext caller, v1::BackupRequest request,
   using Before = std::optional<v1::BackupReply>;
   const RequestMark mark{request.request_id(), "Backup", HashRequest(request)};
   auto shared = std::make_shared<Reply<v1::BackupReply>>(std::move(reply));
-  const auto remember = [this, mark, shared](v1::BackupReply made) {
+  CallContext asked = caller;
+  asked.cancelled = nullptr;  // it is made, so it is remembered
+  const auto remember = [this, mark, shared, asked](v1::BackupReply made) {
     calls_.Act<v1::BackupReply>(
-        {},
+        asked,
         [shared](absl::StatusOr<v1::BackupReply> answer) {
           (*shared)(std::move(answer));
         },

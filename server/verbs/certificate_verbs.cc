@@ -211,13 +211,8 @@ void CertificateVerbs::WriteDownUsed(Batch& batch, bool all) {
   const SteadyTime now = clock_.Steady();
   if ((now < next_write_ && !all) || !batch.MayWrite()) return;
   next_write_ = now + kUsesLooked;
-  CertificateBook& book = credentials_.certificates;
-  for (const CertificateRow& row : book.TakeFirstSeen()) {
-    // What was revoked meanwhile stays so.
-    if (!book.rows().Find(row.id).has_value()) (void)Put(batch, row);
-  }
-  for (const CertificateRow& row :
-       book.rows().UsedSince(all ? 1 : kUseIsWritten)) {
+  const auto& book = credentials_.certificates.rows();
+  for (const CertificateRow& row : book.UsedSince(all ? 1 : kUseIsWritten)) {
     (void)Put(batch, row);  // the next look tries again
   }
 }

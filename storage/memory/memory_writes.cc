@@ -72,6 +72,7 @@ absl::Status MemoryTransaction::UpdateStudy(const StudyRow& study,
   row.spec = stored->spec;
   row.seed = stored->seed;
   row.created = stored->created;
+  row.owner = stored->owner;
   if (row.state != StudyState::kDeleted && IdIsTaken(row.id, row.key)) {
     return StudyAlreadyExists(row.id);
   }

@@ -59,6 +59,7 @@ Answer StoreModel::UpdateStudy(storage::StudyRow row,
   row.spec = old.spec;
   row.seed = old.seed;
   row.created = old.created;
+  row.owner = old.owner;
   if (IdIsTaken(row)) return ErrorId::kStudyAlreadyExists;
   studies_[row.key] = std::move(row);
   return kOk;

@@ -99,6 +99,7 @@ TEST_P(TrialStoreContract, AnUpdateOfAStudyKeepsWhatNeverChanges) {
   after.spec = before.spec;
   after.seed = before.seed;
   after.created = before.created;
+  after.owner = before.owner;
   ASSERT_OK_AND_ASSIGN(const storage::StudyRow found,
                        store_->FindStudy("imdb"));
   EXPECT_EQ(Text(found), Text(after));

@@ -185,7 +185,8 @@ print(s.getsockname()[1])'
 }
 
 @test "a web server is no coordinator" {
-  python3 -m http.server --bind 127.0.0.1 0 >web.log 2>&1 3>&- &
+  : >web.log
+  python3 -m http.server --bind 127.0.0.1 0 >>web.log 2>&1 3>&- &
   web=$!
   for _ in $(seq 50); do
     port=$(sed -n 's/.*port \([0-9]*\).*/\1/p' web.log)

@@ -70,13 +70,13 @@ TEST(CheckServed, RefusesNotificationsThatNobodyWouldSend) {
 }
 
 TEST(MethodNotServed, SaysWhatWillServeIt) {
-  const auto& file = *v1::GetInfoRequest::descriptor()->file();
+  const auto& file = *v1::GetStudyRequest::descriptor()->file();
   const absl::Status status =
-      MethodNotServed(*file.service(0)->FindMethodByName("WhoAmI"));
+      MethodNotServed(*file.service(0)->FindMethodByName("GetTrialTable"));
   EXPECT_THAT(status, FailsWith(ErrorId::kMethodNotBuilt));
   EXPECT_EQ(std::string(status.message()),
-            "AdminService.WhoAmI is not served by this coordinator; it comes "
-            "with tokens and roles");
+            "StudyService.GetTrialTable is not served by this coordinator; it "
+            "comes with the dashboard's edge");
 }
 
 // --- the page that lists them ---

@@ -3,6 +3,7 @@
 // Workers join with an invitation, renew, and are shut out.
 #include <fstream>
 #include <future>
+#include <thread>
 
 #include "absl/strings/match.h"
 #include "gmock/gmock.h"
@@ -206,6 +207,15 @@ TEST_F(JoinTest, WhoIsShutOutWhileItWaitsGetsNoTrial) {
                                        ExampleStudy("imdb", 8)));
   const auto got = waiting.get();
   EXPECT_TRUE(!got.ok() || got->leases().empty());
+}
+
+TEST_F(JoinTest, WhoIsShutOutByAFirstSeenCertificateGetsNoTrialEither) {
+  const Caller by_hand = WithCertificate(
+      "hand", authority_, tls::FormatOwnerName({"worker", "gpu07"}));
+  ASSERT_OK(Register(by_hand, "gpu07"));
+  EXPECT_EQ(RevokeAllOf("workers/gpu07"), 1);
+  EXPECT_THAT(Register(by_hand, "gpu07"),
+              FailsWith(ErrorId::kCertificateRevoked));
 }
 
 TEST_F(JoinTest, CertificatesAreListedWithWhatHasBecomeOfThem) {

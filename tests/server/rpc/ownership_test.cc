@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whose a study is, and what the audit says of who tried.
+#include <chrono>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
@@ -154,6 +156,11 @@ TEST_F(OwnershipTest, TheAuditHasWhatWasChangedAndWhatWasRefused) {
 TEST_F(OwnershipTest, TheAuditHasWhatTheGateRefused) {
   (void)Pause(WithToken("frost_wrong"), "imdb");
   (void)Pause(With(v1::ROLE_VIEWER, "vic"), "imdb");
+  // It is written after the answer.
+  for (int i = 0; i < 500; ++i) {
+    if (Audit("method = StudyService.PauseStudy").size() == 2) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
   EXPECT_THAT(Audit("method = StudyService.PauseStudy"),
               ElementsAre("vic StudyService.PauseStudy  PERMISSION_DENIED",
                           " StudyService.PauseStudy  TOKEN_INVALID"));
