@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mutex.h"
-#include "base/secret.h"
 #include "base/status_macros.h"
 #include "tls/private_file.h"
 
@@ -97,6 +96,15 @@ absl::StatusOr<Access> Access::Open(const AccessFiles& files,
   }
   ASSIGN_OR_RETURN(SecretString token, ReadToken(files.token));
   access.token_ = std::make_shared<TokenFile>(files.token, std::move(token));
+  return access;
+}
+
+Access Access::WithToken(std::shared_ptr<grpc::ChannelCredentials> credentials,
+                         const SecretString& token) {
+  Access access;
+  access.credentials_ = std::move(credentials);
+  // There is no file of that name, now or later.
+  access.token_ = std::make_shared<TokenFile>("", token);
   return access;
 }
 

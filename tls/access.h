@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "base/secret.h"
 #include "tls/credentials.h"
 
 namespace frostline::tls {
@@ -36,6 +37,11 @@ class Access {
   static absl::StatusOr<Access> Open(const AccessFiles& files,
                                      const std::string& address,
                                      const Clock& clock);
+
+  // For a token that is in no file. Whose credentials they are has to see to it
+  // that it goes to nobody else.
+  static Access WithToken(std::shared_ptr<grpc::ChannelCredentials> credentials,
+                          const SecretString& token);
 
   const std::shared_ptr<grpc::ChannelCredentials>& credentials() const {
     return credentials_;

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tls/pinned_channel.h"
+
+#include <arpa/inet.h>
+#include <grpcpp/security/tls_certificate_verifier.h>
+#include <grpcpp/security/tls_credentials_options.h>
+
+#include <array>
+#include <ctime>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/error.h"
+#include "base/mutex.h"
+#include "base/status_macros.h"
+#include "tls/certificate.h"
+#include "tls/openssl_handles.h"
+#include "tls/pem.h"
+
+namespace frostline::tls {
+namespace {
+
+namespace verified = grpc::experimental;
+
+constexpr WallMicros kSecond = 1'000'000;
+constexpr std::size_t kMostCertificates = 16;
+
+absl::Status Wrong(const std::string& cause) {
+  return MakeError(ErrorId::kFingerprintWrong, cause,
+                   "compare with `frostline tls fingerprint` on the "
+                   "coordinator's machine, and see who listens at the address; "
+                   "the file of --tls-cert has to have its CA behind it");
+}
+
+absl::Status Refused(const std::string& cause, const std::string& fix) {
+  return MakeError(ErrorId::kTlsRefused, cause, fix);
+}
+
+std::vector<Certificate> ReadChain(const std::string& pem) {
+  std::vector<Certificate> chain;
+  const Bio from = ReaderOf(pem);
+  while (chain.size() < kMostCertificates) {
+    Certificate read(PEM_read_bio_X509(from.get(), nullptr, nullptr, nullptr));
+    if (read == nullptr) break;
+    chain.push_back(std::move(read));
+  }
+  return chain;
+}
+
+// Null: none has it.
+X509* FindAuthority(const std::vector<Certificate>& chain, const Pin& pin) {
+  for (const Certificate& one : chain) {
+    const auto facts = ReadCertificate(PemOf(one.get()));
+    if (facts.ok() && facts->sha256 == pin.ca_sha256) return one.get();
+  }
+  return nullptr;
+}
+
+absl::Status Judge(int error, const std::string& host) {
+  switch (error) {
+    case X509_V_OK:
+      return absl::OkStatus();
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+      return Refused(absl::StrCat("the certificate of ", host,
+                                  " holds only from a time that this machine's "
+                                  "clock has not reached"),
+                     "set the clock");
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+      return Refused(absl::StrCat("the certificate of ", host, " has expired"),
+                     "have it renewed there with `frostline tls issue`, or set "
+                     "this machine's clock");
+    case X509_V_ERR_INVALID_PURPOSE:
+      return Refused(
+          absl::StrCat("the certificate of ", host, " is no coordinator's"),
+          "serve with the certificate of `frostline tls init`");
+    default:
+      return Wrong(absl::StrCat("the certificate of ", host,
+                                " is not signed by the CA of the fingerprint: ",
+                                X509_verify_cert_error_string(error)));
+  }
+}
+
+// The CA is the only anchor; what else the chain has may lie between.
+absl::Status CheckSignatures(const std::vector<Certificate>& chain,
+                             X509* authority, const std::string& host,
+                             WallMicros now) {
+  const Store store(X509_STORE_new());
+  const StoreContext context(X509_STORE_CTX_new());
+  const Stack between(sk_X509_new_null());
+  for (const Certificate& one : chain) sk_X509_push(between.get(), one.get());
+  if (X509_STORE_add_cert(store.get(), authority) != 1 ||
+      X509_STORE_CTX_init(context.get(), store.get(), chain.front().get(),
+                          between.get()) != 1) {
+    return OpenSslFailed("check a chain");
+  }
+  X509_VERIFY_PARAM* const asked = X509_STORE_CTX_get0_param(context.get());
+  X509_VERIFY_PARAM_set_flags(asked, X509_V_FLAG_PARTIAL_CHAIN);
+  X509_VERIFY_PARAM_set_purpose(asked, X509_PURPOSE_SSL_SERVER);
+  X509_VERIFY_PARAM_set_time(asked, static_cast<std::time_t>(now / kSecond));
+  if (X509_verify_cert(context.get()) == 1) return absl::OkStatus();
+  return Judge(X509_STORE_CTX_get_error(context.get()), host);
+}
+
+bool HasHost(X509* leaf, const std::string& host) {
+  std::array<unsigned char, 16> ignored{};
+  const bool numeric = inet_pton(AF_INET, host.c_str(), ignored.data()) == 1 ||
+                       inet_pton(AF_INET6, host.c_str(), ignored.data()) == 1;
+  if (numeric) return X509_check_ip_asc(leaf, host.c_str(), 0) == 1;
+  return X509_check_host(leaf, host.data(), host.size(),
+                         X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, nullptr) == 1;
+}
+
+}  // namespace
+
+absl::Status CheckPinnedChain(const std::string& chain_pem, const Pin& pin,
+                              WallMicros now) {
+  const std::vector<Certificate> chain = ReadChain(chain_pem);
+  X509* const authority = FindAuthority(chain, pin);
+  if (authority == nullptr) {
+    return Wrong(absl::StrCat(pin.host,
+                              " shows no CA with the fingerprint of the "
+                              "invitation"));
+  }
+  if (X509_check_ca(authority) != 1) {
+    return Wrong("the fingerprint is that of a certificate which is no CA");
+  }
+  RETURN_IF_ERROR(CheckSignatures(chain, authority, pin.host, now));
+  if (HasHost(chain.front().get(), pin.host)) return absl::OkStatus();
+  return MakeError(
+      ErrorId::kFingerprintWrong,
+      absl::StrCat("the coordinator's certificate has not the host ", pin.host),
+      "join by a name that it has, or issue it anew with all names: "
+      "`frostline tls issue --host`");
+}
+
+class PinnedChannel::Verdict {
+ public:
+  void Set(const absl::Status& refusal) {
+    const MutexLock lock(&mutex_);
+    refusal_ = refusal;
+  }
+  absl::Status refusal() const {
+    const MutexLock lock(&mutex_);
+    return refusal_;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  absl::Status refusal_ ABSL_GUARDED_BY(mutex_);
+};
+
+// gRPC owns it and calls it after each handshake, on a thread of its own.
+class PinnedChannel::Verifier : public verified::ExternalCertificateVerifier {
+ public:
+  Verifier(Pin pin, WallMicros now, std::shared_ptr<Verdict> verdict)
+      : pin_(std::move(pin)), now_(now), verdict_(std::move(verdict)) {}
+
+  bool Verify(verified::TlsCustomVerificationCheckRequest* request,
+              std::function<void(grpc::Status)> /*callback*/,
+              grpc::Status* sync_status) override {
+    const grpc::string_ref chain = request->peer_cert_full_chain();
+    const absl::Status judged =
+        CheckPinnedChain({chain.data(), chain.size()}, pin_, now_);
+    verdict_->Set(judged);
+    *sync_status = judged.ok() ? grpc::Status::OK
+                               : grpc::Status(grpc::StatusCode::UNAUTHENTICATED,
+                                              std::string(judged.message()));
+    return true;  // it has been judged
+  }
+  void Cancel(verified::TlsCustomVerificationCheckRequest*) override {}
+
+ private:
+  const Pin pin_;
+  const WallMicros now_;
+  const std::shared_ptr<Verdict> verdict_;
+};
+
+PinnedChannel::PinnedChannel(const Pin& pin, WallMicros now)
+    : verdict_(std::make_shared<Verdict>()) {
+  verified::TlsChannelCredentialsOptions options;
+  // What gRPC would check against the roots of the system is ours to check.
+  options.set_verify_server_certs(false);
+  options.set_check_call_host(false);
+  options.set_certificate_verifier(
+      verified::ExternalCertificateVerifier::Create<Verifier>(pin, now,
+                                                              verdict_));
+  credentials_ = verified::TlsCredentials(options);
+}
+
+absl::Status PinnedChannel::refusal() const { return verdict_->refusal(); }
+
+}  // namespace frostline::tls
