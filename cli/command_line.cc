@@ -136,7 +136,8 @@ std::optional<ProgramCall> OtherProgram(
   const char* const address = std::getenv(kConnectVariable);
   const bool given = std::any_of(call.arguments.begin(), call.arguments.end(),
                                  [](const std::string& word) {
-                                   return absl::StartsWith(word, "--connect");
+                                   return absl::StartsWith(word, "--connect") ||
+                                          absl::StartsWith(word, "--join");
                                  });
   if (address != nullptr && *address != '\0' && !given) {
     call.arguments.insert(call.arguments.begin(), {"--connect", address});

@@ -28,7 +28,7 @@ struct ProgramCall {
 };
 
 // Takes `serve …` and `worker …` but `worker list` and `worker drain`. A worker
-// without --connect gets it from the environment.
+// without --connect or --join gets it from the environment.
 std::optional<ProgramCall> OtherProgram(
     const std::vector<std::string>& arguments);
 

@@ -37,8 +37,7 @@ Agent::Agent(AgentOptions options, const Clock& clock, tls::Access access)
       clock_(clock),
       boot_id_(RandomHexId()),
       hardware_(DetectHardware(options_.gpu_folder)),
-      access_(std::move(access)),
-      client_(options_.connect, access_,
+      client_(options_.connect, std::move(access),
               [this](const absl::Status& status) { EndDenied(status); }) {
   stop_.Notify(&wakeup_);
   stop_.Notify(&registrar_wakeup_);
@@ -75,6 +74,11 @@ absl::StatusOr<ExitCode> Agent::Run() {
         options_.stock_interval, [this] { registrar_wakeup_.Ring(); });
   }
   ASSIGN_OR_RETURN(run_folder_, RunFolder::Open(options_.run_dir, options_.id));
+  if (options_.has_joined) {
+    certificates_ = std::make_unique<CertificateKeeper>(
+        Identity(options_.run_dir, options_.id), client_, clock_);
+    certificates_->Start();
+  }
   courier_ = std::make_unique<Courier>(
       client_, run_folder_->RejectedFolder(),
       [this](const v1::Directive& directive) {
@@ -200,7 +204,7 @@ void Agent::SayGoodbye() {
   last.set_worker(WorkerNameOf(options_.id));
   last.set_boot_id(boot_id_);
   last.set_leaving(true);
-  RpcClient client(options_.connect, access_);
+  RpcClient client(options_.connect, client_.access());
   const auto reply = client.Heartbeat(last, kGoodbyeDeadline);
   Log(LogLevel::kDebug, "goodbye",
       {{"status", reply.ok() ? "ok" : std::string(reply.status().message())}});
@@ -212,6 +216,7 @@ void Agent::Shutdown() {
   for (const auto& slot : slots_) slot->Join();
   if (registrar_.joinable()) registrar_.join();
   stock_watch_.reset();
+  if (certificates_ != nullptr) certificates_->Stop();
   if (listener_ != nullptr) listener_->Stop();
   if (keeper_ != nullptr) keeper_->Stop();
   if (courier_ != nullptr) courier_->Stop();

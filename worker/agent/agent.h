@@ -9,7 +9,8 @@
 //        │  └── trainer processes               heartbeat thread ──┘
 //        └───── ask for trials (long poll) ─────────────────────────┤
 //   listener thread ── hears who wants a log (long poll) ───────────┤
-//   stock thread ── looks at the registry ──> registrar thread ─────┘
+//   stock thread ── looks at the registry ──> registrar thread ─────┤
+//   certificate thread ── renews, of one that has joined ───────────┘
 #ifndef FROSTLINE_WORKER_AGENT_AGENT_H_
 #define FROSTLINE_WORKER_AGENT_AGENT_H_
 
@@ -22,6 +23,7 @@
 #include "absl/status/statusor.h"
 #include "base/exit_code.h"
 #include "base/mutex.h"
+#include "worker/agent/certificate_keeper.h"
 #include "worker/agent/log_listener.h"
 #include "worker/agent/options.h"
 #include "worker/agent/slot.h"
@@ -71,7 +73,6 @@ class Agent {
   Wakeup wakeup_;
   Wakeup registrar_wakeup_;
   StopSwitch stop_;
-  const tls::Access access_;
   RpcClient client_;
   // It is null without a registry; nothing is said of a stock then.
   std::unique_ptr<StockWatch> stock_watch_;
@@ -90,6 +91,8 @@ class Agent {
   // The coordinator knows what we would say now.
   bool is_registered_ ABSL_GUARDED_BY(register_mutex_) = false;
   std::unique_ptr<RunFolder> run_folder_;
+  // It is null for a worker that has not joined.
+  std::unique_ptr<CertificateKeeper> certificates_;
   std::unique_ptr<Janitor> janitor_;
   std::unique_ptr<Courier> courier_;
   std::unique_ptr<LeaseKeeper> keeper_;

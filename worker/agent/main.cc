@@ -10,14 +10,19 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/log.h"
+#include "base/status_macros.h"
 #include "worker/agent/agent.h"
+#include "worker/agent/join.h"
+#include "worker/agent/join_source.h"
 #include "worker/agent/options.h"
 
 namespace frostline::agent {
@@ -63,11 +68,39 @@ ExitCode Fail(const absl::Status& status) {
   return ExitCodeOf(status);
 }
 
-ExitCode Main(int argc, const char* const* argv) {
+// For what waits before the agent lives: sleeps unless a stop signal comes.
+class Rest {
+ public:
+  explicit Rest(int signals) : signals_(signals) {}
+
+  bool operator()(Duration time) {
+    pollfd entry = {signals_, POLLIN, 0};
+    if (poll(&entry, 1, PollMillis(time)) <= 0) return true;
+    signalfd_siginfo info{};
+    const ssize_t size = read(signals_, &info, sizeof(info));
+    const bool interrupted = size == sizeof(info) && info.ssi_signo == SIGINT;
+    exit_code_ = interrupted ? kExitInterrupted : kExitRequeue;
+    return false;
+  }
+  ExitCode exit_code() const { return exit_code_; }
+
+ private:
+  const int signals_;
+  ExitCode exit_code_ = kExitRequeue;
+};
+
+absl::StatusOr<std::optional<tls::JoinLine>> LineOf(const SecretString& given) {
+  if (given.empty()) return std::nullopt;
+  ASSIGN_OR_RETURN(tls::JoinLine line, ReadJoinLine(given, std::cin));
+  return line;
+}
+
+ExitCode Main(int argc, char** argv) {
   // gRPC's own lines say in another form what ours say.
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
   const int signals = BlockStopSignals();
-  const auto options = ParseAgentOptions(argc, argv);
+  auto options = ParseAgentOptions(argc, argv);
+  HideJoinLine(argc, argv);
   if (!options.ok()) return Fail(options.status());
   if (!options->print.empty()) {
     std::cout << options->print << std::flush;
@@ -75,6 +108,13 @@ ExitCode Main(int argc, const char* const* argv) {
   }
   SetLogLevel(options->log_level);
   const SystemClock clock;
+  const auto line = LineOf(options->join);
+  if (!line.ok()) return Fail(line.status());
+  Rest rest(signals);
+  const absl::Status settled =
+      SettleIdentity(*line, clock, std::ref(rest), &*options);
+  if (absl::IsCancelled(settled)) return rest.exit_code();
+  if (!settled.ok()) return Fail(settled);
   auto access = tls::Access::Open(options->access, options->connect, clock);
   if (!access.ok()) return Fail(access.status());
   Agent agent(*options, clock, *std::move(access));

@@ -3,11 +3,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/flags.h"
 #include "base/ids.h"
@@ -110,12 +112,31 @@ std::vector<Flag> AccessFlags(tls::AccessFiles* files) {
                    "FROSTLINE_TOKEN_FILE", &files->token)};
 }
 
-std::vector<Flag> WorkFlags(AgentOptions* options) {
-  Flag connect =
+Flag ConnectFlag(AgentOptions* options) {
+  Flag flag =
       TextFlag("--connect", "HOST:PORT", "The coordinator", &options->connect);
-  connect.variable = "FROSTLINE_CONNECT";
+  flag.variable = "FROSTLINE_CONNECT";
+  flag.take = [options, take = flag.take](const std::string& text) {
+    options->connect_is_given = true;
+    return take(text);
+  };
+  return flag;
+}
+
+Flag JoinFlag(SecretString* join) {
+  return {"--join", "LINE|FILE|-",
+          "An invitation (`frostline worker invite`), in a file of mode 0600, "
+          "on standard input, or itself; for the first start",
+          [join](const std::string& text) {
+            *join = SecretString(text);
+            return absl::OkStatus();
+          }};
+}
+
+std::vector<Flag> WorkFlags(AgentOptions* options) {
   return {
-      connect,
+      ConnectFlag(options),
+      JoinFlag(&options->join),
       TextFlag("--id", "NAME",
                "The worker's name; keep it over restarts to get its own "
                "trials back first; else host name and process number",
@@ -168,6 +189,20 @@ std::vector<Flag> KeepingFlags(AgentOptions* options) {
                     &options->orphan_limit)};
 }
 
+bool Joins(int argc, const char* const* argv) {
+  return std::any_of(argv, argv + argc, [](const char* word) {
+    return absl::StartsWith(word, "--join");
+  });
+}
+
+absl::Status CheckJoin(const AgentOptions& options) {
+  const bool twice = options.connect_is_given || !options.access.tls.empty() ||
+                     !options.access.token.empty();
+  if (options.join.empty() || !twice) return absl::OkStatus();
+  return BadFlag("--join", "says where the coordinator is, and who is trusted",
+                 "leave --connect, --tls-… and --token-file away");
+}
+
 std::string HostName() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return "worker";
@@ -176,7 +211,7 @@ std::string HostName() {
 
 }  // namespace
 
-std::string DefaultWorkerId(const std::string& host, int process) {
+std::string HostWorkerId(const std::string& host) {
   std::string id;
   for (const char c : absl::AsciiStrToLower(host).substr(0, kMaxHostBytes)) {
     const bool fits = absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
@@ -187,7 +222,11 @@ std::string DefaultWorkerId(const std::string& host, int process) {
   if (id.empty() || !absl::ascii_isalnum(static_cast<unsigned char>(id[0]))) {
     id = "w" + id;
   }
-  return absl::StrCat(id, "-", process);
+  return id;
+}
+
+std::string DefaultWorkerId(const std::string& host, int process) {
+  return absl::StrCat(HostWorkerId(host), "-", process);
 }
 
 absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
@@ -203,10 +242,17 @@ absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
   for (Flag& flag : AccessFlags(&options.access)) {
     program.flags.push_back(std::move(flag));
   }
+  if (Joins(argc, argv)) {
+    // The invitation says what the variables of --connect and so on would.
+    for (Flag& flag : program.flags) flag.variable.clear();
+  }
   ASSIGN_OR_RETURN(options.print, ParseFlags(program, argc, argv));
   if (!options.print.empty()) return options;
+  RETURN_IF_ERROR(CheckJoin(options));
   RETURN_IF_ERROR(ChooseTrainer(FolderOfThisProgram(), &options));
-  if (options.id.empty()) options.id = DefaultWorkerId(HostName(), getpid());
+  options.id_is_given = !options.id.empty();
+  options.host_id = HostWorkerId(HostName());
+  if (!options.id_is_given) options.id = DefaultWorkerId(HostName(), getpid());
   RETURN_IF_ERROR(CheckId(options.id, "--id"));
   if (!options.study.empty()) {
     RETURN_IF_ERROR(CheckId(options.study, "--study"));

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/secret.h"
 #include "tls/access.h"
 #include "worker/agent/hardware.h"
 #include "worker/agent/keep.h"
@@ -26,8 +27,12 @@ inline constexpr int kMaxSlots = 1024;  // the contract's bound
 
 struct AgentOptions {
   std::string connect = "127.0.0.1:7070";
+  bool connect_is_given = false;
   tls::AccessFiles access;
-  std::string id;  // filled from host and process when not given
+  SecretString join;  // what stands behind --join (join_source.h)
+  std::string id;     // filled from host and process when not given
+  bool id_is_given = false;
+  std::string host_id;  // the name of a worker that joins, when not given
   int slots = 1;
   bool slot_per_gpu = false;  // --slots gpu
   std::string exec;           // the trainer's command line
@@ -48,6 +53,8 @@ struct AgentOptions {
   // A disk or a GPU that answers again has mostly done so by then; what holds a
   // process for longer is mended by nothing but a restart of the node.
   Duration unkillable_patience = std::chrono::minutes(5);
+  // Its certificate is of identity.h, so the agent renews it.
+  bool has_joined = false;
   // Empty: at the files of `registry`.
   LookAtStock look_at_stock;
   LogLevel log_level = LogLevel::kInfo;
@@ -59,7 +66,8 @@ struct AgentOptions {
 absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
                                                const char* const* argv);
 
-// "GPU_03.lan" and 4711 make "gpu_03.lan-4711".
+// "GPU_03.lan" makes "gpu_03.lan", and with 4711 "gpu_03.lan-4711".
+std::string HostWorkerId(const std::string& host);
 std::string DefaultWorkerId(const std::string& host, int process);
 
 }  // namespace frostline::agent

@@ -90,20 +90,49 @@ bool IsDenied(const absl::Status& status) {
 
 RpcClient::RpcClient(const std::string& address, tls::Access access,
                      DeniedHandler on_denied)
-    : access_(std::move(access)),
+    : address_(address),
       on_denied_(std::move(on_denied)),
-      stub_(v1::WorkerService::NewStub(MakeChannel(address, access_))) {}
+      way_(MakeWay(std::move(access))) {}
+
+std::shared_ptr<RpcClient::Way> RpcClient::MakeWay(tls::Access access) const {
+  auto stub = v1::WorkerService::NewStub(MakeChannel(address_, access));
+  return std::make_shared<Way>(Way{std::move(access), std::move(stub)});
+}
+
+std::shared_ptr<RpcClient::Way> RpcClient::way() const {
+  const MutexLock lock(&mutex_);
+  return way_;
+}
+
+void RpcClient::Reconnect(tls::Access access) {
+  std::shared_ptr<Way> fresh = MakeWay(std::move(access));
+  const MutexLock lock(&mutex_);
+  // What was there is let go behind the lock, since that may take a while.
+  way_.swap(fresh);
+}
+
+tls::Access RpcClient::access() const { return way()->access; }
+
+template <typename Reply, typename Method, typename Request>
+absl::StatusOr<Reply> RpcClient::TryQuietly(Method method,
+                                            const Request& request,
+                                            Duration deadline,
+                                            bool is_acquire) {
+  const std::shared_ptr<Way> way = this->way();
+  Call call(*this, deadline, is_acquire);
+  way->access.ShowToken(&call.context);
+  Reply reply;
+  const absl::Status status = proto::FromGrpcStatus(
+      ((*way->stub).*method)(&call.context, request, &reply));
+  if (!status.ok()) return status;
+  return reply;
+}
 
 template <typename Reply, typename Method, typename Request>
 absl::StatusOr<Reply> RpcClient::Try(Method method, const Request& request,
                                      Duration deadline, bool is_acquire) {
-  Call call(*this, deadline, is_acquire);
-  access_.ShowToken(&call.context);
-  Reply reply;
-  const absl::Status status =
-      proto::FromGrpcStatus(((*stub_).*method)(&call.context, request, &reply));
-  if (IsDenied(status) && on_denied_) on_denied_(status);
-  if (!status.ok()) return status;
+  auto reply = TryQuietly<Reply>(method, request, deadline, is_acquire);
+  if (IsDenied(reply.status()) && on_denied_) on_denied_(reply.status());
   return reply;
 }
 
@@ -155,6 +184,17 @@ absl::StatusOr<v1::ReleaseReply> RpcClient::Release(
     const v1::ReleaseRequest& request) {
   return Try<v1::ReleaseReply>(&v1::WorkerService::Stub::Release, request,
                                kCallDeadline, false);
+}
+
+absl::StatusOr<v1::JoinReply> RpcClient::Join(const v1::JoinRequest& request) {
+  return TryQuietly<v1::JoinReply>(&v1::WorkerService::Stub::Join, request,
+                                   kCallDeadline, false);
+}
+
+absl::StatusOr<v1::JoinReply> RpcClient::RenewCertificate(
+    const v1::RenewCertificateRequest& request) {
+  return TryQuietly<v1::JoinReply>(&v1::WorkerService::Stub::RenewCertificate,
+                                   request, kCallDeadline, false);
 }
 
 void RpcClient::CancelAcquires() {

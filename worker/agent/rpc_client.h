@@ -55,6 +55,14 @@ class RpcClient {
   absl::StatusOr<v1::ReportReply> Report(const v1::ReportRequest& request);
   absl::StatusOr<v1::FinishReply> Finish(const v1::FinishRequest& request);
   absl::StatusOr<v1::ReleaseReply> Release(const v1::ReleaseRequest& request);
+  absl::StatusOr<v1::JoinReply> Join(const v1::JoinRequest& request);
+  // `on_denied` hears nothing of it: the worker goes on while it may.
+  absl::StatusOr<v1::JoinReply> RenewCertificate(
+      const v1::RenewCertificateRequest& request);
+
+  // Later calls go over a new connection; those under way end on the old one.
+  void Reconnect(tls::Access access);
+  tls::Access access() const;
 
   // Calls under way and later ones fail with CANCELLED, so that nobody waits
   // half a minute at the end.
@@ -63,14 +71,25 @@ class RpcClient {
 
  private:
   class Call;
+  // A connection, and what each call over it shows.
+  struct Way {
+    tls::Access access;
+    std::unique_ptr<v1::WorkerService::Stub> stub;
+  };
+
+  std::shared_ptr<Way> MakeWay(tls::Access access) const;
+  std::shared_ptr<Way> way() const;
   template <typename Reply, typename Method, typename Request>
   absl::StatusOr<Reply> Try(Method method, const Request& request,
                             Duration deadline, bool is_acquire);
+  template <typename Reply, typename Method, typename Request>
+  absl::StatusOr<Reply> TryQuietly(Method method, const Request& request,
+                                   Duration deadline, bool is_acquire);
 
-  const tls::Access access_;
+  const std::string address_;
   const DeniedHandler on_denied_;
-  std::unique_ptr<v1::WorkerService::Stub> stub_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
+  std::shared_ptr<Way> way_ ABSL_GUARDED_BY(mutex_);
   std::set<Call*> calls_ ABSL_GUARDED_BY(mutex_);
   bool no_acquires_ ABSL_GUARDED_BY(mutex_) = false;
   bool no_calls_ ABSL_GUARDED_BY(mutex_) = false;

@@ -9,6 +9,7 @@
 //   DIR/agents/ID/spool/       undelivered reports and endings (spool.h)
 //   DIR/agents/ID/rejected/    endings that the coordinator refused for good
 //   DIR/agents/ID/trash/       folders on their way out
+//   DIR/agents/ID/identity/    of a worker that has joined (identity.h)
 //   DIR/trials/                see trial_folders.h
 #ifndef FROSTLINE_WORKER_AGENT_RUN_FOLDER_H_
 #define FROSTLINE_WORKER_AGENT_RUN_FOLDER_H_

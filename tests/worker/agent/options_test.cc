@@ -211,6 +211,7 @@ TEST(DefaultWorkerId, IsValidWhateverTheHostIsCalled) {
         std::string("Größe.örtlich"), std::string("a b/c"),
         std::string(300, 'h')}) {
     EXPECT_OK(CheckId(DefaultWorkerId(host, 4194304), "id")) << host;
+    EXPECT_OK(CheckId(HostWorkerId(host), "id")) << host;
   }
 }
 

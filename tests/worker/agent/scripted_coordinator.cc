@@ -3,10 +3,12 @@
 
 #include <chrono>
 
+#include "base/clock.h"
 #include "base/ids.h"
 #include "frostline/v1/errors.pb.h"
 #include "proto/wire_error.h"
 #include "proto/wire_time.h"
+#include "tls/certificate.h"
 #include "worker/agent/rpc_client.h"
 
 namespace frostline::agent {
@@ -30,9 +32,23 @@ grpc::Status WireError(ErrorId id) {
           std::string(status.message()), details.SerializeAsString()};
 }
 
+std::optional<tls::CertificateFacts> ShownCertificate(
+    const grpc::ServerContext& context) {
+  const auto shown = context.auth_context()->FindPropertyValues(
+      GRPC_X509_PEM_CERT_PROPERTY_NAME);
+  if (shown.empty()) return std::nullopt;
+  const auto facts = tls::ReadCertificate({shown[0].data(), shown[0].size()});
+  if (!facts.ok()) return std::nullopt;
+  return *facts;
+}
+
 }  // namespace
 
-ScriptedCoordinator::ScriptedCoordinator() { ComeBack(); }
+ScriptedCoordinator::ScriptedCoordinator(
+    std::shared_ptr<grpc::ServerCredentials> credentials)
+    : credentials_(std::move(credentials)) {
+  ComeBack();
+}
 
 ScriptedCoordinator::~ScriptedCoordinator() { GoAway(); }
 
@@ -57,8 +73,7 @@ void ScriptedCoordinator::ComeBack() {
     ++life_;
   }
   grpc::ServerBuilder builder;
-  builder.AddListeningPort(address(), grpc::InsecureServerCredentials(),
-                           &port_);
+  builder.AddListeningPort(address(), credentials_, &port_);
   builder.RegisterService(this);
   server_ = builder.BuildAndStart();
 }
@@ -139,14 +154,28 @@ bool ScriptedCoordinator::Await(
   return changed_.wait_for(lock, kPatience, [&] { return condition(heard_); });
 }
 
+void ScriptedCoordinator::IssueBy(Issuer issuer) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  issuer_ = std::move(issuer);
+}
+
 template <typename Request>
-grpc::Status ScriptedCoordinator::Note(const std::string& method,
+grpc::Status ScriptedCoordinator::Note(const grpc::ServerContext& context,
+                                       const std::string& method,
                                        const Request& request,
                                        std::vector<Request> Heard::* list) {
+  const auto shown = ShownCertificate(context);
   const std::lock_guard<std::mutex> lock(mutex_);
   (heard_.*list).push_back(request);
   heard_.order.push_back(method);
+  if (shown.has_value()) heard_.certificates.insert(shown->sha256);
   changed_.notify_all();
+  if (issuer_ && method != "Join") {
+    if (!shown.has_value()) return WireError(ErrorId::kCredentialsMissing);
+    if (shown->expires <= SystemClock().Wall()) {
+      return WireError(ErrorId::kCertificateExpired);
+    }
+  }
   const auto refusal = refusals_.find(method);
   if (refusal != refusals_.end()) {
     const ErrorId id = refusal->second;
@@ -169,12 +198,12 @@ v1::Directive ScriptedCoordinator::DirectiveFor(const v1::LeaseRef& lease) {
   return directive;
 }
 
-grpc::Status ScriptedCoordinator::Register(grpc::ServerContext*,
+grpc::Status ScriptedCoordinator::Register(grpc::ServerContext* context,
                                            const v1::RegisterRequest* request,
                                            v1::RegisterReply* reply) {
   *reply->mutable_heartbeat_interval() = proto::DurationToProto(kHeartbeat);
   *reply->mutable_lease_ttl() = proto::DurationToProto(kTtl);
-  return Note("Register", *request, &Heard::registers);
+  return Note(*context, "Register", *request, &Heard::registers);
 }
 
 grpc::Status ScriptedCoordinator::Acquire(grpc::ServerContext* context,
@@ -208,10 +237,10 @@ grpc::Status ScriptedCoordinator::Acquire(grpc::ServerContext* context,
                                           : v1::BUDGET_REACHED);
     }
   }
-  return Note("Acquire", *request, &Heard::acquires);
+  return Note(*context, "Acquire", *request, &Heard::acquires);
 }
 
-grpc::Status ScriptedCoordinator::Heartbeat(grpc::ServerContext*,
+grpc::Status ScriptedCoordinator::Heartbeat(grpc::ServerContext* context,
                                             const v1::HeartbeatRequest* request,
                                             v1::HeartbeatReply* reply) {
   for (const auto& progress : request->leases()) {
@@ -223,13 +252,14 @@ grpc::Status ScriptedCoordinator::Heartbeat(grpc::ServerContext*,
       if (want_logs_) reply->add_want_log(progress.lease().trial());
     }
   }
-  return Note("Heartbeat", *request, &Heard::heartbeats);
+  return Note(*context, "Heartbeat", *request, &Heard::heartbeats);
 }
 
 grpc::Status ScriptedCoordinator::Listen(grpc::ServerContext* context,
                                          const v1::ListenRequest* request,
                                          v1::ListenReply* reply) {
-  const grpc::Status noted = Note("Listen", *request, &Heard::listens);
+  const grpc::Status noted =
+      Note(*context, "Listen", *request, &Heard::listens);
   std::unique_lock<std::mutex> lock(mutex_);
   if (!hears_listeners_) return {grpc::StatusCode::UNIMPLEMENTED, ""};
   // What was seen of another life of the coordinator counts for nothing.
@@ -248,24 +278,65 @@ grpc::Status ScriptedCoordinator::Listen(grpc::ServerContext* context,
   return noted;
 }
 
-grpc::Status ScriptedCoordinator::Report(grpc::ServerContext*,
+grpc::Status ScriptedCoordinator::Report(grpc::ServerContext* context,
                                          const v1::ReportRequest* request,
                                          v1::ReportReply* reply) {
   *reply->mutable_directive() = DirectiveFor(request->lease());
-  return Note("Report", *request, &Heard::reports);
+  return Note(*context, "Report", *request, &Heard::reports);
 }
 
-grpc::Status ScriptedCoordinator::Finish(grpc::ServerContext*,
+grpc::Status ScriptedCoordinator::Finish(grpc::ServerContext* context,
                                          const v1::FinishRequest* request,
                                          v1::FinishReply* reply) {
   reply->set_verdict(v1::FinishReply::ACCEPTED);
-  return Note("Finish", *request, &Heard::finishes);
+  return Note(*context, "Finish", *request, &Heard::finishes);
 }
 
-grpc::Status ScriptedCoordinator::Release(grpc::ServerContext*,
+grpc::Status ScriptedCoordinator::Release(grpc::ServerContext* context,
                                           const v1::ReleaseRequest* request,
                                           v1::ReleaseReply*) {
-  return Note("Release", *request, &Heard::releases);
+  return Note(*context, "Release", *request, &Heard::releases);
+}
+
+grpc::Status ScriptedCoordinator::Answer(const std::string& request_id,
+                                         const std::string& request_pem,
+                                         v1::JoinReply* reply) {
+  Issuer issuer;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    issuer = issuer_;
+  }
+  if (!issuer) return {grpc::StatusCode::UNIMPLEMENTED, ""};
+  const auto issued = issuer(request_id, request_pem);
+  if (!issued.ok()) return WireError(DetailOf(issued.status())->id);
+  *reply = *issued;
+  return grpc::Status::OK;
+}
+
+grpc::Status ScriptedCoordinator::Join(grpc::ServerContext* context,
+                                       const v1::JoinRequest* request,
+                                       v1::JoinReply* reply) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto token = context->client_metadata().find("authorization");
+    heard_.tokens.emplace_back(
+        token == context->client_metadata().end()
+            ? ""
+            : std::string(token->second.data(), token->second.size()));
+  }
+  const grpc::Status answered =
+      Answer(request->request_id(), request->certificate_request(), reply);
+  const grpc::Status noted = Note(*context, "Join", *request, &Heard::joins);
+  return noted.ok() ? answered : noted;
+}
+
+grpc::Status ScriptedCoordinator::RenewCertificate(
+    grpc::ServerContext* context, const v1::RenewCertificateRequest* request,
+    v1::JoinReply* reply) {
+  const grpc::Status noted =
+      Note(*context, "RenewCertificate", *request, &Heard::renewals);
+  if (!noted.ok()) return noted;
+  return Answer(request->request_id(), request->certificate_request(), reply);
 }
 
 }  // namespace frostline::agent

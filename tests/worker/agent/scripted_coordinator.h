@@ -17,9 +17,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "base/error.h"
 #include "frostline/v1/worker_service.grpc.pb.h"
 
@@ -34,11 +36,21 @@ struct Heard {
   std::vector<v1::ReportRequest> reports;
   std::vector<v1::FinishRequest> finishes;
   std::vector<v1::ReleaseRequest> releases;
+  std::vector<v1::JoinRequest> joins;
+  std::vector<v1::RenewCertificateRequest> renewals;
+  std::vector<std::string> tokens;     // of each Join
+  std::set<std::string> certificates;  // fingerprints that callers showed
 };
 
 class ScriptedCoordinator final : public v1::WorkerService::Service {
  public:
-  ScriptedCoordinator();
+  // Answers a Join or a RenewCertificate; with an error it is refused.
+  using Issuer = std::function<absl::StatusOr<v1::JoinReply>(
+      const std::string& request_id, const std::string& request_pem)>;
+
+  explicit ScriptedCoordinator(
+      std::shared_ptr<grpc::ServerCredentials> credentials =
+          grpc::InsecureServerCredentials());
   ~ScriptedCoordinator() override;
 
   std::string address() const;
@@ -64,6 +76,8 @@ class ScriptedCoordinator final : public v1::WorkerService::Service {
   void Wish(int number, std::optional<std::int64_t> after = {});
   // The next `count` calls of `method` are heard, but their answers are lost.
   void LoseAnswers(const std::string& method, int count);
+  // From here on callers need a certificate that holds now, at each call.
+  void IssueBy(Issuer issuer);
   // The next call of `method` is refused.
   void Refuse(const std::string& method, ErrorId id);
 
@@ -86,9 +100,17 @@ class ScriptedCoordinator final : public v1::WorkerService::Service {
                       v1::FinishReply*) override;
   grpc::Status Release(grpc::ServerContext*, const v1::ReleaseRequest*,
                        v1::ReleaseReply*) override;
+  grpc::Status Join(grpc::ServerContext*, const v1::JoinRequest*,
+                    v1::JoinReply*) override;
+  grpc::Status RenewCertificate(grpc::ServerContext*,
+                                const v1::RenewCertificateRequest*,
+                                v1::JoinReply*) override;
   template <typename Request>
-  grpc::Status Note(const std::string& method, const Request& request,
+  grpc::Status Note(const grpc::ServerContext& context,
+                    const std::string& method, const Request& request,
                     std::vector<Request> Heard::* list);
+  grpc::Status Answer(const std::string& request_id,
+                      const std::string& request_pem, v1::JoinReply* reply);
   v1::Directive DirectiveFor(const v1::LeaseRef& lease);
 
   mutable std::mutex mutex_;
@@ -108,6 +130,8 @@ class ScriptedCoordinator final : public v1::WorkerService::Service {
   bool study_ended_ = false;
   bool away_ = false;
   int life_ = 0;  // how often it came
+  Issuer issuer_;
+  const std::shared_ptr<grpc::ServerCredentials> credentials_;
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
 };
