@@ -61,13 +61,21 @@ Duration CertificateKeeper::LookOnce() {
   }
   const WallMicros now = clock_.Wall();
   if (now < RenewalDue(*facts)) return UntilNextLook(*facts, now);
+  if (now >= facts->expires) {
+    Log(LogLevel::kError, "certificate_expired",
+        {{"expired", FormatWall(facts->expires)},
+         {"fix",
+          "have a line made by `frostline worker invite`, and start the worker "
+          "with it"}});
+    return kLongestPause;
+  }
   const absl::Status renewed = Renew();
   if (renewed.ok()) return kShortestPause;  // look at the new one
   Log(LogLevel::kWarning, "certificate_not_renewed",
       {{"expires", FormatWall(facts->expires)},
        {"cause", std::string(renewed.message())},
        {"fix", DetailOf(renewed).value_or(ErrorDetail()).fix}});
-  return now < facts->expires ? UntilNextLook(*facts, now) : kLongestPause;
+  return UntilNextLook(*facts, now);
 }
 
 absl::Status CertificateKeeper::Renew() {

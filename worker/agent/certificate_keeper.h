@@ -6,7 +6,8 @@
 // once a third of its life is left. It asks with a new key over the connection
 // of the old certificate; then calls go over a new connection, and the
 // trainings notice nothing. What fails is logged and tried again until the
-// certificate has expired: its worker then has to be invited again.
+// certificate has expired: its worker then has to be invited again. A denied
+// one ends the agent, as any denied call does.
 #ifndef FROSTLINE_WORKER_AGENT_CERTIFICATE_KEEPER_H_
 #define FROSTLINE_WORKER_AGENT_CERTIFICATE_KEEPER_H_
 

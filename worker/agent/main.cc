@@ -64,7 +64,7 @@ void WatchSignals(int signals, Wakeup& done, Agent& agent) {
 }
 
 ExitCode Fail(const absl::Status& status) {
-  std::cerr << DescribeError(status) << std::endl;
+  std::cerr << DescribeError(status) << "\n";
   return ExitCodeOf(status);
 }
 

@@ -3,17 +3,16 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <limits>
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/flags.h"
 #include "base/ids.h"
 #include "base/status_macros.h"
+#include "worker/agent/access_flags.h"
 #include "worker/agent/trainer_choice.h"
 
 namespace frostline::agent {
@@ -94,49 +93,8 @@ Flag TimeOrOffFlag(const std::string& name, const std::string& help,
   return flag;
 }
 
-Flag FileFlag(const std::string& name, const std::string& help,
-              const std::string& variable, std::string* path) {
-  Flag flag = TextFlag(name, "FILE", help, path);
-  flag.variable = variable;
-  return flag;
-}
-
-std::vector<Flag> AccessFlags(tls::AccessFiles* files) {
-  return {FileFlag("--tls-ca", "Who signed the coordinator's certificate",
-                   "FROSTLINE_TLS_CA", &files->tls.ca),
-          FileFlag("--tls-cert", "This worker's certificate",
-                   "FROSTLINE_TLS_CERT", &files->tls.certificate),
-          FileFlag("--tls-key", "Its key, of mode 0600", "FROSTLINE_TLS_KEY",
-                   &files->tls.key),
-          FileFlag("--token-file", "Holds a token, of mode 0600",
-                   "FROSTLINE_TOKEN_FILE", &files->token)};
-}
-
-Flag ConnectFlag(AgentOptions* options) {
-  Flag flag =
-      TextFlag("--connect", "HOST:PORT", "The coordinator", &options->connect);
-  flag.variable = "FROSTLINE_CONNECT";
-  flag.take = [options, take = flag.take](const std::string& text) {
-    options->connect_is_given = true;
-    return take(text);
-  };
-  return flag;
-}
-
-Flag JoinFlag(SecretString* join) {
-  return {"--join", "LINE|FILE|-",
-          "An invitation (`frostline worker invite`), in a file of mode 0600, "
-          "on standard input, or itself; for the first start",
-          [join](const std::string& text) {
-            *join = SecretString(text);
-            return absl::OkStatus();
-          }};
-}
-
 std::vector<Flag> WorkFlags(AgentOptions* options) {
   return {
-      ConnectFlag(options),
-      JoinFlag(&options->join),
       TextFlag("--id", "NAME",
                "The worker's name; keep it over restarts to get its own "
                "trials back first; else host name and process number",
@@ -189,20 +147,6 @@ std::vector<Flag> KeepingFlags(AgentOptions* options) {
                     &options->orphan_limit)};
 }
 
-bool Joins(int argc, const char* const* argv) {
-  return std::any_of(argv, argv + argc, [](const char* word) {
-    return absl::StartsWith(word, "--join");
-  });
-}
-
-absl::Status CheckJoin(const AgentOptions& options) {
-  const bool twice = options.connect_is_given || !options.access.tls.empty() ||
-                     !options.access.token.empty();
-  if (options.join.empty() || !twice) return absl::OkStatus();
-  return BadFlag("--join", "says where the coordinator is, and who is trusted",
-                 "leave --connect, --tls-… and --token-file away");
-}
-
 std::string HostName() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return "worker";
@@ -235,20 +179,13 @@ absl::StatusOr<AgentOptions> ParseAgentOptions(int argc,
   FlagTable program{
       "frostline-worker", FROSTLINE_VERSION,
       "The agent of a node: pulls trials, runs trainers, keeps leases.",
-      WorkFlags(&options)};
-  for (Flag& flag : KeepingFlags(&options)) {
-    program.flags.push_back(std::move(flag));
-  }
-  for (Flag& flag : AccessFlags(&options.access)) {
-    program.flags.push_back(std::move(flag));
-  }
-  if (Joins(argc, argv)) {
-    // The invitation says what the variables of --connect and so on would.
-    for (Flag& flag : program.flags) flag.variable.clear();
+      AccessFlags(HasJoin(argc, argv), &options)};
+  for (const auto& flags : {WorkFlags(&options), KeepingFlags(&options)}) {
+    program.flags.insert(program.flags.end(), flags.begin(), flags.end());
   }
   ASSIGN_OR_RETURN(options.print, ParseFlags(program, argc, argv));
   if (!options.print.empty()) return options;
-  RETURN_IF_ERROR(CheckJoin(options));
+  RETURN_IF_ERROR(CheckAccess(options));
   RETURN_IF_ERROR(ChooseTrainer(FolderOfThisProgram(), &options));
   options.id_is_given = !options.id.empty();
   options.host_id = HostWorkerId(HostName());

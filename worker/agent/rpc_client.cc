@@ -114,25 +114,16 @@ void RpcClient::Reconnect(tls::Access access) {
 tls::Access RpcClient::access() const { return way()->access; }
 
 template <typename Reply, typename Method, typename Request>
-absl::StatusOr<Reply> RpcClient::TryQuietly(Method method,
-                                            const Request& request,
-                                            Duration deadline,
-                                            bool is_acquire) {
+absl::StatusOr<Reply> RpcClient::Try(Method method, const Request& request,
+                                     Duration deadline, bool is_acquire) {
   const std::shared_ptr<Way> way = this->way();
   Call call(*this, deadline, is_acquire);
   way->access.ShowToken(&call.context);
   Reply reply;
-  const absl::Status status = proto::FromGrpcStatus(
+  absl::Status status = proto::FromGrpcStatus(
       ((*way->stub).*method)(&call.context, request, &reply));
+  if (IsDenied(status) && on_denied_) on_denied_(status);
   if (!status.ok()) return status;
-  return reply;
-}
-
-template <typename Reply, typename Method, typename Request>
-absl::StatusOr<Reply> RpcClient::Try(Method method, const Request& request,
-                                     Duration deadline, bool is_acquire) {
-  auto reply = TryQuietly<Reply>(method, request, deadline, is_acquire);
-  if (IsDenied(reply.status()) && on_denied_) on_denied_(reply.status());
   return reply;
 }
 
@@ -187,14 +178,14 @@ absl::StatusOr<v1::ReleaseReply> RpcClient::Release(
 }
 
 absl::StatusOr<v1::JoinReply> RpcClient::Join(const v1::JoinRequest& request) {
-  return TryQuietly<v1::JoinReply>(&v1::WorkerService::Stub::Join, request,
-                                   kCallDeadline, false);
+  return Try<v1::JoinReply>(&v1::WorkerService::Stub::Join, request,
+                            kCallDeadline, false);
 }
 
 absl::StatusOr<v1::JoinReply> RpcClient::RenewCertificate(
     const v1::RenewCertificateRequest& request) {
-  return TryQuietly<v1::JoinReply>(&v1::WorkerService::Stub::RenewCertificate,
-                                   request, kCallDeadline, false);
+  return Try<v1::JoinReply>(&v1::WorkerService::Stub::RenewCertificate, request,
+                            kCallDeadline, false);
 }
 
 void RpcClient::CancelAcquires() {

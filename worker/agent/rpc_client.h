@@ -56,7 +56,6 @@ class RpcClient {
   absl::StatusOr<v1::FinishReply> Finish(const v1::FinishRequest& request);
   absl::StatusOr<v1::ReleaseReply> Release(const v1::ReleaseRequest& request);
   absl::StatusOr<v1::JoinReply> Join(const v1::JoinRequest& request);
-  // `on_denied` hears nothing of it: the worker goes on while it may.
   absl::StatusOr<v1::JoinReply> RenewCertificate(
       const v1::RenewCertificateRequest& request);
 
@@ -82,9 +81,6 @@ class RpcClient {
   template <typename Reply, typename Method, typename Request>
   absl::StatusOr<Reply> Try(Method method, const Request& request,
                             Duration deadline, bool is_acquire);
-  template <typename Reply, typename Method, typename Request>
-  absl::StatusOr<Reply> TryQuietly(Method method, const Request& request,
-                                   Duration deadline, bool is_acquire);
 
   const std::string address_;
   const DeniedHandler on_denied_;

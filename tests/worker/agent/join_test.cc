@@ -27,7 +27,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-constexpr Duration kMoment = std::chrono::seconds(1);
+constexpr Duration kDay = std::chrono::hours(24);
 
 int ModeOf(const std::string& path) {
   struct stat found{};
@@ -49,7 +49,7 @@ class JoinTest : public ::testing::Test {
     std::optional<tls::JoinLine> parsed;
     if (!line.empty()) parsed = tls::ParseJoinLine(line).value();
     return SettleIdentity(
-        parsed, clock_, [&tries](Duration) { return --tries >= 0; }, &settled_);
+        parsed, *now_, [&tries](Duration) { return --tries >= 0; }, &settled_);
   }
 
   std::size_t Joins() { return rig_.coordinator().heard().joins.size(); }
@@ -59,6 +59,7 @@ class JoinTest : public ::testing::Test {
 
   JoinRig rig_;
   const SystemClock clock_;
+  const Clock* now_ = &clock_;
   AgentOptions options_;
   AgentOptions settled_;
 };
@@ -194,13 +195,15 @@ TEST_F(JoinTest, KeepsItsCoordinatorButTakesANewAddressOfIt) {
 }
 
 TEST_F(JoinTest, AnExpiredOneIsInvitedAgain) {
-  rig_.SetLifetime(kMoment);
   ASSERT_OK(Settle(rig_.Line()));
-  std::this_thread::sleep_for(2 * kMoment);
+  FakeClock later;
+  later.JumpWall(clock_.Wall() - later.Wall());
+  later.Advance(2 * kDay);
+  now_ = &later;
   const absl::Status status = Settle("");
   EXPECT_THAT(status, FailsWith(ErrorId::kCertificateExpired));
   EXPECT_THAT(DescribeError(status), HasSubstr("frostline worker invite"));
-  rig_.SetLifetime(60 * kMoment);
+  rig_.SetLifetime(9 * kDay);
   ASSERT_OK(Settle(rig_.Line()));
   const Heard heard = rig_.coordinator().heard();
   ASSERT_THAT(heard.joins, SizeIs(2));
