@@ -17,13 +17,18 @@ constexpr int kMinPingIntervalMs = 5'000;
 // A peer that answers no ping for so long is gone, whatever TCP believes.
 constexpr int kKeepaliveMs = 60'000;
 constexpr int kKeepaliveTimeoutMs = 20'000;
+// Until then a peer has ended its TLS handshake and begun HTTP/2.
+constexpr int kHandshakeMs = 10'000;
+// A connection without a call ends then; clients make another when they call.
+constexpr int kMaxIdleMs = 600'000;
 
 }  // namespace
 
 void SetLimits(grpc::ServerBuilder* builder) {
   builder->SetMaxReceiveMessageSize(kMaxTransportBytes);
-  // Off, or two coordinators would share a port without a word.
-  builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+                              kHandshakeMs);
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kMaxIdleMs);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreams);
   builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/status_macros.h"
 #include "server/rpc/front_door.h"
@@ -16,6 +15,14 @@ namespace frostline::server {
 namespace {
 
 constexpr char kField[] = "health-listen";
+
+// Probes are few, and come from few places.
+constexpr DoorLimits kLimits = {
+    .connections = 256,
+    .per_address = 64,
+    .local = 128,
+    .rate = {.per_second = 20, .at_once = 100},
+    .local_rate = {.per_second = 100, .at_once = 500}};
 
 // The address is judged as every other; only the flag has another name.
 absl::Status AtHealthListen(const absl::Status& status) {
@@ -44,23 +51,28 @@ absl::StatusOr<std::unique_ptr<HealthListener>> HealthListener::Listen(
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   SetLimits(&builder);
-  builder.AddListeningPort(FormatAddress(*address),
-                           grpc::InsecureServerCredentials(), &address->port);
+  auto socket = ListeningSocket::Open(&*address);
+  if (!socket.ok()) return AtHealthListen(socket.status());
+  listener->doorkeeper_.AddDoor(*std::move(socket), &builder,
+                                grpc::InsecureServerCredentials());
   listener->queue_ = builder.AddCompletionQueue();
   listener->server_ = builder.BuildAndStart();
   if (listener->server_ == nullptr) {
-    return MakeError(
-        ErrorId::kPortBusy,
-        absl::StrCat(FormatAddress(*address), " was taken a moment ago"),
-        "try again, or choose another with --health-listen", kField);
+    return MakeError(ErrorId::kInternal, "gRPC does not start",
+                     "look at its lines in the coordinator's log", kField);
   }
   listener->address_ = *std::move(address);
   listener->waiter_ =
       std::thread([queue = listener->queue_.get()] { Wait(queue); });
+  listener->doorkeeper_.Start();
   return listener;
 }
 
+HealthListener::HealthListener()
+    : doorkeeper_("health", {.door = kLimits}, clock_) {}
+
 HealthListener::~HealthListener() {
+  doorkeeper_.Stop();
   if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
   if (queue_ == nullptr) return;
   queue_->Shutdown();

@@ -14,6 +14,8 @@
 #include <thread>
 
 #include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "server/rpc/doorkeeper.h"
 #include "server/rpc/listen_address.h"
 
 namespace frostline::server {
@@ -33,7 +35,7 @@ class HealthListener {
   void SetServing(const std::string& service, bool serving);
 
  private:
-  HealthListener() = default;
+  HealthListener();
 
   ListenAddress address_;
   // Nothing is ever in the queue: gRPC wants one that a thread waits at where a
@@ -41,6 +43,8 @@ class HealthListener {
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   std::unique_ptr<grpc::Server> server_;
   std::thread waiter_;
+  const SystemClock clock_;
+  Doorkeeper doorkeeper_;  // ends before the server
 };
 
 }  // namespace frostline::server

@@ -4,7 +4,6 @@
 #include <grpcpp/ext/health_check_service_server_builder_option.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
-#include <sys/stat.h>
 
 #include <chrono>
 #include <iterator>
@@ -14,9 +13,11 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/status_macros.h"
+#include "server/rpc/doorkeeper.h"
 #include "server/rpc/front_door.h"
 #include "server/rpc/health_listener.h"
 #include "server/rpc/listen_address.h"
+#include "server/rpc/listening_socket.h"
 #include "server/rpc/raw_service.h"
 #include "server/rpc/reflection.h"
 
@@ -26,9 +27,6 @@ namespace {
 constexpr const char* kServices[] = {
     "frostline.v1.StudyService", "frostline.v1.WorkerService",
     "frostline.v1.ImportanceService", "frostline.v1.AdminService"};
-
-// Other users of this machine may not even connect to a Unix socket.
-constexpr mode_t kOwnOnly = 0077;
 
 constexpr char kTlsFix[] =
     "`frostline tls init --host HOST` makes certificates; then add --tls-cert "
@@ -55,8 +53,10 @@ absl::StatusOr<ListenAddress> Admissible(const std::string& listen,
 
 class RpcServer::Impl {
  public:
-  Impl(const VerbTable& served, const Gate* gate, AuditLog* audit)
-      : gate_(gate == nullptr ? local_gate_ : *gate) {
+  Impl(const VerbTable& served, const Gate* gate, AuditLog* audit,
+       const DoorLimits& limits)
+      : gate_(gate == nullptr ? local_gate_ : *gate),
+        doorkeeper_("main", {.door = limits}, clock_) {
     for (const char* name : kServices) {
       services_.push_back(std::make_unique<RawService>(
           *google::protobuf::DescriptorPool::generated_pool()
@@ -80,26 +80,19 @@ class RpcServer::Impl {
     builder.RegisterService(reflection_.get());
     for (ListenAddress& address : addresses) {
       const bool plain = address.is_loopback && !address.wants_tls;
-      builder.AddListeningPort(
-          FormatAddress(address),
-          plain ? grpc::InsecureServerCredentials() : credentials,
-          &address.port);
-    }
-    const mode_t before = umask(kOwnOnly);
-    server_ = builder.BuildAndStart();
-    umask(before);
-    if (server_ == nullptr) {
-      return MakeError(ErrorId::kPortBusy,
-                       absl::StrCat(FormatAddress(addresses.front()),
-                                    " or another one was taken a moment ago"),
-                       "try again, or choose another port with --listen",
-                       "listen");
-    }
-    for (const ListenAddress& address : addresses) {
+      ASSIGN_OR_RETURN(ListeningSocket socket, ListeningSocket::Open(&address));
+      doorkeeper_.AddDoor(
+          std::move(socket), &builder,
+          plain ? grpc::InsecureServerCredentials() : credentials);
       addresses_.push_back(FormatAddress(address));
-      const bool plain = address.is_loopback && !address.wants_tls;
       if (!plain && tls_address_.empty()) tls_address_ = addresses_.back();
     }
+    server_ = builder.BuildAndStart();
+    if (server_ == nullptr) {
+      return MakeError(ErrorId::kInternal, "gRPC does not start",
+                       "look at its lines in the coordinator's log");
+    }
+    doorkeeper_.Start();
     SetServing(true);
     return absl::OkStatus();
   }
@@ -130,6 +123,7 @@ class RpcServer::Impl {
   void Shutdown(Duration grace) {
     if (server_ == nullptr) return;
     SetServing(false);
+    doorkeeper_.Stop();
     server_->Shutdown(
         std::chrono::system_clock::now() +
         std::chrono::duration_cast<std::chrono::system_clock::duration>(grace));
@@ -144,6 +138,7 @@ class RpcServer::Impl {
   std::vector<std::unique_ptr<RawService>> services_;
   std::unique_ptr<ReflectionService> reflection_;
   std::unique_ptr<grpc::Server> server_;  // dies before its services
+  Doorkeeper doorkeeper_;                 // ends before the server
   std::vector<std::string> addresses_;
   std::string tls_address_;
   std::unique_ptr<HealthListener> health_;  // null: no port of its own
@@ -164,7 +159,8 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Listen(
     ASSIGN_OR_RETURN(addresses.emplace_back(),
                      Admissible(listen, options.credentials != nullptr));
   }
-  auto impl = std::make_unique<Impl>(verbs, options.gate, options.audit);
+  auto impl = std::make_unique<Impl>(verbs, options.gate, options.audit,
+                                     options.door);
   RETURN_IF_ERROR(impl->Start(std::move(addresses), options.credentials));
   RETURN_IF_ERROR(impl->StartHealth(options.health_listen));
   return std::unique_ptr<RpcServer>(new RpcServer(std::move(impl)));

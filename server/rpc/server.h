@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "server/audit/audit_log.h"
 #include "server/auth/gate.h"
+#include "server/rpc/door_policy.h"
 #include "server/verbs/verb_table.h"
 
 namespace grpc {
@@ -40,6 +41,8 @@ struct RpcOptions {
   const Gate* gate = nullptr;
   // It hears of calls that the gate refuses. Null: nobody does.
   AuditLog* audit = nullptr;
+  // Who may connect. The port for health has limits of its own.
+  DoorLimits door = {};
 };
 
 // It is thread-compatible.

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/door_tally.h"
+
+#include <chrono>
+
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
+
+namespace frostline::server {
+namespace {
+
+constexpr Duration kBetweenLines = std::chrono::seconds(10);
+
+}  // namespace
+
+void DoorTally::NoteTurnedAway(DoorVerdict why) {
+  switch (why) {
+    case DoorVerdict::kWelcome:
+      return;
+    case DoorVerdict::kFull:
+      ++counts_.full;
+      return;
+    case DoorVerdict::kAddressFull:
+      ++counts_.address_full;
+      return;
+    case DoorVerdict::kTooFast:
+      ++counts_.too_fast;
+      return;
+    case DoorVerdict::kBarred:
+      ++counts_.barred;
+      return;
+  }
+}
+
+void DoorTally::LogIfDue(SteadyTime now, bool at_last) {
+  const bool is_due =
+      at_last || !logged_.has_value() || now >= *logged_ + kBetweenLines;
+  if (!is_due || counts_ == Counts()) return;
+  Log(LogLevel::kWarning, "turned_away",
+      {{"door", door_},
+       {"full", absl::StrCat(counts_.full)},
+       {"address_full", absl::StrCat(counts_.address_full)},
+       {"too_fast", absl::StrCat(counts_.too_fast)},
+       {"barred", absl::StrCat(counts_.barred)},
+       {"no_descriptor", absl::StrCat(counts_.no_descriptor)},
+       {"cut_for_resets", absl::StrCat(counts_.cut)},
+       {"evicted_idle", absl::StrCat(counts_.evicted)}});
+  counts_ = Counts();
+  logged_ = now;
+}
+
+}  // namespace frostline::server

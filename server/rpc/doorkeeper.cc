@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/doorkeeper.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "server/rpc/connection_book.h"
+#include "server/rpc/door_tally.h"
+#include "server/rpc/flood_watch.h"
+#include "server/rpc/peer_address.h"
+
+namespace frostline::server {
+namespace {
+
+using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
+using ByFd = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+
+// One door is not served so long that others wait.
+constexpr int kAtOnce = 64;
+constexpr Duration kBetweenFloodWatches = std::chrono::milliseconds(250);
+constexpr Duration kBetweenSweeps = std::chrono::seconds(1);
+// Where all is full, each newcomer may make somebody look who has gone.
+constexpr Duration kBetweenSweepsIfFull = std::chrono::milliseconds(50);
+constexpr Duration kBetweenEvictions = std::chrono::seconds(2);
+// Who had no call for so long may give way to a newcomer.
+constexpr Duration kTimeToCall = std::chrono::seconds(10);
+// Without a descriptor even in reserve, nobody is accepted for so long.
+constexpr Duration kRest = std::chrono::milliseconds(100);
+
+std::size_t OpenDescriptors() {
+  std::error_code failure;
+  const std::filesystem::directory_iterator open("/proc/self/fd", failure);
+  if (failure) return 0;
+  return static_cast<std::size_t>(
+      std::distance(open, std::filesystem::directory_iterator()));
+}
+
+DoorLimits Completed(DoorLimits limits) {
+  rlimit descriptors{};
+  if (limits.connections == 0 && getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
+    limits.connections =
+        ConnectionsFor(descriptors.rlim_cur, OpenDescriptors());
+  }
+  return limits;
+}
+
+int Spare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
+
+// The peer gets a reset, and no TIME_WAIT stays behind.
+void CloseAtOnce(int fd) {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+  close(fd);
+}
+
+bool OutOfDescriptors(int failure) {
+  return failure == EMFILE || failure == ENFILE;
+}
+
+}  // namespace
+
+// All but the constructor, Start() and Stop() is on the thread.
+class Doorkeeper::Rounds {
+ public:
+  Rounds(const char* name, const DoorkeeperOptions& options, const Clock& clock)
+      : clock_(clock),
+        policy_(Completed(options.door)),
+        watch_(options.resets),
+        tally_(name),
+        wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        spare_(Spare()) {}
+  ~Rounds() {
+    Stop();
+    close(wake_);
+    if (spare_ >= 0) close(spare_);
+  }
+  Rounds(const Rounds&) = delete;
+  Rounds& operator=(const Rounds&) = delete;
+
+  void AddDoor(ListeningSocket socket, std::unique_ptr<Acceptor> acceptor) {
+    doors_.push_back({std::move(socket), std::move(acceptor)});
+  }
+
+  void Start() {
+    thread_ = std::thread([this] { Run(); });
+  }
+
+  void Stop() {
+    if (thread_.joinable()) {
+      eventfd_write(wake_, 1);
+      thread_.join();
+    }
+    doors_.clear();
+  }
+
+ private:
+  struct Door {
+    ListeningSocket socket;
+    std::unique_ptr<Acceptor> acceptor;
+  };
+
+  void Run() {
+    std::vector<pollfd> watched(doors_.size() + 1);
+    watched.back() = {.fd = wake_, .events = POLLIN, .revents = 0};
+    while (watched.back().revents == 0) {
+      const SteadyTime now = clock_.Steady();
+      const short wanted = now < resting_until_ ? 0 : POLLIN;
+      for (std::size_t i = 0; i < doors_.size(); ++i) {
+        watched[i] = {
+            .fd = doors_[i].socket.fd(), .events = wanted, .revents = 0};
+      }
+      poll(watched.data(), watched.size(), TimeoutMs(now));
+      for (std::size_t i = 0; i < doors_.size(); ++i) {
+        if (watched[i].revents != 0) Serve(doors_[i]);
+      }
+      Look();
+    }
+    tally_.LogIfDue(clock_.Steady(), /*at_last=*/true);
+  }
+
+  int TimeoutMs(SteadyTime now) const {
+    const Duration wait =
+        now < resting_until_ ? resting_until_ - now : kBetweenFloodWatches;
+    return static_cast<int>(
+               std::chrono::duration_cast<std::chrono::milliseconds>(wait)
+                   .count()) +
+           1;
+  }
+
+  // What is done from time to time.
+  void Look() {
+    const SteadyTime now = clock_.Steady();
+    if (now >= flood_watched_ + kBetweenFloodWatches) {
+      flood_watched_ = now;
+      for (const Connection& flood : watch_.Floods(book_, now)) Cut(flood, now);
+    }
+    if (now >= swept_ + kBetweenSweeps) {
+      Sweep(now);
+      policy_.Forget(now);
+    }
+    tally_.LogIfDue(now);
+  }
+
+  void Serve(Door& door) {
+    for (int i = 0; i < kAtOnce; ++i) {
+      sockaddr_storage from{};
+      const int fd = Accept(door, &from);
+      if (fd >= 0) {
+        Receive(door, fd, PeerAddressOf(from));
+      } else if (OutOfDescriptors(errno)) {
+        if (!AcceptToClose(door)) return Rest();
+      } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        return;
+      } else if (errno == ENOBUFS || errno == ENOMEM) {
+        return Rest();
+      }  // anything else is that connection's alone
+    }
+  }
+
+  static int Accept(const Door& door, sockaddr_storage* from) {
+    socklen_t size = sizeof(*from);
+    return accept4(door.socket.fd(), reinterpret_cast<sockaddr*>(from), &size,
+                   SOCK_NONBLOCK | SOCK_CLOEXEC);
+  }
+
+  void Rest() { resting_until_ = clock_.Steady() + kRest; }
+
+  // Or it would wait in the queue, and wake us without end.
+  bool AcceptToClose(const Door& door) {
+    if (spare_ < 0) spare_ = Spare();
+    if (spare_ < 0) return false;
+    close(spare_);
+    sockaddr_storage from{};
+    const int fd = Accept(door, &from);
+    if (fd >= 0) {
+      CloseAtOnce(fd);
+      tally_.NoteNoDescriptor();
+    }
+    spare_ = Spare();
+    return spare_ >= 0;
+  }
+
+  void Receive(Door& door, int fd, const PeerAddress& from) {
+    const SteadyTime now = clock_.Steady();
+    const DoorVerdict verdict = Judge(from, now);
+    if (verdict != DoorVerdict::kWelcome) {
+      tally_.NoteTurnedAway(verdict);
+      CloseAtOnce(fd);
+      return;
+    }
+    policy_.NoteAdmitted(from, now);
+    const auto before = book_.Add(fd, from, now);
+    if (before.has_value()) NoteGone(*before);
+    Acceptor::NewConnectionParameters parameters;
+    parameters.listener_fd = door.socket.fd();
+    parameters.fd = fd;
+    door.acceptor->HandleNewConnection(&parameters);
+  }
+
+  DoorVerdict Judge(const PeerAddress& from, SteadyTime now) {
+    const auto is_full = [](DoorVerdict verdict) {
+      return verdict == DoorVerdict::kFull ||
+             verdict == DoorVerdict::kAddressFull;
+    };
+    DoorVerdict verdict = policy_.Judge(from, now);
+    if (!is_full(verdict)) return verdict;
+    if (now >= swept_ + kBetweenSweepsIfFull) {
+      Sweep(now);
+      verdict = policy_.Judge(from, now);
+    }
+    if (is_full(verdict) && now >= evicted_ + kBetweenEvictions) {
+      evicted_ = now;
+      for (const Connection& idle :
+           watch_.WithoutACall(book_, now - kTimeToCall)) {
+        tally_.NoteEvicted();
+        ConnectionBook::Shut(idle);
+      }
+    }
+    return verdict;
+  }
+
+  void Cut(const Connection& flood, SteadyTime now) {
+    tally_.NoteCut();
+    policy_.NoteCut(flood.from, now);
+    ConnectionBook::Shut(flood);
+  }
+
+  void Sweep(SteadyTime now) {
+    swept_ = now;
+    for (const Connection& gone : book_.Sweep()) NoteGone(gone);
+  }
+
+  void NoteGone(const Connection& gone) {
+    policy_.NoteGone(gone.from);
+    watch_.NoteGone(gone);
+  }
+
+  const Clock& clock_;
+  DoorPolicy policy_;
+  ConnectionBook book_;
+  FloodWatch watch_;
+  DoorTally tally_;
+  const int wake_;  // written to end the thread
+  int spare_;       // -1 where even that has run out
+  std::vector<Door> doors_;
+  SteadyTime resting_until_{};
+  SteadyTime flood_watched_{};
+  SteadyTime swept_{};
+  SteadyTime evicted_{};
+  std::thread thread_;
+};
+
+Doorkeeper::Doorkeeper(const char* name, const DoorkeeperOptions& options,
+                       const Clock& clock)
+    : rounds_(std::make_unique<Rounds>(name, options, clock)) {}
+Doorkeeper::~Doorkeeper() = default;
+
+void Doorkeeper::AddDoor(ListeningSocket socket, grpc::ServerBuilder* builder,
+                         std::shared_ptr<grpc::ServerCredentials> credentials) {
+  rounds_->AddDoor(std::move(socket),
+                   builder->experimental().AddExternalConnectionAcceptor(
+                       ByFd::FROM_FD, std::move(credentials)));
+}
+
+void Doorkeeper::Start() { rounds_->Start(); }
+void Doorkeeper::Stop() { rounds_->Stop(); }
+
+}  // namespace frostline::server
