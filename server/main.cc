@@ -152,6 +152,8 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   RpcOptions rpc;
   rpc.listen = options.listen;
   rpc.health_listen = options.health_listen;
+  rpc.door.connections = options.max_connections;
+  rpc.door.per_address = options.max_connections_per_address;
   const SystemClock clock;
   const tls::TlsFiles files{options.tls_certificate, options.tls_key,
                             options.tls_ca};

@@ -13,6 +13,7 @@ namespace frostline::server {
 namespace {
 
 constexpr Duration kShortestTtl = std::chrono::milliseconds(100);
+constexpr std::size_t kMostConnections = 1'000'000;
 constexpr Duration kLongestTime = std::chrono::hours(1);
 constexpr Duration kLongestLife = std::chrono::hours(24 * 825);
 
@@ -63,6 +64,16 @@ Flag TlsFolderFlag(ServeOptions* options) {
           }};
 }
 
+// Unless given it is left at 0.
+Flag ConnectionsFlag(std::size_t* connections) {
+  Flag flag = WholeFlag<std::size_t>(
+      "--max-connections",
+      "No more are let in, and no more than the limit on descriptors allows", 1,
+      kMostConnections, connections);
+  flag.unless_given = "auto";
+  return flag;
+}
+
 std::vector<Flag> AccessFlags(ServeOptions* options) {
   return {
       ListenFlag(&options->listen),
@@ -86,7 +97,13 @@ std::vector<Flag> AccessFlags(ServeOptions* options) {
                               "Calls a second of one identity", 1,
                               1'000'000'000, &options->calls_per_caller),
       SwitchFlag("--require-tokens", "Ask local callers for a token too",
-                 &options->require_tokens)};
+                 &options->require_tokens),
+      ConnectionsFlag(&options->max_connections),
+      WholeFlag<std::size_t>("--max-connections-per-address",
+                             "Of another machine, or of all that share its "
+                             "address",
+                             1, kMostConnections,
+                             &options->max_connections_per_address)};
 }
 
 FlagTable TableOf(ServeOptions* options, bool* heartbeat_given) {

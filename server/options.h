@@ -27,6 +27,8 @@ struct ServeOptions {
   Duration certificate_life = std::chrono::hours(24 * 60);
   bool require_tokens = false;            // of local callers too
   std::int64_t calls_per_caller = 5'000;  // a second, of each identity
+  std::size_t max_connections = 0;  // 0: what the limit on descriptors allows
+  std::size_t max_connections_per_address = 4096;
   Duration lease_ttl = std::chrono::seconds(60);
   // It is a quarter of the TTL unless given, at most a third.
   Duration heartbeat_interval = std::chrono::seconds(15);

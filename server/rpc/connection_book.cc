@@ -29,6 +29,12 @@ std::optional<std::uint64_t> ReceivedFrom(int fd) {
   return info.tcpi_bytes_received;
 }
 
+// After shutdown() alone a peer that goes on sending would be read on.
+void Abort(int fd) {
+  const sockaddr nobody{.sa_family = AF_UNSPEC, .sa_data = {}};
+  if (connect(fd, &nobody, sizeof(nobody)) != 0) shutdown(fd, SHUT_RDWR);
+}
+
 }  // namespace
 
 std::optional<Connection> ConnectionBook::Add(int fd, PeerAddress from,
@@ -78,7 +84,7 @@ void ConnectionBook::Shut(const Connection& connection) {
   // With a number of our own nobody else can get it between look and deed.
   const int ours = fcntl(connection.fd, F_DUPFD_CLOEXEC, 0);
   if (ours < 0) return;
-  if (InodeOf(ours) == connection.inode) shutdown(ours, SHUT_RDWR);
+  if (InodeOf(ours) == connection.inode) Abort(ours);
   close(ours);
 }
 

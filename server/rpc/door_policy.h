@@ -29,7 +29,8 @@ struct NewcomerRate {
 };
 
 struct DoorLimits {
-  // In total; 0: what the process's limit on descriptors allows.
+  // In total, and no more than the process's limit on descriptors allows; 0: as
+  // many as that.
   std::size_t connections = 0;
   // Of another machine, or of all behind its address translation.
   std::size_t per_address = 4096;

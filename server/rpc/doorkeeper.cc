@@ -28,7 +28,7 @@ using ByFd = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
 
 // One door is not served so long that others wait.
 constexpr int kAtOnce = 64;
-constexpr Duration kBetweenFloodWatches = std::chrono::milliseconds(250);
+constexpr Duration kBetweenFloodWatches = std::chrono::milliseconds(100);
 constexpr Duration kBetweenSweeps = std::chrono::seconds(1);
 // Where all is full, each newcomer may make somebody look who has gone.
 constexpr Duration kBetweenSweepsIfFull = std::chrono::milliseconds(50);
@@ -48,9 +48,11 @@ std::size_t OpenDescriptors() {
 
 DoorLimits Completed(DoorLimits limits) {
   rlimit descriptors{};
-  if (limits.connections == 0 && getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
-    limits.connections =
-        ConnectionsFor(descriptors.rlim_cur, OpenDescriptors());
+  if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return limits;
+  const std::size_t most =
+      ConnectionsFor(descriptors.rlim_cur, OpenDescriptors());
+  if (limits.connections == 0 || limits.connections > most) {
+    limits.connections = most;
   }
   return limits;
 }

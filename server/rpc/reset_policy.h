@@ -12,7 +12,7 @@
 //   unanswered now - unanswered then  <=  at_once + per_second * seconds
 //
 // At 100 a second and 512 at once: 256 calls that are all parked in one second
-// are fine; 3,000 that are cancelled within a quarter of one are not.
+// are fine; 1,300 that are cancelled within a tenth of one are not.
 #ifndef FROSTLINE_SERVER_RPC_RESET_POLICY_H_
 #define FROSTLINE_SERVER_RPC_RESET_POLICY_H_
 

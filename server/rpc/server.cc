@@ -5,8 +5,10 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -47,6 +49,18 @@ absl::StatusOr<ListenAddress> Admissible(const std::string& listen,
   }
   RETURN_IF_ERROR(CheckPortFree(address));
   return address;
+}
+
+// Where nobody else can come, this machine may have every connection.
+DoorLimits LimitsFor(const std::vector<ListenAddress>& addresses,
+                     DoorLimits limits) {
+  const bool only_local =
+      std::all_of(addresses.begin(), addresses.end(),
+                  [](const ListenAddress& at) { return at.is_loopback; });
+  if (only_local && limits.local == 0) {
+    limits.local = std::numeric_limits<std::size_t>::max();
+  }
+  return limits;
 }
 
 }  // namespace
@@ -160,7 +174,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Listen(
                      Admissible(listen, options.credentials != nullptr));
   }
   auto impl = std::make_unique<Impl>(verbs, options.gate, options.audit,
-                                     options.door);
+                                     LimitsFor(addresses, options.door));
   RETURN_IF_ERROR(impl->Start(std::move(addresses), options.credentials));
   RETURN_IF_ERROR(impl->StartHealth(options.health_listen));
   return std::unique_ptr<RpcServer>(new RpcServer(std::move(impl)));

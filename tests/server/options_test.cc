@@ -50,6 +50,19 @@ TEST(ServeOptionsTest, TakesSeveralAddressesInsteadOfTheDefault) {
   EXPECT_EQ(options.health_listen, "0.0.0.0:2");
 }
 
+TEST(ServeOptionsTest, ReadsHowManyMayConnect) {
+  ASSERT_OK_AND_ASSIGN(const auto unless_given, Parse({"--ephemeral"}));
+  EXPECT_EQ(unless_given.max_connections, 0U);
+  EXPECT_EQ(unless_given.max_connections_per_address, 4096U);
+  ASSERT_OK_AND_ASSIGN(const auto given,
+                       Parse({"--ephemeral", "--max-connections", "500",
+                              "--max-connections-per-address", "20"}));
+  EXPECT_EQ(given.max_connections, 500U);
+  EXPECT_EQ(given.max_connections_per_address, 20U);
+  EXPECT_THAT(Parse({"--ephemeral", "--max-connections", "0"}),
+              FailsAt(ErrorId::kRequestInvalid, "--max-connections"));
+}
+
 TEST(ServeOptionsTest, BeatsFourTimesInATtlUnlessTold) {
   ASSERT_OK_AND_ASSIGN(const auto options,
                        Parse({"--ephemeral", "--lease-ttl", "2s"}));

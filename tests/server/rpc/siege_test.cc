@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Attacks on the program itself, over loopback. In each somebody who behaves
+// goes on being answered, memory stays bounded, and afterwards all is as
+// before. FROSTLINE_SIEGE_CONNECTS=50000 makes the flood of connects as long.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <thread>
+
+#include "frostline/v1/admin_service.grpc.pb.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/bench/load/program.h"
+#include "tests/server/rpc/raw_client.h"
+#include "tests/server/rpc/raw_socket.h"
+#include "tests/support/temp_folder.h"
+
+namespace frostline::server {
+namespace {
+
+using bench::CoordinatorProgram;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+using ::testing::HasSubstr;
+
+constexpr char kWhoAmI[] = "/frostline.v1.AdminService/WhoAmI";
+// A call of somebody who behaves is answered within this.
+constexpr seconds kPatience(5);
+
+// Calls without end over one connection, and counts what was not answered.
+class Bystander {
+ public:
+  // Returns once it has been answered.
+  explicit Bystander(const std::string& address)
+      : stub_(v1::AdminService::NewStub(ChannelTo(address))) {
+    Call();
+    thread_ = std::thread([this] {
+      while (!over_) {
+        Call();
+        std::this_thread::sleep_for(milliseconds(10));
+      }
+    });
+  }
+  ~Bystander() { Stop(); }
+  Bystander(const Bystander&) = delete;
+  Bystander& operator=(const Bystander&) = delete;
+
+  void Stop() {
+    over_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  int answered() const { return answered_; }
+  int failed() const { return failed_; }
+
+ private:
+  // A connection of its own: others at this address do without.
+  static std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address) {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    return grpc::CreateCustomChannel(
+        address, grpc::InsecureChannelCredentials(), arguments);
+  }
+
+  void Call() {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kPatience);
+    v1::Identity identity;
+    ++(stub_->WhoAmI(&context, v1::WhoAmIRequest(), &identity).ok() ? answered_
+                                                                    : failed_);
+  }
+
+  const std::unique_ptr<v1::AdminService::Stub> stub_;
+  std::atomic<bool> over_ = false;
+  std::atomic<int> answered_ = 0;
+  std::atomic<int> failed_ = 0;
+  std::thread thread_;
+};
+
+class SiegeTest : public ::testing::Test {
+ protected:
+  void Begin(const std::vector<std::string>& options = {}) {
+    coordinator_ = std::make_unique<CoordinatorProgram>(bench::CoordinatorSpec{
+        .data = folder_.File("data"), .options = options});
+    ASSERT_TRUE(coordinator_->Start());
+    ASSERT_TRUE(IsServedWithin(seconds(10)));
+    kib_before_ = coordinator_->program().ResidentKib();
+    bystander_ = std::make_unique<Bystander>(address());
+  }
+
+  // Nobody who behaved noticed, and it grew by no more than this.
+  void ExpectUnharmed(double most_mib) {
+    bystander_->Stop();
+    EXPECT_EQ(bystander_->failed(), 0);
+    EXPECT_GT(bystander_->answered(), 0);
+    const double grown_mib =
+        (coordinator_->program().ResidentKib() - kib_before_) / 1024;
+    RecordProperty("grown_mib", std::to_string(grown_mib));
+    std::cout << "grown by " << grown_mib << " MiB, answered "
+              << bystander_->answered() << "\n";
+    EXPECT_LT(grown_mib, most_mib);
+    EXPECT_TRUE(IsServedWithin(seconds(5)));
+  }
+
+  bool IsServedWithin(seconds longest) const {
+    const auto until = steady_clock::now() + longest;
+    while (steady_clock::now() < until) {
+      const RawSocket newcomer(address());
+      newcomer.Send(HttpPreface());
+      if (newcomer.IsSpokenTo(kPatience)) return true;
+      std::this_thread::sleep_for(milliseconds(20));
+    }
+    return false;
+  }
+
+  const std::string& address() const { return coordinator_->address(); }
+  pid_t pid() const { return coordinator_->program().pid(); }
+  std::string Log() const { return coordinator_->program().Log(); }
+
+  int Descriptors() const {
+    const std::filesystem::directory_iterator open(
+        "/proc/" + std::to_string(pid()) + "/fd");
+    return static_cast<int>(
+        std::distance(open, std::filesystem::directory_iterator()));
+  }
+
+  // What all its threads have computed so far.
+  double CpuSeconds() const {
+    std::ostringstream text;
+    text << std::ifstream("/proc/" + std::to_string(pid()) + "/stat").rdbuf();
+    std::istringstream behind(text.str().substr(text.str().rfind(')') + 2));
+    std::string skipped;
+    for (int i = 0; i < 11; ++i) behind >> skipped;
+    double user = 0, system = 0;
+    behind >> user >> system;
+    return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  }
+
+  TempFolder folder_;
+  std::unique_ptr<CoordinatorProgram> coordinator_;
+  std::unique_ptr<Bystander> bystander_;
+  double kib_before_ = 0;
+};
+
+TEST_F(SiegeTest, EndsWhoNeverFinishesItsHandshake) {
+  Begin();
+  std::deque<RawSocket> slow;
+  for (int i = 0; i < 200; ++i) {
+    slow.emplace_back(address());
+    ASSERT_TRUE(slow.back().Send("P"));
+  }
+  for (const RawSocket& peer : slow)
+    EXPECT_TRUE(peer.IsEndedWithin(seconds(60)));
+  ExpectUnharmed(64);
+}
+
+TEST_F(SiegeTest, RefusesHeadersOfSixtyFourKib) {
+  Begin();
+  std::atomic<int> refused = 0;
+  std::vector<std::thread> giants;
+  for (int i = 0; i < 4; ++i) {
+    giants.emplace_back([&] {
+      RawClient giant(address());
+      for (int j = 0; j < 100; ++j) {
+        grpc::ClientContext context;
+        context.set_deadline(std::chrono::system_clock::now() + seconds(20));
+        context.AddMetadata("giant", std::string(64 * 1024, 'x'));
+        if (!giant.Call(kWhoAmI, "", &context).ok()) ++refused;
+      }
+    });
+  }
+  for (std::thread& giant : giants) giant.join();
+  EXPECT_EQ(refused, 400);
+  ExpectUnharmed(64);
+}
+
+TEST_F(SiegeTest, ServesOthersWhileAHeaderDoesNotEnd) {
+  Begin();
+  const RawSocket giant(address());
+  giant.Send(HttpPreface());
+  // A value of 8 MiB is announced (RFC 7541, 5.1): 0x7f, then 8 MiB - 127.
+  const std::string value_begins =
+      std::string("\0\1x\x7f", 4) + std::string("\x81\xff\xff\x03", 4);
+  giant.Send(FrameOf(1, 0, 1, value_begins));
+  const std::string part(16'384, 'x');
+  for (int i = 0; i < 255 && giant.Send(FrameOf(9, 0, 1, part)); ++i) {
+  }
+  ExpectUnharmed(64);
+}
+
+TEST_F(SiegeTest, ForgetsThoseWhoConnectAndGo) {
+  Begin();
+  const char* const wanted = std::getenv("FROSTLINE_SIEGE_CONNECTS");
+  const int connects = wanted == nullptr ? 5'000 : std::atoi(wanted);
+  const int before = Descriptors();
+  for (int i = 0; i < connects; ++i) {
+    const RawSocket passer_by(address());
+    ASSERT_TRUE(passer_by.connected());
+    if (i % 2 == 0) passer_by.Send(HttpPreface());
+  }
+  const auto until = steady_clock::now() + seconds(20);
+  while (Descriptors() > before + 10 && steady_clock::now() < until) {
+    std::this_thread::sleep_for(milliseconds(50));
+  }
+  EXPECT_LE(Descriptors(), before + 10);
+  ExpectUnharmed(128);
+}
+
+// Cancels calls over one connection; whether that was ended within `longest`.
+bool IsCutForResets(const std::string& address, seconds longest) {
+  const RawSocket flood(address);
+  flood.Send(HttpPreface());
+  const auto until = steady_clock::now() + longest;
+  for (std::uint32_t stream = 1; steady_clock::now() < until;) {
+    std::string many;
+    for (int i = 0; i < 50; ++i, stream += 2) {
+      many += BeginCall(stream) + CancelCall(stream);
+    }
+    if (!flood.Send(many)) return true;
+    flood.Drain();
+  }
+  return false;
+}
+
+TEST_F(SiegeTest, CutsWhoCancelsWithoutEnd) {
+  Begin();
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(IsCutForResets(address(), seconds(10))) << i;
+  }
+  EXPECT_THAT(Log(), HasSubstr("cut_for_resets=1"));
+  ExpectUnharmed(512);
+}
+
+TEST_F(SiegeTest, KeepsToItsCapAndServesThoseWhoAreIn) {
+  Begin({"--max-connections", "50"});
+  std::deque<RawSocket> crowd;
+  for (int i = 0; i < 300; ++i) {
+    crowd.emplace_back(address());
+    crowd.back().Send(HttpPreface());
+  }
+  int turned_away = 0;
+  for (const RawSocket& one : crowd) {
+    turned_away += one.IsEndedWithin(milliseconds(20)) ? 1 : 0;
+  }
+  EXPECT_GE(turned_away, 250);
+  crowd.clear();
+  ExpectUnharmed(64);
+}
+
+TEST_F(SiegeTest, GivesThePlaceOfWhoNeverCallsToWhoComes) {
+  Begin({"--max-connections", "20"});
+  std::deque<RawSocket> idle;
+  for (int i = 0; i < 30; ++i) {
+    idle.emplace_back(address());
+    idle.back().Send(HttpPreface());
+  }
+  EXPECT_FALSE(IsServedWithin(seconds(1)));
+  EXPECT_TRUE(IsServedWithin(seconds(60)));
+  EXPECT_THAT(Log(), HasSubstr("full="));
+  ExpectUnharmed(64);
+}
+
+TEST_F(SiegeTest, ServesAgainAfterDescriptorsRanOut) {
+  Begin();
+  const int open = Descriptors();
+  const auto most = static_cast<rlim_t>(open + 30);
+  const rlimit few{.rlim_cur = most, .rlim_max = most};
+  ASSERT_EQ(prlimit(pid(), RLIMIT_NOFILE, &few, nullptr), 0);
+  std::deque<RawSocket> crowd;
+  for (int i = 0; i < 300; ++i) {
+    crowd.emplace_back(address());
+    crowd.back().Send(HttpPreface());
+  }
+  const double cpu_before = CpuSeconds();
+  std::this_thread::sleep_for(seconds(2));
+  EXPECT_LT(CpuSeconds() - cpu_before, 1.0);  // it does not spin
+  EXPECT_THAT(Log(), HasSubstr("no_descriptor="));
+  int served = 0;
+  for (const RawSocket& one : crowd) {
+    served += one.IsSpokenTo(milliseconds(0)) ? 1 : 0;
+  }
+  EXPECT_GT(served, 0);
+  EXPECT_LT(served, 100);
+  crowd.clear();
+  ExpectUnharmed(64);
+}
+
+}  // namespace
+}  // namespace frostline::server
