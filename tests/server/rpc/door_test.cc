@@ -241,9 +241,9 @@ TEST_F(ConnectionBookTest, ShutsNobodyWhoHasTheNumberMeanwhile) {
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, others.data()), 0);
   dup2(others[0], ends_[0]);  // the number is another's now
   ConnectionBook::Shut(known);
-  EXPECT_EQ(write(others[0], "x", 1), 1);
+  EXPECT_EQ(send(others[0], "x", 1, MSG_NOSIGNAL), 1);
   char byte = 0;
-  EXPECT_EQ(read(others[1], &byte, 1), 1);
+  EXPECT_EQ(recv(others[1], &byte, 1, MSG_DONTWAIT), 1);
   close(others[0]);
   close(others[1]);
 }
