@@ -20,7 +20,7 @@ constexpr Chapter kChapters[] = {
     {"reports", MeasureReports}, {"busy", MeasureBusy},
     {"parked", MeasureParked},   {"history", MeasureHistory},
     {"judging", MeasureJudging}, {"stored", MeasureStoredTrials},
-    {"mtls", MeasureMtls}};
+    {"mtls", MeasureMtls},       {"door", MeasureFrontDoor}};
 
 void Run(const Bench& bench) {
   const char* const only = std::getenv("FROSTLINE_BENCH_CHAPTER");

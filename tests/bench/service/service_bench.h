@@ -65,6 +65,7 @@ void MeasureBusy(ServiceBench& bench);
 void MeasureHistory(ServiceBench& bench);
 void MeasureJudging(ServiceBench& bench);
 void MeasureStoredTrials(ServiceBench& bench);
+void MeasureFrontDoor(ServiceBench& bench);
 
 }  // namespace frostline::bench
 

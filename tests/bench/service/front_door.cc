@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What workers notice of others who storm the front door. The storm takes its
+// share of the two cores wherever it goes, so it is measured at a socket of our
+// own as well, which resets everybody like the coordinator does.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <iostream>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "tests/bench/service/service_bench.h"
+
+namespace frostline::bench {
+namespace {
+
+constexpr int kWorkers = 100;
+constexpr int kMostConnections = 400;
+constexpr int kConnects = 50'000;
+constexpr double kPerSecond = 3'000;
+
+void ResetAndClose(int fd) {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+  close(fd);
+}
+
+sockaddr_in LoopbackAt(int port) {
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<std::uint16_t>(port));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return to;
+}
+
+int PortOf(const std::string& address) {
+  return std::atoi(address.substr(address.rfind(':') + 1).c_str());
+}
+
+// -1 when nobody takes it.
+int ConnectTo(int port) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_in to = LoopbackAt(port);
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0) {
+    return fd;
+  }
+  close(fd);
+  return -1;
+}
+
+// Resets whoever connects.
+class ClosedDoor {
+ public:
+  ClosedDoor() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in at = LoopbackAt(0);
+    bind(fd_, reinterpret_cast<const sockaddr*>(&at), sizeof(at));
+    listen(fd_, 4096);
+    socklen_t size = sizeof(at);
+    getsockname(fd_, reinterpret_cast<sockaddr*>(&at), &size);
+    port_ = ntohs(at.sin_port);
+    thread_ = std::thread([this] {
+      pollfd here{.fd = fd_, .events = POLLIN, .revents = 0};
+      while (!over_) {
+        if (poll(&here, 1, 50) != 1) continue;
+        const int peer = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
+        if (peer >= 0) ResetAndClose(peer);
+      }
+    });
+  }
+  ~ClosedDoor() {
+    over_ = true;
+    thread_.join();
+    close(fd_);
+  }
+  ClosedDoor(const ClosedDoor&) = delete;
+  ClosedDoor& operator=(const ClosedDoor&) = delete;
+
+  int port() const { return port_; }
+
+ private:
+  const int fd_;
+  int port_ = 0;
+  std::atomic<bool> over_ = false;
+  std::thread thread_;
+};
+
+// Connects kPerSecond times a second, and goes at once.
+class Storm {
+ public:
+  Storm(int port, const Clock& clock)
+      : clock_(clock), begun_(clock.Steady()), thread_([this, port] {
+          while (!over_) {
+            const double due = Seconds() * kPerSecond;
+            while (connects_ < due && !over_) {
+              const int fd = ConnectTo(port);
+              if (fd >= 0) ResetAndClose(fd);
+              ++connects_;
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          }
+        }) {}
+  ~Storm() { Stop(); }
+  Storm(const Storm&) = delete;
+  Storm& operator=(const Storm&) = delete;
+
+  void Stop() {
+    over_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  void Await(int connects) const {
+    while (connects_ < connects) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+  double Seconds() const {
+    return std::chrono::duration<double>(clock_.Steady() - begun_).count();
+  }
+  double PerSecond() const { return connects_ / Seconds(); }
+
+ private:
+  const Clock& clock_;
+  const SteadyTime begun_;
+  std::atomic<int> connects_ = 0;
+  std::atomic<bool> over_ = false;
+  std::thread thread_;
+};
+
+LoadOptions Fleet(const ServiceBench& bench, AdminClient& admin,
+                  const std::string& address, const std::string& study) {
+  LoadOptions options;
+  options.connect = address;
+  options.study = CreateStudy(admin, study, kEndless);
+  options.workers = kWorkers;
+  options.warm_up = std::chrono::seconds(1);
+  options.time = std::chrono::seconds(bench.quick() ? 4 : 10);
+  return options;
+}
+
+struct Measured {
+  double cycles_per_s;
+  double p99_ms;
+};
+
+// Cycles as fast as they go, and the wait of a fleet that asks at its leisure.
+Measured Measure(const ServiceBench& bench, AdminClient& admin,
+                 const std::string& address, const std::string& name) {
+  LoadOptions full = Fleet(bench, admin, address, name + "-full");
+  const auto fast = bench.Run(full);
+  LoadOptions paced = Fleet(bench, admin, address, name + "-paced");
+  paced.think = std::chrono::milliseconds(100);
+  const auto slow = bench.Run(paced);
+  const Measured measured{
+      .cycles_per_s = ServiceBench::PerSecond(fast->figures().cycles(), *fast),
+      .p99_ms = slow->figures().Milliseconds("acquire", 0.99)};
+  bench.Figure("door.cycles_per_s." + name, measured.cycles_per_s);
+  bench.Figure("door.acquire_p99_ms." + name, measured.p99_ms);
+  return measured;
+}
+
+}  // namespace
+
+void MeasureFrontDoor(ServiceBench& bench) {
+  CoordinatorProgram coordinator(
+      {.data = bench.NewFolder(),
+       .options = {"--max-connections", absl::StrCat(kMostConnections)}});
+  if (!coordinator.Start()) {
+    std::cerr << coordinator.program().Log();
+    std::exit(1);
+  }
+  const std::string address = coordinator.address();
+  AdminClient admin(address);
+  Measure(bench, admin, address, "warming");
+  const Measured alone = Measure(bench, admin, address, "alone");
+  const ClosedDoor elsewhere;
+  Measured beside{};
+  {
+    const Storm storm(elsewhere.port(), bench.clock());
+    beside = Measure(bench, admin, address, "storm_elsewhere");
+    bench.Figure("door.connects_per_s.elsewhere", storm.PerSecond());
+  }
+  const double kib = coordinator.program().ResidentKib();
+  {
+    Storm storm(PortOf(address), bench.clock());
+    const Measured stormed = Measure(bench, admin, address, "storm");
+    bench.Figure("door.connects_per_s.storm", storm.PerSecond());
+    storm.Await(bench.quick() ? kConnects / 5 : kConnects);
+    bench.Figure("door.storm_s", storm.Seconds());
+    bench.Figure("door.goodput_ratio",
+                 stormed.cycles_per_s / alone.cycles_per_s);
+    bench.Figure("door.goodput_ratio.to_elsewhere",
+                 stormed.cycles_per_s / beside.cycles_per_s);
+    bench.Figure("door.p99_ratio", stormed.p99_ms / alone.p99_ms);
+    bench.Figure("door.p99_ratio.to_elsewhere", stormed.p99_ms / beside.p99_ms);
+  }
+  bench.Figure("door.grown_mib",
+               (coordinator.program().ResidentKib() - kib) / 1024);
+}
+
+}  // namespace frostline::bench
