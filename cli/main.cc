@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/core_dumps.h"
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "cli/command_line.h"
@@ -108,5 +109,6 @@ ExitCode Main(const std::vector<std::string>& arguments) {
 }  // namespace frostline::cli
 
 int main(int argc, char** argv) {
+  frostline::ForbidCoreDumps();
   return frostline::cli::Main({argv + 1, argv + argc});
 }

@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "base/core_dumps.h"
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/log.h"
@@ -239,4 +240,7 @@ ExitCode Main(int argc, const char* const* argv) {
 }  // namespace
 }  // namespace frostline::server
 
-int main(int argc, char** argv) { return frostline::server::Main(argc, argv); }
+int main(int argc, char** argv) {
+  frostline::ForbidCoreDumps();
+  return frostline::server::Main(argc, argv);
+}

@@ -16,6 +16,7 @@
 #include <string>
 #include <thread>
 
+#include "base/core_dumps.h"
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/log.h"
@@ -129,4 +130,7 @@ ExitCode Main(int argc, char** argv) {
 }  // namespace
 }  // namespace frostline::agent
 
-int main(int argc, char** argv) { return frostline::agent::Main(argc, argv); }
+int main(int argc, char** argv) {
+  frostline::ForbidCoreDumps();
+  return frostline::agent::Main(argc, argv);
+}
